@@ -3,14 +3,26 @@
 // dependencies: `node scripts/complete-lock.mjs`.
 import { readFileSync, writeFileSync } from 'node:fs';
 
-const OPERATING_SYSTEMS = ['aix', 'android', 'darwin', 'freebsd', 'linux', 'netbsd', 'openbsd', 'openharmony', 'sunos', 'win32'];
+const OPERATING_SYSTEMS = [
+  'aix',
+  'android',
+  'darwin',
+  'freebsd',
+  'linux',
+  'netbsd',
+  'openbsd',
+  'openharmony',
+  'sunos',
+  'win32',
+];
 const PROCESSORS = ['arm64', 'arm', 'ia32', 'loong64', 'mips64el', 'ppc64', 'riscv64', 's390x', 'x64'];
 
 const lock = JSON.parse(readFileSync('package-lock.json', 'utf8'));
 const packages = lock.packages;
 
 function platformOf(name) {
-  const os = OPERATING_SYSTEMS.find((os) => name.includes(os)) ?? (name.includes('wasm') ? 'none' : undefined);
+  const os =
+    OPERATING_SYSTEMS.find((os) => name.includes(os)) ?? (name.includes('wasm') ? 'none' : undefined);
   const cpu = PROCESSORS.find((cpu) => name.includes(cpu)) ?? (name.includes('wasm') ? 'wasm32' : undefined);
   if (!os || !cpu) throw new Error(`${name} names no platform: add it to package-lock.json by hand`);
   return { os: [os], cpu: [cpu] };

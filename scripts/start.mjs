@@ -25,7 +25,9 @@ function install() {
     stdio: ['ignore', 'inherit', 'inherit'],
   });
   if (result.status !== 0) {
-    console.error('✗ npm ci failed. Its messages are above; check that npm reaches its registry, then run this again.');
+    console.error(
+      '✗ npm ci failed. Its messages are above; check that npm reaches its registry, then run this again.',
+    );
     process.exit(1);
   }
   writeFileSync(stamp, wanted);

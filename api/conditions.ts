@@ -1,0 +1,56 @@
+/** The conditions of a workflow and a credential: their types, and every reason with what it means. */
+
+/** `Ready` is the root; it is computed from those below it. `Active` stands beside it. */
+export const CONDITION = {
+  Ready: 'What the spec asks for is in effect everywhere.',
+  Active: 'Events start runs.',
+  Valid: 'The spec makes sense together with what it refers to.',
+  CredentialsReady: 'Every credential that the workflow names is there and complete.',
+  Routed: 'Every ready gateway replica serves the workflow as the spec says.',
+  Scheduled: 'The CronJob of the schedule is in place.',
+  TriggerHealthy: 'The last look at the account worked.',
+  PoolReady: 'The runner pool of the project has a runner that is ready.',
+  Stalled: 'Only a change by the user can help.',
+} as const;
+
+export type ConditionType = keyof typeof CONDITION;
+
+/** What `Ready` is computed from, in the order in which reasons are shown. */
+export const DEPENDENTS: ConditionType[] = [
+  'Valid',
+  'CredentialsReady',
+  'PoolReady',
+  'Scheduled',
+  'TriggerHealthy',
+  'Routed',
+];
+
+export const REASON = {
+  Pending: 'Waiting for the operator.',
+  Serving: 'Everything is in effect.',
+  Inactive: 'The workflow is switched off and served nowhere, as the spec says.',
+  Accepted: 'The spec is valid.',
+  TriggerNotSupported: 'This version cannot activate this kind of trigger yet.',
+  FieldNotSupported: 'This version cannot execute a field of the spec yet.',
+  InvalidExpression: 'A reference or condition cannot be parsed.',
+  UnknownReference: 'A reference names a node that does not come before the node that uses it.',
+  UnknownSkill: 'No skill has that name.',
+  InvalidParameters: 'Parameters do not fit the schema of the skill.',
+  InvalidSchedule: 'The time zone or the cron expression is not usable.',
+  CredentialMissing: 'A credential does not exist in the namespace.',
+  CredentialNotReady: 'A credential exists and does not work.',
+  WrongCredentialKind: 'A credential is of another kind than the node needs.',
+  CredentialsFound: 'All credentials are ready.',
+  SecretMissing: 'A Secret that the credential names does not exist.',
+  KeyMissing: 'A Secret lacks the key that the credential names.',
+  Complete: 'The Secret and its keys exist.',
+  WaitingForReplicas: 'Some gateway replica does not serve the current spec yet.',
+  NoGateway: 'No gateway replica is ready.',
+  Routed: 'All gateway replicas serve the current spec.',
+  PoolStarting: 'No runner is ready yet.',
+  PoolReady: 'A runner is ready.',
+  StoreUnavailable: 'The run store cannot be reached, so nothing can be activated.',
+  Unauthorized: 'The operator lacks a right that it needs.',
+} as const;
+
+export type Reason = keyof typeof REASON;

@@ -1,0 +1,134 @@
+/** Turns the zod schema of a kind into a CustomResourceDefinition with a structural schema, as the API server wants it. */
+import * as z from 'zod';
+import { GROUP, VERSION } from './group.ts';
+import type { Kind } from './kinds.ts';
+
+type Schema = Record<string, unknown>;
+
+const FORBIDDEN = [
+  'oneOf',
+  'anyOf',
+  'allOf',
+  'not',
+  '$ref',
+  'definitions',
+  '$defs',
+  'const',
+  'patternProperties',
+  'propertyNames',
+];
+const SAFE_INTEGER = Number.MAX_SAFE_INTEGER;
+
+/**
+ * A structural schema from what `z.toJSONSchema` yields.
+ * Throws for what a CRD cannot say (unions, references): such a field is to be written as optional members and a CEL rule.
+ */
+export function structural(schema: Schema, path = 'spec'): Schema {
+  if (schema['x-windlass-free'] || schema['x-kubernetes-preserve-unknown-fields']) return freeForm(schema);
+  for (const word of FORBIDDEN) {
+    if (word in schema && word !== 'propertyNames')
+      throw new Error(`${path}: a CRD schema cannot have "${word}"`);
+  }
+  const { additionalProperties, propertyNames: _names, properties, items, ...rest } = schema;
+  const out: Schema = withoutNoise(rest);
+  if (items) out.items = structural(items as Schema, `${path}[]`);
+  if (properties) {
+    out.properties = Object.fromEntries(
+      Object.entries(properties as Record<string, Schema>).map(([name, child]) => [
+        name,
+        structural(child, `${path}.${name}`),
+      ]),
+    );
+  } else if (additionalProperties && typeof additionalProperties === 'object') {
+    out.additionalProperties = structural(additionalProperties as Schema, `${path}{}`);
+  }
+  return out;
+}
+
+function freeForm(schema: Schema): Schema {
+  const { description, type, nullable } = schema;
+  return {
+    ...(description ? { description } : {}),
+    ...(type ? { type } : {}),
+    ...(nullable ? { nullable } : {}),
+    'x-kubernetes-preserve-unknown-fields': true,
+  };
+}
+
+/** Drops what zod adds and a CRD does not need: bounds of safe integers, the long patterns of formats. */
+function withoutNoise(schema: Schema): Schema {
+  const out: Schema = {};
+  for (const [key, value] of Object.entries(schema)) {
+    if (value === undefined || key === '$schema' || key === 'id') continue;
+    if ((key === 'minimum' || key === 'maximum') && Math.abs(value as number) === SAFE_INTEGER) continue;
+    if (key === 'pattern' && schema.format === 'date-time') continue;
+    if (key === 'required' && (value as string[]).length === 0) continue;
+    out[key] = value;
+  }
+  return out;
+}
+
+const convert = (schema: z.ZodType): Schema =>
+  structural(
+    z.toJSONSchema(schema, { target: 'openapi-3.0', io: 'input', unrepresentable: 'any' }) as Schema,
+  );
+
+/** The root schema of a kind: what `kubectl explain` shows. */
+export function rootSchema(kind: Kind): Schema {
+  return {
+    type: 'object',
+    description: kind.description,
+    required: ['spec'],
+    properties: {
+      apiVersion: { type: 'string', description: 'The version of the schema: windlass.dev/v1alpha1.' },
+      kind: { type: 'string', description: 'The kind of the object.' },
+      metadata: { type: 'object' },
+      spec: convert(kind.spec),
+      status: convert(kind.status),
+    },
+    ...kind.rootRules,
+  };
+}
+
+/** The CustomResourceDefinition of a kind, ready to be written as YAML. */
+export function crdOf(kind: Kind): Schema {
+  const withStatusDefault = seedsStatus(kind);
+  const schema = rootSchema(kind);
+  if (withStatusDefault) ((schema.properties as Record<string, Schema>).status as Schema).default = {};
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${kind.plural}.${GROUP}` },
+    spec: {
+      group: GROUP,
+      scope: 'Namespaced',
+      names: {
+        kind: kind.kind,
+        listKind: `${kind.kind}List`,
+        plural: kind.plural,
+        singular: kind.singular,
+        ...(kind.shortNames.length > 0 ? { shortNames: kind.shortNames } : {}),
+        categories: ['windlass'],
+      },
+      versions: [
+        {
+          name: VERSION,
+          served: true,
+          storage: true,
+          subresources: { status: {} },
+          ...(kind.selectableFields
+            ? { selectableFields: kind.selectableFields.map((jsonPath) => ({ jsonPath })) }
+            : {}),
+          additionalPrinterColumns: kind.columns,
+          schema: { openAPIV3Schema: schema },
+        },
+      ],
+    },
+  };
+}
+
+/** Whether the status has defaults, so that a new object is not taken for current before the operator has looked. */
+function seedsStatus(kind: Kind): boolean {
+  const properties = convert(kind.status).properties as Record<string, Schema> | undefined;
+  return Object.values(properties ?? {}).some((property) => 'default' in property);
+}

@@ -1,0 +1,20 @@
+/** The cron syntax that a schedule takes: the five fields that a Kubernetes CronJob accepts, with values in range. */
+
+const field = (value: string, names = '') => {
+  const item = names ? `(${value}|${names})` : `(${value})`;
+  const range = `((\\*|\\?)|${item}(-${item})?)(/[1-9][0-9]{0,2})?`;
+  return `${range}(,${range})*`;
+};
+
+const MONTHS =
+  '[jJ][aA][nN]|[fF][eE][bB]|[mM][aA][rR]|[aA][pP][rR]|[mM][aA][yY]|[jJ][uU][nN]|[jJ][uU][lL]|[aA][uU][gG]|[sS][eE][pP]|[oO][cC][tT]|[nN][oO][vV]|[dD][eE][cC]';
+const DAYS = '[sS][uU][nN]|[mM][oO][nN]|[tT][uU][eE]|[wW][eE][dD]|[tT][hH][uU]|[fF][rR][iI]|[sS][aA][tT]';
+
+/** The five fields as one RE2 pattern without anchors. */
+export const CRON_FIELDS = [
+  field('[0-5]?[0-9]'),
+  field('[01]?[0-9]|2[0-3]'),
+  field('0?[1-9]|[12][0-9]|3[01]'),
+  field('0?[1-9]|1[0-2]', MONTHS),
+  field('0?[0-6]', DAYS),
+].join(' +');

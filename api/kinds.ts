@@ -1,0 +1,202 @@
+/** The four kinds: names, columns and schema of each, from which the CRDs are generated. */
+import * as z from 'zod';
+import {
+  credentialSpec,
+  credentialStatus,
+  type CredentialSpec,
+  type CredentialStatus,
+} from './credential.ts';
+import { GROUP, VERSION } from './group.ts';
+import { routeSpec, routeStatus, type RouteSpec } from './route.ts';
+import { runRules, runSpec, runStatus, type RunSpec, type RunStatus } from './run.ts';
+import { workflowSpec, workflowStatus, type WorkflowSpec, type WorkflowStatus } from './workflow.ts';
+
+export type Column = {
+  name: string;
+  type: 'string' | 'integer' | 'date' | 'boolean';
+  jsonPath: string;
+  description: string;
+  priority?: 0 | 1;
+};
+
+export type Kind = {
+  kind: string;
+  plural: string;
+  singular: string;
+  shortNames: string[];
+  description: string;
+  spec: z.ZodType;
+  status: z.ZodType;
+  rootRules?: { 'x-kubernetes-validations': unknown[] };
+  columns: Column[];
+  selectableFields?: string[];
+};
+
+const age: Column = {
+  name: 'Age',
+  type: 'date',
+  jsonPath: '.metadata.creationTimestamp',
+  description: 'Time since creation.',
+};
+const conditionColumn = (
+  type: string,
+  field: string,
+  name: string,
+  description: string,
+  priority: 0 | 1 = 0,
+): Column => ({
+  name,
+  type: 'string',
+  jsonPath: `.status.conditions[?(@.type=="${type}")].${field}`,
+  description,
+  priority,
+});
+
+export const WORKFLOW: Kind = {
+  kind: 'Workflow',
+  plural: 'workflows',
+  singular: 'workflow',
+  shortNames: ['wlf'],
+  description:
+    'A graph of nodes that starts at one trigger: agents, skills and a response. The operator activates it.',
+  spec: workflowSpec,
+  status: workflowStatus,
+  rootRules: {
+    'x-kubernetes-validations': [
+      {
+        rule: 'self.metadata.name.size() <= 63',
+        message: 'the name of a workflow may have at most 63 characters',
+      },
+    ],
+  },
+  columns: [
+    {
+      name: 'Active',
+      type: 'boolean',
+      jsonPath: '.spec.active',
+      description: 'Whether the trigger starts runs.',
+    },
+    conditionColumn('Ready', 'status', 'Ready', 'Whether what the spec asks for is in effect.'),
+    conditionColumn('Ready', 'reason', 'Reason', 'Why.'),
+    { name: 'Trigger', type: 'string', jsonPath: '.status.trigger', description: 'The kind of the trigger.' },
+    {
+      name: 'URL',
+      type: 'string',
+      jsonPath: '.status.url',
+      description: 'Where the webhook answers.',
+      priority: 1,
+    },
+    conditionColumn('Ready', 'message', 'Message', 'Why, in a sentence.', 1),
+    {
+      name: 'Last run',
+      type: 'date',
+      jsonPath: '.status.runs.last',
+      description: 'When the last run was accepted.',
+    },
+    age,
+  ],
+};
+
+export const WORKFLOW_RUN: Kind = {
+  kind: 'WorkflowRun',
+  plural: 'workflowruns',
+  singular: 'workflowrun',
+  shortNames: ['wlr'],
+  description: 'One execution of a workflow for one event, with the output of each node.',
+  spec: runSpec,
+  status: runStatus,
+  rootRules: runRules,
+  columns: [
+    { name: 'Phase', type: 'string', jsonPath: '.status.phase', description: 'How far the run is.' },
+    { name: 'Workflow', type: 'string', jsonPath: '.spec.workflow', description: 'The workflow.' },
+    { name: 'Trigger', type: 'string', jsonPath: '.spec.trigger.type', description: 'What started it.' },
+    { name: 'Duration', type: 'string', jsonPath: '.status.duration', description: 'From begin to end.' },
+    { name: 'Reason', type: 'string', jsonPath: '.status.reason', description: 'Why it failed.' },
+    {
+      name: 'Message',
+      type: 'string',
+      jsonPath: '.status.message',
+      description: 'Why it failed, in a sentence.',
+      priority: 1,
+    },
+    age,
+  ],
+  selectableFields: ['.status.phase', '.spec.workflow'],
+};
+
+export const CREDENTIAL: Kind = {
+  kind: 'Credential',
+  plural: 'credentials',
+  singular: 'credential',
+  shortNames: ['wlc'],
+  description:
+    'An account that workflows use: what kind it is, which Secret keys hold it, and whether it works. It holds no secret.',
+  spec: credentialSpec,
+  status: credentialStatus,
+  columns: [
+    { name: 'Kind', type: 'string', jsonPath: '.status.kind', description: 'The kind of account.' },
+    conditionColumn('Ready', 'status', 'Ready', 'Whether it works.'),
+    conditionColumn('Ready', 'reason', 'Reason', 'Why not.'),
+    { name: 'Account', type: 'string', jsonPath: '.status.account', description: 'Whose account it is.' },
+    conditionColumn('Ready', 'message', 'Message', 'Why not, in a sentence.', 1),
+    age,
+  ],
+};
+
+export const WEBHOOK_ROUTE: Kind = {
+  kind: 'WebhookRoute',
+  plural: 'webhookroutes',
+  singular: 'webhookroute',
+  shortNames: [],
+  description: 'What the gateway serves of one workflow. The operator writes it; nobody else needs to.',
+  spec: routeSpec,
+  status: routeStatus,
+  columns: [
+    { name: 'Workflow', type: 'string', jsonPath: '.spec.workflow', description: 'The workflow.' },
+    { name: 'Active', type: 'boolean', jsonPath: '.spec.active', description: 'Whether events start runs.' },
+    {
+      name: 'Path',
+      type: 'string',
+      jsonPath: '.spec.webhook.path',
+      description: 'Last segment of the public URL, if there is one.',
+    },
+    { name: 'Trigger', type: 'string', jsonPath: '.spec.trigger', description: 'The kind of the trigger.' },
+    age,
+  ],
+};
+
+export const KINDS: Kind[] = [WORKFLOW, WORKFLOW_RUN, CREDENTIAL, WEBHOOK_ROUTE];
+
+type Metadata = {
+  name: string;
+  namespace?: string;
+  uid?: string;
+  generation?: number;
+  resourceVersion?: string;
+  creationTimestamp?: string;
+  deletionTimestamp?: string;
+  labels?: Record<string, string>;
+  annotations?: Record<string, string>;
+  ownerReferences?: {
+    apiVersion: string;
+    kind: string;
+    name: string;
+    uid: string;
+    controller?: boolean;
+    blockOwnerDeletion?: boolean;
+  }[];
+  finalizers?: string[];
+};
+
+type Resource<Name extends string, Spec, Status> = {
+  apiVersion: `${typeof GROUP}/${typeof VERSION}`;
+  kind: Name;
+  metadata: Metadata;
+  spec: Spec;
+  status?: Status;
+};
+
+export type Workflow = Resource<'Workflow', WorkflowSpec, WorkflowStatus>;
+export type WorkflowRun = Resource<'WorkflowRun', RunSpec, RunStatus>;
+export type Credential = Resource<'Credential', CredentialSpec, CredentialStatus>;
+export type WebhookRoute = Resource<'WebhookRoute', RouteSpec, Record<string, never>>;

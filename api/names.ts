@@ -1,0 +1,23 @@
+/** Names of children: deterministic, cut and hashed where a kind's limit is shorter. Works in browsers too. */
+
+/** A short, stable hash for names (FNV-1a, 64 bit, base 36): not for secrets. */
+export function shortHash(text: string): string {
+  let hash = 0xcbf29ce484222325n;
+  for (const byte of new TextEncoder().encode(text)) {
+    hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n);
+  }
+  return hash.toString(36).padStart(13, '0').slice(-10);
+}
+
+/** `<base>-<suffix>`, or with the base cut and a hash of it put in between where that is longer than the limit. */
+export function childName(base: string, suffix: string, limit = 63): string {
+  const whole = `${base}-${suffix}`;
+  if (whole.length <= limit) return whole;
+  const room = limit - suffix.length - 12;
+  return `${base.slice(0, room).replace(/[-.]+$/, '')}-${shortHash(base)}-${suffix}`;
+}
+
+/** The name of the ControllerRevision that holds a revision, from the canonical JSON of it. */
+export function revisionName(workflow: string, canonical: string): string {
+  return childName(workflow, shortHash(canonical));
+}

@@ -1,0 +1,111 @@
+/** A revision: what of a workflow's spec a run executes, with every default filled in, so that it never changes again. */
+import { parseDuration } from './duration.ts';
+import { isTriggerKind, kindOf, type WorkflowNode, type WorkflowSpec } from './workflow.ts';
+import type { AgentStep, ResponseStep, SkillStep, StepKind } from './step.ts';
+import type { TriggerKind } from './trigger.ts';
+import type { NodeOutput } from './value.ts';
+
+export type RevisionTrigger = { id: string; kind: TriggerKind; testData: NodeOutput };
+
+export type RetryPolicy = { limit: number; initialMs: number; factor: number; maxMs: number };
+
+type StepBase = {
+  id: string;
+  timeoutMs: number;
+  retry: RetryPolicy;
+  onError: 'Fail' | 'Continue';
+  forEach?: string;
+  effect?: 'AtLeastOnce' | 'AtMostOnce';
+};
+
+export type RevisionStep = StepBase &
+  (
+    | { kind: 'agent'; agent: AgentStep }
+    | { kind: 'skill'; skill: SkillStep }
+    | { kind: 'response'; response: ResponseStep }
+  );
+
+export type RevisionEdge = { from: string; to: string; when?: string; after: 'Success' | 'Failure' };
+
+export type Revision = {
+  trigger: RevisionTrigger;
+  steps: RevisionStep[];
+  edges: RevisionEdge[];
+  timeoutMs: number;
+};
+
+const MINUTE = 60_000;
+const STEP_TIMEOUT_MS: Record<StepKind, number> = { agent: 10 * MINUTE, skill: MINUTE, response: MINUTE };
+const RUN_TIMEOUT_MS = 60 * MINUTE;
+
+const milliseconds = (text: string | undefined, fallback: number) =>
+  text === undefined ? fallback : parseDuration(text);
+
+function retryOf(node: WorkflowNode): RetryPolicy {
+  const { limit = 0, backoff = {} } = node.retry ?? {};
+  return {
+    limit,
+    initialMs: milliseconds(backoff.initial, 1000),
+    factor: backoff.factor ?? 2,
+    maxMs: milliseconds(backoff.max, MINUTE),
+  };
+}
+
+function stepOf(node: WorkflowNode): RevisionStep {
+  const kind = kindOf(node) as StepKind;
+  const base: StepBase = {
+    id: node.id,
+    timeoutMs: milliseconds(node.timeout, STEP_TIMEOUT_MS[kind]),
+    retry: retryOf(node),
+    onError: node.onError ?? 'Fail',
+    ...(node.forEach ? { forEach: node.forEach } : {}),
+    ...(node.effect ? { effect: node.effect } : {}),
+  };
+  return { ...base, kind, [kind]: node[kind] } as RevisionStep;
+}
+
+function triggerOf(node: WorkflowNode): RevisionTrigger {
+  const kind = kindOf(node) as TriggerKind;
+  const testData = node[kind]?.testData;
+  if (kind === 'manual')
+    return { id: node.id, kind, testData: { text_content: '', data_content: testData ?? {} } };
+  const { text_content = '', data_content = {} } = (testData ?? {}) as Partial<NodeOutput>;
+  return { id: node.id, kind, testData: { text_content, data_content } };
+}
+
+/** The edges; where the spec has none, the chain of the nodes in the order they are listed. */
+function edgesOf(spec: WorkflowSpec): RevisionEdge[] {
+  const chain = spec.nodes
+    .slice(1)
+    .map((node, index) => ({ from: spec.nodes[index]?.id ?? '', to: node.id }));
+  return (spec.edges ?? chain).map((edge) => ({
+    ...edge,
+    after: 'after' in edge ? (edge.after ?? 'Success') : 'Success',
+  }));
+}
+
+/** The revision of a spec that the API server has admitted. */
+export function revisionOf(spec: WorkflowSpec): Revision {
+  const trigger = spec.nodes.find((node) => isTriggerKind(kindOf(node)));
+  if (!trigger) throw new Error('the workflow has no trigger, which the CRD does not admit');
+  return {
+    trigger: triggerOf(trigger),
+    steps: spec.nodes.filter((node) => node !== trigger).map(stepOf),
+    edges: edgesOf(spec),
+    timeoutMs: milliseconds(spec.timeout, RUN_TIMEOUT_MS),
+  };
+}
+
+/** Whether a response node may define the answer, so that a webhook's caller waits for it. */
+export function replies(revision: Revision): boolean {
+  return revision.steps.some((step) => step.kind === 'response');
+}
+
+/** JSON with sorted keys, so that equal revisions have equal texts (and, through a hash of it, equal names). */
+export function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_key, inner: unknown) =>
+    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  );
+}

@@ -1,0 +1,143 @@
+/** The WorkflowRun kind: one execution of a workflow for one event, as a record of what the run store decided. */
+import * as z from 'zod';
+import { json, objectName, output, rules, time } from './value.ts';
+
+export const RUN_PHASES = ['Pending', 'Running', 'Waiting', 'Succeeded', 'Failed', 'Cancelled'] as const;
+export type RunPhase = (typeof RUN_PHASES)[number];
+export const TERMINAL_PHASES = ['Succeeded', 'Failed', 'Cancelled'] as const;
+export type TerminalPhase = (typeof TERMINAL_PHASES)[number];
+
+export const NODE_PHASES = [...RUN_PHASES, 'Skipped', 'Unknown'] as const;
+export type NodePhase = (typeof NODE_PHASES)[number];
+
+/** Whether the phase is one that never changes again. */
+export function isTerminal(phase: string | undefined): phase is TerminalPhase {
+  return TERMINAL_PHASES.some((terminal) => terminal === phase);
+}
+
+export const runSpec = z
+  .object({
+    workflow: objectName('Name of the workflow, in the same namespace.'),
+    revision: z.string().max(253).optional().describe('The revision to execute. Left out: the current one.'),
+    trigger: z
+      .object({
+        type: z.string().max(64).describe('What started the run: a trigger kind, or execute.'),
+        key: z.string().max(1024).optional().describe('The dedupe key of the event, where one was given.'),
+      })
+      .optional()
+      .describe('What started the run.'),
+    input: z
+      .object({
+        text_content: z.string().optional().describe("The trigger's output as text."),
+        data_content: json("The trigger's output as data.").meta({ nullable: true }),
+      })
+      .optional()
+      .describe("The trigger's output. Left out in a test run: the trigger's testData."),
+    test: z
+      .boolean()
+      .optional()
+      .describe('A test run: also runs while the workflow is inactive. Its effects are real.'),
+    retryOf: objectName('The run that this one repeats.').optional(),
+    cancel: z.boolean().optional().describe('Set it to true to cancel the run.'),
+  })
+  .meta({
+    description: 'What to run. Cannot be changed, but for cancel.',
+    ...rules(
+      {
+        rule: 'self.workflow == oldSelf.workflow',
+        message: 'a run cannot move to another workflow: create a new WorkflowRun',
+      },
+      {
+        rule: 'has(self.revision) == has(oldSelf.revision) && (!has(self.revision) || self.revision == oldSelf.revision)',
+        message: 'the revision of a run cannot be changed: create a new WorkflowRun',
+      },
+      {
+        rule: 'has(self.test) == has(oldSelf.test) && (!has(self.test) || self.test == oldSelf.test)',
+        message: 'whether a run is a test cannot be changed: create a new WorkflowRun',
+      },
+      {
+        rule: '!has(oldSelf.cancel) || !oldSelf.cancel || (has(self.cancel) && self.cancel)',
+        message: 'a cancelled run stays cancelled: create a new WorkflowRun',
+      },
+    ),
+  });
+
+export const nodeStatus = z
+  .object({
+    id: z.string().max(63).describe("The node's id."),
+    phase: z.enum(NODE_PHASES).describe('How far the node is.'),
+    attempts: z.int().min(0).optional().describe('How often it was tried.'),
+    startTime: time('When it first started.').optional(),
+    completionTime: time('When it ended.').optional(),
+    output: output.optional(),
+    truncated: z
+      .boolean()
+      .optional()
+      .describe('The output was too large for the record: only its beginning is here.'),
+    reason: z.string().max(1024).optional().describe('Why it failed, in one word.'),
+    message: z.string().max(4096).optional().describe('Why it failed, in a sentence.'),
+    usage: z
+      .object({
+        inputTokens: z.int().min(0).optional().describe('Tokens that the model read.'),
+        outputTokens: z.int().min(0).optional().describe('Tokens that the model wrote.'),
+      })
+      .optional()
+      .describe('What the model used.'),
+  })
+  .describe('What became of one node.');
+
+export const runStatus = z
+  .object({
+    phase: z.enum(RUN_PHASES).optional().describe('How far the run is.'),
+    epoch: z.int().min(0).optional().describe('Rises with every claim by a runner.'),
+    sequence: z.int().min(0).optional().describe('Rises with every step of the run.'),
+    acceptedTime: time('When the event was accepted.').optional(),
+    startTime: time('When a runner began.').optional(),
+    completionTime: time('When the run ended.').optional(),
+    duration: z.string().max(32).optional().describe('From begin to end.'),
+    reason: z.string().max(1024).optional().describe('Why the run failed, in one word.'),
+    message: z.string().max(4096).optional().describe('Why the run failed, in a sentence.'),
+    revision: z.string().max(253).optional().describe('The revision that was executed.'),
+    conditions: z
+      .array(
+        z.object({
+          type: z.string().max(316).describe('What the condition is about.'),
+          status: z.enum(['True', 'False', 'Unknown']).describe('Whether it holds.'),
+          reason: z.string().max(1024).describe('Why, in one word.'),
+          message: z.string().max(32_768).describe('Why, in a sentence.'),
+          lastTransitionTime: time('When the status last changed.'),
+        }),
+      )
+      .max(16)
+      .optional()
+      .meta({
+        description: 'Succeeded.',
+        'x-kubernetes-list-type': 'map',
+        'x-kubernetes-list-map-keys': ['type'],
+      }),
+    nodes: z
+      .array(nodeStatus)
+      .max(100)
+      .optional()
+      .meta({ description: 'What became of each node.', 'x-kubernetes-list-type': 'atomic' }),
+  })
+  .describe('What became of the run.');
+
+const terminal = TERMINAL_PHASES.map((phase) => `'${phase}'`).join(', ');
+
+/** Rules at the root of the schema: rules on `.status` are skipped when a status is set to null and then anew. */
+export const runRules = rules(
+  { rule: '!has(oldSelf.status) || has(self.status)', message: 'the status of a run cannot be removed' },
+  {
+    rule: `!has(oldSelf.status) || !has(oldSelf.status.phase) || !(oldSelf.status.phase in [${terminal}]) || (has(self.status) && has(self.status.phase) && self.status.phase == oldSelf.status.phase)`,
+    message: 'the run has ended: its phase cannot change any more',
+  },
+  {
+    rule: '!has(oldSelf.status) || !has(oldSelf.status.epoch) || (has(self.status) && has(self.status.epoch) && (self.status.epoch > oldSelf.status.epoch || (self.status.epoch == oldSelf.status.epoch && (!has(oldSelf.status.sequence) || (has(self.status.sequence) && self.status.sequence >= oldSelf.status.sequence)))))',
+    message: 'a newer state of the run is already recorded',
+  },
+);
+
+export type RunSpec = z.infer<typeof runSpec>;
+export type RunStatus = z.infer<typeof runStatus>;
+export type NodeStatus = z.infer<typeof nodeStatus>;

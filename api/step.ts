@@ -1,0 +1,125 @@
+/** The schemas of the step kinds and of the options that all steps share. */
+import * as z from 'zod';
+import { duration } from './duration.ts';
+import { json, jsonObject, objectName } from './value.ts';
+
+const template = (limit: number, description: string) =>
+  z.string().max(limit).describe(`${description} May hold references.`);
+
+export const agentStep = z
+  .object({
+    credential: objectName('The Credential of kind openai to use, in the same namespace.'),
+    model: z.string().min(1).max(256).describe("The model's name, as the provider lists it."),
+    systemPrompt: template(65_536, 'What the model is told about its task before the prompt.').optional(),
+    prompt: template(65_536, 'What the model is asked.').min(1),
+    temperature: z
+      .number()
+      .min(0)
+      .max(2)
+      .optional()
+      .describe("How freely the model answers. Default: the provider's."),
+    maxTokens: z
+      .int()
+      .min(1)
+      .max(1_000_000)
+      .optional()
+      .describe("The most tokens that an answer may have. Default: the provider's."),
+    outputSchema: jsonObject(
+      'A JSON Schema that the answer must fit; the parsed answer is then data_content.json.',
+    ).optional(),
+    tools: z
+      .array(
+        z.object({
+          skill: z.string().min(1).max(64).describe('The skill that the model may call.'),
+          credential: objectName('The Credential that the skill uses.').optional(),
+          description: z.string().max(1024).optional().describe('When the model should call it.'),
+          parameters: jsonObject('Parameters with fixed values, which the model cannot set.').optional(),
+        }),
+      )
+      .max(32)
+      .optional()
+      .describe('Skills that the model may call while it answers.'),
+  })
+  .describe('Asks a language model.');
+
+export const skillStep = z
+  .object({
+    name: z
+      .string()
+      .min(1)
+      .max(64)
+      .regex(/^[a-z][a-z0-9_]*$/)
+      .describe('The skill, such as send_email.'),
+    credential: objectName('The Credential that the skill uses, in the same namespace.').optional(),
+    parameters: jsonObject("The skill's parameters. Values may hold references.").optional(),
+  })
+  .describe('Does one named action.');
+
+export const responseStep = z
+  .object({
+    status: z.int().min(200).max(599).optional().describe('The HTTP status. Default 200.'),
+    headers: z
+      .record(z.string(), z.string().max(4096))
+      .optional()
+      .describe(
+        'HTTP headers. Values may hold references. Not: Content-Length, Transfer-Encoding, Connection, Set-Cookie.',
+      ),
+    body: json(
+      'The body: any JSON value; strings may hold references. A string is sent as text, everything else as JSON.',
+    ),
+    contentType: z
+      .string()
+      .max(256)
+      .optional()
+      .describe('The Content-Type. Default application/json, or text/plain for a string.'),
+  })
+  .describe('Answers the caller of the webhook. The first response node that is reached decides.');
+
+export const steps = { agent: agentStep, skill: skillStep, response: responseStep } as const;
+
+export type StepKind = keyof typeof steps;
+export const STEP_KINDS = Object.keys(steps) as StepKind[];
+export type AgentStep = z.infer<typeof agentStep>;
+export type SkillStep = z.infer<typeof skillStep>;
+export type ResponseStep = z.infer<typeof responseStep>;
+
+/** The options that every step takes. */
+export const stepOptions = {
+  timeout: duration('How long one attempt may take. Default 60s, for an agent 10m.').optional(),
+  retry: z
+    .object({
+      limit: z.int().min(0).max(20).describe('How often to try again after an error that is worth it.'),
+      backoff: z
+        .object({
+          initial: duration('Wait before the first retry. Default 1s.').optional(),
+          factor: z
+            .number()
+            .min(1)
+            .max(10)
+            .optional()
+            .describe('What each further wait is multiplied by. Default 2.'),
+          max: duration('The longest wait. Default 60s.').optional(),
+        })
+        .optional()
+        .describe('How long to wait between attempts.'),
+    })
+    .optional()
+    .describe('Whether and how to try again. Default: not.'),
+  onError: z
+    .enum(['Fail', 'Continue'])
+    .optional()
+    .describe(
+      'What a failure of this node means: the run fails, or it goes on and .error can be read. Default Fail.',
+    ),
+  forEach: z
+    .string()
+    .max(4096)
+    .optional()
+    .describe('A reference to an array: the step runs once for each element, as $item.'),
+  effect: z
+    .enum(['AtLeastOnce', 'AtMostOnce'])
+    .optional()
+    .describe(
+      "What happens when a runner dies in the middle: do it again, or leave it and say Unknown. Default: the step kind's own.",
+    ),
+} as const;

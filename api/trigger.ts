@@ -1,0 +1,267 @@
+/** The schemas of the seven trigger kinds. What is left out takes the default that the description names. */
+import * as z from 'zod';
+import { CRON_FIELDS } from './cron.ts';
+import { duration } from './duration.ts';
+import { jsonObject, objectName, output, rules, secretKeyRef } from './value.ts';
+
+const testData = output
+  .meta({ 'x-kubernetes-map-type': undefined })
+  .optional()
+  .describe('The output that a test run takes from this trigger when it is given no event.');
+
+const pollIntervalSeconds = z
+  .int()
+  .min(5)
+  .max(86_400)
+  .optional()
+  .describe('Seconds between two looks at the account. Default 60, at least 5.');
+
+const credential = objectName('The Credential to use, in the same namespace.');
+
+export const manualTrigger = z
+  .object({
+    testData: jsonObject(
+      'The JSON object that a test run takes as data_content when it is given none.',
+    ).optional(),
+  })
+  .describe('Starts a run only when somebody asks for one: the execute call, the console, the CLI.');
+
+export const scheduleTrigger = z
+  .object({
+    cron: z
+      .string()
+      .max(256)
+      .meta({
+        description:
+          'When to start a run, as five cron fields: minute, hour, day of month, month, day of week.',
+        ...rules({
+          rule: `self.matches(r'^${CRON_FIELDS}$')`,
+          message:
+            'cron must have five fields (minute 0-59, hour 0-23, day of month 1-31, month 1-12, day of week 0-6), for example "*/5 * * * *" or "0 9 * * 1-5"',
+        }),
+      }),
+    timeZone: z
+      .string()
+      .max(64)
+      .optional()
+      .describe('IANA time zone of the fields, such as Europe/Berlin. Default UTC.'),
+    missed: z
+      .enum(['Skip', 'RunLatest'])
+      .optional()
+      .describe(
+        'What to do about times that passed while nothing could start: none of them (Skip) or the latest one (RunLatest). Default Skip.',
+      ),
+    startingDeadlineSeconds: z
+      .int()
+      .min(10)
+      .max(604_800)
+      .optional()
+      .describe('How late a run may start and still count for its time. Default 300.'),
+    testData,
+  })
+  .describe('Starts a run at the times of a cron expression.');
+
+const hmacAuth = z
+  .object({
+    secretRefs: z
+      .array(secretKeyRef('A secret.'))
+      .min(1)
+      .max(5)
+      .describe('The secrets; any one may have signed, so that they can be rotated.'),
+    header: z.string().max(128).describe('The request header that holds the signature.'),
+    algorithm: z.enum(['sha256', 'sha512', 'sha1']).optional().describe('The hash. Default sha256.'),
+    encoding: z.enum(['hex', 'base64']).optional().describe('How the signature is written. Default hex.'),
+    prefix: z
+      .string()
+      .max(64)
+      .optional()
+      .describe('Text before the signature in the header, such as "sha256=".'),
+    timestampHeader: z
+      .string()
+      .max(128)
+      .optional()
+      .describe('The header with the time of signing (Unix seconds), signed as "<time>.<body>".'),
+    tolerance: duration('How old or how far ahead the time of signing may be. Default 5m.').optional(),
+  })
+  .describe('An HMAC over the raw body.');
+
+const secretsAuth = (description: string) =>
+  z
+    .object({
+      secretRefs: z
+        .array(secretKeyRef('A secret.'))
+        .min(1)
+        .max(5)
+        .describe('The secrets; any one is accepted, so that they can be rotated.'),
+    })
+    .describe(description);
+
+const webhookAuth = z
+  .object({
+    hmac: hmacAuth.optional(),
+    standardWebhooks: secretsAuth('Signatures as standardwebhooks.com describes them.').optional(),
+    github: secretsAuth('GitHub: X-Hub-Signature-256.').optional(),
+    bearer: secretsAuth('Authorization: Bearer with a fixed token.').optional(),
+    basic: z
+      .object({
+        username: z.string().max(256).describe('The user name.'),
+        passwordRefs: z
+          .array(secretKeyRef('A password.'))
+          .min(1)
+          .max(5)
+          .describe('The passwords; any one is accepted.'),
+      })
+      .optional()
+      .describe('Authorization: Basic with a fixed user name and password.'),
+  })
+  .meta({
+    description: 'How a caller proves who it is. Left out: anybody who knows the URL may call.',
+    ...rules({
+      rule: '[has(self.hmac), has(self.standardWebhooks), has(self.github), has(self.bearer), has(self.basic)].filter(x, x).size() == 1',
+      message: 'auth must have exactly one of hmac, standardWebhooks, github, bearer, basic',
+    }),
+  });
+
+export const webhookTrigger = z
+  .object({
+    path: z
+      .string()
+      .min(1)
+      .max(128)
+      .meta({
+        description: 'Last segment of the URL: POST /webhook/<namespace>.<workflow>/<path>.',
+        ...rules({
+          rule: "self.matches('^[A-Za-z0-9._~-]+$') && self != '.' && self != '..'",
+          message: 'path must be one URL segment of letters, digits and . _ ~ - (no slash)',
+        }),
+      }),
+    auth: webhookAuth.optional(),
+    dedupe: z
+      .object({
+        header: z.string().min(1).max(128).describe('The request header whose value names the event.'),
+      })
+      .optional()
+      .describe('How to tell that two requests are one event. An Idempotency-Key header always counts.'),
+    headers: z
+      .array(
+        z
+          .string()
+          .min(1)
+          .max(128)
+          .regex(/^[A-Za-z0-9-]+$/),
+      )
+      .max(32)
+      .optional()
+      .describe(
+        "Request headers that nodes may read, as {{ $('trigger').headers['x-name'] }}. None by default.",
+      ),
+    replyTimeout: duration(
+      'How long a caller waits for the response node. Default 30s, at most 5m.',
+    ).optional(),
+    testData,
+  })
+  .describe('Starts a run for each POST of a JSON body.');
+
+export const mailTrigger = z
+  .object({
+    credential,
+    pollIntervalSeconds,
+    mailbox: z.string().max(512).optional().describe('The folder to watch. Default INBOX.'),
+    unseenOnly: z.boolean().optional().describe('Only mail that is not marked as seen. Default false.'),
+    from: z.string().max(512).optional().describe('Only mail whose sender contains this text.'),
+    subject: z.string().max(512).optional().describe('Only mail whose subject contains this text.'),
+    attachments: z
+      .enum(['None', 'Metadata', 'Content'])
+      .optional()
+      .describe('What to bring of attachments. Default Metadata.'),
+    maxAttachmentBytes: z
+      .int()
+      .min(0)
+      .max(6_291_456)
+      .optional()
+      .describe('Attachments above this size come without their content. Default 262144.'),
+    testData,
+  })
+  .describe('Starts a run for each new mail.');
+
+export const spreadsheetTrigger = z
+  .object({
+    credential,
+    spreadsheetId: z.string().min(1).max(2048).describe('Id or URL of the spreadsheet.'),
+    sheet: z.string().max(256).optional().describe('Name of the sheet. Default: the first one.'),
+    range: z
+      .string()
+      .max(256)
+      .optional()
+      .describe('Cells to watch, in A1 notation. Default: the whole sheet.'),
+    keyColumn: z
+      .string()
+      .max(256)
+      .optional()
+      .describe('Header or letter of the column that identifies a row.'),
+    header: z.boolean().optional().describe('Whether the first row names the columns. Default true.'),
+    events: z
+      .array(z.enum(['added', 'updated', 'removed']))
+      .max(3)
+      .optional()
+      .describe('The changes that count. Default: all.'),
+    perRow: z
+      .boolean()
+      .optional()
+      .describe('One run for each changed row, not one for each look. Default false.'),
+    pollIntervalSeconds,
+    testData,
+  })
+  .describe('Starts a run when rows of a spreadsheet change.');
+
+export const fileStorageTrigger = z
+  .object({
+    credential,
+    folderId: z.string().max(1024).optional().describe('The folder to watch. Default: all.'),
+    includeSubfolders: z.boolean().optional().describe('Also what lies in folders below. Default false.'),
+    mimeTypes: z
+      .array(z.string().max(256))
+      .max(32)
+      .optional()
+      .describe('Only files of these types. Default: all.'),
+    events: z
+      .array(z.enum(['added', 'modified']))
+      .max(2)
+      .optional()
+      .describe('The changes that count. Default: all.'),
+    pollIntervalSeconds,
+    testData,
+  })
+  .describe('Starts a run when a file is added or modified.');
+
+export const botTrigger = z
+  .object({
+    credential,
+    chatTypes: z
+      .array(z.enum(['private', 'group', 'supergroup', 'channel']))
+      .max(4)
+      .optional()
+      .describe('Only messages of these chats. Default: all.'),
+    commands: z
+      .array(z.string().min(1).max(64))
+      .max(64)
+      .optional()
+      .describe('Only messages that begin with one of these commands.'),
+    testData,
+  })
+  .describe('Starts a run for each message that a messaging bot receives.');
+
+export const triggers = {
+  manual: manualTrigger,
+  schedule: scheduleTrigger,
+  webhook: webhookTrigger,
+  mail: mailTrigger,
+  spreadsheet: spreadsheetTrigger,
+  fileStorage: fileStorageTrigger,
+  bot: botTrigger,
+} as const;
+
+export type TriggerKind = keyof typeof triggers;
+export const TRIGGER_KINDS = Object.keys(triggers) as TriggerKind[];
+export type WebhookTrigger = z.infer<typeof webhookTrigger>;
+export type ScheduleTrigger = z.infer<typeof scheduleTrigger>;

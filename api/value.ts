@@ -1,0 +1,94 @@
+/** The schema pieces that several kinds share: free JSON, references to Secrets, what a node produced, conditions. */
+import * as z from 'zod';
+
+/** Any JSON value: the CRD keeps it unchanged and checks nothing inside. */
+export const json = (description: string) =>
+  z.unknown().optional().meta({ description, 'x-kubernetes-preserve-unknown-fields': true });
+
+/** Any JSON object. */
+export const jsonObject = (description: string) =>
+  z
+    .record(z.string(), z.unknown())
+    .meta({
+      description,
+      type: 'object',
+      'x-kubernetes-preserve-unknown-fields': true,
+      'x-windlass-free': true,
+    });
+
+/** A CEL rule of the API server, with the message that a person sees. */
+export type Rule = { rule: string; message: string; messageExpression?: string; fieldPath?: string };
+
+/** Puts CEL rules onto a schema. */
+export const rules = (...list: Rule[]) => ({ 'x-kubernetes-validations': list });
+
+/** A name of an object in the same namespace. */
+export const objectName = (description: string) =>
+  z
+    .string()
+    .min(1)
+    .max(253)
+    .regex(/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/)
+    .describe(description);
+
+/** A key of a Secret in the same namespace. */
+export const secretKeyRef = (description: string) =>
+  z
+    .object({
+      name: objectName('Name of the Secret, in the same namespace.'),
+      key: z
+        .string()
+        .min(1)
+        .max(253)
+        .regex(/^[-._a-zA-Z0-9]+$/)
+        .describe('Key inside the Secret.'),
+    })
+    .describe(description);
+
+export type SecretKeyRef = z.infer<ReturnType<typeof secretKeyRef>>;
+
+export const host = (description: string) =>
+  z
+    .string()
+    .min(1)
+    .max(253)
+    .regex(/^[^\s/@]+$/)
+    .describe(description);
+export const port = (description: string) => z.int().min(1).max(65_535).describe(description);
+export const url = (description: string) =>
+  z
+    .string()
+    .min(1)
+    .max(2048)
+    .regex(/^https?:\/\/[^\s]+$/)
+    .describe(description);
+
+/** What a node produced. */
+export const output = z
+  .object({
+    text_content: z.string().optional().describe('What the node produced as text.'),
+    data_content: json('What the node produced as data: any JSON value.').meta({ nullable: true }),
+  })
+  .meta({ description: 'What the node produced.', 'x-kubernetes-map-type': 'atomic' });
+
+/** What a node produced, in memory: both members are always there. */
+export type NodeOutput = { text_content: string; data_content: unknown };
+
+export const condition = z.object({
+  type: z.string().max(316).describe('What the condition is about.'),
+  status: z.enum(['True', 'False', 'Unknown']).describe('Whether it holds.'),
+  reason: z.string().max(1024).describe('Why, in one word for programs.'),
+  message: z.string().max(32_768).describe('Why, in a sentence for people, with what to do.'),
+  observedGeneration: z.int().min(0).optional().describe('The generation of the spec that this was said of.'),
+  lastTransitionTime: z.iso.datetime().describe('When the status last changed.'),
+});
+
+/** A condition of a kind's status. */
+export type StatusCondition = z.infer<typeof condition>;
+
+export const conditions = (description: string) =>
+  z
+    .array(condition)
+    .meta({ description, 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'] });
+
+export const time = (description: string) => z.iso.datetime().describe(description);

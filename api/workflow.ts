@@ -1,0 +1,222 @@
+/** The Workflow kind: a graph of nodes that starts at one trigger. */
+import * as z from 'zod';
+import { duration } from './duration.ts';
+import { STEP_KINDS, stepOptions, steps, type StepKind } from './step.ts';
+import { TRIGGER_KINDS, triggers, type TriggerKind } from './trigger.ts';
+import { conditions, rules, time } from './value.ts';
+
+const NODE_KINDS = [...TRIGGER_KINDS, ...STEP_KINDS];
+const has = (kinds: string[]) => kinds.map((kind) => `has(self.${kind})`);
+const isTrigger = (node: string) => TRIGGER_KINDS.map((kind) => `has(${node}.${kind})`).join(' || ');
+
+const optional = <Shape extends Record<string, z.ZodType>>(shape: Shape) =>
+  Object.fromEntries(Object.entries(shape).map(([key, schema]) => [key, schema.optional()])) as {
+    [Key in keyof Shape]: z.ZodOptional<Shape[Key]>;
+  };
+
+export const node = z
+  .object({
+    id: z
+      .string()
+      .max(63)
+      .meta({
+        description: 'Unique in the workflow; references name it.',
+        ...rules({
+          rule: "self.matches('^[A-Za-z][A-Za-z0-9_]{0,62}$')",
+          message: 'a node id must begin with a letter and hold only letters, digits and _, at most 63',
+        }),
+      }),
+    displayName: z.string().max(256).optional().describe('What people see. Default: the id.'),
+    ...optional(triggers),
+    ...optional(steps),
+    ...stepOptions,
+  })
+  .meta({
+    description: 'A trigger or a step.',
+    ...rules(
+      {
+        rule: `[${has(NODE_KINDS).join(', ')}].filter(x, x).size() == 1`,
+        message: `a node must have exactly one kind: ${NODE_KINDS.join(', ')}`,
+        messageExpression: `'node ' + self.id + ' must have exactly one kind: ${NODE_KINDS.join(', ')}'`,
+      },
+      {
+        rule: `!(${isTrigger('self')}) || !(has(self.timeout) || has(self.retry) || has(self.onError) || has(self.forEach) || has(self.effect))`,
+        message: 'timeout, retry, onError, forEach and effect are for steps; a trigger has none of them',
+        messageExpression:
+          "'node ' + self.id + ' is a trigger and cannot have timeout, retry, onError, forEach or effect'",
+      },
+    ),
+  });
+
+export const edge = z
+  .object({
+    from: z.string().max(63).describe('The node that must end first.'),
+    to: z.string().max(63).describe('The node that may then start.'),
+    when: z
+      .string()
+      .max(4096)
+      .optional()
+      .describe(
+        'A condition in CEL over the outputs before it, such as nodes.agent_1.data_content.usage.total_tokens < 1000. Left out: always.',
+      ),
+    after: z
+      .enum(['Success', 'Failure'])
+      .optional()
+      .describe('Whether the edge is for the success or the failure of `from`. Default Success.'),
+  })
+  .describe('One node comes after another.');
+
+export const workflowSpec = z
+  .object({
+    displayName: z.string().max(256).optional().describe("What people see. Default: the object's name."),
+    description: z.string().max(4096).optional().describe('What the workflow is for.'),
+    active: z.boolean().default(false).describe('Whether the trigger starts runs.'),
+    nodes: z.array(node).min(1).max(100).meta({
+      description: 'The trigger and the steps. Edges point forward in this list.',
+      'x-kubernetes-list-type': 'atomic',
+    }),
+    edges: z.array(edge).max(300).optional().meta({
+      description: 'What comes after what. Left out: the nodes form a chain in the order they are listed.',
+      'x-kubernetes-list-type': 'atomic',
+    }),
+    history: z
+      .object({
+        succeeded: z
+          .int()
+          .min(0)
+          .max(1000)
+          .optional()
+          .describe('How many succeeded runs to keep. Default 10.'),
+        failed: z
+          .int()
+          .min(0)
+          .max(1000)
+          .optional()
+          .describe('How many failed and cancelled runs to keep. Default 10.'),
+        ttl: duration('How long to keep a run after its end. Default 168h.').optional(),
+      })
+      .optional()
+      .describe('Which ended runs stay as WorkflowRun objects.'),
+    timeout: duration('How long a run may take, without the time that it waits. Default 1h.').optional(),
+    concurrency: z
+      .object({
+        limit: z
+          .int()
+          .min(1)
+          .max(1000)
+          .optional()
+          .describe(
+            'How many runs of the workflow may execute at once. Default: as many as the runners take.',
+          ),
+        policy: z
+          .enum(['Queue', 'Reject', 'Replace'])
+          .optional()
+          .describe(
+            'What becomes of an event beyond the limit: it waits, it is refused with 429, or the oldest run is cancelled for it. Default Queue.',
+          ),
+      })
+      .optional()
+      .describe('How many runs may execute at once.'),
+  })
+  .meta({
+    description: 'What the workflow does.',
+    ...rules(
+      {
+        rule: `self.nodes.filter(n, ${isTrigger('n')}).size() == 1`,
+        message: `a workflow must have exactly one trigger node (${TRIGGER_KINDS.join(', ')})`,
+        messageExpression: `'a workflow must have exactly one trigger node, this one has ' + string(self.nodes.filter(n, ${isTrigger('n')}).size()) + ': add or remove one of ${TRIGGER_KINDS.join(', ')}'`,
+      },
+      {
+        rule: '[self.nodes.map(n, n.id)].all(ids, self.nodes.all(n, ids.indexOf(n.id) == ids.lastIndexOf(n.id)))',
+        message: 'node ids must be unique: two nodes have the same id',
+      },
+      {
+        rule: '!has(self.edges) || [self.nodes.map(n, n.id)].all(ids, self.edges.all(e, e.from in ids && e.to in ids))',
+        message: 'an edge names a node that does not exist: "from" and "to" must be ids of nodes',
+      },
+      {
+        rule: `!has(self.edges) || [self.nodes.filter(n, ${isTrigger('n')}).map(n, n.id)].all(ids, self.edges.all(e, !(e.to in ids)))`,
+        message: 'an edge leads into the trigger: a trigger starts the workflow and nothing comes before it',
+      },
+      {
+        rule: '!has(self.edges) || [self.nodes.map(n, n.id)].all(ids, self.edges.all(e, !(e.from in ids) || !(e.to in ids) || ids.indexOf(e.from) < ids.indexOf(e.to)))',
+        message:
+          'an edge points backward: list the nodes in the order in which they run, edges only point forward',
+      },
+      {
+        rule: "!has(self.edges) || [self.edges.map(e, e.from + '>' + e.to)].all(pairs, pairs.all(p, pairs.indexOf(p) == pairs.lastIndexOf(p)))",
+        message: 'two edges join the same pair of nodes: join their conditions into one edge',
+      },
+      {
+        rule: `has(self.edges) || self.nodes.size() == 0 || [self.nodes[0]].all(n, ${isTrigger('n')})`,
+        message:
+          'without edges the nodes form a chain in the order they are listed, so the trigger must be the first node',
+      },
+    ),
+  });
+
+export const workflowStatus = z
+  .object({
+    id: z.string().optional().describe('The id in URLs: <namespace>.<name>.'),
+    url: z.string().optional().describe('Where the webhook answers, while it does.'),
+    trigger: z.string().optional().describe('The kind of the trigger.'),
+    revision: z.string().optional().describe('The revision that new runs execute.'),
+    observedGeneration: z
+      .int()
+      .min(0)
+      .optional()
+      .describe('The generation of the spec that the status was made from.'),
+    conditions: conditions('Ready, and the conditions below it.')
+      .max(32)
+      .default([
+        {
+          type: 'Ready',
+          status: 'Unknown',
+          reason: 'Pending',
+          message: 'Waiting for the operator',
+          lastTransitionTime: '1970-01-01T00:00:00Z',
+        },
+      ]),
+    schedule: z
+      .object({ last: time('When it last fired.').optional(), next: time('When it fires next.').optional() })
+      .optional()
+      .describe('The times of a schedule.'),
+    poll: z
+      .object({
+        cursor: z.string().max(4096).optional().describe('Up to where the account was read.'),
+        lastPollTime: time('When it was last read.').optional(),
+        lastError: z.string().max(4096).optional().describe('Why the last look failed.'),
+      })
+      .optional()
+      .describe('How far a polling trigger is.'),
+    runs: z
+      .object({
+        succeeded: z.int().min(0).optional().describe('Runs that succeeded, in all.'),
+        failed: z.int().min(0).optional().describe('Runs that failed or were cancelled, in all.'),
+        active: z.int().min(0).optional().describe('Runs that have not ended.'),
+        last: time('When the last run was accepted.').optional(),
+      })
+      .optional()
+      .describe('Counts of runs, written at most once a minute.'),
+  })
+  .describe('What the operator made of it.');
+
+export type WorkflowSpec = z.infer<typeof workflowSpec>;
+export type WorkflowStatus = z.infer<typeof workflowStatus>;
+export type WorkflowNode = z.infer<typeof node>;
+export type WorkflowEdge = z.infer<typeof edge>;
+
+/** The kind of a node, and its fields. */
+export type NodeKind = TriggerKind | StepKind;
+
+/** The one member of a node that names its kind. Throws when the node has none, which the CRD does not admit. */
+export function kindOf(node: WorkflowNode): NodeKind {
+  const kind = NODE_KINDS.find((kind) => node[kind] !== undefined);
+  if (!kind) throw new Error(`node ${node.id} has no kind`);
+  return kind;
+}
+
+/** Whether the kind is a trigger's. */
+export function isTriggerKind(kind: NodeKind): kind is TriggerKind {
+  return kind in triggers;
+}

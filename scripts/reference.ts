@@ -1,0 +1,64 @@
+/** The field reference of a kind as a Markdown page, from the same schema as the CRD. */
+import { rootSchema } from '../api/crd.ts';
+import { API_VERSION } from '../api/group.ts';
+import type { Kind } from '../api/kinds.ts';
+
+type Schema = {
+  type?: string;
+  description?: string;
+  properties?: Record<string, Schema>;
+  required?: string[];
+  items?: Schema;
+  additionalProperties?: Schema;
+  enum?: string[];
+  'x-kubernetes-validations'?: { message: string }[];
+};
+
+function typeOf(schema: Schema): string {
+  if (schema.enum) return schema.enum.map((value) => `\`${value}\``).join(' \\| ');
+  if (schema.type === 'array') return `list of ${schema.items ? typeOf(schema.items) : 'any'}`;
+  if (schema.additionalProperties) return `map of ${typeOf(schema.additionalProperties)}`;
+  return schema.type ?? 'any JSON';
+}
+
+function rows(schema: Schema, path: string): string[] {
+  const out: string[] = [];
+  for (const [name, child] of Object.entries(schema.properties ?? {})) {
+    const full = path ? `${path}.${name}` : name;
+    const required = schema.required?.includes(name) ? ' **required**' : '';
+    const description = (child.description ?? '').replaceAll('|', '\\|').replaceAll('{{', '{ {');
+    out.push(`| \`${full}\` | ${typeOf(child)}${required} | ${description} |`);
+    out.push(...rows(child, full));
+    if (child.items) out.push(...rows(child.items, `${full}[]`));
+  }
+  return out;
+}
+
+function messages(schema: Schema): string[] {
+  const own = (schema['x-kubernetes-validations'] ?? []).map((rule) => rule.message);
+  const below = [...Object.values(schema.properties ?? {}), ...(schema.items ? [schema.items] : [])].flatMap(
+    messages,
+  );
+  return [...new Set([...own, ...below])];
+}
+
+/** The page: every field with its type and description, then the rules that `kubectl apply` checks. */
+export function referencePage(kind: Kind): string {
+  const schema = rootSchema(kind) as Schema;
+  const { spec, status } = schema.properties ?? {};
+  const table = (title: string, part: Schema | undefined, path: string) =>
+    part && rows(part, path).length > 0
+      ? `\n## ${title}\n\n| field | type | what |\n| --- | --- | --- |\n${rows(part, path).join('\n')}\n`
+      : '';
+  const checks = messages(schema);
+  const names = [kind.plural, ...kind.shortNames].map((name) => `\`${name}\``).join(', ');
+  return [
+    `<!-- Generated from api/ by \`npm run generate\`. Do not edit. -->\n# ${kind.kind}\n\n${kind.description}\n\n`,
+    `\`apiVersion: ${API_VERSION}\`; kubectl: ${names}.\n`,
+    table('Spec', spec, 'spec'),
+    table('Status', status, 'status'),
+    checks.length > 0
+      ? `\n## What is checked on apply\n\n${checks.map((message) => `- ${message}`).join('\n')}\n`
+      : '',
+  ].join('');
+}

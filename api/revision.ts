@@ -1,6 +1,12 @@
 /** A revision: what of a workflow's spec a run executes, with every default filled in, so that it never changes again. */
 import { parseDuration } from './duration.ts';
-import { isTriggerKind, kindOf, type WorkflowNode, type WorkflowSpec } from './workflow.ts';
+import {
+  isTriggerKind,
+  kindOf,
+  type WorkflowEdge,
+  type WorkflowNode,
+  type WorkflowSpec,
+} from './workflow.ts';
 import type { AgentStep, ResponseStep, SkillStep, StepKind } from './step.ts';
 import type { TriggerKind } from './trigger.ts';
 import type { NodeOutput } from './value.ts';
@@ -75,13 +81,10 @@ function triggerOf(node: WorkflowNode): RevisionTrigger {
 
 /** The edges; where the spec has none, the chain of the nodes in the order they are listed. */
 function edgesOf(spec: WorkflowSpec): RevisionEdge[] {
-  const chain = spec.nodes
+  const chain: WorkflowEdge[] = spec.nodes
     .slice(1)
     .map((node, index) => ({ from: spec.nodes[index]?.id ?? '', to: node.id }));
-  return (spec.edges ?? chain).map((edge) => ({
-    ...edge,
-    after: 'after' in edge ? (edge.after ?? 'Success') : 'Success',
-  }));
+  return (spec.edges ?? chain).map((edge) => ({ ...edge, after: edge.after ?? 'Success' }));
 }
 
 /** The revision of a spec that the API server has admitted. */

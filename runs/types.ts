@@ -1,0 +1,152 @@
+/**
+ * The life of a run, as types: what programs hand to the run store and what they get back. Outcomes are values; a
+ * connection that is down, and a store that is empty, are outcomes too (`unavailable`), never an exception of the client library.
+ */
+import type { Revision } from '../api/revision.ts';
+import type { NodePhase, RunPhase, TerminalPhase } from '../api/run.ts';
+import type { NodeOutput } from '../api/value.ts';
+
+/** A project in the run store, by the uid of its namespace. */
+export type ProjectUid = string;
+
+/** Why the run store did not do it: nobody answered, it is empty or being seeded, or it is full. */
+export type Unavailable = {
+  outcome: 'unavailable';
+  why: 'connection' | 'no-store' | 'full';
+  retryAfterSeconds: number;
+};
+
+/** An event that shall start a run. */
+export type Submission = {
+  project: ProjectUid;
+  workflow: string;
+  workflowUid: string;
+  revision: string;
+  /** The name of the WorkflowRun. Left out: made from the dedupe key, or at random. */
+  run?: string;
+  /** What names the event, up to 1,024 characters: the same key gives the same run. */
+  dedupeKey?: string;
+  /** What started it: a trigger kind, or `execute`. */
+  trigger: string;
+  /** The trigger's output as JSON text `{"text_content":…,"data_content":…,"headers"?:…}`; kept byte for byte. */
+  input: string;
+  /** A hash of the body as it came: the same key with another body is refused. */
+  bodyHash: string;
+  test: boolean;
+  retryOf?: string;
+  /** Of a run that somebody made as an object: its uid, so that the record is that object. */
+  recordUid?: string;
+};
+
+export type Submitted =
+  | { outcome: 'accepted'; run: string; duplicate: boolean; reply?: Reply }
+  | { outcome: 'conflict'; run: string }
+  | { outcome: 'rejected'; limit: number }
+  | Unavailable;
+
+/** What a response node answers. */
+export type Reply = { status: number; headers: Record<string, string>; body: string; contentType: string };
+
+/** One node of a run, as the store holds it. Times are milliseconds since 1970. */
+export type NodeState = {
+  id: string;
+  phase: NodePhase;
+  attempts: number;
+  startedAt?: number;
+  endedAt?: number;
+  output?: NodeOutput;
+  reason?: string;
+  message?: string;
+  usage?: { inputTokens?: number; outputTokens?: number };
+};
+
+/** A run, as the store holds it. Times are milliseconds since 1970. */
+export type RunState = {
+  run: string;
+  project: ProjectUid;
+  workflow: string;
+  workflowUid: string;
+  revision: string;
+  trigger: string;
+  dedupeKey?: string;
+  test: boolean;
+  retryOf?: string;
+  recordUid?: string;
+  phase: RunPhase;
+  epoch: number;
+  sequence: number;
+  acceptedAt: number;
+  startedAt?: number;
+  endedAt?: number;
+  reason?: string;
+  message?: string;
+  cancelRequested: boolean;
+  /** The trigger's output as JSON text. */
+  input: string;
+  nodes: NodeState[];
+  reply?: Reply;
+};
+
+/** A run that a runner holds, with the token that every further call must show. */
+export type Claim = { token: string; state: RunState };
+
+export type Claimed = { outcome: 'claimed'; claims: Claim[] } | Unavailable;
+
+/** The store did it; or the claim is another's by now, and the runner must drop the run without a word. */
+export type Fenced = { outcome: 'done' } | { outcome: 'fenced' } | Unavailable;
+
+export type RunEnd = { phase: TerminalPhase; reason?: string; message?: string };
+
+/** A live event of a run. `id` orders them; a reader that names the last one it saw gets those after it. */
+export type RunEvent =
+  | { id: string; type: 'run'; phase: RunPhase; reason?: string; message?: string; at: number }
+  | {
+      id: string;
+      type: 'node';
+      node: string;
+      phase: NodePhase;
+      attempt: number;
+      reason?: string;
+      message?: string;
+      at: number;
+    }
+  | { id: string; type: 'text'; node: string; text: string; at: number };
+
+export type RunEventBody = RunEvent extends infer Event
+  ? Event extends RunEvent
+    ? Omit<Event, 'id' | 'at'>
+    : never
+  : never;
+
+/** What the operator sets per workflow, and what `claim` and `submit` obey. */
+export type WorkflowLimits = {
+  workflowUid: string;
+  concurrency?: number;
+  policy: 'Queue' | 'Reject' | 'Replace';
+  deadlineMs: number;
+};
+
+/** A revision as it stands in the store. */
+export type StoredRevision = { name: string; revision: Revision };
+
+/** A line about an ended run that has no object, or whose object is pruned. */
+export type RunSummary = {
+  run: string;
+  workflow: string;
+  phase: TerminalPhase;
+  trigger: string;
+  test: boolean;
+  acceptedAt: number;
+  startedAt?: number;
+  endedAt: number;
+  reason?: string;
+  message?: string;
+};
+
+export type Counts = {
+  succeeded: number;
+  failed: number;
+  cancelled: number;
+  active: number;
+  lastAcceptedAt?: number;
+};

@@ -1,0 +1,87 @@
+/** What a call to the API server can fail with, and the questions that callers ask about it. */
+
+export type ApiErrorDetails = {
+  /** HTTP status code; 0 when no answer came (network, time-out). */
+  status: number;
+  /** The machine-readable reason of the server's `Status`, such as `AlreadyExists`, or a network error code. */
+  reason: string;
+  message: string;
+  /** How long the server asked us to wait, in milliseconds. */
+  retryAfterMs?: number;
+  /** True if the request certainly did not reach the server, so that anything may be sent again. */
+  notSent?: boolean;
+  cause?: unknown;
+};
+
+/** A call to the API server that failed. The message names verb and path, never a body or a token. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  readonly status: number;
+  readonly reason: string;
+  readonly retryAfterMs: number | undefined;
+  readonly notSent: boolean;
+
+  constructor(details: ApiErrorDetails) {
+    super(details.message, { cause: details.cause });
+    this.status = details.status;
+    this.reason = details.reason;
+    this.retryAfterMs = details.retryAfterMs;
+    this.notSent = details.notSent ?? false;
+  }
+}
+
+const tooLargeMessage = /request is too large|trying to send message larger than max|exceeds the limit|too long: must have at most/i;
+
+export function isNotFound(error: unknown): boolean {
+  return hasStatus(error, 404);
+}
+
+/** Somebody else changed the object since it was read, or a precondition failed. Read again and decide anew. */
+export function isConflict(error: unknown): boolean {
+  return hasStatus(error, 409) && !isAlreadyExists(error);
+}
+
+export function isAlreadyExists(error: unknown): boolean {
+  return hasStatus(error, 409) && (error as ApiError).reason === 'AlreadyExists';
+}
+
+/** The resourceVersion or `continue` token is too old (410, reasons `Expired` and `Gone`): list again. */
+export function isGone(error: unknown): boolean {
+  return hasStatus(error, 410);
+}
+
+export function isUnauthorized(error: unknown): boolean {
+  return hasStatus(error, 401);
+}
+
+export function isForbidden(error: unknown): boolean {
+  return hasStatus(error, 403);
+}
+
+/** The server refuses the object as it is written (400, 422): sending it again cannot help. */
+export function isInvalid(error: unknown): boolean {
+  return hasStatus(error, 422) || hasStatus(error, 400);
+}
+
+/** The namespace is being deleted, so nothing can be created in it (a 403 that is no lack of rights). */
+export function isTerminating(error: unknown): boolean {
+  return isForbidden(error) && /because it is being terminated/.test((error as ApiError).message);
+}
+
+/**
+ * The object is larger than the server or etcd takes: permanent, although etcd's refusal arrives as a 500
+ * (kubernetes#74600, #112152).
+ */
+export function isTooLarge(error: unknown): boolean {
+  return hasStatus(error, 413) || (error instanceof ApiError && error.status >= 500 && tooLargeMessage.test(error.message));
+}
+
+/** Worth trying again later: no answer, 408, 429 or 5xx, unless the object is too large. */
+export function isTransient(error: unknown): boolean {
+  if (!(error instanceof ApiError) || isTooLarge(error)) return false;
+  return error.status === 0 || error.status === 408 || error.status === 429 || error.status >= 500;
+}
+
+function hasStatus(error: unknown, status: number): boolean {
+  return error instanceof ApiError && error.status === status;
+}

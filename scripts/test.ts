@@ -1,0 +1,91 @@
+/**
+ * `npm test`: makes ready what the tests need, runs unit, integration and end-to-end tests in this order, and ends with one
+ * line that counts them from the runner's own reports. A skipped test counts as a failure.
+ */
+import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { bin, ROOT, run } from './run.ts';
+
+const PROJECTS = ['unit', 'integration', 'e2e'] as const;
+type Project = (typeof PROJECTS)[number];
+
+const HELP = `npm test [-- FILTER]                       all tests
+npm run test:unit [-- FILTER]              pure code, no set-up, under 20 s
+npm run test:integration [-- FILTER]       with an own etcd, kube-apiserver and Redis on free ports
+npm run test:e2e [-- FILTER]               on a cluster of its own, which is removed at the end
+
+FILTER is a part of a test file's path. Environment:
+  WINDLASS_KEEP=1        leave the end-to-end cluster running, for the next run and for looking around
+  WINDLASS_CLUSTER=…     builtin, kind or current: see docs/cluster.md`;
+
+type Report = {
+  numPassedTests: number;
+  numFailedTests: number;
+  numPendingTests: number;
+  numTodoTests: number;
+  success: boolean;
+};
+type Totals = { passed: number; failed: number; skipped: number };
+
+const reports = join(ROOT, '.windlass', 'reports');
+
+/** Brings the programs that the tests of a project start: nothing for unit tests. */
+async function prepare(project: Project): Promise<void> {
+  if (project === 'unit') return;
+  const { prepareForTests } = await import('../test/support/prepare.ts');
+  await prepareForTests(project);
+}
+
+async function runProject(project: Project, filters: string[]): Promise<Totals> {
+  const file = join(reports, `${project}.json`);
+  rmSync(file, { force: true });
+  await prepare(project);
+  const code = await run(process.execPath, [
+    bin('vitest'),
+    'run',
+    '--project',
+    project,
+    '--reporter=default',
+    '--reporter=json',
+    `--outputFile.json=${file}`,
+    '--passWithNoTests',
+    ...filters,
+  ]);
+  return totals(file, code);
+}
+
+/** What the report says. A run that broke off, or failed outside of any test, counts as one failure more. */
+function totals(file: string, code: number): Totals {
+  try {
+    const report = JSON.parse(readFileSync(file, 'utf8')) as Report;
+    const failed = report.numFailedTests;
+    return {
+      passed: report.numPassedTests,
+      failed: failed === 0 && code !== 0 ? 1 : failed,
+      skipped: report.numPendingTests + report.numTodoTests,
+    };
+  } catch {
+    return { passed: 0, failed: 1, skipped: 0 };
+  }
+}
+
+async function main(args: string[]): Promise<number> {
+  const chosen = PROJECTS.filter((project) => project === args[0]);
+  const filters = chosen.length > 0 ? args.slice(1) : args;
+  const sum: Totals = { passed: 0, failed: 0, skipped: 0 };
+  mkdirSync(reports, { recursive: true });
+  for (const project of chosen.length > 0 ? chosen : PROJECTS) {
+    const result = await runProject(project, filters);
+    sum.passed += result.passed;
+    sum.failed += result.failed + result.skipped;
+    sum.skipped += result.skipped;
+  }
+  if (sum.skipped > 0) console.error(`✗ ${sum.skipped} tests were skipped, which counts as failed`);
+  if (sum.passed === 0) console.error('✗ no test was executed');
+  console.log(`tests: ${sum.passed} passed, ${sum.failed} failed`);
+  return sum.failed === 0 && sum.passed > 0 ? 0 : 1;
+}
+
+const args = process.argv.slice(2);
+if (args.includes('--help')) console.log(HELP);
+else process.exitCode = await main(args);

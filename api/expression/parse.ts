@@ -1,0 +1,248 @@
+/**
+ * Reads a text with references, `Hello {{ $('trigger').data_content.name }}`, into plain data. Guarantees: throws
+ * nothing but `ExpressionError`, always with a position; takes time linear in the text; runs nothing; printing and
+ * parsing again gives the same template.
+ */
+import { ExpressionError, positionAt } from './errors.ts';
+import { NODE_MEMBERS, type NodeMember, type PathStep, printReference, type Reference } from './reference.ts';
+
+/**
+ * A parsed text: its parts in order, texts as they are and references. Plain JSON data, so that it can be kept with a
+ * revision. `single` is true for one reference with nothing but white space around it, which keeps its value's type.
+ */
+export type Template = { parts: readonly TemplatePart[]; single: boolean };
+export type TemplatePart = string | Reference;
+
+/** What a workflow may contain. Lengths count UTF-16 units. */
+export const TEMPLATE_LIMITS = {
+  templateLength: 65_536,
+  references: 256,
+  pathSteps: 64,
+  keyLength: 1_024,
+} as const;
+
+const ALLOWED =
+  "inside {{ }} write $('node id').text_content, $('node id').data_content.name[0]['any key'], $item, $index, or a text in quotes";
+
+/**
+ * Parses one text. `{{ 'text' }}` stands for that text as it is: `{{ '{{' }}` writes two literal braces, and `{{ '' }}`
+ * beside one reference makes its value text.
+ * @throws ExpressionError `Syntax` or `Limit`, with the line and column in the text
+ */
+export function parseTemplate(text: string): Template {
+  if (text.length > TEMPLATE_LIMITS.templateLength) {
+    throw new ExpressionError('Limit', `a text may have ${TEMPLATE_LIMITS.templateLength} characters`, {
+      position: positionAt(text, TEMPLATE_LIMITS.templateLength),
+    });
+  }
+  const parts: TemplatePart[] = [];
+  let references = 0;
+  let quoted = false;
+  let offset = 0;
+  for (let open = openingBraces(text, 0); open !== -1; open = openingBraces(text, offset)) {
+    pushText(parts, text.slice(offset, open));
+    const cursor: Cursor = { text, offset: open + 2, open };
+    const part = parseBraces(cursor);
+    offset = cursor.offset;
+    if (typeof part === 'string') {
+      quoted = true;
+      pushText(parts, part);
+    } else if (++references > TEMPLATE_LIMITS.references) {
+      throw limit(cursor, open, `a text may hold ${TEMPLATE_LIMITS.references} references`);
+    } else parts.push(part);
+  }
+  pushText(parts, text.slice(offset));
+  if (quoted || !isBareReference(parts)) return { parts, single: false };
+  return { parts: parts.filter((part) => typeof part !== 'string'), single: true };
+}
+
+/** The text of a template; parsing it gives the same template. */
+export function printTemplate(template: Template): string {
+  const printed = template.parts.map((part) =>
+    typeof part === 'string' ? part.replaceAll('{{', "{{ '{{' }}") : `{{ ${printReference(part)} }}`,
+  );
+  const needsQuote = !template.single && isBareReference(template.parts);
+  return `${needsQuote ? "{{ '' }}" : ''}${printed.join('')}`;
+}
+
+/** White space around one reference is no text: YAML's block scalars end with a line break that nobody meant. */
+function isBareReference(parts: readonly TemplatePart[]): boolean {
+  const references = parts.filter((part) => typeof part !== 'string');
+  return references.length === 1 && parts.every((part) => typeof part !== 'string' || part.trim() === '');
+}
+
+/** Neighbouring texts become one, so that equal templates have equal parts. */
+function pushText(parts: TemplatePart[], text: string): void {
+  if (text === '') return;
+  const last = parts.at(-1);
+  if (typeof last === 'string') parts[parts.length - 1] = last + text;
+  else parts.push(text);
+}
+
+/** Where the next expression opens. Of three or more braces the last two open it, so that `{{{ … }}}` works in JSON. */
+function openingBraces(text: string, from: number): number {
+  let open = text.indexOf('{{', from);
+  while (open !== -1 && text[open + 2] === '{') open += 1;
+  return open;
+}
+
+type Cursor = { readonly text: string; readonly open: number; offset: number };
+
+function parseBraces(cursor: Cursor): TemplatePart {
+  skipSpace(cursor);
+  const first = cursor.text[cursor.offset];
+  const part = first === "'" || first === '"' ? parseString(cursor) : parseReference(cursor);
+  skipSpace(cursor);
+  if (cursor.text.startsWith('}}', cursor.offset)) {
+    cursor.offset += 2;
+    return part;
+  }
+  if (cursor.offset >= cursor.text.length)
+    throw syntax(cursor, cursor.open, 'this {{ is never closed with }}');
+  throw syntax(cursor, cursor.offset, `expected }} here; ${ALLOWED}`);
+}
+
+function parseReference(cursor: Cursor): Reference {
+  const start = cursor.offset;
+  if (take(cursor, '$(')) return parseNodeReference(cursor, start);
+  if (takeWord(cursor, '$item')) return { source: 'item', path: parsePath(cursor, []) };
+  if (takeWord(cursor, '$index')) return { source: 'index' };
+  throw syntax(
+    cursor,
+    start,
+    `{{ is not followed by a reference; ${ALLOWED}; for literal braces write {{ '{{' }}`,
+  );
+}
+
+function parseNodeReference(cursor: Cursor, start: number): Reference {
+  skipSpace(cursor);
+  const quoted = cursor.text[cursor.offset];
+  if (quoted !== "'" && quoted !== '"')
+    throw syntax(cursor, cursor.offset, "write the node's id in quotes: $('node id')");
+  const node = parseString(cursor);
+  skipSpace(cursor);
+  if (!take(cursor, ')')) throw syntax(cursor, cursor.offset, "expected ) behind the node's id");
+  const [member, ...path] = parsePath(cursor, []);
+  if (!isNodeMember(member)) {
+    throw syntax(cursor, start, `behind $('node id') write one of .${NODE_MEMBERS.join(', .')}`);
+  }
+  if (member === 'text_content' && path.length > 0) {
+    throw syntax(cursor, start, 'text_content is a text: nothing can be read out of it');
+  }
+  return { source: 'node', node, member, path };
+}
+
+function isNodeMember(step: PathStep | undefined): step is NodeMember {
+  return NODE_MEMBERS.some((member) => member === step);
+}
+
+function parsePath(cursor: Cursor, path: PathStep[]): PathStep[] {
+  for (;;) {
+    const start = cursor.offset;
+    if (take(cursor, '.')) path.push(parseName(cursor));
+    else if (take(cursor, '[')) path.push(parseBracket(cursor));
+    else return path;
+    if (path.length > TEMPLATE_LIMITS.pathSteps) {
+      throw limit(cursor, start, `a reference may have ${TEMPLATE_LIMITS.pathSteps} steps`);
+    }
+  }
+}
+
+const NAME = /[\p{ID_Start}_$][\p{ID_Continue}$]*/uy;
+const INDEX = /(?:0|[1-9][0-9]{0,9})(?![0-9.])/y;
+
+function parseName(cursor: Cursor): string {
+  const name = match(cursor, NAME);
+  if (name === undefined) {
+    throw syntax(
+      cursor,
+      cursor.offset,
+      "expected a name behind the dot; write [0] for an index and ['any key'] for other keys",
+    );
+  }
+  return checkKey(cursor, name);
+}
+
+function parseBracket(cursor: Cursor): PathStep {
+  skipSpace(cursor);
+  const first = cursor.text[cursor.offset];
+  const step = first === "'" || first === '"' ? parseString(cursor) : parseIndex(cursor);
+  skipSpace(cursor);
+  if (!take(cursor, ']')) throw syntax(cursor, cursor.offset, 'expected ] here');
+  return step;
+}
+
+function parseIndex(cursor: Cursor): number {
+  const digits = match(cursor, INDEX);
+  if (digits === undefined) {
+    throw syntax(cursor, cursor.offset, "inside [ ] write an index from 0, or a key in quotes: ['any key']");
+  }
+  return Number(digits);
+}
+
+const UNQUOTED = { "'": /[^'\\]*/y, '"': /[^"\\]*/y } as const;
+
+/** A text in single or double quotes. The only escapes are those of the quotes and of the backslash itself. */
+function parseString(cursor: Cursor): string {
+  const start = cursor.offset;
+  const delimiter = cursor.text[start] === "'" ? "'" : '"';
+  cursor.offset += 1;
+  let value = '';
+  for (;;) {
+    value += match(cursor, UNQUOTED[delimiter]) ?? '';
+    if (take(cursor, delimiter)) return checkKey(cursor, value);
+    if (cursor.offset >= cursor.text.length) throw syntax(cursor, start, 'this quote is never closed');
+    const escaped = cursor.text[cursor.offset + 1];
+    if (escaped !== '\\' && escaped !== "'" && escaped !== '"') {
+      throw syntax(
+        cursor,
+        cursor.offset,
+        String.raw`a backslash inside quotes may only stand before \ ' or "`,
+      );
+    }
+    value += escaped;
+    cursor.offset += 2;
+  }
+}
+
+function checkKey(cursor: Cursor, key: string): string {
+  if (key.length <= TEMPLATE_LIMITS.keyLength) return key;
+  throw limit(
+    cursor,
+    cursor.offset,
+    `a name or text inside {{ }} may have ${TEMPLATE_LIMITS.keyLength} characters`,
+  );
+}
+
+function take(cursor: Cursor, expected: string): boolean {
+  if (!cursor.text.startsWith(expected, cursor.offset)) return false;
+  cursor.offset += expected.length;
+  return true;
+}
+
+/** Takes a whole word: `$item` is not taken out of `$items`. */
+function takeWord(cursor: Cursor, word: string): boolean {
+  NAME.lastIndex = cursor.offset;
+  return NAME.exec(cursor.text)?.[0] === word && take(cursor, word);
+}
+
+function match(cursor: Cursor, pattern: RegExp): string | undefined {
+  pattern.lastIndex = cursor.offset;
+  const found = pattern.exec(cursor.text)?.[0];
+  cursor.offset += found?.length ?? 0;
+  return found;
+}
+
+const SPACE = /[ \t\r\n]*/y;
+
+function skipSpace(cursor: Cursor): void {
+  match(cursor, SPACE);
+}
+
+function syntax(cursor: Cursor, offset: number, message: string): ExpressionError {
+  return new ExpressionError('Syntax', message, { position: positionAt(cursor.text, offset) });
+}
+
+function limit(cursor: Cursor, offset: number, message: string): ExpressionError {
+  return new ExpressionError('Limit', message, { position: positionAt(cursor.text, offset) });
+}

@@ -1,0 +1,157 @@
+/**
+ * The graph of a workflow: what its edges are, whether it is sound, and which nodes are due. Pure: the runner gives the
+ * states of the nodes and gets back what to do, so that every runner decides the same after a takeover.
+ */
+
+import type { NodePhase } from './run.ts';
+
+/** A node as the graph sees it. Exactly one node is the trigger. */
+export type GraphNode = { id: string; trigger: boolean; onError?: 'Fail' | 'Continue' };
+
+/** `when` is a condition in CEL; `after` left out means `Success`. */
+export type GraphEdge = { from: string; to: string; when?: string; after?: 'Success' | 'Failure' };
+
+/** A graph with its edges looked up once. Nodes stand in the order of the list, which every edge follows. */
+export type Graph = {
+  readonly nodes: readonly GraphNode[];
+  readonly edges: readonly GraphEdge[];
+  readonly into: ReadonlyMap<string, readonly GraphEdge[]>;
+  readonly outOf: ReadonlyMap<string, readonly GraphEdge[]>;
+};
+
+/** The edges that hold: the given ones, or, where they are left out, a chain in the order of the list. */
+export function edgesOf(nodes: readonly GraphNode[], edges?: readonly GraphEdge[]): readonly GraphEdge[] {
+  if (edges) return edges;
+  return nodes.slice(1).map((node, index) => ({ from: nodes[index]?.id ?? '', to: node.id }));
+}
+
+/** Looks the edges up once. The graph must be one that `checkGraph` has nothing against. */
+export function graphOf(nodes: readonly GraphNode[], edges?: readonly GraphEdge[]): Graph {
+  const all = edgesOf(nodes, edges);
+  return {
+    nodes,
+    edges: all,
+    into: Map.groupBy(all, (edge) => edge.to),
+    outOf: Map.groupBy(all, (edge) => edge.from),
+  };
+}
+
+/** The nodes from which a way leads to this one: those whose output it may refer to. */
+export function predecessors(graph: Graph, id: string): Set<string> {
+  const found = new Set<string>();
+  const open = [id];
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    for (const { from } of graph.into.get(node) ?? []) {
+      if (found.has(from)) continue;
+      found.add(from);
+      open.push(from);
+    }
+  }
+  return found;
+}
+
+/**
+ * What is due. `ready`: start these now, all at once. `skipped`: these will never start; record them so.
+ * `finished`: nothing runs and nothing will. `failed`: the first node, in the order of the list, that fails the run.
+ */
+export type NextSteps = { ready: string[]; skipped: string[]; finished: boolean; failed?: string };
+
+/** Whether the condition of an edge holds. Called only for edges with `when` whose source has ended with an output. */
+export type EdgeCondition = (edge: GraphEdge) => boolean;
+
+/**
+ * Decides which nodes start, given the phases so far (the trigger counts as Succeeded, a node without a phase as Pending). The rules:
+ *
+ * - A node starts when every edge into it is settled and at least one is taken. When all are settled and none is taken
+ *   it is skipped, and so on down; a node without edges into it is skipped.
+ * - An edge is settled when its source has ended. From a Succeeded source it is taken if `after` is Success (or left out)
+ *   and `when` holds. From a Failed source it is taken if `after` is Failure and `when` holds; with `onError: Continue` on
+ *   the source, its Success edges count as well. From any other source it is not taken.
+ * - A Failed node fails the run, unless it has `onError: Continue` or at least one of its Failure edges is taken. A node
+ *   whose effect is Unknown fails the run always, and so does a Cancelled one.
+ * - Once the run has failed nothing more starts: what has not started is skipped, what runs may end.
+ *
+ * Linear in nodes and edges. What `holds` throws passes through: the caller fails the run with it.
+ */
+export function nextSteps(
+  graph: Graph,
+  states: ReadonlyMap<string, NodePhase>,
+  holds: EdgeCondition,
+): NextSteps {
+  const settled = new Map<string, NodePhase>(states);
+  for (const node of graph.nodes) if (node.trigger) settled.set(node.id, 'Succeeded');
+  const taken = takenEdges(graph, settled, holds);
+  const failed = graph.nodes.find((node) => failsRun(graph, node, settled.get(node.id), taken))?.id;
+  return failed === undefined ? dueNodes(graph, settled, taken) : { ...drain(graph, settled), failed };
+}
+
+/** The edges that are taken. An edge whose source has not ended is not in it, and neither is one from a skipped node. */
+function takenEdges(
+  graph: Graph,
+  states: ReadonlyMap<string, NodePhase>,
+  holds: EdgeCondition,
+): Set<GraphEdge> {
+  const taken = new Set<GraphEdge>();
+  for (const node of graph.nodes) {
+    for (const edge of graph.outOf.get(node.id) ?? []) {
+      if (follows(edge, node, states.get(node.id)) && (edge.when === undefined || holds(edge)))
+        taken.add(edge);
+    }
+  }
+  return taken;
+}
+
+function follows(edge: GraphEdge, source: GraphNode, state: NodePhase | undefined): boolean {
+  const afterFailure = edge.after === 'Failure';
+  if (state === 'Succeeded') return !afterFailure;
+  return state === 'Failed' && (afterFailure || source.onError === 'Continue');
+}
+
+function failsRun(
+  graph: Graph,
+  node: GraphNode,
+  state: NodePhase | undefined,
+  taken: ReadonlySet<GraphEdge>,
+): boolean {
+  if (state === 'Unknown' || state === 'Cancelled') return true;
+  if (state !== 'Failed' || node.onError === 'Continue') return false;
+  return !graph.outOf.get(node.id)?.some((edge) => edge.after === 'Failure' && taken.has(edge));
+}
+
+function dueNodes(graph: Graph, states: Map<string, NodePhase>, taken: ReadonlySet<GraphEdge>): NextSteps {
+  const steps: NextSteps = { ready: [], skipped: [], finished: true };
+  for (const node of graph.nodes) {
+    if (!isPending(states.get(node.id))) {
+      if (!hasEnded(states.get(node.id))) steps.finished = false;
+      continue;
+    }
+    const into = graph.into.get(node.id) ?? [];
+    if (!into.every((edge) => hasEnded(states.get(edge.from)))) {
+      steps.finished = false;
+    } else if (into.some((edge) => taken.has(edge))) {
+      steps.ready.push(node.id);
+      steps.finished = false;
+    } else {
+      steps.skipped.push(node.id);
+      states.set(node.id, 'Skipped');
+    }
+  }
+  return steps;
+}
+
+function drain(graph: Graph, states: ReadonlyMap<string, NodePhase>): NextSteps {
+  const ids = graph.nodes.map((node) => node.id);
+  return {
+    ready: [],
+    skipped: ids.filter((id) => isPending(states.get(id))),
+    finished: ids.every((id) => isPending(states.get(id)) || hasEnded(states.get(id))),
+  };
+}
+
+function isPending(state: NodePhase | undefined): boolean {
+  return state === undefined || state === 'Pending';
+}
+
+function hasEnded(state: NodePhase | undefined): boolean {
+  return !isPending(state) && state !== 'Running' && state !== 'Waiting';
+}

@@ -1,0 +1,180 @@
+/**
+ * Strict JSON for what comes from outside. Guarantees: throws nothing; what is accepted holds no key that could reach a
+ * prototype, no key twice, no number that a double cannot hold, no half of a surrogate pair, and is bounded in depth and
+ * size; time and memory are linear in the text. Grammar: RFC 8259. Nothing of the input is echoed.
+ */
+
+export type JsonLimits = {
+  /** How deep objects and lists may be nested. */
+  maxDepth: number;
+  /** How many keys one object may have. */
+  maxKeys: number;
+  /** How many values and keys there may be in all. */
+  maxTokens: number;
+};
+
+/** The limits of everything that comes in through the gateway. */
+export const JSON_LIMITS: JsonLimits = { maxDepth: 64, maxKeys: 10_000, maxTokens: 100_000 };
+
+/** `status` is the HTTP status: 400 for what is no JSON, 422 for JSON that is refused. */
+export type JsonRefusal = { status: 400 | 422; message: string };
+
+const REFUSALS = {
+  'bad-json': { status: 400, message: 'The text is not valid JSON in UTF-8.' },
+  'too-deep': { status: 422, message: 'Objects and lists are nested too deep.' },
+  'too-complex': { status: 422, message: 'There are too many values and keys.' },
+  'forbidden-key': {
+    status: 422,
+    message: 'The key __proto__, and prototype inside constructor, are not accepted.',
+  },
+  'duplicate-key': { status: 422, message: 'An object has the same key twice.' },
+  'number-out-of-range': { status: 422, message: 'A number is larger than a double can hold.' },
+  'lone-surrogate': { status: 422, message: 'A text holds half of a surrogate pair.' },
+} as const satisfies Record<string, JsonRefusal>;
+
+export type JsonRefusalCode = keyof typeof REFUSALS;
+
+/** `text` is the text as it came, for keeping. */
+export type JsonResult =
+  | { ok: true; value: unknown; text: string }
+  | ({ ok: false; code: JsonRefusalCode } & JsonRefusal);
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/**
+ * Reads JSON from outside. Limits are judged before the grammar, so that hostile input costs one scan: what is both too
+ * deep and malformed is refused as too deep.
+ */
+export function parseJson(input: Uint8Array | string, limits: JsonLimits = JSON_LIMITS): JsonResult {
+  const text = typeof input === 'string' ? input : decode(input);
+  if (text === undefined) return refuse('bad-json');
+  const keys = scan(text, limits);
+  if (typeof keys === 'string') return refuse(keys);
+  const parsed = parse(text);
+  if (!parsed) return refuse('bad-json');
+  const inspection = {
+    keys: 0,
+    maxKeys: limits.maxKeys,
+    surrogates: text.includes('\\u') || !text.isWellFormed(),
+  };
+  const fault = inspect(parsed.value, inspection);
+  if (fault) return refuse(fault);
+  // JSON.parse keeps one of two equal keys: then the value has fewer keys than the text.
+  return inspection.keys === keys ? { ok: true, value: parsed.value, text } : refuse('duplicate-key');
+}
+
+function refuse(code: JsonRefusalCode): JsonResult {
+  return { ok: false, code, ...REFUSALS[code] };
+}
+
+function decode(bytes: Uint8Array): string | undefined {
+  try {
+    return UTF8.decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+function parse(text: string): { value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(text) };
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Counts the keys in the text, in one pass that tells strings from structure and knows nothing more. What it counts is
+ * right for every text that JSON.parse accepts; what JSON.parse does not accept is refused anyway.
+ */
+function scan(text: string, limits: JsonLimits): number | 'too-deep' | 'too-complex' {
+  let depth = 0;
+  let separators = 0;
+  let keys = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    switch (text.charCodeAt(at)) {
+      case QUOTE:
+        at = endOfString(text, at);
+        break;
+      case COLON:
+        keys += 1;
+        break;
+      case COMMA:
+        separators += 1;
+        break;
+      case OPEN_OBJECT:
+      case OPEN_LIST:
+        separators += 1;
+        depth += 1;
+        if (depth > limits.maxDepth) return 'too-deep';
+        break;
+      case CLOSE_OBJECT:
+      case CLOSE_LIST:
+        depth -= 1;
+        break;
+      default:
+    }
+  }
+  return keys + separators > limits.maxTokens ? 'too-complex' : keys;
+}
+
+/** The index of the quote that closes the string, or the length of a text that ends inside it. */
+function endOfString(text: string, open: number): number {
+  let at = open + 1;
+  while (at < text.length) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) return at;
+    at += code === BACKSLASH ? 2 : 1;
+  }
+  return at;
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COLON = 0x3a;
+const COMMA = 0x2c;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+const OPEN_LIST = 0x5b;
+const CLOSE_LIST = 0x5d;
+
+type Inspection = { keys: number; readonly maxKeys: number; readonly surrogates: boolean };
+
+/** Looks at every parsed value and counts the keys. Recursion is safe: the scan has bounded the depth. */
+function inspect(value: unknown, inspection: Inspection): JsonRefusalCode | undefined {
+  if (typeof value === 'string') return inspectText(value, inspection);
+  if (typeof value === 'number') return Number.isFinite(value) ? undefined : 'number-out-of-range';
+  if (typeof value !== 'object' || value === null) return undefined;
+  return Array.isArray(value) ? inspectList(value, inspection) : inspectObject(value, inspection);
+}
+
+function inspectText(text: string, inspection: Inspection): JsonRefusalCode | undefined {
+  return inspection.surrogates && !text.isWellFormed() ? 'lone-surrogate' : undefined;
+}
+
+function inspectList(list: readonly unknown[], inspection: Inspection): JsonRefusalCode | undefined {
+  for (const item of list) {
+    const fault = inspect(item, inspection);
+    if (fault) return fault;
+  }
+  return undefined;
+}
+
+function inspectObject(object: object, inspection: Inspection): JsonRefusalCode | undefined {
+  const entries = Object.entries(object);
+  inspection.keys += entries.length;
+  if (entries.length > inspection.maxKeys) return 'too-complex';
+  for (const [key, value] of entries) {
+    if (isForbidden(key, value)) return 'forbidden-key';
+    const fault = inspectText(key, inspection) ?? inspect(value, inspection);
+    if (fault) return fault;
+  }
+  return undefined;
+}
+
+function isForbidden(key: string, value: unknown): boolean {
+  if (key === '__proto__') return true;
+  return (
+    key === 'constructor' && typeof value === 'object' && value !== null && Object.hasOwn(value, 'prototype')
+  );
+}

@@ -1,0 +1,172 @@
+/**
+ * Builds the cluster's programs from Go modules into a cache folder of the user, once for each state of their sources:
+ * complete or absent, never half, even when it is stopped in the middle or started twice.
+ */
+import { createHash } from 'node:crypto';
+import { access, mkdir, mkdtemp, readdir, readFile, rename, rm, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { findCommand, runCommand } from '../support/command.ts';
+import { withLock } from '../support/lock.ts';
+import { stepFailure, type Progress, type Update } from '../support/progress.ts';
+import { readClusterConfig } from './config.ts';
+import { writeProgramImage } from './image-archive.ts';
+
+const kubernetesVersion = 'v1.34.4';
+const sourceFolder = join(import.meta.dirname, 'binaries');
+const packages = ['./kubernetes', './coredns', './pause', './cluster-node', 'helm.sh/helm/v3/cmd/helm'];
+
+/** The parts that are one program, called by different names. */
+const kubernetesNames = [
+  'etcd',
+  'kube-apiserver',
+  'kube-controller-manager',
+  'kube-proxy',
+  'kube-scheduler',
+  'kubectl',
+  'kubelet',
+  'storage',
+];
+
+/** The images that a cluster needs before any other, as archives in the folder of the programs. */
+export const clusterImages = {
+  pause: { program: 'pause', reference: 'localhost/windlass-cluster/pause:1', archive: 'pause.tar' },
+  coredns: { program: 'coredns', reference: 'localhost/windlass-cluster/coredns:1', archive: 'coredns.tar' },
+} as const;
+
+/** The arguments of the one `go build` that makes everything. */
+export function buildArguments(outputFolder: string): string[] {
+  const version = 'k8s.io/component-base/version';
+  const [major, minor] = kubernetesVersion.slice(1).split('.');
+  const linked = [
+    `-X ${version}.gitVersion=${kubernetesVersion}`,
+    `-X ${version}.gitMajor=${major}`,
+    `-X ${version}.gitMinor=${minor}`,
+  ];
+  return [
+    'build',
+    '-v',
+    '-trimpath',
+    '-ldflags',
+    `-s -w ${linked.join(' ')}`,
+    '-o',
+    `${outputFolder}/`,
+    ...packages,
+  ];
+}
+
+/** A name for what a build of these sources with these arguments makes on this kind of machine. */
+export function buildHash(
+  sources: ReadonlyMap<string, string>,
+  args: readonly string[],
+  machine: string,
+): string {
+  const hash = createHash('sha256').update(JSON.stringify([machine, args, Object.keys(clusterImages)]));
+  for (const [path, content] of [...sources].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    hash.update(`${path}\0${content.length}\0${content}`);
+  }
+  return hash.digest('hex').slice(0, 16);
+}
+
+/**
+ * The folder with etcd, kube-apiserver, kubectl, helm and the others, built when it is not there yet (five minutes on
+ * two cores). Throws when Go is missing or the build fails, with the place of its log.
+ */
+export async function ensureBinaries(progress: Progress): Promise<string> {
+  const binFolder = join(readClusterConfig().cacheFolder, 'bin');
+  const machine = `${process.platform}-${process.arch}`;
+  const folder = join(binFolder, buildHash(await readSources(sourceFolder), buildArguments('.'), machine));
+  if (await exists(folder)) return folder;
+  await mkdir(binFolder, { recursive: true });
+  await progress.step('build the cluster programs from Go modules', async (update) => {
+    const wait = () => update('waiting for another process that builds them');
+    await withLock(join(binFolder, 'lock'), wait, async () => {
+      if (await exists(folder)) return;
+      await buildInto(folder, binFolder, update);
+    });
+  });
+  return folder;
+}
+
+async function buildInto(folder: string, binFolder: string, update: Update): Promise<void> {
+  await requireGo();
+  await removeUnfinished(binFolder);
+  const unfinished = await mkdtemp(join(binFolder, 'unfinished-'));
+  const log = join(binFolder, 'build.log');
+  await rm(log, { force: true });
+  try {
+    await compile(unfinished, log, update);
+    for (const name of kubernetesNames) await symlink('kubernetes', join(unfinished, name));
+    update('images of pause and CoreDNS');
+    for (const { program, reference, archive } of Object.values(clusterImages)) {
+      await writeProgramImage(join(unfinished, program), reference, join(unfinished, archive));
+    }
+    await rename(unfinished, folder);
+  } catch (cause) {
+    await rm(unfinished, { recursive: true, force: true });
+    const remedy =
+      'read the log; check that Go reaches its module proxy (go env GOPROXY) and that 3 GB of disk are free';
+    throw stepFailure('the cluster programs could not be built', { cause, log, remedy });
+  }
+}
+
+async function compile(outputFolder: string, log: string, update: Update): Promise<void> {
+  const options = { cwd: sourceFolder, env: goEnvironment(), timeoutMs: 3_600_000, log };
+  update('fetching modules');
+  await runCommand('go', ['mod', 'download', '-x'], {
+    ...options,
+    onLine: (line) => update(`fetching modules: ${fetched(line)}`),
+  });
+  update('reading packages');
+  const total = (await runCommand('go', ['list', '-deps', ...packages], options)).trim().split('\n').length;
+  let compiled = 0;
+  // The first to be compiled are those of Go itself; what is in Go's own cache is not reported, so the count may stay below.
+  await runCommand('go', buildArguments(outputFolder), {
+    ...options,
+    onLine: () => update(`${(compiled += 1)} of at most ${total} packages`),
+  });
+}
+
+function fetched(line: string): string {
+  return (
+    line
+      .match(/([^/]+\/[^/]+)\/@v\/([^ ]+)/)
+      ?.slice(1)
+      .join(' ') ?? ''
+  );
+}
+
+function goEnvironment(): Record<string, string | undefined> {
+  return { ...process.env, CGO_ENABLED: '0', GOFLAGS: '-mod=readonly -buildvcs=false', GOWORK: 'off' };
+}
+
+async function requireGo(): Promise<void> {
+  if (await findCommand('go')) return;
+  throw new Error(
+    'Go is not installed, and the cluster programs are built with it. ' +
+      'Install Go 1.24 or newer, or use an existing cluster with WINDLASS_CLUSTER=current.',
+  );
+}
+
+/** What a build that was killed left behind: nobody else builds while we hold the lock. */
+async function removeUnfinished(binFolder: string): Promise<void> {
+  for (const name of await readdir(binFolder)) {
+    if (name.startsWith('unfinished-')) await rm(join(binFolder, name), { recursive: true, force: true });
+  }
+}
+
+async function readSources(folder: string): Promise<Map<string, string>> {
+  const sources = new Map<string, string>();
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue;
+    const path = join(entry.parentPath, entry.name);
+    sources.set(path.slice(folder.length + 1), await readFile(path, 'utf8'));
+  }
+  return sources;
+}
+
+async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,31 @@
+/** Waits for conditions of the outside world: by asking again until a deadline, never by a fixed sleep. */
+import { setTimeout as delay } from 'node:timers/promises';
+
+export type PollOptions = { timeoutMs: number; everyMs?: number; signal?: AbortSignal };
+
+/**
+ * Asks until the answer is neither undefined nor false, and gives it. An error of the question counts as "not yet".
+ * After the time it throws "… within N s", with the last error as its cause.
+ */
+export async function pollUntil<T>(
+  what: string,
+  ask: () => Promise<T | undefined | false> | T | undefined | false,
+  options: PollOptions,
+): Promise<T> {
+  const deadline = performance.now() + options.timeoutMs;
+  let cause: unknown;
+  do {
+    try {
+      const answer = await ask();
+      if (answer !== undefined && answer !== false) return answer;
+      cause = undefined;
+    } catch (error) {
+      cause = error;
+    }
+    await delay(options.everyMs ?? 100, undefined, { signal: options.signal });
+  } while (performance.now() < deadline);
+  const last = cause instanceof Error ? ` (last: ${cause.message})` : '';
+  throw new Error(`${what} did not happen within ${Math.round(options.timeoutMs / 1000)} s${last}`, {
+    cause,
+  });
+}

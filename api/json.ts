@@ -144,8 +144,12 @@ type Inspection = { keys: number; readonly maxKeys: number; readonly surrogates:
 function inspect(value: unknown, inspection: Inspection): JsonRefusalCode | undefined {
   if (typeof value === 'string') return inspectText(value, inspection);
   if (typeof value === 'number') return Number.isFinite(value) ? undefined : 'number-out-of-range';
-  if (typeof value !== 'object' || value === null) return undefined;
-  return Array.isArray(value) ? inspectList(value, inspection) : inspectObject(value, inspection);
+  if (Array.isArray(value)) return inspectList(value, inspection);
+  return isObject(value) ? inspectObject(value, inspection) : undefined;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
 }
 
 function inspectText(text: string, inspection: Inspection): JsonRefusalCode | undefined {
@@ -160,21 +164,22 @@ function inspectList(list: readonly unknown[], inspection: Inspection): JsonRefu
   return undefined;
 }
 
-function inspectObject(object: object, inspection: Inspection): JsonRefusalCode | undefined {
-  const entries = Object.entries(object);
-  inspection.keys += entries.length;
-  if (entries.length > inspection.maxKeys) return 'too-complex';
-  for (const [key, value] of entries) {
+function inspectObject(object: Record<string, unknown>, inspection: Inspection): JsonRefusalCode | undefined {
+  let keys = 0;
+  for (const key in object) {
+    const value = object[key];
+    keys += 1;
     if (isForbidden(key, value)) return 'forbidden-key';
     const fault = inspectText(key, inspection) ?? inspect(value, inspection);
     if (fault) return fault;
   }
-  return undefined;
+  inspection.keys += keys;
+  return keys > inspection.maxKeys ? 'too-complex' : undefined;
 }
 
 function isForbidden(key: string, value: unknown): boolean {
   if (key === '__proto__') return true;
   return (
-    key === 'constructor' && typeof value === 'object' && value !== null && Object.hasOwn(value, 'prototype')
+    key === 'constructor' && isObject(value) && Object.hasOwn(value, 'prototype')
   );
 }

@@ -2,8 +2,14 @@
  * A client of the Kubernetes API: pooled connections, time-outs, retries of what may be repeated, typed errors.
  * Watches have connections of their own, so that they cannot starve calls.
  */
+import { createCaller, type CallOptions, type RequestMetric } from './caller.ts';
 import type { KubeConnection } from './config.ts';
+import { withQuery, type Query } from './paths.ts';
+import { readingVerbs } from './reads.ts';
 import type { KubeList, KubeObject, ObjectMeta, ObjectRef, Resource } from './resource.ts';
+import { createTransport } from './transport.ts';
+import { openWatch, type WatchEvent, type WatchOptions } from './watch.ts';
+import { writingVerbs } from './writes.ts';
 
 export type ClientOptions = {
   /** Owner name of what `apply`, `create`, `replace` and `patch` write; default `windlass`. */
@@ -17,11 +23,6 @@ export type ClientOptions = {
   signal?: AbortSignal;
   onRequest?: (metric: RequestMetric) => void;
 };
-
-/** One attempt of one call. `code` is the HTTP status as text, or `<error>` when there was no answer. */
-export type RequestMetric = { verb: string; resource: string; code: string; seconds: number };
-
-export type CallOptions = { signal?: AbortSignal; timeoutMs?: number; retries?: number };
 
 export type ListOptions = CallOptions & {
   /** All namespaces when left out. */
@@ -49,24 +50,11 @@ export type DeleteOptions = CallOptions & {
   gracePeriodSeconds?: number;
 };
 
-export type WatchOptions = {
-  namespace?: string;
-  labelSelector?: string;
-  fieldSelector?: string;
-  resourceVersion?: string;
-  /** After this time the server ends the watch; the client ends it itself 3 s later, whatever was received. */
-  timeoutSeconds: number;
-};
-
-export type WatchEvent<T extends KubeObject> =
-  | { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: T }
-  | { type: 'BOOKMARK'; resourceVersion: string };
-
 /** An object to write: apiVersion and kind are filled in from the resource, whatever else may be left out. */
 export type Manifest<T extends KubeObject> = Partial<Omit<T, 'metadata'>> & { metadata: ObjectMeta };
 
 export type RawOptions = CallOptions & {
-  query?: Record<string, string | undefined>;
+  query?: Query;
   body?: unknown;
   contentType?: string;
   /** May be sent again after an error of which the outcome is not known; default: GET, PUT and DELETE may. */
@@ -78,12 +66,20 @@ export type KubeClient = {
   /** Throws an ApiError with status 404 when there is none. */
   get<T extends KubeObject>(resource: Resource<T>, ref: ObjectRef, options?: CallOptions): Promise<T>;
   /** Undefined when there is none. */
-  find<T extends KubeObject>(resource: Resource<T>, ref: ObjectRef, options?: CallOptions): Promise<T | undefined>;
+  find<T extends KubeObject>(
+    resource: Resource<T>,
+    ref: ObjectRef,
+    options?: CallOptions,
+  ): Promise<T | undefined>;
   list<T extends KubeObject>(resource: Resource<T>, options?: ListOptions): Promise<KubeList<T>>;
   /** All pages of 500. Starts anew when the list expired on the way. */
   listAll<T extends KubeObject>(resource: Resource<T>, options?: ListOptions): Promise<KubeList<T>>;
   /** Never repeated when it may have been processed. */
-  create<T extends KubeObject>(resource: Resource<T>, object: Manifest<T>, options?: WriteOptions): Promise<T>;
+  create<T extends KubeObject>(
+    resource: Resource<T>,
+    object: Manifest<T>,
+    options?: WriteOptions,
+  ): Promise<T>;
   /** PUT: with a resourceVersion in the object it fails with a conflict if somebody else wrote meanwhile. */
   replace<T extends KubeObject>(
     resource: Resource<T>,
@@ -115,4 +111,37 @@ export type KubeClient = {
   close(): Promise<void>;
 };
 
-export type { KubeConnection };
+/** Creates a client; it opens no connection before the first call. */
+export function createClient(connection: KubeConnection, options: ClientOptions = {}): KubeClient {
+  const { fieldManager = 'windlass', userAgent = 'windlass', maxConnections = 16 } = options;
+  const transport = createTransport(connection, userAgent, maxConnections);
+  const caller = createCaller(transport, options);
+  return {
+    server: connection.server,
+    ...readingVerbs(caller),
+    ...writingVerbs(caller, fieldManager),
+    raw: async (method, path, raw = {}) =>
+      parseBody(
+        await caller.call({
+          verb: method.toLowerCase(),
+          resource: 'raw',
+          method,
+          path: withQuery(path, raw.query ?? {}),
+          body: raw.body,
+          contentType: raw.contentType,
+          idempotent: raw.idempotent ?? ['GET', 'HEAD', 'PUT', 'DELETE'].includes(method),
+          options: raw,
+        }),
+      ),
+    watch: (resource, watch, signal) => openWatch(caller, resource, watch, signal),
+    close: () => transport.close(),
+  };
+}
+
+function parseBody(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

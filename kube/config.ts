@@ -65,7 +65,9 @@ export async function kubeconfigConnection(path: string, context?: string): Prom
   if (context !== undefined) config.setCurrentContext(context);
   const cluster = config.getCurrentCluster();
   if (cluster === null) {
-    throw new Error(`${path} has no cluster for context "${config.getCurrentContext()}": name another context.`);
+    throw new Error(
+      `${path} has no cluster for context "${config.getCurrentContext()}": name another context.`,
+    );
   }
   if (cluster.proxyUrl !== undefined) {
     throw new Error(`${path} reaches cluster "${cluster.name}" through a proxy-url, which is not supported.`);

@@ -30,7 +30,8 @@ export class ApiError extends Error {
   }
 }
 
-const tooLargeMessage = /request is too large|trying to send message larger than max|exceeds the limit|too long: must have at most/i;
+const tooLargeMessage =
+  /request is too large|trying to send message larger than max|exceeds the limit|too long: must have at most/i;
 
 export function isNotFound(error: unknown): boolean {
   return hasStatus(error, 404);
@@ -73,7 +74,10 @@ export function isTerminating(error: unknown): boolean {
  * (kubernetes#74600, #112152).
  */
 export function isTooLarge(error: unknown): boolean {
-  return hasStatus(error, 413) || (error instanceof ApiError && error.status >= 500 && tooLargeMessage.test(error.message));
+  return (
+    hasStatus(error, 413) ||
+    (error instanceof ApiError && error.status >= 500 && tooLargeMessage.test(error.message))
+  );
 }
 
 /** Worth trying again later: no answer, 408, 429 or 5xx, unless the object is too large. */

@@ -126,7 +126,12 @@ export type Service = KubeObject<Raw<k8s.V1ServiceSpec>, Raw<k8s.V1ServiceStatus
 export type Secret = KubeObject & { type?: string; data?: Record<string, string>; immutable?: boolean };
 export type ConfigMap = KubeObject & { data?: Record<string, string> };
 export type ServiceAccount = KubeObject & { automountServiceAccountToken?: boolean };
-export type PolicyRule = { apiGroups: string[]; resources: string[]; resourceNames?: string[]; verbs: string[] };
+export type PolicyRule = {
+  apiGroups: string[];
+  resources: string[];
+  resourceNames?: string[];
+  verbs: string[];
+};
 export type Role = KubeObject & { rules: PolicyRule[] };
 export type RoleBinding = KubeObject & {
   roleRef: { apiGroup: string; kind: string; name: string };
@@ -206,7 +211,12 @@ export const cronJobs = namespacedResource<CronJob>('batch', 'v1', 'CronJob', 'c
 export const configMaps = namespacedResource<ConfigMap>('', 'v1', 'ConfigMap', 'configmaps');
 export const pods = namespacedResource<Pod>('', 'v1', 'Pod', 'pods');
 export const secrets = namespacedResource<Secret>('', 'v1', 'Secret', 'secrets');
-export const serviceAccounts = namespacedResource<ServiceAccount>('', 'v1', 'ServiceAccount', 'serviceaccounts');
+export const serviceAccounts = namespacedResource<ServiceAccount>(
+  '',
+  'v1',
+  'ServiceAccount',
+  'serviceaccounts',
+);
 export const services = namespacedResource<Service>('', 'v1', 'Service', 'services');
 export const namespaces = clusterResource<Namespace>('', 'v1', 'Namespace', 'namespaces');
 export const roles = namespacedResource<Role>('rbac.authorization.k8s.io', 'v1', 'Role', 'roles');

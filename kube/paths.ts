@@ -1,0 +1,42 @@
+/** Where things are on the API server: paths and queries, each part escaped. */
+import { objectKey, type ObjectRef, type Resource } from './resource.ts';
+
+export type Query = Record<string, string | undefined>;
+
+/** The path of all objects of a kind, in one namespace or in all. */
+export function collectionPath(resource: Resource, namespace?: string): string {
+  const base =
+    resource.group === ''
+      ? `/api/${resource.version}`
+      : `/apis/${encodeURIComponent(resource.group)}/${resource.version}`;
+  const scope =
+    resource.namespaced && namespace !== undefined ? `/namespaces/${encodeURIComponent(namespace)}` : '';
+  return `${base}${scope}/${resource.plural}`;
+}
+
+/**
+ * The path of one object or of a subresource of it.
+ * Throws if a namespaced kind comes without a namespace, or a name is empty: either would address something else.
+ */
+export function objectPath(resource: Resource, ref: ObjectRef, subresource?: string): string {
+  if (ref.name === '') throw new Error(`A ${resource.kind} needs a name.`);
+  requireNamespace(resource, ref.namespace, objectKey(ref));
+  const path = `${collectionPath(resource, ref.namespace)}/${encodeURIComponent(ref.name)}`;
+  return subresource === undefined ? path : `${path}/${subresource}`;
+}
+
+/** Throws if the kind is namespaced and no namespace is given. */
+export function requireNamespace(resource: Resource, namespace: string | undefined, name: string): void {
+  if (resource.namespaced && (namespace === undefined || namespace === '')) {
+    throw new Error(`${resource.kind} ${name} needs a namespace.`);
+  }
+}
+
+/** Path and query; parameters without a value are left out. */
+export function withQuery(path: string, query: Query): string {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined && value !== '') parameters.set(name, value);
+  }
+  return parameters.size === 0 ? path : `${path}?${parameters.toString()}`;
+}

@@ -1,0 +1,192 @@
+/**
+ * List, then watch, for ever: whatever breaks, the state of a kind is followed again, and nothing is forgotten while it
+ * is not. A change is seen within 30 s even if a connection goes silent without being closed: no watch lasts longer
+ * than that (docs/decisions/0004-short-watches.md).
+ */
+import { backoffDelay, jittered, type Backoff } from './backoff.ts';
+import type { KubeClient } from './client.ts';
+import { sleep, systemClock, type Clock } from './clock.ts';
+import { ApiError, isGone } from './errors.ts';
+import type { Log } from './log.ts';
+import type { KubeObject, Resource } from './resource.ts';
+import { watchStalled, type WatchEvent } from './watch.ts';
+
+/** How one round ended; counted by whoever wants to know. */
+export type ReflectorOutcome = 'listed' | 'ended' | 'stalled' | 'gone' | 'failed';
+
+export type ReflectorOptions<T extends KubeObject> = {
+  client: Pick<KubeClient, 'listAll' | 'watch'>;
+  resource: Resource<T>;
+  /** All namespaces when left out. */
+  namespace?: string;
+  labelSelector?: string;
+  fieldSelector?: string;
+  /** The whole state. `startedAt` is the clock's time before the list was asked for. */
+  onList: (items: T[], startedAt: number) => void;
+  /** One change, in the order of the server; called synchronously. */
+  onChange: (type: ChangeType, object: T) => void;
+  /** The server has shown that nothing is missing: a list, an event, a bookmark, the regular end of a watch. */
+  onProof?: () => void;
+  onOutcome?: (outcome: ReflectorOutcome) => void;
+  log: Log;
+  clock?: Clock;
+  random?: () => number;
+};
+
+export type ChangeType = 'ADDED' | 'MODIFIED' | 'DELETED';
+
+/** Whole seconds that one watch lasts: 20..25, so that with the client's grace it stays under 30. */
+const watchSeconds = { least: 20, spread: 6 };
+/** A watch that ends sooner is a fault, however politely: a broken proxy must not make us a storm. */
+const shortestWatchMs = 5_000;
+const backoff: Backoff = { initialMs: 500, factor: 2, maxMs: 30_000, jitter: 0.5 };
+/** After so many failures in a row the resourceVersion itself is suspected (etcd restored from a backup). */
+const failuresBeforeRelist = 3;
+/** Even a state that looks followed is listed again now and then, against whatever we did not think of. */
+const relistAfterMs = 1_800_000;
+
+/** Follows a kind until the signal is aborted, then resolves. It never rejects. */
+export async function runReflector<T extends KubeObject>(
+  options: ReflectorOptions<T>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { clock = systemClock, random = Math.random } = options;
+  const state: State = { resourceVersion: undefined, failures: 0, relistAt: 0 };
+  while (!signal.aborted) {
+    const startedAt = clock.now();
+    try {
+      if (state.resourceVersion === undefined) await listInto(state, options, signal);
+      else await watchInto(state, state.resourceVersion, options, signal);
+    } catch (error) {
+      if (signal.aborted) return;
+      if (clock.now() - startedAt >= shortestWatchMs) state.failures = 0;
+      await sleep(recover(state, error, options, random), signal, clock);
+    }
+  }
+}
+
+type State = {
+  /** Undefined: list. Opaque otherwise. */
+  resourceVersion: string | undefined;
+  failures: number;
+  relistAt: number;
+};
+
+async function listInto<T extends KubeObject>(
+  state: State,
+  options: ReflectorOptions<T>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { clock = systemClock, random = Math.random } = options;
+  const startedAt = clock.now();
+  const { metadata, items } = await options.client.listAll(options.resource, {
+    ...selection(options),
+    signal,
+  });
+  if (signal.aborted) return;
+  guarded(options, () => options.onList(items, startedAt));
+  state.resourceVersion = metadata.resourceVersion;
+  state.relistAt = startedAt + jittered(relistAfterMs, 0.2, random);
+  options.onProof?.();
+  options.onOutcome?.('listed');
+}
+
+async function watchInto<T extends KubeObject>(
+  state: State,
+  resourceVersion: string,
+  options: ReflectorOptions<T>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { clock = systemClock, random = Math.random } = options;
+  const startedAt = clock.now();
+  const timeoutSeconds = watchSeconds.least + Math.floor(random() * watchSeconds.spread);
+  const request = { ...selection(options), resourceVersion, timeoutSeconds };
+  for await (const event of options.client.watch(options.resource, request, signal)) {
+    if (signal.aborted) return;
+    state.resourceVersion = take(event, options) ?? state.resourceVersion;
+    options.onProof?.();
+  }
+  if (signal.aborted) return;
+  if (clock.now() - startedAt < shortestWatchMs) throw endedEarly(options.resource);
+  state.failures = 0;
+  if (clock.now() >= state.relistAt) state.resourceVersion = undefined;
+  options.onProof?.();
+  options.onOutcome?.('ended');
+}
+
+/** Hands an event on and returns the resourceVersion from which a next watch goes on. */
+function take<T extends KubeObject>(event: WatchEvent<T>, options: ReflectorOptions<T>): string | undefined {
+  if (event.type === 'BOOKMARK') return event.resourceVersion === '' ? undefined : event.resourceVersion;
+  guarded(options, () => options.onChange(event.type, event.object));
+  return event.object.metadata.resourceVersion;
+}
+
+/** Decides where to go on after a failure, and returns how long to wait before, in milliseconds. */
+function recover<T extends KubeObject>(
+  state: State,
+  error: unknown,
+  options: ReflectorOptions<T>,
+  random: () => number,
+): number {
+  if (error instanceof ApiError && error.reason === watchStalled) {
+    options.onOutcome?.('stalled');
+    options.log.warn({ resource: options.resource.plural }, 'watch went silent, reconnecting');
+    return 0;
+  }
+  state.failures += 1;
+  const gone = isGone(error);
+  options.onOutcome?.(gone ? 'gone' : 'failed');
+  if (gone || needsList(error) || state.failures >= failuresBeforeRelist) state.resourceVersion = undefined;
+  const own = backoffDelay(backoff, state.failures, random);
+  const asked = error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0;
+  report(state.failures, gone, error, options);
+  return Math.min(Math.max(own, asked), backoff.maxMs);
+}
+
+/** An expired version is everyday life; of other failures in a row the 1st, 2nd, 4th, 8th … are logged. */
+function report<T extends KubeObject>(
+  failures: number,
+  gone: boolean,
+  error: unknown,
+  options: ReflectorOptions<T>,
+): void {
+  const fields = { resource: options.resource.plural, failures, err: error };
+  if (gone) options.log.debug(fields, 'watch expired, listing again');
+  else if (Number.isInteger(Math.log2(failures)))
+    options.log.warn(fields, 'list or watch failed, trying again');
+}
+
+/**
+ * A refusal of the version that we hold, other than 410: 400 if it is malformed, 504 if it lies in the server's future.
+ */
+function needsList(error: unknown): boolean {
+  return error instanceof ApiError && (error.status === 400 || error.status === 504);
+}
+
+function endedEarly(resource: Resource): ApiError {
+  const message = `The watch of ${resource.plural} ended at once`;
+  return new ApiError({ status: 0, reason: 'WatchEndedEarly', message });
+}
+
+/** Our own code failing on one object must not stop the others from being followed. */
+function guarded<T extends KubeObject>(options: ReflectorOptions<T>, handle: () => void): void {
+  try {
+    handle();
+  } catch (error) {
+    options.log.error(
+      { resource: options.resource.plural, err: error },
+      'handler of a change failed',
+    );
+  }
+}
+
+function selection<T extends KubeObject>(
+  options: ReflectorOptions<T>,
+): { namespace?: string; labelSelector?: string; fieldSelector?: string } {
+  const { namespace, labelSelector, fieldSelector } = options;
+  return {
+    ...(namespace !== undefined && { namespace }),
+    ...(labelSelector !== undefined && { labelSelector }),
+    ...(fieldSelector !== undefined && { fieldSelector }),
+  };
+}

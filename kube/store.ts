@@ -1,0 +1,78 @@
+/** Objects in memory, found by name, by namespace and by whatever indexes they are given. */
+import { objectKey, type KubeObject, type ObjectRef } from './resource.ts';
+
+/** The keys under which an object is found in one index. */
+export type IndexFunction<T extends KubeObject> = (object: T) => readonly string[];
+
+export type Store<T extends KubeObject> = {
+  get(ref: ObjectRef): T | undefined;
+  list(namespace?: string): T[];
+  /** Throws if there is no such index, which is a mistake in the program. */
+  byIndex(index: string, key: string): T[];
+  keys(): string[];
+  /** Puts the object in and returns the one it replaces. */
+  put(object: T): T | undefined;
+  remove(ref: ObjectRef): T | undefined;
+};
+
+export function createStore<T extends KubeObject>(functions: Record<string, IndexFunction<T>>): Store<T> {
+  const objects = new Map<string, T>();
+  const indexes = new Map(
+    Object.entries({ ...functions, [namespaceIndex]: (object: T) => [object.metadata.namespace ?? ''] }).map(
+      ([name, keysOf]) => [name, { keysOf, members: new Map<string, Set<string>>() }],
+    ),
+  );
+
+  function enter(key: string, object: T): void {
+    for (const { keysOf, members } of indexes.values()) {
+      for (const indexKey of keysOf(object)) {
+        const set = members.get(indexKey);
+        if (set === undefined) members.set(indexKey, new Set([key]));
+        else set.add(key);
+      }
+    }
+  }
+
+  function leave(key: string, object: T): void {
+    for (const { keysOf, members } of indexes.values()) {
+      for (const indexKey of keysOf(object)) {
+        const set = members.get(indexKey);
+        set?.delete(key);
+        if (set?.size === 0) members.delete(indexKey);
+      }
+    }
+  }
+
+  function remove(ref: ObjectRef): T | undefined {
+    const key = objectKey(ref);
+    const old = objects.get(key);
+    if (old === undefined) return undefined;
+    objects.delete(key);
+    leave(key, old);
+    return old;
+  }
+
+  function byIndex(index: string, key: string): T[] {
+    const found = indexes.get(index);
+    if (found === undefined) throw new Error(`This cache has no index "${index}".`);
+    return [...(found.members.get(key) ?? [])].flatMap((member) => objects.get(member) ?? []);
+  }
+
+  return {
+    get: (ref) => objects.get(objectKey(ref)),
+    list: (namespace) =>
+      namespace === undefined ? [...objects.values()] : byIndex(namespaceIndex, namespace),
+    byIndex,
+    keys: () => [...objects.keys()],
+    put: (object) => {
+      const old = remove(object.metadata);
+      const key = objectKey(object.metadata);
+      objects.set(key, object);
+      enter(key, object);
+      return old;
+    },
+    remove,
+  };
+}
+
+const namespaceIndex = ' namespace';

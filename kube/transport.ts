@@ -1,0 +1,194 @@
+/**
+ * One HTTP exchange with the API server: pooled connections, bounded in time, and every failure an ApiError.
+ * Calls and watches use separate pools, since a watch keeps its connection for as long as it lasts.
+ */
+import { Agent, type Dispatcher } from 'undici';
+import type { KubeConnection } from './config.ts';
+import { ApiError } from './errors.ts';
+import { parseRetryAfter } from './retry.ts';
+
+export type Exchange = {
+  method: string;
+  /** With query. */
+  path: string;
+  body?: string | undefined;
+  contentType?: string | undefined;
+  signal?: AbortSignal | undefined;
+  /** Bound of the wait for headers, and then of the body, in milliseconds. Waiting for a connection is not counted. */
+  timeoutMs: number;
+};
+
+export type Answer = { status: number; text: string };
+
+export type Transport = {
+  /** Throws an ApiError for every status from 300 on. */
+  send(exchange: Exchange): Promise<Answer>;
+  /** The body as it arrives, on the watches' pool. The caller bounds its duration with the signal. */
+  stream(exchange: Exchange): Promise<AsyncIterable<Buffer>>;
+  close(): Promise<void>;
+};
+
+const connectTimeoutMs = 5_000;
+/** Longer than the pause between two calls of a quiet program, so that it does not shake hands each time. */
+const keepAliveMs = 30_000;
+/** Errors of connecting: nothing was sent. */
+const notSentCodes = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+
+export function createTransport(
+  connection: KubeConnection,
+  userAgent: string,
+  maxConnections: number,
+): Transport {
+  const { origin, pathname } = new URL(connection.server);
+  const prefix = pathname.replace(/\/+$/, '');
+  const shared = { allowH2: false, keepAliveTimeout: keepAliveMs, connect: connectOptions(connection) };
+  const calls = new Agent({ ...shared, connections: maxConnections });
+  const watches = new Agent(shared);
+
+  async function headers(exchange: Exchange): Promise<Record<string, string>> {
+    const token = await connection.auth.token?.();
+    return {
+      accept: 'application/json',
+      'user-agent': userAgent,
+      ...(exchange.body !== undefined && { 'content-type': exchange.contentType ?? 'application/json' }),
+      ...(token !== undefined && token !== '' && { authorization: `Bearer ${token}` }),
+    };
+  }
+
+  async function open(
+    agent: Agent,
+    exchange: Exchange,
+    bodyTimeout: number,
+  ): Promise<Dispatcher.ResponseData> {
+    return agent.request({
+      origin,
+      path: prefix + exchange.path,
+      method: exchange.method as Dispatcher.HttpMethod,
+      headers: await headers(exchange),
+      body: exchange.body ?? null,
+      headersTimeout: exchange.timeoutMs,
+      bodyTimeout,
+      signal: exchange.signal ?? null,
+    });
+  }
+
+  return {
+    send: async (exchange) => {
+      try {
+        const response = await open(calls, exchange, exchange.timeoutMs);
+        return await readAnswer(exchange, response);
+      } catch (error) {
+        throw asApiError(exchange, error);
+      }
+    },
+    stream: async (exchange) => {
+      try {
+        const response = await open(watches, exchange, 0);
+        if (response.statusCode >= 300) await readAnswer(exchange, response);
+        return chunks(exchange, response.body);
+      } catch (error) {
+        throw asApiError(exchange, error);
+      }
+    },
+    close: async () => {
+      await Promise.all([calls.destroy(), watches.destroy()]);
+    },
+  };
+}
+
+function connectOptions(connection: KubeConnection): object {
+  return {
+    ca: connection.ca,
+    cert: connection.auth.cert,
+    key: connection.auth.key,
+    ...(connection.serverName !== undefined && { servername: connection.serverName }),
+    rejectUnauthorized: connection.insecureSkipTlsVerify !== true,
+    timeout: connectTimeoutMs,
+    keepAlive: true,
+    keepAliveInitialDelay: keepAliveMs,
+  };
+}
+
+async function* chunks(exchange: Exchange, body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  try {
+    yield* body;
+  } catch (error) {
+    throw asApiError(exchange, error);
+  }
+}
+
+async function readAnswer(exchange: Exchange, response: Dispatcher.ResponseData): Promise<Answer> {
+  const { body, statusCode } = response;
+  const overdue = setTimeout(
+    () => body.destroy(new Error('The answer did not end in time')),
+    exchange.timeoutMs,
+  );
+  try {
+    const text = await body.text();
+    if (statusCode >= 300) throw refusal(exchange, response, text);
+    return { status: statusCode, text };
+  } finally {
+    clearTimeout(overdue);
+  }
+}
+
+function refusal(exchange: Exchange, response: Dispatcher.ResponseData, text: string): ApiError {
+  const status = response.statusCode;
+  const header = response.headers['retry-after'];
+  const retryAfterMs = parseRetryAfter(typeof header === 'string' ? header : undefined, new Date());
+  const said = parseStatus(text);
+  return new ApiError({
+    status,
+    reason: said?.reason ?? '',
+    message: `${describe(exchange)}: ${status} ${said?.message ?? text.slice(0, 200)}`.trim(),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  });
+}
+
+/** A `metav1.Status`, which the server sends as the body of a refusal and as the object of an ERROR event. */
+export type StatusBody = {
+  code?: number;
+  reason?: string;
+  message?: string;
+  details?: { retryAfterSeconds?: number };
+};
+
+function parseStatus(text: string): StatusBody | undefined {
+  try {
+    const parsed: unknown = JSON.parse(text);
+    return typeof parsed === 'object' && parsed !== null ? parsed : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What was thrown as an ApiError, but for the abort of a signal, which stays what it is. */
+function asApiError(exchange: Exchange, error: unknown): unknown {
+  if (error instanceof ApiError) return error;
+  if (exchange.signal?.aborted === true) return exchange.signal.reason;
+  const code = codeOf(error);
+  return new ApiError({
+    status: 0,
+    reason: code,
+    message: `${describe(exchange)}: no answer from the API server (${code})`,
+    notSent: notSentCodes.has(code),
+    cause: error,
+  });
+}
+
+function codeOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'Unknown';
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+}
+
+/** Verb and path without the query, which may hold long selectors. */
+export function describe(exchange: { method: string; path: string }): string {
+  return `${exchange.method} ${exchange.path.split('?', 1)[0] ?? ''}`;
+}

@@ -183,10 +183,7 @@ function guardedIndexes<T extends KubeObject>(
       try {
         return keysOf(object);
       } catch (error) {
-        log.error(
-          { index: name, object: objectKey(object.metadata), err: error },
-          'index function failed',
-        );
+        log.error({ index: name, object: objectKey(object.metadata), err: error }, 'index function failed');
         return [];
       }
     },

@@ -42,143 +42,146 @@ export type Queue = {
 
 const defaultBackoff: Backoff = { initialMs: 250, factor: 2, maxMs: 300_000, jitter: 0.2 };
 
+/** Creates a queue that takes keys at once and works on them after `start`. */
+export function createQueue(options: QueueOptions = {}): Queue {
+  return new KeyedQueue(options);
+}
+
 type Entry = {
   state: 'idle' | 'ready' | 'running';
   /** Added while running: to be worked on again. */
   dirty: boolean;
   failures: number;
+  /** When the timer fires, on the queue's clock; Infinity without a timer. */
   dueAt: number;
-  cancelTimer: (() => void) | undefined;
+  cancelTimer: () => void;
 };
 
-/** Creates a queue that takes keys at once and works on them after `start`. */
-export function createQueue(options: QueueOptions = {}): Queue {
-  const { concurrency = 4, backoff = defaultBackoff, clock = systemClock, random = Math.random } = options;
-  const entries = new Map<string, Entry>();
-  const ready: string[] = [];
-  let running = 0;
-  let draining = false;
-  let work: ((key: string) => Promise<void>) | undefined;
-  let drained: (() => void) | undefined;
+class KeyedQueue implements Queue {
+  readonly #concurrency: number;
+  readonly #backoff: Backoff;
+  readonly #clock: Clock;
+  readonly #random: () => number;
+  /** Only keys of which something is known: forgotten ones leave no trace. */
+  readonly #entries = new Map<string, Entry>();
+  readonly #ready: string[] = [];
+  readonly #drained = Promise.withResolvers<void>();
+  #running = 0;
+  #draining = false;
+  #work: ((key: string) => Promise<void>) | undefined;
 
-  function entryOf(key: string): Entry {
-    let entry = entries.get(key);
-    if (entry === undefined) {
-      entry = { state: 'idle', dirty: false, failures: 0, dueAt: Infinity, cancelTimer: undefined };
-      entries.set(key, entry);
-    }
-    return entry;
+  constructor(options: QueueOptions) {
+    this.#concurrency = options.concurrency ?? 4;
+    this.#backoff = options.backoff ?? defaultBackoff;
+    this.#clock = options.clock ?? systemClock;
+    this.#random = options.random ?? Math.random;
   }
 
-  function clearTimer(entry: Entry): void {
-    entry.cancelTimer?.();
-    entry.cancelTimer = undefined;
-    entry.dueAt = Infinity;
+  start(work: (key: string) => Promise<void>): void {
+    this.#work = work;
+    this.#fill();
   }
 
-  function dropIfUnused(key: string, entry: Entry): void {
-    const used = entry.state !== 'idle' || entry.cancelTimer !== undefined || entry.failures > 0;
-    if (!used) entries.delete(key);
-  }
-
-  function add(key: string): void {
-    if (draining) return;
-    const entry = entryOf(key);
+  add(key: string): void {
+    if (this.#draining) return;
+    const entry = this.#entryOf(key);
     if (entry.state === 'running') entry.dirty = true;
     if (entry.state !== 'idle') return;
-    clearTimer(entry);
+    stopTimer(entry);
     entry.state = 'ready';
-    ready.push(key);
-    fill();
+    this.#ready.push(key);
+    this.#fill();
   }
 
-  function addAfter(key: string, ms: number): void {
-    if (draining) return;
+  addAfter(key: string, ms: number): void {
+    if (this.#draining) return;
     if (ms <= 0) {
-      add(key);
+      this.add(key);
       return;
     }
-    const entry = entryOf(key);
-    const dueAt = clock.now() + ms;
+    const entry = this.#entryOf(key);
+    const dueAt = this.#clock.now() + ms;
     if (entry.state === 'ready' || dueAt >= entry.dueAt) return;
-    clearTimer(entry);
+    stopTimer(entry);
     entry.dueAt = dueAt;
-    entry.cancelTimer = clock.timer(ms, () => {
-      clearTimer(entry);
-      add(key);
+    entry.cancelTimer = this.#clock.timer(ms, () => {
+      stopTimer(entry);
+      this.add(key);
     });
   }
 
-  function retry(key: string): number {
-    const entry = entryOf(key);
+  retry(key: string): number {
+    const entry = this.#entryOf(key);
     entry.failures += 1;
-    const delay = backoffDelay(backoff, entry.failures, random);
-    addAfter(key, delay);
+    const delay = backoffDelay(this.#backoff, entry.failures, this.#random);
+    this.addAfter(key, delay);
     return delay;
   }
 
-  function forget(key: string): void {
-    const entry = entries.get(key);
+  forget(key: string): void {
+    const entry = this.#entries.get(key);
     if (entry === undefined) return;
     entry.failures = 0;
-    dropIfUnused(key, entry);
+    this.#dropIfUnused(key, entry);
   }
 
-  function fill(): void {
-    while (work !== undefined && !draining && running < concurrency) {
-      const key = ready.shift();
-      if (key === undefined) return;
-      void run(key, work);
-    }
-  }
-
-  async function run(key: string, work: (key: string) => Promise<void>): Promise<void> {
-    const entry = entryOf(key);
-    entry.state = 'running';
-    entry.dirty = false;
-    running += 1;
-    try {
-      await work(key);
-    } finally {
-      running -= 1;
-      entry.state = 'idle';
-      if (entry.dirty) add(key);
-      dropIfUnused(key, entry);
-      fill();
-      if (draining && running === 0) drained?.();
-    }
-  }
-
-  function stats(): QueueStats {
-    const all = [...entries.values()];
+  stats(): QueueStats {
+    const all = [...this.#entries.values()];
     return {
-      ready: ready.length,
-      delayed: all.filter((entry) => entry.cancelTimer !== undefined).length,
-      running,
+      ready: this.#ready.length,
+      delayed: all.filter((entry) => entry.dueAt !== Infinity).length,
+      running: this.#running,
       failing: all.filter((entry) => entry.failures > 0).length,
     };
   }
 
-  function drain(): Promise<void> {
-    draining = true;
-    for (const entry of entries.values()) clearTimer(entry);
-    ready.length = 0;
-    return new Promise((resolve) => {
-      drained = resolve;
-      if (running === 0) resolve();
-    });
+  drain(): Promise<void> {
+    this.#draining = true;
+    for (const entry of this.#entries.values()) stopTimer(entry);
+    this.#ready.length = 0;
+    if (this.#running === 0) this.#drained.resolve();
+    return this.#drained.promise;
   }
 
-  return {
-    add,
-    addAfter,
-    retry,
-    forget,
-    stats,
-    start: (next) => {
-      work = next;
-      fill();
-    },
-    drain,
-  };
+  #fill(): void {
+    while (this.#work !== undefined && this.#running < this.#concurrency) {
+      const key = this.#ready.shift();
+      if (key === undefined) return;
+      void this.#run(key, this.#work);
+    }
+  }
+
+  async #run(key: string, work: (key: string) => Promise<void>): Promise<void> {
+    const entry = this.#entryOf(key);
+    entry.state = 'running';
+    entry.dirty = false;
+    this.#running += 1;
+    try {
+      await work(key);
+    } finally {
+      this.#running -= 1;
+      entry.state = 'idle';
+      if (entry.dirty) this.add(key);
+      this.#dropIfUnused(key, entry);
+      this.#fill();
+      if (this.#draining && this.#running === 0) this.#drained.resolve();
+    }
+  }
+
+  #entryOf(key: string): Entry {
+    const known = this.#entries.get(key);
+    if (known !== undefined) return known;
+    const entry: Entry = { state: 'idle', dirty: false, failures: 0, dueAt: Infinity, cancelTimer: () => {} };
+    this.#entries.set(key, entry);
+    return entry;
+  }
+
+  #dropIfUnused(key: string, entry: Entry): void {
+    if (entry.state === 'idle' && entry.dueAt === Infinity && entry.failures === 0) this.#entries.delete(key);
+  }
+}
+
+function stopTimer(entry: Entry): void {
+  entry.cancelTimer();
+  entry.dueAt = Infinity;
 }

@@ -7,6 +7,8 @@ import { apiVersionOf, type KubeList, type KubeObject, type ObjectRef, type Reso
 
 const pageSize = 500;
 
+type List = KubeClient['list'];
+
 export function readingVerbs(caller: Caller): Pick<KubeClient, 'get' | 'find' | 'list' | 'listAll'> {
   async function get<T extends KubeObject>(
     resource: Resource<T>,
@@ -14,22 +16,11 @@ export function readingVerbs(caller: Caller): Pick<KubeClient, 'get' | 'find' | 
     options?: CallOptions,
   ): Promise<T> {
     const path = objectPath(resource, ref);
-    return decode(
-      await caller.call({
-        verb: 'get',
-        resource: resource.plural,
-        method: 'GET',
-        path,
-        idempotent: true,
-        options,
-      }),
-    );
+    const call = { verb: 'get', resource: resource.plural, method: 'GET', path, idempotent: true, options };
+    return decode(resource, await caller.call(call));
   }
 
-  async function list<T extends KubeObject>(
-    resource: Resource<T>,
-    options: ListOptions = {},
-  ): Promise<KubeList<T>> {
+  const list: List = async (resource, options = {}) => {
     const path = withQuery(collectionPath(resource, options.namespace), {
       labelSelector: options.labelSelector,
       fieldSelector: options.fieldSelector,
@@ -37,68 +28,59 @@ export function readingVerbs(caller: Caller): Pick<KubeClient, 'get' | 'find' | 
       continue: options.continue,
       resourceVersion: options.resourceVersion,
     });
-    const body = decode<KubeList<T>>(
-      await caller.call({
-        verb: 'list',
-        resource: resource.plural,
-        method: 'GET',
-        path,
-        idempotent: true,
-        options,
-      }),
-    );
-    // Built-in kinds come without these in lists.
-    const typed = { apiVersion: apiVersionOf(resource), kind: resource.kind };
-    return { metadata: body.metadata, items: (body.items ?? []).map((item) => ({ ...item, ...typed })) };
-  }
-
-  /** All pages, from a `continue` token that may expire on the way. */
-  async function pages<T extends KubeObject>(
-    resource: Resource<T>,
-    options: ListOptions,
-  ): Promise<KubeList<T>> {
-    const first = await list(resource, options);
-    const items = first.items;
-    let next = first.metadata.continue;
-    while (next !== undefined && next !== '') {
-      const page = await list(resource, { ...options, continue: next });
-      items.push(...page.items);
-      next = page.metadata.continue;
-    }
-    return {
-      metadata: {
-        ...(first.metadata.resourceVersion !== undefined && {
-          resourceVersion: first.metadata.resourceVersion,
-        }),
-      },
-      items,
-    };
-  }
-
-  async function listAll<T extends KubeObject>(
-    resource: Resource<T>,
-    options: ListOptions = {},
-  ): Promise<KubeList<T>> {
-    const { limit = pageSize, continue: _continue, ...rest } = options;
-    try {
-      return await pages(resource, { ...rest, limit });
-    } catch (error) {
-      if (!isGone(error)) throw error;
-      // Pages were read more slowly than etcd compacts: one list without pages cannot expire.
-      return await list(resource, rest);
-    }
-  }
+    const call = { verb: 'list', resource: resource.plural, method: 'GET', path, idempotent: true, options };
+    return decodeList(resource, await caller.call(call));
+  };
 
   return {
     get,
     find: (resource, ref, options) => get(resource, ref, options).catch(undefinedIfAbsent),
     list,
-    listAll,
+    listAll: (resource, options) => listAll(list, resource, options),
   };
 }
 
+async function listAll<T extends KubeObject>(
+  list: List,
+  resource: Resource<T>,
+  options: ListOptions = {},
+): Promise<KubeList<T>> {
+  const { limit = pageSize, continue: _continue, ...rest } = options;
+  try {
+    return await pages(list, resource, { ...rest, limit });
+  } catch (error) {
+    if (!isGone(error)) throw error;
+    // Pages were read more slowly than etcd compacts: one list without pages cannot expire.
+    return await list(resource, rest);
+  }
+}
+
+/** All pages have the resourceVersion of the first. Throws 410 if the token expires on the way. */
+async function pages<T extends KubeObject>(
+  list: List,
+  resource: Resource<T>,
+  options: ListOptions,
+): Promise<KubeList<T>> {
+  const first = await list(resource, options);
+  const { continue: token, resourceVersion } = first.metadata;
+  let next = token;
+  while (next !== undefined && next !== '') {
+    const page = await list(resource, { ...options, continue: next });
+    first.items.push(...page.items);
+    next = page.metadata.continue;
+  }
+  return { metadata: resourceVersion === undefined ? {} : { resourceVersion }, items: first.items };
+}
+
+/** Built-in kinds come without kind and apiVersion in lists; they are filled in. */
+function decodeList<T extends KubeObject>(resource: Resource<T>, text: string): KubeList<T> {
+  const { metadata, items } = JSON.parse(text) as { metadata: KubeList<T>['metadata']; items: T[] | null };
+  const typed = { apiVersion: apiVersionOf(resource), kind: resource.kind };
+  return { metadata, items: (items ?? []).map((item) => ({ ...item, ...typed })) };
+}
+
 /** The server's answer is taken at its word: its schema was checked there, when the object was written. */
-export function decode<T>(text: string): T {
+export function decode<T extends KubeObject>(_resource: Resource<T>, text: string): T {
   return JSON.parse(text) as T;
 }
 

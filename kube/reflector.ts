@@ -173,10 +173,7 @@ function guarded<T extends KubeObject>(options: ReflectorOptions<T>, handle: () 
   try {
     handle();
   } catch (error) {
-    options.log.error(
-      { resource: options.resource.plural, err: error },
-      'handler of a change failed',
-    );
+    options.log.error({ resource: options.resource.plural, err: error }, 'handler of a change failed');
   }
 }
 

@@ -70,7 +70,7 @@ export function createTransport(
     return agent.request({
       origin,
       path: prefix + exchange.path,
-      method: exchange.method as Dispatcher.HttpMethod,
+      method: exchange.method,
       headers: await headers(exchange),
       body: exchange.body ?? null,
       headersTimeout: exchange.timeoutMs,

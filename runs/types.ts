@@ -16,6 +16,9 @@ export type Unavailable = {
   retryAfterSeconds: number;
 };
 
+/** The run store refused it: what it holds of the run, or one value of it, would be larger than a run may be. */
+export type TooLarge = { outcome: 'too-large'; what: 'value' | 'run'; limitBytes: number };
+
 /** An event that shall start a run. */
 export type Submission = {
   project: ProjectUid;
@@ -58,6 +61,19 @@ export type NodeState = {
   reason?: string;
   message?: string;
   usage?: { inputTokens?: number; outputTokens?: number };
+  /** A start mark without a checkpoint: a runner began this attempt, and its effect may have happened. */
+  mark?: { attempt: number; atMostOnce: boolean };
+};
+
+/** What is marked durably before a node's effect. */
+export type NodeStart = {
+  id: string;
+  attempt: number;
+  atMostOnce: boolean;
+  /** When this attempt starts. */
+  at: number;
+  /** When the first attempt started; left out on the first. */
+  firstAt?: number;
 };
 
 /** A run, as the store holds it. Times are milliseconds since 1970. */
@@ -81,6 +97,8 @@ export type RunState = {
   reason?: string;
   message?: string;
   cancelRequested: boolean;
+  /** How often a runner died while it held the run, since the last progress. */
+  crashes: number;
   /** The trigger's output as JSON text. */
   input: string;
   nodes: NodeState[];
@@ -88,12 +106,34 @@ export type RunState = {
 };
 
 /** A run that a runner holds, with the token that every further call must show. */
-export type Claim = { token: string; state: RunState };
+export type Claim = {
+  token: string;
+  state: RunState;
+  /** What is left of the run's timeout, by the store's clock; 0 when it has passed. */
+  remainingMs: number;
+  /** Two runners died with it: stop claiming, let what else runs end, then execute it with nothing beside it. */
+  alone: boolean;
+};
+
+/** What a runner names in every call about a run that it holds. */
+export type ClaimRef = { project: ProjectUid; run: string; token: string };
 
 export type Claimed = { outcome: 'claimed'; claims: Claim[] } | Unavailable;
 
-/** The store did it; or the claim is another's by now, and the runner must drop the run without a word. */
-export type Fenced = { outcome: 'done' } | { outcome: 'fenced' } | Unavailable;
+/**
+ * The store did it, and says whether somebody asked to cancel the run; or the claim is another's by now, and the
+ * runner must drop the run without a word.
+ */
+export type Fenced = { outcome: 'done'; cancelRequested: boolean } | { outcome: 'fenced' } | Unavailable;
+
+/** One step forward, stored as a whole or not at all: in this order checkpoints, reply, start marks, end. */
+export type Advance = {
+  checkpoints?: NodeState[];
+  /** The first that is stored is the run's. */
+  reply?: Reply;
+  starts?: NodeStart[];
+  end?: RunEnd;
+};
 
 export type RunEnd = { phase: TerminalPhase; reason?: string; message?: string };
 

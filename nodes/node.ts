@@ -1,0 +1,89 @@
+/** What a step is to those who execute it: evaluated fields go in, an output comes out, every failure is a `StepError`. */
+import { credentialKind, type CredentialKind, type CredentialSpec } from '../api/credential.ts';
+import { StepError } from '../api/reasons.ts';
+import type { NodeOutput, SecretKeyRef } from '../api/value.ts';
+import type { Secret } from './secret.ts';
+
+/** What may happen to an effect when nobody knows whether it took place: it is repeated, or it is not. */
+export type Effect = 'AtLeastOnce' | 'AtMostOnce';
+
+/** A credential with its secrets, which do not print. */
+export type CredentialAccess = {
+  name: string;
+  spec: CredentialSpec;
+  /** The value of a Secret key. Throws a StepError `CredentialMissing` when the Secret or the key is not there. */
+  secret(ref: SecretKeyRef): Secret;
+};
+
+/** The logger of a node: constant messages with fields, never a payload. */
+export type NodeLog = {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+};
+
+/** What a node may know and use while it is executed. */
+export type StepContext = {
+  run: { name: string; workflow: string; node: string; test: boolean };
+  /** A credential of the project. Throws a StepError `CredentialMissing`. */
+  credential(name: string): Promise<CredentialAccess>;
+  /** Aborted when the step must end: its time is over, the run was cancelled, or the claim is another's. */
+  signal: AbortSignal;
+  /** With `AtMostOnce` a failure that leaves the effect in doubt must be an `EffectUnknown`. */
+  effect: Effect;
+  /** The same for each delivery of one logical attempt: what the other side may dedupe by. */
+  effectKey: string;
+  /** Shows text to those who watch the run while it is made. Best effort. */
+  emitText(text: string): void;
+  log: NodeLog;
+};
+
+/** What a response node answers, as the run store keeps it. */
+export type StepReply = {
+  status: number;
+  headers: Record<string, string>;
+  body: string;
+  contentType: string;
+};
+
+export type StepUsage = { inputTokens?: number; outputTokens?: number };
+
+export type StepResult = { output: NodeOutput; usage?: StepUsage; reply?: StepReply };
+
+/**
+ * The credential's part of the given kind.
+ * @throws StepError `InvalidParameters` when the credential is of another kind
+ */
+export function partOf<Kind extends CredentialKind>(
+  credential: CredentialAccess,
+  kind: Kind,
+): NonNullable<CredentialSpec[Kind]> {
+  const part = credential.spec[kind];
+  if (part) return part;
+  throw new StepError(
+    'InvalidParameters',
+    `credential ${credential.name} is of kind ${credentialKind(credential.spec)}, but the step needs one of kind ${kind}`,
+  );
+}
+
+const MESSAGE_LIMIT = 500;
+
+/** A message from the other side, fit to be shown: one line, bounded, without the secrets that were sent there. */
+export function quoted(message: string, secrets: readonly Secret[]): string {
+  const line = secrets
+    .reduce((text, secret) => secret.redact(text), message)
+    .replaceAll(/\s+/g, ' ')
+    .trim();
+  return line.length <= MESSAGE_LIMIT ? line : `${line.slice(0, MESSAGE_LIMIT)}…`;
+}
+
+/** The error of a failure that leaves open whether the effect took place: it may be repeated, or it is `EffectUnknown`. */
+export function inDoubt(effect: Effect, error: StepError, what: string): StepError {
+  if (effect === 'AtLeastOnce') return error;
+  return new StepError('EffectUnknown', `${error.message}; ${what}, so it is not repeated`, { cause: error });
+}
+
+/** Why a signal was aborted, as an error of the step. */
+export function abortion(signal: AbortSignal): StepError {
+  const reason: unknown = signal.reason;
+  return reason instanceof StepError ? reason : new StepError('Cancelled', 'the step was stopped');
+}

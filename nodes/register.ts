@@ -1,0 +1,83 @@
+/** The register of what steps can do. A new skill is one file in `skills/` and one line here. */
+import * as z from 'zod';
+import { compileValue } from '../api/expression/template.ts';
+import { StepError } from '../api/reasons.ts';
+import type { RevisionStep } from '../api/revision.ts';
+import type { Effect } from './node.ts';
+import type { Skill, SkillDefinition } from './skills/skill.ts';
+import { sendEmail } from './skills/sendEmail.ts';
+
+const SKILLS: readonly Skill[] = [checked(sendEmail)];
+
+const byName = new Map(SKILLS.map((skill) => [skill.name, skill]));
+
+/** The names of all skills, for messages and forms. */
+export const SKILL_NAMES: readonly string[] = [...byName.keys()];
+
+/** The skill of that name, if there is one. */
+export function findSkill(name: string): Skill | undefined {
+  return byName.get(name);
+}
+
+/** What happens to the step's effect after a crash: what the step says, or what its kind does. `None`: there is no effect. */
+export function effectOf(step: RevisionStep): Effect | 'None' {
+  if (step.kind === 'response') return 'None';
+  if (step.effect) return step.effect;
+  return step.kind === 'skill' ? (findSkill(step.skill.name)?.effect ?? 'AtLeastOnce') : 'AtLeastOnce';
+}
+
+/**
+ * What is wrong with the parameters of a skill, as sentences that begin with the parameter's name; empty when nothing is.
+ * Values that hold references are not checked: what they will be is not known before they are evaluated.
+ */
+export function validateSkill(name: string, parameters: Record<string, unknown>): string[] {
+  const skill = byName.get(name);
+  if (!skill) return [`there is no skill named ${name}: use one of ${SKILL_NAMES.join(', ')}`];
+  const result = skill.parameters.safeParse(parameters);
+  if (result.success) return [];
+  return result.error.issues
+    .filter((issue) => issue.code === 'unrecognized_keys' || !holdsReference(valueAt(parameters, issue)))
+    .map((issue) => sentence(issue, parameters));
+}
+
+/** Parses the evaluated parameters before the skill sees them. */
+function checked<Parameters>(definition: SkillDefinition<Parameters>): Skill {
+  return {
+    ...definition,
+    execute: async (parameters, context, credential) => {
+      const result = definition.parameters.safeParse(parameters);
+      if (!result.success) {
+        throw new StepError('InvalidParameters', describe(result.error, parameters));
+      }
+      return definition.execute(result.data, context, credential);
+    },
+  };
+}
+
+function describe(error: z.ZodError, parameters: unknown): string {
+  return error.issues.map((issue) => sentence(issue, parameters)).join('; ');
+}
+
+/** The value that an issue is about, or the text that it was made from. */
+function valueAt(parameters: unknown, issue: z.core.$ZodIssue): unknown {
+  return issue.path.reduce<unknown>(
+    (value, key) => (typeof value === 'object' && value !== null ? Reflect.get(value, key) : value),
+    parameters,
+  );
+}
+
+function holdsReference(value: unknown): boolean {
+  try {
+    return compileValue(value).kind !== 'literal';
+  } catch {
+    // A reference that cannot be read is reported where references are checked.
+    return true;
+  }
+}
+
+function sentence(issue: z.core.$ZodIssue, parameters: unknown): string {
+  if (issue.code === 'unrecognized_keys') return `there is no parameter named ${issue.keys.join(', ')}`;
+  const path = z.core.toDotPath(issue.path);
+  const isMissing = issue.code === 'invalid_type' && valueAt(parameters, issue) === undefined;
+  return `${path || 'parameters'}: ${isMissing ? 'is missing' : issue.message}`;
+}

@@ -1,0 +1,83 @@
+/**
+ * Response node: checks what the workflow wants to answer and makes the reply of it. Guarantees that no header can
+ * smuggle another one in, or change how the message is framed (RFC 9110 sections 5.5 and 7.6.1).
+ */
+import { toText } from '../api/expression/evaluate.ts';
+import { StepError } from '../api/reasons.ts';
+import type { StepReply, StepResult } from './node.ts';
+
+/** The fields of a response step with every reference replaced: values may be of any type. */
+export type ResponseFields = {
+  status?: number;
+  headers?: Record<string, unknown>;
+  body?: unknown;
+  contentType?: string;
+};
+
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/;
+/** What a field value may hold: no control characters but the tab, nothing beyond Latin-1. */
+const HEADER_VALUE = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
+/** Headers that belong to the connection or to the gateway. */
+const RESERVED = new Set([
+  'connection',
+  'content-length',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-connection',
+  'set-cookie',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+/** Statuses whose message never has a body (RFC 9110 sections 15.3.5, 15.3.6 and 15.4.5). */
+const WITHOUT_BODY = new Set([204, 205, 304]);
+
+/**
+ * The reply, and the output of the node.
+ * @throws StepError `InvalidParameters` that names the header, never its value
+ */
+export function executeResponse(fields: ResponseFields): StepResult {
+  const { status = 200, body } = fields;
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(fields.headers ?? {})) {
+    headers[checkedName(name)] = checkedValue(name, toText(value));
+  }
+  const { 'content-type': fromHeaders, ...rest } = headers;
+  const contentType = checkedValue('contentType', fields.contentType ?? fromHeaders ?? defaultType(body));
+  const reply: StepReply = { status, headers: rest, body: bodyText(status, body), contentType };
+  return {
+    output: { text_content: `Answered with status ${status}.`, data_content: { status, body: body ?? null } },
+    reply,
+  };
+}
+
+function checkedName(name: string): string {
+  const lower = name.toLowerCase();
+  if (!HEADER_NAME.test(name)) {
+    throw new StepError(
+      'InvalidParameters',
+      'a name in headers is no HTTP header name: use letters, digits and -',
+    );
+  }
+  if (RESERVED.has(lower)) {
+    throw new StepError('InvalidParameters', `the header ${name} cannot be set by a response: remove it`);
+  }
+  return lower;
+}
+
+function checkedValue(name: string, value: string): string {
+  if (HEADER_VALUE.test(value)) return value;
+  throw new StepError(
+    'InvalidParameters',
+    `the value of ${name} holds a line break or another character that HTTP headers cannot hold`,
+  );
+}
+
+function defaultType(body: unknown): string {
+  return typeof body === 'string' ? 'text/plain; charset=utf-8' : 'application/json; charset=utf-8';
+}
+
+function bodyText(status: number, body: unknown): string {
+  return body === undefined || WITHOUT_BODY.has(status) ? '' : toText(body);
+}

@@ -1,0 +1,168 @@
+/**
+ * One mail to one SMTP server. Every failure is a StepError that says whether the server can have taken the mail: before
+ * the message's first byte it cannot; from then on only an answer of the server decides (RFC 5321 section 4.2.5).
+ */
+import { Readable } from 'node:stream';
+import type { CredentialSpec } from '../../api/credential.ts';
+import { StepError } from '../../api/reasons.ts';
+import { abortion, inDoubt, quoted, type Effect } from '../node.ts';
+import type { Secret } from '../secret.ts';
+
+export type Mail = {
+  from: string;
+  to: string[];
+  cc?: string[] | undefined;
+  bcc?: string[] | undefined;
+  replyTo?: string | undefined;
+  subject: string;
+  text: string;
+  html?: string | undefined;
+  messageId: string;
+};
+
+export type Account = { smtp: NonNullable<CredentialSpec['smtp']>; password: Secret | undefined };
+
+/** The addresses that the server took and those that it refused. */
+export type Delivery = { accepted: string[]; rejected: string[] };
+
+type Connection = InstanceType<typeof import('nodemailer/lib/smtp-connection').default>;
+
+const CONNECT_TIMEOUT_MS = 10_000;
+/** How long the answer to the message may take (RFC 5321 section 4.5.3.2.6). The step's own timeout is shorter as a rule. */
+const SOCKET_TIMEOUT_MS = 600_000;
+const DEFAULT_PORT = { None: 25, StartTLS: 587, TLS: 465 } as const;
+/** Answers that mean: log in first, or with something else (RFC 4954 section 6). */
+const LOGIN_REFUSED = new Set([530, 534, 535, 538]);
+
+/**
+ * Sends the mail.
+ * @throws StepError `EffectUnknown` when the message was sent, nothing is known of it, and the effect is `AtMostOnce`
+ */
+export async function deliver(
+  mail: Mail,
+  account: Account,
+  { signal, effect }: { signal: AbortSignal; effect: Effect },
+): Promise<Delivery> {
+  const { envelope, message } = await compose(mail);
+  const connection = await open(account.smtp);
+  const broken = new Promise<never>((_resolve, reject) => {
+    connection.on('error', reject);
+    signal.addEventListener('abort', () => reject(abortion(signal)), { once: true });
+    if (signal.aborted) reject(abortion(signal));
+  });
+  let messageSent = false;
+  const stream = streamOf(message, () => {
+    messageSent = true;
+  });
+  try {
+    return await Promise.race([broken, converse(connection, account, envelope, stream)]);
+  } catch (error) {
+    const failure = failureOf(error, account);
+    throw messageSent && !isAnswered(error)
+      ? inDoubt(effect, failure, 'the mail server may have taken the mail')
+      : failure;
+  } finally {
+    connection.close();
+  }
+}
+
+type Envelope = { from: string; to: string[]; size: number };
+
+/** The steps of the conversation; each begins when the one before has succeeded. */
+async function converse(
+  connection: Connection,
+  { smtp, password }: Account,
+  envelope: Envelope,
+  message: Readable,
+): Promise<Delivery> {
+  await promised((done) => connection.connect(done));
+  if (smtp.username !== undefined && password) {
+    const auth = { user: smtp.username, pass: password.reveal() };
+    if (!connection.allowsAuth) throw new StepError('CredentialRejected', 'the mail server offers no login');
+    await promised((done) => connection.login(auth, done));
+  }
+  return promised<Delivery>((done) => connection.send(envelope, message, done));
+}
+
+function promised<T>(start: (done: (error?: Error | null, value?: T) => void) => void): Promise<T> {
+  return new Promise((resolve, reject) => {
+    start((error, value) => (error ? reject(error) : resolve(value as T)));
+  });
+}
+
+/** The library is loaded with the first mail: most runners never send one. */
+async function open(smtp: Account['smtp']): Promise<Connection> {
+  const { default: SmtpConnection } = await import('nodemailer/lib/smtp-connection');
+  const { tls = 'StartTLS' } = smtp;
+  return new SmtpConnection({
+    host: smtp.host,
+    port: smtp.port ?? DEFAULT_PORT[tls],
+    secure: tls === 'TLS',
+    requireTLS: tls === 'StartTLS',
+    ignoreTLS: tls === 'None',
+    connectionTimeout: CONNECT_TIMEOUT_MS,
+    greetingTimeout: CONNECT_TIMEOUT_MS,
+    socketTimeout: SOCKET_TIMEOUT_MS,
+  });
+}
+
+async function compose(mail: Mail): Promise<{ envelope: Envelope; message: Buffer }> {
+  const { default: MailComposer } = await import('nodemailer/lib/mail-composer');
+  const composed = new MailComposer({
+    ...mail,
+    // Tells other programs not to answer (RFC 3834).
+    headers: { 'Auto-Submitted': 'auto-generated' },
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  }).compile();
+  const { from, to } = composed.getEnvelope();
+  const message = await composed.build();
+  if (!from) throw new StepError('InvalidParameters', 'the sender in the credential is no address');
+  return { envelope: { from, to, size: message.length }, message };
+}
+
+/** The message as a stream that tells when its first byte is asked for: the server has agreed to take it by then. */
+function streamOf(message: Buffer, started: () => void): Readable {
+  return new Readable({
+    read() {
+      started();
+      this.push(message);
+      this.push(null);
+    },
+  });
+}
+
+type SmtpError = {
+  code?: string;
+  responseCode?: number;
+  permanent?: boolean;
+  response?: string;
+  message: string;
+};
+
+/** Whether the server refused in so many words, so that it has not taken the mail. */
+function isAnswered(error: unknown): boolean {
+  return ((error as SmtpError).responseCode ?? 0) >= 400;
+}
+
+function failureOf(error: unknown, { smtp, password }: Account): StepError {
+  if (error instanceof StepError) return error;
+  const { code, responseCode, permanent, response, message } = error as SmtpError;
+  const secrets = password ? [password] : [];
+  const said = quoted(response ?? message, secrets);
+  const options = { cause: error };
+  if (code === 'ETLS') return new StepError('Unreachable', `no TLS with the mail server: ${said}`, options);
+  if (responseCode === undefined) {
+    if (code === 'EENVELOPE')
+      return new StepError('InvalidParameters', `the mail cannot be sent: ${said}`, options);
+    if (code === 'EAUTH') return new StepError('CredentialRejected', `login failed: ${said}`, options);
+    if (code === 'EMESSAGE')
+      return new StepError('Refused', `the mail server takes no mail of this size: ${said}`, options);
+    return new StepError('Unreachable', `no answer from the mail server ${smtp.host}: ${said}`, options);
+  }
+  if (LOGIN_REFUSED.has(responseCode)) {
+    return new StepError('CredentialRejected', `the mail server refused the login: ${said}`, options);
+  }
+  if (permanent) return new StepError('Refused', `the mail server refused the mail: ${said}`, options);
+  return new StepError('UpstreamError', `the mail server cannot take the mail now: ${said}`, options);
+}

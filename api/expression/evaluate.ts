@@ -3,15 +3,10 @@
  * plain objects and elements of lists, nothing else; what a reference yields is never parsed again; no result is larger
  * than `OUTPUT_LIMIT`. Values are not copied: what comes back may share parts with the scope and is read-only.
  */
-import { ExpressionError, MissingValueError } from './errors.ts';
-import { type PathStep, printPath, printReference, type Reference } from './reference.ts';
+import { ExpressionError } from './errors.ts';
+import { printReference, type Reference } from './reference.ts';
+import { lookUp, missingValue, type Scope } from './scope.ts';
 import type { CompiledValue } from './template.ts';
-
-/** What a node left behind, as references see it. */
-export type NodeOutput = { text_content: string; data_content: unknown; error?: unknown; headers?: unknown };
-
-/** What references can see. `node` gives `undefined` for a node that was skipped or did not run. */
-export type Scope = { node: (id: string) => NodeOutput | undefined; item?: unknown; index?: number };
 
 /** The largest result, counted as JSON in UTF-16 units: 512 Ki. */
 export const OUTPUT_LIMIT = 524_288;
@@ -29,15 +24,8 @@ export function evaluate(compiled: CompiledValue, scope: Scope): unknown {
 
 /** The value of one reference, with its type. @throws MissingValueError */
 export function resolve(reference: Reference, scope: Scope): unknown {
-  let value = resolveRoot(reference, scope);
-  if (reference.source === 'index') return value;
-  let depth = 0;
-  for (const key of reference.path) {
-    const next = step(value, key);
-    if (next === undefined) throw missingStep(reference, depth, key, value);
-    value = next;
-    depth += 1;
-  }
+  const value = lookUp(reference, scope);
+  if (value === undefined) throw missingValue(reference, scope);
   return value;
 }
 
@@ -104,72 +92,4 @@ function sizeOf(value: unknown, room: number, depth = 0): number {
     size += (Array.isArray(value) ? 1 : key.length + 4) + sizeOf(member, room - size, depth + 1);
   }
   return size;
-}
-
-function resolveRoot(reference: Reference, scope: Scope): unknown {
-  if (reference.source === 'node') return resolveMember(reference, scope);
-  const value = reference.source === 'item' ? scope.item : scope.index;
-  if (value !== undefined) return value;
-  const name = `$${reference.source}`;
-  throw new MissingValueError(printReference(reference), `${name} exists only inside a node with forEach`);
-}
-
-function resolveMember(reference: Reference & { source: 'node' }, scope: Scope): unknown {
-  const output = scope.node(reference.node);
-  const written = printReference(reference);
-  if (!output) throw new MissingValueError(written, `${written}: the node '${reference.node}' did not run`);
-  const value = output[reference.member];
-  if (value !== undefined) return value;
-  throw new MissingValueError(written, `${written}: ${WHY_ABSENT[reference.member]}`);
-}
-
-const WHY_ABSENT = {
-  text_content: 'the node produced no text_content',
-  data_content: 'the node produced no data_content',
-  error: 'the node did not fail, so there is no error',
-  headers: 'there are no headers; only a webhook that admits some has them',
-} as const;
-
-/** One step down, or `undefined`. Indexes are for lists and keys for objects; nothing inherited is ever seen. */
-export function step(value: unknown, key: PathStep): unknown {
-  if (typeof value !== 'object' || value === null) return undefined;
-  if (Array.isArray(value))
-    return typeof key === 'number' && Object.hasOwn(value, key) ? value[key] : undefined;
-  return typeof key === 'string' && Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined;
-}
-
-type PathReference = Exclude<Reference, { source: 'index' }>;
-
-function missingStep(
-  reference: PathReference,
-  depth: number,
-  key: PathStep,
-  deepest: unknown,
-): MissingValueError {
-  const there = printReference({ ...reference, path: reference.path.slice(0, depth) });
-  return new MissingValueError(printReference(reference), `${there} ${describeMissing(deepest, key)}`);
-}
-
-/** Says what is there instead, by type and size, never by content: `is a list of 2; [5] does not exist`. */
-export function describeMissing(value: unknown, key: PathStep): string {
-  const wanted = typeof key === 'number' ? `[${key}]` : printPath([key]);
-  if (Array.isArray(value)) {
-    if (typeof key === 'string')
-      return `is a list: read an element of it with an index such as [0], not ${wanted}`;
-    return `has ${count(value.length, 'element')}; ${wanted} does not exist`;
-  }
-  if (typeof value !== 'object' || value === null)
-    return `is ${named(value)}; ${wanted} cannot be read from it`;
-  if (typeof key === 'number')
-    return `is an object: read a member of it with a key such as ['${key}'], not ${wanted}`;
-  return `has ${count(Object.keys(value).length, 'member')}; ${wanted} does not exist`;
-}
-
-function named(value: unknown): string {
-  if (value === null) return 'null';
-  return typeof value === 'string' ? 'a text' : `a ${typeof value}`;
-}
-
-function count(size: number, noun: string): string {
-  return `${size} ${noun}${size === 1 ? '' : 's'}`;
 }

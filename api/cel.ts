@@ -1,0 +1,136 @@
+/**
+ * Expressions in CEL (https://cel.dev): conditions on edges, and values. Guarantees: an expression is compiled and type
+ * checked once; evaluating it throws nothing but `ExpressionError`, reads own properties only, changes nothing, and ends
+ * within a budget of steps whatever the expression and the data are. Nothing here is JavaScript.
+ */
+import type { Environment, ParseResult } from '@marcbachmann/cel-js';
+import { assertWithinBudget, type Meter, meterExpression, STEPS } from './cel/budget.ts';
+import { CEL_LIMITS, EDGE_ENVIRONMENT, FOR_EACH_ENVIRONMENT } from './cel/environment.ts';
+import { explainEvaluation, plainSummary, positionOf } from './cel/explain.ts';
+import { checkRules } from './cel/rules.ts';
+import { isSyntaxNode } from './cel/syntax.ts';
+import { fromCel, toCel } from './cel/values.ts';
+import { ExpressionError, positionAt } from './expression/errors.ts';
+import type { NodeOutput, Scope } from './expression/scope.ts';
+
+/** A compiled expression that yields any JSON value. Kept in memory with its revision; not JSON. */
+export type ValueExpression = {
+  readonly source: string;
+  /** The ids of the nodes whose outputs it names, each once. */
+  readonly references: readonly string[];
+  readonly program: ParseResult;
+  readonly meter: Meter;
+};
+
+/** A compiled expression that yields true or false. */
+export type Condition = ValueExpression & { readonly condition: true };
+
+/** `forEach`: the expression stands inside a node with forEach and may use `item` and `index`. */
+export type CelOptions = { forEach?: boolean };
+
+/**
+ * Compiles a condition.
+ * @throws ExpressionError `Syntax`, `Limit` or `Type` with line and column: it does not parse, uses what is not offered,
+ *   is too large, or can never be true or false
+ */
+export function compileCondition(source: string, options: CelOptions = {}): Condition {
+  const { type, ...expression } = compile(source, options);
+  if (type === 'bool' || type === 'dyn') return { ...expression, condition: true };
+  throw new ExpressionError('Type', `a condition must be true or false, this one is of type ${type}`, {
+    position: positionAt(source, 0),
+  });
+}
+
+/** Compiles an expression for any value. @throws ExpressionError as `compileCondition` does */
+export function compileValueExpression(source: string, options: CelOptions = {}): ValueExpression {
+  const { type: _, ...expression } = compile(source, options);
+  return expression;
+}
+
+/** The ids of the nodes that the condition names, each once: all of them have to be predecessors. */
+export function conditionReferences(condition: ValueExpression): readonly string[] {
+  return condition.references;
+}
+
+/**
+ * Whether the condition holds.
+ * @throws MissingValueError for what is not there; ExpressionError `Type` for values that do not fit or a result that is
+ *   neither true nor false; `Limit` when the budget of steps is used up
+ */
+export function evaluateCondition(condition: Condition, scope: Scope): boolean {
+  const result = run(condition, scope);
+  if (typeof result === 'boolean') return result;
+  throw new ExpressionError('Type', `the condition is neither true nor false: ${condition.source}`);
+}
+
+/** The value of the expression as JSON, not shared with the scope. @throws ExpressionError as `evaluateCondition` does */
+export function evaluateValue(expression: ValueExpression, scope: Scope): unknown {
+  return fromCel(run(expression, scope));
+}
+
+function compile(source: string, { forEach = false }: CelOptions): ValueExpression & { type: string } {
+  if (source.length > CEL_LIMITS.sourceLength) {
+    throw new ExpressionError('Limit', `an expression may have ${CEL_LIMITS.sourceLength} characters`, {
+      position: positionAt(source, CEL_LIMITS.sourceLength),
+    });
+  }
+  const program = parse(forEach ? FOR_EACH_ENVIRONMENT : EDGE_ENVIRONMENT, source);
+  const root: unknown = program.ast;
+  if (!isSyntaxNode(root)) throw new ExpressionError('Syntax', `cannot be read: ${source}`);
+  const references = checkRules(source, root, forEach ? ['nodes', 'item', 'index'] : ['nodes']);
+  const { valid, type = 'dyn', error } = program.check();
+  if (!valid) throw libraryError('Type', error, source);
+  return { source, references, program, meter: meterExpression(root), type };
+}
+
+function parse(environment: Environment, source: string): ParseResult {
+  try {
+    return environment.parse(source);
+  } catch (error) {
+    throw libraryError('Syntax', error, source);
+  }
+}
+
+type LibraryError = { code: string; summary: string; range?: { start: number } };
+
+function isLibraryError(error: unknown): error is LibraryError {
+  return error instanceof Error && 'summary' in error && 'code' in error;
+}
+
+function libraryError(code: 'Syntax' | 'Type', error: unknown, source: string): ExpressionError {
+  if (!isLibraryError(error)) return new ExpressionError(code, `cannot be read: ${source}`);
+  const kind = error.code === 'limit_exceeded' ? 'Limit' : code;
+  return new ExpressionError(kind, plainSummary(error.summary), { position: positionOf(error, source) });
+}
+
+function run(expression: ValueExpression, scope: Scope): unknown {
+  const { meter, program, references, source } = expression;
+  meter.left = STEPS;
+  try {
+    const result: unknown = program(contextOf(references, scope));
+    assertWithinBudget(meter);
+    return result;
+  } catch (error) {
+    assertWithinBudget(meter);
+    throw explainEvaluation(error, source, scope);
+  }
+}
+
+/** Only what the expression names is looked at. A Map, because a node may have any id. */
+function contextOf(references: readonly string[], scope: Scope): Record<string, unknown> {
+  const nodes = new Map<string, unknown>();
+  for (const id of references) {
+    const output = scope.node(id);
+    if (output) nodes.set(id, outputToCel(output));
+  }
+  return {
+    nodes,
+    item: toCel(scope.item),
+    index: scope.index === undefined ? undefined : BigInt(scope.index),
+  };
+}
+
+function outputToCel(output: NodeOutput): Record<string, unknown> {
+  const members = Object.entries(output).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(members.map(([name, value]) => [name, toCel(value)]));
+}

@@ -1,0 +1,177 @@
+/**
+ * A budget of steps for CEL, which cel-js does not have. Guarantees that one evaluation does at most about `STEPS` steps
+ * of bounded work before it fails: loops pay for all their elements before they begin, comparisons for the size of what
+ * they compare, functions for the length of their texts. A step is about the work of one operator.
+ */
+import { ExpressionError } from '../expression/errors.ts';
+import { callParts, evaluated, loopParts, operands, type SyntaxNode } from './syntax.ts';
+
+/** What one evaluation may spend. */
+export const STEPS = 1_000_000;
+
+/** Texts that are converted (`int(x)`, `duration(x)`, …): cel-js takes quadratic time for long ones. */
+const CONVERSION_LENGTH = 64;
+
+/** What is left for the evaluation that runs. Evaluation is synchronous, so that one meter per expression is enough. */
+export type Meter = { left: number };
+
+const EXHAUSTED = new ExpressionError('Limit', `the expression takes more than ${STEPS} steps on this data`);
+
+/** Makes every operator of a checked expression pay. Call once, after the type check. */
+export function meterExpression(root: SyntaxNode): Meter {
+  const meter: Meter = { left: STEPS };
+  meterNode(root, meter, new Set());
+  return meter;
+}
+
+/** Whether the budget was overrun: `||`, `&&` and the loops may have swallowed the error that said so. */
+export function assertWithinBudget(meter: Meter): void {
+  if (meter.left < 0) throw EXHAUSTED;
+}
+
+/** Makes the nodes of one tree pay and tells how many there are. */
+function meterNode(written: SyntaxNode, meter: Meter, seen: Set<SyntaxNode>): number {
+  const node = evaluated(written);
+  if (seen.has(node)) return 0;
+  seen.add(node);
+  const loop = loopParts(node);
+  if (!loop) {
+    const size = operands(node).reduce((sum, operand) => sum + meterNode(operand, meter, seen), 1);
+    wrap(node, meter, priceOf(node));
+    if (node.op === '||' || node.op === '&&')
+      operands(node).forEach((operand) => chargeFailures(operand, meter));
+    return size;
+  }
+  const once = meterNode(loop.iterable, meter, seen) + meterNode(loop.init, meter, seen);
+  const each = meterNode(loop.step, meter, seen);
+  wrap(node, meter, ([items]) => elementCount(items) * each);
+  chargeFailures(loop.step, meter);
+  return once + each + 1;
+}
+
+type Price = (operands: readonly unknown[], meter: Meter) => number;
+
+function wrap(node: SyntaxNode, meter: Meter, price: Price): void {
+  const { handle } = node;
+  if (!handle) return;
+  const makesValues = MAKES_VALUES.has(node.op);
+  node.handle = (...values) => {
+    spend(meter, 1 + price(values, meter));
+    const result = handle(...values);
+    if (makesValues) spend(meter, width(result));
+    return result;
+  };
+}
+
+/**
+ * Makes a node pay when it fails. `||`, `&&` and the loops go on after a failure, and an error is costly to make. The
+ * property has to be one that the package cannot replace.
+ */
+function chargeFailures(written: SyntaxNode, meter: Meter): void {
+  let { evaluate } = written;
+  const paying = (...context: unknown[]) => {
+    try {
+      return evaluate.apply(written, context);
+    } catch (error) {
+      spend(meter, FAILURE_STEPS + written.end / SOURCE_CHARACTERS_PER_STEP);
+      throw error;
+    }
+  };
+  Object.defineProperty(written, 'evaluate', {
+    get: () => paying,
+    set: (replacement: SyntaxNode['evaluate']) => {
+      evaluate = replacement;
+    },
+  });
+}
+
+/** What making an error costs: its stack, and a look through the source up to its place. */
+const FAILURE_STEPS = 250;
+const SOURCE_CHARACTERS_PER_STEP = 4;
+
+/** The operators whose result can be larger than what they paid for. */
+const MAKES_VALUES = new Set(['+', 'call', 'rcall']);
+
+function spend(meter: Meter, steps: number): void {
+  meter.left -= steps;
+  if (meter.left < 0) throw EXHAUSTED;
+}
+
+function priceOf(node: SyntaxNode): Price {
+  const call = callParts(node);
+  if (call) return ([values]) => (Array.isArray(values) ? callPrice(call.name, call.receiver, values) : 0);
+  return PRICES[node.op] ?? (() => 0);
+}
+
+const PRICES: Record<string, Price> = {
+  '==': comparisonPrice,
+  '!=': comparisonPrice,
+  '+': ([left, right]) => width(left) + width(right),
+  '<': ([left, right]) => width(left) + width(right),
+  '<=': ([left, right]) => width(left) + width(right),
+  '>': ([left, right]) => width(left) + width(right),
+  '>=': ([left, right]) => width(left) + width(right),
+  in: ([member, collection]) => {
+    if (typeof member !== 'object' || member === null) return elementCount(collection) + width(member);
+    throw new ExpressionError(
+      'Type',
+      'in looks for a text, a number or true and false, not for a list or an object',
+    );
+  },
+};
+
+function comparisonPrice([left, right]: readonly unknown[], meter: Meter): number {
+  if (!isCollection(left) || !isCollection(right)) return width(left);
+  return deepSize(left, meter.left) + deepSize(right, meter.left);
+}
+
+const SEARCHES = new Set(['contains', 'startsWith', 'endsWith', 'indexOf', 'lastIndexOf', 'split']);
+const CONVERSIONS = new Set(['int', 'double', 'bool', 'timestamp', 'duration']);
+
+function callPrice(name: string, receiver: boolean, values: readonly unknown[]): number {
+  const [text, argument] = values;
+  const widths = values.reduce((sum: number, value) => sum + width(value), 0);
+  if (CONVERSIONS.has(name) && typeof text === 'string' && text.length > CONVERSION_LENGTH) {
+    throw new ExpressionError('Limit', `${name}() takes a text of at most ${CONVERSION_LENGTH} characters`);
+  }
+  if (SEARCHES.has(name) && typeof text === 'string' && typeof argument === 'string') {
+    return widths + (text.length * argument.length) / COMPARED_PER_STEP;
+  }
+  const inTimeZone = receiver && name.startsWith('get') && values.length > 1;
+  return widths + (inTimeZone ? TIME_ZONE_STEPS : 0);
+}
+
+/** A text search may compare every character of one text with every character of the other. */
+const COMPARED_PER_STEP = 512;
+/** A calculation in a time zone formats and parses a date. */
+const TIME_ZONE_STEPS = 500;
+const CHARACTERS_PER_STEP = 32;
+
+/** How long it takes to look at a value once, without going into its members. */
+function width(value: unknown): number {
+  if (typeof value === 'string') return value.length / CHARACTERS_PER_STEP;
+  return isCollection(value) ? elementCount(value) : 0;
+}
+
+function elementCount(value: unknown): number {
+  if (Array.isArray(value)) return value.length;
+  if (value instanceof Map) return value.size;
+  return isCollection(value) ? Object.keys(value).length : 0;
+}
+
+function isCollection(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
+/** How many values there are in a value; stops counting once there are more than `room`. */
+function deepSize(value: unknown, room: number): number {
+  if (!isCollection(value)) return 1 + width(value);
+  const members: Iterable<unknown> =
+    Array.isArray(value) || value instanceof Map ? value.values() : Object.values(value);
+  let size = 1;
+  for (const member of members) {
+    if (size > room) return size;
+    size += deepSize(member, room - size);
+  }
+  return size;
+}

@@ -1,0 +1,44 @@
+/**
+ * The CEL that conditions are written in: cel-js with its limits set, `nodes` (and inside forEach `item` and `index`)
+ * declared, and numbers that mix. Every number of JSON is a double and every literal such as `3` an int; standard CEL
+ * compares the two but does not add them, so that `count + 1` would fail on data that came as JSON.
+ */
+import { Environment } from '@marcbachmann/cel-js';
+
+/** Limits on the source. Lengths count UTF-16 units. */
+export const CEL_LIMITS = { sourceLength: 4_096, astNodes: 500, depth: 32, literals: 100 } as const;
+
+const BASE = new Environment({
+  homogeneousAggregateLiterals: false,
+  limits: {
+    maxAstNodes: CEL_LIMITS.astNodes,
+    maxDepth: CEL_LIMITS.depth,
+    maxListElements: CEL_LIMITS.literals,
+    maxMapEntries: CEL_LIMITS.literals,
+    maxCallArguments: 3,
+  },
+}).registerVariable('nodes', 'map<string, dyn>');
+
+const ARITHMETIC: Record<string, (left: number, right: number) => number> = {
+  '+': (left, right) => left + right,
+  '-': (left, right) => left - right,
+  '*': (left, right) => left * right,
+  '/': (left, right) => left / right,
+  '%': (left, right) => left % right,
+};
+
+for (const [operator, apply] of Object.entries(ARITHMETIC)) {
+  const mixed = (left: number | bigint, right: number | bigint) => apply(Number(left), Number(right));
+  BASE.registerOperator(`int ${operator} double: double`, mixed);
+  BASE.registerOperator(`double ${operator} int: double`, mixed);
+}
+BASE.registerOperator('double % double: double', (left: number, right: number) => left % right);
+BASE.registerOperator('int == double: bool', (left: bigint, right: number) => Number(left) === right);
+
+/** For conditions on edges. */
+export const EDGE_ENVIRONMENT = BASE.clone();
+
+/** For expressions inside a node with forEach. */
+export const FOR_EACH_ENVIRONMENT = BASE.clone()
+  .registerVariable('item', 'dyn')
+  .registerVariable('index', 'int');

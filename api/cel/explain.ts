@@ -1,0 +1,60 @@
+/** Turns what cel-js throws into errors that name the place and what is missing, as references in texts do. */
+import { EvaluationError } from '@marcbachmann/cel-js';
+import { ExpressionError, MissingValueError, type Position, positionAt } from '../expression/errors.ts';
+import { NODE_MEMBERS, type PathStep, printPath, type Reference } from '../expression/reference.ts';
+import { lookUp, missingValue, type Scope } from '../expression/scope.ts';
+import { accessParts, isSyntaxNode, type SyntaxNode } from './syntax.ts';
+
+/** The error of an evaluation. `error` is whatever was thrown. */
+export function explainEvaluation(error: unknown, source: string, scope: Scope): ExpressionError {
+  if (error instanceof ExpressionError) return error;
+  if (!(error instanceof EvaluationError)) {
+    return new ExpressionError('Type', `cannot be evaluated on this data: ${source}`);
+  }
+  const node: unknown = error.node;
+  if (error.code === 'no_such_key' || error.code === 'index_out_of_bounds') {
+    return explainMissing(isSyntaxNode(node) ? node : undefined, source, scope);
+  }
+  return new ExpressionError('Type', plainSummary(error.summary), { position: positionOf(error, source) });
+}
+
+/** Where an error of cel-js is, if it says so. */
+export function positionOf(error: { range?: { start: number } }, source: string): Position | undefined {
+  return error.range ? positionAt(source, error.range.start) : undefined;
+}
+
+/** The library's words with its types unwrapped, and cut: `no such overload: double + string`. */
+export function plainSummary(summary: string): string {
+  return summary.replaceAll(/dyn<(\w+)>/g, '$1').slice(0, 300);
+}
+
+/** Says which part of `nodes.a.data_content.items[5]` is the deepest that exists, where the path is written out. */
+function explainMissing(node: SyntaxNode | undefined, source: string, scope: Scope): MissingValueError {
+  const written = node ? source.slice(node.start, node.end) : source;
+  const reference = node && referenceOf(node);
+  const isMissing = reference && lookUp(reference, scope) === undefined;
+  const message = isMissing ? missingValue(reference, scope, print).message : `${written} does not exist`;
+  return new MissingValueError(written, `${message}; has(…) and size(…) tell what is there`);
+}
+
+function print(reference: Reference): string {
+  if (reference.source === 'index') return 'index';
+  if (reference.source === 'item') return `item${printPath(reference.path)}`;
+  return `nodes.${reference.node}.${reference.member}${printPath(reference.path)}`;
+}
+
+function referenceOf(node: SyntaxNode): Reference | undefined {
+  const path: PathStep[] = [];
+  let at = node;
+  for (let access = accessParts(at); access; access = accessParts(at)) {
+    if (access.key === undefined) return undefined;
+    path.unshift(access.key);
+    at = access.from;
+  }
+  if (at.op !== 'id') return undefined;
+  if (at.args === 'item') return { source: 'item', path };
+  const [id, key, ...rest] = path;
+  const member = NODE_MEMBERS.find((name) => name === (key ?? 'data_content'));
+  if (at.args !== 'nodes' || typeof id !== 'string' || !member) return undefined;
+  return { source: 'node', node: id, member, path: rest };
+}

@@ -1,0 +1,115 @@
+/**
+ * What a condition may say, checked before it ever runs: the functions of CEL that take bounded time, the names that
+ * exist, and nodes named one by one, so that it is known which outputs it needs.
+ */
+import { ExpressionError, positionAt } from '../expression/errors.ts';
+import { NODE_MEMBERS } from '../expression/reference.ts';
+import { accessParts, callParts, operands, type SyntaxNode } from './syntax.ts';
+
+/** `matches` is not among them: cel-js hands the pattern to RegExp, which can take exponential time. */
+const FUNCTIONS = new Set([
+  'has',
+  'size',
+  'type',
+  'dyn',
+  'int',
+  'double',
+  'string',
+  'bool',
+  'timestamp',
+  'duration',
+]);
+const LOOPS = ['all', 'exists', 'exists_one', 'filter', 'map'];
+const OF_TEXTS = [
+  'contains',
+  'startsWith',
+  'endsWith',
+  'indexOf',
+  'lastIndexOf',
+  'substring',
+  'split',
+  'join',
+];
+const OF_CASE = ['lowerAscii', 'upperAscii', 'trim'];
+const OF_DATES = ['getFullYear', 'getMonth', 'getDate', 'getDayOfMonth', 'getDayOfWeek'];
+const OF_TIMES = ['getHours', 'getMinutes', 'getSeconds', 'getMilliseconds'];
+const METHODS = new Set(['size', ...LOOPS, ...OF_TEXTS, ...OF_CASE, ...OF_DATES, ...OF_TIMES]);
+const TYPE_NAMES = ['int', 'double', 'string', 'bool', 'list', 'map', 'null_type'];
+
+/**
+ * The ids of the nodes that the expression names, each once.
+ * @throws ExpressionError `Syntax` for anything that is not offered
+ */
+export function checkRules(source: string, root: SyntaxNode, scopeNames: readonly string[]): string[] {
+  const nodes = new Set<string>();
+  const check = (node: SyntaxNode, names: ReadonlySet<string>): void => {
+    const refuse = (message: string) =>
+      new ExpressionError('Syntax', message, { position: positionAt(source, node.start) });
+    const id = nodeAccess(node, refuse);
+    if (id !== undefined) {
+      nodes.add(id);
+      return;
+    }
+    if (node.op === 'id') checkName(node, names, refuse);
+    const call = callParts(node);
+    if (call) checkFunction(call.name, call.receiver, refuse);
+    const parts = operands(node);
+    if (!call?.receiver || !LOOPS.includes(call.name)) {
+      for (const part of parts) check(part, names);
+      return;
+    }
+    const [list, variable, ...body] = parts;
+    if (list) check(list, names);
+    const inside = new Set([...names, loopVariable(variable, scopeNames, refuse)]);
+    for (const part of body) check(part, inside);
+  };
+  check(root, new Set([...TYPE_NAMES, ...scopeNames]));
+  return [...nodes];
+}
+
+type Refuse = (message: string) => ExpressionError;
+
+/** The id of the node in `nodes.<id>`, or in `nodes.<id>.<member>`, where the member has to be one that exists. */
+function nodeAccess(node: SyntaxNode, refuse: Refuse): string | undefined {
+  if (isNodes(node))
+    throw refuse('write nodes.<id> with the id of a node, for example nodes.trigger.data_content');
+  const access = accessParts(node);
+  if (!access) return undefined;
+  if (isNodes(access.from)) return literalId(access.key, refuse);
+  const outer = accessParts(access.from);
+  if (!outer || !isNodes(outer.from)) return undefined;
+  if (access.key === undefined || !NODE_MEMBERS.some((member) => member === access.key)) {
+    throw refuse(`behind nodes.<id> write one of .${NODE_MEMBERS.join(', .')}`);
+  }
+  return literalId(outer.key, refuse);
+}
+
+function isNodes(node: SyntaxNode): boolean {
+  return node.op === 'id' && node.args === 'nodes';
+}
+
+function literalId(key: string | number | undefined, refuse: Refuse): string {
+  if (typeof key === 'string') return key;
+  throw refuse('the id behind nodes must be written out: it cannot be computed');
+}
+
+function checkName(node: SyntaxNode, names: ReadonlySet<string>, refuse: Refuse): void {
+  if (typeof node.args === 'string' && names.has(node.args)) return;
+  throw refuse(
+    `there is no '${String(node.args)}' here; write nodes.<id>.text_content or nodes.<id>.data_content`,
+  );
+}
+
+function checkFunction(name: string, receiver: boolean, refuse: Refuse): void {
+  const offered = receiver ? METHODS : FUNCTIONS;
+  if (offered.has(name)) return;
+  const instead =
+    name === 'matches' ? 'patterns can take unbounded time; use contains, startsWith, endsWith or split' : '';
+  throw refuse(`${name}() is not offered: ${instead || `there are ${[...offered].join(', ')}`}`);
+}
+
+function loopVariable(variable: SyntaxNode | undefined, taken: readonly string[], refuse: Refuse): string {
+  const name = typeof variable?.args === 'string' ? variable.args : '';
+  if (!taken.includes(name)) return name;
+  throw refuse(`'${name}' has a meaning already: give the variable of the loop another name`);
+}

@@ -1,0 +1,75 @@
+/**
+ * The syntax tree of cel-js as this folder uses it. The package types what its parser makes of source text; macros
+ * (`all`, `map`, …) become nodes that it does not type, and those are where time can be spent. Tests hold this module
+ * to the pinned version.
+ */
+
+/**
+ * A node of the tree. `handle` is what the evaluator calls with the values of the operands. `evaluate` is what it calls
+ * for the node itself; the package replaces it when it is called first.
+ */
+export type SyntaxNode = {
+  readonly op: string;
+  readonly args: unknown;
+  readonly start: number;
+  readonly end: number;
+  readonly meta: { alternate?: unknown };
+  handle?: (...operands: unknown[]) => unknown;
+  evaluate: (...context: unknown[]) => unknown;
+};
+
+/** What a macro becomes: a loop over `iterable` that evaluates `step` for each element. */
+export type LoopParts = { iterable: SyntaxNode; init: SyntaxNode; step: SyntaxNode };
+
+export function isSyntaxNode(value: unknown): value is SyntaxNode {
+  return typeof value === 'object' && value !== null && 'op' in value && 'meta' in value && 'start' in value;
+}
+
+/** The node that is evaluated in place of this one. */
+export function evaluated(node: SyntaxNode): SyntaxNode {
+  return isSyntaxNode(node.meta.alternate) ? node.meta.alternate : node;
+}
+
+/** The operands of a node as it is written: for a macro its receiver and arguments. */
+export function operands(node: SyntaxNode): SyntaxNode[] {
+  return nodesIn(node.args);
+}
+
+/** The loop that a macro became. */
+export function loopParts(node: SyntaxNode): LoopParts | undefined {
+  const { args } = node;
+  if (node.op !== 'comprehension' || typeof args !== 'object' || args === null) return undefined;
+  if (!('iterable' in args && 'init' in args && 'step' in args)) return undefined;
+  const { iterable, init, step } = args;
+  return isSyntaxNode(iterable) && isSyntaxNode(init) && isSyntaxNode(step)
+    ? { iterable, init, step }
+    : undefined;
+}
+
+/** The name of the function that a call names; the first of its operands is the receiver where there is one. */
+export function callParts(node: SyntaxNode): { name: string; receiver: boolean } | undefined {
+  if ((node.op !== 'call' && node.op !== 'rcall') || !Array.isArray(node.args)) return undefined;
+  const [name]: unknown[] = node.args;
+  return typeof name === 'string' ? { name, receiver: node.op === 'rcall' } : undefined;
+}
+
+/** What a node `a.b`, `a['b']` or `a[0]` reads out of what; `undefined` as key where it is computed. */
+export function accessParts(
+  node: SyntaxNode,
+): { from: SyntaxNode; key: string | number | undefined } | undefined {
+  if ((node.op !== '.' && node.op !== '[]') || !Array.isArray(node.args)) return undefined;
+  const [from, key]: unknown[] = node.args;
+  if (!isSyntaxNode(from)) return undefined;
+  return { from, key: typeof key === 'string' ? key : literalKey(key) };
+}
+
+function literalKey(key: unknown): string | number | undefined {
+  if (!isSyntaxNode(key) || key.op !== 'value') return undefined;
+  if (typeof key.args === 'bigint') return Number(key.args);
+  return typeof key.args === 'string' ? key.args : undefined;
+}
+
+function nodesIn(value: unknown): SyntaxNode[] {
+  if (isSyntaxNode(value)) return [value];
+  return Array.isArray(value) ? value.flatMap(nodesIn) : [];
+}

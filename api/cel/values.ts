@@ -1,0 +1,103 @@
+/** JSON in and out of CEL. What is given is never changed; what comes out is plain JSON, and bounded. */
+import { Duration, UnsignedInt } from '@marcbachmann/cel-js/evaluator';
+import { ExpressionError } from '../expression/errors.ts';
+import { OUTPUT_LIMIT } from '../expression/evaluate.ts';
+
+/** Deeper values are refused; what comes in through the gateway is at most 64 deep. */
+const DEPTH_LIMIT = 256;
+
+/**
+ * A JSON value as cel-js can read it. It tells types by `constructor`, so that an object with a member of that name has
+ * to become a Map; everything else stays as it is.
+ * @throws ExpressionError `Limit` when it is nested too deep
+ */
+export function toCel(value: unknown): unknown {
+  return holdsConstructor(value, 0) ? withMaps(value) : value;
+}
+
+function holdsConstructor(value: unknown, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (depth > DEPTH_LIMIT) throw tooDeep();
+  let found = Object.hasOwn(value, 'constructor');
+  // Looks at everything, so that what is too deep is refused whether or not it holds such a member.
+  for (const member of Object.values(value)) found = holdsConstructor(member, depth + 1) || found;
+  return found;
+}
+
+function withMaps(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(withMaps);
+  const members = Object.entries(value).map(([key, member]) => [key, withMaps(member)] as const);
+  return Object.hasOwn(value, 'constructor') ? new Map(members) : Object.fromEntries(members);
+}
+
+/**
+ * What CEL yields as JSON: ints as numbers, timestamps and durations as text (RFC 3339, `3600s`).
+ * @throws ExpressionError `Type` for what JSON cannot hold, `Limit` when it is too large or nested too deep
+ */
+export function fromCel(value: unknown): unknown {
+  return toJson(value, { room: OUTPUT_LIMIT }, 0);
+}
+
+type Room = { room: number };
+
+function toJson(value: unknown, size: Room, depth: number): unknown {
+  const scalar = toScalar(value);
+  size.room -= 2 + (typeof scalar === 'string' ? scalar.length : 0);
+  if (size.room < 0)
+    throw new ExpressionError('Limit', `the result is larger than ${OUTPUT_LIMIT} characters of JSON`);
+  if (scalar !== undefined) return scalar;
+  if (typeof value !== 'object' || value === null) throw notJson();
+  if (depth > DEPTH_LIMIT) throw tooDeep();
+  if (Array.isArray(value)) return value.map((item) => toJson(item, size, depth + 1));
+  const entries: (readonly [unknown, unknown])[] = [
+    ...(value instanceof Map ? value : Object.entries(value)),
+  ];
+  return Object.fromEntries(
+    entries.map(([key, member]) => [toKey(key, size), toJson(member, size, depth + 1)]),
+  );
+}
+
+/** The scalar in JSON, or `undefined` for what may be a list or an object. */
+function toScalar(value: unknown): string | number | boolean | null | undefined {
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
+  if (typeof value === 'number' && Number.isFinite(value)) return value;
+  if (typeof value === 'bigint') return toNumber(value);
+  if (value instanceof UnsignedInt) return toNumber(value.value);
+  if (value instanceof Date) return value.toISOString();
+  if (value instanceof Duration) return value.toString();
+  if (Array.isArray(value) || value instanceof Map || isPlain(value)) return undefined;
+  throw notJson();
+}
+
+function toNumber(value: bigint): number {
+  const number = Number(value);
+  if (Number.isSafeInteger(number)) return number;
+  throw new ExpressionError(
+    'Type',
+    'an integer beyond 2^53 cannot be held exactly by JSON; yield it as string(…)',
+  );
+}
+
+function toKey(key: unknown, size: Room): string {
+  if (typeof key !== 'string') throw new ExpressionError('Type', 'the keys of an object must be texts');
+  size.room -= key.length;
+  return key;
+}
+
+function isPlain(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
+
+function notJson(): ExpressionError {
+  return new ExpressionError(
+    'Type',
+    'the result is no JSON value: a type, bytes, or a number that is not finite',
+  );
+}
+
+function tooDeep(): ExpressionError {
+  return new ExpressionError('Limit', `values may be nested ${DEPTH_LIMIT} deep`);
+}

@@ -61,7 +61,7 @@ export function buildHash(
   machine: string,
 ): string {
   const hash = createHash('sha256').update(JSON.stringify([machine, args, Object.keys(clusterImages)]));
-  for (const [path, content] of [...sources].sort(([a], [b]) => (a < b ? -1 : 1))) {
+  for (const [path, content] of [...sources].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
     hash.update(`${path}\0${content.length}\0${content}`);
   }
   return hash.digest('hex').slice(0, 16);

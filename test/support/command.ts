@@ -78,10 +78,11 @@ function lastLines(complaints: string[], output: string[]): string {
   return text.split('\n').slice(-15).join('\n') || 'it said nothing';
 }
 
-/** Where PATH has the program; undefined when it has not. */
-export async function findCommand(command: string): Promise<string | undefined> {
+/** Where the search path, by default PATH, has the program; undefined when it has not. */
+export async function findCommand(command: string, path = process.env['PATH']): Promise<string | undefined> {
   try {
-    return (await runCommand('sh', ['-c', 'command -v "$1"', 'sh', command])).trim();
+    const found = await runCommand('/bin/sh', ['-c', 'command -v "$1"', 'sh', command], { env: { PATH: path } });
+    return found.trim();
   } catch {
     return undefined;
   }

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -20,8 +21,6 @@ import (
 	proxy "k8s.io/kubernetes/cmd/kube-proxy/app"
 	scheduler "k8s.io/kubernetes/cmd/kube-scheduler/app"
 	kubelet "k8s.io/kubernetes/cmd/kubelet/app"
-
-	genericserver "k8s.io/apiserver/pkg/server"
 )
 
 func main() {
@@ -42,7 +41,7 @@ func main() {
 	case "kube-proxy":
 		run(proxy.NewProxyCommand())
 	case "kubelet":
-		run(kubelet.NewKubeletCommand(genericserver.SetupSignalContext()))
+		run(kubelet.NewKubeletCommand(context.Background()))
 	case "storage":
 		run(newStorageCommand())
 	default:

@@ -1,0 +1,83 @@
+/** How containerd runs pods of one cluster: its files in the cluster's folder, addresses from the pods' range. */
+import { stringify } from 'yaml';
+import { clusterImages } from '../build.ts';
+import { network, type Layout } from './layout.ts';
+
+/** Its root and state are at the usual places, which the node has for itself. */
+export function containerdConfiguration(layout: Layout, cniPrograms: string): string {
+  return `version = 2
+oom_score = 0
+
+[grpc]
+address = "${layout.containerdSocket}"
+
+[plugins."io.containerd.grpc.v1.cri"]
+sandbox_image = "${clusterImages.pause.reference}"
+# Without CAP_SYS_RESOURCE a process may not lower oom_score_adj, and runc would end at once.
+restrict_oom_score_adj = true
+
+[plugins."io.containerd.grpc.v1.cri".cni]
+bin_dir = "${cniPrograms}"
+conf_dir = "${layout.cni}"
+`;
+}
+
+/** Pods reach each other and the node, and nothing outside the machine. */
+export function cniConfiguration(): string {
+  return JSON.stringify(
+    {
+      cniVersion: '1.0.0',
+      name: 'pods',
+      plugins: [
+        {
+          type: 'bridge',
+          bridge: 'pods0',
+          isGateway: true,
+          isDefaultGateway: true,
+          hairpinMode: true,
+          ipMasq: false,
+          ipam: { type: 'host-local', ranges: [[{ subnet: network.podRange }]] },
+        },
+        { type: 'portmap', capabilities: { portMappings: true } },
+      ],
+    },
+    undefined,
+    2,
+  );
+}
+
+export function kubeletConfiguration(layout: Layout): string {
+  return stringify({
+    apiVersion: 'kubelet.config.k8s.io/v1beta1',
+    kind: 'KubeletConfiguration',
+    containerRuntimeEndpoint: `unix://${layout.containerdSocket}`,
+    authentication: {
+      anonymous: { enabled: false },
+      webhook: { enabled: true },
+      x509: { clientCAFile: `${layout.certificates}/ca.crt` },
+    },
+    authorization: { mode: 'Webhook' },
+    tlsCertFile: `${layout.certificates}/kubelet.crt`,
+    tlsPrivateKeyFile: `${layout.certificates}/kubelet.key`,
+    clusterDNS: [network.dnsService],
+    clusterDomain: network.domain,
+    // The machine's own could point at a resolver of the machine, and DNS would go round in circles.
+    resolvConf: '/dev/null',
+    cgroupDriver: 'cgroupfs',
+    cgroupRoot: cgroupName(layout.name),
+    failCgroupV1: false,
+    failSwapOn: false,
+    oomScoreAdj: 0,
+    maxPods: 250,
+    serializeImagePulls: false,
+    // A disk that is fuller than the defaults allow is still good enough for tests.
+    evictionHard: { 'nodefs.available': '1%', 'imagefs.available': '1%', 'nodefs.inodesFree': '1%', 'memory.available': '100Mi' },
+    imageGCHighThresholdPercent: 100,
+    imageGCLowThresholdPercent: 99,
+  });
+}
+
+/** The cgroup that holds all pods of the cluster, below the root. */
+export function cgroupName(cluster: string): string {
+  return `/windlass-${cluster}`;
+}

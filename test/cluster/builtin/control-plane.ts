@@ -1,0 +1,80 @@
+/** The command lines of etcd, the API server, the controllers and the scheduler, and what the API server writes down. */
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import { network, type Layout } from './layout.ts';
+import type { PortBlock } from './ports.ts';
+
+export function etcdArguments(layout: Layout): string[] {
+  const client = `http://127.0.0.1:${network.etcdPort}`;
+  const peer = `http://127.0.0.1:${network.etcdPort + 1}`;
+  return [
+    `--name=${layout.name}`,
+    `--data-dir=${layout.etcd}`,
+    `--listen-client-urls=${client}`,
+    `--advertise-client-urls=${client}`,
+    `--listen-peer-urls=${peer}`,
+    `--initial-advertise-peer-urls=${peer}`,
+    `--initial-cluster=${layout.name}=${peer}`,
+    '--auto-compaction-retention=5m',
+    '--log-level=warn',
+  ];
+}
+
+export function apiServerArguments(layout: Layout, ports: PortBlock, audit: boolean): string[] {
+  const certificate = (file: string) => join(layout.certificates, file);
+  return [
+    `--advertise-address=${network.nodeAddress}`,
+    `--secure-port=${network.apiPort}`,
+    `--etcd-servers=http://127.0.0.1:${network.etcdPort}`,
+    `--service-cluster-ip-range=${network.serviceRange}`,
+    `--service-node-port-range=${ports.nodePorts.join('-')}`,
+    '--authorization-mode=Node,RBAC',
+    '--enable-admission-plugins=NodeRestriction',
+    '--allow-privileged=true',
+    `--client-ca-file=${certificate('ca.crt')}`,
+    `--tls-cert-file=${certificate('kube-apiserver.crt')}`,
+    `--tls-private-key-file=${certificate('kube-apiserver.key')}`,
+    `--kubelet-certificate-authority=${certificate('ca.crt')}`,
+    `--kubelet-client-certificate=${certificate('kube-apiserver-kubelet-client.crt')}`,
+    `--kubelet-client-key=${certificate('kube-apiserver-kubelet-client.key')}`,
+    '--kubelet-preferred-address-types=InternalIP',
+    `--service-account-issuer=https://kubernetes.default.svc.${network.domain}`,
+    `--service-account-signing-key-file=${certificate('service-accounts.key')}`,
+    `--service-account-key-file=${certificate('service-accounts.pub')}`,
+    ...(audit
+      ? [`--audit-policy-file=${layout.auditPolicy}`, `--audit-log-path=${layout.auditLog}`, '--audit-log-mode=blocking']
+      : []),
+  ];
+}
+
+/** Who did what to which object, once each request has been answered. */
+export function auditPolicy(): string {
+  return stringify({
+    apiVersion: 'audit.k8s.io/v1',
+    kind: 'Policy',
+    omitStages: ['RequestReceived'],
+    rules: [{ level: 'Metadata' }],
+  });
+}
+
+export function controllerManagerArguments(layout: Layout): string[] {
+  const certificate = (file: string) => join(layout.certificates, file);
+  return [
+    `--kubeconfig=${join(layout.identities, 'kube-controller-manager')}`,
+    '--leader-elect=false',
+    '--bind-address=127.0.0.1',
+    '--use-service-account-credentials=true',
+    `--service-account-private-key-file=${certificate('service-accounts.key')}`,
+    `--root-ca-file=${certificate('ca.crt')}`,
+    `--cluster-signing-cert-file=${certificate('ca.crt')}`,
+    `--cluster-signing-key-file=${certificate('ca.key')}`,
+  ];
+}
+
+export function schedulerArguments(layout: Layout): string[] {
+  return [
+    `--kubeconfig=${join(layout.identities, 'kube-scheduler')}`,
+    '--leader-elect=false',
+    '--bind-address=127.0.0.1',
+  ];
+}

@@ -1,0 +1,2 @@
+export const kindProvider = undefined as never;
+export const isKindUsable = async () => false;

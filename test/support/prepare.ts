@@ -1,0 +1,11 @@
+/** Brings what the tests of a project start: Debian's programs and the cluster's binaries, where they are missing. */
+import { ensureBinaries } from '../cluster/build.ts';
+import { clusterPackages, ensurePackages } from '../cluster/packages.ts';
+import { createProgress } from './progress.ts';
+
+/** Installs and builds what is missing, saying so. The first time takes minutes; afterwards it takes no time. */
+export async function prepareForTests(project: 'integration' | 'e2e'): Promise<void> {
+  const progress = createProgress(process.stderr);
+  await ensurePackages(project === 'e2e' ? clusterPackages : ['redis-server'], progress);
+  await ensureBinaries(progress);
+}

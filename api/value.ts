@@ -7,14 +7,12 @@ export const json = (description: string) =>
 
 /** Any JSON object. */
 export const jsonObject = (description: string) =>
-  z
-    .record(z.string(), z.unknown())
-    .meta({
-      description,
-      type: 'object',
-      'x-kubernetes-preserve-unknown-fields': true,
-      'x-windlass-free': true,
-    });
+  z.record(z.string(), z.unknown()).meta({
+    description,
+    type: 'object',
+    'x-kubernetes-preserve-unknown-fields': true,
+    'x-windlass-free': true,
+  });
 
 /** A CEL rule of the API server, with the message that a person sees. */
 export type Rule = { rule: string; message: string; messageExpression?: string; fieldPath?: string };

@@ -122,9 +122,13 @@ export const workflowSpec = z
     description: 'What the workflow does.',
     ...rules(
       {
-        rule: `self.nodes.filter(n, ${isTrigger('n')}).size() == 1`,
-        message: `a workflow must have exactly one trigger node (${TRIGGER_KINDS.join(', ')})`,
-        messageExpression: `'a workflow must have exactly one trigger node, this one has ' + string(self.nodes.filter(n, ${isTrigger('n')}).size()) + ': add or remove one of ${TRIGGER_KINDS.join(', ')}'`,
+        rule: `self.nodes.exists(n, ${isTrigger('n')})`,
+        message: `a workflow needs a trigger: add a node with one of ${TRIGGER_KINDS.join(', ')}`,
+      },
+      {
+        rule: `self.nodes.filter(n, ${isTrigger('n')}).size() <= 1`,
+        message:
+          'a workflow has exactly one trigger, and this one has more: make a workflow for each of them',
       },
       {
         rule: '[self.nodes.map(n, n.id)].all(ids, self.nodes.all(n, ids.indexOf(n.id) == ids.lastIndexOf(n.id)))',
@@ -148,7 +152,7 @@ export const workflowSpec = z
         message: 'two edges join the same pair of nodes: join their conditions into one edge',
       },
       {
-        rule: `has(self.edges) || self.nodes.size() == 0 || [self.nodes[0]].all(n, ${isTrigger('n')})`,
+        rule: `has(self.edges) || !self.nodes.exists(n, ${isTrigger('n')}) || [self.nodes[0]].all(n, ${isTrigger('n')})`,
         message:
           'without edges the nodes form a chain in the order they are listed, so the trigger must be the first node',
       },

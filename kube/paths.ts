@@ -21,6 +21,9 @@ export function collectionPath(resource: Resource, namespace?: string): string {
 export function objectPath(resource: Resource, ref: ObjectRef, subresource?: string): string {
   if (ref.name === '') throw new Error(`A ${resource.kind} needs a name.`);
   requireNamespace(resource, ref.namespace, objectKey(ref));
+  // Escaping leaves dots alone, and a URL of dots is another URL.
+  if (/^\.\.?$/.test(ref.name) || /^\.\.?$/.test(ref.namespace ?? ''))
+    throw new Error(`"${objectKey(ref)}" is no name.`);
   const path = `${collectionPath(resource, ref.namespace)}/${encodeURIComponent(ref.name)}`;
   return subresource === undefined ? path : `${path}/${subresource}`;
 }

@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { ApiError } from './errors.ts';
+import { lines, parseEvent } from './watch.ts';
+
+async function* stream(...chunks: Uint8Array[]): AsyncGenerator<Uint8Array> {
+  yield* chunks;
+}
+
+async function collect(iterable: AsyncIterable<string>): Promise<string[]> {
+  const all: string[] = [];
+  for await (const item of iterable) all.push(item);
+  return all;
+}
+
+test('lines are the same wherever the stream is cut, also inside a character', async () => {
+  const bytes = Buffer.from('{"a":"ä€"}\n\n{"b":1}\n{"cut off":');
+  for (let cut = 0; cut <= bytes.length; cut += 1) {
+    const whole = await collect(lines(stream(bytes.subarray(0, cut), bytes.subarray(cut))));
+    expect(whole).toEqual(['{"a":"ä€"}', '{"b":1}']);
+  }
+  const single = [...bytes].map((byte) => Uint8Array.of(byte));
+  expect(await collect(lines(stream(...single)))).toEqual(['{"a":"ä€"}', '{"b":1}']);
+});
+
+test('an ERROR event is thrown with the status that it carries', () => {
+  const line = JSON.stringify({
+    type: 'ERROR',
+    object: { kind: 'Status', code: 410, reason: 'Expired', message: 'too old resource version: 1 (5)' },
+  });
+  expect(() => parseEvent(line)).toThrow(
+    expect.objectContaining({ status: 410, reason: 'Expired', message: expect.stringContaining('too old') }),
+  );
+});
+
+test.each(['not json', 'null', '{"type":"ADDED"}', '{"type":"ADDED","object":null}'])(
+  'a line that is no event, such as %s, breaks the watch with an ApiError',
+  (line) => {
+    expect(() => parseEvent(line)).toThrow(ApiError);
+  },
+);
+
+test('a bookmark gives its version alone, and a type from the future is passed over', () => {
+  expect(parseEvent('{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"7"}}}')).toEqual({
+    type: 'BOOKMARK',
+    resourceVersion: '7',
+  });
+  expect(parseEvent('{"type":"NEWS","object":{"metadata":{}}}')).toBeUndefined();
+});

@@ -1,0 +1,79 @@
+{{/* The name that everything starts with: the release's, with "windlass" in it. */}}
+{{- define "windlass.fullname" -}}
+{{- if contains "windlass" .Release.Name }}{{ .Release.Name }}{{ else }}{{ .Release.Name }}-windlass{{ end }}
+{{- end }}
+
+{{/* Labels that never change, by which pods are found. Takes (list $ "component"). */}}
+{{- define "windlass.selector" -}}
+app.kubernetes.io/name: windlass
+app.kubernetes.io/instance: {{ (index . 0).Release.Name }}
+app.kubernetes.io/component: {{ index . 1 }}
+{{- end }}
+
+{{/* All labels. Takes (list $ "component"). */}}
+{{- define "windlass.labels" -}}
+{{ include "windlass.selector" . }}
+app.kubernetes.io/version: {{ (index . 0).Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ (index . 0).Release.Service }}
+helm.sh/chart: {{ (index . 0).Chart.Name }}-{{ (index . 0).Chart.Version }}
+{{- end }}
+
+{{- define "windlass.image" -}}
+{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
+{{- end }}
+
+{{/* What every pod says of itself, for Pod Security "restricted". */}}
+{{- define "windlass.podSecurity" -}}
+securityContext:
+  runAsNonRoot: true
+  runAsUser: 65532
+  runAsGroup: 65532
+  fsGroup: 65532
+  seccompProfile: { type: RuntimeDefault }
+{{- end }}
+
+{{- define "windlass.containerSecurity" -}}
+securityContext:
+  allowPrivilegeEscalation: false
+  readOnlyRootFilesystem: true
+  capabilities: { drop: [ALL] }
+{{- end }}
+
+{{/* Where a pod runs and from which registries it may pull. */}}
+{{- define "windlass.placement" -}}
+{{- with .Values.imagePullSecrets }}
+imagePullSecrets:
+  {{- range . }}
+  - name: {{ . }}
+  {{- end }}
+{{- end }}
+{{- with .Values.nodeSelector }}
+nodeSelector: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.tolerations }}
+tolerations: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
+{{/* The address that workflows show: as set, else the Ingress's, else the Service's. */}}
+{{- define "windlass.publicURL" -}}
+{{- $public := .Values.gateway.public -}}
+{{- if $public.url }}{{ $public.url }}
+{{- else if $public.ingress.enabled }}{{ ternary "https" "http" (ne $public.ingress.tlsSecret "") }}://{{ $public.ingress.host }}
+{{- else }}http://{{ include "windlass.fullname" . }}-gateway.{{ .Release.Namespace }}.svc{{ with $public.service.port }}{{ if ne (int .) 80 }}:{{ . }}{{ end }}{{ end }}
+{{- end }}
+{{- end }}
+
+{{- define "windlass.redisURL" -}}
+{{ .Values.redis.url | default (printf "redis://%s-redis.%s.svc:6379" (include "windlass.fullname" .) .Release.Namespace) }}
+{{- end }}
+
+{{/* The Secret with operator-password and gateway-password. The operator makes that of the chart's own Redis. */}}
+{{- define "windlass.redisSecret" -}}
+{{ .Values.redis.existingSecret | default (printf "%s-run-store" (include "windlass.fullname" .)) }}
+{{- end }}
+
+{{/* A size such as 512Mi or 2Gi as a number of MiB. */}}
+{{- define "windlass.mebibytes" -}}
+{{- if hasSuffix "Gi" . }}{{ mul 1024 (trimSuffix "Gi" .) }}{{ else }}{{ trimSuffix "Mi" . }}{{ end }}
+{{- end }}

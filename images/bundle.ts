@@ -1,0 +1,47 @@
+/** Bundles the programs of each image: equal sources give equal files, so that a hash of them names the image. */
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import type { ImageFile } from './files.ts';
+
+const root = join(import.meta.dirname, '..');
+
+/** The programs of each image: the file below /app without its ending, and where it is written. */
+const programs = {
+  windlass: {
+    operator: 'operator/main.ts',
+    gateway: 'gateway/main.ts',
+    runner: 'runner/main.ts',
+    beatWorker: 'runs/beatWorker.ts',
+    'init-run-store': 'operator/initRunStore.ts',
+  },
+  'windlass-demo': {
+    'model-server': 'test/support/modelServer.ts',
+    'mail-server': 'test/support/mailServer.ts',
+  },
+} as const;
+
+export type ProgramImage = keyof typeof programs;
+
+// Packages in CommonJS call require for what Node brings; a module has none of its own.
+const banner =
+  "import { createRequire as __createRequire } from 'node:module';\nconst require = __createRequire(import.meta.url);";
+
+/** The programs of an image, below /app. Throws when one does not bundle. */
+export async function bundledPrograms(image: ProgramImage): Promise<ImageFile[]> {
+  const { outputFiles } = await build({
+    absWorkingDir: root,
+    entryPoints: Object.entries(programs[image]).map(([out, entry]) => ({ in: entry, out })),
+    outdir: '/app',
+    outExtension: { '.js': '.mjs' },
+    write: false,
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node24',
+    minifySyntax: true,
+    banner: { js: banner },
+    logLevel: 'silent',
+  });
+  return outputFiles.map((file) => ({ to: file.path, content: file.text }));
+}

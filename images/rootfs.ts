@@ -1,0 +1,56 @@
+/**
+ * The files of the base images where no registry is to be had: programs of this machine with every library that they
+ * load, and what a program without root needs around it.
+ */
+import { access, realpath } from 'node:fs/promises';
+import { runCommand } from '../test/support/command.ts';
+import type { ImageFile } from './files.ts';
+
+const caCertificates = '/etc/ssl/certs/ca-certificates.crt';
+const accounts: ImageFile[] = [
+  {
+    to: '/etc/passwd',
+    content: 'root:x:0:0:root:/:/sbin/nologin\nnonroot:x:65532:65532:nonroot:/:/sbin/nologin\n',
+  },
+  { to: '/etc/group', content: 'root:x:0:\nnonroot:x:65532:\n' },
+];
+
+/** Node as this process runs it, with name resolution and the certificate authorities. */
+export async function nodeFiles(): Promise<ImageFile[]> {
+  const libraries = await librariesOf(process.execPath);
+  return [
+    ...accounts,
+    { to: '/etc/nsswitch.conf', content: 'hosts: files dns\n' },
+    { to: caCertificates, from: caCertificates },
+    { to: '/usr/local/bin/node', from: process.execPath },
+    ...[...libraries, ...(await resolversBeside(libraries))].map(inPlace),
+  ];
+}
+
+/** Redis of this machine, server and client. */
+export async function redisFiles(): Promise<ImageFile[]> {
+  const programs = ['/usr/bin/redis-server', '/usr/bin/redis-cli'];
+  const libraries = new Set((await Promise.all(programs.map(librariesOf))).flat());
+  return [...accounts, ...[...programs, ...libraries].map(inPlace)];
+}
+
+const inPlace = (path: string): ImageFile => ({ to: path, from: path });
+
+/** Every library that the program loads, as absolute paths. Throws when one is missing. */
+async function librariesOf(program: string): Promise<string[]> {
+  const listing = await runCommand('ldd', [await realpath(program)]);
+  const missing = listing.match(/^\s*(\S+) => not found/m);
+  if (missing) throw new Error(`${program} needs the library ${missing[1]}, which this machine lacks`);
+  return [...listing.matchAll(/(?:=>\s+|^\s*)(\/\S+)\s+\(0x/gm)].map((match) => match[1] ?? '');
+}
+
+/** What libc loads by name when a host name is looked up, which is why ldd does not see it. */
+async function resolversBeside(libraries: string[]): Promise<string[]> {
+  const libc = libraries.find((path) => path.endsWith('/libc.so.6'));
+  if (!libc) throw new Error('Node on this machine is not linked with glibc: use Debian, or a Docker engine');
+  const paths = ['libnss_dns.so.2', 'libnss_files.so.2', 'libresolv.so.2'].map((name) =>
+    libc.replace('libc.so.6', name),
+  );
+  for (const path of paths) await access(path);
+  return paths;
+}

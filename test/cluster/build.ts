@@ -3,7 +3,7 @@
  * complete or absent, never half, even when it is stopped in the middle or started twice.
  */
 import { createHash } from 'node:crypto';
-import { access, mkdir, mkdtemp, readdir, readFile, rename, rm, symlink } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, symlink, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findCommand, runCommand } from '../support/command.ts';
 import { withLock } from '../support/lock.ts';
@@ -12,6 +12,7 @@ import { readClusterConfig } from './config.ts';
 import { writeProgramImage } from './image-archive.ts';
 
 const kubernetesVersion = 'v1.34.4';
+const twoWeeksMs = 14 * 24 * 3_600_000;
 const sourceFolder = join(import.meta.dirname, 'binaries');
 const packages = ['./kubernetes', './coredns', './pause', './cluster-node', 'helm.sh/helm/v3/cmd/helm'];
 
@@ -75,13 +76,14 @@ export async function ensureBinaries(progress: Progress): Promise<string> {
   const binFolder = join(readClusterConfig().cacheFolder, 'bin');
   const machine = `${process.platform}-${process.arch}`;
   const folder = join(binFolder, buildHash(await readSources(sourceFolder), buildArguments('.'), machine));
-  if (await exists(folder)) return folder;
+  if (await isPresent(folder)) return folder;
   await mkdir(binFolder, { recursive: true });
   await progress.step('build the cluster programs from Go modules', async (update) => {
     const wait = () => update('waiting for another process that builds them');
     await withLock(join(binFolder, 'lock'), wait, async () => {
-      if (await exists(folder)) return;
+      if (await isPresent(folder)) return;
       await buildInto(folder, binFolder, update);
+      await removeUnused(binFolder);
     });
   });
   return folder;
@@ -164,9 +166,21 @@ async function readSources(folder: string): Promise<Map<string, string>> {
   return sources;
 }
 
-async function exists(path: string): Promise<boolean> {
-  return access(path).then(
+/** Whether it is there; looking counts as use. */
+async function isPresent(folder: string): Promise<boolean> {
+  const now = new Date();
+  return utimes(folder, now, now).then(
     () => true,
     () => false,
   );
+}
+
+/** What other states of the sources made, and nobody has asked for in two weeks. */
+async function removeUnused(binFolder: string): Promise<void> {
+  for (const name of await readdir(binFolder)) {
+    const { mtimeMs } = await stat(join(binFolder, name));
+    if (/^[0-9a-f]{16}$/.test(name) && mtimeMs < Date.now() - twoWeeksMs) {
+      await rm(join(binFolder, name), { recursive: true, force: true });
+    }
+  }
 }

@@ -1,6 +1,6 @@
 /** What the environment says to the programs of this folder: where files lie, and which cluster is meant. */
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 
 export type ClusterConfig = {
   /** What can be made again: binaries, locks. */
@@ -8,6 +8,8 @@ export type ClusterConfig = {
   /** One folder per cluster. */
   clustersFolder: string;
   provider: 'automatic' | 'kind' | 'builtin' | 'current';
+  /** Where the current context is. */
+  currentKubeconfig: string;
 };
 
 /** Throws when WINDLASS_CLUSTER names no provider. */
@@ -20,5 +22,6 @@ export function readClusterConfig(env: Record<string, string | undefined> = proc
     cacheFolder: join(env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'windlass'),
     clustersFolder: join(env['XDG_STATE_HOME'] || join(homedir(), '.local', 'state'), 'windlass', 'clusters'),
     provider,
+    currentKubeconfig: env['KUBECONFIG']?.split(delimiter)[0] || join(homedir(), '.kube', 'config'),
   };
 }

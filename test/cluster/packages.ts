@@ -54,11 +54,15 @@ export async function ensurePackages(wanted: readonly DebianPackage[], progress:
     try {
       await withoutServices(() => install(missing, update));
     } catch (cause) {
-      throw stepFailure('apt-get failed', { cause, remedy: `make this work, then try again: apt-get update && ${command}` });
+      throw stepFailure('apt-get failed', {
+        cause,
+        remedy: `make this work, then try again: apt-get update && ${command}`,
+      });
     }
   });
   const still = await missingPackages(wanted);
-  if (still.length > 0) throw new Error(`apt-get installed ${still.join(', ')}, but the programs are not there`);
+  if (still.length > 0)
+    throw new Error(`apt-get installed ${still.join(', ')}, but the programs are not there`);
 }
 
 async function install(packages: readonly string[], update: (detail: string) => void): Promise<void> {
@@ -67,7 +71,11 @@ async function install(packages: readonly string[], update: (detail: string) => 
   // Another apt-get may be at work, such as the daily one: wait for its lock.
   const waiting = ['-o', 'DPkg::Lock::Timeout=300'];
   await runCommand('apt-get', [...waiting, 'update'], options);
-  await runCommand('apt-get', [...waiting, 'install', '--yes', '--no-install-recommends', ...packages], options);
+  await runCommand(
+    'apt-get',
+    [...waiting, 'install', '--yes', '--no-install-recommends', ...packages],
+    options,
+  );
 }
 
 /** Debian starts services when it installs them, unless this file says that it must not. */

@@ -81,7 +81,9 @@ function lastLines(complaints: string[], output: string[]): string {
 /** Where the search path, by default PATH, has the program; undefined when it has not. */
 export async function findCommand(command: string, path = process.env['PATH']): Promise<string | undefined> {
   try {
-    const found = await runCommand('/bin/sh', ['-c', 'command -v "$1"', 'sh', command], { env: { PATH: path } });
+    const found = await runCommand('/bin/sh', ['-c', 'command -v "$1"', 'sh', command], {
+      env: { PATH: path },
+    });
     return found.trim();
   } catch {
     return undefined;

@@ -11,7 +11,8 @@ const root = '/sys/fs/cgroup';
 export async function ensureCgroups(cluster: string): Promise<void> {
   const unified = existsSync(join(root, 'cgroup.controllers'));
   if (unified) await enableControllers(root);
-  for (const hierarchy of await hierarchies()) await mkdir(join(hierarchy, cgroupName(cluster)), { recursive: true });
+  for (const hierarchy of await hierarchies())
+    await mkdir(join(hierarchy, cgroupName(cluster)), { recursive: true });
   if (unified) await enableControllers(join(root, cgroupName(cluster)));
 }
 

@@ -69,9 +69,16 @@ export function kubeletConfiguration(layout: Layout): string {
     failSwapOn: false,
     oomScoreAdj: 0,
     maxPods: 250,
+    // All of them: what the node says that it has is how others know what need not be loaded.
+    nodeStatusMaxImages: -1,
     serializeImagePulls: false,
     // A disk that is fuller than the defaults allow is still good enough for tests.
-    evictionHard: { 'nodefs.available': '1%', 'imagefs.available': '1%', 'nodefs.inodesFree': '1%', 'memory.available': '100Mi' },
+    evictionHard: {
+      'nodefs.available': '1%',
+      'imagefs.available': '1%',
+      'nodefs.inodesFree': '1%',
+      'memory.available': '100Mi',
+    },
     imageGCHighThresholdPercent: 100,
     imageGCLowThresholdPercent: 99,
   });

@@ -42,7 +42,11 @@ export function apiServerArguments(layout: Layout, ports: PortBlock, audit: bool
     `--service-account-signing-key-file=${certificate('service-accounts.key')}`,
     `--service-account-key-file=${certificate('service-accounts.pub')}`,
     ...(audit
-      ? [`--audit-policy-file=${layout.auditPolicy}`, `--audit-log-path=${layout.auditLog}`, '--audit-log-mode=blocking']
+      ? [
+          `--audit-policy-file=${layout.auditPolicy}`,
+          `--audit-log-path=${layout.auditLog}`,
+          '--audit-log-mode=blocking',
+        ]
       : []),
   ];
 }

@@ -59,7 +59,12 @@ async function ensureCertificates(layout: Layout, binDir: string): Promise<void>
 }
 
 function apiServerHosts(): string[] {
-  const service = ['kubernetes', 'kubernetes.default', 'kubernetes.default.svc', `kubernetes.default.svc.${network.domain}`];
+  const service = [
+    'kubernetes',
+    'kubernetes.default',
+    'kubernetes.default.svc',
+    `kubernetes.default.svc.${network.domain}`,
+  ];
   return ['127.0.0.1', 'localhost', network.nodeAddress, network.apiService, ...service];
 }
 

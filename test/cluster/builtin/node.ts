@@ -107,7 +107,12 @@ function connect(layout: Layout): Node {
   };
 }
 
-function ask(socketPath: string, method: string, path: string, body?: unknown): Promise<{ status: number; text: string }> {
+function ask(
+  socketPath: string,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<{ status: number; text: string }> {
   return new Promise((resolve, reject) => {
     const asked = request({ socketPath, method, path, timeout: 90_000 }, (answer) => {
       let text = '';

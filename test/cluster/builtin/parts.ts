@@ -1,6 +1,11 @@
 /** The programs of a cluster: how each is started, what shows that it works, and in which order they need each other. */
 import { join } from 'node:path';
-import { apiServerArguments, controllerManagerArguments, etcdArguments, schedulerArguments } from './control-plane.ts';
+import {
+  apiServerArguments,
+  controllerManagerArguments,
+  etcdArguments,
+  schedulerArguments,
+} from './control-plane.ts';
 import { network, type Layout } from './layout.ts';
 import type { PortBlock } from './ports.ts';
 
@@ -11,7 +16,13 @@ export type Part = {
   health?: string;
 };
 
-export type PartContext = { layout: Layout; binDir: string; containerd: string; ports: PortBlock; audit: boolean };
+export type PartContext = {
+  layout: Layout;
+  binDir: string;
+  containerd: string;
+  ports: PortBlock;
+  audit: boolean;
+};
 
 /** In the order in which they are started: each list needs those before it. */
 export function partsOf(context: PartContext): Part[][] {
@@ -34,7 +45,11 @@ export function partsOf(context: PartContext): Part[][] {
       ),
     ],
     [
-      program('kube-controller-manager', controllerManagerArguments(layout), 'https://127.0.0.1:10257/healthz'),
+      program(
+        'kube-controller-manager',
+        controllerManagerArguments(layout),
+        'https://127.0.0.1:10257/healthz',
+      ),
       program('kube-scheduler', schedulerArguments(layout), 'https://127.0.0.1:10259/healthz'),
       program('kubelet', kubeletArguments(layout), 'http://127.0.0.1:10248/healthz'),
       program('kube-proxy', proxyArguments(layout), 'http://127.0.0.1:10256/livez'),

@@ -23,7 +23,9 @@ export async function chooseBlock(
   for (let index = 0; index < blocks; index += 1) {
     if (!taken.has(index) && (await isFree(portBlock(index)))) return index;
   }
-  throw new Error(`no ${size} free ports in a row between ${first} and ${first + blocks * size} on 127.0.0.1`);
+  throw new Error(
+    `no ${size} free ports in a row between ${first} and ${first + blocks * size} on 127.0.0.1`,
+  );
 }
 
 async function everyPortIsFree({ nodePorts, api }: PortBlock): Promise<boolean> {

@@ -24,7 +24,13 @@ import { ensureSettings, readSettings } from './settings.ts';
 
 const mostStarts = 5;
 
-export const builtinProvider: ClusterProvider = { name: 'builtin', up, down, status, kubeconfig: findKubeconfig };
+export const builtinProvider: ClusterProvider = {
+  name: 'builtin',
+  up,
+  down,
+  status,
+  kubeconfig: findKubeconfig,
+};
 
 async function up(request: ClusterRequest): Promise<Cluster> {
   requireLinuxAndRoot();
@@ -43,8 +49,10 @@ async function up(request: ClusterRequest): Promise<Cluster> {
 /** Everything that lies in the cluster's folder before anything runs. Written each time: it is the same each time. */
 async function prepare(layout: Layout, binDir: string, audit: boolean | undefined): Promise<PartContext> {
   const { cacheFolder, clustersFolder } = readClusterConfig();
-  const settings = await withLock(join(cacheFolder, 'locks', 'ports'), () => {}, () =>
-    ensureSettings(layout, clustersFolder, audit),
+  const settings = await withLock(
+    join(cacheFolder, 'locks', 'ports'),
+    () => {},
+    () => ensureSettings(layout, clustersFolder, audit),
   );
   const ports = portBlock(settings.block);
   for (const folder of [layout.logs, layout.cni, layout.volumes]) await mkdir(folder, { recursive: true });
@@ -63,7 +71,11 @@ async function startParts(context: PartContext, progress: Progress): Promise<Nod
   return progress.step(`start the programs of cluster ${layout.name}`, async (update) => {
     const node = await ensureNode(layout, binDir, ports).catch((cause: unknown) => {
       const remedy = `free the port, or remove the cluster (npm run cluster -- down --name ${layout.name}) and start it anew`;
-      throw stepFailure('the node could not be started', { cause, log: join(layout.logs, 'node.log'), remedy });
+      throw stepFailure('the node could not be started', {
+        cause,
+        log: join(layout.logs, 'node.log'),
+        remedy,
+      });
     });
     for (const parts of partsOf(context)) {
       update(parts.map((part) => part.name).join(', '));
@@ -103,7 +115,10 @@ async function lastLines(path: string): Promise<string> {
 async function startAddons(context: PartContext, progress: Progress): Promise<void> {
   const { layout, binDir } = context;
   const kubectl = (args: string[], input?: string) =>
-    runCommand(join(binDir, 'kubectl'), ['--kubeconfig', layout.kubeconfig, ...args], { input, timeoutMs: 150_000 });
+    runCommand(join(binDir, 'kubectl'), ['--kubeconfig', layout.kubeconfig, ...args], {
+      input,
+      timeoutMs: 150_000,
+    });
   await progress.step(`get the node and DNS of cluster ${layout.name} ready`, async (update) => {
     update('images');
     for (const { archive, reference } of Object.values(clusterImages)) {
@@ -121,7 +136,9 @@ async function startAddons(context: PartContext, progress: Progress): Promise<vo
 function describe(context: PartContext, node: Node): Cluster {
   const { layout, binDir, ports, audit } = context;
   const part = (name: string) => {
-    const found = partsOf(context).flat().find((each) => each.name === name);
+    const found = partsOf(context)
+      .flat()
+      .find((each) => each.name === name);
     if (!found) throw new Error(`the cluster has no part ${name}`);
     return found;
   };
@@ -162,14 +179,21 @@ async function status(name: string): Promise<PartStatus[] | undefined> {
   const node = await findNode(layout);
   if (!node) return [{ part: 'node', state: 'ended', detail: 'nothing of the cluster runs' }];
   const known = await node.parts();
-  const context = { layout, binDir: '', containerd: '', ports: portBlock(settings.block), audit: settings.audit };
+  const context = {
+    layout,
+    binDir: '',
+    containerd: '',
+    ports: portBlock(settings.block),
+    audit: settings.audit,
+  };
   return Promise.all(
     partsOf(context)
       .flat()
       .map(async ({ name: part, health }): Promise<PartStatus> => {
         const state = known[part];
         if (!state) return { part, state: 'ended', detail: 'never started' };
-        if (!state.running) return { part, state: 'ended', detail: `${state.exit} at ${state.since.toISOString()}` };
+        if (!state.running)
+          return { part, state: 'ended', detail: `${state.exit} at ${state.since.toISOString()}` };
         const answer = health === undefined ? 200 : await node.probe(health);
         if (answer === 200) return { part, state: 'works', detail: `since ${state.since.toISOString()}` };
         return { part, state: 'ill', detail: answer === undefined ? 'does not answer' : `answers ${answer}` };

@@ -19,7 +19,11 @@ export async function readSettings(path: string): Promise<Settings | undefined> 
  * The cluster's settings, with ports of its own chosen when it is new; `audit` changes what is kept when it is given.
  * Only one process may do this at a time.
  */
-export async function ensureSettings(layout: Layout, clustersFolder: string, audit?: boolean): Promise<Settings> {
+export async function ensureSettings(
+  layout: Layout,
+  clustersFolder: string,
+  audit?: boolean,
+): Promise<Settings> {
   const known = await readSettings(layout.settings);
   const block = known?.block ?? (await chooseBlock(await takenBlocks(clustersFolder)));
   const settings = { block, audit: audit ?? known?.audit ?? false };
@@ -30,7 +34,9 @@ export async function ensureSettings(layout: Layout, clustersFolder: string, aud
 
 async function takenBlocks(clustersFolder: string): Promise<Set<number>> {
   const names = await readdir(clustersFolder).catch(() => []);
-  const known = await Promise.all(names.map((name) => readSettings(join(clustersFolder, name, 'cluster.json'))));
+  const known = await Promise.all(
+    names.map((name) => readSettings(join(clustersFolder, name, 'cluster.json'))),
+  );
   return new Set(known.flatMap((settings) => (settings ? [settings.block] : [])));
 }
 

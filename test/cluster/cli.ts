@@ -1,0 +1,97 @@
+/** `npm run cluster`: starts, shows and removes the cluster that the demo and the tests run on. */
+import { parseArgs } from 'node:util';
+import { createProgress, type Progress } from '../support/progress.ts';
+import { chooseProvider, ensureCluster } from './cluster.ts';
+
+const help = `usage: npm run cluster -- COMMAND [--name NAME]
+
+commands
+  up            starts the cluster; resumes it when it was stopped, mends it when a part has crashed
+  down          removes the cluster and everything that was made for it
+  status        shows each part of the cluster; ends with status 1 when one does not work
+  kubeconfig    prints the path of the cluster's kubeconfig: export KUBECONFIG=$(npm run -s cluster -- kubeconfig)
+  load-images   builds the images of Windlass and loads them into the cluster
+
+options
+  --name NAME   which cluster (default: windlass); several can run side by side
+  --audit       up: have the API server write down who did what, from now on; --no-audit ends it
+  --help        this text
+
+environment
+  WINDLASS_CLUSTER   kind, builtin or current (the context of your kubeconfig);
+                     left out: kind where a Docker engine answers and kind is installed, else builtin
+
+docs/cluster.md says more.
+`;
+
+type Call = { name: string; audit: boolean | undefined; progress: Progress };
+
+const commands: Record<string, (call: Call) => Promise<number>> = {
+  up: async ({ name, audit, progress }) => {
+    const cluster = await ensureCluster({ name, audit, progress });
+    progress.say(`✓ cluster ${name} (${cluster.provider}) is ready`);
+    progress.say(`  export KUBECONFIG=${cluster.kubeconfigPath}`);
+    progress.say(`  export PATH=${cluster.binDir}:$PATH   # kubectl, helm`);
+    return 0;
+  },
+  down: async ({ name, progress }) => {
+    await (await chooseProvider()).down(name, progress);
+    return 0;
+  },
+  status: async ({ name, progress }) => {
+    const parts = await (await chooseProvider()).status(name);
+    if (!parts) return absent(name, progress);
+    const width = Math.max(...parts.map(({ part }) => part.length));
+    for (const { part, state, detail } of parts) {
+      process.stdout.write(`${state === 'works' ? '✓' : '✗'} ${part.padEnd(width)}  ${state}  ${detail}\n`);
+    }
+    if (parts.every(({ state }) => state === 'works')) return 0;
+    progress.say(`  npm run cluster -- up --name ${name}   starts again what does not work`);
+    return 1;
+  },
+  kubeconfig: async ({ name, progress }) => {
+    const path = await (await chooseProvider()).kubeconfig(name);
+    if (path === undefined) return absent(name, progress);
+    process.stdout.write(`${path}\n`);
+    return 0;
+  },
+  'load-images': async ({ name, progress }) => {
+    const cluster = await ensureCluster({ name, progress });
+    // Read only here, so that the other commands work without what builds images.
+    const { buildAndLoadImages } = await import('../../images/build.ts');
+    await buildAndLoadImages(cluster, progress);
+    return 0;
+  },
+};
+
+function absent(name: string, progress: Progress): number {
+  progress.say(`✗ there is no cluster ${name}: npm run cluster -- up --name ${name}`);
+  return 1;
+}
+
+async function main(args: string[], progress: Progress): Promise<number> {
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    allowNegative: true,
+    options: {
+      name: { type: 'string', default: 'windlass' },
+      audit: { type: 'boolean' },
+      help: { type: 'boolean', short: 'h', default: false },
+    },
+  });
+  const command = positionals.length === 1 ? commands[positionals[0] ?? ''] : undefined;
+  if (values.help || !command) {
+    process.stdout.write(help);
+    return values.help ? 0 : 2;
+  }
+  return command({ name: values.name, audit: values.audit, progress });
+}
+
+const progress = createProgress(process.stderr);
+try {
+  process.exitCode = await main(process.argv.slice(2), progress);
+} catch (error) {
+  progress.say(`✗ ${error instanceof Error ? error.message : String(error)}`);
+  process.exitCode = 1;
+}

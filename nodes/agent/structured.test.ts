@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import { outputSchemaProblem, structuredAnswer } from './structured.ts';
+
+const schema = { type: 'object', properties: { mood: { type: 'string' } }, required: ['mood'] };
+
+test.each([
+  ['alone', '{"mood":"good"}'],
+  ['with space around it', '\n {"mood":"good"}\n'],
+  ['in fences', 'Sure:\n```json\n{"mood":"good"}\n```\nBye'],
+  ['inside a sentence', 'I think {"mood":"good"} it is.'],
+])('JSON is found %s', (_where, text) => {
+  expect(structuredAnswer(text, schema)).toEqual({ mood: 'good' });
+});
+
+test.each([
+  ['no JSON', 'It is good.', 'holds no JSON'],
+  ['half of it', '{"mood":"go', 'holds no JSON'],
+  ['a member of another type', '{"mood":1}', 'does not fit outputSchema: mood'],
+  ['a member missing', '{}', 'does not fit outputSchema: mood'],
+  ['a key that reaches a prototype', '{"mood":"a","__proto__":{}}', 'holds no JSON'],
+])('an answer with %s is refused', (_what, text, message) => {
+  const attempt = () => structuredAnswer(text, schema);
+  expect(attempt).toThrow(expect.objectContaining({ reason: 'InvalidAnswer' }));
+  expect(attempt).toThrow(message);
+});
+
+test('a schema that cannot be used is found before the model is asked', () => {
+  expect(outputSchemaProblem(schema)).toBeUndefined();
+  expect(outputSchemaProblem({ type: 'objekt' })).toContain('outputSchema cannot be used');
+});

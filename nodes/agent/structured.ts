@@ -1,0 +1,49 @@
+/** Answers that must fit a JSON Schema: what the schema may be, and the value in an answer's text. */
+import * as z from 'zod';
+import { parseJson } from '../../api/json.ts';
+import { StepError } from '../../api/reasons.ts';
+
+type JsonSchema = Record<string, unknown>;
+
+/** Why the schema cannot be used; undefined when it can. For the check of a workflow before it runs. */
+export function outputSchemaProblem(schema: JsonSchema): string | undefined {
+  try {
+    z.fromJSONSchema(schema);
+    return undefined;
+  } catch (error) {
+    return `outputSchema cannot be used: ${error instanceof Error ? error.message : 'it is no JSON Schema'}`;
+  }
+}
+
+/**
+ * The value that the text holds: the whole text, what stands between fences, or what stands between the outermost
+ * brackets, since models like to explain themselves.
+ * @throws StepError `InvalidAnswer` that names what does not fit, never the text; `InvalidParameters` for the schema
+ */
+export function structuredAnswer(text: string, schema: JsonSchema): unknown {
+  const problem = outputSchemaProblem(schema);
+  if (problem) throw new StepError('InvalidParameters', problem);
+  const found = candidates(text)
+    .map((candidate) => parseJson(candidate))
+    .find((result) => result.ok);
+  if (!found?.ok)
+    throw new StepError('InvalidAnswer', 'the answer holds no JSON, but outputSchema asks for it');
+  const fit = z.fromJSONSchema(schema).safeParse(found.value);
+  if (fit.success) return found.value;
+  const [issue] = fit.error.issues;
+  const place = issue ? z.core.toDotPath(issue.path) : '';
+  throw new StepError(
+    'InvalidAnswer',
+    `the answer does not fit outputSchema: ${place || 'it'}: ${issue?.message}`,
+  );
+}
+
+function candidates(text: string): string[] {
+  const fenced = /```(?:json)?\s*\n([\s\S]*?)```/i.exec(text)?.[1];
+  const start = text.search(/[[{]/);
+  const end = Math.max(text.lastIndexOf('}'), text.lastIndexOf(']'));
+  const bracketed = start === -1 || end < start ? undefined : text.slice(start, end + 1);
+  return [text.trim(), fenced?.trim(), bracketed].filter(
+    (candidate) => candidate !== undefined && candidate !== '',
+  ) as string[];
+}

@@ -1,0 +1,58 @@
+/** What the model of tests and the demo answers: the same to the same prompt. */
+
+/** A request as it came. */
+export type ModelRequest = {
+  model: string;
+  messages: { role: string; content: string }[];
+  stream?: boolean;
+  stream_options?: { include_usage?: boolean };
+  max_tokens?: number;
+  temperature?: number;
+  response_format?: { type: string; json_schema?: { schema: unknown } };
+};
+
+/** With a schema: a value that fits it. Else a summary of the order that the prompt holds, or an echo of the prompt. */
+export function answerTo({ messages, response_format: format }: ModelRequest): string {
+  if (format?.type === 'json_schema') return JSON.stringify(valueFor(format.json_schema?.schema));
+  const prompt = messages.findLast(({ role }) => role === 'user')?.content ?? '';
+  const schema = /JSON Schema: (\{.*\})$/.exec(messages[0]?.content ?? '')?.[1];
+  if (schema) return `Here it is:\n\`\`\`json\n${JSON.stringify(valueFor(JSON.parse(schema)))}\n\`\`\``;
+  const order = /\{[\s\S]*\}/.exec(prompt)?.[0];
+  return (order && summaryOf(order)) ?? `You said: ${prompt.replaceAll(/\s+/g, ' ').trim().slice(0, 400)}`;
+}
+
+type Order = {
+  customer?: { name?: string };
+  items?: { name?: string; quantity?: number; price?: number }[];
+  total?: number;
+};
+
+function summaryOf(text: string): string | undefined {
+  try {
+    const { customer, items = [], total } = JSON.parse(text) as Order;
+    if (items.length === 0) return undefined;
+    const list = items.map(({ name = 'item', quantity = 1 }) => `${quantity} × ${name}`).join(', ');
+    const sum = total ?? items.reduce((sum, { quantity = 1, price = 0 }) => sum + quantity * price, 0);
+    return `Thank you${customer?.name ? `, ${customer.name}` : ''}! Your order of ${list} is confirmed. The total is ${sum.toFixed(2)}.`;
+  } catch {
+    return undefined;
+  }
+}
+
+type Schema = { type?: string; properties?: Record<string, Schema>; items?: Schema; enum?: unknown[] };
+
+function valueFor(schema: unknown): unknown {
+  const { type, properties = {}, items, enum: choices } = (schema ?? {}) as Schema;
+  if (choices) return choices[0];
+  if (type === 'object')
+    return Object.fromEntries(Object.entries(properties).map(([key, child]) => [key, valueFor(child)]));
+  if (type === 'array') return items ? [valueFor(items)] : [];
+  return { integer: 1, number: 1.5, boolean: true, null: null }[type ?? ''] ?? 'text';
+}
+
+/** Words in place of tokens: the same for the same prompt. */
+export function usageOf({ messages }: ModelRequest, text: string): object {
+  const count = (words: string): number => words.split(/\s+/).filter(Boolean).length;
+  const prompt = messages.reduce((sum, { content }) => sum + count(content), 0);
+  return { prompt_tokens: prompt, completion_tokens: count(text), total_tokens: prompt + count(text) };
+}

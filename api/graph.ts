@@ -36,6 +36,97 @@ export function graphOf(nodes: readonly GraphNode[], edges?: readonly GraphEdge[
   };
 }
 
+/** What is wrong, and where in the manifest: `path` is like `spec.edges[2].to`. */
+export type GraphProblem = { path: string; message: string };
+
+const NODE_ID = /^[A-Za-z][A-Za-z0-9_]{0,62}$/;
+const GRAPH_LIMITS = { nodes: 100, edges: 300 } as const;
+
+/** What is wrong with a graph, in the order of the manifest; nothing for a sound one. The CRD refuses the same. */
+export function checkGraph(nodes: readonly GraphNode[], edges?: readonly GraphEdge[]): GraphProblem[] {
+  return [...checkNodes(nodes), ...(edges ? checkEdges(nodes, edges) : checkChain(nodes))];
+}
+
+function checkNodes(nodes: readonly GraphNode[]): GraphProblem[] {
+  const triggers = nodes.filter((node) => node.trigger).length;
+  const first = firstIndexes(nodes.map((node) => node.id));
+  return [
+    ...problem(
+      'spec.nodes',
+      nodes.length < 1 || nodes.length > GRAPH_LIMITS.nodes,
+      'a workflow has 1 to 100 nodes',
+    ),
+    ...problem('spec.nodes', triggers !== 1, `a workflow has exactly one trigger, this one has ${triggers}`),
+    ...nodes.flatMap(({ id }, index) => [
+      ...problem(`spec.nodes[${index}].id`, !NODE_ID.test(id), ID_RULE),
+      ...problem(
+        `spec.nodes[${index}].id`,
+        first.get(id) !== index,
+        `another node has the id '${id}' already`,
+      ),
+    ]),
+  ];
+}
+
+const ID_RULE = 'a node id begins with a letter and holds only letters, digits and _, at most 63';
+
+function checkChain(nodes: readonly GraphNode[]): GraphProblem[] {
+  const isLater = nodes.some((node, index) => node.trigger && index > 0);
+  return problem(
+    'spec.nodes',
+    isLater,
+    'without edges the nodes form a chain, so the trigger must be the first node',
+  );
+}
+
+function checkEdges(nodes: readonly GraphNode[], edges: readonly GraphEdge[]): GraphProblem[] {
+  const position = firstIndexes(nodes.map((node) => node.id));
+  const first = firstIndexes(edges.map(pairOf));
+  return [
+    ...problem('spec.edges', edges.length > GRAPH_LIMITS.edges, 'a workflow has at most 300 edges'),
+    ...edges.flatMap((edge, index) => [
+      ...checkEnds(edge, `spec.edges[${index}]`, nodes, position),
+      ...problem(`spec.edges[${index}]`, first.get(pairOf(edge)) !== index, JOIN_RULE),
+    ]),
+  ];
+}
+
+const JOIN_RULE = 'another edge joins the same two nodes: join their conditions into one edge';
+
+function checkEnds(
+  edge: GraphEdge,
+  path: string,
+  nodes: readonly GraphNode[],
+  position: ReadonlyMap<string, number>,
+): GraphProblem[] {
+  const from = position.get(edge.from);
+  const to = position.get(edge.to);
+  const backward = from !== undefined && to !== undefined && from >= to;
+  const intoTrigger = to !== undefined && nodes[to]?.trigger === true;
+  return [
+    ...problem(`${path}.from`, from === undefined, `there is no node '${edge.from}'`),
+    ...problem(`${path}.to`, to === undefined, `there is no node '${edge.to}'`),
+    ...problem(`${path}.to`, intoTrigger, 'nothing comes before the trigger: no edge may lead into it'),
+    ...problem(path, backward && !intoTrigger, BACKWARD_RULE),
+  ];
+}
+
+const BACKWARD_RULE = 'an edge points forward: list the nodes in the order in which they run';
+
+function problem(path: string, found: boolean, message: string): GraphProblem[] {
+  return found ? [{ path, message }] : [];
+}
+
+function pairOf(edge: GraphEdge): string {
+  return `${edge.from}>${edge.to}`;
+}
+
+function firstIndexes(keys: readonly string[]): Map<string, number> {
+  const first = new Map<string, number>();
+  for (const [index, key] of keys.entries()) if (!first.has(key)) first.set(key, index);
+  return first;
+}
+
 /** The nodes from which a way leads to this one: those whose output it may refer to. */
 export function predecessors(graph: Graph, id: string): Set<string> {
   const found = new Set<string>();

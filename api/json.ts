@@ -179,7 +179,5 @@ function inspectObject(object: Record<string, unknown>, inspection: Inspection):
 
 function isForbidden(key: string, value: unknown): boolean {
   if (key === '__proto__') return true;
-  return (
-    key === 'constructor' && isObject(value) && Object.hasOwn(value, 'prototype')
-  );
+  return key === 'constructor' && isObject(value) && Object.hasOwn(value, 'prototype');
 }

@@ -15,7 +15,8 @@ const CONVERSION_LENGTH = 64;
 /** What is left for the evaluation that runs. Evaluation is synchronous, so that one meter per expression is enough. */
 export type Meter = { left: number };
 
-const EXHAUSTED = new ExpressionError('Limit', `the expression takes more than ${STEPS} steps on this data`);
+/** Ends the evaluation. Made once, because after an overrun it is thrown for every element that a loop still has. */
+const EXHAUSTED = new Error('the budget of steps is used up');
 
 /** Makes every operator of a checked expression pay. Call once, after the type check. */
 export function meterExpression(root: SyntaxNode): Meter {
@@ -26,7 +27,9 @@ export function meterExpression(root: SyntaxNode): Meter {
 
 /** Whether the budget was overrun: `||`, `&&` and the loops may have swallowed the error that said so. */
 export function assertWithinBudget(meter: Meter): void {
-  if (meter.left < 0) throw EXHAUSTED;
+  if (meter.left < 0) {
+    throw new ExpressionError('Limit', `the expression takes more than ${STEPS} steps on this data`);
+  }
 }
 
 /** Makes the nodes of one tree pay and tells how many there are. */
@@ -70,6 +73,7 @@ function wrap(node: SyntaxNode, meter: Meter, price: Price): void {
 function chargeFailures(written: SyntaxNode, meter: Meter): void {
   let { evaluate } = written;
   const paying = (...context: unknown[]) => {
+    spend(meter, 0);
     try {
       return evaluate.apply(written, context);
     } catch (error) {

@@ -1,0 +1,265 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { ExpressionError, MissingValueError } from './errors.ts';
+import { evaluate, OUTPUT_LIMIT, toText } from './evaluate.ts';
+import type { NodeOutput, Scope } from './scope.ts';
+import { compileValue, referencesOf } from './template.ts';
+
+const DATA = JSON.parse(`{
+  "name": "Ada", "total": 31.5, "vip": true, "note": null, "empty": "", "zero": 0,
+  "items": [{"sku": "A-1"}, {"sku": "B-2"}], "grid": [[1, 2], [3]], "nothing": {}, "none": [],
+  "any key": 1, "0": "zero", "length": 7, "constructor": "Acme", "code": "{{ $('trigger').data_content.name }}"
+}`) as Record<string, unknown>;
+
+const OUTPUTS: Record<string, NodeOutput> = {
+  trigger: { text_content: '', data_content: DATA, headers: { 'x-id': '7' } },
+  agent: { text_content: 'Thanks {{ $index }}', data_content: [1, 2, 3] },
+  mail: { text_content: '', data_content: null, error: { message: 'refused' } },
+};
+
+const SCOPE: Scope = { node: (id) => (Object.hasOwn(OUTPUTS, id) ? OUTPUTS[id] : undefined) };
+const EACH: Scope = { ...SCOPE, item: { name: 'Bo', tags: ['x'] }, index: 0 };
+
+const run = (value: unknown, scope: Scope = SCOPE) => evaluate(compileValue(value), scope);
+const $data = (path: string) => `{{ $('trigger').data_content${path} }}`;
+
+const VALUES: [text: string, value: unknown][] = [
+  [$data('.name'), 'Ada'],
+  [$data('.total'), 31.5],
+  [$data('.vip'), true],
+  [$data('.note'), null],
+  [$data('.empty'), ''],
+  [$data('.items'), [{ sku: 'A-1' }, { sku: 'B-2' }]],
+  [$data('.items[1].sku'), 'B-2'],
+  [$data('.grid[0][1]'), 2],
+  [$data("['any key']"), 1],
+  [$data("['0']"), 'zero'],
+  [$data('.length'), 7],
+  [$data('.constructor'), 'Acme'],
+  [`\n${$data('.total')}\n`, 31.5],
+  [`{{ '' }}${$data('.total')}`, '31.5'],
+  ["{{ $('trigger').headers['x-id'] }}", '7'],
+  ["{{ $('mail').error.message }}", 'refused'],
+  ["{{ $('mail').data_content }}", null],
+  [`total: ${$data('.total')}`, 'total: 31.5'],
+  [`vip: ${$data('.vip')}, note: ${$data('.note')}`, 'vip: true, note: null'],
+  [`${$data('.items')}!`, '[{"sku":"A-1"},{"sku":"B-2"}]!'],
+  [`${$data('.name')}${$data('.zero')}`, 'Ada0'],
+  ["{{ '{{' }} $index }}", '{{ $index }}'],
+  ['no reference', 'no reference'],
+];
+
+test.each(VALUES)('%j gives %j', (text, value) => {
+  expect(run(text)).toEqual(value);
+});
+
+test('references inside forEach see the item and its index', () => {
+  expect(
+    run(['{{ $item }}', '{{ $item.name }} {{ $index }}', '{{ $item.tags[0] }}', '{{ $index }}'], EACH),
+  ).toEqual([{ name: 'Bo', tags: ['x'] }, 'Bo 0', 'x', 0]);
+});
+
+test('objects and lists are walked, their keys and other values stay', () => {
+  const value = {
+    status: 201,
+    body: { to: [$data('.name'), null, false], '{{ $index }}': 'key' },
+    deep: [[{}]],
+  };
+  expect(run(value)).toEqual({ ...value, body: { ...value.body, to: ['Ada', null, false] } });
+});
+
+test('what a reference yields is never parsed again', () => {
+  expect(run($data('.code'))).toBe("{{ $('trigger').data_content.name }}");
+  expect(run("{{ $('agent').text_content }}!")).toBe('Thanks {{ $index }}!');
+});
+
+const MISSING: [text: string, message: RegExp][] = [
+  ["{{ $('nowhere').text_content }}", /^\$\('nowhere'\)\.text_content: the node 'nowhere' did not run$/],
+  ["{{ $('agent').error }}", /^\$\('agent'\)\.error: the node did not fail/],
+  ["{{ $('agent').headers.a }}", /^\$\('agent'\)\.headers: there are no headers/],
+  [$data('.items[5].sku'), /^\$\('trigger'\)\.data_content\.items has 2 elements; \[5\] does not exist$/],
+  [
+    $data('.items[0].name.first'),
+    /^\$\('trigger'\)\.data_content\.items\[0\] has 1 member; \.name does not exist$/,
+  ],
+  [$data('.nothing.x'), /nothing has 0 members; \.x does not exist$/],
+  [$data('.none[0]'), /none has 0 elements; \[0\] does not exist$/],
+  [$data('.items.length'), /items is a list: .* not \.length$/],
+  [$data(".items['0']"), /items is a list: .* not \['0'\]$/],
+  [$data('[0]'), /data_content is an object: .* \['0'\]/],
+  [$data('.name.length'), /name is a text; \.length cannot be read from it$/],
+  [$data('.total[0]'), /total is a number; \[0\] cannot/],
+  [$data('.vip.x'), /vip is a boolean/],
+  [$data('.note.x'), /note is null/],
+  [$data('.toString'), /\.toString does not exist$/],
+  [$data('.__proto__'), /\.__proto__ does not exist$/],
+  [$data('.items.constructor'), /is a list/],
+  [$data('.nothing.constructor'), /\.constructor does not exist$/],
+  [$data(".nothing['__proto__']['polluted']"), /\.__proto__ does not exist$/],
+  ['{{ $item.name }}', /^\$item exists only inside a node with forEach$/],
+  ['{{ $index }}', /^\$index exists only inside a node with forEach$/],
+];
+
+test.each(MISSING)('%s fails and names the deepest part that exists', (text, message) => {
+  expect(() => run(text)).toThrow(MissingValueError);
+  expect(() => run(text)).toThrow(message);
+});
+
+test('the error of a missing value holds the reference as it is written', () => {
+  const error = errorOf(() => run(`Dear ${$data('.items[5].sku')}`));
+  expect(error).toMatchObject({ code: 'MissingValue', reference: "$('trigger').data_content.items[5].sku" });
+});
+
+test('messages say how much is there, never what', () => {
+  const scope: Scope = { node: () => ({ text_content: '', data_content: { secret_key: 'secret value' } }) };
+  for (const path of ['.x', '[0]', '.secret_key.x']) {
+    const { message } = errorOf(() => run($data(path), scope));
+    expect(message).not.toContain('secret value');
+  }
+});
+
+test('a value larger than 512 Ki characters is refused', () => {
+  const scopeOf = (data: unknown): Scope => ({ node: () => ({ text_content: '', data_content: data }) });
+  const half = 'a'.repeat(OUTPUT_LIMIT / 2);
+  expect(run(`${$data('')}${$data('')}`, scopeOf(half))).toHaveLength(OUTPUT_LIMIT);
+  expect(errorOf(() => run(`${$data('')}.${$data('')}`, scopeOf(half))).code).toBe('Limit');
+  expect(errorOf(() => run([$data(''), $data('')], scopeOf([half]))).code).toBe('Limit');
+  expect(errorOf(() => run(`x${$data('')}`, scopeOf(Array(OUTPUT_LIMIT).fill(0)))).code).toBe('Limit');
+});
+
+test('a value that is nested too deep to be written is refused, not a stack overflow', () => {
+  let deep: unknown = 1;
+  for (let depth = 0; depth < 100_000; depth += 1) deep = [deep];
+  const scope: Scope = { node: () => ({ text_content: '', data_content: deep }) };
+  expect(errorOf(() => run($data(''), scope)).code).toBe('Limit');
+  expect(errorOf(() => run(`text ${$data('')}`, scope)).code).toBe('Limit');
+});
+
+test('an error names the place in the value, and the line and column in the text there', () => {
+  const error = errorOf(() => compileValue({ body: { items: [1, { 'a key': 'x\n {{ oops }}' }] } }));
+  expect(error).toMatchObject({ path: "body.items[1]['a key']", position: { line: 2, column: 5 } });
+  expect(error.message).toMatch(/^body\.items\[1\]\['a key'\]: line 2, column 5: /);
+});
+
+test('a value may be nested 64 deep and hold 1000 references', () => {
+  const nested = (depth: number): unknown => (depth === 0 ? 1 : [nested(depth - 1)]);
+  expect(run(nested(64))).toEqual(nested(64));
+  expect(errorOf(() => compileValue(nested(65))).code).toBe('Limit');
+  expect(referencesOf(compileValue(Array(1000).fill('{{ $index }}')))).toHaveLength(1000);
+  expect(errorOf(() => compileValue(Array(1001).fill('{{ $index }}'))).code).toBe('Limit');
+});
+
+test('the references of a value are listed in order', () => {
+  const value = {
+    a: "{{ $('x').text_content }} {{ $item.y }}",
+    b: [1, "{{ $('z').data_content }}"],
+    c: 'text',
+  };
+  expect(referencesOf(compileValue(value))).toMatchObject([{ node: 'x' }, { source: 'item' }, { node: 'z' }]);
+});
+
+test('a compiled value survives being kept as JSON', () => {
+  const compiled = compileValue({ a: $data('.name'), b: [`to ${$data('.name')}`, 1] });
+  expect(evaluate(JSON.parse(JSON.stringify(compiled)), SCOPE)).toEqual({ a: 'Ada', b: ['to Ada', 1] });
+});
+
+test('a key named __proto__ stays a key of its own and reaches no prototype', () => {
+  const value = JSON.parse(
+    '{"__proto__": {"polluted": "{{ $index }}"}, "constructor": {"prototype": "{{ $index }}"}}',
+  );
+  const result = run(value, EACH);
+  expect(JSON.stringify(result)).toBe('{"__proto__":{"polluted":0},"constructor":{"prototype":0}}');
+  expect(Object.getPrototypeOf(result)).toBe(Object.prototype);
+});
+
+test('inherited members are not seen even where a prototype was polluted', () => {
+  const parent = { inherited: 'secret' };
+  const scope: Scope = { node: () => ({ text_content: '', data_content: Object.create(parent) as unknown }) };
+  expect(() => run($data('.inherited'), scope)).toThrow(MissingValueError);
+});
+
+const TEXTS: [value: unknown, text: string][] = [
+  ['a "text"', 'a "text"'],
+  [1.5, '1.5'],
+  [-0, '0'],
+  [1e21, '1e+21'],
+  [false, 'false'],
+  [null, 'null'],
+  [['a', 1], '["a",1]'],
+  [{ a: null }, '{"a":null}'],
+];
+
+test.each(TEXTS)('%j as text is %j', (value, text) => {
+  expect(toText(value)).toBe(text);
+});
+
+const KEYS = [
+  'a',
+  'b',
+  'items',
+  '__proto__',
+  'constructor',
+  'prototype',
+  'toString',
+  'length',
+  'hasOwnProperty',
+];
+const anyPath = fc
+  .array(
+    fc.oneof(
+      fc.constantFrom(...KEYS).map((key) => `['${key}']`),
+      fc.nat(3).map((index) => `[${index}]`),
+    ),
+    { maxLength: 5 },
+  )
+  .map((steps) => steps.join(''));
+const anyData = fc
+  .jsonValue({ maxDepth: 4 })
+  .chain((value) => fc.dictionary(fc.constantFrom(...KEYS), fc.constant(value), { noNullPrototype: true }));
+
+test('whatever the data and the reference are, the result is part of the data, text, or an ExpressionError', () => {
+  fc.assert(
+    fc.property(anyPath, anyData, (path, data) => {
+      const scope: Scope = { node: () => ({ text_content: 't', data_content: data }) };
+      for (const text of [$data(path), `x${$data(path)}`]) {
+        const { value, error } = outcome(() => run(text, scope));
+        expect(error === undefined ? isJson(value) : error instanceof ExpressionError).toBe(true);
+      }
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+function isJson(value: unknown): boolean {
+  if (Array.isArray(value)) return value.every(isJson);
+  if (typeof value === 'object' && value !== null) return Object.values(value).every(isJson);
+  return value === null || ['string', 'number', 'boolean'].includes(typeof value);
+}
+
+test('whatever text a reference yields comes out as it is', () => {
+  const hostile = fc.oneof(
+    fc.string(),
+    fc.constantFrom('{{ $index }}', "{{ '{{' }}", '${1}', "{{ $('a').text_content }}"),
+  );
+  fc.assert(
+    fc.property(hostile, (text) => {
+      const scope: Scope = { node: () => ({ text_content: text, data_content: { text } }), index: 1 };
+      expect(run("{{ $('a').text_content }}", scope)).toBe(text);
+      expect(run("<{{ $('a').data_content.text }}>", scope)).toBe(`<${text}>`);
+    }),
+  );
+});
+
+function errorOf(act: () => unknown): ExpressionError {
+  const { error } = outcome(act);
+  if (error instanceof ExpressionError) return error;
+  throw error ?? new Error('nothing was thrown');
+}
+
+function outcome(act: () => unknown): { value?: unknown; error?: unknown } {
+  try {
+    return { value: act() };
+  } catch (error) {
+    return { error };
+  }
+}

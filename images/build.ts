@@ -10,7 +10,7 @@ import { ensurePackages } from '../test/cluster/packages.ts';
 import { getJson } from '../test/support/kubectl.ts';
 import type { Progress, Update } from '../test/support/progress.ts';
 import { bundledPrograms, type ProgramImage } from './bundle.ts';
-import { buildahEngine, containerfile, dockerEngine, type Engine } from './engine.ts';
+import { buildahEngine, containerfile, dockerEngine, isDockerUsable, type Engine } from './engine.ts';
 import { hashFiles, layOut, type ImageFile } from './files.ts';
 import { nodeFiles, redisFiles } from './rootfs.ts';
 
@@ -66,10 +66,11 @@ async function planFromThisMachine(): Promise<Plan> {
 
 /** Builds what the cluster lacks, loads it, and gives the references. */
 export async function buildAndLoadImages(cluster: Cluster, progress: Progress): Promise<ImageReferences> {
-  const builtin = cluster.provider === 'builtin';
-  if (builtin) await ensurePackages(['buildah', 'redis-server'], progress);
+  const withDocker =
+    cluster.provider === 'kind' || (cluster.provider === 'current' && (await isDockerUsable()));
+  if (!withDocker) await ensurePackages(['buildah', 'redis-server'], progress);
   return progress.step('build the images and load them into the cluster', async (update) => {
-    const plan = await (builtin ? planFromThisMachine() : planWithDocker());
+    const plan = await (withDocker ? planWithDocker() : planFromThisMachine());
     const known = await imagesOfNodes(cluster);
     const missing = plan.wanted.filter((image) => !known.has(image.reference));
     if (missing.length > 0) await buildAndLoad(plan, missing, cluster, update);

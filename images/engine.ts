@@ -19,6 +19,14 @@ function buildArguments({ reference, base, context, files }: Build): string[] {
   return ['--file', containerfile, '--tag', reference, ...values, context];
 }
 
+/** Whether a Docker engine answers within two seconds. */
+export async function isDockerUsable(): Promise<boolean> {
+  return runCommand('docker', ['info'], { timeoutMs: 2000 }).then(
+    () => true,
+    () => false,
+  );
+}
+
 /** Docker, with bases from a registry; the images stay in its store. */
 export function dockerEngine(): Engine {
   const docker = (...args: string[]) => runCommand('docker', args, { timeoutMs });

@@ -1,0 +1,103 @@
+/** `npm run demo`: from a bare machine to a workflow that answers, with everything shown on the way. */
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { chooseProvider, ensureCluster, type Cluster } from '../cluster/cluster.ts';
+import { openGateway } from '../support/gateway.ts';
+import { applyExample, installWindlass, uninstallWindlass } from '../support/install.ts';
+import { kubectl } from '../support/kubectl.ts';
+import { createProgress, type Progress } from '../support/progress.ts';
+import { showOrder } from './order.ts';
+
+const help = `usage: npm run demo [-- OPTIONS]
+
+Starts a cluster (the first time it builds one: about five minutes), installs Windlass, applies
+examples/order-confirmation, sends an order to its webhook and shows what happens. The cluster stays; again it
+takes less than half a minute.
+
+options
+  --down        removes the cluster and everything in it
+  --name NAME   which cluster (default: windlass); several can run side by side
+  --help        this text
+
+environment
+  WINDLASS_CLUSTER   kind, builtin or current (the context of your kubeconfig); docs/cluster.md says more
+`;
+
+const logFile = join(import.meta.dirname, '../../.windlass/demo.log');
+const tell = (line = '') => console.log(line);
+
+async function demo(name: string, progress: Progress): Promise<void> {
+  await mkdir(join(logFile, '..'), { recursive: true });
+  await rm(logFile, { force: true });
+  const cluster = await ensureCluster({ name, progress });
+  await installWindlass(cluster, { progress, log: logFile });
+  await progress.step('apply examples/order-confirmation and wait until it is ready', () =>
+    applyExample(cluster, 'order-confirmation'),
+  );
+  const gateway = await openGateway(cluster);
+  try {
+    await showOrder(cluster, gateway, tell);
+    tell();
+    tell('$ kubectl get workflows.windlass.dev,workflowruns');
+    tell((await kubectl(cluster, ['get', 'workflows.windlass.dev,workflowruns'])).trimEnd());
+    showWhatNext(cluster, gateway.publicURL, gateway.internalURL);
+  } finally {
+    gateway.close();
+  }
+}
+
+function showWhatNext(cluster: Cluster, publicURL: string, internalURL: string): void {
+  const url = `${publicURL}/webhook/default.order-confirmation/orders`;
+  const name = cluster.name === 'windlass' ? '' : ` --name ${cluster.name}`;
+  tell(`
+The cluster runs on. To go on, in this shell:
+
+  export KUBECONFIG=${cluster.kubeconfigPath} PATH=${cluster.binDir}:$PATH
+
+  curl -i ${url} -H 'content-type: application/json' \\
+    -d '{"number": "A-1002", "customer": {"name": "Grace", "email": "grace@example.com"}, "items": [{"name": "compass", "price": 12}]}'
+  kubectl get workflowruns                                   # what ran; with -o yaml what each node produced
+  kubectl apply -f examples/hello                            # a workflow that is started by hand
+  curl -i ${internalURL}/workflows/default.hello/execute -H 'prefer: wait=30' \\
+    -H "authorization: Bearer $(kubectl create token caller -n windlass-demo --audience windlass)" --json '{"name": "Ada"}'
+
+README.md has the first workflow of your own. To remove everything: npm run demo -- --down${name}`);
+}
+
+/** A cluster of ours goes with all that is in it; from another one only that is taken which we put in. */
+async function down(name: string, progress: Progress): Promise<void> {
+  const provider = await chooseProvider();
+  if (provider.name === 'current') {
+    const cluster = await provider.up({ name, progress });
+    await progress.step('remove Windlass and the demo from the cluster', () => uninstallWindlass(cluster));
+  } else {
+    await provider.down(name, progress);
+  }
+  await rm(logFile, { force: true });
+  progress.say(
+    '✓ removed. What was built for the next start stays in ~/.cache/windlass; Debian packages stay installed.',
+  );
+}
+
+async function main(args: string[], progress: Progress): Promise<void> {
+  const { values } = parseArgs({
+    args,
+    options: {
+      down: { type: 'boolean', default: false },
+      name: { type: 'string', default: 'windlass' },
+      help: { type: 'boolean', short: 'h', default: false },
+    },
+  });
+  if (values.help) process.stdout.write(help);
+  else if (values.down) await down(values.name, progress);
+  else await demo(values.name, progress);
+}
+
+const progress = createProgress(process.stderr);
+try {
+  await main(process.argv.slice(2), progress);
+} catch (error) {
+  progress.say(`✗ ${error instanceof Error ? error.message : String(error)}`);
+  process.exitCode = 1;
+}

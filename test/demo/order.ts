@@ -1,0 +1,112 @@
+/** Sends the order of the demo and tells what happens with it, while it happens. */
+import type { Cluster } from '../cluster/cluster.ts';
+import { callerToken, liveEvents, type Gateway } from '../support/gateway.ts';
+import { getJson } from '../support/kubectl.ts';
+import { receivedMails } from '../support/mailbox.ts';
+import { pollUntil } from '../support/poll.ts';
+
+export type Tell = (line?: string) => void;
+
+const workflow = 'order-confirmation';
+const order = {
+  number: 'A-1001',
+  customer: { name: 'Ada', email: 'ada@example.com' },
+  items: [
+    { name: 'lamp', quantity: 2, price: 19.5 },
+    { name: 'cable', quantity: 1, price: 4 },
+  ],
+};
+
+/** Sends the webhook, shows the agent's text as it streams, the answer and the mail. Throws when one of them does not come. */
+export async function showOrder(cluster: Cluster, gateway: Gateway, tell: Tell): Promise<void> {
+  const token = await callerToken(cluster);
+  const [runsBefore, mailsBefore] = await Promise.all([runNames(cluster), receivedMails(cluster)]);
+  const url = `${gateway.publicURL}/webhook/default.${workflow}/orders`;
+  tell();
+  tell(`POST ${url}`);
+  tell(`  ${JSON.stringify(order)}`);
+  const answering = fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(order),
+  });
+  const run = await newRun(cluster, runsBefore, answering);
+  tell();
+  tell(`run ${run}, as GET …/workflows/default.${workflow}/runs/${run}/events tells it:`);
+  await showEvents(`${gateway.internalURL}/workflows/default.${workflow}/runs/${run}/events`, token, tell);
+  tell();
+  await showAnswer(await answering, tell);
+  tell();
+  await showMail(cluster, mailsBefore.length, tell);
+}
+
+type RunList = { items: { metadata: { name: string } }[] };
+
+async function runNames(cluster: Cluster): Promise<Set<string>> {
+  const list = await getJson<RunList>(
+    cluster,
+    'workflowruns',
+    '--field-selector',
+    `spec.workflow=${workflow}`,
+  );
+  return new Set(list.items.map((run) => run.metadata.name));
+}
+
+/** The webhook answers when the run is done, so that its name comes from its object, which is there from the start. */
+async function newRun(cluster: Cluster, before: Set<string>, answering: Promise<Response>): Promise<string> {
+  const stop = new AbortController();
+  const recorded = pollUntil(
+    'a WorkflowRun of the webhook',
+    async () => [...(await runNames(cluster))].find((name) => !before.has(name)),
+    { timeoutMs: 30_000, signal: stop.signal },
+  );
+  try {
+    await Promise.race([recorded, accepted(answering)]);
+    return await recorded;
+  } finally {
+    stop.abort();
+  }
+}
+
+/** Throws when the gateway does not take the order, or the run fails. */
+async function accepted(answering: Promise<Response>): Promise<void> {
+  const response = await answering;
+  if (!response.ok) throw new Error(`the webhook answered ${response.status}: ${await response.text()}`);
+}
+
+async function showEvents(url: string, token: string, tell: Tell): Promise<void> {
+  let speaking = false;
+  for await (const event of liveEvents(url, token)) {
+    if (event.type === 'text') {
+      if (!speaking) process.stdout.write('  │ ');
+      speaking = true;
+      process.stdout.write((event.text ?? '').replaceAll('\n', '\n  │ '));
+      continue;
+    }
+    if (speaking) tell();
+    speaking = false;
+    tell(`  ${event.node ?? 'run'}: ${event.phase ?? ''}${event.reason ? ` (${event.reason})` : ''}`);
+  }
+}
+
+async function showAnswer(response: Response, tell: Tell): Promise<void> {
+  tell(`the answer: HTTP ${response.status} ${response.headers.get('content-type') ?? ''}`);
+  const text = await response.text();
+  tell(`  ${text}`);
+  if (response.status !== 201) throw new Error(`the answer should have been 201, as the response node says`);
+}
+
+async function showMail(cluster: Cluster, before: number, tell: Tell): Promise<void> {
+  const mail = await pollUntil(
+    'a mail at the mail server',
+    async () => (await receivedMails(cluster))[before],
+    {
+      timeoutMs: 10_000,
+    },
+  );
+  tell('the mail that the mail server received:');
+  tell(`  From: ${mail.from}`);
+  tell(`  To: ${mail.to.join(', ')}`);
+  tell(`  Subject: ${mail.subject}`);
+  for (const line of ['', ...mail.text.split('\n')]) tell(`  ${line}`.trimEnd());
+}

@@ -1,0 +1,99 @@
+/** Reaches the gateway of an installed Windlass from this machine: its two listeners, tokens, live events. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Cluster } from '../cluster/cluster.ts';
+import { demoNamespace, gatewayPorts, windlassNamespace } from './install.ts';
+import { kubectl } from './kubectl.ts';
+
+export type Gateway = {
+  /** Where webhooks answer, without a path. */
+  publicURL: string;
+  /** Where execute, runs and events answer. */
+  internalURL: string;
+  close: () => void;
+};
+
+/** The gateway's addresses on 127.0.0.1: ports of the node, or forwarded ones where the cluster has none here. */
+export async function openGateway(cluster: Cluster): Promise<Gateway> {
+  const ports = gatewayPorts(cluster);
+  if (ports) {
+    const url = (port: number) => `http://127.0.0.1:${port}`;
+    return { publicURL: url(ports.public), internalURL: url(ports.internal), close: () => {} };
+  }
+  const [outside, inside] = await Promise.all([
+    forward(cluster, 'windlass-gateway'),
+    forward(cluster, 'windlass-gateway-internal'),
+  ]);
+  const close = () => {
+    outside.close();
+    inside.close();
+  };
+  return { publicURL: outside.url, internalURL: inside.url, close };
+}
+
+async function forward(cluster: Cluster, service: string): Promise<{ url: string; close: () => void }> {
+  const args = [
+    'port-forward',
+    '-n',
+    windlassNamespace,
+    '--address=127.0.0.1',
+    `service/${service}`,
+    ':http',
+  ];
+  const child = spawn(join(cluster.binDir, 'kubectl'), args, {
+    env: { ...process.env, KUBECONFIG: cluster.kubeconfigPath },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const close = () => void child.kill();
+  process.once('exit', close);
+  const ended = once(child, 'exit').then(() => {
+    throw new Error(`kubectl port-forward to ${service} ended`);
+  });
+  const [line] = (await Promise.race([once(createInterface(child.stdout), 'line'), ended])) as [string];
+  ended.catch(() => {});
+  const port = /127\.0\.0\.1:(\d+)/.exec(line)?.[1];
+  if (!port) throw new Error(`kubectl port-forward said "${line}"`);
+  return { url: `http://127.0.0.1:${port}`, close };
+}
+
+/** A token of the demo's caller, who may start workflows in namespace default and read their runs. */
+export async function callerToken(cluster: Cluster): Promise<string> {
+  const args = ['create', 'token', 'caller', '-n', demoNamespace, '--audience', 'windlass'];
+  return (await kubectl(cluster, args)).trim();
+}
+
+/** A live event of a run, as the gateway sends it. */
+export type LiveEvent = { type: string; node?: string; text?: string; phase?: string; reason?: string };
+
+/** The events of a run, from the first one to its end. Throws when the gateway refuses. */
+export async function* liveEvents(
+  url: string,
+  token: string,
+  signal?: AbortSignal,
+): AsyncGenerator<LiveEvent> {
+  const response = await fetch(url, {
+    headers: { authorization: `Bearer ${token}` },
+    ...(signal && { signal }),
+  });
+  if (!response.ok || !response.body)
+    throw new Error(`${url} answered ${response.status}: ${await response.text()}`);
+  let rest = '';
+  for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
+    const blocks = (rest + chunk).split('\n\n');
+    rest = blocks.pop() ?? '';
+    for (const block of blocks) {
+      const event = parseEvent(block);
+      if (event) yield event;
+    }
+  }
+}
+
+/** Undefined for a comment, which keeps the connection alive. */
+function parseEvent(block: string): LiveEvent | undefined {
+  const field = (name: string) => new RegExp(`^${name}: (.*)$`, 'm').exec(block)?.[1];
+  const type = field('event');
+  const data = field('data');
+  return type && data ? { ...(JSON.parse(data) as Omit<LiveEvent, 'type'>), type } : undefined;
+}

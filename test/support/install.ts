@@ -1,0 +1,182 @@
+/** Puts Windlass, the demo's servers and the examples into a cluster: the same way for the demo and for the tests. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import { buildAndLoadImages, type ImageReferences } from '../../images/build.ts';
+import type { Cluster } from '../cluster/cluster.ts';
+import { describePods } from './diagnose.ts';
+import { helm, kubectl } from './kubectl.ts';
+import { stepFailure, type Progress } from './progress.ts';
+
+const root = join(import.meta.dirname, '../..');
+
+/** Where everything of Windlass itself is, and where the servers of the demo are. */
+export const windlassNamespace = 'windlass-system';
+export const demoNamespace = 'windlass-demo';
+const release = 'windlass';
+
+export type InstallOptions = {
+  progress: Progress;
+  /** A file that gets what helm and kubectl write. */
+  log: string;
+  /** Values of the chart beside those that the cluster needs. */
+  values?: Record<string, unknown>;
+};
+
+/** The ports of the node at which the two Services of the gateway answer, on a cluster that has such ports. */
+export function gatewayPorts(cluster: Cluster): { public: number; internal: number } | undefined {
+  const [first] = cluster.nodePortRange ?? [];
+  return first === undefined ? undefined : { public: first, internal: first + 1 };
+}
+
+/** Builds the images, installs or upgrades the chart and starts the demo's servers; returns when all pods are ready. */
+export async function installWindlass(cluster: Cluster, options: InstallOptions): Promise<void> {
+  const { progress } = options;
+  const images = await buildAndLoadImages(cluster, progress);
+  await progress.step('install the chart and the demo servers', async (update) => {
+    update('waiting for the pods');
+    await Promise.all([installChart(cluster, images, options), startDemoServers(cluster, images, options)]);
+  });
+}
+
+async function installChart(
+  cluster: Cluster,
+  images: ImageReferences,
+  options: InstallOptions,
+): Promise<void> {
+  const { log, values } = options;
+  await applyManifest(cluster, stringify(namespaceOf(windlassNamespace)));
+  const files = ['--values', '-', '--wait', '--timeout', '3m', '--history-max', '3'];
+  const input = JSON.stringify(merge(valuesFor(cluster, images), values ?? {}));
+  const install = helm(
+    cluster,
+    ['upgrade', '--install', release, join(root, 'charts/windlass'), '-n', windlassNamespace, ...files],
+    {
+      input,
+      log,
+      timeoutMs: 240_000,
+    },
+  );
+  await explained(install, 'the chart could not be installed', cluster, windlassNamespace, log);
+}
+
+async function startDemoServers(
+  cluster: Cluster,
+  images: ImageReferences,
+  { log }: InstallOptions,
+): Promise<void> {
+  const manifest = await readFile(join(import.meta.dirname, 'manifests/demo-servers.yaml'), 'utf8');
+  await applyManifest(cluster, manifest.replaceAll('IMAGE', images['windlass-demo']));
+  const ready = ['deployment/model', 'deployment/mail'].map((deployment) =>
+    kubectl(cluster, ['rollout', 'status', '-n', demoNamespace, deployment, '--timeout=120s'], {
+      log,
+      timeoutMs: 130_000,
+    }),
+  );
+  await explained(Promise.all(ready), 'the demo servers do not start', cluster, demoNamespace, log);
+}
+
+/** A failure of the work with what the pods of the namespace say. */
+async function explained(
+  work: Promise<unknown>,
+  what: string,
+  cluster: Cluster,
+  namespace: string,
+  log: string,
+) {
+  try {
+    await work;
+  } catch (cause) {
+    const pods = await describePods(cluster, namespace).catch(() => '');
+    const remedy = `see what the pods say, mend it and run this again; kubectl -n ${namespace} describe pods shows more`;
+    throw stepFailure(`${what}\n${pods}`, { cause, log, remedy });
+  }
+}
+
+/** What the chart must be told about this cluster: where the images are, and at which ports the gateway answers. */
+function valuesFor(cluster: Cluster, images: ImageReferences): Record<string, unknown> {
+  const [repository, tag] = splitReference(images.windlass);
+  const ports = gatewayPorts(cluster);
+  const service = (nodePort: number) => ({ service: { type: 'NodePort', nodePort } });
+  return {
+    image: { repository, tag },
+    redis: { image: images.redis },
+    ...(ports && {
+      gateway: {
+        public: { url: `http://127.0.0.1:${ports.public}`, ...service(ports.public) },
+        internal: service(ports.internal),
+      },
+    }),
+  };
+}
+
+function splitReference(reference: string): [string, string] {
+  const colon = reference.lastIndexOf(':');
+  return [reference.slice(0, colon), reference.slice(colon + 1)];
+}
+
+const isTree = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The first tree with the second laid over it, as helm merges values. */
+function merge(base: Record<string, unknown>, over: Record<string, unknown>): Record<string, unknown> {
+  const merged = { ...base };
+  for (const [key, value] of Object.entries(over)) {
+    const below = merged[key];
+    merged[key] = isTree(below) && isTree(value) ? merge(below, value) : value;
+  }
+  return merged;
+}
+
+const namespaceOf = (name: string) => ({
+  apiVersion: 'v1',
+  kind: 'Namespace',
+  metadata: { name, labels: { 'pod-security.kubernetes.io/enforce': 'restricted' } },
+});
+
+/** Applies a manifest, server-side. */
+export async function applyManifest(cluster: Cluster, manifest: string): Promise<void> {
+  await kubectl(cluster, ['apply', '--server-side', '--force-conflicts', '-f', '-'], { input: manifest });
+}
+
+/** The folder of an example, which `kubectl apply -f` takes. */
+export const exampleFolder = (name: string) => join(root, 'examples', name);
+
+/** Applies an example and waits until its workflow, which has the same name, is ready. Throws with what it says of itself. */
+export async function applyExample(cluster: Cluster, name: string, namespace = 'default'): Promise<void> {
+  await kubectl(cluster, ['apply', '-n', namespace, '-f', exampleFolder(name)]);
+  await waitForReady(cluster, name, namespace);
+}
+
+/** Waits until the workflow says that it is ready; after a minute throws with its conditions. */
+export async function waitForReady(cluster: Cluster, workflow: string, namespace = 'default'): Promise<void> {
+  const object = ['-n', namespace, `workflows.windlass.dev/${workflow}`];
+  try {
+    await kubectl(cluster, ['wait', ...object, '--for=condition=Ready', '--timeout=60s'], {
+      timeoutMs: 70_000,
+    });
+  } catch (cause) {
+    const template = '{range .status.conditions[*]}{.type}={.status} {.reason}: {.message}{"\\n"}{end}';
+    const conditions = await kubectl(cluster, ['get', ...object, '-o', `jsonpath=${template}`]).catch(
+      () => '',
+    );
+    const remedy = `read the conditions; kubectl -n ${windlassNamespace} logs deployment/windlass-operator says more`;
+    throw stepFailure(`workflow ${workflow} does not become ready\n${conditions}`, { cause, remedy });
+  }
+}
+
+/** Takes out of the cluster what `installWindlass` and the demo put in, the kinds of Windlass with all their objects included. */
+export async function uninstallWindlass(cluster: Cluster): Promise<void> {
+  const kinds = ['workflows', 'workflowruns', 'credentials', 'webhookroutes'].map(
+    (kind) => `${kind}.windlass.dev`,
+  );
+  const gone = (args: string[]) =>
+    kubectl(cluster, ['delete', '--ignore-not-found', ...args], { timeoutMs: 180_000 });
+  // While the operator is there, so that it undoes what it made.
+  await gone(['-n', 'default', '-f', exampleFolder('order-confirmation')]);
+  await gone(['crd', ...kinds]);
+  await helm(cluster, ['uninstall', release, '-n', windlassNamespace, '--ignore-not-found', '--wait'], {
+    timeoutMs: 180_000,
+  });
+  await gone(['namespace', windlassNamespace, demoNamespace]);
+}

@@ -1,0 +1,64 @@
+/** How an answer leaves: counted by class of route, with the headers that its status needs, a problem in one form. */
+import { randomUUID } from 'node:crypto';
+import type { FastifyReply } from 'fastify';
+import type { Log } from '../kube/log.ts';
+import type { RouteClass, Metrics } from './metrics.ts';
+import { PROBLEM_TYPE, problemBody, problemOf, type ProblemCode } from './problems.ts';
+
+export const JSON_TYPE = 'application/json';
+
+export type ProblemOptions = {
+  /** The method that the address takes. */
+  allow?: 'GET' | 'POST';
+  /** Seconds after which the caller should try again. */
+  retryAfter?: number;
+  /** The name of a run that was accepted. */
+  run?: string;
+};
+
+export type Answers = {
+  /** Sends text of a type. The caller may have set further headers on the reply. */
+  send: (reply: FastifyReply, status: number, type: string, body: string) => void;
+  problem: (reply: FastifyReply, code: ProblemCode, options?: ProblemOptions) => void;
+  /** The generic 500, logged with the instance that the caller is shown. Nothing is sent if something was before. */
+  unexpected: (reply: FastifyReply, error: unknown) => void;
+  /** Counts an answer that was sent otherwise, such as a stream. */
+  count: (status: number) => void;
+};
+
+export function createAnswers(metrics: Metrics, route: RouteClass, log: Log): Answers {
+  const answered = metrics.answered(route);
+
+  function send(reply: FastifyReply, status: number, type: string, body: string): void {
+    count(status);
+    reply.code(status).header('content-type', type).send(body);
+  }
+
+  function count(status: number): void {
+    answered[status] = (answered[status] ?? 0) + 1;
+  }
+
+  function problem(reply: FastifyReply, code: ProblemCode, options: ProblemOptions = {}): void {
+    reply.headers({
+      'cache-control': 'no-store',
+      ...problemOf(code).headers,
+      ...(options.retryAfter !== undefined && { 'retry-after': String(options.retryAfter) }),
+      ...(options.allow !== undefined && { allow: options.allow }),
+    });
+    send(reply, problemOf(code).status, PROBLEM_TYPE, problemBody(code, newInstance(), options.run));
+  }
+
+  function unexpected(reply: FastifyReply, error: unknown): void {
+    const instance = newInstance();
+    log.error({ err: error, instance, route }, 'a request failed unexpectedly');
+    if (reply.sent) return;
+    send(reply, 500, PROBLEM_TYPE, problemBody('internal', instance));
+  }
+
+  return { send, problem, unexpected, count };
+}
+
+/** The name of one request, which the answer and the log share. */
+export function newInstance(): string {
+  return `urn:uuid:${randomUUID()}`;
+}

@@ -1,0 +1,73 @@
+/**
+ * The body of a request: what it must be declared as, judged from the headers alone, and its bytes, of which never more
+ * than the limit are kept.
+ */
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+
+export type BodyRefusal = 'unsupported-media-type' | 'too-large';
+
+const MAX_CACHED_TYPES = 64;
+const knownTypes = new Map<string, boolean>();
+
+/** Refuses what is not declared as JSON in UTF-8, what is compressed, and what says to be longer than the limit. */
+export function refuseByHeaders(headers: IncomingHttpHeaders, limit: number): BodyRefusal | undefined {
+  if (headers['content-encoding'] !== undefined || !isJsonType(headers['content-type'])) {
+    return 'unsupported-media-type';
+  }
+  return Number(headers['content-length'] ?? 0) > limit ? 'too-large' : undefined;
+}
+
+/** Whether a body comes with the request at all (RFC 9112, section 6.3). */
+export function hasBody(headers: IncomingHttpHeaders): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
+
+/** `application/json` or a `+json` type, with no charset or with UTF-8. Senders use few spellings: each is read once. */
+export function isJsonType(contentType: string | undefined): boolean {
+  if (contentType === undefined) return false;
+  const known = knownTypes.get(contentType);
+  if (known !== undefined) return known;
+  const verdict = readType(contentType);
+  if (knownTypes.size < MAX_CACHED_TYPES) knownTypes.set(contentType, verdict);
+  return verdict;
+}
+
+function readType(contentType: string): boolean {
+  const [type = '', ...parameters] = contentType.toLowerCase().split(';');
+  if (!/^(application\/json|[a-z0-9!#$&^_.-]+\/[a-z0-9!#$&^_.+-]+\+json)$/.test(type.trim())) return false;
+  return parameters.every((parameter) => {
+    const [name = '', value = ''] = parameter.split('=');
+    return name.trim() !== 'charset' || /^"?utf-8"?$/.test(value.trim());
+  });
+}
+
+export type Body = { outcome: 'read'; bytes: Uint8Array } | { outcome: 'too-large' } | { outcome: 'aborted' };
+
+/**
+ * Reads the body. A caller that waits for "100 Continue" is told now, not before its headers were judged. Beyond the
+ * limit reading stops: the answer must close the connection, since the rest of the body is still to come.
+ */
+export function readBody(request: IncomingMessage, response: ServerResponse, limit: number): Promise<Body> {
+  if (request.destroyed) return Promise.resolve({ outcome: 'aborted' });
+  if (request.headers.expect !== undefined) response.writeContinue();
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    request.on('data', (chunk: Buffer) => {
+      length += chunk.length;
+      if (length <= limit) {
+        chunks.push(chunk);
+        return;
+      }
+      request.pause();
+      resolve({ outcome: 'too-large' });
+    });
+    request.on('end', () => {
+      const [first] = chunks;
+      resolve({ outcome: 'read', bytes: chunks.length === 1 && first ? first : Buffer.concat(chunks) });
+    });
+    // 'close' comes also after 'end', and then changes nothing.
+    request.on('close', () => resolve({ outcome: 'aborted' }));
+    request.on('error', () => resolve({ outcome: 'aborted' }));
+  });
+}

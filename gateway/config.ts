@@ -1,0 +1,57 @@
+/** What the gateway is told from outside: its environment, read once and checked. A value that makes no sense stops it. */
+import * as z from 'zod';
+
+const port = (fallback: number) => z.coerce.number().int().min(0).max(65_535).default(fallback);
+const seconds = (fallback: number) => z.coerce.number().min(0).max(600).default(fallback);
+
+const environment = z.object({
+  /** The pod's name, which its Lease bears. */
+  POD_NAME: z.string().min(1),
+  /** The namespace of the pod and of its Lease. */
+  POD_NAMESPACE: z.string().min(1),
+  /** The pod's uid, so that the Lease goes with the pod. Left out: the Lease runs out. */
+  POD_UID: z.string().min(1).optional(),
+  /** Outside a cluster: the kubeconfig to use. */
+  KUBECONFIG: z.string().min(1).optional(),
+  /** The namespaces whose workflows are served, with commas between them. Left out: all. */
+  WATCH_NAMESPACES: z
+    .string()
+    .transform((text) => text.split(',').flatMap((name) => name.trim() || []))
+    .default([]),
+  /** The run store, without user and password. */
+  REDIS_URL: z.url({ protocol: /^rediss?$/ }),
+  REDIS_USERNAME: z.string().min(1).optional(),
+  REDIS_PASSWORD: z.string().min(1).optional(),
+  /** What anybody may call. */
+  PUBLIC_PORT: port(8080),
+  /** What callers with a token may call, and the probes. */
+  INTERNAL_PORT: port(8081),
+  METRICS_PORT: port(9090),
+  /** The address that the listeners bind to. Left out: all, IPv6 and IPv4. */
+  BIND_ADDRESS: z.string().min(1).optional(),
+  /** The longest body that is accepted, in bytes. */
+  BODY_LIMIT: z.coerce.number().int().min(1_024).max(8_388_608).default(1_048_576),
+  /** How long requests are still taken after SIGTERM, while connections are asked to close. */
+  DRAIN_SECONDS: seconds(3),
+  /** How long callers that wait for an answer are waited for after that. */
+  CLOSE_SECONDS: seconds(30),
+  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace']).default('info'),
+});
+
+export type GatewayConfig = z.infer<typeof environment>;
+
+/** Reads the environment. Throws an Error that names every variable that is missing or makes no sense, never a value. */
+export function readConfig(env: Record<string, string | undefined>): GatewayConfig {
+  const given = Object.fromEntries(
+    Object.entries(env).filter(([, value]) => value !== undefined && value !== ''),
+  );
+  const result = environment.safeParse(given);
+  if (result.success) return result.data;
+  const faults = result.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
+  throw new Error(`The gateway's environment is not usable.\n  ${faults.join('\n  ')}`);
+}
+
+/** The gateway's own configuration and the environment that a pod finds the API server by. */
+export function gatewayConfig(): { config: GatewayConfig; env: Record<string, string | undefined> } {
+  return { config: readConfig(process.env), env: process.env };
+}

@@ -1,0 +1,27 @@
+/** What the listeners are built from. `main.ts` makes it once; tests make it with what they need. */
+import type { KubeClient } from '../kube/client.ts';
+import type { Log } from '../kube/log.ts';
+import type { RunStoreConnection } from '../runs/connection.ts';
+import type { ReplyWaiter } from '../runs/reply.ts';
+import type { Health } from './health.ts';
+import type { Access } from './internal/access.ts';
+import type { Metrics, Open } from './metrics.ts';
+import type { RouteTable } from './routes.ts';
+
+export type GatewayDeps = {
+  routes: RouteTable;
+  runs: RunStoreConnection;
+  waiter: ReplyWaiter;
+  access: Access;
+  /** Reads runs that are no longer in the run store, after their reader was authorised. */
+  client: Pick<KubeClient, 'find'>;
+  health: Health;
+  metrics: Metrics;
+  /** How much is open, for the metrics. */
+  open: Open;
+  /** The longest body, in bytes. */
+  bodyLimit: number;
+  /** Aborted when the listeners close: streams end then. */
+  closing: AbortSignal;
+  log: Log;
+};

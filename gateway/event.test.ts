@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { admittedHeaders, bodyHash, eventInput, eventKey } from './event.ts';
+
+test('the body is in the input byte for byte', () => {
+  const body = ' { "b" : 1E-999, "a":[-0, 10000000000000000999] } ';
+  expect(eventInput(body)).toBe(`{"text_content":"","data_content":${body}}`);
+  expect(JSON.parse(eventInput('[1,{"a":null}]'))).toEqual({ text_content: '', data_content: [1, { a: null }] });
+});
+
+test('only admitted headers become part of the event', () => {
+  const headers = { 'x-event': 'push', cookie: 'secret', 'x-many': ['a', 'b'] };
+  expect(admittedHeaders(headers, ['x-event', 'x-many', 'x-absent'])).toEqual({ 'x-event': 'push', 'x-many': 'a, b' });
+  expect(admittedHeaders(headers, [])).toBeUndefined();
+  expect(admittedHeaders(headers, undefined)).toBeUndefined();
+  expect(eventInput('{}', { 'x-event': '"quoted"' })).toBe(
+    '{"text_content":"","data_content":{},"headers":{"x-event":"\\"quoted\\""}}',
+  );
+});
+
+test('Idempotency-Key names the event, or else the header that the workflow names', () => {
+  const both = { 'idempotency-key': 'k', 'x-delivery': 'd' };
+  expect(eventKey(both, 'x-delivery')).toEqual({ outcome: 'key', key: 'k' });
+  expect(eventKey({ 'x-delivery': 'd' }, 'x-delivery')).toEqual({ outcome: 'key', key: 'd' });
+  expect(eventKey({ 'x-delivery': 'd' })).toEqual({ outcome: 'none' });
+});
+
+test('a key that is empty or longer than 1,024 characters is refused, not ignored', () => {
+  expect(eventKey({ 'idempotency-key': '' })).toEqual({ outcome: 'bad' });
+  expect(eventKey({ 'idempotency-key': 'k'.repeat(1_024) }).outcome).toBe('key');
+  expect(eventKey({ 'idempotency-key': 'k'.repeat(1_025) })).toEqual({ outcome: 'bad' });
+});
+
+test('bodies that differ in one byte have different hashes', () => {
+  expect(bodyHash('{}')).not.toBe(bodyHash('{ }'));
+});

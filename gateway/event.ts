@@ -1,0 +1,50 @@
+/**
+ * A request as an event: the trigger's output as JSON text with the body in it byte for byte, and the key that tells
+ * one event from another.
+ */
+import { createHash } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+
+/** The longest key of an event, in characters. */
+export const MAX_KEY = 1_024;
+
+/** The output of a trigger whose data is the JSON text given, unchanged. `headers` are those that nodes may read. */
+export function eventInput(data: string, headers?: Record<string, string>): string {
+  const rest = headers === undefined ? '' : `,"headers":${JSON.stringify(headers)}`;
+  return `{"text_content":"","data_content":${data}${rest}}`;
+}
+
+/** Those of the request's headers that the workflow admits; undefined if it admits none. */
+export function admittedHeaders(
+  headers: IncomingHttpHeaders,
+  admitted: readonly string[] | undefined,
+): Record<string, string> | undefined {
+  if (admitted === undefined || admitted.length === 0) return undefined;
+  const found = admitted.flatMap((name): [string, string][] => {
+    const value = headerText(headers, name);
+    return value === undefined ? [] : [[name, value]];
+  });
+  return Object.fromEntries(found);
+}
+
+export type EventKey = { outcome: 'none' } | { outcome: 'key'; key: string } | { outcome: 'bad' };
+
+const NO_KEY: EventKey = { outcome: 'none' };
+
+/** The key that the sender gave: `Idempotency-Key`, or else the header that the workflow names. */
+export function eventKey(headers: IncomingHttpHeaders, dedupeHeader?: string): EventKey {
+  const named = dedupeHeader === undefined ? undefined : headerText(headers, dedupeHeader);
+  const key = headerText(headers, 'idempotency-key') ?? named;
+  if (key === undefined) return NO_KEY;
+  return key.length === 0 || key.length > MAX_KEY ? { outcome: 'bad' } : { outcome: 'key', key };
+}
+
+/** What two requests with the same key must have in common. */
+export function bodyHash(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+function headerText(headers: IncomingHttpHeaders, name: string): string | undefined {
+  const value = headers[name];
+  return Array.isArray(value) ? value.join(', ') : value;
+}

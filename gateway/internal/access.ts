@@ -1,0 +1,146 @@
+/**
+ * Whether a caller may do something: authenticated by TokenReview, authorised by SubjectAccessReview, so that the
+ * cluster's RBAC decides. Answers are kept for at most 10 s from the moment before they were asked for, and the number
+ * of questions is bounded. When the API server cannot be asked, nobody is allowed.
+ */
+import { createHash } from 'node:crypto';
+import { GROUP } from '../../api/group.ts';
+import type { KubeClient } from '../../kube/client.ts';
+import { systemClock, type Clock } from '../../kube/clock.ts';
+import type { Log } from '../../kube/log.ts';
+import { subjectAccessReviews, type SubjectAccessReview } from '../../kube/resource.ts';
+import type { Metrics } from '../metrics.ts';
+import { bearerToken, REVIEW_OPTIONS, reviewToken, type Identity } from './identity.ts';
+import { createReviewLimit, Overloaded } from './reviewLimit.ts';
+import { createExpiring } from './expiring.ts';
+
+/** What a caller wants to do, in the words of RBAC. */
+export type Wanted = {
+  verb: 'create' | 'get';
+  resource: 'workflows' | 'workflowruns';
+  subresource?: 'execute';
+  namespace: string;
+  name: string;
+};
+
+export type Decision = 'allowed' | 'unauthorized' | 'forbidden' | 'unavailable';
+
+export type Access = {
+  /** Decides for the value of an Authorization header. Never rejects. */
+  decide: (authorization: string | undefined, wanted: Wanted | undefined) => Promise<Decision>;
+};
+
+const POSITIVE_MS = 10_000;
+/** Short, so that a right that was just given works at once for a person who tries again. */
+const NEGATIVE_MS = 2_000;
+const MAX_IDENTITIES = 2_048;
+const MAX_REFUSED = 8_192;
+const MAX_DECISIONS = 256;
+
+/** `key` stands for the token: two tokens of one user may differ in groups and scopes. */
+type Known = { key: string; identity: Identity; decisions: ReturnType<typeof createExpiring<boolean>> };
+
+export type AccessOptions = {
+  client: Pick<KubeClient, 'create'>;
+  metrics: Pick<Metrics, 'reviews'>;
+  log: Log;
+  clock?: Clock;
+};
+
+export function createAccess(options: AccessOptions): Access {
+  const { client, metrics, log, clock = systemClock } = options;
+  const limit = createReviewLimit(clock);
+  const known = createExpiring<Known>(MAX_IDENTITIES, clock);
+  const refused = createExpiring<true>(MAX_REFUSED, clock);
+  const underWay = new Map<string, Promise<unknown>>();
+
+  async function identify(token: string): Promise<Known | undefined> {
+    const key = createHash('sha256').update(token).digest('base64');
+    const held = known.get(key);
+    if (held !== undefined || refused.get(key) === true) return held;
+    return once(`who ${key}`, async () => {
+      const askedAt = clock.now();
+      const identity = await ask('token', () => limit.forUnknown(() => reviewToken(client, token)));
+      if (identity === undefined) {
+        refused.set(key, true, askedAt + NEGATIVE_MS);
+        return undefined;
+      }
+      // The decisions live inside the identity, so that they end with it: a revoked token is refused within 10 s.
+      const entry = { key, identity, decisions: createExpiring<boolean>(MAX_DECISIONS, clock) };
+      known.set(key, entry, askedAt + POSITIVE_MS);
+      return entry;
+    });
+  }
+
+  async function allows({ key: token, identity, decisions }: Known, wanted: Wanted): Promise<boolean> {
+    const key = Object.values(wanted).join(' ');
+    const held = decisions.get(key);
+    if (held !== undefined) return held;
+    return once(`may ${token} ${key}`, async () => {
+      const askedAt = clock.now();
+      const allowed = await ask('access', () => limit.forKnown(() => reviewAccess(client, identity, wanted)));
+      decisions.set(key, allowed, askedAt + (allowed ? POSITIVE_MS : NEGATIVE_MS));
+      return allowed;
+    });
+  }
+
+  /** Callers with the same question share one answer. */
+  async function once<T>(key: string, question: () => Promise<T>): Promise<T> {
+    const running = underWay.get(key) as Promise<T> | undefined;
+    if (running !== undefined) return running;
+    const answer = question().finally(() => underWay.delete(key));
+    underWay.set(key, answer);
+    return answer;
+  }
+
+  async function ask<T>(kind: string, question: () => Promise<T>): Promise<T> {
+    try {
+      const answer = await question();
+      metrics.reviews.inc({ kind, outcome: answer === undefined || answer === false ? 'no' : 'yes' });
+      return answer;
+    } catch (error) {
+      metrics.reviews.inc({ kind, outcome: error instanceof Overloaded ? 'overloaded' : 'failed' });
+      throw error;
+    }
+  }
+
+  return {
+    decide: async (authorization, wanted) => {
+      const token = bearerToken(authorization);
+      if (token === undefined) return 'unauthorized';
+      try {
+        const caller = await identify(token);
+        if (caller === undefined) return 'unauthorized';
+        if (wanted === undefined) return 'forbidden';
+        return (await allows(caller, wanted)) ? 'allowed' : 'forbidden';
+      } catch (error) {
+        if (!(error instanceof Overloaded))
+          log.warn({ err: error }, 'cannot ask the API server about a caller');
+        return 'unavailable';
+      }
+    },
+  };
+}
+
+async function reviewAccess(
+  client: Pick<KubeClient, 'create'>,
+  identity: Identity,
+  wanted: Wanted,
+): Promise<boolean> {
+  const { username, uid, groups, extra } = identity;
+  const review = await client.create<SubjectAccessReview>(
+    subjectAccessReviews,
+    {
+      metadata: { name: '' },
+      spec: {
+        user: username,
+        ...(uid !== undefined && { uid }),
+        ...(groups !== undefined && { groups }),
+        ...(extra !== undefined && { extra }),
+        resourceAttributes: { group: GROUP, ...wanted },
+      },
+    },
+    REVIEW_OPTIONS,
+  );
+  return review.status?.allowed === true;
+}

@@ -1,0 +1,139 @@
+/**
+ * `GET /workflows/{id}/runs/{run}/events`: the live events of a run as server-sent events (WHATWG HTML, section 9.2), from
+ * the first one, or from the one after `Last-Event-ID`. The stream ends after the event that ends the run; a client that
+ * comes back after that is told with 204 that there is no more.
+ */
+import type { ServerResponse } from 'node:http';
+import type { FastifyPluginCallback } from 'fastify';
+import { isTerminal } from '../../api/run.ts';
+import { followEvents, readEvents } from '../../runs/events.ts';
+import type { RunEvent } from '../../runs/types.ts';
+import { createAnswers, type Answers } from '../answers.ts';
+import { closedSignal } from '../closed.ts';
+import type { GatewayDeps } from '../deps.ts';
+import { onlyGet, type Exchange } from './guard.ts';
+import { findRun, type FoundRun } from './runs.ts';
+
+const HEARTBEAT_MS = 15_000;
+const HEADERS = {
+  'content-type': 'text/event-stream',
+  'cache-control': 'no-store',
+  // Proxies must pass each event on at once.
+  'x-accel-buffering': 'no',
+};
+
+export function eventsRoute(deps: GatewayDeps): FastifyPluginCallback {
+  const answers = createAnswers(deps.metrics, 'events', deps.log);
+  return (app, _options, done) => {
+    app.route({
+      method: app.supportedMethods,
+      url: '/workflows/:id/runs/:run/events',
+      onRequest: onlyGet(answers),
+      handler: (request, reply) => {
+        answerEvents(deps, answers, { request, reply }).catch((error: unknown) =>
+          answers.unexpected(reply, error),
+        );
+      },
+    });
+    done();
+  };
+}
+
+async function answerEvents(deps: GatewayDeps, answers: Answers, exchange: Exchange): Promise<void> {
+  const found = await findRun(deps, answers, exchange);
+  if (found === undefined) return;
+  const { request, reply } = exchange;
+  const after = lastEventId(request.headers['last-event-id']);
+  if (after !== undefined && isTerminal(found.view.phase) && !(await hasMore(deps, found, after))) {
+    answers.count(204);
+    reply.code(204).send();
+    return;
+  }
+  answers.count(200);
+  reply.hijack();
+  deps.open.streams += 1;
+  try {
+    await stream(
+      reply.raw,
+      eventsOf(deps, found, after, AbortSignal.any([closedSignal(reply.raw), deps.closing])),
+    );
+  } finally {
+    deps.open.streams -= 1;
+    reply.raw.end();
+  }
+}
+
+/** What cannot be an id of ours names no event, so that the stream begins at the first one. */
+function lastEventId(header: string | string[] | undefined): string | undefined {
+  return typeof header === 'string' && /^[0-9A-Za-z-]{1,64}$/.test(header) ? header : undefined;
+}
+
+async function hasMore(deps: GatewayDeps, { view, project }: FoundRun, after: string): Promise<boolean> {
+  if (project === undefined || after === ENDED) return false;
+  const events = await readEvents(deps.runs, project, view.run, { after, limit: 1 });
+  return !Array.isArray(events) || events.length > 0;
+}
+
+async function* eventsOf(
+  deps: GatewayDeps,
+  { view, project }: FoundRun,
+  after: string | undefined,
+  signal: AbortSignal,
+): AsyncGenerator<RunEvent> {
+  let told = after !== undefined;
+  if (project !== undefined) {
+    const options = { signal, ...(after !== undefined && { after }) };
+    for await (const event of followEvents(deps.runs, project, view.run, options)) {
+      told = true;
+      yield event;
+    }
+  }
+  if (!told && !signal.aborted) yield lastWord(view);
+}
+
+const ENDED = 'ended';
+
+/** What is told of a run whose events are gone: how far it came. */
+function lastWord(view: FoundRun['view']): RunEvent {
+  const at = Date.parse(view.completionTime ?? view.startTime ?? '');
+  return {
+    id: ENDED,
+    type: 'run',
+    phase: view.phase,
+    ...(view.reason !== undefined && { reason: view.reason }),
+    ...(view.message !== undefined && { message: view.message }),
+    at: Number.isNaN(at) ? 0 : at,
+  };
+}
+
+async function stream(response: ServerResponse, events: AsyncIterable<RunEvent>): Promise<void> {
+  response.writeHead(200, HEADERS);
+  response.flushHeaders();
+  const heartbeat = setInterval(() => response.write(': still here\n\n'), HEARTBEAT_MS);
+  try {
+    for await (const event of events) {
+      if (response.destroyed) break;
+      if (!response.write(eventText(event))) await writable(response);
+    }
+  } finally {
+    clearInterval(heartbeat);
+  }
+}
+
+/** One event on the wire. Its data is JSON, which has no line breaks. */
+export function eventText({ id, type, ...data }: RunEvent): string {
+  return `id: ${id}\nevent: ${type}\ndata: ${JSON.stringify(data)}\n\n`;
+}
+
+/** Resolves when a slow reader has caught up, or has gone. */
+function writable(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      response.off('drain', end);
+      response.off('close', end);
+      resolve();
+    };
+    response.on('drain', end);
+    response.on('close', end);
+  });
+}

@@ -1,0 +1,135 @@
+/**
+ * `POST /workflows/{id}/execute`: starts a run of any workflow for a caller that RBAC allows to `create`
+ * `workflows/execute`. The body, a JSON object, becomes the trigger's output unchanged.
+ */
+import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify';
+import { parseJson } from '../../api/json.ts';
+import { submit } from '../../runs/submit.ts';
+import type { Submission, Submitted } from '../../runs/types.ts';
+import { createAnswers, JSON_TYPE, type Answers } from '../answers.ts';
+import { hasBody, readBody, refuseByHeaders } from '../body.ts';
+import { closedSignal } from '../closed.ts';
+import type { GatewayDeps } from '../deps.ts';
+import { bodyHash, eventInput, eventKey } from '../event.ts';
+import { answerAccepted, refuseSubmission } from '../outcome.ts';
+import type { ProblemCode } from '../problems.ts';
+import type { Route } from '../routes.ts';
+import { waitFor } from '../waiting.ts';
+import { admit, type Exchange } from './guard.ts';
+import { preferredWait } from './prefer.ts';
+import { viewState } from './runView.ts';
+
+type Accepted = { route: Route; submitted: Extract<Submitted, { outcome: 'accepted' }> };
+
+export function executeRoute(deps: GatewayDeps): FastifyPluginCallback {
+  const answers = createAnswers(deps.metrics, 'execute', deps.log);
+  return (app, _options, done) => {
+    app.route({
+      method: app.supportedMethods,
+      url: '/workflows/:id/execute',
+      onRequest: ({ raw }, reply, next) => {
+        if (raw.method !== 'POST') return answers.problem(reply, 'method-not-allowed', { allow: 'POST' });
+        const code = hasBody(raw.headers) ? refuseByHeaders(raw.headers, deps.bodyLimit) : undefined;
+        if (code === undefined) next();
+        else answers.problem(reply, code);
+      },
+      handler: (request, reply) => {
+        execute(deps, answers, { request, reply }).catch((error: unknown) =>
+          answers.unexpected(reply, error),
+        );
+      },
+    });
+    done();
+  };
+}
+
+async function execute(deps: GatewayDeps, answers: Answers, exchange: Exchange): Promise<void> {
+  const { request, reply } = exchange;
+  const addressed = await admit(deps.access, answers, exchange, ({ namespace, workflow }) => ({
+    verb: 'create',
+    resource: 'workflows',
+    subresource: 'execute',
+    namespace,
+    name: workflow,
+  }));
+  if (addressed === undefined) return;
+  const asked = readAsked(deps, request);
+  if (typeof asked === 'string') return answers.problem(reply, asked);
+  const event = await readEvent(deps, request, reply);
+  if (event === undefined) return;
+  if (typeof event === 'string') return answers.problem(reply, event);
+  const submitted = await submit(deps.runs, submissionOf(asked, event.text));
+  if (submitted.outcome !== 'accepted') return refuseSubmission(answers, reply, submitted);
+  await answerRun(deps, answers, exchange, { route: asked.route, submitted });
+}
+
+type Asked = { route: Route; test: boolean; key: string | undefined };
+
+/** What the caller asks for, as far as it can be told without the body. */
+function readAsked(
+  { routes, health }: GatewayDeps,
+  { params, query, headers }: FastifyRequest,
+): Asked | ProblemCode {
+  const route = routes.workflow((params as { id: string }).id);
+  if (route === undefined) return health.synced() ? 'not-found' : 'not-ready';
+  const { test } = query as { test?: unknown };
+  if (test !== undefined && test !== 'true' && test !== 'false') return 'bad-query';
+  if (test !== 'true' && !route.spec.active) return 'inactive';
+  const key = eventKey(headers);
+  if (key.outcome === 'bad') return 'bad-key';
+  return { route, test: test === 'true', key: key.outcome === 'key' ? key.key : undefined };
+}
+
+function submissionOf({ route: { spec }, test, key }: Asked, text: string): Submission {
+  return {
+    project: spec.projectUID,
+    workflow: spec.workflow,
+    workflowUid: spec.workflowUID,
+    revision: spec.revision,
+    trigger: 'execute',
+    // No event at all: in a test run the trigger's testData takes its place.
+    input: text === '' && test ? '' : eventInput(text || '{}'),
+    test,
+    ...(key === undefined ? { bodyHash: '' } : { dedupeKey: key, bodyHash: bodyHash(text) }),
+  };
+}
+
+/** The body as JSON text, empty if there is none; undefined if the caller has gone. */
+async function readEvent(
+  deps: GatewayDeps,
+  { raw }: FastifyRequest,
+  reply: FastifyReply,
+): Promise<{ text: string } | ProblemCode | undefined> {
+  if (!hasBody(raw.headers)) return { text: '' };
+  const body = await readBody(raw, reply.raw, deps.bodyLimit);
+  if (body.outcome === 'aborted') return undefined;
+  if (body.outcome === 'too-large') return 'too-large';
+  if (body.bytes.length === 0) return { text: '' };
+  const json = parseJson(body.bytes);
+  if (!json.ok) return json.code;
+  const { value } = json;
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? { text: json.text }
+    : 'not-an-object';
+}
+
+/** 202 at once, or 200 with the outputs if the caller would wait and the run ends in that time. */
+async function answerRun(
+  deps: GatewayDeps,
+  answers: Answers,
+  { request, reply }: Exchange,
+  { route, submitted: { run } }: Accepted,
+): Promise<void> {
+  reply.header('location', `/workflows/${route.id}/runs/${run}`);
+  const seconds = preferredWait(request.headers.prefer);
+  if (seconds === undefined) return answerAccepted(answers, reply, 202, run);
+  const signal = AbortSignal.any([closedSignal(reply.raw), deps.closing]);
+  const waited = await waitFor(deps, route.spec.projectUID, run, {
+    timeoutMs: seconds * 1_000,
+    until: 'end',
+    signal,
+  });
+  reply.header('preference-applied', `wait=${seconds}`);
+  if (waited.kind !== 'ended') return answerAccepted(answers, reply, 202, run);
+  answers.send(reply, 200, JSON_TYPE, JSON.stringify(viewState(route.namespace, waited.state)));
+}

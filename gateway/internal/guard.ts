@@ -1,0 +1,54 @@
+/** What every route about a workflow asks first: who calls, and whether RBAC allows it. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { parseWorkflowId } from '../../api/group.ts';
+import type { Answers } from '../answers.ts';
+import type { ProblemCode } from '../problems.ts';
+import type { Access, Decision, Wanted } from './access.ts';
+
+const REFUSALS = {
+  unauthorized: 'unauthorized',
+  forbidden: 'forbidden',
+  unavailable: 'cluster-unavailable',
+} as const satisfies Record<Exclude<Decision, 'allowed'>, ProblemCode>;
+
+export type Exchange = { request: FastifyRequest; reply: FastifyReply };
+export type Addressed = { namespace: string; workflow: string };
+
+/**
+ * Whether the caller may do it; otherwise the reply is sent. Who is not known learns nothing; who is known and not
+ * allowed does not learn whether the workflow exists, since RBAC decides by namespace and name alone.
+ */
+export async function admit(
+  access: Access,
+  answers: Answers,
+  { request, reply }: Exchange,
+  wanted: (addressed: Addressed) => Wanted,
+): Promise<Addressed | undefined> {
+  const addressed = addressedWorkflow(request);
+  const decision = await access.decide(request.headers.authorization, addressed && wanted(addressed));
+  if (decision === 'allowed') return addressed;
+  if (addressed === undefined && decision === 'forbidden') answers.problem(reply, 'not-found');
+  else answers.problem(reply, REFUSALS[decision]);
+  return undefined;
+}
+
+function addressedWorkflow({ params }: FastifyRequest): Addressed | undefined {
+  const { id } = params as { id: string };
+  const parsed = parseWorkflowId(id);
+  return parsed && isName(parsed.namespace) && isName(parsed.name)
+    ? { namespace: parsed.namespace, workflow: parsed.name }
+    : undefined;
+}
+
+/** Whether it can be the name of an object, so that it may be put into a path of the Kubernetes API. */
+export function isName(text: string): boolean {
+  return text.length <= 253 && /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(text);
+}
+
+/** A hook that refuses every method but GET. */
+export function onlyGet(answers: Answers) {
+  return ({ raw }: FastifyRequest, reply: FastifyReply, next: () => void): void => {
+    if (raw.method === 'GET') next();
+    else answers.problem(reply, 'method-not-allowed', { allow: 'GET' });
+  };
+}

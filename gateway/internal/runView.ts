@@ -1,0 +1,93 @@
+/** A run as callers see it: the same members whether it comes from the run store or from its record. */
+import type { NodeStatus } from '../../api/run.ts';
+import { workflowId } from '../../api/group.ts';
+import type { WorkflowRun } from '../../api/kinds.ts';
+import type { NodePhase, RunPhase } from '../../api/run.ts';
+import type { NodeOutput } from '../../api/value.ts';
+import type { NodeState, RunState } from '../../runs/types.ts';
+
+export type NodeView = {
+  id: string;
+  phase: NodePhase;
+  attempts?: number | undefined;
+  startTime?: string | undefined;
+  completionTime?: string | undefined;
+  output?: Partial<NodeOutput> | undefined;
+  truncated?: boolean | undefined;
+  reason?: string | undefined;
+  message?: string | undefined;
+  usage?: NodeStatus['usage'];
+};
+
+/** Times are RFC 3339. Members that are not known are left out. */
+export type RunView = {
+  run: string;
+  workflow: string;
+  phase: RunPhase;
+  trigger?: string | undefined;
+  test: boolean;
+  revision?: string | undefined;
+  retryOf?: string | undefined;
+  acceptedTime?: string | undefined;
+  startTime?: string | undefined;
+  completionTime?: string | undefined;
+  reason?: string | undefined;
+  message?: string | undefined;
+  nodes: NodeView[];
+};
+
+/** From the run store. */
+export function viewState(namespace: string, state: RunState): RunView {
+  return {
+    run: state.run,
+    workflow: workflowId(namespace, state.workflow),
+    phase: state.phase,
+    trigger: state.trigger,
+    test: state.test,
+    revision: state.revision,
+    retryOf: state.retryOf,
+    acceptedTime: time(state.acceptedAt),
+    startTime: time(state.startedAt),
+    completionTime: time(state.endedAt),
+    reason: state.reason,
+    message: state.message,
+    nodes: state.nodes.map(viewNode),
+  };
+}
+
+/** From the record. */
+export function viewRecord({ metadata, spec, status }: WorkflowRun): RunView {
+  return {
+    run: metadata.name,
+    workflow: workflowId(metadata.namespace ?? '', spec.workflow),
+    phase: status?.phase ?? 'Pending',
+    trigger: spec.trigger?.type,
+    test: spec.test ?? false,
+    revision: status?.revision ?? spec.revision,
+    retryOf: spec.retryOf,
+    acceptedTime: status?.acceptedTime,
+    startTime: status?.startTime,
+    completionTime: status?.completionTime,
+    reason: status?.reason,
+    message: status?.message,
+    nodes: status?.nodes ?? [],
+  };
+}
+
+function viewNode(node: NodeState): NodeView {
+  return {
+    id: node.id,
+    phase: node.phase,
+    attempts: node.attempts,
+    startTime: time(node.startedAt),
+    completionTime: time(node.endedAt),
+    output: node.output,
+    reason: node.reason,
+    message: node.message,
+    usage: node.usage,
+  };
+}
+
+function time(ms: number | undefined): string | undefined {
+  return ms === undefined ? undefined : new Date(ms).toISOString();
+}

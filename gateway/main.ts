@@ -1,0 +1,113 @@
+/** The gateway: takes the outside world in. This file only wires. */
+import { randomUUID } from 'node:crypto';
+import pino from 'pino';
+import { createClient } from '../kube/client.ts';
+import { inClusterConnection, kubeconfigConnection } from '../kube/config.ts';
+import { connectRunStore } from '../runs/connection.ts';
+import { createReplyWaiter } from '../runs/reply.ts';
+import { acknowledgeRoutes, type Acknowledged } from './acknowledge.ts';
+import { gatewayConfig } from './config.ts';
+import type { GatewayDeps } from './deps.ts';
+import { followRoutes } from './follow.ts';
+import { createHealth } from './health.ts';
+import { createAccess } from './internal/access.ts';
+import { closeGently, listen } from './listen.ts';
+import { createMetrics } from './metrics.ts';
+import { createRouteTable } from './routes.ts';
+import { buildInternal, buildMetrics, buildPublic } from './server.ts';
+
+const { config, env } = gatewayConfig();
+const log = pino({ level: config.LOG_LEVEL, base: { program: 'gateway', pod: config.POD_NAME } });
+const stopping = new AbortController();
+const closing = new AbortController();
+const ended = new AbortController();
+
+const connection =
+  config.KUBECONFIG === undefined ? inClusterConnection(env) : await kubeconfigConnection(config.KUBECONFIG);
+const client = createClient(connection, { fieldManager: 'windlass-gateway', userAgent: 'windlass-gateway' });
+const runs = connectRunStore({
+  url: config.REDIS_URL,
+  name: config.POD_NAME,
+  log,
+  ...(config.REDIS_USERNAME !== undefined && { username: config.REDIS_USERNAME }),
+  ...(config.REDIS_PASSWORD !== undefined && { password: config.REDIS_PASSWORD }),
+});
+const waiter = createReplyWaiter(runs);
+const routes = createRouteTable();
+let acknowledged: Acknowledged | undefined;
+const followed = followRoutes({
+  client,
+  namespaces: config.WATCH_NAMESPACES,
+  table: routes,
+  onChange: () => acknowledged?.changed(),
+  log,
+  signal: ended.signal,
+});
+const health = createHealth({
+  routesAgeMs: followed.ageMs,
+  leaseAgeMs: () => acknowledged?.ageMs() ?? Infinity,
+  draining: () => stopping.signal.aborted,
+});
+const open = { waiters: 0, streams: 0 };
+const metrics = createMetrics({
+  routes: routes.size,
+  routesAgeSeconds: () => (health.synced() ? followed.ageMs() / 1_000 : undefined),
+  open,
+});
+const deps: GatewayDeps = {
+  routes,
+  runs,
+  waiter,
+  access: createAccess({ client, metrics, log }),
+  client,
+  health,
+  metrics,
+  open,
+  bodyLimit: config.BODY_LIMIT,
+  closing: closing.signal,
+  log,
+};
+
+const apps = [buildPublic(deps), buildInternal(deps), buildMetrics(deps)] as const;
+const [publicPort, internalPort, metricsPort] = await Promise.all([
+  listen(apps[0], config.PUBLIC_PORT, config.BIND_ADDRESS),
+  listen(apps[1], config.INTERNAL_PORT, config.BIND_ADDRESS),
+  listen(apps[2], config.METRICS_PORT, config.BIND_ADDRESS),
+]);
+log.info({ publicPort, internalPort, metricsPort }, 'listening');
+
+process.once('SIGTERM', () => stopping.abort());
+process.once('SIGINT', () => stopping.abort());
+stopping.signal.addEventListener('abort', () => void stop());
+
+// Ended before the routes were known: then there is nothing to say of them.
+if (
+  await followed.synced.then(
+    () => true,
+    () => false,
+  )
+) {
+  acknowledged = acknowledgeRoutes({
+    client,
+    table: routes,
+    pod: { namespace: config.POD_NAMESPACE, name: config.POD_NAME, uid: config.POD_UID },
+    identity: `${config.POD_NAME}_${randomUUID()}`,
+    log,
+    signal: ended.signal,
+  });
+  log.info({ routes: routes.size() }, 'all routes are known');
+}
+
+async function stop(): Promise<void> {
+  log.info({}, 'shutting down');
+  await closeGently([...apps], {
+    drainMs: config.DRAIN_SECONDS * 1_000,
+    closeMs: config.CLOSE_SECONDS * 1_000,
+    onDrained: () => closing.abort(),
+  });
+  ended.abort();
+  waiter.close();
+  await Promise.all([acknowledged?.stopped, runs.close()]);
+  await client.close();
+  log.info({}, 'stopped');
+}

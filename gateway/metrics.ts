@@ -1,0 +1,95 @@
+/**
+ * What the gateway counts. Labels are bounded: classes of routes and status codes, never an id. Counting a request
+ * is an addition to a number; the text is made when somebody asks for it.
+ */
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+
+export const ROUTE_CLASSES = ['webhook', 'execute', 'run', 'events', 'other'] as const;
+export type RouteClass = (typeof ROUTE_CLASSES)[number];
+
+/** What gauges show at the moment when somebody asks. */
+export type Observed = {
+  routes: () => number;
+  /** Seconds since the API server last showed that no route is missing; undefined before the first time. */
+  routesAgeSeconds: () => number | undefined;
+  open: Open;
+};
+
+/** What is open now. */
+export type Open = { waiters: number; streams: number };
+
+export type Metrics = {
+  registry: Registry;
+  /** The counts of one class of routes by status code: add one where the answer is sent. */
+  answered: (route: RouteClass) => Float64Array;
+  /** Seconds from the last byte of an event to its place in the run store. */
+  acceptSeconds: Histogram;
+  /** Asks the API server who a caller is and what it may do, by kind and outcome. */
+  reviews: Counter<'kind' | 'outcome'>;
+};
+
+const HIGHEST_STATUS = 600;
+const ACCEPT_BUCKETS = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1, 2];
+
+export function createMetrics(observed: Observed): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const counts = new Map(ROUTE_CLASSES.map((route) => [route, new Float64Array(HIGHEST_STATUS)]));
+  registerRequests(registry, counts);
+  registerGauges(registry, observed);
+  return {
+    registry,
+    answered: (route) => counts.get(route) ?? new Float64Array(HIGHEST_STATUS),
+    acceptSeconds: new Histogram({
+      name: 'windlass_gateway_accept_seconds',
+      help: 'Time from the last byte of an event to its place in the run store.',
+      buckets: ACCEPT_BUCKETS,
+      registers: [registry],
+    }),
+    reviews: new Counter({
+      name: 'windlass_gateway_reviews_total',
+      help: 'Questions to the API server about callers, by kind and outcome.',
+      labelNames: ['kind', 'outcome'],
+      registers: [registry],
+    }),
+  };
+}
+
+function registerRequests(registry: Registry, counts: Map<RouteClass, Float64Array>): void {
+  registry.registerMetric(
+    new Counter({
+      name: 'windlass_gateway_requests_total',
+      help: 'Answers, by class of route and status code.',
+      labelNames: ['route', 'status'],
+      registers: [],
+      collect() {
+        this.reset();
+        for (const [route, byStatus] of counts) {
+          byStatus.forEach((count, status) => {
+            if (count > 0) this.inc({ route, status: String(status) }, count);
+          });
+        }
+      },
+    }),
+  );
+}
+
+function registerGauges(registry: Registry, observed: Observed): void {
+  const gauge = (name: string, help: string, read: () => number | undefined) =>
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      collect() {
+        this.set(read() ?? Number.NaN);
+      },
+    });
+  gauge('windlass_gateway_routes', 'Workflows that are served.', observed.routes);
+  gauge(
+    'windlass_gateway_routes_age_seconds',
+    'Time since the API server last showed that no route is missing.',
+    observed.routesAgeSeconds,
+  );
+  gauge('windlass_gateway_waiters', 'Callers that wait for a run.', () => observed.open.waiters);
+  gauge('windlass_gateway_event_streams', 'Open streams of live events.', () => observed.open.streams);
+}

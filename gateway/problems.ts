@@ -1,0 +1,199 @@
+/**
+ * The register of everything that the gateway can refuse a request with: RFC 9457 problems with a stable type. What a
+ * problem says is constant text: nothing of a request, an exception or another object is ever put into it.
+ */
+import type { JsonRefusalCode } from '../api/json.ts';
+
+export type ProblemDefinition = {
+  status: number;
+  title: string;
+  detail: string;
+  /** Headers that every answer with this problem has. */
+  headers?: Record<string, string>;
+};
+
+export const PROBLEMS = {
+  'bad-request': {
+    status: 400,
+    title: 'The request is not valid HTTP',
+    detail: 'Send a well-formed HTTP/1.1 request with one way of telling its length.',
+  },
+  'bad-json': {
+    status: 400,
+    title: 'The body is not JSON',
+    detail: 'Send one JSON value in UTF-8, without a byte order mark.',
+  },
+  'bad-key': {
+    status: 400,
+    title: 'The key of the event cannot be used',
+    detail: 'The header that names the event must have 1 to 1,024 printable characters.',
+  },
+  'bad-query': {
+    status: 400,
+    title: 'The query cannot be read',
+    detail: 'The parameter "test" must be true or false.',
+  },
+  unauthorized: {
+    status: 401,
+    title: 'Who calls is not known',
+    detail: 'Send "Authorization: Bearer" with a token that the cluster accepts.',
+    headers: { 'www-authenticate': 'Bearer realm="windlass"' },
+  },
+  forbidden: {
+    status: 403,
+    title: 'Not allowed',
+    detail: 'The token is good, but RBAC does not allow this call.',
+  },
+  'not-found': {
+    status: 404,
+    title: 'Nothing is here',
+    detail: 'No active workflow answers at this address.',
+  },
+  'method-not-allowed': {
+    status: 405,
+    title: 'Another method is needed',
+    detail: 'The Allow header names the methods that this address takes.',
+  },
+  'request-timeout': {
+    status: 408,
+    title: 'The request took too long',
+    detail: 'Send the headers within 5 seconds and the whole request within 10.',
+  },
+  inactive: {
+    status: 409,
+    title: 'The workflow is inactive',
+    detail: 'Activate the workflow, or ask for a test run with ?test=true.',
+  },
+  'too-large': {
+    status: 413,
+    title: 'The body is too large',
+    detail: 'Send less, or a reference to where the data is.',
+    // The rest of the body is still to come, and nobody will read it.
+    headers: { connection: 'close' },
+  },
+  'uri-too-long': {
+    status: 414,
+    title: 'The address is too long',
+    detail: 'An address may have at most 8,192 characters.',
+  },
+  'unsupported-media-type': {
+    status: 415,
+    title: 'The body is not declared as JSON',
+    detail: 'Send "Content-Type: application/json" in UTF-8, without a Content-Encoding.',
+  },
+  'too-deep': {
+    status: 422,
+    title: 'The JSON is nested too deep',
+    detail: 'Objects and lists may be nested 64 deep.',
+  },
+  'too-complex': {
+    status: 422,
+    title: 'The JSON has too many parts',
+    detail: 'An object may have 10,000 keys, a body 100,000 keys and values.',
+  },
+  'forbidden-key': {
+    status: 422,
+    title: 'The JSON has a key that is not accepted',
+    detail: 'The key __proto__, and prototype inside constructor, are not accepted.',
+  },
+  'duplicate-key': {
+    status: 422,
+    title: 'The JSON has a key twice',
+    detail: 'Programs do not agree on which of the two counts: send it once.',
+  },
+  'number-out-of-range': {
+    status: 422,
+    title: 'The JSON has a number that is too large',
+    detail: 'Numbers must fit a double: send larger ones as strings.',
+  },
+  'lone-surrogate': {
+    status: 422,
+    title: 'The JSON has a text that is no Unicode',
+    detail: 'A \\u escape stands for half of a surrogate pair.',
+  },
+  'not-an-object': {
+    status: 422,
+    title: 'The body is not a JSON object',
+    detail: 'Send an object, or nothing for an empty one.',
+  },
+  'key-reused': {
+    status: 422,
+    title: 'The key was used for another event',
+    detail: 'The same key came with another body before: use a new key for a new event.',
+  },
+  'too-many-runs': {
+    status: 429,
+    title: 'The workflow is at its limit',
+    detail: 'As many runs as the workflow admits are under way: try again later.',
+    headers: { 'retry-after': '5' },
+  },
+  'headers-too-large': {
+    status: 431,
+    title: 'The headers are too large',
+    detail: 'All headers together may have at most 16 KiB.',
+  },
+  internal: {
+    status: 500,
+    title: 'Something went wrong here',
+    detail: 'The log of the gateway has the details under this instance.',
+  },
+  'run-failed': {
+    status: 502,
+    title: 'The run failed before it answered',
+    detail: 'The run that should have answered has failed or was cancelled.',
+  },
+  'run-store-unavailable': {
+    status: 503,
+    title: 'The event cannot be stored now',
+    detail: 'Nothing was accepted. Send it again after the time in Retry-After.',
+  },
+  'run-store-full': {
+    status: 503,
+    title: 'There is no room for the event now',
+    detail: 'Nothing was accepted. Send it again after the time in Retry-After.',
+  },
+  'cluster-unavailable': {
+    status: 503,
+    title: 'The caller cannot be checked now',
+    detail:
+      'The Kubernetes API does not answer, or is asked too often. Try again after the time in Retry-After.',
+    headers: { 'retry-after': '2' },
+  },
+  'run-unavailable': {
+    status: 503,
+    title: 'The run cannot be read now',
+    detail: 'Neither the run store nor the Kubernetes API answers. Try again after the time in Retry-After.',
+    headers: { 'retry-after': '2' },
+  },
+  'not-ready': {
+    status: 503,
+    title: 'The gateway is not ready yet',
+    detail: 'The workflows are not known yet. Try again after the time in Retry-After.',
+    headers: { 'retry-after': '1' },
+  },
+  'reply-timeout': {
+    status: 504,
+    title: 'The run has not answered in time',
+    detail: 'The event is stored and the run goes on. Its name is in "run".',
+  },
+} as const satisfies Record<JsonRefusalCode, ProblemDefinition> & Record<string, ProblemDefinition>;
+
+export type ProblemCode = keyof typeof PROBLEMS;
+
+/** What the register says of a problem. */
+export function problemOf(code: ProblemCode): ProblemDefinition {
+  return PROBLEMS[code];
+}
+
+export const PROBLEM_TYPE = 'application/problem+json';
+
+/** The `type` of a problem: a tag URI (RFC 4151), which needs no host that answers (RFC 9457, section 3.1.1). */
+export function problemType(code: ProblemCode): string {
+  return `tag:windlass.dev,2026:problem/${code}`;
+}
+
+/** The body of a problem. `instance` names the request in the log; `run` is the name of a run that was accepted. */
+export function problemBody(code: ProblemCode, instance: string, run?: string): string {
+  const { status, title, detail } = problemOf(code);
+  return JSON.stringify({ type: problemType(code), title, status, detail, instance, run });
+}

@@ -26,6 +26,8 @@ export type CacheOptions<T extends KubeObject> = {
   /** What is kept of an object; by default all but `managedFields`. It must keep name, namespace, uid and resourceVersion. */
   transform?: (object: T) => T;
   onOutcome?: (outcome: ReflectorOutcome) => void;
+  /** Whole seconds that one watch lasts; default 20 to 25. */
+  watchSeconds?: { least: number; most: number };
   log: Log;
   clock?: Clock;
 };

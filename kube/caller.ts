@@ -40,8 +40,8 @@ export type Caller = {
   stream(call: Call): Promise<AsyncIterable<Uint8Array>>;
 };
 
-/** As long as the API server's own queues hold a request back before they refuse it. */
-const defaultTimeoutMs = 15_000;
+/** Short enough that a pooled connection that went dead is found out, and its call repeated, within 15 s. */
+const defaultTimeoutMs = 10_000;
 
 export function createCaller(transport: Transport, options: CallerOptions): Caller {
   const { requestTimeoutMs = defaultTimeoutMs, signal, onRequest } = options;

@@ -15,7 +15,7 @@ export type ClientOptions = {
   /** Owner name of what `apply`, `create`, `replace` and `patch` write; default `windlass`. */
   fieldManager?: string;
   userAgent?: string;
-  /** Bound of one attempt, headers and body, in milliseconds; default 15,000. */
+  /** Bound of one attempt, headers and body, in milliseconds; default 10,000, and for lists 30,000. */
   requestTimeoutMs?: number;
   /** Connections for calls (watches have their own); default 16. */
   maxConnections?: number;

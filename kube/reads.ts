@@ -6,6 +6,8 @@ import { collectionPath, objectPath, withQuery } from './paths.ts';
 import { apiVersionOf, type KubeList, type KubeObject, type ObjectRef, type Resource } from './resource.ts';
 
 const pageSize = 500;
+/** A list of large objects takes its time. */
+const listTimeoutMs = 30_000;
 
 type List = KubeClient['list'];
 
@@ -20,7 +22,8 @@ export function readingVerbs(caller: Caller): Pick<KubeClient, 'get' | 'find' | 
     return decode(resource, await caller.call(call));
   }
 
-  const list: List = async (resource, options = {}) => {
+  const list: List = async (resource, given = {}) => {
+    const options = { timeoutMs: listTimeoutMs, ...given };
     const path = withQuery(collectionPath(resource, options.namespace), {
       labelSelector: options.labelSelector,
       fieldSelector: options.fieldSelector,

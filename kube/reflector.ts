@@ -28,6 +28,8 @@ export type ReflectorOptions<T extends KubeObject> = {
   /** The server has shown that nothing is missing: a list, an event, a bookmark, the regular end of a watch. */
   onProof?: () => void;
   onOutcome?: (outcome: ReflectorOutcome) => void;
+  /** Whole seconds that one watch lasts, random between the two; default 20 to 25. */
+  watchSeconds?: { least: number; most: number };
   log: Log;
   clock?: Clock;
   random?: () => number;
@@ -35,8 +37,8 @@ export type ReflectorOptions<T extends KubeObject> = {
 
 export type ChangeType = 'ADDED' | 'MODIFIED' | 'DELETED';
 
-/** Whole seconds that one watch lasts: 20..25, so that with the client's grace it stays under 30. */
-const watchSeconds = { least: 20, spread: 6 };
+/** With the client's grace of 3 s a watch stays under 30 s, and so does the time that a silent one deceives us. */
+const defaultWatchSeconds = { least: 20, most: 25 };
 /** A watch that ends sooner is a fault, however politely: a broken proxy must not make us a storm. */
 const shortestWatchMs = 5_000;
 const backoff: Backoff = { initialMs: 500, factor: 2, maxMs: 30_000, jitter: 0.5 };
@@ -82,6 +84,8 @@ async function listInto<T extends KubeObject>(
   const { metadata, items } = await options.client.listAll(options.resource, {
     ...selection(options),
     signal,
+    // The loop below has the patience.
+    retries: 1,
   });
   if (signal.aborted) return;
   guarded(options, () => options.onList(items, startedAt));
@@ -97,9 +101,10 @@ async function watchInto<T extends KubeObject>(
   options: ReflectorOptions<T>,
   signal: AbortSignal,
 ): Promise<void> {
-  const { clock = systemClock, random = Math.random } = options;
+  const { clock = systemClock, random = Math.random, watchSeconds = defaultWatchSeconds } = options;
   const startedAt = clock.now();
-  const timeoutSeconds = watchSeconds.least + Math.floor(random() * watchSeconds.spread);
+  const { least, most } = watchSeconds;
+  const timeoutSeconds = least + Math.floor(random() * (most - least + 1));
   const request = { ...selection(options), resourceVersion, timeoutSeconds };
   for await (const event of options.client.watch(options.resource, request, signal)) {
     if (signal.aborted) return;
@@ -107,7 +112,8 @@ async function watchInto<T extends KubeObject>(
     options.onProof?.();
   }
   if (signal.aborted) return;
-  if (clock.now() - startedAt < shortestWatchMs) throw endedEarly(options.resource);
+  if (clock.now() - startedAt < Math.min(shortestWatchMs, timeoutSeconds * 500))
+    throw endedEarly(options.resource);
   state.failures = 0;
   if (clock.now() >= state.relistAt) state.resourceVersion = undefined;
   options.onProof?.();

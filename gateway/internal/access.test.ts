@@ -1,0 +1,154 @@
+import { Counter, Registry } from 'prom-client';
+import { expect, test } from 'vitest';
+import type { KubeClient } from '../../kube/client.ts';
+import { ApiError } from '../../kube/errors.ts';
+import { createCollectedLog } from '../../test/support/collectedLog.ts';
+import { createManualClock } from '../../test/support/manualClock.ts';
+import { createAccess, type Wanted } from './access.ts';
+
+const jwt = (claims: object) => `e30.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.c2ln`;
+const OURS = jwt({ aud: ['windlass'] });
+const CLUSTERS = jwt({ aud: ['https://kubernetes.default.svc'] });
+const WANTED: Wanted = {
+  verb: 'create',
+  resource: 'workflows',
+  subresource: 'execute',
+  namespace: 'shop',
+  name: 'orders',
+};
+
+type Spec = { token?: string; audiences?: string[]; user?: string; resourceAttributes?: { name?: string } };
+
+/** An API server that knows these tokens by audience, and users who may execute these workflows. */
+function apiServer(tokens: Record<string, { user: string; audiences?: string[] }>, allowed: Record<string, string[]>) {
+  const asked: { kind: string; spec: Spec }[] = [];
+  const state = { down: false, tokens, allowed };
+  const create = async ({ kind }: { kind: string }, { spec }: { spec: Spec }) => {
+    asked.push({ kind, spec });
+    if (state.down) throw new ApiError({ status: 0, reason: 'ECONNREFUSED', message: 'no answer' });
+    if (kind === 'SubjectAccessReview') {
+      const name = spec.resourceAttributes?.name ?? '';
+      return { status: { allowed: state.allowed[spec.user ?? '']?.includes(name) ?? false } };
+    }
+    const known = state.tokens[spec.token ?? ''];
+    return { status: { authenticated: known !== undefined, audiences: known?.audiences, user: { username: known?.user } } };
+  };
+  return { state, asked, client: { create: create as unknown as KubeClient['create'] } };
+}
+
+function setUp(server: ReturnType<typeof apiServer>) {
+  const clock = createManualClock();
+  const log = createCollectedLog();
+  const reviews = new Counter({
+    name: 'reviews',
+    help: 'reviews',
+    labelNames: ['kind', 'outcome'] as const,
+    registers: [new Registry()],
+  });
+  return { clock, log, access: createAccess({ client: server.client, metrics: { reviews }, log, clock }) };
+}
+
+test.each([
+  undefined,
+  '',
+  'Bearer',
+  'Bearer ',
+  'Basic dXNlcjpwYXNz',
+  'Bearer two words',
+  'Bearer a\u00e9',
+  `Bearer ${'a'.repeat(9_000)}`,
+])('"%s" is no token, and the API server is not asked', async (header) => {
+  const server = apiServer({}, {});
+  expect(await setUp(server).access.decide(header, WANTED)).toBe('unauthorized');
+  expect(server.asked).toEqual([]);
+});
+
+test('a token for the audience windlass is asked about for that audience, another for the API server\'s', async () => {
+  const server = apiServer(
+    { [OURS]: { user: 'ann', audiences: ['windlass'] }, [CLUSTERS]: { user: 'bob', audiences: ['https://kubernetes.default.svc'] } },
+    { ann: ['orders'], bob: ['orders'] },
+  );
+  const { access } = setUp(server);
+  expect(await access.decide(`Bearer ${OURS}`, WANTED)).toBe('allowed');
+  expect(await access.decide(`bearer ${CLUSTERS}`, WANTED)).toBe('allowed');
+  expect(server.asked.filter(({ kind }) => kind === 'TokenReview').map(({ spec }) => spec.audiences)).toEqual([
+    ['windlass'],
+    undefined,
+  ]);
+});
+
+test('a token that was not confirmed for our audience is not accepted', async () => {
+  const server = apiServer({ [OURS]: { user: 'ann', audiences: [] } }, { ann: ['orders'] });
+  expect(await setUp(server).access.decide(`Bearer ${OURS}`, WANTED)).toBe('unauthorized');
+});
+
+test('who is known but has no right is forbidden, whatever else it may do', async () => {
+  const server = apiServer({ opaque: { user: 'ann' } }, { ann: ['returns'] });
+  const { access } = setUp(server);
+  expect(await access.decide('Bearer opaque', WANTED)).toBe('forbidden');
+  expect(await access.decide('Bearer opaque', { ...WANTED, name: 'returns' })).toBe('allowed');
+});
+
+test('a decision is asked for once in ten seconds, and a revoked token refused after that', async () => {
+  const server = apiServer({ opaque: { user: 'ann' } }, { ann: ['orders'] });
+  const { access, clock } = setUp(server);
+  expect(await access.decide('Bearer opaque', WANTED)).toBe('allowed');
+  await clock.advance(9_000);
+  expect(await access.decide('Bearer opaque', WANTED)).toBe('allowed');
+  expect(server.asked).toHaveLength(2);
+  server.state.tokens = {};
+  await clock.advance(1_000);
+  expect(await access.decide('Bearer opaque', WANTED)).toBe('unauthorized');
+});
+
+test('a right that was given works within two seconds of a refusal', async () => {
+  const server = apiServer({ opaque: { user: 'ann' } }, {});
+  const { access, clock } = setUp(server);
+  expect(await access.decide('Bearer opaque', WANTED)).toBe('forbidden');
+  server.state.allowed = { ann: ['orders'] };
+  await clock.advance(2_000);
+  expect(await access.decide('Bearer opaque', WANTED)).toBe('allowed');
+});
+
+test('a token that was refused is not asked about again for two seconds', async () => {
+  const server = apiServer({}, {});
+  const { access } = setUp(server);
+  expect(await access.decide('Bearer garbage', WANTED)).toBe('unauthorized');
+  expect(await access.decide('Bearer garbage', WANTED)).toBe('unauthorized');
+  expect(server.asked).toHaveLength(1);
+});
+
+test('calls at the same time share one question', async () => {
+  const server = apiServer({ opaque: { user: 'ann' } }, { ann: ['orders'] });
+  const { access } = setUp(server);
+  const decisions = await Promise.all(Array.from({ length: 20 }, () => access.decide('Bearer opaque', WANTED)));
+  expect(new Set(decisions)).toEqual(new Set(['allowed']));
+  expect(server.asked).toHaveLength(2);
+});
+
+test('while the API server does not answer, nobody is allowed, but who was allowed just now', async () => {
+  const server = apiServer({ opaque: { user: 'ann' } }, { ann: ['orders'] });
+  const { access, clock, log } = setUp(server);
+  expect(await access.decide('Bearer opaque', WANTED)).toBe('allowed');
+  server.state.down = true;
+  expect(await access.decide('Bearer opaque', WANTED)).toBe('allowed');
+  await clock.advance(10_000);
+  expect(await access.decide('Bearer opaque', WANTED)).toBe('unavailable');
+  expect(log.messages('warn')).toHaveLength(1);
+  expect(JSON.stringify(log.entries)).not.toContain('opaque');
+  server.state.down = false;
+  expect(await access.decide('Bearer opaque', WANTED)).toBe('allowed');
+});
+
+test('a flood of unknown tokens reaches the API server at a bounded rate', async () => {
+  const server = apiServer({}, {});
+  const { access, clock } = setUp(server);
+  const flood = async (round: number) => {
+    for (let at = 0; at < 500; at += 1) await access.decide(`Bearer garbage-${round}-${at}`, WANTED);
+  };
+  await flood(1);
+  expect(server.asked).toHaveLength(200);
+  await clock.advance(1_000);
+  await flood(2);
+  expect(server.asked).toHaveLength(300);
+});

@@ -25,7 +25,7 @@ export function positionOf(error: { range?: { start: number } }, source: string)
 
 /** The library's words with its types unwrapped, and cut: `no such overload: double + string`. */
 export function plainSummary(summary: string): string {
-  return summary.replaceAll(/dyn<(\w+)>/g, '$1').slice(0, 300);
+  return summary.replaceAll(/dyn<(\w+(?:<[\w, ]+>)?)>/g, '$1').slice(0, 300);
 }
 
 /** Says which part of `nodes.a.data_content.items[5]` is the deepest that exists, where the path is written out. */

@@ -58,6 +58,12 @@ function toJson(value: unknown, size: Room, depth: number): unknown {
   );
 }
 
+function toKey(key: unknown, size: Room): string {
+  const text = String(key);
+  size.room -= text.length;
+  return text;
+}
+
 /** The scalar in JSON, or `undefined` for what may be a list or an object. */
 function toScalar(value: unknown): string | number | boolean | null | undefined {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
@@ -77,12 +83,6 @@ function toNumber(value: bigint): number {
     'Type',
     'an integer beyond 2^53 cannot be held exactly by JSON; yield it as string(…)',
   );
-}
-
-function toKey(key: unknown, size: Room): string {
-  if (typeof key !== 'string') throw new ExpressionError('Type', 'the keys of an object must be texts');
-  size.room -= key.length;
-  return key;
 }
 
 function isPlain(value: unknown): boolean {

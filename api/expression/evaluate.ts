@@ -84,12 +84,23 @@ function tooLarge(part: string | Reference): ExpressionError {
 /** At least half of the length of the value as JSON; stops counting once it is beyond `room`. */
 function sizeOf(value: unknown, room: number, depth = 0): number {
   if (typeof value === 'string') return value.length + 2;
-  if (typeof value !== 'object' || value === null) return 4;
+  if (!isCollection(value)) return 4;
   if (depth > DEPTH_LIMIT) throw new ExpressionError('Limit', `values may be nested ${DEPTH_LIMIT} deep`);
   let size = 2;
-  for (const [key, member] of Object.entries(value)) {
+  if (Array.isArray(value)) {
+    for (const item of value) {
+      if (size > room) return size;
+      size += 1 + sizeOf(item, room - size, depth + 1);
+    }
+    return size;
+  }
+  for (const key in value) {
     if (size > room) return size;
-    size += (Array.isArray(value) ? 1 : key.length + 4) + sizeOf(member, room - size, depth + 1);
+    size += key.length + 4 + sizeOf(value[key], room - size, depth + 1);
   }
   return size;
+}
+
+function isCollection(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
 }

@@ -1,0 +1,426 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import {
+  compileCondition,
+  compileValueExpression,
+  conditionReferences,
+  evaluateCondition,
+  evaluateValue,
+} from './cel.ts';
+import { STEPS } from './cel/budget.ts';
+import { CEL_LIMITS } from './cel/environment.ts';
+import { ExpressionError, MissingValueError } from './expression/errors.ts';
+import type { NodeOutput, Scope } from './expression/scope.ts';
+
+const ORDER = JSON.parse(`{
+  "count": 5, "price": 9.5, "index": 1, "name": "Ada", "vip": true, "note": null, "when": "2026-01-31T22:30:00Z",
+  "items": [{"sku": "A-1", "qty": 2}, {"sku": "B-2", "qty": 0}], "list": [1, 2, 3], "tags": ["new", "eu"],
+  "company": {"constructor": "Acme", "deep": [{"constructor": {"name": "x"}}]}, "any key": 1, "length": 7
+}`) as unknown;
+
+const OUTPUTS: Record<string, NodeOutput> = {
+  trigger: { text_content: '', data_content: ORDER },
+  agent: { text_content: 'yes', data_content: null, error: { message: 'refused' } },
+  constructor: { text_content: 'a node may have this id', data_content: 1 },
+};
+
+const SCOPE: Scope = {
+  node: (id) => (Object.hasOwn(OUTPUTS, id) ? OUTPUTS[id] : undefined),
+  item: { qty: 2 },
+  index: 3,
+};
+
+/** `order` stands for the data of the trigger. */
+const written = (source: string) => source.replaceAll('order', 'nodes.trigger.data_content');
+const holds = (source: string) =>
+  evaluateCondition(compileCondition(written(source), { forEach: true }), SCOPE);
+const valueOf = (source: string, scope = SCOPE) =>
+  evaluateValue(compileValueExpression(written(source), { forEach: true }), scope);
+
+const TRUE = [
+  'true',
+  'order.count > 3',
+  'order.count == 5',
+  '5 == order.count',
+  'order.count != 4',
+  'order.count >= 5.0',
+  'order.count + 1 == 6',
+  '1 + order.count == 6',
+  'order.count - 1 < order.count * 2',
+  'order.count % 2 == 1',
+  'order.count / 2 == 2.5',
+  '7 / 2 == 3',
+  '(1 + 1.5) * 2 == 5.0',
+  'order.price * 2 == 19',
+  '-order.price < 0',
+  'size(order.list) == 3',
+  'order.list.size() < order.count',
+  'order.count in [1, 5]',
+  '2 in order.list',
+  '"eu" in order.tags',
+  '"name" in order',
+  '!("nope" in order)',
+  'order.list[0] == 1',
+  'order.list[order.index] == 2',
+  'order.items[1].sku == "B-2"',
+  'order["any key"] == 1',
+  'order.length == 7',
+  'order.note == null',
+  'order.name != null',
+  'order.vip && order.name == "Ada"',
+  'order.name == 1 || order.vip',
+  'order.list == [1, 2, 3]',
+  'order.items[0] == {"sku": "A-1", "qty": 2}',
+  'has(order.name) && !has(order.nope)',
+  'has(nodes.trigger) && !has(nodes.nowhere)',
+  '!has(nodes.nowhere) || nodes.nowhere.text_content == ""',
+  'has(nodes.agent.error) && nodes.agent.error.message == "refused"',
+  '!has(nodes.trigger.error)',
+  'nodes.agent.text_content == "yes"',
+  'nodes["agent"].text_content == "yes"',
+  'nodes.constructor.data_content == 1',
+  'order.company.constructor == "Acme"',
+  'order.company.deep[0].constructor.name == "x"',
+  'order.company == order.company',
+  'order.items.all(i, i.sku.size() == 3)',
+  'order.items.exists(i, i.qty == 0)',
+  'order.items.exists_one(i, i.qty > 1)',
+  'order.items.filter(i, i.qty > 0).map(i, i.sku) == ["A-1"]',
+  'order.items.map(i, i.qty > 0, i.sku)[0] == "A-1"',
+  'order.list.map(x, x * 2) == [2.0, 4.0, 6.0]',
+  'order.company.all(key, key == "constructor" || key == "deep")',
+  'order.name.startsWith("A") && order.name.endsWith("a") && order.name.contains("d")',
+  'order.name.lowerAscii() == "ada" && " x ".trim() == "x"',
+  '"a,b".split(",").join("-") == "a-b"',
+  'order.name.indexOf("d") == 1 && order.name.substring(1) == "da"',
+  'string(order.count) + "!" == "5!" && int("7") == 7 && double("1.5") == 1.5',
+  'int(order.price) == 9 && bool("true")',
+  'type(order.count) == double && type(order.name) == string',
+  'timestamp(order.when) < timestamp("2026-02-01T00:00:00Z")',
+  'timestamp(order.when).getHours() == 22 && timestamp(order.when).getDate("Asia/Tokyo") == 1',
+  'timestamp(order.when) + duration("2h") > timestamp(order.when)',
+  'item.qty == 2 && index == 3 && index + 1 == 4 && index == 3.0',
+  'order.vip ? true : false',
+];
+
+test.each(TRUE)('%s holds', (source) => {
+  expect(holds(source)).toBe(true);
+  expect(holds(`!(${source})`)).toBe(false);
+});
+
+const MISSING: [source: string, message: RegExp][] = [
+  ['nodes.nowhere.text_content == ""', /^nodes\.nowhere\.\w+: the node 'nowhere' did not run; has/],
+  ['order.nope == 1', /^nodes\.trigger\.data_content has 13 members; \.nope does not exist; has/],
+  ['order.items[5].sku == ""', /data_content\.items has 2 elements; \[5\] does not exist/],
+  ['order.items[-1].sku == ""', /does not exist/],
+  ['order.items[0].name.first == ""', /items\[0\] has 2 members; \.name does not exist/],
+  ['order.name.first == ""', /data_content\.name is a text; \.first cannot be read/],
+  ['order.note.x == 1', /data_content\.note is null; \.x cannot be read/],
+  ['order.items.all(i, i.nope == 1)', /^i\.nope does not exist/],
+  ['nodes.trigger.error.message == ""', /nodes\.trigger\.error: the node did not fail/],
+  ['item.nope == 1', /^item has 1 member; \.nope does not exist/],
+  ['order.toString == 1', /\.toString does not exist/],
+  ['order.__proto__ == 1', /\.__proto__ does not exist/],
+  ['order.list.length == 3', /list is a list/],
+];
+
+test.each(MISSING)('%s fails and names the deepest part that exists', (source, message) => {
+  expect(() => holds(source)).toThrow(MissingValueError);
+  expect(() => holds(source)).toThrow(message);
+});
+
+const UNFIT: [source: string, message: RegExp][] = [
+  ['order.name', /neither true nor false/],
+  ['order.count > "3"', /no such overload: double > string/],
+  ['order.name + 1 == "x"', /no such overload: string \+ int/],
+  ['order.count', /neither true nor false/],
+  ['order.items in [1]', /in looks for a text/],
+  ['timestamp("yesterday or so ......") < timestamp(0)', /ISO 8601/],
+  ['timestamp(0).getHours("No/Where") == 1', /cannot be evaluated/],
+];
+
+test.each(UNFIT)('%s fails on this data', (source, message) => {
+  expect(errorOf(() => holds(source))).toMatchObject({
+    code: 'Type',
+    message: expect.stringMatching(message),
+  });
+});
+
+const REFUSED: [source: string, code: string, position: [line: number, column: number], message: RegExp][] = [
+  ['', 'Syntax', [1, 1], /Unexpected token/],
+  ['1 +', 'Syntax', [1, 4], /Unexpected token/],
+  ['true &&\n  = false', 'Syntax', [2, 3], /Unexpected character/],
+  ['1 + 2', 'Type', [1, 1], /must be true or false, this one is of type int/],
+  ['"a" > 1', 'Type', [1, 1], /no such overload: string > int/],
+  ['!"a"', 'Type', [1, 1], /no such overload/],
+  ['unknown > 1', 'Syntax', [1, 1], /there is no 'unknown' here/],
+  ['true || x.y', 'Syntax', [1, 9], /there is no 'x' here/],
+  ['item.x == 1', 'Syntax', [1, 1], /there is no 'item' here/],
+  ['index == 1', 'Syntax', [1, 1], /there is no 'index' here/],
+  ['nodes.a.body == 1', 'Syntax', [1, 1], /write one of .text_content/],
+  ['nodes == 1', 'Syntax', [1, 1], /write nodes.<id>/],
+  ['nodes.all(n, true)', 'Syntax', [1, 1], /write nodes.<id>/],
+  ['nodes[nodes.a.text_content].text_content == ""', 'Syntax', [1, 1], /cannot be computed/],
+  ['"a".matches("(a+)+$")', 'Syntax', [1, 1], /matches\(\) is not offered: patterns/],
+  ['cel.bind(x, 1, x == 1)', 'Syntax', [1, 1], /bind\(\) is not offered/],
+  ['b"{}".json() == {}', 'Syntax', [1, 1], /json\(\) is not offered/],
+  ['process.exit()', 'Syntax', [1, 1], /exit\(\) is not offered/],
+  ['[1].all(nodes, true)', 'Syntax', [1, 1], /another name/],
+  ['[1].all(1, true)', 'Syntax', [1, 9], /iteration variable/],
+  ['true ? 1 : "a"', 'Type', [1, 1], /same type/],
+  ['"{{ $index }}" == 1 + 1 + "a"', 'Type', [1, 19], /no such overload/],
+];
+
+test.each(REFUSED)('%j is refused when it is compiled', (source, code, [line, column], message) => {
+  const error = errorOf(() => compileCondition(source));
+  expect(error).toMatchObject({ code, message: expect.stringMatching(message), position: { line, column } });
+});
+
+test('an expression may be 4096 characters long, 32 deep and 500 nodes large', () => {
+  const depth = (levels: number) => `${'['.repeat(levels)}1${']'.repeat(levels)} == 1 || true`;
+  expect(errorOf(() => compileCondition(`true${' '.repeat(CEL_LIMITS.sourceLength)}`)).code).toBe('Limit');
+  expect(errorOf(() => compileCondition(depth(100))).code).toBe('Limit');
+  expect(errorOf(() => compileCondition(Array(501).fill('true').join(' && '))).code).toBe('Limit');
+  expect(errorOf(() => compileCondition(`1 in [${Array(102).fill('1').join()}]`)).code).toBe('Limit');
+  expect(holds(Array(250).fill('true').join('&&'))).toBe(true);
+});
+
+test('the nodes that a condition names are known, each once', () => {
+  const condition = compileCondition(
+    'has(nodes.a.error) || nodes.b.data_content.x > 1 && nodes["c"].text_content != "" && nodes.b.data_content.l.all(x, x < nodes.d.data_content)',
+  );
+  expect(conditionReferences(condition)).toEqual(['a', 'b', 'c', 'd']);
+  expect(conditionReferences(compileCondition('"nodes.x" != ""'))).toEqual([]);
+});
+
+test('only the nodes that it names are looked at', () => {
+  const asked: string[] = [];
+  const scope: Scope = { node: (id) => void asked.push(id) };
+  expect(evaluateCondition(compileCondition('has(nodes.a) || !has(nodes.b)'), scope)).toBe(true);
+  expect(asked).toEqual(['a', 'b']);
+});
+
+const VALUES: [source: string, value: unknown][] = [
+  ['order.count + 1', 6],
+  ['1 + 1', 2],
+  ['1u + 2u', 3],
+  ['index', 3],
+  ['{1: "one"}', { 1: 'one' }],
+  ['{"name": order.name, "n": [1, 2.5, null, true]}', { name: 'Ada', n: [1, 2.5, null, true] }],
+  ['order.company', { constructor: 'Acme', deep: [{ constructor: { name: 'x' } }] }],
+  ['order.items.map(i, i.sku)', ['A-1', 'B-2']],
+  ['timestamp(order.when)', '2026-01-31T22:30:00.000Z'],
+  ['duration("90m")', '5400s'],
+];
+
+test.each(VALUES)('%s yields JSON', (source, value) => {
+  expect(valueOf(source)).toEqual(value);
+});
+
+const NOT_JSON = ['1.0 / 0.0', 'type(1)', 'b"abc"', '9007199254740993'];
+
+test.each(NOT_JSON)('%s is refused, because JSON cannot hold it', (source) => {
+  expect(errorOf(() => valueOf(source)).code).toBe('Type');
+});
+
+const numbers = Array.from({ length: 50_000 }, (_, index) => index);
+const text = 'a'.repeat(500_000);
+const BIG: Scope = {
+  node: () => ({
+    text_content: text,
+    data_content: {
+      numbers,
+      objects: numbers.slice(0, 10_000).map((value) => ({ value, inner: { list: [value] } })),
+      wide: Object.fromEntries(numbers.slice(0, 10_000).map((value) => [`k${value}`, value])),
+      needle: `${'a'.repeat(1000)}b${'a'.repeat(200_000)}`,
+    },
+  }),
+};
+
+const pad = ' '.repeat(3500);
+const doubling = (of: string) => `[${of}]${'.map(a, a + a)'.repeat(30)}`;
+
+/** Each of these takes between seconds and for ever where nothing bounds it. */
+const ENDLESS = [
+  'order.numbers.all(a, order.numbers.all(b, order.numbers.all(c, a + b + c >= 0)))',
+  'order.numbers.exists(a, order.numbers.exists(b, a + b < 0))',
+  'order.numbers.all(a, order.numbers.all(b, false) || true)',
+  'order.numbers.map(a, order.numbers.map(b, a)).size() == 0',
+  'order.numbers.exists(a, -1 in order.numbers)',
+  'order.objects.all(a, order.objects == order.objects.filter(b, true))',
+  'order.numbers.all(a, order.wide == order.wide)',
+  'order.wide.all(a, order.wide.all(b, true))',
+  'order.numbers.all(a, order.wide.size() > 0)',
+  'order.numbers.all(a, nodes.a.text_content.size() > 0)',
+  'order.numbers.all(a, nodes.a.text_content + "x" != "")',
+  'order.numbers.all(a, nodes.a.text_content < "b")',
+  'order.numbers.all(a, timestamp(0).getHours("Europe/Berlin") >= 0)',
+  'nodes.a.text_content.contains(order.needle)',
+  'nodes.a.text_content.lastIndexOf(order.needle) == 0',
+  'nodes.a.text_content.split(order.needle).size() == 0',
+  'nodes.a.text_content.split("").map(c, c + c + c).size() == 0',
+  'duration(nodes.a.text_content) == duration("1s")',
+  'int(nodes.a.text_content) == 1',
+  `${doubling('["x"]')}.size() == 0`,
+  `${doubling('"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"')}.size() == 0`,
+  'order.numbers.all(a, a.nope)',
+  'order.numbers.map(a, a.nope || true).size() == 0',
+  'order.numbers.all(a, has(a.nope.nope))',
+  `order.numbers.all(a, ${pad} (a || a) || a.nope)`,
+  `order.numbers.exists(a, true && ${pad} a.nope == 1 || a)`,
+];
+
+test.each(ENDLESS)('%s ends within the budget', (source) => {
+  const condition = compileCondition(source.replaceAll('order', 'nodes.a.data_content'));
+  expect(errorOf(() => evaluateCondition(condition, BIG)).code).toBe('Limit');
+});
+
+test('a budget that was used up is whole again for the next evaluation', () => {
+  const condition = compileCondition('nodes.a.data_content.all(a, nodes.a.data_content.all(b, a + b >= 0))');
+  const scopeOf = (data: unknown): Scope => ({ node: () => ({ text_content: '', data_content: data }) });
+  expect(errorOf(() => evaluateCondition(condition, scopeOf(numbers))).message).toContain(`${STEPS} steps`);
+  expect(evaluateCondition(condition, scopeOf([1, 2]))).toBe(true);
+});
+
+test('a loop over ten thousand objects is well within the budget', () => {
+  const condition = compileCondition(
+    'nodes.a.data_content.objects.filter(o, o.value > 100 && o.inner.list[0] < 500).size() == 399',
+  );
+  expect(evaluateCondition(condition, BIG)).toBe(true);
+});
+
+test('a result larger than 512 Ki characters is refused', () => {
+  const expression = compileValueExpression('[nodes.a.text_content, nodes.a.text_content]');
+  expect(errorOf(() => evaluateValue(expression, BIG)).code).toBe('Limit');
+});
+
+test('data that is nested too deep is refused, not a stack overflow', () => {
+  let deep: unknown = 1;
+  for (let depth = 0; depth < 100_000; depth += 1) deep = [deep];
+  const scope: Scope = { node: () => ({ text_content: '', data_content: deep }) };
+  expect(errorOf(() => evaluateCondition(compileCondition('nodes.a.data_content == 1'), scope)).code).toBe(
+    'Limit',
+  );
+});
+
+test('an evaluation changes nothing', () => {
+  const before = structuredClone(ORDER);
+  valueOf('order.items.map(i, i.qty > 0, i) + order.items');
+  holds('order.company.constructor == "Acme"');
+  expect(ORDER).toEqual(before);
+});
+
+test('what data yields is never parsed', () => {
+  const scope: Scope = {
+    node: () => ({ text_content: 'nodes.a.data_content || {{ $index }}', data_content: 1 }),
+  };
+  expect(valueOf('nodes.a.text_content + "!"', scope)).toBe('nodes.a.data_content || {{ $index }}!');
+});
+
+const ATOMS = [
+  'order',
+  'item',
+  'index',
+  'true',
+  'null',
+  '1',
+  '2.5',
+  '1u',
+  '"a"',
+  '[1, "b"]',
+  '{"a": 1}',
+  'nodes.agent',
+  'x',
+];
+const shapes: ((a: string, b: string, c: string) => string)[] = [
+  (a, b) => `${a} + ${b}`,
+  (a, b) => `${a} == ${b}`,
+  (a, b) => `(${a} < ${b})`,
+  (a, b) => `${a} in ${b}`,
+  (a, b) => `(${a} && ${b} || ${a})`,
+  (a, b, c) => `(${a} ? ${b} : ${c})`,
+  (a, b) => `${a}[${b}]`,
+  (a) => `${a}.items`,
+  (a) => `has(${a}.name)`,
+  (a) => `!${a}`,
+  (a) => `-${a}`,
+  (a, b) => `${a}.map(x, ${b})`,
+  (a, b) => `${a}.filter(x, ${b})`,
+  (a, b) => `${a}.exists(x, ${b})`,
+  (a) => `size(${a})`,
+  (a) => `string(${a})`,
+  (a) => `int(${a})`,
+  (a) => `timestamp(${a})`,
+  (a) => `duration(${a})`,
+  (a, b) => `${a}.contains(${b})`,
+  (a, b) => `${a}.split(${b}).join(${b})`,
+  (a, b) => `${a} % ${b} / ${a} * ${b}`,
+  (a, b) => `${a}.getHours(${b})`,
+  (a, b) => `${a}.substring(${b})`,
+];
+const { expression } = fc.letrec<{ expression: string }>((tie) => ({
+  expression: fc.oneof(
+    { maxDepth: 5, depthSize: 'medium' },
+    fc.constantFrom(...ATOMS),
+    fc
+      .tuple(fc.constantFrom(...shapes), tie('expression'), tie('expression'), tie('expression'))
+      .map(([shape, a, b, c]) => shape(a, b, c)),
+  ),
+}));
+
+test('whatever the expression is, it yields JSON or fails with an ExpressionError', () => {
+  fc.assert(
+    fc.property(expression, (source) => {
+      const { value, error } = outcomeOf(() => valueOf(source));
+      const clear =
+        error === undefined ? JSON.stringify(value) !== undefined : error instanceof ExpressionError;
+      expect(clear).toBe(true);
+    }),
+    { numRuns: 3_000 },
+  );
+});
+
+test('whatever the text is, compiling gives an expression or an ExpressionError', () => {
+  const fragment = fc.constantFrom(
+    'nodes',
+    '.',
+    '(',
+    ')',
+    '[',
+    ']',
+    '{',
+    '}',
+    '"',
+    "'",
+    '\\',
+    '&&',
+    '?',
+    ':',
+    'has',
+    '1',
+    'e',
+    'all',
+  );
+  const source = fc.array(fc.oneof(fragment, fc.string({ unit: 'binary', maxLength: 3 })), { maxLength: 20 });
+  fc.assert(
+    fc.property(source, (parts) => {
+      const { error } = outcomeOf(() => compileCondition(parts.join('')));
+      expect(error === undefined || error instanceof ExpressionError).toBe(true);
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+function errorOf(act: () => unknown): ExpressionError {
+  const { error, value } = outcomeOf(act);
+  if (error instanceof ExpressionError) return error;
+  throw error ?? new Error(`nothing was thrown, the result is ${JSON.stringify(value)}`);
+}
+
+function outcomeOf(act: () => unknown): { value?: unknown; error?: unknown } {
+  try {
+    return { value: act() };
+  } catch (error) {
+    return { error };
+  }
+}

@@ -1,23 +1,195 @@
-import type { RunStoreConnection } from './connection.ts';
-import type { Advance, ClaimRef, Fenced, NodeStart, NodeState, Reply, RunEnd, TooLarge } from './types.ts';
+/**
+ * A run goes forward: start marks before effects, checkpoints after them, the reply, the end. Each call is one script,
+ * so that it is stored as a whole or not at all, and only for the runner that holds the run.
+ */
+import { orUnavailable, type RunStoreConnection } from './connection.ts';
+import { keysOf } from './keys.ts';
+import { COALESCE_MS, EMIT, END, END_KEYS, ENQUEUE, FENCE, NOW, RELEASE } from './lua.ts';
+import { defineScript, type Script } from './script.ts';
+import type {
+  Advance,
+  ClaimRef,
+  Fenced,
+  NodeStart,
+  NodeState,
+  Reply,
+  RunEnd,
+  RunEventBody,
+  TooLarge,
+} from './types.ts';
 
-/** Checkpoints, reply, start marks and end in one atomic script, one round trip and one fsync. What runners should use. */
-export declare function advance(
+export const VALUE_LIMIT_BYTES = 512 * 1024;
+export const RUN_LIMIT_BYTES = 8 * 1024 * 1024;
+/** In events; the node itself keeps the whole message. */
+const EVENT_MESSAGE_LENGTH = 300;
+
+/** The nodes' fields and values and their events follow the named arguments: `field, value, event` each. */
+const ADVANCE = defineScript({
+  flags: 'drains',
+  keys: [...END_KEYS, 'claims'],
+  args: ['run_id', 'token', 'progress', 'reply', 'phase', 'reason', 'message', 'end_event'],
+  body: `
+    ${FENCE}
+    ${NOW}
+    local state = redis.call('HMGET', run, 'wf', 'accepted', 'bytes', 'evbytes', 'reply')
+    local event_bytes = tonumber(state[4] or 0)
+    ${EMIT}
+
+    local added = 0
+    for index = 9, #ARGV, 3 do
+      added = added + #ARGV[index + 1] - redis.call('HSTRLEN', run, ARGV[index])
+    end
+    local replies = reply ~= '' and not state[5]
+    if replies then
+      added = added + #reply
+    end
+    local bytes = tonumber(state[3] or 0) + added
+    if (progress == '1' or replies) and bytes > ${RUN_LIMIT_BYTES} then
+      return 'too-large'
+    end
+
+    for index = 9, #ARGV, 3 do
+      redis.call('HSET', run, ARGV[index], ARGV[index + 1])
+      emit(ARGV[index + 2])
+    end
+    if replies then
+      redis.call('HSET', run, 'reply', reply)
+    end
+    if progress == '1' then
+      redis.call('HSET', run, 'progress', 1)
+    end
+    redis.call('HINCRBY', run, 'sequence', 1)
+    if added ~= 0 then
+      redis.call('HSET', run, 'bytes', bytes)
+      redis.call('HINCRBY', meta, 'bytes', added)
+    end
+
+    if phase ~= '' then
+      ${ENQUEUE}
+      ${RELEASE}
+      ${END}
+      redis.call('HDEL', claims, run_id)
+      finish(state[1], state[2], phase, reason, message, end_event)
+      release(state[1])
+      return 0
+    end
+    trim_events()
+    redis.call('HSET', run, 'evbytes', event_bytes)
+    redis.call('ZADD', out, 'NX', now + ${COALESCE_MS}, run_id)
+    redis.call('PUBLISH', run, replies and 'reply' or 'event')
+    return redis.call('SISMEMBER', cancels, run_id)
+  `,
+});
+
+/**
+ * Stores checkpoints, reply, start marks and end of a run, in one round trip and with one fsync. Of several replies
+ * the first is kept. Refuses a value above 512 KiB, and checkpoints and replies with which the run is above 8 MiB; start
+ * marks and ends are never refused.
+ */
+export async function advance(
   conn: RunStoreConnection,
   ref: ClaimRef,
-  step: Advance,
-): Promise<Fenced | TooLarge>;
+  { checkpoints = [], reply, starts = [], end }: Advance,
+): Promise<Fenced | TooLarge> {
+  const replyText = reply === undefined ? '' : JSON.stringify(reply);
+  const nodes = [...checkpoints.flatMap(checkpointArgs), ...starts.flatMap(startArgs)];
+  if ([replyText, ...nodes].some(isTooLarge))
+    return { outcome: 'too-large', what: 'value', limitBytes: VALUE_LIMIT_BYTES };
+  return orUnavailable(async () => {
+    const answer = await conn.script(ADVANCE, transitionKeys(ADVANCE, ref), [
+      ref.run,
+      ref.token,
+      checkpoints.length > 0 ? '1' : '0',
+      replyText,
+      ...endArgs(end),
+      ...nodes,
+    ]);
+    if (answer === 'too-large') return { outcome: 'too-large', what: 'run', limitBytes: RUN_LIMIT_BYTES };
+    if (answer === 'fenced') return { outcome: 'fenced' };
+    return { outcome: 'done', cancelRequested: answer === 1 };
+  });
+}
 
 /** The durable mark before a node's effect. */
-export declare function startNode(conn: RunStoreConnection, ref: ClaimRef, node: NodeStart): Promise<Fenced>;
+export async function startNode(conn: RunStoreConnection, ref: ClaimRef, node: NodeStart): Promise<Fenced> {
+  return neverTooLarge(await advance(conn, ref, { starts: [node] }));
+}
 
-/** What finished nodes produced. */
-export declare function checkpoint(
+/** What finished nodes produced, and the reply if one of them made it. */
+export function checkpoint(
   conn: RunStoreConnection,
   ref: ClaimRef,
   nodes: NodeState[],
-  options?: { reply?: Reply },
-): Promise<Fenced | TooLarge>;
+  { reply }: { reply?: Reply } = {},
+): Promise<Fenced | TooLarge> {
+  return advance(conn, ref, { checkpoints: nodes, ...(reply && { reply }) });
+}
 
 /** Ends the run, once and for all. */
-export declare function finish(conn: RunStoreConnection, ref: ClaimRef, end: RunEnd): Promise<Fenced>;
+export async function finish(conn: RunStoreConnection, ref: ClaimRef, end: RunEnd): Promise<Fenced> {
+  return neverTooLarge(await advance(conn, ref, { end }));
+}
+
+/** The keys of a script that is about one run, as it declares them. */
+export function transitionKeys(script: Script, { project, run }: { project: string; run: string }): string[] {
+  const keys = keysOf(project);
+  return script.keys.map((name) => {
+    if (name === 'run' || name === 'ev') return keys[name](run);
+    return keys[name as 'meta'];
+  });
+}
+
+/** The event of a run's end, as a script takes it. */
+export function endEvent({ phase, reason, message }: RunEnd): string {
+  return eventText({ type: 'run', phase, ...inShort(reason, message) });
+}
+
+function endArgs(end: RunEnd | undefined): string[] {
+  if (!end) return ['', '', '', ''];
+  return [end.phase, end.reason ?? '', end.message ?? '', endEvent(end)];
+}
+
+function checkpointArgs({ mark: _ended, ...node }: NodeState): string[] {
+  const { outputIsInput, output, ...rest } = node;
+  const stored = outputIsInput ? { ...rest, outputIsInput } : { ...rest, ...(output && { output }) };
+  const event = eventText({
+    type: 'node',
+    node: node.id,
+    phase: node.phase,
+    attempt: node.attempts,
+    ...inShort(node.reason, node.message),
+  });
+  return [`n:${node.id}`, JSON.stringify(stored), event];
+}
+
+function startArgs({ id, attempt, atMostOnce, at, firstAt }: NodeStart): string[] {
+  const state: NodeState = {
+    id,
+    phase: 'Running',
+    attempts: attempt,
+    startedAt: firstAt ?? at,
+    mark: { attempt, atMostOnce },
+  };
+  return [`n:${id}`, JSON.stringify(state), eventText({ type: 'node', node: id, phase: 'Running', attempt })];
+}
+
+function eventText(event: RunEventBody): string {
+  return JSON.stringify(event);
+}
+
+function inShort(reason?: string, message?: string): { reason?: string; message?: string } {
+  return {
+    ...(reason !== undefined && { reason }),
+    ...(message !== undefined && { message: message.slice(0, EVENT_MESSAGE_LENGTH) }),
+  };
+}
+
+/** Bytes are at most three times the characters, so that most texts need no counting. */
+function isTooLarge(text: string): boolean {
+  return text.length * 3 > VALUE_LIMIT_BYTES && Buffer.byteLength(text) > VALUE_LIMIT_BYTES;
+}
+
+function neverTooLarge(outcome: Fenced | TooLarge): Fenced {
+  if (outcome.outcome === 'too-large') throw new Error('a mark or an end is larger than a value may be');
+  return outcome;
+}

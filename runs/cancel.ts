@@ -1,6 +1,12 @@
+/** Cancelling runs: at once where nobody holds them, otherwise by asking the runner that does, durably. */
+import { FAILURES } from '../api/reasons.ts';
 import type { TerminalPhase } from '../api/run.ts';
-import type { RunStoreConnection } from './connection.ts';
-import type { ProjectUid, Unavailable } from './types.ts';
+import { endEvent, transitionKeys } from './advance.ts';
+import { orUnavailable, type RunStoreConnection } from './connection.ts';
+import { keysOf } from './keys.ts';
+import { EMIT, END, END_KEYS, ENQUEUE, NOW, RELEASE, REQUIRE_STORE } from './lua.ts';
+import { defineScript } from './script.ts';
+import type { ProjectUid, RunEnd, Unavailable } from './types.ts';
 
 export type Cancelled =
   | { outcome: 'cancelled' }
@@ -9,16 +15,82 @@ export type Cancelled =
   | { outcome: 'absent' }
   | Unavailable;
 
-/** Cancels a run: one that nobody holds ends at once (`cancelled`), one that a runner holds is asked to end (`requested`). */
-export declare function cancelRun(
-  conn: RunStoreConnection,
-  project: ProjectUid,
-  run: string,
-): Promise<Cancelled>;
+const END_OF_CANCELLED: RunEnd = {
+  phase: 'Cancelled',
+  reason: 'Cancelled',
+  message: FAILURES.Cancelled.meaning,
+};
 
-/** Calls `onCancel` with each run that shall be cancelled, by push and, each second, by a look; may repeat a name. */
-export declare function watchCancels(
+const CANCEL = defineScript({
+  flags: 'drains',
+  keys: [...END_KEYS, 'claims'],
+  args: ['run_id', 'phase', 'reason', 'message', 'end_event'],
+  body: `
+    ${REQUIRE_STORE}
+    local state = redis.call('HMGET', run, 'phase', 'wf', 'accepted', 'evbytes', 'ended')
+    if not state[1] then return 'absent' end
+    if state[5] then return state[1] end
+    if redis.call('HEXISTS', claims, run_id) == 1 then
+      redis.call('SADD', cancels, run_id)
+      redis.call('PUBLISH', cancels, run_id)
+      return 'requested'
+    end
+    ${NOW}
+    local event_bytes = tonumber(state[4] or 0)
+    ${EMIT}
+    ${ENQUEUE}
+    ${RELEASE}
+    ${END}
+    local entry = state[2] .. ' ' .. state[3] .. ' ' .. run_id
+    local ready = redis.call('ZREM', q, entry) == 1
+    redis.call('ZREM', held, entry)
+    redis.call('HINCRBY', run, 'sequence', 1)
+    finish(state[2], state[3], phase, reason, message, end_event)
+    if ready then release(state[2]) end
+    return 'cancelled'
+  `,
+});
+
+/**
+ * Cancels a run. One that nobody holds ends at once (`cancelled`); one that a runner holds is `requested` to end: the
+ * runner hears of it, and so does the next one if that runner dies.
+ */
+export function cancelRun(conn: RunStoreConnection, project: ProjectUid, run: string): Promise<Cancelled> {
+  const { phase, reason = '', message = '' } = END_OF_CANCELLED;
+  return orUnavailable(async () => {
+    const answer = (await conn.script(CANCEL, transitionKeys(CANCEL, { project, run }), [
+      ...[run, phase, reason, message, endEvent(END_OF_CANCELLED)],
+    ])) as 'absent' | 'requested' | 'cancelled' | TerminalPhase;
+    if (answer === 'absent' || answer === 'requested' || answer === 'cancelled') return { outcome: answer };
+    return { outcome: 'ended', phase: answer };
+  });
+}
+
+/** How long a lost message can delay a cancellation. */
+const POLL_MS = 1_000;
+
+/** Calls `onCancel` with each run that shall be cancelled: when it is asked for, and each second as long as it is. */
+export function watchCancels(
   conn: RunStoreConnection,
   project: ProjectUid,
   onCancel: (run: string) => void,
-): { stop(): void };
+): { stop(): void } {
+  const key = keysOf(project).cancels;
+  const look = () => {
+    conn
+      .command('smembers', key)
+      .then((runs) => (runs as string[]).forEach(onCancel))
+      // The next look is due in a second; the connection's own log says that it is away.
+      .catch(() => undefined);
+  };
+  const timer = setInterval(look, POLL_MS);
+  const subscription = conn
+    .subscriber()
+    .subscribe(key, (run) => (run === undefined ? look() : onCancel(run)));
+  return {
+    stop: () => {
+      clearInterval(timer);
+      void subscription.then((it) => it.end());
+    },
+  };
+}

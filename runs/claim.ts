@@ -1,8 +1,162 @@
-import type { RunStoreConnection } from './connection.ts';
-import type { Claimed, ProjectUid } from './types.ts';
+/** Claiming: a runner takes ready runs, in an order that is fair between workflows, and holds each by a fresh token. */
+import { isTerminal } from '../api/run.ts';
+import { orUnavailable, type RunStoreConnection } from './connection.ts';
+import { keysOf, type ProjectKeys } from './keys.ts';
+import { COALESCE_MS, EMIT, NOW, REQUIRE_STORE } from './lua.ts';
+import { randomText } from './names.ts';
+import { parseRun } from './read.ts';
+import { defineScript } from './script.ts';
+import type { Claim, Claimed, ProjectUid } from './types.ts';
 
-/** Claims up to `max` ready runs, in the order that is fair between workflows. */
-export declare function claimRuns(
+/**
+ * Claims, of the runs at the head of the queue, those that the caller has named: a script must declare the keys of the
+ * runs that it touches. Answers with the head as it stands then, so that the next call can name it.
+ */
+const CLAIM = defineScript({
+  flags: 'drains',
+  keys: ['meta', 'q', 'vt', 'held', 'active', 'cfg', 'claims', 'beats', 'cancels', 'out'],
+  args: ['runner', 'max', 'random'],
+  body: `
+    ${REQUIRE_STORE}
+    redis.call('HSETNX', beats, runner, 0)
+    max = tonumber(max)
+    local declared = {}
+    for index = 4, #ARGV do
+      declared[ARGV[index]] = 11 + (index - 4) * 2
+    end
+    ${NOW}
+    local taken = {}
+    local virtual = tonumber(redis.call('HGET', meta, 'v') or 0)
+    local head = redis.call('ZRANGE', q, 0, max - 1, 'WITHSCORES')
+    for index = 1, #head, 2 do
+      local entry, score = head[index], tonumber(head[index + 1])
+      local run = KEYS[declared[entry]]
+      if run then
+        local ev = KEYS[declared[entry] + 1]
+        local wf, run_id = string.match(entry, '^([^ ]+) [^ ]+ ([^ ]+)$')
+        local limit = tonumber(redis.call('HGET', cfg, wf .. ':limit') or 'inf')
+        local state = redis.call('HMGET', run, 'epoch', 'timeout', 'deadline', 'crashes', 'evbytes')
+        local alone = tonumber(state[4] or 0) >= 2
+        if limit < tonumber(redis.call('HGET', active, wf) or 0) then
+          redis.call('ZREM', q, entry)
+          redis.call('ZADD', held, 0, entry)
+          redis.call('HINCRBY', active, wf, -1)
+          redis.call('HSET', vt, wf, score)
+        elseif not alone or #taken == 0 then
+          redis.call('ZREM', q, entry)
+          local token = runner .. '/' .. random .. '-' .. index
+          redis.call('HSET', claims, run_id, token)
+          virtual = math.max(virtual, score)
+
+          local deadline = tonumber(state[3])
+          if not deadline and state[2] and state[2] ~= '' then
+            deadline = now + state[2]
+            redis.call('HSET', run, 'deadline', deadline)
+          end
+          local event_bytes = tonumber(state[5] or 0)
+          ${EMIT}
+          emit('{"type":"run","phase":"Running"}')
+          trim_events()
+          redis.call('HSET', run, 'phase', 'Running', 'epoch', math.max(tonumber(state[1] or 0), now) + 1,
+            'progress', 0, 'evbytes', event_bytes)
+          redis.call('HSETNX', run, 'started', now)
+          redis.call('HINCRBY', run, 'sequence', 1)
+          redis.call('ZADD', out, 'NX', now + ${COALESCE_MS}, run_id)
+          redis.call('PUBLISH', run, 'event')
+          taken[#taken + 1] = {
+            run_id, token, deadline and math.max(0, deadline - now) or -1, alone and 1 or 0,
+            redis.call('SISMEMBER', cancels, run_id), redis.call('HGETALL', run),
+          }
+          if alone then break end
+        end
+      end
+    end
+    if #taken > 0 then
+      redis.call('HSET', meta, 'v', virtual)
+    end
+    local rest = redis.call('ZRANGE', q, 0, max - 1)
+    if rest[1] and #taken > 0 then
+      redis.call('PUBLISH', q, rest[1])
+    end
+    return {taken, rest}
+  `,
+});
+
+type Taken = [
+  run: string,
+  token: string,
+  remainingMs: number,
+  alone: number,
+  cancel: number,
+  fields: string[],
+];
+
+/** Another runner may take what we were told is at the head; so often is the new head tried at once. */
+const ATTEMPTS = 4;
+
+/** What was last seen at the head of each project's queue, per connection: with it a claim takes one round trip. */
+const heads = new WeakMap<RunStoreConnection, Map<ProjectUid, string[]>>();
+
+/** Claims up to `max` ready runs. A claim that is `alone` is the only one of its call. */
+export function claimRuns(
   conn: RunStoreConnection,
-  options: { project: ProjectUid; runner: string; max: number },
-): Promise<Claimed>;
+  { project, runner, max }: { project: ProjectUid; runner: string; max: number },
+): Promise<Claimed> {
+  return orUnavailable(async () => {
+    for (let attempt = 1; ; attempt += 1) {
+      const [taken, rest] = await tryClaim(conn, project, runner, max);
+      if (taken.length > 0 || rest.length === 0 || attempt === ATTEMPTS)
+        return { outcome: 'claimed', claims: taken.map((item) => claimOf(project, item)) };
+    }
+  });
+}
+
+/** Says that an entry has come to the queue, so that the next claim can name it. */
+export function noteReady(conn: RunStoreConnection, project: ProjectUid, entry: string): void {
+  const head = headsOf(conn).get(project);
+  if (!head || head.length === 0) headsOf(conn).set(project, [entry]);
+}
+
+async function tryClaim(
+  conn: RunStoreConnection,
+  project: ProjectUid,
+  runner: string,
+  max: number,
+): Promise<[Taken[], string[]]> {
+  const keys = keysOf(project);
+  const head = (headsOf(conn).get(project) ?? []).slice(0, max);
+  const [taken, rest] = (await conn.script(
+    CLAIM,
+    [...fixedKeys(keys), ...head.flatMap((entry) => runKeys(keys, entry))],
+    [runner, max, randomText(16), ...head],
+  )) as [Taken[], string[]];
+  headsOf(conn).set(project, rest);
+  return [taken, rest];
+}
+
+function headsOf(conn: RunStoreConnection): Map<ProjectUid, string[]> {
+  let map = heads.get(conn);
+  if (!map) heads.set(conn, (map = new Map<ProjectUid, string[]>()));
+  return map;
+}
+
+function fixedKeys(keys: ProjectKeys): string[] {
+  return CLAIM.keys.map((name) => keys[name as keyof ProjectKeys] as string);
+}
+
+function runKeys(keys: ProjectKeys, entry: string): [string, string] {
+  const run = entry.slice(entry.lastIndexOf(' ') + 1);
+  return [keys.run(run), keys.ev(run)];
+}
+
+function claimOf(project: ProjectUid, [run, token, remaining, alone, cancel, fields]: Taken): Claim {
+  const state = parseRun(project, run, pairs(fields), cancel === 1);
+  if (!state || isTerminal(state.phase)) throw new Error('a run that has ended was ready');
+  return { token, state, remainingMs: remaining < 0 ? Infinity : remaining, alone: alone === 1 };
+}
+
+function pairs(flat: string[]): Record<string, string> {
+  const fields: Record<string, string> = {};
+  for (let index = 0; index < flat.length; index += 2) fields[flat[index] ?? ''] = flat[index + 1] ?? '';
+  return fields;
+}

@@ -1,5 +1,12 @@
-/** A connection to the run store. */
+/**
+ * A connection to the run store. Nothing is ever sent twice, nothing waits for a connection to come back, and every
+ * call is answered within two seconds, also by a server that is frozen; what could not be done is a value, `Unavailable`.
+ */
+import { Redis } from 'ioredis';
 import type { Log } from '../kube/log.ts';
+import type { Script } from './script.ts';
+import { createSubscriber, type Subscriber } from './subscriber.ts';
+import type { Unavailable } from './types.ts';
 
 export type RunStoreOptions = {
   /** `redis://host:port` or `rediss://…`, without credentials. */
@@ -15,8 +22,193 @@ export type RunStoreOptions = {
 export type RunStoreConnection = {
   /** Whether a call sent now would be answered, as far as is known. */
   healthy(): boolean;
+  /** Resolves when the connection is up; rejects when the signal is aborted before. */
+  ready(signal?: AbortSignal): Promise<void>;
   close(): Promise<void>;
+  /** For this folder alone. Throws `Unanswered`, or what the server answered. */
+  command(name: string, ...args: (string | number)[]): Promise<unknown>;
+  /** For this folder alone. Throws like `command`. */
+  script(script: Script, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown>;
+  /** For this folder alone: the one connection for all subscriptions of this process, made when first asked for. */
+  subscriber(): Subscriber;
 };
 
+/** Below the two seconds after which callers have been promised an answer. */
+const CALL_TIMEOUT_MS = 1_500;
+const FIRST_RETRY_MS = 50;
+const LONGEST_RETRY_MS = 1_000;
+
+/** Nobody answered: the call was not sent, or it is not known what became of it. */
+class Unanswered extends Error {
+  override readonly name = 'Unanswered';
+}
+
 /** Connects in the background, for ever again; until it is there every call answers `unavailable`. */
-export declare function connectRunStore(options: RunStoreOptions): RunStoreConnection;
+export function connectRunStore(options: RunStoreOptions): RunStoreConnection {
+  const redis = openRedis(options);
+  const send = createSender(redis);
+  let subscriber: Subscriber | undefined;
+  watchState(redis, options);
+  return {
+    healthy: () => redis.status === 'ready',
+    ready: (signal) => untilReady(redis, signal),
+    command: (name, ...args) => send(name, args),
+    script: (script, keys, args) => evaluate(send, script, keys, args),
+    subscriber: () =>
+      (subscriber ??= createSubscriber(openRedis({ ...options, name: `${options.name}-events` }))),
+    close: async () => {
+      subscriber?.close();
+      redis.disconnect();
+      await new Promise<void>((resolve) => {
+        if (redis.status === 'end') resolve();
+        else redis.once('end', () => resolve());
+      });
+    },
+  };
+}
+
+/** One client of the server, with nothing repeated and nothing queued behind a lost connection. */
+function openRedis({ url, username, password, name, log }: RunStoreOptions): Redis {
+  const redis = new Redis(url, {
+    ...(username === undefined ? {} : { username }),
+    ...(password === undefined ? {} : { password }),
+    connectionName: name,
+    autoResendUnfulfilledCommands: false,
+    autoResubscribe: false,
+    enableOfflineQueue: false,
+    // Needs INFO, which shows every project's load; a server that is loading answers LOADING anyway.
+    enableReadyCheck: false,
+    // Whatever was under way when a connection broke fails at once.
+    maxRetriesPerRequest: 0,
+    commandTimeout: CALL_TIMEOUT_MS,
+    connectTimeout: 5_000,
+    keepAlive: 10_000,
+    retryStrategy: (times) =>
+      Math.min(FIRST_RETRY_MS * 2 ** Math.min(times, 10), LONGEST_RETRY_MS) * (0.75 + Math.random() / 2),
+  });
+  redis.on('error', (error: Error) => log?.debug({ error: error.message }, 'run store: connection error'));
+  return redis;
+}
+
+function watchState(redis: Redis, { log, onStateChange }: RunStoreOptions): void {
+  let healthy = false;
+  const become = (now: boolean) => {
+    if (now === healthy) return;
+    healthy = now;
+    if (now) log?.info({}, 'run store: connected');
+    else log?.warn({}, 'run store: connection lost');
+    onStateChange?.(now);
+  };
+  redis.on('ready', () => become(true));
+  redis.on('close', () => become(false));
+}
+
+function untilReady(redis: Redis, signal?: AbortSignal): Promise<void> {
+  if (redis.status === 'ready') return Promise.resolve();
+  return new Promise((resolve, reject) => {
+    const settle = () => {
+      redis.off('ready', settle);
+      signal?.removeEventListener('abort', settle);
+      if (redis.status === 'ready') resolve();
+      else reject(new Unanswered('the run store was not reached'));
+    };
+    redis.on('ready', settle);
+    signal?.addEventListener('abort', settle, { once: true });
+    if (signal?.aborted) settle();
+  });
+}
+
+type Send = (name: string, args: readonly (string | number)[]) => Promise<unknown>;
+type Waiting = {
+  command: [name: string, ...args: (string | number)[]];
+  resolve: (reply: unknown) => void;
+  reject: (error: Error) => void;
+};
+
+/**
+ * Sends what one turn of the event loop asks for as one write. (The client's own auto-pipelining keeps one batch under
+ * way at a time, and after a lost connection waits for the time-outs of that batch before it sends again.)
+ */
+function createSender(redis: Redis): Send {
+  let batch: Waiting[] = [];
+  const flush = () => {
+    const calls = batch;
+    batch = [];
+    redis
+      .pipeline(calls.map(({ command }) => command))
+      .exec()
+      .then((replies) => settle(redis, calls, replies ?? []))
+      .catch((error: Error) => settle(redis, calls, [[error, undefined]]));
+  };
+  return (name, args) =>
+    new Promise((resolve, reject) => {
+      if (redis.status !== 'ready') {
+        reject(new Unanswered('the run store is not connected'));
+        return;
+      }
+      if (batch.length === 0) setImmediate(flush);
+      batch.push({ command: [name, ...args], resolve, reject });
+    });
+}
+
+function settle(redis: Redis, calls: Waiting[], replies: [Error | null, unknown][]): void {
+  let timedOut = false;
+  for (const [index, call] of calls.entries()) {
+    const [error, reply] = replies[index] ?? [new Unanswered('the run store did not answer'), undefined];
+    if (!error) call.resolve(reply);
+    else if (serverError(error) !== undefined) call.reject(error);
+    else {
+      timedOut ||= error.message === 'Command timed out';
+      call.reject(new Unanswered(error.message));
+    }
+  }
+  // A connection that does not answer may be half open: a new one finds out.
+  if (timedOut && redis.status === 'ready') redis.disconnect(true);
+}
+
+async function evaluate(
+  send: Send,
+  { lua, sha }: Script,
+  keys: readonly string[],
+  args: readonly (string | number)[],
+): Promise<unknown> {
+  try {
+    return await send('evalsha', [sha, keys.length, ...keys, ...args]);
+  } catch (error) {
+    // The server was started anew since. It did nothing, so this is the first time that it is asked.
+    if (!serverError(error)?.startsWith('NOSCRIPT')) throw error;
+    return send('eval', [lua, keys.length, ...keys, ...args]);
+  }
+}
+
+/** What the server answered, if the error is an answer of it. */
+function serverError(error: unknown): string | undefined {
+  return error instanceof Error && error.name === 'ReplyError' ? error.message : undefined;
+}
+
+/** States of a server in which it refuses, and which pass: nothing is wrong with what it was asked. */
+const PASSING =
+  /^(LOADING|BUSY|READONLY|MASTERDOWN|NOREPLICAS|MISCONF|TRYAGAIN|NOAUTH|WRONGPASS|NOPERM|UNKILLABLE)\b/;
+
+/** Runs calls and turns an outage into a value. Throws only for what is a defect. */
+export async function orUnavailable<T>(call: () => Promise<T>): Promise<T | Unavailable> {
+  try {
+    return await call();
+  } catch (error) {
+    return unavailableFor(error);
+  }
+}
+
+function unavailableFor(error: unknown): Unavailable {
+  if (error instanceof Unanswered) return { outcome: 'unavailable', why: 'connection', retryAfterSeconds: 1 };
+  const answer = serverError(error) ?? '';
+  if (answer.startsWith('NOLOG')) return { outcome: 'unavailable', why: 'no-store', retryAfterSeconds: 5 };
+  if (answer.startsWith('OOM')) return { outcome: 'unavailable', why: 'full', retryAfterSeconds: 10 };
+  if (PASSING.test(answer)) return { outcome: 'unavailable', why: 'connection', retryAfterSeconds: 2 };
+  throw error;
+}
+
+/** Tells what a call brought from the outage that kept it from bringing it. */
+export function isUnavailable(value: unknown): value is Unavailable {
+  return typeof value === 'object' && value !== null && (value as Unavailable).outcome === 'unavailable';
+}

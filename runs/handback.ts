@@ -1,11 +1,68 @@
-import type { RunStoreConnection } from './connection.ts';
+/** Giving claims back: what a runner does that is asked to stop. Nothing is counted against the run. */
+import { transitionKeys } from './advance.ts';
+import { orUnavailable, type RunStoreConnection } from './connection.ts';
+import { keysOf } from './keys.ts';
+import { FENCE } from './lua.ts';
+import { defineScript } from './script.ts';
 import type { ClaimRef, Fenced, ProjectUid, Unavailable } from './types.ts';
 
+/** `requeue()`: a claimed run is ready again, and first: at the present virtual time. Its slot stays its own. */
+export const REQUEUE = `
+local function requeue()
+  redis.call('HDEL', claims, run_id)
+  local state = redis.call('HMGET', run, 'wf', 'accepted')
+  local entry = state[1] .. ' ' .. state[2] .. ' ' .. run_id
+  redis.call('ZADD', q, tonumber(redis.call('HGET', meta, 'v') or 0), entry)
+  redis.call('PUBLISH', q, entry)
+end
+`;
+
+const HAND_BACK = defineScript({
+  flags: 'drains',
+  keys: ['meta', 'q', 'claims', 'cancels', 'run'],
+  args: ['run_id', 'token'],
+  body: `
+    ${FENCE}
+    ${REQUEUE}
+    requeue()
+    return redis.call('SISMEMBER', cancels, run_id)
+  `,
+});
+
 /** Gives a claim back: the run is ready again, first in its line, and no crash is counted. */
-export declare function handBack(conn: RunStoreConnection, ref: ClaimRef): Promise<Fenced>;
+export function handBack(conn: RunStoreConnection, ref: ClaimRef): Promise<Fenced> {
+  return orUnavailable(async () => {
+    const answer = await conn.script(HAND_BACK, transitionKeys(HAND_BACK, ref), [ref.run, ref.token]);
+    return answer === 'fenced' ? { outcome: 'fenced' } : { outcome: 'done', cancelRequested: answer === 1 };
+  });
+}
 
 /** Gives back all that a runner holds in the project. */
-export declare function handBackAll(
+export function handBackAll(
   conn: RunStoreConnection,
-  options: { project: ProjectUid; runner: string },
-): Promise<{ outcome: 'done'; runs: string[] } | Unavailable>;
+  { project, runner }: { project: ProjectUid; runner: string },
+): Promise<{ outcome: 'done'; runs: string[] } | Unavailable> {
+  return orUnavailable(async () => {
+    const held = await claimsOf(conn, project, runner);
+    for (const [run, token] of held) {
+      const outcome = await handBack(conn, { project, run, token });
+      if (outcome.outcome === 'unavailable') return outcome;
+    }
+    return { outcome: 'done', runs: held.map(([run]) => run) };
+  });
+}
+
+/** The runs that a runner holds, with their tokens. Throws as the connection does. */
+export async function claimsOf(
+  conn: RunStoreConnection,
+  project: ProjectUid,
+  runner: string,
+): Promise<[run: string, token: string][]> {
+  const claims = (await conn.command('hgetall', keysOf(project).claims)) as Record<string, string>;
+  return Object.entries(claims).filter(([, token]) => holderOf(token) === runner);
+}
+
+/** The runner that a claim token names. */
+export function holderOf(token: string): string {
+  return token.slice(0, token.lastIndexOf('/'));
+}

@@ -1,24 +1,119 @@
-import type { RunStoreConnection } from './connection.ts';
-import type { Counts, ProjectUid, RunState, RunSummary, Unavailable } from './types.ts';
+/** Reading what the run store holds of runs: the run itself while it lives, a line and exact totals afterwards. */
+import { isTerminal, type RunPhase } from '../api/run.ts';
+import type { NodeOutput } from '../api/value.ts';
+import { orUnavailable, type RunStoreConnection } from './connection.ts';
+import { keysOf } from './keys.ts';
+import type { Counts, NodeState, ProjectUid, Reply, RunState, RunSummary, Unavailable } from './types.ts';
 
-/** The run, while the store holds it: until it has ended and is recorded, and 10 s more. */
-export declare function readRun(
+/** The run, while the store holds it: until it has ended and is recorded, and ten seconds more. */
+export function readRun(
   conn: RunStoreConnection,
   project: ProjectUid,
   run: string,
-): Promise<RunState | undefined | Unavailable>;
+): Promise<RunState | undefined | Unavailable> {
+  const keys = keysOf(project);
+  return orUnavailable(async () => {
+    const [fields, cancel] = await Promise.all([
+      conn.command('hgetall', keys.run(run)),
+      conn.command('sismember', keys.cancels, run),
+    ]);
+    return parseRun(project, run, fields as Record<string, string>, cancel === 1);
+  });
+}
 
 /** Ended runs of a workflow that are recorded or exist as a line only, newest first. */
-export declare function readSummaries(
+export function readSummaries(
   conn: RunStoreConnection,
   project: ProjectUid,
   workflowUid: string,
   limit: number,
-): Promise<RunSummary[] | Unavailable>;
+): Promise<RunSummary[] | Unavailable> {
+  return orUnavailable(async () => {
+    const lines = await conn.command('lrange', keysOf(project).done(workflowUid), 0, limit - 1);
+    return (lines as string[]).map((line) => JSON.parse(line) as RunSummary);
+  });
+}
 
-/** Exact totals of a workflow. */
-export declare function readCounts(
+/** Exact totals of a workflow, since the store was made. */
+export function readCounts(
   conn: RunStoreConnection,
   project: ProjectUid,
   workflowUid: string,
-): Promise<Counts | Unavailable>;
+): Promise<Counts | Unavailable> {
+  const fields = ['accepted', 'Succeeded', 'Failed', 'Cancelled', 'last'].map(
+    (name) => `${workflowUid}:${name}`,
+  );
+  return orUnavailable(async () => {
+    const values = (await conn.command('hmget', keysOf(project).counts, ...fields)) as (string | null)[];
+    const [accepted = 0, succeeded = 0, failed = 0, cancelled = 0, last = 0] = values.map(Number);
+    const active = accepted - succeeded - failed - cancelled;
+    return { succeeded, failed, cancelled, active, ...(last > 0 && { lastAcceptedAt: last }) };
+  });
+}
+
+/** A run from its hash; undefined where that is empty. */
+export function parseRun(
+  project: ProjectUid,
+  run: string,
+  fields: Record<string, string>,
+  cancelRequested: boolean,
+): RunState | undefined {
+  const phase = fields['phase'];
+  if (phase === undefined) return undefined;
+  return {
+    run,
+    project,
+    workflow: fields['workflow'] ?? '',
+    workflowUid: fields['wf'] ?? '',
+    revision: fields['revision'] ?? '',
+    trigger: fields['trigger'] ?? '',
+    test: fields['test'] === '1',
+    phase: phase as RunPhase,
+    epoch: Number(fields['epoch'] ?? 0),
+    sequence: Number(fields['sequence'] ?? 0),
+    acceptedAt: Number(fields['accepted']),
+    cancelRequested: cancelRequested && !isTerminal(phase),
+    crashes: Number(fields['crashes'] ?? 0),
+    input: fields['input'] ?? '{}',
+    nodes: nodesOf(fields),
+    ...optional(fields),
+  };
+}
+
+function nodesOf(fields: Record<string, string>): NodeState[] {
+  return Object.entries(fields)
+    .filter(([name]) => name.startsWith('n:'))
+    .map(([, text]) => withOutput(JSON.parse(text) as NodeState, fields['input'] ?? '{}'))
+    .sort(inOrder);
+}
+
+/** Nodes in the order in which they began, as far as the clock tells. */
+function inOrder(a: NodeState, b: NodeState): number {
+  const at = ({ startedAt, endedAt }: NodeState) => startedAt ?? endedAt ?? Infinity;
+  if (at(a) !== at(b)) return at(a) - at(b);
+  return a.id < b.id ? -1 : 1;
+}
+
+/** What a run has only sometimes. */
+function optional(fields: Record<string, string>): Partial<RunState> {
+  const { key, retryOf, object, started, ended, reason, message, reply, dedupe, recorded } = fields;
+  return {
+    ...(key !== undefined && { dedupeKey: key }),
+    ...(dedupe !== undefined && { dedupeHash: dedupe }),
+    ...(retryOf !== undefined && { retryOf }),
+    ...(object !== undefined && { recordUid: object }),
+    ...(recorded !== undefined && { recordedUid: recorded }),
+    ...(started !== undefined && { startedAt: Number(started) }),
+    ...(ended !== undefined && { endedAt: Number(ended) }),
+    ...(reason !== undefined && { reason }),
+    ...(message !== undefined && { message }),
+    ...(reply !== undefined && { reply: JSON.parse(reply) as Reply }),
+  };
+}
+
+/** The trigger's output is the run's input, which is stored once only. */
+function withOutput(node: NodeState, input: string): NodeState {
+  if (!node.outputIsInput) return node;
+  const { text_content = '', data_content = null } = JSON.parse(input) as Partial<NodeOutput>;
+  return { ...node, output: { text_content, data_content } };
+}

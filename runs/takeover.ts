@@ -1,11 +1,173 @@
+/**
+ * Takes over what dead runners held. A runner is dead when its beat has stood still for 20 s of this process's own monotonic
+ * clock while this process reached the store; no other machine's clock is compared. A runner that is alive after all
+ * finds its claims gone and can do nothing more with them.
+ */
+import { FAILURES } from '../api/reasons.ts';
 import type { Log } from '../kube/log.ts';
-import type { RunStoreConnection } from './connection.ts';
-import type { ProjectUid } from './types.ts';
+import { sleep } from '../kube/clock.ts';
+import { endEvent, transitionKeys } from './advance.ts';
+import { isUnavailable, orUnavailable, type RunStoreConnection } from './connection.ts';
+import { claimsOf, holderOf, REQUEUE } from './handback.ts';
+import { keysOf } from './keys.ts';
+import { EMIT, END, END_KEYS, ENQUEUE, FENCE, NOW, RELEASE } from './lua.ts';
+import { defineScript } from './script.ts';
+import type { ProjectUid, RunEnd, Unavailable } from './types.ts';
 
-/** Watches the beats of the other runners and takes over the claims of those that are dead. */
-export declare function createTakeover(options: {
+/** The third crash without progress in between is the last. */
+const CRASH_LIMIT = 3;
+
+const END_OF_POISON: RunEnd = { phase: 'Failed', reason: 'Poison', message: FAILURES.Poison.meaning };
+
+const TAKE_OVER = defineScript({
+  flags: 'drains',
+  keys: [...END_KEYS, 'claims', 'beats'],
+  args: ['run_id', 'token', 'runner', 'beat', 'phase', 'reason', 'message', 'end_event'],
+  body: `
+    ${FENCE}
+    if (redis.call('HGET', beats, runner) or '') ~= beat then return 'alive' end
+    local state = redis.call('HMGET', run, 'wf', 'accepted', 'crashes', 'progress', 'evbytes')
+    local crashes = 1
+    if state[4] ~= '1' then
+      crashes = tonumber(state[3] or 0) + 1
+    end
+    redis.call('HSET', run, 'crashes', crashes, 'progress', 0)
+    if crashes < ${CRASH_LIMIT} then
+      ${REQUEUE}
+      requeue()
+      return 'ready'
+    end
+    ${NOW}
+    local event_bytes = tonumber(state[5] or 0)
+    ${EMIT}
+    ${ENQUEUE}
+    ${RELEASE}
+    ${END}
+    redis.call('HDEL', claims, run_id)
+    redis.call('HINCRBY', run, 'sequence', 1)
+    finish(state[1], state[2], phase, reason, message, end_event)
+    release(state[1])
+    return 'poison'
+  `,
+});
+
+/** Forgets a dead runner that holds nothing any more. */
+const FORGET = defineScript({
+  flags: 'drains',
+  keys: ['beats'],
+  args: ['runner', 'beat'],
+  body: `
+    if (redis.call('HGET', beats, runner) or '') ~= beat then return 0 end
+    return redis.call('HDEL', beats, runner)
+  `,
+});
+
+export type TakenOver = 'ready' | 'poison' | 'alive' | 'fenced';
+
+/** Takes over one claim of a runner whose beat still stands at `beat`; the third crash in a row ends the run. */
+export function takeOver(
+  conn: RunStoreConnection,
+  claim: { project: ProjectUid; run: string; token: string; runner: string; beat: string },
+): Promise<TakenOver | Unavailable> {
+  const { phase, reason = '', message = '' } = END_OF_POISON;
+  return orUnavailable(async () => {
+    const answer = await conn.script(TAKE_OVER, transitionKeys(TAKE_OVER, claim), [
+      ...[claim.run, claim.token, claim.runner, claim.beat],
+      ...[phase, reason, message, endEvent(END_OF_POISON)],
+    ]);
+    return answer as TakenOver;
+  });
+}
+
+export type TakeoverOptions = {
   conn: RunStoreConnection;
   project: ProjectUid;
   runner: string;
   log?: Log;
-}): { run(signal: AbortSignal): Promise<void> };
+  /** How long a beat stands still before its runner is dead; default 20,000 ms. */
+  deadAfterMs?: number;
+  /** Between two looks; default 2,000 ms. */
+  everyMs?: number;
+};
+
+/** Watches the beats of the other runners until the signal is aborted, and takes over from those that are dead. */
+export function createTakeover(options: TakeoverOptions): { run(signal: AbortSignal): Promise<void> } {
+  const { deadAfterMs = 20_000, everyMs = 2_000 } = options;
+  const watch = createBeatWatch(everyMs * 2);
+  return {
+    run: async (signal) => {
+      while (!signal.aborted) {
+        const beats = await readBeats(options);
+        if (isUnavailable(beats)) watch.interrupted();
+        else {
+          beats.delete(options.runner);
+          for (const [runner, beat] of watch.seen(beats, deadAfterMs, performance.now()))
+            await takeAll(options, runner, beat);
+        }
+        await sleep(everyMs, signal);
+      }
+    },
+  };
+}
+
+/** The beats of all runners, and an empty one for each that holds a run and has none. */
+function readBeats({ conn, project }: TakeoverOptions): Promise<Map<string, string> | Unavailable> {
+  const keys = keysOf(project);
+  return orUnavailable(async () => {
+    const [beats, claims] = await Promise.all([
+      conn.command('hgetall', keys.beats),
+      conn.command('hvals', keys.claims),
+    ]);
+    const all = new Map((claims as string[]).map((token) => [holderOf(token), '']));
+    for (const [runner, beat] of Object.entries(beats as Record<string, string>)) all.set(runner, beat);
+    return all;
+  });
+}
+
+async function takeAll({ conn, project, log }: TakeoverOptions, runner: string, beat: string): Promise<void> {
+  const outcome = await orUnavailable(async () => {
+    const claims = await claimsOf(conn, project, runner);
+    for (const [run, token] of claims) {
+      const taken = await takeOver(conn, { project, run, token, runner, beat });
+      if (isUnavailable(taken) || taken === 'alive') return taken;
+      if (taken !== 'fenced') log?.warn({ run, runner, outcome: taken }, 'run taken over from a dead runner');
+    }
+    await conn.script(FORGET, [keysOf(project).beats], [runner, beat]);
+    return 'done' as const;
+  });
+  if (outcome === 'alive') log?.warn({ runner }, 'a runner that seemed dead beats again');
+}
+
+type Watched = { beat: string; stillMs: number };
+
+/**
+ * Remembers for how long each beat has stood still. Time counts between two looks that both reached the store, and never
+ * more than `longestMs` between them: this process may have been suspended, and the store with it.
+ */
+export function createBeatWatch(longestMs: number) {
+  let watched = new Map<string, Watched>();
+  let last: number | undefined;
+  return {
+    /** Takes note of a look, and answers with the runners that are dead. */
+    seen(
+      beats: ReadonlyMap<string, string>,
+      deadAfterMs: number,
+      now: number,
+    ): [runner: string, beat: string][] {
+      const passed = last === undefined ? 0 : Math.min(now - last, longestMs);
+      last = now;
+      const next = new Map<string, Watched>();
+      for (const [runner, beat] of beats) {
+        const before = watched.get(runner);
+        const still = before?.beat === beat ? before.stillMs + passed : 0;
+        next.set(runner, { beat, stillMs: still });
+      }
+      watched = next;
+      return [...next].filter(([, it]) => it.stillMs >= deadAfterMs).map(([runner, it]) => [runner, it.beat]);
+    },
+    /** The store was not reached: until the next look no time counts. */
+    interrupted(): void {
+      last = undefined;
+    },
+  };
+}

@@ -58,6 +58,8 @@ export type NodeState = {
   startedAt?: number;
   endedAt?: number;
   output?: NodeOutput;
+  /** Of the trigger's node: its output is the run's input, and is not stored a second time. */
+  outputIsInput?: true;
   reason?: string;
   message?: string;
   usage?: { inputTokens?: number; outputTokens?: number };
@@ -85,9 +87,13 @@ export type RunState = {
   revision: string;
   trigger: string;
   dedupeKey?: string;
+  /** The hash of what dedupes it: the key, or the run's own name where the submitter chose it. */
+  dedupeHash?: string;
   test: boolean;
   retryOf?: string;
   recordUid?: string;
+  /** The uid of the object that the run is recorded in, once it is known. */
+  recordedUid?: string;
   phase: RunPhase;
   epoch: number;
   sequence: number;
@@ -164,6 +170,8 @@ export type WorkflowLimits = {
   concurrency?: number;
   policy: 'Queue' | 'Reject' | 'Replace';
   deadlineMs: number;
+  /** How many ended runs are of interest: beyond them what could not be recorded is kept as a line. Default 10 each. */
+  history?: { succeeded: number; failed: number };
 };
 
 /** A revision as it stands in the store. */

@@ -1,0 +1,80 @@
+/**
+ * The names of all keys of the run store. Every key of a project begins with `wl:{<uid of its namespace>}:`; the braces
+ * are a hash tag, so that one project lies on one server, and an account of one project can reach no other.
+ *
+ * | key | type | holds |
+ * | --- | --- | --- |
+ * | `meta` | hash | `id` of the store, `bytes` used, `quota`, `v` (virtual time), write budget (`rate`, `tokens`, `filled`) |
+ * | `q` | sorted set | runs that are ready, by virtual start time |
+ * | `vt` | hash | workflow → virtual time at which its next run starts |
+ * | `held` | sorted set | runs over their workflow's limit, in order of acceptance |
+ * | `active` | hash | workflow → runs that are ready or claimed: what the limit counts |
+ * | `live` | sorted set | all runs that have not ended, by workflow in order of acceptance |
+ * | `claims` | hash | run → claim token (`<runner>/<random>`) |
+ * | `beats` | hash | runner → counter |
+ * | `cancels` | set | runs that shall be cancelled by the runner that holds them |
+ * | `cfg` | hash | `<workflow>:limit`, `:policy`, `:timeout`, `:succeeded`, `:failed` |
+ * | `counts` | hash | `<workflow>:accepted`, `:Succeeded`, `:Failed`, `:Cancelled`, `:last`, and `:waiting:<phase>`: not recorded |
+ * | `out` | sorted set | runs whose record is behind, by the time from which they may be taken |
+ * | `run:<id>` | hash | the run; `n:<node>` is what a node is at |
+ * | `ev:<id>` | stream | live events |
+ * | `dk:<workflow>:<hash>` | hash | dedupe: run, hash of the body, later the reply |
+ * | `done:<workflow>` | list | lines about ended runs, newest first |
+ * | `rev:<name>` | string | a revision |
+ *
+ * Workflows are named by uid. In `q`, `held` and `live` a run is its entry: `<workflow> <accepted, ms> <run>`. Channels have
+ * the names of keys: `q` announces work, `run:<id>` what happens to a run, `cancels` a run that shall be cancelled.
+ */
+import type { ProjectUid } from './types.ts';
+
+const PROJECT_KEYS = [
+  'meta',
+  'q',
+  'vt',
+  'held',
+  'active',
+  'live',
+  'claims',
+  'beats',
+  'cancels',
+  'cfg',
+  'counts',
+  'out',
+] as const;
+
+export type ProjectKey = (typeof PROJECT_KEYS)[number];
+
+export type ProjectKeys = Readonly<Record<ProjectKey, string>> & {
+  prefix: string;
+  run: (id: string) => string;
+  ev: (id: string) => string;
+  dk: (workflowUid: string, hash: string) => string;
+  done: (workflowUid: string) => string;
+  rev: (name: string) => string;
+};
+
+const known = new Map<ProjectUid, ProjectKeys>();
+
+/** The keys of a project. */
+export function keysOf(project: ProjectUid): ProjectKeys {
+  let keys = known.get(project);
+  if (!keys) known.set(project, (keys = makeKeys(project)));
+  return keys;
+}
+
+function makeKeys(project: ProjectUid): ProjectKeys {
+  // A brace would end the hash tag, a star would widen an account's pattern.
+  if (!/^[A-Za-z0-9-]{1,64}$/.test(project))
+    throw new Error('a project is named by the uid of its namespace');
+  const prefix = `wl:{${project}}:`;
+  const fixed = Object.fromEntries(PROJECT_KEYS.map((name) => [name, prefix + name]));
+  return {
+    ...(fixed as Record<ProjectKey, string>),
+    prefix,
+    run: (id) => `${prefix}run:${id}`,
+    ev: (id) => `${prefix}ev:${id}`,
+    dk: (workflowUid, hash) => `${prefix}dk:${workflowUid}:${hash}`,
+    done: (workflowUid) => `${prefix}done:${workflowUid}`,
+    rev: (name) => `${prefix}rev:${name}`,
+  };
+}

@@ -1,0 +1,73 @@
+/**
+ * One connection for all subscriptions of a process. A message may be missed while the connection is away, so listeners are
+ * told when it is back, and look for themselves; nothing may depend on a message alone.
+ */
+import type { Redis } from 'ioredis';
+
+export type Subscriber = {
+  /**
+   * Calls `onMessage` for each message of the channel, and with undefined whenever messages may have been missed. The
+   * promise resolves when the server has confirmed, or cannot be asked now: then the listener is called later.
+   */
+  subscribe(channel: string, onMessage: (message: string | undefined) => void): Promise<Subscription>;
+  close(): void;
+};
+
+export type Subscription = { end(): void };
+
+/** How often a silent connection is asked for a sign of life. */
+const PING_MS = 5_000;
+
+type Listener = (message: string | undefined) => void;
+
+export function createSubscriber(redis: Redis): Subscriber {
+  const channels = new Map<string, Set<Listener>>();
+  redis.on('message', (channel: string, message: string) => tell(channels.get(channel), message));
+  redis.on('ready', () => {
+    const names = [...channels.keys()];
+    const all = () => [...channels.values()].forEach((listeners) => tell(listeners, undefined));
+    if (names.length === 0) return;
+    redis.subscribe(...names).then(all, () => redis.disconnect(true));
+  });
+  const ping = setInterval(() => {
+    if (redis.status === 'ready') redis.ping().catch(() => redis.disconnect(true));
+  }, PING_MS);
+  ping.unref();
+
+  return {
+    subscribe: async (channel, onMessage) => {
+      const listeners = channels.get(channel);
+      if (listeners) listeners.add(onMessage);
+      else channels.set(channel, new Set([onMessage]));
+      // Also when it is not the first: the server's confirmation is what the caller waits for.
+      await redis.subscribe(channel).catch(() => retryLater(redis));
+      return { end: () => unsubscribe(redis, channels, channel, onMessage) };
+    },
+    close: () => {
+      clearInterval(ping);
+      channels.clear();
+      redis.disconnect();
+    },
+  };
+}
+
+/** Without a connection `ready` will subscribe; a connection that did not answer is given up, so that `ready` comes. */
+function retryLater(redis: Redis): void {
+  if (redis.status === 'ready') redis.disconnect(true);
+}
+
+function tell(listeners: Set<Listener> | undefined, message: string | undefined): void {
+  for (const listener of [...(listeners ?? [])]) listener(message);
+}
+
+function unsubscribe(
+  redis: Redis,
+  channels: Map<string, Set<Listener>>,
+  channel: string,
+  listener: Listener,
+): void {
+  const listeners = channels.get(channel);
+  if (!listeners?.delete(listener) || listeners.size > 0) return;
+  channels.delete(channel);
+  redis.unsubscribe(channel).catch(() => undefined);
+}

@@ -53,6 +53,7 @@ function dns(): unknown[] {
         ports: [
           { name: 'dns', port: 53, protocol: 'UDP' },
           { name: 'dns-tcp', port: 53, protocol: 'TCP' },
+          { name: 'ready', port: 8181 },
         ],
       },
     },

@@ -66,6 +66,7 @@ export function nodeConfiguration(layout: Layout, binDir: string, ports: PortBlo
     folder: layout.folder,
     keep: [layout.folder, dirname(binDir)],
     address: `${network.nodeAddress}/32`,
+    serviceRange: network.serviceRange,
     sysctls: {
       'net/ipv4/ip_forward': '1',
       // Pods on one bridge reach each other through a service only if its packets pass iptables.

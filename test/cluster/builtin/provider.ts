@@ -20,6 +20,7 @@ import { layoutOf, type Layout } from './layout.ts';
 import { ensureNode, findNode, killNode, type Node } from './node.ts';
 import { partsOf, type Part, type PartContext } from './parts.ts';
 import { portBlock } from './ports.ts';
+import { waitForDns, waitForFreshPods, waitForNode, type GetJson } from './readiness.ts';
 import { ensureSettings, readSettings } from './settings.ts';
 
 const mostStarts = 5;
@@ -41,7 +42,7 @@ async function up(request: ClusterRequest): Promise<Cluster> {
   return locked(name, progress, async () => {
     const context = await prepare(layout, binDir, request.audit);
     const node = await startParts(context, progress);
-    await startAddons(context, progress);
+    await startAddons(context, node, progress);
     return describe(context, node);
   });
 }
@@ -112,13 +113,11 @@ async function lastLines(path: string): Promise<string> {
   return text.trim().split('\n').slice(-5).join('\n');
 }
 
-async function startAddons(context: PartContext, progress: Progress): Promise<void> {
+async function startAddons(context: PartContext, node: Node, progress: Progress): Promise<void> {
   const { layout, binDir } = context;
   const kubectl = (args: string[], input?: string) =>
-    runCommand(join(binDir, 'kubectl'), ['--kubeconfig', layout.kubeconfig, ...args], {
-      input,
-      timeoutMs: 150_000,
-    });
+    runCommand(join(binDir, 'kubectl'), ['--kubeconfig', layout.kubeconfig, ...args], { input });
+  const getJson: GetJson = async (args) => JSON.parse(await kubectl(['get', '--output=json', ...args]));
   await progress.step(`get the node and DNS of cluster ${layout.name} ready`, async (update) => {
     update('images');
     for (const { archive, reference } of Object.values(clusterImages)) {
@@ -127,9 +126,11 @@ async function startAddons(context: PartContext, progress: Progress): Promise<vo
     update('storage class and DNS');
     await kubectl(['apply', '--server-side', '--force-conflicts', '-f', '-'], addonManifests());
     update('waiting for the node');
-    await kubectl(['wait', `node/${layout.name}`, '--for=condition=Ready', '--timeout=120s']);
+    await waitForNode(layout, node, getJson);
+    update('waiting for the pods');
+    await waitForFreshPods(layout, getJson);
     update('waiting for DNS');
-    await kubectl(['-n', 'kube-system', 'rollout', 'status', 'deployment/coredns', '--timeout=120s']);
+    await waitForDns(node);
   });
 }
 

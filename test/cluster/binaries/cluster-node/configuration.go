@@ -16,6 +16,8 @@ type configuration struct {
 	Keep []string `json:"keep"`
 	// Address of the node, with its prefix length.
 	Address string `json:"address"`
+	// ServiceRange is where services have addresses, which the node must have a way to before they are translated.
+	ServiceRange string `json:"serviceRange"`
 	// Sysctls of the node's network, by their path below /proc/sys.
 	Sysctls map[string]string `json:"sysctls"`
 	// Forwards lead from a port of 127.0.0.1 on the machine to one inside the node.

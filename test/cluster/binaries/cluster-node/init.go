@@ -108,6 +108,7 @@ func makeNetwork(config configuration) error {
 		{"link", "add", "node0", "type", "bridge"},
 		{"address", "add", config.Address, "dev", "node0"},
 		{"link", "set", "node0", "up"},
+		{"route", "add", config.ServiceRange, "dev", "node0"},
 	}
 	for _, arguments := range commands {
 		if output, err := exec.Command("ip", arguments...).CombinedOutput(); err != nil {

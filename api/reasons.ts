@@ -33,6 +33,17 @@ export const FAILURES = {
     retryable: false,
     meaning: 'The revision that the run should execute does not exist any more.',
   },
+  WorkflowMissing: { retryable: false, meaning: 'There is no workflow of that name in the namespace.' },
+  WorkflowInactive: {
+    retryable: false,
+    meaning: 'The workflow is switched off, so that it admits test runs only.',
+  },
+  WorkflowInvalid: { retryable: false, meaning: 'The workflow was never valid, so it cannot run.' },
+  ConcurrencyLimit: {
+    retryable: false,
+    meaning: 'As many runs of the workflow execute as may at once, and it refuses more.',
+  },
+  NameTaken: { retryable: false, meaning: 'The run store still holds another run of that name.' },
   NodeFailed: { retryable: false, meaning: 'A node failed, so the run did.' },
   Internal: { retryable: false, meaning: 'A defect of Windlass; the log has the details.' },
 } as const satisfies Record<string, { retryable: boolean; meaning: string }>;

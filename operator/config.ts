@@ -1,0 +1,80 @@
+/** What the operator is told from outside: its environment, read once and checked. A value that makes no sense stops it. */
+import * as z from 'zod';
+
+const json = <T>(schema: z.ZodType<T>) =>
+  z.string().transform((text, context) => {
+    try {
+      return schema.parse(JSON.parse(text));
+    } catch (error) {
+      context.addIssue({ code: 'custom', message: `is no such JSON: ${(error as Error).message}` });
+      return z.NEVER;
+    }
+  });
+
+const count = (least: number, most: number) => z.coerce.number().int().min(least).max(most);
+const names = z.string().transform((text) =>
+  text
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== ''),
+);
+
+const quantities = z.record(z.string(), z.string());
+const resources = z.object({ requests: quantities.optional(), limits: quantities.optional() });
+const DEFAULT_RESOURCES: z.infer<typeof resources> = {
+  requests: { cpu: '50m', memory: '128Mi' },
+  limits: { memory: '512Mi' },
+};
+
+const environment = z.object({
+  /** The namespace of the operator and the gateway. Left out in a pod: the pod's own. */
+  POD_NAMESPACE: z.string().min(1).optional(),
+  /** Who this replica is among the candidates for the Lease. */
+  POD_NAME: z.string().min(1).default('windlass-operator'),
+  /** Outside a cluster: the kubeconfig to use. */
+  KUBECONFIG: z.string().min(1).optional(),
+  /** Where the world reaches the gateway's public listener, for `status.url`. */
+  PUBLIC_URL: z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, '')),
+  /** The gateway's Services: whose ready endpoints are the replicas that must serve a workflow. */
+  GATEWAY_SERVICES: names.default(['windlass-gateway', 'windlass-gateway-internal']),
+  /** The run store, without user and password; runners in every namespace must reach it by this name. */
+  REDIS_URL: z.url({ protocol: /^rediss?$/ }),
+  /** The user that may manage ACL users. */
+  REDIS_USERNAME: z.string().min(1).default('operator'),
+  /** The Secret in the operator's namespace that holds `operator-password` and `gateway-password`. */
+  REDIS_SECRET: z.string().min(1).default('windlass-run-store'),
+  /** `true`: the operator makes that Secret when it is missing. `false`: somebody else does. */
+  REDIS_SECRET_CREATE: z.stringbool().default(true),
+  RUNNER_IMAGE: z.string().min(1),
+  RUNNER_IMAGE_PULL_POLICY: z.enum(['Always', 'IfNotPresent', 'Never']).default('IfNotPresent'),
+  RUNNER_IMAGE_PULL_SECRETS: names.default([]),
+  RUNNER_REPLICAS: count(1, 100).default(1),
+  /** JSON: the resources of a runner's container. */
+  RUNNER_RESOURCES: json(resources).default(DEFAULT_RESOURCES),
+  /** JSON: further environment variables of a runner, name to value. */
+  RUNNER_ENV: json(z.record(z.string(), z.string())).default({}),
+  /** How many ended WorkflowRuns are pruned a second, at most. */
+  PRUNE_PER_SECOND: count(1, 1000).default(20),
+  /** The port of /healthz, /readyz and /metrics. */
+  METRICS_PORT: count(0, 65_535).default(9090),
+  LEASE_NAME: z.string().min(1).default('windlass-operator'),
+  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace']).default('info'),
+});
+
+export type OperatorConfig = z.infer<typeof environment>;
+
+/** Reads the environment. Throws an Error that names every variable that is missing or makes no sense. */
+export function readConfig(env: Record<string, string | undefined>): OperatorConfig {
+  const given = Object.fromEntries(
+    Object.entries(env).filter(([, value]) => value !== undefined && value !== ''),
+  );
+  const result = environment.safeParse(given);
+  if (result.success) return result.data;
+  const problems = result.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
+  throw new Error(`The operator's environment is not usable.\n  ${problems.join('\n  ')}`);
+}
+
+/** The operator's own configuration, and the environment that a pod finds the API server by. */
+export function operatorConfig(): { config: OperatorConfig; env: Record<string, string | undefined> } {
+  return { config: readConfig(process.env), env: process.env };
+}

@@ -1,0 +1,20 @@
+/** What every reconcile is given. `main.ts` makes it once; tests make it with what they need. */
+import type { KubeClient } from '../kube/client.ts';
+import type { Clock } from '../kube/clock.ts';
+import type { Log } from '../kube/log.ts';
+import type { RunStoreConnection } from '../runs/connection.ts';
+import type { OperatorConfig } from './config.ts';
+import type { GatewayView } from './gateways/view.ts';
+import type { ProjectStore } from './store/projects.ts';
+import type { World } from './world.ts';
+
+export type OperatorContext = {
+  client: KubeClient;
+  world: World;
+  conn: RunStoreConnection;
+  store: ProjectStore;
+  gateways: GatewayView;
+  config: OperatorConfig;
+  log: Log;
+  clock: Clock;
+};

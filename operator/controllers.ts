@@ -1,0 +1,147 @@
+/** Every controller of the operator: what wakes it, and what it does. This file alone knows all of them. */
+import { isTerminal } from '../api/run.ts';
+import type { Change } from '../kube/cache.ts';
+import { enqueueOwner, keyOf, runController, watchInto, type Action, type Key } from '../kube/controller.ts';
+import { createQueue, type Queue } from '../kube/queue.ts';
+import { objectKey, type KubeObject } from '../kube/resource.ts';
+import type { OperatorContext } from './context.ts';
+import { reconcileCredential } from './credential/reconcile.ts';
+import type { OperatorMetrics } from './metrics.ts';
+import { createPacer } from './pacer.ts';
+import { createProjectReconciler } from './project/reconcile.ts';
+import { isNew, isToBeCancelled } from './run/decide.ts';
+import { createRunReconciler } from './run/reconcile.ts';
+import { createCountsReconciler, type CountsReconciler } from './workflow/counts.ts';
+import { reconcileHistory } from './workflow/history.ts';
+import { reconcileWorkflow } from './workflow/reconcile.ts';
+import { BY_CREDENTIAL, BY_UID, inNamespaceOf, type World } from './world.ts';
+
+type Controller = { name: string; queue: Queue; reconcile: (key: Key) => Promise<Action> };
+
+export type Controllers = {
+  /** Works until the signal is aborted; resolves when the last reconcile has ended. */
+  run(signal: AbortSignal): Promise<void>;
+  /** Looks at every project again: the run store is back, and may have lost something. */
+  recheckProjects(): void;
+};
+
+/** Creates the controllers. Their queues fill from now on; nothing is done before `run`. */
+export function createControllers(context: OperatorContext, metrics: OperatorMetrics): Controllers {
+  const { world, clock, config, log } = context;
+  const queueOf = (concurrency: number): Queue => createQueue({ concurrency, clock });
+  const queues = {
+    workflow: queueOf(8),
+    project: queueOf(4),
+    credential: queueOf(4),
+    run: queueOf(8),
+    history: queueOf(2),
+    counts: queueOf(2),
+  };
+  const counts = createCountsReconciler(context);
+  const pacer = createPacer(config.PRUNE_PER_SECOND, clock);
+  const onLost = (namespace: string): void => {
+    log.warn({ namespace }, 'the run store lost the data of a project, putting it back');
+    for (const workflow of world.workflows.list(namespace)) queues.workflow.add(objectKey(workflow.metadata));
+    for (const run of world.runs.list(namespace)) if (isNew(run)) queues.run.add(objectKey(run.metadata));
+  };
+  const controllers: Controller[] = [
+    { name: 'workflow', queue: queues.workflow, reconcile: (key) => reconcileWorkflow(context, key) },
+    { name: 'project', queue: queues.project, reconcile: createProjectReconciler(context, onLost) },
+    { name: 'credential', queue: queues.credential, reconcile: (key) => reconcileCredential(context, key) },
+    { name: 'run', queue: queues.run, reconcile: createRunReconciler(context) },
+    { name: 'history', queue: queues.history, reconcile: (key) => reconcileHistory(context, pacer, key) },
+    { name: 'counts', queue: queues.counts, reconcile: (key) => counts.reconcile(key) },
+  ];
+  wakeWorkflows(context, queues.workflow);
+  wakeProjects(world, queues.project);
+  watchInto(world.credentials, queues.credential, ifSpecChanged(ownKey));
+  watchInto(world.runs, queues.run, (run) => (isNew(run) || isToBeCancelled(run) ? [keyOf(run)] : []));
+  wakeHistory(world, queues.history);
+  wakeCounts(world, queues.counts, counts);
+  for (const { name, queue } of controllers) metrics.watchQueue(name, () => queue.stats());
+  return {
+    run: async (signal) => {
+      const onOutcome =
+        (name: string) => (outcome: Parameters<typeof metrics.reconciled>[1], seconds: number) =>
+          metrics.reconciled(name, outcome, seconds);
+      await Promise.all(
+        controllers.map((controller) =>
+          runController({ ...controller, log, signal, onOutcome: onOutcome(controller.name) }),
+        ),
+      );
+    },
+    recheckProjects: () => {
+      for (const namespace of projectsOf(world)) queues.project.add(namespace);
+    },
+  };
+}
+
+type ToKeys = (object: KubeObject) => readonly Key[];
+
+const ownKey: ToKeys = (object) => [keyOf(object)];
+const projectKey: ToKeys = ({ metadata }) => [{ namespace: '', name: metadata.namespace ?? '' }];
+
+/** Leaves out changes that touched the status or the metadata alone, which we mostly wrote ourselves. */
+function ifSpecChanged<T extends KubeObject>(keys: (object: T) => readonly Key[]) {
+  return (object: T, change: Change<T>): readonly Key[] => {
+    const isSame =
+      change.type === 'updated' &&
+      change.old.metadata.generation === change.object.metadata.generation &&
+      change.old.metadata.deletionTimestamp === change.object.metadata.deletionTimestamp;
+    return isSame ? [] : keys(object);
+  };
+}
+
+function wakeWorkflows({ world, gateways }: OperatorContext, queue: Queue): void {
+  const inNamespace = (namespace: string): Key[] => world.workflows.list(namespace).map(keyOf);
+  watchInto(world.workflows, queue);
+  watchInto(world.routes, queue);
+  watchInto(world.revisions, queue, enqueueOwner('Workflow'));
+  watchInto(world.credentials, queue, (credential) =>
+    world.workflows.byIndex(BY_CREDENTIAL, inNamespaceOf(credential, credential.metadata.name)).map(keyOf),
+  );
+  watchInto(world.deployments, queue, ({ metadata }, change) => {
+    const available = (object: typeof change.object): number => object.status?.availableReplicas ?? 0;
+    const isSame = change.type === 'updated' && available(change.old) > 0 === available(change.object) > 0;
+    return isSame ? [] : inNamespace(metadata.namespace ?? '');
+  });
+  watchInto(world.namespaces, queue, ({ metadata }, { type }) =>
+    type === 'added' ? inNamespace(metadata.name) : [],
+  );
+  gateways.onChange((changed) => {
+    const routes =
+      changed === 'all' ? world.routes.list() : changed.flatMap((uid) => world.routes.byIndex(BY_UID, uid));
+    for (const { metadata } of routes) queue.add(objectKey(metadata));
+  });
+}
+
+function wakeProjects(world: World, queue: Queue): void {
+  watchInto(world.routes, queue, ifSpecChanged(projectKey));
+  watchInto(world.workflows, queue, ifSpecChanged(projectKey));
+  watchInto(world.credentials, queue, ifSpecChanged(projectKey));
+  watchInto(world.deployments, queue, ifSpecChanged(projectKey));
+  watchInto(world.namespaces, queue, ownKey);
+}
+
+function wakeHistory(world: World, queue: Queue): void {
+  const workflowKey = (namespace: string | undefined, name: string): Key => ({
+    namespace: namespace ?? '',
+    name,
+  });
+  watchInto(world.runs, queue, ({ metadata, spec, status }) =>
+    isTerminal(status?.phase) ? [workflowKey(metadata.namespace, spec.workflow)] : [],
+  );
+  watchInto(world.workflows, queue, ifSpecChanged(ownKey));
+}
+
+function wakeCounts(world: World, queue: Queue, counts: CountsReconciler): void {
+  watchInto(world.routes, queue, ifSpecChanged(ownKey));
+  watchInto(world.runs, queue, ({ metadata, spec }) => {
+    const key = { namespace: metadata.namespace ?? '', name: spec.workflow };
+    return counts.mayWrite(key) ? [key] : [];
+  });
+}
+
+function projectsOf(world: World): Set<string> {
+  return new Set(world.routes.list().map(({ metadata }) => metadata.namespace ?? ''));
+}

@@ -1,0 +1,38 @@
+/** Whether the Secrets that a credential names hold the keys that it names. Pure; values are never looked at. */
+import type { Reason } from '../../api/conditions.ts';
+import type { SecretKeyRef } from '../../api/value.ts';
+
+export type Finding = {
+  status: 'True' | 'False';
+  reason: Extract<Reason, 'Complete' | 'SecretMissing' | 'KeyMissing'>;
+  message: string;
+};
+
+/** The keys of each Secret by its name; undefined where there is no such Secret. */
+export type SecretKeys = ReadonlyMap<string, readonly string[] | undefined>;
+
+/** What the condition `Ready` of the credential should say. */
+export function checkKeys(namespace: string, refs: readonly SecretKeyRef[], found: SecretKeys): Finding {
+  const missing = refs.find(({ name }) => found.get(name) === undefined);
+  if (missing)
+    return {
+      status: 'False',
+      reason: 'SecretMissing',
+      message: missingSecret(namespace, missing.name, refs),
+    };
+  const ref = refs.find(({ name, key }) => !found.get(name)?.includes(key));
+  if (ref) return { status: 'False', reason: 'KeyMissing', message: missingKey(namespace, ref) };
+  const message = refs.length === 0 ? 'No Secret is needed.' : 'The Secret and its keys exist.';
+  return { status: 'True', reason: 'Complete', message };
+}
+
+function missingSecret(namespace: string, name: string, refs: readonly SecretKeyRef[]): string {
+  const keys = refs.filter((ref) => ref.name === name).map(({ key }) => `--from-literal=${key}=…`);
+  const command = `kubectl -n ${namespace} create secret generic ${name} ${[...new Set(keys)].join(' ')}`;
+  return `Secret ${name} does not exist. Create it: ${command}`;
+}
+
+function missingKey(namespace: string, { name, key }: SecretKeyRef): string {
+  const command = `kubectl -n ${namespace} patch secret ${name} -p '{"stringData":{"${key}":"…"}}'`;
+  return `Secret ${name} has no key ${key}. Add it: ${command}`;
+}

@@ -1,0 +1,81 @@
+/** What the operator counts. Labels are bounded: controllers, outcomes, verbs and resources, never a name. */
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import type { RequestMetric } from '../kube/caller.ts';
+import { outcomes, type Outcome } from '../kube/controller.ts';
+import type { QueueStats } from '../kube/queue.ts';
+
+export type OperatorMetrics = {
+  registry: Registry;
+  /** One reconcile has ended. */
+  reconciled: (controller: string, outcome: Outcome, seconds: number) => void;
+  /** One attempt of a call to the API server has ended. */
+  requested: (metric: RequestMetric) => void;
+  /** Shows a controller's queue from now on, and its outcomes from zero. */
+  watchQueue: (controller: string, stats: () => QueueStats) => void;
+  leading: (leads: boolean) => void;
+};
+
+const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+export function createMetrics(): OperatorMetrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const registers = [registry];
+  const reconciles = new Counter({
+    name: 'windlass_operator_reconciles_total',
+    help: 'Reconciles by controller and outcome.',
+    labelNames: ['controller', 'outcome'],
+    registers,
+  });
+  const durations = new Histogram({
+    name: 'windlass_operator_reconcile_seconds',
+    help: 'How long a reconcile took, by controller.',
+    labelNames: ['controller'],
+    buckets: SECONDS,
+    registers,
+  });
+  const requests = new Counter({
+    name: 'windlass_operator_requests_total',
+    help: 'Calls to the API server by verb, resource and status code.',
+    labelNames: ['verb', 'resource', 'code'],
+    registers,
+  });
+  const leader = new Gauge({
+    name: 'windlass_operator_leader',
+    help: 'Whether this replica leads: 1 or 0.',
+    registers,
+  });
+  leader.set(0);
+  return {
+    registry,
+    reconciled: (controller, outcome, seconds) => {
+      reconciles.inc({ controller, outcome });
+      durations.observe({ controller }, seconds);
+    },
+    requested: ({ verb, resource, code }) => requests.inc({ verb, resource, code }),
+    watchQueue: queueGauges(registers, reconciles),
+    leading: (leads) => leader.set(leads ? 1 : 0),
+  };
+}
+
+function queueGauges(
+  registers: Registry[],
+  reconciles: Counter<'controller' | 'outcome'>,
+): OperatorMetrics['watchQueue'] {
+  const queues = new Map<string, () => QueueStats>();
+  const gauge = new Gauge({
+    name: 'windlass_operator_queue_keys',
+    help: 'Keys in a queue by controller and state: ready, delayed, running or failing.',
+    labelNames: ['controller', 'state'],
+    registers,
+    collect: () => {
+      for (const [controller, stats] of queues) {
+        for (const [state, keys] of Object.entries(stats())) gauge.set({ controller, state }, keys);
+      }
+    },
+  });
+  return (controller, stats) => {
+    queues.set(controller, stats);
+    for (const outcome of outcomes) reconciles.inc({ controller, outcome }, 0);
+  };
+}

@@ -1,0 +1,24 @@
+/** The account of a project's runners in the run store: the password is made once and kept in the pool's Secret. */
+import { createHash } from 'node:crypto';
+import type { KubeClient } from '../../kube/client.ts';
+import { secrets } from '../../kube/resource.ts';
+import { poolAccount } from '../../runs/accounts.ts';
+import type { ProjectUid } from '../../runs/types.ts';
+import { generatePassword } from '../store/secret.ts';
+import type { PoolAccount } from './manifests.ts';
+import { POOL } from './names.ts';
+
+/** The account with the password of the Secret that is there, or with a new one. */
+export async function poolCredentials(
+  client: Pick<KubeClient, 'find'>,
+  project: { namespace: string; uid: ProjectUid },
+): Promise<PoolAccount> {
+  const secret = await client.find(secrets, { namespace: project.namespace, name: POOL });
+  const kept = Buffer.from(secret?.data?.['password'] ?? '', 'base64').toString('utf8');
+  return { username: poolAccount(project.uid), password: kept === '' ? generatePassword() : kept };
+}
+
+/** What the run store is told instead of the password. */
+export function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

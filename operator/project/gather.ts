@@ -1,0 +1,28 @@
+/** What a project needs, from what its namespace holds. Pure but for reading caches. */
+import { secretRefs } from '../../api/credential.ts';
+import { isTerminal } from '../../api/run.ts';
+import type { World } from '../world.ts';
+import { credentialRefs } from '../workflow/references.ts';
+
+/** Whether the project needs runners: every valid workflow has a route. */
+export function needsPool({ routes }: Pick<World, 'routes'>, namespace: string): boolean {
+  return routes.list(namespace).length > 0;
+}
+
+/** Whether runners still have something to do for workflows that are gone. */
+export function hasOpenRuns({ runs }: Pick<World, 'runs'>, namespace: string): boolean {
+  return runs.list(namespace).some(({ status }) => status?.phase !== undefined && !isTerminal(status.phase));
+}
+
+/** The Secrets that runners of the project may read: those of the credentials that its workflows name. */
+export function secretsInUse(
+  { workflows, credentials }: Pick<World, 'workflows' | 'credentials'>,
+  namespace: string,
+): string[] {
+  const names = workflows.list(namespace).flatMap(({ spec }) => credentialRefs(spec).map(({ name }) => name));
+  const secrets = [...new Set(names)].flatMap((name) => {
+    const credential = credentials.get(namespace, name);
+    return credential ? secretRefs(credential.spec).map((ref) => ref.name) : [];
+  });
+  return [...new Set(secrets)].toSorted();
+}

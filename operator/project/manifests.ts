@@ -1,0 +1,162 @@
+/** What a runner pool consists of, as pure functions: ServiceAccount, Role, RoleBinding, Secret and Deployment of one namespace. */
+import { GROUP } from '../../api/group.ts';
+import type { Manifest } from '../../kube/client.ts';
+import type {
+  Deployment,
+  PolicyRule,
+  Role,
+  RoleBinding,
+  Secret,
+  ServiceAccount,
+} from '../../kube/resource.ts';
+import type { OperatorConfig } from '../config.ts';
+import { POOL, POOL_LABELS } from './names.ts';
+
+/** Below this path the root is read-only. */
+const TEMPORARY = '/tmp';
+const METRICS_PORT = 9090;
+/** Enough for a runner to finish or hand back what it holds. */
+const GRACE_SECONDS = 60;
+const USER = 65_532;
+
+const metadata = (namespace: string) => ({ name: POOL, namespace, labels: { ...POOL_LABELS } });
+
+/** The identity of the runners. Its token is mounted in their pods alone. */
+export function poolServiceAccount(namespace: string): Manifest<ServiceAccount> {
+  return { metadata: metadata(namespace), automountServiceAccountToken: false };
+}
+
+/** What runners may do: record runs, read credentials, and read those Secrets that the credentials in use name. */
+export function poolRole(namespace: string, secretNames: readonly string[]): Manifest<Role> {
+  const rules: PolicyRule[] = [
+    { apiGroups: [GROUP], resources: ['credentials'], verbs: ['get', 'list', 'watch'] },
+    { apiGroups: [GROUP], resources: ['workflowruns'], verbs: ['create', 'get', 'patch'] },
+    { apiGroups: [GROUP], resources: ['workflowruns/status'], verbs: ['get', 'patch'] },
+  ];
+  const resourceNames = [...new Set(secretNames)].toSorted();
+  // A rule without names would mean every Secret.
+  if (resourceNames.length > 0)
+    rules.push({ apiGroups: [''], resources: ['secrets'], resourceNames, verbs: ['get'] });
+  return { metadata: metadata(namespace), rules };
+}
+
+export function poolRoleBinding(namespace: string): Manifest<RoleBinding> {
+  return {
+    metadata: metadata(namespace),
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: POOL },
+    subjects: [{ kind: 'ServiceAccount', name: POOL, namespace }],
+  };
+}
+
+/** The pool's account in the run store. */
+export type PoolAccount = { username: string; password: string };
+
+export function poolSecret(namespace: string, account: PoolAccount): Manifest<Secret> {
+  const encoded = (text: string) => Buffer.from(text, 'utf8').toString('base64');
+  const data = { username: encoded(account.username), password: encoded(account.password) };
+  return { metadata: metadata(namespace), type: 'Opaque', data };
+}
+
+/** What of the configuration makes a pool. */
+export type PoolSettings = Pick<
+  OperatorConfig,
+  | 'RUNNER_IMAGE'
+  | 'RUNNER_IMAGE_PULL_POLICY'
+  | 'RUNNER_IMAGE_PULL_SECRETS'
+  | 'RUNNER_REPLICAS'
+  | 'RUNNER_RESOURCES'
+  | 'RUNNER_ENV'
+  | 'REDIS_URL'
+  | 'LOG_LEVEL'
+>;
+
+/** The runners. `account` is a hash of the Secret's content: with another account new pods come. */
+export function poolDeployment(
+  project: { namespace: string; uid: string },
+  settings: PoolSettings,
+  account: string,
+): Manifest<Deployment> {
+  const labels = { ...POOL_LABELS };
+  const annotations = { [`${GROUP}/account`]: account };
+  return {
+    metadata: metadata(project.namespace),
+    spec: {
+      replicas: settings.RUNNER_REPLICAS,
+      revisionHistoryLimit: 2,
+      selector: { matchLabels: labels },
+      template: { metadata: { labels, annotations }, spec: podSpec(project.uid, settings) },
+    },
+  };
+}
+
+type PodSpec = NonNullable<NonNullable<NonNullable<Deployment['spec']>['template']>['spec']>;
+type Container = PodSpec['containers'][number];
+
+function podSpec(projectUid: string, settings: PoolSettings): PodSpec {
+  return {
+    serviceAccountName: POOL,
+    automountServiceAccountToken: true,
+    terminationGracePeriodSeconds: GRACE_SECONDS,
+    securityContext: {
+      runAsNonRoot: true,
+      runAsUser: USER,
+      runAsGroup: USER,
+      seccompProfile: { type: 'RuntimeDefault' },
+    },
+    imagePullSecrets: settings.RUNNER_IMAGE_PULL_SECRETS.map((name) => ({ name })),
+    affinity: { podAntiAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [apart] } },
+    containers: [container(projectUid, settings)],
+    volumes: [{ name: 'tmp', emptyDir: { sizeLimit: '64Mi' } }],
+  };
+}
+
+const apart = {
+  weight: 100,
+  podAffinityTerm: {
+    topologyKey: 'kubernetes.io/hostname',
+    labelSelector: { matchLabels: { ...POOL_LABELS } },
+  },
+};
+
+function container(projectUid: string, settings: PoolSettings): Container {
+  const { requests, limits } = settings.RUNNER_RESOURCES;
+  return {
+    name: 'runner',
+    image: settings.RUNNER_IMAGE,
+    imagePullPolicy: settings.RUNNER_IMAGE_PULL_POLICY,
+    command: ['node', '/app/runner.mjs'],
+    env: environment(projectUid, settings),
+    ports: [{ name: 'metrics', containerPort: METRICS_PORT }],
+    resources: { ...(requests && { requests }), ...(limits && { limits }) },
+    securityContext: {
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    },
+    startupProbe: { httpGet: { path: '/healthz', port: 'metrics' }, periodSeconds: 1, failureThreshold: 60 },
+    livenessProbe: { httpGet: { path: '/healthz', port: 'metrics' }, periodSeconds: 10, timeoutSeconds: 5 },
+    readinessProbe: { httpGet: { path: '/readyz', port: 'metrics' }, periodSeconds: 2, timeoutSeconds: 2 },
+    volumeMounts: [{ name: 'tmp', mountPath: TEMPORARY }],
+  };
+}
+
+function environment(projectUid: string, settings: PoolSettings): NonNullable<Container['env']> {
+  const field = (name: string, fieldPath: string) => ({ name, valueFrom: { fieldRef: { fieldPath } } });
+  const secret = (name: string, key: string) => ({
+    name,
+    valueFrom: { secretKeyRef: { name: POOL, key } },
+  });
+  const own = [
+    field('POD_NAMESPACE', 'metadata.namespace'),
+    field('POD_NAME', 'metadata.name'),
+    { name: 'PROJECT_UID', value: projectUid },
+    { name: 'REDIS_URL', value: settings.REDIS_URL },
+    secret('REDIS_USERNAME', 'username'),
+    secret('REDIS_PASSWORD', 'password'),
+    { name: 'METRICS_PORT', value: String(METRICS_PORT) },
+    { name: 'LOG_LEVEL', value: settings.LOG_LEVEL },
+  ];
+  const taken = new Set(own.map(({ name }) => name));
+  const further = Object.entries(settings.RUNNER_ENV).filter(([name]) => !taken.has(name));
+  return [...own, ...further.map(([name, value]) => ({ name, value }))];
+}

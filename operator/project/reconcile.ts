@@ -1,0 +1,164 @@
+/**
+ * Brings the runner pool of one project, which is a namespace, to what its workflows need: the account in the run store,
+ * the Secret with it, the rights, the Deployment. Everything is applied when it changed, and compared again every five
+ * minutes; the account in the run store every half minute, because it may vanish with a restart.
+ */
+import { GROUP } from '../../api/group.ts';
+import { applyIfChanged, canonicalJson } from '../../kube/apply.ts';
+import type { Manifest } from '../../kube/client.ts';
+import { after, done, WaitingError, type Action, type Key } from '../../kube/controller.ts';
+import {
+  deployments,
+  roleBindings,
+  roles,
+  secrets,
+  serviceAccounts,
+  type KubeObject,
+  type Resource,
+} from '../../kube/resource.ts';
+import { dropPoolAccount, ensurePoolAccount } from '../../runs/accounts.ts';
+import { closeProject } from '../../runs/project.ts';
+import type { Unavailable } from '../../runs/types.ts';
+import type { OperatorContext } from '../context.ts';
+import { poolCredentials, sha256 } from './account.ts';
+import { hasOpenRuns, needsPool, secretsInUse } from './gather.ts';
+import {
+  poolDeployment,
+  poolRole,
+  poolRoleBinding,
+  poolSecret,
+  poolServiceAccount,
+  type PoolAccount,
+} from './manifests.ts';
+import { POOL } from './names.ts';
+
+const ACCOUNT_CHECK_MS = 30_000;
+const DRIFT_CHECK_MS = 300_000;
+const DRAIN_CHECK_MS = 10_000;
+
+/** What is remembered of a project between reconciles; losing it costs some writes that change nothing. */
+type Memory = {
+  uid: string;
+  account: PoolAccount;
+  /** The text of what was applied last of all that no cache follows, and when. */
+  applied: { text: string; at: number };
+};
+
+export type ProjectReconciler = (key: Key) => Promise<Action>;
+
+/** Creates the reconciler. `onLost` is called with the namespace of a project whose data the run store has lost. */
+export function createProjectReconciler(
+  context: OperatorContext,
+  onLost: (namespace: string) => void,
+): ProjectReconciler {
+  const memories = new Map<string, Memory>();
+  return async ({ name: namespace }) => {
+    const found = context.world.namespaces.get(undefined, namespace);
+    const isGoing = found?.metadata.deletionTimestamp !== undefined;
+    const memory = memories.get(namespace);
+    const uid = found?.metadata.uid;
+    if (memory && memory.uid !== uid) {
+      await closeGone(context, memory.uid);
+      memories.delete(namespace);
+    }
+    if (uid === undefined || isGoing) return done();
+    const project = { namespace, uid };
+    if (!needsPool(context.world, namespace)) {
+      if (hasOpenRuns(context.world, namespace)) return after(DRAIN_CHECK_MS);
+      await removePool(context, project);
+      memories.delete(namespace);
+      return done();
+    }
+    if (await isLost(context, uid)) onLost(namespace);
+    memories.set(namespace, await ensurePool(context, project, memories.get(namespace)));
+    return after(ACCOUNT_CHECK_MS);
+  };
+}
+
+type Project = { namespace: string; uid: string };
+
+async function isLost({ store }: OperatorContext, uid: string): Promise<boolean> {
+  const checked = await store.check(uid);
+  if (checked.outcome === 'unavailable') throw unreachable(checked);
+  return checked.lost;
+}
+
+async function ensurePool(
+  context: OperatorContext,
+  project: Project,
+  memory: Memory | undefined,
+): Promise<Memory> {
+  const isDue = memory === undefined || context.clock.now() - memory.applied.at >= DRIFT_CHECK_MS;
+  const account = isDue ? await poolCredentials(context.client, project) : memory.account;
+  // The Secret comes first: a password that only the run store knows would be lost with this process.
+  const applied = await applyUncached(context, project, account, isDue ? undefined : memory?.applied);
+  const granted = await ensurePoolAccount(context.conn, project.uid, sha256(account.password));
+  if (granted.outcome === 'unavailable') throw unreachable(granted);
+  if (granted.changed) context.log.info({ namespace: project.namespace }, 'run store account put in place');
+  await applyDeployment(context, project, account);
+  return { uid: project.uid, account, applied };
+}
+
+/** Applies what no cache follows, unless the same was applied a short while ago. */
+async function applyUncached(
+  { client, world, clock }: OperatorContext,
+  { namespace }: Project,
+  account: PoolAccount,
+  before: Memory['applied'] | undefined,
+): Promise<Memory['applied']> {
+  const secret = poolSecret(namespace, account);
+  const role = poolRole(namespace, secretsInUse(world, namespace));
+  const text = sha256(canonicalJson([secret, role]));
+  if (before?.text === text) return before;
+  const apply = <T extends KubeObject>(resource: Resource<T>, manifest: Manifest<T>) =>
+    client.apply(resource, manifest);
+  await apply(secrets, secret);
+  await apply(serviceAccounts, poolServiceAccount(namespace));
+  await apply(roles, role);
+  await apply(roleBindings, poolRoleBinding(namespace));
+  return { text, at: clock.now() };
+}
+
+async function applyDeployment(
+  { client, world, config }: OperatorContext,
+  project: Project,
+  account: PoolAccount,
+): Promise<void> {
+  const { object, written } = await applyIfChanged({
+    client,
+    resource: deployments,
+    manifest: poolDeployment(project, config, sha256(canonicalJson(account)).slice(0, 16)),
+    cached: await world.deployments.getFresh(project.namespace, POOL),
+    prefix: GROUP,
+  });
+  if (written) world.deployments.noteWrite(object);
+}
+
+/** Removes runners, rights and account, once. */
+async function removePool(
+  { client, world, conn }: OperatorContext,
+  { namespace, uid }: Project,
+): Promise<void> {
+  if (!(await world.deployments.getFresh(namespace, POOL))) return;
+  const ref = { namespace, name: POOL };
+  await client.delete(roleBindings, ref);
+  await client.delete(roles, ref);
+  await client.delete(serviceAccounts, ref);
+  await client.delete(secrets, ref);
+  const dropped = await dropPoolAccount(conn, uid);
+  if (dropped.outcome === 'unavailable') throw unreachable(dropped);
+  // Last: while it is there, whatever was not removed yet is tried again.
+  await client.delete(deployments, ref);
+}
+
+/** The namespace is gone, and so is everything in it but what the run store holds. */
+async function closeGone({ conn, store }: OperatorContext, uid: string): Promise<void> {
+  const dropped = await dropPoolAccount(conn, uid);
+  const closed = dropped.outcome === 'done' ? await closeProject(conn, uid) : dropped;
+  if (closed.outcome === 'unavailable') throw unreachable(closed);
+  store.forget(uid);
+}
+
+function unreachable({ retryAfterSeconds }: Unavailable): WaitingError {
+  return new WaitingError('the run store cannot be reached', retryAfterSeconds * 1_000);
+}

@@ -1,0 +1,46 @@
+/** What is to be done about a WorkflowRun that somebody made as an object. Pure. */
+import { ANNOTATION } from '../../api/group.ts';
+import type { WebhookRoute, Workflow, WorkflowRun } from '../../api/kinds.ts';
+import type { FailureReason } from '../../api/reasons.ts';
+import { isTerminal } from '../../api/run.ts';
+
+/** Objects of one manifest may arrive in any order: this long a run waits for its workflow, in milliseconds. */
+export const PATIENCE_MS = 30_000;
+
+export type Decision =
+  | { kind: 'submit'; route: WebhookRoute }
+  | { kind: 'wait' }
+  | { kind: 'fail'; reason: FailureReason; message: string };
+
+/** Whether the run was made by a person or a program, and nobody has taken it up yet. */
+export function isNew({ metadata, status }: WorkflowRun): boolean {
+  return status?.phase === undefined && metadata.annotations?.[ANNOTATION.recorded] === undefined;
+}
+
+/** Whether somebody wants the run cancelled and it has not ended. */
+export function isToBeCancelled({ spec, status }: WorkflowRun): boolean {
+  return spec.cancel === true && !isTerminal(status?.phase);
+}
+
+/** What becomes of a new run. `waitedMs`: since the operator first saw it. */
+export function decide(
+  run: WorkflowRun,
+  workflow: Workflow | undefined,
+  route: WebhookRoute | undefined,
+  waitedMs: number,
+): Decision {
+  const name = run.spec.workflow;
+  const isOwn = route !== undefined && route.spec.workflowUID === workflow?.metadata.uid;
+  if (isOwn && (route.spec.active || run.spec.test === true)) return { kind: 'submit', route };
+  if (workflow && !workflow.spec.active && run.spec.test !== true) {
+    const message = `Workflow ${name} is inactive: set spec.active to true, or create the run with spec.test: true.`;
+    return { kind: 'fail', reason: 'WorkflowInactive', message };
+  }
+  if (waitedMs < PATIENCE_MS) return { kind: 'wait' };
+  if (!workflow) {
+    const message = `There is no workflow ${name} in this namespace: apply it, then create a new WorkflowRun.`;
+    return { kind: 'fail', reason: 'WorkflowMissing', message };
+  }
+  const message = `Workflow ${name} has no valid revision in effect: see its conditions with kubectl describe workflows.windlass.dev ${name}`;
+  return { kind: 'fail', reason: 'WorkflowInvalid', message };
+}

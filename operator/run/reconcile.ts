@@ -1,0 +1,146 @@
+/**
+ * Takes up WorkflowRuns that were made as objects: each is submitted to the run store once, under its own name and uid.
+ * From then on runners record it; what cannot be submitted ends as Failed, with a reason. A cancel is passed on.
+ */
+import { createHash } from 'node:crypto';
+import type { WebhookRoute, WorkflowRun } from '../../api/kinds.ts';
+import type { Revision } from '../../api/revision.ts';
+import { after, done, WaitingError, type Action, type Key } from '../../kube/controller.ts';
+import { controllerOf, controllerRevisions } from '../../kube/resource.ts';
+import { cancelRun } from '../../runs/cancel.ts';
+import { getRevision, putRevision } from '../../runs/project.ts';
+import { submit } from '../../runs/submit.ts';
+import type { Submission, Unavailable } from '../../runs/types.ts';
+import type { OperatorContext } from '../context.ts';
+import { workflowRuns } from '../resources.ts';
+import { decide, isNew, isToBeCancelled } from './decide.ts';
+import { endRun } from './end.ts';
+
+const WAIT_MS = 1_000;
+
+export type RunReconciler = (key: Key) => Promise<Action>;
+
+/** Creates the reconciler. It remembers since when runs wait for their workflow. */
+export function createRunReconciler(context: OperatorContext): RunReconciler {
+  const seenAt = new Map<string, number>();
+  return async (key) => {
+    const { world, client, clock } = context;
+    const cached = world.runs.get(key.namespace, key.name);
+    if (!cached || !(isNew(cached) || isToBeCancelled(cached))) return done();
+    // The cache has no input; and what is recorded already must not be submitted again after an old copy.
+    const run = await client.find(workflowRuns, key);
+    if (!run || run.metadata.deletionTimestamp !== undefined) return done();
+    if (isToBeCancelled(run)) return cancel(context, run);
+    if (!isNew(run)) return done();
+    const { uid = '' } = run.metadata;
+    const since = seenAt.get(uid) ?? clock.now();
+    seenAt.set(uid, since);
+    const action = await takeUp(context, run, clock.now() - since);
+    if (action.kind === 'done') seenAt.delete(uid);
+    return action;
+  };
+}
+
+async function takeUp(context: OperatorContext, run: WorkflowRun, waitedMs: number): Promise<Action> {
+  const { world } = context;
+  const { namespace } = run.metadata;
+  const workflow = world.workflows.get(namespace, run.spec.workflow);
+  const route = world.routes.get(namespace, run.spec.workflow);
+  const decision = decide(run, workflow, route, waitedMs);
+  if (decision.kind === 'wait') return after(WAIT_MS);
+  if (decision.kind === 'fail') {
+    await endRun(context, run, { phase: 'Failed', reason: decision.reason, message: decision.message });
+    return done();
+  }
+  return submitRun(context, run, decision.route);
+}
+
+async function submitRun(context: OperatorContext, run: WorkflowRun, route: WebhookRoute): Promise<Action> {
+  const { projectUID, workflowUID } = route.spec;
+  const revision = await revisionFor(context, run, route);
+  if (revision === undefined) {
+    const message = `Revision ${run.spec.revision} of workflow ${run.spec.workflow} does not exist: leave spec.revision out to run the current one.`;
+    await endRun(context, run, { phase: 'Failed', reason: 'RevisionMissing', message });
+    return done();
+  }
+  const input = inputOf(run, revision.revision);
+  const { uid, name } = run.metadata;
+  const submission: Submission = {
+    project: projectUID,
+    workflow: run.spec.workflow,
+    workflowUid: workflowUID,
+    revision: revision.name,
+    run: name,
+    trigger: run.spec.trigger?.type ?? 'execute',
+    input,
+    bodyHash: createHash('sha256').update(input).digest('hex'),
+    test: run.spec.test === true,
+    ...(run.spec.trigger?.key !== undefined && { dedupeKey: run.spec.trigger.key }),
+    ...(run.spec.retryOf !== undefined && { retryOf: run.spec.retryOf }),
+    ...(uid !== undefined && { recordUid: uid }),
+  };
+  return settle(context, run, submission);
+}
+
+async function settle(context: OperatorContext, run: WorkflowRun, submission: Submission): Promise<Action> {
+  const submitted = await submit(context.conn, submission);
+  switch (submitted.outcome) {
+    case 'accepted':
+      return done();
+    case 'unavailable':
+      throw unreachable(submitted);
+    case 'conflict': {
+      const message = `The run store still holds another run named ${submitted.run}: create this one under another name.`;
+      await endRun(context, run, { phase: 'Failed', reason: 'NameTaken', message });
+      return done();
+    }
+    case 'rejected': {
+      const message = `${submitted.limit} runs of the workflow execute already, and its concurrency policy is Reject.`;
+      await endRun(context, run, { phase: 'Failed', reason: 'ConcurrencyLimit', message });
+      return done();
+    }
+  }
+}
+
+/** The revision that the run asks for, or the current one; undefined if there is none of that name. */
+async function revisionFor(
+  { client, conn }: OperatorContext,
+  run: WorkflowRun,
+  { spec, metadata }: WebhookRoute,
+): Promise<{ name: string; revision: Revision } | undefined> {
+  const name = run.spec.revision ?? spec.revision;
+  const stored = await getRevision(conn, spec.projectUID, name);
+  if (stored && 'outcome' in stored) throw unreachable(stored);
+  if (stored) return { name, revision: stored };
+  const object = await client.find(controllerRevisions, { namespace: metadata.namespace ?? '', name });
+  if (!object || controllerOf(object)?.uid !== spec.workflowUID) return undefined;
+  const revision = object.data as Revision;
+  const put = await putRevision(conn, spec.projectUID, name, revision);
+  if (put.outcome === 'unavailable') throw unreachable(put);
+  return { name, revision };
+}
+
+/** The trigger's output as JSON text: what the run brings, or for a test run the trigger's test data. */
+export function inputOf({ spec }: WorkflowRun, { trigger }: Revision): string {
+  if (spec.input === undefined && spec.test === true) return JSON.stringify(trigger.testData);
+  const { text_content = '', data_content = {} } = spec.input ?? {};
+  return JSON.stringify({ text_content, data_content });
+}
+
+async function cancel(context: OperatorContext, run: WorkflowRun): Promise<Action> {
+  const project = context.world.namespaces.get(undefined, run.metadata.namespace ?? '')?.metadata.uid;
+  if (project === undefined) return done();
+  const cancelled = await cancelRun(context.conn, project, run.metadata.name);
+  if (cancelled.outcome === 'unavailable') throw unreachable(cancelled);
+  if (cancelled.outcome === 'absent' && isNew(run))
+    await endRun(context, run, {
+      phase: 'Cancelled',
+      reason: 'Cancelled',
+      message: 'It was cancelled before it began.',
+    });
+  return done();
+}
+
+function unreachable({ retryAfterSeconds }: Unavailable): WaitingError {
+  return new WaitingError('the run store cannot be reached', retryAfterSeconds * 1_000);
+}

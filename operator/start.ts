@@ -1,0 +1,124 @@
+/** Starts the operator's parts in their order and ends them in reverse. Everything that it needs is passed in. */
+import { createClient, type KubeClient } from '../kube/client.ts';
+import { sleep, systemClock, type Clock } from '../kube/clock.ts';
+import type { KubeConnection } from '../kube/config.ts';
+import { runWithLease } from '../kube/lease.ts';
+import type { Log } from '../kube/log.ts';
+import { connectRunStore, type RunStoreConnection } from '../runs/connection.ts';
+import type { OperatorConfig } from './config.ts';
+import type { OperatorContext } from './context.ts';
+import { createControllers, type Controllers } from './controllers.ts';
+import { feedGatewayView } from './gateways/feed.ts';
+import { createGatewayView } from './gateways/view.ts';
+import { serveHealth } from './health.ts';
+import { createMetrics } from './metrics.ts';
+import { createProjectStore } from './store/projects.ts';
+import { ensureStoreSecret, readOperatorPassword } from './store/secret.ts';
+import { createWorld, startWorld, synced } from './world.ts';
+
+export type OperatorOptions = {
+  config: OperatorConfig;
+  connection: KubeConnection;
+  /** The operator's and the gateway's namespace. */
+  namespace: string;
+  log: Log;
+  /** Shutdown: what is being reconciled is finished, then the lease is given back. */
+  signal: AbortSignal;
+  /** Another operator may lead already: the program must end. */
+  onLost: () => void;
+  clock?: Clock;
+};
+
+const AGAIN_MS = 2_000;
+
+/** Runs the operator until the signal is aborted. Rejects when its port cannot be had. */
+export async function runOperator(options: OperatorOptions): Promise<void> {
+  const { config, connection, namespace, log, signal, clock = systemClock } = options;
+  const metrics = createMetrics();
+  const client = createClient(connection, {
+    fieldManager: 'windlass-operator',
+    userAgent: 'windlass-operator',
+    onRequest: metrics.requested,
+  });
+  const world = createWorld(client, namespace, log);
+  const isReady = (): boolean => Object.values(world).every((cache) => cache.hasSynced());
+  const unready = (): string | undefined => (isReady() ? undefined : 'not every kind is known yet');
+  const health = await serveHealth(config.METRICS_PORT, { unready, registry: metrics.registry });
+  log.info({ port: health.port }, 'listening');
+  const following = startWorld(world, signal);
+  let controllers: Controllers | undefined;
+  const recheck = (healthy: boolean): void => {
+    if (healthy) controllers?.recheckProjects();
+  };
+  const conn = await connectStore(options, client, recheck);
+  if (conn && (await isSynced(world, signal))) {
+    const gateways = createGatewayView(clock);
+    feedGatewayView(gateways, world, config.GATEWAY_SERVICES);
+    const store = createProjectStore(conn);
+    const context: OperatorContext = { client, world, conn, store, gateways, config, log, clock };
+    controllers = createControllers(context, metrics);
+    await lead(options, client, metrics.leading, controllers);
+  }
+  await conn?.close();
+  await following;
+  health.server.closeAllConnections();
+  await new Promise((resolve) => health.server.close(resolve));
+  await client.close();
+}
+
+/** Makes the Secret where that is ours to do, and connects with what is in it. Undefined: ended before that. */
+async function connectStore(
+  { config, namespace, log, signal }: OperatorOptions,
+  client: KubeClient,
+  onStateChange: (healthy: boolean) => void,
+): Promise<RunStoreConnection | undefined> {
+  const ref = { namespace, name: config.REDIS_SECRET };
+  while (!signal.aborted) {
+    try {
+      if (config.REDIS_SECRET_CREATE) await ensureStoreSecret(client, ref);
+      const password = await readOperatorPassword(client, ref);
+      const { REDIS_URL: url, REDIS_USERNAME: username, POD_NAME: name } = config;
+      return connectRunStore({ url, username, password, name, log, onStateChange });
+    } catch (error) {
+      log.error(
+        { secret: ref.name, err: error },
+        'the password of the run store cannot be had, trying again',
+      );
+      await sleep(AGAIN_MS, signal);
+    }
+  }
+  return undefined;
+}
+
+async function isSynced(world: Parameters<typeof synced>[0], signal: AbortSignal): Promise<boolean> {
+  try {
+    await synced(world);
+    return true;
+  } catch (error) {
+    if (signal.aborted) return false;
+    throw error;
+  }
+}
+
+async function lead(
+  { config, namespace, log, signal, onLost, clock }: OperatorOptions,
+  client: KubeClient,
+  leading: (leads: boolean) => void,
+  controllers: Controllers,
+): Promise<void> {
+  await runWithLease({
+    client,
+    namespace,
+    name: config.LEASE_NAME,
+    identity: config.POD_NAME,
+    log,
+    signal,
+    onLost,
+    ...(clock && { clock }),
+    onStarted: async (leadership) => {
+      leading(true);
+      await controllers.run(leadership);
+      leading(false);
+    },
+  });
+}

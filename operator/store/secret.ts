@@ -1,0 +1,46 @@
+/**
+ * The Secret with the passwords of the run store. The operator makes it before anything else, since Redis and the
+ * gateway wait for it; what is in it is kept.
+ */
+import { randomBytes } from 'node:crypto';
+import type { KubeClient } from '../../kube/client.ts';
+import { isAlreadyExists } from '../../kube/errors.ts';
+import { secrets, type ObjectRef } from '../../kube/resource.ts';
+
+/** The keys of the Secret. */
+export const OPERATOR_PASSWORD = 'operator-password';
+export const GATEWAY_PASSWORD = 'gateway-password';
+
+/** 256 random bits, in letters, digits, - and _. */
+export function generatePassword(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+/** Makes the Secret unless it is there. Safe when several replicas do it at once: the first one wins. */
+export async function ensureStoreSecret(
+  client: Pick<KubeClient, 'find' | 'create'>,
+  ref: ObjectRef,
+): Promise<void> {
+  if (await client.find(secrets, ref)) return;
+  const generated = () => Buffer.from(generatePassword()).toString('base64');
+  const data = { [OPERATOR_PASSWORD]: generated(), [GATEWAY_PASSWORD]: generated() };
+  try {
+    await client.create(secrets, { metadata: { ...ref }, type: 'Opaque', data });
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error;
+  }
+}
+
+/** The operator's password. Throws an Error that says what to do when the Secret or its key is not there. */
+export async function readOperatorPassword(
+  client: Pick<KubeClient, 'find'>,
+  ref: ObjectRef,
+): Promise<string> {
+  const secret = await client.find(secrets, ref);
+  const value = secret?.data?.[OPERATOR_PASSWORD];
+  if (value === undefined) {
+    const command = `kubectl -n ${ref.namespace ?? 'default'} create secret generic ${ref.name} --from-literal=${OPERATOR_PASSWORD}=… --from-literal=${GATEWAY_PASSWORD}=…`;
+    throw new Error(`Secret ${ref.name} has no key ${OPERATOR_PASSWORD}. Create it: ${command}`);
+  }
+  return Buffer.from(value, 'base64').toString('utf8');
+}

@@ -1,0 +1,87 @@
+/** Checks that references and conditions can be parsed, and that they name nodes that come before. */
+import { compileCondition, conditionReferences } from '../../../api/cel.ts';
+import { ExpressionError } from '../../../api/expression/errors.ts';
+import { printReference, type Reference } from '../../../api/expression/reference.ts';
+import { compileValue, referencesOf } from '../../../api/expression/template.ts';
+import { graphOf, predecessors, type Graph } from '../../../api/graph.ts';
+import { isTriggerKind, kindOf, type WorkflowNode, type WorkflowSpec } from '../../../api/workflow.ts';
+import type { Check, Violation } from './check.ts';
+
+/** The fields of a step that may hold references, as `runner` evaluates them. */
+function templatesOf(node: WorkflowNode): [field: string, value: unknown][] {
+  const { agent, skill, response } = node;
+  const fields: [string, unknown][] = [
+    ['agent.systemPrompt', agent?.systemPrompt],
+    ['agent.prompt', agent?.prompt],
+    ['skill.parameters', skill?.parameters],
+    ['response.headers', response?.headers],
+    ['response.body', response?.body],
+  ];
+  return fields.filter(([, value]) => value !== undefined);
+}
+
+/** Every `{{ … }}` of a step can be parsed and names a node that comes before it. */
+export const referencesAreKnown: Check = (spec) => {
+  const graph = graphOfSpec(spec);
+  return spec.nodes.flatMap((node) =>
+    templatesOf(node).flatMap(([field, value]) => {
+      const place = `node ${node.id}: ${field}`;
+      return parsed(place, () =>
+        referencesOf(compileValue(value)).flatMap((reference) =>
+          checkReference(reference, node, place, graph),
+        ),
+      );
+    }),
+  );
+};
+
+/** Every `when` of an edge can be parsed and names nodes that come before the edge's end. */
+export const conditionsAreKnown: Check = (spec) => {
+  const graph = graphOfSpec(spec);
+  return (spec.edges ?? []).flatMap(({ from, to, when }) => {
+    if (when === undefined) return [];
+    const place = `edge ${from} → ${to}: when`;
+    return parsed(place, () =>
+      conditionReferences(compileCondition(when)).flatMap((id) =>
+        checkNode({ id, written: `nodes.${id}` }, to, place, graph),
+      ),
+    );
+  });
+};
+
+function graphOfSpec(spec: WorkflowSpec): Graph {
+  const nodes = spec.nodes.map((node) => ({ id: node.id, trigger: isTriggerKind(kindOf(node)) }));
+  return graphOf(nodes, spec.edges);
+}
+
+function parsed(place: string, check: () => Violation[]): Violation[] {
+  try {
+    return check();
+  } catch (error) {
+    if (!(error instanceof ExpressionError)) throw error;
+    return [{ reason: 'InvalidExpression', message: `${place}: ${error.message}` }];
+  }
+}
+
+function checkReference(reference: Reference, node: WorkflowNode, place: string, graph: Graph): Violation[] {
+  const written = printReference(reference);
+  if (reference.source === 'node') return checkNode({ id: reference.node, written }, node.id, place, graph);
+  const message = `${place}: ${written} exists only in a node with forEach; refer to a node as $('<node id>')`;
+  return [{ reason: 'InvalidExpression', message }];
+}
+
+function checkNode(
+  named: { id: string; written: string },
+  user: string,
+  place: string,
+  graph: Graph,
+): Violation[] {
+  const before = predecessors(graph, user);
+  if (before.has(named.id)) return [];
+  const exists = graph.nodes.some(({ id }) => id === named.id);
+  const problem = exists ? `does not come before ${user}` : 'does not exist';
+  const offered = graph.nodes.flatMap(({ id }) => (before.has(id) ? [id] : []));
+  const remedy = exists ? `add an edge that leads from it to ${user}, or use one of` : 'use one of';
+  const message = `${place}: ${named.written} names a node that ${problem}: ${remedy}: ${offered.join(', ') || '(none)'}`;
+  return [{ reason: 'UnknownReference', message }];
+}

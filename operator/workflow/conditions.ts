@@ -1,0 +1,169 @@
+/** The conditions of a workflow, as a pure function of what was found. `Ready` is computed from the others. */
+import { DEPENDENTS, type Reason } from '../../api/conditions.ts';
+import { setCondition, summarize, type ConditionUpdate } from '../../kube/conditions.ts';
+import type { Condition } from '../../kube/resource.ts';
+import type { Routing } from '../gateways/view.ts';
+import type { Violation } from './checks/check.ts';
+import type { CredentialProblem } from './credentials.ts';
+
+/** What happened to the route. */
+export type RouteFacts =
+  /** It says what the spec says; these are the replicas. */
+  | { kind: 'applied'; routing: Routing }
+  /** The spec is invalid: it is not in effect. `keeps` is the revision that still serves, if one does. */
+  | { kind: 'invalid'; keeps?: string }
+  | { kind: 'store-unavailable' }
+  | { kind: 'unauthorized'; message: string };
+
+/** Everything that the conditions depend on. */
+export type Facts = {
+  generation: number;
+  active: boolean;
+  violations: readonly Violation[];
+  credentials: readonly CredentialProblem[];
+  /** Whether a runner of the project is ready. */
+  poolReady: boolean;
+  route: RouteFacts;
+  /** What `Ready=True` says of an active workflow. */
+  serving: string;
+};
+
+type Update = Omit<ConditionUpdate, 'observedGeneration' | 'reason'> & { reason: Reason };
+
+const SHOWN = 10;
+
+/** The list of conditions; the very same list when nothing changed. Types that do not apply are not in it. */
+export function conditionsOf(facts: Facts, before: readonly Condition[], now: Date): readonly Condition[] {
+  const parts = [valid(facts), credentialsReady(facts), poolReady(facts), routed(facts)];
+  const others = [...parts, active(facts), ...stalled(facts)].map((update) => ({
+    ...update,
+    observedGeneration: facts.generation,
+  }));
+  const types = new Set<string>(['Ready', ...others.map(({ type }) => type)]);
+  const kept = before.filter(({ type }) => types.has(type));
+  const list = others.reduce((list, update) => setCondition(list, update, now), asList(before, kept));
+  return setCondition(list, ready(facts, list), now);
+}
+
+function asList(before: readonly Condition[], kept: readonly Condition[]): readonly Condition[] {
+  return kept.length === before.length ? before : kept;
+}
+
+function ready(facts: Facts, list: readonly Condition[]): ConditionUpdate {
+  // An inactive workflow needs neither credentials nor runners to be what its spec says.
+  const dependents = facts.active
+    ? DEPENDENTS
+    : DEPENDENTS.filter((type) => type === 'Valid' || type === 'Routed');
+  const present = dependents.filter((type) => list.some((condition) => condition.type === type));
+  const inactive =
+    'The workflow is switched off, and no gateway serves it. Set spec.active to true to activate it.';
+  const whenTrue = facts.active
+    ? { reason: 'Serving' satisfies Reason, message: facts.serving }
+    : { reason: 'Inactive' satisfies Reason, message: inactive };
+  return summarize({ type: 'Ready', generation: facts.generation, whenTrue }, present, list);
+}
+
+function valid({ violations }: Facts): Update {
+  const [first] = violations;
+  if (!first) return { type: 'Valid', status: 'True', reason: 'Accepted', message: 'The spec is valid.' };
+  return { type: 'Valid', status: 'False', reason: first.reason, message: listed(violations) };
+}
+
+function credentialsReady({ credentials }: Facts): Update {
+  const type = 'CredentialsReady';
+  const first = credentials.find(({ isKnown }) => isKnown) ?? credentials[0];
+  if (!first)
+    return { type, status: 'True', reason: 'CredentialsFound', message: 'All credentials are ready.' };
+  return {
+    type,
+    status: first.isKnown ? 'False' : 'Unknown',
+    reason: first.reason,
+    message: listed(credentials),
+  };
+}
+
+function poolReady({ poolReady: isReady }: Facts): Update {
+  const type = 'PoolReady';
+  if (isReady) return { type, status: 'True', reason: 'PoolReady', message: 'A runner is ready.' };
+  const message =
+    'No runner of this namespace is ready yet. If this lasts: kubectl describe deployment windlass-runner';
+  return { type, status: 'False', reason: 'PoolStarting', message };
+}
+
+function routed({ route }: Facts): Update {
+  const type = 'Routed';
+  switch (route.kind) {
+    case 'invalid':
+      return { type, status: 'False', reason: 'InvalidSpec', message: keptMessage(route.keeps) };
+    case 'store-unavailable': {
+      const message =
+        'The run store cannot be reached, so the spec is not in effect yet. This is tried again.';
+      return { type, status: 'False', reason: 'StoreUnavailable', message };
+    }
+    case 'unauthorized':
+      return { type, status: 'False', reason: 'Unauthorized', message: route.message };
+    case 'applied':
+      return routedBy(route.routing);
+  }
+}
+
+function keptMessage(keeps: string | undefined): string {
+  if (keeps === undefined) return 'Nothing is served before the spec is valid.';
+  return `Revision ${keeps}, which was valid, stays in effect until the spec is valid.`;
+}
+
+function routedBy(routing: Routing): Update {
+  const type = 'Routed';
+  switch (routing.kind) {
+    case 'NoGateway': {
+      const message =
+        'No gateway replica is ready. Look at the gateway: kubectl get pods --all-namespaces -l app.kubernetes.io/name=windlass-gateway';
+      return { type, status: 'False', reason: 'NoGateway', message };
+    }
+    case 'Lagging': {
+      const message = `Not served as the spec says yet by ${routing.replicas.slice(0, SHOWN).join(', ')}.`;
+      return { type, status: 'False', reason: 'WaitingForReplicas', message };
+    }
+    case 'Served':
+      return {
+        type,
+        status: 'True',
+        reason: 'Routed',
+        message: 'All gateway replicas serve the current spec.',
+      };
+  }
+}
+
+function active(facts: Facts): Update {
+  const type = 'Active';
+  const { route } = facts;
+  const serves = route.kind === 'applied' && route.routing.kind === 'Served';
+  if (!facts.active)
+    return { type, status: 'False', reason: 'Inactive', message: 'Events start no runs, as the spec says.' };
+  if (serves) return { type, status: 'True', reason: 'Serving', message: 'Events start runs.' };
+  const keeps = route.kind === 'invalid' ? route.keeps : undefined;
+  if (keeps !== undefined)
+    return {
+      type,
+      status: 'True',
+      reason: 'InvalidSpec',
+      message: `Events start runs of revision ${keeps}.`,
+    };
+  return { type, status: 'False', reason: 'Pending', message: 'Events do not start runs yet.' };
+}
+
+/** Only there while it is True: what the user alone can mend. */
+function stalled({ violations, credentials }: Facts): Update[] {
+  const known = credentials.filter(({ isKnown }) => isKnown);
+  const first = violations[0] ?? known[0];
+  if (!first) return [];
+  return [
+    { type: 'Stalled', status: 'True', reason: first.reason, message: listed([...violations, ...known]) },
+  ];
+}
+
+function listed(problems: readonly { message: string }[]): string {
+  const shown = problems.slice(0, SHOWN).map(({ message }) => message);
+  const rest = problems.length - shown.length;
+  return rest > 0 ? `${shown.join('; ')}; and ${rest} more` : shown.join('; ');
+}

@@ -1,0 +1,46 @@
+/** Whether the credentials that a workflow names are there, of the right kind, and ready. Pure. */
+import type { Reason } from '../../api/conditions.ts';
+import { credentialKind } from '../../api/credential.ts';
+import type { Credential } from '../../api/kinds.ts';
+import { findCondition } from '../../kube/conditions.ts';
+import type { CredentialRef } from './references.ts';
+
+export type CredentialProblem = {
+  reason: Extract<Reason, 'CredentialMissing' | 'WrongCredentialKind' | 'CredentialNotReady'>;
+  message: string;
+  /** False while the operator has not looked at the credential yet. */
+  isKnown: boolean;
+};
+
+/** What is wrong with the credentials, in the order of the nodes. `find` looks in the workflow's namespace. */
+export function credentialProblems(
+  refs: readonly CredentialRef[],
+  find: (name: string) => Credential | undefined,
+): CredentialProblem[] {
+  return refs.flatMap((ref) => problemOf(ref, find(ref.name)));
+}
+
+function problemOf(ref: CredentialRef, credential: Credential | undefined): CredentialProblem[] {
+  const place = `node ${ref.node}: Credential ${ref.name}`;
+  if (!credential) {
+    const message = `${place} does not exist in this namespace: apply it, or name another one`;
+    return [{ reason: 'CredentialMissing', message, isKnown: true }];
+  }
+  const kind = credentialKind(credential.spec);
+  if (ref.kinds.length > 0 && !ref.kinds.includes(kind)) {
+    const message = `${place} is of kind ${kind}, the node needs ${ref.kinds.join(' or ')}: name another one`;
+    return [{ reason: 'WrongCredentialKind', message, isKnown: true }];
+  }
+  return readinessProblem(place, credential);
+}
+
+function readinessProblem(place: string, credential: Credential): CredentialProblem[] {
+  const ready = findCondition(credential.status?.conditions, 'Ready');
+  const isCurrent = ready?.observedGeneration === credential.metadata.generation;
+  if (isCurrent && ready?.status === 'True') return [];
+  if (isCurrent && ready?.status === 'False')
+    return [
+      { reason: 'CredentialNotReady', message: `${place} is not ready: ${ready.message}`, isKnown: true },
+    ];
+  return [{ reason: 'CredentialNotReady', message: `${place} is being checked`, isKnown: false }];
+}

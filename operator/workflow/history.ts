@@ -1,0 +1,74 @@
+/** Prunes the WorkflowRuns of a workflow that have ended: by count and by age, as its `history` says, at a gentle pace. */
+import { parseDuration } from '../../api/duration.ts';
+import type { WorkflowRun } from '../../api/kinds.ts';
+import { isTerminal } from '../../api/run.ts';
+import type { WorkflowSpec } from '../../api/workflow.ts';
+import { after, done, type Action, type Key } from '../../kube/controller.ts';
+import { objectKey } from '../../kube/resource.ts';
+import type { OperatorContext } from '../context.ts';
+import type { Pacer } from '../pacer.ts';
+import { workflowRuns } from '../resources.ts';
+import { BY_WORKFLOW } from '../world.ts';
+
+/** At most so many in one go, so that one workflow does not hold up the others. */
+const AT_ONCE = 50;
+const DEFAULTS = { succeeded: 10, failed: 10, ttlMs: 168 * 3_600_000 };
+
+export type HistoryPolicy = { succeeded: number; failed: number; ttlMs: number };
+
+/** What the spec says, or the defaults. */
+export function historyPolicy(spec: WorkflowSpec | undefined): HistoryPolicy {
+  const { succeeded = DEFAULTS.succeeded, failed = DEFAULTS.failed, ttl } = spec?.history ?? {};
+  return { succeeded, failed, ttlMs: ttl === undefined ? DEFAULTS.ttlMs : parseDuration(ttl) };
+}
+
+export type Pruning = {
+  /** Oldest first. */
+  prune: WorkflowRun[];
+  /** When the next one of those that are kept grows too old, in milliseconds from now. */
+  nextMs?: number;
+};
+
+/** Which of a workflow's runs are to be deleted. Runs that have not ended are never among them. */
+export function pruningOf(runs: readonly WorkflowRun[], policy: HistoryPolicy, now: Date): Pruning {
+  const ended = runs
+    .filter((run) => isTerminal(run.status?.phase))
+    .map((run) => ({
+      run,
+      endedAt: Date.parse(run.status?.completionTime ?? run.metadata.creationTimestamp ?? ''),
+    }))
+    .toSorted((a, b) => b.endedAt - a.endedAt);
+  const succeeded = ended.filter(({ run }) => run.status?.phase === 'Succeeded');
+  const failed = ended.filter(({ run }) => run.status?.phase !== 'Succeeded');
+  const kept = [...succeeded.slice(0, policy.succeeded), ...failed.slice(0, policy.failed)].filter(
+    ({ endedAt }) => now.getTime() - endedAt < policy.ttlMs,
+  );
+  const keptRuns = new Set(kept.map(({ run }) => run));
+  const oldest = Math.min(...kept.map(({ endedAt }) => endedAt));
+  return {
+    prune: ended
+      .filter(({ run }) => !keptRuns.has(run))
+      .map(({ run }) => run)
+      .toReversed(),
+    ...(kept.length > 0 && { nextMs: Math.max(oldest + policy.ttlMs - now.getTime(), 0) + 1_000 }),
+  };
+}
+
+/** Prunes the runs of the workflow of that name, whether it still exists or not. */
+export async function reconcileHistory(context: OperatorContext, pacer: Pacer, key: Key): Promise<Action> {
+  const { world, client, clock } = context;
+  const workflow = world.workflows.get(key.namespace, key.name);
+  const runs = world.runs.byIndex(BY_WORKFLOW, objectKey(key));
+  const { prune, nextMs } = pruningOf(runs, historyPolicy(workflow?.spec), clock.date());
+  for (const { metadata } of prune.slice(0, AT_ONCE)) {
+    await pacer.take();
+    const { name, namespace = '', uid } = metadata;
+    await client.delete(
+      workflowRuns,
+      { namespace, name },
+      { propagation: 'Background', ...(uid !== undefined && { preconditions: { uid } }) },
+    );
+  }
+  if (prune.length > AT_ONCE) return after(0);
+  return nextMs === undefined ? done() : after(nextMs);
+}

@@ -1,0 +1,17 @@
+/** What `submit` and `claim` obey for a workflow, from its spec. */
+import { parseDuration } from '../../api/duration.ts';
+import type { Workflow } from '../../api/kinds.ts';
+import type { WorkflowLimits } from '../../runs/types.ts';
+
+const RUN_TIMEOUT_MS = 3_600_000;
+
+/** The limits of the workflow. */
+export function limitsOf({ metadata, spec }: Workflow): WorkflowLimits {
+  const { limit, policy = 'Queue' } = spec.concurrency ?? {};
+  return {
+    workflowUid: metadata.uid ?? '',
+    ...(limit !== undefined && { concurrency: limit }),
+    policy,
+    deadlineMs: spec.timeout === undefined ? RUN_TIMEOUT_MS : parseDuration(spec.timeout),
+  };
+}

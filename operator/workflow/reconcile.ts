@@ -1,0 +1,195 @@
+/**
+ * Brings one workflow into effect. Every step may be repeated, and whatever was killed after any of them is repaired by
+ * the next reconcile: the revision is made, then put into the run store, and only then the route opens.
+ */
+import { GROUP, workflowId } from '../../api/group.ts';
+import type { WebhookRoute, Workflow } from '../../api/kinds.ts';
+import type { RouteSpec } from '../../api/route.ts';
+import { applyIfChanged, asChild } from '../../kube/apply.ts';
+import { isConditionTrue } from '../../kube/conditions.ts';
+import { after, done, StalledError, WaitingError, type Action, type Key } from '../../kube/controller.ts';
+import { isForbidden, isTerminating } from '../../kube/errors.ts';
+import type { OperatorContext } from '../context.ts';
+import type { Routing } from '../gateways/view.ts';
+import { isPoolReady } from '../project/readiness.ts';
+import { webhookRoutes } from '../resources.ts';
+import { conditionsOf, type Facts, type RouteFacts } from './conditions.ts';
+import { credentialProblems } from './credentials.ts';
+import { limitsOf } from './limits.ts';
+import { credentialRefs } from './references.ts';
+import { ensureRevision, namedRevision, pruneRevisions } from './revision.ts';
+import { routeOf, routeUnderInvalidSpec } from './route.ts';
+import { statusOf, webhookUrl, writeStatus } from './status.ts';
+import { validate } from './validate.ts';
+import type { Violation } from './checks/check.ts';
+
+/** While a replica is waited for: Leases run out without an event. */
+const LAGGING_MS = 1_000;
+
+/** What became of the route: the facts for the conditions, the route in effect, and who serves it. */
+type Effect = {
+  facts: RouteFacts;
+  route?: RouteSpec;
+  routing?: Routing;
+  retryAfterMs?: number;
+  error?: unknown;
+};
+
+/** Reconciles the workflow of that name. */
+export async function reconcileWorkflow(context: OperatorContext, key: Key): Promise<Action> {
+  const { world } = context;
+  const workflow = await world.workflows.getFresh(key.namespace, key.name);
+  const namespace = world.namespaces.get(undefined, key.namespace);
+  if (!workflow || workflow.metadata.deletionTimestamp !== undefined) return remove(context, key);
+  // In a namespace that is going nothing can be made; it takes everything with it.
+  if (!namespace?.metadata.uid || namespace.metadata.deletionTimestamp !== undefined) return done();
+  const violations = validate(workflow.spec);
+  const effect = await takeEffect(context, workflow, namespace.metadata.uid, violations);
+  await reportStatus(context, workflow, violations, effect);
+  if (effect.error !== undefined) throw effect.error;
+  await pruneRevisions(context, workflow, effect.route?.revision);
+  return nextAction(effect, violations);
+}
+
+/** Puts the spec into effect, or as much of what was before as an invalid spec leaves. */
+async function takeEffect(
+  context: OperatorContext,
+  workflow: Workflow,
+  projectUid: string,
+  violations: readonly Violation[],
+): Promise<Effect> {
+  try {
+    return violations.length === 0
+      ? await activate(context, workflow, projectUid)
+      : await hold(context, workflow, violations);
+  } catch (error) {
+    if (isTerminating(error) || !isForbidden(error)) throw error;
+    const message = `The operator lacks a right. Ask whoever installed Windlass: ${(error as Error).message}`;
+    return { facts: { kind: 'unauthorized', message }, error };
+  }
+}
+
+async function activate(context: OperatorContext, workflow: Workflow, projectUid: string): Promise<Effect> {
+  const current = namedRevision(workflow);
+  const route = routeOf(workflow, projectUid, current);
+  await ensureRevision(context, workflow, current);
+  const stored = await context.store.putWorkflow(projectUid, {
+    revision: current,
+    limits: limitsOf(workflow),
+  });
+  if (stored.outcome === 'unavailable') {
+    const served = await closeUnlessActive(context, workflow);
+    return {
+      facts: { kind: 'store-unavailable' },
+      ...(served && { route: served }),
+      retryAfterMs: stored.retryAfterSeconds * 1_000,
+    };
+  }
+  const routing = await applyRoute(context, workflow, route);
+  return { facts: { kind: 'applied', routing }, route, routing };
+}
+
+/** Switching a workflow off needs no run store, so an outage of it must not keep a URL open. */
+async function closeUnlessActive(
+  context: OperatorContext,
+  workflow: Workflow,
+): Promise<RouteSpec | undefined> {
+  const served = servedRoute(context, workflow)?.spec;
+  if (!served || workflow.spec.active || !served.active) return served;
+  const { webhook: _webhook, ...rest } = served;
+  const route = { ...rest, active: false };
+  await applyRoute(context, workflow, route);
+  return route;
+}
+
+async function hold(
+  context: OperatorContext,
+  workflow: Workflow,
+  violations: readonly Violation[],
+): Promise<Effect> {
+  const served = servedRoute(context, workflow)?.spec;
+  if (!served) return { facts: { kind: 'invalid' } };
+  const route = routeUnderInvalidSpec(served, workflow.spec, violations);
+  const routing = await applyRoute(context, workflow, route);
+  return {
+    facts: { kind: 'invalid', ...(route.active && { keeps: route.revision }) },
+    route,
+    routing,
+  };
+}
+
+/** The route of this very workflow, not of one of the same name that was deleted. */
+function servedRoute({ world }: OperatorContext, { metadata }: Workflow): WebhookRoute | undefined {
+  const route = world.routes.get(metadata.namespace, metadata.name);
+  return route?.spec.workflowUID === metadata.uid ? route : undefined;
+}
+
+async function applyRoute(context: OperatorContext, workflow: Workflow, spec: RouteSpec): Promise<Routing> {
+  const { client, world, gateways, store } = context;
+  const { name, namespace, generation } = workflow.metadata;
+  const cached = await world.routes.getFresh(namespace, name);
+  // Of a workflow of the same name that was deleted before this one was made.
+  const isForeign = cached !== undefined && cached.spec.workflowUID !== spec.workflowUID;
+  const { object, written } = await applyIfChanged<WebhookRoute>({
+    client,
+    resource: webhookRoutes,
+    manifest: asChild(workflow, { metadata: { name }, spec }),
+    cached,
+    prefix: GROUP,
+  });
+  if (isForeign) await store.dropWorkflow(cached.spec.projectUID, cached.spec.workflowUID);
+  if (written) world.routes.noteWrite(object);
+  const wasServed = !written && isConditionTrue(workflow.status?.conditions, 'Routed', generation);
+  const { uid = '', generation: version = 0 } = object.metadata;
+  return gateways.routing({ uid, generation: version }, wasServed);
+}
+
+async function reportStatus(
+  context: OperatorContext,
+  workflow: Workflow,
+  violations: readonly Violation[],
+  { facts: route, route: spec, routing }: Effect,
+): Promise<void> {
+  const { world, config, clock } = context;
+  const { namespace = '', name, generation = 0 } = workflow.metadata;
+  const url = webhookUrl(config.PUBLIC_URL, workflowId(namespace, name), spec);
+  const facts: Facts = {
+    generation,
+    active: workflow.spec.active,
+    violations,
+    credentials: credentialProblems(credentialRefs(workflow.spec), (credential) =>
+      world.credentials.get(namespace, credential),
+    ),
+    poolReady: isPoolReady(world, namespace),
+    route,
+    serving: url === undefined ? 'Execute calls start runs.' : `A POST to ${url} starts a run.`,
+  };
+  const conditions = conditionsOf(facts, workflow.status?.conditions ?? [], clock.date());
+  const isServed = routing?.kind === 'Served';
+  const parts = { conditions, route: spec, isServed, publicUrl: config.PUBLIC_URL };
+  await writeStatus(context, workflow, statusOf(workflow, parts));
+}
+
+function nextAction({ facts, routing, retryAfterMs }: Effect, violations: readonly Violation[]): Action {
+  if (facts.kind === 'store-unavailable')
+    throw new WaitingError('the run store cannot be reached', retryAfterMs ?? LAGGING_MS);
+  if (routing?.kind === 'Lagging' || (routing?.kind === 'Served' && routing.settling))
+    return after(LAGGING_MS);
+  const [violation] = violations;
+  if (violation) throw new StalledError(violation.message);
+  return done();
+}
+
+/** The workflow is gone, or going: its route closes at once; what else it owns the garbage collector takes. */
+async function remove({ client, world, store }: OperatorContext, { namespace, name }: Key): Promise<Action> {
+  const route = await world.routes.getFresh(namespace, name);
+  if (!route) return done();
+  const { uid } = route.metadata;
+  await client.delete(
+    webhookRoutes,
+    { namespace, name },
+    { ...(uid !== undefined && { preconditions: { uid } }) },
+  );
+  await store.dropWorkflow(route.spec.projectUID, route.spec.workflowUID);
+  return done();
+}

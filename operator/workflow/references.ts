@@ -1,0 +1,26 @@
+/** Which credentials a workflow names, and of which kind each must be. */
+import type { CredentialKind } from '../../api/credential.ts';
+import { kindOf, type WorkflowNode, type WorkflowSpec } from '../../api/workflow.ts';
+import { findSkill } from '../../nodes/register.ts';
+
+export type CredentialRef = {
+  /** The node that names it. */
+  node: string;
+  name: string;
+  /** The kinds that the node can use; empty where that is not known. */
+  kinds: readonly CredentialKind[];
+};
+
+/** Every credential that the nodes of a workflow name. */
+export function credentialRefs(spec: WorkflowSpec): CredentialRef[] {
+  return spec.nodes.flatMap((node) => {
+    const fields = node[kindOf(node)] ?? {};
+    const name = 'credential' in fields ? fields.credential : undefined;
+    return name === undefined ? [] : [{ node: node.id, name, kinds: kindsFor(node) }];
+  });
+}
+
+function kindsFor(node: WorkflowNode): readonly CredentialKind[] {
+  if (node.agent) return ['openai'];
+  return node.skill ? (findSkill(node.skill.name)?.credentials ?? []) : [];
+}

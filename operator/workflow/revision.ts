@@ -1,0 +1,89 @@
+/** The revision of a workflow as a ControllerRevision: made when it is new, kept while a run needs it. */
+import { LABEL } from '../../api/group.ts';
+import type { Workflow, WorkflowRun } from '../../api/kinds.ts';
+import { revisionName } from '../../api/names.ts';
+import { canonicalJson, revisionOf, type Revision } from '../../api/revision.ts';
+import { isTerminal } from '../../api/run.ts';
+import { asChild } from '../../kube/apply.ts';
+import {
+  controllerOf,
+  controllerRevisions,
+  type ControllerRevision,
+  type KubeObject,
+} from '../../kube/resource.ts';
+import type { OperatorContext } from '../context.ts';
+import { BY_WORKFLOW, inNamespaceOf } from '../world.ts';
+
+/** How many revisions are kept for looking back, beside those in use. */
+const KEPT = 10;
+
+export type NamedRevision = { name: string; revision: Revision };
+
+/** The revision of the spec. Equal specs have revisions of the same name, whatever the order of their members. */
+export function namedRevision(workflow: Workflow): NamedRevision {
+  const revision = revisionOf(workflow.spec);
+  return { name: revisionName(workflow.metadata.name, canonicalJson(revision)), revision };
+}
+
+/** Makes the ControllerRevision unless the workflow has it. It never changes: its name depends on its content. */
+export async function ensureRevision(
+  { client, world }: Pick<OperatorContext, 'client' | 'world'>,
+  workflow: Workflow,
+  { name, revision }: NamedRevision,
+): Promise<void> {
+  const { namespace, generation = 1, uid } = workflow.metadata;
+  const held = world.revisions.get(namespace, name);
+  if (held && controllerOf(held)?.uid === uid) return;
+  const made = await client.apply<ControllerRevision>(
+    controllerRevisions,
+    asChild(workflow, {
+      metadata: { name, labels: { [LABEL.workflow]: workflow.metadata.name } },
+      revision: generation,
+      data: revision,
+    }),
+  );
+  world.revisions.noteWrite(made);
+}
+
+/** Deletes the revisions that nothing needs any more: neither the route, nor a run that has not ended, nor looking back. */
+export async function pruneRevisions(
+  { client, world }: Pick<OperatorContext, 'client' | 'world'>,
+  workflow: Workflow,
+  current: string | undefined,
+): Promise<void> {
+  const key = inNamespaceOf(workflow, workflow.metadata.name);
+  const own = world.revisions
+    .byIndex(BY_WORKFLOW, key)
+    .filter((revision) => controllerOf(revision)?.uid === workflow.metadata.uid);
+  if (own.length <= KEPT) return;
+  const needed = revisionsInUse(world.runs.byIndex(BY_WORKFLOW, key));
+  if (current !== undefined) needed.add(current);
+  for (const { metadata } of prunable(own, needed)) {
+    const { name, namespace, uid } = metadata;
+    await client.delete(
+      controllerRevisions,
+      { name, ...(namespace !== undefined && { namespace }) },
+      { ...(uid !== undefined && { preconditions: { uid } }) },
+    );
+  }
+}
+
+/** The names of the revisions that runs execute or will execute. */
+export function revisionsInUse(runs: readonly WorkflowRun[]): Set<string> {
+  const open = runs.filter((run) => !isTerminal(run.status?.phase));
+  return new Set(
+    open.flatMap((run) => [run.status?.revision, run.spec.revision].filter((name) => name !== undefined)),
+  );
+}
+
+/** Those beyond the newest that are not needed. */
+export function prunable<T extends KubeObject & { revision: number }>(
+  revisions: readonly T[],
+  needed: ReadonlySet<string>,
+  kept = KEPT,
+): T[] {
+  return revisions
+    .toSorted((a, b) => b.revision - a.revision)
+    .slice(kept)
+    .filter(({ metadata }) => !needed.has(metadata.name));
+}

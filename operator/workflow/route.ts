@@ -1,0 +1,74 @@
+/** The WebhookRoute of a workflow, as a pure function of its spec, and what becomes of it while the spec is invalid. */
+import { parseDuration } from '../../api/duration.ts';
+import type { Workflow } from '../../api/kinds.ts';
+import { replies, type Revision } from '../../api/revision.ts';
+import type { RouteSpec } from '../../api/route.ts';
+import type { WebhookTrigger } from '../../api/trigger.ts';
+import { isTriggerKind, kindOf, type WorkflowSpec } from '../../api/workflow.ts';
+import { canonicalJson } from '../../kube/apply.ts';
+import type { Violation } from './checks/check.ts';
+
+const REPLY_TIMEOUT_MS = 30_000;
+const LONGEST_REPLY_SECONDS = 300;
+
+type Webhook = NonNullable<RouteSpec['webhook']>;
+
+/** The route of a valid spec. The public URL is in it while the workflow is active and its trigger is a webhook. */
+export function routeOf(
+  workflow: Workflow,
+  projectUid: string,
+  current: { name: string; revision: Revision },
+): RouteSpec {
+  const { spec, metadata } = workflow;
+  const webhook = webhookOf(spec, replies(current.revision));
+  return {
+    workflow: metadata.name,
+    workflowUID: metadata.uid ?? '',
+    projectUID: projectUid,
+    revision: current.name,
+    trigger: current.revision.trigger.kind,
+    active: spec.active,
+    ...(spec.active && webhook && { webhook }),
+  };
+}
+
+/**
+ * The route under an invalid spec: what was valid before stays in effect, with its revision, as long as the spec still
+ * declares the same trigger in the same way. Otherwise nothing is served, and an invalid spec never opens anything.
+ */
+export function routeUnderInvalidSpec(
+  served: RouteSpec,
+  spec: WorkflowSpec,
+  violations: readonly Violation[],
+): RouteSpec {
+  const isMeant = spec.active && !violations.some(({ trigger }) => trigger) && hasSameTrigger(served, spec);
+  return isMeant ? served : closed(served);
+}
+
+function closed({ webhook: _webhook, ...route }: RouteSpec): RouteSpec {
+  return { ...route, active: false };
+}
+
+function hasSameTrigger(served: RouteSpec, spec: WorkflowSpec): boolean {
+  const trigger = spec.nodes.map(kindOf).find(isTriggerKind);
+  const declared = webhookOf(spec, served.webhook?.reply ?? false);
+  return served.trigger === trigger && canonicalJson(served.webhook) === canonicalJson(declared);
+}
+
+function webhookOf(spec: WorkflowSpec, reply: boolean): Webhook | undefined {
+  const trigger = spec.nodes.find((node) => node.webhook)?.webhook;
+  return trigger && routeWebhook(trigger, reply);
+}
+
+function routeWebhook(trigger: WebhookTrigger, reply: boolean): Webhook {
+  const { path, headers, dedupe, replyTimeout } = trigger;
+  const timeoutMs = replyTimeout === undefined ? REPLY_TIMEOUT_MS : parseDuration(replyTimeout);
+  const seconds = Math.min(Math.max(Math.ceil(timeoutMs / 1000), 1), LONGEST_REPLY_SECONDS);
+  return {
+    path,
+    reply,
+    replyTimeoutSeconds: seconds,
+    ...(headers && { headers: headers.map((name) => name.toLowerCase()) }),
+    ...(dedupe && { dedupeHeader: dedupe.header.toLowerCase() }),
+  };
+}

@@ -1,0 +1,57 @@
+/** The status of a workflow: computed as a whole, written once, and only when something changed. */
+import { workflowId } from '../../api/group.ts';
+import type { Workflow } from '../../api/kinds.ts';
+import type { RouteSpec } from '../../api/route.ts';
+import { isTriggerKind, kindOf, type WorkflowStatus } from '../../api/workflow.ts';
+import { canonicalJson } from '../../kube/apply.ts';
+import type { Condition } from '../../kube/resource.ts';
+import type { OperatorContext } from '../context.ts';
+import { workflows } from '../resources.ts';
+
+/** What the operator writes beside the conditions. The counters of runs have a writer of their own. */
+type Written = Required<Pick<WorkflowStatus, 'id' | 'observedGeneration' | 'conditions'>> &
+  Pick<WorkflowStatus, 'url' | 'trigger' | 'revision'>;
+
+export type StatusParts = {
+  conditions: readonly Condition[];
+  /** The route that is in effect, if there is one. */
+  route: RouteSpec | undefined;
+  /** Whether every gateway replica serves that route. */
+  isServed: boolean;
+  publicUrl: string;
+};
+
+/** The URL of the webhook that a route opens, if it opens one. */
+export function webhookUrl(publicUrl: string, id: string, route: RouteSpec | undefined): string | undefined {
+  return route?.active && route.webhook ? `${publicUrl}/webhook/${id}/${route.webhook.path}` : undefined;
+}
+
+/** The status that the workflow should have. */
+export function statusOf(workflow: Workflow, parts: StatusParts): Written {
+  const { namespace = '', name, generation = 0 } = workflow.metadata;
+  const id = workflowId(namespace, name);
+  const url = parts.isServed ? webhookUrl(parts.publicUrl, id, parts.route) : undefined;
+  const trigger = workflow.spec.nodes.map(kindOf).find(isTriggerKind);
+  return {
+    id,
+    ...(url !== undefined && { url }),
+    ...(trigger !== undefined && { trigger }),
+    ...(parts.route && { revision: parts.route.revision }),
+    observedGeneration: generation,
+    conditions: [...parts.conditions],
+  };
+}
+
+/** Writes the status if it differs from what the workflow has. A workflow made again meanwhile is left alone. */
+export async function writeStatus(
+  { client, world }: Pick<OperatorContext, 'client' | 'world'>,
+  workflow: Workflow,
+  status: Written,
+): Promise<void> {
+  const { id, url, trigger, revision, observedGeneration, conditions } = workflow.status ?? {};
+  const before = { id, url, trigger, revision, observedGeneration, conditions };
+  if (canonicalJson(before) === canonicalJson(status)) return;
+  const { name, namespace = '', uid } = workflow.metadata;
+  const metadata = { name, namespace, ...(uid !== undefined && { uid }) };
+  world.workflows.noteWrite(await client.apply(workflows, { metadata, status }, { subresource: 'status' }));
+}

@@ -1,0 +1,19 @@
+/** The checks of a workflow's spec, in the order in which a person should mend what they find. Pure: no other object is looked at. */
+import type { WorkflowSpec } from '../../api/workflow.ts';
+import type { Check, Violation } from './checks/check.ts';
+import { conditionsAreKnown, referencesAreKnown } from './checks/expressions.ts';
+import { skillsFit } from './checks/skills.ts';
+import { fieldsAreSupported, triggerIsSupported } from './checks/support.ts';
+
+const CHECKS: readonly Check[] = [
+  triggerIsSupported,
+  fieldsAreSupported,
+  skillsFit,
+  referencesAreKnown,
+  conditionsAreKnown,
+];
+
+/** Everything that is wrong with the spec; empty when it is valid. */
+export function validate(spec: WorkflowSpec): Violation[] {
+  return CHECKS.flatMap((check) => check(spec));
+}

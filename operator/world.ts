@@ -1,0 +1,147 @@
+/**
+ * What the operator sees of the cluster: one cache per kind, with the indexes that reconciles look things up by. Caches
+ * hold no payload: of runs, revisions and namespaces only what decisions need. Secrets are never cached.
+ */
+import { LABEL } from '../api/group.ts';
+import type { Credential, WebhookRoute, Workflow, WorkflowRun } from '../api/kinds.ts';
+import { createCache, type Cache } from '../kube/cache.ts';
+import type { KubeClient } from '../kube/client.ts';
+import type { Log } from '../kube/log.ts';
+import {
+  controllerRevisions,
+  deployments,
+  endpointSlices,
+  leases,
+  namespaces,
+  objectKey,
+  type ControllerRevision,
+  type Deployment,
+  type EndpointSlice,
+  type KubeObject,
+  type Lease,
+  type Namespace,
+} from '../kube/resource.ts';
+import { POOL_LABELS } from './project/names.ts';
+import { credentials, webhookRoutes, workflowRuns, workflows } from './resources.ts';
+import { credentialRefs } from './workflow/references.ts';
+
+export type World = {
+  workflows: Cache<Workflow>;
+  runs: Cache<WorkflowRun>;
+  credentials: Cache<Credential>;
+  routes: Cache<WebhookRoute>;
+  revisions: Cache<ControllerRevision>;
+  deployments: Cache<Deployment>;
+  namespaces: Cache<Namespace>;
+  /** In the operator's namespace. */
+  leases: Cache<Lease>;
+  /** In the operator's namespace. */
+  slices: Cache<EndpointSlice>;
+};
+
+/** Index of workflows by the credentials that they name, and of runs and revisions by their workflow. */
+export const BY_CREDENTIAL = 'credential';
+export const BY_WORKFLOW = 'workflow';
+/** Index of routes by their uid, which is how replicas of the gateway name them. */
+export const BY_UID = 'uid';
+
+/** The caches, not started. `namespace` is the operator's own. */
+export function createWorld(client: KubeClient, namespace: string, log: Log): World {
+  const common = { client, log };
+  return {
+    workflows: createCache({
+      ...common,
+      resource: workflows,
+      indexes: { [BY_CREDENTIAL]: credentialKeys },
+    }),
+    runs: createCache({
+      ...common,
+      resource: workflowRuns,
+      transform: withoutPayload,
+      indexes: { [BY_WORKFLOW]: (run) => [inNamespaceOf(run, run.spec.workflow)] },
+    }),
+    credentials: createCache({ ...common, resource: credentials }),
+    routes: createCache({
+      ...common,
+      resource: webhookRoutes,
+      indexes: { [BY_UID]: ({ metadata }) => [metadata.uid ?? ''] },
+    }),
+    revisions: createCache({
+      ...common,
+      resource: controllerRevisions,
+      labelSelector: LABEL.workflow,
+      transform: withoutData,
+      indexes: { [BY_WORKFLOW]: workflowOfRevision },
+    }),
+    deployments: createCache({ ...common, resource: deployments, labelSelector: selector(POOL_LABELS) }),
+    namespaces: createCache({ ...common, resource: namespaces, transform: metadataOnly }),
+    leases: createCache({ ...common, resource: leases, namespace }),
+    slices: createCache({ ...common, resource: endpointSlices, namespace }),
+  };
+}
+
+/** Follows everything until the signal is aborted; resolves then. */
+export async function startWorld(world: World, signal: AbortSignal): Promise<void> {
+  await Promise.all(Object.values(world).map((cache: Cache<KubeObject>) => cache.start(signal)));
+}
+
+/** Resolves when every cache holds a whole list. */
+export async function synced(world: World): Promise<void> {
+  await Promise.all(Object.values(world).map((cache: Cache<KubeObject>) => cache.synced));
+}
+
+/** The index key of a name in an object's namespace. */
+export function inNamespaceOf(object: KubeObject, name: string): string {
+  return objectKey({ namespace: object.metadata.namespace ?? '', name });
+}
+
+function credentialKeys(workflow: Workflow): string[] {
+  const names = credentialRefs(workflow.spec).map((ref) => ref.name);
+  return [...new Set(names)].map((name) => inNamespaceOf(workflow, name));
+}
+
+function workflowOfRevision(revision: ControllerRevision): string[] {
+  const name = revision.metadata.labels?.[LABEL.workflow];
+  return name === undefined ? [] : [inNamespaceOf(revision, name)];
+}
+
+function withoutPayload(run: WorkflowRun): WorkflowRun {
+  const { input: _input, ...spec } = run.spec;
+  const { phase, completionTime, revision } = run.status ?? {};
+  const status = {
+    ...(phase !== undefined && { phase }),
+    ...(completionTime !== undefined && { completionTime }),
+    ...(revision !== undefined && { revision }),
+  };
+  return { ...run, metadata: withoutManagedFields(run.metadata), spec, status };
+}
+
+function withoutData(revision: ControllerRevision): ControllerRevision {
+  const { data: _data, ...rest } = revision;
+  return { ...rest, metadata: withoutManagedFields(revision.metadata) };
+}
+
+function metadataOnly(namespace: Namespace): Namespace {
+  const { apiVersion, kind, metadata } = namespace;
+  const { name, uid, resourceVersion, deletionTimestamp } = metadata;
+  return {
+    apiVersion,
+    kind,
+    metadata: {
+      name,
+      ...(uid !== undefined && { uid }),
+      ...(resourceVersion !== undefined && { resourceVersion }),
+      ...(deletionTimestamp !== undefined && { deletionTimestamp }),
+    },
+  };
+}
+
+function withoutManagedFields<Metadata extends object>(metadata: Metadata): Metadata {
+  return { ...metadata, managedFields: undefined };
+}
+
+function selector(labels: Record<string, string>): string {
+  return Object.entries(labels)
+    .map(([key, value]) => `${key}=${value}`)
+    .join(',');
+}

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Cluster } from '../cluster/cluster.ts';
 import { demoNamespace, gatewayPorts, windlassNamespace } from './install.ts';
-import { kubectl } from './kubectl.ts';
+import { kubectl, type ClusterAccess } from './kubectl.ts';
 
 export type Gateway = {
   /** Where webhooks answer, without a path. */
@@ -15,8 +15,10 @@ export type Gateway = {
   close: () => void;
 };
 
+type GatewayCluster = ClusterAccess & Pick<Cluster, 'nodePortRange'>;
+
 /** The gateway's addresses on 127.0.0.1: ports of the node, or forwarded ones where the cluster has none here. */
-export async function openGateway(cluster: Cluster): Promise<Gateway> {
+export async function openGateway(cluster: GatewayCluster): Promise<Gateway> {
   const ports = gatewayPorts(cluster);
   if (ports) {
     const url = (port: number) => `http://127.0.0.1:${port}`;
@@ -33,7 +35,7 @@ export async function openGateway(cluster: Cluster): Promise<Gateway> {
   return { publicURL: outside.url, internalURL: inside.url, close };
 }
 
-async function forward(cluster: Cluster, service: string): Promise<{ url: string; close: () => void }> {
+async function forward(cluster: ClusterAccess, service: string): Promise<{ url: string; close: () => void }> {
   const args = [
     'port-forward',
     '-n',
@@ -59,7 +61,7 @@ async function forward(cluster: Cluster, service: string): Promise<{ url: string
 }
 
 /** A token of the demo's caller, who may start workflows in namespace default and read their runs. */
-export async function callerToken(cluster: Cluster): Promise<string> {
+export async function callerToken(cluster: ClusterAccess): Promise<string> {
   const args = ['create', 'token', 'caller', '-n', demoNamespace, '--audience', 'windlass'];
   return (await kubectl(cluster, args)).trim();
 }

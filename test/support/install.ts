@@ -5,7 +5,7 @@ import { stringify } from 'yaml';
 import { buildAndLoadImages, type ImageReferences } from '../../images/build.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { describePods } from './diagnose.ts';
-import { helm, kubectl } from './kubectl.ts';
+import { helm, kubectl, type ClusterAccess } from './kubectl.ts';
 import { stepFailure, type Progress } from './progress.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -24,7 +24,9 @@ export type InstallOptions = {
 };
 
 /** The ports of the node at which the two Services of the gateway answer, on a cluster that has such ports. */
-export function gatewayPorts(cluster: Cluster): { public: number; internal: number } | undefined {
+export function gatewayPorts(
+  cluster: Pick<Cluster, 'nodePortRange'>,
+): { public: number; internal: number } | undefined {
   const [first] = cluster.nodePortRange ?? [];
   return first === undefined ? undefined : { public: first, internal: first + 1 };
 }
@@ -135,7 +137,7 @@ const namespaceOf = (name: string) => ({
 });
 
 /** Applies a manifest, server-side. */
-export async function applyManifest(cluster: Cluster, manifest: string): Promise<void> {
+export async function applyManifest(cluster: ClusterAccess, manifest: string): Promise<void> {
   await kubectl(cluster, ['apply', '--server-side', '--force-conflicts', '-f', '-'], { input: manifest });
 }
 
@@ -143,13 +145,13 @@ export async function applyManifest(cluster: Cluster, manifest: string): Promise
 export const exampleFolder = (name: string) => join(root, 'examples', name);
 
 /** Applies an example and waits until its workflow, which has the same name, is ready. Throws with what it says of itself. */
-export async function applyExample(cluster: Cluster, name: string, namespace = 'default'): Promise<void> {
+export async function applyExample(cluster: ClusterAccess, name: string, namespace = 'default'): Promise<void> {
   await kubectl(cluster, ['apply', '-n', namespace, '-f', exampleFolder(name)]);
   await waitForReady(cluster, name, namespace);
 }
 
 /** Waits until the workflow says that it is ready; after a minute throws with its conditions. */
-export async function waitForReady(cluster: Cluster, workflow: string, namespace = 'default'): Promise<void> {
+export async function waitForReady(cluster: ClusterAccess, workflow: string, namespace = 'default'): Promise<void> {
   const object = ['-n', namespace, `workflows.windlass.dev/${workflow}`];
   try {
     await kubectl(cluster, ['wait', ...object, '--for=condition=Ready', '--timeout=60s'], {

@@ -1,0 +1,161 @@
+/** What `kubectl apply` refuses and says, what becomes a condition, and that manifests converge in any order. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { exampleFolder, waitForReady } from '../support/install.ts';
+import {
+  apply,
+  cluster,
+  condition,
+  createProject,
+  exampleObjects,
+  kube,
+  postWebhook,
+  recordedRuns,
+  removeProject,
+  runInPhase,
+  workflowOf,
+} from './environment.ts';
+
+let project: string;
+beforeAll(async () => {
+  project = await createProject();
+});
+afterAll(() => removeProject(project));
+
+const trigger = { id: 'trigger', webhook: { path: 'in' } };
+const reply = { id: 'reply', response: { body: 'ok' } };
+const workflow = (nodes: object[], rest: object = {}) => workflowOf('refused', nodes, rest);
+const edges = (...pairs: [string, string][]) => ({ edges: pairs.map(([from, to]) => ({ from, to })) });
+
+test.each([
+  ['no trigger', workflow([reply]), /exactly one trigger node.*has 0/s],
+  ['two triggers', workflow([trigger, { id: 'other', manual: {} }]), /exactly one trigger node.*has 2/s],
+  [
+    'an edge to nowhere',
+    workflow([trigger, reply], edges(['trigger', 'gone'])),
+    /an edge names a node that does not exist/,
+  ],
+  [
+    'an edge into the trigger',
+    workflow([trigger, reply], edges(['reply', 'trigger'])),
+    /an edge leads into the trigger/,
+  ],
+  [
+    'a backward edge',
+    workflow([trigger, reply, { ...reply, id: 'last' }], edges(['trigger', 'last'], ['last', 'reply'])),
+    /an edge points backward/,
+  ],
+  [
+    'a node of two kinds',
+    workflow([trigger, { ...reply, agent: { credential: 'a', model: 'm', prompt: 'p' } }]),
+    /exactly one/,
+  ],
+  ['a node of no kind', workflow([trigger, { id: 'reply' }]), /exactly one/],
+  ['a duplicate id', workflow([trigger, reply, reply]), /node ids must be unique/],
+  [
+    'a bad cron',
+    workflow([{ id: 'trigger', schedule: { cron: '61 * * * *' } }]),
+    /cron must have five fields/,
+  ],
+  ['an unknown field', workflow([{ ...trigger, colour: 'red' }]), /unknown field "spec.nodes\[0\].colour"/],
+])('%s is refused, and the message says what is wrong', async (_what, object, message) => {
+  await expect(apply(project, object)).rejects.toThrow(message);
+});
+
+test('what is missing is a condition that says what to do, and heals when it appears', async () => {
+  const [secret, model, mail, order] = await exampleObjects(
+    'order-confirmation',
+    'accounts.yaml',
+    'workflow.yaml',
+  );
+  if (!secret || !model || !mail || !order) throw new Error('the example has changed');
+  const object = 'workflows.windlass.dev/order-confirmation';
+  await apply(project, order);
+  const missing = await condition(project, object, 'Ready', { status: 'False', reason: 'CredentialMissing' });
+  expect(missing.message).toMatch(/mail|model/);
+  await apply(project, mail, model);
+  const secretMissing = await condition(project, 'credentials.windlass.dev/mail', 'Ready', {
+    status: 'False',
+  });
+  expect(secretMissing).toMatchObject({
+    reason: 'SecretMissing',
+    message: expect.stringContaining('order-accounts'),
+  });
+  await kube([
+    'create',
+    'secret',
+    'generic',
+    'order-accounts',
+    '-n',
+    project,
+    '--from-literal=model-api-key=demo-key',
+  ]);
+  const keyMissing = await condition(project, 'credentials.windlass.dev/mail', 'Ready', {
+    status: 'False',
+    reason: 'KeyMissing',
+  });
+  expect(keyMissing.message).toContain('mail-password');
+  await kube(['delete', 'secret', 'order-accounts', '-n', project]);
+  await apply(project, secret);
+  await waitForReady(cluster, 'order-confirmation', project);
+});
+
+test('an expression that names no predecessor is a condition that names both, until the spec is mended', async () => {
+  const body = (text: string) => [trigger, { id: 'reply', response: { body: text } }];
+  await apply(project, workflowOf('references', body("{{ $('nobody').text_content }}")));
+  const invalid = await condition(project, 'workflows.windlass.dev/references', 'Valid', {
+    status: 'False',
+    reason: 'UnknownReference',
+  });
+  expect(invalid.message).toMatch(/reply.*nobody|nobody.*reply/s);
+  await apply(project, workflowOf('references', body("{{ $('trigger').data_content }}")));
+  await waitForReady(cluster, 'references', project);
+});
+
+test('a trigger that does not work yet says so and never pretends', async () => {
+  await apply(project, workflowOf('daily', [{ id: 'trigger', schedule: { cron: '0 9 * * *' } }, reply]));
+  await condition(project, 'workflows.windlass.dev/daily', 'Valid', {
+    status: 'False',
+    reason: 'TriggerNotSupported',
+  });
+  const ready = await condition(project, 'workflows.windlass.dev/daily', 'Ready', { status: 'False' });
+  expect(ready.reason).toBe('TriggerNotSupported');
+});
+
+test('kubectl diff is empty after apply, and after runs', async () => {
+  const folder = exampleFolder('order-confirmation');
+  const diff = () => kube(['diff', '--server-side', '-n', project, '-f', folder]);
+  await kube(['apply', '-n', project, '-f', folder]);
+  await waitForReady(cluster, 'order-confirmation', project);
+  expect(await diff()).toBe('');
+  const order = {
+    number: 'A-1',
+    customer: { name: 'Ada', email: 'diff@example.com' },
+    items: [{ name: 'lamp' }],
+  };
+  expect((await postWebhook(project, 'order-confirmation', 'orders', order)).status).toBe(201);
+  expect(await diff()).toBe('');
+});
+
+test('an ended run keeps its phase and its status, whoever writes', async () => {
+  await apply(project, workflowOf('once', [trigger, reply]));
+  await waitForReady(cluster, 'once', project);
+  await postWebhook(project, 'once', 'in', {});
+  const [run] = (await recordedRuns(project)).filter(({ spec }) => spec.workflow === 'once');
+  if (!run) throw new Error('the run has no record');
+  const { name } = run.metadata;
+  await runInPhase(project, name, 'Succeeded');
+  const patch = (status: object | null) =>
+    kube([
+      'patch',
+      '-n',
+      project,
+      'wlr',
+      name,
+      '--subresource=status',
+      '--type=merge',
+      '-p',
+      JSON.stringify({ status }),
+    ]);
+  await expect(patch(null)).rejects.toThrow(/the status of a run cannot be removed/);
+  await expect(patch({ phase: 'Failed' })).rejects.toThrow(/its phase cannot change any more/);
+});

@@ -1,0 +1,152 @@
+/** What every end-to-end test works with: the cluster, its API, the gateway, and projects of its own. */
+import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import { join } from 'node:path';
+import { text as textOf } from 'node:stream/consumers';
+import { inject } from 'vitest';
+import { parseAllDocuments, stringify } from 'yaml';
+import type { RunStatus } from '../../api/run.ts';
+import { openGateway } from '../support/gateway.ts';
+import { applyManifest, exampleFolder } from '../support/install.ts';
+import { getJson, kubectl } from '../support/kubectl.ts';
+import type { CommandOptions } from '../support/command.ts';
+import { receivedMails } from '../support/mailbox.ts';
+import type { ReceivedMail } from '../support/mailServer.ts';
+import { pollUntil } from '../support/poll.ts';
+
+export const cluster = inject('cluster');
+export const gateway = await openGateway(cluster);
+
+/** kubectl of the cluster, as its administrator. */
+export const kube = (args: string[], options?: CommandOptions) => kubectl(cluster, args, options);
+
+/** A new namespace; its runners may need seconds to start. Names are short, so that names of children are not cut. */
+export async function createProject(): Promise<string> {
+  const name = `e2e-${randomBytes(3).toString('hex')}`;
+  const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' };
+  await applyManifest(
+    cluster,
+    stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } }),
+  );
+  return name;
+}
+
+/** Begins to remove a project and all in it. */
+export const removeProject = (name: string) => kube(['delete', 'namespace', name, '--wait=false']);
+
+export type Answer = { status: number; headers: IncomingHttpHeaders; text: string };
+
+/** One request on a connection of its own, so that any replica may get it. A body is sent as JSON, a string as it is. */
+export async function send(
+  method: string,
+  url: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  const sent = typeof body === 'string' || body === undefined ? body : JSON.stringify(body);
+  const json = sent === undefined ? {} : { 'content-type': 'application/json' };
+  return new Promise((resolve, reject) => {
+    const request = httpRequest(url, { method, agent: false, headers: { ...json, ...headers } });
+    request.on('error', reject);
+    request.on('response', (response) => {
+      textOf(response).then(
+        (text) => resolve({ status: response.statusCode ?? 0, headers: response.headers, text }),
+        reject,
+      );
+    });
+    request.end(sent);
+  });
+}
+
+/** A call of a webhook. */
+export const postWebhook = (project: string, workflow: string, path: string, body: unknown) =>
+  send('POST', webhookURL(project, workflow, path), body);
+
+export const webhookURL = (project: string, workflow: string, path: string) =>
+  `${gateway.publicURL}/webhook/${project}.${workflow}/${path}`;
+
+export type RecordedRun = {
+  metadata: { name: string };
+  spec: { workflow: string; trigger?: { type: string }; test?: boolean };
+  status?: RunStatus;
+};
+
+/** The records of a project's runs. */
+export async function recordedRuns(project: string): Promise<RecordedRun[]> {
+  return (await getJson<{ items: RecordedRun[] }>(cluster, 'workflowruns', '-n', project)).items;
+}
+
+/** The record of a run, once it is in that phase. */
+export function runInPhase(
+  project: string,
+  name: string,
+  phase: string,
+  timeoutMs = 60_000,
+): Promise<RecordedRun> {
+  return pollUntil(
+    `run ${name} in phase ${phase}`,
+    async () => {
+      const run = await getJson<RecordedRun>(cluster, 'workflowrun', name, '-n', project);
+      if (run.status?.phase !== phase) throw new Error(`it is ${run.status?.phase ?? 'without a status'}`);
+      return run;
+    },
+    { timeoutMs },
+  );
+}
+
+export type Condition = { type: string; status: string; reason: string; message: string };
+export type WorkflowObject = {
+  spec: Record<string, unknown>;
+  status?: { url?: string; conditions?: Condition[] };
+};
+
+export const workflowObject = (project: string, name: string) =>
+  getJson<WorkflowObject>(cluster, `workflows.windlass.dev/${name}`, '-n', project);
+
+/** Waits until the condition has that status and, if it is given, that reason; gives it. */
+export function condition(
+  project: string,
+  object: string,
+  type: string,
+  wanted: { status: string; reason?: string },
+): Promise<Condition> {
+  return pollUntil(
+    `${type}=${wanted.status} ${wanted.reason ?? ''} at ${object}`,
+    async () => {
+      const { status } = await getJson<WorkflowObject>(cluster, object, '-n', project);
+      const found = status?.conditions?.find((each) => each.type === type);
+      const fits = found?.status === wanted.status && (wanted.reason ?? found.reason) === found.reason;
+      if (!fits) throw new Error(`it is ${found?.status} ${found?.reason}: ${found?.message}`);
+      return found;
+    },
+    { timeoutMs: 60_000 },
+  );
+}
+
+/** The mails to that address so far. */
+export async function mailsTo(address: string): Promise<ReceivedMail[]> {
+  return (await receivedMails(cluster)).filter((mail) => mail.to.includes(address));
+}
+
+export type Manifest = { kind: string; metadata: { name: string }; spec?: Record<string, unknown> };
+
+/** The objects of an example, one by one. */
+export async function exampleObjects(example: string, ...files: string[]): Promise<Manifest[]> {
+  const texts = await Promise.all(files.map((file) => readFile(join(exampleFolder(example), file), 'utf8')));
+  return texts.flatMap((text) => parseAllDocuments(text).map((document) => document.toJS() as Manifest));
+}
+
+/** Applies objects to a project as a person would, with client-side `kubectl apply`. */
+export const apply = (project: string, ...objects: object[]) =>
+  kube(['apply', '-n', project, '--validate=strict', '-f', '-'], {
+    input: objects.map((object) => stringify(object)).join('---\n'),
+  });
+
+/** A workflow to apply. */
+export const workflowOf = (name: string, nodes: object[], rest: object = {}): object => ({
+  apiVersion: 'windlass.dev/v1alpha1',
+  kind: 'Workflow',
+  metadata: { name },
+  spec: { active: true, nodes, ...rest },
+});

@@ -1,0 +1,54 @@
+/**
+ * Before the end-to-end tests: a cluster of their own with Windlass and two replicas of the gateway. It goes afterwards, unless
+ * WINDLASS_KEEP=1 asks to keep it for the next time and for looking around.
+ */
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { TestProject } from 'vitest/node';
+import { ensureCluster, type Cluster } from '../cluster/cluster.ts';
+import { installWindlass, uninstallWindlass } from '../support/install.ts';
+import { createProgress } from '../support/progress.ts';
+
+/** What of the cluster can be handed to the processes of the tests. */
+export type TestCluster = Pick<
+  Cluster,
+  'name' | 'provider' | 'kubeconfigPath' | 'binDir' | 'nodePortRange' | 'auditLog'
+>;
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    cluster: TestCluster;
+  }
+}
+
+const logFile = join(import.meta.dirname, '../../.windlass/e2e.log');
+
+/** Called by vitest once, before the first test file; what it returns is called after the last one. */
+export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const progress = createProgress(process.stderr);
+  await mkdir(join(logFile, '..'), { recursive: true });
+  await rm(logFile, { force: true });
+  const cluster = await ensureCluster({ name: 'windlass-e2e', progress, audit: true });
+  const remove = () => (cluster.provider === 'current' ? uninstallWindlass(cluster) : cluster.down());
+  try {
+    await installWindlass(cluster, { progress, log: logFile, values: { gateway: { replicas: 2 } } });
+  } catch (error) {
+    if (!keeps()) await remove();
+    throw error;
+  }
+  const { name, provider, kubeconfigPath, binDir, nodePortRange, auditLog } = cluster;
+  project.provide('cluster', {
+    name,
+    provider,
+    kubeconfigPath,
+    binDir,
+    ...(nodePortRange && { nodePortRange }),
+    ...(auditLog && { auditLog }),
+  });
+  return async () => {
+    if (keeps()) progress.say(`› cluster windlass-e2e is kept: export KUBECONFIG=${kubeconfigPath}`);
+    else await progress.step('remove the cluster of the end-to-end tests', remove);
+  };
+}
+
+const keeps = () => process.env['WINDLASS_KEEP'] === '1';

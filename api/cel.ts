@@ -130,7 +130,7 @@ function contextOf(references: readonly string[], scope: Scope): Record<string, 
   };
 }
 
-function outputToCel(output: NodeOutput): Record<string, unknown> {
+function outputToCel(output: Partial<NodeOutput>): Record<string, unknown> {
   const members = Object.entries(output).filter(([, value]) => value !== undefined);
   return Object.fromEntries(members.map(([name, value]) => [name, toCel(value)]));
 }

@@ -17,7 +17,7 @@ export type JsonLimits = {
 export const JSON_LIMITS: JsonLimits = { maxDepth: 64, maxKeys: 10_000, maxTokens: 100_000 };
 
 /** `status` is the HTTP status: 400 for what is no JSON, 422 for JSON that is refused. */
-export type JsonRefusal = { status: 400 | 422; message: string };
+type JsonRefusal = { status: 400 | 422; message: string };
 
 const REFUSALS = {
   'bad-json': { status: 400, message: 'The text is not valid JSON in UTF-8.' },

@@ -17,6 +17,7 @@ const OUTPUTS: Record<string, NodeOutput> = {
   mail: { text_content: '', data_content: null, error: { message: 'refused' } },
 };
 
+const FAILED: Scope = { node: () => ({ error: { message: 'refused' } }) };
 const SCOPE: Scope = { node: (id) => (Object.hasOwn(OUTPUTS, id) ? OUTPUTS[id] : undefined) };
 const EACH: Scope = { ...SCOPE, item: { name: 'Bo', tags: ['x'] }, index: 0 };
 
@@ -103,6 +104,13 @@ const MISSING: [text: string, message: RegExp][] = [
 test.each(MISSING)('%s fails and names the deepest part that exists', (text, message) => {
   expect(() => run(text)).toThrow(MissingValueError);
   expect(() => run(text)).toThrow(message);
+});
+
+test('of a node that failed only the error is there', () => {
+  expect(run("{{ $('a').error.message }}", FAILED)).toBe('refused');
+  expect(() => run("{{ $('a').text_content }}", FAILED)).toThrow(
+    /the node failed, so it produced no text_content$/,
+  );
 });
 
 test('the error of a missing value holds the reference as it is written', () => {

@@ -39,6 +39,6 @@ export function printStep(step: PathStep): string {
 }
 
 /** A text in single quotes, with the two escapes that the parser knows. */
-export function quote(text: string): string {
+function quote(text: string): string {
   return `'${text.replace(/['\\]/g, '\\$&')}'`;
 }

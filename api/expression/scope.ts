@@ -5,11 +5,18 @@
 import { MissingValueError } from './errors.ts';
 import { type PathStep, printReference, printStep, type Reference } from './reference.ts';
 
-/** What a node left behind, as references see it. */
+/** What a node left behind, as references see it. `error` is there when it failed and the failure was let pass. */
 export type NodeOutput = { text_content: string; data_content: unknown; error?: unknown; headers?: unknown };
 
-/** `node` gives `undefined` for a node that was skipped or did not run; `item` and `index` are there inside forEach. */
-export type Scope = { node: (id: string) => NodeOutput | undefined; item?: unknown; index?: number };
+/**
+ * `node` gives `undefined` for a node that was skipped or did not run, and only an error for one that failed; `item` and
+ * `index` are there inside forEach.
+ */
+export type Scope = {
+  node: (id: string) => Partial<NodeOutput> | undefined;
+  item?: unknown;
+  index?: number;
+};
 
 /** How a reference is written in a message. */
 export type Printer = (reference: Reference) => string;
@@ -66,8 +73,8 @@ function outsideForEach(written: string): string {
 }
 
 const WHY_ABSENT = {
-  text_content: 'the node produced no text_content',
-  data_content: 'the node produced no data_content',
+  text_content: 'the node failed, so it produced no text_content',
+  data_content: 'the node failed, so it produced no data_content',
   error: 'the node did not fail, so there is no error',
   headers: 'there are no headers; only a webhook that admits some has them',
 } as const;

@@ -22,8 +22,9 @@ helm.sh/chart: {{ (index . 0).Chart.Name }}-{{ (index . 0).Chart.Version }}
 {{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
 {{- end }}
 
-{{/* What every pod says of itself, for Pod Security "restricted". */}}
+{{/* What every pod says of itself: for Pod Security "restricted", and without variables for every Service around it. */}}
 {{- define "windlass.podSecurity" -}}
+enableServiceLinks: false
 securityContext:
   runAsNonRoot: true
   runAsUser: 65532

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, symlink, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
-import { findCommand, runCommand } from '../support/command.ts';
+import { findCommand, runCommand, type CommandOptions } from '../support/command.ts';
 import { withLock } from '../support/lock.ts';
 import { stepFailure, type Progress, type Update } from '../support/progress.ts';
 import { readClusterConfig } from './config.ts';
@@ -114,18 +114,25 @@ async function buildInto(folder: string, binFolder: string, update: Update): Pro
 async function compile(outputFolder: string, log: string, update: Update): Promise<void> {
   const options = { cwd: sourceFolder, env: goEnvironment(), timeoutMs: 3_600_000, log };
   update('fetching modules');
-  await runCommand('go', ['mod', 'download', '-x'], {
-    ...options,
+  const go = (args: string[], more: Partial<CommandOptions>) =>
+    runCommand(...endingWithUs('go', args), { ...options, ...more });
+  await go(['mod', 'download', '-x'], {
     onLine: (line) => update(`fetching modules: ${fetched(line)}`),
   });
   update('reading packages');
-  const total = (await runCommand('go', ['list', '-deps', ...packages], options)).trim().split('\n').length;
+  const total = (await go(['list', '-deps', ...packages], {})).trim().split('\n').length;
   let compiled = 0;
   // The first to be compiled are those of Go itself; what is in Go's own cache is not reported, so the count may stay below.
-  await runCommand('go', buildArguments(outputFolder), {
-    ...options,
+  await go(buildArguments(outputFolder), {
     onLine: () => update(`${(compiled += 1)} of at most ${total} packages`),
   });
+}
+
+/** A command line whose program ends when this process does: a build that nobody waits for would take both cores for minutes. */
+function endingWithUs(program: string, args: string[]): [string, string[]] {
+  return process.platform === 'linux'
+    ? ['setpriv', ['--pdeathsig', 'TERM', program, ...args]]
+    : [program, args];
 }
 
 function fetched(line: string): string {

@@ -20,7 +20,8 @@ export function etcdArguments(layout: Layout): string[] {
   ];
 }
 
-export function apiServerArguments(layout: Layout, ports: PortBlock, audit: boolean): string[] {
+/** With the path of a policy, requests are written down. */
+export function apiServerArguments(layout: Layout, ports: PortBlock, auditPolicy?: string): string[] {
   const certificate = (file: string) => join(layout.certificates, file);
   return [
     `--advertise-address=${network.nodeAddress}`,
@@ -41,13 +42,9 @@ export function apiServerArguments(layout: Layout, ports: PortBlock, audit: bool
     `--service-account-issuer=https://kubernetes.default.svc.${network.domain}`,
     `--service-account-signing-key-file=${certificate('service-accounts.key')}`,
     `--service-account-key-file=${certificate('service-accounts.pub')}`,
-    ...(audit
-      ? [
-          `--audit-policy-file=${layout.auditPolicy}`,
-          `--audit-log-path=${layout.auditLog}`,
-          '--audit-log-mode=blocking',
-        ]
-      : []),
+    ...(auditPolicy === undefined
+      ? []
+      : [`--audit-policy-file=${auditPolicy}`, `--audit-log-path=${layout.auditLog}`]),
   ];
 }
 
@@ -64,7 +61,6 @@ export function auditPolicy(): string {
 export function controllerManagerArguments(layout: Layout): string[] {
   const certificate = (file: string) => join(layout.certificates, file);
   return [
-    `--kubeconfig=${join(layout.identities, 'kube-controller-manager')}`,
     '--leader-elect=false',
     '--bind-address=127.0.0.1',
     '--use-service-account-credentials=true',
@@ -75,10 +71,6 @@ export function controllerManagerArguments(layout: Layout): string[] {
   ];
 }
 
-export function schedulerArguments(layout: Layout): string[] {
-  return [
-    `--kubeconfig=${join(layout.identities, 'kube-scheduler')}`,
-    '--leader-elect=false',
-    '--bind-address=127.0.0.1',
-  ];
+export function schedulerArguments(): string[] {
+  return ['--leader-elect=false', '--bind-address=127.0.0.1'];
 }

@@ -31,13 +31,12 @@ export type Layout = {
   /** Of the administrator, from the machine. */
   kubeconfig: string;
   containerdSocket: string;
-  containerdConfiguration: string;
-  kubeletConfiguration: string;
+  /** Of programs, each under a name with the hash of its content. */
+  configurations: string;
   cni: string;
   etcd: string;
   volumes: string;
   auditLog: string;
-  auditPolicy: string;
 };
 
 // A path of a Unix socket has at most 107 bytes.
@@ -64,12 +63,10 @@ export function layoutOf(clustersFolder: string, name: string): Layout {
     identities: join(folder, 'identities'),
     kubeconfig: join(folder, 'kubeconfig'),
     containerdSocket: join(folder, 'containerd.sock'),
-    containerdConfiguration: join(folder, 'containerd.toml'),
-    kubeletConfiguration: join(folder, 'kubelet.yaml'),
+    configurations: join(folder, 'configurations'),
     cni: join(folder, 'cni'),
     etcd: join(folder, 'etcd'),
     volumes: join(folder, 'volumes'),
     auditLog: join(folder, 'logs', 'audit.log'),
-    auditPolicy: join(folder, 'audit-policy.yaml'),
   };
 }

@@ -2,7 +2,7 @@
  * The node of a built-in cluster: namespaces of its own for processes, mounts and network. Its first process starts and
  * watches the parts; when it is killed, the kernel ends all processes, mounts and devices inside.
  */
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, readlink, realpath } from 'node:fs/promises';
 import { request } from 'node:http';
 import { dirname, join } from 'node:path';
 import * as z from 'zod';
@@ -28,15 +28,21 @@ export type Node = {
   start: (part: string, command: readonly string[]) => Promise<void>;
   /** Asks it to end, and kills it after so many seconds. It stays away until it is started. */
   stop: (part: string, graceSeconds: number) => Promise<void>;
-  /** The status of a URL inside the node; undefined when nothing answers there. */
-  probe: (url: string) => Promise<number | undefined>;
+  /** The status of a URL inside the node; 502 when nothing answers there. */
+  probe: (url: string) => Promise<number>;
 };
 
-/** The running node of that cluster, started when there is none. Throws when a port of the cluster is taken. */
+/**
+ * The running node of that cluster, started when there is none, and started anew when it was made by another program or
+ * with another configuration. Throws when a port of the cluster is taken.
+ */
 export async function ensureNode(layout: Layout, binDir: string, ports: PortBlock): Promise<Node> {
-  if ((await findProcess(layout)) === undefined) {
-    await writeWhole(layout.nodeConfiguration, JSON.stringify(nodeConfiguration(layout, binDir, ports)));
-    await runCommand(join(binDir, 'cluster-node'), ['start', layout.nodeConfiguration]);
+  const program = join(binDir, 'cluster-node');
+  const configuration = JSON.stringify(nodeConfiguration(layout, binDir, ports));
+  if (!(await isRunningAs(layout, program, configuration))) {
+    await killNode(layout);
+    await writeWhole(layout.nodeConfiguration, configuration);
+    await runCommand(program, ['start', layout.nodeConfiguration]);
   }
   const node = connect(layout);
   await pollUntil('an answer of the node', async () => Boolean(await node.parts()), { timeoutMs: 10_000 });
@@ -53,8 +59,22 @@ export async function killNode(layout: Layout): Promise<void> {
   const first = await findProcess(layout);
   if (first === undefined) return;
   process.kill(first, 'SIGKILL');
-  const isGone = async () => (await findProcess(layout)) !== first;
-  await pollUntil(`the end of process ${first} and all in its namespaces`, isGone, { timeoutMs: 60_000 });
+  // Its memory goes first and its children after; it is a zombie only when they are all gone.
+  const isGone = async () => {
+    const stat = await readFile(`/proc/${first}/stat`, 'utf8').catch(() => ') X');
+    return /\) [ZX]/.test(stat);
+  };
+  await pollUntil(`the end of process ${first} and all in its namespaces`, isGone, {
+    timeoutMs: 60_000,
+    everyMs: 50,
+  });
+}
+
+async function isRunningAs(layout: Layout, program: string, configuration: string): Promise<boolean> {
+  const first = await findProcess(layout);
+  if (first === undefined) return false;
+  const made = await readFile(layout.nodeConfiguration, 'utf8').catch(() => '');
+  return made === configuration && (await readlink(`/proc/${first}/exe`)) === (await realpath(program));
 }
 
 /** What `cluster-node` is told. */
@@ -101,10 +121,7 @@ function connect(layout: Layout): Node {
     stop: async (part, graceSeconds) => {
       await call('DELETE', `/parts/${part}?grace=${graceSeconds}s`);
     },
-    probe: async (url) => {
-      const { status } = await call('GET', `/probe?url=${encodeURIComponent(url)}`);
-      return status === 502 ? undefined : status;
-    },
+    probe: async (url) => (await call('GET', `/probe?url=${encodeURIComponent(url)}`)).status,
   };
 }
 

@@ -1,0 +1,84 @@
+/** Starts what does not run of a cluster, in order, and waits until each thing works. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { runCommand } from '../../support/command.ts';
+import { pollUntil } from '../../support/poll.ts';
+import { stepFailure, type Progress } from '../../support/progress.ts';
+import { clusterImages } from '../build.ts';
+import { addonManifests } from './addons.ts';
+import { importImage } from './images.ts';
+import type { Layout } from './layout.ts';
+import { ensureNode, type Node } from './node.ts';
+import { partsOf, type Part, type PartContext } from './parts.ts';
+import { waitForDns, waitForFreshPods, waitForNode, type GetJson } from './readiness.ts';
+
+const mostStarts = 5;
+
+/** The node with every part at work. A part that runs as it should is left alone. */
+export async function startParts(context: PartContext, progress: Progress): Promise<Node> {
+  const { layout, programs, ports } = context;
+  return progress.step(`start the programs of cluster ${layout.name}`, async (update) => {
+    const node = await ensureNode(layout, programs.folder, ports).catch((cause: unknown) => {
+      const remedy = `free the port, or remove the cluster (npm run cluster -- down --name ${layout.name}) and start it anew`;
+      const log = join(layout.logs, 'node.log');
+      throw stepFailure('the node could not be started', { cause, log, remedy });
+    });
+    for (const parts of partsOf(context)) {
+      update(parts.map((part) => part.name).join(', '));
+      for (const part of parts) await node.start(part.name, part.command);
+      await Promise.all(parts.map((part) => waitForPart(node, part, layout)));
+    }
+    return node;
+  });
+}
+
+/**
+ * Waits until the part works. One that ends at once is started a few times more: a port of the one before it may not be
+ * free yet. Throws with the last lines of its log.
+ */
+export async function waitForPart(node: Node, part: Part, layout: Layout): Promise<void> {
+  const log = join(layout.logs, `${part.name}.log`);
+  let starts = 0;
+  const works = async () => {
+    const state = (await node.parts())[part.name];
+    if (state?.running) return part.health === undefined || (await node.probe(part.health)) === 200;
+    if (starts === mostStarts) return 'gave up';
+    starts += 1;
+    await node.start(part.name, part.command);
+    throw new Error(`it ended: ${state?.exit ?? 'it was never started'}`);
+  };
+  try {
+    const outcome = await pollUntil(`a healthy ${part.name}`, works, { timeoutMs: 90_000, everyMs: 200 });
+    if (outcome === 'gave up') throw new Error(`it ended ${starts + 1} times\n${await lastLines(log)}`);
+  } catch (cause) {
+    const remedy = `read the log, then run this again; npm run cluster -- status --name ${layout.name} shows all parts`;
+    throw stepFailure(`${part.name} does not work`, { cause, log, remedy });
+  }
+}
+
+/** DNS and storage, and what is said of node and pods is true again. */
+export async function startAddons(context: PartContext, node: Node, progress: Progress): Promise<void> {
+  const { layout, programs } = context;
+  const kubectl = (args: string[], input?: string) =>
+    runCommand(join(programs.folder, 'kubectl'), ['--kubeconfig', layout.kubeconfig, ...args], { input });
+  const getJson: GetJson = async (args) => JSON.parse(await kubectl(['get', '--output=json', ...args]));
+  await progress.step(`get the node and DNS of cluster ${layout.name} ready`, async (update) => {
+    update('images');
+    for (const { archive, reference } of Object.values(clusterImages)) {
+      await importImage(layout, join(programs.folder, archive), reference);
+    }
+    update('storage class and DNS');
+    await kubectl(['apply', '--server-side', '--force-conflicts', '-f', '-'], addonManifests());
+    update('waiting for the node');
+    await waitForNode(layout, node, getJson);
+    update('waiting for the pods');
+    await waitForFreshPods(layout, getJson);
+    update('waiting for DNS');
+    await waitForDns(node);
+  });
+}
+
+async function lastLines(path: string): Promise<string> {
+  const text = await readFile(path, 'utf8').catch(() => '');
+  return text.trim().split('\n').slice(-5).join('\n');
+}

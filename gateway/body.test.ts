@@ -45,7 +45,9 @@ test('the limit itself is accepted, one byte more is not', () => {
 });
 
 test('the type is judged before the length', () => {
-  expect(refuseByHeaders({ 'content-type': 'text/plain', 'content-length': '11' }, 10)).toBe('unsupported-media-type');
+  expect(refuseByHeaders({ 'content-type': 'text/plain', 'content-length': '11' }, 10)).toBe(
+    'unsupported-media-type',
+  );
 });
 
 test('a request has a body if it says so', () => {

@@ -4,12 +4,18 @@ import { admittedHeaders, bodyHash, eventInput, eventKey } from './event.ts';
 test('the body is in the input byte for byte', () => {
   const body = ' { "b" : 1E-999, "a":[-0, 10000000000000000999] } ';
   expect(eventInput(body)).toBe(`{"text_content":"","data_content":${body}}`);
-  expect(JSON.parse(eventInput('[1,{"a":null}]'))).toEqual({ text_content: '', data_content: [1, { a: null }] });
+  expect(JSON.parse(eventInput('[1,{"a":null}]'))).toEqual({
+    text_content: '',
+    data_content: [1, { a: null }],
+  });
 });
 
 test('only admitted headers become part of the event', () => {
   const headers = { 'x-event': 'push', cookie: 'secret', 'x-many': ['a', 'b'] };
-  expect(admittedHeaders(headers, ['x-event', 'x-many', 'x-absent'])).toEqual({ 'x-event': 'push', 'x-many': 'a, b' });
+  expect(admittedHeaders(headers, ['x-event', 'x-many', 'x-absent'])).toEqual({
+    'x-event': 'push',
+    'x-many': 'a, b',
+  });
   expect(admittedHeaders(headers, [])).toBeUndefined();
   expect(admittedHeaders(headers, undefined)).toBeUndefined();
   expect(eventInput('{}', { 'x-event': '"quoted"' })).toBe(

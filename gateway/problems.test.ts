@@ -8,7 +8,11 @@ const documentation = readFileSync(new URL('../docs/http.md', import.meta.url), 
 test('the documentation lists every problem with its status and title, and no other', () => {
   const rows = [...documentation.matchAll(/^\| `([a-z-]+)` \| (\d{3}) \| (.+) \|$/gm)];
   const documented = rows.map(([, code, status, title]) => ({ code, status: Number(status), title }));
-  const registered = codes.map((code) => ({ code, status: PROBLEMS[code].status, title: PROBLEMS[code].title }));
+  const registered = codes.map((code) => ({
+    code,
+    status: PROBLEMS[code].status,
+    title: PROBLEMS[code].title,
+  }));
   expect(documented).toEqual(registered);
 });
 

@@ -2,9 +2,23 @@ import { expect, test } from 'vitest';
 import type { KubeObject } from '../kube/resource.ts';
 import { createRouteTable } from './routes.ts';
 
-type Over = { uid?: string; generation?: number; active?: boolean; path?: string; namespace?: string; name?: string };
+type Over = {
+  uid?: string;
+  generation?: number;
+  active?: boolean;
+  path?: string;
+  namespace?: string;
+  name?: string;
+};
 
-function route({ uid = 'u1', generation = 1, active = true, path = 'new', namespace = 'shop', name = 'orders' }: Over): KubeObject {
+function route({
+  uid = 'u1',
+  generation = 1,
+  active = true,
+  path = 'new',
+  namespace = 'shop',
+  name = 'orders',
+}: Over): KubeObject {
   return {
     apiVersion: 'windlass.dev/v1alpha1',
     kind: 'WebhookRoute',
@@ -30,14 +44,20 @@ test('a route is found by workflow id, and by id and path', () => {
   expect(table.size()).toBe(1);
 });
 
-test.each(['shop.orders/old', 'shop.orders', 'shop.orders/', 'shop.orders/new/', 'shop.Orders/new', 'shop.orders/%6eew', '', '__proto__'])(
-  'no webhook answers at "%s"',
-  (key) => {
-    const table = createRouteTable();
-    table.put(route({}));
-    expect(table.webhook(key)).toBeUndefined();
-  },
-);
+test.each([
+  'shop.orders/old',
+  'shop.orders',
+  'shop.orders/',
+  'shop.orders/new/',
+  'shop.Orders/new',
+  'shop.orders/%6eew',
+  '',
+  '__proto__',
+])('no webhook answers at "%s"', (key) => {
+  const table = createRouteTable();
+  table.put(route({}));
+  expect(table.webhook(key)).toBeUndefined();
+});
 
 test('an inactive workflow has no webhook, but can be found for test runs', () => {
   const table = createRouteTable();

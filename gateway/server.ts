@@ -24,7 +24,6 @@ const BOUNDS = {
   http: { headersTimeout: 5_000, maxHeaderSize: 16_384, connectionsCheckingInterval: 1_000 },
   bodyLimit: 1_048_576,
   exposeHeadRoutes: false,
-  disableRequestLogging: true,
   return503OnClosing: false,
   routerOptions: { maxParamLength: MAX_URL },
 } as const;

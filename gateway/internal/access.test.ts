@@ -20,7 +20,10 @@ const WANTED: Wanted = {
 type Spec = { token?: string; audiences?: string[]; user?: string; resourceAttributes?: { name?: string } };
 
 /** An API server that knows these tokens by audience, and users who may execute these workflows. */
-function apiServer(tokens: Record<string, { user: string; audiences?: string[] }>, allowed: Record<string, string[]>) {
+function apiServer(
+  tokens: Record<string, { user: string; audiences?: string[] }>,
+  allowed: Record<string, string[]>,
+) {
   const asked: { kind: string; spec: Spec }[] = [];
   const state = { down: false, tokens, allowed };
   const create = async ({ kind }: { kind: string }, { spec }: { spec: Spec }) => {
@@ -31,7 +34,13 @@ function apiServer(tokens: Record<string, { user: string; audiences?: string[] }
       return { status: { allowed: state.allowed[spec.user ?? '']?.includes(name) ?? false } };
     }
     const known = state.tokens[spec.token ?? ''];
-    return { status: { authenticated: known !== undefined, audiences: known?.audiences, user: { username: known?.user } } };
+    return {
+      status: {
+        authenticated: known !== undefined,
+        audiences: known?.audiences,
+        user: { username: known?.user },
+      },
+    };
   };
   return { state, asked, client: { create: create as unknown as KubeClient['create'] } };
 }
@@ -63,18 +72,20 @@ test.each([
   expect(server.asked).toEqual([]);
 });
 
-test('a token for the audience windlass is asked about for that audience, another for the API server\'s', async () => {
+test("a token for the audience windlass is asked about for that audience, another for the API server's", async () => {
   const server = apiServer(
-    { [OURS]: { user: 'ann', audiences: ['windlass'] }, [CLUSTERS]: { user: 'bob', audiences: ['https://kubernetes.default.svc'] } },
+    {
+      [OURS]: { user: 'ann', audiences: ['windlass'] },
+      [CLUSTERS]: { user: 'bob', audiences: ['https://kubernetes.default.svc'] },
+    },
     { ann: ['orders'], bob: ['orders'] },
   );
   const { access } = setUp(server);
   expect(await access.decide(`Bearer ${OURS}`, WANTED)).toBe('allowed');
   expect(await access.decide(`bearer ${CLUSTERS}`, WANTED)).toBe('allowed');
-  expect(server.asked.filter(({ kind }) => kind === 'TokenReview').map(({ spec }) => spec.audiences)).toEqual([
-    ['windlass'],
-    undefined,
-  ]);
+  expect(server.asked.filter(({ kind }) => kind === 'TokenReview').map(({ spec }) => spec.audiences)).toEqual(
+    [['windlass'], undefined],
+  );
 });
 
 test('a token that was not confirmed for our audience is not accepted', async () => {
@@ -121,7 +132,9 @@ test('a token that was refused is not asked about again for two seconds', async 
 test('calls at the same time share one question', async () => {
   const server = apiServer({ opaque: { user: 'ann' } }, { ann: ['orders'] });
   const { access } = setUp(server);
-  const decisions = await Promise.all(Array.from({ length: 20 }, () => access.decide('Bearer opaque', WANTED)));
+  const decisions = await Promise.all(
+    Array.from({ length: 20 }, () => access.decide('Bearer opaque', WANTED)),
+  );
   expect(new Set(decisions)).toEqual(new Set(['allowed']));
   expect(server.asked).toHaveLength(2);
 });

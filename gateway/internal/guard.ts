@@ -6,10 +6,11 @@ import type { ProblemCode } from '../problems.ts';
 import type { Access, Decision, Wanted } from './access.ts';
 
 const REFUSALS = {
+  allowed: 'not-found',
   unauthorized: 'unauthorized',
   forbidden: 'forbidden',
   unavailable: 'cluster-unavailable',
-} as const satisfies Record<Exclude<Decision, 'allowed'>, ProblemCode>;
+} as const satisfies Record<Decision, ProblemCode>;
 
 export type Exchange = { request: FastifyRequest; reply: FastifyReply };
 export type Addressed = { namespace: string; workflow: string };
@@ -26,9 +27,10 @@ export async function admit(
 ): Promise<Addressed | undefined> {
   const addressed = addressedWorkflow(request);
   const decision = await access.decide(request.headers.authorization, addressed && wanted(addressed));
-  if (decision === 'allowed') return addressed;
-  if (addressed === undefined && decision === 'forbidden') answers.problem(reply, 'not-found');
-  else answers.problem(reply, REFUSALS[decision]);
+  if (decision === 'allowed' && addressed !== undefined) return addressed;
+  // What cannot be a name is nothing, to everybody who is known.
+  const isNothing = addressed === undefined && decision === 'forbidden';
+  answers.problem(reply, isNothing ? 'not-found' : REFUSALS[decision]);
   return undefined;
 }
 

@@ -10,9 +10,17 @@ test.each([
   expect(preferredWait(header)).toBe(seconds);
 });
 
-test.each([undefined, '', 'respond-async', 'wait', 'wait=', 'wait=-1', 'wait=0', 'wait=1.5', 'wait=abc', 'await=5'])(
-  '"%s" does not wait',
-  (header) => {
-    expect(preferredWait(header)).toBeUndefined();
-  },
-);
+test.each([
+  undefined,
+  '',
+  'respond-async',
+  'wait',
+  'wait=',
+  'wait=-1',
+  'wait=0',
+  'wait=1.5',
+  'wait=abc',
+  'await=5',
+])('"%s" does not wait', (header) => {
+  expect(preferredWait(header)).toBeUndefined();
+});

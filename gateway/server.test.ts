@@ -1,0 +1,331 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { FastifyInstance, InjectOptions } from 'fastify';
+import type { KubeObject } from '../kube/resource.ts';
+import { connectRunStore, type RunStoreConnection } from '../runs/connection.ts';
+import { createReplyWaiter, type ReplyWaiter } from '../runs/reply.ts';
+import { createCollectedLog } from '../test/support/collectedLog.ts';
+import type { GatewayDeps } from './deps.ts';
+import type { Decision } from './internal/access.ts';
+import { createMetrics } from './metrics.ts';
+import { PROBLEMS, problemType, type ProblemCode } from './problems.ts';
+import { createRouteTable } from './routes.ts';
+import { buildInternal, buildMetrics, buildPublic } from './server.ts';
+
+const LIMIT = 2_048;
+const log = createCollectedLog();
+const state = { decision: 'allowed' as Decision, synced: true, unready: undefined as string | undefined };
+let runs: RunStoreConnection;
+let waiter: ReplyWaiter;
+let outside: FastifyInstance;
+let inside: FastifyInstance;
+let metrics: FastifyInstance;
+
+function route(name: string, active: boolean, trigger: 'webhook' | 'manual'): KubeObject {
+  return {
+    apiVersion: 'windlass.dev/v1alpha1',
+    kind: 'WebhookRoute',
+    metadata: { name, namespace: 'shop', uid: `uid-${name}`, generation: 1 },
+    spec: {
+      workflow: name,
+      workflowUID: `workflow-${name}`,
+      projectUID: 'project',
+      revision: `${name}-1`,
+      trigger,
+      active,
+      ...(trigger === 'webhook' && { webhook: { path: 'new', reply: false, replyTimeoutSeconds: 30 } }),
+    },
+  };
+}
+
+/** Everything is real; the run store is one that nobody answers for, so that whatever passes all checks ends with 503. */
+beforeAll(() => {
+  runs = connectRunStore({ url: 'redis://127.0.0.1:1', name: 'test' });
+  waiter = createReplyWaiter(runs);
+  const routes = createRouteTable();
+  routes.put(route('orders', true, 'webhook'));
+  routes.put(route('paused', false, 'webhook'));
+  routes.put(route('hello', true, 'manual'));
+  const open = { waiters: 0, streams: 0 };
+  const deps: GatewayDeps = {
+    routes,
+    runs,
+    waiter,
+    access: { decide: async () => state.decision },
+    client: { find: async () => undefined },
+    health: { synced: () => state.synced, unready: () => state.unready },
+    metrics: createMetrics({ routes: routes.size, routesAgeSeconds: () => 0, open }),
+    open,
+    bodyLimit: LIMIT,
+    closing: new AbortController().signal,
+    log,
+  };
+  outside = buildPublic(deps);
+  inside = buildInternal(deps);
+  metrics = buildMetrics(deps);
+});
+
+afterAll(async () => {
+  await Promise.all([outside.close(), inside.close(), metrics.close()]);
+  waiter.close();
+  void runs.close();
+});
+
+const JSON_HEADERS = { 'content-type': 'application/json' };
+const HOOK = '/webhook/shop.orders/new';
+const EXECUTE = '/workflows/shop.orders/execute';
+const deep = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
+
+/** Sends it, and expects the problem in the form that every problem has. */
+async function expectProblem(app: FastifyInstance, request: InjectOptions, code: ProblemCode) {
+  const answer = await app.inject(request);
+  const { status, title, detail } = PROBLEMS[code];
+  expect({ status: answer.statusCode, code: answer.json<{ type: string }>().type }).toEqual({
+    status,
+    code: problemType(code),
+  });
+  expect(answer.headers['content-type']).toMatch(/^application\/problem\+json/);
+  expect(answer.json()).toEqual({
+    type: problemType(code),
+    title,
+    status,
+    detail,
+    instance: expect.stringMatching(/^urn:uuid:[0-9a-f-]{36}$/) as string,
+  });
+  return answer;
+}
+
+const post = (over: InjectOptions): InjectOptions => ({
+  method: 'POST',
+  url: HOOK,
+  headers: JSON_HEADERS,
+  payload: '{}',
+  ...over,
+});
+
+/** What a request that is wrong in every way is told first, then with that mended, and so on. */
+test('a webhook call is checked in the order 404, 405, 415, 413, key, JSON, and only then stored', async () => {
+  const bad: InjectOptions = {
+    method: 'PUT',
+    url: '/webhook/shop.unknown/new',
+    headers: { 'content-type': 'text/plain', 'idempotency-key': '' },
+    payload: 'x'.repeat(LIMIT + 1),
+  };
+  await expectProblem(outside, bad, 'not-found');
+  Object.assign(bad, { url: HOOK });
+  await expectProblem(outside, bad, 'method-not-allowed');
+  Object.assign(bad, { method: 'POST' });
+  await expectProblem(outside, bad, 'unsupported-media-type');
+  Object.assign(bad, { headers: { ...JSON_HEADERS, 'idempotency-key': '' } });
+  await expectProblem(outside, bad, 'too-large');
+  Object.assign(bad, { payload: 'x' });
+  await expectProblem(outside, bad, 'bad-key');
+  Object.assign(bad, { headers: JSON_HEADERS });
+  await expectProblem(outside, bad, 'bad-json');
+  Object.assign(bad, { payload: deep(65) });
+  await expectProblem(outside, bad, 'too-deep');
+  Object.assign(bad, { payload: deep(64) });
+  await expectProblem(outside, bad, 'run-store-unavailable');
+});
+
+test.each([
+  ['another workflow', '/webhook/shop.unknown/new'],
+  ['another namespace', '/webhook/other.orders/new'],
+  ['another path', '/webhook/shop.orders/old'],
+  ['an inactive workflow', '/webhook/shop.paused/new'],
+  ['a workflow without a webhook', '/webhook/shop.hello/new'],
+  ['another case', '/webhook/Shop.orders/new'],
+  ['dots that are escaped', '/webhook/%2e%2e/new'],
+  ['an escaped form of the id', '/webhook/shop%2eorders/new'],
+  ['a NUL', '/webhook/shop.orders%00/new'],
+  ['an escape that is none', '/webhook/shop.orders/%zz'],
+  ['a double escape', '/webhook/shop.orders/%256eew'],
+  ['a slash at the end', '/webhook/shop.orders/new/'],
+  ['no path', '/webhook/shop.orders'],
+  ['a prototype', '/webhook/__proto__/constructor'],
+  ['something else altogether', '/'],
+])('%s is answered with the same bytes, whatever the method', async (_what, url) => {
+  const strip = ({ headers, body }: { headers: object; body: string }) => ({
+    headers: { ...headers, date: '' },
+    body: body.replace(/urn:uuid:[0-9a-f-]+/, ''),
+  });
+  const reference = strip(await outside.inject(post({ url: '/webhook/no.such/thing' })));
+  for (const method of ['POST', 'GET', 'DELETE', 'OPTIONS', 'TRACE'] as const) {
+    const answer = await expectProblem(
+      outside,
+      { method, url, ...(method === 'POST' && { payload: '{}' }) },
+      'not-found',
+    );
+    expect(strip(answer)).toEqual(reference);
+  }
+});
+
+test.each(['GET', 'PUT', 'DELETE', 'OPTIONS', 'TRACE', 'PATCH', 'PROPFIND'])(
+  '%s on a webhook is told to POST',
+  async (method) => {
+    const answer = await expectProblem(outside, { method: method as 'GET', url: HOOK }, 'method-not-allowed');
+    expect(answer.headers.allow).toBe('POST');
+  },
+);
+
+test.each([
+  [undefined, {}],
+  ['text/plain', {}],
+  ['application/x-www-form-urlencoded', {}],
+  ['multipart/form-data; boundary=x', {}],
+  ['application/json; charset=utf-16', {}],
+  ['application/x-json', {}],
+  ['nonsense', {}],
+  ['application/json', { 'content-encoding': 'gzip' }],
+  ['application/json', { 'content-encoding': 'br' }],
+])('a body of type %s with %o is not read', async (type, more) => {
+  const headers = { ...(type !== undefined && { 'content-type': type }), ...more };
+  await expectProblem(outside, post({ headers }), 'unsupported-media-type');
+});
+
+test('a body above the limit is refused and the connection closed', async () => {
+  const answer = await expectProblem(outside, post({ payload: `"${'x'.repeat(LIMIT - 1)}"` }), 'too-large');
+  expect(answer.headers.connection).toBe('close');
+  await expectProblem(outside, post({ payload: `"${'x'.repeat(LIMIT - 2)}"` }), 'run-store-unavailable');
+});
+
+test.each<[string, string | Buffer, ProblemCode]>([
+  ['nothing', '', 'bad-json'],
+  ['a byte order mark', '\ufeff{}', 'bad-json'],
+  ['a truncated object', '{"a":', 'bad-json'],
+  ['two values', '{}{}', 'bad-json'],
+  ['single quotes', "{'a':1}", 'bad-json'],
+  ['a trailing comma', '[1,]', 'bad-json'],
+  ['NaN', '[NaN]', 'bad-json'],
+  ['bytes that are no UTF-8', Buffer.from([0x22, 0xff, 0x22]), 'bad-json'],
+  ['overlong UTF-8', Buffer.from([0x22, 0xc0, 0xaf, 0x22]), 'bad-json'],
+  ['UTF-16', Buffer.from('{}', 'utf16le'), 'bad-json'],
+  ['a prototype', '{"a":{"__proto__":{}}}', 'forbidden-key'],
+  ['a prototype in a constructor', '{"constructor":{"prototype":{}}}', 'forbidden-key'],
+  ['a key twice', '{"a":1,"a":2}', 'duplicate-key'],
+  ['a number beyond a double', '[1e400]', 'number-out-of-range'],
+  ['half of a surrogate pair', '["\\ud800"]', 'lone-surrogate'],
+])('%s as a body is refused', async (_what, payload, code) => {
+  await expectProblem(outside, post({ payload }), code);
+});
+
+test.each(['1', '"x"', 'null', '[]', '{}', '[10000000000000000999, 1E-999, -0]', ' {"a" : [ ] } '])(
+  '%s is taken, and refused only because the store is away',
+  async (payload) => {
+    const answer = await expectProblem(outside, post({ payload }), 'run-store-unavailable');
+    expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
+  },
+);
+
+test('nothing of a request comes back in a problem', async () => {
+  const canary = 'c4n4ry';
+  const answers = await Promise.all([
+    outside.inject(post({ payload: `{"${canary}":` })),
+    outside.inject(post({ url: `/webhook/shop.${canary}/${canary}?${canary}=1` })),
+    outside.inject(post({ headers: { 'content-type': `text/${canary}` } })),
+    inside.inject({
+      method: 'POST',
+      url: `/workflows/${canary}/execute`,
+      headers: { authorization: canary },
+    }),
+  ]);
+  for (const { headers, body } of answers) expect(JSON.stringify({ headers, body })).not.toContain(canary);
+});
+
+test('an address beyond 8,192 characters is refused', async () => {
+  await expectProblem(outside, post({ url: `${HOOK}?${'x'.repeat(8_192)}` }), 'uri-too-long');
+});
+
+test('before the routes are known, an unknown webhook is not called unknown', async () => {
+  state.synced = false;
+  const answer = await expectProblem(outside, post({ url: '/webhook/shop.later/new' }), 'not-ready');
+  expect(answer.headers['retry-after']).toBe('1');
+  await expectProblem(outside, post({}), 'run-store-unavailable');
+  state.synced = true;
+});
+
+test('an execute call is checked in the order 405, 415, 413, 401, 403, 404, query, 409, key, JSON, and only then stored', async () => {
+  const bad: InjectOptions = {
+    method: 'PUT',
+    url: '/workflows/shop.unknown/execute?test=maybe',
+    headers: { 'content-type': 'text/plain', 'idempotency-key': '' },
+    payload: 'x'.repeat(LIMIT + 1),
+  };
+  await expectProblem(inside, bad, 'method-not-allowed');
+  Object.assign(bad, { method: 'POST' });
+  await expectProblem(inside, bad, 'unsupported-media-type');
+  Object.assign(bad, { headers: { ...JSON_HEADERS, 'idempotency-key': '' } });
+  await expectProblem(inside, bad, 'too-large');
+  Object.assign(bad, { payload: '{"a":' });
+  state.decision = 'unavailable';
+  await expectProblem(inside, bad, 'cluster-unavailable');
+  state.decision = 'unauthorized';
+  const unauthorized = await expectProblem(inside, bad, 'unauthorized');
+  expect(unauthorized.headers['www-authenticate']).toMatch(/^Bearer/);
+  state.decision = 'forbidden';
+  await expectProblem(inside, bad, 'forbidden');
+  state.decision = 'allowed';
+  await expectProblem(inside, bad, 'not-found');
+  Object.assign(bad, { url: '/workflows/shop.paused/execute?test=maybe' });
+  await expectProblem(inside, bad, 'bad-query');
+  Object.assign(bad, { url: '/workflows/shop.paused/execute' });
+  await expectProblem(inside, bad, 'inactive');
+  Object.assign(bad, { url: '/workflows/shop.paused/execute?test=true' });
+  await expectProblem(inside, bad, 'bad-key');
+  Object.assign(bad, { headers: JSON_HEADERS });
+  await expectProblem(inside, bad, 'bad-json');
+  Object.assign(bad, { payload: '[]' });
+  await expectProblem(inside, bad, 'not-an-object');
+  Object.assign(bad, { payload: '{}' });
+  await expectProblem(inside, bad, 'run-store-unavailable');
+});
+
+test.each(['[]', '1', '"x"', 'null', 'true'])('%s is no event to execute with', async (payload) => {
+  await expectProblem(inside, post({ url: EXECUTE, payload }), 'not-an-object');
+});
+
+test('an execute call needs neither body nor content type', async () => {
+  await expectProblem(inside, { method: 'POST', url: EXECUTE }, 'run-store-unavailable');
+});
+
+test.each(['nodot', '.orders', 'shop.', 'Shop.orders', 'shop.or_ders', 'shop.orders%2f..', 'shop.%00'])(
+  'the id %s is nothing, even to who may do everything',
+  async (id) => {
+    await expectProblem(inside, { method: 'POST', url: `/workflows/${id}/execute` }, 'not-found');
+  },
+);
+
+test.each(['', '/events'])('a run%s can only be read', async (suffix) => {
+  const url = `/workflows/shop.orders/runs/orders-1${suffix}`;
+  const answer = await expectProblem(inside, { method: 'DELETE', url }, 'method-not-allowed');
+  expect(answer.headers.allow).toBe('GET');
+  await expectProblem(inside, { method: 'GET', url }, 'run-unavailable');
+});
+
+test("the listeners do not serve what is the other's", async () => {
+  await expectProblem(inside, post({}), 'not-found');
+  await expectProblem(outside, { method: 'POST', url: EXECUTE }, 'not-found');
+  await expectProblem(outside, { method: 'GET', url: '/metrics' }, 'not-found');
+  await expectProblem(outside, { method: 'GET', url: '/readyz' }, 'not-found');
+});
+
+test('/readyz says why no requests should come, /healthz is about the process alone', async () => {
+  expect((await inside.inject('/readyz')).statusCode).toBe(200);
+  state.unready = 'the routes are not known yet';
+  const answer = await inside.inject('/readyz');
+  expect([answer.statusCode, answer.body]).toEqual([503, 'the routes are not known yet\n']);
+  expect((await inside.inject('/healthz')).statusCode).toBe(200);
+  state.unready = undefined;
+});
+
+test('answers are counted by class of route and status, and by nothing that a caller chooses', async () => {
+  await outside.inject(post({ url: '/webhook/shop.c4n4ry/new' }));
+  const { body } = await metrics.inject('/metrics');
+  expect(body).toMatch(/^windlass_gateway_requests_total\{route="webhook",status="404"\} [1-9]\d*$/m);
+  expect(body).toMatch(/^windlass_gateway_requests_total\{route="webhook",status="503"\} [1-9]\d*$/m);
+  expect(body).toMatch(/^windlass_gateway_routes 3$/m);
+  expect(body).not.toContain('c4n4ry');
+});
+
+test('nothing of all this was unexpected', () => {
+  expect(log.messages('error')).toEqual([]);
+});

@@ -1,0 +1,65 @@
+/**
+ * `accept`: how many webhook calls a second one gateway process accepts durably, each synced to the disk before it is
+ * answered, beside a bare echo on the same machine in the same minute.
+ */
+import { median, type Figure } from './report.ts';
+import { setStage } from './stage.ts';
+import { runWrk, type Measured } from './wrk.ts';
+
+const ROUNDS = 7;
+const SECONDS = 4;
+const CONNECTIONS = 32;
+
+/** A small order, as shops send them. */
+export const EVENT = JSON.stringify({
+  id: 'ord_4711',
+  created: '2026-11-21T09:00:00Z',
+  customer: { name: 'Ann Example', email: 'ann@example.com', language: 'en' },
+  items: [
+    { sku: 'tea-1', name: 'Green tea', quantity: 2, price: 4.5 },
+    { sku: 'cup-7', name: 'Cup', quantity: 1, price: 12 },
+  ],
+  total: 21,
+  currency: 'EUR',
+  paid: true,
+});
+
+export async function accept(): Promise<Figure[]> {
+  const stage = await setStage({ reply: false });
+  const echoes: Measured[] = [];
+  const accepts: Measured[] = [];
+  try {
+    const load = { connections: CONNECTIONS, body: EVENT };
+    // Warm both up: what is compiled late would count against the first.
+    await runWrk({ ...load, url: stage.echoURL, seconds: 2 });
+    await runWrk({ ...load, url: stage.hookURL, seconds: 3 });
+    for (let round = 1; round <= ROUNDS; round += 1) {
+      await stage.emptyStore();
+      echoes.push(await runWrk({ ...load, url: stage.echoURL, seconds: SECONDS }));
+      accepts.push(await runWrk({ ...load, url: stage.hookURL, seconds: SECONDS }));
+      const [echo, accepted] = [echoes.at(-1), accepts.at(-1)].map((one) => Math.round(one?.perSecond ?? 0));
+      console.error(`round ${round} of ${ROUNDS}: echo ${echo}/s, accept ${accepted}/s`);
+    }
+  } finally {
+    await stage.close();
+  }
+  return figures(echoes, accepts);
+}
+
+function figures(echoes: Measured[], accepts: Measured[]): Figure[] {
+  const of = (rounds: Measured[], member: keyof Measured) => median(rounds.map((round) => round[member]));
+  const ratio = median(accepts.map((round, at) => round.perSecond / (echoes[at]?.perSecond ?? Number.NaN)));
+  return [
+    { name: 'echo', value: of(echoes, 'perSecond'), unit: 'requests/s' },
+    {
+      name: 'accept',
+      value: of(accepts, 'perSecond'),
+      unit: 'requests/s',
+      ratio: { to: 'echo', value: ratio },
+      goal: { at: 'least', value: 0.3, of: 'ratio' },
+    },
+    { name: 'echo p99', value: of(echoes, 'p99Ms'), unit: 'ms' },
+    { name: 'accept p99', value: of(accepts, 'p99Ms'), unit: 'ms' },
+    { name: 'accept p50', value: of(accepts, 'p50Ms'), unit: 'ms' },
+  ];
+}

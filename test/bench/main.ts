@@ -1,0 +1,24 @@
+/** `npm run bench -- NAME`: measures, prints a table, writes docs/benchmarks/NAME.json. Exits with 1 when a goal is missed. */
+import { accept } from './accept.ts';
+import { report, type Figure } from './report.ts';
+
+const BENCHMARKS: Record<string, { about: string; run: () => Promise<Figure[]> }> = {
+  accept: {
+    about: 'webhook calls accepted durably, 32 connections, beside a bare echo (1 min)',
+    run: accept,
+  },
+};
+
+const [name = '--help'] = process.argv.slice(2);
+const benchmark = BENCHMARKS[name];
+if (benchmark === undefined) {
+  console.log('Usage: npm run bench -- NAME\n');
+  for (const [known, { about }] of Object.entries(BENCHMARKS)) console.log(`  ${known.padEnd(8)} ${about}`);
+  console.log(
+    '\nNeeds wrk and redis-server (apt-get install wrk redis-server). Compare figures of one run alone.',
+  );
+  process.exitCode = name === '--help' ? 0 : 2;
+} else {
+  const met = await report(name, await benchmark.run());
+  process.exitCode = met ? 0 : 1;
+}

@@ -1,0 +1,61 @@
+/** Load by wrk, a program in C that takes little of the machine from what is measured. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { findCommand, runCommand } from '../support/command.ts';
+
+export type Load = {
+  url: string;
+  connections: number;
+  seconds: number;
+  /** The JSON text of every request. */
+  body: string;
+};
+
+export type Measured = { perSecond: number; p50Ms: number; p99Ms: number; requests: number };
+
+/** Sends the load. Throws when any answer is no 2xx or any connection fails: then the figure would mean nothing. */
+export async function runWrk({ url, connections, seconds, body }: Load): Promise<Measured> {
+  if (!(await findCommand('wrk'))) {
+    throw new Error('wrk is missing, which makes the load. As root: apt-get install wrk');
+  }
+  const folder = await mkdtemp(join(tmpdir(), 'windlass-wrk-'));
+  try {
+    const script = join(folder, 'post.lua');
+    await writeFile(script, luaOf(body));
+    const output = await runCommand(
+      'wrk',
+      ['-t1', `-c${connections}`, `-d${seconds}s`, '--latency', '-s', script, url],
+      { timeoutMs: seconds * 1_000 + 20_000 },
+    );
+    return parse(output);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+function luaOf(body: string): string {
+  return `wrk.method = 'POST'
+wrk.body = ${JSON.stringify(body)}
+wrk.headers['Content-Type'] = 'application/json'
+function done(summary, latency)
+  local errors = summary.errors
+  io.write(string.format('RESULT %d %d %d %d %d\\n', summary.requests, summary.duration,
+    latency:percentile(50), latency:percentile(99),
+    errors.connect + errors.read + errors.write + errors.status + errors.timeout))
+end
+`;
+}
+
+function parse(output: string): Measured {
+  const found = /^RESULT (\d+) (\d+) (\d+) (\d+) (\d+)$/m.exec(output)?.slice(1).map(Number);
+  if (found === undefined) throw new Error(`wrk said something else than expected:\n${output}`);
+  const [requests = 0, microseconds = 1, p50 = 0, p99 = 0, errors = 0] = found;
+  if (errors > 0) throw new Error(`${errors} of ${requests} requests failed:\n${output}`);
+  return {
+    requests,
+    perSecond: requests / (microseconds / 1e6),
+    p50Ms: p50 / 1_000,
+    p99Ms: p99 / 1_000,
+  };
+}

@@ -1,0 +1,29 @@
+/** Installs the custom resource definitions of this checkout on an API server. */
+import { readdir, readFile } from 'node:fs/promises';
+import { parse } from 'yaml';
+import type { KubeClient } from '../../kube/client.ts';
+import { findCondition } from '../../kube/conditions.ts';
+import { customResourceDefinitions, type CustomResourceDefinition } from '../../kube/resource.ts';
+import { pollUntil } from './poll.ts';
+
+const folder = new URL('../../crds/', import.meta.url);
+
+/** Applies all of them and waits until the API server serves them. */
+export async function installCrds(client: KubeClient): Promise<void> {
+  const files = (await readdir(folder)).filter((name) => name.endsWith('.yaml'));
+  await Promise.all(
+    files.map(async (file) => {
+      const crd = parse(await readFile(new URL(file, folder), 'utf8')) as CustomResourceDefinition;
+      await client.apply(customResourceDefinitions, crd);
+      await pollUntil(`${file} being served`, () => isServed(client, crd.metadata.name), {
+        timeoutMs: 20_000,
+        everyMs: 50,
+      });
+    }),
+  );
+}
+
+async function isServed(client: KubeClient, name: string): Promise<boolean> {
+  const crd = await client.get(customResourceDefinitions, { name });
+  return findCondition(crd.status?.conditions, 'Established')?.status === 'True';
+}

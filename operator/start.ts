@@ -13,6 +13,7 @@ import { createGatewayView } from './gateways/view.ts';
 import { serveHealth } from './health.ts';
 import { createMetrics } from './metrics.ts';
 import { createProjectStore } from './store/projects.ts';
+import { servedRevisions } from './store/served.ts';
 import { ensureStoreSecret, readOperatorPassword } from './store/secret.ts';
 import { createWorld, startWorld, synced } from './world.ts';
 
@@ -54,7 +55,7 @@ export async function runOperator(options: OperatorOptions): Promise<void> {
   if (conn && (await isSynced(world, signal))) {
     const gateways = createGatewayView(clock);
     feedGatewayView(gateways, world, config.GATEWAY_SERVICES);
-    const store = createProjectStore(conn);
+    const store = createProjectStore(conn, (project) => servedRevisions(client, world, project));
     const context: OperatorContext = { client, world, conn, store, gateways, config, log, clock };
     controllers = createControllers(context, metrics);
     await lead(options, client, metrics.leading, controllers);

@@ -96,6 +96,7 @@ function podSpec(projectUid: string, settings: PoolSettings): PodSpec {
   return {
     serviceAccountName: POOL,
     automountServiceAccountToken: true,
+    enableServiceLinks: false,
     terminationGracePeriodSeconds: GRACE_SECONDS,
     securityContext: {
       runAsNonRoot: true,

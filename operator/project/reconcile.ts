@@ -64,7 +64,7 @@ export function createProjectReconciler(
     if (uid === undefined || isGoing) return done();
     const project = { namespace, uid };
     if (!needsPool(context.world, namespace)) {
-      if (hasOpenRuns(context.world, namespace)) return after(DRAIN_CHECK_MS);
+      if (await isDraining(context, project)) return after(DRAIN_CHECK_MS);
       await removePool(context, project);
       memories.delete(namespace);
       return done();
@@ -76,6 +76,12 @@ export function createProjectReconciler(
 }
 
 type Project = { namespace: string; uid: string };
+
+/** Whether runners still have something to end for workflows that are gone. */
+async function isDraining({ world, store }: OperatorContext, { namespace, uid }: Project): Promise<boolean> {
+  if (store.isDraining(uid)) await store.check(uid);
+  return store.isDraining(uid) || hasOpenRuns(world, namespace);
+}
 
 async function isLost({ store }: OperatorContext, uid: string): Promise<boolean> {
   const checked = await store.check(uid);

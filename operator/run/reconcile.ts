@@ -8,10 +8,11 @@ import type { Revision } from '../../api/revision.ts';
 import { after, done, WaitingError, type Action, type Key } from '../../kube/controller.ts';
 import { controllerOf, controllerRevisions } from '../../kube/resource.ts';
 import { cancelRun } from '../../runs/cancel.ts';
-import { getRevision, putRevision } from '../../runs/project.ts';
+import { putRevision } from '../../runs/project.ts';
 import { submit } from '../../runs/submit.ts';
 import type { Submission, Unavailable } from '../../runs/types.ts';
 import type { OperatorContext } from '../context.ts';
+import type { NamedRevision } from '../store/projects.ts';
 import { workflowRuns } from '../resources.ts';
 import { decide, isNew, isToBeCancelled } from './decide.ts';
 import { endRun } from './end.ts';
@@ -59,12 +60,11 @@ async function submitRun(context: OperatorContext, run: WorkflowRun, route: Webh
   const { projectUID, workflowUID } = route.spec;
   const revision = await revisionFor(context, run, route);
   if (revision === undefined) {
-    const message = `Revision ${run.spec.revision} of workflow ${run.spec.workflow} does not exist: leave spec.revision out to run the current one.`;
+    const message = `Revision ${run.spec.revision ?? route.spec.revision} of workflow ${run.spec.workflow} does not exist: leave spec.revision out to run the current one.`;
     await endRun(context, run, { phase: 'Failed', reason: 'RevisionMissing', message });
     return done();
   }
-  const input = inputOf(run, revision.revision);
-  const { uid, name } = run.metadata;
+  const { uid = '', name } = run.metadata;
   const submission: Submission = {
     project: projectUID,
     workflow: run.spec.workflow,
@@ -72,12 +72,12 @@ async function submitRun(context: OperatorContext, run: WorkflowRun, route: Webh
     revision: revision.name,
     run: name,
     trigger: run.spec.trigger?.type ?? 'execute',
-    input,
-    bodyHash: createHash('sha256').update(input).digest('hex'),
+    input: inputOf(run, revision.revision),
+    // The object is the event: submitted again it is the same one, even if the test data changed meanwhile.
+    bodyHash: createHash('sha256').update(uid).digest('hex'),
+    recordUid: uid,
     test: run.spec.test === true,
-    ...(run.spec.trigger?.key !== undefined && { dedupeKey: run.spec.trigger.key }),
     ...(run.spec.retryOf !== undefined && { retryOf: run.spec.retryOf }),
-    ...(uid !== undefined && { recordUid: uid }),
   };
   return settle(context, run, submission);
 }
@@ -107,14 +107,12 @@ async function revisionFor(
   { client, conn }: OperatorContext,
   run: WorkflowRun,
   { spec, metadata }: WebhookRoute,
-): Promise<{ name: string; revision: Revision } | undefined> {
+): Promise<NamedRevision | undefined> {
   const name = run.spec.revision ?? spec.revision;
-  const stored = await getRevision(conn, spec.projectUID, name);
-  if (stored && 'outcome' in stored) throw unreachable(stored);
-  if (stored) return { name, revision: stored };
   const object = await client.find(controllerRevisions, { namespace: metadata.namespace ?? '', name });
   if (!object || controllerOf(object)?.uid !== spec.workflowUID) return undefined;
   const revision = object.data as Revision;
+  // Of older ones the run store may know nothing any more.
   const put = await putRevision(conn, spec.projectUID, name, revision);
   if (put.outcome === 'unavailable') throw unreachable(put);
   return { name, revision };

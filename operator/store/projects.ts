@@ -5,85 +5,118 @@
  */
 import type { Revision } from '../../api/revision.ts';
 import { canonicalJson } from '../../kube/apply.ts';
+import { cancelRun } from '../../runs/cancel.ts';
 import type { RunStoreConnection } from '../../runs/connection.ts';
-import { dropWorkflow, openProject, putRevision, setWorkflowLimits } from '../../runs/project.ts';
+import { dropWorkflow, liveRuns, openProject, putRevision, setWorkflowLimits } from '../../runs/project.ts';
 import type { ProjectUid, Unavailable, WorkflowLimits } from '../../runs/types.ts';
 
-export type StoredWorkflow = { revision: { name: string; revision: Revision }; limits: WorkflowLimits };
+export type NamedRevision = { name: string; revision: Revision };
+
+export type StoredWorkflow = { revision: NamedRevision; limits: WorkflowLimits };
+
+type Done = { outcome: 'done' } | Unavailable;
 
 export type ProjectStore = {
   /** Puts what runs of the workflow need, unless it is there. */
-  putWorkflow(project: ProjectUid, workflow: StoredWorkflow): Promise<{ outcome: 'done' } | Unavailable>;
-  /** Takes the limits of a workflow that is gone out again: now, or with a later `check` when the store is away. */
+  putWorkflow(project: ProjectUid, workflow: StoredWorkflow): Promise<Done>;
+  /** Cancels the runs of a workflow that is gone and forgets it: now, or as far as that is not possible, with a `check`. */
   dropWorkflow(project: ProjectUid, workflowUid: string): Promise<void>;
-  /** Looks whether the project's data is still that of last time; makes its place anew if it is gone. */
+  /** Whether runs of workflows that are gone have not ended yet. */
+  isDraining(project: ProjectUid): boolean;
+  /** Makes the project's place if there is none. `lost`: there was one, and it has been gone since the last call. */
   check(project: ProjectUid): Promise<{ outcome: 'done'; lost: boolean } | Unavailable>;
   /** Forgets a project that is closed. */
   forget(project: ProjectUid): void;
 };
 
 type Project = {
-  id: string;
+  /** Of the store's data; undefined when they were found to be gone. */
+  id: string | undefined;
   /** By the workflow's uid: what was put, as text. */
   put: Map<string, string>;
 };
 
-export function createProjectStore(conn: RunStoreConnection): ProjectStore {
+/**
+ * `served` gives the revisions that the project's routes name: they are in the store before it accepts events, because a
+ * wiped store is open to the gateway again as soon as the project has its place.
+ */
+export function createProjectStore(
+  conn: RunStoreConnection,
+  served: (project: ProjectUid) => Promise<NamedRevision[]>,
+): ProjectStore {
   const projects = new Map<ProjectUid, Project>();
-  const toDrop = new Map<ProjectUid, Set<string>>();
+  const going = new Map<ProjectUid, Set<string>>();
+  const lost = new Set<ProjectUid>();
 
-  async function open(project: ProjectUid): Promise<{ outcome: 'done'; lost: boolean } | Unavailable> {
+  async function seed(project: ProjectUid): Promise<Done> {
+    for (const { name, revision } of await served(project)) {
+      const put = await putRevision(conn, project, name, revision);
+      if (put.outcome === 'unavailable') return put;
+    }
+    return { outcome: 'done' };
+  }
+
+  async function open(project: ProjectUid): Promise<Done> {
+    const before = projects.get(project);
+    const seeded = before?.id === undefined ? await seed(project) : undefined;
+    if (seeded?.outcome === 'unavailable') return seeded;
     const opened = await openProject(conn, project);
     if (opened.outcome === 'unavailable') return opened;
-    const before = projects.get(project);
-    if (before?.id === opened.id) return { outcome: 'done', lost: false };
+    if (before?.id === opened.id) return { outcome: 'done' };
+    if (before) lost.add(project);
     projects.set(project, { id: opened.id, put: new Map() });
-    return { outcome: 'done', lost: before !== undefined };
+    // Gone since the last look: what was served has to be put back at once.
+    return before?.id === undefined ? { outcome: 'done' } : seed(project);
   }
 
-  async function put(
-    project: ProjectUid,
-    workflow: StoredWorkflow,
-  ): Promise<{ outcome: 'done' } | Unavailable> {
-    const { name, revision } = workflow.revision;
-    const stored = await putRevision(conn, project, name, revision);
-    return stored.outcome === 'done' ? setWorkflowLimits(conn, project, workflow.limits) : stored;
+  async function putWorkflow(project: ProjectUid, { revision, limits }: StoredWorkflow): Promise<Done> {
+    const text = canonicalJson({ revision: revision.name, limits });
+    if (projects.get(project)?.put.get(limits.workflowUid) === text) return { outcome: 'done' };
+    const isOpen = projects.get(project)?.id !== undefined;
+    const opened = isOpen ? undefined : await open(project);
+    if (opened?.outcome === 'unavailable') return opened;
+    const stored = await putRevision(conn, project, revision.name, revision.revision);
+    const result = stored.outcome === 'done' ? await setWorkflowLimits(conn, project, limits) : stored;
+    if (result.outcome === 'done') projects.get(project)?.put.set(limits.workflowUid, text);
+    // It was wiped since it was opened: the next attempt opens it again.
+    else if (result.why === 'no-store') projects.set(project, { id: undefined, put: new Map() });
+    return result;
   }
 
-  async function drop(project: ProjectUid): Promise<void> {
-    const workflows = toDrop.get(project) ?? new Set();
+  /** True when nothing of the workflow is left. */
+  async function drop(project: ProjectUid, workflowUid: string): Promise<boolean> {
+    const live = await liveRuns(conn, project, workflowUid);
+    if (!Array.isArray(live)) return false;
+    const ends = await Promise.all(live.map((run) => cancelRun(conn, project, run)));
+    if (ends.some(({ outcome }) => outcome === 'requested' || outcome === 'unavailable')) return false;
+    return (await dropWorkflow(conn, project, workflowUid)).outcome === 'done';
+  }
+
+  async function dropGoing(project: ProjectUid): Promise<void> {
+    const workflows = going.get(project) ?? new Set();
     for (const uid of workflows) {
-      if ((await dropWorkflow(conn, project, uid)).outcome === 'unavailable') return;
-      workflows.delete(uid);
       projects.get(project)?.put.delete(uid);
+      if (await drop(project, uid)) workflows.delete(uid);
     }
-    toDrop.delete(project);
+    if (workflows.size === 0) going.delete(project);
   }
 
   return {
-    putWorkflow: async (project, workflow) => {
-      const text = canonicalJson({ revision: workflow.revision.name, limits: workflow.limits });
-      if (projects.get(project)?.put.get(workflow.limits.workflowUid) === text) return { outcome: 'done' };
-      const opened = projects.has(project) ? undefined : await open(project);
-      if (opened?.outcome === 'unavailable') return opened;
-      const result = await put(project, workflow);
-      if (result.outcome === 'done') projects.get(project)?.put.set(workflow.limits.workflowUid, text);
-      // It was wiped since it was opened: the next attempt opens it again.
-      else if (result.why === 'no-store') projects.delete(project);
-      return result;
-    },
+    putWorkflow,
     dropWorkflow: async (project, workflowUid) => {
-      toDrop.set(project, (toDrop.get(project) ?? new Set()).add(workflowUid));
-      await drop(project);
+      going.set(project, (going.get(project) ?? new Set()).add(workflowUid));
+      await dropGoing(project);
     },
+    isDraining: (project) => going.has(project),
     check: async (project) => {
       const opened = await open(project);
-      if (opened.outcome === 'done') await drop(project);
-      return opened;
+      if (opened.outcome === 'unavailable') return opened;
+      await dropGoing(project);
+      return { outcome: 'done', lost: lost.delete(project) };
     },
     forget: (project) => {
       projects.delete(project);
-      toDrop.delete(project);
+      going.delete(project);
     },
   };
 }

@@ -2,16 +2,19 @@
 import { parseDuration } from '../../api/duration.ts';
 import type { Workflow } from '../../api/kinds.ts';
 import type { WorkflowLimits } from '../../runs/types.ts';
+import { historyPolicy } from './history.ts';
 
 const RUN_TIMEOUT_MS = 3_600_000;
 
 /** The limits of the workflow. */
 export function limitsOf({ metadata, spec }: Workflow): WorkflowLimits {
   const { limit, policy = 'Queue' } = spec.concurrency ?? {};
+  const { succeeded, failed } = historyPolicy(spec);
   return {
     workflowUid: metadata.uid ?? '',
     ...(limit !== undefined && { concurrency: limit }),
     policy,
+    history: { succeeded, failed },
     deadlineMs: spec.timeout === undefined ? RUN_TIMEOUT_MS : parseDuration(spec.timeout),
   };
 }

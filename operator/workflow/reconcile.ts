@@ -47,7 +47,7 @@ export async function reconcileWorkflow(context: OperatorContext, key: Key): Pro
   const effect = await takeEffect(context, workflow, namespace.metadata.uid, violations);
   await reportStatus(context, workflow, violations, effect);
   if (effect.error !== undefined) throw effect.error;
-  await pruneRevisions(context, workflow, effect.route?.revision);
+  if (effect.route) await pruneRevisions(context, workflow, effect.route);
   return nextAction(effect, violations);
 }
 

@@ -2,7 +2,8 @@
 import { LABEL } from '../../api/group.ts';
 import type { Workflow, WorkflowRun } from '../../api/kinds.ts';
 import { revisionName } from '../../api/names.ts';
-import { canonicalJson, revisionOf, type Revision } from '../../api/revision.ts';
+import { canonicalJson, revisionOf } from '../../api/revision.ts';
+import type { RouteSpec } from '../../api/route.ts';
 import { isTerminal } from '../../api/run.ts';
 import { asChild } from '../../kube/apply.ts';
 import {
@@ -11,13 +12,13 @@ import {
   type ControllerRevision,
   type KubeObject,
 } from '../../kube/resource.ts';
+import { dropRevisions, liveRuns } from '../../runs/project.ts';
 import type { OperatorContext } from '../context.ts';
+import type { NamedRevision } from '../store/projects.ts';
 import { BY_WORKFLOW, inNamespaceOf } from '../world.ts';
 
 /** How many revisions are kept for looking back, beside those in use. */
 const KEPT = 10;
-
-export type NamedRevision = { name: string; revision: Revision };
 
 /** The revision of the spec. Equal specs have revisions of the same name, whatever the order of their members. */
 export function namedRevision(workflow: Workflow): NamedRevision {
@@ -45,27 +46,34 @@ export async function ensureRevision(
   world.revisions.noteWrite(made);
 }
 
-/** Deletes the revisions that nothing needs any more: neither the route, nor a run that has not ended, nor looking back. */
+/**
+ * Deletes the revisions that nothing needs any more: neither the route, nor a run that has not ended, nor looking back.
+ * While runs are under way nothing is deleted: not all of them are known as objects.
+ */
 export async function pruneRevisions(
-  { client, world }: Pick<OperatorContext, 'client' | 'world'>,
+  { client, world, conn }: Pick<OperatorContext, 'client' | 'world' | 'conn'>,
   workflow: Workflow,
-  current: string | undefined,
+  route: RouteSpec,
 ): Promise<void> {
   const key = inNamespaceOf(workflow, workflow.metadata.name);
   const own = world.revisions
     .byIndex(BY_WORKFLOW, key)
     .filter((revision) => controllerOf(revision)?.uid === workflow.metadata.uid);
   if (own.length <= KEPT) return;
-  const needed = revisionsInUse(world.runs.byIndex(BY_WORKFLOW, key));
-  if (current !== undefined) needed.add(current);
-  for (const { metadata } of prunable(own, needed)) {
-    const { name, namespace, uid } = metadata;
-    await client.delete(
-      controllerRevisions,
-      { name, ...(namespace !== undefined && { namespace }) },
-      { ...(uid !== undefined && { preconditions: { uid } }) },
-    );
+  const needed = revisionsInUse(world.runs.byIndex(BY_WORKFLOW, key)).add(route.revision);
+  const unneeded = prunable(own, needed);
+  const live = await liveRuns(conn, route.projectUID, route.workflowUID);
+  if (unneeded.length === 0 || !Array.isArray(live) || live.length > 0) return;
+  for (const { metadata } of unneeded) {
+    const { name, namespace = '', uid } = metadata;
+    const preconditions = { preconditions: { ...(uid !== undefined && { uid }) } };
+    await client.delete(controllerRevisions, { name, namespace }, preconditions);
   }
+  await dropRevisions(
+    conn,
+    route.projectUID,
+    unneeded.map(({ metadata }) => metadata.name),
+  );
 }
 
 /** The names of the revisions that runs execute or will execute. */

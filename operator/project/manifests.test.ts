@@ -1,0 +1,88 @@
+import { expect, test } from 'vitest';
+import { readConfig } from '../config.ts';
+import { poolDeployment, poolRole, poolSecret } from './manifests.ts';
+
+const settings = readConfig({
+  PUBLIC_URL: 'https://example.com/',
+  REDIS_URL: 'redis://windlass-redis.windlass.svc:6379',
+  RUNNER_IMAGE: 'windlass:test',
+  RUNNER_ENV: '{"HTTP_PROXY":"http://proxy:3128","PROJECT_UID":"another"}',
+});
+const deployment = poolDeployment({ namespace: 'shop', uid: 'project-1' }, settings, 'hash');
+const pod = deployment.spec?.template?.spec;
+const [container] = pod?.containers ?? [];
+
+test('a runner passes Pod Security "restricted"', () => {
+  expect(pod?.securityContext).toMatchObject({
+    runAsNonRoot: true,
+    seccompProfile: { type: 'RuntimeDefault' },
+  });
+  expect(pod?.securityContext?.runAsUser).toBeGreaterThan(0);
+  expect(container?.securityContext).toEqual({
+    allowPrivilegeEscalation: false,
+    readOnlyRootFilesystem: true,
+    capabilities: { drop: ['ALL'] },
+  });
+  expect(pod?.volumes).toEqual([{ name: 'tmp', emptyDir: { sizeLimit: '64Mi' } }]);
+  expect(pod).not.toHaveProperty('hostNetwork');
+  expect(container?.ports?.every((port) => !('hostPort' in port))).toBe(true);
+});
+
+test('a runner has a minute to end, and is probed from its start', () => {
+  expect(pod?.terminationGracePeriodSeconds).toBe(60);
+  expect(container).toMatchObject({
+    startupProbe: { httpGet: { path: '/healthz' } },
+    livenessProbe: { httpGet: { path: '/healthz' } },
+    readinessProbe: { httpGet: { path: '/readyz' } },
+  });
+});
+
+test('the password reaches a runner from the Secret alone, and further variables replace none of its own', () => {
+  const env = container?.env ?? [];
+  expect(env).toContainEqual({
+    name: 'REDIS_PASSWORD',
+    valueFrom: { secretKeyRef: { name: 'windlass-runner', key: 'password' } },
+  });
+  expect(env).toContainEqual({ name: 'HTTP_PROXY', value: 'http://proxy:3128' });
+  expect(env.filter(({ name }) => name === 'PROJECT_UID')).toEqual([
+    { name: 'PROJECT_UID', value: 'project-1' },
+  ]);
+});
+
+test('pods of a Deployment are found by its selector', () => {
+  expect(deployment.spec?.template?.metadata?.labels).toMatchObject(
+    deployment.spec?.selector?.matchLabels ?? {},
+  );
+});
+
+test('runners may read the Secrets in use by name, and no other', () => {
+  const rule = poolRole('shop', ['smtp', 'llm', 'smtp']).rules?.find(({ resources }) =>
+    resources.includes('secrets'),
+  );
+  expect(rule).toEqual({
+    apiGroups: [''],
+    resources: ['secrets'],
+    resourceNames: ['llm', 'smtp'],
+    verbs: ['get'],
+  });
+});
+
+test('without credentials in use there is no rule for Secrets at all, since one without names would mean each of them', () => {
+  expect(poolRole('shop', []).rules?.flatMap(({ resources }) => resources)).not.toContain('secrets');
+});
+
+test('no rule has a wildcard', () => {
+  const rules = poolRole('shop', ['llm']).rules ?? [];
+  expect(
+    rules.flatMap(({ apiGroups, resources, verbs }) => [...apiGroups, ...resources, ...verbs]),
+  ).not.toContain('*');
+});
+
+test('the Secret holds user and password', () => {
+  const { data } = poolSecret('shop', { username: 'pool', password: 'pässword' });
+  const decoded = Object.entries(data ?? {}).map(([key, value]) => [
+    key,
+    Buffer.from(value, 'base64').toString(),
+  ]);
+  expect(Object.fromEntries(decoded)).toEqual({ username: 'pool', password: 'pässword' });
+});

@@ -1,0 +1,102 @@
+import { expect, test } from 'vitest';
+import { ANNOTATION } from '../../api/group.ts';
+import type { WebhookRoute, Workflow, WorkflowRun } from '../../api/kinds.ts';
+import { revisionOf } from '../../api/revision.ts';
+import { decide, isNew, isToBeCancelled, PATIENCE_MS } from './decide.ts';
+import { inputOf } from './reconcile.ts';
+
+const base = { apiVersion: 'windlass.dev/v1alpha1' } as const;
+
+function run(spec: Partial<WorkflowRun['spec']> = {}, more: Partial<WorkflowRun> = {}): WorkflowRun {
+  return {
+    ...base,
+    kind: 'WorkflowRun',
+    metadata: { name: 'r1' },
+    spec: { workflow: 'orders', ...spec },
+    ...more,
+  };
+}
+
+function workflow(active: boolean): Workflow {
+  const spec = { active, nodes: [{ id: 't', manual: {} }] };
+  return { ...base, kind: 'Workflow', metadata: { name: 'orders', uid: 'w1' }, spec };
+}
+
+function route(active: boolean, workflowUID = 'w1'): WebhookRoute {
+  const spec = {
+    workflow: 'orders',
+    workflowUID,
+    projectUID: 'p1',
+    revision: 'orders-1',
+    trigger: 'manual',
+    active,
+  };
+  return { ...base, kind: 'WebhookRoute', metadata: { name: 'orders' }, spec };
+}
+
+const cases: [sentence: string, decided: ReturnType<typeof decide>, expected: object][] = [
+  ['of an active workflow', decide(run(), workflow(true), route(true), 0), { kind: 'submit' }],
+  [
+    'that is a test of an inactive one',
+    decide(run({ test: true }), workflow(false), route(false), 0),
+    { kind: 'submit' },
+  ],
+  [
+    'of an inactive one',
+    decide(run(), workflow(false), route(false), 0),
+    { kind: 'fail', reason: 'WorkflowInactive' },
+  ],
+  ['of one that is just being switched on', decide(run(), workflow(true), route(false), 0), { kind: 'wait' }],
+  ['whose workflow is not there yet', decide(run(), undefined, undefined, 0), { kind: 'wait' }],
+  [
+    'whose workflow never came',
+    decide(run(), undefined, undefined, PATIENCE_MS),
+    { kind: 'fail', reason: 'WorkflowMissing' },
+  ],
+  [
+    'of one that never was valid',
+    decide(run(), workflow(true), undefined, PATIENCE_MS),
+    { kind: 'fail', reason: 'WorkflowInvalid' },
+  ],
+  [
+    'of one that was deleted and made again',
+    decide(run(), workflow(true), route(true, 'w0'), 0),
+    { kind: 'wait' },
+  ],
+];
+
+test.each(cases)('a run %s', (_sentence, decided, expected) => {
+  expect(decided).toMatchObject(expected);
+});
+
+test('a run is new until somebody records it', () => {
+  expect(isNew(run())).toBe(true);
+  expect(isNew(run({}, { status: { phase: 'Pending' } }))).toBe(false);
+  expect(isNew(run({}, { metadata: { name: 'r1', annotations: { [ANNOTATION.recorded]: 'store' } } }))).toBe(
+    false,
+  );
+});
+
+test('an ended run is not cancelled any more', () => {
+  expect(isToBeCancelled(run({ cancel: true }))).toBe(true);
+  expect(isToBeCancelled(run({ cancel: true }, { status: { phase: 'Succeeded' } }))).toBe(false);
+});
+
+const revision = revisionOf({ active: true, nodes: [{ id: 't', manual: { testData: { a: 1 } } }] });
+
+test.each([
+  [
+    'what it brings',
+    run({ input: { text_content: 'hi', data_content: [1] } }),
+    { text_content: 'hi', data_content: [1] },
+  ],
+  ['null as it is', run({ input: { data_content: null } }), { text_content: '', data_content: null }],
+  [
+    'the test data, in a test run without input',
+    run({ test: true }),
+    { text_content: '', data_content: { a: 1 } },
+  ],
+  ['an empty object, without input', run(), { text_content: '', data_content: {} }],
+])('the input of a run is %s', (_sentence, run, expected) => {
+  expect(JSON.parse(inputOf(run, revision))).toEqual(expected);
+});

@@ -1,0 +1,109 @@
+import { expect, test } from 'vitest';
+import { CONDITION, REASON } from '../../api/conditions.ts';
+import { findCondition } from '../../kube/conditions.ts';
+import { conditionsOf, type Facts } from './conditions.ts';
+
+const now = new Date('2026-01-02T03:04:05Z');
+const good: Facts = {
+  generation: 3,
+  active: true,
+  violations: [],
+  credentials: [],
+  poolReady: true,
+  route: { kind: 'applied', routing: { kind: 'Served', settling: false } },
+  serving: 'A POST starts a run.',
+};
+
+function ready(facts: Partial<Facts>) {
+  const { status, reason } = findCondition(conditionsOf({ ...good, ...facts }, [], now), 'Ready') ?? {};
+  return `${status}/${reason}`;
+}
+
+const violations: Facts['violations'] = [{ reason: 'UnknownSkill', message: 'no such skill' }];
+const missing: Facts['credentials'] = [{ reason: 'CredentialMissing', message: 'no llm', isKnown: true }];
+const unchecked: Facts['credentials'] = [
+  { reason: 'CredentialNotReady', message: 'being checked', isKnown: false },
+];
+const lagging: Facts['route'] = { kind: 'applied', routing: { kind: 'Lagging', replicas: ['gateway-1'] } };
+const noGateway: Facts['route'] = { kind: 'applied', routing: { kind: 'NoGateway' } };
+
+const cases: [sentence: string, facts: Partial<Facts>, ready: string][] = [
+  ['everything is in effect', {}, 'True/Serving'],
+  ['the spec is invalid', { violations, route: { kind: 'invalid' } }, 'False/UnknownSkill'],
+  ['a credential is missing', { credentials: missing }, 'False/CredentialMissing'],
+  ['a credential was not looked at yet', { credentials: unchecked }, 'Unknown/CredentialNotReady'],
+  ['no runner is ready', { poolReady: false }, 'False/PoolStarting'],
+  ['a replica does not serve it yet', { route: lagging }, 'False/WaitingForReplicas'],
+  ['there is no gateway', { route: noGateway }, 'False/NoGateway'],
+  ['the run store is away', { route: { kind: 'store-unavailable' } }, 'False/StoreUnavailable'],
+  ['a right is lacking', { route: { kind: 'unauthorized', message: 'no' } }, 'False/Unauthorized'],
+  ['it is switched off everywhere', { active: false }, 'True/Inactive'],
+  [
+    'it is switched off and a replica still serves it',
+    { active: false, route: lagging },
+    'False/WaitingForReplicas',
+  ],
+  [
+    'it is switched off and has neither credential nor runner',
+    { active: false, credentials: missing, poolReady: false },
+    'True/Inactive',
+  ],
+  [
+    'it is switched off and invalid',
+    { active: false, violations, route: { kind: 'invalid' } },
+    'False/UnknownSkill',
+  ],
+];
+
+test.each(cases)('when %s Ready is %3$s', (_sentence, facts, expected) => {
+  expect(ready(facts)).toBe(expected);
+});
+
+test('every condition speaks of the generation that was looked at, in words of the register', () => {
+  const list = conditionsOf({ ...good, violations, credentials: missing, route: noGateway }, [], now);
+  expect(list.map(({ type }) => type).toSorted()).toEqual(
+    ['Active', 'CredentialsReady', 'PoolReady', 'Ready', 'Routed', 'Stalled', 'Valid'].toSorted(),
+  );
+  for (const { type, reason, observedGeneration } of list) {
+    expect(observedGeneration).toBe(3);
+    expect(CONDITION).toHaveProperty(type);
+    expect(REASON).toHaveProperty(reason);
+  }
+});
+
+test('what only the user can mend is Stalled, and what comes by itself is not', () => {
+  const isStalled = (facts: Partial<Facts>) =>
+    findCondition(conditionsOf({ ...good, ...facts }, [], now), 'Stalled') !== undefined;
+  expect(isStalled({ violations })).toBe(true);
+  expect(isStalled({ credentials: missing })).toBe(true);
+  expect(isStalled({ credentials: unchecked, poolReady: false, route: lagging })).toBe(false);
+});
+
+test('a mended workflow is not Stalled any more', () => {
+  const before = conditionsOf({ ...good, credentials: missing }, [], now);
+  expect(findCondition(conditionsOf(good, before, now), 'Stalled')).toBeUndefined();
+});
+
+test('nothing new gives the same list, so that nothing is written', () => {
+  const before = conditionsOf(good, [], now);
+  expect(conditionsOf(good, before, new Date('2026-02-02T00:00:00Z'))).toBe(before);
+});
+
+test('an invalid spec says which revision goes on, and that events still start its runs', () => {
+  const list = conditionsOf(
+    { ...good, violations, route: { kind: 'invalid', keeps: 'orders-abc' } },
+    [],
+    now,
+  );
+  expect(findCondition(list, 'Routed')?.message).toContain('orders-abc');
+  expect(findCondition(list, 'Active')).toMatchObject({ status: 'True', reason: 'InvalidSpec' });
+});
+
+test('of many problems the first ten are told, and how many more there are', () => {
+  const many = Array.from({ length: 12 }, (_, index) => ({
+    reason: 'UnknownSkill' as const,
+    message: `p${index}`,
+  }));
+  const message = findCondition(conditionsOf({ ...good, violations: many }, [], now), 'Valid')?.message;
+  expect(message).toMatch(/^p0; .*; p9; and 2 more$/);
+});

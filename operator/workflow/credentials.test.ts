@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest';
+import type { Credential } from '../../api/kinds.ts';
+import type { ConditionStatus } from '../../kube/resource.ts';
+import { credentialProblems } from './credentials.ts';
+
+const ref = { node: 'mail', name: 'smtp', kinds: ['smtp'] as const };
+
+function credential(ready?: { status: ConditionStatus; observedGeneration: number }): Credential {
+  const condition = {
+    type: 'Ready',
+    reason: 'SecretMissing',
+    message: 'no Secret',
+    lastTransitionTime: '2026-01-01T00:00:00Z',
+  };
+  return {
+    apiVersion: 'windlass.dev/v1alpha1',
+    kind: 'Credential',
+    metadata: { name: 'smtp', namespace: 'shop', generation: 2 },
+    spec: { smtp: { host: 'mail.example.com', from: 'shop@example.com' } },
+    ...(ready && { status: { conditions: [{ ...condition, ...ready }] } }),
+  };
+}
+
+const cases: [
+  sentence: string,
+  found: Credential | undefined,
+  kinds: readonly ('smtp' | 'openai')[],
+  expected: unknown[],
+][] = [
+  ['is ready', credential({ status: 'True', observedGeneration: 2 }), ['smtp'], []],
+  ['does not exist', undefined, ['smtp'], [{ reason: 'CredentialMissing', isKnown: true }]],
+  [
+    'is of another kind',
+    credential({ status: 'True', observedGeneration: 2 }),
+    ['openai'],
+    [{ reason: 'WrongCredentialKind', isKnown: true }],
+  ],
+  [
+    'is not ready',
+    credential({ status: 'False', observedGeneration: 2 }),
+    ['smtp'],
+    [{ reason: 'CredentialNotReady', isKnown: true }],
+  ],
+  [
+    'was ready before it was changed',
+    credential({ status: 'True', observedGeneration: 1 }),
+    ['smtp'],
+    [{ reason: 'CredentialNotReady', isKnown: false }],
+  ],
+  ['was not looked at yet', credential(), ['smtp'], [{ reason: 'CredentialNotReady', isKnown: false }]],
+];
+
+test.each(cases)('a credential that %s', (_sentence, found, kinds, expected) => {
+  const problems = credentialProblems([{ ...ref, kinds }], () => found);
+  expect(problems).toEqual(expected.map((problem) => expect.objectContaining(problem as object)));
+  for (const { message } of problems) expect(message).toMatch(/^node mail: Credential smtp /);
+});

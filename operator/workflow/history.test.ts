@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest';
+import type { WorkflowRun } from '../../api/kinds.ts';
+import type { RunPhase } from '../../api/run.ts';
+import { historyPolicy, pruningOf } from './history.ts';
+
+const now = new Date('2026-01-02T00:00:00Z');
+const policy = { succeeded: 1, failed: 2, ttlMs: 3_600_000 };
+
+function run(name: string, phase: RunPhase | undefined, minutesAgo: number): WorkflowRun {
+  const completionTime = new Date(now.getTime() - minutesAgo * 60_000).toISOString();
+  return {
+    apiVersion: 'windlass.dev/v1alpha1',
+    kind: 'WorkflowRun',
+    metadata: { name, namespace: 'shop' },
+    spec: { workflow: 'orders' },
+    ...(phase && { status: { phase, completionTime } }),
+  };
+}
+
+const names = (runs: readonly WorkflowRun[]) =>
+  pruningOf(runs, policy, now).prune.map(({ metadata }) => metadata.name);
+
+test('the newest of each kind stay, and cancelled runs count as failed', () => {
+  const runs = [
+    run('s1', 'Succeeded', 3),
+    run('s2', 'Succeeded', 2),
+    run('f1', 'Failed', 6),
+    run('f2', 'Cancelled', 5),
+    run('f3', 'Failed', 4),
+  ];
+  expect(names(runs)).toEqual(['f1', 's1']);
+});
+
+test('runs that have not ended are never pruned, however many there are', () => {
+  expect(names([run('a', 'Running', 999), run('b', undefined, 999), run('c', 'Waiting', 999)])).toEqual([]);
+});
+
+test('a run that is too old goes, even if it is the only one', () => {
+  expect(names([run('old', 'Succeeded', 61)])).toEqual(['old']);
+});
+
+test('the next look is when the oldest of those that stay grows too old', () => {
+  const { nextMs } = pruningOf([run('s1', 'Succeeded', 20), run('f1', 'Failed', 50)], policy, now);
+  expect(nextMs).toBe(10 * 60_000 + 1_000);
+});
+
+test('without runs there is nothing to look at again', () => {
+  expect(pruningOf([], policy, now)).toEqual({ prune: [] });
+});
+
+test('a workflow that says nothing keeps ten of each for a week', () => {
+  expect(historyPolicy(undefined)).toEqual({ succeeded: 10, failed: 10, ttlMs: 604_800_000 });
+});

@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest';
+import type { WorkflowRun } from '../../api/kinds.ts';
+import { namedRevision, prunable, revisionsInUse } from './revision.ts';
+
+const metadata = { name: 'orders', namespace: 'shop' };
+const base = { apiVersion: 'windlass.dev/v1alpha1', kind: 'Workflow', metadata } as const;
+
+test('equal specs have revisions of the same name, whatever the order of members and what does not run', () => {
+  const one = namedRevision({
+    ...base,
+    spec: { active: true, nodes: [{ id: 't', webhook: { path: 'a', headers: [] } }] },
+  });
+  const other = namedRevision({
+    ...base,
+    spec: { nodes: [{ webhook: { headers: [], path: 'a' }, id: 't' }], active: false },
+  });
+  expect(one.name).toBe(other.name);
+  expect(one.name).toMatch(/^orders-[0-9a-z]{10}$/);
+});
+
+test('another step makes another revision', () => {
+  const one = namedRevision({ ...base, spec: { active: true, nodes: [{ id: 't', manual: {} }] } });
+  const other = namedRevision({
+    ...base,
+    spec: {
+      active: true,
+      nodes: [
+        { id: 't', manual: {} },
+        { id: 'r', response: {} },
+      ],
+    },
+  });
+  expect(one.name).not.toBe(other.name);
+});
+
+test('a revision is in use while a run that names it has not ended', () => {
+  const run = (revision: string, phase?: 'Running' | 'Succeeded'): WorkflowRun => ({
+    ...base,
+    kind: 'WorkflowRun',
+    spec: { workflow: 'orders', revision },
+    ...(phase && { status: { phase } }),
+  });
+  expect(revisionsInUse([run('a'), run('b', 'Running'), run('c', 'Succeeded')])).toEqual(new Set(['a', 'b']));
+});
+
+test('the newest revisions stay, and older ones that are needed', () => {
+  const revisions = [1, 2, 3, 4, 5].map((revision) => ({
+    apiVersion: 'apps/v1',
+    kind: 'ControllerRevision',
+    metadata: { name: `r${revision}` },
+    revision,
+  }));
+  expect(prunable(revisions, new Set(['r1']), 2).map(({ metadata }) => metadata.name)).toEqual(['r3', 'r2']);
+});

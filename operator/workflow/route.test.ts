@@ -1,0 +1,85 @@
+import { expect, test } from 'vitest';
+import type { Workflow } from '../../api/kinds.ts';
+import { revisionOf } from '../../api/revision.ts';
+import type { WebhookTrigger } from '../../api/trigger.ts';
+import type { WorkflowSpec } from '../../api/workflow.ts';
+import type { Violation } from './checks/check.ts';
+import { routeOf, routeUnderInvalidSpec } from './route.ts';
+
+const stepIsWrong: Violation[] = [{ reason: 'UnknownSkill', message: 'no such skill' }];
+const triggerIsWrong: Violation[] = [{ reason: 'FieldNotSupported', message: 'no auth yet', trigger: true }];
+
+function workflow(webhook: Partial<WebhookTrigger> = {}, spec: Partial<WorkflowSpec> = {}): Workflow {
+  const nodes: WorkflowSpec['nodes'] = [
+    { id: 'trigger', webhook: { path: 'orders', ...webhook } },
+    { id: 'reply', response: { body: 'ok' } },
+  ];
+  return {
+    apiVersion: 'windlass.dev/v1alpha1',
+    kind: 'Workflow',
+    metadata: { name: 'orders', namespace: 'shop', uid: 'uid-1' },
+    spec: { active: true, nodes, ...spec },
+  };
+}
+
+function route(from: Workflow) {
+  return routeOf(from, 'project-1', { name: 'orders-abc', revision: revisionOf(from.spec) });
+}
+
+test('an active webhook has a public URL, with header names in lower case', () => {
+  const from = workflow({ headers: ['X-Shop'], dedupe: { header: 'X-Event' }, replyTimeout: '1500ms' });
+  expect(route(from)).toEqual({
+    workflow: 'orders',
+    workflowUID: 'uid-1',
+    projectUID: 'project-1',
+    revision: 'orders-abc',
+    trigger: 'webhook',
+    active: true,
+    webhook: {
+      path: 'orders',
+      reply: true,
+      replyTimeoutSeconds: 2,
+      headers: ['x-shop'],
+      dedupeHeader: 'x-event',
+    },
+  });
+});
+
+test.each([
+  [undefined, 30],
+  ['0s', 1],
+  ['1h', 300],
+])('with a reply time-out of %s a caller waits %i s', (replyTimeout, seconds) => {
+  const from = workflow(replyTimeout === undefined ? {} : { replyTimeout });
+  expect(route(from).webhook?.replyTimeoutSeconds).toBe(seconds);
+});
+
+test('an inactive workflow has a route for test runs, and no URL', () => {
+  const inactive = route(workflow({}, { active: false }));
+  expect(inactive).toMatchObject({ active: false, trigger: 'webhook' });
+  expect(inactive).not.toHaveProperty('webhook');
+});
+
+test('under a spec with a broken step what was valid stays in effect', () => {
+  const served = route(workflow());
+  expect(routeUnderInvalidSpec(served, workflow().spec, stepIsWrong)).toEqual(served);
+});
+
+const closing: [sentence: string, spec: WorkflowSpec, violations: Violation[]][] = [
+  ['is switched off', workflow({}, { active: false }).spec, stepIsWrong],
+  ['has a trigger that cannot be activated as it says', workflow().spec, triggerIsWrong],
+  ['has another path', workflow({ path: 'other' }).spec, stepIsWrong],
+  ['admits other headers', workflow({ headers: ['X-Other'] }).spec, stepIsWrong],
+  ['has another trigger', workflow({}, { nodes: [{ id: 'trigger', manual: {} }] }).spec, stepIsWrong],
+];
+
+test.each(closing)('an invalid spec that %s closes the URL', (_sentence, spec, violations) => {
+  const closed = routeUnderInvalidSpec(route(workflow()), spec, violations);
+  expect(closed).toMatchObject({ active: false, revision: 'orders-abc' });
+  expect(closed).not.toHaveProperty('webhook');
+});
+
+test('an invalid spec never opens a URL', () => {
+  const inactive = route(workflow({}, { active: false }));
+  expect(routeUnderInvalidSpec(inactive, workflow().spec, stepIsWrong)).toEqual(inactive);
+});

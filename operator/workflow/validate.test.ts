@@ -1,0 +1,158 @@
+import { expect, test } from 'vitest';
+import type { WorkflowEdge, WorkflowNode, WorkflowSpec } from '../../api/workflow.ts';
+import { validate } from './validate.ts';
+
+const webhook: WorkflowNode = { id: 'trigger', webhook: { path: 'orders' } };
+const agent = (prompt: string, more: Partial<WorkflowNode> = {}): WorkflowNode => ({
+  id: 'agent_1',
+  agent: { credential: 'llm', model: 'small', prompt },
+  ...more,
+});
+const mail = (parameters: Record<string, unknown>): WorkflowNode => ({
+  id: 'mail',
+  skill: { name: 'send_email', credential: 'smtp', parameters },
+});
+const good = { to: 'ada@example.com', subject: 'Hello', body: 'Text' };
+
+function spec(nodes: WorkflowNode[], edges?: WorkflowEdge[]): WorkflowSpec {
+  return { active: true, nodes, ...(edges && { edges }) };
+}
+
+test('a webhook, an agent, a mail and a response that refer to what came before are valid', () => {
+  const nodes = [
+    webhook,
+    agent("{{ $('trigger').data_content.items[0].name }}"),
+    mail({ ...good, body: "{{ $('agent_1').text_content }}" }),
+    { id: 'reply', response: { status: 201, body: { summary: "{{ $('agent_1').text_content }}" } } },
+  ];
+  expect(validate(spec(nodes))).toEqual([]);
+});
+
+test('a condition that names a node before the edge is valid', () => {
+  const edges = [
+    { from: 'trigger', to: 'agent_1' },
+    { from: 'agent_1', to: 'mail', when: 'nodes.trigger.data_content.total > 10' },
+  ];
+  expect(validate(spec([webhook, agent('Hi'), mail(good)], edges))).toEqual([]);
+});
+
+const schedule: WorkflowNode = { id: 'tick', schedule: { cron: '0 9 * * *' } };
+const bearer = { bearer: { secretRefs: [{ name: 'secrets', key: 'token' }] } };
+
+const invalid: [sentence: string, spec: WorkflowSpec, reason: string, says: RegExp][] = [
+  [
+    'a trigger that this version cannot activate',
+    spec([schedule, agent('Hi')]),
+    'TriggerNotSupported',
+    /^node tick: this version cannot activate a schedule trigger yet; use manual or webhook$/,
+  ],
+  [
+    'a webhook with authentication, which would be open without it',
+    spec([{ id: 'trigger', webhook: { path: 'orders', auth: bearer } }]),
+    'FieldNotSupported',
+    /^node trigger: .*webhook\.auth/,
+  ],
+  [
+    'forEach',
+    spec([webhook, agent('Hi', { forEach: "{{ $('trigger').data_content }}" })]),
+    'FieldNotSupported',
+    /^node agent_1: .*forEach/,
+  ],
+  [
+    'tools of an agent',
+    spec([
+      webhook,
+      { id: 'a', agent: { credential: 'llm', model: 'm', prompt: 'p', tools: [{ skill: 'send_email' }] } },
+    ]),
+    'FieldNotSupported',
+    /^node a: .*agent\.tools/,
+  ],
+  [
+    'a skill that does not exist',
+    spec([webhook, { id: 's', skill: { name: 'send_fax' } }]),
+    'UnknownSkill',
+    /^node s: skill: there is no skill named send_fax; use one of .*send_email/,
+  ],
+  [
+    'a parameter that the skill lacks',
+    spec([webhook, mail({ ...good, colour: 'red' })]),
+    'InvalidParameters',
+    /^node mail: skill: parameters: .*colour/,
+  ],
+  [
+    'a skill without the credential that it needs',
+    spec([webhook, { id: 's', skill: { name: 'send_email', parameters: good } }]),
+    'InvalidParameters',
+    /^node s: skill: credential is missing: .*smtp/,
+  ],
+  [
+    'a reference that is not closed',
+    spec([webhook, agent("{{ $('trigger').text_content")]),
+    'InvalidExpression',
+    /^node agent_1: agent\.prompt: line 1, column \d+: /,
+  ],
+  [
+    'an item outside of forEach',
+    spec([webhook, agent('{{ $item.name }}')]),
+    'InvalidExpression',
+    /^node agent_1: agent\.prompt: \$item\.name exists only in a node with forEach/,
+  ],
+  [
+    'a reference to a node that does not exist',
+    spec([webhook, agent("{{ $('triger').text_content }}")]),
+    'UnknownReference',
+    /^node agent_1: agent\.prompt: \$\('triger'\)\.text_content names a node that does not exist: use one of: trigger$/,
+  ],
+  [
+    'a reference to a node that comes later, deep inside of parameters',
+    spec([webhook, mail({ ...good, body: { deep: ["{{ $('agent_1').text_content }}"] } }), agent('Hi')]),
+    'UnknownReference',
+    /^node mail: skill\.parameters: .* does not come before mail: add an edge .*: trigger$/,
+  ],
+  [
+    'a reference to a node of another branch',
+    spec(
+      [webhook, agent('Hi'), mail({ ...good, body: "{{ $('agent_1').text_content }}" })],
+      [
+        { from: 'trigger', to: 'agent_1' },
+        { from: 'trigger', to: 'mail' },
+      ],
+    ),
+    'UnknownReference',
+    /does not come before mail/,
+  ],
+  [
+    'a condition that cannot be parsed',
+    spec([webhook, mail(good)], [{ from: 'trigger', to: 'mail', when: 'nodes.trigger.data_content >' }]),
+    'InvalidExpression',
+    /^edge trigger → mail: when: line 1, column \d+: /,
+  ],
+  [
+    'a condition that names its own end',
+    spec([webhook, mail(good)], [{ from: 'trigger', to: 'mail', when: 'nodes.mail.text_content == ""' }]),
+    'UnknownReference',
+    /^edge trigger → mail: when: nodes\.mail names a node that does not come before mail/,
+  ],
+];
+
+test.each(invalid)(
+  '%s is refused with its reason, the place and what to do',
+  (_sentence, spec, reason, says) => {
+    const [violation] = validate(spec);
+    expect(violation).toMatchObject({ reason, message: expect.stringMatching(says) });
+  },
+);
+
+test('what is wrong with the trigger is marked so, because nothing may be served under it', () => {
+  const open = spec([{ id: 'trigger', webhook: { path: 'orders', auth: bearer } }, agent('{{')]);
+  expect(validate(open).map(({ trigger }) => trigger)).toEqual([true, undefined]);
+});
+
+test('everything that is wrong is found at once', () => {
+  const nodes = [schedule, agent('{{'), mail({ to: 'nobody', subject: 'Hello', body: 'Text' })];
+  expect(validate(spec(nodes)).map(({ reason }) => reason)).toEqual([
+    'TriggerNotSupported',
+    'InvalidParameters',
+    'InvalidExpression',
+  ]);
+});

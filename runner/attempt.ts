@@ -1,0 +1,75 @@
+/** One attempt of one step: bounded in time, stoppable, and with a credential that is read again when it was refused. */
+import { StepError } from '../api/reasons.ts';
+import type { RevisionStep } from '../api/revision.ts';
+import {
+  abortion,
+  inDoubt,
+  type CredentialAccess,
+  type Effect,
+  type NodeLog,
+  type StepContext,
+  type StepResult,
+} from '../nodes/node.ts';
+import { executeStep, type StepFields } from '../nodes/step.ts';
+import type { CredentialSource } from './credentials.ts';
+
+export type Attempt = {
+  step: RevisionStep;
+  fields: StepFields;
+  effect: Effect;
+  effectKey: string;
+  run: StepContext['run'];
+  credentials: CredentialSource;
+  emitText: (text: string) => void;
+  log: NodeLog;
+};
+
+/** How long a step that was stopped may take to say how it ended. */
+const STOP_GRACE_MS = 5_000;
+const LONGEST_TIMER_MS = 2_147_483_647;
+
+/**
+ * Executes the attempt until it ends, its timeout has passed, or `stop` is aborted.
+ * @throws StepError, or whatever a defect throws
+ */
+export async function attemptStep(attempt: Attempt, stop: AbortSignal): Promise<StepResult> {
+  const { step, effect } = attempt;
+  const timeout = new AbortController();
+  const timer = setTimeout(
+    () =>
+      timeout.abort(
+        new StepError('Timeout', `the step took longer than its timeout of ${step.timeoutMs / 1_000} s`),
+      ),
+    Math.min(step.timeoutMs, LONGEST_TIMER_MS),
+  );
+  const signal = AbortSignal.any([stop, timeout.signal]);
+  const deaf = Promise.withResolvers<never>();
+  let grace: NodeJS.Timeout | undefined;
+  signal.addEventListener('abort', () => {
+    grace = setTimeout(
+      () => deaf.reject(inDoubt(effect, abortion(signal), 'the step did not stop')),
+      STOP_GRACE_MS,
+    );
+  });
+  try {
+    return await Promise.race([withFreshCredential(attempt, signal), deaf.promise]);
+  } finally {
+    clearTimeout(timer);
+    clearTimeout(grace);
+  }
+}
+
+/** A login that was refused may have been one with a secret that has changed since it was read. */
+async function withFreshCredential(attempt: Attempt, signal: AbortSignal): Promise<StepResult> {
+  const { step, fields, credentials, run, effect, effectKey, emitText, log } = attempt;
+  let used: CredentialAccess | undefined;
+  const credential = async (name: string): Promise<CredentialAccess> => (used = await credentials.get(name));
+  const context: StepContext = { run, credential, signal, effect, effectKey, emitText, log };
+  try {
+    return await executeStep(step, fields, context);
+  } catch (error) {
+    if (!(error instanceof StepError) || error.reason !== 'CredentialRejected' || !used) throw error;
+    if (signal.aborted || !(await credentials.hasChanged(used))) throw error;
+    return executeStep(step, fields, context);
+  }
+}

@@ -1,0 +1,139 @@
+/**
+ * The loop of a runner: claims as many runs as there is room for, in the order that the run store finds fair, and executes
+ * them at the same time. No failure of a run ends the loop.
+ */
+import { sleep } from '../kube/clock.ts';
+import { advance } from '../runs/advance.ts';
+import { claimRuns } from '../runs/claim.ts';
+import { getRevision } from '../runs/project.ts';
+import type { Claim, ProjectUid, RunEnd } from '../runs/types.ts';
+import { waitForWork } from '../runs/wake.ts';
+import { StepError } from '../api/reasons.ts';
+import { RunExecution, type Conclusion, type ExecutionDeps } from './execute.ts';
+import { createPlanCache, type Plan } from './plan.ts';
+
+export type ClaimsDeps = ExecutionDeps & { project: ProjectUid; runner: string; concurrency: number };
+
+const PAUSE_MS = 1_000;
+
+export class Claims {
+  readonly #deps: ClaimsDeps;
+  readonly #plans = createPlanCache();
+  /** What is executed here; a run without an execution waits for its revision. */
+  readonly #held = new Map<string, RunExecution | undefined>();
+  #ended = Promise.withResolvers<void>();
+
+  constructor(deps: ClaimsDeps) {
+    this.#deps = deps;
+  }
+
+  /** Claims and executes until the signal is aborted. What was claimed by then goes on. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { conn, project, runner, concurrency } = this.#deps;
+    const stopped = new Promise<void>((resolve) => {
+      signal.addEventListener('abort', () => resolve(), { once: true });
+    });
+    while (!signal.aborted) {
+      const max = concurrency - this.#held.size;
+      if (max <= 0) {
+        await Promise.race([this.#ended.promise, stopped]);
+        continue;
+      }
+      const claimed = await claimRuns(conn, { project, runner, max });
+      if (claimed.outcome === 'unavailable') await sleep(PAUSE_MS, signal);
+      else {
+        await this.#executeAll(claimed.claims);
+        if (claimed.claims.length < max) await waitForWork(conn, project, signal);
+      }
+    }
+  }
+
+  /** Stops a run that somebody cancelled, if it is executed here. */
+  cancel(run: string): void {
+    this.#held.get(run)?.cancel();
+  }
+
+  /** Resolves when nothing is executed any more. */
+  async idle(): Promise<void> {
+    while (this.#held.size > 0) await this.#ended.promise;
+  }
+
+  /** Stops what is executed, and hands back what cannot end. */
+  leave(): void {
+    for (const execution of this.#held.values()) execution?.leave();
+  }
+
+  /** All at once, but for runs that runners died with: each of those has the process to itself. */
+  async #executeAll(claims: readonly Claim[]): Promise<void> {
+    for (const claim of claims) if (!claim.alone) void this.#settle(claim);
+    for (const claim of claims.filter(({ alone }) => alone)) {
+      await this.idle();
+      await this.#settle(claim);
+    }
+  }
+
+  async #settle(claim: Claim): Promise<void> {
+    const { metrics, log } = this.#deps;
+    const { run, workflow } = claim.state;
+    this.#hold(run, undefined);
+    try {
+      const conclusion = await this.#execute(claim);
+      metrics.runs.inc({ conclusion });
+      log.debug({ run, workflow, conclusion }, 'run concluded');
+    } catch (error) {
+      log.error({ run, workflow, err: error }, 'run failed by a defect');
+      const message = 'a defect of Windlass; the log of the runner has the details';
+      metrics.runs.inc({
+        conclusion: await this.#end(claim, { phase: 'Failed', reason: 'Internal', message }),
+      });
+    }
+    this.#held.delete(run);
+    metrics.claims.set(this.#held.size);
+    this.#ended.resolve();
+    this.#ended = Promise.withResolvers();
+  }
+
+  #hold(run: string, execution: RunExecution | undefined): void {
+    this.#held.set(run, execution);
+    this.#deps.metrics.claims.set(this.#held.size);
+  }
+
+  async #execute(claim: Claim): Promise<Conclusion> {
+    const plan = this.#plans.get(claim.state.revision) ?? (await this.#plan(claim.state.revision));
+    if (!plan) return 'abandoned';
+    if ('phase' in plan) return this.#end(claim, plan);
+    const execution = new RunExecution(claim, plan, this.#deps);
+    this.#hold(claim.state.run, execution);
+    return execution.drive();
+  }
+
+  /** The plan of a revision, or how a run ends that has none; undefined when the process ends before it is known. */
+  async #plan(revision: string): Promise<Plan | RunEnd | undefined> {
+    const { conn, project, abandon } = this.#deps;
+    while (!abandon.aborted) {
+      const found = await getRevision(conn, project, revision);
+      if (!found) {
+        const message = `the revision ${revision} does not exist any more`;
+        return { phase: 'Failed', reason: 'RevisionMissing', message };
+      }
+      if (!('outcome' in found)) return planOrEnd(() => this.#plans.put(revision, found));
+      await sleep(PAUSE_MS, abandon);
+    }
+    return undefined;
+  }
+
+  async #end(claim: Claim, end: RunEnd): Promise<Conclusion> {
+    const ref = { project: claim.state.project, run: claim.state.run, token: claim.token };
+    const { outcome } = await advance(this.#deps.conn, ref, { end });
+    return outcome === 'done' ? end.phase : 'abandoned';
+  }
+}
+
+function planOrEnd(plan: () => Plan): Plan | RunEnd {
+  try {
+    return plan();
+  } catch (error) {
+    if (error instanceof StepError) return { phase: 'Failed', reason: error.reason, message: error.message };
+    throw error;
+  }
+}

@@ -1,0 +1,43 @@
+/** What a runner is told from outside: its environment, read once and checked. A value that makes no sense stops it. */
+import * as z from 'zod';
+
+const count = (least: number, most: number) => z.coerce.number().int().min(least).max(most);
+
+const environment = z.object({
+  /** The uid of the project's namespace, which names the project in the run store. */
+  PROJECT_UID: z.string().regex(/^[A-Za-z0-9-]{1,64}$/),
+  POD_NAMESPACE: z.string().min(1),
+  /** Who this runner is among those that claim. */
+  POD_NAME: z.string().min(1),
+  /** The run store, without user and password. */
+  REDIS_URL: z.url({ protocol: /^rediss?$/ }),
+  REDIS_USERNAME: z.string().min(1).optional(),
+  REDIS_PASSWORD: z.string().min(1).optional(),
+  /** Outside a cluster: the kubeconfig to use. */
+  KUBECONFIG: z.string().min(1).optional(),
+  /** How many runs are executed at the same time. */
+  CONCURRENCY: count(1, 1_000).default(50),
+  /** The pod's terminationGracePeriodSeconds: runs may go on until 5 s before its end. */
+  GRACE_SECONDS: count(5, 3_600).default(60),
+  /** The port of /healthz, /readyz and /metrics. */
+  METRICS_PORT: count(0, 65_535).default(9090),
+  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace']).default('info'),
+});
+
+export type RunnerConfig = z.infer<typeof environment>;
+
+/** Reads the environment. Throws an Error that names every variable that is missing or makes no sense. */
+export function readConfig(env: Record<string, string | undefined>): RunnerConfig {
+  const given = Object.fromEntries(
+    Object.entries(env).filter(([, value]) => value !== undefined && value !== ''),
+  );
+  const result = environment.safeParse(given);
+  if (result.success) return result.data;
+  const problems = result.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
+  throw new Error(`The runner's environment is not usable.\n  ${problems.join('\n  ')}`);
+}
+
+/** The runner's own configuration. What the pod says about the API server comes with it. */
+export function runnerConfig(): { config: RunnerConfig; env: Record<string, string | undefined> } {
+  return { config: readConfig(process.env), env: process.env };
+}

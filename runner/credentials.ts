@@ -1,0 +1,92 @@
+/**
+ * The credentials of the project, as the steps use them. Only Secrets that a Credential names are read, each by its name.
+ * Steps go on with what is known while the API server is away.
+ */
+import { secretRefs } from '../api/credential.ts';
+import { GROUP, VERSION } from '../api/group.ts';
+import { CREDENTIAL, type Credential } from '../api/kinds.ts';
+import { StepError } from '../api/reasons.ts';
+import type { SecretKeyRef } from '../api/value.ts';
+import type { Cache } from '../kube/cache.ts';
+import { namespacedResource } from '../kube/resource.ts';
+import type { CredentialAccess } from '../nodes/node.ts';
+import { Secret } from '../nodes/secret.ts';
+import type { SecretReader, SecretValues } from './secrets.ts';
+
+export const credentialResource = namespacedResource<Credential>(
+  GROUP,
+  VERSION,
+  CREDENTIAL.kind,
+  CREDENTIAL.plural,
+);
+
+/** Where steps get credentials from. */
+export type CredentialSource = {
+  /** Throws a StepError `CredentialMissing` when the credential or one of its Secrets is not there. */
+  get(name: string): Promise<CredentialAccess>;
+  /** Reads the Secrets again, since the credential was refused. True when they are not what it was made of. */
+  hasChanged(used: CredentialAccess): Promise<boolean>;
+};
+
+/** A Secret that works is read again after this time. */
+const MOST_AGE_MS = 300_000;
+
+type Parts = Map<string, SecretValues | undefined>;
+
+/** The credentials that the cache follows. A change of a Credential has its Secrets read again when they are next used. */
+export function createCredentials(
+  cache: Pick<Cache<Credential>, 'get' | 'onChange'>,
+  reader: SecretReader,
+  namespace: string,
+): CredentialSource {
+  const madeOf = new WeakMap<CredentialAccess, Parts>();
+  cache.onChange(({ object }) => {
+    for (const { name } of secretRefs(object.spec)) reader.forget(name);
+  });
+
+  async function partsOf(credential: Credential, mostAgeMs: number): Promise<Parts> {
+    const names = [...new Set(secretRefs(credential.spec).map(({ name }) => name))];
+    try {
+      return new Map(
+        await Promise.all(names.map(async (name) => [name, await reader.read(name, mostAgeMs)] as const)),
+      );
+    } catch (error) {
+      const message = `a Secret of the Credential ${credential.metadata.name} cannot be read now`;
+      throw new StepError('CredentialMissing', message, { cause: error });
+    }
+  }
+
+  return {
+    get: async (name) => {
+      const credential = cache.get(namespace, name);
+      if (!credential) {
+        throw new StepError(
+          'CredentialMissing',
+          `there is no Credential ${name} in this namespace: apply it`,
+        );
+      }
+      const parts = await partsOf(credential, MOST_AGE_MS);
+      const access: CredentialAccess = {
+        name,
+        spec: credential.spec,
+        secret: (ref) => secretOf(name, ref, parts.get(ref.name)),
+      };
+      madeOf.set(access, parts);
+      return access;
+    },
+    hasChanged: async (used) => {
+      const credential = cache.get(namespace, used.name);
+      if (!credential) return false;
+      if (JSON.stringify(credential.spec) !== JSON.stringify(used.spec)) return true;
+      const parts = await partsOf(credential, 0);
+      return [...parts].some(([name, values]) => values !== madeOf.get(used)?.get(name));
+    },
+  };
+}
+
+function secretOf(credential: string, { name, key }: SecretKeyRef, values: SecretValues | undefined): Secret {
+  const value = values && Object.hasOwn(values, key) ? values[key] : undefined;
+  if (value !== undefined && value !== '') return new Secret(value);
+  const problem = values ? `has no key ${key}: add it` : 'does not exist: create it';
+  throw new StepError('CredentialMissing', `the Secret ${name} of the Credential ${credential} ${problem}`);
+}

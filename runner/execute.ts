@@ -1,0 +1,268 @@
+/**
+ * Executes one run that was claimed: turns of decisions in memory, each stored before its effects begin. A claim that is
+ * another's by now drops the run without a word; a store that is away is asked again for as long as this process lives.
+ */
+import { StepError } from '../api/reasons.ts';
+import type { Log } from '../kube/log.ts';
+import { sleep } from '../kube/clock.ts';
+import type { Effect, StepResult } from '../nodes/node.ts';
+import { advance } from '../runs/advance.ts';
+import type { RunStoreConnection } from '../runs/connection.ts';
+import { createEventWriter } from '../runs/events.ts';
+import { handBack } from '../runs/handback.ts';
+import type {
+  Advance,
+  Claim,
+  ClaimRef,
+  Fenced,
+  NodeStart,
+  RunEnd,
+  TooLarge,
+  Unavailable,
+} from '../runs/types.ts';
+import { attemptStep } from './attempt.ts';
+import type { CredentialSource } from './credentials.ts';
+import { afterFailure, asStepError } from './failure.ts';
+import {
+  awaitRetry,
+  endNode,
+  mark,
+  openMemory,
+  progressOf,
+  release,
+  refuseOutputs,
+  succeed,
+  type Memory,
+} from './memory.ts';
+import type { RunnerMetrics } from './metrics.ts';
+import type { Plan } from './plan.ts';
+import { takeTurn } from './turn.ts';
+
+export type ExecutionDeps = {
+  conn: RunStoreConnection;
+  credentials: CredentialSource;
+  metrics: RunnerMetrics;
+  log: Log;
+  /** Aborted when the process ends: what is not stored by then is left to whoever takes over. */
+  abandon: AbortSignal;
+};
+
+/** How the runner is done with a run. */
+export type Conclusion = RunEnd['phase'] | 'fenced' | 'handed-back' | 'abandoned';
+
+const FIRST_PAUSE_MS = 50;
+const LONGEST_PAUSE_MS = 2_000;
+const LONGEST_TIMER_MS = 2_147_483_647;
+
+export class RunExecution {
+  readonly #deps: ExecutionDeps;
+  readonly #claim: Claim;
+  readonly #ref: ClaimRef;
+  readonly #memory: Memory;
+  readonly #events: ReturnType<typeof createEventWriter>;
+  readonly #attempts = new Map<string, AbortController>();
+  readonly #timers = new Set<NodeJS.Timeout>();
+  readonly #claimedAt = performance.now();
+  #wake = Promise.withResolvers<void>();
+  #over = false;
+  #hasDeadline = false;
+
+  constructor(claim: Claim, plan: Plan, deps: ExecutionDeps) {
+    const { project, run } = claim.state;
+    this.#deps = deps;
+    this.#claim = claim;
+    this.#ref = { project, run, token: claim.token };
+    this.#memory = openMemory(claim, plan, Date.now());
+    this.#events = createEventWriter(deps.conn, this.#ref);
+  }
+
+  /** Somebody asked to cancel the run: what runs is stopped, then the run ends. */
+  cancel(): void {
+    const message = 'somebody cancelled the run';
+    this.#halt({ phase: 'Cancelled', reason: 'Cancelled', message }, new StepError('Cancelled', message));
+  }
+
+  /** The runner leaves: what runs is stopped, and the run handed back. */
+  leave(): void {
+    this.#memory.leaving = true;
+    this.#stopAttempts(new StepError('Cancelled', 'the runner was stopped'));
+    this.#wake.resolve();
+  }
+
+  /** Executes until the run has ended, or is no longer ours. Throws only for defects. */
+  async drive(): Promise<Conclusion> {
+    if (this.#claim.state.cancelRequested) this.cancel();
+    if (this.#claim.remainingMs <= 0) this.#overdue();
+    try {
+      return await this.#turns();
+    } finally {
+      this.#over = true;
+      this.#stopAttempts(new StepError('Cancelled', 'the run is over for this runner'));
+      for (const timer of this.#timers) clearTimeout(timer);
+    }
+  }
+
+  async #turns(): Promise<Conclusion> {
+    for (;;) {
+      const step = takeTurn(this.#memory, Date.now());
+      if (step) {
+        const conclusion = await this.#take(step);
+        if (conclusion) return conclusion;
+      } else if (this.#memory.leaving && this.#attempts.size === 0) {
+        return await this.#handBack();
+      } else {
+        await this.#wake.promise;
+        this.#wake = Promise.withResolvers();
+      }
+    }
+  }
+
+  /** Stores one step forward, and begins what it marked. */
+  async #take(step: Advance): Promise<Conclusion | undefined> {
+    // Written first on the same connection, so that a watcher sees the text of a node before its end.
+    if (step.checkpoints) void this.#events.flush();
+    const outcome = await this.#insist(() => advance(this.#deps.conn, this.#ref, step));
+    if (!outcome) return 'abandoned';
+    if (outcome.outcome === 'fenced') return 'fenced';
+    if (outcome.outcome === 'too-large') {
+      const limit = `${Math.round(outcome.limitBytes / 1024)} KiB`;
+      refuseOutputs(this.#memory, step, `the output is larger than a ${outcome.what} may be (${limit})`);
+      return undefined;
+    }
+    if (step.end) return step.end.phase;
+    if (outcome.cancelRequested) this.cancel();
+    for (const start of step.starts ?? []) this.#begin(start);
+    return undefined;
+  }
+
+  /** Calls until the store has answered; undefined when the process ends before. */
+  async #insist<T extends Fenced | TooLarge>(
+    call: () => Promise<T | Unavailable>,
+  ): Promise<Exclude<T, Unavailable> | undefined> {
+    for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
+      const outcome = await call();
+      if (outcome.outcome !== 'unavailable') return outcome as Exclude<T, Unavailable>;
+      await sleep(pause, this.#deps.abandon);
+      if (this.#deps.abandon.aborted) return undefined;
+    }
+  }
+
+  async #handBack(): Promise<Conclusion> {
+    const outcome = await this.#insist(() => handBack(this.#deps.conn, this.#ref));
+    if (!outcome) return 'abandoned';
+    return outcome.outcome === 'fenced' ? 'fenced' : 'handed-back';
+  }
+
+  #begin({ id, attempt }: NodeStart): void {
+    const controller = new AbortController();
+    this.#attempts.set(id, controller);
+    this.#watchDeadline();
+    if (this.#memory.halt) controller.abort(this.#reasonOfHalt(this.#memory.halt));
+    else if (this.#memory.leaving) controller.abort(new StepError('Cancelled', 'the runner was stopped'));
+    const startedAt = performance.now();
+    const end = (conclude: () => void): void => {
+      this.#attempts.delete(id);
+      if (this.#over) return;
+      this.#observe(id, (performance.now() - startedAt) / 1_000);
+      conclude();
+      this.#wake.resolve();
+    };
+    this.#attempt(id, attempt, controller.signal).then(
+      (result) => end(() => succeed(this.#memory, id, result, Date.now())),
+      (error: unknown) => end(() => this.#fail(id, attempt, error)),
+    );
+  }
+
+  async #attempt(id: string, attempt: number, stop: AbortSignal): Promise<StepResult> {
+    const { state } = this.#claim;
+    const planned = this.#memory.plan.steps.get(id);
+    const { fields } = progressOf(this.#memory, id);
+    if (!planned || !fields) throw new Error(`node ${id} begins without fields`);
+    stop.throwIfAborted();
+    return attemptStep(
+      {
+        step: planned.step,
+        fields,
+        effect: planned.effect as Effect,
+        effectKey: `${state.project}/${state.run}/${id}/${attempt}`,
+        run: { name: state.run, workflow: state.workflow, node: id, test: state.test },
+        credentials: this.#deps.credentials,
+        emitText: (text) => this.#events.text(id, text),
+        log: this.#deps.log,
+      },
+      stop,
+    );
+  }
+
+  #fail(id: string, attempt: number, thrown: unknown): void {
+    const memory = this.#memory;
+    const error = asStepError(thrown);
+    if (error.reason === 'Internal') {
+      this.#deps.log.error({ run: this.#ref.run, node: id, err: thrown }, 'step failed by a defect');
+    }
+    const { retry } = memory.plan.steps.get(id)?.step ?? {
+      retry: { limit: 0, initialMs: 0, factor: 1, maxMs: 0 },
+    };
+    const next = afterFailure(error, attempt, retry);
+    if (memory.leaving && !memory.halt && error.reason === 'Cancelled') release(memory, id);
+    else if (next.kind === 'end' || memory.halt) endNode(memory, id, next.end, Date.now());
+    else {
+      awaitRetry(memory, id, next.end);
+      this.#later(next.delayMs, () => this.#retry(id));
+    }
+  }
+
+  #retry(id: string): void {
+    if (this.#memory.phases.get(id) !== 'Waiting' || this.#memory.leaving) return;
+    mark(this.#memory, id, Date.now());
+    this.#wake.resolve();
+  }
+
+  /** Runs without effects never need the timer, and are spared it. */
+  #watchDeadline(): void {
+    if (this.#hasDeadline) return;
+    this.#hasDeadline = true;
+    this.#later(this.#claim.remainingMs - (performance.now() - this.#claimedAt), () => this.#overdue());
+  }
+
+  #overdue(): void {
+    const message = `the run took longer than its timeout of ${this.#memory.plan.timeoutMs / 1_000} s`;
+    const reason = 'RunTimeout';
+    this.#halt({ phase: 'Failed', reason, message }, new StepError(reason, message));
+  }
+
+  #later(ms: number, then: () => void): void {
+    const timer = setTimeout(
+      () => {
+        this.#timers.delete(timer);
+        then();
+      },
+      Math.min(ms, LONGEST_TIMER_MS),
+    );
+    this.#timers.add(timer);
+  }
+
+  #halt(end: RunEnd, why: StepError): void {
+    this.#memory.halt ??= end;
+    this.#stopAttempts(why);
+    this.#wake.resolve();
+  }
+
+  #reasonOfHalt({ phase, reason, message = '' }: RunEnd): StepError {
+    if (reason === 'RunTimeout') return new StepError('RunTimeout', message);
+    return new StepError('Cancelled', phase === 'Cancelled' ? message : 'the run has failed meanwhile');
+  }
+
+  #stopAttempts(why: StepError): void {
+    for (const controller of this.#attempts.values()) controller.abort(why);
+  }
+
+  #observe(id: string, seconds: number): void {
+    const { step } = this.#memory.plan.steps.get(id) ?? {};
+    if (!step) return;
+    this.#deps.metrics.nodeSeconds.observe(
+      { kind: step.kind === 'skill' ? step.skill.name : step.kind },
+      seconds,
+    );
+  }
+}

@@ -1,0 +1,50 @@
+/** What the failure of an attempt means: another attempt later, or an end. Pure, so that a table of cases can hold it. */
+import { ExpressionError } from '../api/expression/errors.ts';
+import { StepError, type FailureReason } from '../api/reasons.ts';
+import type { RetryPolicy } from '../api/revision.ts';
+import { backoffDelay } from '../kube/backoff.ts';
+
+const JITTER = 0.2;
+/** The longest message that a record holds. */
+const MESSAGE_LIMIT = 4_096;
+
+export type FailedEnd = { phase: 'Failed' | 'Unknown' | 'Cancelled'; reason: FailureReason; message: string };
+export type AfterFailure =
+  | { kind: 'retry'; delayMs: number; end: FailedEnd }
+  | { kind: 'end'; end: FailedEnd };
+
+/** Decides what follows on the failure of attempt `attempt` (from 1). `Retry-After` is honoured as the least wait. */
+export function afterFailure(
+  error: StepError,
+  attempt: number,
+  retry: RetryPolicy,
+  random: () => number = Math.random,
+): AfterFailure {
+  const end = failedEnd(error);
+  if (end.phase !== 'Failed' || !error.retryable || attempt > retry.limit) return { kind: 'end', end };
+  const own = backoffDelay({ ...retry, jitter: JITTER }, attempt, random);
+  return { kind: 'retry', delayMs: Math.max(own, error.retryAfterMs ?? 0), end };
+}
+
+/** How a node ends that failed with this error. */
+export function failedEnd({ reason, message }: StepError): FailedEnd {
+  const phases: Partial<Record<FailureReason, FailedEnd['phase']>> = {
+    EffectUnknown: 'Unknown',
+    Cancelled: 'Cancelled',
+  };
+  return { phase: phases[reason] ?? 'Failed', reason, message: message.slice(0, MESSAGE_LIMIT) };
+}
+
+/** Whatever was thrown, as the error of a step. What is no StepError is a defect, and its text stays in the log. */
+export function asStepError(error: unknown): StepError {
+  if (error instanceof StepError) return error;
+  if (error instanceof ExpressionError) {
+    const reasons = { MissingValue: 'MissingValue', Limit: 'OutputTooLarge' } as const;
+    const reason =
+      error.code === 'MissingValue' || error.code === 'Limit' ? reasons[error.code] : 'InvalidParameters';
+    return new StepError(reason, error.message, { cause: error });
+  }
+  return new StepError('Internal', 'a defect of Windlass; the log of the runner has the details', {
+    cause: error,
+  });
+}

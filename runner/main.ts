@@ -1,0 +1,69 @@
+/** The program of a runner pod: wires configuration, API server, run store and the runner. */
+import { pino } from 'pino';
+import { createCache } from '../kube/cache.ts';
+import { createClient } from '../kube/client.ts';
+import { inClusterConnection, kubeconfigConnection } from '../kube/config.ts';
+import { startBeats } from '../runs/beat.ts';
+import { connectRunStore } from '../runs/connection.ts';
+import { createRecorder } from '../runs/record/recorder.ts';
+import { runnerConfig } from './config.ts';
+import { createCredentials, credentialResource } from './credentials.ts';
+import { serveHealth } from './health.ts';
+import { createMetrics } from './metrics.ts';
+import { startRunner } from './runner.ts';
+import { createSecretReader } from './secrets.ts';
+
+/** From the end of patience to the end of the pod. */
+const LEAVE_MS = 5_000;
+
+const { config, env } = runnerConfig();
+const { PROJECT_UID: project, POD_NAMESPACE: namespace, POD_NAME: runner, CONCURRENCY: concurrency } = config;
+const log = pino({ level: config.LOG_LEVEL, base: { program: 'runner', runner } });
+const stop = new AbortController();
+for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop.abort());
+
+const account = {
+  url: config.REDIS_URL,
+  ...(config.REDIS_USERNAME && { username: config.REDIS_USERNAME }),
+  ...(config.REDIS_PASSWORD && { password: config.REDIS_PASSWORD }),
+};
+const conn = connectRunStore({ ...account, name: runner, log });
+const connection = config.KUBECONFIG
+  ? await kubeconfigConnection(config.KUBECONFIG)
+  : inClusterConnection(env);
+const kube = createClient(connection, { fieldManager: 'windlass-runner', userAgent: 'windlass-runner' });
+const cache = createCache({ client: kube, resource: credentialResource, namespace, log });
+const metrics = createMetrics({ defaults: true });
+const unready = (): string | undefined => {
+  if (!cache.hasSynced()) return 'the credentials are not read yet';
+  return conn.healthy() ? undefined : 'the run store does not answer';
+};
+const health = await serveHealth({ port: config.METRICS_PORT, registry: metrics.registry, unready });
+const following = new AbortController();
+const followed = cache.start(following.signal);
+log.info({ project, namespace, concurrency }, 'runner starts');
+
+// Without credentials every step would fail: a run is claimed when it can be executed, and not before.
+await Promise.race([cache.synced, new Promise((resolve) => stop.signal.addEventListener('abort', resolve))]);
+if (!stop.signal.aborted) {
+  const active = startRunner({
+    conn,
+    project,
+    runner,
+    concurrency,
+    credentials: createCredentials(cache, createSecretReader(kube, namespace), namespace),
+    beats: startBeats({ ...account, project, runner }),
+    recorder: createRecorder({ conn, kube, project, namespace, log }),
+    metrics,
+    log,
+  });
+  log.info({}, 'runner claims');
+  if (!stop.signal.aborted) await new Promise((resolve) => stop.signal.addEventListener('abort', resolve));
+  log.info({}, 'runner stops');
+  await active.stop(config.GRACE_SECONDS * 1_000 - LEAVE_MS);
+}
+following.abort();
+await followed;
+health.close();
+await Promise.all([conn.close(), kube.close()]);
+process.exit(0);

@@ -1,0 +1,66 @@
+/** A runner: claims and executes runs, takes over from runners that died, records what happened, and leaves in order. */
+import type { Log } from '../kube/log.ts';
+import { sleep } from '../kube/clock.ts';
+import type { Beats } from '../runs/beat.ts';
+import { watchCancels } from '../runs/cancel.ts';
+import type { RunStoreConnection } from '../runs/connection.ts';
+import { handBackAll } from '../runs/handback.ts';
+import { createTakeover } from '../runs/takeover.ts';
+import type { ProjectUid } from '../runs/types.ts';
+import { Claims } from './claims.ts';
+import type { CredentialSource } from './credentials.ts';
+import type { RunnerMetrics } from './metrics.ts';
+
+export type RunnerOptions = {
+  conn: RunStoreConnection;
+  project: ProjectUid;
+  /** Who it is among those that claim; the beats have the same name. */
+  runner: string;
+  concurrency: number;
+  credentials: CredentialSource;
+  beats: Beats;
+  /** Writes the records, if this runner shall. */
+  recorder?: { run(signal: AbortSignal): Promise<void> };
+  metrics: RunnerMetrics;
+  log: Log;
+};
+
+export type Runner = {
+  /** Claims nothing more, lets what is executed go on for that long, hands back the rest, and ends. */
+  stop(patienceMs: number): Promise<void>;
+};
+
+/** How long steps that were stopped may take to say how they ended: a little more than their own grace. */
+const LEAVE_MS = 3_000;
+/** How long the records may catch up at the end. Other runners go on with what is left. */
+const LAST_RECORDS_MS = 1_000;
+
+/** Starts it. */
+export function startRunner(options: RunnerOptions): Runner {
+  const { conn, project, runner, beats, recorder, log } = options;
+  const claiming = new AbortController();
+  const serving = new AbortController();
+  const abandon = new AbortController();
+  const claims = new Claims({ ...options, abandon: abandon.signal });
+  const cancels = watchCancels(conn, project, (run) => claims.cancel(run));
+  const loops = [
+    claims.run(claiming.signal),
+    createTakeover({ conn, project, runner, log }).run(serving.signal),
+    recorder?.run(serving.signal) ?? Promise.resolve(),
+  ];
+  return {
+    stop: async (patienceMs) => {
+      claiming.abort();
+      await Promise.race([claims.idle(), sleep(patienceMs)]);
+      claims.leave();
+      await Promise.race([claims.idle(), sleep(LEAVE_MS)]);
+      abandon.abort();
+      await handBackAll(conn, { project, runner });
+      cancels.stop();
+      if (recorder) await sleep(LAST_RECORDS_MS);
+      serving.abort();
+      await Promise.allSettled(loops);
+      await beats.stop();
+    },
+  };
+}

@@ -1,0 +1,85 @@
+/**
+ * Secrets of the project by name, kept in memory. Guarantees that a Secret is asked for at most every 5 s, however many
+ * steps want it, and that what was read once stays usable while the API server is away.
+ */
+import type { KubeClient } from '../kube/client.ts';
+import { secrets } from '../kube/resource.ts';
+
+/** Keys and values of a Secret. The same object as long as they are the same. */
+export type SecretValues = Readonly<Record<string, string>>;
+
+export type SecretReader = {
+  /** The Secret, read anew if what is known is older than that; undefined when there is none. Throws when nothing is known. */
+  read(name: string, mostAgeMs: number): Promise<SecretValues | undefined>;
+  /** The Secret is read anew the next time, whatever its age. */
+  forget(name: string): void;
+};
+
+type Entry = {
+  values: SecretValues | undefined;
+  error: unknown;
+  readAt: number;
+  pending: Promise<void> | undefined;
+};
+
+const LEAST_AGE_MS = 5_000;
+const READ_TIMEOUT_MS = 10_000;
+
+export function createSecretReader(
+  client: Pick<KubeClient, 'find'>,
+  namespace: string,
+  now: () => number = () => performance.now(),
+): SecretReader {
+  const entries = new Map<string, Entry>();
+
+  async function load(name: string, entry: Entry): Promise<void> {
+    try {
+      const secret = await client.find(secrets, { namespace, name }, { timeoutMs: READ_TIMEOUT_MS });
+      const values = secret && decoded(secret.data ?? {});
+      if (!isSame(values, entry.values)) entry.values = values;
+      entry.error = undefined;
+    } catch (error) {
+      entry.error = error;
+    }
+    entry.readAt = now();
+    entry.pending = undefined;
+  }
+
+  function entryOf(name: string): Entry {
+    const known = entries.get(name);
+    if (known) return known;
+    const entry: Entry = { values: undefined, error: undefined, readAt: -Infinity, pending: undefined };
+    entries.set(name, entry);
+    return entry;
+  }
+
+  return {
+    read: async (name, mostAgeMs) => {
+      const entry = entryOf(name);
+      const isUsable = entry.values !== undefined && entry.error === undefined;
+      const limit = isUsable ? Math.max(mostAgeMs, LEAST_AGE_MS) : LEAST_AGE_MS;
+      if (now() - entry.readAt >= limit) entry.pending ??= load(name, entry);
+      await entry.pending;
+      if (entry.values === undefined && entry.error !== undefined) throw entry.error;
+      return entry.values;
+    },
+    forget: (name) => {
+      const entry = entries.get(name);
+      if (entry) entry.readAt = -Infinity;
+    },
+  };
+}
+
+function decoded(data: Record<string, string>): SecretValues {
+  return Object.fromEntries(
+    Object.entries(data).map(([key, value]) => [key, Buffer.from(value, 'base64').toString('utf8')]),
+  );
+}
+
+function isSame(a: SecretValues | undefined, b: SecretValues | undefined): boolean {
+  if (!a || !b) return a === b;
+  const keys = Object.keys(a);
+  return (
+    keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && a[key] === b[key])
+  );
+}

@@ -1,0 +1,128 @@
+/**
+ * One turn of a run: decides everything that is due, executes what has no effect, and gives one step forward for the run
+ * store, which takes it as a whole or not at all. Every runner decides the same from the same state.
+ */
+import { evaluateCondition } from '../api/cel.ts';
+import { evaluate } from '../api/expression/evaluate.ts';
+import { ExpressionError } from '../api/expression/errors.ts';
+import { nextSteps, type GraphEdge, type NextSteps } from '../api/graph.ts';
+import { StepError } from '../api/reasons.ts';
+import { executePure, type StepFields } from '../nodes/step.ts';
+import type { Advance, RunEnd } from '../runs/types.ts';
+import { asStepError, failedEnd, type FailedEnd } from './failure.ts';
+import { endNode, isEnded, mark, scopeOf, skip, succeed, type Memory } from './memory.ts';
+
+/**
+ * What is to be stored now, or undefined. It is forgotten here: the caller stores it, and then starts what it marks.
+ */
+export function takeTurn(memory: Memory, now: number): Advance | undefined {
+  const end = decide(memory, now);
+  const { checkpoints, starts, reply } = memory;
+  if (checkpoints.length === 0 && starts.length === 0 && !end) return undefined;
+  memory.checkpoints = [];
+  memory.starts = [];
+  delete memory.reply;
+  return {
+    ...(checkpoints.length > 0 && { checkpoints }),
+    ...(starts.length > 0 && { starts }),
+    ...(reply && { reply }),
+    ...(end && { end }),
+  };
+}
+
+function decide(memory: Memory, now: number): RunEnd | undefined {
+  for (;;) {
+    const next = memory.halt ? undefined : judge(memory);
+    if (memory.halt || !next) return memory.halt && drain(memory, memory.halt, now);
+    for (const id of next.skipped) skip(memory, id, now);
+    if (next.finished) return { phase: 'Succeeded' };
+    const ready = next.ready.filter((id) => !memory.leaving || isPure(memory, id));
+    const ended = ready.filter((id) => begin(memory, id, now));
+    if (ended.length === 0) return undefined;
+  }
+}
+
+/** What the graph says. Sets `halt` when a node or a condition has failed the run. */
+function judge(memory: Memory): NextSteps | undefined {
+  try {
+    const next = nextSteps(memory.plan.graph, memory.phases, (edge) => holds(memory, edge));
+    if (next.failed === undefined) return next;
+    memory.halt = endOfFailure(memory, next.failed);
+  } catch (error) {
+    if (!(error instanceof ExpressionError)) throw error;
+    memory.halt = {
+      phase: 'Failed',
+      reason: 'ConditionFailed',
+      message: `a condition failed: ${error.message}`,
+    };
+  }
+  return undefined;
+}
+
+/** Nothing more starts: what waits to be tried again ends as its last attempt did. The end, once nothing runs. */
+function drain(memory: Memory, halt: RunEnd, now: number): RunEnd | undefined {
+  let isRunning = false;
+  for (const { id } of memory.plan.graph.nodes) {
+    const phase = memory.phases.get(id) ?? 'Pending';
+    if (phase === 'Pending') skip(memory, id, now);
+    else if (phase === 'Waiting') endNode(memory, id, endOfWait(memory, id, halt), now);
+    else if (!isEnded(phase)) isRunning = true;
+  }
+  return isRunning ? undefined : halt;
+}
+
+function endOfWait(memory: Memory, id: string, halt: RunEnd): FailedEnd {
+  const { lastEnd } = memory.progress.get(id) ?? {};
+  if (halt.phase !== 'Cancelled' && lastEnd) return lastEnd;
+  return { phase: 'Cancelled', reason: 'Cancelled', message: halt.message ?? '' };
+}
+
+function endOfFailure(memory: Memory, id: string): RunEnd {
+  const { reason, message } = (memory.outputs.get(id)?.error ?? {}) as { reason?: string; message?: string };
+  const isUnknown = memory.phases.get(id) === 'Unknown';
+  const text = isUnknown ? message : `${reason}: ${message}`;
+  return {
+    phase: 'Failed',
+    reason: isUnknown ? 'EffectUnknown' : 'NodeFailed',
+    message: `node ${id}: ${text}`,
+  };
+}
+
+/**
+ * Whether the condition of an edge holds. It is judged once, when everything before the edge's end has ended; until then
+ * the edge counts as taken, so that a failure that it may catch does not fail the run too soon.
+ */
+function holds(memory: Memory, edge: GraphEdge): boolean {
+  const known = memory.held.get(edge);
+  if (known !== undefined) return known;
+  const condition = memory.plan.conditions.get(edge);
+  const sources = memory.plan.graph.into.get(edge.to) ?? [];
+  if (!condition || !sources.every(({ from }) => isEnded(memory.phases.get(from)))) return true;
+  const result = evaluateCondition(condition, scopeOf(memory));
+  memory.held.set(edge, result);
+  return result;
+}
+
+function isPure(memory: Memory, id: string): boolean {
+  return memory.plan.steps.get(id)?.effect === 'None';
+}
+
+/** Begins a node. True when it has ended already: it has no effect, or its references lead nowhere. */
+function begin(memory: Memory, id: string, now: number): boolean {
+  const planned = memory.plan.steps.get(id);
+  if (!planned) throw new Error(`the plan has no step ${id}`);
+  try {
+    const fields = evaluate(planned.fields, scopeOf(memory)) as StepFields;
+    if (planned.step.kind === 'response') {
+      succeed(memory, id, executePure(planned.step, fields), now);
+      return true;
+    }
+    memory.progress.set(id, { ...(memory.progress.get(id) ?? { tried: 0, next: 1 }), fields });
+    mark(memory, id, now);
+    return false;
+  } catch (error) {
+    if (!(error instanceof ExpressionError || error instanceof StepError)) throw error;
+    endNode(memory, id, failedEnd(asStepError(error)), now);
+    return true;
+  }
+}

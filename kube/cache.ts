@@ -26,7 +26,7 @@ export type CacheOptions<T extends KubeObject> = {
   /** What is kept of an object; by default all but `managedFields`. It must keep name, namespace, uid and resourceVersion. */
   transform?: (object: T) => T;
   onOutcome?: (outcome: ReflectorOutcome) => void;
-  /** Whole seconds that one watch lasts; default 20 to 25. */
+  /** Whole seconds that one watch lasts; default 18 to 23. */
   watchSeconds?: { least: number; most: number };
   log: Log;
   clock?: Clock;

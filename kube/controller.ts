@@ -106,10 +106,10 @@ export function watchInto<T extends KubeObject>(
   map: (object: T, change: Change<T>) => readonly Key[] = (object) => [keyOf(object)],
 ): () => void {
   return cache.onChange((change) => {
-    for (const key of map(change.object, change)) queue.add(objectKey(key));
+    const keys = map(change.object, change);
     // What an object no longer points to must be looked at too.
-    if (change.type !== 'updated') return;
-    for (const key of map(change.old, change)) queue.add(objectKey(key));
+    const before = change.type === 'updated' ? map(change.old, change) : [];
+    for (const key of new Set([...keys, ...before].map(objectKey))) queue.add(key);
   });
 }
 

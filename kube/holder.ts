@@ -102,7 +102,8 @@ export function createHolder(options: HolderOptions, clock: Clock): Holder {
 
   return {
     tryHold,
-    holds: () => renewedAt > -Infinity && seen?.lease.spec?.holderIdentity === identity,
+    holds: () =>
+      renewedAt > -Infinity && (seen === undefined || seen.lease.spec?.holderIdentity === identity),
     ageMs: () => clock.now() - renewedAt,
     release: async () => {
       const spec = claimed();

@@ -28,7 +28,7 @@ export type ReflectorOptions<T extends KubeObject> = {
   /** The server has shown that nothing is missing: a list, an event, a bookmark, the regular end of a watch. */
   onProof?: () => void;
   onOutcome?: (outcome: ReflectorOutcome) => void;
-  /** Whole seconds that one watch lasts, random between the two; default 20 to 25. */
+  /** Whole seconds that one watch lasts, random between the two; default 18 to 23. */
   watchSeconds?: { least: number; most: number };
   log: Log;
   clock?: Clock;
@@ -37,8 +37,8 @@ export type ReflectorOptions<T extends KubeObject> = {
 
 export type ChangeType = 'ADDED' | 'MODIFIED' | 'DELETED';
 
-/** With the client's grace of 3 s a watch stays under 30 s, and so does the time that a silent one deceives us. */
-const defaultWatchSeconds = { least: 20, most: 25 };
+/** With the client's grace of 3 s a watch stays well under 30 s, and so does the time that a silent one deceives us. */
+const defaultWatchSeconds = { least: 18, most: 23 };
 /** A watch that ends sooner is a fault, however politely: a broken proxy must not make us a storm. */
 const shortestWatchMs = 5_000;
 const backoff: Backoff = { initialMs: 500, factor: 2, maxMs: 30_000, jitter: 0.5 };
@@ -109,6 +109,7 @@ async function watchInto<T extends KubeObject>(
   for await (const event of options.client.watch(options.resource, request, signal)) {
     if (signal.aborted) return;
     state.resourceVersion = take(event, options) ?? state.resourceVersion;
+    state.failures = 0;
     options.onProof?.();
   }
   if (signal.aborted) return;

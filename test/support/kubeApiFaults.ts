@@ -48,7 +48,12 @@ export type KubeApiFaults = {
   stop(): Promise<void>;
 };
 
-type Watch = { request: IncomingMessage; response: ServerResponse; upstream?: IncomingMessage };
+type Watch = {
+  request: IncomingMessage;
+  response: ServerResponse;
+  upstream?: IncomingMessage;
+  silent: boolean;
+};
 
 export function isWatch(request: SeenRequest): boolean {
   return request.query.get('watch') === 'true';
@@ -88,7 +93,7 @@ export async function startKubeApiFaults(upstream?: KubeConnection): Promise<Kub
     };
     seen.push(record);
     const reply = nextReply(record);
-    const watch: Watch = { request, response };
+    const watch: Watch = { request, response, silent: false };
     if (isWatch(record)) {
       watches.add(watch);
       response.on('close', () => {
@@ -120,7 +125,7 @@ export async function startKubeApiFaults(upstream?: KubeConnection): Promise<Kub
       return () => scripts.splice(scripts.indexOf(script), 1);
     },
     silenceWatches: () => {
-      for (const { upstream: source } of watches) source?.removeAllListeners().resume();
+      for (const watch of watches) watch.silent = true;
     },
     resetWatches: () => {
       for (const { request } of watches) request.socket.resetAndDestroy();
@@ -187,9 +192,10 @@ function forward(
     response.writeHead(answer.statusCode ?? 502, answer.headers);
     response.flushHeaders();
     const hold = url.searchParams.get('watch') === 'true' ? pass : (deliver: () => void) => deliver();
-    answer.on('data', (chunk: Buffer) => hold(() => response.write(chunk)));
-    answer.on('end', () => hold(() => response.end()));
-    answer.on('error', () => response.destroy());
+    const deliver = (send: () => void): void => hold(() => watch.silent || send());
+    answer.on('data', (chunk: Buffer) => deliver(() => response.write(chunk)));
+    answer.on('end', () => deliver(() => response.end()));
+    answer.on('error', () => deliver(() => response.destroy()));
   });
   out.on('error', () => response.destroy());
   request.pipe(out);

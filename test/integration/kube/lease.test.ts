@@ -1,0 +1,276 @@
+/** Leases on a real API server: who leads, who follows, and what shows that somebody lives. */
+import { afterAll, beforeAll, describe, expect, test as plainTest } from 'vitest';
+import { createClient, type KubeClient } from '../../../kube/client.ts';
+import { keepLease, runWithLease } from '../../../kube/lease.ts';
+import { leases, namespaces } from '../../../kube/resource.ts';
+import { startApiServer, type ApiServer } from '../../support/apiserver.ts';
+import { createCollectedLog } from '../../support/collectedLog.ts';
+import { startKubeApiFaults } from '../../support/kubeApiFaults.ts';
+import { pollUntil } from '../../support/poll.ts';
+
+let server: ApiServer;
+let direct: KubeClient;
+let worlds = 0;
+
+beforeAll(async () => {
+  server = await startApiServer();
+  direct = createClient(server.connection);
+}, 600_000);
+
+afterAll(async () => {
+  await direct?.close();
+  await server?.stop();
+});
+
+type World = Awaited<ReturnType<typeof createWorld>>;
+
+const test = plainTest.extend<{ world: World }>({
+  // oxlint-disable-next-line no-empty-pattern -- vitest reads from the pattern that nothing else is needed
+  world: async ({}, use) => {
+    const world = await createWorld(`lease-${(worlds += 1)}`);
+    await use(world);
+    await world.end();
+  },
+});
+
+/** A namespace with a lease `leader`, whose history of who leads when is kept. */
+async function createWorld(namespace: string) {
+  const history: string[] = [];
+  const ends: (() => Promise<void>)[] = [];
+  await direct.create(namespaces, { metadata: { name: namespace } });
+
+  /** A program that wants to lead, behind a door of its own. Its times are a fifth of the real ones. */
+  async function contend(identity: string) {
+    const door = await startKubeApiFaults(server.connection);
+    const client = createClient(door.connection);
+    const stop = new AbortController();
+    const log = createCollectedLog();
+    const ended = runWithLease({
+      client,
+      namespace,
+      name: 'leader',
+      identity,
+      durationMs: 3_000,
+      renewMs: 2_000,
+      retryMs: 400,
+      log,
+      signal: stop.signal,
+      onStarted: async (signal) => {
+        history.push(`${identity} leads`);
+        await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+        history.push(`${identity} ended`);
+      },
+      onLost: () => {
+        history.push(`${identity} lost`);
+      },
+    });
+    ends.push(async () => {
+      stop.abort();
+      await ended;
+      await client.close();
+      await door.stop();
+    });
+    return { door, stop, ended, log };
+  }
+
+  return {
+    namespace,
+    history,
+    contend,
+    onEnd: (end: () => Promise<void>) => ends.push(end),
+    happens: (what: string, timeoutMs: number) =>
+      pollUntil(what, () => history.includes(what), { timeoutMs, everyMs: 10 }),
+    lease: () => direct.get(leases, { namespace, name: 'leader' }),
+    end: async () => {
+      await Promise.all(ends.map((end) => end()));
+    },
+  };
+}
+
+describe.concurrent('leader election', () => {
+  test('one of three leads, and renews', async ({ world }) => {
+    await Promise.all(['a', 'b', 'c'].map((identity) => world.contend(identity)));
+    await pollUntil('a leader', () => world.history.length > 0, { timeoutMs: 5_000, everyMs: 10 });
+    const first = await world.lease();
+    const holder = first.spec?.holderIdentity;
+    expect(world.history).toEqual([`${holder} leads`]);
+    expect(first.spec).toMatchObject({ leaseDurationSeconds: 3, leaseTransitions: 0 });
+    const renewed = async (): Promise<boolean> =>
+      (await world.lease()).spec?.renewTime !== first.spec?.renewTime;
+    await pollUntil('a renewal', renewed, { timeoutMs: 5_000 });
+    expect((await world.lease()).spec).toMatchObject({
+      holderIdentity: holder,
+      acquireTime: first.spec?.acquireTime,
+    });
+    expect(world.history).toEqual([`${holder} leads`]);
+  });
+
+  test('at shutdown the work ends first, then the lease is given back, and another leads before it could expire', async ({
+    world,
+  }) => {
+    const a = await world.contend('a');
+    await world.happens('a leads', 5_000);
+    await world.contend('b');
+    a.stop.abort();
+    await a.ended;
+    await world.happens('b leads', 1_500);
+    expect(world.history).toEqual(['a leads', 'a ended', 'b leads']);
+    expect((await world.lease()).spec?.leaseTransitions).toBe(1);
+  });
+
+  test('a leader that cannot renew gives up before another takes over', async ({ world }) => {
+    const a = await world.contend('a');
+    await world.happens('a leads', 5_000);
+    await world.contend('b');
+    a.door.always(() => true, 'silence');
+    await world.happens('b leads', 8_000);
+    expect(world.history).toEqual(['a leads', 'a lost', 'a ended', 'b leads']);
+    await expect(a.ended).resolves.toBeUndefined();
+  });
+
+  test('a few failed renewals do not cost the lease', async ({ world }) => {
+    const a = await world.contend('a');
+    await world.happens('a leads', 5_000);
+    a.door.script(() => true, { status: 500 }, 'reset', { status: 429 });
+    const { renewTime } = (await world.lease()).spec ?? {};
+    const renewed = async (): Promise<boolean> => (await world.lease()).spec?.renewTime !== renewTime;
+    await pollUntil('a renewal', renewed, { timeoutMs: 5_000 });
+    expect(a.door.seen.length).toBeGreaterThan(4);
+    expect(world.history).toEqual(['a leads']);
+  });
+
+  test('a leader whose lease is in other hands gives up at once', async ({ world }) => {
+    await world.contend('a');
+    await world.happens('a leads', 5_000);
+    const spec = {
+      holderIdentity: 'usurper',
+      leaseDurationSeconds: 60,
+      renewTime: '2026-01-01T00:00:00.000000Z',
+    };
+    await direct.patch(leases, { namespace: world.namespace, name: 'leader' }, { spec }, { type: 'merge' });
+    await world.happens('a lost', 1_500);
+    expect((await world.lease()).spec?.holderIdentity).toBe('usurper');
+  });
+
+  test.for([
+    { clock: 'ten minutes ahead', renewTime: new Date(Date.now() + 600_000) },
+    { clock: 'ten minutes behind', renewTime: new Date(Date.now() - 600_000) },
+  ])(
+    'a holder whose clock is $clock is left alone for as long as its lease lasts, and no longer',
+    async ({ renewTime }, { world }) => {
+      const spec = {
+        holderIdentity: 'gone',
+        leaseDurationSeconds: 2,
+        renewTime: renewTime.toISOString().replace('Z', '000Z'),
+      };
+      await direct.create(leases, { metadata: { namespace: world.namespace, name: 'leader' }, spec });
+      const startedAt = performance.now();
+      await world.contend('a');
+      await world.happens('a leads', 5_000);
+      const tookMs = performance.now() - startedAt;
+      expect(tookMs).toBeGreaterThan(2_000);
+      expect(tookMs).toBeLessThan(4_000);
+    },
+  );
+
+  test('a lease that was deleted is made again', async ({ world }) => {
+    await world.contend('a');
+    await world.happens('a leads', 5_000);
+    await direct.delete(leases, { namespace: world.namespace, name: 'leader' });
+    await pollUntil('a new lease', () => world.lease(), { timeoutMs: 5_000 });
+    expect(world.history).toEqual(['a leads']);
+  });
+
+  test('what the work fails with comes out, and the lease is given back', async ({ world }) => {
+    const ended = runWithLease({
+      client: direct,
+      namespace: world.namespace,
+      name: 'leader',
+      identity: 'a',
+      log: createCollectedLog(),
+      signal: new AbortController().signal,
+      onStarted: () => Promise.reject(new Error('broken work')),
+      onLost: () => undefined,
+    });
+    await expect(ended).rejects.toThrow('broken work');
+    expect((await world.lease()).spec?.holderIdentity).toBeUndefined();
+  });
+});
+
+describe.concurrent('a kept lease', () => {
+  async function keep(world: World) {
+    const door = await startKubeApiFaults(server.connection);
+    const client = createClient(door.connection);
+    const stop = new AbortController();
+    const kept = keepLease({
+      client,
+      namespace: world.namespace,
+      name: 'leader',
+      identity: 'gateway-1',
+      labels: { role: 'gateway' },
+      annotations: { digest: 'one' },
+      everyMs: 600,
+      log: createCollectedLog(),
+      signal: stop.signal,
+    });
+    world.onEnd(async () => {
+      stop.abort();
+      await kept.stopped;
+      await client.close();
+      await door.stop();
+    });
+    const digest = async (): Promise<string | undefined> =>
+      (await world.lease()).metadata.annotations?.['digest'];
+    const digestIs = (wanted: string, timeoutMs: number) =>
+      pollUntil(`digest ${wanted}`, async () => (await digest()) === wanted, { timeoutMs, everyMs: 10 });
+    return { door, stop, kept, digestIs };
+  }
+
+  test('is there at once, is renewed, and goes with its keeper', async ({ world }) => {
+    const { stop, kept, digestIs } = await keep(world);
+    await digestIs('one', 2_000);
+    const first = await world.lease();
+    expect(first.metadata.labels).toEqual({ role: 'gateway' });
+    expect(first.spec).toMatchObject({ holderIdentity: 'gateway-1', leaseDurationSeconds: 15 });
+    const renewed = async (): Promise<boolean> =>
+      (await world.lease()).spec?.renewTime !== first.spec?.renewTime;
+    await pollUntil('a renewal', renewed, { timeoutMs: 3_000 });
+    stop.abort();
+    await kept.stopped;
+    await expect(world.lease()).rejects.toMatchObject({ status: 404 });
+  });
+
+  test('publishes what changes at once and confirms what the server has', async ({ world }) => {
+    const { kept, digestIs } = await keep(world);
+    expect(kept.confirmed()).toEqual({ annotations: undefined, ageMs: Infinity });
+    await digestIs('one', 2_000);
+    for (const digest of ['two', 'three', 'four']) {
+      kept.publish({ digest });
+      await digestIs(digest, 400);
+    }
+    await pollUntil('the confirmation', () => kept.confirmed().annotations?.['digest'] === 'four', {
+      timeoutMs: 1_000,
+    });
+    expect(kept.confirmed().ageMs).toBeLessThan(1_000);
+  });
+
+  test('writes a burst of changes as a few, and ends with the last', async ({ world }) => {
+    const { door, kept, digestIs } = await keep(world);
+    await digestIs('one', 2_000);
+    const before = door.seen.length;
+    for (let change = 1; change <= 1_000; change += 1) kept.publish({ digest: `change-${change}` });
+    await digestIs('change-1000', 1_000);
+    expect(door.seen.length - before).toBeLessThan(5);
+  });
+
+  test('does not confirm what the server has not, and goes on when it is back', async ({ world }) => {
+    const { door, kept, digestIs } = await keep(world);
+    await digestIs('one', 2_000);
+    const back = door.always(() => true, { status: 503 });
+    kept.publish({ digest: 'two' });
+    await pollUntil('an age beyond the period', () => kept.confirmed().ageMs > 1_000, { timeoutMs: 5_000 });
+    expect(kept.confirmed().annotations).toEqual({ digest: 'one' });
+    back();
+    await digestIs('two', 2_000);
+  });
+});

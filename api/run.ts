@@ -56,6 +56,18 @@ export const runSpec = z
         message: 'whether a run is a test cannot be changed: create a new WorkflowRun',
       },
       {
+        rule: 'has(self.input) == has(oldSelf.input) && (!has(self.input) || self.input == oldSelf.input)',
+        message: 'the input of a run cannot be changed: create a new WorkflowRun',
+      },
+      {
+        rule: 'has(self.trigger) == has(oldSelf.trigger) && (!has(self.trigger) || self.trigger == oldSelf.trigger)',
+        message: 'what started a run cannot be changed: create a new WorkflowRun',
+      },
+      {
+        rule: 'has(self.retryOf) == has(oldSelf.retryOf) && (!has(self.retryOf) || self.retryOf == oldSelf.retryOf)',
+        message: 'what a run repeats cannot be changed: create a new WorkflowRun',
+      },
+      {
         rule: '!has(oldSelf.cancel) || !oldSelf.cancel || (has(self.cancel) && self.cancel)',
         message: 'a cancelled run stays cancelled: create a new WorkflowRun',
       },

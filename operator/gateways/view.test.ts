@@ -37,7 +37,7 @@ const neighbour = (): string => {
   const plain = digestOf();
   const differs = (uid: string) => {
     const digest = digestOf([uid, 1]);
-    return [...digest].findIndex((letter, index) => letter !== plain[index]);
+    return digest.split('').findIndex((letter, index) => letter !== plain[index]);
   };
   const bucket = Math.floor(differs('a') / 13);
   for (let number = 0; ; number += 1) {
@@ -142,7 +142,7 @@ test('it tells which routes another replica serves now, and each of them once', 
     ['a', 1],
     ['b', 1],
   ]);
-  expect(changes.map((changed) => [...changed].toSorted())).toEqual([['a', 'b']]);
+  expect(changes.map((changed) => changed === 'all' || changed.toSorted())).toEqual([['a', 'b']]);
 });
 
 test('it tells when replicas come or go', () => {

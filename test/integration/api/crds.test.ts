@@ -1,0 +1,256 @@
+/** What the API server itself refuses, and with which words: the first answer that a person gets to a mistake. */
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { stringify } from 'yaml';
+import type { KubeClient } from '../../../kube/client.ts';
+import { createClient } from '../../../kube/client.ts';
+import { namespaces } from '../../../kube/resource.ts';
+import { workflowRuns } from '../../../operator/resources.ts';
+import { startApiServer, type ApiServer } from '../../support/apiserver.ts';
+import { installCrds } from '../../support/crds.ts';
+import { kubectl } from '../../support/kubectl.ts';
+
+let server: ApiServer;
+let client: KubeClient;
+let namespace: string;
+let count = 0;
+
+beforeAll(async () => {
+  server = await startApiServer();
+  client = createClient(server.connection);
+  await installCrds(client);
+}, 600_000);
+
+afterAll(async () => {
+  await client?.close();
+  await server?.stop();
+});
+
+beforeEach(async () => {
+  namespace = `crds-${(count += 1)}`;
+  await client.create(namespaces, { metadata: { name: namespace } });
+});
+
+/** What kubectl says when it applies the object: its refusal, or that it was created. */
+async function apply(kind: string, spec: unknown, name = 'one'): Promise<string> {
+  const object = { apiVersion: 'windlass.dev/v1alpha1', kind, metadata: { name }, spec };
+  const args = ['-n', namespace, 'apply', '--validate=strict', '-f', '-'];
+  return kubectl(server, args, { input: stringify(object) }).catch((error: Error) => error.message);
+}
+
+const trigger = { id: 'trigger', webhook: { path: 'orders' } };
+const step = (id: string) => ({ id, response: { body: 'ok' } });
+const steps = [step('a'), step('b')];
+const workflow = (...edges: [from: string, to: string][]) => ({
+  nodes: [trigger, ...steps],
+  edges: edges.map(([from, to]) => ({ from, to })),
+});
+
+test('a workflow with forward edges is admitted, inactive by default, and not ready before the operator has looked', async () => {
+  expect(await apply('Workflow', workflow(['trigger', 'a'], ['trigger', 'b'], ['a', 'b']))).toContain(
+    'created',
+  );
+  const shown = await kubectl(server, ['-n', namespace, 'get', 'wlf', 'one', '-o', 'json']);
+  expect(JSON.parse(shown)).toMatchObject({
+    spec: { active: false },
+    status: { conditions: [{ type: 'Ready', status: 'Unknown', reason: 'Pending' }] },
+  });
+});
+
+test('the largest workflow that is admitted has a hundred nodes and three hundred edges', async () => {
+  const ids = Array.from({ length: 99 }, (_, index) => `node_${index}`);
+  const pairs = ids.flatMap((from, index) => ids.slice(index + 1, index + 5).map((to) => ({ from, to })));
+  const edges = [{ from: 'trigger', to: 'node_0' }, ...pairs].slice(0, 300);
+  expect(edges).toHaveLength(300);
+  expect(await apply('Workflow', { nodes: [trigger, ...ids.map(step)], edges })).toContain('created');
+});
+
+const auth = {
+  bearer: { secretRefs: [{ name: 'a', key: 'b' }] },
+  github: { secretRefs: [{ name: 'a', key: 'b' }] },
+};
+
+const refusedWorkflows: [sentence: string, spec: unknown, says: RegExp][] = [
+  ['no trigger', { nodes: steps }, /a workflow needs a trigger: add a node with one of manual, schedule/],
+  [
+    'two triggers',
+    { nodes: [trigger, { id: 'other', manual: {} }] },
+    /exactly one trigger, and this one has more: make a workflow for each/,
+  ],
+  ['an edge to nowhere', workflow(['trigger', 'c']), /an edge names a node that does not exist/],
+  ['an edge from nowhere', workflow(['c', 'a']), /an edge names a node that does not exist/],
+  ['an edge into the trigger', workflow(['a', 'trigger']), /an edge leads into the trigger/],
+  ['a backward edge', workflow(['trigger', 'a'], ['b', 'a']), /an edge points backward/],
+  ['an edge onto itself', workflow(['a', 'a']), /an edge points backward/],
+  ['the same edge twice', workflow(['trigger', 'a'], ['trigger', 'a']), /two edges join the same pair/],
+  [
+    'a node with two kinds',
+    { nodes: [trigger, { ...step('a'), skill: { name: 'send_email' } }] },
+    /node a must have exactly one kind/,
+  ],
+  ['a node without a kind', { nodes: [trigger, { id: 'a' }] }, /node a must have exactly one kind/],
+  ['the same id twice', { nodes: [trigger, step('a'), step('a')] }, /node ids must be unique/],
+  [
+    'an id that no reference can name',
+    { nodes: [trigger, step('1-a')] },
+    /a node id must begin with a letter/,
+  ],
+  [
+    'a chain that does not begin with the trigger',
+    { nodes: [step('a'), trigger] },
+    /the trigger must be the first node/,
+  ],
+  [
+    'a cron expression without its five fields',
+    { nodes: [{ id: 't', schedule: { cron: '@hourly' } }] },
+    /cron must have five fields/,
+  ],
+  [
+    'a cron minute that does not exist',
+    { nodes: [{ id: 't', schedule: { cron: '60 * * * *' } }] },
+    /cron must have five fields/,
+  ],
+  [
+    'a weekday that a CronJob refuses',
+    { nodes: [{ id: 't', schedule: { cron: '*/5 * * * 7' } }] },
+    /cron must have five fields/,
+  ],
+  [
+    'a path of two segments',
+    { nodes: [{ id: 't', webhook: { path: 'a/b' } }] },
+    /path must be one URL segment/,
+  ],
+  [
+    'two ways to prove who calls',
+    { nodes: [{ id: 't', webhook: { path: 'a', auth } }] },
+    /auth must have exactly one of/,
+  ],
+  [
+    'a trigger with the options of a step',
+    { nodes: [{ ...trigger, timeout: '5s' }] },
+    /node trigger is a trigger and cannot have timeout/,
+  ],
+  [
+    'an unknown field',
+    { nodes: [{ id: 't', webhook: { path: 'a', pathe: 'b' } }] },
+    /unknown field "spec\.nodes\[0\]\.webhook\.pathe"/,
+  ],
+];
+
+test.each(refusedWorkflows)(
+  'a workflow with %s is refused in words that say what to do',
+  async (_sentence, spec, says) => {
+    expect(await apply('Workflow', spec)).toMatch(says);
+  },
+);
+
+test('a workflow whose name is too long for a label is refused', async () => {
+  expect(await apply('Workflow', workflow(), 'a'.repeat(64))).toMatch(/at most 63 characters/);
+});
+
+const ref = { name: 'mail', key: 'password' };
+const smtp = { host: 'mail.example.com', from: 'shop@example.com' };
+
+const refusedCredentials: [sentence: string, spec: unknown, says: RegExp][] = [
+  ['no kind', {}, /exactly one kind/],
+  ['two kinds', { smtp, openai: { apiKeyRef: ref } }, /exactly one kind/],
+  [
+    'a user name without a password',
+    { smtp: { ...smtp, username: 'ada' } },
+    /username and passwordRef go together/,
+  ],
+  [
+    'two logins for HTTP',
+    { http: { bearer: { tokenRef: ref }, query: { name: 'k', valueRef: ref } } },
+    /exactly one of basic, bearer/,
+  ],
+  [
+    'a custom provider without addresses',
+    { oauth2: { clientID: 'a' } },
+    /needs authorizationURL and tokenURL/,
+  ],
+  ['a secret in it', { smtp: { ...smtp, password: 'secret' } }, /unknown field "spec\.smtp\.password"/],
+];
+
+test.each(refusedCredentials)('a credential with %s is refused', async (_sentence, spec, says) => {
+  expect(await apply('Credential', spec)).toMatch(says);
+});
+
+/** Creates a run, gives it the status, then tries to change it so. What kubectl says to the last one. */
+async function patchRun(status: unknown, patch: unknown, subresource = true): Promise<string> {
+  await apply('WorkflowRun', { workflow: 'orders' });
+  const args = (body: unknown, toStatus: boolean) => [
+    ...['-n', namespace, 'patch', 'workflowrun', 'one', '--type=merge', '-p', JSON.stringify(body)],
+    ...(toStatus ? ['--subresource=status'] : []),
+  ];
+  await kubectl(server, args({ status }, true));
+  return kubectl(server, args(patch, subresource)).catch((error: Error) => error.message);
+}
+
+const ended = { phase: 'Succeeded', epoch: 5, sequence: 9 };
+const running = { phase: 'Running', epoch: 5, sequence: 9 };
+
+const refusedStatuses: [sentence: string, status: unknown, next: unknown, says: RegExp][] = [
+  ['another phase after the end', ended, { phase: 'Failed' }, /the run has ended/],
+  ['a run that goes on after the end', ended, { phase: 'Running', epoch: 6 }, /the run has ended/],
+  ['the end taken away', ended, { phase: null }, /the run has ended/],
+  ['no status at all', running, null, /the status of a run cannot be removed/],
+  ['an older epoch', running, { epoch: 4, sequence: 20 }, /a newer state of the run is already recorded/],
+  [
+    'an older sequence of the same epoch',
+    running,
+    { sequence: 8 },
+    /a newer state of the run is already recorded/,
+  ],
+  ['no epoch', running, { epoch: null }, /a newer state of the run is already recorded/],
+];
+
+test.each(refusedStatuses)('%s is refused', async (_sentence, status, next, says) => {
+  expect(await patchRun(status, { status: next })).toMatch(says);
+});
+
+test.each([
+  ['a later sequence', { sequence: 10 }],
+  ['a new epoch, which counts anew', { epoch: 6, sequence: 0 }],
+  ['the end', { phase: 'Failed', sequence: 10 }],
+])('%s of a run that goes on is admitted', async (_sentence, next) => {
+  expect(await patchRun(running, { status: next })).toContain('patched');
+});
+
+test.each([
+  ['its workflow', { workflow: 'other' }, /a run cannot move to another workflow/],
+  ['whether it is a test', { test: true }, /whether a run is a test cannot be changed/],
+  ['its revision', { revision: 'orders-1' }, /the revision of a run cannot be changed/],
+  ['its input', { input: { data_content: 1 } }, /the input of a run cannot be changed/],
+  ['what started it', { trigger: { type: 'webhook' } }, /what started a run cannot be changed/],
+  ['what it repeats', { retryOf: 'zero' }, /what a run repeats cannot be changed/],
+])('a run cannot change %s', async (_sentence, spec, says) => {
+  expect(await patchRun(running, { spec }, false)).toMatch(says);
+});
+
+test('a run can be cancelled, and not be brought back', async () => {
+  expect(await patchRun(running, { spec: { cancel: true } }, false)).toContain('patched');
+  expect(await patchRun(running, { spec: { cancel: false } }, false)).toMatch(
+    /a cancelled run stays cancelled/,
+  );
+});
+
+test('what was kept in an input is compared as a whole, also where the schema says nothing', async () => {
+  const input = { data_content: { deep: [{ a: 1 }] } };
+  await apply('WorkflowRun', { workflow: 'orders', input });
+  expect(await apply('WorkflowRun', { workflow: 'orders', input, cancel: true })).toContain('configured');
+  const other = { data_content: { deep: [{ a: 2 }] } };
+  expect(await apply('WorkflowRun', { workflow: 'orders', input: other })).toMatch(
+    /the input of a run cannot/,
+  );
+});
+
+test('the output of a node is kept as it is: null, nested lists, keys that look like something else', async () => {
+  await apply('WorkflowRun', { workflow: 'orders' });
+  const data = { none: null, list: [[1, 2], {}], 'a.b/c': { on: true } };
+  const outputs = [{ text_content: '', data_content: data }, { data_content: null }];
+  const nodes = outputs.map((output) => ({ id: 'a', phase: 'Succeeded' as const, output }));
+  const metadata = { namespace, name: 'one' };
+  await client.apply(workflowRuns, { metadata, status: { nodes } }, { subresource: 'status' });
+  const kept = await client.get(workflowRuns, metadata);
+  expect(kept.status?.nodes?.map(({ output }) => output)).toEqual(outputs);
+});

@@ -61,10 +61,10 @@ export function openMemory(claim: Claim, plan: Plan, now: number): Memory {
 function recallTrigger(memory: Memory): void {
   const { plan, claim } = memory;
   const { id, testData } = plan.trigger;
-  const output = claim.state.input === '' ? testData : (JSON.parse(claim.state.input) as NodeOutput);
+  const isTest = claim.state.input === '';
+  const output = isTest ? testData : (JSON.parse(claim.state.input) as NodeOutput);
   memory.outputs.set(id, output);
   if (memory.phases.has(id)) return;
-  const { text_content, data_content } = output;
   const at = claim.state.acceptedAt;
   memory.phases.set(id, 'Succeeded');
   memory.checkpoints.push({
@@ -73,7 +73,7 @@ function recallTrigger(memory: Memory): void {
     attempts: 1,
     startedAt: at,
     endedAt: at,
-    output: { text_content, data_content },
+    ...(isTest ? { output: testData } : { outputIsInput: true }),
   });
 }
 

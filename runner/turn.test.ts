@@ -71,7 +71,7 @@ test('a run without effects takes one step: trigger, reply and end together', ()
   const step = turn(memory);
   expect(step).toMatchObject({
     checkpoints: [
-      { id: 'trigger', phase: 'Succeeded', output: { text_content: '', data_content: { n: 3 } } },
+      { id: 'trigger', phase: 'Succeeded', outputIsInput: true },
       { id: 'reply', phase: 'Succeeded', attempts: 1 },
     ],
     reply: { status: 200, body: 'lamp' },
@@ -215,13 +215,12 @@ test('a test run without an event takes the test data', () => {
   });
 });
 
-test('references see the headers of the webhook, and the record does not', () => {
+test('references see the headers of the webhook', () => {
   const input = '{"text_content":"","data_content":{},"headers":{"x-shop":"berlin"}}';
   const step = turn(
     open(revision([webhook, reply('reply', "{{ $('trigger').headers['x-shop'] }}")]), { input }),
   );
   expect(step).toMatchObject({ reply: { body: 'berlin' } });
-  expect(step?.checkpoints?.[0]?.output).toEqual({ text_content: '', data_content: {} });
 });
 
 const chain = revision([webhook, agent('a'), mail('m'), reply('reply', "{{ $('a').text_content }}")]);

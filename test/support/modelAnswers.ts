@@ -17,23 +17,26 @@ export function answerTo({ messages, response_format: format }: ModelRequest): s
   const prompt = messages.findLast(({ role }) => role === 'user')?.content ?? '';
   const schema = /JSON Schema: (\{.*\})$/.exec(messages[0]?.content ?? '')?.[1];
   if (schema) return `Here it is:\n\`\`\`json\n${JSON.stringify(valueFor(JSON.parse(schema)))}\n\`\`\``;
-  const order = /\{[\s\S]*\}/.exec(prompt)?.[0];
-  return (order && summaryOf(order)) ?? `You said: ${prompt.replaceAll(/\s+/g, ' ').trim().slice(0, 400)}`;
+  return summaryOf(prompt) ?? `You said: ${prompt.replaceAll(/\s+/g, ' ').trim().slice(0, 400)}`;
 }
 
-type Order = {
-  customer?: { name?: string };
-  items?: { name?: string; quantity?: number; price?: number }[];
-  total?: number;
-};
+type Item = { name?: string; quantity?: number; price?: number };
 
-function summaryOf(text: string): string | undefined {
+/** A confirmation of the order that stands in the prompt as JSON: an object with `items`, or the list of them. */
+function summaryOf(prompt: string): string | undefined {
+  const items = itemsIn(/[[{][\s\S]*[\]}]/.exec(prompt)?.[0] ?? '');
+  if (!items || items.length === 0) return undefined;
+  const list = items.map(({ name = 'item', quantity = 1 }) => `${quantity} × ${name}`).join(', ');
+  const total = items.reduce((sum, { quantity = 1, price = 0 }) => sum + quantity * price, 0);
+  const customer = /\bto ([\p{L} .'-]+?)\s*[:,\n]/u.exec(prompt)?.[1];
+  const sum = total > 0 ? ` The total is ${total.toFixed(2)}.` : '';
+  return `Hello${customer ? ` ${customer}` : ''}, thank you for your order of ${list}.${sum} We have it now, and will write again as soon as it is on its way to you.`;
+}
+
+function itemsIn(text: string): Item[] | undefined {
   try {
-    const { customer, items = [], total } = JSON.parse(text) as Order;
-    if (items.length === 0) return undefined;
-    const list = items.map(({ name = 'item', quantity = 1 }) => `${quantity} × ${name}`).join(', ');
-    const sum = total ?? items.reduce((sum, { quantity = 1, price = 0 }) => sum + quantity * price, 0);
-    return `Thank you${customer?.name ? `, ${customer.name}` : ''}! Your order of ${list} is confirmed. The total is ${sum.toFixed(2)}.`;
+    const order = JSON.parse(text) as Item[] | { items?: Item[] };
+    return Array.isArray(order) ? order : order.items;
   } catch {
     return undefined;
   }

@@ -1,0 +1,122 @@
+/** A project in a real run store, and runners of it without a cluster: credentials come from a table. */
+import { randomUUID } from 'node:crypto';
+import type { CredentialSpec } from '../../api/credential.ts';
+import { StepError } from '../../api/reasons.ts';
+import { revisionOf } from '../../api/revision.ts';
+import type { WorkflowSpec } from '../../api/workflow.ts';
+import { isTerminal } from '../../api/run.ts';
+import { Secret } from '../../nodes/secret.ts';
+import type { CredentialSource } from '../../runner/credentials.ts';
+import { createMetrics } from '../../runner/metrics.ts';
+import { startRunner, type Runner } from '../../runner/runner.ts';
+import type { Beats } from '../../runs/beat.ts';
+import type { RunStoreConnection } from '../../runs/connection.ts';
+import { openProject, putRevision, setWorkflowLimits } from '../../runs/project.ts';
+import { readRun } from '../../runs/read.ts';
+import { submit } from '../../runs/submit.ts';
+import type { RunState, Submission, WorkflowLimits } from '../../runs/types.ts';
+import { createCollectedLog } from './collectedLog.ts';
+import { pollUntil } from './poll.ts';
+
+export type TestProject = {
+  uid: string;
+  /** Puts a workflow in place and gives the name of its revision. */
+  deploy(nodes: object[], edges?: object[], spec?: object, limits?: Partial<WorkflowLimits>): Promise<string>;
+  /** Submits an event with that JSON as the body, and gives the run's name. */
+  send(revision: string, body: unknown, extra?: Partial<Submission>): Promise<string>;
+  /** The run as soon as that is true of it. */
+  until(run: string, is: (state: RunState) => boolean, timeoutMs?: number): Promise<RunState>;
+  /** The run when it has ended. */
+  ended(run: string, timeoutMs?: number): Promise<RunState>;
+};
+
+export async function openTestProject(conn: RunStoreConnection): Promise<TestProject> {
+  const uid = randomUUID();
+  await conn.ready();
+  await openProject(conn, uid);
+  const until: TestProject['until'] = (run, is, timeoutMs = 15_000) =>
+    pollUntil(
+      `what is expected of run ${run}`,
+      async () => {
+        const state = await readRun(conn, uid, run);
+        return state && !('outcome' in state) && is(state) ? state : undefined;
+      },
+      { timeoutMs, everyMs: 10 },
+    );
+  return {
+    uid,
+    until,
+    ended: (run, timeoutMs) => until(run, ({ phase }) => isTerminal(phase), timeoutMs),
+    deploy: async (nodes, edges, spec = {}, limits = {}) => {
+      const workflow = { active: true, nodes, ...(edges && { edges }), ...spec } as WorkflowSpec;
+      const revision = revisionOf(workflow);
+      const name = `flow-${randomUUID().slice(0, 8)}`;
+      await putRevision(conn, uid, name, revision);
+      const deadlineMs = revision.timeoutMs;
+      await setWorkflowLimits(conn, uid, {
+        workflowUid: name,
+        policy: 'Queue',
+        deadlineMs,
+        ...limits,
+      } as WorkflowLimits);
+      return name;
+    },
+    send: async (revision, body, extra = {}) => {
+      const submitted = await submit(conn, {
+        project: uid,
+        workflow: revision,
+        workflowUid: revision,
+        revision,
+        trigger: 'webhook',
+        input: JSON.stringify({ text_content: '', data_content: body }),
+        bodyHash: '',
+        test: false,
+        ...extra,
+      });
+      if (submitted.outcome !== 'accepted') throw new Error(`not accepted: ${JSON.stringify(submitted)}`);
+      return submitted.run;
+    },
+  };
+}
+
+/** Credentials by name; every secret is `test-secret` unless the table holds another by its key. */
+export type CredentialTable = Record<string, { spec: CredentialSpec; secrets?: Record<string, string> }>;
+
+export function tableOfCredentials(table: CredentialTable): CredentialSource {
+  return {
+    get: async (name) => {
+      const entry = table[name];
+      if (!entry) throw new StepError('CredentialMissing', `there is no Credential ${name}`);
+      const { spec, secrets = {} } = entry;
+      return { name, spec, secret: ({ key }) => new Secret(secrets[key] ?? 'test-secret') };
+    },
+    hasChanged: async () => false,
+  };
+}
+
+export type TestRunnerOptions = {
+  runner?: string;
+  concurrency?: number;
+  credentials?: CredentialTable;
+  /** Without beats of its own a runner is taken for dead by others. */
+  beats?: Beats;
+};
+
+/** A runner in this process. */
+export function startTestRunner(
+  conn: RunStoreConnection,
+  project: string,
+  options: TestRunnerOptions = {},
+): Runner {
+  const { runner = 'runner-1', concurrency = 50, credentials = {}, beats } = options;
+  return startRunner({
+    conn,
+    project,
+    runner,
+    concurrency,
+    credentials: tableOfCredentials(credentials),
+    beats: beats ?? { stop: async () => undefined },
+    metrics: createMetrics({ defaults: false }),
+    log: createCollectedLog(),
+  });
+}

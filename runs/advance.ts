@@ -3,9 +3,10 @@
  * so that it is stored as a whole or not at all, and only for the runner that holds the run.
  */
 import { orUnavailable, type RunStoreConnection } from './connection.ts';
-import { keysOf } from './keys.ts';
-import { COALESCE_MS, EMIT, END, END_KEYS, ENQUEUE, FENCE, NOW, RELEASE } from './lua.ts';
+import { keysOf, type ProjectKey } from './keys.ts';
+import { COALESCE_MS, EMIT, END, END_KEYS, ENQUEUE, FENCE, NOW } from './lua.ts';
 import { defineScript, type Script } from './script.ts';
+import { workflowOf } from './token.ts';
 import type {
   Advance,
   ClaimRef,
@@ -27,54 +28,48 @@ const EVENT_MESSAGE_LENGTH = 300;
 const ADVANCE = defineScript({
   flags: 'drains',
   keys: [...END_KEYS, 'claims'],
-  args: ['run_id', 'token', 'progress', 'reply', 'phase', 'reason', 'message', 'end_event'],
+  args: ['run_id', 'token', 'checkpoints', 'reply', 'phase', 'reason', 'message', 'end_event'],
   body: `
     ${FENCE}
     ${NOW}
-    local state = redis.call('HMGET', run, 'wf', 'accepted', 'bytes', 'evbytes', 'reply')
-    local event_bytes = tonumber(state[4] or 0)
+    local state = redis.call('HMGET', run, 'accepted', 'sequence', 'bytes', 'progress', 'reply', 'evcount', 'evbytes')
+    local sequence, event_count, event_bytes = tonumber(state[2]) + 1, state[6], state[7]
     ${EMIT}
 
-    local added = 0
+    local replies = reply ~= '' and not state[5]
+    local added = replies and #reply or 0
+    local fields = {}
     for index = 9, #ARGV, 3 do
       added = added + #ARGV[index + 1] - redis.call('HSTRLEN', run, ARGV[index])
+      fields[#fields + 1] = ARGV[index]
+      fields[#fields + 1] = ARGV[index + 1]
     end
-    local replies = reply ~= '' and not state[5]
-    if replies then
-      added = added + #reply
-    end
-    local bytes = tonumber(state[3] or 0) + added
-    if (progress == '1' or replies) and bytes > ${RUN_LIMIT_BYTES} then
+    local bytes = tonumber(state[3]) + added
+    if (checkpoints == '1' or replies) and bytes > ${RUN_LIMIT_BYTES} then
       return 'too-large'
     end
-
     for index = 9, #ARGV, 3 do
-      redis.call('HSET', run, ARGV[index], ARGV[index + 1])
       emit(ARGV[index + 2])
     end
     if replies then
-      redis.call('HSET', run, 'reply', reply)
-    end
-    if progress == '1' then
-      redis.call('HSET', run, 'progress', 1)
-    end
-    redis.call('HINCRBY', run, 'sequence', 1)
-    if added ~= 0 then
-      redis.call('HSET', run, 'bytes', bytes)
-      redis.call('HINCRBY', meta, 'bytes', added)
+      fields[#fields + 1] = 'reply'
+      fields[#fields + 1] = reply
     end
 
     if phase ~= '' then
-      ${ENQUEUE}
-      ${RELEASE}
-      ${END}
+      redis.call('HSET', run, 'bytes', bytes, unpack(fields))
       redis.call('HDEL', claims, run_id)
-      finish(state[1], state[2], phase, reason, message, end_event)
-      release(state[1])
+      ${ENQUEUE}
+      ${END}
+      finish(true, state[1], sequence, added, {phase, reason, message, end_event})
       return 0
     end
-    trim_events()
-    redis.call('HSET', run, 'evbytes', event_bytes)
+    write_events()
+    redis.call('HSET', run, 'bytes', bytes, 'evcount', event_count, 'evbytes', event_bytes, 'sequence', sequence,
+      'progress', checkpoints == '1' and 1 or state[4], unpack(fields))
+    if added ~= 0 then
+      redis.call('HINCRBY', meta, 'bytes', added)
+    end
     redis.call('ZADD', out, 'NX', now + ${COALESCE_MS}, run_id)
     redis.call('PUBLISH', run, replies and 'reply' or 'event')
     return redis.call('SISMEMBER', cancels, run_id)
@@ -96,14 +91,11 @@ export async function advance(
   if ([replyText, ...nodes].some(isTooLarge))
     return { outcome: 'too-large', what: 'value', limitBytes: VALUE_LIMIT_BYTES };
   return orUnavailable(async () => {
-    const answer = await conn.script(ADVANCE, transitionKeys(ADVANCE, ref), [
-      ref.run,
-      ref.token,
-      checkpoints.length > 0 ? '1' : '0',
-      replyText,
-      ...endArgs(end),
-      ...nodes,
-    ]);
+    const answer = await conn.script(
+      ADVANCE,
+      transitionKeys(ADVANCE, { ...ref, workflowUid: workflowOf(ref.token) }),
+      [ref.run, ref.token, checkpoints.length > 0 ? '1' : '0', replyText, ...endArgs(end), ...nodes],
+    );
     if (answer === 'too-large') return { outcome: 'too-large', what: 'run', limitBytes: RUN_LIMIT_BYTES };
     if (answer === 'fenced') return { outcome: 'fenced' };
     return { outcome: 'done', cancelRequested: answer === 1 };
@@ -130,12 +122,16 @@ export async function finish(conn: RunStoreConnection, ref: ClaimRef, end: RunEn
   return neverTooLarge(await advance(conn, ref, { end }));
 }
 
-/** The keys of a script that is about one run, as it declares them. */
-export function transitionKeys(script: Script, { project, run }: { project: string; run: string }): string[] {
+/** The keys of a script that is about one run of one workflow, as it declares them. */
+export function transitionKeys(
+  script: Script,
+  { project, run, workflowUid }: { project: string; run: string; workflowUid: string },
+): string[] {
   const keys = keysOf(project);
   return script.keys.map((name) => {
     if (name === 'run' || name === 'ev') return keys[name](run);
-    return keys[name as 'meta'];
+    if (name === 'wf') return keys.wf(workflowUid);
+    return keys[name as ProjectKey];
   });
 }
 

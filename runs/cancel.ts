@@ -4,7 +4,7 @@ import type { TerminalPhase } from '../api/run.ts';
 import { endEvent, transitionKeys } from './advance.ts';
 import { orUnavailable, type RunStoreConnection } from './connection.ts';
 import { keysOf } from './keys.ts';
-import { EMIT, END, END_KEYS, ENQUEUE, NOW, RELEASE, REQUIRE_STORE } from './lua.ts';
+import { EMIT, END, END_KEYS, ENQUEUE, NOW, REQUIRE_STORE } from './lua.ts';
 import { defineScript } from './script.ts';
 import type { ProjectUid, RunEnd, Unavailable } from './types.ts';
 
@@ -27,7 +27,7 @@ const CANCEL = defineScript({
   args: ['run_id', 'phase', 'reason', 'message', 'end_event'],
   body: `
     ${REQUIRE_STORE}
-    local state = redis.call('HMGET', run, 'phase', 'wf', 'accepted', 'evbytes', 'ended')
+    local state = redis.call('HMGET', run, 'phase', 'wf', 'accepted', 'sequence', 'ended', 'evcount', 'evbytes')
     if not state[1] then return 'absent' end
     if state[5] then return state[1] end
     if redis.call('HEXISTS', claims, run_id) == 1 then
@@ -36,17 +36,14 @@ const CANCEL = defineScript({
       return 'requested'
     end
     ${NOW}
-    local event_bytes = tonumber(state[4] or 0)
+    local event_count, event_bytes = state[6] or 0, state[7] or 0
     ${EMIT}
     ${ENQUEUE}
-    ${RELEASE}
     ${END}
     local entry = state[2] .. ' ' .. state[3] .. ' ' .. run_id
     local ready = redis.call('ZREM', q, entry) == 1
     redis.call('ZREM', held, entry)
-    redis.call('HINCRBY', run, 'sequence', 1)
-    finish(state[2], state[3], phase, reason, message, end_event)
-    if ready then release(state[2]) end
+    finish(ready, state[3], tonumber(state[4] or 0) + 1, 0, {phase, reason, message, end_event})
     return 'cancelled'
   `,
 });
@@ -58,7 +55,9 @@ const CANCEL = defineScript({
 export function cancelRun(conn: RunStoreConnection, project: ProjectUid, run: string): Promise<Cancelled> {
   const { phase, reason = '', message = '' } = END_OF_CANCELLED;
   return orUnavailable(async () => {
-    const answer = (await conn.script(CANCEL, transitionKeys(CANCEL, { project, run }), [
+    const workflowUid = await conn.command('hget', keysOf(project).run(run), 'wf');
+    if (typeof workflowUid !== 'string') return { outcome: 'absent' };
+    const answer = (await conn.script(CANCEL, transitionKeys(CANCEL, { project, run, workflowUid }), [
       ...[run, phase, reason, message, endEvent(END_OF_CANCELLED)],
     ])) as 'absent' | 'requested' | 'cancelled' | TerminalPhase;
     if (answer === 'absent' || answer === 'requested' || answer === 'cancelled') return { outcome: answer };

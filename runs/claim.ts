@@ -2,7 +2,7 @@
 import { isTerminal } from '../api/run.ts';
 import { orUnavailable, type RunStoreConnection } from './connection.ts';
 import { keysOf, type ProjectKeys } from './keys.ts';
-import { COALESCE_MS, EMIT, NOW, REQUIRE_STORE } from './lua.ts';
+import { COALESCE_MS, EMIT, NOW } from './lua.ts';
 import { randomText } from './names.ts';
 import { parseRun } from './read.ts';
 import { defineScript } from './script.ts';
@@ -14,53 +14,51 @@ import type { Claim, Claimed, ProjectUid } from './types.ts';
  */
 const CLAIM = defineScript({
   flags: 'drains',
-  keys: ['meta', 'q', 'vt', 'held', 'active', 'cfg', 'claims', 'beats', 'cancels', 'out'],
+  keys: ['meta', 'q', 'held', 'claims', 'beats', 'cancels', 'out'],
   args: ['runner', 'max', 'random'],
   body: `
-    ${REQUIRE_STORE}
+    local project = redis.call('HMGET', meta, 'id', 'v')
+    if not project[1] then
+      return redis.error_reply('NOLOG the run store is empty')
+    end
     redis.call('HSETNX', beats, runner, 0)
     max = tonumber(max)
     local declared = {}
     for index = 4, #ARGV do
-      declared[ARGV[index]] = 11 + (index - 4) * 2
+      declared[ARGV[index]] = 8 + (index - 4) * 3
     end
     ${NOW}
+    local wf, run, ev, event_count, event_bytes
+    ${EMIT}
     local taken = {}
-    local virtual = tonumber(redis.call('HGET', meta, 'v') or 0)
+    local virtual = tonumber(project[2] or 0)
     local head = redis.call('ZRANGE', q, 0, max - 1, 'WITHSCORES')
     for index = 1, #head, 2 do
       local entry, score = head[index], tonumber(head[index + 1])
-      local run = KEYS[declared[entry]]
-      if run then
-        local ev = KEYS[declared[entry] + 1]
-        local wf, run_id = string.match(entry, '^([^ ]+) [^ ]+ ([^ ]+)$')
-        local limit = tonumber(redis.call('HGET', cfg, wf .. ':limit') or 'inf')
-        local state = redis.call('HMGET', run, 'epoch', 'timeout', 'deadline', 'crashes', 'evbytes')
-        local alone = tonumber(state[4] or 0) >= 2
-        if limit < tonumber(redis.call('HGET', active, wf) or 0) then
+      local at = declared[entry]
+      if at then
+        wf, run, ev = KEYS[at], KEYS[at + 1], KEYS[at + 2]
+        local uid, run_id = string.match(entry, '^([^ ]+) [^ ]+ ([^ ]+)$')
+        local counts = redis.call('HMGET', wf, 'limit', 'active')
+        local state = redis.call('HMGET', run, 'epoch', 'sequence', 'timeout', 'deadline', 'crashes', 'started', 'evcount', 'evbytes')
+        local alone = tonumber(state[5] or 0) >= 2
+        if counts[1] and tonumber(counts[1]) < tonumber(counts[2] or 0) then
           redis.call('ZREM', q, entry)
           redis.call('ZADD', held, 0, entry)
-          redis.call('HINCRBY', active, wf, -1)
-          redis.call('HSET', vt, wf, score)
+          redis.call('HSET', wf, 'active', counts[2] - 1, 'vt', score)
         elseif not alone or #taken == 0 then
           redis.call('ZREM', q, entry)
-          local token = runner .. '/' .. random .. '-' .. index
+          local token = runner .. '/' .. uid .. '/' .. random .. index
           redis.call('HSET', claims, run_id, token)
           virtual = math.max(virtual, score)
-
-          local deadline = tonumber(state[3])
-          if not deadline and state[2] and state[2] ~= '' then
-            deadline = now + state[2]
-            redis.call('HSET', run, 'deadline', deadline)
-          end
-          local event_bytes = tonumber(state[5] or 0)
-          ${EMIT}
+          local deadline = tonumber(state[4] or state[3])
+          if deadline and not state[4] then deadline = now + deadline end
+          event_count, event_bytes = state[7] or 0, state[8] or 0
           emit('{"type":"run","phase":"Running"}')
-          trim_events()
+          write_events()
           redis.call('HSET', run, 'phase', 'Running', 'epoch', math.max(tonumber(state[1] or 0), now) + 1,
-            'progress', 0, 'evbytes', event_bytes)
-          redis.call('HSETNX', run, 'started', now)
-          redis.call('HINCRBY', run, 'sequence', 1)
+            'sequence', tonumber(state[2] or 0) + 1, 'started', state[6] or now, 'deadline', deadline or '',
+            'progress', 0, 'evcount', event_count, 'evbytes', event_bytes)
           redis.call('ZADD', out, 'NX', now + ${COALESCE_MS}, run_id)
           redis.call('PUBLISH', run, 'event')
           taken[#taken + 1] = {
@@ -144,9 +142,9 @@ function fixedKeys(keys: ProjectKeys): string[] {
   return CLAIM.keys.map((name) => keys[name as keyof ProjectKeys] as string);
 }
 
-function runKeys(keys: ProjectKeys, entry: string): [string, string] {
+function runKeys(keys: ProjectKeys, entry: string): string[] {
   const run = entry.slice(entry.lastIndexOf(' ') + 1);
-  return [keys.run(run), keys.ev(run)];
+  return [keys.wf(entry.slice(0, entry.indexOf(' '))), keys.run(run), keys.ev(run)];
 }
 
 function claimOf(project: ProjectUid, [run, token, remaining, alone, cancel, fields]: Taken): Claim {

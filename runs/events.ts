@@ -1,31 +1,169 @@
-import type { RunStoreConnection } from './connection.ts';
+/**
+ * Live events of a run: what happens to it while it runs, for people who watch. They are bounded (1,000 entries, 256 KiB), go
+ * ten minutes after the end, and never hold a run up or fail it: what counts is in the run itself.
+ */
+import { isTerminal } from '../api/run.ts';
+import { transitionKeys } from './advance.ts';
+import { isUnavailable, orUnavailable, type RunStoreConnection } from './connection.ts';
+import { keysOf } from './keys.ts';
+import { EMIT, FENCE, NOW } from './lua.ts';
+import { defineScript } from './script.ts';
+import { createSignal } from './signal.ts';
 import type { ClaimRef, Fenced, ProjectUid, RunEvent, RunEventBody, Unavailable } from './types.ts';
 
-/** Adds live events to a run that this runner holds. Node and run events need no call: `advance` makes them itself. */
-export declare function appendEvents(
+/** Refused when the memory is full, and without effect where the project's quota is used up: text is the first to go. */
+const APPEND = defineScript({
+  keys: ['meta', 'claims', 'cancels', 'run', 'ev'],
+  args: ['run_id', 'token'],
+  body: `
+    ${FENCE}
+    local used = redis.call('HMGET', meta, 'bytes', 'quota')
+    if not used[2] or tonumber(used[1] or 0) < tonumber(used[2]) then
+      ${NOW}
+      local seen = redis.call('HMGET', run, 'evcount', 'evbytes')
+      local event_count, event_bytes = seen[1] or 0, seen[2] or 0
+      ${EMIT}
+      for index = 3, #ARGV do
+        emit(ARGV[index])
+      end
+      write_events()
+      redis.call('HSET', run, 'evcount', event_count, 'evbytes', event_bytes)
+      redis.call('PUBLISH', run, 'event')
+    end
+    return redis.call('SISMEMBER', cancels, run_id)
+  `,
+});
+
+/** The events are numbered, and what is gone went from the front. */
+const READ = defineScript({
+  flags: 'reads',
+  keys: ['ev'],
+  args: ['after', 'limit'],
+  body: `
+    local first = redis.call('LINDEX', ev, 0)
+    if not first then return {} end
+    local start = math.max(0, after + 1 - tonumber(string.match(first, '^%d+')))
+    return redis.call('LRANGE', ev, start, start + limit - 1)
+  `,
+});
+
+/** A longer text is cut into events of this many characters, so that the cap on bytes has something to take away. */
+const TEXT_LENGTH = 16_384;
+const JOIN_MS = 50;
+const POLL_MS = 1_000;
+const PAGE = 200;
+
+/** Adds live events to a run that the runner holds. Node and run events need no call: `advance` makes them itself. */
+export function appendEvents(
   conn: RunStoreConnection,
   ref: ClaimRef,
   events: RunEventBody[],
-): Promise<Fenced>;
+): Promise<Fenced> {
+  const texts = events.map((event) => JSON.stringify(event));
+  return orUnavailable(async () => {
+    const answer = await conn.script(APPEND, transitionKeys(APPEND, { ...ref, workflowUid: '' }), [
+      ref.run,
+      ref.token,
+      ...texts,
+    ]);
+    return answer === 'fenced' ? { outcome: 'fenced' } : { outcome: 'done', cancelRequested: answer === 1 };
+  });
+}
 
 /** The events after the one named, at most `limit`, oldest first. */
-export declare function readEvents(
+export function readEvents(
   conn: RunStoreConnection,
   project: ProjectUid,
   run: string,
-  options: { after?: string; limit: number },
-): Promise<RunEvent[] | Unavailable>;
+  { after, limit }: { after?: string; limit: number },
+): Promise<RunEvent[] | Unavailable> {
+  // What a client names as the last that it saw is the client's word: anything but a number starts from the beginning.
+  const from = after !== undefined && /^\d{1,15}$/.test(after) ? Number(after) : 0;
+  return orUnavailable(async () => {
+    const lines = await conn.script(READ, [keysOf(project).ev(run)], [from, limit]);
+    return (lines as string[]).map(eventOf);
+  });
+}
 
-/** The events as they come; ends after the run's terminal event, or when there is nothing (left) of the run. */
-export declare function followEvents(
+/**
+ * The events after the one named, and then as they come. Ends after the run's terminal event, when there is nothing
+ * (left) of the run, and when the signal is aborted; lasts through an outage of the store.
+ */
+export async function* followEvents(
   conn: RunStoreConnection,
   project: ProjectUid,
   run: string,
-  options: { after?: string; signal: AbortSignal },
-): AsyncIterable<RunEvent>;
+  { after, signal }: { after?: string; signal: AbortSignal },
+): AsyncGenerator<RunEvent, void, undefined> {
+  const news = createSignal();
+  const subscription = await conn.subscriber().subscribe(keysOf(project).run(run), news.raise);
+  signal.addEventListener('abort', news.raise, { once: true });
+  try {
+    let last = after;
+    while (!signal.aborted) {
+      // Before the read: if it says that the run has ended, the read that follows has all events.
+      const over = await isOver(conn, project, run);
+      const events = await readEvents(conn, project, run, { ...(last && { after: last }), limit: PAGE });
+      if (!isUnavailable(events)) {
+        for (const event of events) {
+          yield event;
+          last = event.id;
+          if (event.type === 'run' && isTerminal(event.phase)) return;
+        }
+        if (over && events.length === 0) return;
+        if (events.length === PAGE) continue;
+      }
+      await news.wait(POLL_MS);
+    }
+  } finally {
+    signal.removeEventListener('abort', news.raise);
+    subscription.end();
+  }
+}
 
-/** Joins text per node over 50 ms; never blocks a run and never fails one. */
-export declare function createEventWriter(
-  conn: RunStoreConnection,
-  ref: ClaimRef,
-): { text(node: string, text: string): void; flush(): Promise<void> };
+export type EventWriter = {
+  /** Adds text that a node produced. */
+  text(node: string, text: string): void;
+  /** Writes what is waiting; resolves when it is written, or could not be. */
+  flush(): Promise<void>;
+};
+
+/** Joins text per node over 50 ms. Never blocks a run and never fails one: what cannot be written is gone. */
+export function createEventWriter(conn: RunStoreConnection, ref: ClaimRef): EventWriter {
+  const waiting = new Map<string, string>();
+  let timer: NodeJS.Timeout | undefined;
+  const flush = async () => {
+    clearTimeout(timer);
+    timer = undefined;
+    const events = [...waiting].flatMap(([node, text]) => textEvents(node, text));
+    waiting.clear();
+    // A defect of the store's must not end a run whose effects are done.
+    if (events.length > 0) await appendEvents(conn, ref, events).catch(() => undefined);
+  };
+  return {
+    text: (node, text) => {
+      if (text === '') return;
+      waiting.set(node, (waiting.get(node) ?? '') + text);
+      timer ??= setTimeout(() => void flush(), JOIN_MS);
+    },
+    flush,
+  };
+}
+
+function textEvents(node: string, text: string): RunEventBody[] {
+  const events: RunEventBody[] = [];
+  for (let at = 0; at < text.length; at += TEXT_LENGTH)
+    events.push({ type: 'text', node, text: text.slice(at, at + TEXT_LENGTH) });
+  return events;
+}
+
+function eventOf(line: string): RunEvent {
+  const [, id = '', at, text = '{}'] = line.match(/^(\d+) (\d+) (.*)$/s) ?? [];
+  return { ...(JSON.parse(text) as RunEventBody), id, at: Number(at) } as RunEvent;
+}
+
+/** Whether the run has ended, or is not there; not known in an outage. */
+async function isOver(conn: RunStoreConnection, project: ProjectUid, run: string): Promise<boolean> {
+  const phase = await orUnavailable(() => conn.command('hget', keysOf(project).run(run), 'phase'));
+  return phase === null || isTerminal(phase as string);
+}

@@ -4,6 +4,7 @@ import { orUnavailable, type RunStoreConnection } from './connection.ts';
 import { keysOf } from './keys.ts';
 import { FENCE } from './lua.ts';
 import { defineScript } from './script.ts';
+import { holderOf, workflowOf } from './token.ts';
 import type { ClaimRef, Fenced, ProjectUid, Unavailable } from './types.ts';
 
 /** `requeue()`: a claimed run is ready again, and first: at the present virtual time. Its slot stays its own. */
@@ -32,7 +33,11 @@ const HAND_BACK = defineScript({
 /** Gives a claim back: the run is ready again, first in its line, and no crash is counted. */
 export function handBack(conn: RunStoreConnection, ref: ClaimRef): Promise<Fenced> {
   return orUnavailable(async () => {
-    const answer = await conn.script(HAND_BACK, transitionKeys(HAND_BACK, ref), [ref.run, ref.token]);
+    const answer = await conn.script(
+      HAND_BACK,
+      transitionKeys(HAND_BACK, { ...ref, workflowUid: workflowOf(ref.token) }),
+      [ref.run, ref.token],
+    );
     return answer === 'fenced' ? { outcome: 'fenced' } : { outcome: 'done', cancelRequested: answer === 1 };
   });
 }
@@ -60,9 +65,4 @@ export async function claimsOf(
 ): Promise<[run: string, token: string][]> {
   const claims = (await conn.command('hgetall', keysOf(project).claims)) as Record<string, string>;
   return Object.entries(claims).filter(([, token]) => holderOf(token) === runner);
-}
-
-/** The runner that a claim token names. */
-export function holderOf(token: string): string {
-  return token.slice(0, token.lastIndexOf('/'));
 }

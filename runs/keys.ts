@@ -4,48 +4,33 @@
  *
  * | key | type | holds |
  * | --- | --- | --- |
- * | `meta` | hash | `id` of the store, `bytes` used, `quota`, `v` (virtual time), write budget (`rate`, `tokens`, `filled`) |
+ * | `meta` | hash | `id` of the store, `bytes` used, `quota`, `v` (virtual time), ends of this minute (`minute`, `ends`), write budget (`rate`, `tokens`, `filled`) |
  * | `q` | sorted set | runs that are ready, by virtual start time |
- * | `vt` | hash | workflow → virtual time at which its next run starts |
  * | `held` | sorted set | runs over their workflow's limit, in order of acceptance |
- * | `active` | hash | workflow → runs that are ready or claimed: what the limit counts |
- * | `live` | sorted set | all runs that have not ended, by workflow in order of acceptance |
- * | `claims` | hash | run → claim token (`<runner>/<random>`) |
+ * | `live` | sorted set | runs that have not ended, of workflows whose newer runs replace older ones |
+ * | `claims` | hash | run → claim token: `<runner>/<workflow>/<random>` |
  * | `beats` | hash | runner → counter |
  * | `cancels` | set | runs that shall be cancelled by the runner that holds them |
- * | `cfg` | hash | `<workflow>:limit`, `:policy`, `:timeout`, `:succeeded`, `:failed` |
- * | `counts` | hash | `<workflow>:accepted`, `:Succeeded`, `:Failed`, `:Cancelled`, `:last`, and `:waiting:<phase>`: not recorded |
  * | `out` | sorted set | runs whose record is behind, by the time from which they may be taken |
+ * | `wf:<workflow>` | hash | limits (`limit`, `policy`, `timeout`, `keep:<phase>`), `active` (runs that are ready or claimed, what the limit counts), `vt` (virtual time at which its next run starts), exact totals (`accepted`, `last`, one per phase), `waiting:<phase>`: ended and not recorded |
  * | `run:<id>` | hash | the run; `n:<node>` is what a node is at |
- * | `ev:<id>` | stream | live events |
+ * | `ev:<id>` | list | live events, each `<number> <at> <json>` |
  * | `dk:<workflow>:<hash>` | hash | dedupe: run, hash of the body, later the reply |
  * | `done:<workflow>` | list | lines about ended runs, newest first |
  * | `rev:<name>` | string | a revision |
  *
- * Workflows are named by uid. In `q`, `held` and `live` a run is its entry: `<workflow> <accepted, ms> <run>`. Channels have
+ * Workflows are named by uid. All of one is in one hash, so that a transition reads and writes it at once. In `q`, `held` and `live` a run is its entry: `<workflow> <accepted, ms> <run>`. Channels have
  * the names of keys: `q` announces work, `run:<id>` what happens to a run, `cancels` a run that shall be cancelled.
  */
 import type { ProjectUid } from './types.ts';
 
-const PROJECT_KEYS = [
-  'meta',
-  'q',
-  'vt',
-  'held',
-  'active',
-  'live',
-  'claims',
-  'beats',
-  'cancels',
-  'cfg',
-  'counts',
-  'out',
-] as const;
+const PROJECT_KEYS = ['meta', 'q', 'held', 'live', 'claims', 'beats', 'cancels', 'out'] as const;
 
 export type ProjectKey = (typeof PROJECT_KEYS)[number];
 
 export type ProjectKeys = Readonly<Record<ProjectKey, string>> & {
   prefix: string;
+  wf: (uid: string) => string;
   run: (id: string) => string;
   ev: (id: string) => string;
   dk: (workflowUid: string, hash: string) => string;
@@ -71,6 +56,7 @@ function makeKeys(project: ProjectUid): ProjectKeys {
   return {
     ...(fixed as Record<ProjectKey, string>),
     prefix,
+    wf: (uid) => `${prefix}wf:${uid}`,
     run: (id) => `${prefix}run:${id}`,
     ev: (id) => `${prefix}ev:${id}`,
     dk: (workflowUid, hash) => `${prefix}dk:${workflowUid}:${hash}`,

@@ -1,5 +1,5 @@
 /** The Lua that several scripts share. Each piece names the locals that it needs; `runs/keys.ts` says what the keys hold. */
-import type { ProjectKey } from './keys.ts';
+import type { DeclaredKey } from './script.ts';
 
 /** Ended runs keep their events this long, in seconds; less when more than a hundred runs end in a minute. */
 const EVENTS_KEPT_S = 600;
@@ -36,104 +36,99 @@ if redis.call('HGET', claims, run_id) ~= token then
 end
 `;
 
-/** The keys that ENQUEUE, RELEASE and END need. */
-export const QUEUE_KEYS = ['meta', 'q', 'vt', 'held', 'active', 'cfg'] as const satisfies ProjectKey[];
-export const END_KEYS = [...QUEUE_KEYS, 'live', 'counts', 'out', 'cancels', 'run', 'ev'] as const satisfies (
-  | ProjectKey
-  | 'run'
-  | 'ev'
-)[];
+/** The keys that END needs. */
+export const END_KEYS = [
+  'meta',
+  'q',
+  'held',
+  'live',
+  'out',
+  'cancels',
+  'wf',
+  'run',
+  'ev',
+] as const satisfies DeclaredKey[];
 
 /**
- * `enqueue(wf, entry)`: makes a run ready, at the virtual time at which its workflow's next run starts (start-time fair
- * queueing), and wakes runners if the queue was empty.
+ * `enqueue(entry, virtual, own)`: makes a run ready at the virtual time at which its workflow's next run starts (start-time
+ * fair queueing), wakes runners if the queue was empty, and returns the workflow's next time. `virtual` is the queue's time,
+ * `own` the workflow's. Needs `q`.
  */
 export const ENQUEUE = `
-local function enqueue(wf, entry)
-  local virtual = tonumber(redis.call('HGET', meta, 'v') or 0)
-  local start = math.max(virtual, tonumber(redis.call('HGET', vt, wf) or 0))
-  redis.call('HSET', vt, wf, start + 1)
+local function enqueue(entry, virtual, own)
+  local start = math.max(tonumber(virtual or 0), tonumber(own or 0))
   redis.call('ZADD', q, start, entry)
-  redis.call('HINCRBY', active, wf, 1)
   if redis.call('ZCARD', q) == 1 then
     redis.call('PUBLISH', q, entry)
   end
+  return start + 1
 end
 `;
 
-/** `release(wf)`: a run gave up its slot; the workflow's oldest held run takes it, if the limit admits one. Needs ENQUEUE. */
-export const RELEASE = `
-local function release(wf)
-  local left = redis.call('HINCRBY', active, wf, -1)
-  if left <= 0 then
-    redis.call('HDEL', active, wf)
-    left = 0
-  end
-  local first = redis.call('ZRANGEBYLEX', held, '[' .. wf .. ' ', '(' .. wf .. '!', 'LIMIT', 0, 1)[1]
-  if not first then
+/**
+ * `emit(json)`: a live event; `write_events()` stores what was emitted. A line is `<number> <at> <json>`. Needs `ev`, `now` and,
+ * of the run, `event_count` and `event_bytes`.
+ */
+export const EMIT = `
+local lines = {}
+local function emit(json)
+  event_count = event_count + 1
+  local line = event_count .. ' ' .. now .. ' ' .. json
+  event_bytes = event_bytes + #line
+  lines[#lines + 1] = line
+end
+local function write_events()
+  if #lines == 0 then
     return
   end
-  local limit = tonumber(redis.call('HGET', cfg, wf .. ':limit') or 'inf')
-  if left < limit then
-    redis.call('ZREM', held, first)
-    enqueue(wf, first)
-  end
-end
-`;
-
-/** `emit(json)`: one live event. Needs `ev`, `event_bytes` (what is there). */
-export const EMIT = `
-local function emit(json)
-  redis.call('XADD', ev, 'MAXLEN', ${EVENT_LIMIT}, '*', 'e', json)
-  event_bytes = event_bytes + #json
-end
-local function trim_events()
-  while event_bytes > ${EVENT_LIMIT_BYTES} do
-    local oldest = redis.call('XRANGE', ev, '-', '+', 'COUNT', 1)[1]
-    if not oldest then
-      event_bytes = 0
-      return
-    end
-    redis.call('XDEL', ev, oldest[1])
-    event_bytes = event_bytes - #oldest[2][2]
+  local length = redis.call('RPUSH', ev, unpack(lines))
+  lines = {}
+  while length > ${EVENT_LIMIT} or event_bytes > ${EVENT_LIMIT_BYTES} do
+    event_bytes = event_bytes - #redis.call('LPOP', ev)
+    length = length - 1
   end
 end
 `;
 
 /**
- * `finish(wf, accepted, phase, reason, message, json)`: ends the run, once and for all. The caller gives up claim or
- * place in the queue. Needs END_KEYS, NOW, EMIT and `run_id`.
+ * `finish(slot, accepted, sequence, added, over)`: ends the run, once and for all. The caller has taken it from claims or queue; `slot` says
+ * whether it counted against the limit: then the workflow's oldest held run takes its place, if the limit admits one. `over` is
+ * `{phase, reason, message, event}`, `added` the bytes that the run grew by. Needs END_KEYS, NOW, ENQUEUE, EMIT and `run_id`.
  */
 export const END = `
-local function keep_events()
-  local minute = math.floor(now / 60000)
-  local seen = redis.call('HMGET', meta, 'minute', 'ends')
-  local ends = 1
-  if tonumber(seen[1]) == minute then
-    ends = tonumber(seen[2]) + 1
-  end
-  redis.call('HSET', meta, 'minute', minute, 'ends', ends)
-  if ends <= ${ENDS_A_MINUTE} then
-    return ${EVENTS_KEPT_S}
-  end
-  return math.max(${EVENTS_KEPT_LEAST_S}, math.floor(${EVENTS_KEPT_S * ENDS_A_MINUTE} / ends))
-end
+local function finish(slot, accepted, sequence, added, over)
+  local phase = over[1]
+  emit(over[4])
+  write_events()
+  redis.call('HSET', run, 'phase', phase, 'ended', now, 'sequence', sequence, 'evcount', event_count,
+    'evbytes', event_bytes, 'reason', over[2], 'message', over[3])
 
-local function finish(wf, accepted, phase, reason, message, json)
-  emit(json)
-  trim_events()
-  redis.call('HSET', run, 'phase', phase, 'ended', now, 'evbytes', event_bytes)
-  if reason ~= '' then
-    redis.call('HSET', run, 'reason', reason)
+  local minute = math.floor(now / 60000)
+  local project = redis.call('HMGET', meta, 'bytes', 'v', 'minute', 'ends')
+  local ends = tonumber(project[3]) == minute and tonumber(project[4]) + 1 or 1
+  redis.call('HSET', meta, 'bytes', tonumber(project[1] or 0) + added, 'minute', minute, 'ends', ends)
+  redis.call('EXPIRE', ev, ends <= ${ENDS_A_MINUTE} and ${EVENTS_KEPT_S}
+    or math.max(${EVENTS_KEPT_LEAST_S}, math.floor(${EVENTS_KEPT_S * ENDS_A_MINUTE} / ends)))
+
+  local waiting = 'waiting:' .. phase
+  local counts = redis.call('HMGET', wf, 'active', 'limit', 'vt', 'id', phase, waiting)
+  local active, own, uid = tonumber(counts[1] or 0), counts[3], counts[4]
+  if slot then
+    active = active - 1
+    if counts[2] and active < tonumber(counts[2]) then
+      local first = redis.call('ZRANGEBYLEX', held, '[' .. uid .. ' ', '(' .. uid .. '!', 'LIMIT', 0, 1)[1]
+      if first then
+        redis.call('ZREM', held, first)
+        own = enqueue(first, project[2], own)
+        active = active + 1
+      end
+    end
   end
-  if message ~= '' then
-    redis.call('HSET', run, 'message', message)
-  end
-  redis.call('EXPIRE', ev, keep_events())
-  redis.call('ZREM', live, wf .. ' ' .. accepted .. ' ' .. run_id)
+  redis.call('HSET', wf, 'active', active, 'vt', own or 0,
+    phase, tonumber(counts[5] or 0) + 1, waiting, tonumber(counts[6] or 0) + 1)
+
+  redis.call('ZREM', live, uid .. ' ' .. accepted .. ' ' .. run_id)
   redis.call('SREM', cancels, run_id)
-  redis.call('HINCRBY', counts, wf .. ':' .. phase, 1)
-  redis.call('HINCRBY', counts, wf .. ':waiting:' .. phase, 1)
   local due = redis.call('ZSCORE', out, run_id)
   if not due or tonumber(due) < now + ${LEASE_MS / 2} then
     redis.call('ZADD', out, now, run_id)

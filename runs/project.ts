@@ -3,8 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { canonicalJson, type Revision } from '../api/revision.ts';
 import { orUnavailable, type RunStoreConnection } from './connection.ts';
 import { keysOf } from './keys.ts';
-import { ENQUEUE, QUEUE_KEYS, REQUIRE_STORE } from './lua.ts';
+import { ENQUEUE, REQUIRE_STORE } from './lua.ts';
 import { defineScript } from './script.ts';
+import { workflowOf } from './token.ts';
 import type { ProjectUid, Unavailable, WorkflowLimits } from './types.ts';
 
 type Done = { outcome: 'done' } | Unavailable;
@@ -52,48 +53,51 @@ export function openProject(
 /** Sets the limits, and makes ready what they do not hold any more; says whether there is more to be made ready. */
 const LIMIT = defineScript({
   flags: 'drains',
-  keys: QUEUE_KEYS,
-  args: ['wf', 'limit'],
+  keys: ['meta', 'q', 'held', 'wf'],
+  args: ['uid', 'limit'],
   body: `
     ${REQUIRE_STORE}
-    redis.call('HSET', cfg, unpack(ARGV, 3))
+    redis.call('HSET', wf, 'id', uid, unpack(ARGV, 3))
     if limit == '' then
-      redis.call('HDEL', cfg, wf .. ':limit')
+      redis.call('HDEL', wf, 'limit')
     else
-      redis.call('HSET', cfg, wf .. ':limit', limit)
+      redis.call('HSET', wf, 'limit', limit)
     end
     ${ENQUEUE}
-    local room = (tonumber(limit) or math.huge) - tonumber(redis.call('HGET', active, wf) or 0)
-    local count = math.min(room, ${PAGE})
+    local slots = redis.call('HMGET', wf, 'active', 'vt')
+    local active, own = tonumber(slots[1] or 0), slots[2] or 0
+    local count = math.min((tonumber(limit) or math.huge) - active, ${PAGE})
     if count <= 0 then return 0 end
-    local entries = redis.call('ZRANGEBYLEX', held, '[' .. wf .. ' ', '(' .. wf .. '!', 'LIMIT', 0, count)
+    local entries = redis.call('ZRANGEBYLEX', held, '[' .. uid .. ' ', '(' .. uid .. '!', 'LIMIT', 0, count)
+    local virtual = redis.call('HGET', meta, 'v')
     for _, entry in ipairs(entries) do
       redis.call('ZREM', held, entry)
-      enqueue(wf, entry)
+      own = enqueue(entry, virtual, own)
     end
+    redis.call('HSET', wf, 'active', active + #entries, 'vt', own)
     return #entries == ${PAGE} and 1 or 0
   `,
 });
 
-/** Sets what `submit` and `claim` obey for a workflow. Runs that a lower limit was held for, and not any more, become ready. */
+/** Sets what `submit` and `claim` obey for a workflow. Runs that only a lower limit held back become ready. */
 export function setWorkflowLimits(
   conn: RunStoreConnection,
   project: ProjectUid,
-  limits: WorkflowLimits,
+  { workflowUid, concurrency, policy, deadlineMs, history }: WorkflowLimits,
 ): Promise<Done> {
-  const { workflowUid: wf, concurrency, policy, deadlineMs, history } = limits;
-  const keys = keysOf(project);
+  const { meta, q, held, wf } = keysOf(project);
+  const keep = history ?? { succeeded: 10, failed: 10 };
   const fields = [
-    ...[`${wf}:policy`, policy, `${wf}:timeout`, deadlineMs],
-    ...[`${wf}:Succeeded`, history?.succeeded ?? 10, `${wf}:Failed`, history?.failed ?? 10],
+    ...['policy', policy, 'timeout', deadlineMs],
+    ...['keep:Succeeded', keep.succeeded, 'keep:Failed', keep.failed, 'keep:Cancelled', keep.failed],
   ];
   return orUnavailable(async () => {
     let more: unknown = 1;
     while (more === 1)
       more = await conn.script(
         LIMIT,
-        QUEUE_KEYS.map((name) => keys[name]),
-        [wf, concurrency ?? '', ...fields],
+        [meta, q, held, wf(workflowUid)],
+        [workflowUid, concurrency ?? '', ...fields],
       );
     return { outcome: 'done' };
   });
@@ -105,33 +109,29 @@ export function dropWorkflow(
   project: ProjectUid,
   workflowUid: string,
 ): Promise<Done> {
-  const keys = keysOf(project);
-  const named = (names: string[]) => names.map((name) => `${workflowUid}:${name}`);
-  const totals = ['accepted', 'Succeeded', 'Failed', 'Cancelled', 'last'];
-  const waiting = ['waiting:Succeeded', 'waiting:Failed', 'waiting:Cancelled'];
-  return orUnavailable(async () => {
-    await Promise.all([
-      conn.command('hdel', keys.cfg, ...named(['limit', 'policy', 'timeout', 'Succeeded', 'Failed'])),
-      conn.command('hdel', keys.counts, ...named([...totals, ...waiting])),
-      conn.command('hdel', keys.vt, workflowUid),
-      conn.command('hdel', keys.active, workflowUid),
-      conn.command('unlink', keys.done(workflowUid)),
-    ]);
-    return { outcome: 'done' };
-  });
+  const { wf, done: lines } = keysOf(project);
+  return done(() => conn.command('unlink', wf(workflowUid), lines(workflowUid)));
 }
 
-/** The runs of a workflow that have not ended, oldest first: what to cancel when the workflow goes. */
+/** The runs of a workflow that have not ended: what to cancel when the workflow goes. */
 export function liveRuns(
   conn: RunStoreConnection,
   project: ProjectUid,
   workflowUid: string,
 ): Promise<string[] | Unavailable> {
+  const { q, held, claims } = keysOf(project);
   return orUnavailable(async () => {
-    const entries = await conn.command(
-      ...(['zrangebylex', keysOf(project).live, `[${workflowUid} `, `(${workflowUid}!`] as const),
-    );
-    return (entries as string[]).map((entry) => entry.slice(entry.lastIndexOf(' ') + 1));
+    const [ready, waiting, claimed] = (await Promise.all([
+      conn.command('zrange', q, 0, -1),
+      conn.command('zrangebylex', held, `[${workflowUid} `, `(${workflowUid}!`),
+      conn.command('hgetall', claims),
+    ])) as [string[], string[], Record<string, string>];
+    const entries = [...ready.filter((entry) => entry.startsWith(`${workflowUid} `)), ...waiting];
+    const running = Object.entries(claimed).filter(([, token]) => workflowOf(token) === workflowUid);
+    return [
+      ...entries.map((entry) => entry.slice(entry.lastIndexOf(' ') + 1)),
+      ...running.map(([run]) => run),
+    ];
   });
 }
 

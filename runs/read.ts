@@ -5,6 +5,18 @@ import { orUnavailable, type RunStoreConnection } from './connection.ts';
 import { keysOf } from './keys.ts';
 import type { Counts, NodeState, ProjectUid, Reply, RunState, RunSummary, Unavailable } from './types.ts';
 
+/** What never changes of a run: the field `head` of its hash. */
+export type RunHead = {
+  workflow: string;
+  revision: string;
+  trigger: string;
+  test: boolean;
+  dedupeKey?: string | undefined;
+  dedupeHash?: string | undefined;
+  retryOf?: string | undefined;
+  recordUid?: string | undefined;
+};
+
 /** The run, while the store holds it: until it has ended and is recorded, and ten seconds more. */
 export function readRun(
   conn: RunStoreConnection,
@@ -40,11 +52,12 @@ export function readCounts(
   project: ProjectUid,
   workflowUid: string,
 ): Promise<Counts | Unavailable> {
-  const fields = ['accepted', 'Succeeded', 'Failed', 'Cancelled', 'last'].map(
-    (name) => `${workflowUid}:${name}`,
-  );
+  const fields = ['accepted', 'Succeeded', 'Failed', 'Cancelled', 'last'];
   return orUnavailable(async () => {
-    const values = (await conn.command('hmget', keysOf(project).counts, ...fields)) as (string | null)[];
+    const values = (await conn.command('hmget', keysOf(project).wf(workflowUid), ...fields)) as (
+      | string
+      | null
+    )[];
     const [accepted = 0, succeeded = 0, failed = 0, cancelled = 0, last = 0] = values.map(Number);
     const active = accepted - succeeded - failed - cancelled;
     return { succeeded, failed, cancelled, active, ...(last > 0 && { lastAcceptedAt: last }) };
@@ -63,11 +76,8 @@ export function parseRun(
   return {
     run,
     project,
-    workflow: fields['workflow'] ?? '',
     workflowUid: fields['wf'] ?? '',
-    revision: fields['revision'] ?? '',
-    trigger: fields['trigger'] ?? '',
-    test: fields['test'] === '1',
+    ...(JSON.parse(fields['head'] ?? '{}') as RunHead),
     phase: phase as RunPhase,
     epoch: Number(fields['epoch'] ?? 0),
     sequence: Number(fields['sequence'] ?? 0),
@@ -96,17 +106,13 @@ function inOrder(a: NodeState, b: NodeState): number {
 
 /** What a run has only sometimes. */
 function optional(fields: Record<string, string>): Partial<RunState> {
-  const { key, retryOf, object, started, ended, reason, message, reply, dedupe, recorded } = fields;
+  const { started, ended, reason, message, reply, recorded } = fields;
   return {
-    ...(key !== undefined && { dedupeKey: key }),
-    ...(dedupe !== undefined && { dedupeHash: dedupe }),
-    ...(retryOf !== undefined && { retryOf }),
-    ...(object !== undefined && { recordUid: object }),
     ...(recorded !== undefined && { recordedUid: recorded }),
     ...(started !== undefined && { startedAt: Number(started) }),
     ...(ended !== undefined && { endedAt: Number(ended) }),
-    ...(reason !== undefined && { reason }),
-    ...(message !== undefined && { message }),
+    ...(reason && { reason }),
+    ...(message && { message }),
     ...(reply !== undefined && { reply: JSON.parse(reply) as Reply }),
   };
 }

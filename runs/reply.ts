@@ -1,9 +1,17 @@
-import type { TerminalPhase } from '../api/run.ts';
-import type { RunStoreConnection } from './connection.ts';
+/**
+ * Waiting for the reply or the end of a run. A waiter listens first and looks then, and looks again each second and after
+ * every gap of its connection, so that nothing is missed that is stored.
+ */
+import { isTerminal, type TerminalPhase } from '../api/run.ts';
+import { isUnavailable, orUnavailable, type RunStoreConnection } from './connection.ts';
+import { keysOf } from './keys.ts';
+import { readRun } from './read.ts';
+import { createSignal } from './signal.ts';
 import type { ProjectUid, Reply, RunState } from './types.ts';
 
 export type Waited =
   | { kind: 'reply'; reply: Reply }
+  /** With the reply that came before the end, where the wait was for the end. */
   | { kind: 'ended'; phase: TerminalPhase; reply?: Reply; state: RunState }
   /** Nothing is left of the run in the store. */
   | { kind: 'gone' }
@@ -11,15 +19,75 @@ export type Waited =
 
 export type WaitOptions = {
   timeoutMs: number;
+  /** Ends the wait as `timeout`. */
   signal: AbortSignal;
-  /** What ends the wait: the reply or the end, whatever comes first (default), or only the end. */
+  /** What ends the wait: the reply or the end, whatever comes first (default), or the end alone. */
   until?: 'reply' | 'end';
 };
 
 export type ReplyWaiter = {
   wait(project: ProjectUid, run: string, options: WaitOptions): Promise<Waited>;
+  /** Ends all waits as `timeout`. */
   close(): void;
 };
 
-/** Waits for replies and ends of runs; nothing is missed, whatever happens to the connection meanwhile. */
-export declare function createReplyWaiter(conn: RunStoreConnection): ReplyWaiter;
+const POLL_MS = 1_000;
+
+/** Waits over one shared connection for messages. */
+export function createReplyWaiter(conn: RunStoreConnection): ReplyWaiter {
+  const closing = new AbortController();
+  return {
+    wait: (project, run, options) =>
+      wait(conn, project, run, { ...options, signal: AbortSignal.any([options.signal, closing.signal]) }),
+    close: () => closing.abort(),
+  };
+}
+
+async function wait(
+  conn: RunStoreConnection,
+  project: ProjectUid,
+  run: string,
+  { timeoutMs, signal, until = 'reply' }: WaitOptions,
+): Promise<Waited> {
+  const deadline = performance.now() + timeoutMs;
+  const news = createSignal();
+  // Live events are announced on the same channel; they are no reason to look.
+  const subscription = await conn.subscriber().subscribe(keysOf(project).run(run), (message) => {
+    if (message !== 'event') news.raise();
+  });
+  signal.addEventListener('abort', news.raise, { once: true });
+  try {
+    for (;;) {
+      const found = await look(conn, project, run, until);
+      if (found) return found;
+      const left = deadline - performance.now();
+      if (left <= 0 || signal.aborted) return { kind: 'timeout' };
+      await news.wait(Math.min(left, POLL_MS));
+    }
+  } finally {
+    signal.removeEventListener('abort', news.raise);
+    subscription.end();
+  }
+}
+
+/** What there is to tell now; undefined where the wait goes on, as it does through an outage. */
+async function look(
+  conn: RunStoreConnection,
+  project: ProjectUid,
+  run: string,
+  until: 'reply' | 'end',
+): Promise<Waited | undefined> {
+  const fields = await orUnavailable(async () => {
+    const values = await conn.command('hmget', keysOf(project).run(run), 'phase', 'reply');
+    return values as [string | null, string | null];
+  });
+  if (isUnavailable(fields)) return undefined;
+  const [phase, reply] = fields;
+  if (phase === null) return { kind: 'gone' };
+  if (reply !== null && until === 'reply') return { kind: 'reply', reply: JSON.parse(reply) as Reply };
+  if (!isTerminal(phase)) return undefined;
+  const state = await readRun(conn, project, run);
+  if (isUnavailable(state)) return undefined;
+  if (!state) return { kind: 'gone' };
+  return { kind: 'ended', phase, state, ...(state.reply && { reply: state.reply }) };
+}

@@ -4,20 +4,40 @@
 import { isUnavailable, orUnavailable, type RunStoreConnection } from './connection.ts';
 import { cancelRun } from './cancel.ts';
 import { keysOf, type ProjectKeys } from './keys.ts';
-import { ENQUEUE, NOW, QUEUE_KEYS } from './lua.ts';
+import { ENQUEUE, NOW } from './lua.ts';
 import { dedupeHash, keyedRunName, newRunName } from './names.ts';
+import type { RunHead } from './read.ts';
 import { defineScript } from './script.ts';
 import type { Reply, Submission, Submitted } from './types.ts';
 
 /** What a run takes beside its values: fields, indexes, dedupe key, first events. */
 const RUN_OVERHEAD_BYTES = 1_500;
 
+/** Where the limit is reached, the oldest runs of the workflow make room: they are asked to end, durably, and named. */
+const REPLACE = `
+if over then
+  local others = {}
+  for _, other in ipairs(redis.call('ZRANGEBYLEX', live, '[' .. uid .. ' ', '(' .. uid .. '!')) do
+    local name = string.match(other, '[^ ]+$')
+    if redis.call('SISMEMBER', cancels, name) == 0 then
+      others[#others + 1] = name
+    end
+  end
+  for index = 1, #others - limit + 1 do
+    replaced[index] = others[index]
+    redis.call('SADD', cancels, others[index])
+    redis.call('PUBLISH', cancels, others[index])
+  end
+end
+redis.call('ZADD', live, 0, entry)
+`;
+
 const SUBMIT = defineScript({
-  keys: [...QUEUE_KEYS, 'live', 'counts', 'cancels', 'run', 'dk'],
-  args: ['wf', 'run_id', 'body_hash', 'size'],
+  keys: ['meta', 'q', 'held', 'live', 'cancels', 'wf', 'run', 'dk'],
+  args: ['uid', 'run_id', 'body_hash', 'size', 'head', 'input'],
   body: `
-    local store = redis.call('HMGET', meta, 'id', 'bytes', 'quota')
-    if not store[1] then
+    local project = redis.call('HMGET', meta, 'id', 'bytes', 'quota', 'v')
+    if not project[1] then
       return redis.error_reply('NOLOG the run store is empty')
     end
     if dk then
@@ -28,50 +48,35 @@ const SUBMIT = defineScript({
       end
     end
     if redis.call('EXISTS', run) == 1 then return {'taken'} end
+    local bytes = tonumber(project[2] or 0) + size
+    if project[3] and bytes > tonumber(project[3]) then return {'full'} end
 
-    if store[3] and tonumber(store[2] or 0) + size > tonumber(store[3]) then
-      return {'full'}
-    end
+    local limits = redis.call('HMGET', wf, 'limit', 'policy', 'timeout', 'active', 'vt', 'accepted')
+    local limit, active, own = tonumber(limits[1] or 'inf'), tonumber(limits[4] or 0), limits[5]
+    local over = active >= limit
+    if over and limits[2] == 'Reject' then return {'rejected', limits[1]} end
 
     ${NOW}
-    ${ENQUEUE}
-    local limits = redis.call('HMGET', cfg, wf .. ':limit', wf .. ':policy', wf .. ':timeout')
-    local limit = tonumber(limits[1] or 'inf')
-    local over = limit <= tonumber(redis.call('HGET', active, wf) or 0)
+    local entry = uid .. ' ' .. now .. ' ' .. run_id
     local replaced = {}
-    if over and limits[2] == 'Reject' then
-      return {'rejected', limits[1]}
+    if limits[2] == 'Replace' then
+      ${REPLACE}
     end
-    if over and limits[2] == 'Replace' then
-      local wanted = {}
-      for _, entry in ipairs(redis.call('ZRANGEBYLEX', live, '[' .. wf .. ' ', '(' .. wf .. '!')) do
-        local name = string.match(entry, '[^ ]+$')
-        if redis.call('SISMEMBER', cancels, name) == 0 then
-          wanted[#wanted + 1] = name
-        end
-      end
-      for index = 1, #wanted - limit + 1 do
-        replaced[index] = wanted[index]
-        redis.call('SADD', cancels, wanted[index])
-        redis.call('PUBLISH', cancels, wanted[index])
-      end
-    end
-
-    redis.call('HSET', run, 'phase', 'Pending', 'accepted', now, 'bytes', size, 'timeout', limits[3] or '',
-      unpack(ARGV, 5))
+    redis.call('HSET', run, 'phase', 'Pending', 'wf', uid, 'accepted', now, 'bytes', size,
+      'timeout', limits[3] or '', 'head', head, 'input', input)
     if dk then
       redis.call('HSET', dk, 'run', run_id, 'body', body_hash)
     end
-    local entry = wf .. ' ' .. now .. ' ' .. run_id
-    redis.call('ZADD', live, 0, entry)
     if over then
       redis.call('ZADD', held, 0, entry)
     else
-      enqueue(wf, entry)
+      ${ENQUEUE}
+      own = enqueue(entry, project[4], own)
+      active = active + 1
     end
-    redis.call('HINCRBY', meta, 'bytes', size)
-    redis.call('HINCRBY', counts, wf .. ':accepted', 1)
-    redis.call('HSET', counts, wf .. ':last', now)
+    redis.call('HSET', meta, 'bytes', bytes)
+    redis.call('HSET', wf, 'id', uid, 'active', active, 'vt', own or 0,
+      'accepted', tonumber(limits[6] or 0) + 1, 'last', now)
     return {'accepted', unpack(replaced)}
   `,
 });
@@ -90,11 +95,14 @@ async function store(conn: RunStoreConnection, submission: Submission): Promise<
   const key = submission.dedupeKey ?? nameAsKey(submission);
   const hash = key === undefined ? undefined : dedupeHash(workflowUid, key);
   const run = submission.run ?? (hash === undefined ? newRunName(workflow) : keyedRunName(workflow, hash));
-  const answer = (await conn.script(
-    SUBMIT,
-    submitKeys(keys, run, hash === undefined ? undefined : keys.dk(workflowUid, hash)),
-    [workflowUid, run, submission.bodyHash, sizeOf(submission), ...fieldsOf(submission, hash)],
-  )) as string[];
+  const answer = (await conn.script(SUBMIT, submitKeys(keys, workflowUid, run, hash), [
+    workflowUid,
+    run,
+    submission.bodyHash,
+    sizeOf(submission),
+    headOf(submission, hash),
+    submission.input,
+  ])) as string[];
   const [outcome, detail = '', reply = ''] = answer;
   if (outcome === 'accepted') return accepted(conn, submission, run, answer.slice(1));
   if (outcome === 'duplicate') return duplicate(conn, keys, detail, reply);
@@ -110,10 +118,10 @@ function nameAsKey({ run, recordUid }: Submission): string | undefined {
   return recordUid === undefined ? run && `run/${run}` : `object/${recordUid}`;
 }
 
-function submitKeys(keys: ProjectKeys, run: string, dk: string | undefined): string[] {
-  const { meta, q, vt, held, active, cfg, live, counts, cancels } = keys;
-  const all = [meta, q, vt, held, active, cfg, live, counts, cancels, keys.run(run)];
-  if (dk !== undefined) all.push(dk);
+function submitKeys(keys: ProjectKeys, wf: string, run: string, hash: string | undefined): string[] {
+  const { meta, q, held, live, cancels } = keys;
+  const all = [meta, q, held, live, cancels, keys.wf(wf), keys.run(run)];
+  if (hash !== undefined) all.push(keys.dk(wf, hash));
   return all;
 }
 
@@ -121,18 +129,11 @@ function sizeOf({ input, dedupeKey = '' }: Submission): number {
   return RUN_OVERHEAD_BYTES + Buffer.byteLength(input) + Buffer.byteLength(dedupeKey);
 }
 
-/** The fields of the run's hash, as `runs/read.ts` reads them. */
-function fieldsOf(submission: Submission, hash: string | undefined): string[] {
-  const fields = [
-    ...['wf', submission.workflowUid, 'workflow', submission.workflow, 'revision', submission.revision],
-    ...['trigger', submission.trigger, 'input', submission.input],
-  ];
-  if (submission.test) fields.push('test', '1');
-  if (hash !== undefined) fields.push('dedupe', hash);
-  if (submission.dedupeKey !== undefined) fields.push('key', submission.dedupeKey);
-  if (submission.retryOf !== undefined) fields.push('retryOf', submission.retryOf);
-  if (submission.recordUid !== undefined) fields.push('object', submission.recordUid);
-  return fields;
+/** What never changes of a run, in one field: as JSON, which no script looks into. */
+function headOf(submission: Submission, dedupeHash: string | undefined): string {
+  const { workflow, revision, trigger, test, dedupeKey, retryOf, recordUid } = submission;
+  const head: RunHead = { workflow, revision, trigger, test, dedupeKey, dedupeHash, retryOf, recordUid };
+  return JSON.stringify(head);
 }
 
 /** What was replaced and is held by nobody ends now; the rest is asked to, durably so since the submission. */

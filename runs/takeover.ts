@@ -8,10 +8,11 @@ import type { Log } from '../kube/log.ts';
 import { sleep } from '../kube/clock.ts';
 import { endEvent, transitionKeys } from './advance.ts';
 import { isUnavailable, orUnavailable, type RunStoreConnection } from './connection.ts';
-import { claimsOf, holderOf, REQUEUE } from './handback.ts';
+import { claimsOf, REQUEUE } from './handback.ts';
 import { keysOf } from './keys.ts';
-import { EMIT, END, END_KEYS, ENQUEUE, FENCE, NOW, RELEASE } from './lua.ts';
+import { EMIT, END, END_KEYS, ENQUEUE, FENCE, NOW } from './lua.ts';
 import { defineScript } from './script.ts';
+import { holderOf, workflowOf } from './token.ts';
 import type { ProjectUid, RunEnd, Unavailable } from './types.ts';
 
 /** The third crash without progress in between is the last. */
@@ -26,7 +27,7 @@ const TAKE_OVER = defineScript({
   body: `
     ${FENCE}
     if (redis.call('HGET', beats, runner) or '') ~= beat then return 'alive' end
-    local state = redis.call('HMGET', run, 'wf', 'accepted', 'crashes', 'progress', 'evbytes')
+    local state = redis.call('HMGET', run, 'accepted', 'sequence', 'crashes', 'progress', 'evcount', 'evbytes')
     local crashes = 1
     if state[4] ~= '1' then
       crashes = tonumber(state[3] or 0) + 1
@@ -38,15 +39,12 @@ const TAKE_OVER = defineScript({
       return 'ready'
     end
     ${NOW}
-    local event_bytes = tonumber(state[5] or 0)
+    local event_count, event_bytes = state[5] or 0, state[6] or 0
     ${EMIT}
     ${ENQUEUE}
-    ${RELEASE}
     ${END}
     redis.call('HDEL', claims, run_id)
-    redis.call('HINCRBY', run, 'sequence', 1)
-    finish(state[1], state[2], phase, reason, message, end_event)
-    release(state[1])
+    finish(true, state[1], tonumber(state[2] or 0) + 1, 0, {phase, reason, message, end_event})
     return 'poison'
   `,
 });
@@ -71,10 +69,14 @@ export function takeOver(
 ): Promise<TakenOver | Unavailable> {
   const { phase, reason = '', message = '' } = END_OF_POISON;
   return orUnavailable(async () => {
-    const answer = await conn.script(TAKE_OVER, transitionKeys(TAKE_OVER, claim), [
-      ...[claim.run, claim.token, claim.runner, claim.beat],
-      ...[phase, reason, message, endEvent(END_OF_POISON)],
-    ]);
+    const answer = await conn.script(
+      TAKE_OVER,
+      transitionKeys(TAKE_OVER, { ...claim, workflowUid: workflowOf(claim.token) }),
+      [
+        ...[claim.run, claim.token, claim.runner, claim.beat],
+        ...[phase, reason, message, endEvent(END_OF_POISON)],
+      ],
+    );
     return answer as TakenOver;
   });
 }

@@ -143,7 +143,7 @@ export type Advance = {
 
 export type RunEnd = { phase: TerminalPhase; reason?: string; message?: string };
 
-/** A live event of a run. `id` orders them; a reader that names the last one it saw gets those after it. */
+/** A live event of a run. `id` counts from 1; a reader that names the last one it saw gets those after it. */
 export type RunEvent =
   | { id: string; type: 'run'; phase: RunPhase; reason?: string; message?: string; at: number }
   | {

@@ -2,51 +2,41 @@
 import { noteReady } from './claim.ts';
 import type { RunStoreConnection } from './connection.ts';
 import { keysOf } from './keys.ts';
+import { createSignal, type Signal } from './signal.ts';
 import type { ProjectUid } from './types.ts';
 
 /** How long a lost message can hold work up. */
 const POLL_MS = 1_000;
 
-type Listening = { woken: boolean; wake: () => void };
-
-const listening = new WeakMap<RunStoreConnection, Map<ProjectUid, Listening>>();
+const signals = new WeakMap<RunStoreConnection, Map<ProjectUid, Signal>>();
 
 /**
  * Resolves when there may be work in the project: a run became ready since the last call, or a second has passed, or the
- * signal is aborted.
+ * abort signal is raised. For one caller per connection and project.
  */
 export async function waitForWork(
   conn: RunStoreConnection,
   project: ProjectUid,
   signal: AbortSignal,
 ): Promise<void> {
-  const state = listenTo(conn, project);
-  if (!state.woken && !signal.aborted) {
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, POLL_MS);
-      state.wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-      signal.addEventListener('abort', state.wake, { once: true });
-    });
-    signal.removeEventListener('abort', state.wake);
-  }
-  state.woken = false;
+  const work = signalOf(conn, project);
+  if (signal.aborted) return;
+  signal.addEventListener('abort', work.raise, { once: true });
+  await work.wait(POLL_MS);
+  signal.removeEventListener('abort', work.raise);
 }
 
-function listenTo(conn: RunStoreConnection, project: ProjectUid): Listening {
-  const projects = listening.get(conn) ?? new Map<ProjectUid, Listening>();
-  listening.set(conn, projects);
+/** Subscribes at the first call, for as long as the connection lives: a runner listens to one project. */
+function signalOf(conn: RunStoreConnection, project: ProjectUid): Signal {
+  const projects = signals.get(conn) ?? new Map<ProjectUid, Signal>();
+  signals.set(conn, projects);
   const known = projects.get(project);
   if (known) return known;
-  const state: Listening = { woken: false, wake: () => undefined };
-  projects.set(project, state);
-  // For as long as the connection lives: a runner listens to one project.
+  const work = createSignal();
+  projects.set(project, work);
   void conn.subscriber().subscribe(keysOf(project).q, (entry) => {
     if (entry !== undefined) noteReady(conn, project, entry);
-    state.woken = true;
-    state.wake();
+    work.raise();
   });
-  return state;
+  return work;
 }

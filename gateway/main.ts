@@ -107,7 +107,8 @@ async function stop(): Promise<void> {
   });
   ended.abort();
   waiter.close();
-  await Promise.all([acknowledged?.stopped, runs.close()]);
+  await acknowledged?.stopped;
   await client.close();
+  await runs.close();
   log.info({}, 'stopped');
 }

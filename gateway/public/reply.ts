@@ -22,6 +22,8 @@ const WITHHELD = new Set([
   'content-type',
   'date',
   'keep-alive',
+  'proxy-authenticate',
+  'proxy-connection',
   'te',
   'trailer',
   'transfer-encoding',
@@ -32,6 +34,10 @@ const WITHHELD = new Set([
   'set-cookie',
   'strict-transport-security',
 ]);
+
+/** What the parser of a client would choke on. The response node refuses it; here whoever holds a runner's account may have written. */
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/;
+const HEADER_VALUE = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
 
 /** Statuses without content (RFC 9110, section 6.4.1). */
 const WITHOUT_BODY = new Set([204, 205, 304]);
@@ -92,8 +98,17 @@ function sendReply(
   { status, headers, body, contentType }: Reply,
 ): void {
   for (const [name, value] of Object.entries(headers)) {
-    if (!WITHHELD.has(name.toLowerCase())) reply.header(name, value);
+    if (isSendable(name, value)) reply.header(name, value);
   }
   reply.header('x-content-type-options', 'nosniff').header('content-security-policy', 'sandbox');
   answers.send(reply, status, contentType, WITHOUT_BODY.has(status) ? '' : body);
+}
+
+function isSendable(name: string, value: unknown): boolean {
+  return (
+    HEADER_NAME.test(name) &&
+    !WITHHELD.has(name.toLowerCase()) &&
+    typeof value === 'string' &&
+    HEADER_VALUE.test(value)
+  );
 }

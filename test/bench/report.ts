@@ -14,7 +14,6 @@ export type Figure = {
   goal?: { at: 'least' | 'most'; value: number; of: 'value' | 'ratio' };
 };
 
-
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
 /** Prints the figures, writes docs/benchmarks/NAME.json, and says whether all goals were met. */

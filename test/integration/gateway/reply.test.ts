@@ -1,0 +1,162 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { advance } from '../../../runs/advance.ts';
+import { claimRuns } from '../../../runs/claim.ts';
+import type { ClaimRef, Reply } from '../../../runs/types.ts';
+import { openDoor, PROJECT, putRoute, type Door } from '../../support/door.ts';
+import { pollUntil } from '../../support/poll.ts';
+
+let door: Door;
+
+beforeAll(async () => {
+  door = await openDoor();
+  await putRoute(door.client, 'asking', { webhook: { reply: true } });
+  await putRoute(door.client, 'hurried', { webhook: { reply: true, replyTimeoutSeconds: 1 } });
+  await pollUntil('the routes', async () => (await fetch(door.hook('hurried'))).status === 405, {
+    timeoutMs: 5_000,
+  });
+});
+
+afterAll(() => door.close());
+
+function send(
+  workflow: string,
+  headers: Record<string, string> = {},
+  signal?: AbortSignal,
+): Promise<Response> {
+  return fetch(door.hook(workflow), {
+    method: 'POST',
+    body: '{}',
+    headers: { 'content-type': 'application/json', ...headers },
+    ...(signal && { signal }),
+  });
+}
+
+/** Plays the runner: takes the next run. */
+function claimNext(): Promise<ClaimRef> {
+  return pollUntil(
+    'a run to claim',
+    async () => {
+      const claimed = await claimRuns(door.runs, { project: PROJECT, runner: 'test', max: 1 });
+      const [claim] = claimed.outcome === 'claimed' ? claimed.claims : [];
+      return claim && { project: PROJECT, run: claim.state.run, token: claim.token };
+    },
+    { timeoutMs: 5_000, everyMs: 5 },
+  );
+}
+
+const REPLY: Reply = {
+  status: 201,
+  headers: { 'x-order': '4711' },
+  body: '{"summary":"Thank you."}',
+  contentType: 'application/json',
+};
+
+test('the caller gets what the response node defines, while the run goes on', async () => {
+  const answering = send('asking');
+  const ref = await claimNext();
+  await advance(door.runs, ref, { reply: REPLY });
+  const answer = await answering;
+  expect(answer.status).toBe(201);
+  expect(answer.headers.get('content-type')).toMatch(/^application\/json/);
+  expect(answer.headers.get('x-order')).toBe('4711');
+  expect(await answer.text()).toBe(REPLY.body);
+  await advance(door.runs, ref, { end: { phase: 'Succeeded' } });
+});
+
+test('a page that a response node defines is sandboxed, and sets nothing for the whole host', async () => {
+  const answering = send('asking');
+  const ref = await claimNext();
+  const headers = {
+    'Set-Cookie': 'a=b',
+    'Strict-Transport-Security': 'max-age=1',
+    Connection: 'upgrade',
+    'bad name': 'x',
+    'x-bad': 'a\nb',
+  };
+  await advance(door.runs, ref, {
+    reply: { status: 200, headers, body: '<script>1</script>', contentType: 'text/html' },
+    end: { phase: 'Succeeded' },
+  });
+  const answer = await answering;
+  expect(answer.status).toBe(200);
+  expect(answer.headers.get('content-security-policy')).toBe('sandbox');
+  expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
+  for (const name of ['set-cookie', 'strict-transport-security', 'x-bad'])
+    expect(answer.headers.get(name)).toBeNull();
+  expect(answer.headers.get('connection')).not.toBe('upgrade');
+  expect(await answer.text()).toBe('<script>1</script>');
+});
+
+test.each([204, 304])('an answer with status %i has no content', async (status) => {
+  const answering = send('asking');
+  await advance(door.runs, await claimNext(), { reply: { ...REPLY, status }, end: { phase: 'Succeeded' } });
+  const answer = await answering;
+  expect(answer.status).toBe(status);
+  expect(await answer.text()).toBe('');
+});
+
+test('a run that succeeds without a response node is answered with its name', async () => {
+  const answering = send('asking');
+  const ref = await claimNext();
+  await advance(door.runs, ref, { end: { phase: 'Succeeded' } });
+  const answer = await answering;
+  expect(answer.status).toBe(200);
+  expect(await answer.json()).toEqual({ run: ref.run });
+});
+
+test.each(['Failed', 'Cancelled'] as const)(
+  'a run that ends as %s without an answer is a 502 with its name',
+  async (phase) => {
+    const answering = send('asking');
+    const ref = await claimNext();
+    await advance(door.runs, ref, { end: { phase, reason: 'NodeFailed', message: 'c4n4ry' } });
+    const answer = await answering;
+    expect(answer.status).toBe(502);
+    const body = await answer.text();
+    expect(JSON.parse(body)).toMatchObject({
+      type: 'tag:windlass.dev,2026:problem/run-failed',
+      run: ref.run,
+    });
+    expect(body).not.toContain('c4n4ry');
+  },
+);
+
+test('a run that takes too long is a 504 with its name, and goes on', async () => {
+  const answer = await send('hurried');
+  expect(answer.status).toBe(504);
+  const { run } = (await answer.json()) as { run: string };
+  const ref = await claimNext();
+  expect(ref.run).toBe(run);
+  expect(await advance(door.runs, ref, { end: { phase: 'Succeeded' } })).toMatchObject({ outcome: 'done' });
+});
+
+test('a repeated request gets the same answer, while the run works and after it', async () => {
+  const key = { 'idempotency-key': 'once' };
+  const both = [send('asking', key), send('asking', key)];
+  const ref = await claimNext();
+  await advance(door.runs, ref, { reply: REPLY, end: { phase: 'Succeeded' } });
+  const answers = [...(await Promise.all(both)), await send('asking', key)];
+  for (const answer of answers) {
+    expect([answer.status, answer.headers.get('x-order'), await answer.text()]).toEqual([
+      201,
+      '4711',
+      REPLY.body,
+    ]);
+  }
+});
+
+test('a caller that goes away leaves nobody waiting, and the run goes on', async () => {
+  const leaving = new AbortController();
+  const answering = send('asking', {}, leaving.signal);
+  const ref = await claimNext();
+  leaving.abort();
+  await expect(answering).rejects.toThrow('aborted');
+  const waiters = async () => {
+    const text = await (await fetch(door.gateway.metricsURL)).text();
+    return /^windlass_gateway_waiters (\d+)$/m.exec(text)?.[1];
+  };
+  await pollUntil('no waiter', async () => (await waiters()) === '0', { timeoutMs: 3_000 });
+  expect(await advance(door.runs, ref, { reply: REPLY, end: { phase: 'Succeeded' } })).toMatchObject({
+    outcome: 'done',
+  });
+});

@@ -1,0 +1,207 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ANNOTATION } from '../../../api/group.ts';
+import { agrees, emptyDigest, toggle } from '../../../api/routes.ts';
+import { leases } from '../../../kube/resource.ts';
+import { isUnavailable } from '../../../runs/connection.ts';
+import { setWorkflowLimits } from '../../../runs/project.ts';
+import { readRun } from '../../../runs/read.ts';
+import type { RunState } from '../../../runs/types.ts';
+import {
+  NAMESPACE,
+  openDoor,
+  POD,
+  PROJECT,
+  putRoute,
+  removeRoute,
+  workflowUid,
+  type Door,
+} from '../../support/door.ts';
+import { pollUntil } from '../../support/poll.ts';
+
+let door: Door;
+
+beforeAll(async () => {
+  door = await openDoor();
+  await Promise.all([
+    putRoute(door.client, 'orders'),
+    putRoute(door.client, 'deliveries', { webhook: { dedupeHeader: 'x-delivery', headers: ['x-event'] } }),
+  ]);
+  await Promise.all(['orders', 'deliveries'].map((workflow) => served(workflow, true)));
+});
+
+afterAll(() => door.close());
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+function send(workflow: string, body: string, headers: Record<string, string> = {}): Promise<Response> {
+  return fetch(door.hook(workflow), { method: 'POST', body, headers: { ...JSON_TYPE, ...headers } });
+}
+
+/** Waits until the webhook is there, or is not: without making a run. */
+async function served(workflow: string, there: boolean, timeoutMs = 5_000): Promise<void> {
+  await pollUntil(
+    `${workflow} being served: ${there}`,
+    async () => ((await fetch(door.hook(workflow))).status === 405) === there,
+    { timeoutMs, everyMs: 10 },
+  );
+}
+
+async function stored(run: string): Promise<RunState> {
+  const state = await readRun(door.runs, PROJECT, run);
+  if (state === undefined || isUnavailable(state)) throw new Error(`${run} is not in the run store`);
+  return state;
+}
+
+async function accepted(answer: Response): Promise<string> {
+  expect(answer.status).toBe(200);
+  const body = (await answer.json()) as { run: string };
+  expect(Object.keys(body)).toEqual(['run']);
+  return body.run;
+}
+
+test('what is answered with 200 is stored, byte for byte', async () => {
+  const body = ' {"b":[10000000000000000999, 1E-999, -0], "a" : {"ü":"\\u00fc\\n"}}\n';
+  const state = await stored(await accepted(await send('orders', body)));
+  expect(state).toMatchObject({
+    workflow: 'orders',
+    workflowUid: workflowUid('orders'),
+    revision: 'orders-1',
+    trigger: 'webhook',
+    test: false,
+    phase: 'Pending',
+  });
+  expect(state.input).toBe(`{"text_content":"","data_content":${body}}`);
+});
+
+test.each(['1', 'null', '"text"', '[]', '{}'])('%s is an event like any other', async (body) => {
+  const state = await stored(await accepted(await send('orders', body)));
+  expect(JSON.parse(state.input)).toEqual({ text_content: '', data_content: JSON.parse(body) as unknown });
+});
+
+test('a body of just under a mebibyte is accepted, one of just over is not', async () => {
+  const text = (bytes: number) => JSON.stringify('x'.repeat(bytes - 2));
+  expect((await send('orders', text(1_048_576))).status).toBe(200);
+  expect((await send('orders', text(1_048_577))).status).toBe(413);
+});
+
+test('calls without a key are events of their own', async () => {
+  const runs = await Promise.all(Array.from({ length: 20 }, () => send('orders', '{}').then(accepted)));
+  expect(new Set(runs).size).toBe(20);
+});
+
+test('one key is one run, however often and at once it comes', async () => {
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, () =>
+      send('orders', '{"a":1}', { 'idempotency-key': 'order 4711' }).then(accepted),
+    ),
+  );
+  expect(new Set(answers).size).toBe(1);
+  const other = await send('orders', '{"a":1}', { 'idempotency-key': 'order 4712' });
+  expect(await accepted(other)).not.toBe(answers[0]);
+});
+
+test('a key with another body is refused, and starts nothing', async () => {
+  await accepted(await send('orders', '{"a":1}', { 'idempotency-key': 'reused' }));
+  const answer = await send('orders', '{"a":2}', { 'idempotency-key': 'reused' });
+  expect(answer.status).toBe(422);
+  expect(await answer.json()).toMatchObject({ type: 'tag:windlass.dev,2026:problem/key-reused' });
+});
+
+test('the same key for another workflow is another event', async () => {
+  const [one, two] = await Promise.all(
+    ['orders', 'deliveries'].map((workflow) =>
+      send(workflow, '{}', { 'idempotency-key': 'shared' }).then(accepted),
+    ),
+  );
+  expect(one).not.toBe(two);
+});
+
+test('a workflow may name the header that tells events apart, and the headers that nodes read', async () => {
+  const headers = { 'x-delivery': 'd-1', 'x-event': 'push', 'x-secret': 'no' };
+  const first = await accepted(await send('deliveries', '{}', headers));
+  expect(await accepted(await send('deliveries', '{}', headers))).toBe(first);
+  const state = await stored(first);
+  expect(JSON.parse(state.input)).toEqual({
+    text_content: '',
+    data_content: {},
+    headers: { 'x-event': 'push' },
+  });
+  // Where it is not named, the header says nothing.
+  const [one, two] = await Promise.all([send('orders', '{}', headers), send('orders', '{}', headers)]);
+  expect(await accepted(one)).not.toBe(await accepted(two));
+});
+
+test('a workflow that rejects above its limit answers 429 with Retry-After', async () => {
+  await putRoute(door.client, 'busy');
+  await served('busy', true);
+  const limits = {
+    workflowUid: workflowUid('busy'),
+    concurrency: 1,
+    policy: 'Reject',
+    deadlineMs: 60_000,
+  } as const;
+  await setWorkflowLimits(door.runs, PROJECT, limits);
+  await accepted(await send('busy', '{}'));
+  const answer = await send('busy', '{}');
+  expect(answer.status).toBe(429);
+  expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+  await removeRoute(door.client, 'busy');
+});
+
+test('a workflow that is deactivated is not found within two seconds, and is back at the same address', async () => {
+  await putRoute(door.client, 'toggled');
+  await served('toggled', true, 2_000);
+  await putRoute(door.client, 'toggled', { active: false });
+  await served('toggled', false, 2_000);
+  expect((await send('toggled', '{}')).status).toBe(404);
+  await putRoute(door.client, 'toggled');
+  await served('toggled', true, 2_000);
+  await removeRoute(door.client, 'toggled');
+  await served('toggled', false, 2_000);
+});
+
+/** What the replica says in its Lease, as the operator reads it. */
+async function acknowledges(uid: string, generation: number): Promise<boolean> {
+  const lease = await door.client.get(leases, { namespace: NAMESPACE, name: `windlass-gateway-${POD}` });
+  const routes = await door.client.list({
+    group: 'windlass.dev',
+    version: 'v1alpha1',
+    kind: 'WebhookRoute',
+    plural: 'webhookroutes',
+    namespaced: true,
+  });
+  const digest = emptyDigest();
+  for (const { metadata } of routes.items) toggle(digest, metadata.uid ?? '', metadata.generation ?? 0);
+  if (!routes.items.some(({ metadata }) => metadata.uid === uid)) toggle(digest, uid, generation);
+  return agrees(lease.metadata.annotations?.[ANNOTATION.routes], digest, uid);
+}
+
+test('a route is acknowledged in the Lease when it is served, and not before it or after it', async () => {
+  const { metadata } = await putRoute(door.client, 'acknowledged');
+  const { uid = '', generation = 0 } = metadata;
+  await pollUntil('the acknowledgement', () => acknowledges(uid, generation), {
+    timeoutMs: 3_000,
+    everyMs: 20,
+  });
+  // The very next request is answered.
+  expect((await send('acknowledged', '{}')).status).toBe(200);
+  await removeRoute(door.client, 'acknowledged');
+  await pollUntil('the end of it', async () => !(await acknowledges(uid, generation)), {
+    timeoutMs: 3_000,
+    everyMs: 20,
+  });
+  expect((await send('acknowledged', '{}')).status).toBe(404);
+});
+
+test('the Lease is labelled, names pod and process, and goes with them', async () => {
+  const lease = await door.client.get(leases, { namespace: NAMESPACE, name: `windlass-gateway-${POD}` });
+  expect(lease.metadata.labels).toMatchObject({ 'app.kubernetes.io/component': 'gateway' });
+  expect(lease.spec?.holderIdentity).toMatch(new RegExp(`^${POD}_[0-9a-f-]{36}$`));
+});
+
+test('the metrics tell what was answered and how long it took', async () => {
+  const text = await (await fetch(door.gateway.metricsURL)).text();
+  expect(text).toMatch(/^windlass_gateway_requests_total\{route="webhook",status="200"\} [1-9]\d*$/m);
+  expect(text).toMatch(/^windlass_gateway_accept_seconds_count [1-9]\d*$/m);
+  expect(text).toMatch(/^windlass_gateway_routes [1-9]\d*$/m);
+});

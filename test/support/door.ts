@@ -1,0 +1,118 @@
+/**
+ * The door alone, with everything real behind it: an API server with our kinds, a run store that syncs each write, a
+ * gateway process. There is no operator and no runner: whoever uses it writes the routes and plays the runner.
+ */
+import { GROUP, VERSION } from '../../api/group.ts';
+import { WEBHOOK_ROUTE, type WebhookRoute } from '../../api/kinds.ts';
+import type { RouteSpec } from '../../api/route.ts';
+import { createClient, type KubeClient } from '../../kube/client.ts';
+import { namespacedResource, namespaces } from '../../kube/resource.ts';
+import { connectRunStore, type RunStoreConnection } from '../../runs/connection.ts';
+import { openProject } from '../../runs/project.ts';
+import { startApiServer, type ApiServer } from './apiserver.ts';
+import { installCrds } from './crds.ts';
+import { startGateway, type GatewayOptions, type GatewayProcess } from './gatewayProcess.ts';
+import { startRedis, type TestRedis } from './redis.ts';
+
+export const NAMESPACE = 'shop';
+/** The project of that namespace in the run store. */
+export const PROJECT = 'project-shop';
+/** The pod that the gateway takes itself for. */
+export const POD = 'gateway-test';
+
+const webhookRoutes = namespacedResource<WebhookRoute>(
+  GROUP,
+  VERSION,
+  WEBHOOK_ROUTE.kind,
+  WEBHOOK_ROUTE.plural,
+);
+
+export type Door = {
+  api: ApiServer;
+  /** As an administrator. */
+  client: KubeClient;
+  redis: TestRedis;
+  runs: RunStoreConnection;
+  gateway: GatewayProcess;
+  /** The address of a workflow's webhook. */
+  hook: (workflow: string) => string;
+  close: () => Promise<void>;
+};
+
+export type DoorOptions = Pick<GatewayOptions, 'env' | 'nodeArgs'> & {
+  /** Bytes that the project may hold; default 64 MiB. */
+  quotaBytes?: number;
+  /** Further lines of the store's configuration. */
+  redisConfig?: string[];
+};
+
+/** Starts all of it, with a namespace, an open project and no routes. */
+export async function openDoor(options: DoorOptions = {}): Promise<Door> {
+  const closers: (() => Promise<unknown>)[] = [];
+  const close = async () => {
+    for (const end of closers.splice(0).toReversed()) await end();
+  };
+  try {
+    const api = await startApiServer();
+    closers.push(api.stop);
+    const client = createClient(api.connection);
+    closers.push(() => client.close());
+    await installCrds(client);
+    await client.create(namespaces, { metadata: { name: NAMESPACE } });
+    const redis = await startRedis({ appendfsync: 'always', config: options.redisConfig ?? [] });
+    closers.push(redis.stop);
+    const runs = connectRunStore({ url: redis.url, name: 'test' });
+    closers.push(() => runs.close());
+    await runs.ready();
+    await openProject(runs, PROJECT, { quotaBytes: options.quotaBytes ?? 64 * 2 ** 20 });
+    const gateway = await startGateway({
+      kubeconfigPath: api.kubeconfigPath,
+      redisURL: redis.url,
+      pod: POD,
+      namespace: NAMESPACE,
+      ...options,
+    });
+    closers.push(() => gateway.stop());
+    const hook = (workflow: string) => `${gateway.publicURL}/webhook/${NAMESPACE}.${workflow}/new`;
+    return { api, client, redis, runs, gateway, hook, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+export type RouteOptions = Partial<Pick<RouteSpec, 'active'>> & {
+  webhook?: Partial<RouteSpec['webhook']> | false;
+};
+
+/** Writes the route of a workflow as the operator would. */
+export async function putRoute(
+  client: KubeClient,
+  workflow: string,
+  { active = true, webhook = {} }: RouteOptions = {},
+): Promise<WebhookRoute> {
+  return client.apply(webhookRoutes, {
+    metadata: { namespace: NAMESPACE, name: workflow },
+    spec: {
+      workflow,
+      workflowUID: workflowUid(workflow),
+      projectUID: PROJECT,
+      revision: `${workflow}-1`,
+      trigger: webhook === false ? 'manual' : 'webhook',
+      active,
+      ...(webhook !== false && {
+        webhook: { path: 'new', reply: false, replyTimeoutSeconds: 30, ...webhook },
+      }),
+    },
+  });
+}
+
+/** Takes the route of a workflow away. */
+export async function removeRoute(client: KubeClient, workflow: string): Promise<void> {
+  await client.delete(webhookRoutes, { namespace: NAMESPACE, name: workflow });
+}
+
+/** The uid that the run store knows a workflow by. */
+export function workflowUid(workflow: string): string {
+  return `uid-of-${workflow}`;
+}

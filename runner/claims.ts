@@ -10,6 +10,7 @@ import type { Claim, ProjectUid, RunEnd } from '../runs/types.ts';
 import { waitForWork } from '../runs/wake.ts';
 import { StepError } from '../api/reasons.ts';
 import { RunExecution, type Conclusion, type ExecutionDeps } from './execute.ts';
+import { insist } from './insist.ts';
 import { createPlanCache, type Plan } from './plan.ts';
 
 export type ClaimsDeps = ExecutionDeps & { project: ProjectUid; runner: string; concurrency: number };
@@ -19,8 +20,8 @@ const PAUSE_MS = 1_000;
 export class Claims {
   readonly #deps: ClaimsDeps;
   readonly #plans = createPlanCache();
-  /** What is executed here; a run without an execution waits for its revision. */
-  readonly #held = new Map<string, RunExecution | undefined>();
+  /** What is executed here, by token: a run that was taken from us may come back while its old execution still ends. */
+  readonly #held = new Map<string, { run: string; execution?: RunExecution }>();
   #ended = Promise.withResolvers<void>();
 
   constructor(deps: ClaimsDeps) {
@@ -50,7 +51,7 @@ export class Claims {
 
   /** Stops a run that somebody cancelled, if it is executed here. */
   cancel(run: string): void {
-    this.#held.get(run)?.cancel();
+    for (const held of this.#held.values()) if (held.run === run) held.execution?.cancel();
   }
 
   /** Resolves when nothing is executed any more. */
@@ -60,7 +61,7 @@ export class Claims {
 
   /** Stops what is executed, and hands back what cannot end. */
   leave(): void {
-    for (const execution of this.#held.values()) execution?.leave();
+    for (const { execution } of this.#held.values()) execution?.leave();
   }
 
   /** All at once, but for runs that runners died with: each of those has the process to itself. */
@@ -75,27 +76,19 @@ export class Claims {
   async #settle(claim: Claim): Promise<void> {
     const { metrics, log } = this.#deps;
     const { run, workflow } = claim.state;
-    this.#hold(run, undefined);
+    this.#held.set(claim.token, { run });
+    metrics.claims.set(this.#held.size);
     try {
-      const conclusion = await this.#execute(claim);
+      const conclusion = await this.#execute(claim).catch((error: unknown) => this.#endDefect(claim, error));
       metrics.runs.inc({ conclusion });
       log.debug({ run, workflow, conclusion }, 'run concluded');
     } catch (error) {
-      log.error({ run, workflow, err: error }, 'run failed by a defect');
-      const message = 'a defect of Windlass; the log of the runner has the details';
-      metrics.runs.inc({
-        conclusion: await this.#end(claim, { phase: 'Failed', reason: 'Internal', message }),
-      });
+      log.error({ run, workflow, err: error }, 'run store refused the end of a run');
     }
-    this.#held.delete(run);
+    this.#held.delete(claim.token);
     metrics.claims.set(this.#held.size);
     this.#ended.resolve();
     this.#ended = Promise.withResolvers();
-  }
-
-  #hold(run: string, execution: RunExecution | undefined): void {
-    this.#held.set(run, execution);
-    this.#deps.metrics.claims.set(this.#held.size);
   }
 
   async #execute(claim: Claim): Promise<Conclusion> {
@@ -103,7 +96,7 @@ export class Claims {
     if (!plan) return 'abandoned';
     if ('phase' in plan) return this.#end(claim, plan);
     const execution = new RunExecution(claim, plan, this.#deps);
-    this.#hold(claim.state.run, execution);
+    this.#held.set(claim.token, { run: claim.state.run, execution });
     return execution.drive();
   }
 
@@ -122,10 +115,18 @@ export class Claims {
     return undefined;
   }
 
+  #endDefect(claim: Claim, error: unknown): Promise<Conclusion> {
+    const { run, workflow } = claim.state;
+    this.#deps.log.error({ run, workflow, err: error }, 'run failed by a defect');
+    const message = 'a defect of Windlass; the log of the runner has the details';
+    return this.#end(claim, { phase: 'Failed', reason: 'Internal', message });
+  }
+
   async #end(claim: Claim, end: RunEnd): Promise<Conclusion> {
     const ref = { project: claim.state.project, run: claim.state.run, token: claim.token };
-    const { outcome } = await advance(this.#deps.conn, ref, { end });
-    return outcome === 'done' ? end.phase : 'abandoned';
+    const stored = await insist(() => advance(this.#deps.conn, ref, { end }), this.#deps.abandon);
+    if (stored?.outcome === 'fenced') return 'fenced';
+    return stored ? end.phase : 'abandoned';
   }
 }
 

@@ -4,7 +4,6 @@
  */
 import { StepError } from '../api/reasons.ts';
 import type { Log } from '../kube/log.ts';
-import { sleep } from '../kube/clock.ts';
 import type { Effect, StepResult } from '../nodes/node.ts';
 import { advance } from '../runs/advance.ts';
 import type { RunStoreConnection } from '../runs/connection.ts';
@@ -23,6 +22,7 @@ import type {
 import { attemptStep } from './attempt.ts';
 import type { CredentialSource } from './credentials.ts';
 import { afterFailure, asStepError } from './failure.ts';
+import { insist } from './insist.ts';
 import {
   awaitRetry,
   endNode,
@@ -50,8 +50,6 @@ export type ExecutionDeps = {
 /** How the runner is done with a run. */
 export type Conclusion = RunEnd['phase'] | 'fenced' | 'handed-back' | 'abandoned';
 
-const FIRST_PAUSE_MS = 50;
-const LONGEST_PAUSE_MS = 2_000;
 const LONGEST_TIMER_MS = 2_147_483_647;
 
 export class RunExecution {
@@ -121,7 +119,7 @@ export class RunExecution {
   async #take(step: Advance): Promise<Conclusion | undefined> {
     // Written first on the same connection, so that a watcher sees the text of a node before its end.
     if (step.checkpoints) void this.#events.flush();
-    const outcome = await this.#insist(() => advance(this.#deps.conn, this.#ref, step));
+    const outcome = await insist(() => advance(this.#deps.conn, this.#ref, step), this.#deps.abandon);
     if (!outcome) return 'abandoned';
     if (outcome.outcome === 'fenced') return 'fenced';
     if (outcome.outcome === 'too-large') {
@@ -135,20 +133,8 @@ export class RunExecution {
     return undefined;
   }
 
-  /** Calls until the store has answered; undefined when the process ends before. */
-  async #insist<T extends Fenced | TooLarge>(
-    call: () => Promise<T | Unavailable>,
-  ): Promise<Exclude<T, Unavailable> | undefined> {
-    for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
-      const outcome = await call();
-      if (outcome.outcome !== 'unavailable') return outcome as Exclude<T, Unavailable>;
-      await sleep(pause, this.#deps.abandon);
-      if (this.#deps.abandon.aborted) return undefined;
-    }
-  }
-
   async #handBack(): Promise<Conclusion> {
-    const outcome = await this.#insist(() => handBack(this.#deps.conn, this.#ref));
+    const outcome = await insist(() => handBack(this.#deps.conn, this.#ref), this.#deps.abandon);
     if (!outcome) return 'abandoned';
     return outcome.outcome === 'fenced' ? 'fenced' : 'handed-back';
   }

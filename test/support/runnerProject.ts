@@ -53,12 +53,7 @@ export async function openTestProject(conn: RunStoreConnection): Promise<TestPro
       const name = `flow-${randomUUID().slice(0, 8)}`;
       await putRevision(conn, uid, name, revision);
       const deadlineMs = revision.timeoutMs;
-      await setWorkflowLimits(conn, uid, {
-        workflowUid: name,
-        policy: 'Queue',
-        deadlineMs,
-        ...limits,
-      } as WorkflowLimits);
+      await setWorkflowLimits(conn, uid, { workflowUid: name, policy: 'Queue', deadlineMs, ...limits });
       return name;
     },
     send: async (revision, body, extra = {}) => {

@@ -1,0 +1,123 @@
+import { expect, test } from 'vitest';
+import type { Credential } from '../api/kinds.ts';
+import type { Change } from '../kube/cache.ts';
+import type { KubeObject, ObjectRef, Resource } from '../kube/resource.ts';
+import { createCredentials } from './credentials.ts';
+import { createSecretReader } from './secrets.ts';
+
+const credential = (keys: object = {}): Credential => ({
+  apiVersion: 'windlass.dev/v1alpha1',
+  kind: 'Credential',
+  metadata: { name: 'llm', namespace: 'shop' },
+  spec: { openai: { apiKeyRef: { name: 'keys', key: 'api' }, ...keys } },
+});
+
+/** A namespace with one credential and its Secret, a clock that is moved by hand, and a count of what was asked. */
+function namespace(initial: Record<string, string> | undefined) {
+  const world = { secret: initial, away: false, reads: 0, now: 0, credential: credential() };
+  let onChange: (change: Change<Credential>) => void = () => undefined;
+  const client = {
+    find: async <T extends KubeObject>(
+      _resource: Resource<T>,
+      { name }: ObjectRef,
+    ): Promise<T | undefined> => {
+      world.reads += 1;
+      if (world.away) throw new Error('the API server is away');
+      if (!world.secret || name !== 'keys') return undefined;
+      const data = Object.fromEntries(Object.entries(world.secret).map(([key, value]) => [key, btoa(value)]));
+      return { apiVersion: 'v1', kind: 'Secret', metadata: { name }, data } as unknown as T;
+    },
+  };
+  const cache = {
+    get: (_namespace: string | undefined, name: string) => (name === 'llm' ? world.credential : undefined),
+    onChange: (handler: typeof onChange) => {
+      onChange = handler;
+      return () => undefined;
+    },
+  };
+  const reader = createSecretReader(client, 'shop', () => world.now);
+  const credentials = createCredentials(cache, reader, 'shop');
+  const key = async () => (await credentials.get('llm')).secret({ name: 'keys', key: 'api' }).reveal();
+  return { world, credentials, key, change: () => onChange({ type: 'added', object: world.credential }) };
+}
+
+test('a Secret is read once, and again after five minutes', async () => {
+  const { world, key } = namespace({ api: 'one' });
+  expect([await key(), await key()]).toEqual(['one', 'one']);
+  expect(world.reads).toBe(1);
+  world.secret = { api: 'two' };
+  world.now = 299_000;
+  expect(await key()).toBe('one');
+  world.now = 301_000;
+  expect(await key()).toBe('two');
+});
+
+test('a change of the credential has its Secret read again', async () => {
+  const { world, key, change } = namespace({ api: 'one' });
+  await key();
+  world.secret = { api: 'two' };
+  change();
+  expect(await key()).toBe('two');
+});
+
+test('many steps at the same time read a Secret once', async () => {
+  const { world, key } = namespace({ api: 'one' });
+  await Promise.all(Array.from({ length: 20 }, key));
+  expect(world.reads).toBe(1);
+});
+
+test('what was read stays usable while the API server is away', async () => {
+  const { world, key, change } = namespace({ api: 'one' });
+  await key();
+  world.away = true;
+  change();
+  expect(await key()).toBe('one');
+  world.now = 400_000;
+  expect(await key()).toBe('one');
+});
+
+test('a login that was refused has the Secret read again, and says whether it has changed', async () => {
+  const { world, credentials } = namespace({ api: 'one' });
+  const used = await credentials.get('llm');
+  world.now = 10_000;
+  expect(await credentials.hasChanged(used)).toBe(false);
+  world.secret = { api: 'two' };
+  world.now = 20_000;
+  expect(await credentials.hasChanged(used)).toBe(true);
+  expect(await credentials.hasChanged(used)).toBe(true);
+  expect(await credentials.hasChanged(await credentials.get('llm'))).toBe(false);
+});
+
+test('however many logins are refused, and however often nothing is found, a Secret is read every five seconds at most', async () => {
+  const { world, credentials } = namespace({ api: 'one' });
+  const used = await credentials.get('llm');
+  for (let n = 0; n < 50; n += 1) await credentials.hasChanged(used);
+  expect(world.reads).toBe(1);
+  const missing = namespace(undefined);
+  for (let n = 0; n < 50; n += 1)
+    await expect(missing.key()).rejects.toMatchObject({ reason: 'CredentialMissing' });
+  expect(missing.world.reads).toBe(1);
+  missing.world.secret = { api: 'one' };
+  missing.world.now = 5_000;
+  expect(await missing.key()).toBe('one');
+});
+
+test.each([
+  [
+    'a Secret that is not there',
+    undefined,
+    'the Secret keys of the Credential llm does not exist: create it',
+  ],
+  ['a key that is not there', { other: 'x' }, 'the Secret keys of the Credential llm has no key api: add it'],
+  ['an empty key', { api: '' }, 'the Secret keys of the Credential llm has no key api: add it'],
+])('%s is named with what to do', async (_what, secret, message) => {
+  await expect(namespace(secret as Record<string, string> | undefined).key()).rejects.toMatchObject({
+    reason: 'CredentialMissing',
+    message,
+  });
+});
+
+test('a credential that is not there is named', async () => {
+  const { credentials } = namespace({});
+  await expect(credentials.get('nobody')).rejects.toMatchObject({ reason: 'CredentialMissing' });
+});

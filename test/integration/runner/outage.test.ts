@@ -1,0 +1,100 @@
+import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
+import { connectRunStore } from '../../../runs/connection.ts';
+import { handBackAll } from '../../../runs/handback.ts';
+import type { Runner } from '../../../runner/runner.ts';
+import { startMailServer } from '../../support/mailServer.ts';
+import { startModelServer } from '../../support/modelServer.ts';
+import { pollUntil } from '../../support/poll.ts';
+import { startRedis } from '../../support/redis.ts';
+import { openTestProject, startTestRunner } from '../../support/runnerProject.ts';
+
+const redis = await startRedis();
+const model = await startModelServer({ slowDelayMs: 40 });
+const mailbox = await startMailServer();
+const conn = connectRunStore({ url: redis.url, name: 'test' });
+const project = await openTestProject(conn);
+const credentials = {
+  llm: { spec: { openai: { baseURL: model.baseURL, apiKeyRef: { name: 's', key: 'apiKey' } } } },
+  smtp: {
+    spec: {
+      smtp: { host: '127.0.0.1', port: mailbox.smtpPort, tls: 'None', from: 'orders@example.com' } as const,
+    },
+  },
+};
+const nodes = [
+  { id: 'trigger', webhook: { path: 'orders' } },
+  {
+    id: 'a',
+    agent: {
+      credential: 'llm',
+      model: 'demo-slow',
+      prompt: 'Tell me a story of one two three four five six',
+    },
+  },
+  {
+    id: 'mail',
+    skill: {
+      name: 'send_email',
+      credential: 'smtp',
+      parameters: { to: 'ada@example.com', subject: 's', body: 'b' },
+    },
+  },
+  { id: 'reply', response: { body: "{{ $('a').text_content }}" } },
+];
+const revision = await project.deploy(nodes);
+const hanging = await project.deploy([
+  nodes[0]!,
+  { id: 'a', agent: { credential: 'llm', model: 'demo', prompt: 'hi' } },
+  nodes[3]!,
+]);
+let runner: Runner;
+
+beforeEach(() => {
+  model.requests.length = 0;
+  mailbox.messages.length = 0;
+  runner = startTestRunner(conn, project.uid, { credentials });
+});
+afterEach(() => runner.stop(0));
+afterAll(async () => {
+  await conn.close();
+  await Promise.all([model.close(), mailbox.close(), redis.stop()]);
+});
+
+const asked = (times: number) =>
+  pollUntil(`${times} questions`, () => model.requests.length === times, { timeoutMs: 5_000, everyMs: 5 });
+
+test('a run store that is killed in the middle of an answer and comes back loses nothing and repeats nothing', async () => {
+  const run = await project.send(revision, {});
+  await asked(1);
+  await redis.kill();
+  await pollUntil('the answer', () => model.answered() === 1, { timeoutMs: 5_000, everyMs: 5 });
+  expect(mailbox.messages).toHaveLength(0);
+  await redis.restart();
+  expect(await project.ended(run)).toMatchObject({ phase: 'Succeeded', crashes: 0 });
+  expect(model.requests).toHaveLength(1);
+  expect(mailbox.messages).toHaveLength(1);
+});
+
+test('a run store that is frozen for a while holds the next effect up, and no more', async () => {
+  const before = model.answered();
+  const run = await project.send(revision, {});
+  await asked(1);
+  redis.freeze();
+  await pollUntil('the answer', () => model.answered() === before + 1, { timeoutMs: 5_000, everyMs: 5 });
+  expect(mailbox.messages).toHaveLength(0);
+  redis.thaw();
+  expect(await project.ended(run)).toMatchObject({ phase: 'Succeeded' });
+  expect(mailbox.messages).toHaveLength(1);
+});
+
+test('a runner whose claim was taken drops the run without a word', async () => {
+  model.setFault('hang', 1);
+  const run = await project.send(hanging, {});
+  await asked(1);
+  await handBackAll(conn, { project: project.uid, runner: 'runner-1' });
+  await asked(2);
+  const state = await project.ended(run);
+  expect(state).toMatchObject({ phase: 'Succeeded', reply: { body: 'You said: hi' } });
+  expect(state.nodes.find(({ id }) => id === 'a')).toMatchObject({ attempts: 1 });
+  expect(new Set(model.requests.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(1);
+});

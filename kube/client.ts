@@ -53,6 +53,9 @@ export type DeleteOptions = CallOptions & {
 /** An object to write: apiVersion and kind are filled in from the resource, whatever else may be left out. */
 export type Manifest<T extends KubeObject> = Partial<Omit<T, 'metadata'>> & { metadata: ObjectMeta };
 
+/** An object to create: the server may make its name (`generateName`), or take it without one (reviews). */
+export type Draft<T extends KubeObject> = Partial<Omit<T, 'metadata'>> & { metadata?: Partial<ObjectMeta> };
+
 export type RawOptions = CallOptions & {
   query?: Query;
   body?: unknown;
@@ -75,11 +78,7 @@ export type KubeClient = {
   /** All pages of 500. Starts anew when the list expired on the way. */
   listAll<T extends KubeObject>(resource: Resource<T>, options?: ListOptions): Promise<KubeList<T>>;
   /** Never repeated when it may have been processed. */
-  create<T extends KubeObject>(
-    resource: Resource<T>,
-    object: Manifest<T>,
-    options?: WriteOptions,
-  ): Promise<T>;
+  create<T extends KubeObject>(resource: Resource<T>, object: Draft<T>, options?: WriteOptions): Promise<T>;
   /** PUT: with a resourceVersion in the object it fails with a conflict if somebody else wrote meanwhile. */
   replace<T extends KubeObject>(
     resource: Resource<T>,

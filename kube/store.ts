@@ -1,7 +1,7 @@
 /** Objects in memory, found by name, by namespace and by whatever indexes they are given. */
 import { objectKey, type KubeObject, type ObjectRef } from './resource.ts';
 
-/** The keys under which an object is found in one index. */
+/** The keys under which an object is found in one index: always the same for the same object. */
 export type IndexFunction<T extends KubeObject> = (object: T) => readonly string[];
 
 export type Store<T extends KubeObject> = {

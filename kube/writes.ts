@@ -1,6 +1,6 @@
 /** The verbs of a client that write. What may have been processed is sent again only where that changes nothing. */
 import type { Call, Caller } from './caller.ts';
-import type { DeleteOptions, KubeClient, Manifest, WriteOptions } from './client.ts';
+import type { DeleteOptions, Draft, KubeClient, WriteOptions } from './client.ts';
 import { collectionPath, objectPath, requireNamespace, withQuery, type Query } from './paths.ts';
 import { decode, undefinedIfAbsent } from './reads.ts';
 import { apiVersionOf, type KubeObject, type ObjectRef, type Resource } from './resource.ts';
@@ -31,7 +31,7 @@ export function writingVerbs(caller: Caller, fieldManager: string): WritingVerbs
 
   return {
     create: async (resource, object, options) => {
-      const { namespace, name, generateName } = object.metadata;
+      const { namespace, name, generateName } = object.metadata ?? {};
       requireNamespace(resource, namespace, name ?? generateName ?? '');
       const path = collectionPath(resource, namespace);
       const body = typed(resource, object);
@@ -79,6 +79,6 @@ async function remove(
   return (await answer.catch(undefinedIfAbsent)) !== undefined;
 }
 
-function typed<T extends KubeObject>(resource: Resource<T>, object: Manifest<T>): object {
+function typed<T extends KubeObject>(resource: Resource<T>, object: Draft<T>): object {
   return { ...object, apiVersion: apiVersionOf(resource), kind: resource.kind };
 }

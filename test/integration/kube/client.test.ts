@@ -103,6 +103,11 @@ test('the status is written through its subresource alone', async () => {
   expect(ignored.status?.replicas).toBe(3);
 });
 
+test('the server makes a name where it is asked to', async () => {
+  const made = await client.create(configMaps, { metadata: { namespace, generateName: 'part-' } });
+  expect(made.metadata.name).toMatch(/^part-.{5}$/);
+});
+
 test('a dry run changes nothing', async () => {
   await client.create(configMaps, { metadata: at('a') }, { dryRun: true });
   expect(await client.find(configMaps, at('a'))).toBeUndefined();
@@ -208,10 +213,9 @@ test('a service account is who its token says, and may what it is allowed', asyn
   const { token } = answer.status;
   const robot = createClient({ ...server.connection, auth: { token: () => token } });
   await expect(robot.list(configMaps, { namespace })).rejects.toSatisfy(isForbidden);
-  const review = await client.create(tokenReviews, { metadata: { name: '' }, spec: { token } });
+  const review = await client.create(tokenReviews, { spec: { token } });
   expect(review.status?.user?.username).toBe(`system:serviceaccount:${namespace}:robot`);
   const access = await client.create(subjectAccessReviews, {
-    metadata: { name: '' },
     spec: {
       user: review.status?.user?.username ?? '',
       resourceAttributes: { namespace, verb: 'get', group: '', resource: 'secrets' },

@@ -1,37 +1,54 @@
-/** Packs a static program as the one layer of an image, in the form that `docker load` and containerd read. */
+/** Packs files as the one layer of an image, in the form that `docker load` and containerd read. */
 import { createHash } from 'node:crypto';
-import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import { runCommand } from '../support/command.ts';
 
 const platforms: Record<string, string> = { x64: 'amd64', arm64: 'arm64' };
 
-/** Writes an archive with the image of that reference, which runs the program, and holds nothing else. */
+/** Writes an archive with the image of that reference, which runs the static program, and holds nothing else. */
 export async function writeProgramImage(program: string, reference: string, archive: string): Promise<void> {
+  const root = await mkdtemp(join(tmpdir(), 'windlass-image-'));
+  try {
+    await copyFile(program, join(root, basename(program)));
+    await writeImage({ root, entrypoint: [`/${basename(program)}`], reference }, archive);
+  } finally {
+    await rm(root, { recursive: true, force: true });
+  }
+}
+
+/** Writes an archive with an image of all that lies below the folder `root`. */
+export async function writeImage(
+  image: { root: string; entrypoint: string[]; reference: string },
+  archive: string,
+): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'windlass-image-'));
   try {
-    const name = basename(program);
-    await mkdir(join(folder, 'root'));
-    await copyFile(program, join(folder, 'root', name));
     const layer = join(folder, 'layer.tar');
-    await pack(layer, join(folder, 'root'), [name]);
-    const layerHash = createHash('sha256')
-      .update(await readFile(layer))
-      .digest('hex');
+    await pack(layer, image.root, ['.']);
     const config = JSON.stringify({
       architecture: platforms[process.arch] ?? process.arch,
       os: 'linux',
-      config: { Entrypoint: [`/${name}`] },
-      rootfs: { type: 'layers', diff_ids: [`sha256:${layerHash}`] },
+      config: { Entrypoint: image.entrypoint },
+      rootfs: { type: 'layers', diff_ids: [`sha256:${await hashOf(layer)}`] },
     });
+    const manifest = [{ Config: 'config.json', RepoTags: [image.reference], Layers: ['layer.tar'] }];
     await writeFile(join(folder, 'config.json'), config);
-    const manifest = [{ Config: 'config.json', RepoTags: [reference], Layers: ['layer.tar'] }];
     await writeFile(join(folder, 'manifest.json'), JSON.stringify(manifest));
     await pack(archive, folder, ['manifest.json', 'config.json', 'layer.tar']);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** The SHA-256 of a file, in hexadecimal. */
+export async function hashOf(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(path), hash);
+  return hash.digest('hex');
 }
 
 async function pack(archive: string, folder: string, names: string[]): Promise<void> {
@@ -43,5 +60,5 @@ async function pack(archive: string, folder: string, names: string[]): Promise<v
     '--numeric-owner',
     '--format=gnu',
   ];
-  await runCommand('tar', [...reproducible, '--mode=0755', '-cf', archive, '-C', folder, ...names]);
+  await runCommand('tar', [...reproducible, '--mode=a+rX', '-cf', archive, '-C', folder, ...names]);
 }

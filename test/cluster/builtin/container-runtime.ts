@@ -22,7 +22,7 @@ conf_dir = "${layout.cni}"
 `;
 }
 
-/** Pods reach each other and the node, and nothing outside the machine. */
+/** Pods reach each other, services and the node. There is no way to anything else, so that trying fails at once. */
 export function cniConfiguration(): string {
   return JSON.stringify(
     {
@@ -33,10 +33,13 @@ export function cniConfiguration(): string {
           type: 'bridge',
           bridge: 'pods0',
           isGateway: true,
-          isDefaultGateway: true,
           hairpinMode: true,
           ipMasq: false,
-          ipam: { type: 'host-local', ranges: [[{ subnet: network.podRange }]] },
+          ipam: {
+            type: 'host-local',
+            ranges: [[{ subnet: network.podRange }]],
+            routes: [{ dst: network.serviceRange }, { dst: `${network.nodeAddress}/32` }],
+          },
         },
         { type: 'portmap', capabilities: { portMappings: true } },
       ],

@@ -1,11 +1,10 @@
 /** Gives images to the node without a registry. */
 import { readFile, mkdir } from 'node:fs/promises';
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { runCommand } from '../../support/command.ts';
 import { pollUntil } from '../../support/poll.ts';
+import { hashOf } from '../image-archive.ts';
 import type { Layout } from './layout.ts';
 import { writeWhole } from './settings.ts';
 
@@ -30,10 +29,4 @@ export async function importImage(layout: Layout, archivePath: string, reference
   if (!(await known()).includes(reference)) throw new Error(`${archivePath} holds no image ${reference}`);
   await mkdir(join(layout.folder, 'images'), { recursive: true });
   await writeWhole(mark, content);
-}
-
-async function hashOf(path: string): Promise<string> {
-  const hash = createHash('sha256');
-  await pipeline(createReadStream(path), hash);
-  return hash.digest('hex');
 }

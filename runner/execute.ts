@@ -9,16 +9,7 @@ import { advance } from '../runs/advance.ts';
 import type { RunStoreConnection } from '../runs/connection.ts';
 import { createEventWriter } from '../runs/events.ts';
 import { handBack } from '../runs/handback.ts';
-import type {
-  Advance,
-  Claim,
-  ClaimRef,
-  Fenced,
-  NodeStart,
-  RunEnd,
-  TooLarge,
-  Unavailable,
-} from '../runs/types.ts';
+import type { Advance, Claim, ClaimRef, NodeStart, RunEnd } from '../runs/types.ts';
 import { attemptStep } from './attempt.ts';
 import type { CredentialSource } from './credentials.ts';
 import { afterFailure, asStepError } from './failure.ts';

@@ -18,6 +18,10 @@ const LEAVE_MS = 5_000;
 
 const { config, env } = runnerConfig();
 const { PROJECT_UID: project, POD_NAMESPACE: namespace, POD_NAME: runner, CONCURRENCY: concurrency } = config;
+/** In an image the thread's program lies beside this one; outside, where it always lies. */
+const beatWorker = import.meta.url.endsWith('.mjs')
+  ? { worker: new URL('./beatWorker.mjs', import.meta.url) }
+  : {};
 const log = pino({ level: config.LOG_LEVEL, base: { program: 'runner', runner } });
 const stop = new AbortController();
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop.abort());
@@ -52,7 +56,7 @@ if (!stop.signal.aborted) {
     runner,
     concurrency,
     credentials: createCredentials(cache, createSecretReader(kube, namespace), namespace),
-    beats: startBeats({ ...account, project, runner }),
+    beats: startBeats({ ...account, project, runner, ...beatWorker }),
     recorder: createRecorder({ conn, kube, project, namespace, log }),
     metrics,
     log,

@@ -5,7 +5,7 @@ import type { Beats } from '../runs/beat.ts';
 import { watchCancels } from '../runs/cancel.ts';
 import type { RunStoreConnection } from '../runs/connection.ts';
 import { handBackAll } from '../runs/handback.ts';
-import { createTakeover } from '../runs/takeover.ts';
+import { createTakeover, type TakeoverOptions } from '../runs/takeover.ts';
 import type { ProjectUid } from '../runs/types.ts';
 import { Claims } from './claims.ts';
 import type { CredentialSource } from './credentials.ts';
@@ -21,6 +21,8 @@ export type RunnerOptions = {
   beats: Beats;
   /** Writes the records, if this runner shall. */
   recorder?: { run(signal: AbortSignal): Promise<void> };
+  /** How soon other runners are taken for dead; default: as `runs/takeover.ts` says. */
+  takeover?: Pick<TakeoverOptions, 'deadAfterMs' | 'everyMs'>;
   metrics: RunnerMetrics;
   log: Log;
 };
@@ -45,7 +47,7 @@ export function startRunner(options: RunnerOptions): Runner {
   const cancels = watchCancels(conn, project, (run) => claims.cancel(run));
   const loops = [
     claims.run(claiming.signal),
-    createTakeover({ conn, project, runner, log }).run(serving.signal),
+    createTakeover({ conn, project, runner, log, ...options.takeover }).run(serving.signal),
     recorder?.run(serving.signal) ?? Promise.resolve(),
   ];
   return {

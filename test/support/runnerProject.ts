@@ -8,7 +8,7 @@ import { isTerminal } from '../../api/run.ts';
 import { Secret } from '../../nodes/secret.ts';
 import type { CredentialSource } from '../../runner/credentials.ts';
 import { createMetrics } from '../../runner/metrics.ts';
-import { startRunner, type Runner } from '../../runner/runner.ts';
+import { startRunner, type Runner, type RunnerOptions } from '../../runner/runner.ts';
 import type { Beats } from '../../runs/beat.ts';
 import type { RunStoreConnection } from '../../runs/connection.ts';
 import { openProject, putRevision, setWorkflowLimits } from '../../runs/project.ts';
@@ -95,6 +95,7 @@ export type TestRunnerOptions = {
   credentials?: CredentialTable;
   /** Without beats of its own a runner is taken for dead by others. */
   beats?: Beats;
+  takeover?: RunnerOptions['takeover'];
 };
 
 /** A runner in this process. */
@@ -103,13 +104,14 @@ export function startTestRunner(
   project: string,
   options: TestRunnerOptions = {},
 ): Runner {
-  const { runner = 'runner-1', concurrency = 50, credentials = {}, beats } = options;
+  const { runner = 'runner-1', concurrency = 50, credentials = {}, beats, takeover } = options;
   return startRunner({
     conn,
     project,
     runner,
     concurrency,
     credentials: tableOfCredentials(credentials),
+    ...(takeover && { takeover }),
     beats: beats ?? { stop: async () => undefined },
     metrics: createMetrics({ defaults: false }),
     log: createCollectedLog(),

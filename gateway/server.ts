@@ -68,7 +68,7 @@ function createListener(deps: GatewayDeps): FastifyInstance {
   // Bodies are read by the routes, after their own checks; nothing is ever parsed here.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
-  app.addHook('onRequest', refuseLongAddress(answers));
+  app.addHook('onRequest', refuseOddRequests(answers));
   app.setErrorHandler((error, _request, reply) => answers.unexpected(reply, error));
   app.all('/*', { onRequest: (_request, reply) => answers.problem(reply, 'not-found') }, () => undefined);
   // Otherwise the parser says "100 Continue" before the headers were judged.
@@ -76,9 +76,12 @@ function createListener(deps: GatewayDeps): FastifyInstance {
   return app;
 }
 
-function refuseLongAddress(answers: Answers) {
+function refuseOddRequests(answers: Answers) {
   return (request: FastifyRequest, reply: FastifyReply, done: () => void) => {
-    if ((request.raw.url ?? '').length > MAX_URL) answers.problem(reply, 'uri-too-long');
+    const { url = '', httpVersionMajor } = request.raw;
+    if (url.length > MAX_URL) answers.problem(reply, 'uri-too-long');
+    // The parser lets HTTP/0.9 pass, which knows neither headers nor statuses.
+    else if (httpVersionMajor < 1) answers.problem(reply, 'bad-request');
     else done();
   };
 }

@@ -60,7 +60,7 @@ export async function openDoor(options: DoorOptions = {}): Promise<Door> {
     await installCrds(client);
     await client.create(namespaces, { metadata: { name: NAMESPACE } });
     const redis = await startRedis({ appendfsync: 'always', config: options.redisConfig ?? [] });
-    closers.push(redis.stop);
+    closers.push(() => redis.stop());
     const runs = connectRunStore({ url: redis.url, name: 'test' });
     closers.push(() => runs.close());
     await runs.ready();

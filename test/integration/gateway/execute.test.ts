@@ -1,0 +1,319 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { GROUP } from '../../../api/group.ts';
+import {
+  namespacedResource,
+  namespaces,
+  roleBindings,
+  roles,
+  serviceAccounts,
+} from '../../../kube/resource.ts';
+import { advance, startNode } from '../../../runs/advance.ts';
+import { claimRuns } from '../../../runs/claim.ts';
+import { isUnavailable } from '../../../runs/connection.ts';
+import { readRun } from '../../../runs/read.ts';
+import type { ClaimRef, RunState } from '../../../runs/types.ts';
+import { NAMESPACE, openDoor, PROJECT, putRoute, type Door } from '../../support/door.ts';
+import { pollUntil } from '../../support/poll.ts';
+
+let door: Door;
+let executor: string;
+let stranger: string;
+let foreigner: string;
+let reader: string;
+
+const workflowRuns = namespacedResource(GROUP, 'v1alpha1', 'WorkflowRun', 'workflowruns');
+
+beforeAll(async () => {
+  door = await openDoor();
+  await door.client.create(namespaces, { metadata: { name: 'other' } });
+  const execute = { apiGroups: [GROUP], resources: ['workflows/execute'], verbs: ['create'] };
+  const read = { apiGroups: [GROUP], resources: ['workflowruns'], verbs: ['get'] };
+  [executor, stranger, foreigner, reader] = await Promise.all([
+    makeUser('executor', NAMESPACE, [execute, read], ['windlass']),
+    makeUser('stranger', NAMESPACE, []),
+    makeUser('foreigner', 'other', [execute, read]),
+    makeUser('reader', NAMESPACE, [read]),
+  ]);
+  await putRoute(door.client, 'orders');
+  await putRoute(door.client, 'hello', { webhook: false });
+  await putRoute(door.client, 'paused', { active: false });
+  await pollUntil('the routes', async () => (await fetch(door.hook('orders'))).status === 405, {
+    timeoutMs: 5_000,
+  });
+});
+
+afterAll(() => door.close());
+
+/** A service account with these rights in its namespace, and a token of it. */
+async function makeUser(
+  name: string,
+  namespace: string,
+  rules: { apiGroups: string[]; resources: string[]; verbs: string[] }[],
+  audiences: string[] = [],
+): Promise<string> {
+  await door.client.create(serviceAccounts, { metadata: { namespace, name } });
+  await door.client.create(roles, { metadata: { namespace, name }, rules });
+  await door.client.create(roleBindings, {
+    metadata: { namespace, name },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name },
+    subjects: [{ kind: 'ServiceAccount', name, namespace }],
+  });
+  return tokenOf(name, namespace, audiences);
+}
+
+async function tokenOf(name: string, namespace: string, audiences: string[]): Promise<string> {
+  const answer = await door.client.raw(
+    'POST',
+    `/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`,
+    {
+      body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { audiences } },
+    },
+  );
+  return (answer as { status: { token: string } }).status.token;
+}
+
+type Call = { token?: string; body?: string; headers?: Record<string, string>; query?: string };
+
+function execute(workflow: string, { token, body, headers = {}, query = '' }: Call = {}): Promise<Response> {
+  return fetch(`${door.gateway.internalURL}/workflows/${NAMESPACE}.${workflow}/execute${query}`, {
+    method: 'POST',
+    ...(body !== undefined && { body }),
+    headers: {
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      ...headers,
+    },
+  });
+}
+
+function get(path: string, token: string, headers: Record<string, string> = {}): Promise<Response> {
+  return fetch(door.gateway.internalURL + path, {
+    headers: { authorization: `Bearer ${token}`, ...headers },
+  });
+}
+
+async function accepted(answer: Response): Promise<string> {
+  expect(answer.status).toBe(202);
+  const { run } = (await answer.json()) as { run: string };
+  return run;
+}
+
+async function stored(run: string): Promise<RunState> {
+  const state = await readRun(door.runs, PROJECT, run);
+  if (state === undefined || isUnavailable(state)) throw new Error(`${run} is not in the run store`);
+  return state;
+}
+
+/** Plays the runner: takes this run, leaving others be. */
+function claim(run: string): Promise<ClaimRef> {
+  return pollUntil(
+    `${run} to claim`,
+    async () => {
+      const claimed = await claimRuns(door.runs, { project: PROJECT, runner: 'test', max: 1 });
+      const [next] = claimed.outcome === 'claimed' ? claimed.claims : [];
+      return next?.state.run === run && { project: PROJECT, run, token: next.token };
+    },
+    { timeoutMs: 5_000, everyMs: 5 },
+  );
+}
+
+test.each([
+  ['no token', () => undefined, 401],
+  ['a word', () => 'nothing', 401],
+  ['a token that nobody signed', () => `${executor.split('.').slice(0, 2).join('.')}.AAAA`, 401],
+  ['a token without rights', () => stranger, 403],
+  ['a token with rights in another namespace', () => foreigner, 403],
+  ['a token that may only read', () => reader, 403],
+  ['a token with the right', () => executor, 202],
+])('an execute call with %s', async (_what, tokenOfCaller, status) => {
+  const token = tokenOfCaller();
+  const answer = await execute('orders', { body: '{}', ...(token !== undefined && { token }) });
+  expect(answer.status).toBe(status);
+  expect(answer.headers.has('www-authenticate')).toBe(status === 401);
+});
+
+test('a token for some other audience is not accepted', async () => {
+  const token = await tokenOf('executor', NAMESPACE, ['somebody-else']);
+  expect((await execute('orders', { token, body: '{}' })).status).toBe(401);
+});
+
+test('a token for the API server itself is accepted too', async () => {
+  const token = await tokenOf('executor', NAMESPACE, []);
+  expect((await execute('orders', { token, body: '{}' })).status).toBe(202);
+});
+
+test('an unknown workflow is a 404 to who may execute it, and a 403 to who may not', async () => {
+  expect((await execute('unknown', { token: executor })).status).toBe(404);
+  expect((await execute('unknown', { token: stranger })).status).toBe(403);
+});
+
+test('an inactive workflow is a 409, but for test runs', async () => {
+  expect((await execute('paused', { token: executor })).status).toBe(409);
+  const run = await accepted(await execute('paused', { token: executor, query: '?test=true' }));
+  expect(await stored(run)).toMatchObject({ test: true, trigger: 'execute', workflow: 'paused' });
+});
+
+test('the body becomes the output of any trigger unchanged, and the Location says where the run is', async () => {
+  const answer = await execute('hello', { token: executor, body: ' {"name":"Ann", "n":1E-999}' });
+  const run = await accepted(answer);
+  expect(answer.headers.get('location')).toBe(`/workflows/${NAMESPACE}.hello/runs/${run}`);
+  expect((await stored(run)).input).toBe('{"text_content":"","data_content": {"name":"Ann", "n":1E-999}}');
+});
+
+test("no body is an empty object, and in a test run the trigger's own test data", async () => {
+  const [real, trial, given] = await Promise.all([
+    execute('hello', { token: executor }).then(accepted),
+    execute('hello', { token: executor, query: '?test=true' }).then(accepted),
+    execute('hello', { token: executor, query: '?test=true', body: '{}' }).then(accepted),
+  ]);
+  expect((await stored(real)).input).toBe('{"text_content":"","data_content":{}}');
+  expect((await stored(trial)).input).toBe('');
+  expect((await stored(given)).input).toBe('{"text_content":"","data_content":{}}');
+});
+
+test('one key is one run, and the key with another body is refused', async () => {
+  const headers = { 'idempotency-key': 'execute-1' };
+  const first = await accepted(await execute('hello', { token: executor, body: '{"a":1}', headers }));
+  expect(await accepted(await execute('hello', { token: executor, body: '{"a":1}', headers }))).toBe(first);
+  expect((await execute('hello', { token: executor, body: '{"a":2}', headers })).status).toBe(422);
+});
+
+test('with Prefer: wait the outputs come with the answer', async () => {
+  const answering = execute('hello', {
+    token: executor,
+    body: '{"a":1}',
+    headers: { prefer: 'wait=10', 'idempotency-key': 'waited' },
+  });
+  const run = await accepted(
+    await execute('hello', { token: executor, body: '{"a":1}', headers: { 'idempotency-key': 'waited' } }),
+  );
+  const ref = await claim(run);
+  const output = { text_content: 'Hello Ann', data_content: { model: 'm' } };
+  await advance(door.runs, ref, {
+    checkpoints: [
+      { id: 'agent_1', phase: 'Succeeded', attempts: 1, startedAt: 1_000, endedAt: 2_000, output },
+    ],
+    end: { phase: 'Succeeded' },
+  });
+  const answer = await answering;
+  expect(answer.status).toBe(200);
+  expect(answer.headers.get('preference-applied')).toBe('wait=10');
+  expect(await answer.json()).toMatchObject({
+    run,
+    workflow: `${NAMESPACE}.hello`,
+    phase: 'Succeeded',
+    nodes: [{ id: 'agent_1', phase: 'Succeeded', startTime: '1970-01-01T00:00:01.000Z', output }],
+  });
+});
+
+test('with Prefer: wait and a run that takes longer, the answer is 202', async () => {
+  const before = performance.now();
+  await accepted(await execute('hello', { token: executor, headers: { prefer: 'wait=1' } }));
+  expect(performance.now() - before).toBeGreaterThanOrEqual(990);
+});
+
+test('a run can be read by who may get it, and only as one of its workflow', async () => {
+  const run = await accepted(await execute('hello', { token: executor, body: '{}' }));
+  const path = `/workflows/${NAMESPACE}.hello/runs/${run}`;
+  const answer = await get(path, reader);
+  expect(answer.status).toBe(200);
+  expect(await answer.json()).toMatchObject({
+    run,
+    workflow: `${NAMESPACE}.hello`,
+    phase: 'Pending',
+    trigger: 'execute',
+    test: false,
+    nodes: [],
+  });
+  expect((await get(path, stranger)).status).toBe(403);
+  expect((await fetch(door.gateway.internalURL + path)).status).toBe(401);
+  expect((await get(`/workflows/${NAMESPACE}.orders/runs/${run}`, reader)).status).toBe(404);
+  expect((await get(`/workflows/${NAMESPACE}.hello/runs/no-such-run`, reader)).status).toBe(404);
+});
+
+test('a run that only its record is left of is read from the API server', async () => {
+  await door.client.create(workflowRuns, {
+    metadata: { namespace: NAMESPACE, name: 'hello-old' },
+    spec: { workflow: 'hello', trigger: { type: 'webhook' } },
+  });
+  const status = {
+    phase: 'Failed',
+    reason: 'NodeFailed',
+    nodes: [{ id: 'agent_1', phase: 'Failed', attempts: 3 }],
+  };
+  await door.client.patch(
+    workflowRuns,
+    { namespace: NAMESPACE, name: 'hello-old' },
+    { status },
+    { type: 'merge', subresource: 'status' },
+  );
+  const path = `/workflows/${NAMESPACE}.hello/runs/hello-old`;
+  const answer = await get(path, reader);
+  expect(await answer.json()).toMatchObject({
+    ...status,
+    run: 'hello-old',
+    workflow: `${NAMESPACE}.hello`,
+    trigger: 'webhook',
+  });
+  // Of its events nothing is left but the last.
+  const events = await get(`${path}/events`, reader);
+  expect(parseEvents(await events.text())).toEqual([
+    { id: 'ended', event: 'run', data: expect.objectContaining({ phase: 'Failed' }) as unknown },
+  ]);
+  expect((await get(`${path}/events`, reader, { 'last-event-id': 'ended' })).status).toBe(204);
+});
+
+type Event = { id: string | undefined; event: string | undefined; data: unknown };
+
+function parseEvents(text: string): Event[] {
+  return text
+    .split('\n\n')
+    .filter((block) => block !== '' && !block.startsWith(':'))
+    .map((block) => {
+      const field = (name: string) => new RegExp(`^${name}: (.*)$`, 'm').exec(block)?.[1];
+      return { id: field('id'), event: field('event'), data: JSON.parse(field('data') ?? 'null') as unknown };
+    });
+}
+
+test('events are streamed as they come, and from where a reader left off', async () => {
+  const run = await accepted(await execute('hello', { token: executor, body: '{}' }));
+  const path = `/workflows/${NAMESPACE}.hello/runs/${run}/events`;
+  const answer = await get(path, reader);
+  expect(answer.status).toBe(200);
+  expect(answer.headers.get('content-type')).toBe('text/event-stream');
+  const ref = await claim(run);
+  await startNode(door.runs, ref, { id: 'agent_1', attempt: 1, atMostOnce: false, at: Date.now() });
+  await advance(door.runs, ref, {
+    checkpoints: [{ id: 'agent_1', phase: 'Succeeded', attempts: 1 }],
+    end: { phase: 'Succeeded' },
+  });
+  // The stream ends by itself.
+  const events = parseEvents(await answer.text());
+  const told = events.map(
+    ({ event, data }) =>
+      `${event} ${(data as { node?: string }).node ?? ''} ${(data as { phase: string }).phase}`,
+  );
+  expect(told.slice(-3)).toEqual(['node agent_1 Running', 'node agent_1 Succeeded', 'run  Succeeded']);
+  const second = events.at(-2);
+  const rest = await get(path, reader, { 'last-event-id': second?.id ?? '' });
+  expect(parseEvents(await rest.text())).toEqual(events.slice(-1));
+  const nothing = await get(path, reader, { 'last-event-id': events.at(-1)?.id ?? '' });
+  expect(nothing.status).toBe(204);
+  expect((await get(path, stranger)).status).toBe(403);
+});
+
+test('a stream that its reader leaves is closed', async () => {
+  const run = await accepted(await execute('hello', { token: executor, body: '{}' }));
+  const leaving = new AbortController();
+  await fetch(`${door.gateway.internalURL}/workflows/${NAMESPACE}.hello/runs/${run}/events`, {
+    headers: { authorization: `Bearer ${reader}` },
+    signal: leaving.signal,
+  });
+  const streams = async () => {
+    const text = await (await fetch(door.gateway.metricsURL)).text();
+    return /^windlass_gateway_event_streams (\d+)$/m.exec(text)?.[1];
+  };
+  expect(await streams()).toBe('1');
+  leaving.abort();
+  await pollUntil('no stream', async () => (await streams()) === '0', { timeoutMs: 3_000 });
+});

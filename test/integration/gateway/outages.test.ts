@@ -1,0 +1,134 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { leases } from '../../../kube/resource.ts';
+import { openProject } from '../../../runs/project.ts';
+import { isUnavailable } from '../../../runs/connection.ts';
+import { readRun } from '../../../runs/read.ts';
+import { startGateway } from '../../support/gatewayProcess.ts';
+import { NAMESPACE, openDoor, PROJECT, putRoute, type Door } from '../../support/door.ts';
+import { pollUntil } from '../../support/poll.ts';
+import { runCommand } from '../../support/command.ts';
+
+let door: Door;
+
+beforeAll(async () => {
+  door = await openDoor();
+  await putRoute(door.client, 'orders');
+  await putRoute(door.client, 'asking', { webhook: { reply: true } });
+  await pollUntil('the routes', async () => (await fetch(door.hook('asking'))).status === 405, {
+    timeoutMs: 5_000,
+  });
+});
+
+beforeEach(async () => {
+  await pollUntil('an event being accepted', async () => (await send()).status === 200, {
+    timeoutMs: 10_000,
+  });
+});
+
+afterAll(() => door.close());
+
+function send(workflow = 'orders'): Promise<Response> {
+  return fetch(door.hook(workflow), {
+    method: 'POST',
+    body: '{}',
+    headers: { 'content-type': 'application/json' },
+    signal: AbortSignal.timeout(10_000),
+  });
+}
+
+/** Sends one, and gives the code of the problem that it is refused with, within two seconds, with Retry-After. */
+async function refusal(): Promise<string | undefined> {
+  const before = performance.now();
+  const answer = await send();
+  const { type } = (await answer.json()) as { type?: string };
+  expect(performance.now() - before).toBeLessThan(2_000);
+  expect(answer.status).toBe(503);
+  expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+  return type?.replace('tag:windlass.dev,2026:problem/', '');
+}
+
+test('while the run store is dead every call is refused within two seconds, and nothing that was accepted is lost', async () => {
+  const { run } = (await (await send()).json()) as { run: string };
+  await door.redis.kill();
+  expect(await refusal()).toBe('run-store-unavailable');
+  const many = await Promise.all(Array.from({ length: 50 }, refusal));
+  expect(new Set(many)).toEqual(new Set(['run-store-unavailable']));
+  await door.redis.restart();
+  await pollUntil('an event being accepted again', async () => (await send()).status === 200, {
+    timeoutMs: 10_000,
+    everyMs: 20,
+  });
+  await door.runs.ready();
+  const state = await readRun(door.runs, PROJECT, run);
+  expect(state !== undefined && !isUnavailable(state) && state.run).toBe(run);
+});
+
+test('a run store that is frozen is one that is not there', async () => {
+  door.redis.freeze();
+  try {
+    expect(await refusal()).toBe('run-store-unavailable');
+  } finally {
+    door.redis.thaw();
+  }
+  await pollUntil('an event being accepted again', async () => (await send()).status === 200, {
+    timeoutMs: 10_000,
+    everyMs: 20,
+  });
+});
+
+test('a run store that was wiped takes nothing until it is opened again', async () => {
+  await runCommand('redis-cli', ['-p', String(door.redis.port), 'flushall']);
+  expect(await refusal()).toBe('run-store-unavailable');
+  await openProject(door.runs, PROJECT);
+  expect((await send()).status).toBe(200);
+});
+
+test('a project that is full takes nothing more', async () => {
+  await openProject(door.runs, PROJECT, { quotaBytes: 1 });
+  expect(await refusal()).toBe('run-store-full');
+  await openProject(door.runs, PROJECT, { quotaBytes: 64 * 2 ** 20 });
+  expect((await send()).status).toBe(200);
+});
+
+test('SIGTERM: readiness goes, calls are still taken, answers under way arrive, then the Lease is gone', async () => {
+  const pod = 'gateway-leaving';
+  const leaving = await startGateway({
+    kubeconfigPath: door.api.kubeconfigPath,
+    redisURL: door.redis.url,
+    pod,
+    namespace: NAMESPACE,
+    env: { DRAIN_SECONDS: '1', CLOSE_SECONDS: '5' },
+  });
+  const hook = (workflow: string) => `${leaving.publicURL}/webhook/${NAMESPACE}.${workflow}/new`;
+  const post = { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' } };
+  const waiting = fetch(hook('asking'), { ...post, signal: AbortSignal.timeout(9_000) }).catch(
+    () => 'cut off',
+  );
+  const stopped = leaving.stop();
+  const ready = async () => (await fetch(`${leaving.internalURL}/readyz`)).status;
+  await pollUntil('readiness going', async () => (await ready()) === 503, { timeoutMs: 2_000, everyMs: 10 });
+  const answer = await fetch(hook('orders'), post);
+  expect(answer.status).toBe(200);
+  expect(answer.headers.get('connection')).toBe('close');
+  // Nobody answers this one: it is waited for as long as was said, and no longer.
+  expect(await waiting).toBe('cut off');
+  expect(await stopped).toBe(0);
+  expect(
+    await door.client.find(leases, { namespace: NAMESPACE, name: `windlass-gateway-${pod}` }),
+  ).toBeUndefined();
+});
+
+test('without the API server webhooks are accepted as before, readiness stays, and nobody is allowed to execute', async () => {
+  await door.api.stop();
+  expect((await send()).status).toBe(200);
+  const execute = await fetch(`${door.gateway.internalURL}/workflows/${NAMESPACE}.orders/execute`, {
+    method: 'POST',
+    headers: { authorization: 'Bearer somebody' },
+  });
+  expect(execute.status).toBe(503);
+  expect(((await execute.json()) as { type: string }).type).toBe(
+    'tag:windlass.dev,2026:problem/cluster-unavailable',
+  );
+  expect((await fetch(`${door.gateway.internalURL}/readyz`)).status).toBe(200);
+  expect((await send('unknown')).status).toBe(404);
+});

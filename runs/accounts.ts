@@ -1,27 +1,112 @@
-import type { RunStoreConnection } from './connection.ts';
+/**
+ * Accounts of the run store. A project's runner pool reaches the keys and channels of its project and no other, also inside
+ * scripts; the gateway those of all projects; only the operator manages accounts. Nobody can do anything without one.
+ */
+import { orUnavailable, type RunStoreConnection } from './connection.ts';
+import { keysOf } from './keys.ts';
 import type { ProjectUid, Unavailable } from './types.ts';
 
-/** The name of the account of a project's runner pool. */
-export declare function poolAccount(project: ProjectUid): string;
+const POOL_PREFIX = 'windlass-pool-';
+export const OPERATOR_ACCOUNT = 'windlass-operator';
+export const GATEWAY_ACCOUNT = 'windlass-gateway';
 
-export declare function ensurePoolAccount(
+/** What running runs takes: the commands of this folder's scripts and calls. None of them can list keys of others. */
+const RUN_COMMANDS = [
+  ...['evalsha', 'eval', 'ping', 'hello', 'auth', 'client|setname', 'client|setinfo'],
+  ...['subscribe', 'unsubscribe', 'publish', 'time', 'exists', 'expire', 'unlink', 'get', 'set'],
+  ...['hget', 'hmget', 'hgetall', 'hvals', 'hset', 'hsetnx', 'hdel', 'hexists', 'hincrby', 'hstrlen'],
+  ...['zadd', 'zrem', 'zcard', 'zscore', 'zrange', 'zrangebylex'],
+  ...['sadd', 'srem', 'sismember', 'smembers'],
+  ...['lindex', 'lrange', 'lpop', 'lpush', 'ltrim', 'rpush'],
+];
+const ADMIN_COMMANDS = ['scan', 'acl|setuser', 'acl|getuser', 'acl|deluser', 'acl|save'];
+
+const rules = (keys: string, channels: string, commands: string[]) => [
+  `~${keys}`,
+  `&${channels}`,
+  '-@all',
+  ...commands.map((command) => `+${command}`),
+];
+
+/** The name of the account of a project's runner pool. */
+export function poolAccount(project: ProjectUid): string {
+  return POOL_PREFIX + project;
+}
+
+/**
+ * Makes the account of a runner pool what it should be, with exactly this password (its SHA-256, in hex), and saves it
+ * where something changed. Called again and again, since a server that lost its volume lost its accounts.
+ */
+export function ensurePoolAccount(
   conn: RunStoreConnection,
   project: ProjectUid,
   passwordSha256: string,
-): Promise<{ outcome: 'done'; changed: boolean } | Unavailable>;
+): Promise<{ outcome: 'done'; changed: boolean } | Unavailable> {
+  const name = poolAccount(project);
+  const { prefix } = keysOf(project);
+  return orUnavailable(async () => {
+    const before = await describe(conn, name);
+    await conn.command(
+      ...(['acl', 'setuser', name, 'reset', 'on', `#${passwordSha256}`] as const),
+      ...rules(`${prefix}*`, `${prefix}*`, RUN_COMMANDS),
+    );
+    const changed = before !== (await describe(conn, name));
+    if (changed) await conn.command('acl', 'save');
+    return { outcome: 'done', changed };
+  });
+}
 
-export declare function hasPoolAccount(
+/** Whether the account is there. */
+export function hasPoolAccount(
   conn: RunStoreConnection,
   project: ProjectUid,
-): Promise<boolean | Unavailable>;
+): Promise<boolean | Unavailable> {
+  return orUnavailable(async () => (await conn.command('acl', 'getuser', poolAccount(project))) !== null);
+}
 
-export declare function dropPoolAccount(
+/** Removes the account and ends its connections. */
+export function dropPoolAccount(
   conn: RunStoreConnection,
   project: ProjectUid,
-): Promise<{ outcome: 'done' } | Unavailable>;
+): Promise<{ outcome: 'done' } | Unavailable> {
+  return orUnavailable(async () => {
+    const removed = await conn.command('acl', 'deluser', poolAccount(project));
+    if (removed !== 0) await conn.command('acl', 'save');
+    return { outcome: 'done' };
+  });
+}
 
-/** The aclfile: operator, gateway, probes, and the pool accounts of an existing file. */
-export declare function aclFile(
-  passwords: { operatorPasswordSha256: string; gatewayPasswordSha256: string },
-  existing?: string,
-): string;
+async function describe(conn: RunStoreConnection, name: string): Promise<string> {
+  return JSON.stringify(await conn.command('acl', 'getuser', name));
+}
+
+export type ServicePasswords = { operatorPasswordSha256: string; gatewayPasswordSha256: string };
+
+/**
+ * The aclfile: the operator, the gateway, a default account that may do nothing but be pinged by probes, and the pool
+ * accounts of an existing file. Passwords are given as SHA-256, in hex; no password is in the file.
+ */
+export function aclFile(
+  { operatorPasswordSha256, gatewayPasswordSha256 }: ServicePasswords,
+  existing = '',
+): string {
+  const user = (name: string, password: string, rest: string[]) =>
+    ['user', name, 'reset', 'on', password, ...rest].join(' ');
+  const services = [
+    user('default', 'nopass', ['-@all', '+ping']),
+    user(
+      OPERATOR_ACCOUNT,
+      `#${sha256(operatorPasswordSha256)}`,
+      rules('wl:*', 'wl:*', [...RUN_COMMANDS, ...ADMIN_COMMANDS]),
+    ),
+    user(GATEWAY_ACCOUNT, `#${sha256(gatewayPasswordSha256)}`, rules('wl:*', 'wl:*', RUN_COMMANDS)),
+  ];
+  const pools = existing.split('\n').filter((line) => line.startsWith(`user ${POOL_PREFIX}`));
+  return [...services, ...pools, ''].join('\n');
+}
+
+/** What is no hash would be a rule of its own. */
+function sha256(hex: string): string {
+  if (!/^[0-9a-f]{64}$/.test(hex)) throw new Error('a password is given as the hex of its SHA-256');
+  return hex;
+}

@@ -1,17 +1,84 @@
-import type { ProjectUid } from './types.ts';
+/**
+ * The sign of life of a runner: one counter for all its claims, from a thread of its own, so that a busy event loop is not
+ * death. A process whose event loop has not turned for a minute is ended by that thread, because its runs are not going on.
+ */
+import { Worker } from 'node:worker_threads';
+import { orUnavailable, type RunStoreConnection } from './connection.ts';
+import { keysOf } from './keys.ts';
+import { defineScript } from './script.ts';
+import type { ProjectUid, Unavailable } from './types.ts';
 
-export type Beats = {
-  /** Stops beating and removes the beat; hand back all claims before. */
-  stop(): Promise<void>;
-};
-
-/** Beats every 2 s for all claims of this process, from a worker thread. */
-export declare function startBeats(options: {
+export type BeatOptions = {
   url: string;
   username?: string;
   password?: string;
   project: ProjectUid;
   runner: string;
-  /** The program's second entry, `runs/beatWorker.ts` bundled; default: that file beside this one. */
+  /** The bundled `runs/beatWorker.ts`; default: that file beside this one. */
   worker?: URL;
-}): Beats;
+  /** Between two beats; default 2,000 ms. */
+  everyMs?: number;
+  /** How long the event loop may stand still before the process is ended; default 60,000 ms. */
+  stuckAfterMs?: number;
+};
+
+/** What the thread is given. `turns` counts the turns of the main event loop, in shared memory. */
+export type BeatWorkerData = Required<Omit<BeatOptions, 'worker' | 'username' | 'password'>> &
+  Pick<BeatOptions, 'username' | 'password'> & { turns: Int32Array<SharedArrayBuffer> };
+
+export type Beats = {
+  /** Stops beating and removes the beat. Hand back all claims before, or others will wait for their turn to take over. */
+  stop(): Promise<void>;
+};
+
+const TURN_MS = 1_000;
+const STOP_TIMEOUT_MS = 3_000;
+
+const BEAT = defineScript({
+  flags: 'drains',
+  keys: ['beats'],
+  args: ['runner'],
+  body: `return redis.call('HINCRBY', beats, runner, 1)`,
+});
+
+/** Beats every two seconds for all claims of the runner, from a worker thread, until it is stopped. */
+export function startBeats({
+  worker = new URL('./beatWorker.ts', import.meta.url),
+  everyMs = 2_000,
+  stuckAfterMs = 60_000,
+  ...options
+}: BeatOptions): Beats {
+  const turns = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  const workerData: BeatWorkerData = { ...options, everyMs, stuckAfterMs, turns };
+  const thread = new Worker(worker, { workerData });
+  const ended = new Promise<void>((resolve) => thread.once('exit', () => resolve()));
+  const turning = setInterval(() => Atomics.add(turns, 0, 1), TURN_MS);
+  turning.unref();
+  return {
+    stop: async () => {
+      clearInterval(turning);
+      thread.postMessage('stop');
+      const giveUp = setTimeout(() => void thread.terminate(), STOP_TIMEOUT_MS);
+      await ended;
+      clearTimeout(giveUp);
+    },
+  };
+}
+
+/** One beat. */
+export function beat(
+  conn: RunStoreConnection,
+  project: ProjectUid,
+  runner: string,
+): Promise<number | Unavailable> {
+  return orUnavailable(async () => (await conn.script(BEAT, [keysOf(project).beats], [runner])) as number);
+}
+
+/** Removes the beat of a runner that holds nothing any more. */
+export async function removeBeat(
+  conn: RunStoreConnection,
+  project: ProjectUid,
+  runner: string,
+): Promise<void> {
+  await orUnavailable(() => conn.command('hdel', keysOf(project).beats, runner));
+}

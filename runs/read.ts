@@ -33,6 +33,25 @@ export function readRun(
   });
 }
 
+const BRIEF = [
+  ...['phase', 'wf', 'head', 'epoch', 'sequence', 'accepted', 'started', 'ended', 'reason', 'message'],
+  ...['crashes', 'recorded'],
+];
+
+/** The run without its input and its nodes: a few hundred bytes, whatever the run holds. */
+export function readBrief(
+  conn: RunStoreConnection,
+  project: ProjectUid,
+  run: string,
+): Promise<RunState | undefined | Unavailable> {
+  return orUnavailable(async () => {
+    const values = (await conn.command('hmget', keysOf(project).run(run), ...BRIEF)) as (string | null)[];
+    const pairs = BRIEF.map((name, index) => [name, values[index]] as const);
+    const present = pairs.filter((pair): pair is [string, string] => typeof pair[1] === 'string');
+    return parseRun(project, run, Object.fromEntries(present), false);
+  });
+}
+
 /** Ended runs of a workflow that are recorded or exist as a line only, newest first. */
 export function readSummaries(
   conn: RunStoreConnection,

@@ -1,0 +1,179 @@
+/**
+ * A run as its record: what a WorkflowRun says of it. A pure projection, so that anyone may make it again; bounded, so that
+ * it always fits into the API server's store.
+ */
+import { FAILURES, type FailureReason } from '../../api/reasons.ts';
+import { isTerminal, type NodePhase, type NodeStatus, type RunSpec, type RunStatus } from '../../api/run.ts';
+import type { NodeOutput } from '../../api/value.ts';
+import type { NodeState, RunState, RunSummary } from '../types.ts';
+
+export type RecordLimits = {
+  /** Bytes of one output, as JSON. */
+  maxOutputBytes: number;
+  /** Bytes of all outputs together. */
+  maxTotalBytes: number;
+};
+
+export const RECORD_LIMITS: RecordLimits = { maxOutputBytes: 64 * 1024, maxTotalBytes: 512 * 1024 };
+
+type Output = { text_content?: string; data_content?: unknown };
+type Fitted = { output: Output; truncated: boolean; bytes: number };
+
+const REASON_LENGTH = 1_024;
+const MESSAGE_LENGTH = 4_096;
+const LINE_MESSAGE_LENGTH = 300;
+
+/** Spec and status of the run's WorkflowRun. `order` is the order in which its revision lists the nodes. */
+export function toRecord(
+  state: RunState,
+  limits: RecordLimits = RECORD_LIMITS,
+  order: string[] = [],
+): { spec: RunSpec; status: RunStatus } {
+  return { spec: specOf(state, limits), status: statusOf(state, limits, order) };
+}
+
+/** The line that is kept of a run in the store when the run itself goes. */
+export function toSummary(state: RunState): RunSummary {
+  if (!isTerminal(state.phase) || state.endedAt === undefined)
+    throw new Error('only a run that has ended has a line');
+  const { run, workflow, phase, trigger, test, acceptedAt, startedAt, endedAt, reason, message } = state;
+  return {
+    ...{ run, workflow, phase, trigger, test, acceptedAt, endedAt },
+    ...(startedAt !== undefined && { startedAt }),
+    ...(reason !== undefined && { reason }),
+    ...(message !== undefined && { message: message.slice(0, LINE_MESSAGE_LENGTH) }),
+  };
+}
+
+function specOf(state: RunState, { maxOutputBytes }: RecordLimits): RunSpec {
+  const input = JSON.parse(state.input) as Partial<NodeOutput>;
+  return {
+    workflow: state.workflow,
+    revision: state.revision,
+    trigger: { type: state.trigger, ...(state.dedupeKey !== undefined && { key: state.dedupeKey }) },
+    input: fit(input, maxOutputBytes).output,
+    ...(state.test && { test: true }),
+    ...(state.retryOf !== undefined && { retryOf: state.retryOf }),
+  };
+}
+
+function statusOf(state: RunState, limits: RecordLimits, order: string[]): RunStatus {
+  const { startedAt, endedAt } = state;
+  return {
+    phase: state.phase,
+    epoch: state.epoch,
+    sequence: state.sequence,
+    acceptedTime: rfc3339(state.acceptedAt),
+    ...(startedAt !== undefined && { startTime: rfc3339(startedAt) }),
+    ...(endedAt !== undefined && { completionTime: rfc3339(endedAt) }),
+    ...(endedAt !== undefined && { duration: durationText(endedAt - (startedAt ?? endedAt)) }),
+    ...why(state),
+    revision: state.revision,
+    conditions: [succeeded(state)],
+    nodes: nodesOf(state, limits, order),
+  };
+}
+
+function succeeded(state: RunState): NonNullable<RunStatus['conditions']>[number] {
+  const status = state.phase === 'Succeeded' ? 'True' : isTerminal(state.phase) ? 'False' : 'Unknown';
+  return {
+    type: 'Succeeded',
+    status,
+    reason: cut(state.reason ?? state.phase, REASON_LENGTH),
+    message: cut(state.message ?? `The run is ${state.phase.toLowerCase()}.`, MESSAGE_LENGTH),
+    lastTransitionTime: rfc3339(state.endedAt ?? state.acceptedAt),
+  };
+}
+
+/** Outputs are fitted in the order in which they are listed: the first get their room first. */
+function nodesOf(state: RunState, limits: RecordLimits, order: string[]): NodeStatus[] {
+  const place = new Map(order.map((id, index) => [id, index]));
+  const nodes = state.nodes.toSorted(
+    (a, b) => (place.get(a.id) ?? Infinity) - (place.get(b.id) ?? Infinity) || 0,
+  );
+  let room = limits.maxTotalBytes;
+  return nodes.map((node) => {
+    const settled = isTerminal(state.phase) ? leftOpen(node, state.phase === 'Cancelled') : node;
+    const fitted = node.output && fit(node.output, Math.min(limits.maxOutputBytes, room));
+    room -= fitted?.bytes ?? 0;
+    return nodeStatus(settled, fitted);
+  });
+}
+
+function nodeStatus(node: NodeState, fitted: Fitted | undefined): NodeStatus {
+  return {
+    id: node.id,
+    phase: node.phase,
+    attempts: node.attempts,
+    ...(node.startedAt !== undefined && { startTime: rfc3339(node.startedAt) }),
+    ...(node.endedAt !== undefined && { completionTime: rfc3339(node.endedAt) }),
+    ...(fitted && { output: fitted.output }),
+    ...(fitted?.truncated && { truncated: true }),
+    ...why(node),
+    ...(node.usage && { usage: node.usage }),
+  };
+}
+
+/** A node that had not ended when its run did: an effect that is not repeated may have happened. */
+function leftOpen(node: NodeState, cancelled: boolean): NodeState {
+  const open: NodePhase[] = ['Pending', 'Running', 'Waiting'];
+  if (!open.includes(node.phase)) return node;
+  if (node.mark?.atMostOnce) return { ...node, phase: 'Unknown', ...failure('EffectUnknown') };
+  return cancelled ? { ...node, phase: 'Cancelled' } : { ...node, phase: 'Failed' };
+}
+
+function failure(reason: FailureReason): { reason: string; message: string } {
+  return { reason, message: FAILURES[reason].meaning };
+}
+
+function why({ reason, message }: { reason?: string; message?: string }) {
+  return {
+    ...(reason !== undefined && { reason: cut(reason, REASON_LENGTH) }),
+    ...(message !== undefined && { message: cut(message, MESSAGE_LENGTH) }),
+  };
+}
+
+/** As much of an output as fits: all of it; else the data where it fits alone; and the beginning of the text. */
+function fit({ text_content = '', data_content = null }: Output, room: number): Fitted {
+  const textBytes = jsonBytes(text_content);
+  const dataBytes = jsonBytes(data_content);
+  const keepsData = dataBytes <= room;
+  const textRoom = Math.max(0, room - (keepsData ? dataBytes : 0));
+  const keepsText = textBytes <= textRoom;
+  const text = keepsText ? text_content : cutToJson(text_content, textRoom);
+  return {
+    output: { text_content: text, data_content: keepsData ? data_content : null },
+    truncated: !keepsData || !keepsText,
+    bytes: (keepsData ? dataBytes : 0) + (keepsText ? textBytes : jsonBytes(text)),
+  };
+}
+
+/** The beginning of a text whose JSON has at most so many bytes. */
+function cutToJson(text: string, bytes: number): string {
+  let length = Math.min(text.length, bytes);
+  while (length > 0 && jsonBytes(cut(text, length)) > bytes) length = Math.floor(length * 0.9);
+  return cut(text, length);
+}
+
+/** The first characters of a text; never half of one. */
+function cut(text: string, length: number): string {
+  const short = text.slice(0, length);
+  return short.length < text.length ? short.replace(/[\ud800-\udbff]$/, '') : short;
+}
+
+function jsonBytes(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value) ?? 'null');
+}
+
+function rfc3339(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
+}
+
+/** `85ms`, `1.2s`, `3m12s`, `2h5m`. */
+export function durationText(milliseconds: number): string {
+  if (milliseconds < 1_000) return `${Math.max(0, Math.round(milliseconds))}ms`;
+  if (milliseconds < 59_950) return `${(milliseconds / 1_000).toFixed(1)}s`;
+  const seconds = Math.round(milliseconds / 1_000);
+  if (seconds < 3_600) return `${Math.floor(seconds / 60)}m${seconds % 60}s`;
+  return `${Math.floor(seconds / 3_600)}h${Math.floor((seconds % 3_600) / 60)}m`;
+}

@@ -138,7 +138,7 @@ function endingWithUs(program: string, args: string[]): [string, string[]] {
 function fetched(line: string): string {
   return (
     line
-      .match(/([^/]+\/[^/]+)\/@v\/([^ ]+)/)
+      .match(/([^/]+\/[^/]+)\/@v\/([^ :]+)/)
       ?.slice(1)
       .join(' ') ?? ''
   );

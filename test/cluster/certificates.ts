@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { runCommand } from '../support/command.ts';
 
-export type CertificateRequest = {
+type CertificateRequest = {
   /** Of the files, NAME.crt and NAME.key. */
   name: string;
   /** The name of one that comes before it in the list; without it this is an authority. */

@@ -36,7 +36,7 @@ const searchPath = `${process.env['PATH'] ?? ''}:/usr/local/sbin:/usr/sbin:/sbin
 const policyFile = '/usr/sbin/policy-rc.d';
 
 /** Those of the packages that the machine lacks. */
-export async function missingPackages(wanted: readonly DebianPackage[]): Promise<DebianPackage[]> {
+async function missingPackages(wanted: readonly DebianPackage[]): Promise<DebianPackage[]> {
   const present = await Promise.all(wanted.map((name) => isPresent(signs[name])));
   return wanted.filter((_, index) => !present[index]);
 }

@@ -20,7 +20,7 @@ const partSchema = z.object({
 });
 
 /** What the node says of one of its programs. */
-export type PartState = z.infer<typeof partSchema>;
+type PartState = z.infer<typeof partSchema>;
 
 export type Node = {
   parts: () => Promise<Record<string, PartState>>;
@@ -78,7 +78,7 @@ async function isRunningAs(layout: Layout, program: string, configuration: strin
 }
 
 /** What `cluster-node` is told. */
-export function nodeConfiguration(layout: Layout, binDir: string, ports: PortBlock): unknown {
+function nodeConfiguration(layout: Layout, binDir: string, ports: PortBlock): unknown {
   const [first, last] = ports.nodePorts;
   const nodePorts = Array.from({ length: last - first + 1 }, (_, index) => first + index);
   return {

@@ -10,7 +10,7 @@ const settingsSchema = z.object({ block: z.number().int(), audit: z.boolean() })
 export type Settings = z.infer<typeof settingsSchema>;
 
 /** Undefined when there is no such cluster. */
-export async function readSettings(path: string): Promise<Settings | undefined> {
+async function readSettings(path: string): Promise<Settings | undefined> {
   const text = await readFile(path, 'utf8').catch(() => undefined);
   return text === undefined ? undefined : settingsSchema.parse(JSON.parse(text));
 }

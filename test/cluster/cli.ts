@@ -2,6 +2,7 @@
 import { parseArgs } from 'node:util';
 import { createProgress, type Progress } from '../support/progress.ts';
 import { chooseProvider, ensureCluster } from './cluster.ts';
+import type { ClusterAccess } from './provider.ts';
 
 const help = `usage: npm run cluster -- COMMAND [--name NAME]
 
@@ -9,7 +10,8 @@ commands
   up            starts the cluster; resumes it when it was stopped, mends it when a part has crashed
   down          removes the cluster and everything that was made for it
   status        shows each part of the cluster; ends with status 1 when one does not work
-  kubeconfig    prints the path of the cluster's kubeconfig: export KUBECONFIG=$(npm run -s cluster -- kubeconfig)
+  env           prints what makes its kubectl and helm those of a shell: eval "$(npm run --silent cluster -- env)"
+  kubeconfig    prints the path of the cluster's kubeconfig
   load-images   builds the images of Windlass and loads them into the cluster
 
 options
@@ -30,8 +32,9 @@ const commands: Record<string, (call: Call) => Promise<number>> = {
   up: async ({ name, audit, progress }) => {
     const cluster = await ensureCluster({ name, audit, progress });
     progress.say(`✓ cluster ${name} (${cluster.provider}) is ready`);
-    progress.say(`  export KUBECONFIG=${cluster.kubeconfigPath}`);
-    progress.say(`  export PATH=${cluster.binDir}:$PATH   # kubectl, helm`);
+    progress.say(
+      `  its kubectl and helm in this shell: eval "$(npm run --silent cluster -- env --name ${name})"`,
+    );
     return 0;
   },
   down: async ({ name, progress }) => {
@@ -50,9 +53,15 @@ const commands: Record<string, (call: Call) => Promise<number>> = {
     return 1;
   },
   kubeconfig: async ({ name, progress }) => {
-    const path = await (await chooseProvider()).kubeconfig(name);
-    if (path === undefined) return absent(name, progress);
-    process.stdout.write(`${path}\n`);
+    const access = await (await chooseProvider()).access(name, progress);
+    if (!access) return absent(name, progress);
+    process.stdout.write(`${access.kubeconfigPath}\n`);
+    return 0;
+  },
+  env: async ({ name, progress }) => {
+    const access = await (await chooseProvider()).access(name, progress);
+    if (!access) return absent(name, progress);
+    process.stdout.write(environment(access));
     return 0;
   },
   'load-images': async ({ name, progress }) => {
@@ -63,6 +72,11 @@ const commands: Record<string, (call: Call) => Promise<number>> = {
     return 0;
   },
 };
+
+function environment({ kubeconfigPath, binDir }: ClusterAccess): string {
+  const quoted = (path: string) => `'${path.replaceAll("'", `'\\''`)}'`;
+  return `export KUBECONFIG=${quoted(kubeconfigPath)}\nexport PATH=${quoted(binDir)}:"$PATH"\n`;
+}
 
 function absent(name: string, progress: Progress): number {
   progress.say(`✗ there is no cluster ${name}: npm run cluster -- up --name ${name}`);

@@ -27,6 +27,8 @@ export type Cluster = {
   down: () => Promise<void>;
 };
 
+export type ClusterAccess = Pick<Cluster, 'kubeconfigPath' | 'binDir'>;
+
 export type PartStatus = { part: string; state: 'works' | 'ended' | 'ill'; detail: string };
 
 export type ClusterProvider = {
@@ -36,6 +38,6 @@ export type ClusterProvider = {
   down: (name: string, progress: Progress) => Promise<void>;
   /** Undefined when there is no such cluster. */
   status: (name: string) => Promise<PartStatus[] | undefined>;
-  /** Undefined when there is no such cluster. */
-  kubeconfig: (name: string) => Promise<string | undefined>;
+  /** What reaches the cluster as it is, without starting anything. Undefined when there is no such cluster. */
+  access: (name: string, progress: Progress) => Promise<ClusterAccess | undefined>;
 };

@@ -21,9 +21,10 @@ export const builtinProvider: ClusterProvider = {
   up,
   down,
   status,
-  kubeconfig: async (name) => {
-    const path = layout(name).kubeconfig;
-    return existsSync(path) ? path : undefined;
+  access: async (name, progress) => {
+    const kubeconfigPath = layout(name).kubeconfig;
+    if (!existsSync(kubeconfigPath)) return undefined;
+    return { kubeconfigPath, binDir: await ensureBinaries(progress) };
   },
 };
 

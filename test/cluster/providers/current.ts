@@ -12,7 +12,10 @@ export const currentProvider: ClusterProvider = {
   down: async (_name, progress) =>
     progress.say('› WINDLASS_CLUSTER=current: the cluster is not ours, nothing of it is removed'),
   status,
-  kubeconfig: async () => readClusterConfig().currentKubeconfig,
+  access: async (_name, progress) => ({
+    kubeconfigPath: readClusterConfig().currentKubeconfig,
+    binDir: await ensureTools(progress),
+  }),
 };
 
 async function up({ name, progress }: ClusterRequest): Promise<Cluster> {

@@ -15,7 +15,10 @@ export const kindProvider: ClusterProvider = {
   up,
   down: (name, progress) => progress.step(`remove the kind cluster ${name}`, () => remove(layout(name))),
   status,
-  kubeconfig: async (name) => ((await exists(name)) ? layout(name).kubeconfig : undefined),
+  access: async (name, progress) => {
+    if (!(await exists(name))) return undefined;
+    return { kubeconfigPath: layout(name).kubeconfig, binDir: await ensureTools(progress) };
+  },
 };
 
 const creationMs = 600_000;

@@ -12,20 +12,19 @@ export const GATEWAY_ACCOUNT = 'windlass-gateway';
 
 /** What running runs takes: the commands of this folder's scripts and calls. None of them can list keys of others. */
 const RUN_COMMANDS = [
-  ...['evalsha', 'eval', 'ping', 'hello', 'auth', 'client|setname', 'client|setinfo'],
-  ...['subscribe', 'unsubscribe', 'publish', 'time', 'exists', 'expire', 'unlink', 'get', 'set'],
-  ...['hget', 'hmget', 'hgetall', 'hvals', 'hset', 'hsetnx', 'hdel', 'hexists', 'hincrby', 'hstrlen'],
-  ...['zadd', 'zrem', 'zcard', 'zscore', 'zrange', 'zrangebylex'],
-  ...['sadd', 'srem', 'sismember', 'smembers'],
-  ...['lindex', 'lrange', 'lpop', 'lpush', 'ltrim', 'rpush'],
+  'evalsha eval ping hello auth client|setname client|setinfo subscribe unsubscribe publish',
+  'time exists expire unlink get set',
+  'hget hmget hgetall hvals hset hsetnx hdel hexists hincrby hstrlen',
+  'zadd zrem zcard zscore zrange zrangebylex sadd srem sismember smembers',
+  'lindex lrange lpop lpush ltrim rpush',
 ];
-const ADMIN_COMMANDS = ['scan', 'acl|setuser', 'acl|getuser', 'acl|deluser', 'acl|save'];
+const ADMIN_COMMANDS = ['scan acl|setuser acl|getuser acl|deluser acl|save'];
 
 const rules = (keys: string, channels: string, commands: string[]) => [
   `~${keys}`,
   `&${channels}`,
   '-@all',
-  ...commands.map((command) => `+${command}`),
+  ...commands.flatMap((line) => line.split(' ')).map((command) => `+${command}`),
 ];
 
 /** The name of the account of a project's runner pool. */
@@ -46,10 +45,8 @@ export function ensurePoolAccount(
   const { prefix } = keysOf(project);
   return orUnavailable(async () => {
     const before = await describe(conn, name);
-    await conn.command(
-      ...(['acl', 'setuser', name, 'reset', 'on', `#${passwordSha256}`] as const),
-      ...rules(`${prefix}*`, `${prefix}*`, RUN_COMMANDS),
-    );
+    const rule = ['reset', 'on', `#${passwordSha256}`, ...rules(`${prefix}*`, `${prefix}*`, RUN_COMMANDS)];
+    await conn.command('acl', 'setuser', name, ...rule);
     const changed = before !== (await describe(conn, name));
     if (changed) await conn.command('acl', 'save');
     return { outcome: 'done', changed };

@@ -94,7 +94,14 @@ export async function advance(
     const answer = await conn.script(
       ADVANCE,
       transitionKeys(ADVANCE, { ...ref, workflowUid: workflowOf(ref.token) }),
-      [ref.run, ref.token, checkpoints.length > 0 ? '1' : '0', replyText, ...endArgs(end), ...nodes],
+      [
+        ref.run,
+        ref.token,
+        checkpoints.length > 0 ? '1' : '0',
+        replyText,
+        ...(end ? endArgs(end) : ['', '', '', '']),
+        ...nodes,
+      ],
     );
     if (answer === 'too-large') return { outcome: 'too-large', what: 'run', limitBytes: RUN_LIMIT_BYTES };
     if (answer === 'fenced') return { outcome: 'fenced' };
@@ -135,14 +142,10 @@ export function transitionKeys(
   });
 }
 
-/** The event of a run's end, as a script takes it. */
-export function endEvent({ phase, reason, message }: RunEnd): string {
-  return eventText({ type: 'run', phase, ...inShort(reason, message) });
-}
-
-function endArgs(end: RunEnd | undefined): string[] {
-  if (!end) return ['', '', '', ''];
-  return [end.phase, end.reason ?? '', end.message ?? '', endEvent(end)];
+/** A run's end and the event of it, as the scripts that end runs take them. */
+export function endArgs({ phase, reason, message }: RunEnd): string[] {
+  const event = eventText({ type: 'run', phase, ...inShort(reason, message) });
+  return [phase, reason ?? '', message ?? '', event];
 }
 
 function checkpointArgs({ mark: _ended, ...node }: NodeState): string[] {

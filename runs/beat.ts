@@ -57,7 +57,7 @@ export function startBeats({
   return {
     stop: async () => {
       clearInterval(turning);
-      thread.postMessage('stop');
+      thread.postMessage('stop', []);
       const giveUp = setTimeout(() => void thread.terminate(), STOP_TIMEOUT_MS);
       await ended;
       clearTimeout(giveUp);

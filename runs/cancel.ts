@@ -1,7 +1,7 @@
 /** Cancelling runs: at once where nobody holds them, otherwise by asking the runner that does, durably. */
 import { FAILURES } from '../api/reasons.ts';
 import type { TerminalPhase } from '../api/run.ts';
-import { endEvent, transitionKeys } from './advance.ts';
+import { endArgs, transitionKeys } from './advance.ts';
 import { orUnavailable, type RunStoreConnection } from './connection.ts';
 import { keysOf } from './keys.ts';
 import { EMIT, END, END_KEYS, ENQUEUE, NOW, REQUIRE_STORE } from './lua.ts';
@@ -53,12 +53,12 @@ const CANCEL = defineScript({
  * runner hears of it, and so does the next one if that runner dies.
  */
 export function cancelRun(conn: RunStoreConnection, project: ProjectUid, run: string): Promise<Cancelled> {
-  const { phase, reason = '', message = '' } = END_OF_CANCELLED;
   return orUnavailable(async () => {
     const workflowUid = await conn.command('hget', keysOf(project).run(run), 'wf');
     if (typeof workflowUid !== 'string') return { outcome: 'absent' };
     const answer = (await conn.script(CANCEL, transitionKeys(CANCEL, { project, run, workflowUid }), [
-      ...[run, phase, reason, message, endEvent(END_OF_CANCELLED)],
+      run,
+      ...endArgs(END_OF_CANCELLED),
     ])) as 'absent' | 'requested' | 'cancelled' | TerminalPhase;
     if (answer === 'absent' || answer === 'requested' || answer === 'cancelled') return { outcome: answer };
     return { outcome: 'ended', phase: answer };

@@ -159,7 +159,7 @@ function textEvents(node: string, text: string): RunEventBody[] {
 
 function eventOf(line: string): RunEvent {
   const [, id = '', at, text = '{}'] = line.match(/^(\d+) (\d+) (.*)$/s) ?? [];
-  return { ...(JSON.parse(text) as RunEventBody), id, at: Number(at) } as RunEvent;
+  return { ...(JSON.parse(text) as RunEventBody), id, at: Number(at) };
 }
 
 /** Whether the run has ended, or is not there; not known in an outage. */

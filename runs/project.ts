@@ -87,17 +87,20 @@ export function setWorkflowLimits(
 ): Promise<Done> {
   const { meta, q, held, wf } = keysOf(project);
   const keep = history ?? { succeeded: 10, failed: 10 };
-  const fields = [
-    ...['policy', policy, 'timeout', deadlineMs],
-    ...['keep:Succeeded', keep.succeeded, 'keep:Failed', keep.failed, 'keep:Cancelled', keep.failed],
-  ];
+  const fields = {
+    policy,
+    timeout: deadlineMs,
+    'keep:Succeeded': keep.succeeded,
+    'keep:Failed': keep.failed,
+    'keep:Cancelled': keep.failed,
+  };
   return orUnavailable(async () => {
     let more: unknown = 1;
     while (more === 1)
       more = await conn.script(
         LIMIT,
         [meta, q, held, wf(workflowUid)],
-        [workflowUid, concurrency ?? '', ...fields],
+        [workflowUid, concurrency ?? '', ...Object.entries(fields).flat()],
       );
     return { outcome: 'done' };
   });

@@ -33,10 +33,9 @@ export function readRun(
   });
 }
 
-const BRIEF = [
-  ...['phase', 'wf', 'head', 'epoch', 'sequence', 'accepted', 'started', 'ended', 'reason', 'message'],
-  ...['crashes', 'recorded'],
-];
+const BRIEF = 'phase wf head epoch sequence accepted started ended reason message crashes recorded'.split(
+  ' ',
+);
 
 /** The run without its input and its nodes: a few hundred bytes, whatever the run holds. */
 export function readBrief(
@@ -113,7 +112,7 @@ function nodesOf(fields: Record<string, string>): NodeState[] {
   return Object.entries(fields)
     .filter(([name]) => name.startsWith('n:'))
     .map(([, text]) => withOutput(JSON.parse(text) as NodeState, fields['input'] ?? '{}'))
-    .sort(inOrder);
+    .toSorted(inOrder);
 }
 
 /** Nodes in the order in which they began, as far as the clock tells. */

@@ -57,7 +57,8 @@ function retryLater(redis: Redis): void {
 }
 
 function tell(listeners: Set<Listener> | undefined, message: string | undefined): void {
-  for (const listener of [...(listeners ?? [])]) listener(message);
+  // A copy: a listener may end itself.
+  for (const listener of Array.from(listeners ?? [])) listener(message);
 }
 
 function unsubscribe(

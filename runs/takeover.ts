@@ -6,7 +6,7 @@
 import { FAILURES } from '../api/reasons.ts';
 import type { Log } from '../kube/log.ts';
 import { sleep } from '../kube/clock.ts';
-import { endEvent, transitionKeys } from './advance.ts';
+import { endArgs, transitionKeys } from './advance.ts';
 import { isUnavailable, orUnavailable, type RunStoreConnection } from './connection.ts';
 import { claimsOf, REQUEUE } from './handback.ts';
 import { keysOf } from './keys.ts';
@@ -67,15 +67,11 @@ export function takeOver(
   conn: RunStoreConnection,
   claim: { project: ProjectUid; run: string; token: string; runner: string; beat: string },
 ): Promise<TakenOver | Unavailable> {
-  const { phase, reason = '', message = '' } = END_OF_POISON;
   return orUnavailable(async () => {
     const answer = await conn.script(
       TAKE_OVER,
       transitionKeys(TAKE_OVER, { ...claim, workflowUid: workflowOf(claim.token) }),
-      [
-        ...[claim.run, claim.token, claim.runner, claim.beat],
-        ...[phase, reason, message, endEvent(END_OF_POISON)],
-      ],
+      [claim.run, claim.token, claim.runner, claim.beat, ...endArgs(END_OF_POISON)],
     );
     return answer as TakenOver;
   });

@@ -38,7 +38,13 @@ export function toSummary(state: RunState): RunSummary {
     throw new Error('only a run that has ended has a line');
   const { run, workflow, phase, trigger, test, acceptedAt, startedAt, endedAt, reason, message } = state;
   return {
-    ...{ run, workflow, phase, trigger, test, acceptedAt, endedAt },
+    run,
+    workflow,
+    phase,
+    trigger,
+    test,
+    acceptedAt,
+    endedAt,
     ...(startedAt !== undefined && { startedAt }),
     ...(reason !== undefined && { reason }),
     ...(message !== undefined && { message: message.slice(0, LINE_MESSAGE_LENGTH) }),

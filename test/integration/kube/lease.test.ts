@@ -39,8 +39,8 @@ async function createWorld(namespace: string) {
   const ends: (() => Promise<void>)[] = [];
   await direct.create(namespaces, { metadata: { name: namespace } });
 
-  /** A program that wants to lead, behind a door of its own. Its times are a fifth of the real ones. */
-  async function contend(identity: string) {
+  /** A program that wants to lead, behind a door of its own; told to end, it waits for `finish`. Times are a fifth of the real ones. */
+  async function contend(identity: string, finish: Promise<void> = Promise.resolve()) {
     const door = await startKubeApiFaults(server.connection);
     const client = createClient(door.connection);
     const stop = new AbortController();
@@ -58,6 +58,7 @@ async function createWorld(namespace: string) {
       onStarted: async (signal) => {
         history.push(`${identity} leads`);
         await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+        await finish;
         history.push(`${identity} ended`);
       },
       onLost: () => {
@@ -105,13 +106,20 @@ describe.concurrent('leader election', () => {
     expect(world.history).toEqual([`${holder} leads`]);
   });
 
-  test('at shutdown the work ends first, then the lease is given back, and another leads before it could expire', async ({
+  test('at shutdown the work ends first, and then another leads before the lease could expire', async ({
     world,
   }) => {
-    const a = await world.contend('a');
+    const finish = Promise.withResolvers<void>();
+    world.onEnd(async () => finish.resolve());
+    const a = await world.contend('a', finish.promise);
     await world.happens('a leads', 5_000);
     await world.contend('b');
     a.stop.abort();
+    const { renewTime } = (await world.lease()).spec ?? {};
+    const renewed = async (): Promise<boolean> => (await world.lease()).spec?.renewTime !== renewTime;
+    await pollUntil('a renewal while the work ends', renewed, { timeoutMs: 2_000 });
+    expect((await world.lease()).spec?.holderIdentity).toBe('a');
+    finish.resolve();
     await a.ended;
     await world.happens('b leads', 1_500);
     expect(world.history).toEqual(['a leads', 'a ended', 'b leads']);
@@ -198,7 +206,7 @@ describe.concurrent('leader election', () => {
 });
 
 describe.concurrent('a kept lease', () => {
-  async function keep(world: World) {
+  async function keep(world: World, everyMs = 600) {
     const door = await startKubeApiFaults(server.connection);
     const client = createClient(door.connection);
     const stop = new AbortController();
@@ -209,7 +217,7 @@ describe.concurrent('a kept lease', () => {
       identity: 'gateway-1',
       labels: { role: 'gateway' },
       annotations: { digest: 'one' },
-      everyMs: 600,
+      everyMs,
       log: createCollectedLog(),
       signal: stop.signal,
     });
@@ -241,10 +249,11 @@ describe.concurrent('a kept lease', () => {
   });
 
   test('publishes what changes at once and confirms what the server has', async ({ world }) => {
-    const { kept, digestIs } = await keep(world);
+    const { kept, digestIs } = await keep(world, 60_000);
     expect(kept.confirmed()).toEqual({ annotations: undefined, ageMs: Infinity });
     await digestIs('one', 2_000);
     for (const digest of ['two', 'three', 'four']) {
+      await pollUntil('a pause', () => kept.confirmed().ageMs > 100, { timeoutMs: 1_000, everyMs: 10 });
       kept.publish({ digest });
       await digestIs(digest, 400);
     }

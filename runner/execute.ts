@@ -86,7 +86,7 @@ export class RunExecution {
       return await this.#turns();
     } finally {
       this.#over = true;
-      this.#stopAttempts(new StepError('Cancelled', 'the run is over for this runner'));
+      if (this.#attempts.size > 0) this.#stopAttempts(new StepError('Cancelled', 'the run is over here'));
       for (const timer of this.#timers) clearTimeout(timer);
     }
   }

@@ -1,4 +1,5 @@
 /** The program of a runner pod: wires configuration, API server, run store and the runner. */
+import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import { createCache } from '../kube/cache.ts';
 import { createClient } from '../kube/client.ts';
@@ -43,9 +44,10 @@ const unready = (): string | undefined => {
   return conn.healthy() ? undefined : 'the run store does not answer';
 };
 const health = await serveHealth({ port: config.METRICS_PORT, registry: metrics.registry, unready });
+const { port: metricsPort } = health.address() as AddressInfo;
 const following = new AbortController();
 const followed = cache.start(following.signal);
-log.info({ project, namespace, concurrency }, 'runner starts');
+log.info({ project, namespace, concurrency, metricsPort }, 'listening');
 
 // Without credentials every step would fail: a run is claimed when it can be executed, and not before.
 await Promise.race([cache.synced, new Promise((resolve) => stop.signal.addEventListener('abort', resolve))]);

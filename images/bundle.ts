@@ -26,6 +26,9 @@ export type ProgramImage = keyof typeof programs;
 const banner =
   "import { createRequire as __createRequire } from 'node:module';\nconst require = __createRequire(import.meta.url);";
 
+/** Where a program names the file of a worker thread: it lies beside it in the image too, under its other ending. */
+const workerFile = /(?<=new URL\(")(\.\/\w+)\.ts(?=", import\.meta\.url\))/g;
+
 /** The programs of an image, below /app. Throws when one does not bundle. */
 export async function bundledPrograms(image: ProgramImage): Promise<ImageFile[]> {
   const { outputFiles } = await build({
@@ -43,5 +46,5 @@ export async function bundledPrograms(image: ProgramImage): Promise<ImageFile[]>
     banner: { js: banner },
     logLevel: 'silent',
   });
-  return outputFiles.map((file) => ({ to: file.path, content: file.text }));
+  return outputFiles.map((file) => ({ to: file.path, content: file.text.replace(workerFile, '$1.mjs') }));
 }

@@ -28,6 +28,15 @@ export async function describePods(cluster: ClusterAccess, namespace: string): P
   return parts.join('\n');
 }
 
+/** How far the pods of the namespaces are, in one line. */
+export async function countPods(cluster: ClusterAccess, namespaces: string[]): Promise<string> {
+  const lists = namespaces.map((name) => getJson<{ items: Pod[] }>(cluster, 'pods', '-n', name));
+  const pods = (await Promise.all(lists)).flatMap(({ items }) => items);
+  const waiting = pods.filter((pod) => !isReady(pod)).map((pod) => pod.metadata.name);
+  const names = waiting.length > 0 ? `, not yet ${waiting.join(', ')}` : '';
+  return `${pods.length - waiting.length} of ${pods.length} pods are ready${names}`;
+}
+
 function isReady(pod: Pod): boolean {
   const ready = pod.status.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True');
   return ready === true || pod.status.phase === 'Succeeded';

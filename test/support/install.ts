@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { buildAndLoadImages, type ImageReferences } from '../../images/build.ts';
 import type { Cluster } from '../cluster/cluster.ts';
-import { describePods } from './diagnose.ts';
+import { countPods, describePods } from './diagnose.ts';
 import { helm, kubectl, type ClusterAccess } from './kubectl.ts';
 import { stepFailure, type Progress } from './progress.ts';
 
@@ -36,8 +36,14 @@ export async function installWindlass(cluster: Cluster, options: InstallOptions)
   const { progress } = options;
   const images = await buildAndLoadImages(cluster, progress);
   await progress.step('install the chart and the demo servers', async (update) => {
-    update('waiting for the pods');
-    await Promise.all([installChart(cluster, images, options), startDemoServers(cluster, images, options)]);
+    const showing = setInterval(() => {
+      countPods(cluster, [windlassNamespace, demoNamespace]).then(update, () => {});
+    }, 1_000);
+    try {
+      await Promise.all([installChart(cluster, images, options), startDemoServers(cluster, images, options)]);
+    } finally {
+      clearInterval(showing);
+    }
   });
 }
 
@@ -48,7 +54,7 @@ async function installChart(
 ): Promise<void> {
   const { log, values } = options;
   await applyManifest(cluster, stringify(namespaceOf(windlassNamespace)));
-  const files = ['--values', '-', '--wait', '--timeout', '3m', '--history-max', '3'];
+  const files = ['--values', '-', '--wait', '--timeout', '2m', '--history-max', '3'];
   const input = JSON.stringify(merge(valuesFor(cluster, images), values ?? {}));
   const install = helm(
     cluster,
@@ -145,13 +151,21 @@ export async function applyManifest(cluster: ClusterAccess, manifest: string): P
 export const exampleFolder = (name: string) => join(root, 'examples', name);
 
 /** Applies an example and waits until its workflow, which has the same name, is ready. Throws with what it says of itself. */
-export async function applyExample(cluster: ClusterAccess, name: string, namespace = 'default'): Promise<void> {
+export async function applyExample(
+  cluster: ClusterAccess,
+  name: string,
+  namespace = 'default',
+): Promise<void> {
   await kubectl(cluster, ['apply', '-n', namespace, '-f', exampleFolder(name)]);
   await waitForReady(cluster, name, namespace);
 }
 
 /** Waits until the workflow says that it is ready; after a minute throws with its conditions. */
-export async function waitForReady(cluster: ClusterAccess, workflow: string, namespace = 'default'): Promise<void> {
+export async function waitForReady(
+  cluster: ClusterAccess,
+  workflow: string,
+  namespace = 'default',
+): Promise<void> {
   const object = ['-n', namespace, `workflows.windlass.dev/${workflow}`];
   try {
     await kubectl(cluster, ['wait', ...object, '--for=condition=Ready', '--timeout=60s'], {

@@ -10,7 +10,7 @@ import { objectKey, type KubeObject, type OwnerReference, type Resource } from '
  * The reference that makes `owner` the controller of an object, so that it is deleted with it.
  * Throws if the owner was not stored yet and so has no uid.
  */
-export function ownerReference(owner: KubeObject): OwnerReference {
+function ownerReference(owner: KubeObject): OwnerReference {
   const { name, uid } = owner.metadata;
   if (uid === undefined) throw new Error(`${owner.kind} ${objectKey(owner.metadata)} has no uid yet.`);
   return { apiVersion: owner.apiVersion, kind: owner.kind, name, uid, controller: true };

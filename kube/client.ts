@@ -42,7 +42,7 @@ export type ApplyOptions = WriteOptions & {
   subresource?: 'status';
 };
 
-export type PatchOptions = WriteOptions & { type: 'merge' | 'json' | 'strategic'; subresource?: string };
+type PatchOptions = WriteOptions & { type: 'merge' | 'json' | 'strategic'; subresource?: string };
 
 export type DeleteOptions = CallOptions & {
   propagation?: 'Foreground' | 'Background' | 'Orphan';
@@ -56,7 +56,7 @@ export type Manifest<T extends KubeObject> = Partial<Omit<T, 'metadata'>> & { me
 /** An object to create: the server may make its name (`generateName`), or take it without one (reviews). */
 export type Draft<T extends KubeObject> = Partial<Omit<T, 'metadata'>> & { metadata?: Partial<ObjectMeta> };
 
-export type RawOptions = CallOptions & {
+type RawOptions = CallOptions & {
   query?: Query;
   body?: unknown;
   contentType?: string;

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock, type Clock } from './clock.ts';
 
-export type KubeAuth = {
+type KubeAuth = {
   /** The bearer token for the next request. Called for each request: whoever provides it caches. */
   token?: () => Promise<string> | string;
   /** PEM. */

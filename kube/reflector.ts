@@ -35,7 +35,7 @@ export type ReflectorOptions<T extends KubeObject> = {
   random?: () => number;
 };
 
-export type ChangeType = 'ADDED' | 'MODIFIED' | 'DELETED';
+type ChangeType = 'ADDED' | 'MODIFIED' | 'DELETED';
 
 /** With the client's grace of 3 s a watch stays well under 30 s, and so does the time that a silent one deceives us. */
 const defaultWatchSeconds = { least: 18, most: 23 };

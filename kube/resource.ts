@@ -84,7 +84,7 @@ export function namespacedResource<T extends KubeObject>(
 }
 
 /** Declares a kind that is cluster-wide. */
-export function clusterResource<T extends KubeObject>(
+function clusterResource<T extends KubeObject>(
   group: string,
   version: string,
   kind: string,
@@ -109,7 +109,7 @@ export function controllerOf(object: KubeObject): OwnerReference | undefined {
 }
 
 /** A type of the generated client as raw JSON has it: every date is a string. */
-export type Raw<T> = T extends Date
+type Raw<T> = T extends Date
   ? string
   : T extends readonly (infer Item)[]
     ? Raw<Item>[]
@@ -118,10 +118,7 @@ export type Raw<T> = T extends Date
       : T;
 
 export type Deployment = KubeObject<Raw<k8s.V1DeploymentSpec>, Raw<k8s.V1DeploymentStatus>>;
-export type Pod = KubeObject<Raw<k8s.V1PodSpec>, Raw<k8s.V1PodStatus>>;
 export type Namespace = KubeObject<Raw<k8s.V1NamespaceSpec>, Raw<k8s.V1NamespaceStatus>>;
-export type CronJob = KubeObject<Raw<k8s.V1CronJobSpec>, Raw<k8s.V1CronJobStatus>>;
-export type Service = KubeObject<Raw<k8s.V1ServiceSpec>, Raw<k8s.V1ServiceStatus>>;
 /** Values of `data` are base64. */
 export type Secret = KubeObject & { type?: string; data?: Record<string, string>; immutable?: boolean };
 export type ConfigMap = KubeObject & { data?: Record<string, string> };
@@ -150,7 +147,7 @@ export type Lease = KubeObject<{
   renewTime?: string;
   leaseTransitions?: number;
 }>;
-export type ObjectReference = {
+type ObjectReference = {
   apiVersion: string;
   kind: string;
   name: string;
@@ -207,9 +204,7 @@ export const controllerRevisions = namespacedResource<ControllerRevision>(
   'ControllerRevision',
   'controllerrevisions',
 );
-export const cronJobs = namespacedResource<CronJob>('batch', 'v1', 'CronJob', 'cronjobs');
 export const configMaps = namespacedResource<ConfigMap>('', 'v1', 'ConfigMap', 'configmaps');
-export const pods = namespacedResource<Pod>('', 'v1', 'Pod', 'pods');
 export const secrets = namespacedResource<Secret>('', 'v1', 'Secret', 'secrets');
 export const serviceAccounts = namespacedResource<ServiceAccount>(
   '',
@@ -217,7 +212,6 @@ export const serviceAccounts = namespacedResource<ServiceAccount>(
   'ServiceAccount',
   'serviceaccounts',
 );
-export const services = namespacedResource<Service>('', 'v1', 'Service', 'services');
 export const namespaces = clusterResource<Namespace>('', 'v1', 'Namespace', 'namespaces');
 export const roles = namespacedResource<Role>('rbac.authorization.k8s.io', 'v1', 'Role', 'roles');
 export const roleBindings = namespacedResource<RoleBinding>(

@@ -18,7 +18,7 @@ export type Exchange = {
   timeoutMs: number;
 };
 
-export type Answer = { status: number; text: string };
+type Answer = { status: number; text: string };
 
 export type Transport = {
   /** Throws an ApiError for every status from 300 on. */
@@ -189,6 +189,6 @@ function codeOf(error: unknown): string {
 }
 
 /** Verb and path without the query, which may hold long selectors. */
-export function describe(exchange: { method: string; path: string }): string {
+function describe(exchange: { method: string; path: string }): string {
   return `${exchange.method} ${exchange.path.split('?', 1)[0] ?? ''}`;
 }

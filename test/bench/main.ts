@@ -1,5 +1,6 @@
 /** `npm run bench -- NAME`: measures, prints a table, writes docs/benchmarks/NAME.json. Exits with 1 when a goal is missed. */
 import { accept } from './accept.ts';
+import { reply } from './reply.ts';
 import { report, type Figure } from './report.ts';
 
 const BENCHMARKS: Record<string, { about: string; run: () => Promise<Figure[]> }> = {
@@ -7,6 +8,7 @@ const BENCHMARKS: Record<string, { about: string; run: () => Promise<Figure[]> }
     about: 'webhook calls accepted durably, 32 connections, beside a bare echo (1 min)',
     run: accept,
   },
+  reply: { about: 'webhook calls that a response node answers; runs/s of one runner (2 min)', run: reply },
 };
 
 const [name = '--help'] = process.argv.slice(2);

@@ -1,0 +1,46 @@
+/** A runner as a process of its own, for the project of the door. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { NAMESPACE, PROJECT, type Door } from '../support/door.ts';
+
+const program = fileURLToPath(new URL('../../runner/main.ts', import.meta.url));
+
+/** Starts it, and resolves when it claims runs. Throws, with what it logged, if it ends before. */
+export async function startRunnerProcess(
+  door: Door,
+  nodeArgs: string[] = [],
+): Promise<{ stop: () => Promise<void> }> {
+  const child = spawn(process.execPath, [...nodeArgs, program], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: {
+      PATH: process.env['PATH'],
+      PROJECT_UID: PROJECT,
+      POD_NAMESPACE: NAMESPACE,
+      POD_NAME: 'runner-bench',
+      KUBECONFIG: door.api.kubeconfigPath,
+      REDIS_URL: door.redis.url,
+      METRICS_PORT: '0',
+      LOG_LEVEL: 'info',
+    },
+  });
+  const killWithUs = () => child.kill('SIGKILL');
+  process.once('exit', killWithUs);
+  const log: string[] = [];
+  await new Promise<void>((resolve, reject) => {
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      log.push(line);
+      if (line.includes('"runner claims"')) resolve();
+    });
+    child.once('exit', () => reject(new Error(`The runner ended:\n${log.slice(-20).join('\n')}`)));
+  });
+  return {
+    stop: async () => {
+      process.removeListener('exit', killWithUs);
+      const ended = once(child, 'exit');
+      child.kill('SIGTERM');
+      await ended;
+    },
+  };
+}

@@ -4,7 +4,6 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseAllDocuments, stringify } from 'yaml';
 import { startApiServer, type ApiServer } from '../support/apiserver.ts';
 import { helm, kubectl } from '../support/kubectl.ts';
-import { pollUntil } from '../support/poll.ts';
 
 const chart = join(import.meta.dirname, '../../charts/windlass');
 const namespace = 'windlass-system';
@@ -134,37 +133,4 @@ test('the gateway can read no Secret, and the operator can list none', async () 
   expect(await may('windlass-operator', 'get', 'secrets')).toBe('yes');
   expect(await may('windlass-gateway', 'get', 'secrets')).toMatch(/no$/);
   expect(await may('windlass-operator', 'list', 'secrets')).toMatch(/no$/);
-});
-
-test('what a run executes cannot be changed, but it can be cancelled', async () => {
-  await apply(await render());
-  const run = {
-    apiVersion: 'windlass.dev/v1alpha1',
-    kind: 'WorkflowRun',
-    metadata: { name: 'run', namespace: 'default' },
-    spec: {
-      workflow: 'orders',
-      trigger: { type: 'execute' },
-      input: { data_content: { number: 1, items: [{ name: 'a' }] } },
-    },
-  };
-  const patch = (spec: object) =>
-    kubectl(server, ['patch', 'workflowruns', 'run', '--type=merge', '-p', JSON.stringify({ spec })]);
-  await apply(stringify(run));
-  // A policy is in force a moment after it was stored.
-  await pollUntil(
-    'a refusal of a changed input',
-    () =>
-      patch({ input: { data_content: { number: Math.random() } } }).then(
-        () => false,
-        (error: Error) => error.message.includes('spec.input of a run cannot be changed'),
-      ),
-    { timeoutMs: 20_000 },
-  );
-  await expect(patch({ trigger: { type: 'webhook' } })).rejects.toThrow(
-    'spec.trigger of a run cannot be changed',
-  );
-  await expect(patch({ retryOf: 'other' })).rejects.toThrow('spec.retryOf of a run cannot be changed');
-  await expect(patch({ input: null })).rejects.toThrow('spec.input of a run cannot be changed');
-  await patch({ cancel: true });
 });

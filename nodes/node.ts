@@ -45,7 +45,7 @@ export type StepReply = {
   contentType: string;
 };
 
-export type StepUsage = { inputTokens?: number; outputTokens?: number };
+type StepUsage = { inputTokens?: number; outputTokens?: number };
 
 export type StepResult = { output: NodeOutput; usage?: StepUsage; reply?: StepReply };
 

@@ -10,7 +10,7 @@ import { effectOf } from '../nodes/register.ts';
 import { templatesOf } from '../nodes/step.ts';
 
 /** `fields` yields an object of the fields that may hold references. */
-export type PlannedStep = { step: RevisionStep; fields: CompiledValue; effect: Effect | 'None' };
+type PlannedStep = { step: RevisionStep; fields: CompiledValue; effect: Effect | 'None' };
 
 export type Plan = {
   readonly trigger: RevisionTrigger;

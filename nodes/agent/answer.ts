@@ -25,7 +25,7 @@ const chunkSchema = z.object({
     .nullish(),
 });
 
-export type Usage = { prompt_tokens: number; completion_tokens: number; total_tokens: number };
+type Usage = { prompt_tokens: number; completion_tokens: number; total_tokens: number };
 
 export type Answer = { text: string; model: string; finishReason: string; usage: Usage | null };
 

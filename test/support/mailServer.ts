@@ -11,7 +11,7 @@ import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from 'smtp
 import { listen, readBody, sendJson } from './listen.ts';
 
 /** How a mail can fail: before the message is sent, and after it was. */
-export const MAIL_FAULTS = [
+const MAIL_FAULTS = [
   'refuse',
   'defer',
   'hang',

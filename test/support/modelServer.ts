@@ -12,7 +12,7 @@ import { listen, readBody, sendJson } from './listen.ts';
 import { answerTo, usageOf, type ModelRequest } from './modelAnswers.ts';
 
 /** How a request can fail. */
-export const MODEL_FAULTS = [
+const MODEL_FAULTS = [
   'error-500',
   'rate-limit',
   'not-found',

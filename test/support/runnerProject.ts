@@ -77,7 +77,7 @@ export async function openTestProject(conn: RunStoreConnection): Promise<TestPro
 /** Credentials by name; every secret is `test-secret` unless the table holds another by its key. */
 export type CredentialTable = Record<string, { spec: CredentialSpec; secrets?: Record<string, string> }>;
 
-export function tableOfCredentials(table: CredentialTable): CredentialSource {
+function tableOfCredentials(table: CredentialTable): CredentialSource {
   return {
     get: async (name) => {
       const entry = table[name];

@@ -4,7 +4,7 @@ import { conditions, host, port, rules, secretKeyRef, time, url } from './value.
 
 const TLS_MODES = ['None', 'StartTLS', 'TLS'] as const;
 
-export const smtpCredential = z
+const smtpCredential = z
   .object({
     host: host('Host name of the mail server.'),
     port: port('Port of the mail server. Default: 465 with TLS, 587 with StartTLS, 25 with None.').optional(),
@@ -31,7 +31,7 @@ export const smtpCredential = z
     }),
   });
 
-export const imapCredential = z
+const imapCredential = z
   .object({
     host: host('Host name of the mail server.'),
     port: port('Port of the mail server. Default: 993 with TLS, else 143.').optional(),
@@ -41,7 +41,7 @@ export const imapCredential = z
   })
   .describe('An account for reading mail.');
 
-export const openaiCredential = z
+const openaiCredential = z
   .object({
     baseURL: url(
       'Address of any OpenAI-compatible API, up to and with /v1. Default https://api.openai.com/v1.',
@@ -51,7 +51,7 @@ export const openaiCredential = z
   })
   .describe('Access to a language model.');
 
-export const oauth2Credential = z
+const oauth2Credential = z
   .object({
     preset: z
       .enum(['google', 'microsoft', 'custom'])
@@ -73,7 +73,7 @@ export const oauth2Credential = z
     }),
   });
 
-export const httpCredential = z
+const httpCredential = z
   .object({
     basic: z
       .object({
@@ -119,7 +119,7 @@ export const httpCredential = z
     }),
   });
 
-export const botCredential = z
+const botCredential = z
   .object({
     platform: z.enum(['telegram', 'slack']).optional().describe('The messaging service. Default telegram.'),
     tokenRef: secretKeyRef("The Secret key that holds the bot's token."),
@@ -128,7 +128,7 @@ export const botCredential = z
   })
   .describe('A messaging bot.');
 
-export const s3Credential = z
+const s3Credential = z
   .object({
     endpoint: url('Address of the S3-compatible service.'),
     region: z.string().max(64).optional().describe('Region. Default us-east-1.'),
@@ -142,7 +142,7 @@ export const s3Credential = z
   })
   .describe('A bucket in an S3-compatible store.');
 
-export const credentials = {
+const credentials = {
   smtp: smtpCredential,
   imap: imapCredential,
   openai: openaiCredential,
@@ -153,7 +153,7 @@ export const credentials = {
 } as const;
 
 export type CredentialKind = keyof typeof credentials;
-export const CREDENTIAL_KINDS = Object.keys(credentials) as CredentialKind[];
+const CREDENTIAL_KINDS = Object.keys(credentials) as CredentialKind[];
 
 export const credentialSpec = z
   .object({

@@ -4,7 +4,7 @@ import * as z from 'zod';
 const UNIT_MS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 const PART = /(\d+(?:\.\d+)?)(ms|s|m|h|d)/g;
 
-export const DURATION_PATTERN = '^([0-9]+(\\.[0-9]+)?(ms|s|m|h|d))+$';
+const DURATION_PATTERN = '^([0-9]+(\\.[0-9]+)?(ms|s|m|h|d))+$';
 
 /** The milliseconds of a duration such as `1h30m`. Throws a RangeError for a text that is none. */
 export function parseDuration(text: string): number {

@@ -11,7 +11,7 @@ import { routeSpec, routeStatus, type RouteSpec } from './route.ts';
 import { runRules, runSpec, runStatus, type RunSpec, type RunStatus } from './run.ts';
 import { workflowSpec, workflowStatus, type WorkflowSpec, type WorkflowStatus } from './workflow.ts';
 
-export type Column = {
+type Column = {
   name: string;
   type: 'string' | 'integer' | 'date' | 'boolean';
   jsonPath: string;

@@ -31,7 +31,7 @@ export type RevisionStep = StepBase &
     | { kind: 'response'; response: ResponseStep }
   );
 
-export type RevisionEdge = { from: string; to: string; when?: string; after: 'Success' | 'Failure' };
+type RevisionEdge = { from: string; to: string; when?: string; after: 'Success' | 'Failure' };
 
 export type Revision = {
   trigger: RevisionTrigger;

@@ -2,12 +2,12 @@
 import * as z from 'zod';
 import { json, objectName, output, rules, time } from './value.ts';
 
-export const RUN_PHASES = ['Pending', 'Running', 'Waiting', 'Succeeded', 'Failed', 'Cancelled'] as const;
+const RUN_PHASES = ['Pending', 'Running', 'Waiting', 'Succeeded', 'Failed', 'Cancelled'] as const;
 export type RunPhase = (typeof RUN_PHASES)[number];
-export const TERMINAL_PHASES = ['Succeeded', 'Failed', 'Cancelled'] as const;
+const TERMINAL_PHASES = ['Succeeded', 'Failed', 'Cancelled'] as const;
 export type TerminalPhase = (typeof TERMINAL_PHASES)[number];
 
-export const NODE_PHASES = [...RUN_PHASES, 'Skipped', 'Unknown'] as const;
+const NODE_PHASES = [...RUN_PHASES, 'Skipped', 'Unknown'] as const;
 export type NodePhase = (typeof NODE_PHASES)[number];
 
 /** Whether the phase is one that never changes again. */
@@ -74,7 +74,7 @@ export const runSpec = z
     ),
   });
 
-export const nodeStatus = z
+const nodeStatus = z
   .object({
     id: z.string().max(63).describe("The node's id."),
     phase: z.enum(NODE_PHASES).describe('How far the node is.'),

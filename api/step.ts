@@ -6,7 +6,7 @@ import { json, jsonObject, objectName } from './value.ts';
 const template = (limit: number, description: string) =>
   z.string().max(limit).describe(`${description} May hold references.`);
 
-export const agentStep = z
+const agentStep = z
   .object({
     credential: objectName('The Credential of kind openai to use, in the same namespace.'),
     model: z.string().min(1).max(256).describe("The model's name, as the provider lists it."),
@@ -42,7 +42,7 @@ export const agentStep = z
   })
   .describe('Asks a language model.');
 
-export const skillStep = z
+const skillStep = z
   .object({
     name: z
       .string()
@@ -55,7 +55,7 @@ export const skillStep = z
   })
   .describe('Does one named action.');
 
-export const responseStep = z
+const responseStep = z
   .object({
     status: z.int().min(200).max(599).optional().describe('The HTTP status. Default 200.'),
     headers: z

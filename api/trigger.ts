@@ -18,7 +18,7 @@ const pollIntervalSeconds = z
 
 const credential = objectName('The Credential to use, in the same namespace.');
 
-export const manualTrigger = z
+const manualTrigger = z
   .object({
     testData: jsonObject(
       'The JSON object that a test run takes as data_content when it is given none.',
@@ -26,7 +26,7 @@ export const manualTrigger = z
   })
   .describe('Starts a run only when somebody asks for one: the execute call, the console, the CLI.');
 
-export const scheduleTrigger = z
+const scheduleTrigger = z
   .object({
     cron: z
       .string()
@@ -122,7 +122,7 @@ const webhookAuth = z
     }),
   });
 
-export const webhookTrigger = z
+const webhookTrigger = z
   .object({
     path: z
       .string()
@@ -162,7 +162,7 @@ export const webhookTrigger = z
   })
   .describe('Starts a run for each POST of a JSON body.');
 
-export const mailTrigger = z
+const mailTrigger = z
   .object({
     credential,
     pollIntervalSeconds,
@@ -184,7 +184,7 @@ export const mailTrigger = z
   })
   .describe('Starts a run for each new mail.');
 
-export const spreadsheetTrigger = z
+const spreadsheetTrigger = z
   .object({
     credential,
     spreadsheetId: z.string().min(1).max(2048).describe('Id or URL of the spreadsheet.'),
@@ -214,7 +214,7 @@ export const spreadsheetTrigger = z
   })
   .describe('Starts a run when rows of a spreadsheet change.');
 
-export const fileStorageTrigger = z
+const fileStorageTrigger = z
   .object({
     credential,
     folderId: z.string().max(1024).optional().describe('The folder to watch. Default: all.'),
@@ -234,7 +234,7 @@ export const fileStorageTrigger = z
   })
   .describe('Starts a run when a file is added or modified.');
 
-export const botTrigger = z
+const botTrigger = z
   .object({
     credential,
     chatTypes: z
@@ -264,4 +264,3 @@ export const triggers = {
 export type TriggerKind = keyof typeof triggers;
 export const TRIGGER_KINDS = Object.keys(triggers) as TriggerKind[];
 export type WebhookTrigger = z.infer<typeof webhookTrigger>;
-export type ScheduleTrigger = z.infer<typeof scheduleTrigger>;

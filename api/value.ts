@@ -72,7 +72,7 @@ export const output = z
 /** What a node produced, in memory: both members are always there. */
 export type NodeOutput = { text_content: string; data_content: unknown };
 
-export const condition = z.object({
+const condition = z.object({
   type: z.string().max(316).describe('What the condition is about.'),
   status: z.enum(['True', 'False', 'Unknown']).describe('Whether it holds.'),
   reason: z.string().max(1024).describe('Why, in one word for programs.'),
@@ -80,9 +80,6 @@ export const condition = z.object({
   observedGeneration: z.int().min(0).optional().describe('The generation of the spec that this was said of.'),
   lastTransitionTime: z.iso.datetime().describe('When the status last changed.'),
 });
-
-/** A condition of a kind's status. */
-export type StatusCondition = z.infer<typeof condition>;
 
 export const conditions = (description: string) =>
   z

@@ -14,7 +14,7 @@ const optional = <Shape extends Record<string, z.ZodType>>(shape: Shape) =>
     [Key in keyof Shape]: z.ZodOptional<Shape[Key]>;
   };
 
-export const node = z
+const node = z
   .object({
     id: z
       .string()
@@ -48,7 +48,7 @@ export const node = z
     ),
   });
 
-export const edge = z
+const edge = z
   .object({
     from: z.string().max(63).describe('The node that must end first.'),
     to: z.string().max(63).describe('The node that may then start.'),

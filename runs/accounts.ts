@@ -12,7 +12,7 @@ export const GATEWAY_ACCOUNT = 'windlass-gateway';
 
 /** What running runs takes: the commands of this folder's scripts and calls. None of them can list keys of others. */
 const RUN_COMMANDS = [
-  'evalsha eval ping hello auth client|setname client|setinfo subscribe unsubscribe publish',
+  'evalsha eval ping hello auth client|setname subscribe unsubscribe publish',
   'time exists expire unlink get set',
   'hget hmget hgetall hvals hset hsetnx hdel hexists hincrby hstrlen',
   'zadd zrem zcard zscore zrange zrangebylex sadd srem sismember smembers',

@@ -1,5 +1,6 @@
 /** What the operator is told from outside: its environment, read once and checked. A value that makes no sense stops it. */
 import * as z from 'zod';
+import { OPERATOR_ACCOUNT } from '../runs/accounts.ts';
 
 const json = <T>(schema: z.ZodType<T>) =>
   z.string().transform((text, context) => {
@@ -40,7 +41,7 @@ const environment = z.object({
   /** The run store, without user and password; runners in every namespace must reach it by this name. */
   REDIS_URL: z.url({ protocol: /^rediss?$/ }),
   /** The user that may manage ACL users. */
-  REDIS_USERNAME: z.string().min(1).default('operator'),
+  REDIS_USERNAME: z.string().min(1).default(OPERATOR_ACCOUNT),
   /** The Secret in the operator's namespace that holds `operator-password` and `gateway-password`. */
   REDIS_SECRET: z.string().min(1).default('windlass-run-store'),
   /** `true`: the operator makes that Secret when it is missing. `false`: somebody else does. */

@@ -30,8 +30,8 @@ export function poolServiceAccount(namespace: string): Manifest<ServiceAccount> 
 export function poolRole(namespace: string, secretNames: readonly string[]): Manifest<Role> {
   const rules: PolicyRule[] = [
     { apiGroups: [GROUP], resources: ['credentials'], verbs: ['get', 'list', 'watch'] },
-    { apiGroups: [GROUP], resources: ['workflowruns'], verbs: ['create', 'get', 'patch'] },
-    { apiGroups: [GROUP], resources: ['workflowruns/status'], verbs: ['get', 'patch'] },
+    { apiGroups: [GROUP], resources: ['workflowruns'], verbs: ['create', 'get'] },
+    { apiGroups: [GROUP], resources: ['workflowruns/status'], verbs: ['patch'] },
   ];
   const resourceNames = [...new Set(secretNames)].toSorted();
   // A rule without names would mean every Secret.

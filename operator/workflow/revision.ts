@@ -62,8 +62,9 @@ export async function pruneRevisions(
   if (own.length <= KEPT) return;
   const needed = revisionsInUse(world.runs.byIndex(BY_WORKFLOW, key)).add(route.revision);
   const unneeded = prunable(own, needed);
+  if (unneeded.length === 0) return;
   const live = await liveRuns(conn, route.projectUID, route.workflowUID);
-  if (unneeded.length === 0 || !Array.isArray(live) || live.length > 0) return;
+  if (!Array.isArray(live) || live.length > 0) return;
   for (const { metadata } of unneeded) {
     const { name, namespace = '', uid } = metadata;
     const preconditions = { preconditions: { ...(uid !== undefined && { uid }) } };

@@ -178,10 +178,10 @@ test.each(refusedCredentials)('a credential with %s is refused', async (_sentenc
 /** Creates a run, gives it the status, then tries to change it so. What kubectl says to the last one. */
 async function patchRun(status: unknown, patch: unknown, subresource = true): Promise<string> {
   await apply('WorkflowRun', { workflow: 'orders' });
-  const args = (body: unknown, toStatus: boolean) => [
-    ...['-n', namespace, 'patch', 'workflowrun', 'one', '--type=merge', '-p', JSON.stringify(body)],
-    ...(toStatus ? ['--subresource=status'] : []),
-  ];
+  const args = (body: unknown, toStatus: boolean) =>
+    ['-n', namespace, 'patch', 'workflowrun', 'one', '--type=merge', '-p', JSON.stringify(body)].concat(
+      toStatus ? ['--subresource=status'] : [],
+    );
   await kubectl(server, args({ status }, true));
   return kubectl(server, args(patch, subresource)).catch((error: Error) => error.message);
 }

@@ -1,0 +1,281 @@
+/** From `kubectl apply` to a workflow that is served, and back. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { parseAllDocuments, stringify } from 'yaml';
+import { findCondition } from '../../../kube/conditions.ts';
+import { controllerRevisions, deployments, namespaces, roles, secrets } from '../../../kube/resource.ts';
+import { credentials, webhookRoutes, workflows } from '../../../operator/resources.ts';
+import { getRevision } from '../../../runs/project.ts';
+import { kubectl } from '../../support/kubectl.ts';
+import { startOperatorStage, type OperatorStage } from '../../support/operatorStage.ts';
+import { pollUntil } from '../../support/poll.ts';
+
+const NAME = 'order-confirmation';
+const folder = join(import.meta.dirname, '../../../examples', NAME);
+const SOON = { timeoutMs: 15_000, everyMs: 25 };
+const READY = { type: 'Ready', status: 'True', reason: 'Serving' };
+
+let stage: OperatorStage;
+let namespace: string;
+let uid: string;
+let example: string[];
+
+beforeAll(async () => {
+  stage = await startOperatorStage();
+  stage.startOperator();
+  const files = ['accounts.yaml', 'workflow.yaml'].map((name) => readFile(join(folder, name), 'utf8'));
+  const texts = await Promise.all(files);
+  example = texts.flatMap((text) => parseAllDocuments(text).map((document) => document.toString()));
+}, 600_000);
+
+afterAll(() => stage?.stop());
+
+beforeEach(async () => {
+  ({ namespace, uid } = await stage.createProject());
+});
+
+const applyExample = (documents = example) => stage.apply(namespace, documents.join('\n---\n'));
+const refOf = (name: string) => ({ namespace, name });
+const patch = (spec: object) =>
+  stage.client.patch(workflows, refOf(NAME), { spec }, { type: 'merge', fieldManager: 'kubectl' });
+
+function workflowManifest(name: string, ...nodes: object[]): string {
+  const spec = { active: true, nodes: [{ id: 'trigger', webhook: { path: name } }, ...nodes] };
+  return stringify({ apiVersion: 'windlass.dev/v1alpha1', kind: 'Workflow', metadata: { name }, spec });
+}
+
+test('an applied example becomes ready, with a URL, a route, a revision and runners that may read its Secret', async () => {
+  await applyExample();
+  const { metadata, status } = await stage.waitFor(namespace, NAME, READY);
+  expect(status).toMatchObject({
+    id: `${namespace}.${NAME}`,
+    url: `https://hooks.example.com/webhook/${namespace}.${NAME}/orders`,
+    trigger: 'webhook',
+    observedGeneration: metadata.generation,
+  });
+  const route = await stage.client.get(webhookRoutes, refOf(NAME));
+  expect(route.spec).toMatchObject({
+    workflowUID: metadata.uid,
+    projectUID: uid,
+    revision: status?.revision,
+    active: true,
+    webhook: { path: 'orders', reply: true, replyTimeoutSeconds: 30 },
+  });
+  const revision = await stage.client.get(controllerRevisions, refOf(status?.revision ?? ''));
+  expect(await getRevision(stage.conn, uid, revision.metadata.name)).toEqual(revision.data);
+  const role = await stage.client.get(roles, refOf('windlass-runner'));
+  expect(role.rules).toContainEqual({
+    apiGroups: [''],
+    resources: ['secrets'],
+    resourceNames: ['order-accounts'],
+    verbs: ['get'],
+  });
+  const pool = await stage.client.get(deployments, refOf('windlass-runner'));
+  expect(pool.spec?.template.spec?.containers[0]?.env).toContainEqual({ name: 'PROJECT_UID', value: uid });
+});
+
+test.each([
+  ['the workflow first', [3, 2, 1, 0]],
+  ['the credentials first', [1, 2, 3, 0]],
+  ['the workflow between the credentials', [1, 3, 0, 2]],
+])('the objects of an example applied one by one converge: %s', async (_sentence, order) => {
+  for (const index of order) await applyExample([example[index] ?? '']);
+  await stage.waitFor(namespace, NAME, READY);
+});
+
+test('a missing credential is named with what to do, and heals when it appears', async () => {
+  const [secret = '', model = '', mail = '', workflow = ''] = example;
+  await applyExample([secret, model, workflow]);
+  const wish = { type: 'CredentialsReady', status: 'False', reason: 'CredentialMissing' };
+  const before = await stage.waitFor(namespace, NAME, wish);
+  expect(findCondition(before.status?.conditions, 'CredentialsReady')?.message).toBe(
+    'node mail: Credential mail does not exist in this namespace: apply it, or name another one',
+  );
+  expect(findCondition(before.status?.conditions, 'Stalled')?.status).toBe('True');
+  await applyExample([mail]);
+  const after = await stage.waitFor(namespace, NAME, READY);
+  expect(findCondition(after.status?.conditions, 'Stalled')).toBeUndefined();
+});
+
+test('a missing Secret key is named with the command that adds it, and heals when it is there', async () => {
+  await applyExample();
+  await stage.waitFor(namespace, NAME, READY);
+  const [secret = ''] = example;
+  await stage.client.delete(secrets, refOf('order-accounts'));
+  await stage.apply(namespace, secret.replace('mail-password: demo-password', 'other: x'));
+  await patchCredential();
+  const wish = { type: 'CredentialsReady', status: 'False', reason: 'CredentialNotReady' };
+  const before = await stage.waitFor(namespace, NAME, wish);
+  expect(findCondition(before.status?.conditions, 'CredentialsReady')?.message).toContain(
+    `Secret order-accounts has no key mail-password. Add it: kubectl -n ${namespace} patch secret`,
+  );
+  await stage.apply(namespace, secret);
+  await stage.waitFor(namespace, NAME, READY);
+});
+
+/** Any change of a credential makes the operator look at its Secret at once. */
+async function patchCredential(): Promise<void> {
+  const spec = { smtp: { port: 2526 } };
+  await stage.client.patch(credentials, refOf('mail'), { spec }, { type: 'merge' });
+}
+
+test('switched off, the URL is gone when every replica says so; switched on, it is the same again', async () => {
+  await applyExample();
+  const { status } = await stage.waitFor(namespace, NAME, READY);
+  stage.gateway.lag('gateway-1');
+  await patch({ active: false });
+  await stage.waitFor(namespace, NAME, { type: 'Ready', status: 'False', reason: 'WaitingForReplicas' });
+  await stage.gateway.catchUp('gateway-1');
+  const off = await stage.waitFor(namespace, NAME, { type: 'Ready', status: 'True', reason: 'Inactive' });
+  expect(off.status?.url).toBeUndefined();
+  expect((await stage.client.get(webhookRoutes, refOf(NAME))).spec).toMatchObject({ active: false });
+  await patch({ active: true });
+  const on = await stage.waitFor(namespace, NAME, READY);
+  expect(on.status?.url).toBe(status?.url);
+  expect(on.status?.revision).toBe(status?.revision);
+});
+
+test('a workflow is ready only when every replica serves it, and a replica that comes later has to as well', async () => {
+  await stage.gateway.ready('gateway-1', 'gateway-2');
+  stage.gateway.lag('gateway-2');
+  await stage.apply(namespace, workflowManifest('one'));
+  const before = await stage.waitFor(namespace, 'one', {
+    type: 'Routed',
+    status: 'False',
+    reason: 'WaitingForReplicas',
+  });
+  expect(findCondition(before.status?.conditions, 'Routed')?.message).toContain('gateway-2');
+  expect(before.status?.url).toBeUndefined();
+  await stage.gateway.catchUp('gateway-2');
+  await stage.waitFor(namespace, 'one', READY);
+  await stage.gateway.ready();
+  await stage.waitFor(namespace, 'one', { type: 'Ready', status: 'False', reason: 'NoGateway' });
+  await stage.gateway.ready('gateway-1');
+  await stage.waitFor(namespace, 'one', READY);
+});
+
+test('an edit that breaks a step leaves what was valid in effect, and says so; mended, the new one serves', async () => {
+  await stage.apply(namespace, workflowManifest('one', { id: 'reply', response: { body: 'one' } }));
+  const first = await stage.waitFor(namespace, 'one', READY);
+  await stage.apply(
+    namespace,
+    workflowManifest('one', { id: 'reply', response: { body: "{{ $('nobody').text_content }}" } }),
+  );
+  const broken = await stage.waitFor(namespace, 'one', {
+    type: 'Ready',
+    status: 'False',
+    reason: 'UnknownReference',
+  });
+  expect(broken.status).toMatchObject({ revision: first.status?.revision, url: first.status?.url });
+  expect(findCondition(broken.status?.conditions, 'Routed')?.message).toContain(first.status?.revision);
+  await stage.apply(namespace, workflowManifest('one', { id: 'reply', response: { body: 'two' } }));
+  const mended = await stage.waitFor(namespace, 'one', READY);
+  expect(mended.status?.revision).not.toBe(first.status?.revision);
+});
+
+test('a broken workflow can still be switched off', async () => {
+  const broken = workflowManifest('one', { id: 's', skill: { name: 'send_fax' } });
+  await stage.apply(namespace, workflowManifest('one'));
+  await stage.waitFor(namespace, 'one', READY);
+  await stage.apply(namespace, broken.replace('active: true', 'active: false'));
+  const off = await stage.waitFor(namespace, 'one', { type: 'Active', status: 'False', reason: 'Inactive' });
+  expect(off.status?.url).toBeUndefined();
+  expect((await stage.client.get(webhookRoutes, refOf('one'))).spec.webhook).toBeUndefined();
+});
+
+test('a trigger that cannot be activated is never served', async () => {
+  const spec = { active: true, nodes: [{ id: 'tick', schedule: { cron: '* * * * *' } }] };
+  const manifest = {
+    apiVersion: 'windlass.dev/v1alpha1',
+    kind: 'Workflow',
+    metadata: { name: 'tick' },
+    spec,
+  };
+  await stage.apply(namespace, stringify(manifest));
+  await stage.waitFor(namespace, 'tick', { type: 'Ready', status: 'False', reason: 'TriggerNotSupported' });
+  expect(await stage.client.find(webhookRoutes, refOf('tick'))).toBeUndefined();
+});
+
+test('what the operator writes is none of what kubectl applied', async () => {
+  await applyExample();
+  await stage.waitFor(namespace, NAME, READY);
+  const args = ['-n', namespace, 'diff', '--server-side', '-f', '-'];
+  expect(await kubectl(stage.server, args, { input: example.join('\n---\n') })).toBe('');
+  const shown = await kubectl(stage.server, [
+    '-n',
+    namespace,
+    'get',
+    'wlf',
+    NAME,
+    '--show-managed-fields',
+    '-o',
+    'json',
+  ]);
+  const { managedFields } = (
+    JSON.parse(shown) as { metadata: { managedFields: { manager: string; subresource?: string }[] } }
+  ).metadata;
+  for (const { manager, subresource } of managedFields)
+    expect(manager.startsWith('windlass') ? subresource : 'status').toBe('status');
+});
+
+test('a route that somebody changed or deleted is put right', async () => {
+  await stage.apply(namespace, workflowManifest('one'));
+  await stage.waitFor(namespace, 'one', READY);
+  const before = await stage.client.get(webhookRoutes, refOf('one'));
+  await stage.client.patch(
+    webhookRoutes,
+    refOf('one'),
+    { spec: { webhook: { path: 'hijacked' } } },
+    { type: 'merge' },
+  );
+  const isRight = async () =>
+    (await stage.client.find(webhookRoutes, refOf('one')))?.spec.webhook?.path === 'one';
+  await pollUntil('the path put right', isRight, SOON);
+  await stage.client.delete(webhookRoutes, refOf('one'));
+  await pollUntil('the route made again', isRight, SOON);
+  expect((await stage.client.get(webhookRoutes, refOf('one'))).metadata.uid).not.toBe(before.metadata.uid);
+  await stage.waitFor(namespace, 'one', READY);
+});
+
+test('deleted, its route is gone at once, and so is the pool of a project that has no other workflow', async () => {
+  await applyExample();
+  await stage.apply(namespace, workflowManifest('other'));
+  await stage.waitFor(namespace, NAME, READY);
+  await stage.waitFor(namespace, 'other', READY);
+  await stage.client.delete(workflows, refOf(NAME));
+  const isGone = (resource: Parameters<typeof stage.client.find>[0], name: string) => async () =>
+    (await stage.client.find(resource, refOf(name))) === undefined;
+  await pollUntil('the route gone', isGone(webhookRoutes, NAME), SOON);
+  const role = await pollUntil(
+    'the role without the Secret',
+    async () => {
+      const { rules } = await stage.client.get(roles, refOf('windlass-runner'));
+      return !rules.some(({ resources }) => resources.includes('secrets')) && rules;
+    },
+    SOON,
+  );
+  expect(role).toHaveLength(3);
+  await stage.client.delete(workflows, refOf('other'));
+  for (const resource of [deployments, roles, secrets])
+    await pollUntil(`${resource.plural} of the pool gone`, isGone(resource, 'windlass-runner'), SOON);
+});
+
+test('made again under the same name, a workflow has a route of its own', async () => {
+  await stage.apply(namespace, workflowManifest('one'));
+  const first = await stage.waitFor(namespace, 'one', READY);
+  await stage.client.delete(workflows, refOf('one'));
+  await stage.apply(namespace, workflowManifest('one'));
+  const second = await stage.waitFor(namespace, 'one', READY);
+  const route = await stage.client.get(webhookRoutes, refOf('one'));
+  expect(route.spec.workflowUID).toBe(second.metadata.uid);
+  expect(route.metadata.ownerReferences?.map((owner) => owner.uid)).toEqual([second.metadata.uid]);
+  expect(second.metadata.uid).not.toBe(first.metadata.uid);
+});
+
+test('nothing is made in a namespace that is being deleted', async () => {
+  await stage.client.delete(namespaces, { name: namespace });
+  const said = await stage.apply(namespace, workflowManifest('one')).catch((error: Error) => error.message);
+  expect(said).toMatch(/being terminated/);
+  expect(stage.log.messages('error')).toEqual([]);
+});

@@ -1,0 +1,180 @@
+/** What an operator that starts, ends or meets an outage changes, and what it leaves alone. */
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { stringify } from 'yaml';
+import {
+  controllerRevisions,
+  deployments,
+  roleBindings,
+  roles,
+  secrets,
+  serviceAccounts,
+  type KubeObject,
+  type Resource,
+} from '../../../kube/resource.ts';
+import { credentials, webhookRoutes, workflows } from '../../../operator/resources.ts';
+import { hasPoolAccount, poolAccount } from '../../../runs/accounts.ts';
+import { openProject } from '../../../runs/project.ts';
+import { startOperatorStage, type OperatorStage } from '../../support/operatorStage.ts';
+import { pollUntil } from '../../support/poll.ts';
+
+const READY = { type: 'Ready', status: 'True', reason: 'Serving' };
+const KINDS: Resource<KubeObject>[] = [
+  workflows,
+  credentials,
+  webhookRoutes,
+  controllerRevisions,
+  deployments,
+  roles,
+  roleBindings,
+  serviceAccounts,
+  secrets,
+];
+
+let stage: OperatorStage;
+let namespace: string;
+let uid: string;
+
+beforeAll(async () => {
+  stage = await startOperatorStage();
+}, 600_000);
+
+afterAll(() => stage?.stop());
+
+beforeEach(async () => {
+  await stage.stopOperator();
+  ({ namespace, uid } = await stage.createProject());
+});
+
+function manifest(name: string, spec: object = {}): string {
+  const nodes = [
+    { id: 'trigger', webhook: { path: name } },
+    {
+      id: 'mail',
+      skill: {
+        name: 'send_email',
+        credential: 'smtp',
+        parameters: { to: 'a@example.com', subject: 's', body: 'b' },
+      },
+    },
+  ];
+  const metadata = { name };
+  return stringify({
+    apiVersion: 'windlass.dev/v1alpha1',
+    kind: 'Workflow',
+    metadata,
+    spec: { active: true, nodes, ...spec },
+  });
+}
+
+const smtp = stringify({
+  apiVersion: 'windlass.dev/v1alpha1',
+  kind: 'Credential',
+  metadata: { name: 'smtp' },
+  spec: { smtp: { host: 'mail.example.com', from: 'a@example.com' } },
+});
+
+/** The version of every object in the project. */
+async function versions(): Promise<Record<string, string | undefined>> {
+  const lists = await Promise.all(KINDS.map((resource) => stage.client.listAll(resource, { namespace })));
+  return Object.fromEntries(
+    lists.flatMap(({ items }, index) =>
+      items.map(({ metadata }) => [`${KINDS[index]?.plural}/${metadata.name}`, metadata.resourceVersion]),
+    ),
+  );
+}
+
+const reconciled = async (controller: string): Promise<void> => {
+  await pollUntil(
+    `a reconcile of ${controller}`,
+    async () => {
+      const found = (await stage.metrics()).match(
+        new RegExp(
+          `windlass_operator_reconciles_total\\{controller="${controller}",outcome="(after|done)"\\} [1-9]`,
+        ),
+      );
+      return found !== null;
+    },
+    { timeoutMs: 15_000, everyMs: 25 },
+  );
+};
+
+test('an operator that starts anew writes nothing when nothing has changed', async () => {
+  stage.startOperator();
+  await stage.apply(namespace, `${smtp}---\n${manifest('one')}---\n${manifest('two', { active: false })}`);
+  await stage.waitFor(namespace, 'one', READY);
+  await stage.waitFor(namespace, 'two', { type: 'Ready', status: 'True', reason: 'Inactive' });
+  await stage.stopOperator();
+  const before = await versions();
+  expect(Object.keys(before)).toHaveLength(12);
+  stage.startOperator();
+  for (const controller of ['workflow', 'credential', 'project', 'counts']) await reconciled(controller);
+  await stage.apply(namespace, manifest('three'));
+  await stage.waitFor(namespace, 'three', READY);
+  expect(await versions()).toMatchObject(before);
+});
+
+test('what changed while no operator ran takes effect when one starts', async () => {
+  stage.startOperator();
+  await stage.apply(namespace, `${smtp}---\n${manifest('one')}---\n${manifest('two')}`);
+  await stage.waitFor(namespace, 'one', READY);
+  await stage.waitFor(namespace, 'two', READY);
+  await stage.stopOperator();
+  await stage.apply(namespace, manifest('one', { active: false }));
+  await stage.client.delete(workflows, { namespace, name: 'two' });
+  await stage.client.delete(roles, { namespace, name: 'windlass-runner' });
+  stage.startOperator();
+  await stage.waitFor(namespace, 'one', { type: 'Ready', status: 'True', reason: 'Inactive' });
+  const isPutRight = async () =>
+    (await stage.client.find(webhookRoutes, { namespace, name: 'two' })) === undefined &&
+    (await stage.client.find(roles, { namespace, name: 'windlass-runner' })) !== undefined;
+  await pollUntil('the route gone and the role back', isPutRight, { timeoutMs: 15_000, everyMs: 25 });
+});
+
+test('no route opens before the run store has its revision; switching off needs no run store', async () => {
+  stage.startOperator();
+  await stage.apply(namespace, `${smtp}---\n${manifest('one')}`);
+  await stage.waitFor(namespace, 'one', READY);
+  await stage.redis.kill();
+  try {
+    await stage.apply(
+      namespace,
+      `${manifest('two')}---\n${manifest('one', { active: false, timeout: '5m' })}`,
+    );
+    await stage.waitFor(namespace, 'two', { type: 'Routed', status: 'False', reason: 'StoreUnavailable' });
+    expect(await stage.client.find(webhookRoutes, { namespace, name: 'two' })).toBeUndefined();
+    const off = await stage.waitFor(namespace, 'one', {
+      type: 'Active',
+      status: 'False',
+      reason: 'Inactive',
+    });
+    expect(off.status?.url).toBeUndefined();
+    const isClosed = async () =>
+      (await stage.client.get(webhookRoutes, { namespace, name: 'one' })).spec.webhook === undefined;
+    await pollUntil('the route closed', isClosed, { timeoutMs: 15_000, everyMs: 25 });
+  } finally {
+    await stage.redis.restart();
+  }
+  await stage.waitFor(namespace, 'two', READY, 30_000);
+});
+
+test('a wiped run store gets back place, revisions, limits and account', async () => {
+  stage.startOperator();
+  await stage.apply(
+    namespace,
+    `${smtp}---\n${manifest('one', { concurrency: { limit: 1, policy: 'Reject' } })}`,
+  );
+  const { status, metadata } = await stage.waitFor(namespace, 'one', READY);
+  await stage.redisCommand('flushall');
+  await stage.redisCommand('acl', 'deluser', poolAccount(uid));
+  await stage.redisCommand('acl', 'save');
+  await stage.redis.restart();
+  const patience = { timeoutMs: 15_000, everyMs: 100 };
+  const keys = () => stage.redisCommand('keys', `wl:{${uid}}:*`);
+  const isRevisionBack = async () => (await keys()).includes(`wl:{${uid}}:rev:${status?.revision}`);
+  await pollUntil('the revision back', isRevisionBack, patience);
+  const isAccountBack = async () => (await hasPoolAccount(stage.conn, uid)) === true;
+  await pollUntil('the account back', isAccountBack, patience);
+  const limits = () => stage.redisCommand('hget', `wl:{${uid}}:wf:${metadata.uid}`, 'limit');
+  await pollUntil('the limits back', async () => (await limits())[0] === '1', patience);
+  expect(await openProject(stage.conn, uid)).toMatchObject({ outcome: 'done', fresh: false });
+});

@@ -1,0 +1,210 @@
+/** Runs that are made as objects, and what stays of runs that have ended. */
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { stringify } from 'yaml';
+import type { RunSpec } from '../../../api/run.ts';
+import { controllerRevisions } from '../../../kube/resource.ts';
+import { workflowRuns, workflows } from '../../../operator/resources.ts';
+import { liveRuns } from '../../../runs/project.ts';
+import { readRun } from '../../../runs/read.ts';
+import { submit } from '../../../runs/submit.ts';
+import type { RunState } from '../../../runs/types.ts';
+import { startOperatorStage, type OperatorStage } from '../../support/operatorStage.ts';
+import { pollUntil } from '../../support/poll.ts';
+
+const SOON = { timeoutMs: 15_000, everyMs: 25 };
+const READY = { type: 'Ready', status: 'True' };
+
+let stage: OperatorStage;
+let namespace: string;
+let uid: string;
+
+beforeAll(async () => {
+  stage = await startOperatorStage();
+}, 600_000);
+
+afterAll(() => stage?.stop());
+
+beforeEach(async () => {
+  stage.startOperator();
+  ({ namespace, uid } = await stage.createProject());
+});
+
+async function applyWorkflow(spec: object = {}): Promise<string> {
+  const nodes = [{ id: 'trigger', manual: { testData: { from: 'test data' } } }];
+  const object = { apiVersion: 'windlass.dev/v1alpha1', kind: 'Workflow', metadata: { name: 'hello' } };
+  await stage.apply(namespace, stringify({ ...object, spec: { active: true, nodes, ...spec } }));
+  const { metadata } = await stage.waitFor(namespace, 'hello', READY);
+  return metadata.uid ?? '';
+}
+
+const create = (name: string, spec: Partial<RunSpec> = {}) =>
+  stage.client.create(workflowRuns, { metadata: { namespace, name }, spec: { workflow: 'hello', ...spec } });
+
+const submitted = (name: string): Promise<RunState> =>
+  pollUntil(
+    `run ${name} in the run store`,
+    async () => {
+      const run = await readRun(stage.conn, uid, name);
+      return run !== undefined && !('outcome' in run) && run;
+    },
+    SOON,
+  );
+
+const ended = (name: string) =>
+  pollUntil(
+    `the end of run ${name}`,
+    async () => {
+      const { status } = await stage.client.get(workflowRuns, { namespace, name });
+      return status?.completionTime !== undefined && status;
+    },
+    SOON,
+  );
+
+test('a run made as an object is submitted under its own name, with its input, for the current revision', async () => {
+  await applyWorkflow();
+  const { status } = await stage.waitFor(namespace, 'hello', READY);
+  const object = await create('one', { input: { data_content: { name: 'Ada', none: null } } });
+  const run = await submitted('one');
+  expect(run).toMatchObject({
+    workflow: 'hello',
+    revision: status?.revision,
+    trigger: 'execute',
+    test: false,
+    recordUid: object.metadata.uid,
+  });
+  expect(JSON.parse(run.input)).toEqual({ text_content: '', data_content: { name: 'Ada', none: null } });
+});
+
+test('an operator that starts anew submits nothing twice', async () => {
+  const workflow = await applyWorkflow();
+  await create('one');
+  await submitted('one');
+  await stage.stopOperator();
+  stage.startOperator();
+  await create('two');
+  await submitted('two');
+  expect(await liveRuns(stage.conn, uid, workflow)).toEqual(['one', 'two']);
+});
+
+test('of an inactive workflow a test run takes its test data, and another run fails and says why', async () => {
+  await applyWorkflow({ active: false });
+  await create('real');
+  expect(await ended('real')).toMatchObject({
+    phase: 'Failed',
+    reason: 'WorkflowInactive',
+    message: expect.stringContaining('set spec.active to true'),
+  });
+  await create('test', { test: true });
+  const run = await submitted('test');
+  expect(run.test).toBe(true);
+  expect(JSON.parse(run.input)).toEqual({ text_content: '', data_content: { from: 'test data' } });
+});
+
+test('a run that is applied before its workflow waits for it', async () => {
+  await create('early');
+  await applyWorkflow();
+  await submitted('early');
+});
+
+test('a run of an older revision executes that one, and one of a revision that does not exist fails', async () => {
+  await applyWorkflow();
+  const first = (await stage.waitFor(namespace, 'hello', READY)).status?.revision ?? '';
+  await applyWorkflow({ timeout: '5m' });
+  await create('older', { revision: first });
+  expect((await submitted('older')).revision).toBe(first);
+  await create('unknown', { revision: 'hello-0' });
+  expect(await ended('unknown')).toMatchObject({ phase: 'Failed', reason: 'RevisionMissing' });
+});
+
+test('a run that is created while the run store is away is submitted when it is back', async () => {
+  await applyWorkflow();
+  await stage.redis.kill();
+  await create('one');
+  await stage.redis.restart();
+  await submitted('one');
+});
+
+test('a cancel reaches a run that waits, and one that never was submitted', async () => {
+  const workflow = await applyWorkflow();
+  await create('one');
+  await submitted('one');
+  const cancel = { spec: { cancel: true } };
+  await stage.client.patch(workflowRuns, { namespace, name: 'one' }, cancel, { type: 'merge' });
+  await pollUntil(
+    'no run alive',
+    async () => {
+      const live = await liveRuns(stage.conn, uid, workflow);
+      return Array.isArray(live) && live.length === 0;
+    },
+    SOON,
+  );
+  await create('orphan', { workflow: 'nobody', cancel: true });
+  expect(await ended('orphan')).toMatchObject({ phase: 'Cancelled' });
+});
+
+test('the runs of a workflow that is deleted are cancelled', async () => {
+  const workflow = await applyWorkflow();
+  await create('one');
+  await submitted('one');
+  await stage.client.delete(workflows, { namespace, name: 'hello' });
+  await pollUntil(
+    'no run alive',
+    async () => {
+      const live = await liveRuns(stage.conn, uid, workflow);
+      return Array.isArray(live) && live.length === 0;
+    },
+    SOON,
+  );
+});
+
+test('of ended runs the newest stay, as many as the history says', async () => {
+  await applyWorkflow({ history: { succeeded: 2, failed: 1 } });
+  const phases = ['Succeeded', 'Succeeded', 'Succeeded', 'Succeeded', 'Failed', 'Cancelled'] as const;
+  await stage.stopOperator();
+  for (const [index, phase] of phases.entries()) {
+    await create(`run-${index}`);
+    const completionTime = new Date(Date.now() - 60_000 + index * 1_000).toISOString();
+    const status = { phase, completionTime };
+    const ref = { namespace, name: `run-${index}` };
+    await stage.client.patch(workflowRuns, ref, { status }, { type: 'merge', subresource: 'status' });
+  }
+  stage.startOperator();
+  const names = async () =>
+    (await stage.client.listAll(workflowRuns, { namespace })).items.map(({ metadata }) => metadata.name);
+  await pollUntil('three runs left', async () => (await names()).length === 3, SOON);
+  expect(await names()).toEqual(['run-2', 'run-3', 'run-5']);
+});
+
+test('of revisions the newest ten stay, and the one that is in effect', async () => {
+  for (let minutes = 1; minutes <= 13; minutes += 1) await applyWorkflow({ timeout: `${minutes}m` });
+  const { status } = await stage.waitFor(namespace, 'hello', READY);
+  const kept = () => stage.client.listAll(controllerRevisions, { namespace });
+  await pollUntil('ten revisions', async () => (await kept()).items.length <= 11, SOON);
+  expect((await kept()).items.map(({ metadata }) => metadata.name)).toContain(status?.revision);
+});
+
+test('what the run store counts is shown in the status', async () => {
+  const workflow = await applyWorkflow();
+  const { status } = await stage.waitFor(namespace, 'hello', READY);
+  await submit(stage.conn, {
+    project: uid,
+    workflow: 'hello',
+    workflowUid: workflow,
+    revision: status?.revision ?? '',
+    trigger: 'execute',
+    input: '{"text_content":"","data_content":{}}',
+    bodyHash: 'none',
+    test: false,
+  });
+  await create('one');
+  const runs = await pollUntil(
+    'totals in the status',
+    async () => {
+      const { status } = await stage.client.get(workflows, { namespace, name: 'hello' });
+      return status?.runs;
+    },
+    SOON,
+  );
+  expect(runs.active).toBeGreaterThan(0);
+  expect(runs.last).toBeDefined();
+});

@@ -1,0 +1,228 @@
+/**
+ * Everything that the operator works with, but no nodes: an API server with the CRDs, a run store, a stand-in for the
+ * gateway, pools that become ready at once. The operator runs in this process, with the rights that the chart gives it.
+ */
+import { createHash, randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { inspect } from 'node:util';
+import type { Workflow } from '../../api/kinds.ts';
+import { createCache } from '../../kube/cache.ts';
+import { createClient, type KubeClient } from '../../kube/client.ts';
+import { findCondition } from '../../kube/conditions.ts';
+import { deployments, namespaces, secrets } from '../../kube/resource.ts';
+import { readConfig } from '../../operator/config.ts';
+import { POOL } from '../../operator/project/names.ts';
+import { workflows } from '../../operator/resources.ts';
+import { runOperator } from '../../operator/start.ts';
+import { aclFile, OPERATOR_ACCOUNT } from '../../runs/accounts.ts';
+import { connectRunStore, type RunStoreConnection } from '../../runs/connection.ts';
+import { startApiServer, type ApiServer } from './apiserver.ts';
+import { createCollectedLog, type CollectedLog } from './collectedLog.ts';
+import { runCommand } from './command.ts';
+import { installCrds } from './crds.ts';
+import { startFakeGateway, type FakeGateway } from './fakeGateway.ts';
+import { helm, kubectl } from './kubectl.ts';
+import { pollUntil } from './poll.ts';
+import { startRedis, type TestRedis } from './redis.ts';
+
+export type OperatorStage = {
+  server: ApiServer;
+  /** May do everything. */
+  client: KubeClient;
+  redis: TestRedis;
+  /** As the operator's account. */
+  conn: RunStoreConnection;
+  gateway: FakeGateway;
+  log: CollectedLog;
+  /** Starts the operator, if it does not run. */
+  startOperator(): void;
+  /** Ends it, and waits for its end. */
+  stopOperator(): Promise<void>;
+  /** Makes a namespace of its own and returns its name and uid. */
+  createProject(): Promise<{ namespace: string; uid: string }>;
+  /** Applies a manifest with kubectl, server-side. */
+  apply(namespace: string, manifest: string): Promise<string>;
+  /** What the operator that runs counts. */
+  metrics(): Promise<string>;
+  /** What Redis answers to a command, in lines. */
+  redisCommand(...args: string[]): Promise<string[]>;
+  /** Waits until the condition is as said; returns the workflow. Throws with what it says instead. */
+  waitFor(namespace: string, name: string, condition: ConditionWish, timeoutMs?: number): Promise<Workflow>;
+  stop(): Promise<void>;
+};
+
+/** `reason` left out: any. It must be said of the current generation. */
+export type ConditionWish = { type: string; status: string; reason?: string };
+
+export const SYSTEM = 'windlass-system';
+const CHART = join(import.meta.dirname, '../../charts/windlass');
+const SECRET = 'windlass-run-store';
+/** An account of the run store that may do everything. */
+const TESTER = 'tester';
+
+/** Starts all of it but the operator. */
+export async function startOperatorStage(): Promise<OperatorStage> {
+  const server = await startApiServer();
+  const client = createClient(server.connection, { fieldManager: 'test' });
+  const password = randomBytes(16).toString('hex');
+  const sha256 = createHash('sha256').update(password).digest('hex');
+  const acl = aclFile({ operatorPasswordSha256: sha256, gatewayPasswordSha256: sha256 });
+  const redis = await startRedis({ acl: `${acl}user ${TESTER} on >${TESTER} ~* &* +@all\n` });
+  await client.create(namespaces, { metadata: { name: SYSTEM } });
+  await installCrds(client);
+  await createPasswords(client, password);
+  const token = await operatorToken(server, client);
+  const gateway = await startFakeGateway(client, SYSTEM);
+  const pools = keepPoolsReady(client);
+  const log = createCollectedLog();
+  const conn = connectRunStore({ url: redis.url, username: OPERATOR_ACCOUNT, password, name: 'test' });
+  const { ca } = server.connection;
+  const connection = { server: server.url, ...(ca !== undefined && { ca }), auth: { token: () => token } };
+  let running: { stopping: AbortController; ended: Promise<void> } | undefined;
+  let projects = 0;
+
+  function startOperator(): void {
+    if (running) return;
+    const stopping = new AbortController();
+    const config = readConfig({
+      POD_NAME: 'operator-1',
+      PUBLIC_URL: 'https://hooks.example.com',
+      REDIS_URL: redis.url,
+      RUNNER_IMAGE: 'windlass:test',
+      METRICS_PORT: '0',
+    });
+    const onLost = (): void => log.error({}, 'lost the lease');
+    const options = { config, connection, namespace: SYSTEM, log, signal: stopping.signal, onLost };
+    running = { stopping, ended: runOperator(options) };
+  }
+
+  async function stopOperator(): Promise<void> {
+    running?.stopping.abort();
+    await running?.ended;
+    running = undefined;
+  }
+
+  return {
+    ...{ server, client, redis, conn, gateway, log, startOperator, stopOperator },
+    createProject: async () => {
+      const name = `project-${(projects += 1)}`;
+      const { metadata } = await client.create(namespaces, { metadata: { name } });
+      return { namespace: name, uid: metadata.uid ?? '' };
+    },
+    apply: (namespace, manifest) =>
+      kubectl(server, ['-n', namespace, 'apply', '--server-side', '-f', '-'], { input: manifest }),
+    metrics: async () => {
+      const listening = log.entries.findLast(({ message }) => message === 'listening');
+      const { port } = listening?.fields as { port: number };
+      return (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+    },
+    redisCommand: async (...args) => {
+      const login = ['-p', String(redis.port), '--user', TESTER, '--pass', TESTER, '--no-auth-warning'];
+      return (await runCommand('redis-cli', [...login, ...args])).trim().split('\n');
+    },
+    waitFor: async (namespace, name, condition, timeoutMs = 15_000) => {
+      try {
+        return await waitForCondition(client, { namespace, name }, condition, timeoutMs);
+      } catch (error) {
+        throw new Error(`${(error as Error).message}\n${complaints(log)}`, { cause: error });
+      }
+    },
+    stop: async () => {
+      await stopOperator();
+      await gateway.stop();
+      await pools.stop();
+      await conn.close();
+      await client.close();
+      await redis.stop();
+      await server.stop();
+    },
+  };
+}
+
+/** What the operator last warned of. */
+function complaints(log: CollectedLog): string {
+  const entries = log.entries.filter(({ level }) => level === 'warn' || level === 'error').slice(-5);
+  return entries.map(({ fields, message }) => `${message} ${inspect(fields, { depth: 2 })}`).join('\n');
+}
+
+async function waitForCondition(
+  client: KubeClient,
+  ref: { namespace: string; name: string },
+  wish: ConditionWish,
+  timeoutMs: number,
+): Promise<Workflow> {
+  const { type, status, reason } = wish;
+  let said = '';
+  const look = async (): Promise<Workflow | false> => {
+    const workflow = await client.get(workflows, ref);
+    const condition = findCondition(workflow.status?.conditions, type);
+    const isCurrent = condition?.observedGeneration === workflow.metadata.generation;
+    said = `${condition?.status}/${condition?.reason}: ${condition?.message}`;
+    return (
+      isCurrent && condition?.status === status && [undefined, condition.reason].includes(reason) && workflow
+    );
+  };
+  const what = `${type}=${status}/${reason ?? '*'} of ${ref.name}`;
+  try {
+    return await pollUntil(what, look, { timeoutMs, everyMs: 25 });
+  } catch (cause) {
+    throw new Error(`${what} did not come; it is ${said}`, { cause });
+  }
+}
+
+async function createPasswords(client: KubeClient, password: string): Promise<void> {
+  const encoded = Buffer.from(password).toString('base64');
+  const data = { 'operator-password': encoded, 'gateway-password': encoded };
+  await client.create(secrets, { metadata: { namespace: SYSTEM, name: SECRET }, data });
+}
+
+/** The token of the chart's own service account, with the chart's own roles. */
+async function operatorToken(server: ApiServer, client: KubeClient): Promise<string> {
+  const only = ['operator', 'operator-rbac'].flatMap((name) => ['-s', `templates/${name}.yaml`]);
+  const manifest = await helm(server, [
+    'template',
+    'windlass',
+    CHART,
+    '-n',
+    SYSTEM,
+    '--kube-version',
+    '1.34',
+    ...only,
+  ]);
+  await kubectl(server, ['apply', '--server-side', '-f', '-'], { input: manifest });
+  const path = `/api/v1/namespaces/${SYSTEM}/serviceaccounts/windlass-operator/token`;
+  const body = {
+    apiVersion: 'authentication.k8s.io/v1',
+    kind: 'TokenRequest',
+    spec: { expirationSeconds: 3600 },
+  };
+  const answer = (await client.raw('POST', path, { body })) as { status: { token: string } };
+  return answer.status.token;
+}
+
+/** There is no kubelet: every pool has an available runner as soon as it is asked for. */
+function keepPoolsReady(client: KubeClient): { stop(): Promise<void> } {
+  const stopping = new AbortController();
+  const selector = `app.kubernetes.io/name=${POOL}`;
+  const pools = createCache({
+    client,
+    resource: deployments,
+    labelSelector: selector,
+    log: createCollectedLog(),
+  });
+  const following = pools.start(stopping.signal);
+  pools.onChange(({ type, object }) => {
+    if (type === 'deleted' || object.status?.availableReplicas === 1) return;
+    const { namespace = '', name } = object.metadata;
+    const status = { replicas: 1, readyReplicas: 1, availableReplicas: 1 };
+    client
+      .patch(deployments, { namespace, name }, { status }, { type: 'merge', subresource: 'status' })
+      .catch(() => undefined);
+  });
+  return {
+    stop: async () => {
+      stopping.abort();
+      await following;
+    },
+  };
+}

@@ -31,7 +31,7 @@ export type Acknowledged = {
 };
 
 /** The name of a replica's Lease. */
-export function leaseName(pod: string): string {
+function leaseName(pod: string): string {
   return `windlass-gateway-${pod}`;
 }
 

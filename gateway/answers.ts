@@ -2,12 +2,13 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
 import type { Log } from '../kube/log.ts';
+import { hasMuchToCome, lingerAfterAnswer } from './body.ts';
 import type { RouteClass, Metrics } from './metrics.ts';
 import { PROBLEM_TYPE, problemBody, problemOf, type ProblemCode } from './problems.ts';
 
 export const JSON_TYPE = 'application/json';
 
-export type ProblemOptions = {
+type ProblemOptions = {
   /** The method that the address takes. */
   allow?: 'GET' | 'POST';
   /** Seconds after which the caller should try again. */
@@ -45,6 +46,11 @@ export function createAnswers(metrics: Metrics, route: RouteClass, log: Log): An
       ...(options.retryAfter !== undefined && { 'retry-after': String(options.retryAfter) }),
       ...(options.allow !== undefined && { allow: options.allow }),
     });
+    const { raw } = reply.request;
+    if (code === 'too-large' || hasMuchToCome(raw)) {
+      reply.header('connection', 'close');
+      lingerAfterAnswer(raw);
+    }
     send(reply, problemOf(code).status, PROBLEM_TYPE, problemBody(code, newInstance(), options.run));
   }
 

@@ -71,3 +71,28 @@ export function readBody(request: IncomingMessage, response: ServerResponse, lim
     request.on('error', () => resolve({ outcome: 'aborted' }));
   });
 }
+
+/** A body that is not read is passed over up to this length, so that the connection can be used again. */
+const PASSED_OVER = 65_536;
+
+/** Whether so much of the body is still to come that it is not worth the connection. */
+export function hasMuchToCome({ complete, headers }: IncomingMessage): boolean {
+  if (complete) return false;
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > PASSED_OVER;
+}
+
+/** Long enough for a client that is still sending to read why it should stop. */
+const LINGER_MS = 1_000;
+
+/**
+ * Lets the connection linger after the answer, unread: to close at once while the body is still coming in would reset the
+ * connection, and the client would see that instead of the answer (RFC 9112, section 9.6).
+ */
+export function lingerAfterAnswer(request: IncomingMessage): void {
+  const { socket } = request;
+  socket.destroySoon = () => {
+    request.pause();
+    socket.end();
+    setTimeout(() => socket.destroy(), LINGER_MS).unref();
+  };
+}

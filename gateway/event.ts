@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 
 /** The longest key of an event, in characters. */
-export const MAX_KEY = 1_024;
+const MAX_KEY = 1_024;
 
 /** The output of a trigger whose data is the JSON text given, unchanged. `headers` are those that nodes may read. */
 export function eventInput(data: string, headers?: Record<string, string>): string {

@@ -4,7 +4,7 @@
  */
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 
-export const ROUTE_CLASSES = ['webhook', 'execute', 'run', 'events', 'other'] as const;
+const ROUTE_CLASSES = ['webhook', 'execute', 'run', 'events', 'other'] as const;
 export type RouteClass = (typeof ROUTE_CLASSES)[number];
 
 /** What gauges show at the moment when somebody asks. */

@@ -68,8 +68,6 @@ export const PROBLEMS = {
     status: 413,
     title: 'The body is too large',
     detail: 'Send less, or a reference to where the data is.',
-    // The rest of the body is still to come, and nobody will read it.
-    headers: { connection: 'close' },
   },
   'uri-too-long': {
     status: 414,

@@ -6,7 +6,7 @@ import type { KubeClient } from '../../kube/client.ts';
 import { tokenReviews, type TokenReview } from '../../kube/resource.ts';
 
 /** The audience that tokens for Windlass should be made for: they are good for nothing else. */
-export const AUDIENCE = 'windlass';
+const AUDIENCE = 'windlass';
 
 /** Who the API server says that a token belongs to. */
 export type Identity = {

@@ -1,7 +1,7 @@
 /** `Prefer: wait=N` (RFC 7240, section 4.3): how long a caller would wait for the run to end. */
 
 /** The longest wait, in seconds. */
-export const MAX_WAIT = 300;
+const MAX_WAIT = 300;
 
 /** Seconds, at most 300; undefined if the caller does not want to wait. Preferences that cannot be read are ignored. */
 export function preferredWait(header: string | string[] | undefined): number | undefined {

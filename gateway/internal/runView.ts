@@ -6,7 +6,7 @@ import type { NodePhase, RunPhase } from '../../api/run.ts';
 import type { NodeOutput } from '../../api/value.ts';
 import type { NodeState, RunState } from '../../runs/types.ts';
 
-export type NodeView = {
+type NodeView = {
   id: string;
   phase: NodePhase;
   attempts?: number | undefined;

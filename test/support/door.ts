@@ -2,11 +2,11 @@
  * The door alone, with everything real behind it: an API server with our kinds, a run store that syncs each write, a
  * gateway process. There is no operator and no runner: whoever uses it writes the routes and plays the runner.
  */
-import { GROUP, VERSION } from '../../api/group.ts';
-import { WEBHOOK_ROUTE, type WebhookRoute } from '../../api/kinds.ts';
+import type { WebhookRoute } from '../../api/kinds.ts';
 import type { RouteSpec } from '../../api/route.ts';
+import { webhookRoutes } from '../../gateway/follow.ts';
 import { createClient, type KubeClient } from '../../kube/client.ts';
-import { namespacedResource, namespaces } from '../../kube/resource.ts';
+import { namespaces } from '../../kube/resource.ts';
 import { connectRunStore, type RunStoreConnection } from '../../runs/connection.ts';
 import { openProject } from '../../runs/project.ts';
 import { startApiServer, type ApiServer } from './apiserver.ts';
@@ -19,13 +19,6 @@ export const NAMESPACE = 'shop';
 export const PROJECT = 'project-shop';
 /** The pod that the gateway takes itself for. */
 export const POD = 'gateway-test';
-
-const webhookRoutes = namespacedResource<WebhookRoute>(
-  GROUP,
-  VERSION,
-  WEBHOOK_ROUTE.kind,
-  WEBHOOK_ROUTE.plural,
-);
 
 export type Door = {
   api: ApiServer;

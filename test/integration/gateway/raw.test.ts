@@ -112,6 +112,29 @@ test('chunks above the limit are refused at the limit', async () => {
   expect(statuses(text)).toEqual([413]);
 });
 
+test.each(['with its length', 'in chunks'])(
+  'a client that sends far too much %s reads why, and sees no broken connection',
+  async (way) => {
+    const chunks = () => new Blob(['"', 'x'.repeat(8 * 2 ** 20), '"']);
+    for (let time = 0; time < 4; time += 1) {
+      const answer = await fetch(door.hook('orders'), {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        ...(way === 'in chunks'
+          ? { body: chunks().stream(), duplex: 'half' }
+          : { body: await chunks().text() }),
+      });
+      expect(answer.status).toBe(413);
+    }
+  },
+);
+
+test('whoever is refused for another reason is not read to the end either', async () => {
+  const endless = `${HEAD.replace('application/json', 'text/plain')}Content-Length: 1073741824\r\n\r\n`;
+  expect(statuses(await exchange(endless))).toEqual([415]);
+  expect(statuses(await exchange(endless.replace('orders', 'unknown')))).toEqual([404]);
+});
+
 test('chunks below the limit are an event', async () => {
   const text = await exchange(
     `${HEAD}Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n1\r\n}\r\n0\r\n\r\n`,

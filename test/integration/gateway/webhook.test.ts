@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ANNOTATION } from '../../../api/group.ts';
 import { agrees, emptyDigest, toggle } from '../../../api/routes.ts';
+import { webhookRoutes } from '../../../gateway/follow.ts';
 import { leases } from '../../../kube/resource.ts';
 import { isUnavailable } from '../../../runs/connection.ts';
 import { setWorkflowLimits } from '../../../runs/project.ts';
@@ -163,13 +164,7 @@ test('a workflow that is deactivated is not found within two seconds, and is bac
 /** What the replica says in its Lease, as the operator reads it. */
 async function acknowledges(uid: string, generation: number): Promise<boolean> {
   const lease = await door.client.get(leases, { namespace: NAMESPACE, name: `windlass-gateway-${POD}` });
-  const routes = await door.client.list({
-    group: 'windlass.dev',
-    version: 'v1alpha1',
-    kind: 'WebhookRoute',
-    plural: 'webhookroutes',
-    namespaced: true,
-  });
+  const routes = await door.client.list(webhookRoutes);
   const digest = emptyDigest();
   for (const { metadata } of routes.items) toggle(digest, metadata.uid ?? '', metadata.generation ?? 0);
   if (!routes.items.some(({ metadata }) => metadata.uid === uid)) toggle(digest, uid, generation);

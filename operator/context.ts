@@ -14,6 +14,8 @@ export type OperatorContext = {
   conn: RunStoreConnection;
   store: ProjectStore;
   gateways: GatewayView;
+  /** By namespace: why the API server refuses the operator a runner pool there. */
+  refusedPools: Map<string, string>;
   config: OperatorConfig;
   log: Log;
   clock: Clock;

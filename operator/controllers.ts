@@ -14,7 +14,7 @@ import { createRunReconciler } from './run/reconcile.ts';
 import { createCountsReconciler, type CountsReconciler } from './workflow/counts.ts';
 import { reconcileHistory } from './workflow/history.ts';
 import { reconcileWorkflow } from './workflow/reconcile.ts';
-import { BY_CREDENTIAL, BY_UID, inNamespaceOf, type World } from './world.ts';
+import { BY_CREDENTIAL, BY_UID, BY_WORKFLOW, inNamespaceOf, type World } from './world.ts';
 
 type Controller = { name: string; queue: Queue; reconcile: (key: Key) => Promise<Action> };
 
@@ -25,7 +25,7 @@ export type Controllers = {
   recheckProjects(): void;
 };
 
-/** Creates the controllers. Their queues fill from now on; nothing is done before `run`. */
+/** Creates the controllers. Their queues fill from now on, with all that is there; nothing is done before `run`. */
 export function createControllers(context: OperatorContext, metrics: OperatorMetrics): Controllers {
   const { world, clock, config, log } = context;
   const queueOf = (concurrency: number): Queue => createQueue({ concurrency, clock });
@@ -39,14 +39,21 @@ export function createControllers(context: OperatorContext, metrics: OperatorMet
   };
   const counts = createCountsReconciler(context);
   const pacer = createPacer(config.PRUNE_PER_SECOND, clock);
+  const wakeAll = (namespace: string): void => {
+    for (const workflow of world.workflows.list(namespace)) queues.workflow.add(objectKey(workflow.metadata));
+  };
   const onLost = (namespace: string): void => {
     log.warn({ namespace }, 'the run store lost the data of a project, putting it back');
-    for (const workflow of world.workflows.list(namespace)) queues.workflow.add(objectKey(workflow.metadata));
+    wakeAll(namespace);
     for (const run of world.runs.list(namespace)) if (isNew(run)) queues.run.add(objectKey(run.metadata));
   };
   const controllers: Controller[] = [
     { name: 'workflow', queue: queues.workflow, reconcile: (key) => reconcileWorkflow(context, key) },
-    { name: 'project', queue: queues.project, reconcile: createProjectReconciler(context, onLost) },
+    {
+      name: 'project',
+      queue: queues.project,
+      reconcile: createProjectReconciler(context, { onLost, onRefusal: wakeAll }),
+    },
     { name: 'credential', queue: queues.credential, reconcile: (key) => reconcileCredential(context, key) },
     { name: 'run', queue: queues.run, reconcile: createRunReconciler(context) },
     { name: 'history', queue: queues.history, reconcile: (key) => reconcileHistory(context, pacer, key) },
@@ -55,7 +62,7 @@ export function createControllers(context: OperatorContext, metrics: OperatorMet
   wakeWorkflows(context, queues.workflow);
   wakeProjects(world, queues.project);
   watchInto(world.credentials, queues.credential, ifSpecChanged(ownKey));
-  watchInto(world.runs, queues.run, (run) => (isNew(run) || isToBeCancelled(run) ? [keyOf(run)] : []));
+  wakeRuns(world, queues.run);
   wakeHistory(world, queues.history);
   wakeCounts(world, queues.counts, counts);
   for (const { name, queue } of controllers) metrics.watchQueue(name, () => queue.stats());
@@ -121,6 +128,14 @@ function wakeProjects(world: World, queue: Queue): void {
   watchInto(world.credentials, queue, ifSpecChanged(projectKey));
   watchInto(world.deployments, queue, ifSpecChanged(projectKey));
   watchInto(world.namespaces, queue, ownKey);
+}
+
+function wakeRuns(world: World, queue: Queue): void {
+  watchInto(world.runs, queue, (run) => (isNew(run) || isToBeCancelled(run) ? [keyOf(run)] : []));
+  // Runs may wait for their workflow.
+  watchInto(world.routes, queue, (route) =>
+    world.runs.byIndex(BY_WORKFLOW, inNamespaceOf(route, route.spec.workflow)).filter(isNew).map(keyOf),
+  );
 }
 
 function wakeHistory(world: World, queue: Queue): void {

@@ -56,9 +56,16 @@ export async function runOperator(options: OperatorOptions): Promise<void> {
     const gateways = createGatewayView(clock);
     feedGatewayView(gateways, world, config.GATEWAY_SERVICES);
     const store = createProjectStore(conn, (project) => servedRevisions(client, world, project));
-    const context: OperatorContext = { client, world, conn, store, gateways, config, log, clock };
-    controllers = createControllers(context, metrics);
-    await lead(options, client, metrics.leading, controllers);
+    const refusedPools = new Map<string, string>();
+    const parts = { client, world, conn, store, gateways, refusedPools };
+    const context: OperatorContext = { ...parts, config, log, clock };
+    await lead(options, client, async (signal) => {
+      metrics.leading(true);
+      // Made only now: the queues of a replica that stands by would fill for nothing.
+      controllers = createControllers(context, metrics);
+      await controllers.run(signal);
+      metrics.leading(false);
+    });
   }
   await conn?.close();
   await following;
@@ -104,8 +111,7 @@ async function isSynced(world: Parameters<typeof synced>[0], signal: AbortSignal
 async function lead(
   { config, namespace, log, signal, onLost, clock }: OperatorOptions,
   client: KubeClient,
-  leading: (leads: boolean) => void,
-  controllers: Controllers,
+  onStarted: (leadership: AbortSignal) => Promise<void>,
 ): Promise<void> {
   await runWithLease({
     client,
@@ -115,11 +121,7 @@ async function lead(
     log,
     signal,
     onLost,
+    onStarted,
     ...(clock && { clock }),
-    onStarted: async (leadership) => {
-      leading(true);
-      await controllers.run(leadership);
-      leading(false);
-    },
   });
 }

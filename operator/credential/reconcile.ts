@@ -10,6 +10,7 @@ import { after, done, type Action, type Key } from '../../kube/controller.ts';
 import { isForbidden } from '../../kube/errors.ts';
 import { secrets, type Condition } from '../../kube/resource.ts';
 import type { OperatorContext } from '../context.ts';
+import { lackOfRight } from '../refusal.ts';
 import { credentials } from '../resources.ts';
 import { checkKeys, type Finding, type SecretKeys } from './check.ts';
 
@@ -44,12 +45,8 @@ async function readyCondition(context: OperatorContext, credential: Credential):
     return { ...base, ...finding };
   } catch (error) {
     if (!isForbidden(error)) throw error;
-    context.log.error(
-      { namespace, verb: 'get', resource: 'secrets', err: error },
-      'the operator lacks a right',
-    );
-    const message = `The operator may not read the Secret. Ask whoever installed Windlass: ${(error as Error).message}`;
-    return { ...base, status: 'False', reason: 'Unauthorized', message };
+    context.log.error({ namespace, err: error }, 'the operator lacks a right');
+    return { ...base, status: 'False', reason: 'Unauthorized', message: lackOfRight(error) };
   }
 }
 

@@ -7,6 +7,7 @@ import { GROUP } from '../../api/group.ts';
 import { applyIfChanged, canonicalJson } from '../../kube/apply.ts';
 import type { Manifest } from '../../kube/client.ts';
 import { after, done, WaitingError, type Action, type Key } from '../../kube/controller.ts';
+import { isForbidden, isTerminating } from '../../kube/errors.ts';
 import {
   deployments,
   roleBindings,
@@ -20,6 +21,7 @@ import { dropPoolAccount, ensurePoolAccount } from '../../runs/accounts.ts';
 import { closeProject } from '../../runs/project.ts';
 import type { Unavailable } from '../../runs/types.ts';
 import type { OperatorContext } from '../context.ts';
+import { lackOfRight } from '../refusal.ts';
 import { poolCredentials, sha256 } from './account.ts';
 import { hasOpenRuns, needsPool, secretsInUse } from './gather.ts';
 import {
@@ -46,13 +48,40 @@ type Memory = {
 
 export type ProjectReconciler = (key: Key) => Promise<Action>;
 
-/** Creates the reconciler. `onLost` is called with the namespace of a project whose data the run store has lost. */
-export function createProjectReconciler(
-  context: OperatorContext,
-  onLost: (namespace: string) => void,
-): ProjectReconciler {
-  const memories = new Map<string, Memory>();
+export type ProjectEvents = {
+  /** The run store has lost the data of the project in this namespace. */
+  onLost: (namespace: string) => void;
+  /** The API server refuses the pool in this namespace, or does not any more. */
+  onRefusal: (namespace: string) => void;
+};
+
+/** Creates the reconciler. */
+export function createProjectReconciler(context: OperatorContext, events: ProjectEvents): ProjectReconciler {
+  const reconcile = createPoolReconciler(context, events);
+  const { refusedPools } = context;
   return async ({ name: namespace }) => {
+    try {
+      const action = await reconcile(namespace);
+      if (refusedPools.delete(namespace)) events.onRefusal(namespace);
+      return action;
+    } catch (error) {
+      if (isTerminating(error)) return done();
+      if (!isForbidden(error)) throw error;
+      const message = lackOfRight(error);
+      const isNew = refusedPools.get(namespace) !== message;
+      refusedPools.set(namespace, message);
+      if (isNew) events.onRefusal(namespace);
+      throw error;
+    }
+  };
+}
+
+function createPoolReconciler(
+  context: OperatorContext,
+  { onLost }: ProjectEvents,
+): (namespace: string) => Promise<Action> {
+  const memories = new Map<string, Memory>();
+  return async (namespace) => {
     const found = context.world.namespaces.get(undefined, namespace);
     const isGoing = found?.metadata.deletionTimestamp !== undefined;
     const memory = memories.get(namespace);

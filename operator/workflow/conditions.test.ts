@@ -9,7 +9,7 @@ const good: Facts = {
   active: true,
   violations: [],
   credentials: [],
-  poolReady: true,
+  pool: { kind: 'Ready' },
   route: { kind: 'applied', routing: { kind: 'Served', settling: false } },
   serving: 'A POST starts a run.',
 };
@@ -24,6 +24,7 @@ const missing: Facts['credentials'] = [{ reason: 'CredentialMissing', message: '
 const unchecked: Facts['credentials'] = [
   { reason: 'CredentialNotReady', message: 'being checked', isKnown: false },
 ];
+const starting: Facts['pool'] = { kind: 'Starting' };
 const lagging: Facts['route'] = { kind: 'applied', routing: { kind: 'Lagging', replicas: ['gateway-1'] } };
 const noGateway: Facts['route'] = { kind: 'applied', routing: { kind: 'NoGateway' } };
 
@@ -32,7 +33,8 @@ const cases: [sentence: string, facts: Partial<Facts>, ready: string][] = [
   ['the spec is invalid', { violations, route: { kind: 'invalid' } }, 'False/UnknownSkill'],
   ['a credential is missing', { credentials: missing }, 'False/CredentialMissing'],
   ['a credential was not looked at yet', { credentials: unchecked }, 'Unknown/CredentialNotReady'],
-  ['no runner is ready', { poolReady: false }, 'False/PoolStarting'],
+  ['no runner is ready', { pool: starting }, 'False/PoolStarting'],
+  ['no runner may be made', { pool: { kind: 'Unauthorized', message: 'no' } }, 'False/Unauthorized'],
   ['a replica does not serve it yet', { route: lagging }, 'False/WaitingForReplicas'],
   ['there is no gateway', { route: noGateway }, 'False/NoGateway'],
   ['the run store is away', { route: { kind: 'store-unavailable' } }, 'False/StoreUnavailable'],
@@ -45,7 +47,7 @@ const cases: [sentence: string, facts: Partial<Facts>, ready: string][] = [
   ],
   [
     'it is switched off and has neither credential nor runner',
-    { active: false, credentials: missing, poolReady: false },
+    { active: false, credentials: missing, pool: starting },
     'True/Inactive',
   ],
   [
@@ -76,7 +78,7 @@ test('what only the user can mend is Stalled, and what comes by itself is not', 
     findCondition(conditionsOf({ ...good, ...facts }, [], now), 'Stalled') !== undefined;
   expect(isStalled({ violations })).toBe(true);
   expect(isStalled({ credentials: missing })).toBe(true);
-  expect(isStalled({ credentials: unchecked, poolReady: false, route: lagging })).toBe(false);
+  expect(isStalled({ credentials: unchecked, pool: starting, route: lagging })).toBe(false);
 });
 
 test('a mended workflow is not Stalled any more', () => {

@@ -3,6 +3,7 @@ import { DEPENDENTS, type Reason } from '../../api/conditions.ts';
 import { setCondition, summarize, type ConditionUpdate } from '../../kube/conditions.ts';
 import type { Condition } from '../../kube/resource.ts';
 import type { Routing } from '../gateways/view.ts';
+import type { PoolState } from '../project/readiness.ts';
 import type { Violation } from './checks/check.ts';
 import type { CredentialProblem } from './credentials.ts';
 
@@ -21,8 +22,7 @@ export type Facts = {
   active: boolean;
   violations: readonly Violation[];
   credentials: readonly CredentialProblem[];
-  /** Whether a runner of the project is ready. */
-  poolReady: boolean;
+  pool: PoolState;
   route: RouteFacts;
   /** What `Ready=True` says of an active workflow. */
   serving: string;
@@ -82,12 +82,19 @@ function credentialsReady({ credentials }: Facts): Update {
   };
 }
 
-function poolReady({ poolReady: isReady }: Facts): Update {
+function poolReady({ pool }: Facts): Update {
   const type = 'PoolReady';
-  if (isReady) return { type, status: 'True', reason: 'PoolReady', message: 'A runner is ready.' };
-  const message =
-    'No runner of this namespace is ready yet. If this lasts: kubectl describe deployment windlass-runner';
-  return { type, status: 'False', reason: 'PoolStarting', message };
+  switch (pool.kind) {
+    case 'Ready':
+      return { type, status: 'True', reason: 'PoolReady', message: 'A runner is ready.' };
+    case 'Unauthorized':
+      return { type, status: 'False', reason: 'Unauthorized', message: pool.message };
+    case 'Starting': {
+      const hint = pool.message ?? 'If this lasts: kubectl describe deployment windlass-runner';
+      const message = `No runner of this namespace is ready yet. ${hint}`;
+      return { type, status: 'False', reason: 'PoolStarting', message };
+    }
+  }
 }
 
 function routed({ route }: Facts): Update {

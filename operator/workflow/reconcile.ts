@@ -9,9 +9,10 @@ import { applyIfChanged, asChild } from '../../kube/apply.ts';
 import { isConditionTrue } from '../../kube/conditions.ts';
 import { after, done, StalledError, WaitingError, type Action, type Key } from '../../kube/controller.ts';
 import { isForbidden, isTerminating } from '../../kube/errors.ts';
+import { lackOfRight } from '../refusal.ts';
 import type { OperatorContext } from '../context.ts';
 import type { Routing } from '../gateways/view.ts';
-import { isPoolReady } from '../project/readiness.ts';
+import { poolState } from '../project/readiness.ts';
 import { webhookRoutes } from '../resources.ts';
 import { conditionsOf, type Facts, type RouteFacts } from './conditions.ts';
 import { credentialProblems } from './credentials.ts';
@@ -64,8 +65,7 @@ async function takeEffect(
       : await hold(context, workflow, violations);
   } catch (error) {
     if (isTerminating(error) || !isForbidden(error)) throw error;
-    const message = `The operator lacks a right. Ask whoever installed Windlass: ${(error as Error).message}`;
-    return { facts: { kind: 'unauthorized', message }, error };
+    return { facts: { kind: 'unauthorized', message: lackOfRight(error) }, error };
   }
 }
 
@@ -160,7 +160,7 @@ async function reportStatus(
     credentials: credentialProblems(credentialRefs(workflow.spec), (credential) =>
       world.credentials.get(namespace, credential),
     ),
-    poolReady: isPoolReady(world, namespace),
+    pool: poolState(context, namespace),
     route,
     serving: url === undefined ? 'Execute calls start runs.' : `A POST to ${url} starts a run.`,
   };

@@ -103,7 +103,14 @@ export async function startOperatorStage(): Promise<OperatorStage> {
   }
 
   return {
-    ...{ server, client, redis, conn, gateway, log, startOperator, stopOperator },
+    server,
+    client,
+    redis,
+    conn,
+    gateway,
+    log,
+    startOperator,
+    stopOperator,
     createProject: async () => {
       const name = `project-${(projects += 1)}`;
       const { metadata } = await client.create(namespaces, { metadata: { name } });
@@ -113,7 +120,8 @@ export async function startOperatorStage(): Promise<OperatorStage> {
       kubectl(server, ['-n', namespace, 'apply', '--server-side', '-f', '-'], { input: manifest }),
     metrics: async () => {
       const listening = log.entries.findLast(({ message }) => message === 'listening');
-      const { port } = listening?.fields as { port: number };
+      if (!listening) throw new Error('the operator does not run');
+      const { port } = listening.fields as { port: number };
       return (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
     },
     redisCommand: async (...args) => {

@@ -4,7 +4,15 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { parseAllDocuments, stringify } from 'yaml';
 import { findCondition } from '../../../kube/conditions.ts';
-import { controllerRevisions, deployments, namespaces, roles, secrets } from '../../../kube/resource.ts';
+import {
+  controllerRevisions,
+  deployments,
+  namespaces,
+  roles,
+  secrets,
+  type Resource,
+  type Role,
+} from '../../../kube/resource.ts';
 import { credentials, webhookRoutes, workflows } from '../../../operator/resources.ts';
 import { getRevision } from '../../../runs/project.ts';
 import { kubectl } from '../../support/kubectl.ts';
@@ -15,6 +23,14 @@ const NAME = 'order-confirmation';
 const folder = join(import.meta.dirname, '../../../examples', NAME);
 const SOON = { timeoutMs: 15_000, everyMs: 25 };
 const READY = { type: 'Ready', status: 'True', reason: 'Serving' };
+
+const clusterRoles: Resource<Role> = {
+  group: 'rbac.authorization.k8s.io',
+  version: 'v1',
+  kind: 'ClusterRole',
+  plural: 'clusterroles',
+  namespaced: false,
+};
 
 let stage: OperatorStage;
 let namespace: string;
@@ -81,7 +97,8 @@ test.each([
   ['the workflow between the credentials', [1, 3, 0, 2]],
 ])('the objects of an example applied one by one converge: %s', async (_sentence, order) => {
   for (const index of order) await applyExample([example[index] ?? '']);
-  await stage.waitFor(namespace, NAME, READY);
+  const { status } = await stage.waitFor(namespace, NAME, READY);
+  expect(status?.url).toContain(`${namespace}.${NAME}/orders`);
 });
 
 test('a missing credential is named with what to do, and heals when it appears', async () => {
@@ -273,9 +290,35 @@ test('made again under the same name, a workflow has a route of its own', async 
   expect(second.metadata.uid).not.toBe(first.metadata.uid);
 });
 
+test('the rights that the chart gives are enough for all of this', async () => {
+  const requests = (await stage.metrics())
+    .split('\n')
+    .filter((line) => line.startsWith('windlass_operator_requests_total'));
+  expect(requests.length).toBeGreaterThan(10);
+  expect(requests.filter((line) => line.includes('code="403"'))).toEqual([]);
+});
+
 test('nothing is made in a namespace that is being deleted', async () => {
   await stage.client.delete(namespaces, { name: namespace });
   const said = await stage.apply(namespace, workflowManifest('one')).catch((error: Error) => error.message);
   expect(said).toMatch(/being terminated/);
   expect(stage.log.messages('error')).toEqual([]);
+});
+
+test('a right that the operator lacks is told with verb and resource, and what it hinders goes on when it is granted', async () => {
+  const name = 'windlass-operator';
+  const role = await stage.client.get(clusterRoles, { name });
+  const without = role.rules.filter(({ resources }) => !resources.includes('webhookroutes'));
+  await stage.client.replace(clusterRoles, { ...role, rules: without });
+  await stage.apply(namespace, workflowManifest('one'));
+  const refused = await stage.waitFor(namespace, 'one', {
+    type: 'Routed',
+    status: 'False',
+    reason: 'Unauthorized',
+  });
+  expect(findCondition(refused.status?.conditions, 'Routed')?.message).toMatch(
+    /lacks a right.*cannot patch resource "webhookroutes"/,
+  );
+  await stage.client.apply(clusterRoles, { metadata: { name }, rules: role.rules });
+  expect((await stage.waitFor(namespace, 'one', READY)).status?.url).toBeDefined();
 });

@@ -124,10 +124,11 @@ test('what changed while no operator ran takes effect when one starts', async ()
   await stage.client.delete(roles, { namespace, name: 'windlass-runner' });
   stage.startOperator();
   await stage.waitFor(namespace, 'one', { type: 'Ready', status: 'True', reason: 'Inactive' });
-  const isPutRight = async () =>
-    (await stage.client.find(webhookRoutes, { namespace, name: 'two' })) === undefined &&
-    (await stage.client.find(roles, { namespace, name: 'windlass-runner' })) !== undefined;
-  await pollUntil('the route gone and the role back', isPutRight, { timeoutMs: 15_000, everyMs: 25 });
+  const found = async () => [
+    (await stage.client.find(webhookRoutes, { namespace, name: 'two' })) !== undefined,
+    (await stage.client.find(roles, { namespace, name: 'windlass-runner' })) !== undefined,
+  ];
+  await expect.poll(found, { timeout: 15_000, interval: 25 }).toEqual([false, true]);
 });
 
 test('no route opens before the run store has its revision; switching off needs no run store', async () => {
@@ -154,7 +155,7 @@ test('no route opens before the run store has its revision; switching off needs 
   } finally {
     await stage.redis.restart();
   }
-  await stage.waitFor(namespace, 'two', READY, 30_000);
+  expect((await stage.waitFor(namespace, 'two', READY, 30_000)).status?.url).toBeDefined();
 });
 
 test('a wiped run store gets back place, revisions, limits and account', async () => {

@@ -12,6 +12,7 @@ import { startOperatorStage, type OperatorStage } from '../../support/operatorSt
 import { pollUntil } from '../../support/poll.ts';
 
 const SOON = { timeoutMs: 15_000, everyMs: 25 };
+const WITHIN = { timeout: 15_000, interval: 25 };
 const READY = { type: 'Ready', status: 'True' };
 
 let stage: OperatorStage;
@@ -103,7 +104,7 @@ test('of an inactive workflow a test run takes its test data, and another run fa
 test('a run that is applied before its workflow waits for it', async () => {
   await create('early');
   await applyWorkflow();
-  await submitted('early');
+  expect((await submitted('early')).workflow).toBe('hello');
 });
 
 test('a run of an older revision executes that one, and one of a revision that does not exist fails', async () => {
@@ -121,7 +122,7 @@ test('a run that is created while the run store is away is submitted when it is 
   await stage.redis.kill();
   await create('one');
   await stage.redis.restart();
-  await submitted('one');
+  expect((await submitted('one')).phase).toBe('Pending');
 });
 
 test('a cancel reaches a run that waits, and one that never was submitted', async () => {
@@ -130,14 +131,7 @@ test('a cancel reaches a run that waits, and one that never was submitted', asyn
   await submitted('one');
   const cancel = { spec: { cancel: true } };
   await stage.client.patch(workflowRuns, { namespace, name: 'one' }, cancel, { type: 'merge' });
-  await pollUntil(
-    'no run alive',
-    async () => {
-      const live = await liveRuns(stage.conn, uid, workflow);
-      return Array.isArray(live) && live.length === 0;
-    },
-    SOON,
-  );
+  await expect.poll(() => liveRuns(stage.conn, uid, workflow), WITHIN).toEqual([]);
   await create('orphan', { workflow: 'nobody', cancel: true });
   expect(await ended('orphan')).toMatchObject({ phase: 'Cancelled' });
 });
@@ -147,14 +141,7 @@ test('the runs of a workflow that is deleted are cancelled', async () => {
   await create('one');
   await submitted('one');
   await stage.client.delete(workflows, { namespace, name: 'hello' });
-  await pollUntil(
-    'no run alive',
-    async () => {
-      const live = await liveRuns(stage.conn, uid, workflow);
-      return Array.isArray(live) && live.length === 0;
-    },
-    SOON,
-  );
+  await expect.poll(() => liveRuns(stage.conn, uid, workflow), WITHIN).toEqual([]);
 });
 
 test('of ended runs the newest stay, as many as the history says', async () => {

@@ -57,8 +57,8 @@ export type ConditionWish = { type: string; status: string; reason?: string };
 export const SYSTEM = 'windlass-system';
 const CHART = join(import.meta.dirname, '../../charts/windlass');
 const SECRET = 'windlass-run-store';
-/** An account of the run store that may do everything. */
-const TESTER = 'tester';
+/** User and password of an account of the run store that may do everything. */
+export const TESTER = 'tester';
 
 /** Starts all of it but the operator. */
 export async function startOperatorStage(): Promise<OperatorStage> {

@@ -1,0 +1,93 @@
+/** `Ready` means that a request that is sent now is answered: with gateways as they are, two of them. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Manifest } from '../../../kube/client.ts';
+import type { Workflow } from '../../../api/kinds.ts';
+import { workflows } from '../../../operator/resources.ts';
+import { startGateway, type GatewayProcess } from '../../support/gatewayProcess.ts';
+import { startOperatorStage, SYSTEM, TESTER, type OperatorStage } from '../../support/operatorStage.ts';
+
+const WORKFLOWS = 100;
+const REPLICAS = ['gateway-a', 'gateway-b'];
+
+let stage: OperatorStage;
+let gateways: GatewayProcess[] = [];
+
+beforeAll(async () => {
+  stage = await startOperatorStage();
+  gateways = await Promise.all(
+    REPLICAS.map((pod) =>
+      startGateway({
+        kubeconfigPath: stage.server.kubeconfigPath,
+        redisURL: stage.redis.url,
+        pod,
+        namespace: SYSTEM,
+        env: { REDIS_USERNAME: TESTER, REDIS_PASSWORD: TESTER },
+      }),
+    ),
+  );
+  // These two acknowledge for themselves; the stage only says that they have endpoints.
+  for (const pod of REPLICAS) stage.gateway.lag(pod);
+  await stage.gateway.ready(...REPLICAS);
+  stage.startOperator();
+}, 600_000);
+
+afterAll(async () => {
+  await Promise.all(gateways.map((gateway) => gateway.stop()));
+  await stage?.stop();
+});
+
+const manifest = (namespace: string, name: string): Manifest<Workflow> => ({
+  metadata: { namespace, name },
+  spec: { active: true, nodes: [{ id: 'trigger', webhook: { path: 'hook' } }] },
+});
+
+const post = async (gateway: GatewayProcess, id: string): Promise<number> => {
+  const answer = await fetch(`${gateway.publicURL}/webhook/${id}/hook`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: '{}',
+  });
+  return answer.status;
+};
+
+test('a POST in the moment after Ready is answered by every replica, for one fresh workflow after the other', async () => {
+  const { namespace } = await stage.createProject();
+  const answers: number[] = [];
+  for (let index = 0; index < WORKFLOWS; index += 1) {
+    const name = `fresh-${index}`;
+    await stage.client.create(workflows, manifest(namespace, name));
+    await stage.waitFor(namespace, name, { type: 'Ready', status: 'True', reason: 'Serving' });
+    answers.push(...(await Promise.all(gateways.map((gateway) => post(gateway, `${namespace}.${name}`)))));
+  }
+  expect(answers.filter((status) => status === 200)).toHaveLength(WORKFLOWS * REPLICAS.length);
+}, 120_000);
+
+test('many workflows that are applied at once become ready, and all of them answer', async () => {
+  const { namespace } = await stage.createProject();
+  const names = Array.from({ length: WORKFLOWS }, (_, index) => `crowd-${index}`);
+  await Promise.all(names.map((name) => stage.client.create(workflows, manifest(namespace, name))));
+  const answers = await Promise.all(
+    names.map(async (name) => {
+      await stage.waitFor(namespace, name, { type: 'Ready', status: 'True' }, 60_000);
+      return Promise.all(gateways.map((gateway) => post(gateway, `${namespace}.${name}`)));
+    }),
+  );
+  expect(answers.flat().filter((status) => status === 200)).toHaveLength(WORKFLOWS * REPLICAS.length);
+}, 120_000);
+
+test('switched off, a URL is gone at every replica within two seconds', async () => {
+  const { namespace } = await stage.createProject();
+  const id = `${namespace}.off`;
+  await stage.client.create(workflows, manifest(namespace, 'off'));
+  await stage.waitFor(namespace, 'off', { type: 'Ready', status: 'True', reason: 'Serving' });
+  const startedAt = performance.now();
+  const ref = { namespace, name: 'off' };
+  await stage.client.patch(workflows, ref, { spec: { active: false } }, { type: 'merge' });
+  const closed = async () => {
+    const statuses = await Promise.all(gateways.map((gateway) => post(gateway, id)));
+    return statuses.every((status) => status === 404);
+  };
+  await expect.poll(closed, { timeout: 10_000, interval: 10 }).toBe(true);
+  expect(performance.now() - startedAt).toBeLessThan(2_000);
+  await stage.waitFor(namespace, 'off', { type: 'Ready', status: 'True', reason: 'Inactive' });
+});

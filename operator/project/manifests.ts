@@ -93,6 +93,7 @@ type PodSpec = NonNullable<NonNullable<NonNullable<Deployment['spec']>['template
 type Container = PodSpec['containers'][number];
 
 function podSpec(projectUid: string, settings: PoolSettings): PodSpec {
+  const pullSecrets = settings.RUNNER_IMAGE_PULL_SECRETS.map((name) => ({ name }));
   return {
     serviceAccountName: POOL,
     automountServiceAccountToken: true,
@@ -104,7 +105,8 @@ function podSpec(projectUid: string, settings: PoolSettings): PodSpec {
       runAsGroup: USER,
       seccompProfile: { type: 'RuntimeDefault' },
     },
-    imagePullSecrets: settings.RUNNER_IMAGE_PULL_SECRETS.map((name) => ({ name })),
+    // An empty list is not kept, and would look like a change each time.
+    ...(pullSecrets.length > 0 && { imagePullSecrets: pullSecrets }),
     affinity: { podAntiAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [apart] } },
     containers: [container(projectUid, settings)],
     volumes: [{ name: 'tmp', emptyDir: { sizeLimit: '64Mi' } }],

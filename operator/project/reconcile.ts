@@ -44,6 +44,8 @@ type Memory = {
   account: PoolAccount;
   /** The text of what was applied last of all that no cache follows, and when. */
   applied: { text: string; at: number };
+  /** What of the Deployment was applied last, and what came of it. */
+  deployment: { text: string; uid: string | undefined; generation: number | undefined };
 };
 
 export type ProjectReconciler = (key: Key) => Promise<Action>;
@@ -130,8 +132,8 @@ async function ensurePool(
   const granted = await ensurePoolAccount(context.conn, project.uid, sha256(account.password));
   if (granted.outcome === 'unavailable') throw unreachable(granted);
   if (granted.changed) context.log.info({ namespace: project.namespace }, 'run store account put in place');
-  await applyDeployment(context, project, account);
-  return { uid: project.uid, account, applied };
+  const deployment = await applyDeployment(context, project, account, memory?.deployment);
+  return { uid: project.uid, account, applied, deployment };
 }
 
 /** Applies what no cache follows, unless the same was applied a short while ago. */
@@ -154,19 +156,26 @@ async function applyUncached(
   return { text, at: clock.now() };
 }
 
+/** Applies the Deployment unless it is, to the generation, what came of applying the same before. */
 async function applyDeployment(
   { client, world, config }: OperatorContext,
   project: Project,
   account: PoolAccount,
-): Promise<void> {
-  const { object, written } = await applyIfChanged({
-    client,
-    resource: deployments,
-    manifest: poolDeployment(project, config, sha256(canonicalJson(account)).slice(0, 16)),
-    cached: await world.deployments.getFresh(project.namespace, POOL),
-    prefix: GROUP,
-  });
+  before: Memory['deployment'] | undefined,
+): Promise<Memory['deployment']> {
+  const manifest = poolDeployment(project, config, sha256(canonicalJson(account)).slice(0, 16));
+  const text = sha256(canonicalJson(manifest));
+  const cached = await world.deployments.getFresh(project.namespace, POOL);
+  const isSame =
+    cached !== undefined &&
+    cached.metadata.uid === before?.uid &&
+    cached.metadata.generation === before?.generation;
+  // The server may write values in another way than we do, and then they look changed each time.
+  if (before?.text === text && isSame) return before;
+  const resource = deployments;
+  const { object, written } = await applyIfChanged({ client, resource, manifest, cached, prefix: GROUP });
   if (written) world.deployments.noteWrite(object);
+  return { text, uid: object.metadata.uid, generation: object.metadata.generation };
 }
 
 /** Removes runners, rights and account, once. */

@@ -108,6 +108,8 @@ test('an operator that starts anew writes nothing when nothing has changed', asy
   expect(Object.keys(before)).toHaveLength(12);
   stage.startOperator();
   for (const controller of ['workflow', 'credential', 'project', 'counts']) await reconciled(controller);
+  const written = ['workflows', 'credentials', 'webhookroutes', 'controllerrevisions', 'deployments'];
+  for (const kind of written) expect(await stage.metrics()).not.toContain(`verb="apply",resource="${kind}"`);
   await stage.apply(namespace, manifest('three'));
   await stage.waitFor(namespace, 'three', READY);
   expect(await versions()).toMatchObject(before);

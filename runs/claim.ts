@@ -90,7 +90,7 @@ type Taken = [
 ];
 
 /** Another runner may take what we were told is at the head; so often is the new head tried at once. */
-const ATTEMPTS = 4;
+const ATTEMPTS = 8;
 
 /** What was last seen at the head of each project's queue, per connection: with it a claim takes one round trip. */
 const heads = new WeakMap<RunStoreConnection, Map<ProjectUid, string[]>>();

@@ -2,8 +2,9 @@
  * A connection to the run store. Nothing is ever sent twice, nothing waits for a connection to come back, and every
  * call is answered within two seconds, also by a server that is frozen; what could not be done is a value, `Unavailable`.
  */
-import { Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 import type { Log } from '../kube/log.ts';
+import { breakOff, closeRedis, isUp, openRedis } from './redis.ts';
 import type { Script } from './script.ts';
 import { createSubscriber, type Subscriber } from './subscriber.ts';
 import type { Unavailable } from './types.ts';
@@ -33,11 +34,6 @@ export type RunStoreConnection = {
   subscriber(): Subscriber;
 };
 
-/** Below the two seconds after which callers have been promised an answer. */
-const CALL_TIMEOUT_MS = 1_500;
-const FIRST_RETRY_MS = 50;
-const LONGEST_RETRY_MS = 1_000;
-
 /** Nobody answered: the call was not sent, or it is not known what became of it. */
 class Unanswered extends Error {
   override readonly name = 'Unanswered';
@@ -50,44 +46,16 @@ export function connectRunStore(options: RunStoreOptions): RunStoreConnection {
   let subscriber: Subscriber | undefined;
   watchState(redis, options);
   return {
-    healthy: () => redis.status === 'ready',
+    healthy: () => isUp(redis),
     ready: (signal) => untilReady(redis, signal),
     command: (name, ...args) => send(name, args),
     script: (script, keys, args) => evaluate(send, script, keys, args),
     subscriber: () =>
       (subscriber ??= createSubscriber(openRedis({ ...options, name: `${options.name}-events` }))),
     close: async () => {
-      subscriber?.close();
-      redis.disconnect();
-      await new Promise<void>((resolve) => {
-        if (redis.status === 'end') resolve();
-        else redis.once('end', () => resolve());
-      });
+      await Promise.all([subscriber?.close(), closeRedis(redis)]);
     },
   };
-}
-
-/** One client of the server, with nothing repeated and nothing queued behind a lost connection. */
-function openRedis({ url, username, password, name, log }: RunStoreOptions): Redis {
-  const redis = new Redis(url, {
-    ...(username === undefined ? {} : { username }),
-    ...(password === undefined ? {} : { password }),
-    connectionName: name,
-    autoResendUnfulfilledCommands: false,
-    autoResubscribe: false,
-    enableOfflineQueue: false,
-    // Needs INFO, which shows every project's load; a server that is loading answers LOADING anyway.
-    enableReadyCheck: false,
-    // Whatever was under way when a connection broke fails at once.
-    maxRetriesPerRequest: 0,
-    commandTimeout: CALL_TIMEOUT_MS,
-    connectTimeout: 5_000,
-    keepAlive: 10_000,
-    retryStrategy: (times) =>
-      Math.min(FIRST_RETRY_MS * 2 ** Math.min(times, 10), LONGEST_RETRY_MS) * (0.75 + Math.random() / 2),
-  });
-  redis.on('error', (error: Error) => log?.debug({ error: error.message }, 'run store: connection error'));
-  return redis;
 }
 
 function watchState(redis: Redis, { log, onStateChange }: RunStoreOptions): void {
@@ -104,12 +72,12 @@ function watchState(redis: Redis, { log, onStateChange }: RunStoreOptions): void
 }
 
 function untilReady(redis: Redis, signal?: AbortSignal): Promise<void> {
-  if (redis.status === 'ready') return Promise.resolve();
+  if (isUp(redis)) return Promise.resolve();
   return new Promise((resolve, reject) => {
     const settle = () => {
       redis.off('ready', settle);
       signal?.removeEventListener('abort', settle);
-      if (redis.status === 'ready') resolve();
+      if (isUp(redis)) resolve();
       else reject(new Unanswered('the run store was not reached'));
     };
     redis.on('ready', settle);
@@ -142,8 +110,9 @@ function createSender(redis: Redis): Send {
   };
   return (name, args) =>
     new Promise((resolve, reject) => {
-      if (redis.status !== 'ready') {
-        reject(new Unanswered('the run store is not connected'));
+      if (!isUp(redis)) {
+        // Not at once: a caller that asks again and again must leave the event loop room to connect.
+        setImmediate(() => reject(new Unanswered('the run store is not connected')));
         return;
       }
       if (batch.length === 0) setImmediate(flush);
@@ -163,7 +132,7 @@ function settle(redis: Redis, calls: Waiting[], replies: [Error | null, unknown]
     }
   }
   // A connection that does not answer may be half open: a new one finds out.
-  if (timedOut && redis.status === 'ready') redis.disconnect(true);
+  if (timedOut && isUp(redis)) breakOff(redis);
 }
 
 async function evaluate(

@@ -19,7 +19,7 @@
  * | `done:<workflow>` | list | lines about ended runs, newest first |
  * | `rev:<name>` | string | a revision |
  *
- * Workflows are named by uid. All of one is in one hash, so that a transition reads and writes it at once. In `q`, `held` and `live` a run is its entry: `<workflow> <accepted, ms> <run>`. Channels have
+ * Workflows are named by uid. All of one is in one hash, so that a transition reads and writes it at once. In `q`, `held` and `live` a run is its entry: `<workflow> <accepted, µs> <run>`. Channels have
  * the names of keys: `q` announces work, `run:<id>` what happens to a run, `cancels` a run that shall be cancelled.
  */
 import type { ProjectUid } from './types.ts';

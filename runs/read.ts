@@ -99,7 +99,7 @@ export function parseRun(
     phase: phase as RunPhase,
     epoch: Number(fields['epoch'] ?? 0),
     sequence: Number(fields['sequence'] ?? 0),
-    acceptedAt: Number(fields['accepted']),
+    acceptedAt: Math.floor(Number(fields['accepted']) / 1_000),
     cancelRequested: cancelRequested && !isTerminal(phase),
     crashes: Number(fields['crashes'] ?? 0),
     input: fields['input'] ?? '{}',

@@ -57,12 +57,13 @@ const SUBMIT = defineScript({
     if over and limits[2] == 'Reject' then return {'rejected', limits[1]} end
 
     ${NOW}
-    local entry = uid .. ' ' .. now .. ' ' .. run_id
+    local accepted = time[1] .. string.format('%06d', time[2])
+    local entry = uid .. ' ' .. accepted .. ' ' .. run_id
     local replaced = {}
     if limits[2] == 'Replace' then
       ${REPLACE}
     end
-    redis.call('HSET', run, 'phase', 'Pending', 'wf', uid, 'accepted', now, 'bytes', size,
+    redis.call('HSET', run, 'phase', 'Pending', 'wf', uid, 'accepted', accepted, 'bytes', size,
       'timeout', limits[3] or '', 'head', head, 'input', input)
     if dk then
       redis.call('HSET', dk, 'run', run_id, 'body', body_hash)

@@ -3,6 +3,7 @@
  * told when it is back, and look for themselves; nothing may depend on a message alone.
  */
 import type { Redis } from 'ioredis';
+import { breakOff, closeRedis } from './redis.ts';
 
 export type Subscriber = {
   /**
@@ -10,7 +11,7 @@ export type Subscriber = {
    * promise resolves when the server has confirmed, or cannot be asked now: then the listener is called later.
    */
   subscribe(channel: string, onMessage: (message: string | undefined) => void): Promise<Subscription>;
-  close(): void;
+  close(): Promise<void>;
 };
 
 export type Subscription = { end(): void };
@@ -27,10 +28,10 @@ export function createSubscriber(redis: Redis): Subscriber {
     const names = [...channels.keys()];
     const all = () => [...channels.values()].forEach((listeners) => tell(listeners, undefined));
     if (names.length === 0) return;
-    redis.subscribe(...names).then(all, () => redis.disconnect(true));
+    redis.subscribe(...names).then(all, () => breakOff(redis));
   });
   const ping = setInterval(() => {
-    if (redis.status === 'ready') redis.ping().catch(() => redis.disconnect(true));
+    if (redis.status === 'ready') redis.ping().catch(() => breakOff(redis));
   }, PING_MS);
   ping.unref();
 
@@ -46,14 +47,14 @@ export function createSubscriber(redis: Redis): Subscriber {
     close: () => {
       clearInterval(ping);
       channels.clear();
-      redis.disconnect();
+      return closeRedis(redis);
     },
   };
 }
 
 /** Without a connection `ready` will subscribe; a connection that did not answer is given up, so that `ready` comes. */
 function retryLater(redis: Redis): void {
-  if (redis.status === 'ready') redis.disconnect(true);
+  if (redis.status === 'ready') breakOff(redis);
 }
 
 function tell(listeners: Set<Listener> | undefined, message: string | undefined): void {

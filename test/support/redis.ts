@@ -102,9 +102,12 @@ function configuration(folder: string, port: number, options: RedisOptions): str
 }
 
 async function launch(folder: string, port: number): Promise<ChildProcess> {
-  const child = spawn('redis-server', [join(folder, 'redis.conf')], { stdio: 'ignore' });
+  // Also when this process is killed: the kernel then ends the server.
+  const child = spawn('setpriv', ['--pdeathsig', 'SIGKILL', 'redis-server', join(folder, 'redis.conf')], {
+    stdio: 'ignore',
+  });
   const failed = once(child, 'error').then(([error]) => {
-    throw new Error('redis-server cannot be started; install it with: apt-get install redis-server', {
+    throw new Error('redis-server cannot be started with setpriv; install redis-server and util-linux', {
       cause: error,
     });
   });

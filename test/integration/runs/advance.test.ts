@@ -1,0 +1,158 @@
+/** A run goes forward: marks, checkpoints, the reply and the end; and only for the runner that holds it. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { advance, checkpoint, finish, startNode } from '../../../runs/advance.ts';
+import { appendEvents } from '../../../runs/events.ts';
+import { handBack } from '../../../runs/handback.ts';
+import { keysOf } from '../../../runs/keys.ts';
+import { readCounts } from '../../../runs/read.ts';
+import type { ClaimRef } from '../../../runs/types.ts';
+import {
+  accepted,
+  claimedOne,
+  newProject,
+  startRunStore,
+  stateOf,
+  submissionOf,
+  succeededNode,
+  type TestStore,
+} from '../../support/runStore.ts';
+
+let store: TestStore;
+beforeAll(async () => void (store = await startRunStore({ appendfsync: 'no' })));
+afterAll(() => store.stop());
+
+const start = (id: string, atMostOnce = false) => ({ id, attempt: 1, atMostOnce, at: 1_700_000_000_000 });
+const done = { outcome: 'done', cancelRequested: false };
+
+async function running(): Promise<ClaimRef> {
+  const project = await newProject(store.conn);
+  await accepted(store.conn, submissionOf(project));
+  return claimedOne(store.conn, project);
+}
+
+test('a mark is there before the effect, and the checkpoint takes its place', async () => {
+  const { conn } = store;
+  const ref = await running();
+  expect(await startNode(conn, ref, start('mail', true))).toEqual(done);
+  const marked = await stateOf(conn, ref.project, ref.run);
+  expect(marked.nodes).toEqual([
+    {
+      id: 'mail',
+      phase: 'Running',
+      attempts: 1,
+      startedAt: 1_700_000_000_000,
+      mark: { attempt: 1, atMostOnce: true },
+    },
+  ]);
+  expect(await checkpoint(conn, ref, [succeededNode('mail')])).toEqual(done);
+  const checked = await stateOf(conn, ref.project, ref.run);
+  expect(checked.nodes).toEqual([succeededNode('mail')]);
+  expect(checked.sequence).toBe(marked.sequence + 1);
+});
+
+test("the trigger's output is the input, stored once", async () => {
+  const { conn } = store;
+  const ref = await running();
+  await advance(conn, ref, {
+    checkpoints: [{ id: 'trigger', phase: 'Succeeded', attempts: 1, outputIsInput: true }],
+  });
+  const { nodes } = await stateOf(conn, ref.project, ref.run);
+  expect(nodes[0]?.output).toEqual({ text_content: '', data_content: { item: 'desk' } });
+  const raw = await conn.command('hget', keysOf(ref.project).run(ref.run), 'n:trigger');
+  expect(raw).not.toContain('desk');
+});
+
+test('of several replies the first is kept', async () => {
+  const { conn } = store;
+  const ref = await running();
+  const reply = { status: 200, headers: { 'x-a': 'b' }, body: 'first', contentType: 'text/plain' };
+  await checkpoint(conn, ref, [succeededNode('reply')], { reply });
+  await checkpoint(conn, ref, [succeededNode('other')], { reply: { ...reply, body: 'second' } });
+  expect((await stateOf(conn, ref.project, ref.run)).reply).toEqual(reply);
+});
+
+test('a run ends once, and frees what it held', async () => {
+  const { conn } = store;
+  const ref = await running();
+  expect(
+    await finish(conn, ref, { phase: 'Failed', reason: 'Timeout', message: 'It took too long.' }),
+  ).toEqual(done);
+  expect(await finish(conn, ref, { phase: 'Succeeded' })).toEqual({ outcome: 'fenced' });
+  const state = await stateOf(conn, ref.project, ref.run);
+  expect(state).toMatchObject({ phase: 'Failed', reason: 'Timeout', message: 'It took too long.' });
+  expect(state.endedAt).toBeGreaterThanOrEqual(state.startedAt ?? Infinity);
+  expect(await readCounts(conn, ref.project, 'uid-orders')).toMatchObject({ failed: 1, active: 0 });
+  expect(await conn.command('hlen', keysOf(ref.project).claims)).toBe(0);
+  expect(await conn.command('zscore', keysOf(ref.project).out, ref.run)).not.toBeNull();
+});
+
+test('calls of one turn are stored in the order in which they were made', async () => {
+  const { conn } = store;
+  const ref = await running();
+  const outcomes = await Promise.all([
+    checkpoint(conn, ref, [succeededNode('a')]),
+    startNode(conn, ref, start('b')),
+    checkpoint(conn, ref, [succeededNode('b')]),
+    finish(conn, ref, { phase: 'Succeeded' }),
+    startNode(conn, ref, start('c')),
+  ]);
+  expect(outcomes.map(({ outcome }) => outcome)).toEqual(['done', 'done', 'done', 'done', 'fenced']);
+  const { nodes } = await stateOf(conn, ref.project, ref.run);
+  expect(nodes.map(({ id, phase }) => `${id} ${phase}`)).toEqual(['a Succeeded', 'b Succeeded']);
+});
+
+test('with an old token nothing can be done, and nothing is changed', async () => {
+  const { conn } = store;
+  const zombie = await running();
+  await handBack(conn, zombie);
+  const owner = await claimedOne(conn, zombie.project, 'runner-2');
+  expect(owner.run).toBe(zombie.run);
+  const before = await stateOf(conn, owner.project, owner.run);
+  const fenced = { outcome: 'fenced' };
+  expect(await startNode(conn, zombie, start('a'))).toEqual(fenced);
+  expect(await checkpoint(conn, zombie, [succeededNode('a')])).toEqual(fenced);
+  expect(await finish(conn, zombie, { phase: 'Failed' })).toEqual(fenced);
+  expect(await handBack(conn, zombie)).toEqual(fenced);
+  expect(await appendEvents(conn, zombie, [{ type: 'text', node: 'a', text: 'x' }])).toEqual(fenced);
+  expect(await stateOf(conn, owner.project, owner.run)).toEqual(before);
+  expect(await finish(conn, owner, { phase: 'Succeeded' })).toEqual(done);
+});
+
+test('a value above 512 KiB is refused and nothing of the step is stored', async () => {
+  const { conn } = store;
+  const ref = await running();
+  const step = {
+    checkpoints: [succeededNode('a'), succeededNode('b', 'ü'.repeat(300_000))],
+    starts: [start('c')],
+  };
+  expect(await advance(conn, ref, step)).toEqual({
+    outcome: 'too-large',
+    what: 'value',
+    limitBytes: 524_288,
+  });
+  expect((await stateOf(conn, ref.project, ref.run)).nodes).toEqual([]);
+});
+
+test('a run above 8 MiB takes no more output, and can still end', async () => {
+  const { conn } = store;
+  const ref = await running();
+  const big = (id: string) => succeededNode(id, 'x'.repeat(500_000));
+  for (let count = 0; count < 16; count += 1)
+    expect(await checkpoint(conn, ref, [big(`n${count}`)])).toEqual(done);
+  expect(await checkpoint(conn, ref, [big('last')])).toMatchObject({ outcome: 'too-large', what: 'run' });
+  expect(await startNode(conn, ref, start('more'))).toEqual(done);
+  // What is written again in place of what is there does not count twice.
+  expect(await checkpoint(conn, ref, [big('n0')])).toEqual(done);
+  expect(await finish(conn, ref, { phase: 'Failed', reason: 'OutputTooLarge' })).toEqual(done);
+});
+
+test('what a run takes is counted for its project, and given back with it', async () => {
+  const { conn } = store;
+  const ref = await running();
+  const used = async () => Number(await conn.command('hget', keysOf(ref.project).meta, 'bytes'));
+  const before = await used();
+  await checkpoint(conn, ref, [succeededNode('a', 'x'.repeat(10_000))]);
+  expect(await used()).toBeGreaterThan(before + 10_000);
+  await checkpoint(conn, ref, [succeededNode('a', '')]);
+  expect(await used()).toBeLessThan(before + 1_000);
+});

@@ -1,0 +1,196 @@
+/** Who gets a runner: fair between workflows, within their limits. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { advance } from '../../../runs/advance.ts';
+import { cancelRun } from '../../../runs/cancel.ts';
+import { handBack } from '../../../runs/handback.ts';
+import { liveRuns, setWorkflowLimits } from '../../../runs/project.ts';
+import { readCounts } from '../../../runs/read.ts';
+import { submit } from '../../../runs/submit.ts';
+import type { WorkflowLimits } from '../../../runs/types.ts';
+import {
+  accepted,
+  claimed,
+  claimedOne,
+  newProject,
+  refOf,
+  startRunStore,
+  stateOf,
+  submissionOf,
+  type TestStore,
+} from '../../support/runStore.ts';
+
+let store: TestStore;
+beforeAll(async () => void (store = await startRunStore({ appendfsync: 'no' })));
+afterAll(() => store.stop());
+
+const end = { end: { phase: 'Succeeded' as const } };
+const limits = (policy: WorkflowLimits['policy'], concurrency?: number): WorkflowLimits => ({
+  workflowUid: 'uid-orders',
+  policy,
+  deadlineMs: 3_600_000,
+  ...(concurrency !== undefined && { concurrency }),
+});
+
+test('behind a flood of one workflow the run of another is claimed second', async () => {
+  const { conn } = store;
+  const project = await newProject(conn);
+  await Promise.all(Array.from({ length: 2_000 }, () => submit(conn, submissionOf(project))));
+  const other = await accepted(conn, submissionOf(project, { workflow: 'quiet', workflowUid: 'uid-quiet' }));
+  const names = [await claimedOne(conn, project), await claimedOne(conn, project)].map(({ run }) => run);
+  expect(names).toContain(other);
+});
+
+test('a claimed run is running, under an epoch that only rises, with what is left of its time', async () => {
+  const { conn } = store;
+  const project = await newProject(conn);
+  await setWorkflowLimits(conn, project, limits('Queue'));
+  await accepted(conn, submissionOf(project));
+  const [first] = await claimed(conn, project);
+  expect(first?.state).toMatchObject({ phase: 'Running', crashes: 0 });
+  expect(first?.remainingMs).toBe(3_600_000);
+  if (!first) throw new Error('nothing was claimed');
+  await handBack(conn, refOf(first));
+  const [second] = await claimed(conn, project, 1, 'runner-2');
+  expect(second?.state.run).toBe(first.state.run);
+  expect(second?.state.epoch).toBeGreaterThan(first.state.epoch);
+  expect(second?.state.startedAt).toBe(first.state.startedAt);
+  expect(second?.remainingMs).toBeLessThanOrEqual(3_600_000);
+});
+
+test('two runners never hold the same run', async () => {
+  const { conn } = store;
+  const project = await newProject(conn);
+  await Promise.all(Array.from({ length: 100 }, () => submit(conn, submissionOf(project))));
+  const runs: string[] = [];
+  const runner = async (name: string) => {
+    let batch = await claimed(conn, project, 7, name);
+    while (runs.length < 100) {
+      runs.push(...batch.map(({ state }) => state.run));
+      batch = await claimed(conn, project, 7, name);
+    }
+  };
+  await Promise.all(Array.from({ length: 5 }, (_, index) => runner(`runner-${index}`)));
+  expect(runs).toHaveLength(100);
+  expect(new Set(runs).size).toBe(100);
+});
+
+test('a run handed back is the next to be claimed', async () => {
+  const { conn } = store;
+  const project = await newProject(conn);
+  await Promise.all(Array.from({ length: 5 }, () => submit(conn, submissionOf(project))));
+  const [first, second] = await claimed(conn, project, 2);
+  if (!first || !second) throw new Error('nothing was claimed');
+  await handBack(conn, refOf(second));
+  expect((await claimedOne(conn, project)).run).toBe(second.state.run);
+});
+
+test('over its limit a workflow waits, and each end lets the oldest go on', async () => {
+  const { conn } = store;
+  const project = await newProject(conn);
+  await setWorkflowLimits(conn, project, limits('Queue', 2));
+  const runs: string[] = [];
+  for (let count = 0; count < 6; count += 1) runs.push(await accepted(conn, submissionOf(project)));
+  const order: string[] = [];
+  for (let round = 0; round < 3; round += 1) {
+    const batch = await claimed(conn, project);
+    expect(batch).toHaveLength(2);
+    expect(await claimed(conn, project)).toHaveLength(0);
+    for (const claim of batch) {
+      order.push(claim.state.run);
+      await advance(conn, refOf(claim), end);
+    }
+  }
+  expect(order).toEqual(runs);
+  expect(await readCounts(conn, project, 'uid-orders')).toMatchObject({ succeeded: 6, active: 0 });
+});
+
+test('runs that wait for their limit do not hold up another workflow', async () => {
+  const { conn } = store;
+  const project = await newProject(conn);
+  await setWorkflowLimits(conn, project, limits('Queue', 1));
+  await Promise.all(Array.from({ length: 50 }, () => submit(conn, submissionOf(project))));
+  const other = await accepted(conn, submissionOf(project, { workflow: 'quiet', workflowUid: 'uid-quiet' }));
+  const runs = (await claimed(conn, project)).map(({ state }) => state.run);
+  expect(runs).toHaveLength(2);
+  expect(runs).toContain(other);
+});
+
+test('a limit that is lowered holds for what is ready already', async () => {
+  const { conn } = store;
+  const project = await newProject(conn);
+  for (let count = 0; count < 5; count += 1) await accepted(conn, submissionOf(project));
+  await setWorkflowLimits(conn, project, limits('Queue', 1));
+  const first = await claimed(conn, project);
+  expect(first).toHaveLength(1);
+  expect(await claimed(conn, project)).toHaveLength(0);
+  for (const claim of first) await advance(conn, refOf(claim), end);
+  expect(await claimed(conn, project)).toHaveLength(1);
+});
+
+test('a limit that is raised or lifted lets go what it held', async () => {
+  const { conn } = store;
+  const project = await newProject(conn);
+  await setWorkflowLimits(conn, project, limits('Queue', 1));
+  for (let count = 0; count < 6; count += 1) await accepted(conn, submissionOf(project));
+  await setWorkflowLimits(conn, project, limits('Queue', 3));
+  expect(await claimed(conn, project)).toHaveLength(3);
+  await setWorkflowLimits(conn, project, limits('Queue'));
+  expect(await claimed(conn, project)).toHaveLength(3);
+});
+
+test('with Reject an event over the limit is refused, and after an end one is accepted', async () => {
+  const { conn } = store;
+  const project = await newProject(conn);
+  await setWorkflowLimits(conn, project, limits('Reject', 1));
+  await accepted(conn, submissionOf(project));
+  expect(await submit(conn, submissionOf(project))).toEqual({ outcome: 'rejected', limit: 1 });
+  await advance(conn, await claimedOne(conn, project), end);
+  expect(await submit(conn, submissionOf(project))).toMatchObject({ outcome: 'accepted' });
+});
+
+test('with Replace a new run cancels the oldest, whether it runs or waits', async () => {
+  const { conn } = store;
+  const project = await newProject(conn);
+  await setWorkflowLimits(conn, project, limits('Replace', 1));
+  const first = await accepted(conn, submissionOf(project));
+  const running = await claimedOne(conn, project);
+  const second = await accepted(conn, submissionOf(project));
+  const third = await accepted(conn, submissionOf(project));
+  expect(await stateOf(conn, project, first)).toMatchObject({ phase: 'Running', cancelRequested: true });
+  expect(await stateOf(conn, project, second)).toMatchObject({ phase: 'Cancelled', reason: 'Cancelled' });
+  expect(await claimed(conn, project)).toHaveLength(0);
+  expect(
+    await advance(conn, running, { starts: [{ id: 'a', attempt: 1, atMostOnce: false, at: 1 }] }),
+  ).toEqual({
+    outcome: 'done',
+    cancelRequested: true,
+  });
+  await advance(conn, running, { end: { phase: 'Cancelled', reason: 'Cancelled' } });
+  expect((await claimedOne(conn, project)).run).toBe(third);
+});
+
+test('a cancelled run ends at once where nobody holds it, and its slot is free', async () => {
+  const { conn } = store;
+  const project = await newProject(conn);
+  await setWorkflowLimits(conn, project, limits('Queue', 1));
+  const ready = await accepted(conn, submissionOf(project));
+  const held = await accepted(conn, submissionOf(project));
+  const last = await accepted(conn, submissionOf(project));
+  expect(await cancelRun(conn, project, held)).toEqual({ outcome: 'cancelled' });
+  expect(await cancelRun(conn, project, ready)).toEqual({ outcome: 'cancelled' });
+  expect(await cancelRun(conn, project, ready)).toEqual({ outcome: 'ended', phase: 'Cancelled' });
+  expect(await cancelRun(conn, project, 'no-such-run')).toEqual({ outcome: 'absent' });
+  expect(await liveRuns(conn, project, 'uid-orders')).toEqual([last]);
+  expect((await claimedOne(conn, project)).run).toBe(last);
+});
+
+test('a run that is asked to end is still asked when another runner has it', async () => {
+  const { conn } = store;
+  const project = await newProject(conn);
+  const run = await accepted(conn, submissionOf(project));
+  const ref = await claimedOne(conn, project);
+  expect(await cancelRun(conn, project, run)).toEqual({ outcome: 'requested' });
+  expect(await handBack(conn, ref)).toEqual({ outcome: 'done', cancelRequested: true });
+  const [again] = await claimed(conn, project);
+  expect(again?.state.cancelRequested).toBe(true);
+});

@@ -1,0 +1,190 @@
+/** Live events: everything that happens, in order, once; bounded; and never in the way. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { advance } from '../../../runs/advance.ts';
+import { isUnavailable } from '../../../runs/connection.ts';
+import { appendEvents, createEventWriter, followEvents, readEvents } from '../../../runs/events.ts';
+import { keysOf } from '../../../runs/keys.ts';
+import type { ClaimRef, RunEvent } from '../../../runs/types.ts';
+import { pollUntil } from '../../support/poll.ts';
+import {
+  accepted,
+  claimedOne,
+  newProject,
+  startRunStore,
+  submissionOf,
+  succeededNode,
+  type TestStore,
+} from '../../support/runStore.ts';
+
+let store: TestStore;
+beforeAll(async () => void (store = await startRunStore({ appendfsync: 'no' })));
+afterAll(() => store.stop());
+
+async function running(quotaBytes?: number): Promise<ClaimRef> {
+  const project = await newProject(store.conn, quotaBytes);
+  await accepted(store.conn, submissionOf(project));
+  return claimedOne(store.conn, project);
+}
+
+async function events({ project, run }: ClaimRef, after?: string, limit = 2_000): Promise<RunEvent[]> {
+  const found = await readEvents(store.conn, project, run, { limit, ...(after && { after }) });
+  if (isUnavailable(found)) throw new Error('the store did not answer');
+  return found;
+}
+
+const texts = (list: RunEvent[]) => list.flatMap((event) => (event.type === 'text' ? [event.text] : []));
+const never = () => new AbortController().signal;
+
+async function collect(ref: ClaimRef, after?: string): Promise<RunEvent[]> {
+  const all: RunEvent[] = [];
+  for await (const event of followEvents(store.conn, ref.project, ref.run, {
+    signal: AbortSignal.timeout(10_000),
+    ...(after && { after }),
+  }))
+    all.push(event);
+  return all;
+}
+
+test('a follower sees the run begin, its nodes, its text and its end, and then the stream ends', async () => {
+  const { conn } = store;
+  const project = await newProject(conn);
+  const run = await accepted(conn, submissionOf(project));
+  const following = collect({ project, run, token: '' });
+  const ref = await claimedOne(conn, project);
+  await advance(conn, ref, { starts: [{ id: 'agent', attempt: 1, atMostOnce: false, at: 1 }] });
+  await appendEvents(conn, ref, [{ type: 'text', node: 'agent', text: 'Hello' }]);
+  await advance(conn, ref, { checkpoints: [succeededNode('agent')], end: { phase: 'Succeeded' } });
+  const seen = await following;
+  expect(seen.map(({ type, ...rest }) => [type, 'phase' in rest ? rest.phase : rest.text])).toEqual([
+    ['run', 'Running'],
+    ['node', 'Running'],
+    ['text', 'Hello'],
+    ['node', 'Succeeded'],
+    ['run', 'Succeeded'],
+  ]);
+  expect(seen.map(({ id }) => id)).toEqual(['1', '2', '3', '4', '5']);
+  expect(seen.every(({ at }) => Math.abs(at - Date.now()) < 60_000)).toBe(true);
+});
+
+test('a follower that comes back gets what it has not seen', async () => {
+  const { conn } = store;
+  const ref = await running();
+  await appendEvents(conn, ref, [
+    { type: 'text', node: 'a', text: '1' },
+    { type: 'text', node: 'a', text: '2' },
+  ]);
+  await advance(conn, ref, { end: { phase: 'Failed', reason: 'Timeout', message: 'too long' } });
+  const rest = await collect(ref, '2');
+  expect(texts(rest)).toEqual(['2']);
+  expect(rest.at(-1)).toMatchObject({ type: 'run', phase: 'Failed', reason: 'Timeout', message: 'too long' });
+  expect(await collect(ref, rest.at(-1)?.id)).toEqual([]);
+  expect((await collect(ref, 'no number')).length).toBe(4);
+});
+
+test('following a run that is not there, or whose events are gone, ends at once', async () => {
+  const ref = await running();
+  expect(await collect({ ...ref, run: 'no-such-run' })).toEqual([]);
+  await advance(store.conn, ref, { end: { phase: 'Succeeded' } });
+  await store.conn.command('unlink', keysOf(ref.project).ev(ref.run));
+  expect(await collect(ref)).toEqual([]);
+});
+
+test('an aborted follower ends', async () => {
+  const ref = await running();
+  const abort = new AbortController();
+  const iterator = followEvents(store.conn, ref.project, ref.run, { signal: abort.signal });
+  expect((await iterator.next()).value).toMatchObject({ type: 'run' });
+  const next = iterator.next();
+  abort.abort();
+  expect((await next).done).toBe(true);
+});
+
+test('of more than a thousand events the last thousand are kept', async () => {
+  const { conn } = store;
+  const ref = await running();
+  for (let batch = 0; batch < 13; batch += 1)
+    await appendEvents(
+      conn,
+      ref,
+      Array.from({ length: 100 }, (_, index) => ({
+        type: 'text',
+        node: 'a',
+        text: `${batch * 100 + index}`,
+      })),
+    );
+  const kept = await events(ref);
+  expect(kept).toHaveLength(1_000);
+  expect(texts(kept).at(-1)).toBe('1299');
+  expect(texts(await events(ref, '5', 1))).toEqual(['300']);
+});
+
+test('the events of a run take at most 256 KiB', async () => {
+  const { conn } = store;
+  const ref = await running();
+  for (let count = 0; count < 60; count += 1)
+    await appendEvents(conn, ref, [{ type: 'text', node: 'a', text: `${count}`.padEnd(10_000, 'x') }]);
+  const kept = await events(ref);
+  const bytes = kept.reduce((sum, event) => sum + JSON.stringify(event).length, 0);
+  expect(bytes).toBeGreaterThan(200_000);
+  expect(bytes).toBeLessThan(270_000);
+  expect(texts(kept).at(-1)?.startsWith('59x')).toBe(true);
+});
+
+test('events go ten minutes after the end, and sooner when many runs end', async () => {
+  const { conn } = store;
+  const ref = await running();
+  await advance(conn, ref, { end: { phase: 'Succeeded' } });
+  const key = keysOf(ref.project).ev(ref.run);
+  expect(await conn.command('ttl', key)).toBe(600);
+
+  await conn.command('hset', keysOf(ref.project).meta, 'ends', 6_000);
+  await accepted(conn, submissionOf(ref.project));
+  const next = await claimedOne(conn, ref.project);
+  await advance(conn, next, { end: { phase: 'Succeeded' } });
+  // At the turn of a minute the count begins anew.
+  expect([10, 600]).toContain(await conn.command('ttl', keysOf(ref.project).ev(next.run)));
+});
+
+test('a writer joins what a node says, and keeps nodes apart', async () => {
+  const ref = await running();
+  const writer = createEventWriter(store.conn, ref);
+  for (const word of ['a', 'b', 'c']) {
+    writer.text('one', word);
+    writer.text('two', word.toUpperCase());
+  }
+  const seen = await pollUntil(
+    'the text',
+    async () => (await events(ref, '1')).length > 0 && events(ref, '1'),
+    {
+      timeoutMs: 5_000,
+      everyMs: 5,
+    },
+  );
+  expect(texts(seen)).toEqual(['abc', 'ABC']);
+  writer.text('one', 'd');
+  await writer.flush();
+  expect(texts(await events(ref, '3'))).toEqual(['d']);
+});
+
+test('a writer whose run is gone, or whose store is away, does no harm', async () => {
+  const { conn } = store;
+  const ref = await running();
+  await advance(conn, ref, { end: { phase: 'Succeeded' } });
+  const writer = createEventWriter(conn, ref);
+  writer.text('a', 'late');
+  await writer.flush();
+  expect(texts(await events(ref))).toEqual([]);
+  for await (const event of followEvents(conn, ref.project, ref.run, { signal: never() }))
+    expect(event.type).toBe('run');
+});
+
+test('when the quota is used up text is left out, and the run goes on', async () => {
+  const { conn } = store;
+  const ref = await running(3_000);
+  await advance(conn, ref, { checkpoints: [succeededNode('a', 'x'.repeat(5_000))] });
+  expect(await appendEvents(conn, ref, [{ type: 'text', node: 'b', text: 'x' }])).toMatchObject({
+    outcome: 'done',
+  });
+  expect(texts(await events(ref))).toEqual([]);
+  expect(await advance(conn, ref, { end: { phase: 'Succeeded' } })).toMatchObject({ outcome: 'done' });
+});

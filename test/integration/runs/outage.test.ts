@@ -1,0 +1,205 @@
+/** The server is killed, frozen, cut off: nothing accepted is missing, nothing is sent twice, every call is answered. */
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { advance } from '../../../runs/advance.ts';
+import { claimRuns } from '../../../runs/claim.ts';
+import { connectRunStore, type RunStoreConnection } from '../../../runs/connection.ts';
+import { readCounts, readRun } from '../../../runs/read.ts';
+import { createReplyWaiter } from '../../../runs/reply.ts';
+import { submit } from '../../../runs/submit.ts';
+import { waitForWork } from '../../../runs/wake.ts';
+import { startDropper, type Dropper } from '../../support/dropper.ts';
+import { pollUntil } from '../../support/poll.ts';
+import {
+  accepted,
+  claimed,
+  claimedOne,
+  newProject,
+  startRunStore,
+  stateOf,
+  submissionOf,
+  succeededNode,
+  type TestStore,
+} from '../../support/runStore.ts';
+
+let store: TestStore;
+let dropper: Dropper;
+let far: RunStoreConnection;
+beforeEach(async () => {
+  store = await startRunStore();
+  dropper = await startDropper(store.redis.port);
+  far = connectRunStore({ url: `redis://127.0.0.1:${dropper.port}`, name: 'far' });
+  await far.ready();
+});
+afterEach(async () => {
+  await far.close();
+  await dropper.close();
+  await store.stop();
+});
+
+const unavailable = { outcome: 'unavailable', why: 'connection' };
+
+test('a server that is killed has everything that it accepted, once, when it is back', async () => {
+  const { conn, redis } = store;
+  const project = await newProject(conn);
+  const acceptedRuns: string[] = [];
+  let stopped = false;
+  const client = async (name: string) => {
+    for (let count = 0; !stopped; count += 1) {
+      const outcome = await submit(conn, submissionOf(project, { dedupeKey: `${name}-${count}` }));
+      if (outcome.outcome === 'accepted') acceptedRuns.push(outcome.run);
+    }
+  };
+  const clients = Array.from({ length: 8 }, (_, index) => client(`client-${index}`));
+  for (const kills of [1, 2]) {
+    await pollUntil('some events', () => acceptedRuns.length > 300 * kills, {
+      timeoutMs: 10_000,
+      everyMs: 5,
+    });
+    await redis.restart();
+    await conn.ready();
+  }
+  stopped = true;
+  await Promise.all(clients);
+  const states = await Promise.all(acceptedRuns.map((run) => stateOf(conn, project, run)));
+  expect(new Set(acceptedRuns).size).toBe(acceptedRuns.length);
+  expect(states.every(({ phase }) => phase === 'Pending')).toBe(true);
+
+  const ready = new Set<string>();
+  for (
+    let batch = await claimed(conn, project, 500);
+    batch.length > 0;
+    batch = await claimed(conn, project, 500)
+  )
+    batch.forEach(({ state }) => ready.add(state.run));
+  expect(acceptedRuns.filter((run) => !ready.has(run))).toEqual([]);
+});
+
+test('checkpoints that were answered are there after a kill, and the claim still holds', async () => {
+  const { conn, redis } = store;
+  const project = await newProject(conn);
+  await accepted(conn, submissionOf(project));
+  const ref = await claimedOne(conn, project);
+  expect(await advance(conn, ref, { checkpoints: [succeededNode('a')] })).toMatchObject({ outcome: 'done' });
+  await redis.kill();
+  expect(await advance(conn, ref, { checkpoints: [succeededNode('b')] })).toMatchObject(unavailable);
+  await redis.restart();
+  await conn.ready();
+  expect((await stateOf(conn, project, ref.run)).nodes).toEqual([succeededNode('a')]);
+  expect(await advance(conn, ref, { end: { phase: 'Succeeded' } })).toMatchObject({ outcome: 'done' });
+});
+
+test('connections that break off under way never make a run twice', async () => {
+  const { conn } = store;
+  const project = await newProject(conn);
+  const total = 2_000;
+  let sent = 0;
+  let acceptedCount = 0;
+  const client = async () => {
+    while (sent < total) {
+      if (!far.healthy()) await far.ready();
+      sent += 1;
+      const outcome = await submit(far, submissionOf(project));
+      if (outcome.outcome === 'accepted') acceptedCount += 1;
+    }
+  };
+  const drops = setInterval(() => dropper.drop(), 40);
+  await Promise.all(Array.from({ length: 16 }, client));
+  clearInterval(drops);
+  const counts = await readCounts(conn, project, 'uid-orders');
+  const active = 'active' in counts ? counts.active : 0;
+  expect(acceptedCount).toBeGreaterThan(0);
+  expect(active).toBeGreaterThanOrEqual(acceptedCount);
+  expect(active).toBeLessThanOrEqual(sent);
+});
+
+test('a server that is frozen is reported within two seconds, by every call', async () => {
+  const { conn, redis } = store;
+  const project = await newProject(conn);
+  await accepted(conn, submissionOf(project));
+  const ref = await claimedOne(conn, project);
+  redis.freeze();
+  const timed = async (call: () => Promise<unknown>) => {
+    const begin = performance.now();
+    return { outcome: await call(), ms: performance.now() - begin };
+  };
+  for (const round of [1, 2]) {
+    const answers = await Promise.all([
+      timed(() => submit(conn, submissionOf(project))),
+      timed(() => claimRuns(conn, { project, runner: 'r', max: 1 })),
+      timed(() => advance(conn, ref, { end: { phase: 'Succeeded' } })),
+      timed(() => readRun(conn, project, ref.run)),
+    ]);
+    for (const { outcome, ms } of answers) {
+      expect(outcome).toMatchObject(unavailable);
+      expect(ms, `round ${round}`).toBeLessThan(2_000);
+    }
+  }
+  redis.thaw();
+  await conn.ready(AbortSignal.timeout(5_000));
+  expect(await submit(conn, submissionOf(project))).toMatchObject({ outcome: 'accepted' });
+});
+
+test('a connection on which nothing comes any more is replaced', async () => {
+  const project = await newProject(store.conn);
+  dropper.swallow(true);
+  expect(await submit(far, submissionOf(project))).toMatchObject(unavailable);
+  dropper.swallow(false);
+  const outcome = await pollUntil(
+    'an accepted event',
+    async () => {
+      const now = await submit(far, submissionOf(project));
+      return now.outcome === 'accepted' && now;
+    },
+    { timeoutMs: 10_000 },
+  );
+  expect(outcome.duplicate).toBe(false);
+});
+
+test('a server that was started anew has the scripts when they are needed', async () => {
+  const project = await newProject(store.conn);
+  await store.conn.command('script', 'flush');
+  expect(await submit(store.conn, submissionOf(project))).toMatchObject({ outcome: 'accepted' });
+});
+
+test('a waiter gets a reply that was given while its connection was away', async () => {
+  const { conn } = store;
+  const project = await newProject(conn);
+  const run = await accepted(conn, submissionOf(project));
+  const ref = await claimedOne(conn, project);
+  const waiter = createReplyWaiter(far);
+  const waiting = waiter.wait(project, run, { timeoutMs: 20_000, signal: new AbortController().signal });
+  await pollUntil(
+    'the subscription',
+    async () =>
+      ((await conn.command('pubsub', 'channels', '*')) as string[]).some((name) => name.endsWith(run)),
+    { timeoutMs: 5_000, everyMs: 10 },
+  );
+  dropper.swallow(true);
+  const reply = { status: 200, headers: {}, body: 'x', contentType: 'text/plain' };
+  await advance(conn, ref, { reply });
+  dropper.drop();
+  dropper.swallow(false);
+  expect(await waiting).toEqual({ kind: 'reply', reply });
+  waiter.close();
+});
+
+test('work that comes while the wake-up connection is away is found within two seconds', async () => {
+  const { conn } = store;
+  const project = await newProject(conn);
+  const never = new AbortController().signal;
+  await waitForWork(far, project, never);
+  dropper.drop();
+  const run = await accepted(conn, submissionOf(project));
+  const begin = performance.now();
+  const found = await pollUntil(
+    'the run',
+    async () => {
+      await waitForWork(far, project, never);
+      const outcome = await claimRuns(far, { project, runner: 'r', max: 1 });
+      return outcome.outcome === 'claimed' && outcome.claims[0];
+    },
+    { timeoutMs: 10_000, everyMs: 1 },
+  );
+  expect(found.state.run).toBe(run);
+  expect(performance.now() - begin).toBeLessThan(2_000);
+});

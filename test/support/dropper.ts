@@ -1,0 +1,50 @@
+/** A TCP proxy that can break off, or swallow, what passes through it: for tests of what a lost connection does. */
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { once } from 'node:events';
+
+export type Dropper = {
+  port: number;
+  /** Ends all connections at once; new ones are let through. */
+  drop(): void;
+  /** From now on nothing passes any more, without any connection being closed; false lets new ones through. */
+  swallow(on: boolean): void;
+  close(): Promise<void>;
+};
+
+/** Passes on to `port` of this machine. */
+export async function startDropper(port: number): Promise<Dropper> {
+  const sockets = new Set<Socket>();
+  let swallowing = false;
+  const server = createServer((client) => {
+    const upstream = connect(port, '127.0.0.1');
+    const pass = (from: Socket, to: Socket) => {
+      sockets.add(from);
+      from.on('data', (data) => void (swallowing || to.write(data)));
+      from.on('error', () => undefined);
+      from.on('close', () => {
+        sockets.delete(from);
+        to.destroy();
+      });
+    };
+    pass(client, upstream);
+    pass(upstream, client);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const drop = () => {
+    for (const socket of sockets) socket.destroy();
+  };
+  return {
+    port: (server.address() as AddressInfo).port,
+    drop,
+    swallow: (on) => {
+      swallowing = on;
+    },
+    close: async () => {
+      const closed = once(server, 'close');
+      server.close();
+      drop();
+      await closed;
+    },
+  };
+}

@@ -80,8 +80,14 @@ async function describe(conn: RunStoreConnection, name: string): Promise<string>
 export type ServicePasswords = { operatorPasswordSha256: string; gatewayPasswordSha256: string };
 
 /**
- * The aclfile: the operator, the gateway, a default account that may do nothing but be pinged by probes, and the pool
- * accounts of an existing file. Passwords are given as SHA-256, in hex; no password is in the file.
+ * Nobody can log in as `default`, but it may do everything: a server that starts reads its log as that account, and a
+ * transaction in it (what a script wrote) that the account may not execute would be left out without a word to anybody.
+ */
+const DEFAULT_ACCOUNT = 'user default reset off ~* &* +@all';
+
+/**
+ * The aclfile: the operator, the gateway, a default account that is switched off, and the pool accounts of an existing
+ * file. Passwords are given as SHA-256, in hex; no password is in the file.
  */
 export function aclFile(
   { operatorPasswordSha256, gatewayPasswordSha256 }: ServicePasswords,
@@ -90,7 +96,7 @@ export function aclFile(
   const user = (name: string, password: string, rest: string[]) =>
     ['user', name, 'reset', 'on', password, ...rest].join(' ');
   const services = [
-    user('default', 'nopass', ['-@all', '+ping']),
+    DEFAULT_ACCOUNT,
     user(
       OPERATOR_ACCOUNT,
       `#${sha256(operatorPasswordSha256)}`,

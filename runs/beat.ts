@@ -50,7 +50,7 @@ export function startBeats({
 }: BeatOptions): Beats {
   const turns = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   const workerData: BeatWorkerData = { ...options, everyMs, stuckAfterMs, turns };
-  const thread = new Worker(worker, { workerData });
+  const thread = new Worker(worker, { workerData, execArgv: [] });
   const ended = new Promise<void>((resolve) => thread.once('exit', () => resolve()));
   const turning = setInterval(() => Atomics.add(turns, 0, 1), TURN_MS);
   turning.unref();

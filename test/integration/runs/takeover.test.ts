@@ -1,0 +1,187 @@
+/** Runners that die: their runs go on elsewhere, and a run that kills runners does so three times at most. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { advance, finish } from '../../../runs/advance.ts';
+import { beat, startBeats } from '../../../runs/beat.ts';
+import { handBackAll } from '../../../runs/handback.ts';
+import { keysOf } from '../../../runs/keys.ts';
+import { createTakeover, takeOver } from '../../../runs/takeover.ts';
+import type { ClaimRef } from '../../../runs/types.ts';
+import { pollUntil } from '../../support/poll.ts';
+import {
+  accepted,
+  claimed,
+  claimedOne,
+  newProject,
+  refOf,
+  startRunStore,
+  stateOf,
+  submissionOf,
+  succeededNode,
+  type TestStore,
+} from '../../support/runStore.ts';
+
+let store: TestStore;
+beforeAll(async () => void (store = await startRunStore({ appendfsync: 'no' })));
+afterAll(() => store.stop());
+
+const poll = { timeoutMs: 10_000, everyMs: 10 };
+const beatOf = async (project: string, runner: string) =>
+  (await store.conn.command('hget', keysOf(project).beats, runner)) as string | null;
+
+/** The runner dies, and another takes its run over. */
+async function crash({ project, run, token }: ClaimRef, runner = 'runner-1') {
+  const seen = (await beatOf(project, runner)) ?? '';
+  return takeOver(store.conn, { project, run, token, runner, beat: seen });
+}
+
+test('the runs of a runner whose beat stands still are ready again, and its late calls change nothing', async () => {
+  const { conn } = store;
+  const project = await newProject(conn);
+  await accepted(conn, submissionOf(project));
+  await accepted(conn, submissionOf(project));
+  const [one, two] = await claimed(conn, project, 2, 'dead');
+  if (!one || !two) throw new Error('nothing was claimed');
+  const stop = new AbortController();
+  const takeover = createTakeover({ conn, project, runner: 'alive', deadAfterMs: 60, everyMs: 20 });
+  const watching = takeover.run(stop.signal);
+  const again = await pollUntil(
+    'both runs',
+    async () => {
+      const claims = await claimed(conn, project, 2, 'alive');
+      return claims.length === 2 && claims;
+    },
+    poll,
+  );
+  await pollUntil('the beat to go', async () => (await beatOf(project, 'dead')) === null, poll);
+  stop.abort();
+  await watching;
+  expect(again.map(({ state }) => state.crashes)).toEqual([1, 1]);
+  expect(await finish(conn, refOf(one), { phase: 'Failed' })).toEqual({ outcome: 'fenced' });
+});
+
+test('a runner that beats keeps its runs, and so does the one that watches', async () => {
+  const { conn } = store;
+  const project = await newProject(conn);
+  await accepted(conn, submissionOf(project));
+  await accepted(conn, submissionOf(project));
+  const beating = await claimedOne(conn, project, 'beating');
+  const watcher = await claimedOne(conn, project, 'watcher');
+  const stop = new AbortController();
+  const looks = { count: 0 };
+  const counted = {
+    ...conn,
+    command: (...args: Parameters<typeof conn.command>) => {
+      if (args[1] === keysOf(project).beats) looks.count += 1;
+      return conn.command(...args);
+    },
+  };
+  const watching = createTakeover({
+    conn: counted,
+    project,
+    runner: 'watcher',
+    deadAfterMs: 100,
+    everyMs: 10,
+  }).run(stop.signal);
+  await pollUntil(
+    'many looks',
+    async () => {
+      await beat(conn, project, 'beating');
+      return looks.count > 40;
+    },
+    poll,
+  );
+  stop.abort();
+  await watching;
+  expect(await finish(conn, beating, { phase: 'Succeeded' })).toMatchObject({ outcome: 'done' });
+  expect(await finish(conn, watcher, { phase: 'Succeeded' })).toMatchObject({ outcome: 'done' });
+});
+
+test('a runner that beats again at the last moment is left alone', async () => {
+  const { conn } = store;
+  const project = await newProject(conn);
+  await accepted(conn, submissionOf(project));
+  const ref = await claimedOne(conn, project);
+  const seen = (await beatOf(project, 'runner-1')) ?? '';
+  await beat(conn, project, 'runner-1');
+  expect(await takeOver(conn, { ...ref, runner: 'runner-1', beat: seen })).toBe('alive');
+  expect(await finish(conn, ref, { phase: 'Succeeded' })).toMatchObject({ outcome: 'done' });
+});
+
+test('of two that take over one does', async () => {
+  const project = await newProject(store.conn);
+  await accepted(store.conn, submissionOf(project));
+  const ref = await claimedOne(store.conn, project);
+  expect((await Promise.all([crash(ref), crash(ref)])).toSorted()).toEqual(['fenced', 'ready']);
+});
+
+test('after two crashes a run is executed alone, after the third it fails as Poison', async () => {
+  const { conn } = store;
+  const project = await newProject(conn);
+  const run = await accepted(conn, submissionOf(project));
+  expect(await crash(await claimedOne(conn, project))).toBe('ready');
+  expect(await crash(await claimedOne(conn, project))).toBe('ready');
+  await accepted(conn, submissionOf(project));
+  const [alone, ...others] = await claimed(conn, project, 2);
+  expect(alone).toMatchObject({ alone: true, state: { run, crashes: 2 } });
+  expect(others).toEqual([]);
+  if (!alone) throw new Error('nothing was claimed');
+  expect(await crash(refOf(alone))).toBe('poison');
+  expect(await stateOf(conn, project, run)).toMatchObject({ phase: 'Failed', reason: 'Poison' });
+  const [next] = await claimed(conn, project, 2);
+  expect(next?.alone).toBe(false);
+});
+
+test('progress between two crashes begins the count anew', async () => {
+  const { conn } = store;
+  const project = await newProject(conn);
+  await accepted(conn, submissionOf(project));
+  expect(await crash(await claimedOne(conn, project))).toBe('ready');
+  expect(await crash(await claimedOne(conn, project))).toBe('ready');
+  const ref = await claimedOne(conn, project);
+  await advance(conn, ref, { checkpoints: [succeededNode('a')] });
+  expect(await crash(ref)).toBe('ready');
+  const [claim] = await claimed(conn, project, 1);
+  expect(claim).toMatchObject({ alone: false, state: { crashes: 1, nodes: [succeededNode('a')] } });
+});
+
+test('who hands everything back has no crash counted', async () => {
+  const { conn } = store;
+  const project = await newProject(conn);
+  await accepted(conn, submissionOf(project));
+  await accepted(conn, submissionOf(project));
+  await claimed(conn, project, 1, 'leaving');
+  const other = await claimedOne(conn, project, 'staying');
+  expect(await handBackAll(conn, { project, runner: 'leaving' })).toMatchObject({ outcome: 'done' });
+  const [claim, ...rest] = await claimed(conn, project);
+  expect(claim?.state.crashes).toBe(0);
+  expect(rest).toEqual([]);
+  expect(await finish(conn, other, { phase: 'Succeeded' })).toMatchObject({ outcome: 'done' });
+});
+
+test('the beat goes on while the event loop is busy, and goes when it is stopped', async () => {
+  const { conn, redis } = store;
+  const project = await newProject(conn);
+  const beats = startBeats({ url: redis.url, project, runner: 'busy', everyMs: 20 });
+  await pollUntil('the first beat', async () => (await beatOf(project, 'busy')) !== null, poll);
+  const before = Number(await beatOf(project, 'busy'));
+  const end = performance.now() + 300;
+  while (performance.now() < end);
+  expect(Number(await beatOf(project, 'busy'))).toBeGreaterThan(before + 3);
+  await beats.stop();
+  expect(await beatOf(project, 'busy')).toBeNull();
+});
+
+test('a process whose event loop does not turn any more is ended', async () => {
+  const { redis } = store;
+  const module = new URL('../../../runs/beat.ts', import.meta.url).href;
+  const program = `
+    const { startBeats } = await import(${JSON.stringify(module)});
+    startBeats({ url: ${JSON.stringify(redis.url)}, project: 'p', runner: 'stuck', everyMs: 20, stuckAfterMs: 1500 });
+    setTimeout(() => { for (;;); }, 500);
+  `;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: 'inherit' });
+  const [code, signal] = await once(child, 'exit');
+  expect({ code, signal }).toEqual({ code: null, signal: 'SIGKILL' });
+});

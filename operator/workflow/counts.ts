@@ -45,7 +45,7 @@ export function createCountsReconciler(context: OperatorContext): CountsReconcil
 }
 
 /** The totals as the status has them. */
-export function totalsOf({ succeeded, failed, cancelled, active, lastAcceptedAt }: Counts): RunTotals {
+function totalsOf({ succeeded, failed, cancelled, active, lastAcceptedAt }: Counts): RunTotals {
   const last = lastAcceptedAt === undefined ? {} : { last: new Date(lastAcceptedAt).toISOString() };
   return { succeeded, failed: failed + cancelled, active, ...last };
 }

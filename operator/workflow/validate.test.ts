@@ -68,6 +68,15 @@ const invalid: [sentence: string, spec: WorkflowSpec, reason: string, says: RegE
     /^node a: .*agent\.tools/,
   ],
   [
+    'an output schema that is none',
+    spec([
+      webhook,
+      { id: 'a', agent: { credential: 'llm', model: 'm', prompt: 'p', outputSchema: { type: 'objekt' } } },
+    ]),
+    'InvalidParameters',
+    /^node a: agent: outputSchema cannot be used: /,
+  ],
+  [
     'a skill that does not exist',
     spec([webhook, { id: 's', skill: { name: 'send_fax' } }]),
     'UnknownSkill',

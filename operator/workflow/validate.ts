@@ -1,5 +1,6 @@
 /** The checks of a workflow's spec, in the order in which a person should mend what they find. Pure: no other object is looked at. */
 import type { WorkflowSpec } from '../../api/workflow.ts';
+import { outputSchemasFit } from './checks/agents.ts';
 import type { Check, Violation } from './checks/check.ts';
 import { conditionsAreKnown, referencesAreKnown } from './checks/expressions.ts';
 import { skillsFit } from './checks/skills.ts';
@@ -9,6 +10,7 @@ const CHECKS: readonly Check[] = [
   triggerIsSupported,
   fieldsAreSupported,
   skillsFit,
+  outputSchemasFit,
   referencesAreKnown,
   conditionsAreKnown,
 ];

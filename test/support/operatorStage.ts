@@ -52,7 +52,7 @@ export type OperatorStage = {
 };
 
 /** `reason` left out: any. It must be said of the current generation. */
-export type ConditionWish = { type: string; status: string; reason?: string };
+type ConditionWish = { type: string; status: string; reason?: string };
 
 export const SYSTEM = 'windlass-system';
 const CHART = join(import.meta.dirname, '../../charts/windlass');

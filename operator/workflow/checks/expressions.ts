@@ -4,31 +4,20 @@ import { ExpressionError } from '../../../api/expression/errors.ts';
 import { printReference, type Reference } from '../../../api/expression/reference.ts';
 import { compileValue, referencesOf } from '../../../api/expression/template.ts';
 import { graphOf, predecessors, type Graph } from '../../../api/graph.ts';
-import { isTriggerKind, kindOf, type WorkflowNode, type WorkflowSpec } from '../../../api/workflow.ts';
+import { revisionOf } from '../../../api/revision.ts';
+import { isTriggerKind, kindOf, type WorkflowSpec } from '../../../api/workflow.ts';
+import { templatesOf } from '../../../nodes/step.ts';
 import type { Check, Violation } from './check.ts';
-
-/** The fields of a step that may hold references, as `runner` evaluates them. */
-function templatesOf(node: WorkflowNode): [field: string, value: unknown][] {
-  const { agent, skill, response } = node;
-  const fields: [string, unknown][] = [
-    ['agent.systemPrompt', agent?.systemPrompt],
-    ['agent.prompt', agent?.prompt],
-    ['skill.parameters', skill?.parameters],
-    ['response.headers', response?.headers],
-    ['response.body', response?.body],
-  ];
-  return fields.filter(([, value]) => value !== undefined);
-}
 
 /** Every `{{ … }}` of a step can be parsed and names a node that comes before it. */
 export const referencesAreKnown: Check = (spec) => {
   const graph = graphOfSpec(spec);
-  return spec.nodes.flatMap((node) =>
-    templatesOf(node).flatMap(([field, value]) => {
-      const place = `node ${node.id}: ${field}`;
+  return revisionOf(spec).steps.flatMap((step) =>
+    Object.entries(templatesOf(step)).flatMap(([field, value]) => {
+      const place = `node ${step.id}: ${step.kind}.${field}`;
       return parsed(place, () =>
         referencesOf(compileValue(value)).flatMap((reference) =>
-          checkReference(reference, node, place, graph),
+          checkReference(reference, step.id, place, graph),
         ),
       );
     }),
@@ -63,9 +52,9 @@ function parsed(place: string, check: () => Violation[]): Violation[] {
   }
 }
 
-function checkReference(reference: Reference, node: WorkflowNode, place: string, graph: Graph): Violation[] {
+function checkReference(reference: Reference, user: string, place: string, graph: Graph): Violation[] {
   const written = printReference(reference);
-  if (reference.source === 'node') return checkNode({ id: reference.node, written }, node.id, place, graph);
+  if (reference.source === 'node') return checkNode({ id: reference.node, written }, user, place, graph);
   const message = `${place}: ${written} exists only in a node with forEach; refer to a node as $('<node id>')`;
   return [{ reason: 'InvalidExpression', message }];
 }

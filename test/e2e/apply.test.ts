@@ -27,8 +27,8 @@ const workflow = (nodes: object[], rest: object = {}) => workflowOf('refused', n
 const edges = (...pairs: [string, string][]) => ({ edges: pairs.map(([from, to]) => ({ from, to })) });
 
 test.each([
-  ['no trigger', workflow([reply]), /exactly one trigger node.*has 0/s],
-  ['two triggers', workflow([trigger, { id: 'other', manual: {} }]), /exactly one trigger node.*has 2/s],
+  ['no trigger', workflow([reply]), /a workflow needs a trigger: add a node/],
+  ['two triggers', workflow([trigger, { id: 'other', manual: {} }]), /exactly one trigger, and this one has more/],
   [
     'an edge to nowhere',
     workflow([trigger, reply], edges(['trigger', 'gone'])),
@@ -121,10 +121,13 @@ test('a trigger that does not work yet says so and never pretends', async () => 
   expect(ready.reason).toBe('TriggerNotSupported');
 });
 
-test('kubectl diff is empty after apply, and after runs', async () => {
+test.each([
+  ['client-side', []],
+  ['server-side', ['--server-side']],
+])('kubectl diff is empty after a %s apply, and after runs', async (_side, flags) => {
   const folder = exampleFolder('order-confirmation');
-  const diff = () => kube(['diff', '--server-side', '-n', project, '-f', folder]);
-  await kube(['apply', '-n', project, '-f', folder]);
+  const diff = () => kube(['diff', ...flags, '-n', project, '-f', folder]);
+  await kube(['apply', ...flags, '-n', project, '-f', folder]);
   await waitForReady(cluster, 'order-confirmation', project);
   expect(await diff()).toBe('');
   const order = {

@@ -40,7 +40,7 @@ const post = (body: unknown) => postWebhook(project, workflow, 'orders', body);
 test('the webhook answers with what the response node defines, and the mail is at the mail server', async () => {
   const answer = await post(orderFrom('answer@example.com'));
   expect(answer.status).toBe(201);
-  expect(answer.headers['content-type']).toBe('application/json');
+  expect(answer.headers['content-type']).toMatch(/^application\/json/);
   const body = JSON.parse(answer.text) as { confirmation: string };
   expect(body).toEqual({ number: 'A-1', first_item: 'lamp', confirmation: expect.stringMatching(/lamp/) });
   const [mail] = await mailsTo('answer@example.com');

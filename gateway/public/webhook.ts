@@ -22,17 +22,21 @@ export function webhookRoute(deps: GatewayDeps): FastifyPluginCallback {
     app.route({
       method: app.supportedMethods,
       url: `${PREFIX}*`,
-      onRequest: (request, reply, next) => {
+      // All of it happens in this hook: what would follow it is made for bodies that the framework parses.
+      onRequest: (request, reply) => {
         const code = refuseUnread(deps, request);
-        if (code === undefined) next();
-        else answers.problem(reply, code, code === 'method-not-allowed' ? { allow: 'POST' } : {});
+        if (code !== undefined) refuse(answers, reply, code);
+        else
+          accept(deps, answers, request, reply).catch((error: unknown) => answers.unexpected(reply, error));
       },
-      handler: (request, reply) => {
-        accept(deps, answers, request, reply).catch((error: unknown) => answers.unexpected(reply, error));
-      },
+      handler: () => undefined,
     });
     done();
   };
+}
+
+function refuse(answers: Answers, reply: FastifyReply, code: ProblemCode): void {
+  answers.problem(reply, code, code === 'method-not-allowed' ? { allow: 'POST' } : {});
 }
 
 /** What can be refused before a byte of the body is read, in the order that callers are told. */

@@ -1,4 +1,5 @@
 /** `npm run bench -- NAME`: measures, prints a table, writes docs/benchmarks/NAME.json. Exits with 1 when a goal is missed. */
+import { cpus, loadavg } from 'node:os';
 import { accept } from './accept.ts';
 import { reply } from './reply.ts';
 import { report, type Figure } from './report.ts';
@@ -21,6 +22,12 @@ if (benchmark === undefined) {
   );
   process.exitCode = name === '--help' ? 0 : 2;
 } else {
+  const [load = 0] = loadavg();
+  if (load > cpus().length / 4) {
+    console.error(
+      `The machine is busy (load ${load.toFixed(1)}): what needs several processes will look too slow.`,
+    );
+  }
   const met = await report(name, await benchmark.run());
   process.exitCode = met ? 0 : 1;
 }

@@ -28,7 +28,11 @@ const edges = (...pairs: [string, string][]) => ({ edges: pairs.map(([from, to])
 
 test.each([
   ['no trigger', workflow([reply]), /a workflow needs a trigger: add a node/],
-  ['two triggers', workflow([trigger, { id: 'other', manual: {} }]), /exactly one trigger, and this one has more/],
+  [
+    'two triggers',
+    workflow([trigger, { id: 'other', manual: {} }]),
+    /exactly one trigger, and this one has more/,
+  ],
   [
     'an edge to nowhere',
     workflow([trigger, reply], edges(['trigger', 'gone'])),

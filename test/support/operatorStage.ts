@@ -8,6 +8,7 @@ import { inspect } from 'node:util';
 import type { Workflow } from '../../api/kinds.ts';
 import { createCache } from '../../kube/cache.ts';
 import { createClient, type KubeClient } from '../../kube/client.ts';
+import type { KubeConnection } from '../../kube/config.ts';
 import { findCondition } from '../../kube/conditions.ts';
 import { deployments, namespaces, secrets } from '../../kube/resource.ts';
 import { readConfig } from '../../operator/config.ts';
@@ -34,8 +35,10 @@ export type OperatorStage = {
   conn: RunStoreConnection;
   gateway: FakeGateway;
   log: CollectedLog;
-  /** Starts the operator, if it does not run. */
-  startOperator(): void;
+  /** How the operator reaches the API server, with its own token. */
+  connection: KubeConnection;
+  /** Starts the operator, if it does not run; over another connection if one is given. */
+  startOperator(through?: KubeConnection): void;
   /** Ends it, and waits for its end. */
   stopOperator(): Promise<void>;
   /** Makes a namespace of its own and returns its name and uid. */
@@ -81,7 +84,7 @@ export async function startOperatorStage(): Promise<OperatorStage> {
   let running: { stopping: AbortController; ended: Promise<void> } | undefined;
   let projects = 0;
 
-  function startOperator(): void {
+  function startOperator(through: KubeConnection = connection): void {
     if (running) return;
     const stopping = new AbortController();
     const config = readConfig({
@@ -92,8 +95,8 @@ export async function startOperatorStage(): Promise<OperatorStage> {
       METRICS_PORT: '0',
     });
     const onLost = (): void => log.error({}, 'lost the lease');
-    const options = { config, connection, namespace: SYSTEM, log, signal: stopping.signal, onLost };
-    running = { stopping, ended: runOperator(options) };
+    const options = { config, namespace: SYSTEM, log, signal: stopping.signal, onLost };
+    running = { stopping, ended: runOperator({ ...options, connection: through }) };
   }
 
   async function stopOperator(): Promise<void> {
@@ -109,6 +112,7 @@ export async function startOperatorStage(): Promise<OperatorStage> {
     conn,
     gateway,
     log,
+    connection,
     startOperator,
     stopOperator,
     createProject: async () => {

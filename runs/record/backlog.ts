@@ -18,15 +18,15 @@ const HISTORY = 10;
 /** A larger reply is not kept with the dedupe key. */
 const REPLY_KEPT_BYTES = 64 * 1024;
 
-/** Takes runs whose record is behind, for a while. */
+/** Takes runs whose record is behind for at least `age` ms, the longest first, for a while. */
 const LEASE = defineScript({
   flags: 'drains',
   keys: ['meta', 'out'],
-  args: ['count'],
+  args: ['count', 'age'],
   body: `
     ${REQUIRE_STORE}
     ${NOW}
-    local runs = redis.call('ZRANGE', out, '-inf', now, 'BYSCORE', 'LIMIT', 0, count)
+    local runs = redis.call('ZRANGE', out, '-inf', now - age, 'BYSCORE', 'LIMIT', 0, count)
     for _, run in ipairs(runs) do
       redis.call('ZADD', out, now + ${LEASE_MS}, run)
     end
@@ -71,7 +71,7 @@ const RECORDED = defineScript({
     if why == 'surplus' then
       local counts = redis.call('HMGET', wf, waiting, keep)
       if tonumber(counts[1] or 0) <= tonumber(counts[2] or ${HISTORY}) then
-        redis.call('ZADD', out, now + ${COALESCE_MS}, run_id)
+        redis.call('ZADD', out, now, run_id)
         return 'kept'
       end
     end
@@ -98,14 +98,15 @@ const RECORDED = defineScript({
   `,
 });
 
-/** Takes up to `count` runs whose record is behind; for 30 s no other recorder gets them. */
+/** Takes up to `count` runs whose record is behind for so long, the longest first; for 30 s no other recorder gets them. */
 export function lease(
   conn: RunStoreConnection,
   project: ProjectUid,
   count: number,
+  ageMs = 0,
 ): Promise<string[] | Unavailable> {
   const { meta, out } = keysOf(project);
-  return orUnavailable(async () => (await conn.script(LEASE, [meta, out], [count])) as string[]);
+  return orUnavailable(async () => (await conn.script(LEASE, [meta, out], [count, ageMs])) as string[]);
 }
 
 /** How many of the costs, in this order, the write budget pays for now. */
@@ -150,14 +151,18 @@ export function recorded(
   });
 }
 
+/** Gives a run back that could not be written: in its old place if it has ended, so that the oldest still come first. */
+export async function putBack(conn: RunStoreConnection, { project, run, endedAt }: RunState): Promise<void> {
+  await orUnavailable(() => conn.script(PUT_BACK, [keysOf(project).out], [run, 0, endedAt ?? '']));
+}
+
 /** Leaves a run to be taken again after a while. */
 export async function postpone(
   conn: RunStoreConnection,
-  project: ProjectUid,
-  run: string,
+  { project, run }: RunState,
   delayMs: number,
 ): Promise<void> {
-  await orUnavailable(() => conn.script(POSTPONE, [keysOf(project).out], [run, delayMs]));
+  await orUnavailable(() => conn.script(PUT_BACK, [keysOf(project).out], [run, delayMs, '']));
 }
 
 /** Takes a run out that is not there any more. */
@@ -176,13 +181,13 @@ export function noteObject(
   );
 }
 
-const POSTPONE = defineScript({
+const PUT_BACK = defineScript({
   flags: 'drains',
   keys: ['out'],
-  args: ['run_id', 'delay'],
+  args: ['run_id', 'delay', 'at'],
   body: `
     ${NOW}
-    return redis.call('ZADD', out, 'XX', now + delay, run_id)
+    return redis.call('ZADD', out, 'XX', at == '' and now + delay or at, run_id)
   `,
 });
 

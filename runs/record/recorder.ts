@@ -15,7 +15,7 @@ import { keysOf } from '../keys.ts';
 import { getRevision } from '../project.ts';
 import { readBrief, readRun } from '../read.ts';
 import type { ProjectUid, RunState } from '../types.ts';
-import { forget, lease, noteObject, postpone, recorded, spend } from './backlog.ts';
+import { forget, lease, noteObject, postpone, putBack, recorded, spend } from './backlog.ts';
 import { createObject, writeStatus, type RecordTarget } from './object.ts';
 import { costOf, inOrderOfWorth } from './worth.ts';
 
@@ -30,18 +30,26 @@ export type RecorderOptions = {
 const BATCH = 100;
 const CONCURRENCY = 8;
 const IDLE_MS = 200;
-const POSTPONED_MS = 1_000;
-const API_BACKOFF: Backoff = { initialMs: 500, factor: 2, maxMs: 30_000, jitter: 0.3 };
+/**
+ * When not all can be written, runs are looked at only when they have waited so long: then those that waited before are
+ * looked at first, and of what is too many the oldest goes.
+ */
+const RESTRAINED_AGE_MS = 1_000;
+const RESTRAINED_MS = 2_000;
+const DEFECT_MS = 30_000;
+const API_BACKOFF: Backoff = { initialMs: 500, factor: 2, maxMs: 10_000, jitter: 0.3 };
 
 type Recorder = RecorderOptions & {
   /** Failures of the API server in a row, and until when it is left alone (on the monotonic clock). */
   failures: number;
   resumeAt: number;
+  /** Until when it counts as not being able to write all. */
+  restrainedUntil: number;
 };
 
 /** Records the project's runs until the signal is aborted; what it has begun it ends. Several share the work. */
 export function createRecorder(options: RecorderOptions): { run(signal: AbortSignal): Promise<void> } {
-  const recorder: Recorder = { ...options, failures: 0, resumeAt: 0 };
+  const recorder: Recorder = { ...options, failures: 0, resumeAt: 0, restrainedUntil: 0 };
   return {
     run: async (signal) => {
       while (!signal.aborted) {
@@ -55,17 +63,24 @@ export function createRecorder(options: RecorderOptions): { run(signal: AbortSig
 /** Takes what is behind, and deals with it; answers with how much that was. */
 async function recordBatch(recorder: Recorder): Promise<number> {
   const { conn, project } = recorder;
+  const away = performance.now() < recorder.resumeAt;
+  const restrained = away || performance.now() < recorder.restrainedUntil;
   const store = await orUnavailable(() => conn.command('hget', keysOf(project).meta, 'id'));
-  const names = await lease(conn, project, BATCH);
+  const names = await lease(conn, project, BATCH, restrained ? RESTRAINED_AGE_MS : 0);
   if (isUnavailable(names) || typeof store !== 'string') return 0;
   const states = await Promise.all(names.map((run) => readLeased(recorder, run)));
   const runs = inOrderOfWorth(states.filter((state) => state !== undefined));
-  const apiAway = performance.now() < recorder.resumeAt;
-  const paid = apiAway ? 0 : await spend(conn, project, runs.map(costOf));
-  const affordable = isUnavailable(paid) ? 0 : paid;
-  await Promise.all(runs.slice(affordable).map((state) => leaveOut(recorder, state)));
+  const affordable = away ? 0 : await paidFor(recorder, runs);
+  const rest = runs.slice(affordable);
+  if (rest.length > 0) recorder.restrainedUntil = performance.now() + RESTRAINED_MS;
+  await Promise.all(rest.map((state) => leaveOut(recorder, state, restrained)));
   await forEachOf(runs.slice(0, affordable), CONCURRENCY, (state) => record(recorder, state, store));
   return names.length;
+}
+
+async function paidFor({ conn, project }: Recorder, runs: RunState[]): Promise<number> {
+  const paid = await spend(conn, project, runs.map(costOf));
+  return isUnavailable(paid) ? 0 : paid;
 }
 
 async function readLeased({ conn, project }: Recorder, run: string): Promise<RunState | undefined> {
@@ -75,15 +90,15 @@ async function readLeased({ conn, project }: Recorder, run: string): Promise<Run
 }
 
 /** Cannot be written now: it waits, or, where its workflow has more than enough that waits, is kept as a line only. */
-async function leaveOut({ conn, project }: Recorder, state: RunState): Promise<void> {
+async function leaveOut({ conn }: Recorder, state: RunState, mayGo: boolean): Promise<void> {
   const hasObject = (state.recordedUid ?? state.recordUid) !== undefined;
-  if (isTerminal(state.phase) && !hasObject) await recorded(conn, state, 'surplus');
-  else await postpone(conn, project, state.run, POSTPONED_MS);
+  if (mayGo && isTerminal(state.phase) && !hasObject) await recorded(conn, state, 'surplus');
+  else await putBack(conn, state);
 }
 
 /** Records one run; whatever fails, the run stays in the store and is taken up again. */
 async function record(recorder: Recorder, brief: RunState, store: string): Promise<void> {
-  if (performance.now() < recorder.resumeAt) return leaveOut(recorder, brief);
+  if (performance.now() < recorder.resumeAt) return leaveOut(recorder, brief, false);
   const { conn, project } = recorder;
   const state = await readRun(conn, project, brief.run);
   if (state === undefined || isUnavailable(state)) return;
@@ -96,17 +111,21 @@ async function record(recorder: Recorder, brief: RunState, store: string): Promi
 }
 
 /** A failure of the API server concerns all runs, any other this one alone. */
-async function backOff(recorder: Recorder, { run }: RunState, error: unknown): Promise<void> {
-  const { conn, project, log } = recorder;
+async function backOff(recorder: Recorder, state: RunState, error: unknown): Promise<void> {
+  const { conn, log } = recorder;
+  const { run } = state;
   if (!(error instanceof ApiError)) {
     log?.error({ run, error: String(error) }, 'run could not be recorded');
-    return postpone(conn, project, run, API_BACKOFF.maxMs);
+    return postpone(conn, state, DEFECT_MS);
   }
-  recorder.failures += 1;
-  const retryMs = backoffDelay(API_BACKOFF, recorder.failures);
-  recorder.resumeAt = performance.now() + retryMs;
-  log?.warn({ run, error: error.message, retryMs: Math.round(retryMs) }, 'run could not be recorded yet');
-  await postpone(conn, project, run, retryMs);
+  // What was under way at the same time failed for the same reason: it counts once.
+  if (performance.now() >= recorder.resumeAt) {
+    recorder.failures += 1;
+    const retryMs = backoffDelay(API_BACKOFF, recorder.failures);
+    recorder.resumeAt = performance.now() + retryMs;
+    log?.warn({ run, error: error.message, retryMs: Math.round(retryMs) }, 'runs cannot be recorded now');
+  }
+  await leaveOut(recorder, state, false);
 }
 
 async function writeRecord(recorder: Recorder, state: RunState, store: string): Promise<void> {

@@ -1,0 +1,329 @@
+/** The record of a run on a real API server: complete, never behind for long, never going back, within its budget. */
+import { afterAll, beforeAll, beforeEach, afterEach, expect, test } from 'vitest';
+import { ANNOTATION, LABEL } from '../../../api/group.ts';
+import { WORKFLOW_RUN, type WorkflowRun } from '../../../api/kinds.ts';
+import { createClient, type KubeClient } from '../../../kube/client.ts';
+import { namespacedResource, namespaces } from '../../../kube/resource.ts';
+import { advance } from '../../../runs/advance.ts';
+import { keysOf } from '../../../runs/keys.ts';
+import { openProject, putRevision, setWorkflowLimits, setWriteBudget } from '../../../runs/project.ts';
+import { readBrief, readCounts, readSummaries } from '../../../runs/read.ts';
+import { createRecorder } from '../../../runs/record/recorder.ts';
+import type { ClaimRef } from '../../../runs/types.ts';
+import { startApiServer, type ApiServer } from '../../support/apiserver.ts';
+import { createCollectedLog } from '../../support/collectedLog.ts';
+import { installCrds } from '../../support/crds.ts';
+import { startKubeApiFaults, type KubeApiFaults } from '../../support/kubeApiFaults.ts';
+import { pollUntil } from '../../support/poll.ts';
+import {
+  accepted,
+  claimed,
+  claimedOne,
+  newProject,
+  refOf,
+  startRunStore,
+  stateOf,
+  submissionOf,
+  succeededNode,
+  type TestStore,
+} from '../../support/runStore.ts';
+
+const runObjects = namespacedResource<WorkflowRun>(
+  'windlass.dev',
+  'v1alpha1',
+  WORKFLOW_RUN.kind,
+  WORKFLOW_RUN.plural,
+);
+const soon = { timeoutMs: 15_000, everyMs: 20 };
+
+let server: ApiServer;
+let faults: KubeApiFaults;
+let kube: KubeClient;
+let recording: KubeClient;
+let store: TestStore;
+let project: string;
+let namespace: string;
+let stop: AbortController;
+let ended: Promise<void>[];
+const log = createCollectedLog();
+
+beforeAll(async () => {
+  server = await startApiServer();
+  kube = createClient(server.connection);
+  await installCrds(kube);
+  faults = await startKubeApiFaults(server.connection);
+  recording = createClient(faults.connection);
+  store = await startRunStore({ appendfsync: 'no' });
+}, 600_000);
+afterAll(async () => {
+  await store?.stop();
+  await recording?.close();
+  await kube?.close();
+  await faults?.stop();
+  await server?.stop();
+});
+beforeEach(async () => {
+  project = await newProject(store.conn);
+  namespace = project;
+  await kube.create(namespaces, { metadata: { name: namespace } });
+  stop = new AbortController();
+  ended = [];
+});
+afterEach(async () => {
+  stop.abort();
+  await Promise.all(ended);
+});
+
+function startRecorder(): void {
+  const recorder = createRecorder({ conn: store.conn, kube: recording, project, namespace, log });
+  ended.push(recorder.run(stop.signal));
+}
+
+const objectOf = (run: string) => kube.find(runObjects, { namespace, name: run });
+const recordedAs = (run: string, phase: string) =>
+  pollUntil(
+    `the record of ${run} as ${phase}`,
+    async () => {
+      const object = await objectOf(run);
+      return object?.status?.phase === phase && object;
+    },
+    soon,
+  );
+const gone = (run: string) =>
+  pollUntil(
+    `the data of ${run} going`,
+    async () => (await store.conn.command('hget', keysOf(project).run(run), 'dropped')) === '1',
+    soon,
+  );
+const finished = (ref: ClaimRef, phase: 'Succeeded' | 'Failed' = 'Succeeded') =>
+  advance(store.conn, ref, { end: { phase, ...(phase === 'Failed' && { reason: 'Timeout' }) } });
+
+async function ran(phase: 'Succeeded' | 'Failed' = 'Succeeded'): Promise<string> {
+  const run = await accepted(store.conn, submissionOf(project));
+  await finished(await claimedOne(store.conn, project), phase);
+  return run;
+}
+
+test('a run is recorded from its start to its end, with all that its nodes produced', async () => {
+  const { conn } = store;
+  startRecorder();
+  const step = {
+    timeoutMs: 1,
+    retry: { limit: 0, initialMs: 1, factor: 1, maxMs: 1 },
+    onError: 'Fail',
+  } as const;
+  await putRevision(conn, project, 'orders-1', {
+    trigger: { id: 'trigger', kind: 'webhook', testData: { text_content: '', data_content: {} } },
+    steps: [
+      { ...step, id: 'z', kind: 'response', response: { status: 200 } },
+      { ...step, id: 'a', kind: 'response', response: { status: 200 } },
+    ],
+    edges: [],
+    timeoutMs: 1,
+  });
+  const run = await accepted(conn, submissionOf(project, { dedupeKey: 'delivery-1', test: true }));
+  const ref = await claimedOne(conn, project);
+  await advance(conn, ref, {
+    checkpoints: [{ id: 'trigger', phase: 'Succeeded', attempts: 1, outputIsInput: true }],
+    starts: [{ id: 'z', attempt: 1, atMostOnce: false, at: Date.now() }],
+  });
+  const begun = await recordedAs(run, 'Running');
+  expect(begun.spec).toEqual({
+    workflow: 'orders',
+    revision: 'orders-1',
+    trigger: { type: 'webhook', key: 'delivery-1' },
+    input: { text_content: '', data_content: { item: 'desk' } },
+    test: true,
+  });
+  expect(begun.metadata.labels).toEqual({
+    [LABEL.workflow]: 'orders',
+    [LABEL.trigger]: 'webhook',
+    [LABEL.test]: 'true',
+  });
+  expect(begun.metadata.ownerReferences).toMatchObject([
+    { kind: 'Workflow', name: 'orders', uid: 'uid-orders', controller: true },
+  ]);
+  expect(begun.status?.nodes?.map(({ id, phase }) => [id, phase])).toEqual([
+    ['trigger', 'Succeeded'],
+    ['z', 'Running'],
+  ]);
+
+  const nulls = { a: null, list: [null, { b: null }], text: 'ü' };
+  await advance(conn, ref, {
+    checkpoints: [
+      { ...succeededNode('z'), output: { text_content: 'zz', data_content: nulls } },
+      { ...succeededNode('a'), output: { text_content: '', data_content: null } },
+    ],
+    end: { phase: 'Succeeded' },
+  });
+  const { status } = await recordedAs(run, 'Succeeded');
+  expect(status?.nodes?.map(({ id }) => id)).toEqual(['trigger', 'z', 'a']);
+  expect(status?.nodes?.[0]?.output).toEqual({ text_content: '', data_content: { item: 'desk' } });
+  expect(status?.nodes?.[1]?.output).toEqual({ text_content: 'zz', data_content: nulls });
+  expect(status?.nodes?.[2]?.output).toEqual({ text_content: '', data_content: null });
+  expect(status?.conditions).toMatchObject([{ type: 'Succeeded', status: 'True' }]);
+  await gone(run);
+  expect(await readSummaries(conn, project, 'uid-orders', 10)).toMatchObject([{ run, phase: 'Succeeded' }]);
+});
+
+test('two recorders share the work, and no run is recorded as less than it is', async () => {
+  startRecorder();
+  startRecorder();
+  const runs: string[] = [];
+  for (let count = 0; count < 30; count += 1) runs.push(await accepted(store.conn, submissionOf(project)));
+  for (const claim of await claimed(store.conn, project, 30)) {
+    await advance(store.conn, refOf(claim), { checkpoints: [succeededNode('a')] });
+    await finished(refOf(claim), 'Failed');
+  }
+  for (const run of runs) {
+    const { status } = await recordedAs(run, 'Failed');
+    expect(status).toMatchObject({ reason: 'Timeout', nodes: [{ id: 'a', phase: 'Succeeded' }] });
+    await gone(run);
+  }
+  expect(await store.conn.command('zcard', keysOf(project).out)).toBe(0);
+});
+
+test('a run that was made as an object is recorded in that object', async () => {
+  const made = await kube.create(runObjects, {
+    metadata: { namespace, name: 'by-hand' },
+    spec: { workflow: 'orders', test: true },
+  });
+  const uid = made.metadata.uid ?? '';
+  await accepted(store.conn, submissionOf(project, { run: 'by-hand', recordUid: uid, test: true }));
+  startRecorder();
+  await finished(await claimedOne(store.conn, project));
+  const object = await recordedAs('by-hand', 'Succeeded');
+  expect(object.metadata.uid).toBe(uid);
+  expect(object.metadata.annotations?.[ANNOTATION.recorded]).toBeUndefined();
+});
+
+test('a record that somebody deletes is not made again, and its run is cancelled', async () => {
+  startRecorder();
+  const run = await accepted(store.conn, submissionOf(project));
+  const ref = await claimedOne(store.conn, project);
+  await recordedAs(run, 'Running');
+  await kube.delete(runObjects, { namespace, name: run });
+  await advance(store.conn, ref, { checkpoints: [succeededNode('a')] });
+  await pollUntil(
+    'the request to cancel',
+    async () => (await stateOf(store.conn, project, run)).cancelRequested,
+    soon,
+  );
+  await finished(ref);
+  await gone(run);
+  expect(await objectOf(run)).toBeUndefined();
+});
+
+test('a run whose record says more already is let go, and the record stays', async () => {
+  const run = await accepted(store.conn, submissionOf(project));
+  const ref = await claimedOne(store.conn, project);
+  startRecorder();
+  const { metadata } = await recordedAs(run, 'Running');
+  const newer = { phase: 'Cancelled', epoch: 9_999_999_999_999, sequence: 9 };
+  await kube.patch(
+    runObjects,
+    { namespace, name: run },
+    { status: newer },
+    { type: 'merge', subresource: 'status' },
+  );
+  await finished(ref);
+  await gone(run);
+  expect(await objectOf(run)).toMatchObject({ metadata: { uid: metadata.uid }, status: newer });
+});
+
+test("a run whose name another's object has is kept as a line", async () => {
+  const run = await accepted(store.conn, submissionOf(project));
+  await kube.create(runObjects, { metadata: { namespace, name: run }, spec: { workflow: 'other' } });
+  await finished(await claimedOne(store.conn, project));
+  startRecorder();
+  await gone(run);
+  expect((await objectOf(run))?.spec.workflow).toBe('other');
+  expect(await readSummaries(store.conn, project, 'uid-orders', 1)).toMatchObject([{ run }]);
+});
+
+test('while the API server is away runs wait, within the history of their workflow, and are recorded when it is back', async () => {
+  const { conn } = store;
+  await setWorkflowLimits(conn, project, {
+    workflowUid: 'uid-orders',
+    policy: 'Queue',
+    deadlineMs: 60_000,
+    history: { succeeded: 3, failed: 2 },
+  });
+  const back = faults.always(() => true, 'reset');
+  startRecorder();
+  const succeeded: string[] = [];
+  for (let count = 0; count < 8; count += 1) succeeded.push(await ran());
+  const failed = [await ran('Failed'), await ran('Failed')];
+  await pollUntil(
+    'the surplus going',
+    async () => ((await readSummaries(conn, project, 'uid-orders', 50)) as unknown[]).length === 5,
+    soon,
+  );
+  for (const run of [...succeeded.slice(-3), ...failed])
+    expect(await readBrief(conn, project, run)).toBeDefined();
+  back();
+  for (const run of succeeded.slice(-3)) await recordedAs(run, 'Succeeded');
+  for (const run of failed) await recordedAs(run, 'Failed');
+  for (const run of succeeded.slice(0, 5)) expect(await objectOf(run)).toBeUndefined();
+  expect(await readCounts(conn, project, 'uid-orders')).toMatchObject({ succeeded: 8, failed: 2, active: 0 });
+});
+
+test('beyond the write budget failures are recorded first, and the totals are exact', async () => {
+  const { conn } = store;
+  await setWriteBudget(conn, project, 10);
+  const runs = { succeeded: [] as string[], failed: [] as string[] };
+  for (let count = 0; count < 40; count += 1) runs.succeeded.push(await ran());
+  for (let count = 0; count < 5; count += 1) runs.failed.push(await ran('Failed'));
+  startRecorder();
+  for (const run of runs.failed) await recordedAs(run, 'Failed');
+  await pollUntil(
+    'all being dealt with',
+    async () => (await conn.command('zcard', keysOf(project).out)) === 0,
+    {
+      timeoutMs: 25_000,
+      everyMs: 50,
+    },
+  );
+  const { items } = await kube.list(runObjects, { namespace });
+  expect(items.length).toBeLessThan(30);
+  expect(items.every(({ status }) => status?.completionTime !== undefined)).toBe(true);
+  expect(await readSummaries(conn, project, 'uid-orders', 100)).toHaveLength(45);
+  expect(await readCounts(conn, project, 'uid-orders')).toMatchObject({ succeeded: 40, failed: 5 });
+});
+
+test('a run with more output than a record holds is recorded with what fits, marked', async () => {
+  const { conn } = store;
+  startRecorder();
+  const run = await accepted(
+    conn,
+    submissionOf(project, {
+      input: JSON.stringify({ text_content: '', data_content: { a: 'y'.repeat(400_000) } }),
+    }),
+  );
+  const ref = await claimedOne(conn, project);
+  await advance(conn, ref, {
+    checkpoints: [{ id: 'trigger', phase: 'Succeeded', attempts: 1, outputIsInput: true }],
+  });
+  for (let count = 0; count < 15; count += 1)
+    await advance(conn, ref, { checkpoints: [succeededNode(`n${count}`, 'x'.repeat(500_000))] });
+  await finished(ref);
+  const { status } = await recordedAs(run, 'Succeeded');
+  const sizes = status?.nodes?.map(({ output }) => JSON.stringify(output).length) ?? [];
+  expect(sizes).toHaveLength(16);
+  expect(Math.max(...sizes)).toBeLessThan(66_000);
+  expect(sizes.reduce((a, b) => a + b, 0)).toBeLessThan(530_000);
+  expect(status?.nodes?.every(({ truncated }) => truncated)).toBe(true);
+});
+
+test('where the store lost its data nothing goes on, and the records stay as they were', async () => {
+  const { conn } = store;
+  const run = await accepted(conn, submissionOf(project, { dedupeKey: 'delivery-9' }));
+  startRecorder();
+  const ref = await claimedOne(conn, project);
+  await recordedAs(run, 'Running');
+  await conn.command('unlink', ...Object.values(keysOf(project)).filter((key) => typeof key === 'string'));
+  await conn.command('unlink', keysOf(project).run(run));
+  await openProject(conn, project);
+  expect(await finished(ref)).toEqual({ outcome: 'fenced' });
+  expect((await objectOf(run))?.status?.phase).toBe('Running');
+});

@@ -3,7 +3,14 @@
  * it always fits into the API server's store.
  */
 import { FAILURES, type FailureReason } from '../../api/reasons.ts';
-import { isTerminal, type NodePhase, type NodeStatus, type RunSpec, type RunStatus } from '../../api/run.ts';
+import {
+  isTerminal,
+  type NodePhase,
+  type NodeStatus,
+  type RunPhase,
+  type RunSpec,
+  type RunStatus,
+} from '../../api/run.ts';
 import type { NodeOutput } from '../../api/value.ts';
 import type { NodeState, RunState, RunSummary } from '../types.ts';
 
@@ -80,13 +87,22 @@ function statusOf(state: RunState, limits: RecordLimits, order: string[]): RunSt
   };
 }
 
+const PHASE_MEANS: Record<RunPhase, string> = {
+  Pending: 'The run waits for a runner.',
+  Running: 'A runner executes the run.',
+  Waiting: 'The run waits, and holds no runner.',
+  Succeeded: 'The run succeeded.',
+  Failed: 'The run failed.',
+  Cancelled: 'The run was cancelled.',
+};
+
 function succeeded(state: RunState): NonNullable<RunStatus['conditions']>[number] {
   const status = state.phase === 'Succeeded' ? 'True' : isTerminal(state.phase) ? 'False' : 'Unknown';
   return {
     type: 'Succeeded',
     status,
     reason: cut(state.reason ?? state.phase, REASON_LENGTH),
-    message: cut(state.message ?? `The run is ${state.phase.toLowerCase()}.`, MESSAGE_LENGTH),
+    message: cut(state.message ?? PHASE_MEANS[state.phase], MESSAGE_LENGTH),
     lastTransitionTime: rfc3339(state.endedAt ?? state.acceptedAt),
   };
 }

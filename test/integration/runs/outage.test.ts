@@ -42,9 +42,9 @@ test('a server that is killed has everything that it accepted, once, when it is 
   const { conn, redis } = store;
   const project = await newProject(conn);
   const acceptedRuns: string[] = [];
-  let stopped = false;
+  const stop = new AbortController();
   const client = async (name: string) => {
-    for (let count = 0; !stopped; count += 1) {
+    for (let count = 0; !stop.signal.aborted; count += 1) {
       const outcome = await submit(conn, submissionOf(project, { dedupeKey: `${name}-${count}` }));
       if (outcome.outcome === 'accepted') acceptedRuns.push(outcome.run);
     }
@@ -58,7 +58,7 @@ test('a server that is killed has everything that it accepted, once, when it is 
     await redis.restart();
     await conn.ready();
   }
-  stopped = true;
+  stop.abort();
   await Promise.all(clients);
   const states = await Promise.all(acceptedRuns.map((run) => stateOf(conn, project, run)));
   expect(new Set(acceptedRuns).size).toBe(acceptedRuns.length);

@@ -113,7 +113,8 @@ test('of two that take over one does', async () => {
   const project = await newProject(store.conn);
   await accepted(store.conn, submissionOf(project));
   const ref = await claimedOne(store.conn, project);
-  expect((await Promise.all([crash(ref), crash(ref)])).toSorted()).toEqual(['fenced', 'ready']);
+  const outcomes = await Promise.all([crash(ref), crash(ref)]);
+  expect(new Set(outcomes)).toEqual(new Set(['ready', 'fenced']));
 });
 
 test('after two crashes a run is executed alone, after the third it fails as Poison', async () => {

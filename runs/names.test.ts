@@ -1,0 +1,35 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { dedupeHash, keyedRunName, newRunName, randomText } from './names.ts';
+
+const label = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+const workflowName = fc.stringMatching(/^[a-z0-9]([-a-z0-9.]{0,61}[a-z0-9])?$/);
+
+test('every run name is a label of DNS, whatever the workflow and the key are called', () => {
+  fc.assert(
+    fc.property(workflowName, fc.string({ unit: 'binary', maxLength: 50 }), (workflow, key) => {
+      expect(newRunName(workflow)).toMatch(label);
+      expect(keyedRunName(workflow, dedupeHash('uid', key))).toMatch(label);
+    }),
+  );
+});
+
+test('a key names the same run each time, and another key or workflow another', () => {
+  const name = (uid: string, key: string) => keyedRunName('orders', dedupeHash(uid, key));
+  expect(name('a', 'k')).toBe(name('a', 'k'));
+  expect(name('a', 'k')).not.toBe(name('a', 'l'));
+  expect(name('a', 'k')).not.toBe(name('b', 'k'));
+  // What parts uid and key is part of neither.
+  expect(dedupeHash('a', 'bc')).not.toBe(dedupeHash('ab', 'c'));
+});
+
+test('names that are made later sort later', () => {
+  const times = [1_700_000_000_000, 1_700_000_000_001, 1_800_000_000_000, 2_900_000_000_000];
+  const names = times.map((now) => newRunName('orders', now));
+  expect(names.toSorted()).toEqual(names);
+});
+
+test('random text has the length that is asked for, of the characters of base 36', () => {
+  expect(randomText(5_000)).toMatch(/^[0-9a-z]{5000}$/);
+  expect(new Set(randomText(5_000)).size).toBe(36);
+});

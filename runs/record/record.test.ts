@@ -1,0 +1,202 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { runSpec, runStatus } from '../../api/run.ts';
+import type { NodeState, RunState } from '../types.ts';
+import { durationText, toRecord, toSummary } from './record.ts';
+
+const accepted = Date.parse('2026-01-02T03:04:05.000Z');
+const base: RunState = {
+  run: 'orders-1',
+  project: 'project',
+  workflow: 'orders',
+  workflowUid: 'uid',
+  revision: 'orders-abc',
+  trigger: 'webhook',
+  test: false,
+  phase: 'Succeeded',
+  epoch: 7,
+  sequence: 3,
+  acceptedAt: accepted,
+  startedAt: accepted + 500,
+  endedAt: accepted + 1_700,
+  cancelRequested: false,
+  crashes: 0,
+  input: '{"text_content":"","data_content":{"a":1},"headers":{"x-secret":"s"}}',
+  nodes: [],
+};
+const node = (changes: Partial<NodeState> = {}): NodeState => ({
+  id: 'a',
+  phase: 'Succeeded',
+  attempts: 1,
+  startedAt: accepted,
+  endedAt: accepted + 10,
+  ...changes,
+});
+const withText = (id: string, length: number) =>
+  node({ id, output: { text_content: 'x'.repeat(length), data_content: null } });
+
+test('a run that succeeded is recorded with its times, its duration and its condition', () => {
+  const { spec, status } = toRecord({
+    ...base,
+    nodes: [node({ usage: { inputTokens: 3, outputTokens: 5 } })],
+  });
+  expect(spec).toEqual({
+    workflow: 'orders',
+    revision: 'orders-abc',
+    trigger: { type: 'webhook' },
+    input: { text_content: '', data_content: { a: 1 } },
+  });
+  expect(status).toEqual({
+    phase: 'Succeeded',
+    epoch: 7,
+    sequence: 3,
+    acceptedTime: '2026-01-02T03:04:05.000Z',
+    startTime: '2026-01-02T03:04:05.500Z',
+    completionTime: '2026-01-02T03:04:06.700Z',
+    duration: '1.2s',
+    revision: 'orders-abc',
+    conditions: [
+      {
+        type: 'Succeeded',
+        status: 'True',
+        reason: 'Succeeded',
+        message: 'The run succeeded.',
+        lastTransitionTime: '2026-01-02T03:04:06.700Z',
+      },
+    ],
+    nodes: [
+      {
+        id: 'a',
+        phase: 'Succeeded',
+        attempts: 1,
+        startTime: '2026-01-02T03:04:05.000Z',
+        completionTime: '2026-01-02T03:04:05.010Z',
+        usage: { inputTokens: 3, outputTokens: 5 },
+      },
+    ],
+  });
+});
+
+test('a failed run says why, and what is too long for the record is cut', () => {
+  const long = { ...base, phase: 'Failed', reason: 'Timeout', message: 'ü'.repeat(9_000) } as const;
+  const { status } = toRecord(long);
+  expect(status).toMatchObject({ phase: 'Failed', reason: 'Timeout' });
+  expect(status.message).toHaveLength(4_096);
+  expect(status.conditions?.[0]).toMatchObject({ status: 'False', reason: 'Timeout' });
+});
+
+test('a run that has not ended has no end, and its condition is unknown', () => {
+  const { endedAt: _end, ...running } = base;
+  const { status } = toRecord({ ...running, phase: 'Running' });
+  expect(status.completionTime).toBeUndefined();
+  expect(status.duration).toBeUndefined();
+  expect(status.conditions?.[0]).toMatchObject({ status: 'Unknown', reason: 'Running' });
+});
+
+test('nodes stand in the order of the revision', () => {
+  const nodes = ['c', 'a', 'b'].map((id) => node({ id }));
+  const { status } = toRecord({ ...base, nodes }, undefined, ['b', 'c', 'a']);
+  expect(status.nodes?.map(({ id }) => id)).toEqual(['b', 'c', 'a']);
+});
+
+test('a node that had not ended when its run did may have had its effect where that is not repeated', () => {
+  const open = { phase: 'Running', attempts: 1 } as const;
+  const nodes = [
+    node({ ...open, id: 'mail', mark: { attempt: 1, atMostOnce: true } }),
+    node({ ...open, id: 'call', mark: { attempt: 1, atMostOnce: false } }),
+  ];
+  const phases = (phase: 'Failed' | 'Cancelled') =>
+    toRecord({ ...base, phase, nodes }).status.nodes?.map((it) => [it.phase, it.reason]);
+  expect(phases('Failed')).toEqual([
+    ['Unknown', 'EffectUnknown'],
+    ['Failed', undefined],
+  ]);
+  expect(phases('Cancelled')?.[1]).toEqual(['Cancelled', undefined]);
+});
+
+test('an output beyond 64 KiB is cut and marked; data that fits is kept whole', () => {
+  const data = { rows: [1, null, 'x'] };
+  const nodes = [
+    node({ id: 'text', output: { text_content: 'ü'.repeat(100_000), data_content: data } }),
+    node({ id: 'data', output: { text_content: 'short', data_content: 'y'.repeat(100_000) } }),
+    node({ id: 'fits', output: { text_content: 'short', data_content: data } }),
+  ];
+  const [text, dropped, fits] = toRecord({ ...base, nodes }).status.nodes ?? [];
+  expect(text).toMatchObject({ truncated: true, output: { data_content: data } });
+  expect(Buffer.byteLength(text?.output?.text_content ?? '')).toBeGreaterThan(55_000);
+  expect(dropped).toMatchObject({ truncated: true, output: { text_content: 'short', data_content: null } });
+  expect(fits).toMatchObject({ output: { text_content: 'short', data_content: data } });
+  expect(fits?.truncated).toBeUndefined();
+});
+
+test('all outputs together take at most 512 KiB', () => {
+  const nodes = Array.from({ length: 20 }, (_, index) => withText(`n${index}`, 60_000));
+  const listed = toRecord({ ...base, nodes }).status.nodes ?? [];
+  const bytes = listed.reduce(
+    (sum, { output }) => sum + JSON.stringify(output?.text_content ?? '').length,
+    0,
+  );
+  expect(bytes).toBeLessThanOrEqual(524_288);
+  expect(listed.slice(0, 8).every(({ truncated }) => truncated === undefined)).toBe(true);
+  expect(listed.slice(9).every(({ truncated }) => truncated)).toBe(true);
+});
+
+test('whatever a run holds, its record is one that the API server takes, and within its bounds', () => {
+  const text = fc.string({ unit: 'binary', maxLength: 400 });
+  const states = fc.record({
+    phase: fc.constantFrom('Running', 'Succeeded', 'Failed', 'Cancelled'),
+    message: text,
+    nodes: fc.array(
+      fc.record({
+        id: fc.constantFrom('a', 'b', 'c'),
+        phase: fc.constantFrom('Running', 'Succeeded', 'Skipped', 'Unknown'),
+        attempts: fc.nat(5),
+        output: fc.record({ text_content: text, data_content: fc.jsonValue() }),
+      }),
+      { maxLength: 5 },
+    ),
+  });
+  fc.assert(
+    fc.property(states, (changes) => {
+      const state = { ...base, ...changes } as RunState;
+      const { spec, status } = toRecord(state, { maxOutputBytes: 300, maxTotalBytes: 900 });
+      expect(runSpec.safeParse(spec).error).toBeUndefined();
+      expect(runStatus.safeParse(JSON.parse(JSON.stringify(status))).error).toBeUndefined();
+      for (const { output, truncated } of status.nodes ?? []) {
+        const size =
+          Buffer.byteLength(JSON.stringify(output?.text_content)) +
+          Buffer.byteLength(JSON.stringify(output?.data_content));
+        expect(size).toBeLessThanOrEqual(truncated ? 310 : 300);
+      }
+    }),
+  );
+});
+
+test('a line holds what a list shows', () => {
+  expect(toSummary({ ...base, reason: 'r', message: 'm'.repeat(5_000) })).toEqual({
+    run: 'orders-1',
+    workflow: 'orders',
+    phase: 'Succeeded',
+    trigger: 'webhook',
+    test: false,
+    acceptedAt: accepted,
+    startedAt: accepted + 500,
+    endedAt: accepted + 1_700,
+    reason: 'r',
+    message: 'm'.repeat(300),
+  });
+  expect(() => toSummary({ ...base, phase: 'Running' })).toThrow('ended');
+});
+
+test.each([
+  [0, '0ms'],
+  [999, '999ms'],
+  [1_234, '1.2s'],
+  [59_940, '59.9s'],
+  [59_960, '1m0s'],
+  [192_000, '3m12s'],
+  [7_500_000, '2h5m'],
+  [-5, '0ms'],
+])('%d ms are shown as %s', (milliseconds, text) => {
+  expect(durationText(milliseconds)).toBe(text);
+});

@@ -1,0 +1,32 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { defineScript } from './script.ts';
+
+const sources = ['./', './record/'].flatMap((folder) => {
+  const base = new URL(folder, import.meta.url);
+  return readdirSync(base)
+    .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
+    .map((name) => readFileSync(new URL(name, base), 'utf8'));
+});
+
+test('scripts reach keys by their declared names alone, never by names that they make up', () => {
+  const keys = 'meta q held live claims beats cancels out wf run ev dk done'.split(' ');
+  const calls = sources.flatMap((source) => [...source.matchAll(/redis\.call\('([A-Z]+)', ([^,)]+)/g)]);
+  expect(calls.length).toBeGreaterThan(80);
+  expect(calls.filter(([, , key = '']) => !keys.includes(key)).map(([text]) => text)).toEqual([]);
+});
+
+test('keys and arguments are locals by the names that they are declared with', () => {
+  const script = defineScript({ keys: ['meta', 'run'], args: ['first'], body: 'return first -- why' });
+  expect(script.lua).toBe(
+    ['#!lua', 'local meta, run = KEYS[1], KEYS[2]', 'local first = ARGV[1]', 'return first'].join('\n'),
+  );
+  expect(script.sha).toMatch(/^[0-9a-f]{40}$/);
+});
+
+test('what drains also runs in a full memory, and nothing else does', () => {
+  const first = (flags?: 'drains') =>
+    defineScript({ ...(flags && { flags }), keys: [], body: '' }).lua.split('\n')[0];
+  expect(first('drains')).toBe('#!lua flags=allow-oom');
+  expect(first()).toBe('#!lua');
+});

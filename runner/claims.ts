@@ -5,8 +5,9 @@
 import { sleep } from '../kube/clock.ts';
 import { advance } from '../runs/advance.ts';
 import { claimRuns } from '../runs/claim.ts';
+import { handBack } from '../runs/handback.ts';
 import { getRevision } from '../runs/project.ts';
-import type { Claim, ProjectUid, RunEnd } from '../runs/types.ts';
+import type { Claim, ClaimRef, ProjectUid, RunEnd } from '../runs/types.ts';
 import { waitForWork } from '../runs/wake.ts';
 import { StepError } from '../api/reasons.ts';
 import { RunExecution, type Conclusion, type ExecutionDeps } from './execute.ts';
@@ -23,6 +24,7 @@ export class Claims {
   /** What is executed here, by token: a run that was taken from us may come back while its old execution still ends. */
   readonly #held = new Map<string, { run: string; execution?: RunExecution }>();
   #ended = Promise.withResolvers<void>();
+  #left = false;
 
   constructor(deps: ClaimsDeps) {
     this.#deps = deps;
@@ -61,6 +63,7 @@ export class Claims {
 
   /** Stops what is executed, and hands back what cannot end. */
   leave(): void {
+    this.#left = true;
     for (const { execution } of this.#held.values()) execution?.leave();
   }
 
@@ -94,6 +97,8 @@ export class Claims {
   async #execute(claim: Claim): Promise<Conclusion> {
     const plan = this.#plans.get(claim.state.revision) ?? (await this.#plan(claim.state.revision));
     if (!plan) return 'abandoned';
+    // What waited for its plan, or for its turn, has not begun: another runner begins it.
+    if (this.#left) return this.#giveBack(claim);
     if ('phase' in plan) return this.#end(claim, plan);
     const execution = new RunExecution(claim, plan, this.#deps);
     this.#held.set(claim.token, { run: claim.state.run, execution });
@@ -122,12 +127,22 @@ export class Claims {
     return this.#end(claim, { phase: 'Failed', reason: 'Internal', message });
   }
 
+  async #giveBack(claim: Claim): Promise<Conclusion> {
+    const stored = await insist(() => handBack(this.#deps.conn, refOf(claim)), this.#deps.abandon);
+    if (stored?.outcome === 'fenced') return 'fenced';
+    return stored ? 'handed-back' : 'abandoned';
+  }
+
   async #end(claim: Claim, end: RunEnd): Promise<Conclusion> {
-    const ref = { project: claim.state.project, run: claim.state.run, token: claim.token };
+    const ref = refOf(claim);
     const stored = await insist(() => advance(this.#deps.conn, ref, { end }), this.#deps.abandon);
     if (stored?.outcome === 'fenced') return 'fenced';
     return stored ? end.phase : 'abandoned';
   }
+}
+
+function refOf({ state, token }: Claim): ClaimRef {
+  return { project: state.project, run: state.run, token };
 }
 
 function planOrEnd(plan: () => Plan): Plan | RunEnd {

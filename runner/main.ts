@@ -1,4 +1,5 @@
 /** The program of a runner pod: wires configuration, API server, run store and the runner. */
+import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import { createCache } from '../kube/cache.ts';
@@ -15,15 +16,17 @@ import { startRunner } from './runner.ts';
 import { createSecretReader } from './secrets.ts';
 
 /** From the end of patience to the end of the pod. */
-const LEAVE_MS = 5_000;
+const LEAVE_MS = 10_000;
 
 const { config, env } = runnerConfig();
-const { PROJECT_UID: project, POD_NAMESPACE: namespace, POD_NAME: runner, CONCURRENCY: concurrency } = config;
+const { PROJECT_UID: project, POD_NAMESPACE: namespace, POD_NAME: pod, CONCURRENCY: concurrency } = config;
+/** Of this process, not of the pod: a container that starts again must not pass for the one that died with its claims. */
+const runner = `${pod}_${randomBytes(4).toString('hex')}`;
 /** In an image the thread's program lies beside this one; outside, where it always lies. */
 const beatWorker = import.meta.url.endsWith('.mjs')
   ? { worker: new URL('./beatWorker.mjs', import.meta.url) }
   : {};
-const log = pino({ level: config.LOG_LEVEL, base: { program: 'runner', runner } });
+const log = pino({ level: config.LOG_LEVEL, base: { program: 'runner', pod, runner } });
 const stop = new AbortController();
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop.abort());
 

@@ -33,9 +33,12 @@ export type Runner = {
 };
 
 /** How long steps that were stopped may take to say how they ended: a little more than their own grace. */
-const LEAVE_MS = 3_000;
+const LEAVE_MS = 6_000;
 /** How long the records may catch up at the end. Other runners go on with what is left. */
 const LAST_RECORDS_MS = 1_000;
+
+/** After a defect in a loop. */
+const LOOP_PAUSE_MS = 1_000;
 
 /** Starts it. */
 export function startRunner(options: RunnerOptions): Runner {
@@ -45,10 +48,11 @@ export function startRunner(options: RunnerOptions): Runner {
   const abandon = new AbortController();
   const claims = new Claims({ ...options, abandon: abandon.signal });
   const cancels = watchCancels(conn, project, (run) => claims.cancel(run));
+  const takeover = createTakeover({ conn, project, runner, log, ...options.takeover });
   const loops = [
-    claims.run(claiming.signal),
-    createTakeover({ conn, project, runner, log, ...options.takeover }).run(serving.signal),
-    recorder?.run(serving.signal) ?? Promise.resolve(),
+    keepRunning('claims', (signal) => claims.run(signal), claiming.signal, log),
+    keepRunning('takeover', (signal) => takeover.run(signal), serving.signal, log),
+    ...(recorder ? [keepRunning('records', (signal) => recorder.run(signal), serving.signal, log)] : []),
   ];
   return {
     stop: async (patienceMs) => {
@@ -65,4 +69,21 @@ export function startRunner(options: RunnerOptions): Runner {
       await beats.stop();
     },
   };
+}
+
+/** Runs a loop until the signal is aborted. A defect in it is logged, and the loop begins anew: runs depend on it. */
+async function keepRunning(
+  loop: string,
+  run: (signal: AbortSignal) => Promise<void>,
+  signal: AbortSignal,
+  log: Log,
+): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      await run(signal);
+    } catch (error) {
+      log.error({ loop, err: error }, 'loop broke off and begins anew');
+      await sleep(LOOP_PAUSE_MS, signal);
+    }
+  }
 }

@@ -53,7 +53,7 @@ function judge(memory: Memory): NextSteps | undefined {
     memory.halt = {
       phase: 'Failed',
       reason: 'ConditionFailed',
-      message: `a condition failed: ${error.message}`,
+      message: error.message,
     };
   }
   return undefined;
@@ -98,9 +98,19 @@ function holds(memory: Memory, edge: GraphEdge): boolean {
   const condition = memory.plan.conditions.get(edge);
   const sources = memory.plan.graph.into.get(edge.to) ?? [];
   if (!condition || !sources.every(({ from }) => isEnded(memory.phases.get(from)))) return true;
-  const result = evaluateCondition(condition, scopeOf(memory));
+  const result = judgeEdge(edge, () => evaluateCondition(condition, scopeOf(memory)));
   memory.held.set(edge, result);
   return result;
+}
+
+/** Errors of a condition name its edge, as they do when a workflow is checked. */
+function judgeEdge({ from, to }: GraphEdge, judgement: () => boolean): boolean {
+  try {
+    return judgement();
+  } catch (error) {
+    if (!(error instanceof ExpressionError)) throw error;
+    throw new ExpressionError(`edge ${from} → ${to}: when: ${error.message}`);
+  }
 }
 
 function isPure(memory: Memory, id: string): boolean {

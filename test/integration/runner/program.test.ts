@@ -35,7 +35,7 @@ let redis: TestRedis;
 let model: ModelServer;
 let conn: RunStoreConnection;
 let project: TestProject;
-let folder: string;
+let folder: string | undefined;
 let child: ChildProcess;
 let url: string;
 let letThrough: () => void;
@@ -71,7 +71,8 @@ afterAll(async () => {
 });
 
 async function startProgram(): Promise<void> {
-  folder = await mkdtemp(join(tmpdir(), 'windlass-runner-'));
+  log.length = 0;
+  folder ??= await mkdtemp(join(tmpdir(), 'windlass-runner-'));
   const kubeconfig = join(folder, 'kubeconfig');
   const name = 'test';
   const config = {
@@ -164,3 +165,24 @@ test('on SIGTERM it ends in order, and hands back what cannot end in its time', 
   const claimed = await claimRuns(conn, { project: project.uid, runner: 'next', max: 10 });
   expect(claimed).toMatchObject({ outcome: 'claimed', claims: [{ state: { run, crashes: 0 } }] });
 });
+
+test('a container that starts again in its pod leaves the runs of the one that died to be taken over', async () => {
+  await startProgram();
+  const revision = await project.deploy(nodes);
+  model.setFault('hang');
+  const run = await project.send(revision, { name: 'Di' });
+  await project.until(run, (state) => state.nodes.some(({ id, phase }) => id === 'a' && phase === 'Running'));
+  const died = once(child, 'exit');
+  child.kill('SIGKILL');
+  await died;
+  model.setFault(undefined);
+  await startProgram();
+  await pollUntil(
+    'the end of the run',
+    async () => {
+      const state = await readRun(conn, project.uid, run);
+      return state && 'phase' in state && state.phase === 'Succeeded';
+    },
+    { timeoutMs: 50_000, everyMs: 200 },
+  );
+}, 90_000);

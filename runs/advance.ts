@@ -19,8 +19,8 @@ import type {
   TooLarge,
 } from './types.ts';
 
-export const VALUE_LIMIT_BYTES = 512 * 1024;
-export const RUN_LIMIT_BYTES = 8 * 1024 * 1024;
+const VALUE_LIMIT_BYTES = 512 * 1024;
+const RUN_LIMIT_BYTES = 8 * 1024 * 1024;
 /** In events; the node itself keeps the whole message. */
 const EVENT_MESSAGE_LENGTH = 300;
 
@@ -28,7 +28,7 @@ const EVENT_MESSAGE_LENGTH = 300;
 const ADVANCE = defineScript({
   flags: 'drains',
   keys: [...END_KEYS, 'claims'],
-  args: ['run_id', 'token', 'checkpoints', 'reply', 'phase', 'reason', 'message', 'end_event'],
+  args: ['run_id', 'token', 'checkpoints', 'outputs', 'reply', 'phase', 'reason', 'message', 'end_event'],
   body: `
     ${FENCE}
     ${NOW}
@@ -39,16 +39,16 @@ const ADVANCE = defineScript({
     local replies = reply ~= '' and not state[5]
     local added = replies and #reply or 0
     local fields = {}
-    for index = 9, #ARGV, 3 do
+    for index = 10, #ARGV, 3 do
       added = added + #ARGV[index + 1] - redis.call('HSTRLEN', run, ARGV[index])
       fields[#fields + 1] = ARGV[index]
       fields[#fields + 1] = ARGV[index + 1]
     end
     local bytes = tonumber(state[3]) + added
-    if (checkpoints == '1' or replies) and bytes > ${RUN_LIMIT_BYTES} then
+    if (outputs == '1' or replies) and bytes > ${RUN_LIMIT_BYTES} then
       return 'too-large'
     end
-    for index = 9, #ARGV, 3 do
+    for index = 10, #ARGV, 3 do
       emit(ARGV[index + 2])
     end
     if replies then
@@ -78,8 +78,8 @@ const ADVANCE = defineScript({
 
 /**
  * Stores checkpoints, reply, start marks and end of a run, in one round trip and with one fsync. Of several replies
- * the first is kept. Refuses a value above 512 KiB, and checkpoints and replies with which the run is above 8 MiB; start
- * marks and ends are never refused.
+ * the first is kept. Refuses a value above 512 KiB, and outputs and replies with which the run is above 8 MiB; start
+ * marks, ends, and checkpoints that say only how a node ended are never refused.
  */
 export async function advance(
   conn: RunStoreConnection,
@@ -98,6 +98,7 @@ export async function advance(
         ref.run,
         ref.token,
         checkpoints.length > 0 ? '1' : '0',
+        checkpoints.some(({ output }) => output !== undefined) ? '1' : '0',
         replyText,
         ...(end ? endArgs(end) : ['', '', '', '']),
         ...nodes,

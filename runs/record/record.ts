@@ -59,12 +59,13 @@ export function toSummary(state: RunState): RunSummary {
 }
 
 function specOf(state: RunState, { maxOutputBytes }: RecordLimits): RunSpec {
-  const input = JSON.parse(state.input) as Partial<NodeOutput>;
+  // A test run that was given no input takes the trigger's test data, which its first node shows.
+  const input = state.input === '' ? undefined : (JSON.parse(state.input) as Partial<NodeOutput>);
   return {
     workflow: state.workflow,
     revision: state.revision,
     trigger: { type: state.trigger, ...(state.dedupeKey !== undefined && { key: state.dedupeKey }) },
-    input: fit(input, maxOutputBytes).output,
+    ...(input && { input: fit(input, maxOutputBytes).output }),
     ...(state.test && { test: true }),
     ...(state.retryOf !== undefined && { retryOf: state.retryOf }),
   };

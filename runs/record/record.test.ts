@@ -200,3 +200,12 @@ test.each([
 ])('%d ms are shown as %s', (milliseconds, text) => {
   expect(durationText(milliseconds)).toBe(text);
 });
+
+test('a test run that was given no input is recorded without one, so that it does not look like null', () => {
+  expect(toRecord({ ...base, test: true, input: '' }).spec).toEqual({
+    workflow: 'orders',
+    revision: 'orders-abc',
+    trigger: { type: 'webhook' },
+    test: true,
+  });
+});

@@ -5,7 +5,7 @@ import { appendEvents } from '../../../runs/events.ts';
 import { handBack } from '../../../runs/handback.ts';
 import { keysOf } from '../../../runs/keys.ts';
 import { readCounts } from '../../../runs/read.ts';
-import type { ClaimRef } from '../../../runs/types.ts';
+import type { ClaimRef, NodeState } from '../../../runs/types.ts';
 import {
   accepted,
   claimedOne,
@@ -131,6 +131,23 @@ test('a value above 512 KiB is refused and nothing of the step is stored', async
     limitBytes: 524_288,
   });
   expect((await stateOf(conn, ref.project, ref.run)).nodes).toEqual([]);
+});
+
+test('a run that is full to the brim still takes how a node failed, and its end', async () => {
+  const { conn } = store;
+  const ref = await running();
+  const filled = (id: string, length: number) =>
+    checkpoint(conn, ref, [succeededNode(id, 'x'.repeat(length))]);
+  for (let count = 0; count < 16; count += 1) await filled(`n${count}`, 500_000);
+  for (let length = 262_144; length >= 1; length /= 2) await filled(`half${length}`, length);
+  expect(await advance(conn, ref, { starts: [start('late'), start('later'), start('latest')] })).toEqual(
+    done,
+  );
+  const failed: NodeState = { id: 'late', phase: 'Failed', attempts: 1, reason: 'OutputTooLarge' };
+  expect(await checkpoint(conn, ref, [failed])).toEqual(done);
+  expect(await advance(conn, ref, { checkpoints: [failed], end: { phase: 'Failed' } })).toMatchObject({
+    outcome: 'done',
+  });
 });
 
 test('a run above 8 MiB takes no more output, and can still end', async () => {

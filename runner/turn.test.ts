@@ -123,7 +123,11 @@ test('conditions choose the branch, and what is not taken is skipped', () => {
 test('a condition that cannot be judged fails the run', () => {
   const edges = [{ from: 'trigger', to: 'reply', when: 'nodes.trigger.data_content.missing > 2' }];
   const step = turn(open(revision([webhook, reply('reply')], edges)));
-  expect(step?.end).toMatchObject({ phase: 'Failed', reason: 'ConditionFailed' });
+  expect(step?.end).toMatchObject({
+    phase: 'Failed',
+    reason: 'ConditionFailed',
+    message: expect.stringContaining('edge trigger → reply: when: '),
+  });
   expect(phases(step?.checkpoints)).toMatchObject({ reply: 'Skipped' });
 });
 

@@ -109,7 +109,9 @@ function judgeEdge({ from, to }: GraphEdge, judgement: () => boolean): boolean {
     return judgement();
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
-    throw new ExpressionError(`edge ${from} → ${to}: when: ${error.message}`);
+    const { code, detail, position } = error;
+    const path = `edge ${from} → ${to}: when`;
+    throw new ExpressionError(code, detail, { path, ...(position && { position }) });
   }
 }
 

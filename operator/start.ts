@@ -13,7 +13,7 @@ import { createGatewayView } from './gateways/view.ts';
 import { serveHealth } from './health.ts';
 import { createMetrics } from './metrics.ts';
 import { createProjectStore } from './store/projects.ts';
-import { servedRevisions } from './store/served.ts';
+import { servedWorkflows } from './store/served.ts';
 import { ensureStoreSecret, readOperatorPassword } from './store/secret.ts';
 import { createWorld, startWorld, synced } from './world.ts';
 
@@ -55,7 +55,7 @@ export async function runOperator(options: OperatorOptions): Promise<void> {
   if (conn && (await isSynced(world, signal))) {
     const gateways = createGatewayView(clock);
     feedGatewayView(gateways, world, config.GATEWAY_SERVICES);
-    const store = createProjectStore(conn, (project) => servedRevisions(client, world, project));
+    const store = createProjectStore(conn, (project) => servedWorkflows(client, world, project));
     const refusedPools = new Map<string, string>();
     const parts = { client, world, conn, store, gateways, refusedPools };
     const context: OperatorContext = { ...parts, config, log, clock };

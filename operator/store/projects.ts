@@ -1,7 +1,7 @@
 /**
  * What the run store must hold before a workflow's route opens: the project's place, the revision and the limits. What
- * was put is remembered with the id of the store's data, so that a reconcile that changes nothing sends nothing, and a
- * store that was wiped gets all of it again.
+ * was put is remembered with the id of the store's data, so that a reconcile that changes nothing sends nothing. A store
+ * that was wiped gets all of it again: the revisions before the project has its place, since runs enter from then on.
  */
 import type { Revision } from '../../api/revision.ts';
 import { canonicalJson } from '../../kube/apply.ts';
@@ -12,7 +12,10 @@ import type { ProjectUid, Unavailable, WorkflowLimits } from '../../runs/types.t
 
 export type NamedRevision = { name: string; revision: Revision };
 
-type StoredWorkflow = { revision: NamedRevision; limits: WorkflowLimits };
+export type StoredWorkflow = { revision: NamedRevision; limits: WorkflowLimits };
+
+/** What a route serves: its revision, and the limits of its workflow where that exists. */
+export type ServedWorkflow = { revision: NamedRevision; limits?: WorkflowLimits };
 
 type Done = { outcome: 'done' } | Unavailable;
 
@@ -32,52 +35,82 @@ export type ProjectStore = {
 type Project = {
   /** Of the store's data; undefined when they were found to be gone. */
   id: string | undefined;
-  /** By the workflow's uid: what was put, as text. */
-  put: Map<string, string>;
+  /** By the workflow's uid: what was put, as text and as limits. */
+  put: Map<string, { text: string; limits: WorkflowLimits }>;
 };
 
 /**
- * `served` gives the revisions that the project's routes name: they are in the store before it accepts events, because a
- * wiped store is open to the gateway again as soon as the project has its place.
+ * `served` gives what the project's routes serve: the revisions are in the store before it accepts events, because a
+ * wiped store is open to the gateway and to runners again as soon as the project has its place. The limits need that
+ * place, and follow at once.
  */
 export function createProjectStore(
   conn: RunStoreConnection,
-  served: (project: ProjectUid) => Promise<NamedRevision[]>,
+  served: (project: ProjectUid) => Promise<ServedWorkflow[]>,
 ): ProjectStore {
   const projects = new Map<ProjectUid, Project>();
   const going = new Map<ProjectUid, Set<string>>();
   const lost = new Set<ProjectUid>();
 
-  async function seed(project: ProjectUid): Promise<Done> {
-    for (const { name, revision } of await served(project)) {
-      const put = await putRevision(conn, project, name, revision);
+  async function seedRevisions(project: ProjectUid, workflows: readonly ServedWorkflow[]): Promise<Done> {
+    for (const { revision } of workflows) {
+      const put = await putRevision(conn, project, revision.name, revision.revision);
       if (put.outcome === 'unavailable') return put;
     }
     return { outcome: 'done' };
   }
 
+  async function seedLimits(project: ProjectUid, workflows: readonly ServedWorkflow[]): Promise<Done> {
+    for (const { limits } of workflows) {
+      const set = limits ? await setWorkflowLimits(conn, project, limits) : undefined;
+      if (set?.outcome === 'unavailable') return set;
+    }
+    return { outcome: 'done' };
+  }
+
+  /** Whether a project that was open has lost its place; asking does not give it one. */
+  async function isGone(project: ProjectUid): Promise<boolean | Unavailable> {
+    const [known] = projects.get(project)?.put.values() ?? [];
+    if (!known) return false;
+    const asked = await setWorkflowLimits(conn, project, known.limits);
+    if (asked.outcome === 'done') return false;
+    return asked.why === 'no-store' ? true : asked;
+  }
+
   async function open(project: ProjectUid): Promise<Done> {
     const before = projects.get(project);
-    const seeded = before?.id === undefined ? await seed(project) : undefined;
-    if (seeded?.outcome === 'unavailable') return seeded;
+    const gone = before?.id === undefined ? true : await isGone(project);
+    if (typeof gone === 'object') return gone;
+    const workflows = gone ? await served(project) : [];
+    const seeded = await seedRevisions(project, workflows);
+    if (seeded.outcome === 'unavailable') return seeded;
     const opened = await openProject(conn, project);
     if (opened.outcome === 'unavailable') return opened;
     if (before?.id === opened.id) return { outcome: 'done' };
-    if (before) lost.add(project);
-    projects.set(project, { id: opened.id, put: new Map() });
-    // Gone since the last look: what was served has to be put back at once.
-    return before?.id === undefined ? { outcome: 'done' } : seed(project);
+    // Where an operator that has just started finds routes without a place, the store was wiped before it came.
+    if (before !== undefined || (opened.fresh && workflows.length > 0)) lost.add(project);
+    // Other data came since the look above: what was served has to be put there at once.
+    const others = gone ? workflows : await served(project);
+    const again: Done = gone ? seeded : await seedRevisions(project, others);
+    const limited = again.outcome === 'done' ? await seedLimits(project, others) : again;
+    projects.set(project, {
+      id: limited.outcome === 'done' ? opened.id : undefined,
+      put: new Map(),
+    });
+    return limited;
   }
 
   async function putWorkflow(project: ProjectUid, { revision, limits }: StoredWorkflow): Promise<Done> {
     const text = canonicalJson({ revision: revision.name, limits });
-    if (projects.get(project)?.put.get(limits.workflowUid) === text) return { outcome: 'done' };
+    if (projects.get(project)?.put.get(limits.workflowUid)?.text === text) return { outcome: 'done' };
     const isOpen = projects.get(project)?.id !== undefined;
     const opened = isOpen ? undefined : await open(project);
     if (opened?.outcome === 'unavailable') return opened;
+    // Nobody repeats older limits while these are on their way.
+    projects.get(project)?.put.delete(limits.workflowUid);
     const stored = await putRevision(conn, project, revision.name, revision.revision);
     const result = stored.outcome === 'done' ? await setWorkflowLimits(conn, project, limits) : stored;
-    if (result.outcome === 'done') projects.get(project)?.put.set(limits.workflowUid, text);
+    if (result.outcome === 'done') projects.get(project)?.put.set(limits.workflowUid, { text, limits });
     // It was wiped since it was opened: the next attempt opens it again.
     else if (result.why === 'no-store') projects.set(project, { id: undefined, put: new Map() });
     return result;

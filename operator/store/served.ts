@@ -1,22 +1,27 @@
-/** The revisions that a project's routes name, from the API server. */
+/** What a project's routes serve: the revisions from the API server, the limits from the workflows. */
 import type { Revision } from '../../api/revision.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import { controllerRevisions } from '../../kube/resource.ts';
 import type { ProjectUid } from '../../runs/types.ts';
 import type { World } from '../world.ts';
-import type { NamedRevision } from './projects.ts';
+import { limitsOf } from '../workflow/limits.ts';
+import type { ServedWorkflow } from './projects.ts';
 
 /** Reads them. A revision that does not exist any more is left out. */
-export async function servedRevisions(
+export async function servedWorkflows(
   client: Pick<KubeClient, 'find'>,
-  { namespaces, routes }: Pick<World, 'namespaces' | 'routes'>,
+  { namespaces, routes, workflows }: Pick<World, 'namespaces' | 'routes' | 'workflows'>,
   project: ProjectUid,
-): Promise<NamedRevision[]> {
+): Promise<ServedWorkflow[]> {
   const namespace = namespaces.list().find(({ metadata }) => metadata.uid === project)?.metadata.name;
-  const found: NamedRevision[] = [];
+  const found: ServedWorkflow[] = [];
   for (const { spec } of namespace === undefined ? [] : routes.list(namespace)) {
     const object = await client.find(controllerRevisions, { namespace, name: spec.revision });
-    if (object) found.push({ name: spec.revision, revision: object.data as Revision });
+    if (!object) continue;
+    const workflow = workflows.get(namespace, spec.workflow);
+    const isOwn = workflow?.metadata.uid === spec.workflowUID;
+    const revision = { name: spec.revision, revision: object.data as Revision };
+    found.push({ revision, ...(workflow && isOwn && { limits: limitsOf(workflow) }) });
   }
   return found;
 }

@@ -1,0 +1,69 @@
+/** What the operator puts into the run store of a project, and in which order. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Revision } from '../../../api/revision.ts';
+import { createProjectStore, type ServedWorkflow } from '../../../operator/store/projects.ts';
+import { keysOf } from '../../../runs/keys.ts';
+import { startRunStore, type TestStore } from '../../support/runStore.ts';
+
+const revision = { name: 'orders-1', revision: { steps: [] } as unknown as Revision };
+const limits = { workflowUid: 'uid-orders', concurrency: 1, policy: 'Reject', deadlineMs: 60_000 } as const;
+
+let store: TestStore;
+
+beforeAll(async () => {
+  store = await startRunStore();
+}, 60_000);
+
+afterAll(() => store?.stop());
+
+/** A project store, and whether the project had its place each time that was read what its routes serve. */
+function watched(project: string, routes: ServedWorkflow[]) {
+  const hadPlace: boolean[] = [];
+  const projects = createProjectStore(store.conn, async () => {
+    hadPlace.push((await store.conn.command('exists', keysOf(project).meta)) === 1);
+    return routes;
+  });
+  return { projects, hadPlace };
+}
+
+const held = async (project: string) => ({
+  revision: await store.conn.command('exists', keysOf(project).rev(revision.name)),
+  limit: await store.conn.command('hget', keysOf(project).wf(limits.workflowUid), 'limit'),
+});
+
+test('a store that was emptied gets the revisions before it opens, and the limits with it', async () => {
+  const routes: ServedWorkflow[] = [];
+  const { projects, hadPlace } = watched('emptied', routes);
+  await projects.putWorkflow('emptied', { revision, limits });
+  routes.push({ revision, limits });
+  expect(await projects.check('emptied')).toEqual({ outcome: 'done', lost: false });
+  expect(hadPlace).toEqual([false]);
+  await store.conn.command('flushall');
+  expect(await projects.check('emptied')).toEqual({ outcome: 'done', lost: true });
+  expect(hadPlace).toEqual([false, false]);
+  expect(await held('emptied')).toEqual({ revision: 1, limit: '1' });
+  expect(await projects.check('emptied')).toEqual({ outcome: 'done', lost: false });
+});
+
+test('an operator that starts after the store was emptied knows that by the routes', async () => {
+  const { projects } = watched('restarted', [{ revision, limits }]);
+  expect(await projects.check('restarted')).toEqual({ outcome: 'done', lost: true });
+  expect(await held('restarted')).toEqual({ revision: 1, limit: '1' });
+  const successor = watched('restarted', [{ revision, limits }]).projects;
+  expect(await successor.check('restarted')).toEqual({ outcome: 'done', lost: false });
+});
+
+test('a project that is new has lost nothing', async () => {
+  const { projects } = watched('new', []);
+  await projects.putWorkflow('new', { revision, limits });
+  expect(await projects.check('new')).toEqual({ outcome: 'done', lost: false });
+});
+
+test('a store that was replaced by another one with a place gets everything, too', async () => {
+  const { projects } = watched('replaced', [{ revision, limits }]);
+  await projects.putWorkflow('replaced', { revision, limits });
+  await store.conn.command('flushall');
+  await store.conn.command('hset', keysOf('replaced').meta, 'id', 'another');
+  expect(await projects.check('replaced')).toEqual({ outcome: 'done', lost: true });
+  expect(await held('replaced')).toEqual({ revision: 1, limit: '1' });
+});

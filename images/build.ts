@@ -73,9 +73,22 @@ export async function buildAndLoadImages(cluster: Cluster, progress: Progress): 
     const plan = await (withDocker ? planWithDocker() : planFromThisMachine());
     const known = await imagesOfNodes(cluster);
     const missing = plan.wanted.filter((image) => !known.has(image.reference));
-    if (missing.length > 0) await buildAndLoad(plan, missing, cluster, update);
+    if (missing.length > 0) {
+      requireLoading(cluster, missing);
+      await buildAndLoad(plan, missing, cluster, update);
+    }
     return plan.references;
   });
+}
+
+/** Throws, before minutes go into building, for a cluster into which nothing can be loaded. */
+function requireLoading({ provider }: Cluster, missing: Image[]): void {
+  if (provider !== 'current') return;
+  const names = missing.map((image) => image.reference).join(', ');
+  throw new Error(
+    `the nodes of this cluster do not have ${names}, and nothing can be loaded into a cluster that is not ours. ` +
+      'Install the chart by hand with images from a registry (README.md), or leave WINDLASS_CLUSTER out',
+  );
 }
 
 type NodeList = { items: { status: { images?: { names?: string[] }[] } }[] };

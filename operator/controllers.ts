@@ -60,6 +60,7 @@ export function createControllers(context: OperatorContext, metrics: OperatorMet
     { name: 'counts', queue: queues.counts, reconcile: (key) => counts.reconcile(key) },
   ];
   wakeWorkflows(context, queues.workflow);
+  noteGoneWorkflows(context);
   wakeProjects(world, queues.project);
   watchInto(world.credentials, queues.credential, ifSpecChanged(ownKey));
   wakeRuns(world, queues.run);
@@ -119,6 +120,23 @@ function wakeWorkflows({ world, gateways }: OperatorContext, queue: Queue): void
     const routes =
       changed === 'all' ? world.routes.list() : changed.flatMap((uid) => world.routes.byIndex(BY_UID, uid));
     for (const { metadata } of routes) queue.add(objectKey(metadata));
+  });
+}
+
+/**
+ * Of a workflow that was deleted its route may be gone before anybody looks at it, and events may have come in until then.
+ * Both objects say which workflow it was. Comes before the projects are woken, which then cancel its runs.
+ */
+function noteGoneWorkflows({ world, store }: OperatorContext): void {
+  world.workflows.onChange(({ type, object: { metadata } }) => {
+    const project = world.namespaces.get(undefined, metadata.namespace ?? '')?.metadata.uid;
+    if (type === 'deleted' && project !== undefined) store.noteGone(project, metadata.uid ?? '');
+  });
+  world.routes.onChange(({ type, object: { metadata, spec } }) => {
+    const workflow = world.workflows.get(metadata.namespace, spec.workflow);
+    // A route that somebody deleted comes back, and its runs go on.
+    const isGone = type === 'deleted' && workflow?.metadata.uid !== spec.workflowUID;
+    if (isGone) store.noteGone(spec.projectUID, spec.workflowUID);
   });
 }
 

@@ -24,6 +24,8 @@ export type ProjectStore = {
   putWorkflow(project: ProjectUid, workflow: StoredWorkflow): Promise<Done>;
   /** Cancels the runs of a workflow that is gone and forgets it: now, or as far as that is not possible, with a `check`. */
   dropWorkflow(project: ProjectUid, workflowUid: string): Promise<void>;
+  /** Remembers that a workflow is gone: the next `check` cancels its runs and forgets it. */
+  noteGone(project: ProjectUid, workflowUid: string): void;
   /** Whether runs of workflows that are gone have not ended yet. */
   isDraining(project: ProjectUid): boolean;
   /** Makes the project's place if there is none. `lost`: there was one, and it has been gone since the last call. */
@@ -134,10 +136,15 @@ export function createProjectStore(
     if (workflows.size === 0) going.delete(project);
   }
 
+  function noteGone(project: ProjectUid, workflowUid: string): void {
+    going.set(project, (going.get(project) ?? new Set()).add(workflowUid));
+  }
+
   return {
     putWorkflow,
+    noteGone,
     dropWorkflow: async (project, workflowUid) => {
-      going.set(project, (going.get(project) ?? new Set()).add(workflowUid));
+      noteGone(project, workflowUid);
       await dropGoing(project);
     },
     isDraining: (project) => going.has(project),

@@ -180,16 +180,19 @@ function nextAction({ facts, routing, retryAfterMs }: Effect, violations: readon
   return done();
 }
 
-/** The workflow is gone, or going: its route closes at once; what else it owns the garbage collector takes. */
+/**
+ * The workflow is gone, or going: its route closes at once; what else it owns the garbage collector takes. Its runs go
+ * before the route does, which is what says that they are there: whoever is killed in between begins again.
+ */
 async function remove({ client, world, store }: OperatorContext, { namespace, name }: Key): Promise<Action> {
   const route = await world.routes.getFresh(namespace, name);
   if (!route) return done();
   const { uid } = route.metadata;
+  await store.dropWorkflow(route.spec.projectUID, route.spec.workflowUID);
   await client.delete(
     webhookRoutes,
     { namespace, name },
     { ...(uid !== undefined && { preconditions: { uid } }) },
   );
-  await store.dropWorkflow(route.spec.projectUID, route.spec.workflowUID);
   return done();
 }

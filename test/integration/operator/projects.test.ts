@@ -2,8 +2,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Revision } from '../../../api/revision.ts';
 import { createProjectStore, type ServedWorkflow } from '../../../operator/store/projects.ts';
+import { liveRuns } from '../../../runs/project.ts';
 import { keysOf } from '../../../runs/keys.ts';
-import { startRunStore, type TestStore } from '../../support/runStore.ts';
+import { accepted, startRunStore, submissionOf, type TestStore } from '../../support/runStore.ts';
 
 const revision = { name: 'orders-1', revision: { steps: [] } as unknown as Revision };
 const limits = { workflowUid: 'uid-orders', concurrency: 1, policy: 'Reject', deadlineMs: 60_000 } as const;
@@ -51,6 +52,18 @@ test('an operator that starts after the store was emptied knows that by the rout
   expect(await held('restarted')).toEqual({ revision: 1, limit: '1' });
   const successor = watched('restarted', [{ revision, limits }]).projects;
   expect(await successor.check('restarted')).toEqual({ outcome: 'done', lost: false });
+});
+
+test('the runs of a workflow that was noted as gone are cancelled by the next look', async () => {
+  const { projects } = watched('going', []);
+  await projects.putWorkflow('going', { revision, limits });
+  await accepted(store.conn, submissionOf('going', { workflowUid: limits.workflowUid }));
+  projects.noteGone('going', limits.workflowUid);
+  expect(projects.isDraining('going')).toBe(true);
+  await projects.check('going');
+  expect(projects.isDraining('going')).toBe(false);
+  expect(await liveRuns(store.conn, 'going', limits.workflowUid)).toEqual([]);
+  expect((await held('going')).limit).toBeNull();
 });
 
 test('a project that is new has lost nothing', async () => {

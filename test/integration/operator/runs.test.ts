@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import type { RunSpec } from '../../../api/run.ts';
 import { controllerRevisions } from '../../../kube/resource.ts';
-import { workflowRuns, workflows } from '../../../operator/resources.ts';
+import { webhookRoutes, workflowRuns, workflows } from '../../../operator/resources.ts';
 import { liveRuns } from '../../../runs/project.ts';
 import { readRun } from '../../../runs/read.ts';
 import { submit } from '../../../runs/submit.ts';
@@ -141,6 +141,21 @@ test('the runs of a workflow that is deleted are cancelled', async () => {
   await create('one');
   await submitted('one');
   await stage.client.delete(workflows, { namespace, name: 'hello' });
+  await expect.poll(() => liveRuns(stage.conn, uid, workflow), WITHIN).toEqual([]);
+});
+
+test('the runs of a workflow whose route was gone first are cancelled; a route that is deleted costs no run', async () => {
+  const workflow = await applyWorkflow();
+  await create('one');
+  await submitted('one');
+  const ref = { namespace, name: 'hello' };
+  const { uid: first } = (await stage.client.get(webhookRoutes, ref)).metadata;
+  await stage.client.delete(webhookRoutes, ref);
+  const isBack = async () => (await stage.client.get(webhookRoutes, ref)).metadata.uid !== first;
+  await pollUntil('the route back', isBack, SOON);
+  await stage.waitFor(namespace, 'hello', READY);
+  expect(await liveRuns(stage.conn, uid, workflow)).toEqual(['one']);
+  await Promise.all([stage.client.delete(webhookRoutes, ref), stage.client.delete(workflows, ref)]);
   await expect.poll(() => liveRuns(stage.conn, uid, workflow), WITHIN).toEqual([]);
 });
 

@@ -16,6 +16,8 @@ export type OperatorContext = {
   gateways: GatewayView;
   /** By namespace: why the API server refuses the operator a runner pool there. */
   refusedPools: Map<string, string>;
+  /** By namespace: the Secrets that the runners' Role names, as it was applied last by this process. */
+  grantedSecrets: Map<string, readonly string[]>;
   config: OperatorConfig;
   log: Log;
   clock: Clock;

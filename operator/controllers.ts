@@ -52,7 +52,7 @@ export function createControllers(context: OperatorContext, metrics: OperatorMet
     {
       name: 'project',
       queue: queues.project,
-      reconcile: createProjectReconciler(context, { onLost, onRefusal: wakeAll }),
+      reconcile: createProjectReconciler(context, { onLost, onRights: wakeAll }),
     },
     { name: 'credential', queue: queues.credential, reconcile: (key) => reconcileCredential(context, key) },
     { name: 'run', queue: queues.run, reconcile: createRunReconciler(context) },
@@ -149,7 +149,10 @@ function wakeProjects(world: World, queue: Queue): void {
 }
 
 function wakeRuns(world: World, queue: Queue): void {
-  watchInto(world.runs, queue, (run) => (isNew(run) || isToBeCancelled(run) ? [keyOf(run)] : []));
+  watchInto(world.runs, queue, (run, { type }) => {
+    const isCutOff = type === 'deleted' && !isTerminal(run.status?.phase);
+    return isCutOff || isNew(run) || isToBeCancelled(run) ? [keyOf(run)] : [];
+  });
   // Runs may wait for their workflow.
   watchInto(world.routes, queue, (route) =>
     world.runs.byIndex(BY_WORKFLOW, inNamespaceOf(route, route.spec.workflow)).filter(isNew).map(keyOf),

@@ -57,7 +57,8 @@ export async function runOperator(options: OperatorOptions): Promise<void> {
     feedGatewayView(gateways, world, config.GATEWAY_SERVICES);
     const store = createProjectStore(conn, (project) => servedWorkflows(client, world, project));
     const refusedPools = new Map<string, string>();
-    const parts = { client, world, conn, store, gateways, refusedPools };
+    const grantedSecrets = new Map<string, readonly string[]>();
+    const parts = { client, world, conn, store, gateways, refusedPools, grantedSecrets };
     const context: OperatorContext = { ...parts, config, log, clock };
     await lead(options, client, async (signal) => {
       metrics.leading(true);

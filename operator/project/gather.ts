@@ -1,6 +1,7 @@
 /** What a project needs, from what its namespace holds. Pure but for reading caches. */
 import { secretRefs } from '../../api/credential.ts';
 import { isTerminal } from '../../api/run.ts';
+import type { WorkflowSpec } from '../../api/workflow.ts';
 import type { World } from '../world.ts';
 import { credentialRefs } from '../workflow/references.ts';
 
@@ -19,7 +20,20 @@ export function secretsInUse(
   { workflows, credentials }: Pick<World, 'workflows' | 'credentials'>,
   namespace: string,
 ): string[] {
-  const names = workflows.list(namespace).flatMap(({ spec }) => credentialRefs(spec).map(({ name }) => name));
+  return secretsOf(
+    { credentials },
+    namespace,
+    workflows.list(namespace).map(({ spec }) => spec),
+  );
+}
+
+/** The Secrets of the credentials that the specs name, each once, sorted. */
+export function secretsOf(
+  { credentials }: Pick<World, 'credentials'>,
+  namespace: string,
+  specs: readonly WorkflowSpec[],
+): string[] {
+  const names = specs.flatMap((spec) => credentialRefs(spec).map(({ name }) => name));
   const secrets = [...new Set(names)].flatMap((name) => {
     const credential = credentials.get(namespace, name);
     return credential ? secretRefs(credential.spec).map((ref) => ref.name) : [];

@@ -53,18 +53,20 @@ export type ProjectReconciler = (key: Key) => Promise<Action>;
 export type ProjectEvents = {
   /** The run store has lost the data of the project in this namespace. */
   onLost: (namespace: string) => void;
-  /** The API server refuses the pool in this namespace, or does not any more. */
-  onRefusal: (namespace: string) => void;
+  /** The API server refuses the pool in this namespace, or does not any more; or its runners were granted other rights. */
+  onRights: (namespace: string) => void;
 };
 
 /** Creates the reconciler. */
 export function createProjectReconciler(context: OperatorContext, events: ProjectEvents): ProjectReconciler {
   const reconcile = createPoolReconciler(context, events);
-  const { refusedPools } = context;
+  const { refusedPools, grantedSecrets } = context;
   return async ({ name: namespace }) => {
+    const granted = grantedSecrets.get(namespace);
     try {
       const action = await reconcile(namespace);
-      if (refusedPools.delete(namespace)) events.onRefusal(namespace);
+      if (refusedPools.delete(namespace) || grantedSecrets.get(namespace) !== granted)
+        events.onRights(namespace);
       return action;
     } catch (error) {
       if (isTerminating(error)) return done();
@@ -72,7 +74,7 @@ export function createProjectReconciler(context: OperatorContext, events: Projec
       const message = lackOfRight(error);
       const isNew = refusedPools.get(namespace) !== message;
       refusedPools.set(namespace, message);
-      if (isNew) events.onRefusal(namespace);
+      if (isNew) events.onRights(namespace);
       throw error;
     }
   };
@@ -138,13 +140,14 @@ async function ensurePool(
 
 /** Applies what no cache follows, unless the same was applied a short while ago. */
 async function applyUncached(
-  { client, world, clock }: OperatorContext,
+  { client, world, clock, grantedSecrets }: OperatorContext,
   { namespace }: Project,
   account: PoolAccount,
   before: Memory['applied'] | undefined,
 ): Promise<Memory['applied']> {
   const secret = poolSecret(namespace, account);
-  const role = poolRole(namespace, secretsInUse(world, namespace));
+  const secretNames = secretsInUse(world, namespace);
+  const role = poolRole(namespace, secretNames);
   const text = sha256(canonicalJson([secret, role]));
   if (before?.text === text) return before;
   const apply = <T extends KubeObject>(resource: Resource<T>, manifest: Manifest<T>) =>
@@ -153,6 +156,9 @@ async function applyUncached(
   await apply(serviceAccounts, poolServiceAccount(namespace));
   await apply(roles, role);
   await apply(roleBindings, poolRoleBinding(namespace));
+  // The same list stays, so that nobody is woken for nothing.
+  if (grantedSecrets.get(namespace)?.join() !== secretNames.join())
+    grantedSecrets.set(namespace, secretNames);
   return { text, at: clock.now() };
 }
 
@@ -180,9 +186,10 @@ async function applyDeployment(
 
 /** Removes runners, rights and account, once. */
 async function removePool(
-  { client, world, conn }: OperatorContext,
+  { client, world, conn, grantedSecrets }: OperatorContext,
   { namespace, uid }: Project,
 ): Promise<void> {
+  grantedSecrets.delete(namespace);
   if (!(await world.deployments.getFresh(namespace, POOL))) return;
   const ref = { namespace, name: POOL };
   await client.delete(roleBindings, ref);

@@ -12,6 +12,7 @@ import { isForbidden, isTerminating } from '../../kube/errors.ts';
 import { lackOfRight } from '../refusal.ts';
 import type { OperatorContext } from '../context.ts';
 import type { Routing } from '../gateways/view.ts';
+import { secretsOf } from '../project/gather.ts';
 import { poolState } from '../project/readiness.ts';
 import { webhookRoutes } from '../resources.ts';
 import { conditionsOf, type Facts, type RouteFacts } from './conditions.ts';
@@ -160,7 +161,7 @@ async function reportStatus(
     credentials: credentialProblems(credentialRefs(workflow.spec), (credential) =>
       world.credentials.get(namespace, credential),
     ),
-    pool: poolState(context, namespace),
+    pool: poolState(context, namespace, secretsOf(world, namespace, [workflow.spec])),
     route,
     serving: url === undefined ? 'Execute calls start runs.' : `A POST to ${url} starts a run.`,
   };

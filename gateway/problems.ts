@@ -174,6 +174,12 @@ export const PROBLEMS = {
     title: 'The run has not answered in time',
     detail: 'The event is stored and the run goes on. Its name is in "run".',
   },
+  'outcome-unknown': {
+    status: 504,
+    title: 'What became of the run is not known',
+    detail:
+      'The event was accepted, but the run store no longer knows its run. Before you send it again, look for the run: kubectl get workflowruns <run> -n <namespace> -o yaml',
+  },
 } as const satisfies Record<JsonRefusalCode, ProblemDefinition> & Record<string, ProblemDefinition>;
 
 export type ProblemCode = keyof typeof PROBLEMS;

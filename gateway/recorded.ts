@@ -1,4 +1,7 @@
-/** Runs that only the API server knows any more, read with the gateway's own right: the caller was authorised before. */
+/**
+ * Runs that only the API server knows any more, read with the gateway's own right: the caller was authorised before. For
+ * the internal listener alone: calls of strangers must not become reads of the API server.
+ */
 import { GROUP, VERSION } from '../api/group.ts';
 import { WORKFLOW_RUN, type WorkflowRun } from '../api/kinds.ts';
 import type { KubeClient } from '../kube/client.ts';

@@ -1,15 +1,15 @@
 /** The synchronous answer: the caller gets what the run's response node defines, or is told why there is none. */
 import type { FastifyReply } from 'fastify';
-import { isTerminal, type RunPhase } from '../../api/run.ts';
 import { closedSignal } from '../closed.ts';
 import type { Answers } from '../answers.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { answerAccepted } from '../outcome.ts';
-import { recordedRun } from '../recorded.ts';
 import type { Route } from '../routes.ts';
 import { waitFor } from '../waiting.ts';
+import type { Waited } from '../../runs/reply.ts';
 import type { Reply, Submitted } from '../../runs/types.ts';
 
+type Waiting = Pick<GatewayDeps, 'waiter' | 'open'>;
 type Accepted = { route: Route; submitted: Extract<Submitted, { outcome: 'accepted' }> };
 
 /**
@@ -42,53 +42,55 @@ const HEADER_VALUE = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
 /** Statuses without content (RFC 9110, section 6.4.1). */
 const WITHOUT_BODY = new Set([204, 205, 304]);
 
-/** Waits as long as the workflow says. A caller that goes away changes nothing for the run. */
+/**
+ * Waits as long as the workflow says. A caller that goes away changes nothing for the run. What the run store no longer
+ * knows is not looked up elsewhere: anybody may call, so that the API server would be asked as often as they like.
+ */
 export async function answerReply(
-  deps: GatewayDeps,
+  deps: Waiting,
   answers: Answers,
   reply: FastifyReply,
   { route, submitted }: Accepted,
 ): Promise<void> {
   if (submitted.reply !== undefined) return sendReply(answers, reply, submitted.reply);
   const { run } = submitted;
-  const timeoutMs = (route.spec.webhook?.replyTimeoutSeconds ?? 30) * 1_000;
+  const { projectUID, webhook } = route.spec;
   const signal = closedSignal(reply.raw);
-  const waited = await waitFor(deps, route.spec.projectUID, run, { timeoutMs, signal });
+  if (submitted.duplicate && (await hasLeft(deps, { project: projectUID, run, signal }))) {
+    return answerAccepted(answers, reply, 202, run);
+  }
+  const timeoutMs = (webhook?.replyTimeoutSeconds ?? 30) * 1_000;
+  const waited = await waitFor(deps, projectUID, run, { timeoutMs, signal });
   if (signal.aborted) return;
+  answerWaited(answers, reply, run, waited);
+}
+
+/**
+ * Whether the run of a repeated request has left the run store already, which keys outlive by days: it ended, and without
+ * a reply, since that would be with the key. How it ended only its record tells, so the answer is the noncommittal 202.
+ */
+async function hasLeft(
+  deps: Waiting,
+  { project, run, signal }: { project: string; run: string; signal: AbortSignal },
+): Promise<boolean> {
+  const found = await waitFor(deps, project, run, { timeoutMs: 0, signal });
+  return found.kind === 'gone';
+}
+
+function answerWaited(answers: Answers, reply: FastifyReply, run: string, waited: Waited): void {
   switch (waited.kind) {
     case 'reply':
       return sendReply(answers, reply, waited.reply);
     case 'ended':
       if (waited.reply !== undefined) return sendReply(answers, reply, waited.reply);
-      return answerEnded(answers, reply, run, waited.phase);
-    case 'gone': {
-      const phase = await recordedPhase(deps, route.namespace, run);
-      if (phase === 'unknown') return answers.problem(reply, 'reply-timeout', { run });
-      return answerEnded(answers, reply, run, phase);
-    }
+      if (waited.phase === 'Succeeded') return answerAccepted(answers, reply, 200, run);
+      return answers.problem(reply, 'run-failed', { run });
+    case 'gone':
+      // It was there when the wait began: the store was wiped, or could not be reached while the run ended.
+      return answers.problem(reply, 'outcome-unknown', { run });
     case 'timeout':
       return answers.problem(reply, 'reply-timeout', { run });
   }
-}
-
-/** The phase in the record of a run that the store has forgotten; `unknown` while the API server is away. */
-async function recordedPhase(
-  deps: GatewayDeps,
-  namespace: string,
-  run: string,
-): Promise<RunPhase | undefined | 'unknown'> {
-  try {
-    return (await recordedRun(deps, namespace, run))?.status?.phase;
-  } catch (error) {
-    deps.log.warn({ err: error }, 'cannot read the record of a run');
-    return 'unknown';
-  }
-}
-
-/** A run that ended without a reply. One of which nothing is left but its name was accepted, and that is all we know. */
-function answerEnded(answers: Answers, reply: FastifyReply, run: string, phase: RunPhase | undefined): void {
-  if (isTerminal(phase) && phase !== 'Succeeded') answers.problem(reply, 'run-failed', { run });
-  else answerAccepted(answers, reply, 200, run);
 }
 
 /** What the workflow's author wrote. A browser must not take it for a page of this host. */

@@ -2,6 +2,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { advance } from '../../../runs/advance.ts';
 import { claimRuns } from '../../../runs/claim.ts';
 import type { ClaimRef, Reply } from '../../../runs/types.ts';
+import { keysOf } from '../../../runs/keys.ts';
+import { readRun } from '../../../runs/read.ts';
+import { openProject } from '../../../runs/project.ts';
+import { runCommand } from '../../support/command.ts';
 import { openDoor, PROJECT, putRoute, type Door } from '../../support/door.ts';
 import { pollUntil } from '../../support/poll.ts';
 
@@ -145,16 +149,46 @@ test('a repeated request gets the same answer, while the run works and after it'
   }
 });
 
+/** Takes a run out of the store as its recording does, while its key stays. */
+async function forget(run: string): Promise<void> {
+  await runCommand('redis-cli', ['-p', String(door.redis.port), 'del', keysOf(PROJECT).run(run)]);
+  expect(await readRun(door.runs, PROJECT, run)).toBeUndefined();
+}
+
+test('a repeated request whose run is recorded and had no reply is told that it was accepted, not that it succeeded', async () => {
+  const key = { 'idempotency-key': 'failed' };
+  const first = send('asking', key);
+  const ref = await claimNext();
+  await advance(door.runs, ref, { end: { phase: 'Failed', reason: 'NodeFailed' } });
+  expect((await first).status).toBe(502);
+  await forget(ref.run);
+  const repeated = await send('asking', key);
+  expect(repeated.status).toBe(202);
+  expect(await repeated.json()).toEqual({ run: ref.run });
+});
+
+test('a caller whose run the store forgets while it waits is told that nobody knows what became of it', async () => {
+  const answering = send('asking');
+  const { run } = await claimNext();
+  await pollUntil('a waiter', async () => (await waiters()) === '1', { timeoutMs: 3_000, everyMs: 10 });
+  await runCommand('redis-cli', ['-p', String(door.redis.port), 'flushall']);
+  const answer = await answering;
+  expect(answer.status).toBe(504);
+  expect(await answer.json()).toMatchObject({ type: 'tag:windlass.dev,2026:problem/outcome-unknown', run });
+  await openProject(door.runs, PROJECT, { quotaBytes: 64 * 2 ** 20 });
+});
+
+async function waiters(): Promise<string | undefined> {
+  const text = await (await fetch(door.gateway.metricsURL)).text();
+  return /^windlass_gateway_waiters (\d+)$/m.exec(text)?.[1];
+}
+
 test('a caller that goes away leaves nobody waiting, and the run goes on', async () => {
   const leaving = new AbortController();
   const answering = send('asking', {}, leaving.signal);
   const ref = await claimNext();
   leaving.abort();
   await expect(answering).rejects.toThrow('aborted');
-  const waiters = async () => {
-    const text = await (await fetch(door.gateway.metricsURL)).text();
-    return /^windlass_gateway_waiters (\d+)$/m.exec(text)?.[1];
-  };
   await pollUntil('no waiter', async () => (await waiters()) === '0', { timeoutMs: 3_000 });
   expect(await advance(door.runs, ref, { reply: REPLY, end: { phase: 'Succeeded' } })).toMatchObject({
     outcome: 'done',

@@ -32,7 +32,7 @@ const ADVANCE = defineScript({
   body: `
     ${FENCE}
     ${NOW}
-    local state = redis.call('HMGET', run, 'accepted', 'sequence', 'bytes', 'progress', 'reply', 'evcount', 'evbytes')
+    local state = redis.call('HMGET', run, 'accepted', 'sequence', 'bytes', 'progress', 'reply', 'evcount', 'evbytes', 'wf')
     local sequence, event_count, event_bytes = tonumber(state[2]) + 1, state[6], state[7]
     ${EMIT}
 
@@ -61,7 +61,7 @@ const ADVANCE = defineScript({
       redis.call('HDEL', claims, run_id)
       ${ENQUEUE}
       ${END}
-      finish(true, state[1], sequence, added, {phase, reason, message, end_event})
+      finish(state[8], true, state[1], sequence, added, {phase, reason, message, end_event})
       return 0
     end
     write_events()

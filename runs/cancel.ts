@@ -43,7 +43,7 @@ const CANCEL = defineScript({
     local entry = state[2] .. ' ' .. state[3] .. ' ' .. run_id
     local ready = redis.call('ZREM', q, entry) == 1
     redis.call('ZREM', held, entry)
-    finish(ready, state[3], tonumber(state[4] or 0) + 1, 0, {phase, reason, message, end_event})
+    finish(state[2], ready, state[3], tonumber(state[4] or 0) + 1, 0, {phase, reason, message, end_event})
     return 'cancelled'
   `,
 });

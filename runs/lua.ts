@@ -7,8 +7,8 @@ const EVENTS_KEPT_LEAST_S = 10;
 const ENDS_A_MINUTE = 100;
 
 /** Live events of one run: entries, and bytes of their texts. */
-export const EVENT_LIMIT = 1_000;
-export const EVENT_LIMIT_BYTES = 256 * 1024;
+const EVENT_LIMIT = 1_000;
+const EVENT_LIMIT_BYTES = 256 * 1024;
 
 /** For how long a recorder may keep a run to itself before another takes it. */
 export const LEASE_MS = 30_000;
@@ -91,12 +91,12 @@ end
 `;
 
 /**
- * `finish(slot, accepted, sequence, added, over)`: ends the run, once and for all. The caller has taken it from claims or queue; `slot` says
+ * `finish(uid, slot, accepted, sequence, added, over)`: ends the run, once and for all. The caller has taken it from claims or queue; `slot` says
  * whether it counted against the limit: then the workflow's oldest held run takes its place, if the limit admits one. `over` is
  * `{phase, reason, message, event}`, `added` the bytes that the run grew by. Needs END_KEYS, NOW, ENQUEUE, EMIT and `run_id`.
  */
 export const END = `
-local function finish(slot, accepted, sequence, added, over)
+local function finish(uid, slot, accepted, sequence, added, over)
   local phase = over[1]
   emit(over[4])
   write_events()
@@ -111,8 +111,8 @@ local function finish(slot, accepted, sequence, added, over)
     or math.max(${EVENTS_KEPT_LEAST_S}, math.floor(${EVENTS_KEPT_S * ENDS_A_MINUTE} / ends)))
 
   local waiting = 'waiting:' .. phase
-  local counts = redis.call('HMGET', wf, 'active', 'limit', 'vt', 'id', phase, waiting)
-  local active, own, uid = tonumber(counts[1] or 0), counts[3], counts[4]
+  local counts = redis.call('HMGET', wf, 'active', 'limit', 'vt', 'accepted', phase, waiting)
+  local active, own = tonumber(counts[1] or 0), counts[3]
   if slot then
     active = active - 1
     if counts[2] and active < tonumber(counts[2]) then
@@ -124,8 +124,11 @@ local function finish(slot, accepted, sequence, added, over)
       end
     end
   end
-  redis.call('HSET', wf, 'active', active, 'vt', own or 0,
-    phase, tonumber(counts[5] or 0) + 1, waiting, tonumber(counts[6] or 0) + 1)
+  -- Of a workflow that was dropped nothing is counted, or its hash would be there again.
+  if counts[4] then
+    redis.call('HSET', wf, 'active', active, 'vt', own or 0,
+      phase, tonumber(counts[5] or 0) + 1, waiting, tonumber(counts[6] or 0) + 1)
+  end
 
   redis.call('ZREM', live, uid .. ' ' .. accepted .. ' ' .. run_id)
   redis.call('SREM', cancels, run_id)

@@ -57,7 +57,7 @@ const LIMIT = defineScript({
   args: ['uid', 'limit'],
   body: `
     ${REQUIRE_STORE}
-    redis.call('HSET', wf, 'id', uid, unpack(ARGV, 3))
+    redis.call('HSET', wf, unpack(ARGV, 3))
     if limit == '' then
       redis.call('HDEL', wf, 'limit')
     else

@@ -111,7 +111,7 @@ export function parseRun(
 function nodesOf(fields: Record<string, string>): NodeState[] {
   return Object.entries(fields)
     .filter(([name]) => name.startsWith('n:'))
-    .map(([, text]) => withOutput(JSON.parse(text) as NodeState, fields['input'] ?? '{}'))
+    .map(([, text]) => withOutput(JSON.parse(text) as NodeState, fields['input'] || '{}'))
     .toSorted(inOrder);
 }
 

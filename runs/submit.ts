@@ -76,7 +76,7 @@ const SUBMIT = defineScript({
       active = active + 1
     end
     redis.call('HSET', meta, 'bytes', bytes)
-    redis.call('HSET', wf, 'id', uid, 'active', active, 'vt', own or 0,
+    redis.call('HSET', wf, 'active', active, 'vt', own or 0,
       'accepted', tonumber(limits[6] or 0) + 1, 'last', now)
     return {'accepted', unpack(replaced)}
   `,

@@ -14,7 +14,7 @@ export type Subscriber = {
   close(): Promise<void>;
 };
 
-export type Subscription = { end(): void };
+type Subscription = { end(): void };
 
 /** How often a silent connection is asked for a sign of life. */
 const PING_MS = 5_000;

@@ -27,7 +27,7 @@ const TAKE_OVER = defineScript({
   body: `
     ${FENCE}
     if (redis.call('HGET', beats, runner) or '') ~= beat then return 'alive' end
-    local state = redis.call('HMGET', run, 'accepted', 'sequence', 'crashes', 'progress', 'evcount', 'evbytes')
+    local state = redis.call('HMGET', run, 'accepted', 'sequence', 'crashes', 'progress', 'evcount', 'evbytes', 'wf')
     local crashes = 1
     if state[4] ~= '1' then
       crashes = tonumber(state[3] or 0) + 1
@@ -44,7 +44,7 @@ const TAKE_OVER = defineScript({
     ${ENQUEUE}
     ${END}
     redis.call('HDEL', claims, run_id)
-    finish(true, state[1], tonumber(state[2] or 0) + 1, 0, {phase, reason, message, end_event})
+    finish(state[7], true, state[1], tonumber(state[2] or 0) + 1, 0, {phase, reason, message, end_event})
     return 'poison'
   `,
 });

@@ -2,7 +2,6 @@
  * The life of a run, as types: what programs hand to the run store and what they get back. Outcomes are values; a
  * connection that is down, and a store that is empty, are outcomes too (`unavailable`), never an exception of the client library.
  */
-import type { Revision } from '../api/revision.ts';
 import type { NodePhase, RunPhase, TerminalPhase } from '../api/run.ts';
 import type { NodeOutput } from '../api/value.ts';
 
@@ -173,9 +172,6 @@ export type WorkflowLimits = {
   /** How many ended runs are of interest: beyond them what could not be recorded is kept as a line. Default 10 each. */
   history?: { succeeded: number; failed: number };
 };
-
-/** A revision as it stands in the store. */
-export type StoredRevision = { name: string; revision: Revision };
 
 /** A line about an ended run that has no object, or whose object is pruned. */
 export type RunSummary = {

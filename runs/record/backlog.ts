@@ -85,9 +85,11 @@ const RECORDED = defineScript({
     redis.call('HSET', run, 'dropped', 1)
     redis.call('EXPIRE', run, ${RUN_KEPT_S})
     redis.call('HINCRBY', meta, 'bytes', -state[4])
-    redis.call('HINCRBY', wf, waiting, -1)
-    redis.call('LPUSH', done, line)
-    redis.call('LTRIM', done, 0, ${LINES_KEPT - 1})
+    if redis.call('EXISTS', wf) == 1 then
+      redis.call('HINCRBY', wf, waiting, -1)
+      redis.call('LPUSH', done, line)
+      redis.call('LTRIM', done, 0, ${LINES_KEPT - 1})
+    end
     if dk then
       redis.call('EXPIRE', dk, ${DEDUPE_KEPT_S})
       if state[6] and #state[6] <= ${REPLY_KEPT_BYTES} then

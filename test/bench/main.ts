@@ -3,6 +3,7 @@ import { cpus, loadavg } from 'node:os';
 import { accept } from './accept.ts';
 import { reply } from './reply.ts';
 import { report, type Figure } from './report.ts';
+import { store } from './store.ts';
 
 const BENCHMARKS: Record<string, { about: string; run: () => Promise<Figure[]> }> = {
   accept: {
@@ -10,6 +11,7 @@ const BENCHMARKS: Record<string, { about: string; run: () => Promise<Figure[]> }
     run: accept,
   },
   reply: { about: 'webhook calls that a response node answers; runs/s of one runner (2 min)', run: reply },
+  store: { about: 'events and runs that the run store takes by itself (20 s)', run: store },
 };
 
 const [name = '--help'] = process.argv.slice(2);

@@ -4,6 +4,8 @@ import { advance, checkpoint, finish, startNode } from '../../../runs/advance.ts
 import { appendEvents } from '../../../runs/events.ts';
 import { handBack } from '../../../runs/handback.ts';
 import { keysOf } from '../../../runs/keys.ts';
+import { dropWorkflow } from '../../../runs/project.ts';
+import { recorded } from '../../../runs/record/backlog.ts';
 import { readCounts } from '../../../runs/read.ts';
 import type { ClaimRef, NodeState } from '../../../runs/types.ts';
 import {
@@ -161,6 +163,17 @@ test('a run above 8 MiB takes no more output, and can still end', async () => {
   // What is written again in place of what is there does not count twice.
   expect(await checkpoint(conn, ref, [big('n0')])).toEqual(done);
   expect(await finish(conn, ref, { phase: 'Failed', reason: 'OutputTooLarge' })).toEqual(done);
+});
+
+test('a run whose workflow was forgotten meanwhile still ends, and leaves nothing of the workflow', async () => {
+  const { conn } = store;
+  const ref = await running();
+  await dropWorkflow(conn, ref.project, 'uid-orders');
+  expect(await finish(conn, ref, { phase: 'Cancelled' })).toEqual(done);
+  const state = await stateOf(conn, ref.project, ref.run);
+  expect(await recorded(conn, state, 'written')).toBe('recorded');
+  expect(await conn.command('exists', keysOf(ref.project).wf('uid-orders'))).toBe(0);
+  expect(await conn.command('exists', keysOf(ref.project).done('uid-orders'))).toBe(0);
 });
 
 test('what a run takes is counted for its project, and given back with it', async () => {

@@ -1,14 +1,18 @@
 /**
  * Takes up WorkflowRuns that were made as objects: each is submitted to the run store once, under its own name and uid.
- * From then on runners record it; what cannot be submitted ends as Failed, with a reason. A cancel is passed on.
+ * From then on runners record it; what cannot be submitted ends as Failed, with a reason. A cancel is passed on, and so is
+ * the deletion of a run that has not ended.
  */
 import { createHash } from 'node:crypto';
 import type { WebhookRoute, WorkflowRun } from '../../api/kinds.ts';
 import type { Revision } from '../../api/revision.ts';
 import { after, done, WaitingError, type Action, type Key } from '../../kube/controller.ts';
-import { controllerOf, controllerRevisions } from '../../kube/resource.ts';
+import { isTerminal } from '../../api/run.ts';
+import { controllerOf, controllerRevisions, objectKey } from '../../kube/resource.ts';
 import { cancelRun } from '../../runs/cancel.ts';
+import { isUnavailable } from '../../runs/connection.ts';
 import { putRevision } from '../../runs/project.ts';
+import { readBrief } from '../../runs/read.ts';
 import { submit } from '../../runs/submit.ts';
 import type { Submission, Unavailable } from '../../runs/types.ts';
 import type { OperatorContext } from '../context.ts';
@@ -21,11 +25,20 @@ const WAIT_MS = 1_000;
 
 export type RunReconciler = (key: Key) => Promise<Action>;
 
-/** Creates the reconciler. It remembers since when runs wait for their workflow. */
+/** Creates the reconciler. It remembers since when runs wait for their workflow, and which were deleted before their end. */
 export function createRunReconciler(context: OperatorContext): RunReconciler {
   const seenAt = new Map<string, number>();
+  const deleted = new Map<string, WorkflowRun>();
+  context.world.runs.onChange(({ type, object }) => {
+    if (type !== 'deleted') return;
+    seenAt.delete(object.metadata.uid ?? '');
+    if (!isTerminal(object.status?.phase)) deleted.set(objectKey(object.metadata), object);
+  });
   return async (key) => {
     const { world, client, clock } = context;
+    const gone = deleted.get(objectKey(key));
+    if (gone) await cancelDeleted(context, gone);
+    deleted.delete(objectKey(key));
     const cached = world.runs.get(key.namespace, key.name);
     if (!cached || !(isNew(cached) || isToBeCancelled(cached))) return done();
     // The cache has no input; and what is recorded already must not be submitted again after an old copy.
@@ -130,13 +143,31 @@ async function cancel(context: OperatorContext, run: WorkflowRun): Promise<Actio
   if (project === undefined) return done();
   const cancelled = await cancelRun(context.conn, project, run.metadata.name);
   if (cancelled.outcome === 'unavailable') throw unreachable(cancelled);
-  if (cancelled.outcome === 'absent' && isNew(run))
-    await endRun(context, run, {
-      phase: 'Cancelled',
-      reason: 'Cancelled',
-      message: 'It was cancelled before it began.',
-    });
+  if (cancelled.outcome === 'absent') await endCancelled(context, run);
   return done();
+}
+
+/** The run store does not know the run: it was never there, it is lost, or it has ended and is recorded as that by now. */
+async function endCancelled(context: OperatorContext, { metadata }: WorkflowRun): Promise<void> {
+  const { name, namespace = '', uid } = metadata;
+  const run = await context.client.find(workflowRuns, { namespace, name });
+  if (!run || run.metadata.uid !== uid || isTerminal(run.status?.phase)) return;
+  const message = isNew(run)
+    ? 'It was cancelled before it began.'
+    : 'It was cancelled. The run store did not know it any more.';
+  await endRun(context, run, { phase: 'Cancelled', reason: 'Cancelled', message });
+}
+
+/** Cancels the run of an object that was deleted, unless the name stands for another one by now. */
+async function cancelDeleted({ conn, world }: OperatorContext, { metadata }: WorkflowRun): Promise<void> {
+  const { name, namespace = '', uid } = metadata;
+  const project = world.namespaces.get(undefined, namespace)?.metadata.uid;
+  if (project === undefined) return;
+  const state = await readBrief(conn, project, name);
+  if (isUnavailable(state)) throw unreachable(state);
+  if (!state || (state.recordUid !== uid && state.recordedUid !== uid)) return;
+  const cancelled = await cancelRun(conn, project, name);
+  if (cancelled.outcome === 'unavailable') throw unreachable(cancelled);
 }
 
 function unreachable({ retryAfterSeconds }: Unavailable): WaitingError {

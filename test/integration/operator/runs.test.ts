@@ -136,6 +136,28 @@ test('a cancel reaches a run that waits, and one that never was submitted', asyn
   expect(await ended('orphan')).toMatchObject({ phase: 'Cancelled' });
 });
 
+test('a run that the run store has lost can be cancelled', async () => {
+  await applyWorkflow();
+  await stage.stopOperator();
+  await create('lost', { trigger: { type: 'execute' } });
+  const ref = { namespace, name: 'lost' };
+  const status = { phase: 'Running', epoch: 3, sequence: 7 };
+  await stage.client.patch(workflowRuns, ref, { status }, { type: 'merge', subresource: 'status' });
+  await stage.client.patch(workflowRuns, ref, { spec: { cancel: true } }, { type: 'merge' });
+  stage.startOperator();
+  expect(await ended('lost')).toMatchObject({ phase: 'Cancelled', epoch: 3, sequence: 7 });
+});
+
+test('a run that waits is cancelled when its object is deleted', async () => {
+  const workflow = await applyWorkflow();
+  await create('one');
+  await create('two');
+  await submitted('one');
+  await submitted('two');
+  await stage.client.delete(workflowRuns, { namespace, name: 'one' });
+  await expect.poll(() => liveRuns(stage.conn, uid, workflow), WITHIN).toEqual(['two']);
+});
+
 test('the runs of a workflow that is deleted are cancelled', async () => {
   const workflow = await applyWorkflow();
   await create('one');

@@ -9,7 +9,7 @@ const template = (limit: number, description: string) =>
 const agentStep = z
   .object({
     credential: objectName('The Credential of kind openai to use, in the same namespace.'),
-    model: z.string().min(1).max(256).describe("The model's name, as the provider lists it."),
+    model: template(256, "The model's name, as the provider lists it.").min(1),
     systemPrompt: template(65_536, 'What the model is told about its task before the prompt.').optional(),
     prompt: template(65_536, 'What the model is asked.').min(1),
     temperature: z

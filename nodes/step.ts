@@ -10,7 +10,11 @@ import { executeResponse } from './response.ts';
 export function templatesOf(step: RevisionStep): Record<string, unknown> {
   switch (step.kind) {
     case 'agent':
-      return given({ systemPrompt: step.agent.systemPrompt, prompt: step.agent.prompt });
+      return given({
+        model: step.agent.model,
+        systemPrompt: step.agent.systemPrompt,
+        prompt: step.agent.prompt,
+      });
     case 'skill':
       return { parameters: step.skill.parameters ?? {} };
     case 'response':
@@ -37,11 +41,23 @@ export async function executeStep(
   context: StepContext,
 ): Promise<StepResult> {
   if (step.kind === 'response') return executePure(step, fields);
-  if (step.kind === 'agent') return executeAgent({ ...step.agent, prompt: '', ...fields }, context);
+  if (step.kind === 'agent') {
+    const model = modelName('model' in fields ? fields['model'] : step.agent.model);
+    return executeAgent({ ...step.agent, prompt: '', ...fields, model }, context);
+  }
   const skill = findSkill(step.skill.name);
   if (!skill) throw new StepError('InvalidParameters', `there is no skill named ${step.skill.name}`);
   if (skill.credentials.length > 0 && step.skill.credential === undefined) {
     throw new StepError('InvalidParameters', `the skill ${step.skill.name} needs a credential`);
   }
   return skill.execute(fields['parameters'], context, step.skill.credential ?? '');
+}
+
+/** A reference may have given anything. */
+function modelName(value: unknown): string {
+  if (typeof value === 'string' && value !== '') return value;
+  throw new StepError(
+    'InvalidParameters',
+    "model is no name: let its reference give the model's name as text",
+  );
 }

@@ -4,6 +4,7 @@
  */
 import { toText } from '../api/expression/evaluate.ts';
 import { StepError } from '../api/reasons.ts';
+import type { ResponseStep } from '../api/step.ts';
 import type { StepReply, StepResult } from './node.ts';
 
 /** The fields of a response step with every reference replaced: values may be of any type. */
@@ -50,6 +51,30 @@ export function executeResponse(fields: ResponseFields): StepResult {
     output: { text_content: `Answered with status ${status}.`, data_content: { status, body: body ?? null } },
     reply,
   };
+}
+
+/** What can never be sent of what a response says, whatever its references give: sentences that name the header. */
+export function responseProblems({ headers = {}, contentType }: ResponseStep): string[] {
+  const names = Object.keys(headers).map((name) => () => checkedName(name));
+  const values = Object.entries({ ...headers, ...(contentType !== undefined && { contentType }) })
+    // What a reference gives is known when the step is executed.
+    .filter(([, value]) => !value.includes('{{'))
+    .map(
+      ([name, value]) =>
+        () =>
+          checkedValue(name, value),
+    );
+  return [...names, ...values].flatMap(problemOf);
+}
+
+function problemOf(check: () => string): string[] {
+  try {
+    check();
+    return [];
+  } catch (error) {
+    if (!(error instanceof StepError)) throw error;
+    return [error.message];
+  }
 }
 
 function checkedName(name: string): string {

@@ -39,6 +39,43 @@ test('a condition that names a node before the edge is valid', () => {
 const schedule: WorkflowNode = { id: 'tick', schedule: { cron: '0 9 * * *' } };
 const bearer = { bearer: { secretRefs: [{ name: 'secrets', key: 'token' }] } };
 
+test('the model of an agent may be a reference, which is checked', () => {
+  const asks = (model: string): WorkflowNode => ({
+    id: 'agent_1',
+    agent: { credential: 'llm', model, prompt: 'Hi' },
+  });
+  expect(validate(spec([webhook, asks("{{ $('trigger').data_content.model }}")]))).toEqual([]);
+  expect(validate(spec([webhook, asks("{{ $('nobody').data_content.model }}")]))).toMatchObject([
+    { reason: 'UnknownReference', message: expect.stringContaining('node agent_1: agent.model: ') },
+  ]);
+});
+
+test.each([
+  [
+    'Set-Cookie',
+    { headers: { 'Set-Cookie': 'a=b' } },
+    /^node reply: response: the header Set-Cookie cannot be/,
+  ],
+  [
+    'Content-Length',
+    { headers: { 'content-length': '{{ $index }}' } },
+    /the header content-length cannot be/,
+  ],
+  ['a name with a space', { headers: { 'X A': 'b' } }, /a name in headers is no HTTP header name/],
+  ['a value with a line break', { headers: { 'X-A': 'a\nb' } }, /the value of X-A holds a line break/],
+  ['a content type with a line break', { contentType: 'text/plain\n' }, /the value of contentType holds/],
+])('a response that can never be sent is refused: %s', (_what, response, says) => {
+  expect(validate(spec([webhook, { id: 'reply', response }]))).toContainEqual({
+    reason: 'InvalidParameters',
+    message: expect.stringMatching(says),
+  });
+});
+
+test('a header whose value a reference gives is valid', () => {
+  const headers = { 'X-Name': "{{ $('trigger').data_content.name }}", 'Content-Type': 'text/csv' };
+  expect(validate(spec([webhook, { id: 'reply', response: { headers } }]))).toEqual([]);
+});
+
 const invalid: [sentence: string, spec: WorkflowSpec, reason: string, says: RegExp][] = [
   [
     'a trigger that this version cannot activate',

@@ -3,6 +3,7 @@ import type { WorkflowSpec } from '../../api/workflow.ts';
 import { outputSchemasFit } from './checks/agents.ts';
 import type { Check, Violation } from './checks/check.ts';
 import { conditionsAreKnown, referencesAreKnown } from './checks/expressions.ts';
+import { responsesFit } from './checks/responses.ts';
 import { skillsFit } from './checks/skills.ts';
 import { fieldsAreSupported, triggerIsSupported } from './checks/support.ts';
 
@@ -11,6 +12,7 @@ const CHECKS: readonly Check[] = [
   fieldsAreSupported,
   skillsFit,
   outputSchemasFit,
+  responsesFit,
   referencesAreKnown,
   conditionsAreKnown,
 ];

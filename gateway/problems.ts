@@ -142,8 +142,10 @@ export const PROBLEMS = {
   },
   'run-store-unavailable': {
     status: 503,
-    title: 'The event cannot be stored now',
-    detail: 'Nothing was accepted. Send it again after the time in Retry-After.',
+    title: 'The run store does not answer',
+    // Its answer may be what was lost.
+    detail:
+      'It is not known whether the event was accepted. Send it again after the time in Retry-After: with the Idempotency-Key that it came with it runs once, without one it may run twice.',
   },
   'run-store-full': {
     status: 503,

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { leases } from '../../../kube/resource.ts';
 import { openProject } from '../../../runs/project.ts';
 import { isUnavailable } from '../../../runs/connection.ts';
-import { readRun } from '../../../runs/read.ts';
+import { readCounts, readRun } from '../../../runs/read.ts';
 import { startGateway } from '../../support/gatewayProcess.ts';
-import { NAMESPACE, openDoor, PROJECT, putRoute, type Door } from '../../support/door.ts';
+import { NAMESPACE, openDoor, PROJECT, putRoute, workflowUid, type Door } from '../../support/door.ts';
 import { pollUntil } from '../../support/poll.ts';
 import { runCommand } from '../../support/command.ts';
 
@@ -27,11 +27,11 @@ beforeEach(async () => {
 
 afterAll(() => door.close());
 
-function send(workflow = 'orders'): Promise<Response> {
+function send(workflow = 'orders', headers: Record<string, string> = {}): Promise<Response> {
   return fetch(door.hook(workflow), {
     method: 'POST',
     body: '{}',
-    headers: { 'content-type': 'application/json' },
+    headers: { 'content-type': 'application/json', ...headers },
     signal: AbortSignal.timeout(10_000),
   });
 }
@@ -75,6 +75,29 @@ test('a run store that is frozen is one that is not there', async () => {
     everyMs: 20,
   });
 });
+
+test('an event whose answer was lost runs once when it is sent again with its key', async () => {
+  const key = { 'idempotency-key': 'answer-lost' };
+  const before = await activeRuns();
+  door.redis.freeze();
+  const lost = await send('orders', key).finally(() => door.redis.thaw());
+  expect(lost.status).toBe(503);
+  expect(((await lost.json()) as { detail: string }).detail).toContain('not known whether');
+  const again = () => send('orders', key);
+  await pollUntil('the event being accepted', async () => (await again()).status === 200, {
+    timeoutMs: 10_000,
+    everyMs: 20,
+  });
+  expect(await activeRuns()).toBe(before + 1);
+});
+
+/** How many runs of the workflow are under way: nobody claims them here. */
+async function activeRuns(): Promise<number> {
+  await door.runs.ready();
+  const counts = await readCounts(door.runs, PROJECT, workflowUid('orders'));
+  if (isUnavailable(counts)) throw new Error('the run store does not answer');
+  return counts.active;
+}
 
 test('a run store that was wiped takes nothing until it is opened again', async () => {
   await runCommand('redis-cli', ['-p', String(door.redis.port), 'flushall']);

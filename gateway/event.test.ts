@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { admittedHeaders, bodyHash, eventInput, eventKey } from './event.ts';
+import { admittedHeaders, eventHash, eventInput, eventKey } from './event.ts';
 
 test('the body is in the input byte for byte', () => {
   const body = ' { "b" : 1E-999, "a":[-0, 10000000000000000999] } ';
@@ -36,6 +36,10 @@ test('a key that is empty or longer than 1,024 characters is refused, not ignore
   expect(eventKey({ 'idempotency-key': 'k'.repeat(1_025) })).toEqual({ outcome: 'bad' });
 });
 
-test('bodies that differ in one byte have different hashes', () => {
-  expect(bodyHash('{}')).not.toBe(bodyHash('{ }'));
+test('events that differ in a byte of the body, in being a test, or in how they were sent have different hashes', () => {
+  const event = { trigger: 'execute', test: false, text: '{}' };
+  const others = [{ text: '{ }' }, { test: true }, { trigger: 'webhook' }];
+  const hashes = [event, ...others.map((other) => ({ ...event, ...other }))].map(eventHash);
+  expect(new Set(hashes).size).toBe(4);
+  expect(eventHash({ ...event })).toBe(hashes[0]);
 });

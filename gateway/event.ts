@@ -39,9 +39,9 @@ export function eventKey(headers: IncomingHttpHeaders, dedupeHeader?: string): E
   return key.length === 0 || key.length > MAX_KEY ? { outcome: 'bad' } : { outcome: 'key', key };
 }
 
-/** What two requests with the same key must have in common. */
-export function bodyHash(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
+/** What two requests with the same key must have in common: the body, what it was sent to, and whether it is a test. */
+export function eventHash({ trigger, test, text }: { trigger: string; test: boolean; text: string }): string {
+  return createHash('sha256').update(`${trigger} ${test}\n`).update(text).digest('hex');
 }
 
 function headerText(headers: IncomingHttpHeaders, name: string): string | undefined {

@@ -117,7 +117,8 @@ export const PROBLEMS = {
   'key-reused': {
     status: 422,
     title: 'The key was used for another event',
-    detail: 'The same key came with another body before: use a new key for a new event.',
+    detail:
+      'The same key came before with another body, to another kind of address, or for a test run: use a new key for a new event.',
   },
   'too-many-runs': {
     status: 429,

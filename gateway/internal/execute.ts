@@ -10,7 +10,7 @@ import { createAnswers, JSON_TYPE, type Answers } from '../answers.ts';
 import { hasBody, readBody, refuseByHeaders } from '../body.ts';
 import { closedSignal } from '../closed.ts';
 import type { GatewayDeps } from '../deps.ts';
-import { bodyHash, eventInput, eventKey } from '../event.ts';
+import { eventHash, eventInput, eventKey } from '../event.ts';
 import { answerAccepted, refuseSubmission } from '../outcome.ts';
 import type { ProblemCode } from '../problems.ts';
 import type { Route } from '../routes.ts';
@@ -90,7 +90,9 @@ function submissionOf({ route: { spec }, test, key }: Asked, text: string): Subm
     // No event at all: in a test run the trigger's testData takes its place.
     input: text === '' && test ? '' : eventInput(text || '{}'),
     test,
-    ...(key === undefined ? { bodyHash: '' } : { dedupeKey: key, bodyHash: bodyHash(text) }),
+    ...(key === undefined
+      ? { bodyHash: '' }
+      : { dedupeKey: key, bodyHash: eventHash({ trigger: 'execute', test, text }) }),
   };
 }
 

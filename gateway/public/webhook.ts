@@ -8,7 +8,7 @@ import { submit } from '../../runs/submit.ts';
 import { createAnswers, type Answers } from '../answers.ts';
 import { readBody, refuseByHeaders } from '../body.ts';
 import type { GatewayDeps } from '../deps.ts';
-import { admittedHeaders, bodyHash, eventInput, eventKey } from '../event.ts';
+import { admittedHeaders, eventHash, eventInput, eventKey } from '../event.ts';
 import type { ProblemCode } from '../problems.ts';
 import { answerAccepted, refuseSubmission } from '../outcome.ts';
 import type { Route } from '../routes.ts';
@@ -70,6 +70,7 @@ async function accept(
   const json = parseJson(body.bytes);
   if (!json.ok) return answers.problem(reply, json.code);
 
+  const { text } = json;
   const startedAt = performance.now();
   const submitted = await submit(deps.runs, {
     project: route.spec.projectUID,
@@ -77,9 +78,11 @@ async function accept(
     workflowUid: route.spec.workflowUID,
     revision: route.spec.revision,
     trigger: 'webhook',
-    input: eventInput(json.text, admittedHeaders(raw.headers, webhook.headers)),
+    input: eventInput(text, admittedHeaders(raw.headers, webhook.headers)),
     test: false,
-    ...(key.outcome === 'key' ? { dedupeKey: key.key, bodyHash: bodyHash(json.text) } : { bodyHash: '' }),
+    ...(key.outcome === 'key'
+      ? { dedupeKey: key.key, bodyHash: eventHash({ trigger: 'webhook', test: false, text }) }
+      : { bodyHash: '' }),
   });
   deps.metrics.acceptSeconds.observe((performance.now() - startedAt) / 1_000);
   if (submitted.outcome !== 'accepted') return refuseSubmission(answers, reply, submitted);

@@ -178,6 +178,15 @@ test('one key is one run, and the key with another body is refused', async () =>
   expect((await execute('hello', { token: executor, body: '{"a":2}', headers })).status).toBe(422);
 });
 
+test('a key that a test run was made with is not answered with it when the event comes in earnest', async () => {
+  const headers = { 'idempotency-key': 'tried-first' };
+  const call = { token: executor, body: '{"a":1}', headers };
+  await accepted(await execute('hello', { ...call, query: '?test=true' }));
+  const answer = await execute('hello', call);
+  expect(answer.status).toBe(422);
+  expect(await answer.json()).toMatchObject({ type: 'tag:windlass.dev,2026:problem/key-reused' });
+});
+
 test('with Prefer: wait the outputs come with the answer', async () => {
   const answering = execute('hello', {
     token: executor,

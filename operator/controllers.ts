@@ -42,10 +42,14 @@ export function createControllers(context: OperatorContext, metrics: OperatorMet
   const wakeAll = (namespace: string): void => {
     for (const workflow of world.workflows.list(namespace)) queues.workflow.add(objectKey(workflow.metadata));
   };
+  const wakeOpenRuns = (namespace?: string): void => {
+    for (const { metadata, status } of world.runs.list(namespace))
+      if (!isTerminal(status?.phase)) queues.run.add(objectKey(metadata));
+  };
   const onLost = (namespace: string): void => {
     log.warn({ namespace }, 'the run store lost the data of a project, putting it back');
     wakeAll(namespace);
-    for (const run of world.runs.list(namespace)) if (isNew(run)) queues.run.add(objectKey(run.metadata));
+    wakeOpenRuns(namespace);
   };
   const controllers: Controller[] = [
     { name: 'workflow', queue: queues.workflow, reconcile: (key) => reconcileWorkflow(context, key) },
@@ -55,7 +59,7 @@ export function createControllers(context: OperatorContext, metrics: OperatorMet
       reconcile: createProjectReconciler(context, { onLost, onRights: wakeAll }),
     },
     { name: 'credential', queue: queues.credential, reconcile: (key) => reconcileCredential(context, key) },
-    { name: 'run', queue: queues.run, reconcile: createRunReconciler(context) },
+    { name: 'run', queue: queues.run, reconcile: createRunReconciler(context, pacer) },
     { name: 'history', queue: queues.history, reconcile: (key) => reconcileHistory(context, pacer, key) },
     { name: 'counts', queue: queues.counts, reconcile: (key) => counts.reconcile(key) },
   ];
@@ -64,6 +68,8 @@ export function createControllers(context: OperatorContext, metrics: OperatorMet
   wakeProjects(world, queues.project);
   watchInto(world.credentials, queues.credential, ifSpecChanged(ownKey));
   wakeRuns(world, queues.run);
+  // An operator before this one may have been ended between putting a store back and ending what it lost.
+  wakeOpenRuns();
   wakeHistory(world, queues.history);
   wakeCounts(world, queues.counts, counts);
   for (const { name, queue } of controllers) metrics.watchQueue(name, () => queue.stats());

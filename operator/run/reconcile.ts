@@ -16,17 +16,19 @@ import { readBrief } from '../../runs/read.ts';
 import { submit } from '../../runs/submit.ts';
 import type { Submission, Unavailable } from '../../runs/types.ts';
 import type { OperatorContext } from '../context.ts';
+import type { Pacer } from '../pacer.ts';
 import type { NamedRevision } from '../store/projects.ts';
 import { workflowRuns } from '../resources.ts';
 import { decide, isNew, isToBeCancelled } from './decide.ts';
 import { endRun } from './end.ts';
+import { endIfLost } from './lost.ts';
 
 const WAIT_MS = 1_000;
 
 export type RunReconciler = (key: Key) => Promise<Action>;
 
 /** Creates the reconciler. It remembers since when runs wait for their workflow, and which were deleted before their end. */
-export function createRunReconciler(context: OperatorContext): RunReconciler {
+export function createRunReconciler(context: OperatorContext, pacer: Pacer): RunReconciler {
   const seenAt = new Map<string, number>();
   const deleted = new Map<string, WorkflowRun>();
   context.world.runs.onChange(({ type, object }) => {
@@ -40,7 +42,8 @@ export function createRunReconciler(context: OperatorContext): RunReconciler {
     if (gone) await cancelDeleted(context, gone);
     deleted.delete(objectKey(key));
     const cached = world.runs.get(key.namespace, key.name);
-    if (!cached || !(isNew(cached) || isToBeCancelled(cached))) return done();
+    if (!cached || isTerminal(cached.status?.phase)) return done();
+    if (!isNew(cached) && !isToBeCancelled(cached)) return endIfLost(context, pacer, cached);
     // The cache has no input; and what is recorded already must not be submitted again after an old copy.
     const run = await client.find(workflowRuns, key);
     if (!run || run.metadata.deletionTimestamp !== undefined) return done();

@@ -70,6 +70,12 @@ export function createProjectStore(
     return { outcome: 'done' };
   }
 
+  async function seedAll(project: ProjectUid): Promise<Done> {
+    const workflows = await served(project);
+    const seeded = await seedRevisions(project, workflows);
+    return seeded.outcome === 'done' ? seedLimits(project, workflows) : seeded;
+  }
+
   /** Whether a project that was open has lost its place; asking does not give it one. */
   async function isGone(project: ProjectUid): Promise<boolean | Unavailable> {
     const [known] = projects.get(project)?.put.values() ?? [];
@@ -81,7 +87,7 @@ export function createProjectStore(
 
   async function open(project: ProjectUid): Promise<Done> {
     const before = projects.get(project);
-    const gone = before?.id === undefined ? true : await isGone(project);
+    const gone = before?.id === undefined || (await isGone(project));
     if (typeof gone === 'object') return gone;
     const workflows = gone ? await served(project) : [];
     const seeded = await seedRevisions(project, workflows);
@@ -92,13 +98,9 @@ export function createProjectStore(
     // Where an operator that has just started finds routes without a place, the store was wiped before it came.
     if (before !== undefined || (opened.fresh && workflows.length > 0)) lost.add(project);
     // Other data came since the look above: what was served has to be put there at once.
-    const others = gone ? workflows : await served(project);
-    const again: Done = gone ? seeded : await seedRevisions(project, others);
-    const limited = again.outcome === 'done' ? await seedLimits(project, others) : again;
-    projects.set(project, {
-      id: limited.outcome === 'done' ? opened.id : undefined,
-      put: new Map(),
-    });
+    const limited = gone ? await seedLimits(project, workflows) : await seedAll(project);
+    const id = limited.outcome === 'done' ? opened.id : undefined;
+    projects.set(project, { id, put: new Map() });
     return limited;
   }
 

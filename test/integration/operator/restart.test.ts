@@ -1,6 +1,7 @@
 /** What an operator that starts, ends or meets an outage changes, and what it leaves alone. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { stringify } from 'yaml';
+import { ANNOTATION } from '../../../api/group.ts';
 import {
   controllerRevisions,
   deployments,
@@ -11,7 +12,7 @@ import {
   type KubeObject,
   type Resource,
 } from '../../../kube/resource.ts';
-import { credentials, webhookRoutes, workflows } from '../../../operator/resources.ts';
+import { credentials, webhookRoutes, workflowRuns, workflows } from '../../../operator/resources.ts';
 import { hasPoolAccount, poolAccount } from '../../../runs/accounts.ts';
 import { openProject } from '../../../runs/project.ts';
 import { startOperatorStage, type OperatorStage } from '../../support/operatorStage.ts';
@@ -158,6 +159,25 @@ test('no route opens before the run store has its revision; switching off needs 
     await stage.redis.restart();
   }
   expect((await stage.waitFor(namespace, 'two', READY, 30_000)).status?.url).toBeDefined();
+});
+
+test('runs that had begun when the run store was emptied end, and say why', async () => {
+  stage.startOperator();
+  await stage.apply(namespace, `${smtp}---\n${manifest('one')}`);
+  await stage.waitFor(namespace, 'one', READY);
+  const recorded = { [ANNOTATION.recorded]: 'store' };
+  const ref = { namespace, name: 'begun' };
+  const metadata = { ...ref, annotations: recorded };
+  const spec = { workflow: 'one' };
+  await stage.client.create(workflowRuns, { metadata, spec });
+  const status = { phase: 'Running', epoch: 2, sequence: 5 };
+  await stage.client.patch(workflowRuns, ref, { status }, { type: 'merge', subresource: 'status' });
+  await stage.redisCommand('flushall');
+  await stage.redis.restart();
+  const ending = async () => (await stage.client.get(workflowRuns, ref)).status;
+  const lost = { phase: 'Failed', reason: 'DataLost', epoch: 2, sequence: 5 };
+  await expect.poll(ending, { timeout: 15_000, interval: 50 }).toMatchObject(lost);
+  expect((await ending())?.message).toContain('spec.retryOf: begun');
 });
 
 test('a wiped run store gets back place, revisions, limits and account', async () => {

@@ -126,6 +126,12 @@ export const PROBLEMS = {
     detail: 'As many runs as the workflow admits are under way: try again later.',
     headers: { 'retry-after': '5' },
   },
+  'too-many-calls': {
+    status: 429,
+    title: 'The caller asks for too much at once',
+    detail: 'Calls about 20 different workflows and runs a second are taken: try again later.',
+    headers: { 'retry-after': '1' },
+  },
   'headers-too-large': {
     status: 431,
     title: 'The headers are too large',

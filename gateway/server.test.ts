@@ -269,6 +269,10 @@ test('an execute call is checked in the order 405, 415, 413, 401, 403, 404, quer
   Object.assign(bad, { payload: '{"a":' });
   state.decision = 'unavailable';
   expect(await codeOf(inside, bad)).toBe('cluster-unavailable');
+  state.decision = 'too-often';
+  const { answer: tooOften, code: tooOftenCode } = await refused(inside, bad);
+  expect(tooOftenCode).toBe('too-many-calls');
+  expect(tooOften.headers['retry-after']).toBe('1');
   state.decision = 'unauthorized';
   const { answer: unauthorized, code } = await refused(inside, bad);
   expect(code).toBe('unauthorized');

@@ -165,3 +165,45 @@ test('a flood of unknown tokens reaches the API server at a bounded rate', async
   await flood(2);
   expect(server.asked).toHaveLength(300);
 });
+
+test('a flood of unknown tokens does not keep out a token that was accepted before, nor one that was revoked in', async () => {
+  const server = apiServer({ opaque: { user: 'ann' } }, { ann: ['orders'] });
+  const { access, clock } = setUp(server);
+  const flood = async (round: number) => {
+    for (let at = 0; at < 300; at += 1) await access.decide(`Bearer garbage-${round}-${at}`, WANTED);
+  };
+  expect(await access.decide('Bearer opaque', WANTED)).toBe('allowed');
+  await clock.advance(10_000);
+  await flood(1);
+  expect(await access.decide('Bearer unseen', WANTED)).toBe('unavailable');
+  expect(await access.decide('Bearer opaque', WANTED)).toBe('allowed');
+  server.state.tokens = {};
+  await clock.advance(10_000);
+  await flood(2);
+  expect(await access.decide('Bearer opaque', WANTED)).toBe('unauthorized');
+  // From then on it is one of those that nobody knows.
+  await clock.advance(2_000);
+  await flood(3);
+  expect(await access.decide('Bearer opaque', WANTED)).toBe('unavailable');
+});
+
+test('what one user may do is asked at a bounded rate, with whatever tokens, and others are not kept waiting', async () => {
+  const users = { first: { user: 'ann' }, second: { user: 'ann' }, third: { user: 'bob' } };
+  const server = apiServer(users, { ann: ['orders'], bob: ['orders'] });
+  const { access, clock } = setUp(server);
+  expect(await access.decide('Bearer first', WANTED)).toBe('allowed');
+  for (let at = 1; at < 40; at += 1) {
+    expect(await access.decide('Bearer first', { ...WANTED, name: `guess-${at}` })).toBe('forbidden');
+  }
+  expect(await access.decide('Bearer first', { ...WANTED, name: 'next' })).toBe('too-often');
+  expect(await access.decide('Bearer second', WANTED)).toBe('too-often');
+  expect(await access.decide('Bearer third', WANTED)).toBe('allowed');
+  // What was decided just now is still known.
+  expect(await access.decide('Bearer first', WANTED)).toBe('allowed');
+  await clock.advance(1_000);
+  const later: string[] = [];
+  for (let at = 0; at < 30; at += 1) {
+    later.push(await access.decide('Bearer second', { ...WANTED, name: `later-${at}` }));
+  }
+  expect(later.filter((decision) => decision === 'forbidden')).toHaveLength(20);
+});

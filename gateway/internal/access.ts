@@ -11,7 +11,7 @@ import type { Log } from '../../kube/log.ts';
 import { subjectAccessReviews, type SubjectAccessReview } from '../../kube/resource.ts';
 import type { Metrics } from '../metrics.ts';
 import { bearerToken, REVIEW_OPTIONS, reviewToken, type Identity } from './identity.ts';
-import { createReviewLimit, Overloaded } from './reviewLimit.ts';
+import { createReviewLimit, Overloaded, TooOften } from './reviewLimit.ts';
 import { createExpiring } from './expiring.ts';
 
 /** What a caller wants to do, in the words of RBAC. */
@@ -23,7 +23,7 @@ export type Wanted = {
   name: string;
 };
 
-export type Decision = 'allowed' | 'unauthorized' | 'forbidden' | 'unavailable';
+export type Decision = 'allowed' | 'unauthorized' | 'forbidden' | 'too-often' | 'unavailable';
 
 export type Access = {
   /** Decides for the value of an Authorization header. Never rejects. */
@@ -33,7 +33,10 @@ export type Access = {
 const POSITIVE_MS = 10_000;
 /** Short, so that a right that was just given works at once for a person who tries again. */
 const NEGATIVE_MS = 2_000;
+/** How long a token that was accepted is asked about apart from tokens that nobody knows. It is accepted by no such memory. */
+const VOUCHED_MS = 600_000;
 const MAX_IDENTITIES = 2_048;
+const MAX_VOUCHED = 8_192;
 const MAX_REFUSED = 8_192;
 const MAX_DECISIONS = 256;
 
@@ -52,6 +55,7 @@ export function createAccess(options: AccessOptions): Access {
   const limit = createReviewLimit(clock);
   const known = createExpiring<Known>(MAX_IDENTITIES, clock);
   const refused = createExpiring<true>(MAX_REFUSED, clock);
+  const vouched = createExpiring<true>(MAX_VOUCHED, clock);
   const underWay = new Map<string, Promise<unknown>>();
 
   async function identify(token: string): Promise<Known | undefined> {
@@ -60,14 +64,17 @@ export function createAccess(options: AccessOptions): Access {
     if (held !== undefined || refused.get(key) === true) return held;
     return once(`who ${key}`, async () => {
       const askedAt = clock.now();
-      const identity = await ask('token', () => limit.forUnknown(() => reviewToken(client, token)));
+      const budget = vouched.get(key) === true ? limit.forKnown : limit.forUnknown;
+      const identity = await ask('token', () => budget(() => reviewToken(client, token)));
       if (identity === undefined) {
+        vouched.delete(key);
         refused.set(key, true, askedAt + NEGATIVE_MS);
         return undefined;
       }
       // The decisions live inside the identity, so that they end with it: a revoked token is refused within 10 s.
       const entry = { key, identity, decisions: createExpiring<boolean>(MAX_DECISIONS, clock) };
       known.set(key, entry, askedAt + POSITIVE_MS);
+      vouched.set(key, true, askedAt + VOUCHED_MS);
       return entry;
     });
   }
@@ -78,7 +85,9 @@ export function createAccess(options: AccessOptions): Access {
     if (held !== undefined) return held;
     return once(`may ${token} ${key}`, async () => {
       const askedAt = clock.now();
-      const allowed = await ask('access', () => limit.forKnown(() => reviewAccess(client, identity, wanted)));
+      const allowed = await ask('access', () =>
+        limit.forUser(identity.username, () => reviewAccess(client, identity, wanted)),
+      );
       decisions.set(key, allowed, askedAt + (allowed ? POSITIVE_MS : NEGATIVE_MS));
       return allowed;
     });
@@ -99,7 +108,7 @@ export function createAccess(options: AccessOptions): Access {
       metrics.reviews.inc({ kind, outcome: answer === undefined || answer === false ? 'no' : 'yes' });
       return answer;
     } catch (error) {
-      metrics.reviews.inc({ kind, outcome: error instanceof Overloaded ? 'overloaded' : 'failed' });
+      metrics.reviews.inc({ kind, outcome: failureOf(error) });
       throw error;
     }
   }
@@ -114,12 +123,18 @@ export function createAccess(options: AccessOptions): Access {
         if (wanted === undefined) return 'forbidden';
         return (await allows(caller, wanted)) ? 'allowed' : 'forbidden';
       } catch (error) {
+        if (error instanceof TooOften) return 'too-often';
         if (!(error instanceof Overloaded))
           log.warn({ err: error }, 'cannot ask the API server about a caller');
         return 'unavailable';
       }
     },
   };
+}
+
+function failureOf(error: unknown): string {
+  if (error instanceof TooOften) return 'too-often';
+  return error instanceof Overloaded ? 'overloaded' : 'failed';
 }
 
 async function reviewAccess(

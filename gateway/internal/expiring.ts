@@ -5,6 +5,7 @@ export type Expiring<T> = {
   get: (key: string) => T | undefined;
   /** Keeps the value until the clock shows `until`, in milliseconds. */
   set: (key: string, value: T, until: number) => void;
+  delete: (key: string) => void;
 };
 
 export function createExpiring<T>(maxEntries: number, clock: Clock): Expiring<T> {
@@ -23,5 +24,6 @@ export function createExpiring<T>(maxEntries: number, clock: Clock): Expiring<T>
       if (oldest?.done === false) entries.delete(oldest.value);
       entries.set(key, { value, until });
     },
+    delete: (key) => void entries.delete(key),
   };
 }

@@ -9,6 +9,7 @@ const REFUSALS = {
   allowed: 'not-found',
   unauthorized: 'unauthorized',
   forbidden: 'forbidden',
+  'too-often': 'too-many-calls',
   unavailable: 'cluster-unavailable',
 } as const satisfies Record<Decision, ProblemCode>;
 

@@ -49,6 +49,17 @@ export const PROBLEMS = {
     title: 'Nothing is here',
     detail: 'No active workflow answers at this address.',
   },
+  'workflow-unknown': {
+    status: 404,
+    title: 'There is no such workflow',
+    detail: 'No workflow has this id, <namespace>.<name>: kubectl get workflows --all-namespaces',
+  },
+  'run-unknown': {
+    status: 404,
+    title: 'There is no such run',
+    detail:
+      'No run of this workflow has this name, or its history is pruned: kubectl get workflowruns -n <namespace>',
+  },
   'method-not-allowed': {
     status: 405,
     title: 'Another method is needed',
@@ -145,7 +156,8 @@ export const PROBLEMS = {
   'run-failed': {
     status: 502,
     title: 'The run failed before it answered',
-    detail: 'The run that should have answered has failed or was cancelled.',
+    detail:
+      'The run that should have answered has failed or was cancelled. Its name is in "run": kubectl get workflowruns <run> -n <namespace> -o yaml',
   },
   'run-store-unavailable': {
     status: 503,

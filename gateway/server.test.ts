@@ -280,7 +280,7 @@ test('an execute call is checked in the order 405, 415, 413, 401, 403, 404, quer
   state.decision = 'forbidden';
   expect(await codeOf(inside, bad)).toBe('forbidden');
   state.decision = 'allowed';
-  expect(await codeOf(inside, bad)).toBe('not-found');
+  expect(await codeOf(inside, bad)).toBe('workflow-unknown');
   Object.assign(bad, { url: '/workflows/shop.paused/execute?test=maybe' });
   expect(await codeOf(inside, bad)).toBe('bad-query');
   Object.assign(bad, { url: '/workflows/shop.paused/execute' });
@@ -304,9 +304,11 @@ test('an execute call needs neither body nor content type', async () => {
 });
 
 test.each(['nodot', '.orders', 'shop.', 'Shop.orders', 'shop.or_ders', 'shop.orders%2f..', 'shop.%00'])(
-  'the id %s is nothing, even to who may do everything',
+  'the id %s is no workflow, even to who may do everything',
   async (id) => {
-    expect(await codeOf(inside, { method: 'POST', url: `/workflows/${id}/execute` })).toBe('not-found');
+    expect(await codeOf(inside, { method: 'POST', url: `/workflows/${id}/execute` })).toBe(
+      'workflow-unknown',
+    );
   },
 );
 

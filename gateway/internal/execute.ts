@@ -71,7 +71,7 @@ function readAsked(
   { params, query, headers }: FastifyRequest,
 ): Asked | ProblemCode {
   const route = routes.workflow((params as { id: string }).id);
-  if (route === undefined) return health.synced() ? 'not-found' : 'not-ready';
+  if (route === undefined) return health.synced() ? 'workflow-unknown' : 'not-ready';
   const { test } = query as { test?: unknown };
   if (test !== undefined && test !== 'true' && test !== 'false') return 'bad-query';
   if (test !== 'true' && !route.spec.active) return 'inactive';

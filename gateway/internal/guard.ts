@@ -6,7 +6,7 @@ import type { ProblemCode } from '../problems.ts';
 import type { Access, Decision, Wanted } from './access.ts';
 
 const REFUSALS = {
-  allowed: 'not-found',
+  allowed: 'workflow-unknown',
   unauthorized: 'unauthorized',
   forbidden: 'forbidden',
   'too-often': 'too-many-calls',
@@ -31,7 +31,7 @@ export async function admit(
   if (decision === 'allowed' && addressed !== undefined) return addressed;
   // What cannot be a name is nothing, to everybody who is known.
   const isNothing = addressed === undefined && decision === 'forbidden';
-  answers.problem(reply, isNothing ? 'not-found' : REFUSALS[decision]);
+  answers.problem(reply, isNothing ? 'workflow-unknown' : REFUSALS[decision]);
   return undefined;
 }
 

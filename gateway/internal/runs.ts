@@ -61,7 +61,7 @@ export async function findRun(
     return undefined;
   }
   if (found?.view.workflow === id) return found;
-  answers.problem(reply, 'not-found');
+  answers.problem(reply, 'run-unknown');
   return undefined;
 }
 

@@ -237,7 +237,9 @@ test('a run can be read by who may get it, and only as one of its workflow', asy
   expect((await get(path, stranger)).status).toBe(403);
   expect((await fetch(door.gateway.internalURL + path)).status).toBe(401);
   expect((await get(`/workflows/${NAMESPACE}.orders/runs/${run}`, reader)).status).toBe(404);
-  expect((await get(`/workflows/${NAMESPACE}.hello/runs/no-such-run`, reader)).status).toBe(404);
+  const missing = await get(`/workflows/${NAMESPACE}.hello/runs/no-such-run`, reader);
+  expect(missing.status).toBe(404);
+  expect(await missing.json()).toMatchObject({ type: 'tag:windlass.dev,2026:problem/run-unknown' });
 });
 
 test('a run that only its record is left of is read from the API server', async () => {

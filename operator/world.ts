@@ -107,9 +107,10 @@ function workflowOfRevision(revision: ControllerRevision): string[] {
 
 function withoutPayload(run: WorkflowRun): WorkflowRun {
   const { input: _input, ...spec } = run.spec;
-  const { phase, completionTime, revision } = run.status ?? {};
+  const { phase, sequence, completionTime, revision } = run.status ?? {};
   const status = {
     ...(phase !== undefined && { phase }),
+    ...(sequence !== undefined && { sequence }),
     ...(completionTime !== undefined && { completionTime }),
     ...(revision !== undefined && { revision }),
   };

@@ -71,7 +71,9 @@ test.each(cases)('a run %s', (_sentence, decided, expected) => {
 
 test('a run is new until somebody records it', () => {
   expect(isNew(run())).toBe(true);
-  expect(isNew(run({}, { status: { phase: 'Pending' } }))).toBe(false);
+  expect(isNew(run({}, { status: { phase: 'Pending' } }))).toBe(true);
+  expect(isNew(run({}, { status: { phase: 'Pending', sequence: 0 } }))).toBe(false);
+  expect(isNew(run({}, { status: { phase: 'Running' } }))).toBe(false);
   expect(isNew(run({}, { metadata: { name: 'r1', annotations: { [ANNOTATION.recorded]: 'store' } } }))).toBe(
     false,
   );

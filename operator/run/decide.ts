@@ -14,7 +14,10 @@ export type Decision =
 
 /** Whether the run was made by a person or a program, and nobody has taken it up yet. */
 export function isNew({ metadata, status }: WorkflowRun): boolean {
-  return status?.phase === undefined && metadata.annotations?.[ANNOTATION.recorded] === undefined;
+  // What the operator says while it waits has no sequence; what a runner recorded always has.
+  const isTaken =
+    status?.phase !== undefined && (status.phase !== 'Pending' || status.sequence !== undefined);
+  return !isTaken && metadata.annotations?.[ANNOTATION.recorded] === undefined;
 }
 
 /** Whether somebody wants the run cancelled and it has not ended. */

@@ -1,4 +1,4 @@
-/** The end of a run that never was in the run store: nobody else would ever write its status. */
+/** The status of a run that is not in the run store: nobody else would ever write it. */
 import type { WorkflowRun } from '../../api/kinds.ts';
 import type { FailureReason } from '../../api/reasons.ts';
 import type { TerminalPhase } from '../../api/run.ts';
@@ -18,5 +18,16 @@ export async function endRun(
   const condition = { type: 'Succeeded', status: 'False' as const, reason, message, lastTransitionTime: now };
   const status = { phase, reason, message, completionTime: now, conditions: [condition] };
   const metadata = { name, namespace, ...(uid !== undefined && { uid }) };
+  world.runs.noteWrite(await client.apply(workflowRuns, { metadata, status }, { subresource: 'status' }));
+}
+
+/** Says that the run waits, and for what; without a reason it takes back what it waited for. Only before it is submitted. */
+export async function tellPending(
+  { client, world }: Pick<OperatorContext, 'client' | 'world'>,
+  { metadata: { name, namespace = '', uid } }: WorkflowRun,
+  why: { reason?: FailureReason; message?: string },
+): Promise<void> {
+  const metadata = { name, namespace, ...(uid !== undefined && { uid }) };
+  const status = { phase: 'Pending' as const, ...why };
   world.runs.noteWrite(await client.apply(workflowRuns, { metadata, status }, { subresource: 'status' }));
 }

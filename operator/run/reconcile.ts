@@ -20,7 +20,7 @@ import type { Pacer } from '../pacer.ts';
 import type { NamedRevision } from '../store/projects.ts';
 import { workflowRuns } from '../resources.ts';
 import { decide, isNew, isToBeCancelled } from './decide.ts';
-import { endRun } from './end.ts';
+import { endRun, tellPending } from './end.ts';
 import { endIfLost } from './lost.ts';
 
 const WAIT_MS = 1_000;
@@ -64,11 +64,18 @@ async function takeUp(context: OperatorContext, run: WorkflowRun, waitedMs: numb
   const workflow = world.workflows.get(namespace, run.spec.workflow);
   const route = world.routes.get(namespace, run.spec.workflow);
   const decision = decide(run, workflow, route, waitedMs);
-  if (decision.kind === 'wait') return after(WAIT_MS);
+  if (decision.kind === 'wait') {
+    if (!workflow && run.status?.phase === undefined) {
+      const message = `There is no workflow ${run.spec.workflow} in this namespace yet: apply it.`;
+      await tellPending(context, run, { reason: 'WorkflowMissing', message });
+    }
+    return after(WAIT_MS);
+  }
   if (decision.kind === 'fail') {
     await endRun(context, run, { phase: 'Failed', reason: decision.reason, message: decision.message });
     return done();
   }
+  if (run.status?.reason === 'WorkflowMissing') await tellPending(context, run, {});
   return submitRun(context, run, decision.route);
 }
 

@@ -103,8 +103,15 @@ test('of an inactive workflow a test run takes its test data, and another run fa
 
 test('a run that is applied before its workflow waits for it', async () => {
   await create('early');
+  const status = async () => (await stage.client.get(workflowRuns, { namespace, name: 'early' })).status;
+  await expect.poll(status, { timeout: 5_000, interval: 25 }).toMatchObject({
+    phase: 'Pending',
+    reason: 'WorkflowMissing',
+    message: expect.stringContaining('no workflow hello'),
+  });
   await applyWorkflow();
   expect((await submitted('early')).workflow).toBe('hello');
+  expect(await status()).toEqual({ phase: 'Pending' });
 });
 
 test('a run of an older revision executes that one, and one of a revision that does not exist fails', async () => {

@@ -54,43 +54,18 @@ export function createProjectStore(
   const going = new Map<ProjectUid, Set<string>>();
   const lost = new Set<ProjectUid>();
 
-  async function seedRevisions(project: ProjectUid, workflows: readonly ServedWorkflow[]): Promise<Done> {
-    for (const { revision } of workflows) {
-      const put = await putRevision(conn, project, revision.name, revision.revision);
-      if (put.outcome === 'unavailable') return put;
-    }
-    return { outcome: 'done' };
-  }
-
-  async function seedLimits(project: ProjectUid, workflows: readonly ServedWorkflow[]): Promise<Done> {
-    for (const { limits } of workflows) {
-      const set = limits ? await setWorkflowLimits(conn, project, limits) : undefined;
-      if (set?.outcome === 'unavailable') return set;
-    }
-    return { outcome: 'done' };
-  }
-
   async function seedAll(project: ProjectUid): Promise<Done> {
     const workflows = await served(project);
-    const seeded = await seedRevisions(project, workflows);
-    return seeded.outcome === 'done' ? seedLimits(project, workflows) : seeded;
-  }
-
-  /** Whether a project that was open has lost its place; asking does not give it one. */
-  async function isGone(project: ProjectUid): Promise<boolean | Unavailable> {
-    const [known] = projects.get(project)?.put.values() ?? [];
-    if (!known) return false;
-    const asked = await setWorkflowLimits(conn, project, known.limits);
-    if (asked.outcome === 'done') return false;
-    return asked.why === 'no-store' ? true : asked;
+    const seeded = await seedRevisions(conn, project, workflows);
+    return seeded.outcome === 'done' ? seedLimits(conn, project, workflows) : seeded;
   }
 
   async function open(project: ProjectUid): Promise<Done> {
     const before = projects.get(project);
-    const gone = before?.id === undefined || (await isGone(project));
+    const gone = before?.id === undefined || (await isGone(conn, project, before));
     if (typeof gone === 'object') return gone;
     const workflows = gone ? await served(project) : [];
-    const seeded = await seedRevisions(project, workflows);
+    const seeded = await seedRevisions(conn, project, workflows);
     if (seeded.outcome === 'unavailable') return seeded;
     const opened = await openProject(conn, project);
     if (opened.outcome === 'unavailable') return opened;
@@ -98,7 +73,7 @@ export function createProjectStore(
     // Where an operator that has just started finds routes without a place, the store was wiped before it came.
     if (before !== undefined || (opened.fresh && workflows.length > 0)) lost.add(project);
     // Other data came since the look above: what was served has to be put there at once.
-    const limited = gone ? await seedLimits(project, workflows) : await seedAll(project);
+    const limited = gone ? await seedLimits(conn, project, workflows) : await seedAll(project);
     const id = limited.outcome === 'done' ? opened.id : undefined;
     projects.set(project, { id, put: new Map() });
     return limited;
@@ -161,4 +136,41 @@ export function createProjectStore(
       going.delete(project);
     },
   };
+}
+
+async function seedRevisions(
+  conn: RunStoreConnection,
+  project: ProjectUid,
+  workflows: readonly ServedWorkflow[],
+): Promise<Done> {
+  for (const { revision } of workflows) {
+    const put = await putRevision(conn, project, revision.name, revision.revision);
+    if (put.outcome === 'unavailable') return put;
+  }
+  return { outcome: 'done' };
+}
+
+async function seedLimits(
+  conn: RunStoreConnection,
+  project: ProjectUid,
+  workflows: readonly ServedWorkflow[],
+): Promise<Done> {
+  for (const { limits } of workflows) {
+    const set = limits ? await setWorkflowLimits(conn, project, limits) : undefined;
+    if (set?.outcome === 'unavailable') return set;
+  }
+  return { outcome: 'done' };
+}
+
+/** Whether a project that was open has lost its place; asking does not give it one. */
+async function isGone(
+  conn: RunStoreConnection,
+  project: ProjectUid,
+  { put }: Project,
+): Promise<boolean | Unavailable> {
+  const [known] = put.values();
+  if (!known) return false;
+  const asked = await setWorkflowLimits(conn, project, known.limits);
+  if (asked.outcome === 'done') return false;
+  return asked.why === 'no-store' ? true : asked;
 }

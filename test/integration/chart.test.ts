@@ -117,7 +117,7 @@ test.each([
   await expect(render('--set', setting)).rejects.toThrow(message);
 });
 
-test('the gateway can read no Secret, and the operator can list none', async () => {
+test('the gateway can read no Secret; the operator can list none, and changes what makes a runner pool alone', async () => {
   await apply(await render());
   const may = async (account: string, ...args: string[]) =>
     (
@@ -133,4 +133,9 @@ test('the gateway can read no Secret, and the operator can list none', async () 
   expect(await may('windlass-operator', 'get', 'secrets')).toBe('yes');
   expect(await may('windlass-gateway', 'get', 'secrets')).toMatch(/no$/);
   expect(await may('windlass-operator', 'list', 'secrets')).toMatch(/no$/);
+  for (const kind of ['secrets', 'serviceaccounts', 'deployments', 'roles', 'rolebindings'])
+    for (const verb of ['patch', 'delete']) {
+      expect(await may('windlass-operator', verb, kind)).toMatch(/no$/);
+      expect(await may('windlass-operator', verb, `${kind}/windlass-runner`)).toBe('yes');
+    }
 });

@@ -5,7 +5,7 @@
 import { sleep } from '../kube/clock.ts';
 import { advance } from '../runs/advance.ts';
 import { claimRuns } from '../runs/claim.ts';
-import { handBack } from '../runs/handback.ts';
+import { handBack, handBackAll } from '../runs/handback.ts';
 import { getRevision } from '../runs/project.ts';
 import type { Claim, ClaimRef, ProjectUid, RunEnd } from '../runs/types.ts';
 import { waitForWork } from '../runs/wake.ts';
@@ -17,6 +17,7 @@ import { createPlanCache, type Plan } from './plan.ts';
 export type ClaimsDeps = ExecutionDeps & { project: ProjectUid; runner: string; concurrency: number };
 
 const PAUSE_MS = 1_000;
+const SWEEP_MS = 30_000;
 
 export class Claims {
   readonly #deps: ClaimsDeps;
@@ -25,6 +26,8 @@ export class Claims {
   readonly #held = new Map<string, { run: string; execution?: RunExecution }>();
   #ended = Promise.withResolvers<void>();
   #left = false;
+  /** When to look for claims whose answer was lost: at once after an outage, and now and then for those that came late. */
+  #sweepAt = 0;
 
   constructor(deps: ClaimsDeps) {
     this.#deps = deps;
@@ -42,13 +45,28 @@ export class Claims {
         await Promise.race([this.#ended.promise, stopped]);
         continue;
       }
+      if (performance.now() >= this.#sweepAt) await this.#sweep();
       const claimed = await claimRuns(conn, { project, runner, max });
-      if (claimed.outcome === 'unavailable') await sleep(PAUSE_MS, signal);
-      else {
+      if (claimed.outcome === 'unavailable') {
+        this.#sweepAt = 0;
+        await sleep(PAUSE_MS, signal);
+      } else {
         await this.#executeAll(claimed.claims);
         if (claimed.claims.length < max) await waitForWork(conn, project, signal);
       }
     }
+  }
+
+  /**
+   * Gives back what the store holds as ours and we do not know of: the answer to a claim may be lost with its connection,
+   * and since this runner lives on, nobody would take such a run over. In between claims, so that none is on its way.
+   */
+  async #sweep(): Promise<void> {
+    const { conn, project, runner, log } = this.#deps;
+    const swept = await handBackAll(conn, { project, runner, except: this.#held });
+    if (swept.outcome === 'unavailable') return;
+    this.#sweepAt = performance.now() + SWEEP_MS;
+    if (swept.runs.length > 0) log.warn({ runs: swept.runs }, 'claims without an answer given back');
   }
 
   /** Stops a run that somebody cancelled, if it is executed here. */

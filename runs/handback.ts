@@ -42,13 +42,17 @@ export function handBack(conn: RunStoreConnection, ref: ClaimRef): Promise<Fence
   });
 }
 
-/** Gives back all that a runner holds in the project. */
+/** Gives back all that a runner holds in the project, but for the claims with the tokens that it names. */
 export function handBackAll(
   conn: RunStoreConnection,
-  { project, runner }: { project: ProjectUid; runner: string },
+  {
+    project,
+    runner,
+    except,
+  }: { project: ProjectUid; runner: string; except?: { has(token: string): boolean } },
 ): Promise<{ outcome: 'done'; runs: string[] } | Unavailable> {
   return orUnavailable(async () => {
-    const held = await claimsOf(conn, project, runner);
+    const held = (await claimsOf(conn, project, runner)).filter(([, token]) => !except?.has(token));
     for (const [run, token] of held) {
       const outcome = await handBack(conn, { project, run, token });
       if (outcome.outcome === 'unavailable') return outcome;

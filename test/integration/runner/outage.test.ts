@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
+import { claimRuns } from '../../../runs/claim.ts';
 import { connectRunStore } from '../../../runs/connection.ts';
 import { handBackAll } from '../../../runs/handback.ts';
 import type { Runner } from '../../../runner/runner.ts';
@@ -97,4 +98,13 @@ test('a runner whose claim was taken drops the run without a word', async () => 
   expect(state).toMatchObject({ phase: 'Succeeded', reply: { body: 'You said: hi' } });
   expect(state.nodes.find(({ id }) => id === 'a')).toMatchObject({ attempts: 1 });
   expect(new Set(model.requests.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(1);
+});
+
+test('a claim whose answer was lost with the connection is given back and executed', async () => {
+  await runner.stop(0);
+  const run = await project.send(hanging, {});
+  const claimed = await claimRuns(conn, { project: project.uid, runner: 'runner-1', max: 1 });
+  expect(claimed).toMatchObject({ outcome: 'claimed', claims: [{ state: { run } }] });
+  runner = startTestRunner(conn, project.uid, { credentials });
+  expect(await project.ended(run)).toMatchObject({ phase: 'Succeeded', crashes: 0 });
 });

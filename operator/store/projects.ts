@@ -12,7 +12,7 @@ import type { ProjectUid, Unavailable, WorkflowLimits } from '../../runs/types.t
 
 export type NamedRevision = { name: string; revision: Revision };
 
-export type StoredWorkflow = { revision: NamedRevision; limits: WorkflowLimits };
+type StoredWorkflow = { revision: NamedRevision; limits: WorkflowLimits };
 
 /** What a route serves: its revision, and the limits of its workflow where that exists. */
 export type ServedWorkflow = { revision: NamedRevision; limits?: WorkflowLimits };

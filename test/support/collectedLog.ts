@@ -1,7 +1,7 @@
 /** A log that keeps what was said, for tests that ask whether it was. */
 import type { Log } from '../../kube/log.ts';
 
-export type LogEntry = { level: keyof Log; fields: object; message: string };
+type LogEntry = { level: keyof Log; fields: object; message: string };
 
 export type CollectedLog = Log & { entries: LogEntry[]; messages(level?: keyof Log): string[] };
 

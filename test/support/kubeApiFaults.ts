@@ -23,7 +23,7 @@ export type SeenRequest = {
 };
 
 /** An answer by script. `lines` are sent as a watch sends them, and then the stream ends so. */
-export type Reply =
+type Reply =
   | { status: number; headers?: Record<string, string>; body?: unknown }
   | { lines: unknown[]; finish: 'end' | 'reset' | 'silence' }
   | 'reset'

@@ -2,7 +2,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { advance } from '../../../runs/advance.ts';
 import { createReplyWaiter, type ReplyWaiter } from '../../../runs/reply.ts';
-import { pollUntil } from '../../support/poll.ts';
 import {
   accepted,
   claimedOne,
@@ -90,9 +89,6 @@ test('no subscription is left behind', async () => {
   await waiter.wait(project, run, { ...options, timeoutMs: 20 });
   await advance(store.conn, ref, { reply });
   await waiter.wait(project, run, options);
-  await pollUntil(
-    'the channel being left',
-    async () => ((await store.conn.command('pubsub', 'channels', `*${run}`)) as string[]).length === 0,
-    { timeoutMs: 5_000, everyMs: 5 },
-  );
+  const channels = async () => (await store.conn.command('pubsub', 'channels', `*${run}`)) as string[];
+  await expect.poll(channels, { timeout: 5_000, interval: 5 }).toEqual([]);
 });

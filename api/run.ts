@@ -32,7 +32,10 @@ export const runSpec = z
         data_content: json("The trigger's output as data.").meta({ nullable: true }),
       })
       .optional()
-      .describe("The trigger's output. Left out in a test run: the trigger's testData."),
+      .meta({
+        description: "The trigger's output. Left out in a test run: the trigger's testData.",
+        'x-kubernetes-map-type': 'atomic',
+      }),
     test: z
       .boolean()
       .optional()

@@ -8,7 +8,7 @@ import { importProblems } from './imports.ts';
 const HELP = `npm run verify
 
 Regenerates the CRDs, their chart copies and the reference pages, then checks:
-  types (tsc), lint (oxlint), format (biome), dead exports (knip), the import table (docs/design.md),
+  types (tsc), lint (oxlint), format (biome), dead exports (knip), the import table (CONTRIBUTING.md),
 and that the work tree is as clean afterwards as it was before.`;
 
 type Check = { name: string; passes: () => Promise<boolean>; remedy: string };

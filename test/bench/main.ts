@@ -1,5 +1,7 @@
 /** `npm run bench -- NAME`: measures, prints a table, writes docs/benchmarks/NAME.json. Exits with 1 when a goal is missed. */
-import { cpus, loadavg } from 'node:os';
+import { cpus, loadavg, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { withLock } from '../support/lock.ts';
 import { accept } from './accept.ts';
 import { reply } from './reply.ts';
 import { report, type Figure } from './report.ts';
@@ -24,12 +26,16 @@ if (benchmark === undefined) {
   );
   process.exitCode = name === '--help' ? 0 : 2;
 } else {
-  const [load = 0] = loadavg();
-  if (load > cpus().length / 4) {
-    console.error(
-      `The machine is busy (load ${load.toFixed(1)}): what needs several processes will look too slow.`,
-    );
-  }
-  const met = await report(name, await benchmark.run());
+  const waiting = () => console.error('Another benchmark is running on this machine: waiting for its end.');
+  // Two at a time would measure each other, and write files that nobody can tell from good ones.
+  const met = await withLock(join(tmpdir(), 'windlass-bench.lock'), waiting, async () => {
+    const [load = 0] = loadavg();
+    if (load > cpus().length / 4) {
+      console.error(
+        `The machine is busy (load ${load.toFixed(1)}): what needs several processes will look too slow.`,
+      );
+    }
+    return report(name, await benchmark.run());
+  });
   process.exitCode = met ? 0 : 1;
 }

@@ -1,6 +1,6 @@
 /** The WebhookRoute kind: what the gateway serves of one workflow. Written by the operator, read by the gateway. */
 import * as z from 'zod';
-import { TRIGGER_KINDS } from './trigger.ts';
+import { rateLimit, TRIGGER_KINDS } from './trigger.ts';
 import { objectName } from './value.ts';
 
 export const routeSpec = z
@@ -35,6 +35,9 @@ export const routeSpec = z
           .max(128)
           .optional()
           .describe('The request header whose value names the event, in lower case.'),
+        rateLimit: rateLimit
+          .optional()
+          .describe('How many requests each replica takes. Left out: what the installation says.'),
       })
       .optional()
       .describe('The public URL, while the workflow is active and has one.'),

@@ -122,6 +122,17 @@ const webhookAuth = z
     }),
   });
 
+/** How many requests are taken: a token bucket. */
+export const rateLimit = z.object({
+  requestsPerSecond: z.int().min(1).max(100_000).describe('Requests a second in the long run.'),
+  burst: z
+    .int()
+    .min(1)
+    .max(1_000_000)
+    .optional()
+    .describe('Requests that may come at once after a quiet time. Default: those of two seconds.'),
+});
+
 const webhookTrigger = z
   .object({
     path: z
@@ -158,6 +169,11 @@ const webhookTrigger = z
     replyTimeout: duration(
       'How long a caller waits for the response node. Default 30s, at most 5m.',
     ).optional(),
+    rateLimit: rateLimit
+      .optional()
+      .describe(
+        'How many requests each replica of the gateway takes for this webhook: 429 beyond that. Default: what the installation says (chart value gateway.limits.perRoute).',
+      ),
     testData,
   })
   .describe('Starts a run for each POST of a JSON body.');
@@ -263,4 +279,5 @@ export const triggers = {
 
 export type TriggerKind = keyof typeof triggers;
 export const TRIGGER_KINDS = Object.keys(triggers) as TriggerKind[];
+export type RateLimit = z.infer<typeof rateLimit>;
 export type WebhookTrigger = z.infer<typeof webhookTrigger>;

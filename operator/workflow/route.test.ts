@@ -54,6 +54,11 @@ test.each([
   expect(route(from).webhook?.replyTimeoutSeconds).toBe(seconds);
 });
 
+test('the rate limit that a webhook names goes with its route', () => {
+  const rateLimit = { requestsPerSecond: 5, burst: 20 };
+  expect(route(workflow({ rateLimit })).webhook).toMatchObject({ rateLimit });
+});
+
 test('an inactive workflow has a route for test runs, and no URL', () => {
   const inactive = route(workflow({}, { active: false }));
   expect(inactive).toMatchObject({ active: false, trigger: 'webhook' });

@@ -61,7 +61,7 @@ function webhookOf(spec: WorkflowSpec, reply: boolean): Webhook | undefined {
 }
 
 function routeWebhook(trigger: WebhookTrigger, reply: boolean): Webhook {
-  const { path, headers, dedupe, replyTimeout } = trigger;
+  const { path, headers, dedupe, replyTimeout, rateLimit } = trigger;
   const timeoutMs = replyTimeout === undefined ? REPLY_TIMEOUT_MS : parseDuration(replyTimeout);
   const seconds = Math.min(Math.max(Math.ceil(timeoutMs / 1000), 1), LONGEST_REPLY_SECONDS);
   return {
@@ -70,5 +70,6 @@ function routeWebhook(trigger: WebhookTrigger, reply: boolean): Webhook {
     replyTimeoutSeconds: seconds,
     ...(headers && { headers: headers.map((name) => name.toLowerCase()) }),
     ...(dedupe && { dedupeHeader: dedupe.header.toLowerCase() }),
+    ...(rateLimit && { rateLimit }),
   };
 }

@@ -39,10 +39,23 @@ class Unanswered extends Error {
   override readonly name = 'Unanswered';
 }
 
+/**
+ * What the server answered instead of a reply. Made anew from the client library's error, which carries the command with all of
+ * its arguments: what users sent, and passwords' hashes.
+ */
+class Refusal extends Error {
+  override readonly name = 'Refusal';
+
+  constructor(answer: string) {
+    // The server quotes what it was sent. What an account may not do it quotes too, but that is the name of a command only.
+    super(answer.startsWith('NOPERM') ? answer : answer.replaceAll(/'[^']*'?/g, "'…'"));
+  }
+}
+
 /** Connects in the background, for ever again; until it is there every call answers `unavailable`. */
 export function connectRunStore(options: RunStoreOptions): RunStoreConnection {
   const redis = openRedis(options);
-  const send = createSender(redis);
+  const send = createSender(redis, createDamageReport(options.log));
   let subscriber: Subscriber | undefined;
   watchState(redis, options);
   return {
@@ -97,7 +110,7 @@ type Waiting = {
  * Sends what one turn of the event loop asks for as one write. (The client's own auto-pipelining keeps one batch under
  * way at a time, and after a lost connection waits for the time-outs of that batch before it sends again.)
  */
-function createSender(redis: Redis): Send {
+function createSender(redis: Redis, onDamage: DamageReport): Send {
   let batch: Waiting[] = [];
   const flush = () => {
     const calls = batch;
@@ -105,8 +118,8 @@ function createSender(redis: Redis): Send {
     redis
       .pipeline(calls.map(({ command }) => command))
       .exec()
-      .then((replies) => settle(redis, calls, replies ?? []))
-      .catch((error: Error) => settle(redis, calls, [[error, undefined]]));
+      .then((replies) => settle(redis, calls, replies ?? [], onDamage))
+      .catch((error: Error) => settle(redis, calls, [[error, undefined]], onDamage));
   };
   return (name, args) =>
     new Promise((resolve, reject) => {
@@ -120,13 +133,20 @@ function createSender(redis: Redis): Send {
     });
 }
 
-function settle(redis: Redis, calls: Waiting[], replies: [Error | null, unknown][]): void {
+function settle(
+  redis: Redis,
+  calls: Waiting[],
+  replies: [Error | null, unknown][],
+  onDamage: DamageReport,
+): void {
   let timedOut = false;
   for (const [index, call] of calls.entries()) {
     const [error, reply] = replies[index] ?? [new Unanswered('the run store did not answer'), undefined];
     if (!error) call.resolve(reply);
-    else if (serverError(error) !== undefined) call.reject(error);
-    else {
+    else if (error.name === 'ReplyError') {
+      if (isDamage(error.message)) onDamage(call.command);
+      call.reject(new Refusal(error.message));
+    } else {
       timedOut ||= error.message === 'Command timed out';
       call.reject(new Unanswered(error.message));
     }
@@ -152,7 +172,27 @@ async function evaluate(
 
 /** What the server answered, if the error is an answer of it. */
 function serverError(error: unknown): string | undefined {
-  return error instanceof Error && error.name === 'ReplyError' ? error.message : undefined;
+  return error instanceof Refusal ? error.message : undefined;
+}
+
+/** How often it is said that keys are damaged. */
+const DAMAGE_TOLD_MS = 60_000;
+
+type DamageReport = (command: Waiting['command']) => void;
+
+/** Says, now and then, which keys a call named that found something of a wrong type: somebody else has written there. */
+function createDamageReport(log: Log | undefined): DamageReport {
+  let nextAt = 0;
+  return ([name, ...args]) => {
+    if (performance.now() < nextAt) return;
+    nextAt = performance.now() + DAMAGE_TOLD_MS;
+    const keys = name.startsWith('eval') ? args.slice(2, 2 + Number(args[1])) : args.slice(0, 1);
+    log?.error({ keys }, 'run store: one of these keys is of a wrong type; see docs/run-store.md');
+  };
+}
+
+function isDamage(answer: string | undefined): boolean {
+  return answer?.startsWith('WRONGTYPE') === true;
 }
 
 /** States of a server in which it refuses, and which pass: nothing is wrong with what it was asked. */
@@ -173,6 +213,7 @@ function unavailableFor(error: unknown): Unavailable {
   const answer = serverError(error) ?? '';
   if (answer.startsWith('NOLOG')) return { outcome: 'unavailable', why: 'no-store', retryAfterSeconds: 5 };
   if (answer.startsWith('OOM')) return { outcome: 'unavailable', why: 'full', retryAfterSeconds: 10 };
+  if (isDamage(answer)) return { outcome: 'unavailable', why: 'damaged', retryAfterSeconds: 10 };
   if (PASSING.test(answer)) return { outcome: 'unavailable', why: 'connection', retryAfterSeconds: 2 };
   throw error;
 }

@@ -8,10 +8,10 @@ import type { NodeOutput } from '../api/value.ts';
 /** A project in the run store, by the uid of its namespace. */
 export type ProjectUid = string;
 
-/** Why the run store did not do it: nobody answered, it is empty or being seeded, or it is full. */
+/** Why the run store did not do it: nobody answered, it is empty or being seeded, it is full, or a key is of a wrong type. */
 export type Unavailable = {
   outcome: 'unavailable';
-  why: 'connection' | 'no-store' | 'full';
+  why: 'connection' | 'no-store' | 'full' | 'damaged';
   retryAfterSeconds: number;
 };
 

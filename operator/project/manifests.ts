@@ -32,6 +32,8 @@ export function poolRole(namespace: string, secretNames: readonly string[]): Man
     { apiGroups: [GROUP], resources: ['credentials'], verbs: ['get', 'list', 'watch'] },
     { apiGroups: [GROUP], resources: ['workflowruns'], verbs: ['create', 'get'] },
     { apiGroups: [GROUP], resources: ['workflowruns/status'], verbs: ['patch'] },
+    // Whoever makes a record, which is a WorkflowRun, must be allowed to execute its workflow: so says the admission policy.
+    { apiGroups: [GROUP], resources: ['workflows/execute'], verbs: ['create'] },
   ];
   const resourceNames = [...new Set(secretNames)].toSorted();
   // A rule without names would mean every Secret.

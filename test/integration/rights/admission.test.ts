@@ -1,0 +1,274 @@
+/** Who may name a Secret and who may start a run, as a real API server decides it with the chart's policies. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { createClient, type Draft, type KubeClient } from '../../../kube/client.ts';
+import { namespaces, type KubeObject, type PolicyRule, type Resource } from '../../../kube/resource.ts';
+import { poolRole } from '../../../operator/project/manifests.ts';
+import { credentials, workflowRuns, workflows } from '../../../operator/resources.ts';
+import { startApiServer, type ApiServer } from '../../support/apiserver.ts';
+import { applyChart } from '../../support/chart.ts';
+import { installCrds } from '../../support/crds.ts';
+import { pollUntil } from '../../support/poll.ts';
+import { createUser } from '../../support/users.ts';
+
+const namespace = 'shop';
+const own = (resources: string[], verbs: string[], resourceNames?: string[]): PolicyRule => ({
+  apiGroups: ['windlass.dev'],
+  resources,
+  verbs,
+  ...(resourceNames && { resourceNames }),
+});
+const secrets = (verbs: string[], resourceNames?: string[]): PolicyRule => ({
+  apiGroups: [''],
+  resources: ['secrets'],
+  verbs,
+  ...(resourceNames && { resourceNames }),
+});
+const write = own(
+  ['workflows', 'credentials', 'workflowruns'],
+  ['create', 'get', 'patch', 'update', 'delete'],
+);
+
+/** What each may do in the namespace. */
+const RIGHTS = {
+  writer: [write],
+  lister: [write, secrets(['list', 'watch'])],
+  reader: [write, secrets(['get'])],
+  'reader-of-one': [write, secrets(['get'], ['one'])],
+  'executor-of-orders': [write, own(['workflows/execute'], ['create'], ['orders'])],
+  executor: [write, own(['workflows/execute'], ['create'])],
+  canceller: [own(['workflowruns'], ['get', 'patch'])],
+  viewer: [own(['workflowruns'], ['get'])],
+  'windlass-runner': poolRole(namespace, []).rules ?? [],
+} satisfies Record<string, PolicyRule[]>;
+type User = keyof typeof RIGHTS;
+
+let server: ApiServer;
+let admin: KubeClient;
+let users: Record<User, KubeClient>;
+let count = 0;
+
+beforeAll(async () => {
+  server = await startApiServer();
+  admin = createClient(server.connection, { fieldManager: 'test' });
+  await installCrds(admin);
+  await applyChart(server, 'windlass-system', { templates: ['admission'] });
+  await admin.create(namespaces, { metadata: { name: namespace } });
+  const made = Object.entries(RIGHTS).map(async ([name, rules]) => {
+    const client = await createUser(admin, server.connection, { namespace, name, rules });
+    return [name, client] as const;
+  });
+  users = Object.fromEntries(await Promise.all(made)) as typeof users;
+  await pollUntil(
+    'both policies in effect',
+    async () => {
+      const refused = [
+        await tryTo('writer', credentials, smtp('one')),
+        await tryTo('writer', workflowRuns, run('orders')),
+      ];
+      return refused.every((answer) => answer.startsWith('403'));
+    },
+    { timeoutMs: 20_000, everyMs: 50 },
+  );
+});
+afterAll(async () => {
+  await Promise.all([admin, ...Object.values(users)].map((client) => client?.close()));
+  await server?.stop();
+});
+
+type Spec = Record<string, unknown>;
+const ref = (name: string) => ({ name, key: 'key' });
+const smtp = (secret: string, host = 'mail.example.com'): Spec => ({
+  smtp: { host, from: 'a@example.com', username: 'a', passwordRef: ref(secret) },
+});
+const run = (workflow: string): Spec => ({ workflow });
+const webhook = (auth?: Spec, further: Spec = {}): Spec => ({
+  nodes: [{ id: 'call', webhook: { path: 'orders', ...(auth && { auth }), ...further } }],
+});
+
+const draft = (spec: Spec): Draft<KubeObject> => ({
+  metadata: { name: `object-${(count += 1)}`, namespace },
+  spec,
+});
+
+/** Creates such an object; answers with `allowed` or with the status and the words of the refusal. */
+const tryTo = (user: User, resource: Resource, spec: Spec): Promise<string> =>
+  outcomeOf(users[user].create(resource, draft(spec)));
+
+const tryToPatch = (user: User, resource: Resource, name: string, patch: object): Promise<string> =>
+  outcomeOf(users[user].patch(resource, { namespace, name }, patch, { type: 'merge' }));
+
+function outcomeOf(call: Promise<unknown>): Promise<string> {
+  return call.then(
+    () => 'allowed',
+    (error: { status?: number; message: string }) => `${error.status} ${error.message}`,
+  );
+}
+
+async function make(resource: Resource, spec: Spec): Promise<string> {
+  const object = await admin.create(resource, draft(spec));
+  return object.metadata.name;
+}
+
+test.each<[User, string]>([
+  ['writer', '403'],
+  ['lister', '403'],
+  ['reader', 'allowed'],
+  ['reader-of-one', 'allowed'],
+])('a credential that names Secret one, written by %s: %s', async (user, answer) => {
+  expect(await tryTo(user, credentials, smtp('one'))).toContain(answer);
+});
+
+test('a refusal names the user, the Secret, the verb and the namespace', async () => {
+  expect(await tryTo('reader-of-one', credentials, smtp('two'))).toContain(
+    'whoever names a Secret must be allowed to read it: system:serviceaccount:shop:reader-of-one lacks the right to get secrets/two in namespace shop',
+  );
+});
+
+type Schema = { properties?: Record<string, Schema>; items?: Schema };
+type Crd = { spec: { versions: { schema: { openAPIV3Schema: Schema } }[] } };
+
+/** The paths of all that names a Secret in a spec: `smtp.passwordRef`, `webhook.auth.hmac.secretRefs`. */
+async function pathsOf(crd: string, ...below: string[]): Promise<string[][]> {
+  const text = await readFile(join(import.meta.dirname, `../../../crds/${crd}.yaml`), 'utf8');
+  const root = (parse(text) as Crd).spec.versions[0]?.schema.openAPIV3Schema.properties?.['spec'];
+  const walk = ({ properties = {}, items }: Schema, path: string[]): string[][] =>
+    [...Object.entries(properties), ...Object.entries(items?.properties ?? {})].flatMap(([name, child]) =>
+      /Refs?$/.test(name) ? [[...path, name]] : walk(child, [...path, name]),
+    );
+  const start = below.reduce<Schema | undefined>((schema, name) => schema?.properties?.[name], root);
+  return walk(start ?? {}, []);
+}
+
+/** What else the schema wants of these kinds. */
+const REQUIRED: Record<string, Spec> = {
+  smtp: { host: 'mail.example.com', from: 'a@example.com', username: 'a' },
+  imap: { host: 'mail.example.com', username: 'a' },
+  oauth2: { clientID: 'a', preset: 'google' },
+  s3: { endpoint: 'https://s3.example.com', bucket: 'abc', accessKeyIdRef: ref('one') },
+  bot: { tokenRef: ref('one') },
+  'http.basic': { username: 'a' },
+  'http.header': { name: 'x' },
+  'http.query': { name: 'x' },
+  webhook: { path: 'orders' },
+  'webhook.auth.hmac': { header: 'x-signature' },
+  'webhook.auth.basic': { username: 'a' },
+};
+
+function nest([first = '', ...rest]: string[], value: unknown, path = ''): Spec {
+  const here = path === '' ? first : `${path}.${first}`;
+  const inner = rest.length === 0 ? value : { ...REQUIRED[here], ...nest(rest, value, here) };
+  return { [first]: inner };
+}
+
+/** Whether the spec, which names the Secrets one and two, is refused to who may not read two and taken from who may. */
+async function onlyReaderMay(resource: Resource, spec: Spec): Promise<boolean> {
+  const refused = await tryTo('reader-of-one', resource, spec);
+  return /^403 .*secrets\/two/.test(refused) && (await tryTo('reader', resource, spec)) === 'allowed';
+}
+
+test('every field of a credential that names a Secret asks for the right to get it', async () => {
+  const paths = await pathsOf('credentials');
+  expect(paths.length).toBeGreaterThanOrEqual(12);
+  const wrong: string[] = [];
+  for (const path of paths) {
+    // The fields beside it name Secret one, so that it is this field that is refused.
+    const spec = { ...nest(path, ref('two')) };
+    if (path.join('.') === 's3.accessKeyIdRef')
+      Object.assign(spec['s3'] as Spec, { secretAccessKeyRef: ref('one') });
+    if (!(await onlyReaderMay(credentials, spec))) wrong.push(path.join('.'));
+  }
+  expect(wrong).toEqual([]);
+}, 60_000);
+
+test('every way to verify a webhook asks for the right to get each Secret that it names', async () => {
+  const paths = await pathsOf('workflows', 'nodes');
+  expect(paths.length).toBeGreaterThanOrEqual(5);
+  const wrong: string[] = [];
+  for (const path of paths)
+    for (const index of [0, 1, 4]) {
+      const refs = Array.from({ length: 5 }, (_, at) => ref(at === index ? 'two' : 'one'));
+      const { webhook: trigger } = nest(path, refs);
+      const spec = { nodes: [{ id: 'call', webhook: trigger }] };
+      if (!(await onlyReaderMay(workflows, spec))) wrong.push(`${path.join('.')}[${index}]`);
+    }
+  expect(wrong).toEqual([]);
+}, 60_000);
+
+test('a workflow that names no Secret asks for no right to read one', async () => {
+  expect(await tryTo('writer', workflows, webhook())).toBe('allowed');
+  expect(await tryTo('writer', workflows, { nodes: [{ id: 'start', manual: {} }] })).toBe('allowed');
+});
+
+test('who may not read a Secret may not turn a credential that names it to another host either', async () => {
+  const name = await make(credentials, smtp('one'));
+  const patch = { spec: { smtp: { host: 'evil.example.com' } } };
+  expect(await tryToPatch('writer', credentials, name, patch)).toMatch(/^403 .*secrets\/one/);
+  expect(await tryToPatch('reader-of-one', credentials, name, patch)).toBe('allowed');
+  const two = { spec: { smtp: { passwordRef: ref('two') } } };
+  expect(await tryToPatch('reader-of-one', credentials, name, two)).toMatch(/^403 .*secrets\/two/);
+});
+
+test('who may not read a Secret may change neither how a webhook is verified with it nor what it hands on', async () => {
+  const name = await make(workflows, webhook({ bearer: { secretRefs: [ref('one')] } }));
+  const changed = webhook({ github: { secretRefs: [ref('one')] } });
+  expect(await tryToPatch('writer', workflows, name, { spec: changed })).toMatch(/^403 .*secrets\/one/);
+  const headers = webhook({ bearer: { secretRefs: [ref('one')] } }, { headers: ['authorization'] });
+  expect(await tryToPatch('writer', workflows, name, { spec: headers })).toMatch(/^403 .*secrets\/one/);
+});
+
+test('what leaves the Secrets alone asks for nothing: labels, finalizers, other nodes, leaving a Secret out', async () => {
+  const credential = await make(credentials, smtp('one'));
+  const labels = { metadata: { labels: { team: 'a' }, finalizers: ['example.com/test'] } };
+  expect(await tryToPatch('writer', credentials, credential, labels)).toBe('allowed');
+  const without = { spec: { smtp: { username: null, passwordRef: null } } };
+  expect(await tryToPatch('writer', credentials, credential, without)).toBe('allowed');
+  const verified = webhook({ bearer: { secretRefs: [ref('one')] } });
+  const workflow = await make(workflows, verified);
+  expect(await tryToPatch('writer', workflows, workflow, { spec: { active: true } })).toBe('allowed');
+  expect(await tryToPatch('writer', workflows, workflow, { spec: webhook() })).toBe('allowed');
+});
+
+test.each<[User, string, string]>([
+  ['writer', 'orders', '403'],
+  ['reader', 'orders', '403'],
+  ['executor-of-orders', 'orders', 'allowed'],
+  ['executor-of-orders', 'invoices', '403'],
+  ['executor', 'orders', 'allowed'],
+  // Records are made by the same right.
+  ['windlass-runner', 'orders', 'allowed'],
+])('a run made by %s of workflow %s: %s', async (user, workflow, answer) => {
+  expect(await tryTo(user, workflowRuns, run(workflow))).toContain(answer);
+});
+
+test('a refused run says which right is missing', async () => {
+  expect(await tryTo('writer', workflowRuns, run('orders'))).toContain(
+    'whoever creates a WorkflowRun must be allowed to execute its workflow: system:serviceaccount:shop:writer lacks the right to create workflows/execute for orders in namespace shop',
+  );
+});
+
+test('an account of the runners’ name in another namespace has no rights here', async () => {
+  await admin.create(namespaces, { metadata: { name: 'other' } });
+  const stranger = await createUser(admin, server.connection, {
+    namespace: 'other',
+    name: 'windlass-runner',
+    rules: poolRole('other', []).rules ?? [],
+  });
+  try {
+    const answer = await outcomeOf(stranger.create<KubeObject>(workflowRuns, draft(run('orders'))));
+    expect(answer).toMatch(/^403 .*cannot create resource "workflowruns"/);
+  } finally {
+    await stranger.close();
+  }
+});
+
+test('cancelling a run takes the right to patch it, and that right changes nothing else of it', async () => {
+  const name = await make(workflowRuns, run('orders'));
+  expect(await tryToPatch('viewer', workflowRuns, name, { spec: { cancel: true } })).toMatch(/^403/);
+  expect(await tryToPatch('canceller', workflowRuns, name, { spec: { workflow: 'invoices' } })).toMatch(
+    /^422/,
+  );
+  expect(await tryToPatch('canceller', workflowRuns, name, { spec: { cancel: true } })).toBe('allowed');
+});

@@ -1,0 +1,44 @@
+/** People and programs with rights of their own: service accounts, and clients that log in as them. */
+import { createClient, type KubeClient } from '../../kube/client.ts';
+import type { KubeConnection } from '../../kube/config.ts';
+import { roleBindings, roles, serviceAccounts, type PolicyRule } from '../../kube/resource.ts';
+
+/** A token of the service account. */
+export async function tokenOf(admin: KubeClient, namespace: string, name: string): Promise<string> {
+  const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`;
+  const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} };
+  const answer = (await admin.raw('POST', path, { body })) as { status: { token: string } };
+  return answer.status.token;
+}
+
+/** The same API server, as whoever bears the token. */
+export function connectionOf({ server, ca }: KubeConnection, token: string): KubeConnection {
+  return { server, ...(ca !== undefined && { ca }), auth: { token: () => token } };
+}
+
+/** The same API server, as the service account. */
+export async function connectAs(
+  admin: KubeClient,
+  connection: KubeConnection,
+  namespace: string,
+  name: string,
+): Promise<KubeConnection> {
+  return connectionOf(connection, await tokenOf(admin, namespace, name));
+}
+
+/** Makes a service account that holds these rights in its namespace, and gives a client of its own. Close it. */
+export async function createUser(
+  admin: KubeClient,
+  connection: KubeConnection,
+  { namespace, name, rules }: { namespace: string; name: string; rules: PolicyRule[] },
+): Promise<KubeClient> {
+  const metadata = { namespace, name };
+  await admin.create(serviceAccounts, { metadata });
+  await admin.create(roles, { metadata, rules });
+  await admin.create(roleBindings, {
+    metadata,
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name },
+    subjects: [{ kind: 'ServiceAccount', name, namespace }],
+  });
+  return createClient(await connectAs(admin, connection, namespace, name));
+}

@@ -109,7 +109,7 @@ export const WORKFLOW_RUN: Kind = {
   columns: [
     { name: 'Phase', type: 'string', jsonPath: '.status.phase', description: 'How far the run is.' },
     { name: 'Workflow', type: 'string', jsonPath: '.spec.workflow', description: 'The workflow.' },
-    { name: 'Trigger', type: 'string', jsonPath: '.spec.trigger.type', description: 'What started it.' },
+    { name: 'Trigger', type: 'string', jsonPath: '.status.trigger', description: 'What started it.' },
     { name: 'Duration', type: 'string', jsonPath: '.status.duration', description: 'From begin to end.' },
     { name: 'Reason', type: 'string', jsonPath: '.status.reason', description: 'Why it failed.' },
     {
@@ -117,6 +117,20 @@ export const WORKFLOW_RUN: Kind = {
       type: 'string',
       jsonPath: '.status.message',
       description: 'Why it failed, in a sentence.',
+      priority: 1,
+    },
+    {
+      name: 'Accepted',
+      type: 'string',
+      jsonPath: '.status.acceptedTime',
+      description: 'When its event was accepted.',
+      priority: 1,
+    },
+    {
+      name: 'Completed',
+      type: 'string',
+      jsonPath: '.status.completionTime',
+      description: 'When it ended.',
       priority: 1,
     },
     age,

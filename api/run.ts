@@ -36,6 +36,10 @@ export const runSpec = z
         description: "The trigger's output. Left out in a test run: the trigger's testData.",
         'x-kubernetes-map-type': 'atomic',
       }),
+    inputTruncated: z
+      .boolean()
+      .optional()
+      .describe('The input was too large for the record: only its beginning is here.'),
     test: z
       .boolean()
       .optional()
@@ -60,6 +64,10 @@ export const runSpec = z
       },
       {
         rule: 'has(self.input) == has(oldSelf.input) && (!has(self.input) || self.input == oldSelf.input)',
+        message: 'the input of a run cannot be changed: create a new WorkflowRun',
+      },
+      {
+        rule: 'has(self.inputTruncated) == has(oldSelf.inputTruncated) && (!has(self.inputTruncated) || self.inputTruncated == oldSelf.inputTruncated)',
         message: 'the input of a run cannot be changed: create a new WorkflowRun',
       },
       {
@@ -107,6 +115,11 @@ export const runStatus = z
     epoch: z.int().min(0).optional().describe('Rises with every claim by a runner.'),
     sequence: z.int().min(0).optional().describe('Rises with every step of the run.'),
     acceptedTime: time('When the event was accepted.').optional(),
+    trigger: z
+      .string()
+      .max(64)
+      .optional()
+      .describe('What started the run: a trigger kind, or execute. Also where the spec does not say it.'),
     startTime: time('When a runner began.').optional(),
     completionTime: time('When the run ended.').optional(),
     duration: z.string().max(32).optional().describe('From begin to end.'),

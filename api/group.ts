@@ -18,6 +18,10 @@ export const ANNOTATION = {
   routes: 'windlass.dev/routes',
   /** On a WorkflowRun: the run store that it was recorded from, so that a user's own object is told from a record. */
   recorded: 'windlass.dev/recorded',
+  /** On a WorkflowRun: the hash of its event's key and that of its body. See `runs/record/keepsake.ts`. */
+  dedupe: 'windlass.dev/dedupe',
+  /** On a WorkflowRun: `true` where the run was given more than `spec.input` holds. */
+  partialInput: 'windlass.dev/partial-input',
 } as const;
 
 /** The workflow's id: one path segment, `<namespace>.<name>`. A namespace has no dot, so the first one parts the two. */

@@ -2,7 +2,6 @@
 import { createHash, randomFillSync } from 'node:crypto';
 
 const LIMIT = 63;
-const HASH_LENGTH = 16;
 const TIME_LENGTH = 9;
 const RANDOM_LENGTH = 6;
 
@@ -10,11 +9,6 @@ const RANDOM_LENGTH = 6;
 export function dedupeHash(workflowUid: string, key: string): string {
   const digest = createHash('sha256').update(workflowUid).update('\0').update(key).digest('hex');
   return BigInt(`0x${digest}`).toString(36).padStart(50, '0').slice(-24);
-}
-
-/** The name of the run that an event with a dedupe key starts: the same each time. */
-export function keyedRunName(workflow: string, hash: string): string {
-  return withSuffix(workflow, hash.slice(-HASH_LENGTH));
 }
 
 /** A new name; names made later sort later. Two may be equal, once in 10⁹ for a workflow and millisecond. */

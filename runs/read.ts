@@ -13,6 +13,7 @@ export type RunHead = {
   test: boolean;
   dedupeKey?: string | undefined;
   dedupeHash?: string | undefined;
+  bodyHash?: string | undefined;
   retryOf?: string | undefined;
   recordUid?: string | undefined;
 };

@@ -5,7 +5,7 @@ import { isUnavailable, orUnavailable, type RunStoreConnection } from './connect
 import { cancelRun } from './cancel.ts';
 import { keysOf, type ProjectKeys } from './keys.ts';
 import { ENQUEUE, NOW } from './lua.ts';
-import { dedupeHash, keyedRunName, newRunName } from './names.ts';
+import { dedupeHash, newRunName } from './names.ts';
 import type { RunHead } from './read.ts';
 import { defineScript } from './script.ts';
 import type { Reply, Submission, Submitted } from './types.ts';
@@ -43,7 +43,8 @@ const SUBMIT = defineScript({
     if dk then
       local known = redis.call('HMGET', dk, 'run', 'body', 'reply')
       if known[1] then
-        if known[2] ~= body_hash then return {'conflict', known[1]} end
+        -- Of a key that was put back from a record the body may not be known.
+        if known[2] ~= '' and known[2] ~= body_hash then return {'conflict', known[1]} end
         return {'duplicate', known[1], known[3] or ''}
       end
     end
@@ -61,19 +62,21 @@ const SUBMIT = defineScript({
     local entry = uid .. ' ' .. accepted .. ' ' .. run_id
     local replaced = {}
     if limits[2] == 'Replace' then
+      redis.call('ZCARD', over and held or q)
       ${REPLACE}
     end
-    redis.call('HSET', run, 'phase', 'Pending', 'wf', uid, 'accepted', accepted, 'bytes', size,
-      'timeout', limits[3] or '', 'head', head, 'input', input)
-    if dk then
-      redis.call('HSET', dk, 'run', run_id, 'body', body_hash)
-    end
+    -- A key of a wrong type is found before anything of the run is stored: what fails leaves nothing behind.
     if over then
       redis.call('ZADD', held, 0, entry)
     else
       ${ENQUEUE}
       own = enqueue(entry, project[4], own)
       active = active + 1
+    end
+    redis.call('HSET', run, 'phase', 'Pending', 'wf', uid, 'accepted', accepted, 'bytes', size,
+      'timeout', limits[3] or '', 'head', head, 'input', input)
+    if dk then
+      redis.call('HSET', dk, 'run', run_id, 'body', body_hash)
     end
     redis.call('HSET', meta, 'bytes', bytes)
     redis.call('HSET', wf, 'active', active, 'vt', own or 0,
@@ -95,7 +98,8 @@ async function store(conn: RunStoreConnection, submission: Submission): Promise<
   const keys = keysOf(project);
   const key = submission.dedupeKey ?? nameAsKey(submission);
   const hash = key === undefined ? undefined : dedupeHash(workflowUid, key);
-  const run = submission.run ?? (hash === undefined ? newRunName(workflow) : keyedRunName(workflow, hash));
+  // Never made from the key: once the key is forgotten, the object of the run that it named may still be there.
+  const run = submission.run ?? newRunName(workflow);
   const answer = (await conn.script(SUBMIT, submitKeys(keys, workflowUid, run, hash), [
     workflowUid,
     run,
@@ -111,7 +115,7 @@ async function store(conn: RunStoreConnection, submission: Submission): Promise<
   if (outcome === 'rejected') return { outcome, limit: Number(detail) };
   if (outcome === 'full') return { outcome: 'unavailable', why: 'full', retryAfterSeconds: 10 };
   // The name is taken: a new one where it was our choice, otherwise it stands for something else.
-  return key === undefined ? store(conn, submission) : { outcome: 'conflict', run };
+  return submission.run === undefined ? store(conn, submission) : { outcome: 'conflict', run };
 }
 
 /** An object, and a name that the caller chose, are submitted again and again until they are seen to run: once only. */
@@ -133,7 +137,18 @@ function sizeOf({ input, dedupeKey = '' }: Submission): number {
 /** What never changes of a run, in one field: as JSON, which no script looks into. */
 function headOf(submission: Submission, dedupeHash: string | undefined): string {
   const { workflow, revision, trigger, test, dedupeKey, retryOf, recordUid } = submission;
-  const head: RunHead = { workflow, revision, trigger, test, dedupeKey, dedupeHash, retryOf, recordUid };
+  const bodyHash = dedupeHash === undefined ? undefined : submission.bodyHash;
+  const head: RunHead = {
+    workflow,
+    revision,
+    trigger,
+    test,
+    dedupeKey,
+    dedupeHash,
+    bodyHash,
+    retryOf,
+    recordUid,
+  };
   return JSON.stringify(head);
 }
 

@@ -24,7 +24,7 @@ export type Submission = {
   workflow: string;
   workflowUid: string;
   revision: string;
-  /** The name of the WorkflowRun. Left out: made from the dedupe key, or at random. */
+  /** The name of the WorkflowRun. Left out: a new one. */
   run?: string;
   /** What names the event, up to 1,024 characters: the same key gives the same run. */
   dedupeKey?: string;
@@ -88,6 +88,8 @@ export type RunState = {
   dedupeKey?: string;
   /** The hash of what dedupes it: the key, or the run's own name where the submitter chose it. */
   dedupeHash?: string;
+  /** The hash of its event's body, where a key was given. */
+  bodyHash?: string;
   test: boolean;
   retryOf?: string;
   recordUid?: string;

@@ -16,6 +16,7 @@ import {
 } from '../../kube/errors.ts';
 import { namespacedResource } from '../../kube/resource.ts';
 import type { RunState } from '../types.ts';
+import { keepsakeOf } from './keepsake.ts';
 import { RECORD_LIMITS, toRecord, type RecordLimits } from './record.ts';
 
 const runObjects = namespacedResource<WorkflowRun>(GROUP, VERSION, WORKFLOW_RUN.kind, WORKFLOW_RUN.plural);
@@ -120,7 +121,7 @@ function manifest(
         [LABEL.trigger]: state.trigger,
         ...(state.test && { [LABEL.test]: 'true' }),
       },
-      annotations: { [ANNOTATION.recorded]: store },
+      annotations: { [ANNOTATION.recorded]: store, ...keepsakeOf(state, limits) },
       ownerReferences: [
         {
           apiVersion: API_VERSION,

@@ -104,6 +104,16 @@ test('a repeated request gets the reply that was given, while the run lives and 
   expect(await submit(conn, event)).toEqual({ outcome: 'accepted', run, duplicate: true, reply });
 });
 
+test('a key that was forgotten starts a run under a name of its own, since the old one may be recorded still', async () => {
+  const { conn } = store;
+  const project = await newProject(conn);
+  const event = submissionOf(project, { dedupeKey: 'delivery-5' });
+  const first = await accepted(conn, event);
+  const { dedupeHash = '' } = await stateOf(conn, project, first);
+  await conn.command('unlink', keysOf(project).dk('uid-orders', dedupeHash), keysOf(project).run(first));
+  expect(await accepted(conn, event)).not.toBe(first);
+});
+
 test('the dedupe key has no end before the run is recorded, and seven days afterwards', async () => {
   const { conn } = store;
   const project = await newProject(conn);

@@ -1,0 +1,35 @@
+/**
+ * What a record keeps beside spec and status, as annotations, so that the run can be put back into a store that lost its data.
+ * Pure.
+ */
+import { ANNOTATION } from '../../api/group.ts';
+import type { RunState } from '../types.ts';
+import type { RecordLimits } from './record.ts';
+
+/** What an event is known by: the hash of its key, and the hash of its body where that is known. */
+export type DedupeMark = { hash: string; body: string };
+
+/**
+ * The annotations of a run's record: its dedupe mark, and whether the record holds less of the input than the run was given
+ * (headers that a webhook admitted, or what was too large).
+ */
+export function keepsakeOf(state: RunState, { maxOutputBytes }: RecordLimits): Record<string, string> {
+  const { dedupeHash, bodyHash, input } = state;
+  return {
+    ...(dedupeHash !== undefined && { [ANNOTATION.dedupe]: `${dedupeHash} ${bodyHash ?? ''}`.trimEnd() }),
+    ...(isPartial(input, maxOutputBytes) && { [ANNOTATION.partialInput]: 'true' }),
+  };
+}
+
+/** The dedupe mark of a record, if it has one. */
+export function dedupeMarkOf(annotations: Record<string, string> | undefined): DedupeMark | undefined {
+  const [hash, body = ''] = annotations?.[ANNOTATION.dedupe]?.split(' ') ?? [];
+  return hash ? { hash, body } : undefined;
+}
+
+function isPartial(input: string, maxBytes: number): boolean {
+  if (input === '') return false;
+  if (Buffer.byteLength(input) > maxBytes) return true;
+  const { text_content: _text, data_content: _data, ...rest } = JSON.parse(input) as Record<string, unknown>;
+  return Object.keys(rest).length > 0;
+}

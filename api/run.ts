@@ -92,6 +92,7 @@ const nodeStatus = z
     attempts: z.int().min(0).optional().describe('How often it was tried.'),
     startTime: time('When it first started.').optional(),
     completionTime: time('When it ended.').optional(),
+    nextAttemptTime: time('When it is tried again, while it waits for that.').optional(),
     output: output.optional(),
     truncated: z
       .boolean()
@@ -114,12 +115,12 @@ export const runStatus = z
     phase: z.enum(RUN_PHASES).optional().describe('How far the run is.'),
     epoch: z.int().min(0).optional().describe('Rises with every claim by a runner.'),
     sequence: z.int().min(0).optional().describe('Rises with every step of the run.'),
-    acceptedTime: time('When the event was accepted.').optional(),
     trigger: z
       .string()
       .max(64)
       .optional()
       .describe('What started the run: a trigger kind, or execute. Also where the spec does not say it.'),
+    acceptedTime: time('When the event was accepted.').optional(),
     startTime: time('When a runner began.').optional(),
     completionTime: time('When the run ended.').optional(),
     duration: z.string().max(32).optional().describe('From begin to end.'),

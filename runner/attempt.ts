@@ -1,6 +1,7 @@
 /** One attempt of one step: bounded in time, stoppable, and with a credential that is read again when it was refused. */
 import { StepError } from '../api/reasons.ts';
 import type { RevisionStep } from '../api/revision.ts';
+import type { Egress } from '../nodes/egress/egress.ts';
 import {
   abortion,
   inDoubt,
@@ -20,6 +21,7 @@ export type Attempt = {
   effectKey: string;
   run: StepContext['run'];
   credentials: CredentialSource;
+  egress: Egress;
   emitText: (text: string) => void;
   log: NodeLog;
 };
@@ -61,10 +63,10 @@ export async function attemptStep(attempt: Attempt, stop: AbortSignal): Promise<
 
 /** A login that was refused may have been one with a secret that has changed since it was read. */
 async function withFreshCredential(attempt: Attempt, signal: AbortSignal): Promise<StepResult> {
-  const { step, fields, credentials, run, effect, effectKey, emitText, log } = attempt;
+  const { step, fields, credentials, run, egress, effect, effectKey, emitText, log } = attempt;
   let used: CredentialAccess | undefined;
   const credential = async (name: string): Promise<CredentialAccess> => (used = await credentials.get(name));
-  const context: StepContext = { run, credential, signal, effect, effectKey, emitText, log };
+  const context: StepContext = { run, credential, egress, signal, effect, effectKey, emitText, log };
   try {
     return await executeStep(step, fields, context);
   } catch (error) {

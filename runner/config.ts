@@ -1,5 +1,21 @@
 /** What a runner is told from outside: its environment, read once and checked. A value that makes no sense stops it. */
 import * as z from 'zod';
+import { parseRange } from '../nodes/egress/address.ts';
+import { egressProblems, parseEgressRules, type EgressRules } from '../nodes/egress/rules.ts';
+
+const entries = z.string().transform((text) =>
+  text
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== ''),
+);
+
+const rules = (list: 'allow' | 'deny') =>
+  entries
+    .superRefine((texts, context) => {
+      for (const message of egressProblems(list, texts)) context.addIssue({ code: 'custom', message });
+    })
+    .default([]);
 
 const count = (least: number, most: number) => z.coerce.number().int().min(least).max(most);
 
@@ -21,6 +37,13 @@ const environment = z.object({
   GRACE_SECONDS: count(5, 3_600).default(60),
   /** The port of /healthz, /readyz and /metrics. */
   METRICS_PORT: count(0, 65_535).default(9090),
+  /** Where steps may connect to beside the Internet, with commas: ranges, and hosts with a port. */
+  EGRESS_ALLOW: rules('allow'),
+  /** Where they may not, with commas: ranges. */
+  EGRESS_DENY: rules('deny'),
+  /** The pod's own: the address of the API server, and that of the node with its kubelet. Steps may not connect to them either. */
+  KUBERNETES_SERVICE_HOST: z.string().optional(),
+  HOST_IP: z.string().optional(),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace']).default('info'),
 });
 
@@ -35,6 +58,14 @@ export function readConfig(env: Record<string, string | undefined>): RunnerConfi
   if (result.success) return result.data;
   const problems = result.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
   throw new Error(`The runner's environment is not usable.\n  ${problems.join('\n  ')}`);
+}
+
+/** Where steps may connect to. The API server and the node are denied by their addresses, as far as the pod knows these. */
+export function egressOf(config: RunnerConfig): EgressRules {
+  const around = [config.KUBERNETES_SERVICE_HOST, config.HOST_IP].filter(
+    (text) => text !== undefined && parseRange(text) !== undefined,
+  ) as string[];
+  return parseEgressRules(config.EGRESS_ALLOW, [...config.EGRESS_DENY, ...around]);
 }
 
 /** The runner's own configuration. What the pod says about the API server comes with it. */

@@ -4,6 +4,7 @@
  */
 import { StepError } from '../api/reasons.ts';
 import type { Log } from '../kube/log.ts';
+import type { Egress } from '../nodes/egress/egress.ts';
 import type { Effect, StepResult } from '../nodes/node.ts';
 import { advance } from '../runs/advance.ts';
 import type { RunStoreConnection } from '../runs/connection.ts';
@@ -17,12 +18,13 @@ import { insist } from './insist.ts';
 import {
   awaitRetry,
   endNode,
-  mark,
+  endWait,
   openMemory,
   progressOf,
   release,
   refuseOutputs,
   succeed,
+  waitsOf,
   type Memory,
 } from './memory.ts';
 import type { RunnerMetrics } from './metrics.ts';
@@ -32,6 +34,7 @@ import { takeTurn } from './turn.ts';
 export type ExecutionDeps = {
   conn: RunStoreConnection;
   credentials: CredentialSource;
+  egress: Egress;
   metrics: RunnerMetrics;
   log: Log;
   /** Aborted when the process ends: what is not stored by then is left to whoever takes over. */
@@ -39,8 +42,10 @@ export type ExecutionDeps = {
 };
 
 /** How the runner is done with a run. */
-export type Conclusion = RunEnd['phase'] | 'fenced' | 'handed-back' | 'abandoned';
+export type Conclusion = RunEnd['phase'] | 'parked' | 'fenced' | 'handed-back' | 'abandoned';
 
+/** A shorter wait is not worth the way through the run store. */
+const SHORTEST_PARK_MS = 1_000;
 const LONGEST_TIMER_MS = 2_147_483_647;
 
 export class RunExecution {
@@ -82,6 +87,7 @@ export class RunExecution {
   async drive(): Promise<Conclusion> {
     if (this.#claim.state.cancelRequested) this.cancel();
     if (this.#claim.remainingMs <= 0) this.#overdue();
+    for (const { id, leftMs } of waitsOf(this.#memory)) this.#later(leftMs, () => this.#retry(id));
     try {
       return await this.#turns();
     } finally {
@@ -93,7 +99,7 @@ export class RunExecution {
 
   async #turns(): Promise<Conclusion> {
     for (;;) {
-      const step = takeTurn(this.#memory, Date.now());
+      const step = this.#nextStep();
       if (step) {
         const conclusion = await this.#take(step);
         if (conclusion) return conclusion;
@@ -104,6 +110,14 @@ export class RunExecution {
         this.#wake = Promise.withResolvers();
       }
     }
+  }
+
+  /** What is to be stored now, with the wait of a run in which nothing else is left to do. */
+  #nextStep(): Advance | undefined {
+    const step = takeTurn(this.#memory, Date.now());
+    if (this.#attempts.size > 0 || this.#memory.leaving || step?.starts || step?.end) return step;
+    const parkMs = Math.min(...waitsOf(this.#memory).map(({ leftMs }) => leftMs));
+    return Number.isFinite(parkMs) && parkMs >= SHORTEST_PARK_MS ? { ...step, parkMs } : step;
   }
 
   /** Stores one step forward, and begins what it marked. */
@@ -120,6 +134,7 @@ export class RunExecution {
     }
     if (step.end) return step.end.phase;
     if (outcome.cancelRequested) this.cancel();
+    else if (step.parkMs !== undefined) return 'parked';
     for (const start of step.starts ?? []) this.#begin(start);
     return undefined;
   }
@@ -164,6 +179,7 @@ export class RunExecution {
         effectKey: `${state.project}/${state.run}/${id}/${attempt}`,
         run: { name: state.run, workflow: state.workflow, node: id, test: state.test },
         credentials: this.#deps.credentials,
+        egress: this.#deps.egress,
         emitText: (text) => this.#events.text(id, text),
         log: this.#deps.log,
       },
@@ -184,14 +200,13 @@ export class RunExecution {
     if (memory.leaving && !memory.halt && error.reason === 'Cancelled') release(memory, id);
     else if (next.kind === 'end' || memory.halt) endNode(memory, id, next.end, Date.now());
     else {
-      awaitRetry(memory, id, next.end);
+      awaitRetry(memory, id, next.end, next.delayMs);
       this.#later(next.delayMs, () => this.#retry(id));
     }
   }
 
   #retry(id: string): void {
-    if (this.#memory.phases.get(id) !== 'Waiting' || this.#memory.leaving) return;
-    mark(this.#memory, id, Date.now());
+    endWait(this.#memory, id);
     this.#wake.resolve();
   }
 

@@ -4,11 +4,12 @@ import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import { createCache } from '../kube/cache.ts';
 import { createClient } from '../kube/client.ts';
+import { createEgress } from '../nodes/egress/egress.ts';
 import { inClusterConnection, kubeconfigConnection } from '../kube/config.ts';
 import { startBeats } from '../runs/beat.ts';
 import { connectRunStore } from '../runs/connection.ts';
 import { createRecorder } from '../runs/record/recorder.ts';
-import { runnerConfig } from './config.ts';
+import { egressOf, runnerConfig } from './config.ts';
 import { createCredentials, credentialResource } from './credentials.ts';
 import { serveHealth } from './health.ts';
 import { createMetrics } from './metrics.ts';
@@ -61,6 +62,7 @@ if (!stop.signal.aborted) {
     runner,
     concurrency,
     credentials: createCredentials(cache, createSecretReader(kube, namespace), namespace),
+    egress: createEgress(egressOf(config)),
     beats: startBeats({ ...account, project, runner, ...beatWorker }),
     recorder: createRecorder({ conn, kube, project, namespace, log }),
     metrics,

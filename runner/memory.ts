@@ -8,11 +8,22 @@ import type { NodePhase } from '../api/run.ts';
 import type { StepResult } from '../nodes/node.ts';
 import type { StepFields } from '../nodes/step.ts';
 import type { Advance, Claim, NodeStart, NodeState, Reply, RunEnd } from '../runs/types.ts';
+import type { FailureReason } from '../api/reasons.ts';
 import type { FailedEnd } from './failure.ts';
 import type { Plan } from './plan.ts';
 
-/** A node that has begun: the attempts that were begun, the number of the next one, and how the last one failed. */
-type Progress = { tried: number; next: number; firstAt?: number; fields?: StepFields; lastEnd?: FailedEnd };
+/**
+ * A node that has begun: the attempts that were begun, the number of the next one, how the last one failed, and when a node
+ * that waits is tried again, on this process's monotonic clock.
+ */
+type Progress = {
+  tried: number;
+  next: number;
+  firstAt?: number;
+  fields?: StepFields;
+  lastEnd?: FailedEnd;
+  dueAt?: number;
+};
 
 export type Memory = {
   readonly claim: Claim;
@@ -26,6 +37,7 @@ export type Memory = {
   /** What is to be stored next. */
   checkpoints: NodeState[];
   starts: NodeStart[];
+  waits: NonNullable<Advance['waits']>;
   reply?: Reply;
   /** Set once: the run ends so as soon as nothing runs any more, and nothing starts. */
   halt?: RunEnd;
@@ -51,6 +63,7 @@ export function openMemory(claim: Claim, plan: Plan, now: number): Memory {
     held: new Map(),
     checkpoints: [],
     starts: [],
+    waits: [],
     leaving: false,
   };
   for (const node of claim.state.nodes) recall(memory, node, now);
@@ -79,7 +92,7 @@ function recallTrigger(memory: Memory): void {
 
 /**
  * What another runner left of a node. A mark without an end means that the effect may have happened: what must not be
- * repeated is `Unknown` then, everything else is done again as the same attempt.
+ * repeated is `Unknown` then, everything else is done again as the same attempt. A wait goes on where it was.
  */
 function recall(memory: Memory, node: NodeState, now: number): void {
   const { id, phase, attempts, startedAt, mark } = node;
@@ -94,9 +107,21 @@ function recall(memory: Memory, node: NodeState, now: number): void {
     ? { tried: mark.attempt, next: mark.attempt }
     : { tried: attempts, next: attempts + 1 };
   memory.progress.set(id, { ...numbers, ...firstAt });
+  if (phase === 'Waiting') recallWait(memory, node);
   if (!mark?.atMostOnce) return;
   const message = 'the runner died while the step was executed, and its effect must not be repeated';
   endNode(memory, id, { phase: 'Unknown', reason: 'EffectUnknown', message }, now);
+}
+
+function recallWait(
+  memory: Memory,
+  { id, reason = 'Internal', message = '', nextAttemptAt }: NodeState,
+): void {
+  const { claimedAt } = memory.claim;
+  const dueAt = performance.now() + Math.max(0, (nextAttemptAt ?? claimedAt) - claimedAt);
+  const lastEnd: FailedEnd = { phase: 'Failed', reason: reason as FailureReason, message };
+  memory.progress.set(id, { ...progressOf(memory, id), lastEnd, dueAt });
+  memory.phases.set(id, 'Waiting');
 }
 
 /** References to a failed node find its error, and nothing else. */
@@ -153,13 +178,31 @@ export function endNode(
   memory.checkpoints.push({ ...times(memory, id, now), phase, reason, message });
 }
 
-/** The attempt failed, and another one follows later. */
-export function awaitRetry(memory: Memory, id: string, end: FailedEnd): void {
+/** The attempt failed, and another one follows after that time. */
+export function awaitRetry(memory: Memory, id: string, end: FailedEnd, delayMs: number): void {
   const progress = progressOf(memory, id);
   memory.phases.set(id, 'Waiting');
-  memory.progress.set(id, { ...progress, next: progress.tried + 1, lastEnd: end });
+  memory.progress.set(id, {
+    ...progress,
+    next: progress.tried + 1,
+    lastEnd: end,
+    dueAt: performance.now() + delayMs,
+  });
+  memory.waits.push({ id, delayMs });
   const { reason, message } = end;
   memory.checkpoints.push({ ...begun(progress, id), phase: 'Waiting', reason, message });
+}
+
+/** The wait of a node is over: it begins its next attempt with the next turn. */
+export function endWait(memory: Memory, id: string): void {
+  if (memory.phases.get(id) === 'Waiting') memory.phases.set(id, 'Pending');
+}
+
+/** The nodes that wait, and in how many milliseconds each is tried again. */
+export function waitsOf(memory: Memory): { id: string; leftMs: number }[] {
+  return [...memory.phases]
+    .filter(([, phase]) => phase === 'Waiting')
+    .map(([id]) => ({ id, leftMs: (progressOf(memory, id).dueAt ?? 0) - performance.now() }));
 }
 
 /** The attempt was stopped before it had an effect: whoever holds the run next begins it anew. */
@@ -180,7 +223,11 @@ export function refuseOutputs(memory: Memory, refused: Advance, message: string)
     const failure = { phase: 'Failed', reason: 'OutputTooLarge', message } as const;
     memory.checkpoints.push({ ...node, ...(fails && failure) });
   }
-  for (const { id } of refused.starts ?? []) memory.phases.delete(id);
+  // These were never marked, so they have not begun.
+  for (const { id, attempt } of refused.starts ?? []) {
+    memory.phases.delete(id);
+    memory.progress.set(id, { ...progressOf(memory, id), tried: attempt - 1 });
+  }
   memory.halt ??= { phase: 'Failed', reason: 'OutputTooLarge', message };
 }
 

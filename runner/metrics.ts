@@ -24,7 +24,7 @@ export function createMetrics({ defaults }: { defaults: boolean }): RunnerMetric
     registry,
     runs: new Counter({
       name: 'windlass_runs_total',
-      help: 'Runs that this runner is done with, by how: Succeeded, Failed, Cancelled, fenced, handed-back, abandoned.',
+      help: 'Runs that this runner is done with, by how: Succeeded, Failed, Cancelled, parked, fenced, handed-back, abandoned.',
       labelNames: ['conclusion'],
       registers,
     }),

@@ -1,12 +1,17 @@
-/** A runner: claims and executes runs, takes over from runners that died, records what happened, and leaves in order. */
+/**
+ * A runner: claims and executes runs, wakes those that wait, takes over from runners that died, records what happened, and
+ * leaves in order.
+ */
 import type { Log } from '../kube/log.ts';
 import { sleep } from '../kube/clock.ts';
 import type { Beats } from '../runs/beat.ts';
 import { watchCancels } from '../runs/cancel.ts';
 import type { RunStoreConnection } from '../runs/connection.ts';
+import { createDueSweep } from '../runs/due.ts';
 import { handBackAll } from '../runs/handback.ts';
 import { createTakeover, type TakeoverOptions } from '../runs/takeover.ts';
 import type { ProjectUid } from '../runs/types.ts';
+import type { Egress } from '../nodes/egress/egress.ts';
 import { Claims } from './claims.ts';
 import type { CredentialSource } from './credentials.ts';
 import type { RunnerMetrics } from './metrics.ts';
@@ -18,6 +23,7 @@ export type RunnerOptions = {
   runner: string;
   concurrency: number;
   credentials: CredentialSource;
+  egress: Egress;
   beats: Beats;
   /** Writes the records, if this runner shall. */
   recorder?: { run(signal: AbortSignal): Promise<void> };
@@ -48,9 +54,11 @@ export function startRunner(options: RunnerOptions): Runner {
   const abandon = new AbortController();
   const claims = new Claims({ ...options, abandon: abandon.signal });
   const cancels = watchCancels(conn, project, (run) => claims.cancel(run));
+  const due = createDueSweep(conn, project);
   const takeover = createTakeover({ conn, project, runner, log, ...options.takeover });
   const loops = [
     keepRunning('claims', (signal) => claims.run(signal), claiming.signal, log),
+    keepRunning('due', (signal) => due.run(signal), serving.signal, log),
     keepRunning('takeover', (signal) => takeover.run(signal), serving.signal, log),
     ...(recorder ? [keepRunning('records', (signal) => recorder.run(signal), serving.signal, log)] : []),
   ];

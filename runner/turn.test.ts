@@ -5,11 +5,12 @@ import type { NodeState, RunState } from '../runs/types.ts';
 import {
   awaitRetry,
   endNode,
-  mark,
+  endWait,
   openMemory,
   refuseOutputs,
   release,
   succeed,
+  waitsOf,
   type Memory,
 } from './memory.ts';
 import { planOf } from './plan.ts';
@@ -56,7 +57,11 @@ function open(plan: Revision, state: Partial<RunState> = {}): Memory {
     nodes: [],
     ...state,
   };
-  return openMemory({ token: 't', state: full, remainingMs: 60_000, alone: false }, planOf(plan), NOW);
+  return openMemory(
+    { token: 't', state: full, remainingMs: 60_000, claimedAt: NOW, alone: false },
+    planOf(plan),
+    NOW,
+  );
 }
 
 const turn = (memory: Memory) => takeTurn(memory, NOW);
@@ -235,6 +240,13 @@ const done = (id: string, text_content = ''): NodeState => ({
   output: { text_content, data_content: null },
 });
 
+const busy = { phase: 'Failed', reason: 'UpstreamError', message: 'busy' } as const;
+const cancelled = {
+  phase: 'Cancelled',
+  reason: 'Cancelled',
+  message: 'somebody cancelled the run',
+} as const;
+
 test('after a takeover, nodes with a checkpoint are not repeated', () => {
   const step = turn(open(chain, { nodes: [done('trigger'), done('a', 'hello')] }));
   expect(step).toEqual({ starts: [{ id: 'm', attempt: 1, atMostOnce: true, at: NOW }] });
@@ -270,23 +282,33 @@ test('after a takeover, a marked node that must not be repeated is unknown and f
   });
 });
 
-test('after a takeover, a node that waited for its next attempt has it', () => {
-  const waiting: NodeState = { id: 'm', phase: 'Waiting', attempts: 1, startedAt: 700 };
-  const step = turn(open(chain, { nodes: [done('trigger'), done('a'), waiting] }));
-  expect(step?.starts).toEqual([{ id: 'm', attempt: 2, atMostOnce: true, at: NOW, firstAt: 700 }]);
+test('after a takeover, a node that waited goes on waiting, and then has its next attempt', () => {
+  const waiting: NodeState = {
+    id: 'm',
+    phase: 'Waiting',
+    attempts: 1,
+    startedAt: 700,
+    nextAttemptAt: NOW + 60_000,
+  };
+  const memory = open(chain, { nodes: [done('trigger'), done('a'), waiting] });
+  expect(turn(memory)).toBeUndefined();
+  expect(waitsOf(memory)).toEqual([{ id: 'm', leftMs: expect.closeTo(60_000, -3) }]);
+  endWait(memory, 'm');
+  expect(turn(memory)?.starts).toEqual([{ id: 'm', attempt: 2, atMostOnce: true, at: NOW, firstAt: 700 }]);
 });
 
 test('a node that waits for its next attempt is stored as waiting, then marked again', () => {
   const memory = open(chain);
   turn(memory);
-  awaitRetry(memory, 'a', { phase: 'Failed', reason: 'UpstreamError', message: 'busy' });
+  awaitRetry(memory, 'a', busy, 5_000);
   expect(turn(memory)).toEqual({
     checkpoints: [
       { id: 'a', phase: 'Waiting', attempts: 1, startedAt: NOW, reason: 'UpstreamError', message: 'busy' },
     ],
+    waits: [{ id: 'a', delayMs: 5_000 }],
   });
-  mark(memory, 'a', NOW + 50);
-  expect(turn(memory)).toEqual({
+  endWait(memory, 'a');
+  expect(takeTurn(memory, NOW + 50)).toEqual({
     starts: [{ id: 'a', attempt: 2, atMostOnce: false, at: NOW + 50, firstAt: NOW }],
   });
 });
@@ -294,12 +316,30 @@ test('a node that waits for its next attempt is stored as waiting, then marked a
 test('when the run is cancelled, what waits or has not begun ends at once', () => {
   const memory = open(chain);
   turn(memory);
-  awaitRetry(memory, 'a', { phase: 'Failed', reason: 'UpstreamError', message: 'busy' });
+  awaitRetry(memory, 'a', busy, 5_000);
   turn(memory);
-  memory.halt = { phase: 'Cancelled', reason: 'Cancelled', message: 'somebody cancelled the run' };
+  memory.halt = cancelled;
   const step = turn(memory);
   expect(phases(step?.checkpoints)).toEqual({ a: 'Cancelled', m: 'Skipped', reply: 'Skipped' });
   expect(step?.end).toMatchObject({ phase: 'Cancelled' });
+});
+
+test('a node that a dead runner began is no skipped one when the run is cancelled', () => {
+  const marked: NodeState = {
+    id: 'a',
+    phase: 'Running',
+    attempts: 2,
+    startedAt: 600,
+    mark: { attempt: 2, atMostOnce: false },
+  };
+  const memory = open(chain, { nodes: [done('trigger'), marked] });
+  memory.halt = cancelled;
+  expect(turn(memory)?.checkpoints?.[0]).toMatchObject({
+    id: 'a',
+    phase: 'Cancelled',
+    attempts: 2,
+    startedAt: 600,
+  });
 });
 
 test('a runner that leaves begins no effect, and what it stopped in time is released', () => {

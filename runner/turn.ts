@@ -17,14 +17,16 @@ import { endNode, isEnded, mark, scopeOf, skip, succeed, type Memory } from './m
  */
 export function takeTurn(memory: Memory, now: number): Advance | undefined {
   const end = decide(memory, now);
-  const { checkpoints, starts, reply } = memory;
+  const { checkpoints, starts, waits, reply } = memory;
   if (checkpoints.length === 0 && starts.length === 0 && !end) return undefined;
   memory.checkpoints = [];
   memory.starts = [];
+  memory.waits = [];
   delete memory.reply;
   return {
     ...(checkpoints.length > 0 && { checkpoints }),
     ...(starts.length > 0 && { starts }),
+    ...(waits.length > 0 && { waits }),
     ...(reply && { reply }),
     ...(end && { end }),
   };
@@ -64,11 +66,17 @@ function drain(memory: Memory, halt: RunEnd, now: number): RunEnd | undefined {
   let isRunning = false;
   for (const { id } of memory.plan.graph.nodes) {
     const phase = memory.phases.get(id) ?? 'Pending';
-    if (phase === 'Pending') skip(memory, id, now);
-    else if (phase === 'Waiting') endNode(memory, id, endOfWait(memory, id, halt), now);
+    const isPending = phase === 'Pending';
+    if (isPending && !hasBeenTried(memory, id)) skip(memory, id, now);
+    else if (isPending || phase === 'Waiting') endNode(memory, id, endOfWait(memory, id, halt), now);
     else if (!isEnded(phase)) isRunning = true;
   }
   return isRunning ? undefined : halt;
+}
+
+/** Of a node that another runner began, or that was about to be tried again, the attempts are not forgotten. */
+function hasBeenTried(memory: Memory, id: string): boolean {
+  return (memory.progress.get(id)?.tried ?? 0) > 0;
 }
 
 function endOfWait(memory: Memory, id: string, halt: RunEnd): FailedEnd {

@@ -5,6 +5,7 @@
 import { orUnavailable, type RunStoreConnection } from './connection.ts';
 import { keysOf, type ProjectKey } from './keys.ts';
 import { COALESCE_MS, EMIT, END, END_KEYS, ENQUEUE, FENCE, NOW } from './lua.ts';
+import { PARK } from './park.ts';
 import { defineScript, type Script } from './script.ts';
 import { workflowOf } from './token.ts';
 import type {
@@ -24,11 +25,14 @@ const RUN_LIMIT_BYTES = 8 * 1024 * 1024;
 /** In events; the node itself keeps the whole message. */
 const EVENT_MESSAGE_LENGTH = 300;
 
-/** The nodes' fields and values and their events follow the named arguments: `field, value, event` each. */
+/** Behind the named arguments: `waits` pairs `node, delay`, then the nodes' fields and values and their events, `field, value, event` each. */
 const ADVANCE = defineScript({
   flags: 'drains',
-  keys: [...END_KEYS, 'claims'],
-  args: ['run_id', 'token', 'checkpoints', 'outputs', 'reply', 'phase', 'reason', 'message', 'end_event'],
+  keys: [...END_KEYS, 'claims', 'due'],
+  args: [
+    ...['run_id', 'token', 'checkpoints', 'outputs', 'reply', 'phase', 'reason', 'message', 'end_event'],
+    ...['park', 'waits'],
+  ],
   body: `
     ${FENCE}
     ${NOW}
@@ -39,7 +43,12 @@ const ADVANCE = defineScript({
     local replies = reply ~= '' and not state[5]
     local added = replies and #reply or 0
     local fields = {}
-    for index = 10, #ARGV, 3 do
+    local first = 12 + 2 * waits
+    for index = 12, first - 2, 2 do
+      fields[#fields + 1] = 'w:' .. ARGV[index]
+      fields[#fields + 1] = now + ARGV[index + 1]
+    end
+    for index = first, #ARGV, 3 do
       added = added + #ARGV[index + 1] - redis.call('HSTRLEN', run, ARGV[index])
       fields[#fields + 1] = ARGV[index]
       fields[#fields + 1] = ARGV[index + 1]
@@ -48,7 +57,7 @@ const ADVANCE = defineScript({
     if (outputs == '1' or replies) and bytes > ${RUN_LIMIT_BYTES} then
       return 'too-large'
     end
-    for index = 10, #ARGV, 3 do
+    for index = first, #ARGV, 3 do
       emit(ARGV[index + 2])
     end
     if replies then
@@ -64,6 +73,10 @@ const ADVANCE = defineScript({
       finish(state[8], true, state[1], sequence, added, {phase, reason, message, end_event})
       return 0
     end
+    local cancelled = redis.call('SISMEMBER', cancels, run_id)
+    if park ~= '' and cancelled == 0 then
+      ${PARK}
+    end
     write_events()
     redis.call('HSET', run, 'bytes', bytes, 'evcount', event_count, 'evbytes', event_bytes, 'sequence', sequence,
       'progress', checkpoints == '1' and 1 or state[4], unpack(fields))
@@ -72,19 +85,19 @@ const ADVANCE = defineScript({
     end
     redis.call('ZADD', out, 'NX', now + ${COALESCE_MS}, run_id)
     redis.call('PUBLISH', run, replies and 'reply' or 'event')
-    return redis.call('SISMEMBER', cancels, run_id)
+    return cancelled
   `,
 });
 
 /**
- * Stores checkpoints, reply, start marks and end of a run, in one round trip and with one fsync. Of several replies
- * the first is kept. Refuses a value above 512 KiB, and outputs and replies with which the run is above 8 MiB; start
+ * Stores checkpoints, reply, start marks and end or wait of a run, in one round trip and with one fsync. Of several
+ * replies the first is kept. Refuses a value above 512 KiB, and outputs and replies with which the run is above 8 MiB; start
  * marks, ends, and checkpoints that say only how a node ended are never refused.
  */
 export async function advance(
   conn: RunStoreConnection,
   ref: ClaimRef,
-  { checkpoints = [], reply, starts = [], end }: Advance,
+  { checkpoints = [], reply, starts = [], waits = [], end, parkMs }: Advance,
 ): Promise<Fenced | TooLarge> {
   const replyText = reply === undefined ? '' : JSON.stringify(reply);
   const nodes = [...checkpoints.flatMap(checkpointArgs), ...starts.flatMap(startArgs)];
@@ -101,6 +114,9 @@ export async function advance(
         checkpoints.some(({ output }) => output !== undefined) ? '1' : '0',
         replyText,
         ...(end ? endArgs(end) : ['', '', '', '']),
+        parkMs === undefined ? '' : Math.ceil(parkMs),
+        waits.length,
+        ...waits.flatMap(({ id, delayMs }) => [id, Math.ceil(delayMs)]),
         ...nodes,
       ],
     );
@@ -149,7 +165,7 @@ export function endArgs({ phase, reason, message }: RunEnd): string[] {
   return [phase, reason ?? '', message ?? '', event];
 }
 
-function checkpointArgs({ mark: _ended, ...node }: NodeState): string[] {
+function checkpointArgs({ mark: _ended, nextAttemptAt: _waits, ...node }: NodeState): string[] {
   const { outputIsInput, output, ...rest } = node;
   const stored = outputIsInput ? { ...rest, outputIsInput } : { ...rest, ...(output && { output }) };
   const event = eventText({

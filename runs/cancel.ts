@@ -23,7 +23,7 @@ const END_OF_CANCELLED: RunEnd = {
 
 const CANCEL = defineScript({
   flags: 'drains',
-  keys: [...END_KEYS, 'claims'],
+  keys: [...END_KEYS, 'claims', 'due'],
   args: ['run_id', 'phase', 'reason', 'message', 'end_event'],
   body: `
     ${REQUIRE_STORE}
@@ -43,6 +43,7 @@ const CANCEL = defineScript({
     local entry = state[2] .. ' ' .. state[3] .. ' ' .. run_id
     local ready = redis.call('ZREM', q, entry) == 1
     redis.call('ZREM', held, entry)
+    redis.call('ZREM', due, entry)
     finish(state[2], ready, state[3], tonumber(state[4] or 0) + 1, 0, {phase, reason, message, end_event})
     return 'cancelled'
   `,

@@ -40,8 +40,9 @@ const CLAIM = defineScript({
         wf, run, ev = KEYS[at], KEYS[at + 1], KEYS[at + 2]
         local uid, run_id = string.match(entry, '^([^ ]+) [^ ]+ ([^ ]+)$')
         local counts = redis.call('HMGET', wf, 'limit', 'active')
-        local state = redis.call('HMGET', run, 'epoch', 'sequence', 'timeout', 'deadline', 'crashes', 'started', 'evcount', 'evbytes')
-        local alone = tonumber(state[5] or 0) >= 2
+        local state = redis.call('HMGET', run, 'epoch', 'sequence', 'timeout', 'deadline', 'crashes', 'started', 'evcount', 'evbytes', 'progress')
+        local crashes = state[9] == '1' and 0 or tonumber(state[5] or 0)
+        local alone = crashes >= 2
         if counts[1] and tonumber(counts[1]) < tonumber(counts[2] or 0) then
           redis.call('ZREM', q, entry)
           redis.call('ZADD', held, 0, entry)
@@ -58,12 +59,12 @@ const CLAIM = defineScript({
           write_events()
           redis.call('HSET', run, 'phase', 'Running', 'epoch', math.max(tonumber(state[1] or 0), now) + 1,
             'sequence', tonumber(state[2] or 0) + 1, 'started', state[6] or now, 'deadline', deadline or '',
-            'progress', 0, 'evcount', event_count, 'evbytes', event_bytes)
+            'progress', 0, 'crashes', crashes, 'evcount', event_count, 'evbytes', event_bytes)
           redis.call('ZADD', out, 'NX', now + ${COALESCE_MS}, run_id)
           redis.call('PUBLISH', run, 'event')
           taken[#taken + 1] = {
             run_id, token, deadline and math.max(0, deadline - now) or -1, alone and 1 or 0,
-            redis.call('SISMEMBER', cancels, run_id), redis.call('HGETALL', run),
+            redis.call('SISMEMBER', cancels, run_id), now, redis.call('HGETALL', run),
           }
           if alone then break end
         end
@@ -86,6 +87,7 @@ type Taken = [
   remainingMs: number,
   alone: number,
   cancel: number,
+  claimedAt: number,
   fields: string[],
 ];
 
@@ -147,10 +149,14 @@ function runKeys(keys: ProjectKeys, entry: string): string[] {
   return [keys.wf(entry.slice(0, entry.indexOf(' '))), keys.run(run), keys.ev(run)];
 }
 
-function claimOf(project: ProjectUid, [run, token, remaining, alone, cancel, fields]: Taken): Claim {
+function claimOf(
+  project: ProjectUid,
+  [run, token, remaining, alone, cancel, claimedAt, fields]: Taken,
+): Claim {
   const state = parseRun(project, run, pairs(fields), cancel === 1);
   if (!state || isTerminal(state.phase)) throw new Error('a run that has ended was ready');
-  return { token, state, remainingMs: remaining < 0 ? Infinity : remaining, alone: alone === 1 };
+  const remainingMs = remaining < 0 ? Infinity : remaining;
+  return { token, state, remainingMs, claimedAt, alone: alone === 1 };
 }
 
 function pairs(flat: string[]): Record<string, string> {

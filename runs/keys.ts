@@ -7,24 +7,25 @@
  * | `meta` | hash | `id` of the store, `bytes` used, `quota`, `v` (virtual time), ends of this minute (`minute`, `ends`), write budget (`rate`, `tokens`, `filled`) |
  * | `q` | sorted set | runs that are ready, by virtual start time |
  * | `held` | sorted set | runs over their workflow's limit, in order of acceptance |
+ * | `due` | sorted set | runs that wait and hold no runner, by the time (ms, the store's clock) at which they are ready again |
  * | `live` | sorted set | runs that have not ended, of workflows whose newer runs replace older ones |
  * | `claims` | hash | run → claim token: `<runner>/<workflow>/<random>` |
  * | `beats` | hash | runner → counter |
  * | `cancels` | set | runs that shall be cancelled by the runner that holds them |
  * | `out` | sorted set | runs whose record is behind, by the time from which they may be taken |
  * | `wf:<workflow>` | hash | limits (`limit`, `policy`, `timeout`, `keep:<phase>`), `active` (runs that are ready or claimed, what the limit counts), `vt` (virtual time at which its next run starts), exact totals (`accepted`, `last`, one per phase), `waiting:<phase>`: ended and not recorded |
- * | `run:<id>` | hash | the run; `n:<node>` is what a node is at |
+ * | `run:<id>` | hash | the run; `n:<node>` is what a node is at, `w:<node>` when one that waits is tried again (ms, the store's clock) |
  * | `ev:<id>` | list | live events, each `<number> <at> <json>` |
  * | `dk:<workflow>:<hash>` | hash | dedupe: run, hash of the body, later the reply |
  * | `done:<workflow>` | list | lines about ended runs, newest first |
  * | `rev:<name>` | string | a revision |
  *
- * Workflows are named by uid. All of one is in one hash, so that a transition reads and writes it at once. In `q`, `held` and `live` a run is its entry: `<workflow> <accepted, µs> <run>`. Channels have
+ * Workflows are named by uid. All of one is in one hash, so that a transition reads and writes it at once. In `q`, `held`, `due` and `live` a run is its entry: `<workflow> <accepted, µs> <run>`. Channels have
  * the names of keys: `q` announces work, `run:<id>` what happens to a run, `cancels` a run that shall be cancelled.
  */
 import type { ProjectUid } from './types.ts';
 
-const PROJECT_KEYS = ['meta', 'q', 'held', 'live', 'claims', 'beats', 'cancels', 'out'] as const;
+const PROJECT_KEYS = ['meta', 'q', 'held', 'due', 'live', 'claims', 'beats', 'cancels', 'out'] as const;
 
 export type ProjectKey = (typeof PROJECT_KEYS)[number];
 

@@ -91,11 +91,31 @@ end
 `;
 
 /**
+ * `free(uid, virtual, active, limit, own)`: a run of the workflow gives its slot up, and the oldest that is held takes it, if the
+ * limit admits one. Answers with the slots in use and the workflow's next virtual time. Needs ENQUEUE and `held`.
+ */
+export const FREE_SLOT = `
+local function free(uid, virtual, active, limit, own)
+  active = active - 1
+  if limit and active < tonumber(limit) then
+    local first = redis.call('ZRANGEBYLEX', held, '[' .. uid .. ' ', '(' .. uid .. '!', 'LIMIT', 0, 1)[1]
+    if first then
+      redis.call('ZREM', held, first)
+      own = enqueue(first, virtual, own)
+      active = active + 1
+    end
+  end
+  return active, own
+end
+`;
+
+/**
  * `finish(uid, slot, accepted, sequence, added, over)`: ends the run, once and for all. The caller has taken it from claims or queue; `slot` says
  * whether it counted against the limit: then the workflow's oldest held run takes its place, if the limit admits one. `over` is
  * `{phase, reason, message, event}`, `added` the bytes that the run grew by. Needs END_KEYS, NOW, ENQUEUE, EMIT and `run_id`.
  */
 export const END = `
+${FREE_SLOT}
 local function finish(uid, slot, accepted, sequence, added, over)
   local phase = over[1]
   emit(over[4])
@@ -114,15 +134,7 @@ local function finish(uid, slot, accepted, sequence, added, over)
   local counts = redis.call('HMGET', wf, 'active', 'limit', 'vt', 'accepted', phase, waiting)
   local active, own = tonumber(counts[1] or 0), counts[3]
   if slot then
-    active = active - 1
-    if counts[2] and active < tonumber(counts[2]) then
-      local first = redis.call('ZRANGEBYLEX', held, '[' .. uid .. ' ', '(' .. uid .. '!', 'LIMIT', 0, 1)[1]
-      if first then
-        redis.call('ZREM', held, first)
-        own = enqueue(first, project[2], own)
-        active = active + 1
-      end
-    end
+    active, own = free(uid, project[2], active, counts[2], own)
   end
   -- Of a workflow that was dropped nothing is counted, or its hash would be there again.
   if counts[4] then

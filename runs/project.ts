@@ -122,14 +122,16 @@ export function liveRuns(
   project: ProjectUid,
   workflowUid: string,
 ): Promise<string[] | Unavailable> {
-  const { q, held, claims } = keysOf(project);
+  const { q, held, due, claims } = keysOf(project);
   return orUnavailable(async () => {
-    const [ready, waiting, claimed] = (await Promise.all([
+    const [ready, parked, waiting, claimed] = (await Promise.all([
       conn.command('zrange', q, 0, -1),
+      conn.command('zrange', due, 0, -1),
       conn.command('zrangebylex', held, `[${workflowUid} `, `(${workflowUid}!`),
       conn.command('hgetall', claims),
-    ])) as [string[], string[], Record<string, string>];
-    const entries = [...ready.filter((entry) => entry.startsWith(`${workflowUid} `)), ...waiting];
+    ])) as [string[], string[], string[], Record<string, string>];
+    const own = [...ready, ...parked].filter((entry) => entry.startsWith(`${workflowUid} `));
+    const entries = [...own, ...waiting];
     const running = Object.entries(claimed).filter(([, token]) => workflowOf(token) === workflowUid);
     return [
       ...entries.map((entry) => entry.slice(entry.lastIndexOf(' ') + 1)),

@@ -3,6 +3,7 @@ import { isTerminal, type RunPhase } from '../api/run.ts';
 import type { NodeOutput } from '../api/value.ts';
 import { orUnavailable, type RunStoreConnection } from './connection.ts';
 import { keysOf } from './keys.ts';
+import { leftOpen } from './record/record.ts';
 import type { Counts, NodeState, ProjectUid, Reply, RunState, RunSummary, Unavailable } from './types.ts';
 
 /** What never changes of a run: the field `head` of its hash. */
@@ -92,6 +93,7 @@ export function parseRun(
 ): RunState | undefined {
   const phase = fields['phase'];
   if (phase === undefined) return undefined;
+  const nodes = nodesOf(fields);
   return {
     run,
     project,
@@ -104,7 +106,7 @@ export function parseRun(
     cancelRequested: cancelRequested && !isTerminal(phase),
     crashes: Number(fields['crashes'] ?? 0),
     input: fields['input'] ?? '{}',
-    nodes: nodesOf(fields),
+    nodes: isTerminal(phase) ? nodes.map((node) => leftOpen(node, phase === 'Cancelled')) : nodes,
     ...optional(fields),
   };
 }
@@ -113,6 +115,7 @@ function nodesOf(fields: Record<string, string>): NodeState[] {
   return Object.entries(fields)
     .filter(([name]) => name.startsWith('n:'))
     .map(([, text]) => withOutput(JSON.parse(text) as NodeState, fields['input'] || '{}'))
+    .map((node) => withWait(node, fields[`w:${node.id}`]))
     .toSorted(inOrder);
 }
 
@@ -134,6 +137,11 @@ function optional(fields: Record<string, string>): Partial<RunState> {
     ...(message && { message }),
     ...(reply !== undefined && { reply: JSON.parse(reply) as Reply }),
   };
+}
+
+/** The time is of the last wait, so it says nothing of a node that goes on. */
+function withWait(node: NodeState, at: string | undefined): NodeState {
+  return node.phase === 'Waiting' && at !== undefined ? { ...node, nextAttemptAt: Number(at) } : node;
 }
 
 /** The trigger's output is the run's input, which is stored once only. */

@@ -13,21 +13,22 @@ import type { Reply, Submission, Submitted } from './types.ts';
 /** What a run takes beside its values: fields, indexes, dedupe key, first events. */
 const RUN_OVERHEAD_BYTES = 1_500;
 
-/** Where the limit is reached, the oldest runs of the workflow make room: they are asked to end, durably, and named. */
+/**
+ * Where the limit is reached, the oldest runs of the workflow make room: they are asked to end, durably, and named. Those
+ * that wait without a slot count too, since a newer run replaces them all the same.
+ */
 const REPLACE = `
-if over then
-  local others = {}
-  for _, other in ipairs(redis.call('ZRANGEBYLEX', live, '[' .. uid .. ' ', '(' .. uid .. '!')) do
-    local name = string.match(other, '[^ ]+$')
-    if redis.call('SISMEMBER', cancels, name) == 0 then
-      others[#others + 1] = name
-    end
+local others = {}
+for _, other in ipairs(redis.call('ZRANGEBYLEX', live, '[' .. uid .. ' ', '(' .. uid .. '!')) do
+  local name = string.match(other, '[^ ]+$')
+  if redis.call('SISMEMBER', cancels, name) == 0 then
+    others[#others + 1] = name
   end
-  for index = 1, #others - limit + 1 do
-    replaced[index] = others[index]
-    redis.call('SADD', cancels, others[index])
-    redis.call('PUBLISH', cancels, others[index])
-  end
+end
+for index = 1, #others - limit + 1 do
+  replaced[index] = others[index]
+  redis.call('SADD', cancels, others[index])
+  redis.call('PUBLISH', cancels, others[index])
 end
 redis.call('ZADD', live, 0, entry)
 `;

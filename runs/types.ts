@@ -62,6 +62,8 @@ export type NodeState = {
   reason?: string;
   message?: string;
   usage?: { inputTokens?: number; outputTokens?: number };
+  /** Of a node that waits: when it is tried again, by the store's clock, which sets it (`Advance.waits`). */
+  nextAttemptAt?: number;
   /** A start mark without a checkpoint: a runner began this attempt, and its effect may have happened. */
   mark?: { attempt: number; atMostOnce: boolean };
 };
@@ -118,6 +120,8 @@ export type Claim = {
   state: RunState;
   /** What is left of the run's timeout, by the store's clock; 0 when it has passed. */
   remainingMs: number;
+  /** The store's clock at the claim, in milliseconds since 1970. */
+  claimedAt: number;
   /** Two runners died with it: stop claiming, let what else runs end, then execute it with nothing beside it. */
   alone: boolean;
 };
@@ -133,13 +137,20 @@ export type Claimed = { outcome: 'claimed'; claims: Claim[] } | Unavailable;
  */
 export type Fenced = { outcome: 'done'; cancelRequested: boolean } | { outcome: 'fenced' } | Unavailable;
 
-/** One step forward, stored as a whole or not at all: in this order checkpoints, reply, start marks, end. */
+/** One step forward, stored as a whole or not at all: in this order checkpoints, reply, start marks, end or park. */
 export type Advance = {
   checkpoints?: NodeState[];
   /** The first that is stored is the run's. */
   reply?: Reply;
   starts?: NodeStart[];
+  /** For each node that begins to wait: after how many milliseconds it is tried again. */
+  waits?: { id: string; delayMs: number }[];
   end?: RunEnd;
+  /**
+   * Gives the claim and the workflow's slot up: the run is ready again after so many milliseconds. A run that shall be
+   * cancelled is not parked: it stays with its runner, who is told so.
+   */
+  parkMs?: number;
 };
 
 export type RunEnd = { phase: TerminalPhase; reason?: string; message?: string };

@@ -12,6 +12,7 @@ type NodeView = {
   attempts?: number | undefined;
   startTime?: string | undefined;
   completionTime?: string | undefined;
+  nextAttemptTime?: string | undefined;
   output?: Partial<NodeOutput> | undefined;
   truncated?: boolean | undefined;
   reason?: string | undefined;
@@ -81,6 +82,7 @@ function viewNode(node: NodeState): NodeView {
     attempts: node.attempts,
     startTime: time(node.startedAt),
     completionTime: time(node.endedAt),
+    nextAttemptTime: time(node.nextAttemptAt),
     output: node.output,
     reason: node.reason,
     message: node.message,

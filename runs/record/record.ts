@@ -130,6 +130,7 @@ function nodeStatus(node: NodeState, fitted: Fitted | undefined): NodeStatus {
     attempts: node.attempts,
     ...(node.startedAt !== undefined && { startTime: rfc3339(node.startedAt) }),
     ...(node.endedAt !== undefined && { completionTime: rfc3339(node.endedAt) }),
+    ...(node.nextAttemptAt !== undefined && { nextAttemptTime: rfc3339(node.nextAttemptAt) }),
     ...(fitted && { output: fitted.output }),
     ...(fitted?.truncated && { truncated: true }),
     ...why(node),
@@ -138,7 +139,7 @@ function nodeStatus(node: NodeState, fitted: Fitted | undefined): NodeStatus {
 }
 
 /** A node that had not ended when its run did: an effect that is not repeated may have happened. */
-function leftOpen(node: NodeState, cancelled: boolean): NodeState {
+export function leftOpen({ nextAttemptAt: _, ...node }: NodeState, cancelled: boolean): NodeState {
   const open: NodePhase[] = ['Pending', 'Running', 'Waiting'];
   if (!open.includes(node.phase)) return node;
   if (node.mark?.atMostOnce) return { ...node, phase: 'Unknown', ...failure('EffectUnknown') };

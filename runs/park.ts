@@ -1,0 +1,31 @@
+/**
+ * A run that only waits holds no runner and no slot of its workflow's limit: it is parked under the time at which it is
+ * due, by the store's clock, and `runs/due.ts` makes it ready again.
+ */
+import { ENQUEUE, FREE_SLOT } from './lua.ts';
+
+/**
+ * A piece of `advance`, which stores what the run has come to in the same step. What is left of the run's timeout is kept and
+ * runs on when a runner claims it again: waiting takes none of it. Needs what `advance` knows of the run.
+ */
+export const PARK = `
+redis.call('HDEL', claims, run_id)
+redis.call('ZADD', due, now + park, state[8] .. ' ' .. state[1] .. ' ' .. run_id)
+local deadline = tonumber(redis.call('HGET', run, 'deadline'))
+if deadline then
+  redis.call('HSET', run, 'timeout', math.max(0, deadline - now))
+  redis.call('HDEL', run, 'deadline')
+end
+redis.call('HSET', run, 'phase', 'Waiting')
+emit('{"type":"run","phase":"Waiting"}')
+
+local counts = redis.call('HMGET', wf, 'active', 'limit', 'vt', 'accepted')
+-- Of a workflow that was dropped nothing is counted, or its hash would be there again.
+if counts[4] then
+  ${ENQUEUE}
+  ${FREE_SLOT}
+  local virtual = redis.call('HGET', meta, 'v')
+  local active, own = free(state[8], virtual, tonumber(counts[1] or 0), counts[2], counts[3])
+  redis.call('HSET', wf, 'active', active, 'vt', own or 0)
+end
+`;

@@ -44,6 +44,8 @@ export const REASON = {
   CredentialsFound: 'All credentials are ready.',
   SecretMissing: 'A Secret that the credential names does not exist.',
   KeyMissing: 'A Secret lacks the key that the credential names.',
+  KeyUnusable:
+    'A Secret key that callers are verified with is empty, too long, or not in the form of the scheme.',
   Complete: 'The Secret and its keys exist.',
   WaitingForReplicas: 'Some gateway replica does not serve the current spec yet.',
   NoGateway: 'No gateway replica is ready.',

@@ -174,6 +174,12 @@ export const WEBHOOK_ROUTE: Kind = {
       jsonPath: '.spec.webhook.path',
       description: 'Last segment of the public URL, if there is one.',
     },
+    {
+      name: 'Access',
+      type: 'string',
+      jsonPath: '.spec.webhook.access',
+      description: 'Who may call the public URL: Exposed, anybody; else whoever passes this scheme.',
+    },
     { name: 'Trigger', type: 'string', jsonPath: '.spec.trigger', description: 'The kind of the trigger.' },
     age,
   ],

@@ -1,7 +1,45 @@
 /** The WebhookRoute kind: what the gateway serves of one workflow. Written by the operator, read by the gateway. */
 import * as z from 'zod';
 import { rateLimit, TRIGGER_KINDS } from './trigger.ts';
-import { objectName } from './value.ts';
+import { objectName, secretKeyRef } from './value.ts';
+import { AUTH_SCHEMES, EXPOSED, WEBHOOKS } from './webhookAuth.ts';
+
+const verification = z
+  .object({
+    material: z
+      .string()
+      .max(64)
+      .optional()
+      .describe(
+        `Which entry of the Secret ${WEBHOOKS} callers are verified with: another one whenever the secrets change. Left out: a secret is missing, and every call is answered with 503.`,
+      ),
+    secretRefs: z
+      .array(secretKeyRef('A secret.'))
+      .min(1)
+      .max(5)
+      .describe('The keys that the workflow names. The gateway never reads them.'),
+    toleranceSeconds: z
+      .int()
+      .min(1)
+      .max(86_400)
+      .describe('How old or how far ahead a time of signing may be.'),
+    hmac: z
+      .object({
+        header: z.string().max(128).describe('The request header that holds the signature, in lower case.'),
+        algorithm: z.enum(['sha256', 'sha512', 'sha1']).describe('The hash.'),
+        encoding: z.enum(['hex', 'base64']).describe('How the signature is written.'),
+        prefix: z.string().max(64).describe('Text before the signature in the header.'),
+        timestampHeader: z
+          .string()
+          .max(128)
+          .optional()
+          .describe('The header with the time of signing, in lower case.'),
+      })
+      .optional()
+      .describe('For hmac.'),
+    username: z.string().max(256).optional().describe('For basic.'),
+  })
+  .describe('How callers are verified.');
 
 export const routeSpec = z
   .object({
@@ -35,6 +73,14 @@ export const routeSpec = z
           .max(128)
           .optional()
           .describe('The request header whose value names the event, in lower case.'),
+        access: z
+          .enum([EXPOSED, ...AUTH_SCHEMES])
+          .optional()
+          .meta({
+            description: `Who may call: ${EXPOSED}, anybody who knows the URL; else whoever passes this scheme.`,
+            default: EXPOSED,
+          }),
+        verify: verification.optional(),
         rateLimit: rateLimit
           .optional()
           .describe('How many requests each replica takes. Left out: what the installation says.'),
@@ -47,3 +93,4 @@ export const routeSpec = z
 export const routeStatus = z.object({}).describe('Empty: replicas say in their Leases what they serve.');
 
 export type RouteSpec = z.infer<typeof routeSpec>;
+export type Verification = z.infer<typeof verification>;

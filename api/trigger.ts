@@ -61,6 +61,18 @@ const scheduleTrigger = z
   })
   .describe('Starts a run at the times of a cron expression.');
 
+const headerName = (description: string) =>
+  z
+    .string()
+    .min(1)
+    .max(128)
+    .regex(/^[A-Za-z0-9_-]+$/)
+    .describe(description);
+
+const tolerance = duration(
+  'How old or how far ahead the time of signing may be. Default 5m, at most 1d.',
+).optional();
+
 const hmacAuth = z
   .object({
     secretRefs: z
@@ -68,7 +80,7 @@ const hmacAuth = z
       .min(1)
       .max(5)
       .describe('The secrets; any one may have signed, so that they can be rotated.'),
-    header: z.string().max(128).describe('The request header that holds the signature.'),
+    header: headerName('The request header that holds the signature.'),
     algorithm: z.enum(['sha256', 'sha512', 'sha1']).optional().describe('The hash. Default sha256.'),
     encoding: z.enum(['hex', 'base64']).optional().describe('How the signature is written. Default hex.'),
     prefix: z
@@ -76,35 +88,47 @@ const hmacAuth = z
       .max(64)
       .optional()
       .describe('Text before the signature in the header, such as "sha256=".'),
-    timestampHeader: z
-      .string()
-      .max(128)
-      .optional()
-      .describe('The header with the time of signing (Unix seconds), signed as "<time>.<body>".'),
-    tolerance: duration('How old or how far ahead the time of signing may be. Default 5m.').optional(),
+    timestampHeader: headerName(
+      'The header with the time of signing (Unix seconds), signed as "<time>.<body>". Left out: the body alone is signed, and a copy of a request stays good for ever.',
+    ).optional(),
+    tolerance,
   })
-  .describe('An HMAC over the raw body.');
+  .meta({
+    description: 'An HMAC over the raw body.',
+    ...rules({
+      rule: '!has(self.tolerance) || has(self.timestampHeader)',
+      message: 'tolerance needs timestampHeader: without a time of signing nothing is too old',
+    }),
+  });
 
-const secretsAuth = (description: string) =>
-  z
-    .object({
-      secretRefs: z
-        .array(secretKeyRef('A secret.'))
-        .min(1)
-        .max(5)
-        .describe('The secrets; any one is accepted, so that they can be rotated.'),
-    })
-    .describe(description);
+const secretRefs = z
+  .array(secretKeyRef('A secret.'))
+  .min(1)
+  .max(5)
+  .describe('The secrets; any one is accepted, so that they can be rotated.');
 
 const webhookAuth = z
   .object({
     hmac: hmacAuth.optional(),
-    standardWebhooks: secretsAuth('Signatures as standardwebhooks.com describes them.').optional(),
-    github: secretsAuth('GitHub: X-Hub-Signature-256.').optional(),
-    bearer: secretsAuth('Authorization: Bearer with a fixed token.').optional(),
+    standardWebhooks: z
+      .object({ secretRefs, tolerance })
+      .optional()
+      .describe(
+        'Signatures as standardwebhooks.com describes them; a secret is "whsec_" and base64. The header webhook-id names the event.',
+      ),
+    github: z
+      .object({ secretRefs })
+      .optional()
+      .describe('GitHub: X-Hub-Signature-256. The header X-GitHub-Delivery names the event.'),
+    bearer: z.object({ secretRefs }).optional().describe('Authorization: Bearer with a fixed token.'),
     basic: z
       .object({
-        username: z.string().max(256).describe('The user name.'),
+        username: z
+          .string()
+          .min(1)
+          .max(256)
+          .regex(/^[^:]+$/)
+          .describe('The user name; it has no colon.'),
         passwordRefs: z
           .array(secretKeyRef('A password.'))
           .min(1)
@@ -152,7 +176,9 @@ const webhookTrigger = z
         header: z.string().min(1).max(128).describe('The request header whose value names the event.'),
       })
       .optional()
-      .describe('How to tell that two requests are one event. An Idempotency-Key header always counts.'),
+      .describe(
+        'How to tell that two requests are one event. The delivery id of standardWebhooks or github counts before it, and so does an Idempotency-Key header.',
+      ),
     headers: z
       .array(
         z
@@ -281,3 +307,4 @@ export type TriggerKind = keyof typeof triggers;
 export const TRIGGER_KINDS = Object.keys(triggers) as TriggerKind[];
 export type RateLimit = z.infer<typeof rateLimit>;
 export type WebhookTrigger = z.infer<typeof webhookTrigger>;
+export type WebhookAuth = z.infer<typeof webhookAuth>;

@@ -1,0 +1,79 @@
+/**
+ * How callers of webhooks are verified: the schemes, what each needs of a secret, and how the operator hands secrets to
+ * the gateway, in one Secret per project with an entry for each workflow. Works on bytes alone: no input or output.
+ */
+
+export const AUTH_SCHEMES = ['hmac', 'standardWebhooks', 'github', 'bearer', 'basic'] as const;
+export type AuthScheme = (typeof AUTH_SCHEMES)[number];
+
+/** What `access` of a route says where anybody who knows the URL may call. */
+export const EXPOSED = 'Exposed';
+
+/** The Secret of each project that holds what callers are verified with. The gateway reads no other. */
+export const WEBHOOKS = 'windlass-webhooks';
+
+/** The longest key, in bytes: all webhooks of a project share one Secret. */
+const LONGEST_KEY = 4_096;
+const STANDARD_PREFIX = 'whsec_';
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+export type Usable = { ok: true; key: Uint8Array } | { ok: false; why: string };
+
+/** The key that a scheme makes of the value of a Secret key, or why it can make none of it. */
+export function usableKey(scheme: AuthScheme, value: Uint8Array): Usable {
+  if (value.length === 0) return unusable('is empty');
+  if (value.length > LONGEST_KEY) return unusable(`is longer than ${LONGEST_KEY} bytes`);
+  if (scheme === 'standardWebhooks') return standardKey(value);
+  const isText = scheme === 'bearer' || scheme === 'basic';
+  // No header can carry it, so that no caller could ever match. It is nearly always a line break at the end.
+  if (isText && value.some((byte) => byte < 0x20 || byte === 0x7f))
+    return unusable('has a line break or another control character, which no caller can send');
+  return { ok: true, key: value };
+}
+
+/** Standard Webhooks 1.0.0, "Signature scheme": base64 behind `whsec_`, which libraries let senders leave out. */
+function standardKey(value: Uint8Array): Usable {
+  const text = Buffer.from(value).toString('latin1').trim();
+  const encoded = text.startsWith(STANDARD_PREFIX) ? text.slice(STANDARD_PREFIX.length) : text;
+  if (encoded === '' || !BASE64.test(encoded))
+    return unusable(`is no secret of Standard Webhooks, which is "${STANDARD_PREFIX}" and base64`);
+  return { ok: true, key: Buffer.from(encoded, 'base64') };
+}
+
+function unusable(why: string): Usable {
+  return { ok: false, why };
+}
+
+/** The name of an entry. `material` changes whenever the keys do, so that a route names exactly what it is checked with. */
+export function entryName(workflowUid: string, material: string): string {
+  return `${workflowUid}.${material}`;
+}
+
+/** The workflow and the material that an entry's name stands for; undefined for a name that is none of ours. */
+export function parseEntryName(name: string): { uid: string; material: string } | undefined {
+  const [, uid, material] = /^([0-9a-zA-Z-]{1,64})\.([0-9a-f]{16})$/.exec(name) ?? [];
+  return uid === undefined || material === undefined ? undefined : { uid, material };
+}
+
+/** The keys as the text of an entry. */
+export function encodeKeys(keys: readonly Uint8Array[]): string {
+  return JSON.stringify(keys.map((key) => Buffer.from(key).toString('base64')));
+}
+
+/** The keys of an entry; undefined where the text is none, or a key is empty: then nobody is let in. */
+export function decodeKeys(text: string): Uint8Array[] | undefined {
+  const parsed = parse(text);
+  if (!Array.isArray(parsed) || parsed.length === 0) return undefined;
+  const keys = parsed.map((key) =>
+    typeof key === 'string' && BASE64.test(key) ? Buffer.from(key, 'base64') : Buffer.alloc(0),
+  );
+  return keys.every((key) => key.length > 0) ? keys : undefined;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

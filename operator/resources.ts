@@ -1,4 +1,4 @@
-/** Where the API server serves the four kinds of Windlass. */
+/** Where the API server serves the four kinds of Windlass, and kinds of its own that only the operator makes. */
 import { GROUP, VERSION } from '../api/group.ts';
 import {
   CREDENTIAL,
@@ -20,3 +20,29 @@ export const workflows = resourceOf<Workflow>(WORKFLOW);
 export const workflowRuns = resourceOf<WorkflowRun>(WORKFLOW_RUN);
 export const credentials = resourceOf<Credential>(CREDENTIAL);
 export const webhookRoutes = resourceOf<WebhookRoute>(WEBHOOK_ROUTE);
+
+/** The rules are the chart's, and the API server's to check. */
+export type NetworkPolicy = KubeObject<{
+  podSelector: { matchLabels: Record<string, string> };
+  policyTypes: string[];
+  ingress: Record<string, unknown>[];
+  egress: Record<string, unknown>[];
+}>;
+export type PodDisruptionBudget = KubeObject<{
+  maxUnavailable: number;
+  unhealthyPodEvictionPolicy: 'AlwaysAllow' | 'IfHealthyBudget';
+  selector: { matchLabels: Record<string, string> };
+}>;
+
+export const networkPolicies = namespacedResource<NetworkPolicy>(
+  'networking.k8s.io',
+  'v1',
+  'NetworkPolicy',
+  'networkpolicies',
+);
+export const podDisruptionBudgets = namespacedResource<PodDisruptionBudget>(
+  'policy',
+  'v1',
+  'PodDisruptionBudget',
+  'poddisruptionbudgets',
+);

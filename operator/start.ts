@@ -41,7 +41,8 @@ export async function runOperator(options: OperatorOptions): Promise<void> {
     userAgent: 'windlass-operator',
     onRequest: metrics.requested,
   });
-  const world = createWorld(client, namespace, log);
+  const watched = config.WATCH_NAMESPACES;
+  const world = createWorld({ client, namespace, watched, log });
   const isReady = (): boolean => Object.values(world).every((cache) => cache.hasSynced());
   const unready = (): string | undefined => (isReady() ? undefined : 'not every kind is known yet');
   const health = await serveHealth(config.METRICS_PORT, { unready, registry: metrics.registry });

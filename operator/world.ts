@@ -4,9 +4,10 @@
  */
 import { LABEL } from '../api/group.ts';
 import type { Credential, WebhookRoute, Workflow, WorkflowRun } from '../api/kinds.ts';
-import { createCache, type Cache } from '../kube/cache.ts';
+import { createCache, type Cache, type CacheOptions } from '../kube/cache.ts';
 import type { KubeClient } from '../kube/client.ts';
 import type { Log } from '../kube/log.ts';
+import { mergeCaches } from '../kube/mergedCache.ts';
 import {
   controllerRevisions,
   deployments,
@@ -45,39 +46,58 @@ export const BY_WORKFLOW = 'workflow';
 /** Index of routes by their uid, which is how replicas of the gateway name them. */
 export const BY_UID = 'uid';
 
-/** The caches, not started. `namespace` is the operator's own. */
-export function createWorld(client: KubeClient, namespace: string, log: Log): World {
+export type WorldOptions = {
+  client: KubeClient;
+  /** The operator's own. */
+  namespace: string;
+  /** The namespaces that are looked after; all when empty. What is in others is never seen. */
+  watched: readonly string[];
+  log: Log;
+};
+
+/** The caches, not started. */
+export function createWorld({ client, namespace, watched, log }: WorldOptions): World {
   const common = { client, log };
+  const cache = <T extends KubeObject>(options: Omit<CacheOptions<T>, 'client' | 'log'>): Cache<T> =>
+    watchedCache({ ...common, ...options }, watched);
   return {
-    workflows: createCache({
-      ...common,
-      resource: workflows,
-      indexes: { [BY_CREDENTIAL]: credentialKeys },
-    }),
-    runs: createCache({
-      ...common,
+    workflows: cache({ resource: workflows, indexes: { [BY_CREDENTIAL]: credentialKeys } }),
+    runs: cache({
       resource: workflowRuns,
       transform: withoutPayload,
       indexes: { [BY_WORKFLOW]: (run) => [inNamespaceOf(run, run.spec.workflow)] },
     }),
-    credentials: createCache({ ...common, resource: credentials }),
-    routes: createCache({
-      ...common,
+    credentials: cache({ resource: credentials }),
+    routes: cache({
       resource: webhookRoutes,
       indexes: { [BY_UID]: ({ metadata }) => [metadata.uid ?? ''] },
     }),
-    revisions: createCache({
-      ...common,
+    revisions: cache({
       resource: controllerRevisions,
       labelSelector: LABEL.workflow,
       transform: withoutData,
       indexes: { [BY_WORKFLOW]: workflowOfRevision },
     }),
-    deployments: createCache({ ...common, resource: deployments, labelSelector: selector(POOL_LABELS) }),
-    namespaces: createCache({ ...common, resource: namespaces, transform: metadataOnly }),
+    deployments: cache({ resource: deployments, labelSelector: selector(POOL_LABELS) }),
+    namespaces: cache({ resource: namespaces, transform: metadataOnly }),
     leases: createCache({ ...common, resource: leases, namespace }),
     slices: createCache({ ...common, resource: endpointSlices, namespace }),
   };
+}
+
+/** Follows a kind in all namespaces, or in each that is looked after; and of the namespaces themselves only these. */
+function watchedCache<T extends KubeObject>(options: CacheOptions<T>, watched: readonly string[]): Cache<T> {
+  if (watched.length === 0) return createCache(options);
+  const { namespaced } = options.resource;
+  const parts = new Map(
+    watched.map((name) => {
+      const part = namespaced ? { namespace: name } : { fieldSelector: `metadata.name=${name}` };
+      return [name, createCache({ ...options, ...part })];
+    }),
+  );
+  return mergeCaches([...parts.values()], (namespace, name) =>
+    parts.get(namespaced ? (namespace ?? '') : name),
+  );
 }
 
 /** Follows everything until the signal is aborted; resolves then. */

@@ -1,4 +1,7 @@
-/** What a runner pool consists of, as pure functions: ServiceAccount, Role, RoleBinding, Secret and Deployment of one namespace. */
+/**
+ * What a runner pool consists of, as pure functions: ServiceAccount, Role, RoleBinding, Secret, NetworkPolicy,
+ * PodDisruptionBudget and Deployment of one namespace.
+ */
 import { GROUP } from '../../api/group.ts';
 import type { Manifest } from '../../kube/client.ts';
 import type {
@@ -10,6 +13,7 @@ import type {
   ServiceAccount,
 } from '../../kube/resource.ts';
 import type { OperatorConfig } from '../config.ts';
+import type { NetworkPolicy, PodDisruptionBudget } from '../resources.ts';
 import { POOL, POOL_LABELS } from './names.ts';
 
 /** Below this path the root is read-only. */

@@ -5,7 +5,7 @@
  */
 import { GROUP } from '../../api/group.ts';
 import { applyIfChanged, canonicalJson } from '../../kube/apply.ts';
-import type { Manifest } from '../../kube/client.ts';
+import type { KubeClient, Manifest } from '../../kube/client.ts';
 import { after, done, WaitingError, type Action, type Key } from '../../kube/controller.ts';
 import { isForbidden, isTerminating } from '../../kube/errors.ts';
 import {
@@ -24,8 +24,11 @@ import type { OperatorContext } from '../context.ts';
 import { lackOfRight } from '../refusal.ts';
 import { poolCredentials, sha256 } from './account.ts';
 import { hasOpenRuns, needsPool, secretsInUse } from './gather.ts';
+import { networkPolicies, podDisruptionBudgets } from '../resources.ts';
 import {
   poolDeployment,
+  poolDisruptionBudget,
+  poolNetworkPolicy,
   poolRole,
   poolRoleBinding,
   poolSecret,
@@ -140,7 +143,7 @@ async function ensurePool(
 
 /** Applies what no cache follows, unless the same was applied a short while ago. */
 async function applyUncached(
-  { client, world, clock, grantedSecrets }: OperatorContext,
+  { client, world, clock, config, grantedSecrets }: OperatorContext,
   { namespace }: Project,
   account: PoolAccount,
   before: Memory['applied'] | undefined,
@@ -150,6 +153,9 @@ async function applyUncached(
   const role = poolRole(namespace, secretNames);
   const text = sha256(canonicalJson([secret, role]));
   if (before?.text === text) return before;
+  // Before there are runners that it is for.
+  await applyOrRemove(client, networkPolicies, namespace, poolNetworkPolicy(namespace, config));
+  await applyOrRemove(client, podDisruptionBudgets, namespace, poolDisruptionBudget(namespace, config));
   const apply = <T extends KubeObject>(resource: Resource<T>, manifest: Manifest<T>) =>
     client.apply(resource, manifest);
   await apply(secrets, secret);
@@ -160,6 +166,17 @@ async function applyUncached(
   if (grantedSecrets.get(namespace)?.join() !== secretNames.join())
     grantedSecrets.set(namespace, secretNames);
   return { text, at: clock.now() };
+}
+
+/** What an operator with other settings made before goes. */
+async function applyOrRemove<T extends KubeObject>(
+  client: KubeClient,
+  resource: Resource<T>,
+  namespace: string,
+  manifest: Manifest<T> | undefined,
+): Promise<void> {
+  if (manifest) await client.apply(resource, manifest);
+  else await client.delete(resource, { namespace, name: POOL });
 }
 
 /** Applies the Deployment unless it is, to the generation, what came of applying the same before. */
@@ -196,6 +213,8 @@ async function removePool(
   await client.delete(roles, ref);
   await client.delete(serviceAccounts, ref);
   await client.delete(secrets, ref);
+  await client.delete(podDisruptionBudgets, ref);
+  await client.delete(networkPolicies, ref);
   const dropped = await dropPoolAccount(conn, uid);
   if (dropped.outcome === 'unavailable') throw unreachable(dropped);
   // Last: while it is there, whatever was not removed yet is tried again.

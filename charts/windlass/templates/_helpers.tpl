@@ -78,3 +78,55 @@ tolerations: {{- toYaml . | nindent 2 }}
 {{- define "windlass.mebibytes" -}}
 {{- if hasSuffix "Gi" . }}{{ mul 1024 (trimSuffix "Gi" .) }}{{ else }}{{ trimSuffix "Mi" . }}{{ end }}
 {{- end }}
+
+{{/* What every program of ours reaches: names, the API server, the run store. */}}
+{{- define "windlass.commonEgress" -}}
+- ports:
+    - { protocol: UDP, port: 53 }
+    - { protocol: TCP, port: 53 }
+- ports:
+    {{- range .Values.networkPolicies.apiServerPorts }}
+    - { protocol: TCP, port: {{ . }} }
+    {{- end }}
+{{- if .Values.redis.url }}
+- ports:
+    {{- range .Values.networkPolicies.redisPorts }}
+    - { protocol: TCP, port: {{ . }} }
+    {{- end }}
+{{- else }}
+- ports:
+    - { protocol: TCP, port: 6379 }
+  to:
+    - namespaceSelector:
+        matchLabels: { kubernetes.io/metadata.name: {{ .Release.Namespace }} }
+      podSelector:
+        matchLabels: {{- include "windlass.selector" (list . "redis") | nindent 10 }}
+{{- end }}
+{{- end }}
+
+{{/* What the operator makes of a project's runners' NetworkPolicy: nobody comes in but for metrics; what goes out. */}}
+{{- define "windlass.runnerNetwork" -}}
+{{- $settings := .Values.networkPolicies.runner }}
+ingress:
+  - ports:
+      - { protocol: TCP, port: metrics }
+egress:
+  {{- include "windlass.commonEgress" . | nindent 2 }}
+  # Everywhere outside, for mail, models and whatever else workflows call.
+  - to:
+      {{- range $cidr, $isOfFamily := dict "0.0.0.0/0" "\\." "::/0" ":" }}
+      - ipBlock:
+          cidr: {{ $cidr | quote }}
+          {{- $except := list }}
+          {{- range $settings.except }}{{ if regexMatch $isOfFamily . }}{{ $except = append $except . }}{{ end }}{{ end }}
+          {{- if not $settings.cluster }}
+          {{- $except = concat $except (ternary (list "10.0.0.0/8" "100.64.0.0/10" "172.16.0.0/12" "192.168.0.0/16") (list "fc00::/7") (eq $cidr "0.0.0.0/0")) | uniq }}
+          {{- end }}
+          {{- with $except }}
+          except: {{ toJson . }}
+          {{- end }}
+      {{- end }}
+      {{- if $settings.cluster }}
+      - namespaceSelector: {}
+      {{- end }}
+{{- end }}

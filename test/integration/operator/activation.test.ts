@@ -272,7 +272,7 @@ test('deleted, its route is gone at once, and so is the pool of a project that h
     },
     SOON,
   );
-  expect(role).toHaveLength(3);
+  expect(role).toHaveLength(4);
   await stage.client.delete(workflows, refOf('other'));
   for (const resource of [deployments, roles, secrets])
     await pollUntil(`${resource.plural} of the pool gone`, isGone(resource, 'windlass-runner'), SOON);

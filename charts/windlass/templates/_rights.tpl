@@ -1,0 +1,158 @@
+{{/*
+What the programs may do in projects: in all namespaces, or in those of watchNamespaces. A test compares these rules with what
+the programs do (test/e2e/rights.test.ts).
+*/}}
+
+{{/* Of the operator. It can only grant what it holds, so that the rights of runners are here too. */}}
+{{- define "windlass.operatorRules" -}}
+- apiGroups: [windlass.dev]
+  resources: [workflows, credentials]
+  verbs: [get, list, watch]
+- apiGroups: [windlass.dev]
+  resources: [workflows/status, credentials/status, workflowruns/status]
+  verbs: [get, patch]
+- apiGroups: [windlass.dev]
+  resources: [workflowruns]
+  verbs: [get, list, watch, create, patch, delete]
+# For the Role of the runners.
+- apiGroups: [windlass.dev]
+  resources: [workflows/execute]
+  verbs: [create]
+- apiGroups: [windlass.dev]
+  resources: [webhookroutes]
+  verbs: [get, list, watch, create, patch, delete]
+- apiGroups: [apps]
+  resources: [controllerrevisions]
+  verbs: [get, list, watch, create, patch, delete]
+# Whatever makes a runner pool has one name: nothing else of these kinds can be changed. A name cannot restrict create.
+- apiGroups: [apps]
+  resources: [deployments]
+  verbs: [get, list, watch, create]
+- apiGroups: [apps]
+  resources: [deployments]
+  resourceNames: [windlass-runner]
+  verbs: [patch, delete]
+- apiGroups: [""]
+  resources: [serviceaccounts]
+  verbs: [create]
+- apiGroups: [rbac.authorization.k8s.io]
+  resources: [roles, rolebindings]
+  verbs: [create]
+- apiGroups: [networking.k8s.io]
+  resources: [networkpolicies]
+  verbs: [create]
+- apiGroups: [policy]
+  resources: [poddisruptionbudgets]
+  verbs: [create]
+# Never list: the operator reads only the Secrets that credentials and webhooks name, by name.
+- apiGroups: [""]
+  resources: [secrets]
+  verbs: [get, create]
+- apiGroups: [""]
+  resources: [serviceaccounts, secrets]
+  resourceNames: [windlass-runner]
+  verbs: [patch, delete]
+# What the gateway verifies callers of webhooks with.
+- apiGroups: [""]
+  resources: [secrets]
+  resourceNames: [windlass-webhooks]
+  verbs: [patch, delete]
+- apiGroups: [rbac.authorization.k8s.io]
+  resources: [roles, rolebindings]
+  resourceNames: [windlass-runner]
+  verbs: [patch, delete]
+- apiGroups: [networking.k8s.io]
+  resources: [networkpolicies]
+  resourceNames: [windlass-runner]
+  verbs: [patch, delete]
+- apiGroups: [policy]
+  resources: [poddisruptionbudgets]
+  resourceNames: [windlass-runner]
+  verbs: [patch, delete]
+{{- end }}
+
+{{/* Of the gateway: what it serves, and the records of runs that callers ask about. It can read no Secret. */}}
+{{- define "windlass.gatewayRules" -}}
+- apiGroups: [windlass.dev]
+  resources: [webhookroutes]
+  verbs: [list, watch]
+- apiGroups: [windlass.dev]
+  resources: [workflowruns]
+  verbs: [get]
+# The one Secret of each project that callers of webhooks are verified with, and no other.
+- apiGroups: [""]
+  resources: [secrets]
+  resourceNames: [windlass-webhooks]
+  verbs: [get]
+{{- end }}
+
+{{/* Rules in projects, granted to a ServiceAccount of the release. Takes (list $ "component" rules). */}}
+{{- define "windlass.projectRights" -}}
+{{- $root := index . 0 }}
+{{- $component := index . 1 }}
+{{- $rules := index . 2 }}
+{{- $name := printf "%s-%s" (include "windlass.fullname" $root) $component }}
+{{- $namespaces := $root.Values.watchNamespaces | default (list "") }}
+{{- range $namespaces }}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: {{ ternary "ClusterRole" "Role" (empty .) }}
+metadata:
+  {{- if . }}
+  name: {{ $name }}-project
+  namespace: {{ . }}
+  {{- else }}
+  name: {{ $name }}
+  {{- end }}
+  labels: {{- include "windlass.labels" (list $root $component) | nindent 4 }}
+rules:
+  {{- $rules | nindent 2 }}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: {{ ternary "ClusterRoleBinding" "RoleBinding" (empty .) }}
+metadata:
+  {{- if . }}
+  name: {{ $name }}-project
+  namespace: {{ . }}
+  {{- else }}
+  name: {{ $name }}
+  {{- end }}
+  labels: {{- include "windlass.labels" (list $root $component) | nindent 4 }}
+roleRef:
+  apiGroup: rbac.authorization.k8s.io
+  {{- if . }}
+  kind: Role
+  name: {{ $name }}-project
+  {{- else }}
+  kind: ClusterRole
+  name: {{ $name }}
+  {{- end }}
+subjects:
+  - { kind: ServiceAccount, name: {{ $name }}, namespace: {{ $root.Release.Namespace }} }
+{{- end }}
+{{- end }}
+
+{{/* Rules that Kubernetes grants for the whole cluster alone. Takes (list $ "component" rules). */}}
+{{- define "windlass.clusterRights" -}}
+{{- $root := index . 0 }}
+{{- $component := index . 1 }}
+{{- $account := printf "%s-%s" (include "windlass.fullname" $root) $component }}
+{{- $name := printf "%s-cluster" $account }}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata:
+  name: {{ $name }}
+  labels: {{- include "windlass.labels" (list $root $component) | nindent 4 }}
+rules:
+  {{- index . 2 | nindent 2 }}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata:
+  name: {{ $name }}
+  labels: {{- include "windlass.labels" (list $root $component) | nindent 4 }}
+roleRef: { apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: {{ $name }} }
+subjects:
+  - { kind: ServiceAccount, name: {{ $account }}, namespace: {{ $root.Release.Namespace }} }
+{{- end }}

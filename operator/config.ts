@@ -27,27 +27,27 @@ const DEFAULT_RESOURCES: z.infer<typeof resources> = {
   limits: { memory: '512Mi' },
 };
 
-const environment = z.object({
-  /** The namespace of the operator and the gateway. Left out in a pod: the pod's own. */
-  POD_NAMESPACE: z.string().min(1).optional(),
-  /** Who this replica is among the candidates for the Lease. */
-  POD_NAME: z.string().min(1).default('windlass-operator'),
-  /** Outside a cluster: the kubeconfig to use. */
-  KUBECONFIG: z.string().min(1).optional(),
-  /** Where the world reaches the gateway's public listener, for `status.url`. */
 /** Rules of a NetworkPolicy, which the chart writes and the API server checks. */
 const networkRules = z.object({
   ingress: z.array(z.record(z.string(), z.unknown())),
   egress: z.array(z.record(z.string(), z.unknown())),
 });
 
+const environment = z.object({
+  /** The namespace of the operator and the gateway. Left out in a pod: the pod's own. */
+  POD_NAMESPACE: z.string().min(1).optional(),
+  /** Who this replica is among the candidates for the Lease. */
+  POD_NAME: z.string().min(1).default('windlass-operator'),
+  /** The namespaces that are looked after, with commas between them. Left out: all. */
+  WATCH_NAMESPACES: names.default([]),
+  /** Outside a cluster: the kubeconfig to use. */
+  KUBECONFIG: z.string().min(1).optional(),
+  /** Where the world reaches the gateway's public listener, for `status.url`. */
   PUBLIC_URL: z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, '')),
   /** The gateway's Services: whose ready endpoints are the replicas that must serve a workflow. */
   GATEWAY_SERVICES: names.default(['windlass-gateway', 'windlass-gateway-internal']),
   /** The run store, without user and password; runners in every namespace must reach it by this name. */
   REDIS_URL: z.url({ protocol: /^rediss?$/ }),
-  /** The namespaces that are looked after, with commas between them. Left out: all. */
-  WATCH_NAMESPACES: names.default([]),
   /** The user that may manage ACL users. */
   REDIS_USERNAME: z.string().min(1).default(OPERATOR_ACCOUNT),
   /** The Secret in the operator's namespace that holds `operator-password` and `gateway-password`. */
@@ -64,6 +64,10 @@ const networkRules = z.object({
   RUNNER_ENV: json(z.record(z.string(), z.string())).default({}),
   /** How many ended WorkflowRuns are pruned a second, at most. */
   PRUNE_PER_SECOND: count(1, 1000).default(20),
+  /** JSON: who may talk to runners and whom they may talk to. Left out: runners have no NetworkPolicy of ours. */
+  RUNNER_NETWORK: json(networkRules).optional(),
+  /** `true`: a drain of nodes takes the runners of a project one by one. */
+  RUNNER_DISRUPTION_BUDGET: z.stringbool().default(false),
   /** The port of /healthz, /readyz and /metrics. */
   METRICS_PORT: count(0, 65_535).default(9090),
   LEASE_NAME: z.string().min(1).default('windlass-operator'),
@@ -76,10 +80,6 @@ export type OperatorConfig = z.infer<typeof environment>;
 export function readConfig(env: Record<string, string | undefined>): OperatorConfig {
   const given = Object.fromEntries(
     Object.entries(env).filter(([, value]) => value !== undefined && value !== ''),
-  /** JSON: who may talk to runners and whom they may talk to. Left out: runners have no NetworkPolicy of ours. */
-  RUNNER_NETWORK: json(networkRules).optional(),
-  /** `true`: a drain of nodes takes the runners of a project one by one. */
-  RUNNER_DISRUPTION_BUDGET: z.stringbool().default(false),
   );
   const result = environment.safeParse(given);
   if (result.success) return result.data;

@@ -63,6 +63,28 @@ export function poolSecret(namespace: string, account: PoolAccount): Manifest<Se
   return { metadata: metadata(namespace), type: 'Opaque', data };
 }
 
+/** Who may talk to the runners and whom they may talk to; undefined where that is not ours to say. */
+export function poolNetworkPolicy(
+  namespace: string,
+  { RUNNER_NETWORK: rules }: Pick<OperatorConfig, 'RUNNER_NETWORK'>,
+): Manifest<NetworkPolicy> | undefined {
+  if (rules === undefined) return undefined;
+  const podSelector = { matchLabels: { ...POOL_LABELS } };
+  const spec = { podSelector, policyTypes: ['Ingress', 'Egress'], ...rules };
+  return { metadata: metadata(namespace), spec };
+}
+
+/** Has drains of nodes take the runners one by one; undefined where that is not wanted or there is only one. */
+export function poolDisruptionBudget(
+  namespace: string,
+  settings: Pick<OperatorConfig, 'RUNNER_DISRUPTION_BUDGET' | 'RUNNER_REPLICAS'>,
+): Manifest<PodDisruptionBudget> | undefined {
+  if (!settings.RUNNER_DISRUPTION_BUDGET || settings.RUNNER_REPLICAS < 2) return undefined;
+  const selector = { matchLabels: { ...POOL_LABELS } };
+  const spec = { maxUnavailable: 1, unhealthyPodEvictionPolicy: 'AlwaysAllow' as const, selector };
+  return { metadata: metadata(namespace), spec };
+}
+
 /** What of the configuration makes a pool. */
 export type PoolSettings = Pick<
   OperatorConfig,

@@ -14,6 +14,10 @@ export const FAILURES = {
     meaning: 'The credential, its Secret or a key of it does not exist.',
   },
   CredentialRejected: { retryable: false, meaning: 'The other side refused the credential.' },
+  AddressForbidden: {
+    retryable: false,
+    meaning: 'The host leads to an address that steps may not connect to.',
+  },
   Unreachable: { retryable: true, meaning: 'The other side could not be reached, or broke off.' },
   RateLimited: { retryable: true, meaning: 'The other side asked to wait.' },
   UpstreamError: { retryable: true, meaning: 'The other side answered with an error of its own.' },

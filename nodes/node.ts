@@ -2,6 +2,7 @@
 import { credentialKind, type CredentialKind, type CredentialSpec } from '../api/credential.ts';
 import { StepError } from '../api/reasons.ts';
 import type { NodeOutput, SecretKeyRef } from '../api/value.ts';
+import type { Egress } from './egress/egress.ts';
 import type { Secret } from './secret.ts';
 
 /** What may happen to an effect when nobody knows whether it took place: it is repeated, or it is not. */
@@ -26,6 +27,8 @@ export type StepContext = {
   run: { name: string; workflow: string; node: string; test: boolean };
   /** A credential of the project. Throws a StepError `CredentialMissing`. */
   credential(name: string): Promise<CredentialAccess>;
+  /** Where the step may connect to. Every connection to a host that a workflow or a credential names goes through it. */
+  egress: Egress;
   /** Aborted when the step must end: its time is over, the run was cancelled, or the claim is another's. */
   signal: AbortSignal;
   /** With `AtMostOnce` a failure that leaves the effect in doubt must be an `EffectUnknown`. */

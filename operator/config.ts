@@ -1,5 +1,6 @@
 /** What the operator is told from outside: its environment, read once and checked. A value that makes no sense stops it. */
 import * as z from 'zod';
+import { egressProblems } from '../nodes/egress/rules.ts';
 import { OPERATOR_ACCOUNT } from '../runs/accounts.ts';
 
 const json = <T>(schema: z.ZodType<T>) =>
@@ -19,6 +20,13 @@ const names = z.string().transform((text) =>
     .map((name) => name.trim())
     .filter((name) => name !== ''),
 );
+
+const egress = (list: 'allow' | 'deny') =>
+  names
+    .superRefine((entries, context) => {
+      for (const message of egressProblems(list, entries)) context.addIssue({ code: 'custom', message });
+    })
+    .default([]);
 
 const quantities = z.record(z.string(), z.string());
 const resources = z.object({ requests: quantities.optional(), limits: quantities.optional() });
@@ -62,6 +70,10 @@ const environment = z.object({
   RUNNER_RESOURCES: json(resources).default(DEFAULT_RESOURCES),
   /** JSON: further environment variables of a runner, name to value. */
   RUNNER_ENV: json(z.record(z.string(), z.string())).default({}),
+  /** Where steps may connect to beside the Internet, with commas between: ranges, and hosts with a port. */
+  RUNNER_EGRESS_ALLOW: egress('allow'),
+  /** Where they may not, with commas between: ranges. */
+  RUNNER_EGRESS_DENY: egress('deny'),
   /** How many ended WorkflowRuns are pruned a second, at most. */
   PRUNE_PER_SECOND: count(1, 1000).default(20),
   /** JSON: who may talk to runners and whom they may talk to. Left out: runners have no NetworkPolicy of ours. */

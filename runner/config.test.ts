@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { readConfig } from './config.ts';
+import { createEgress } from '../nodes/egress/egress.ts';
+import { egressOf, readConfig } from './config.ts';
 
 const pod = {
   PROJECT_UID: 'a-1',
@@ -27,4 +28,26 @@ test('every variable that makes no sense is named, and no value is shown', () =>
   expect(read).toThrow(/REDIS_URL[\s\S]*CONCURRENCY|CONCURRENCY[\s\S]*REDIS_URL/);
   expect(read).toThrow(/POD_NAME/);
   expect(read).not.toThrow(/secret/);
+});
+
+test('steps may not connect to the API server and the node, also where these are public or in an allowed range', async () => {
+  const around = {
+    KUBERNETES_SERVICE_HOST: '10.96.0.1',
+    HOST_IP: '93.184.216.34',
+    EGRESS_ALLOW: '10.0.0.0/8',
+  };
+  const egress = createEgress(egressOf(readConfig({ ...pod, ...around })));
+  for (const host of ['10.96.0.1', '93.184.216.34'])
+    await expect(egress.resolve(host, 443)).rejects.toMatchObject({ reason: 'AddressForbidden' });
+  expect(await egress.resolve('10.96.0.2', 443)).toHaveLength(1);
+});
+
+test('an API server that is known by name only is no reason not to start', () => {
+  expect(egressOf(readConfig({ ...pod, KUBERNETES_SERVICE_HOST: 'api.example.com' })).deny).toEqual([]);
+});
+
+test('an entry of the egress that makes no sense is named', () => {
+  expect(() => readConfig({ ...pod, EGRESS_ALLOW: '10.0.0.0/8, model' })).toThrow(
+    /EGRESS_ALLOW.*: model is neither/,
+  );
 });

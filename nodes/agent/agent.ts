@@ -5,6 +5,8 @@
 import type OpenAI from 'openai';
 import type { ChatCompletionCreateParamsStreaming } from 'openai/resources/chat/completions';
 import { StepError } from '../../api/reasons.ts';
+import { fetchThrough } from '../egress/connect.ts';
+import type { Egress } from '../egress/egress.ts';
 import { abortion, partOf, type StepContext, type StepResult } from '../node.ts';
 import { addChunk, emptyDraft, finished, type Answer } from './answer.ts';
 import { adapted, requestOf, type AgentFields } from './request.ts';
@@ -34,7 +36,7 @@ export async function executeAgent(
   const key = credential.secret(part.apiKeyRef);
   const { failureOf } = await import('./failure.ts');
   try {
-    const client = await clientOf(part, key.reveal());
+    const client = await clientOf(part, key.reveal(), context.egress);
     const answer = await ask(client, requestOf(fields), { context, patience });
     return resultOf(answer, fields);
   } catch (error) {
@@ -48,10 +50,12 @@ export async function executeAgent(
 async function clientOf(
   part: { baseURL?: string | undefined; organization?: string | undefined },
   apiKey: string,
+  egress: Egress,
 ): Promise<OpenAI> {
   const { default: Client } = await import('openai');
   return new Client({
     apiKey,
+    fetch: fetchThrough(egress),
     baseURL: part.baseURL ?? DEFAULT_URL,
     organization: part.organization ?? null,
     project: null,

@@ -21,7 +21,8 @@ export function failureOf(error: unknown, { key, effect }: { key: Secret; effect
 }
 
 function translated(error: unknown, key: Secret): StepError {
-  if (error instanceof StepError) return error;
+  const refused = stepErrorIn(error);
+  if (refused) return refused;
   const message = quoted(error instanceof Error ? error.message : String(error), [key]);
   const options = { cause: error };
   if (error instanceof APIConnectionError) {
@@ -59,7 +60,16 @@ function ofStatus(error: APIError, message: string): StepError {
 
 function mayHaveAnswered(error: unknown, failure: StepError): boolean {
   if (error instanceof APIError && error.status !== undefined && error.status < 500) return false;
-  return failure.reason !== 'InvalidParameters' && !NOT_SENT.has(causeOf(error) ?? '');
+  const isSent = failure.reason !== 'InvalidParameters' && failure.reason !== 'AddressForbidden';
+  return isSent && !NOT_SENT.has(causeOf(error) ?? '');
+}
+
+/** The error of a step, also where the HTTP client has wrapped it: a host that may not be connected to is no failure of the network. */
+function stepErrorIn(error: unknown): StepError | undefined {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if (cause instanceof StepError) return cause;
+  }
+  return undefined;
 }
 
 /** The code of the innermost cause, such as ECONNREFUSED. */

@@ -5,6 +5,8 @@
 import { Readable } from 'node:stream';
 import type { CredentialSpec } from '../../api/credential.ts';
 import { StepError } from '../../api/reasons.ts';
+import { openSocket } from '../egress/connect.ts';
+import type { Egress } from '../egress/egress.ts';
 import { abortion, inDoubt, quoted, type Effect } from '../node.ts';
 import type { Secret } from '../secret.ts';
 
@@ -41,10 +43,10 @@ const LOGIN_REFUSED = new Set([530, 534, 535, 538]);
 export async function deliver(
   mail: Mail,
   account: Account,
-  { signal, effect }: { signal: AbortSignal; effect: Effect },
+  { egress, signal, effect }: { egress: Egress; signal: AbortSignal; effect: Effect },
 ): Promise<Delivery> {
   const { envelope, message } = await compose(mail);
-  const connection = await open(account.smtp);
+  const connection = await open(account.smtp, egress, signal);
   const broken = new Promise<never>((_resolve, reject) => {
     connection.on('error', reject);
     signal.addEventListener('abort', () => reject(abortion(signal)), { once: true });
@@ -91,12 +93,16 @@ function promised<T>(start: (done: (error?: Error | null, value?: T) => void) =>
 }
 
 /** The library is loaded with the first mail: most runners never send one. */
-async function open(smtp: Account['smtp']): Promise<Connection> {
+async function open(smtp: Account['smtp'], egress: Egress, signal: AbortSignal): Promise<Connection> {
   const { default: SmtpConnection } = await import('nodemailer/lib/smtp-connection');
-  const { tls = 'StartTLS' } = smtp;
+  const { host, tls = 'StartTLS' } = smtp;
+  const port = smtp.port ?? DEFAULT_PORT[tls];
   return new SmtpConnection({
-    host: smtp.host,
-    port: smtp.port ?? DEFAULT_PORT[tls],
+    host,
+    port,
+    connection: await openSocket(egress, { host, port, signal }).catch((error: unknown) => {
+      throw signal.aborted ? abortion(signal) : error;
+    }),
     secure: tls === 'TLS',
     requireTLS: tls === 'StartTLS',
     ignoreTLS: tls === 'None',

@@ -49,6 +49,22 @@ test('the password reaches a runner from the Secret alone, and further variables
   ]);
 });
 
+test('runners are told where steps may connect to, and which node they are on', () => {
+  const egress = {
+    ...settings,
+    RUNNER_EGRESS_ALLOW: ['10.0.0.0/8', 'model:80'],
+    RUNNER_EGRESS_DENY: ['10.1.0.0/16'],
+  };
+  const { spec } = poolDeployment({ namespace: 'shop', uid: 'project-1' }, egress, 'hash');
+  expect(spec?.template?.spec?.containers[0]?.env).toEqual(
+    expect.arrayContaining([
+      { name: 'EGRESS_ALLOW', value: '10.0.0.0/8,model:80' },
+      { name: 'EGRESS_DENY', value: '10.1.0.0/16' },
+      { name: 'HOST_IP', valueFrom: { fieldRef: { fieldPath: 'status.hostIP' } } },
+    ]),
+  );
+});
+
 test('pods of a Deployment are found by its selector', () => {
   expect(deployment.spec?.template?.metadata?.labels).toMatchObject(
     deployment.spec?.selector?.matchLabels ?? {},

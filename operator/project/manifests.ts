@@ -94,6 +94,8 @@ export type PoolSettings = Pick<
   | 'RUNNER_REPLICAS'
   | 'RUNNER_RESOURCES'
   | 'RUNNER_ENV'
+  | 'RUNNER_EGRESS_ALLOW'
+  | 'RUNNER_EGRESS_DENY'
   | 'REDIS_URL'
   | 'LOG_LEVEL'
 >;
@@ -184,6 +186,9 @@ function environment(projectUid: string, settings: PoolSettings): NonNullable<Co
     { name: 'REDIS_URL', value: settings.REDIS_URL },
     secret('REDIS_USERNAME', 'username'),
     secret('REDIS_PASSWORD', 'password'),
+    field('HOST_IP', 'status.hostIP'),
+    { name: 'EGRESS_ALLOW', value: settings.RUNNER_EGRESS_ALLOW.join(',') },
+    { name: 'EGRESS_DENY', value: settings.RUNNER_EGRESS_DENY.join(',') },
     { name: 'METRICS_PORT', value: String(METRICS_PORT) },
     { name: 'LOG_LEVEL', value: settings.LOG_LEVEL },
   ];

@@ -14,6 +14,12 @@ const root = join(import.meta.dirname, '../..');
 export const windlassNamespace = 'windlass-system';
 export const demoNamespace = 'windlass-demo';
 const release = 'windlass';
+/** The servers of the demo are in the cluster, where steps may not connect to without being told so. */
+const demoHosts = [
+  `model.${demoNamespace}.svc:8080`,
+  `mail.${demoNamespace}.svc:2525`,
+  `mail.${demoNamespace}.svc:8025`,
+];
 
 export type InstallOptions = {
   progress: Progress;
@@ -109,6 +115,7 @@ function valuesFor(cluster: Cluster, images: ImageReferences): Record<string, un
   return {
     image: { repository, tag },
     redis: { image: images.redis },
+    runner: { egress: { allow: demoHosts } },
     ...(ports && {
       gateway: {
         public: { url: `http://127.0.0.1:${ports.public}`, ...service(ports.public) },

@@ -6,6 +6,7 @@ import { revisionOf } from '../../api/revision.ts';
 import type { WorkflowSpec } from '../../api/workflow.ts';
 import { isTerminal } from '../../api/run.ts';
 import { Secret } from '../../nodes/secret.ts';
+import { localEgress } from './stepContext.ts';
 import type { CredentialSource } from '../../runner/credentials.ts';
 import { createMetrics } from '../../runner/metrics.ts';
 import { startRunner, type Runner, type RunnerOptions } from '../../runner/runner.ts';
@@ -111,6 +112,7 @@ export function startTestRunner(
     runner,
     concurrency,
     credentials: tableOfCredentials(credentials),
+    egress: localEgress,
     ...(takeover && { takeover }),
     beats: beats ?? { stop: async () => undefined },
     metrics: createMetrics({ defaults: false }),

@@ -1,10 +1,15 @@
 /** A context in which tests execute one step without a run store or a cluster. */
 import type { CredentialSpec } from '../../api/credential.ts';
 import { StepError } from '../../api/reasons.ts';
+import { createEgress } from '../../nodes/egress/egress.ts';
+import { parseEgressRules } from '../../nodes/egress/rules.ts';
 import type { StepContext } from '../../nodes/node.ts';
 import { Secret } from '../../nodes/secret.ts';
 
 export type TestContext = StepContext & { texts: string[] };
+
+/** What tests start is on this machine. */
+export const localEgress = createEgress(parseEgressRules(['127.0.0.0/8', '::1'], []));
 
 /** The secret of every key is `test-secret` unless `secrets` holds another. Texts that are shown gather in `texts`. */
 export function stepContext(
@@ -18,6 +23,7 @@ export function stepContext(
       if (name === 'missing') throw new StepError('CredentialMissing', 'there is no credential missing');
       return { name, spec, secret: ({ key }) => new Secret(secrets[key] ?? 'test-secret') };
     },
+    egress: localEgress,
     signal: new AbortController().signal,
     effect: 'AtLeastOnce',
     effectKey: 'run-1/step/1',

@@ -92,6 +92,7 @@ async function startProgram(): Promise<void> {
       PROJECT_UID: project.uid,
       REDIS_URL: redis.url,
       METRICS_PORT: '0',
+      EGRESS_ALLOW: '127.0.0.0/8',
       GRACE_SECONDS: '6',
     },
   });

@@ -1,0 +1,84 @@
+/** Connections of steps: for HTTP clients a dispatcher of undici, for everything else a socket. Both ask the egress first. */
+import { once } from 'node:events';
+import { connect as connectSocket, type LookupFunction, type Socket } from 'node:net';
+import { Agent, buildConnector, fetch as fetchWith } from 'undici';
+import { StepError } from '../../api/reasons.ts';
+import type { Egress, HostAddress } from './egress.ts';
+
+const CONNECT_TIMEOUT_MS = 10_000;
+const DEFAULT_PORTS: Record<string, number> = { 'http:': 80, 'https:': 443 };
+
+/** A dispatcher whose connections all go through the egress. It waits for headers and bodies for ever: the step's timeout bounds it. */
+export function openDispatcher(egress: Egress): Agent {
+  const connect: buildConnector.connector = (options, callback) => {
+    void open(egress, options, callback);
+  };
+  return new Agent({ connect, headersTimeout: 0, bodyTimeout: 0 });
+}
+
+async function open(
+  egress: Egress,
+  options: buildConnector.Options,
+  callback: buildConnector.Callback,
+): Promise<void> {
+  const port = Number(options.port) || (DEFAULT_PORTS[options.protocol] ?? 0);
+  let addresses: readonly HostAddress[];
+  try {
+    addresses = await egress.resolve(withoutBrackets(options.hostname), port);
+  } catch (error) {
+    callback(error as Error, null);
+    return;
+  }
+  buildConnector({ timeout: CONNECT_TIMEOUT_MS, allowH2: false, lookup: always(addresses) })(
+    options,
+    callback,
+  );
+}
+
+const dispatchers = new WeakMap<Egress, Agent>();
+
+/** `fetch` through the egress, over connections that are kept for the next request. */
+export function fetchThrough(egress: Egress): typeof fetch {
+  const dispatcher = dispatchers.get(egress) ?? openDispatcher(egress);
+  dispatchers.set(egress, dispatcher);
+  // The types of undici's own fetch and of the one in Node differ in name only.
+  const request = (url: string, init?: object) => fetchWith(url, { ...init, dispatcher });
+  return request as unknown as typeof fetch;
+}
+
+/**
+ * A connected socket.
+ * @throws StepError `AddressForbidden` or `Unreachable`, or the reason of the signal
+ */
+export async function openSocket(
+  egress: Egress,
+  { host, port, signal }: { host: string; port: number; signal: AbortSignal },
+): Promise<Socket> {
+  const addresses = await egress.resolve(withoutBrackets(host), port);
+  signal.throwIfAborted();
+  const socket = connectSocket({ host: withoutBrackets(host), port, lookup: always(addresses) });
+  const bound = AbortSignal.any([signal, AbortSignal.timeout(CONNECT_TIMEOUT_MS)]);
+  try {
+    await once(socket, 'connect', { signal: bound });
+    return socket;
+  } catch (error) {
+    socket.on('error', () => undefined).destroy();
+    signal.throwIfAborted();
+    const code = (error as { code?: unknown }).code;
+    const why = bound.aborted || typeof code !== 'string' ? 'no answer' : code;
+    throw new StepError('Unreachable', `no connection with ${host}: ${why}`);
+  }
+}
+
+/** What was resolved and judged is all that a connection can lead to. */
+function always(addresses: readonly HostAddress[]): LookupFunction {
+  return (_host, options, callback) => {
+    const [first] = addresses;
+    if (options.all) callback(null, [...addresses]);
+    else if (first) callback(null, first.address, first.family);
+  };
+}
+
+function withoutBrackets(host: string): string {
+  return host.replace(/^\[(.*)\]$/, '$1');
+}

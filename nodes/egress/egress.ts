@@ -1,0 +1,93 @@
+/**
+ * Where a step may connect to. A host is resolved once, every address that it has is judged, and the connection goes to
+ * one of these very addresses: what the name leads to a moment later plays no part, so that no answer of a name server, no
+ * redirect and no way of writing an address leads to a place that is not admitted.
+ */
+import { lookup as systemLookup } from 'node:dns/promises';
+import { StepError } from '../../api/reasons.ts';
+import { isWithin, parseAddress, withTranslated, type Address } from './address.ts';
+import { comparableHost, type EgressRules } from './rules.ts';
+import { specialKind } from './special.ts';
+
+/** An address to connect to, as `node:dns` gives it. */
+export type HostAddress = { address: string; family: number };
+
+export type Egress = {
+  /**
+   * The addresses of a host, each of which may be connected to at that port.
+   * @throws StepError `AddressForbidden`, or `Unreachable` when the name leads nowhere
+   */
+  resolve(host: string, port: number): Promise<readonly HostAddress[]>;
+};
+
+/** All addresses of a name. */
+type Lookup = (host: string) => Promise<readonly HostAddress[]>;
+
+/**
+ * In this order: a name or an address that is allowed with its port may be connected to; what is denied may not; what lies in
+ * an allowed range may; of the rest, what everybody on the Internet can reach.
+ */
+export function createEgress(rules: EgressRules, lookup: Lookup = everyAddress): Egress {
+  return {
+    resolve: async (host, port) => {
+      const literal = parseAddress(host);
+      const found = literal
+        ? [{ address: host, family: host.includes(':') ? 6 : 4 }]
+        : await search(host, lookup);
+      const name = comparableHost(host);
+      const isNamed = rules.allow.some((rule) => 'host' in rule && rule.host === name && rule.port === port);
+      if (isNamed) return found;
+      for (const { address } of found) {
+        const problem = problemOf(parseAddress(address), port, rules);
+        if (problem !== undefined) throw forbidden(host, literal ? 'is' : 'leads to', problem);
+      }
+      return found;
+    },
+  };
+}
+
+/** Whatever the system's resolver makes of the name, as every other program does. */
+function everyAddress(host: string): Promise<readonly HostAddress[]> {
+  return systemLookup(host, { all: true });
+}
+
+async function search(host: string, lookup: Lookup): Promise<readonly HostAddress[]> {
+  try {
+    const found = await lookup(host);
+    if (found.length > 0) return found;
+  } catch (error) {
+    const code = String((error as { code?: unknown }).code);
+    const isUnknown = code === 'ENOTFOUND' || code === 'ENODATA';
+    const message = isUnknown
+      ? `there is no host ${host}`
+      : `the name ${host} cannot be resolved now: ${code}`;
+    throw new StepError('Unreachable', message, { cause: error });
+  }
+  throw new StepError('Unreachable', `the host ${host} has no address`);
+}
+
+/** What kind of address keeps it from being connected to; undefined when nothing does. */
+function problemOf(address: Address | undefined, port: number, rules: EgressRules): string | undefined {
+  if (!address) return 'what is no address';
+  const isExact = rules.allow.some(
+    (rule) => 'address' in rule && rule.port === port && isSame(rule.address, address),
+  );
+  if (isExact) return undefined;
+  const all = withTranslated(address);
+  if (rules.deny.some((range) => all.some((each) => isWithin(each, range)))) return 'a denied address';
+  if (rules.allow.some((rule) => 'range' in rule && isWithin(address, rule.range))) return undefined;
+  return specialKind(address);
+}
+
+function isSame(a: Address, b: Address): boolean {
+  return a.family === b.family && a.value === b.value;
+}
+
+/** Tells the kind of address and not the address: names inside the cluster lead to what not everybody may know. */
+function forbidden(host: string, verb: string, problem: string): StepError {
+  const remedy = 'whoever runs Windlass can admit it with the chart value runner.egress.allow';
+  return new StepError(
+    'AddressForbidden',
+    `${host} ${verb} ${problem}, which steps may not connect to: ${remedy}`,
+  );
+}

@@ -1,11 +1,14 @@
 /** The chart as Helm renders it, and as a real API server takes it. */
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseAllDocuments, stringify } from 'yaml';
+import type { KubeObject } from '../../kube/resource.ts';
+import { readConfig } from '../../operator/config.ts';
+import { POOL_LABELS } from '../../operator/project/names.ts';
+import { poolDeployment, poolDisruptionBudget, poolNetworkPolicy } from '../../operator/project/manifests.ts';
 import { startApiServer, type ApiServer } from '../support/apiserver.ts';
+import { CHART } from '../support/chart.ts';
 import { helm, kubectl } from '../support/kubectl.ts';
 
-const chart = join(import.meta.dirname, '../../charts/windlass');
 const namespace = 'windlass-system';
 const external = ['--set', 'redis.url=rediss://redis.example.com:6379,redis.existingSecret=redis-passwords'];
 const exposed = [
@@ -24,10 +27,18 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 const render = (...settings: string[]) =>
-  helm(server, ['template', 'windlass', chart, '-n', namespace, '--kube-version', '1.34', ...settings]);
+  helm(server, ['template', 'windlass', CHART, '-n', namespace, '--kube-version', '1.34', ...settings]);
 const parse = (text: string) => parseAllDocuments(text).map((document) => document.toJS() as Manifest | null);
-const manifests = async (...settings: string[]) =>
-  parse(await render(...settings)).filter((manifest): manifest is Manifest => manifest !== null);
+const rendered = new Map<string, Promise<string>>();
+
+/** What is rendered, of each setting once. */
+async function manifests(...settings: string[]): Promise<Manifest[]> {
+  const key = settings.join(' ');
+  const text = rendered.get(key) ?? render(...settings);
+  rendered.set(key, text);
+  return parse(await text).filter((manifest): manifest is Manifest => manifest !== null);
+}
+
 const podSpecOf = (manifest: Manifest) => (manifest.spec?.template as { spec: PodSpec } | undefined)?.spec;
 const apply = (manifest: string, ...args: string[]) =>
   kubectl(server, ['apply', '--server-side', '--validate=strict', ...args, '-f', '-'], { input: manifest });
@@ -45,6 +56,18 @@ async function environmentOf(name: string, ...settings: string[]): Promise<Recor
   );
 }
 
+/** What the operator makes of the environment that the chart gives it. */
+async function operatorConfigOf(...settings: string[]) {
+  const environment = await environmentOf('windlass-operator', ...settings);
+  return readConfig(
+    Object.fromEntries(
+      Object.entries(environment).flatMap(([name, value]) =>
+        typeof value === 'string' ? [[name, value]] : [],
+      ),
+    ),
+  );
+}
+
 test('two renderings are equal to the byte, so that nothing is rolled out anew without a change', async () => {
   expect(await render()).toBe(await render());
 });
@@ -58,8 +81,10 @@ test('an API server takes everything, and a namespace that enforces restricted p
     }),
   );
   await apply(await render(...exposed));
-  const specs = (await manifests()).flatMap((manifest) => podSpecOf(manifest) ?? []);
-  expect(specs).toHaveLength(3);
+  const runner = poolDeployment({ namespace, uid: 'uid' }, await operatorConfigOf(), 'hash');
+  const all = [...(await manifests()), runner as unknown as Manifest];
+  const specs = all.flatMap((manifest) => podSpecOf(manifest) ?? []);
+  expect(specs).toHaveLength(4);
   for (const [index, spec] of specs.entries()) {
     // Volumes from a claim template are no part of the pod template.
     const volumes = (spec as { volumes?: object[] }).volumes ?? [];
@@ -115,6 +140,165 @@ test.each([
   ['an Ingress without a host', 'gateway.public.ingress.enabled=true', /host/],
 ])('%s is refused with its name', async (_what, setting, message) => {
   await expect(render('--set', setting)).rejects.toThrow(message);
+});
+
+type Labels = Record<string, string>;
+type Peer = { podSelector?: { matchLabels?: Labels }; namespaceSelector?: object; ipBlock?: object };
+type NetworkRule = { from?: Peer[]; to?: Peer[]; ports?: { port: string | number }[] };
+type NetworkSpec = { podSelector: { matchLabels: Labels }; ingress: NetworkRule[]; egress: NetworkRule[] };
+
+function networkSpec(policy: { spec?: unknown } | undefined): NetworkSpec {
+  if (policy?.spec === undefined) throw new Error('there is no such policy');
+  return policy.spec as NetworkSpec;
+}
+
+/** Every pod there is, by the labels that it really has. */
+async function podsByLabel(): Promise<Record<string, { labels: Labels; isOurs: boolean }>> {
+  const own = (await manifests()).filter((manifest) => podSpecOf(manifest) !== undefined);
+  const labelsOf = (manifest: Manifest) =>
+    (manifest.spec?.template as { metadata: { labels: Labels } } | undefined)?.metadata.labels ?? {};
+  return {
+    ...Object.fromEntries(
+      own.map((manifest) => [manifest.metadata.name, { labels: labelsOf(manifest), isOurs: true }]),
+    ),
+    'a runner': { labels: POOL_LABELS, isOurs: false },
+    'a neighbour': { labels: { 'app.kubernetes.io/name': 'postgres' }, isOurs: true },
+    'a stranger': { labels: { 'app.kubernetes.io/name': 'windlass' }, isOurs: false },
+  };
+}
+
+const isSelected = (labels: Labels, wanted: Labels = {}) =>
+  Object.entries(wanted).every(([name, value]) => labels[name] === value);
+
+/** The pods that one of these peers means. A peer without a selector of namespaces means the policy's own. */
+async function podsOf(peers: Peer[]): Promise<string[]> {
+  const pods = Object.entries(await podsByLabel()).filter(([, { labels, isOurs }]) =>
+    peers.some(
+      ({ podSelector, namespaceSelector }) =>
+        (namespaceSelector !== undefined || isOurs) && isSelected(labels, podSelector?.matchLabels),
+    ),
+  );
+  return pods.map(([name]) => name).toSorted();
+}
+
+test('only operator, gateway and runners reach the run store, and it reaches nobody', async () => {
+  const policy = await find('NetworkPolicy', 'windlass-redis');
+  const { ingress, egress, podSelector } = networkSpec(policy);
+  expect(await podsOf([{ podSelector }])).toEqual(['windlass-redis']);
+  expect(ingress).toHaveLength(1);
+  expect(await podsOf(ingress[0]?.from ?? [])).toEqual(['a runner', 'windlass-gateway', 'windlass-operator']);
+  expect(ingress[0]?.ports).toEqual([{ protocol: 'TCP', port: 'redis' }]);
+  expect(egress).toEqual([]);
+});
+
+test('runners are reached for their metrics alone, and reach all but where clouds hand out identities', async () => {
+  const policy = poolNetworkPolicy('shop', await operatorConfigOf());
+  await apply(
+    stringify({ apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy', ...policy }).replace(
+      'namespace: shop',
+      'namespace: default',
+    ),
+    '--dry-run=server',
+  );
+  const { ingress, egress, podSelector } = networkSpec(policy);
+  expect(await podsOf([{ podSelector, namespaceSelector: {} }])).toEqual(['a runner']);
+  expect(ingress).toEqual([{ ports: [{ protocol: 'TCP', port: 'metrics' }] }]);
+  expect(egress.at(-1)?.to).toEqual([
+    { ipBlock: { cidr: '0.0.0.0/0', except: ['169.254.0.0/16'] } },
+    { ipBlock: { cidr: '::/0', except: ['fe80::/10', 'fd00:ec2::254/128'] } },
+    { namespaceSelector: {} },
+  ]);
+  expect(await podsOf(egress.flatMap(({ to = [] }) => to.filter(({ podSelector: pods }) => pods)))).toEqual([
+    'windlass-redis',
+  ]);
+});
+
+test('runners can be kept from all of the cluster but names, the API server and the run store', async () => {
+  const settings = ['--set', 'networkPolicies.runner.cluster=false'];
+  const { egress } = networkSpec(poolNetworkPolicy('shop', await operatorConfigOf(...settings)));
+  expect(egress.at(-1)?.to).toEqual([
+    {
+      ipBlock: {
+        cidr: '0.0.0.0/0',
+        except: ['169.254.0.0/16', '10.0.0.0/8', '100.64.0.0/10', '172.16.0.0/12', '192.168.0.0/16'],
+      },
+    },
+    { ipBlock: { cidr: '::/0', except: ['fe80::/10', 'fd00:ec2::254/128', 'fc00::/7'] } },
+  ]);
+});
+
+test.each([
+  ['networkPolicies', 'NetworkPolicy', poolNetworkPolicy],
+  ['podDisruptionBudgets', 'PodDisruptionBudget', poolDisruptionBudget],
+  ['admissionPolicies', 'ValidatingAdmissionPolicy', undefined],
+  ['flowControl', 'FlowSchema', undefined],
+] as const)('%s can be switched off, for the runners too', async (value, kind, ofPool) => {
+  const of = async (...settings: string[]) =>
+    (await manifests(...settings)).filter((manifest) => manifest.kind === kind);
+  const off = ['--set', `${value}.enabled=false`, '--set', 'runner.replicas=2'];
+  const on = off.slice(2);
+  expect((await of(...on)).length).toBeGreaterThan(0);
+  expect(await of(...off)).toEqual([]);
+  if (!ofPool) return;
+  expect(ofPool('shop', await operatorConfigOf(...on))).toBeDefined();
+  expect(ofPool('shop', await operatorConfigOf(...off))).toBeUndefined();
+});
+
+test('a drain leaves one of several running, and is not held up where there is only one', async () => {
+  const budgets = async (...settings: string[]) =>
+    (await manifests(...settings))
+      .filter(({ kind }) => kind === 'PodDisruptionBudget')
+      .map(({ metadata, spec }) => [metadata.name, spec?.minAvailable]);
+  expect(await budgets()).toEqual([['windlass-gateway', 1]]);
+  expect(await budgets('--set', 'operator.replicas=2,gateway.replicas=1')).toEqual([
+    ['windlass-operator', 1],
+  ]);
+  expect(poolDisruptionBudget('shop', await operatorConfigOf())).toBeUndefined();
+  const two = await operatorConfigOf('--set', 'runner.replicas=2');
+  expect(poolDisruptionBudget('shop', two)?.spec).toMatchObject({ maxUnavailable: 1 });
+});
+
+type Rules = { rules: { apiGroups: string[]; resources: string[]; verbs: string[] }[] };
+const READING = ['get', 'list', 'watch'];
+
+test.each([
+  ['view', ['view', 'edit', 'admin']],
+  ['edit', ['edit', 'admin']],
+  ['execute', ['edit', 'admin']],
+])('the role windlass-%s is part of %j; nobody writes a route or a status', async (name, roles) => {
+  const role = (await find('ClusterRole', `windlass-${name}`)) as (KubeObject & Rules) | undefined;
+  const labels = Object.keys(role?.metadata.labels ?? {}).flatMap(
+    (label) => /aggregate-to-(.*)$/.exec(label)?.[1] ?? [],
+  );
+  expect(labels.toSorted()).toEqual(roles.toSorted());
+  for (const { resources, verbs } of role?.rules ?? []) {
+    const isWriting = verbs.some((verb) => !READING.includes(verb));
+    expect(isWriting && resources.includes('webhookroutes')).toBe(false);
+    expect(resources.filter((resource) => /\/status$|\*/.test(resource))).toEqual([]);
+    expect(isWriting && name === 'view').toBe(false);
+  }
+});
+
+test('with a list of namespaces nothing is granted beyond them but who callers are and which namespaces there are', async () => {
+  const all = (await manifests('--set', 'watchNamespaces={shop,office}')) as (Manifest & Partial<Rules>)[];
+  const bindings = all
+    .filter(({ kind }) => kind === 'ClusterRoleBinding')
+    .map(({ metadata }) => metadata.name);
+  expect(bindings.toSorted()).toEqual(['windlass-gateway-cluster', 'windlass-operator-cluster']);
+  const bound = all.filter(
+    ({ kind, metadata }) => kind === 'ClusterRole' && bindings.includes(metadata.name),
+  );
+  expect(bound.flatMap(({ rules = [] }) => rules)).toEqual([
+    { apiGroups: ['authentication.k8s.io'], resources: ['tokenreviews'], verbs: ['create'] },
+    { apiGroups: ['authorization.k8s.io'], resources: ['subjectaccessreviews'], verbs: ['create'] },
+    { apiGroups: [''], resources: ['namespaces'], resourceNames: ['shop', 'office'], verbs: READING },
+  ]);
+  expect(await operatorConfigOf('--set', 'watchNamespaces={shop,office}')).toMatchObject({
+    WATCH_NAMESPACES: ['shop', 'office'],
+  });
+  expect(await environmentOf('windlass-gateway', '--set', 'watchNamespaces={shop,office}')).toMatchObject({
+    WATCH_NAMESPACES: 'shop,office',
+  });
 });
 
 test('the gateway can read no Secret; the operator can list none, and changes what makes a runner pool alone', async () => {

@@ -63,9 +63,21 @@ export function evaluateCondition(condition: Condition, scope: Scope): boolean {
   throw new ExpressionError('Type', `the condition is neither true nor false: ${condition.source}`);
 }
 
+/** What is left to spend for several expressions that are evaluated for the same purpose. */
+export type StepBudget = { left: number };
+
+/** What one evaluation may spend. */
+export function stepBudget(): StepBudget {
+  return { left: STEPS };
+}
+
 /** The value of the expression as JSON, not shared with the scope. @throws ExpressionError as `evaluateCondition` does */
-export function evaluateValue(expression: ValueExpression, scope: Scope): unknown {
-  return fromCel(run(expression, scope));
+export function evaluateValue(
+  expression: ValueExpression,
+  scope: Scope,
+  budget: StepBudget = stepBudget(),
+): unknown {
+  return fromCel(run(expression, scope, budget));
 }
 
 function compile(source: string, { forEach = false }: CelOptions): ValueExpression & { type: string } {
@@ -103,9 +115,9 @@ function libraryError(code: 'Syntax' | 'Type', error: unknown, source: string): 
   return new ExpressionError(kind, plainSummary(error.summary), { position: positionOf(error, source) });
 }
 
-function run(expression: ValueExpression, scope: Scope): unknown {
+function run(expression: ValueExpression, scope: Scope, budget = stepBudget()): unknown {
   const { meter, program, references, source } = expression;
-  meter.left = STEPS;
+  meter.left = budget.left;
   try {
     const result: unknown = program(contextOf(references, scope));
     assertWithinBudget(meter);
@@ -113,6 +125,8 @@ function run(expression: ValueExpression, scope: Scope): unknown {
   } catch (error) {
     assertWithinBudget(meter);
     throw explainEvaluation(error, source, scope);
+  } finally {
+    budget.left = meter.left;
   }
 }
 

@@ -35,6 +35,7 @@ export const REASON = {
   FieldNotSupported: 'This version cannot execute a field of the spec yet.',
   InvalidExpression: 'A reference or condition cannot be parsed.',
   UnknownReference: 'A reference names a node that does not come before the node that uses it.',
+  UnreachableStep: 'No edge leads to a step, so that it would never run.',
   UnknownSkill: 'No skill has that name.',
   InvalidParameters: 'Parameters do not fit the schema of the skill.',
   InvalidSchedule: 'The time zone or the cron expression is not usable.',

@@ -127,6 +127,14 @@ function firstIndexes(keys: readonly string[]): Map<string, number> {
   return first;
 }
 
+/**
+ * The nodes that never run, because no edge leads to them. Edges point forward, so that a node with an edge into it is reached
+ * from the trigger unless the way begins at one of these.
+ */
+export function unreached(graph: Graph): string[] {
+  return graph.nodes.flatMap(({ id, trigger }) => (trigger || graph.into.has(id) ? [] : [id]));
+}
+
 /** The nodes from which a way leads to this one: those whose output it may refer to. */
 export function predecessors(graph: Graph, id: string): Set<string> {
   const found = new Set<string>();

@@ -6,8 +6,9 @@ import type { RevisionStep } from '../api/revision.ts';
 import type { Effect } from './node.ts';
 import type { Skill, SkillDefinition } from './skills/skill.ts';
 import { sendEmail } from './skills/sendEmail.ts';
+import { set } from './skills/set.ts';
 
-const SKILLS: readonly Skill[] = [checked(sendEmail)];
+const SKILLS: readonly Skill[] = [checked(sendEmail), checked(set)];
 
 const byName = new Map(SKILLS.map((skill) => [skill.name, skill]));
 
@@ -19,9 +20,14 @@ export function findSkill(name: string): Skill | undefined {
   return byName.get(name);
 }
 
+/** Whether the step only computes: it is executed at once, without a mark, and again after a crash. */
+export function hasNoEffect(step: RevisionStep): boolean {
+  return step.kind === 'response' || (step.kind === 'skill' && step.skill.name === set.name);
+}
+
 /** What happens to the step's effect after a crash: what the step says, or what its kind does. `None`: there is no effect. */
 export function effectOf(step: RevisionStep): Effect | 'None' {
-  if (step.kind === 'response') return 'None';
+  if (hasNoEffect(step)) return 'None';
   if (step.effect) return step.effect;
   return step.kind === 'skill' ? (findSkill(step.skill.name)?.effect ?? 'AtLeastOnce') : 'AtLeastOnce';
 }

@@ -1,10 +1,15 @@
 /** From a step of a revision to its execution: which fields may hold references, and who executes it. */
+import { evaluate } from '../api/expression/evaluate.ts';
+import type { Scope } from '../api/expression/scope.ts';
+import { compileValue } from '../api/expression/template.ts';
 import { StepError } from '../api/reasons.ts';
 import type { RevisionStep } from '../api/revision.ts';
 import { executeAgent } from './agent/agent.ts';
 import type { StepContext, StepResult } from './node.ts';
-import { findSkill } from './register.ts';
+import { findSkill, hasNoEffect } from './register.ts';
 import { executeResponse } from './response.ts';
+import { set, setResult } from './skills/set.ts';
+import { compileValues, evaluateValues, type CompiledValues } from './skills/values.ts';
 
 /** The fields of a step in which references are replaced before it is executed. All others are taken as they are. */
 export function templatesOf(step: RevisionStep): Record<string, unknown> {
@@ -16,7 +21,7 @@ export function templatesOf(step: RevisionStep): Record<string, unknown> {
         prompt: step.agent.prompt,
       });
     case 'skill':
-      return { parameters: step.skill.parameters ?? {} };
+      return step.skill.name === set.name ? {} : { parameters: step.skill.parameters ?? {} };
     case 'response':
       return given({ headers: step.response.headers, body: step.response.body });
   }
@@ -26,12 +31,35 @@ function given(fields: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
-/** The evaluated value of what `templatesOf` gave. */
+/**
+ * The values in CEL of a step that takes such; undefined for every other step.
+ * @throws ExpressionError that begins with the place of the expression
+ */
+export function valuesOf(step: RevisionStep): CompiledValues | undefined {
+  if (step.kind !== 'skill' || step.skill.name !== set.name) return undefined;
+  return compileValues(step.skill.parameters?.['values'], { forEach: step.forEach !== undefined });
+}
+
+/** The fields of a step with everything in them evaluated. */
 export type StepFields = Record<string, unknown>;
 
-/** Executes a step that has no effect: at once, and without a context. Throws a StepError. */
-export function executePure(step: RevisionStep & { kind: 'response' }, fields: StepFields): StepResult {
-  return executeResponse({ ...step.response, ...fields });
+/**
+ * Parses all that is to be evaluated in a step. What it returns gives the fields, and throws an ExpressionError for what cannot
+ * be evaluated.
+ * @throws ExpressionError
+ */
+export function compileFields(step: RevisionStep): (scope: Scope) => StepFields {
+  const values = valuesOf(step);
+  if (values) return (scope) => ({ parameters: { values: evaluateValues(values, scope) } });
+  const templates = compileValue(templatesOf(step));
+  return (scope) => evaluate(templates, scope) as StepFields;
+}
+
+/** Executes a step whose effect is `None`: at once, and without a context. Throws a StepError. */
+export function executePure(step: RevisionStep, fields: StepFields): StepResult {
+  if (step.kind === 'response') return executeResponse({ ...step.response, ...fields });
+  if (hasNoEffect(step)) return setResult((fields['parameters'] as { values: unknown }).values);
+  throw new Error(`a step of kind ${step.kind} has an effect`);
 }
 
 /** Executes one attempt of a step. Throws a StepError for whatever goes wrong. */
@@ -40,7 +68,7 @@ export async function executeStep(
   fields: StepFields,
   context: StepContext,
 ): Promise<StepResult> {
-  if (step.kind === 'response') return executePure(step, fields);
+  if (step.kind === 'response' || hasNoEffect(step)) return executePure(step, fields);
   if (step.kind === 'agent') {
     const model = modelName('model' in fields ? fields['model'] : step.agent.model);
     return executeAgent({ ...step.agent, prompt: '', ...fields, model }, context);

@@ -1,16 +1,16 @@
 /** A revision made ready to be executed: references and conditions are parsed once per process, edges looked up once. */
 import { compileCondition, type Condition } from '../api/cel.ts';
 import { ExpressionError } from '../api/expression/errors.ts';
-import { compileValue, type CompiledValue } from '../api/expression/template.ts';
+import type { Scope } from '../api/expression/scope.ts';
 import { graphOf, type Graph, type GraphEdge } from '../api/graph.ts';
 import { StepError } from '../api/reasons.ts';
 import type { Revision, RevisionStep, RevisionTrigger } from '../api/revision.ts';
 import type { Effect } from '../nodes/node.ts';
 import { effectOf } from '../nodes/register.ts';
-import { templatesOf } from '../nodes/step.ts';
+import { compileFields, type StepFields } from '../nodes/step.ts';
 
-/** `fields` yields an object of the fields that may hold references. */
-type PlannedStep = { step: RevisionStep; fields: CompiledValue; effect: Effect | 'None' };
+/** `fields` gives the fields that may hold references or expressions, evaluated. */
+type PlannedStep = { step: RevisionStep; fields: (scope: Scope) => StepFields; effect: Effect | 'None' };
 
 export type Plan = {
   readonly trigger: RevisionTrigger;
@@ -58,7 +58,7 @@ function planStep(step: RevisionStep): PlannedStep {
   if (step.kind === 'agent' && (step.agent.tools ?? []).length > 0) {
     throw new StepError('InvalidParameters', `node ${step.id}: this version does not execute tools`);
   }
-  return { step, fields: compileValue(templatesOf(step)), effect: effectOf(step) };
+  return { step, fields: compileFields(step), effect: effectOf(step) };
 }
 
 /** Plans by the name of their revision, which never changes. The oldest are forgotten beyond `limit`. */

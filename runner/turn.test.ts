@@ -71,6 +71,26 @@ const phases = (nodes: NodeState[] | undefined) =>
 const fail = (memory: Memory, id: string) =>
   endNode(memory, id, { phase: 'Failed', reason: 'Refused', message: 'no' }, NOW);
 
+test('values are computed at once, in the step of the run that they belong to', () => {
+  const shape = (id: string, values: unknown) => ({ id, skill: { name: 'set', parameters: { values } } });
+  const nodes = [
+    webhook,
+    shape('a', { double: 'nodes.trigger.data_content.n * 2.0' }),
+    reply('reply', "{{ $('a').data_content.double }}"),
+  ];
+  expect(turn(open(revision(nodes)))).toMatchObject({
+    checkpoints: [{ id: 'trigger' }, { id: 'a', output: { data_content: { double: 6 } } }, { id: 'reply' }],
+    reply: { body: '6' },
+    end: { phase: 'Succeeded' },
+  });
+  expect(turn(open(revision([webhook, shape('a', { x: 'nodes.trigger.data_content.none' })])))).toMatchObject(
+    {
+      checkpoints: [{ id: 'trigger' }, { id: 'a', phase: 'Failed', reason: 'MissingValue' }],
+      end: { phase: 'Failed', message: expect.stringContaining('node a: MissingValue: values.x: ') },
+    },
+  );
+});
+
 test('a run without effects takes one step: trigger, reply and end together', () => {
   const memory = open(revision([webhook, reply('reply', "{{ $('trigger').data_content.items[0].name }}")]));
   const step = turn(memory);

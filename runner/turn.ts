@@ -7,7 +7,7 @@ import { evaluate } from '../api/expression/evaluate.ts';
 import { ExpressionError } from '../api/expression/errors.ts';
 import { nextSteps, type GraphEdge, type NextSteps } from '../api/graph.ts';
 import { StepError } from '../api/reasons.ts';
-import { executePure, type StepFields } from '../nodes/step.ts';
+import { executePure } from '../nodes/step.ts';
 import type { Advance, RunEnd } from '../runs/types.ts';
 import { asStepError, failedEnd, type FailedEnd } from './failure.ts';
 import { endNode, isEnded, mark, scopeOf, skip, succeed, type Memory } from './memory.ts';
@@ -132,8 +132,8 @@ function begin(memory: Memory, id: string, now: number): boolean {
   const planned = memory.plan.steps.get(id);
   if (!planned) throw new Error(`the plan has no step ${id}`);
   try {
-    const fields = evaluate(planned.fields, scopeOf(memory)) as StepFields;
-    if (planned.step.kind === 'response') {
+    const fields = planned.fields(scopeOf(memory));
+    if (planned.effect === 'None') {
       succeed(memory, id, executePure(planned.step, fields), now);
       return true;
     }

@@ -76,6 +76,19 @@ test('a header whose value a reference gives is valid', () => {
   expect(validate(spec([webhook, { id: 'reply', response: { headers } }]))).toEqual([]);
 });
 
+const shape = (values: unknown): WorkflowNode => ({
+  id: 'shape',
+  skill: { name: 'set', parameters: { values } },
+});
+
+test('values in CEL that name what came before are valid, and are no references in braces', () => {
+  const nodes = [
+    webhook,
+    shape({ total: 'nodes.trigger.data_content.price * 2.0', text: '"{{ no reference }}"' }),
+  ];
+  expect(validate(spec(nodes))).toEqual([]);
+});
+
 const invalid: [sentence: string, spec: WorkflowSpec, reason: string, says: RegExp][] = [
   [
     'a trigger that this version cannot activate',
@@ -166,6 +179,24 @@ const invalid: [sentence: string, spec: WorkflowSpec, reason: string, says: RegE
     ),
     'UnknownReference',
     /does not come before mail/,
+  ],
+  [
+    'a value that cannot be parsed',
+    spec([webhook, shape({ total: '1 +' })]),
+    'InvalidExpression',
+    /^node shape: skill\.parameters: values\.total: line 1, column \d+: /,
+  ],
+  [
+    'a value that names a node that comes later',
+    spec([webhook, shape({ a: { b: 'nodes.agent_1.text_content' } }), agent('Hi')]),
+    'UnknownReference',
+    /^node shape: skill\.parameters\.values\.a\.b: nodes\.agent_1 names a node that does not come before shape/,
+  ],
+  [
+    'a step that no edge leads to',
+    spec([webhook, agent('Hi'), mail(good)], [{ from: 'trigger', to: 'mail' }]),
+    'UnreachableStep',
+    /^node agent_1: no edge leads to it, so it would never run: add an edge to it, or remove it$/,
   ],
   [
     'a condition that cannot be parsed',

@@ -2,18 +2,21 @@
 import type { WorkflowSpec } from '../../api/workflow.ts';
 import { outputSchemasFit } from './checks/agents.ts';
 import type { Check, Violation } from './checks/check.ts';
-import { conditionsAreKnown, referencesAreKnown } from './checks/expressions.ts';
+import { conditionsAreKnown, referencesAreKnown, valuesAreKnown } from './checks/expressions.ts';
 import { responsesFit } from './checks/responses.ts';
 import { skillsFit } from './checks/skills.ts';
+import { stepsAreReached } from './checks/reach.ts';
 import { fieldsAreSupported, triggerIsSupported } from './checks/support.ts';
 
 const CHECKS: readonly Check[] = [
   triggerIsSupported,
   fieldsAreSupported,
+  stepsAreReached,
   skillsFit,
   outputSchemasFit,
   responsesFit,
   referencesAreKnown,
+  valuesAreKnown,
   conditionsAreKnown,
 ];
 

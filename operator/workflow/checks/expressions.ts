@@ -6,7 +6,8 @@ import { compileValue, referencesOf } from '../../../api/expression/template.ts'
 import { graphOf, predecessors, type Graph } from '../../../api/graph.ts';
 import { revisionOf } from '../../../api/revision.ts';
 import { isTriggerKind, kindOf, type WorkflowSpec } from '../../../api/workflow.ts';
-import { templatesOf } from '../../../nodes/step.ts';
+import { nodesNamed } from '../../../nodes/skills/values.ts';
+import { templatesOf, valuesOf } from '../../../nodes/step.ts';
 import type { Check, Violation } from './check.ts';
 
 /** Every `{{ … }}` of a step can be parsed and names a node that comes before it. */
@@ -22,6 +23,20 @@ export const referencesAreKnown: Check = (spec) => {
       );
     }),
   );
+};
+
+/** Every expression in the values of a step can be parsed and names nodes that come before it. */
+export const valuesAreKnown: Check = (spec) => {
+  const graph = graphOfSpec(spec);
+  return revisionOf(spec).steps.flatMap((step) => {
+    const place = `node ${step.id}: ${step.kind}.parameters`;
+    return parsed(place, () => {
+      const values = valuesOf(step);
+      return (values ? nodesNamed(values) : []).flatMap(({ path, ids }) =>
+        ids.flatMap((id) => checkNode({ id, written: `nodes.${id}` }, step.id, `${place}.${path}`, graph)),
+      );
+    });
+  });
 };
 
 /** Every `when` of an edge can be parsed and names nodes that come before the edge's end. */

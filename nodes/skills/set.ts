@@ -1,0 +1,39 @@
+/** Skill `set`: gives names to values that are computed in CEL from what other nodes produced. It has no effect outside of the run. */
+import * as z from 'zod';
+import type { StepResult } from '../node.ts';
+import type { SkillDefinition } from './skill.ts';
+
+const isStructure = (value: unknown) =>
+  typeof value === 'string' || (typeof value === 'object' && value !== null);
+
+const parameters = z.strictObject({
+  values: z
+    .unknown()
+    .refine(isStructure, 'must be an expression in CEL, or an object of names and expressions')
+    .meta({
+      type: 'object',
+      description:
+        'Names, and for each an expression in CEL such as `nodes.trigger.data_content.price * 2.0`; texts stand in quotes of their own. ' +
+        'Objects and lists may be nested. A single expression in place of the object makes its value the whole output.',
+    }),
+});
+
+export const set: SkillDefinition<{ values?: unknown }> = {
+  name: 'set',
+  description: 'Computes values from what other nodes produced, for the nodes behind it.',
+  parameters,
+  credentials: [],
+  effect: 'AtLeastOnce',
+  execute: async ({ values }) => setResult(values),
+};
+
+/** The output that has the evaluated values as its data. */
+export function setResult(values: unknown): StepResult {
+  return { output: { text_content: textOf(values), data_content: values ?? null } };
+}
+
+function textOf(values: unknown): string {
+  if (typeof values === 'string') return values;
+  const isNamed = typeof values === 'object' && values !== null && !Array.isArray(values);
+  return isNamed ? `Set ${Object.keys(values).join(', ') || 'nothing'}.` : 'Set the value.';
+}

@@ -1,0 +1,124 @@
+/**
+ * Values in CEL, as the skill `set` takes them: an expression, or an object or list whose texts are expressions. Guarantees
+ * that all of them together stay in one budget of steps, and that what they yield is no larger than a value may be.
+ */
+import {
+  compileValueExpression,
+  evaluateValue,
+  stepBudget,
+  type CelOptions,
+  type StepBudget,
+  type ValueExpression,
+} from '../../api/cel.ts';
+import { ExpressionError } from '../../api/expression/errors.ts';
+import { OUTPUT_LIMIT } from '../../api/expression/evaluate.ts';
+import { printPath, type PathStep } from '../../api/expression/reference.ts';
+import type { Scope } from '../../api/expression/scope.ts';
+
+export type CompiledValues =
+  | { kind: 'literal'; value: unknown }
+  | { kind: 'expression'; path: string; expression: ValueExpression }
+  | { kind: 'list'; items: readonly CompiledValues[] }
+  | { kind: 'object'; entries: readonly (readonly [string, CompiledValues])[] };
+
+const LIMITS = { expressions: 100, depth: 16 } as const;
+
+/** Where a value stands, and how many expressions there have been so far. */
+type Place = { steps: readonly PathStep[]; options: CelOptions; count: { expressions: number } };
+
+/**
+ * Compiles what stands under `values`.
+ * @throws ExpressionError that begins with where the expression stands, for example `values.total: line 1, …`
+ */
+export function compileValues(values: unknown, options: CelOptions = {}): CompiledValues {
+  return compileAt(values, { steps: ['values'], options, count: { expressions: 0 } });
+}
+
+/** The nodes that each expression names. */
+export function nodesNamed(compiled: CompiledValues): { path: string; ids: readonly string[] }[] {
+  if (compiled.kind === 'literal') return [];
+  if (compiled.kind === 'expression') return [{ path: compiled.path, ids: compiled.expression.references }];
+  const parts = compiled.kind === 'list' ? compiled.items : compiled.entries.map(([, value]) => value);
+  return parts.flatMap(nodesNamed);
+}
+
+/**
+ * The values, as JSON.
+ * @throws ExpressionError as `evaluateValue` does, beginning with where the expression stands; `Limit` when they are too large
+ */
+export function evaluateValues(compiled: CompiledValues, scope: Scope): unknown {
+  return evaluateAt(compiled, scope, { budget: stepBudget(), room: OUTPUT_LIMIT });
+}
+
+function compileAt(value: unknown, place: Place): CompiledValues {
+  if (typeof value === 'string') return compileExpression(value, place);
+  if (typeof value !== 'object' || value === null) return { kind: 'literal', value };
+  if (place.steps.length > LIMITS.depth) {
+    const path = pathOf(place);
+    throw new ExpressionError('Limit', `values may be nested ${LIMITS.depth} deep`, { path });
+  }
+  const below = (step: PathStep): Place => ({ ...place, steps: [...place.steps, step] });
+  if (Array.isArray(value)) {
+    return { kind: 'list', items: value.map((item: unknown, index) => compileAt(item, below(index))) };
+  }
+  const entries = Object.entries(value).map(([key, item]) => [key, compileAt(item, below(key))] as const);
+  return { kind: 'object', entries };
+}
+
+function compileExpression(source: string, place: Place): CompiledValues {
+  const path = pathOf(place);
+  place.count.expressions += 1;
+  if (place.count.expressions > LIMITS.expressions) {
+    throw new ExpressionError('Limit', `at most ${LIMITS.expressions} expressions are allowed`, { path });
+  }
+  return at(path, () => {
+    try {
+      return { kind: 'expression', path, expression: compileValueExpression(source, place.options) };
+    } catch (error) {
+      if (!(error instanceof ExpressionError) || !source.includes('{{')) throw error;
+      const hint =
+        'values are CEL without braces: write nodes.trigger.data_content.name, and texts as "text"';
+      throw new ExpressionError('Syntax', hint);
+    }
+  });
+}
+
+function pathOf({ steps }: Place): string {
+  return printPath(steps).replace(/^\./, '');
+}
+
+type Evaluation = { budget: StepBudget; room: number };
+
+function evaluateAt(compiled: CompiledValues, scope: Scope, evaluation: Evaluation): unknown {
+  switch (compiled.kind) {
+    case 'literal':
+      return compiled.value;
+    case 'expression':
+      return at(compiled.path, () => {
+        const value = evaluateValue(compiled.expression, scope, evaluation.budget);
+        evaluation.room -= JSON.stringify(value).length;
+        if (evaluation.room >= 0) return value;
+        throw new ExpressionError(
+          'Limit',
+          `with it the values are larger than ${OUTPUT_LIMIT} characters of JSON`,
+        );
+      });
+    case 'list':
+      return compiled.items.map((item) => evaluateAt(item, scope, evaluation));
+    case 'object':
+      return Object.fromEntries(
+        compiled.entries.map(([key, item]) => [key, evaluateAt(item, scope, evaluation)]),
+      );
+  }
+}
+
+/** Tells which of the values an error is about. */
+function at<T>(path: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof ExpressionError)) throw error;
+    const { code, detail, position } = error;
+    throw new ExpressionError(code, detail, { path, ...(position && { position }) });
+  }
+}

@@ -1,0 +1,15 @@
+/** Check that every step can run: one that no edge leads to would be left out without a word. */
+import { graphOf, unreached } from '../../../api/graph.ts';
+import { isTriggerKind, kindOf } from '../../../api/workflow.ts';
+import type { Check, Violation } from './check.ts';
+
+/** An edge leads to every step. */
+export const stepsAreReached: Check = (spec) => {
+  const nodes = spec.nodes.map((node) => ({ id: node.id, trigger: isTriggerKind(kindOf(node)) }));
+  return unreached(graphOf(nodes, spec.edges)).map(
+    (id): Violation => ({
+      reason: 'UnreachableStep',
+      message: `node ${id}: no edge leads to it, so it would never run: add an edge to it, or remove it`,
+    }),
+  );
+};

@@ -16,6 +16,8 @@ export const LABEL = {
 export const ANNOTATION = {
   /** On a gateway replica's Lease: which routes the replica serves. See `api/routes.ts`. */
   routes: 'windlass.dev/routes',
+  /** On a gateway replica's Lease: the uids of routes that answer 503 there, because their secrets are not there yet. */
+  waiting: 'windlass.dev/waiting',
   /** On a WorkflowRun: the run store that it was recorded from, so that a user's own object is told from a record. */
   recorded: 'windlass.dev/recorded',
   /** On a WorkflowRun: the hash of its event's key and that of its body. See `runs/record/keepsake.ts`. */

@@ -37,7 +37,10 @@ function leaseName(pod: string): string {
 
 export function acknowledgeRoutes(options: AcknowledgeOptions): Acknowledged {
   const { client, table, pod, identity, log, signal } = options;
-  const annotations = (): Record<string, string> => ({ [ANNOTATION.routes]: table.digest() });
+  const annotations = (): Record<string, string> => ({
+    [ANNOTATION.routes]: table.digest(),
+    [ANNOTATION.waiting]: table.waiting().join(','),
+  });
   const lease = keepLease({
     client,
     namespace: pod.namespace,

@@ -8,6 +8,7 @@ import { createCache, type Cache, type Change } from '../kube/cache.ts';
 import type { KubeClient } from '../kube/client.ts';
 import type { Log } from '../kube/log.ts';
 import { namespacedResource } from '../kube/resource.ts';
+import { createRouteFeed } from './feed.ts';
 import type { RouteTable } from './routes.ts';
 
 export const webhookRoutes = namespacedResource<WebhookRoute>(
@@ -29,20 +30,17 @@ export type FollowOptions = {
 };
 
 export type Followed = {
-  /** Resolves when the table is whole for the first time; rejects if the signal comes before. */
+  /** Resolves when the table is whole for the first time, with the keys that could be had; rejects if the signal comes before. */
   synced: Promise<void>;
   /** Milliseconds since the API server last showed that no route is missing; Infinity before the first time. */
   ageMs: () => number;
 };
 
 export function followRoutes({ client, namespaces, table, onChange, log, signal }: FollowOptions): Followed {
+  const feed = createRouteFeed({ client, table, onChange, log, signal });
   const apply = (change: Change<WebhookRoute>): void => {
-    if (change.type === 'deleted') table.remove(change.object);
-    else if (!table.put(change.object)) {
-      const { namespace, name } = change.object.metadata;
-      log.warn({ namespace, name }, 'a WebhookRoute cannot be served as it is written');
-    }
-    onChange();
+    if (change.type === 'deleted') feed.remove(change.object);
+    else feed.put(change.object);
   };
   const follow = (namespace: string | undefined): Cache<WebhookRoute> => {
     const cache = createCache<WebhookRoute>({
@@ -57,7 +55,7 @@ export function followRoutes({ client, namespaces, table, onChange, log, signal 
   };
   const caches = namespaces.length === 0 ? [follow(undefined)] : namespaces.map(follow);
   return {
-    synced: Promise.all(caches.map((cache) => cache.synced)).then(() => undefined),
+    synced: Promise.all(caches.map((cache) => cache.synced)).then(() => feed.settled()),
     ageMs: () => Math.max(...caches.map((cache) => cache.lastSyncAgeMs())),
   };
 }

@@ -110,3 +110,59 @@ test('an object that is no route is not served, not acknowledged, and ends what 
   expect(table.size()).toBe(0);
   expect(table.digest()).toBe(empty);
 });
+
+const verify = {
+  material: '0123456789abcdef',
+  secretRefs: [{ name: 'hooks', key: 'token' }],
+  toleranceSeconds: 300,
+};
+
+function guarded(over: Over, material: string | undefined = verify.material): KubeObject {
+  const object = route(over);
+  const { material: _material, ...rest } = verify;
+  const webhook = {
+    path: 'new',
+    reply: false,
+    replyTimeoutSeconds: 30,
+    access: 'bearer',
+    verify: { ...rest, ...(material !== '' && { material }) },
+  };
+  return { ...object, spec: { ...(object.spec as object), webhook } };
+}
+
+test('a route that waits for its keys lets nobody in, says so, and leaves what is said of others as it is', () => {
+  const table = createRouteTable();
+  table.put(guarded({}));
+  expect(table.webhook('shop.orders/new')?.door.kind).toBe('closed');
+  expect(table.waiting()).toEqual(['u1']);
+  const waiting = table.digest();
+  table.put(guarded({}), [Buffer.from('token')]);
+  expect(table.webhook('shop.orders/new')?.door.kind).toBe('guarded');
+  expect(table.waiting()).toEqual([]);
+  expect(table.digest()).toBe(waiting);
+  table.put(guarded({}));
+  table.remove(guarded({}));
+  expect(table.waiting()).toEqual([]);
+  expect(table.digest()).toBe(createRouteTable().digest());
+});
+
+test('a route without a secret, as the operator wrote it, lets nobody in and waits for nothing', () => {
+  const table = createRouteTable();
+  table.put(guarded({}, ''));
+  expect(table.webhook('shop.orders/new')?.door.kind).toBe('closed');
+  expect(table.waiting()).toEqual([]);
+});
+
+test('beyond a thousand that wait, routes are not acknowledged at all', () => {
+  const table = createRouteTable();
+  const objects = Array.from({ length: 1_001 }, (_, index) =>
+    guarded({ uid: `u${index}`, name: `w${index}` }),
+  );
+  for (const object of objects.slice(0, 1_000)) table.put(object);
+  const before = table.digest();
+  table.put(objects[1_000] ?? guarded({}));
+  expect(table.digest()).toBe(before);
+  expect(table.waiting()).toHaveLength(1_000);
+  for (const object of objects) table.remove(object);
+  expect(table.digest()).toBe(createRouteTable().digest());
+});

@@ -5,7 +5,9 @@
 import { routeSpec, type RouteSpec } from '../api/route.ts';
 import { workflowId } from '../api/group.ts';
 import { emptyDigest, formatDigest, toggle } from '../api/routes.ts';
+import { entryName } from '../api/webhookAuth.ts';
 import { objectKey, type KubeObject } from '../kube/resource.ts';
+import { doorOf, type Door } from './public/verify/door.ts';
 
 /** One workflow as it is served. */
 export type Route = {
@@ -15,7 +17,12 @@ export type Route = {
   id: string;
   namespace: string;
   spec: RouteSpec;
+  /** Who is let in to the webhook. */
+  door: Door;
 };
+
+/** More of them are not named to the operator; then their routes are not acknowledged at all. */
+const MOST_WAITING = 1_000;
 
 export type RouteTable = {
   /** The active workflow whose webhook has this `<id>/<path>`, not decoded. */
@@ -24,12 +31,19 @@ export type RouteTable = {
   workflow: (id: string) => Route | undefined;
   /** The project of a namespace, as far as one of its workflows is served. */
   project: (namespace: string) => string | undefined;
-  /** Serves an object as it is now. False if the object is none that can be served; then nothing is served of it. */
-  put: (object: KubeObject) => boolean;
+  /**
+   * Serves an object as it is now, with the keys of the entry that it names, if they are known. False if the object is
+   * none that can be served; then nothing is served of it.
+   */
+  put: (object: KubeObject, keys?: readonly Uint8Array[]) => boolean;
+  /** Whether an object is served, as it is now or as it was before. */
+  has: (object: KubeObject) => boolean;
   /** Stops serving an object. */
   remove: (object: KubeObject) => void;
   /** What is served, for the Lease. */
   digest: () => string;
+  /** The uids of routes that are served as they are now, but for the keys that they name: calls get 503. For the Lease. */
+  waiting: () => string[];
   size: () => number;
 };
 
@@ -39,6 +53,22 @@ export function createRouteTable(): RouteTable {
   const byWebhook = new Map<string, Route>();
   const projects = new Map<string, { uid: string; routes: number }>();
   const digest = emptyDigest();
+  const waiting = new Set<string>();
+  /** Routes that are not in the digest, because there is no room to say that they wait. */
+  const unsaid = new Set<string>();
+
+  /** Which routes wait is said apart from the digest, so that no project can spoil a bucket that others share. */
+  function acknowledge({ uid, generation, spec, door }: Route): void {
+    const waits = door.kind === 'closed' && spec.webhook?.verify?.material !== undefined;
+    if (waits && waiting.size >= MOST_WAITING) unsaid.add(uid);
+    else toggle(digest, uid, generation);
+    if (waits) waiting.add(uid);
+  }
+
+  function withdraw({ uid, generation }: Route): void {
+    waiting.delete(uid);
+    if (!unsaid.delete(uid)) toggle(digest, uid, generation);
+  }
 
   function add(key: string, route: Route): void {
     byObject.set(key, route);
@@ -47,7 +77,7 @@ export function createRouteTable(): RouteTable {
     if (webhook !== undefined) byWebhook.set(webhook, route);
     const routes = projects.get(route.namespace)?.routes ?? 0;
     projects.set(route.namespace, { uid: route.spec.projectUID, routes: routes + 1 });
-    toggle(digest, route.uid, route.generation);
+    acknowledge(route);
   }
 
   function drop(key: string): void {
@@ -60,22 +90,24 @@ export function createRouteTable(): RouteTable {
     const project = projects.get(route.namespace);
     if (project !== undefined && project.routes > 1) project.routes -= 1;
     else projects.delete(route.namespace);
-    toggle(digest, route.uid, route.generation);
+    withdraw(route);
   }
 
   return {
     webhook: (key) => byWebhook.get(key),
     workflow: (id) => byId.get(id),
     project: (namespace) => projects.get(namespace)?.uid,
-    put: (object) => {
+    put: (object, keys) => {
       const key = objectKey(object.metadata);
-      const route = parseRoute(object);
+      const route = parseRoute(object, keys);
       drop(key);
       if (route !== undefined) add(key, route);
       return route !== undefined;
     },
     remove: (object) => drop(objectKey(object.metadata)),
+    has: (object) => byObject.has(objectKey(object.metadata)),
     digest: () => formatDigest(digest),
+    waiting: () => [...waiting].filter((uid) => !unsaid.has(uid)),
     size: () => byObject.size,
   };
 }
@@ -84,10 +116,19 @@ function webhookKey({ id, spec }: Route): string | undefined {
   return spec.active && spec.webhook !== undefined ? `${id}/${spec.webhook.path}` : undefined;
 }
 
-function parseRoute(object: KubeObject): Route | undefined {
+function parseRoute(object: KubeObject, keys: readonly Uint8Array[] | undefined): Route | undefined {
   const { uid, generation, namespace } = object.metadata;
   const parsed = routeSpec.safeParse(object.spec);
   if (uid === undefined || generation === undefined || namespace === undefined || !parsed.success)
     return undefined;
-  return { uid, generation, namespace, id: workflowId(namespace, parsed.data.workflow), spec: parsed.data };
+  const spec = parsed.data;
+  const door = doorOf(spec.webhook, keys);
+  return { uid, generation, namespace, id: workflowId(namespace, spec.workflow), spec, door };
+}
+
+/** The entry with the keys that an object's callers are verified with, if it names one. */
+export function entryOf(object: KubeObject): string | undefined {
+  const parsed = routeSpec.safeParse(object.spec);
+  const material = parsed.data?.webhook?.verify?.material;
+  return material === undefined ? undefined : entryName(parsed.data?.workflowUID ?? '', material);
 }

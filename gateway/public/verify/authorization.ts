@@ -1,0 +1,27 @@
+/** The Authorization header (RFC 9110, section 11.6.2), compared with what is expected in constant time, whatever its length. */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { onlyHeader, type Caller, type Unverified } from './verifier.ts';
+
+/** What follows the name of the scheme, which may be in any case. */
+export function credentialsOf(caller: Caller, scheme: string): { value: string } | { fault: Unverified } {
+  const header = onlyHeader(caller, 'authorization');
+  if ('fault' in header) return header;
+  const space = header.value.indexOf(' ');
+  if (space === -1 || header.value.slice(0, space).toLowerCase() !== scheme) return { fault: 'malformed' };
+  return { value: header.value.slice(space).trim() };
+}
+
+/** Whether bytes are one of the expected ones. Digests are compared, which are equally long; all of them, each time. */
+export function createIsOneOf(expected: readonly Uint8Array[]): (given: Uint8Array) => boolean {
+  const digests = expected.map(sha256);
+  return (given) => {
+    const digest = sha256(given);
+    let isOne = false;
+    for (const known of digests) isOne = timingSafeEqual(known, digest) || isOne;
+    return isOne;
+  };
+}
+
+function sha256(bytes: Uint8Array): Buffer {
+  return createHash('sha256').update(bytes).digest();
+}

@@ -1,0 +1,21 @@
+/** GitHub: `X-Hub-Signature-256` holds `sha256=` and the HMAC-SHA256 of the body in hex. `X-GitHub-Delivery` names the event. */
+import { createSignedBy, decodeSignature } from './signature.ts';
+import { onlyHeader, type Scheme } from './verifier.ts';
+
+const SIGNATURE = 'x-hub-signature-256';
+const PREFIX = 'sha256=';
+
+export const github: Scheme = {
+  deliveryHeader: 'x-github-delivery',
+  create: (_settings, keys) => {
+    const isSigned = createSignedBy('sha256', keys);
+    return (caller) => {
+      const found = onlyHeader(caller, SIGNATURE);
+      if ('fault' in found) return found.fault;
+      if (!found.value.startsWith(PREFIX)) return 'malformed';
+      const signature = decodeSignature(found.value.slice(PREFIX.length), 'sha256', 'hex');
+      if (signature === undefined) return 'malformed';
+      return (body) => isSigned([signature], [body]);
+    };
+  },
+};

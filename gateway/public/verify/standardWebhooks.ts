@@ -1,0 +1,44 @@
+/**
+ * Standard Webhooks 1.0.0 (standardwebhooks.com): `webhook-signature` holds signatures of `<id>.<time>.<body>`, with spaces
+ * between them; those of version `v1` are HMAC-SHA256. The id is signed, so that a copy of a request is the same event.
+ */
+import { bytesOf, createSignedBy, decodeSignature } from './signature.ts';
+import { judgeTime } from './timestamp.ts';
+import { onlyHeader, type Scheme } from './verifier.ts';
+
+const ID = 'webhook-id';
+const TIMESTAMP = 'webhook-timestamp';
+const SIGNATURE = 'webhook-signature';
+const VERSION = 'v1,';
+/** A sender signs with the old and the new secret while it rotates them. */
+const MOST_SIGNATURES = 16;
+
+export const standardWebhooks: Scheme = {
+  deliveryHeader: ID,
+  create: ({ toleranceSeconds }, keys) => {
+    const isSigned = createSignedBy('sha256', keys);
+    return (caller, now) => {
+      const id = onlyHeader(caller, ID);
+      if ('fault' in id) return id.fault;
+      const time = onlyHeader(caller, TIMESTAMP);
+      if ('fault' in time) return time.fault;
+      const given = onlyHeader(caller, SIGNATURE);
+      if ('fault' in given) return given.fault;
+      // "Not be allowed to include any `.`": otherwise two different requests have the same signed content.
+      if (id.value === '' || id.value.includes('.')) return 'malformed';
+      const timed = judgeTime(time.value, now, toleranceSeconds);
+      if (timed !== 'fresh') return timed;
+      const signatures = signaturesIn(given.value);
+      if (signatures.length === 0) return 'malformed';
+      return (body) => isSigned(signatures, [bytesOf(`${id.value}.${time.value}.`), body]);
+    };
+  },
+};
+
+/** Those of the versions that are known here; others, such as `v1a`, are passed over. */
+function signaturesIn(header: string): Buffer[] {
+  return header
+    .split(' ', MOST_SIGNATURES)
+    .filter((part) => part.startsWith(VERSION))
+    .flatMap((part) => decodeSignature(part.slice(VERSION.length), 'sha256', 'base64') ?? []);
+}

@@ -17,6 +17,7 @@ const programs = {
   'windlass-demo': {
     'model-server': 'test/support/modelServer.ts',
     'mail-server': 'test/support/mailServer.ts',
+    'http-sink': 'test/support/httpSink.ts',
   },
 } as const;
 

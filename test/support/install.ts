@@ -15,7 +15,7 @@ export const windlassNamespace = 'windlass-system';
 export const demoNamespace = 'windlass-demo';
 const release = 'windlass';
 /** The servers of the demo are in the cluster, where steps may not connect to without being told so. */
-const demoHosts = [
+export const demoHosts = [
   `model.${demoNamespace}.svc:8080`,
   `mail.${demoNamespace}.svc:2525`,
   `mail.${demoNamespace}.svc:8025`,

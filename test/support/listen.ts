@@ -18,6 +18,8 @@ export async function listen(
         response.end(String(error));
       });
   });
+  // Longer than any client keeps a connection: none is closed in the moment in which it is used again.
+  server.keepAliveTimeout = 120_000;
   server.listen(port, host);
   await once(server, 'listening');
   const { port: bound } = server.address() as AddressInfo;

@@ -75,6 +75,9 @@ export function kubeletConfiguration(layout: Layout): string {
     // All of them: what the node says that it has is how others know what need not be loaded.
     nodeStatusMaxImages: -1,
     serializeImagePulls: false,
+    // Tests kill the same container again and again: as shipped, the sixth restart would come after five minutes.
+    featureGates: { KubeletCrashLoopBackOffMax: true },
+    crashLoopBackOff: { maxContainerRestartPeriod: '2s' },
     // A disk that is fuller than the defaults allow is still good enough for tests.
     evictionHard: {
       'nodefs.available': '1%',

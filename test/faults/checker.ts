@@ -1,0 +1,206 @@
+/** Judges the evidence of a fault run: every promise that was broken, with the event or run that shows it. Pure. */
+import { AT_MOST_ONCE, type Effect } from './effects.ts';
+import type { EndedRun, Evidence, SentEvent } from './evidence.ts';
+import { isAccepted } from './sender.ts';
+
+export type ViolationKind =
+  | 'lost'
+  | 'never-accepted'
+  | 'twice'
+  | 'effect-twice'
+  | 'effect-missing'
+  | 'effect-under-two-keys'
+  | 'effect-of-nothing'
+  | 'phase-changed'
+  | 'late'
+  | 'failed'
+  | 'refused-and-run'
+  | 'wrong-answer'
+  | 'totals-differ';
+
+/** `event` and `run` say what to print in full; one of them is always there but for totals. */
+export type Violation = { kind: ViolationKind; message: string; event?: string; run?: string };
+
+const TERMINAL = new Set(['Succeeded', 'Failed', 'Cancelled']);
+/** After the last fault, every run has ended within this time. */
+export const ENDED_WITHIN_MS = 120_000;
+
+/** What may be answered to a good event while something is away. All else is wrong: a 404 most of all. */
+const EXCUSED = new Set([503, 504]);
+
+type Index = {
+  evidence: Evidence;
+  ended: Map<string, EndedRun>;
+  /** By event: the names of its runs, from answers and from the input of its records. */
+  runsOf: Map<string, Set<string>>;
+  effectsOf: Map<string, Effect[]>;
+};
+
+/** All violations, the gravest first. */
+export function check(evidence: Evidence): Violation[] {
+  const index = indexOf(evidence);
+  return [
+    ...evidence.events.flatMap((event) => checkAcceptance(event, index)),
+    ...evidence.events.flatMap((event) => checkRuns(event, index)),
+    ...evidence.events.flatMap((event) => checkEffects(event, index)),
+    ...checkEnds(index),
+    ...checkHistories(index),
+    ...evidence.events.flatMap(checkAnswers),
+    ...checkTotals(index),
+  ];
+}
+
+function indexOf(evidence: Evidence): Index {
+  const runsOf = new Map<string, Set<string>>();
+  const add = (event: string, run: string) => {
+    const runs = runsOf.get(event) ?? new Set();
+    runsOf.set(event, runs.add(run));
+  };
+  for (const { id, attempts } of evidence.events) {
+    for (const { run } of attempts) if (run !== undefined) add(id, run);
+  }
+  for (const { event, run } of evidence.histories) if (event !== '') add(event, run);
+  const effectsOf = Map.groupBy(evidence.effects, ({ event }) => event);
+  return { evidence, ended: new Map(evidence.ended.map((run) => [run.run, run])), runsOf, effectsOf };
+}
+
+/** Whatever was accepted has a run that ended; whatever deserved a refusal got it and has none. */
+function checkAcceptance(event: SentEvent, { runsOf, ended, effectsOf }: Index): Violation[] {
+  const { id, refusal, attempts } = event;
+  const runs = [...(runsOf.get(id) ?? [])];
+  if (refusal !== undefined) {
+    const wasRun = runs.length > 0 || effectsOf.has(id) || attempts.some(isAccepted);
+    const message = `${id} deserved ${refusal} and was run`;
+    return wasRun ? [{ kind: 'refused-and-run', event: id, message }] : [];
+  }
+  if (!attempts.some(isAccepted)) {
+    const message = `${id} was never accepted, in ${attempts.length} attempts`;
+    return [{ kind: 'never-accepted', event: id, message }];
+  }
+  // An answer of a response node names no run; then the totals and the sums of ended runs have to do.
+  const open = runs.filter((run) => !ended.has(run));
+  return open.map((run) => ({
+    kind: 'lost' as const,
+    event: id,
+    run,
+    message: `${id} was accepted as ${run}, which never ended`,
+  }));
+}
+
+function checkRuns({ id }: SentEvent, { runsOf }: Index): Violation[] {
+  const runs = [...(runsOf.get(id) ?? [])];
+  if (runs.length < 2) return [];
+  return [{ kind: 'twice', event: id, message: `${id} has ${runs.length} runs: ${runs.join(', ')}` }];
+}
+
+/** What the event's workflow does outside was done as its effect declares, unless the run says that it cannot know. */
+function checkEffects(event: SentEvent, { evidence, effectsOf, runsOf, ended }: Index): Violation[] {
+  const { id, workflow, refusal, attempts } = event;
+  if (refusal !== undefined) return [];
+  const [run] = runsOf.get(id) ?? [];
+  const phase = run === undefined ? undefined : ended.get(run)?.phase;
+  return (evidence.effectsOf[workflow] ?? []).flatMap((kind): Violation[] => {
+    const seen = (effectsOf.get(id) ?? []).filter((effect) => effect.kind === kind);
+    const keys = new Set(seen.map(({ key }) => key));
+    const about = { event: id, ...(run !== undefined && { run }) };
+    if (keys.size > 1) {
+      const message = `${kind} of ${id} was sent under ${keys.size} keys: ${[...keys].join(', ')}`;
+      return [{ kind: 'effect-under-two-keys', ...about, message }];
+    }
+    if (seen.length > 1 && AT_MOST_ONCE.includes(kind)) {
+      return [{ kind: 'effect-twice', ...about, message: `${kind} of ${id} was sent ${seen.length} times` }];
+    }
+    if (seen.length > 0 && !attempts.some(isUncertain)) {
+      const message = `${kind} of ${id} was sent, and nobody can have accepted the event`;
+      return [{ kind: 'effect-of-nothing', ...about, message }];
+    }
+    if (seen.length === 0 && phase === 'Succeeded') {
+      const message = `${run} of ${id} succeeded without its ${kind}`;
+      return [{ kind: 'effect-missing', ...about, message }];
+    }
+    return [];
+  });
+}
+
+/** Accepted, or of an outcome that nobody knows: only a clear refusal says that nothing was started. */
+function isUncertain({ status }: SentEvent['attempts'][number]): boolean {
+  return status === undefined || status < 300 || status >= 500;
+}
+
+function checkEnds({ evidence }: Index): Violation[] {
+  const names = new Set<string>();
+  const lastFault = Math.max(0, ...evidence.faults.map(({ endedAt }) => endedAt));
+  return evidence.ended.flatMap((run): Violation[] => {
+    const about = { run: run.run };
+    const found: Violation[] = [];
+    if (names.has(run.run)) {
+      found.push({ kind: 'twice', ...about, message: `${run.run} ended twice` });
+    }
+    names.add(run.run);
+    const lateMs = run.endedAt - Math.max(lastFault, run.acceptedAt);
+    if (lastFault > 0 && lateMs > ENDED_WITHIN_MS) {
+      const message = `${run.run} ended ${Math.round(lateMs / 1_000)} s after the last fault`;
+      found.push({ kind: 'late', ...about, message });
+    }
+    if (run.phase !== 'Succeeded' && !isUnknownEffect(run)) {
+      const why = [run.reason, run.message].filter(Boolean).join(': ');
+      found.push({ kind: 'failed', ...about, message: `${run.run} is ${run.phase} (${why})` });
+    }
+    return found;
+  });
+}
+
+/** A run that failed because an effect may have happened and nobody can know: as declared, and counted by the report. */
+export function isUnknownEffect({ phase, reason }: EndedRun): boolean {
+  return phase === 'Failed' && reason === 'EffectUnknown';
+}
+
+function checkHistories({ evidence, ended }: Index): Violation[] {
+  return evidence.histories.flatMap(({ run, phases }): Violation[] => {
+    const first = phases.findIndex((phase) => TERMINAL.has(phase));
+    if (first === -1) return [];
+    const told = phases.slice(first);
+    const summary = ended.get(run)?.phase;
+    if (summary !== undefined && summary !== told[0]) told.push(`${summary} in the run store`);
+    if (told.length === 1) return [];
+    return [{ kind: 'phase-changed', run, message: `${run} was ${told.join(', then ')}` }];
+  });
+}
+
+/** Refusals have the status that they deserve; good events are never told anything that makes a sender give up. */
+function checkAnswers({ id, refusal, attempts }: SentEvent): Violation[] {
+  const wrong = attempts.filter(({ status, retryAfter, problem }) => {
+    if (status === undefined) return false;
+    if (status === 503) return problem !== undefined && retryAfter === undefined;
+    return status !== refusal && !EXCUSED.has(status) && !isAcceptedStatus(status, refusal);
+  });
+  return wrong.slice(0, 1).map(({ status, problem = '' }) => ({
+    kind: 'wrong-answer' as const,
+    event: id,
+    message: `${id} was answered ${status} ${problem}${status === 503 ? ' without Retry-After' : ''}`,
+  }));
+}
+
+function isAcceptedStatus(status: number, refusal: number | undefined): boolean {
+  return refusal === undefined && status >= 200 && status < 300;
+}
+
+/** The run store's own sums agree with what was accepted: each event once, and nothing else. */
+function checkTotals({ evidence }: Index): Violation[] {
+  const sent = Map.groupBy(evidence.events, ({ workflow }) => workflow);
+  return evidence.totals.flatMap(({ workflow, succeeded, failed, cancelled, active }): Violation[] => {
+    const events = (sent.get(workflow) ?? []).filter(({ refusal }) => refusal === undefined);
+    const accepted = events.filter(({ attempts }) => attempts.some(isAccepted)).length;
+    const maybe = events.filter(({ attempts }) => !attempts.some(isAccepted) && attempts.some(isUncertain));
+    const sum = succeeded + failed + cancelled;
+    const told = `${workflow}: ${accepted} events were accepted`;
+    if (active > 0) return [{ kind: 'lost', message: `${told}, and ${active} runs have not ended` }];
+    if (sum < accepted) return [{ kind: 'lost', message: `${told}, and ${sum} runs ended` }];
+    if (sum > accepted + maybe.length) return [{ kind: 'twice', message: `${told}, and ${sum} runs ended` }];
+    const known = evidence.ended.filter((run) => run.workflow === workflow).length;
+    if (known === sum) return [];
+    return [
+      { kind: 'totals-differ', message: `${workflow}: ${sum} runs are counted, and ${known} are listed` },
+    ];
+  });
+}

@@ -1,0 +1,190 @@
+/** Writes what a fault run has shown: a JSON for programs, a page for people, and all that is known of the first offenders. */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { cpus, totalmem } from 'node:os';
+import { join } from 'node:path';
+import { isUnknownEffect, type Violation } from './checker.ts';
+import type { Attempt, Evidence, FaultRecord } from './evidence.ts';
+import type { FaultRun } from './faultRun.ts';
+import { isAccepted } from './sender.ts';
+
+export type ReportContext = { seed: number; rate: number; date: Date };
+
+type KindSummary = {
+  kind: string;
+  times: number;
+  leastLoad: number;
+  firstAccepted: Spread;
+  backlogEnded: Spread;
+};
+
+/** In seconds. */
+type Spread = { median: number | undefined; longest: number | undefined };
+
+export type Report = {
+  date: string;
+  machine: { cpus: number; memoryGiB: number };
+  seed: number;
+  rate: number;
+  seconds: number;
+  counts: boolean;
+  invalid?: string;
+  events: {
+    sent: number;
+    accepted: number;
+    refused: number;
+    repeated: number;
+    answers: Record<string, number>;
+  };
+  runs: { succeeded: number; failed: number; unknownEffects: number };
+  effects: Record<string, { seen: number; repeated: number }>;
+  watch: { objects: number; gaps: number };
+  kinds: KindSummary[];
+  faults: readonly FaultRecord[];
+  violations: Violation[];
+};
+
+const OFFENDERS = 5;
+
+/** The report as plain data. */
+export function reportOf(run: FaultRun, { seed, rate, date }: ReportContext): Report {
+  const { evidence, violations, invalid, gaps, seconds } = run;
+  const { events, effects, ended, faults, histories } = evidence;
+  const attempts = events.flatMap((event) => event.attempts);
+  const effectKinds = Map.groupBy(effects, ({ kind }) => kind);
+  return {
+    date: date.toISOString(),
+    machine: { cpus: cpus().length, memoryGiB: Math.round(totalmem() / 2 ** 30) },
+    seed,
+    rate,
+    seconds,
+    counts: invalid === undefined,
+    ...(invalid !== undefined && { invalid }),
+    events: {
+      sent: events.length,
+      accepted: events.filter((event) => event.attempts.some(isAccepted)).length,
+      refused: events.filter(({ refusal }) => refusal !== undefined).length,
+      repeated: events.filter((event) => event.attempts.length > 1).length,
+      answers: countBy(attempts, nameOfAnswer),
+    },
+    runs: {
+      succeeded: ended.filter(({ phase }) => phase === 'Succeeded').length,
+      failed: ended.filter(({ phase }) => phase !== 'Succeeded').length,
+      unknownEffects: ended.filter(isUnknownEffect).length,
+    },
+    effects: Object.fromEntries(
+      [...effectKinds].map(([kind, seen]) => {
+        const keys = new Set(seen.map(({ key }) => key));
+        return [kind, { seen: seen.length, repeated: seen.length - keys.size }];
+      }),
+    ),
+    watch: { objects: histories.length, gaps },
+    kinds: summariesOf(faults),
+    faults,
+    violations,
+  };
+}
+
+const nameOfAnswer = ({ status, error }: Attempt): string => String(status ?? error ?? 'no answer');
+
+function countBy<T>(items: readonly T[], nameOf: (item: T) => string): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const item of items) counts[nameOf(item)] = (counts[nameOf(item)] ?? 0) + 1;
+  return counts;
+}
+
+function summariesOf(faults: readonly FaultRecord[]): KindSummary[] {
+  return [...Map.groupBy(faults, ({ kind }) => kind)].map(([kind, each]) => ({
+    kind,
+    times: each.length,
+    leastLoad: Math.floor(Math.min(...each.map(({ loadBefore }) => loadBefore))),
+    firstAccepted: spreadOf(each.map(({ firstAcceptedSeconds }) => firstAcceptedSeconds)),
+    backlogEnded: spreadOf(each.map(({ backlogEndedSeconds }) => backlogEndedSeconds)),
+  }));
+}
+
+/** Undefined where one of them never came. */
+function spreadOf(values: readonly (number | undefined)[]): Spread {
+  const known = values.filter((value) => value !== undefined).toSorted((a, b) => a - b);
+  if (known.length < values.length) return { median: undefined, longest: undefined };
+  return { median: known[Math.floor(known.length / 2)], longest: known.at(-1) };
+}
+
+/** The same for people, as Markdown. */
+export function pageOf(report: Report): string {
+  const { events, runs, effects, watch, machine } = report;
+  const answers = Object.entries(events.answers).toSorted(([, a], [, b]) => b - a);
+  const lines = [
+    `# ${events.sent.toLocaleString('en')} events, ${report.faults.length} faults`,
+    '',
+    `${report.date.slice(0, 10)}, ${machine.cpus} cores, ${machine.memoryGiB} GiB; seed ${report.seed}, ${report.rate} events a second, ` +
+      `${Math.round(report.seconds / 60)} min. ${verdict(report)}`,
+    '',
+    '| | |',
+    '| --- | --- |',
+    `| events sent, each until it was accepted | ${events.sent} |`,
+    `| accepted | ${events.accepted} |`,
+    `| that deserved a refusal, and got it | ${events.refused} |`,
+    `| sent more than once | ${events.repeated} |`,
+    `| answers, and what came instead | ${answers.map(([name, count]) => `${name}: ${count}`).join(', ')} |`,
+    `| runs succeeded | ${runs.succeeded} |`,
+    `| runs failed | ${runs.failed}, of them ${runs.unknownEffects} because a mail may have been sent |`,
+    ...Object.entries(effects).map(([kind, { seen, repeated }]) => {
+      return `| effects of kind ${kind} | ${seen}, of them ${repeated} repeated under the same key |`;
+    }),
+    `| WorkflowRuns watched | ${watch.objects}, with ${watch.gaps} gaps |`,
+    `| promises broken | ${report.violations.length} |`,
+    '',
+    'Seconds from the beginning of a fault: until an event that was sent after it was accepted, and until nothing waited any more.',
+    '',
+    '| fault | times | least load before, per s | accepted again: median | longest | nothing waits: median | longest |',
+    '| --- | --- | --- | --- | --- | --- | --- |',
+    ...report.kinds.map(rowOf),
+  ];
+  const violations = report.violations.slice(0, 20).map(({ kind, message }) => `- ${kind}: ${message}`);
+  if (violations.length > 0) lines.push('', '## Broken', '', ...violations);
+  return `${lines.join('\n')}\n`;
+}
+
+function verdict({ violations, invalid }: Report): string {
+  if (violations.length > 0) return `**${violations.length} promises were broken.**`;
+  if (invalid !== undefined) return `**It does not count: ${invalid}.**`;
+  return 'Nothing lost, nothing twice, no terminal phase changed.';
+}
+
+function rowOf({ kind, times, leastLoad, firstAccepted, backlogEnded }: KindSummary): string {
+  const cells = [firstAccepted.median, firstAccepted.longest, backlogEnded.median, backlogEnded.longest];
+  return `| ${kind} | ${times} | ${leastLoad} | ${cells.map((value) => value?.toFixed(1) ?? 'never').join(' | ')} |`;
+}
+
+/** Everything that is known of the first events and runs that broke a promise. */
+export function offendersOf(violations: readonly Violation[], evidence: Evidence): unknown[] {
+  return violations.slice(0, OFFENDERS).map((violation) => {
+    const byRun = evidence.histories.find(({ run }) => run === violation.run)?.event;
+    const event = violation.event ?? byRun;
+    const sent = evidence.events.find(
+      ({ id, attempts }) =>
+        id === event || attempts.some(({ run }) => run !== undefined && run === violation.run),
+    );
+    const runs = new Set([violation.run, ...(sent?.attempts.map(({ run }) => run) ?? [])]);
+    return {
+      violation,
+      sent,
+      runs: evidence.ended.filter(({ run }) => runs.has(run)),
+      histories: evidence.histories.filter(({ run }) => runs.has(run)),
+      effects: evidence.effects.filter((effect) => sent !== undefined && effect.event === sent.id),
+      faults: evidence.faults.filter(({ at, endedAt }) => wasDuring(sent?.attempts ?? [], at, endedAt)),
+    };
+  });
+}
+
+const wasDuring = (attempts: readonly Attempt[], at: number, endedAt: number): boolean =>
+  attempts.some((attempt) => attempt.at <= endedAt + 10_000 && attempt.at + attempt.ms >= at);
+
+/** Writes `NAME.json` and `NAME.md` into the folder; gives the path of the page. */
+export async function writeReport(folder: string, name: string, report: Report): Promise<string> {
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, `${name}.json`), `${JSON.stringify(report, undefined, 2)}\n`);
+  const page = join(folder, `${name}.md`);
+  await writeFile(page, pageOf(report));
+  return page;
+}

@@ -1,0 +1,137 @@
+/**
+ * Sends events at a steady rate, whatever becomes of them, and repeats each with the same key until it is answered with 2xx, as
+ * senders of webhooks do. Half of the requests open a connection of their own, the others use ones that are kept.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import { createAttempts, type Outgoing } from './attempt.ts';
+import type { Attempt, SentEvent } from './evidence.ts';
+
+/** Where events go. `refusal` is the status that all of them deserve, where they deserve one. */
+export type Target = {
+  workflow: string;
+  refusal?: number;
+  outgoing: (event: string) => Outgoing;
+};
+
+export type SenderOptions = {
+  targets: readonly Target[];
+  /** Events a second. */
+  rate: number;
+  /** Stands in each id, so that two runs have no event in common. */
+  name: string;
+  /** Whether what was not accepted is sent again. Default: yes. */
+  repeats?: boolean;
+  /** Called with every answer, or lack of one. */
+  onAttempt?: (event: SentEvent, attempt: Attempt) => void;
+};
+
+export type Sender = {
+  /** All events so far, with everything that was answered. */
+  events: readonly SentEvent[];
+  /** Events a second that were accepted at their first try, over the last seconds. */
+  acceptedRate(seconds: number): number;
+  /** How many are not answered as they should be, and were first sent longer ago than that. */
+  unanswered(olderThanMs?: number): number;
+  /** Sends no new event; resolves when all are answered, or `patienceMs` later. */
+  end(patienceMs: number): Promise<void>;
+};
+
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 5_000;
+
+/** Begins at once. */
+export function startSender(options: SenderOptions): Sender {
+  const { targets, rate, name, repeats = true, onAttempt } = options;
+  const attempts = createAttempts();
+  const events: SentEvent[] = [];
+  const open = new Map<SentEvent, number>();
+  const accepted: number[] = [];
+  const stop = new AbortController();
+  const giveUp = new AbortController();
+  const started = performance.now();
+
+  const deliver = async (event: SentEvent, outgoing: Outgoing): Promise<void> => {
+    for (let tries = 0; ; tries += 1) {
+      const attempt = await attempts.send(outgoing, (events.length + tries) % 2 === 0 ? 'new' : 'kept');
+      event.attempts.push(attempt);
+      onAttempt?.(event, attempt);
+      if (isSettled(event, attempt) || !repeats) break;
+      await delay(pauseMs(tries, attempt), undefined, { signal: giveUp.signal });
+    }
+    if (event.attempts.length === 1 && isAccepted(event.attempts[0])) accepted.push(performance.now());
+  };
+
+  const sendNext = (): void => {
+    const number = events.length;
+    const target = targets[number % targets.length];
+    if (!target) throw new Error('a sender needs a target');
+    const id = `ev-${name}-${number}`;
+    const event: SentEvent = {
+      id,
+      workflow: target.workflow,
+      ...(target.refusal !== undefined && { refusal: target.refusal }),
+      attempts: [],
+    };
+    events.push(event);
+    open.set(event, performance.now());
+    void deliver(event, target.outgoing(id)).then(
+      () => open.delete(event),
+      () => undefined,
+    );
+  };
+
+  const sending = keepRate(sendNext, rate, started, stop.signal);
+  return {
+    events,
+    acceptedRate: (seconds) => countSince(accepted, performance.now() - seconds * 1_000) / seconds,
+    unanswered: (olderThanMs = 0) => {
+      const before = performance.now() - olderThanMs;
+      return [...open.values()].filter((at) => at <= before).length;
+    },
+    end: async (patienceMs) => {
+      stop.abort();
+      await sending;
+      const deadline = performance.now() + patienceMs;
+      while (open.size > 0 && performance.now() < deadline) await delay(50);
+      giveUp.abort();
+      attempts.close();
+    },
+  };
+}
+
+/** An event that deserves a refusal is settled by any answer that is one; a real sender does not repeat those either. */
+function isSettled({ refusal }: SentEvent, attempt: Attempt): boolean {
+  if (isAccepted(attempt)) return true;
+  return refusal !== undefined && attempt.status !== undefined && attempt.status < 500;
+}
+
+export function isAccepted(attempt: Attempt | undefined): boolean {
+  return attempt?.status !== undefined && attempt.status >= 200 && attempt.status < 300;
+}
+
+/** Twice as long each time, give or take a fifth; as long as the answer asks for, where it asks. */
+function pauseMs(tries: number, { retryAfter }: Attempt): number {
+  const doubled = Math.min(FIRST_PAUSE_MS * 2 ** tries, LONGEST_PAUSE_MS);
+  const wanted = retryAfter === undefined ? doubled : Math.min(retryAfter * 1_000, LONGEST_PAUSE_MS);
+  return wanted * (0.8 + Math.random() * 0.4);
+}
+
+/** What is late is sent at once, so that over any second the rate holds. A little more than asked, so that it is never less. */
+async function keepRate(
+  sendNext: () => void,
+  rate: number,
+  started: number,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let sent = 0; !signal.aborted; ) {
+    const due = ((performance.now() - started) / 1_000) * rate * 1.1;
+    for (; sent < due; sent += 1) sendNext();
+    await delay(10);
+  }
+}
+
+/** The times are in order. */
+function countSince(times: readonly number[], since: number): number {
+  const first = times.findLastIndex((at) => at < since);
+  return times.length - first - 1;
+}

@@ -1,0 +1,64 @@
+/** The cluster, the product in it and a project with the workflows that are under fire. */
+import { randomBytes } from 'node:crypto';
+import { stringify } from 'yaml';
+import { applyManifest, demoHosts, waitForReady } from '../support/install.ts';
+import { openGateway, type Gateway } from '../support/gateway.ts';
+import { kubectl } from '../support/kubectl.ts';
+import type { TestCluster } from '../e2e/setup.ts';
+import type { SinkURLs } from './effects.ts';
+import { SINK_ADDRESSES, startSinks } from './sinks.ts';
+import { openStore, type StoreReader } from './store.ts';
+import { projectManifest, WORKFLOWS } from './workflows.ts';
+
+export type Stage = {
+  cluster: TestCluster;
+  /** Stands in the ids of its events and in the names of its namespaces. */
+  name: string;
+  project: string;
+  gateway: Gateway;
+  sinks: SinkURLs;
+  store: StoreReader;
+  remove(): Promise<void>;
+};
+
+/** Values of the chart with which every program has a replica that can take over, and steps reach the sinks. */
+export const REPLICATED = {
+  operator: { replicas: 2 },
+  gateway: { replicas: 2 },
+  runner: { replicas: 2, egress: { allow: [...demoHosts, ...SINK_ADDRESSES] } },
+};
+
+/** A new project on a cluster that has Windlass; resolves when its workflows are ready. Throws on a cluster that is not built-in. */
+export async function openStage(cluster: TestCluster): Promise<Stage> {
+  if (cluster.provider !== 'builtin') {
+    throw new Error('faults are done to processes of this machine: they need WINDLASS_CLUSTER=builtin');
+  }
+  const name = randomBytes(3).toString('hex');
+  const project = `faults-${name}`;
+  const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' };
+  const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: project, labels } };
+  await applyManifest(cluster, stringify(namespace));
+  const sinks = await startSinks(cluster);
+  await kubectl(cluster, ['apply', '-n', project, '-f', '-'], { input: projectManifest() });
+  await Promise.all(WORKFLOWS.map(({ workflow }) => waitForReady(cluster, workflow, project)));
+  await runnersReady(cluster, project);
+  const [gateway, store] = await Promise.all([openGateway(cluster), openStore(cluster, project)]);
+  return {
+    cluster,
+    name,
+    project,
+    gateway,
+    sinks,
+    store,
+    remove: async () => {
+      gateway.close();
+      await store.close();
+      await kubectl(cluster, ['delete', 'namespace', project, '--wait=false']);
+    },
+  };
+}
+
+const runnersReady = (cluster: TestCluster, project: string) =>
+  kubectl(cluster, ['rollout', 'status', '-n', project, 'deployment/windlass-runner', '--timeout=60s'], {
+    timeoutMs: 70_000,
+  });

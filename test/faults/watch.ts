@@ -1,0 +1,149 @@
+/**
+ * Sees every phase of every WorkflowRun of a project over the whole time, with a list-watch of its own that shares nothing with the
+ * product's. It goes on from where a watch ended; where the API server no longer knows that, it says that there is a gap.
+ */
+import { request } from 'node:https';
+import { createInterface } from 'node:readline';
+import type { IncomingMessage } from 'node:http';
+import { text as textOf } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
+import { kubeconfigConnection, type KubeConnection } from '../../kube/config.ts';
+import { eventIn } from './effects.ts';
+import type { RunHistory } from './evidence.ts';
+
+type RunObject = {
+  metadata: { name: string; uid: string; resourceVersion: string };
+  spec: { workflow: string; input?: unknown };
+  status?: { phase?: string };
+};
+
+type WatchEvent = { type: string; object: RunObject & { code?: number } };
+
+export type Watcher = {
+  histories(): RunHistory[];
+  /** How often the history has a gap, in which a phase may have come and gone unseen. */
+  gaps(): number;
+  stop(): Promise<void>;
+};
+
+const PAGE = 500;
+const PAUSE_MS = 500;
+
+/** Watches until it is stopped. */
+export async function watchRuns(kubeconfigPath: string, namespace: string): Promise<Watcher> {
+  const connection = await kubeconfigConnection(kubeconfigPath);
+  const path = `/apis/windlass.dev/v1alpha1/namespaces/${namespace}/workflowruns`;
+  const seen = new Map<string, RunHistory>();
+  const ending = new AbortController();
+  let gaps = -1;
+
+  const follow = async (): Promise<void> => {
+    let version: string | undefined;
+    while (!ending.signal.aborted) {
+      try {
+        if (version === undefined) {
+          version = await listAll(connection, path, (run) => note(seen, run));
+          gaps += 1;
+        }
+        version = await watchFrom(connection, path, version, (run) => note(seen, run), ending.signal);
+      } catch {
+        // The API server is away: it is asked again for what came after the last event.
+        await delay(PAUSE_MS);
+      }
+    }
+  };
+  const following = follow();
+  return {
+    histories: () => [...seen.values()],
+    gaps: () => Math.max(0, gaps),
+    stop: async () => {
+      ending.abort();
+      await following;
+    },
+  };
+}
+
+function note(seen: Map<string, RunHistory>, { metadata, spec, status }: RunObject): void {
+  const history = seen.get(metadata.uid) ?? {
+    run: metadata.name,
+    uid: metadata.uid,
+    workflow: spec.workflow,
+    event: eventIn(JSON.stringify(spec.input ?? '')),
+    phases: [],
+  };
+  const phase = status?.phase ?? 'none';
+  if (history.phases.at(-1) !== phase) history.phases.push(phase);
+  seen.set(metadata.uid, history);
+}
+
+async function listAll(
+  connection: KubeConnection,
+  path: string,
+  onRun: (run: RunObject) => void,
+): Promise<string> {
+  let token = '';
+  for (;;) {
+    const query = new URLSearchParams({ limit: String(PAGE), ...(token && { continue: token }) });
+    const answer = await get(connection, `${path}?${query.toString()}`, AbortSignal.timeout(10_000));
+    if (answer.statusCode !== 200) throw new Error(`the list was answered with ${answer.statusCode}`);
+    const list = JSON.parse(await textOf(answer)) as {
+      metadata: { resourceVersion: string; continue?: string };
+      items: RunObject[];
+    };
+    for (const run of list.items) onRun(run);
+    token = list.metadata.continue ?? '';
+    if (token === '') return list.metadata.resourceVersion;
+  }
+}
+
+/** Gives the version to go on from when the watch ends; undefined when all must be listed again. */
+async function watchFrom(
+  connection: KubeConnection,
+  path: string,
+  from: string,
+  onRun: (run: RunObject) => void,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const query = new URLSearchParams({
+    watch: 'true',
+    resourceVersion: from,
+    timeoutSeconds: '20',
+    allowWatchBookmarks: 'true',
+  });
+  let version: string | undefined = from;
+  // A server that is frozen closes nothing: no watch is waited for longer than it was asked for.
+  const deadline = AbortSignal.any([signal, AbortSignal.timeout(25_000)]);
+  try {
+    const answer = await get(connection, `${path}?${query.toString()}`, deadline);
+    if (answer.statusCode === 410) return undefined;
+    if (answer.statusCode !== 200) throw new Error(`the watch was answered with ${answer.statusCode}`);
+    for await (const line of createInterface({ input: answer })) {
+      const { type, object } = JSON.parse(line) as WatchEvent;
+      if (type === 'ERROR') return object.code === 410 ? undefined : version;
+      version = object.metadata.resourceVersion;
+      if (type !== 'BOOKMARK') onRun(object);
+    }
+  } catch (error) {
+    if (version === from) throw error;
+  }
+  return version;
+}
+
+function get(
+  { server, ca, auth }: KubeConnection,
+  path: string,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const asked = request(new URL(path, server), {
+      ca,
+      cert: auth.cert,
+      key: auth.key,
+      signal,
+      agent: false,
+    });
+    asked.on('error', reject);
+    asked.on('response', resolve);
+    asked.end();
+  });
+}

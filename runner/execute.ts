@@ -52,6 +52,8 @@ export class RunExecution {
   readonly #deps: ExecutionDeps;
   readonly #claim: Claim;
   readonly #ref: ClaimRef;
+  /** Of the run, as this execution knows it. */
+  #sequence: number;
   readonly #memory: Memory;
   readonly #events: ReturnType<typeof createEventWriter>;
   readonly #attempts = new Map<string, AbortController>();
@@ -66,6 +68,7 @@ export class RunExecution {
     this.#deps = deps;
     this.#claim = claim;
     this.#ref = { project, run, token: claim.token };
+    this.#sequence = claim.state.sequence;
     this.#memory = openMemory(claim, plan, Date.now());
     this.#events = createEventWriter(deps.conn, this.#ref);
   }
@@ -124,8 +127,10 @@ export class RunExecution {
   async #take(step: Advance): Promise<Conclusion | undefined> {
     // Written first on the same connection, so that a watcher sees the text of a node before its end.
     if (step.checkpoints) void this.#events.flush();
-    const outcome = await insist(() => advance(this.#deps.conn, this.#ref, step), this.#deps.abandon);
+    const next = { ...step, follows: this.#sequence };
+    const outcome = await insist(() => advance(this.#deps.conn, this.#ref, next), this.#deps.abandon);
     if (!outcome) return 'abandoned';
+    if (outcome.outcome === 'done') this.#sequence += 1;
     if (outcome.outcome === 'fenced') return 'fenced';
     if (outcome.outcome === 'too-large') {
       const limit = `${Math.round(outcome.limitBytes / 1024)} KiB`;

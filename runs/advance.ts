@@ -20,7 +20,8 @@ import type {
   TooLarge,
 } from './types.ts';
 
-const VALUE_LIMIT_BYTES = 512 * 1024;
+/** What one value in the run store may have: an event, the output of a node, a reply. */
+export const VALUE_LIMIT_BYTES = 512 * 1024;
 const RUN_LIMIT_BYTES = 8 * 1024 * 1024;
 /** In events; the node itself keeps the whole message. */
 const EVENT_MESSAGE_LENGTH = 300;
@@ -29,22 +30,23 @@ const EVENT_MESSAGE_LENGTH = 300;
 const ADVANCE = defineScript({
   flags: 'drains',
   keys: [...END_KEYS, 'claims', 'due'],
-  args: [
-    ...['run_id', 'token', 'checkpoints', 'outputs', 'reply', 'phase', 'reason', 'message', 'end_event'],
-    ...['park', 'waits'],
-  ],
+  args: 'run_id token checkpoints outputs reply phase reason message end_event park waits follows'.split(' '),
   body: `
     ${FENCE}
     ${NOW}
     local state = redis.call('HMGET', run, 'accepted', 'sequence', 'bytes', 'progress', 'reply', 'evcount', 'evbytes', 'wf')
+    if follows ~= '' and tonumber(state[2]) > tonumber(follows) then
+      -- Stored before: the answer was lost, or the call was held up on its way until the run had gone on.
+      return redis.call('SISMEMBER', cancels, run_id)
+    end
     local sequence, event_count, event_bytes = tonumber(state[2]) + 1, state[6], state[7]
     ${EMIT}
 
     local replies = reply ~= '' and not state[5]
     local added = replies and #reply or 0
     local fields = {}
-    local first = 12 + 2 * waits
-    for index = 12, first - 2, 2 do
+    local first = 13 + 2 * waits
+    for index = 13, first - 2, 2 do
       fields[#fields + 1] = 'w:' .. ARGV[index]
       fields[#fields + 1] = now + ARGV[index + 1]
     end
@@ -67,10 +69,10 @@ const ADVANCE = defineScript({
 
     if phase ~= '' then
       redis.call('HSET', run, 'bytes', bytes, unpack(fields))
-      redis.call('HDEL', claims, run_id)
       ${ENQUEUE}
       ${END}
       finish(state[8], true, state[1], sequence, added, {phase, reason, message, end_event})
+      redis.call('HDEL', claims, run_id)
       return 0
     end
     local cancelled = redis.call('SISMEMBER', cancels, run_id)
@@ -97,7 +99,7 @@ const ADVANCE = defineScript({
 export async function advance(
   conn: RunStoreConnection,
   ref: ClaimRef,
-  { checkpoints = [], reply, starts = [], waits = [], end, parkMs }: Advance,
+  { checkpoints = [], reply, starts = [], waits = [], end, parkMs, follows }: Advance,
 ): Promise<Fenced | TooLarge> {
   const replyText = reply === undefined ? '' : JSON.stringify(reply);
   const nodes = [...checkpoints.flatMap(checkpointArgs), ...starts.flatMap(startArgs)];
@@ -116,6 +118,7 @@ export async function advance(
         ...(end ? endArgs(end) : ['', '', '', '']),
         parkMs === undefined ? '' : Math.ceil(parkMs),
         waits.length,
+        follows ?? '',
         ...waits.flatMap(({ id, delayMs }) => [id, Math.ceil(delayMs)]),
         ...nodes,
       ],

@@ -41,10 +41,11 @@ const CANCEL = defineScript({
     ${ENQUEUE}
     ${END}
     local entry = state[2] .. ' ' .. state[3] .. ' ' .. run_id
-    local ready = redis.call('ZREM', q, entry) == 1
+    local ready = redis.call('ZSCORE', q, entry)
     redis.call('ZREM', held, entry)
     redis.call('ZREM', due, entry)
     finish(state[2], ready, state[3], tonumber(state[4] or 0) + 1, 0, {phase, reason, message, end_event})
+    redis.call('ZREM', q, entry)
     return 'cancelled'
   `,
 });

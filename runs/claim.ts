@@ -44,13 +44,14 @@ const CLAIM = defineScript({
         local crashes = state[9] == '1' and 0 or tonumber(state[5] or 0)
         local alone = crashes >= 2
         if counts[1] and tonumber(counts[1]) < tonumber(counts[2] or 0) then
-          redis.call('ZREM', q, entry)
           redis.call('ZADD', held, 0, entry)
+          redis.call('ZREM', q, entry)
           redis.call('HSET', wf, 'active', counts[2] - 1, 'vt', score)
         elseif not alone or #taken == 0 then
-          redis.call('ZREM', q, entry)
+          -- In this order: where a key is of a wrong type, the run stays in the queue, or the runner's to hand back.
           local token = runner .. '/' .. uid .. '/' .. random .. index
           redis.call('HSET', claims, run_id, token)
+          redis.call('ZREM', q, entry)
           virtual = math.max(virtual, score)
           local deadline = tonumber(state[4] or state[3])
           if deadline and not state[4] then deadline = now + deadline end

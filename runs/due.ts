@@ -31,13 +31,14 @@ const WAKE_DUE = defineScript({
     for _, entry in ipairs(redis.call('ZRANGE', due, '-inf', now, 'BYSCORE', 'LIMIT', 0, count)) do
       local wf = declared[string.match(entry, '^[^ ]+')]
       if wf then
-        redis.call('ZREM', due, entry)
         local counts = redis.call('HMGET', wf, 'active', 'limit', 'vt', 'accepted')
         local active = tonumber(counts[1] or 0)
         if active >= tonumber(counts[2] or 'inf') then
           redis.call('ZADD', held, 0, entry)
+          redis.call('ZREM', due, entry)
         else
           local own = enqueue(entry, virtual, counts[3])
+          redis.call('ZREM', due, entry)
           -- Of a workflow that was dropped nothing is counted, or its hash would be there again.
           if counts[4] then
             redis.call('HSET', wf, 'active', active + 1, 'vt', own)

@@ -10,10 +10,10 @@ import type { ClaimRef, Fenced, ProjectUid, Unavailable } from './types.ts';
 /** `requeue()`: a claimed run is ready again, and first: at the present virtual time. Its slot stays its own. */
 export const REQUEUE = `
 local function requeue()
-  redis.call('HDEL', claims, run_id)
   local state = redis.call('HMGET', run, 'wf', 'accepted')
   local entry = state[1] .. ' ' .. state[2] .. ' ' .. run_id
   redis.call('ZADD', q, tonumber(redis.call('HGET', meta, 'v') or 0), entry)
+  redis.call('HDEL', claims, run_id)
   redis.call('PUBLISH', q, entry)
 end
 `;

@@ -100,8 +100,8 @@ local function free(uid, virtual, active, limit, own)
   if limit and active < tonumber(limit) then
     local first = redis.call('ZRANGEBYLEX', held, '[' .. uid .. ' ', '(' .. uid .. '!', 'LIMIT', 0, 1)[1]
     if first then
-      redis.call('ZREM', held, first)
       own = enqueue(first, virtual, own)
+      redis.call('ZREM', held, first)
       active = active + 1
     end
   end
@@ -118,34 +118,35 @@ export const END = `
 ${FREE_SLOT}
 local function finish(uid, slot, accepted, sequence, added, over)
   local phase = over[1]
+  local waiting = 'waiting:' .. phase
+  -- First whatever may find a key of a wrong type: what fails has not ended the run, and is done again.
+  local project = redis.call('HMGET', meta, 'bytes', 'v', 'minute', 'ends')
+  local counts = redis.call('HMGET', wf, 'active', 'limit', 'vt', 'accepted', phase, waiting)
+  local due_at = redis.call('ZSCORE', out, run_id)
+  redis.call('ZREM', live, uid .. ' ' .. accepted .. ' ' .. run_id)
+  redis.call('SREM', cancels, run_id)
   emit(over[4])
   write_events()
+  local active, own = tonumber(counts[1] or 0), counts[3]
+  if slot then
+    active, own = free(uid, project[2], active, counts[2], own)
+  end
+
   redis.call('HSET', run, 'phase', phase, 'ended', now, 'sequence', sequence, 'evcount', event_count,
     'evbytes', event_bytes, 'reason', over[2], 'message', over[3])
 
   local minute = math.floor(now / 60000)
-  local project = redis.call('HMGET', meta, 'bytes', 'v', 'minute', 'ends')
   local ends = tonumber(project[3]) == minute and tonumber(project[4]) + 1 or 1
   redis.call('HSET', meta, 'bytes', tonumber(project[1] or 0) + added, 'minute', minute, 'ends', ends)
   redis.call('EXPIRE', ev, ends <= ${ENDS_A_MINUTE} and ${EVENTS_KEPT_S}
     or math.max(${EVENTS_KEPT_LEAST_S}, math.floor(${EVENTS_KEPT_S * ENDS_A_MINUTE} / ends)))
 
-  local waiting = 'waiting:' .. phase
-  local counts = redis.call('HMGET', wf, 'active', 'limit', 'vt', 'accepted', phase, waiting)
-  local active, own = tonumber(counts[1] or 0), counts[3]
-  if slot then
-    active, own = free(uid, project[2], active, counts[2], own)
-  end
   -- Of a workflow that was dropped nothing is counted, or its hash would be there again.
   if counts[4] then
     redis.call('HSET', wf, 'active', active, 'vt', own or 0,
       phase, tonumber(counts[5] or 0) + 1, waiting, tonumber(counts[6] or 0) + 1)
   end
-
-  redis.call('ZREM', live, uid .. ' ' .. accepted .. ' ' .. run_id)
-  redis.call('SREM', cancels, run_id)
-  local due = redis.call('ZSCORE', out, run_id)
-  if not due or tonumber(due) < now + ${LEASE_MS / 2} then
+  if not due_at or tonumber(due_at) < now + ${LEASE_MS / 2} then
     redis.call('ZADD', out, now, run_id)
   end
   redis.call('PUBLISH', run, 'end')

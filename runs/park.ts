@@ -9,8 +9,8 @@ import { ENQUEUE, FREE_SLOT } from './lua.ts';
  * runs on when a runner claims it again: waiting takes none of it. Needs what `advance` knows of the run.
  */
 export const PARK = `
-redis.call('HDEL', claims, run_id)
 redis.call('ZADD', due, now + park, state[8] .. ' ' .. state[1] .. ' ' .. run_id)
+redis.call('HDEL', claims, run_id)
 local deadline = tonumber(redis.call('HGET', run, 'deadline'))
 if deadline then
   redis.call('HSET', run, 'timeout', math.max(0, deadline - now))

@@ -63,7 +63,7 @@ const SUBMIT = defineScript({
     local entry = uid .. ' ' .. accepted .. ' ' .. run_id
     local replaced = {}
     if limits[2] == 'Replace' then
-      redis.call('ZCARD', over and held or q)
+      if over then redis.call('ZCARD', held) else redis.call('ZCARD', q) end
       ${REPLACE}
     end
     -- A key of a wrong type is found before anything of the run is stored: what fails leaves nothing behind.

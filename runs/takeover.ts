@@ -43,8 +43,8 @@ const TAKE_OVER = defineScript({
     ${EMIT}
     ${ENQUEUE}
     ${END}
-    redis.call('HDEL', claims, run_id)
     finish(state[7], true, state[1], tonumber(state[2] or 0) + 1, 0, {phase, reason, message, end_event})
+    redis.call('HDEL', claims, run_id)
     return 'poison'
   `,
 });

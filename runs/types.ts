@@ -151,6 +151,11 @@ export type Advance = {
    * cancelled is not parked: it stays with its runner, who is told so.
    */
   parkMs?: number;
+  /**
+   * The sequence of the run that it follows (the claim's, and one more for each step since). What was stored already is not
+   * stored again, be it that its answer was lost, or that the network held it up until the run had gone on.
+   */
+  follows?: number;
 };
 
 export type RunEnd = { phase: TerminalPhase; reason?: string; message?: string };

@@ -1,4 +1,4 @@
-/** A TCP proxy that can break off, or swallow, what passes through it: for tests of what a lost connection does. */
+/** A TCP proxy that can break off, swallow or hold up what passes through it: for tests of what a lost connection does. */
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { once } from 'node:events';
 
@@ -8,6 +8,11 @@ export type Dropper = {
   drop(): void;
   /** From now on nothing passes any more, without any connection being closed; false lets new ones through. */
   swallow(on: boolean): void;
+  /**
+   * Holds up what clients send on the connections that are there, also when a client has closed its own since; new connections
+   * are let through. The function it returns delivers it all.
+   */
+  hold(): () => void;
   close(): Promise<void>;
 };
 
@@ -15,17 +20,24 @@ export type Dropper = {
 export async function startDropper(port: number): Promise<Dropper> {
   const sockets = new Set<Socket>();
   let swallowing = false;
+  const upstreams = new Map<Socket, { held?: Buffer[] }>();
   const server = createServer((client) => {
     const upstream = connect(port, '127.0.0.1');
     const pass = (from: Socket, to: Socket) => {
       sockets.add(from);
-      from.on('data', (data) => void (swallowing || to.write(data)));
+      from.on('data', (data) => {
+        const held = upstreams.get(to)?.held;
+        if (held) held.push(data);
+        else if (!swallowing) to.write(data);
+      });
       from.on('error', () => undefined);
       from.on('close', () => {
         sockets.delete(from);
-        to.destroy();
+        if (!upstreams.get(to)?.held) to.destroy();
       });
     };
+    upstreams.set(upstream, {});
+    upstream.on('close', () => upstreams.delete(upstream));
     pass(client, upstream);
     pass(upstream, client);
   });
@@ -39,6 +51,16 @@ export async function startDropper(port: number): Promise<Dropper> {
     drop,
     swallow: (on) => {
       swallowing = on;
+    },
+    hold: () => {
+      const holding = [...upstreams];
+      for (const [, state] of holding) state.held = [];
+      return () => {
+        for (const [upstream, state] of holding) {
+          state.held?.forEach((data) => upstream.write(data));
+          delete state.held;
+        }
+      };
     },
     close: async () => {
       const closed = once(server, 'close');

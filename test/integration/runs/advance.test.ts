@@ -186,3 +186,18 @@ test('what a run takes is counted for its project, and given back with it', asyn
   await checkpoint(conn, ref, [succeededNode('a', '')]);
   expect(await used()).toBeLessThan(before + 1_000);
 });
+
+test('a step that is sent again is stored once, and one that was held up on its way changes nothing', async () => {
+  const { conn } = store;
+  const ref = await running();
+  const { sequence } = await stateOf(conn, ref.project, ref.run);
+  const begin = { starts: [start('mail')], follows: sequence };
+  const end = { checkpoints: [succeededNode('mail')], follows: sequence + 1 };
+  expect(await advance(conn, ref, begin)).toEqual(done);
+  expect(await advance(conn, ref, begin)).toEqual(done);
+  expect(await advance(conn, ref, end)).toEqual(done);
+  expect(await advance(conn, ref, begin)).toEqual(done);
+  const after = await stateOf(conn, ref.project, ref.run);
+  expect(after.nodes).toEqual([succeededNode('mail')]);
+  expect(after.sequence).toBe(sequence + 2);
+});

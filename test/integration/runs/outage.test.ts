@@ -155,6 +155,31 @@ test('a connection on which nothing comes any more is replaced', async () => {
   expect(outcome.duplicate).toBe(false);
 });
 
+test('a step that the network held up until the run had gone on changes nothing', async () => {
+  const { conn } = store;
+  const project = await newProject(conn);
+  await accepted(conn, submissionOf(project));
+  const ref = await claimedOne(conn, project);
+  const { sequence } = await stateOf(conn, project, ref.run);
+  // The server knows the script by now, so that the step is one call.
+  await advance(conn, ref, { starts: [], follows: sequence - 1 });
+  const begin = {
+    starts: [{ id: 'mail', attempt: 1, atMostOnce: true, at: Date.now() }],
+    follows: sequence,
+  };
+  const deliver = dropper.hold();
+  expect(await advance(far, ref, begin)).toMatchObject(unavailable);
+  expect(await advance(conn, ref, begin)).toMatchObject({ outcome: 'done' });
+  const checkpoint = { checkpoints: [succeededNode('mail')], follows: sequence + 1 };
+  expect(await advance(conn, ref, checkpoint)).toMatchObject({ outcome: 'done' });
+  const calls = async () =>
+    Number(/cmdstat_evalsha:calls=(\d+)/.exec(String(await conn.command('info', 'commandstats')))?.[1]);
+  const before = await calls();
+  deliver();
+  await pollUntil('the late step', async () => (await calls()) > before, { timeoutMs: 5_000, everyMs: 10 });
+  expect((await stateOf(conn, project, ref.run)).nodes).toEqual([succeededNode('mail')]);
+});
+
 test('a server that was started anew has the scripts when they are needed', async () => {
   const project = await newProject(store.conn);
   await store.conn.command('script', 'flush');

@@ -1,0 +1,125 @@
+/** What the server refuses: nothing of what it was sent reaches a log, and keys of a wrong type are an outage with a name. */
+import pino from 'pino';
+import { Writable } from 'node:stream';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { advance, finish } from '../../../runs/advance.ts';
+import { claimRuns } from '../../../runs/claim.ts';
+import { connectRunStore } from '../../../runs/connection.ts';
+import { handBackAll } from '../../../runs/handback.ts';
+import { keysOf } from '../../../runs/keys.ts';
+import { readCounts, readRun } from '../../../runs/read.ts';
+import { submit } from '../../../runs/submit.ts';
+import { createCollectedLog } from '../../support/collectedLog.ts';
+import {
+  accepted,
+  claimed,
+  claimedOne,
+  newProject,
+  startRunStore,
+  stateOf,
+  submissionOf,
+  succeededNode,
+  type TestStore,
+} from '../../support/runStore.ts';
+
+let store: TestStore;
+beforeAll(async () => void (store = await startRunStore({ appendfsync: 'no' })));
+afterAll(() => store.stop());
+
+const damaged = { outcome: 'unavailable', why: 'damaged' };
+
+function loggedText(error: unknown): string {
+  const lines: string[] = [];
+  const sink = new Writable({
+    write: (line: Buffer, _encoding, next) => {
+      lines.push(line.toString());
+      next();
+    },
+  });
+  pino(sink).error({ err: error }, 'failed');
+  return lines.join('') + JSON.stringify(error) + String(error);
+}
+
+test.each([
+  ['of a command', ['set', 'k', 'canary-value', 'canary-option']],
+  ['of too few arguments', ['hset', 'canary-key', 'canary-field']],
+  ['of an account', ['acl', 'setuser', 'someone', '>canary-password', 'canary-rule']],
+  ['of a script', ['eval', 'return redis.call("canary", ARGV[1])', '0', 'canary-input']],
+])('the error %s tells nothing of what was sent', async (_what, [name = '', ...args]) => {
+  const error: unknown = await store.conn.command(name, ...args).catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(Error);
+  expect(loggedText(error)).not.toContain('canary');
+});
+
+/** All keys that a run of the project touches. */
+function keysOfOne(project: string, run: string): Record<string, string> {
+  const { meta, q, held, claims, beats, cancels, out, wf, run: runKey, ev } = keysOf(project);
+  return { meta, q, held, claims, beats, cancels, out, wf: wf('uid-orders'), run: runKey(run), ev: ev(run) };
+}
+
+async function withDamaged(key: string, check: () => Promise<void>): Promise<void> {
+  const { conn } = store;
+  const kept = await conn.command('rename', key, `${key}.kept`).catch(() => undefined);
+  await conn.command('set', key, 'of somebody else');
+  await check();
+  await conn.command('del', key);
+  if (kept !== undefined) await conn.command('rename', `${key}.kept`, key);
+}
+
+test.each(['meta', 'q', 'wf'])(
+  'with %s of a wrong type nothing is accepted, and once that is mended an event that was refused is one run',
+  async (name) => {
+    const { conn } = store;
+    const project = await newProject(conn);
+    await accepted(conn, submissionOf(project));
+    const event = submissionOf(project, { dedupeKey: 'one' });
+    await withDamaged(keysOfOne(project, '')[name] ?? '', async () => {
+      expect(await submit(conn, event)).toMatchObject(damaged);
+    });
+    const run = await accepted(conn, event);
+    const claims = [...(await claimed(conn, project)), ...(await claimed(conn, project))];
+    expect(claims.map(({ state }) => state.run)).toContain(run);
+  },
+);
+
+test.each(['meta', 'q', 'claims', 'beats', 'cancels', 'out', 'wf', 'run', 'ev', 'held'])(
+  'with %s of a wrong type a run waits, and once that is mended it is executed to its recorded end',
+  async (name) => {
+    const { conn } = store;
+    const project = await newProject(conn);
+    const run = await accepted(conn, submissionOf(project));
+    const key = keysOfOne(project, run)[name] ?? '';
+    await withDamaged(key, async () => {
+      const outcome = await claimRuns(conn, { project, runner: 'runner-1', max: 1 });
+      if (outcome.outcome !== 'claimed') expect(outcome).toMatchObject(damaged);
+    });
+    // What a runner does when the answer to its claim was lost.
+    await handBackAll(conn, { project, runner: 'runner-1' });
+    const ref = await claimedOne(conn, project);
+    await withDamaged(key, async () => {
+      const outcome = await finish(conn, ref, { phase: 'Succeeded' });
+      if (outcome.outcome !== 'done') expect(outcome).toMatchObject(damaged);
+    });
+    const again = await finish(conn, ref, { phase: 'Succeeded' });
+    expect(['done', 'fenced']).toContain(again.outcome);
+    expect(await stateOf(conn, project, run)).toMatchObject({ phase: 'Succeeded' });
+    expect(await conn.command('zscore', keysOf(project).out, run)).not.toBeNull();
+    expect(await readCounts(conn, project, 'uid-orders')).toMatchObject({ succeeded: 1, active: 0 });
+  },
+);
+
+test('the log names the keys that are of a wrong type, once a minute', async () => {
+  const log = createCollectedLog();
+  const conn = connectRunStore({ url: store.redis.url, name: 'logged', log });
+  await conn.ready();
+  const project = await newProject(conn);
+  const { run } = keysOf(project);
+  await conn.command('set', run('damaged'), 'of somebody else');
+  for (let times = 0; times < 3; times += 1)
+    expect(await readRun(conn, project, 'damaged')).toMatchObject(damaged);
+  const ref = { project, run: 'damaged', token: 'x' };
+  expect(await advance(conn, ref, { checkpoints: [succeededNode('a')] })).toEqual({ outcome: 'fenced' });
+  const said = log.entries.filter(({ level }) => level === 'error');
+  expect(said.map(({ fields }) => fields)).toEqual([{ keys: [run('damaged')] }]);
+  await conn.close();
+});

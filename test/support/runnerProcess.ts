@@ -1,4 +1,7 @@
-/** A runner as a process of its own, with real beats, so that tests can kill it as nothing in it expects. */
+/**
+ * A runner as a process of its own, with real beats, so that tests can kill it as nothing in it expects. A step that uses the
+ * credential `deadly` ends the process.
+ */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -7,21 +10,31 @@ import { startBeats } from '../../runs/beat.ts';
 import { connectRunStore } from '../../runs/connection.ts';
 import { startTestRunner, type CredentialTable } from './runnerProject.ts';
 
-type Settings = { url: string; project: string; runner: string; credentials: CredentialTable };
+type Settings = {
+  url: string;
+  project: string;
+  runner: string;
+  credentials: CredentialTable;
+  concurrency?: number;
+};
+
+/** What the process can be told to do: to keep its event loop from turning, or to use more memory than it has. */
+export type Order = { busyMs: number } | 'exhaust-memory';
 
 /** A beat every 100 ms; others are dead after 1 s without one. */
 export const QUICK = { everyMs: 100, deadAfterMs: 1_000 };
 
 /** Starts it, and resolves when it claims. */
-export async function spawnRunner(settings: Settings): Promise<ChildProcess> {
-  const child = spawn(process.execPath, [fileURLToPath(import.meta.url), JSON.stringify(settings)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
+export async function spawnRunner(settings: Settings, nodeArgs: string[] = []): Promise<ChildProcess> {
+  const program = [fileURLToPath(import.meta.url), JSON.stringify(settings)];
+  const child = spawn(process.execPath, [...nodeArgs, ...program], {
+    stdio: ['ignore', 'pipe', nodeArgs.length > 0 ? 'ignore' : 'inherit', 'ipc'],
   });
   process.once('exit', () => child.kill('SIGKILL'));
   const ended = once(child, 'exit').then(() => {
     throw new Error('the runner ended before it claimed');
   });
-  await Promise.race([once(createInterface(child.stdout), 'line'), ended]);
+  await Promise.race([once(createInterface(child.stdout!), 'line'), ended]);
   ended.catch(() => undefined);
   return child;
 }
@@ -34,12 +47,36 @@ export async function killRunner(child: ChildProcess): Promise<void> {
 }
 
 async function main(settings: Settings): Promise<void> {
-  const { url, project, runner, credentials } = settings;
+  const { url, project, runner, credentials, concurrency = 50 } = settings;
   const conn = connectRunStore({ url, name: runner });
   await conn.ready();
   const beats = startBeats({ url, project, runner, everyMs: QUICK.everyMs });
-  startTestRunner(conn, project, { runner, credentials, beats, takeover: QUICK });
+  const deadly = {
+    get spec(): never {
+      return process.exit(1);
+    },
+  };
+  startTestRunner(conn, project, {
+    runner,
+    credentials: { ...credentials, deadly },
+    beats,
+    takeover: QUICK,
+    concurrency,
+  });
+  process.on('message', (order: Order) =>
+    order === 'exhaust-memory' ? exhaustMemory() : block(order.busyMs),
+  );
   console.log('claims');
+}
+
+function block(ms: number): void {
+  const end = performance.now() + ms;
+  while (performance.now() < end);
+}
+
+function exhaustMemory(): void {
+  const kept: string[][] = [];
+  for (;;) kept.push(Array.from({ length: 100_000 }, () => Math.random().toString(36)));
 }
 
 if (import.meta.main) await main(JSON.parse(process.argv[2] ?? '') as Settings);

@@ -70,7 +70,7 @@ test('a run that is parked is Waiting, with what it came to and when it goes on,
   expect(await liveRuns(store.conn, project, 'uid-orders')).toEqual([ref.run]);
   const events = await readEvents(store.conn, project, ref.run, { limit: 10 });
   expect(
-    Array.isArray(events) && events.map(({ type, ...event }) => 'phase' in event && event.phase),
+    Array.isArray(events) && events.map((event) => 'phase' in event && event.phase),
   ).toEqual(['Running', 'Waiting', 'Waiting']);
 });
 

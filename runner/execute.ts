@@ -234,7 +234,7 @@ export class RunExecution {
         this.#timers.delete(timer);
         then();
       },
-      Math.min(ms, LONGEST_TIMER_MS),
+      Math.min(Math.max(ms, 0), LONGEST_TIMER_MS),
     );
     this.#timers.add(timer);
   }

@@ -3,7 +3,6 @@
  * store, which takes it as a whole or not at all. Every runner decides the same from the same state.
  */
 import { evaluateCondition } from '../api/cel.ts';
-import { evaluate } from '../api/expression/evaluate.ts';
 import { ExpressionError } from '../api/expression/errors.ts';
 import { nextSteps, type GraphEdge, type NextSteps } from '../api/graph.ts';
 import { StepError } from '../api/reasons.ts';

@@ -300,26 +300,3 @@ test('with a list of namespaces nothing is granted beyond them but who callers a
     WATCH_NAMESPACES: 'shop,office',
   });
 });
-
-test('the gateway can read no Secret; the operator can list none, and changes what makes a runner pool alone', async () => {
-  await apply(await render());
-  const may = async (account: string, ...args: string[]) =>
-    (
-      await kubectl(server, [
-        'auth',
-        'can-i',
-        ...args,
-        '-A',
-        '--as',
-        `system:serviceaccount:${namespace}:${account}`,
-      ]).catch((error: Error) => error.message)
-    ).trim();
-  expect(await may('windlass-operator', 'get', 'secrets')).toBe('yes');
-  expect(await may('windlass-gateway', 'get', 'secrets')).toMatch(/no$/);
-  expect(await may('windlass-operator', 'list', 'secrets')).toMatch(/no$/);
-  for (const kind of ['secrets', 'serviceaccounts', 'deployments', 'roles', 'rolebindings'])
-    for (const verb of ['patch', 'delete']) {
-      expect(await may('windlass-operator', verb, kind)).toMatch(/no$/);
-      expect(await may('windlass-operator', verb, `${kind}/windlass-runner`)).toBe('yes');
-    }
-});

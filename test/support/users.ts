@@ -3,10 +3,15 @@ import { createClient, type KubeClient } from '../../kube/client.ts';
 import type { KubeConnection } from '../../kube/config.ts';
 import { roleBindings, roles, serviceAccounts, type PolicyRule } from '../../kube/resource.ts';
 
-/** A token of the service account. */
-export async function tokenOf(admin: KubeClient, namespace: string, name: string): Promise<string> {
+/** A token of the service account; `spec` is that of the TokenRequest. */
+export async function tokenOf(
+  admin: KubeClient,
+  namespace: string,
+  name: string,
+  spec: object = {},
+): Promise<string> {
   const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`;
-  const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} };
+  const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec };
   const answer = (await admin.raw('POST', path, { body })) as { status: { token: string } };
   return answer.status.token;
 }

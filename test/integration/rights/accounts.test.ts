@@ -1,0 +1,246 @@
+/** What the accounts of the programs may do, with the chart's roles and policies on a real API server. */
+import { request } from 'node:https';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createClient, type KubeClient } from '../../../kube/client.ts';
+import {
+  leases,
+  namespacedResource,
+  namespaces,
+  roleBindings,
+  roles,
+  serviceAccounts,
+  subjectAccessReviews,
+  type KubeObject,
+} from '../../../kube/resource.ts';
+import { poolRole, poolRoleBinding, poolServiceAccount } from '../../../operator/project/manifests.ts';
+import { startApiServer, type ApiServer } from '../../support/apiserver.ts';
+import { applyChart } from '../../support/chart.ts';
+import { installCrds } from '../../support/crds.ts';
+import { pollUntil } from '../../support/poll.ts';
+import { connectionOf, createUser, tokenOf } from '../../support/users.ts';
+
+const SYSTEM = 'windlass-system';
+const PROJECT = 'shop';
+const OPERATOR = `system:serviceaccount:${SYSTEM}:windlass-operator`;
+const GATEWAY = `system:serviceaccount:${SYSTEM}:windlass-gateway`;
+const RUNNER = `system:serviceaccount:${PROJECT}:windlass-runner`;
+const RUNS = '/apis/windlass.dev/v1alpha1/namespaces/shop/workflowruns';
+const pods = namespacedResource<KubeObject>('', 'v1', 'Pod', 'pods');
+
+let server: ApiServer;
+let admin: KubeClient;
+
+beforeAll(async () => {
+  server = await startApiServer();
+  admin = createClient(server.connection, { fieldManager: 'test' });
+  await installCrds(admin);
+  for (const name of [SYSTEM, PROJECT, 'other']) await admin.create(namespaces, { metadata: { name } });
+  const templates = ['admission', 'flow-control', 'gateway', 'gateway-rbac', 'operator', 'operator-rbac'];
+  await applyChart(server, SYSTEM, { templates });
+  await admin.apply(serviceAccounts, poolServiceAccount(PROJECT));
+  await admin.apply(roles, poolRole(PROJECT, ['smtp', 'llm']));
+  await admin.apply(roleBindings, poolRoleBinding(PROJECT));
+});
+afterAll(async () => {
+  await admin?.close();
+  await server?.stop();
+});
+
+type Asked = { verb: string; group?: string; resource: string; name?: string; namespace?: string };
+
+/** What RBAC says. */
+async function may(user: string, { group = '', namespace = PROJECT, ...rest }: Asked): Promise<boolean> {
+  const review = await admin.create(subjectAccessReviews, {
+    spec: { user, resourceAttributes: { group, namespace, ...rest } },
+  });
+  return review.status?.allowed === true;
+}
+
+/** Of these questions those that are answered with yes, as `verb name in namespace`. */
+async function allowed(user: string, questions: Asked[]): Promise<string[]> {
+  const answers = await Promise.all(questions.map((question) => may(user, question)));
+  return questions.flatMap(({ verb, name = '*', namespace = PROJECT }, index) =>
+    answers[index] ? [`${verb} ${name} in ${namespace}`] : [],
+  );
+}
+
+const secrets = (
+  verbs: string[],
+  names: (string | undefined)[],
+  where = [PROJECT, 'other', SYSTEM],
+): Asked[] =>
+  where.flatMap((namespace) =>
+    verbs.flatMap((verb) =>
+      names.map((name) => ({ verb, resource: 'secrets', namespace, ...(name !== undefined && { name }) })),
+    ),
+  );
+const READ = ['get', 'list', 'watch'];
+const WRITE = ['create', 'update', 'patch', 'delete', 'deletecollection'];
+
+test('a runner can read the Secrets that credentials of its project name, and no other', async () => {
+  const names = [undefined, 'smtp', 'llm', 'windlass-runner', 'windlass-run-store', 'other'];
+  expect(await allowed(RUNNER, secrets([...READ, ...WRITE], names))).toEqual([
+    'get smtp in shop',
+    'get llm in shop',
+  ]);
+});
+
+test('the gateway can read no Secret but those that verify webhooks, and write none', async () => {
+  const names = [undefined, 'smtp', 'windlass-runner', 'windlass-run-store', 'other'];
+  expect(await allowed(GATEWAY, secrets([...READ, ...WRITE], names))).toEqual([]);
+  expect(await allowed(GATEWAY, secrets(WRITE, ['windlass-webhooks']))).toEqual([]);
+});
+
+test('the operator gets Secrets by name, lists none, and changes those alone that it makes', async () => {
+  const everywhere = [undefined, 'smtp', 'windlass-run-store'];
+  const verbs = ['list', 'watch', 'update', 'patch', 'delete', 'deletecollection'];
+  expect(await allowed(OPERATOR, secrets(verbs, everywhere))).toEqual([]);
+  expect(await may(OPERATOR, { verb: 'get', resource: 'secrets', name: 'smtp' })).toBe(true);
+});
+
+test('the operator changes of what makes a runner pool nothing that has another name', async () => {
+  const kinds: [string, string][] = [
+    ['', 'secrets'],
+    ['', 'serviceaccounts'],
+    ['apps', 'deployments'],
+    ['rbac.authorization.k8s.io', 'roles'],
+    ['rbac.authorization.k8s.io', 'rolebindings'],
+    ['networking.k8s.io', 'networkpolicies'],
+    ['policy', 'poddisruptionbudgets'],
+  ];
+  for (const [group, resource] of kinds) {
+    const of = (name: string) => ['patch', 'delete'].map((verb) => ({ verb, group, resource, name }));
+    expect(await allowed(OPERATOR, of('another'))).toEqual([]);
+    expect(await allowed(OPERATOR, of('windlass-runner'))).toHaveLength(2);
+  }
+});
+
+test('nobody but the operator writes a route, and runners write no credential and no workflow', async () => {
+  const of = (resource: string): Asked[] =>
+    WRITE.map((verb) => ({ verb, group: 'windlass.dev', resource, name: 'one' }));
+  for (const user of [GATEWAY, RUNNER])
+    for (const resource of ['webhookroutes', 'workflows', 'credentials'])
+      expect(await allowed(user, of(resource))).toEqual([]);
+  expect(await allowed(OPERATOR, [...of('workflows'), ...of('credentials')])).toEqual([]);
+});
+
+/** A token as kubelet gives it to a pod of the gateway. */
+async function gatewayOf(pod: string): Promise<KubeClient> {
+  const spec = {
+    serviceAccountName: 'windlass-gateway',
+    containers: [{ name: 'gateway', image: 'windlass' }],
+  };
+  const { metadata } = await admin.create(pods, { metadata: { name: pod, namespace: SYSTEM }, spec });
+  const boundObjectRef = { apiVersion: 'v1', kind: 'Pod', name: pod, uid: metadata.uid };
+  const token = await tokenOf(admin, SYSTEM, 'windlass-gateway', { boundObjectRef });
+  return createClient(connectionOf(server.connection, token), { fieldManager: 'gateway' });
+}
+
+test('a replica of the gateway writes its own Lease and no other', async () => {
+  await admin.create(leases, { metadata: { name: 'windlass-operator', namespace: SYSTEM }, spec: {} });
+  const gateway = await gatewayOf('one');
+  const write = (name: string, who = gateway) =>
+    who.apply(leases, { metadata: { name, namespace: SYSTEM }, spec: { holderIdentity: name } }).then(
+      () => 'written',
+      (error: Error) => error.message,
+    );
+  const refused = 'a replica of the gateway may write its own Lease alone';
+  await pollUntil('the policy in effect', async () => (await write('windlass-operator')).includes(refused), {
+    timeoutMs: 20_000,
+  });
+  expect(await write('windlass-gateway-one')).toBe('written');
+  expect(await write('windlass-gateway-two')).toContain(refused);
+  const remove = (name: string) => gateway.delete(leases, { name, namespace: SYSTEM });
+  await expect(remove('windlass-operator')).rejects.toThrow(refused);
+  expect(await remove('windlass-gateway-one')).toBe(true);
+  // Without a pod, as outside of a cluster, the beginning of the name decides.
+  const token = await tokenOf(admin, SYSTEM, 'windlass-gateway');
+  const outside = createClient(connectionOf(server.connection, token), { fieldManager: 'gateway' });
+  expect(await write('windlass-gateway-two', outside)).toBe('written');
+  expect(await write('windlass-operator', outside)).toContain(refused);
+  await Promise.all([gateway.close(), outside.close()]);
+});
+
+type Call = { method: string; path: string; body?: object; headers?: Record<string, string> };
+
+/** The name of the FlowSchema under which the API server took the request. */
+async function flowSchemaOf(
+  token: string | undefined,
+  { method, path, body, headers }: Call,
+): Promise<string> {
+  const { cert, key } = server.connection.auth;
+  const options = {
+    method,
+    ca: server.connection.ca,
+    agent: false as const,
+    ...(token === undefined && { cert, key }),
+    headers: {
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      'content-type': method === 'PATCH' ? 'application/json-patch+json' : 'application/json',
+      ...headers,
+    },
+  };
+  const uid = await new Promise((resolve, reject) => {
+    const sent = request(server.url + path, options, (response) => {
+      response.resume();
+      resolve(response.headers['x-kubernetes-pf-flowschema-uid']);
+    });
+    sent.on('error', reject);
+    sent.end(body && JSON.stringify(body));
+  });
+  const list = (await admin.raw('GET', '/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas')) as {
+    items: KubeObject[];
+  };
+  return list.items.find(({ metadata }) => metadata.uid === uid)?.metadata.name ?? 'none';
+}
+
+test('what runners record and the gateway asks goes through a level of its own, and nobody else does', async () => {
+  const [runner, gateway, operator] = await Promise.all([
+    tokenOf(admin, PROJECT, 'windlass-runner'),
+    tokenOf(admin, SYSTEM, 'windlass-gateway'),
+    tokenOf(admin, SYSTEM, 'windlass-operator'),
+  ]);
+  const person = { 'impersonate-user': 'jane', 'impersonate-group': 'system:authenticated' };
+  const record: Call = { method: 'POST', path: RUNS, body: {} };
+  await pollUntil(
+    'the schemas in effect',
+    async () => (await flowSchemaOf(runner, record)) === 'windlass-runners',
+    { timeoutMs: 20_000 },
+  );
+  expect(await flowSchemaOf(runner, { method: 'PATCH', path: `${RUNS}/one/status`, body: [] })).toBe(
+    'windlass-runners',
+  );
+  const review = '/apis/authentication.k8s.io/v1/tokenreviews';
+  expect(await flowSchemaOf(gateway, { method: 'POST', path: review, body: {} })).toBe('windlass-gateway');
+  const access = '/apis/authorization.k8s.io/v1/subjectaccessreviews';
+  expect(await flowSchemaOf(gateway, { method: 'POST', path: access, body: {} })).toBe('windlass-gateway');
+  expect(await flowSchemaOf(operator, record)).toBe('windlass-operator');
+  expect(await flowSchemaOf(undefined, { ...record, headers: person })).toBe('global-default');
+  expect(await flowSchemaOf(undefined, { method: 'GET', path: RUNS, headers: person })).toBe(
+    'global-default',
+  );
+  // Its Lease and its routes are what others wait for.
+  const lease = `/apis/coordination.k8s.io/v1/namespaces/${SYSTEM}/leases/one`;
+  expect(await flowSchemaOf(gateway, { method: 'DELETE', path: lease })).not.toBe('windlass-gateway');
+});
+
+test('the level is limited, and lends more than it borrows', async () => {
+  const path = '/apis/flowcontrol.apiserver.k8s.io/v1/prioritylevelconfigurations/windlass';
+  expect(await admin.raw('GET', path)).toMatchObject({
+    spec: {
+      type: 'Limited',
+      limited: { nominalConcurrencyShares: 10, limitResponse: { type: 'Queue' }, borrowingLimitPercent: 50 },
+    },
+  });
+});
+
+test('a user of one project has no rights in another by an account of the same name', async () => {
+  const stranger = await createUser(admin, server.connection, {
+    namespace: 'other',
+    name: 'windlass-runner',
+    rules: poolRole('other', ['smtp']).rules ?? [],
+  });
+  const user = 'system:serviceaccount:other:windlass-runner';
+  expect(await allowed(user, secrets(READ, ['smtp', 'llm'], [PROJECT]))).toEqual([]);
+  await stranger.close();
+});

@@ -1,9 +1,10 @@
 /** How an answer leaves: counted by class of route, with the headers that its status needs, a problem in one form. */
 import { randomUUID } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
-import type { Log } from '../kube/log.ts';
 import { hasMuchToCome, lingerAfterAnswer } from './body.ts';
-import type { RouteClass, Metrics } from './metrics.ts';
+import type { GatewayDeps } from './deps.ts';
+import type { RefusalReason } from './limits/refusals.ts';
+import type { RouteClass } from './metrics.ts';
 import { PROBLEM_TYPE, problemBody, problemOf, type ProblemCode } from './problems.ts';
 
 export const JSON_TYPE = 'application/json';
@@ -27,11 +28,23 @@ export type Answers = {
   count: (status: number) => void;
 };
 
-export function createAnswers(metrics: Metrics, route: RouteClass, log: Log): Answers {
+/** The problems that come of a limit, by what the metrics call it. */
+const LIMITED: Partial<Record<ProblemCode, RefusalReason>> = {
+  'too-large': 'body-size',
+  'event-too-large': 'event-size',
+  overloaded: 'in-flight-bytes',
+};
+
+type AnswersDeps = Pick<GatewayDeps, 'metrics' | 'log' | 'leaving'> & {
+  limits: Pick<GatewayDeps['limits'], 'refused'>;
+};
+
+export function createAnswers({ metrics, log, leaving, limits }: AnswersDeps, route: RouteClass): Answers {
   const answered = metrics.answered(route);
 
   function send(reply: FastifyReply, status: number, type: string, body: string): void {
     count(status);
+    if (leaving.aborted) reply.header('connection', 'close');
     reply.code(status).header('content-type', type).send(body);
   }
 
@@ -46,8 +59,10 @@ export function createAnswers(metrics: Metrics, route: RouteClass, log: Log): An
       ...(options.retryAfter !== undefined && { 'retry-after': String(options.retryAfter) }),
       ...(options.allow !== undefined && { allow: options.allow }),
     });
+    const reason = LIMITED[code];
+    if (reason !== undefined) limits.refused[reason] += 1;
     const { raw } = reply.request;
-    if (code === 'too-large' || hasMuchToCome(raw)) {
+    if (reason !== undefined || hasMuchToCome(raw)) {
       reply.header('connection', 'close');
       lingerAfterAnswer(raw);
     }

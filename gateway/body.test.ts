@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest';
 import { hasBody, isJsonType, refuseByHeaders } from './body.ts';
+import { createInFlight } from './limits/inFlight.ts';
+import { createLimits } from './limits/limits.ts';
+import { limitSettings } from './limits/settings.ts';
+
+const limits = { ...createLimits(limitSettings.parse({ bodyBytes: 1_048_576 }), []), eventBytes: 1_000 };
 
 test.each([
   'application/json',
@@ -34,20 +39,29 @@ test.each([
 const json = { 'content-type': 'application/json' };
 
 test('what is compressed is refused, whatever it is declared as', () => {
-  expect(refuseByHeaders({ ...json, 'content-encoding': 'gzip' }, 10)).toBe('unsupported-media-type');
-  expect(refuseByHeaders({ ...json, 'content-encoding': 'identity' }, 10)).toBe('unsupported-media-type');
+  expect(refuseByHeaders({ ...json, 'content-encoding': 'gzip' }, limits)).toBe('unsupported-media-type');
+  expect(refuseByHeaders({ ...json, 'content-encoding': 'identity' }, limits)).toBe('unsupported-media-type');
 });
 
 test('the limit itself is accepted, one byte more is not', () => {
-  expect(refuseByHeaders({ ...json, 'content-length': '10' }, 10)).toBeUndefined();
-  expect(refuseByHeaders({ ...json, 'content-length': '11' }, 10)).toBe('too-large');
-  expect(refuseByHeaders({ ...json, 'transfer-encoding': 'chunked' }, 10)).toBeUndefined();
+  expect(refuseByHeaders({ ...json, 'content-length': '1000' }, limits)).toBeUndefined();
+  expect(refuseByHeaders({ ...json, 'content-length': '1001' }, limits)).toBe('event-too-large');
+  expect(refuseByHeaders({ ...json, 'transfer-encoding': 'chunked' }, limits)).toBeUndefined();
 });
 
 test('the type is judged before the length', () => {
-  expect(refuseByHeaders({ 'content-type': 'text/plain', 'content-length': '11' }, 10)).toBe(
+  expect(refuseByHeaders({ 'content-type': 'text/plain', 'content-length': '11' }, limits)).toBe(
     'unsupported-media-type',
   );
+});
+
+test('a length that there is no room for now is refused before a byte of it is read', () => {
+  const inFlight = createInFlight(2_000_000, 1_000_000);
+  inFlight.open()?.growTo(999_999);
+  inFlight.open()?.growTo(500_000);
+  const full = { ...limits, eventBytes: 1_000_000, inFlight };
+  expect(refuseByHeaders({ ...json, 'content-length': '999999' }, full)).toBe('overloaded');
+  expect(refuseByHeaders({ ...json, 'content-length': '900' }, full)).toBeUndefined();
 });
 
 test('a request has a body if it says so', () => {

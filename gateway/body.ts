@@ -3,18 +3,26 @@
  * than the limit are kept.
  */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { Hold } from './limits/inFlight.ts';
+import type { Limits } from './limits/limits.ts';
 
-export type BodyRefusal = 'unsupported-media-type' | 'too-large';
+export type BodyRefusal = 'unsupported-media-type' | 'too-large' | 'event-too-large' | 'overloaded';
 
 const MAX_CACHED_TYPES = 64;
 const knownTypes = new Map<string, boolean>();
 
-/** Refuses what is not declared as JSON in UTF-8, what is compressed, and what says to be longer than the limit. */
-export function refuseByHeaders(headers: IncomingHttpHeaders, limit: number): BodyRefusal | undefined {
+/** Refuses what is not declared as JSON in UTF-8, what is compressed, and what says to be longer than there is room for. */
+export function refuseByHeaders(
+  headers: IncomingHttpHeaders,
+  { settings, eventBytes, inFlight }: Pick<Limits, 'settings' | 'eventBytes' | 'inFlight'>,
+): BodyRefusal | undefined {
   if (headers['content-encoding'] !== undefined || !isJsonType(headers['content-type'])) {
     return 'unsupported-media-type';
   }
-  return Number(headers['content-length'] ?? 0) > limit ? 'too-large' : undefined;
+  const length = Number(headers['content-length'] ?? 0);
+  if (length > settings.bodyBytes) return 'too-large';
+  if (length > eventBytes) return 'event-too-large';
+  return inFlight.fits(length) ? undefined : 'overloaded';
 }
 
 /** Whether a body comes with the request at all (RFC 9112, section 6.3). */
@@ -41,35 +49,72 @@ function readType(contentType: string): boolean {
   });
 }
 
-export type Body = { outcome: 'read'; bytes: Uint8Array } | { outcome: 'too-large' } | { outcome: 'aborted' };
+export type Body =
+  | { outcome: 'read'; bytes: Uint8Array }
+  | { outcome: 'too-large' }
+  | { outcome: 'overloaded' }
+  | { outcome: 'aborted' };
+
+const NOTHING = Buffer.alloc(0);
+/** The least that is set aside for a body that comes in pieces. */
+const FIRST_ROOM = 4_096;
 
 /**
- * Reads the body. A caller that waits for "100 Continue" is told now, not before its headers were judged. Beyond the
- * limit reading stops: the answer must close the connection, since the rest of the body is still to come.
+ * Reads the body, as far as `hold` grants room for it. A caller that waits for "100 Continue" is told now, not before its
+ * headers were judged. Beyond the limit reading stops: the answer must close the connection, since the rest of the body
+ * is still to come.
  */
-export function readBody(request: IncomingMessage, response: ServerResponse, limit: number): Promise<Body> {
+export function readBody(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { limit, hold }: { limit: number; hold: Hold },
+): Promise<Body> {
   if (request.destroyed) return Promise.resolve({ outcome: 'aborted' });
   if (request.headers.expect !== undefined) response.writeContinue();
   return new Promise((resolve) => {
-    const chunks: Buffer[] = [];
+    let bytes: Buffer = NOTHING;
     let length = 0;
-    request.on('data', (chunk: Buffer) => {
-      length += chunk.length;
-      if (length <= limit) {
-        chunks.push(chunk);
-        return;
-      }
+    const stop = (outcome: 'too-large' | 'overloaded'): void => {
+      request.removeAllListeners('data');
       request.pause();
-      resolve({ outcome: 'too-large' });
+      resolve({ outcome });
+    };
+    request.on('data', (chunk: Buffer) => {
+      const total = length + chunk.length;
+      if (total > limit) return stop('too-large');
+      if (length === 0 && hold.growTo(total)) bytes = chunk;
+      else {
+        // Pieces are put together as they come: kept apart, bytes that come one by one would take a hundred times their room.
+        const roomy = total <= bytes.length ? bytes : moreRoom(bytes, { length, total, limit, hold });
+        if (roomy === undefined) return stop('overloaded');
+        chunk.copy(roomy, length);
+        bytes = roomy;
+      }
+      length = total;
     });
     request.on('end', () => {
-      const [first] = chunks;
-      resolve({ outcome: 'read', bytes: chunks.length === 1 && first ? first : Buffer.concat(chunks) });
+      resolve({ outcome: 'read', bytes: length === bytes.length ? bytes : bytes.subarray(0, length) });
     });
     // 'close' comes also after 'end', and then changes nothing.
     request.on('close', () => resolve({ outcome: 'aborted' }));
     request.on('error', () => resolve({ outcome: 'aborted' }));
   });
+}
+
+/** What a body that outgrew its limit while it came in is told. */
+export function tooLarge({ settings, eventBytes }: Pick<Limits, 'settings' | 'eventBytes'>): BodyRefusal {
+  return settings.bodyBytes > eventBytes ? 'event-too-large' : 'too-large';
+}
+
+type Growth = { length: number; total: number; limit: number; hold: Hold };
+
+/** A buffer with what is in the old one and room for the new total; undefined if there is no room. */
+function moreRoom(bytes: Buffer, { length, total, limit, hold }: Growth): Buffer | undefined {
+  const size = Math.min(Math.max(total, bytes.length * 2, FIRST_ROOM), limit);
+  if (!hold.growTo(size)) return undefined;
+  const roomy = Buffer.allocUnsafeSlow(size);
+  bytes.copy(roomy, 0, 0, length);
+  return roomy;
 }
 
 /** A body that is not read is passed over up to this length, so that the connection can be used again. */

@@ -9,7 +9,8 @@ test('what is left out or empty has a default', () => {
     INTERNAL_PORT: 8081,
     METRICS_PORT: 9090,
     WATCH_NAMESPACES: [],
-    BODY_LIMIT: 1_048_576,
+    LIMITS: { bodyBytes: 1_048_576, jsonDepth: 64, perAddress: { requestsPerSecond: 0 } },
+    TRUSTED_PROXIES: [],
   });
 });
 
@@ -18,6 +19,25 @@ test('namespaces are a list with commas', () => {
     'shop',
     'blog',
   ]);
+});
+
+test('a limit is named where it stands, and an unknown one is no limit', () => {
+  const read = (LIMITS: string) => () => readConfig({ ...LEAST, LIMITS });
+  expect(read('{"bodyBytes":2048,"perRoute":{"requestsPerSecond":5}}')().LIMITS).toMatchObject({
+    bodyBytes: 2_048,
+    perRoute: { requestsPerSecond: 5, burst: 0 },
+    connections: 4_000,
+  });
+  expect(read('{"perRoute":{"burst":-1}}')).toThrow(/LIMITS\.perRoute\.burst/);
+  expect(read('{"bodybytes":2048}')).toThrow(/LIMITS/);
+  expect(read('4')).toThrow(/LIMITS/);
+  expect(read('{')).toThrow(/LIMITS/);
+});
+
+test('proxies are addresses and networks', () => {
+  const read = (TRUSTED_PROXIES: string) => () => readConfig({ ...LEAST, TRUSTED_PROXIES });
+  expect(read('10.0.0.0/8, fd00::/8')().TRUSTED_PROXIES).toEqual(['10.0.0.0/8', 'fd00::/8']);
+  expect(read('ingress')).toThrow(/TRUSTED_PROXIES/);
 });
 
 test('everything that makes no sense is named, and no value is shown', () => {

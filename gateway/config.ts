@@ -1,8 +1,25 @@
 /** What the gateway is told from outside: its environment, read once and checked. A value that makes no sense stops it. */
 import * as z from 'zod';
+import { isNetwork } from './limits/addresses.ts';
+import { limitSettings } from './limits/settings.ts';
 
 const port = (fallback: number) => z.coerce.number().int().min(0).max(65_535).default(fallback);
 const seconds = (fallback: number) => z.coerce.number().min(0).max(600).default(fallback);
+
+function readLimits(text: string, context: z.RefinementCtx): z.infer<typeof limitSettings> {
+  const parsed = limitSettings.safeParse(jsonOrNothing(text) ?? null);
+  if (parsed.success) return parsed.data;
+  for (const { path, message } of parsed.error.issues) context.addIssue({ code: 'custom', path, message });
+  return z.NEVER;
+}
+
+function jsonOrNothing(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
 
 const environment = z.object({
   /** The pod's name, which its Lease bears. */
@@ -29,8 +46,14 @@ const environment = z.object({
   METRICS_PORT: port(9090),
   /** The address that the listeners bind to. Left out: all, IPv6 and IPv4. */
   BIND_ADDRESS: z.string().min(1).optional(),
-  /** The longest body that is accepted, in bytes. */
-  BODY_LIMIT: z.coerce.number().int().min(1_024).max(8_388_608).default(1_048_576),
+  /** What is taken at most, as a JSON object. What is left out has its default. */
+  LIMITS: z.string().default('{}').transform(readLimits),
+  /** Proxies whose X-Forwarded-For is believed, addresses and networks with commas between them. Left out: nobody's. */
+  TRUSTED_PROXIES: z
+    .string()
+    .transform((text) => text.split(',').flatMap((network) => network.trim() || []))
+    .refine((networks) => networks.every(isNetwork), 'must be addresses or networks such as 10.0.0.0/8')
+    .default([]),
   /** How long requests are still taken after SIGTERM, while connections are asked to close. */
   DRAIN_SECONDS: seconds(3),
   /** How long callers that wait for an answer are waited for after that. */

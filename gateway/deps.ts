@@ -5,6 +5,7 @@ import type { RunStoreConnection } from '../runs/connection.ts';
 import type { ReplyWaiter } from '../runs/reply.ts';
 import type { Health } from './health.ts';
 import type { Access } from './internal/access.ts';
+import type { Limits } from './limits/limits.ts';
 import type { Metrics, Open } from './metrics.ts';
 import type { RouteTable } from './routes.ts';
 
@@ -19,8 +20,9 @@ export type GatewayDeps = {
   metrics: Metrics;
   /** How much is open, for the metrics. */
   open: Open;
-  /** The longest body, in bytes. */
-  bodyLimit: number;
+  limits: Limits;
+  /** Aborted when this replica is told to go: answers end their connections from then on. */
+  leaving: AbortSignal;
   /** Aborted when the listeners close: streams end then. */
   closing: AbortSignal;
   log: Log;

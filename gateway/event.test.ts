@@ -25,8 +25,14 @@ test('only admitted headers become part of the event', () => {
 
 test('Idempotency-Key names the event, or else the header that the workflow names', () => {
   const both = { 'idempotency-key': 'k', 'x-delivery': 'd' };
-  expect(eventKey(both, 'x-delivery')).toEqual({ outcome: 'key', key: 'k' });
-  expect(eventKey({ 'x-delivery': 'd' }, 'x-delivery')).toEqual({ outcome: 'key', key: 'd' });
+  expect(eventKey(both, { dedupe: 'x-delivery' })).toEqual({ outcome: 'key', key: 'k' });
+  expect(eventKey({ 'x-delivery': 'd' }, { dedupe: 'x-delivery' })).toEqual({ outcome: 'key', key: 'd' });
+  const all = { ...both, 'webhook-id': 'm' };
+  expect(eventKey(all, { delivery: 'webhook-id', dedupe: 'x-delivery' })).toEqual({
+    outcome: 'key',
+    key: 'm',
+  });
+  expect(eventKey(both, { delivery: 'webhook-id' })).toEqual({ outcome: 'key', key: 'k' });
   expect(eventKey({ 'x-delivery': 'd' })).toEqual({ outcome: 'none' });
 });
 

@@ -31,10 +31,16 @@ export type EventKey = { outcome: 'none' } | { outcome: 'key'; key: string } | {
 
 const NO_KEY: EventKey = { outcome: 'none' };
 
-/** The key that the sender gave: `Idempotency-Key`, or else the header that the workflow names. */
-export function eventKey(headers: IncomingHttpHeaders, dedupeHeader?: string): EventKey {
-  const named = dedupeHeader === undefined ? undefined : headerText(headers, dedupeHeader);
-  const key = headerText(headers, 'idempotency-key') ?? named;
+/**
+ * The key that the sender gave: the delivery id of the scheme that the caller was verified by (which with Standard Webhooks
+ * is signed, so that nobody can give a copy another one), else `Idempotency-Key`, else the header that the workflow names.
+ */
+export function eventKey(
+  headers: IncomingHttpHeaders,
+  named: { delivery?: string | undefined; dedupe?: string | undefined } = {},
+): EventKey {
+  const text = (name: string | undefined) => (name === undefined ? undefined : headerText(headers, name));
+  const key = text(named.delivery) ?? text('idempotency-key') ?? text(named.dedupe);
   if (key === undefined) return NO_KEY;
   return key.length === 0 || key.length > MAX_KEY ? { outcome: 'bad' } : { outcome: 'key', key };
 }

@@ -15,7 +15,7 @@ export async function listen(app: FastifyInstance, port: number, host: string | 
 }
 
 export type CloseOptions = {
-  /** How long requests are still taken. */
+  /** How long requests are still taken, each with an answer that ends its connection. */
   drainMs: number;
   /** How long answers that are under way are waited for after that. */
   closeMs: number;
@@ -23,20 +23,24 @@ export type CloseOptions = {
   onDrained: () => void;
 };
 
+/** How often connections that were answered are looked for. */
+const LOOK_MS = 50;
+
 /**
- * Tells every client that is served to close its connection, goes on serving for the drain, then closes: idle connections
- * at once, the others when they are answered, or when the time is over.
+ * Goes on serving for the drain, while whoever sends requests here learns that it should not (an aborted
+ * `GatewayDeps.leaving` ends each connection with its next answer). Then closes: idle connections at once, the others when
+ * they are answered, or when the time is over.
  */
 export async function closeGently(apps: FastifyInstance[], options: CloseOptions): Promise<void> {
-  for (const { server } of apps) {
-    server.prependListener('request', (_request, response) => response.setHeader('connection', 'close'));
-  }
   await sleep(options.drainMs);
   options.onDrained();
   const overdue = setTimeout(
     () => apps.forEach(({ server }) => server.closeAllConnections()),
     options.closeMs,
   );
+  // An answer that had begun before may leave its connection open.
+  const answered = setInterval(() => apps.forEach(({ server }) => server.closeIdleConnections()), LOOK_MS);
   await Promise.all(apps.map((app) => app.close()));
+  clearInterval(answered);
   clearTimeout(overdue);
 }

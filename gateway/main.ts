@@ -10,6 +10,7 @@ import { gatewayConfig } from './config.ts';
 import type { GatewayDeps } from './deps.ts';
 import { followRoutes } from './follow.ts';
 import { createHealth } from './health.ts';
+import { createLimits } from './limits/limits.ts';
 import { createAccess } from './internal/access.ts';
 import { closeGently, listen } from './listen.ts';
 import { createMetrics } from './metrics.ts';
@@ -49,10 +50,13 @@ const health = createHealth({
   draining: () => stopping.signal.aborted,
 });
 const open = { waiters: 0, streams: 0 };
+const limits = createLimits(config.LIMITS, config.TRUSTED_PROXIES);
 const metrics = createMetrics({
   routes: routes.size,
   routesAgeSeconds: () => (health.synced() ? followed.ageMs() / 1_000 : undefined),
   open,
+  refused: limits.refused,
+  inFlightBytes: limits.inFlight.bytes,
 });
 const deps: GatewayDeps = {
   routes,
@@ -63,7 +67,8 @@ const deps: GatewayDeps = {
   health,
   metrics,
   open,
-  bodyLimit: config.BODY_LIMIT,
+  limits,
+  leaving: stopping.signal,
   closing: closing.signal,
   log,
 };

@@ -3,6 +3,7 @@
  * is an addition to a number; the text is made when somebody asks for it.
  */
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import { REFUSAL_REASONS, type Refusals } from './limits/refusals.ts';
 
 const ROUTE_CLASSES = ['webhook', 'execute', 'run', 'events', 'other'] as const;
 export type RouteClass = (typeof ROUTE_CLASSES)[number];
@@ -13,6 +14,10 @@ export type Observed = {
   /** Seconds since the API server last showed that no route is missing; undefined before the first time. */
   routesAgeSeconds: () => number | undefined;
   open: Open;
+  /** What the limits refused. */
+  refused: Refusals;
+  /** Bytes of requests that are being received, checked and stored. */
+  inFlightBytes: () => number;
 };
 
 /** What is open now. */
@@ -24,8 +29,12 @@ export type Metrics = {
   answered: (route: RouteClass) => Float64Array;
   /** Seconds from the last byte of an event to its place in the run store. */
   acceptSeconds: Histogram;
+  /** Calls of webhooks that were not let in, by reason. */
+  unverified: Counter<'reason'>;
   /** Asks the API server who a caller is and what it may do, by kind and outcome. */
   reviews: Counter<'kind' | 'outcome'>;
+  /** The open connections of each listener, to be added up. */
+  connections: (() => number)[];
 };
 
 const HIGHEST_STATUS = 600;
@@ -35,8 +44,10 @@ export function createMetrics(observed: Observed): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const counts = new Map(ROUTE_CLASSES.map((route) => [route, new Float64Array(HIGHEST_STATUS)]));
+  const connections: Metrics['connections'] = [];
   registerRequests(registry, counts);
-  registerGauges(registry, observed);
+  registerRefusals(registry, observed.refused);
+  registerGauges(registry, observed, connections);
   return {
     registry,
     answered: (route) => counts.get(route) ?? new Float64Array(HIGHEST_STATUS),
@@ -46,13 +57,35 @@ export function createMetrics(observed: Observed): Metrics {
       buckets: ACCEPT_BUCKETS,
       registers: [registry],
     }),
+    unverified: new Counter({
+      name: 'windlass_gateway_unverified_total',
+      help: 'Calls of webhooks whose caller was not verified, by reason.',
+      labelNames: ['reason'],
+      registers: [registry],
+    }),
     reviews: new Counter({
       name: 'windlass_gateway_reviews_total',
       help: 'Questions to the API server about callers, by kind and outcome.',
       labelNames: ['kind', 'outcome'],
       registers: [registry],
     }),
+    connections,
   };
+}
+
+function registerRefusals(registry: Registry, refused: Refusals): void {
+  registry.registerMetric(
+    new Counter({
+      name: 'windlass_gateway_refused_total',
+      help: 'What a limit of the gateway refused, by reason.',
+      labelNames: ['reason'],
+      registers: [],
+      collect() {
+        this.reset();
+        for (const reason of REFUSAL_REASONS) this.inc({ reason }, refused[reason]);
+      },
+    }),
+  );
 }
 
 function registerRequests(registry: Registry, counts: Map<RouteClass, Float64Array>): void {
@@ -74,7 +107,7 @@ function registerRequests(registry: Registry, counts: Map<RouteClass, Float64Arr
   );
 }
 
-function registerGauges(registry: Registry, observed: Observed): void {
+function registerGauges(registry: Registry, observed: Observed, connections: Metrics['connections']): void {
   const gauge = (name: string, help: string, read: () => number | undefined) =>
     new Gauge({
       name,
@@ -89,6 +122,14 @@ function registerGauges(registry: Registry, observed: Observed): void {
     'windlass_gateway_routes_age_seconds',
     'Time since the API server last showed that no route is missing.',
     observed.routesAgeSeconds,
+  );
+  gauge('windlass_gateway_connections', 'Open connections of all listeners.', () =>
+    connections.reduce((sum, open) => sum + open(), 0),
+  );
+  gauge(
+    'windlass_gateway_in_flight_bytes',
+    'Bytes of requests that are being received, checked and stored.',
+    observed.inFlightBytes,
   );
   gauge('windlass_gateway_waiters', 'Callers that wait for a run.', () => observed.open.waiters);
   gauge('windlass_gateway_event_streams', 'Open streams of live events.', () => observed.open.streams);

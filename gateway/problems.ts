@@ -39,6 +39,11 @@ export const PROBLEMS = {
     detail: 'Send "Authorization: Bearer" with a token that the cluster accepts.',
     headers: { 'www-authenticate': 'Bearer realm="windlass"' },
   },
+  unverified: {
+    status: 401,
+    title: 'The caller is not verified',
+    detail: 'Sign the request, or send the credentials, as the owner of the workflow says.',
+  },
   forbidden: {
     status: 403,
     title: 'Not allowed',
@@ -68,7 +73,8 @@ export const PROBLEMS = {
   'request-timeout': {
     status: 408,
     title: 'The request took too long',
-    detail: 'Send the headers within 5 seconds and the whole request within 10.',
+    detail:
+      'Send the headers within 5 seconds and the whole request within 10, if the installation sets no other times.',
   },
   inactive: {
     status: 409,
@@ -78,7 +84,13 @@ export const PROBLEMS = {
   'too-large': {
     status: 413,
     title: 'The body is too large',
-    detail: 'Send less, or a reference to where the data is.',
+    detail:
+      'A body may have 1 MiB, if the installation says nothing else. Send less, or a reference to where the data is.',
+  },
+  'event-too-large': {
+    status: 413,
+    title: 'The event is too large for a run',
+    detail: 'What starts a run may have 512 KiB. Send less, or a reference to where the data is.',
   },
   'uri-too-long': {
     status: 414,
@@ -93,12 +105,13 @@ export const PROBLEMS = {
   'too-deep': {
     status: 422,
     title: 'The JSON is nested too deep',
-    detail: 'Objects and lists may be nested 64 deep.',
+    detail: 'Objects and lists may be nested 64 deep, if the installation says nothing else.',
   },
   'too-complex': {
     status: 422,
     title: 'The JSON has too many parts',
-    detail: 'An object may have 10,000 keys, a body 100,000 keys and values.',
+    detail:
+      'An object may have 10,000 keys, a body 100,000 keys and values, if the installation says nothing else.',
   },
   'forbidden-key': {
     status: 422,
@@ -143,10 +156,15 @@ export const PROBLEMS = {
     detail: 'Calls about 20 different workflows and runs a second are taken: try again later.',
     headers: { 'retry-after': '1' },
   },
+  'too-many-requests': {
+    status: 429,
+    title: 'Too many requests',
+    detail: 'They come faster than this webhook takes them. Try again after the time in Retry-After.',
+  },
   'headers-too-large': {
     status: 431,
     title: 'The headers are too large',
-    detail: 'All headers together may have at most 16 KiB.',
+    detail: 'All headers together may have 16 KiB, if the installation says nothing else.',
   },
   internal: {
     status: 500,
@@ -171,12 +189,31 @@ export const PROBLEMS = {
     title: 'There is no room for the event now',
     detail: 'Nothing was accepted. Send it again after the time in Retry-After.',
   },
+  'too-many-connections': {
+    status: 503,
+    title: 'Too many connections',
+    detail: 'All connections are in use. Try again after the time in Retry-After.',
+    headers: { 'retry-after': '1' },
+  },
+  overloaded: {
+    status: 503,
+    title: 'Too much is under way',
+    detail: 'Nothing was accepted. Send it again after the time in Retry-After.',
+    headers: { 'retry-after': '1' },
+  },
   'cluster-unavailable': {
     status: 503,
     title: 'The caller cannot be checked now',
     detail:
       'The Kubernetes API does not answer, or is asked too often. Try again after the time in Retry-After.',
     headers: { 'retry-after': '2' },
+  },
+  'callers-unverifiable': {
+    status: 503,
+    title: 'No caller can be verified now',
+    detail:
+      'A secret that callers are verified with is missing here. Nothing was accepted. Try again after the time in Retry-After.',
+    headers: { 'retry-after': '10' },
   },
   'run-unavailable': {
     status: 503,

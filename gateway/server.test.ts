@@ -6,6 +6,8 @@ import { createReplyWaiter, type ReplyWaiter } from '../runs/reply.ts';
 import { createCollectedLog } from '../test/support/collectedLog.ts';
 import type { GatewayDeps } from './deps.ts';
 import type { Decision } from './internal/access.ts';
+import { createLimits } from './limits/limits.ts';
+import { limitSettings } from './limits/settings.ts';
 import { createMetrics } from './metrics.ts';
 import { PROBLEMS, problemType, type ProblemCode } from './problems.ts';
 import { createRouteTable } from './routes.ts';
@@ -47,6 +49,7 @@ beforeAll(() => {
   routes.put(route('paused', false, 'webhook'));
   routes.put(route('hello', true, 'manual'));
   const open = { waiters: 0, streams: 0 };
+  const limits = createLimits(limitSettings.parse({ bodyBytes: LIMIT }), []);
   const deps: GatewayDeps = {
     routes,
     runs,
@@ -54,9 +57,16 @@ beforeAll(() => {
     access: { decide: async () => state.decision },
     client: { find: async () => undefined },
     health: { synced: () => state.synced, unready: () => state.unready },
-    metrics: createMetrics({ routes: routes.size, routesAgeSeconds: () => 0, open }),
+    metrics: createMetrics({
+      routes: routes.size,
+      routesAgeSeconds: () => 0,
+      open,
+      refused: limits.refused,
+      inFlightBytes: limits.inFlight.bytes,
+    }),
     open,
-    bodyLimit: LIMIT,
+    limits,
+    leaving: new AbortController().signal,
     closing: new AbortController().signal,
     log,
   };

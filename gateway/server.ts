@@ -6,31 +6,42 @@ import { METHODS } from 'node:http';
 import type { Socket } from 'node:net';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { createAnswers, newInstance, type Answers } from './answers.ts';
+import { limitConnections, type Connections } from './limits/connections.ts';
+import type { Refusals, RefusalReason } from './limits/refusals.ts';
+import type { LimitSettings } from './limits/settings.ts';
 import type { GatewayDeps } from './deps.ts';
 import { healthRoutes } from './health.ts';
 import { eventsRoute } from './internal/events.ts';
 import { executeRoute } from './internal/execute.ts';
 import { runRoute } from './internal/runs.ts';
-import { PROBLEMS, PROBLEM_TYPE, problemBody, type ProblemCode } from './problems.ts';
+import { PROBLEM_TYPE, problemBody, problemOf, type ProblemCode } from './problems.ts';
 import { webhookRoute } from './public/webhook.ts';
 
-/** The longest address; with it all headers together stay below the parser's 16 KiB. */
+/** The longest address. */
 const MAX_URL = 8_192;
+/** Nothing was sent and nothing was read for this long: above the longest wait for a run, so that no answer is cut off. */
+const SILENCE_MS = 330_000;
 
-const BOUNDS = {
-  requestTimeout: 10_000,
-  // Longer than load balancers keep idle connections, so that they never send into one that we are closing.
-  keepAliveTimeout: 75_000,
-  http: { headersTimeout: 5_000, maxHeaderSize: 16_384, connectionsCheckingInterval: 1_000 },
-  bodyLimit: 1_048_576,
-  exposeHeadRoutes: false,
-  return503OnClosing: false,
-  routerOptions: { maxParamLength: MAX_URL },
-} as const;
+function bounds({ requestSeconds, idleSeconds, headersSeconds, headerBytes, bodyBytes }: LimitSettings) {
+  return {
+    requestTimeout: requestSeconds * 1_000,
+    keepAliveTimeout: idleSeconds * 1_000,
+    connectionTimeout: SILENCE_MS,
+    http: {
+      headersTimeout: Math.min(headersSeconds, requestSeconds) * 1_000,
+      maxHeaderSize: headerBytes,
+      connectionsCheckingInterval: 1_000,
+    },
+    bodyLimit: bodyBytes,
+    exposeHeadRoutes: false,
+    return503OnClosing: false,
+    routerOptions: { maxParamLength: MAX_URL },
+  };
+}
 
 /** What anybody may call: webhooks. */
 export function buildPublic(deps: GatewayDeps): FastifyInstance {
-  const app = createListener(deps);
+  const app = createListener(deps, refuseOftenCalling(deps));
   app.register(webhookRoute(deps));
   return app;
 }
@@ -55,20 +66,34 @@ export function buildMetrics(deps: GatewayDeps): FastifyInstance {
   return app;
 }
 
-function createListener(deps: GatewayDeps): FastifyInstance {
-  const answers = createAnswers(deps.metrics, 'other', deps.log);
+type OnRequest = (request: FastifyRequest, reply: FastifyReply, done: () => void) => void;
+
+function createListener(deps: GatewayDeps, admit?: OnRequest): FastifyInstance {
+  const answers = createAnswers(deps, 'other');
+  const { settings, addresses, refused } = deps.limits;
   const app = fastify({
-    ...BOUNDS,
+    ...bounds(settings),
     frameworkErrors: (_error, _request, reply: FastifyReply) => answers.problem(reply, 'not-found'),
-    clientErrorHandler: answerParserError,
+    clientErrorHandler: (error, socket) => answerParserError(error, socket, refused),
   });
+  // The size of the headers bounds their number. As shipped, the parser drops those beyond 2,000 without a word.
+  app.server.maxHeadersCount = 0;
+  const connections = limitConnections(app.server, {
+    ...settings,
+    isProxy: addresses.isProxy,
+    refused,
+    refusal: () => rawProblem('too-many-connections'),
+  });
+  deps.metrics.connections.push(connections.open);
+  deps.leaving.addEventListener('abort', connections.leave, { once: true });
   for (const method of METHODS) {
     if (!app.supportedMethods.includes(method) && method !== 'CONNECT') app.addHttpMethod(method);
   }
   // Bodies are read by the routes, after their own checks; nothing is ever parsed here.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
-  app.addHook('onRequest', refuseOddRequests(answers));
+  app.addHook('onRequest', refuseOddRequests(answers, connections));
+  if (admit !== undefined) app.addHook('onRequest', admit);
   app.setErrorHandler((error, _request, reply) => answers.unexpected(reply, error));
   app.all('/*', { onRequest: (_request, reply) => answers.problem(reply, 'not-found') }, () => undefined);
   // Otherwise the parser says "100 Continue" before the headers were judged.
@@ -76,31 +101,60 @@ function createListener(deps: GatewayDeps): FastifyInstance {
   return app;
 }
 
-function refuseOddRequests(answers: Answers) {
-  return (request: FastifyRequest, reply: FastifyReply, done: () => void) => {
+function refuseOddRequests(answers: Answers, connections: Connections): OnRequest {
+  return (request, reply, done) => {
     const { url = '', httpVersionMajor } = request.raw;
-    if (url.length > MAX_URL) answers.problem(reply, 'uri-too-long');
+    // What came after an answer that ended the connection is not looked at (RFC 9112, section 9.6).
+    if (!connections.enter(request.raw, reply.raw)) reply.hijack();
+    else if (url.length > MAX_URL) answers.problem(reply, 'uri-too-long');
     // The parser lets HTTP/0.9 pass, which knows neither headers nor statuses.
     else if (httpVersionMajor < 1) answers.problem(reply, 'bad-request');
     else done();
   };
 }
 
-const PARSER_PROBLEMS: Record<string, ProblemCode> = {
-  ERR_HTTP_REQUEST_TIMEOUT: 'request-timeout',
-  HPE_HEADER_OVERFLOW: 'headers-too-large',
+/** Refuses addresses that call too often, before anything else is looked at. */
+function refuseOftenCalling(deps: GatewayDeps): OnRequest | undefined {
+  const { addresses, rates, refused, settings } = deps.limits;
+  if (settings.perAddress.requestsPerSecond === 0) return undefined;
+  const answers = createAnswers(deps, 'other');
+  return ({ raw }, reply, done) => {
+    const client = addresses.clientOf(raw.socket.remoteAddress, raw.headers['x-forwarded-for']);
+    const tooMany = rates.ofAddress(client, performance.now());
+    if (tooMany === undefined) return done();
+    refused[tooMany.reason] += 1;
+    answers.problem(reply, 'too-many-requests', { retryAfter: tooMany.retryAfter });
+  };
+}
+
+const PARSER_PROBLEMS: Record<string, { code: ProblemCode; reason: RefusalReason }> = {
+  ERR_HTTP_REQUEST_TIMEOUT: { code: 'request-timeout', reason: 'time' },
+  HPE_HEADER_OVERFLOW: { code: 'headers-too-large', reason: 'header-size' },
 };
+const MALFORMED = { code: 'bad-request', reason: 'malformed' } as const;
 
 /** What is no HTTP gets one answer and the end of its connection, since what follows cannot be told apart. */
-function answerParserError(error: Error & { code?: string }, socket: Socket): void {
+function answerParserError(error: Error & { code?: string }, socket: Socket, refused: Refusals): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
   }
-  const code = PARSER_PROBLEMS[error.code ?? ''] ?? 'bad-request';
+  const { code, reason } = PARSER_PROBLEMS[error.code ?? ''] ?? MALFORMED;
+  refused[reason] += 1;
+  socket.end(rawProblem(code));
+}
+
+/** A problem as the bytes of a whole answer, which ends the connection. */
+function rawProblem(code: ProblemCode): string {
+  const { status, title, headers = {} } = problemOf(code);
   const body = problemBody(code, newInstance());
-  socket.end(
-    `HTTP/1.1 ${PROBLEMS[code].status} ${PROBLEMS[code].title}\r\nConnection: close\r\n` +
-      `Content-Type: ${PROBLEM_TYPE}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-  );
+  return [
+    `HTTP/1.1 ${status} ${title}`,
+    'Connection: close',
+    `Content-Type: ${PROBLEM_TYPE}`,
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+    '',
+    body,
+  ].join('\r\n');
 }

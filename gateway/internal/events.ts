@@ -23,7 +23,7 @@ const HEADERS = {
 };
 
 export function eventsRoute(deps: GatewayDeps): FastifyPluginCallback {
-  const answers = createAnswers(deps.metrics, 'events', deps.log);
+  const answers = createAnswers(deps, 'events');
   return (app, _options, done) => {
     app.route({
       method: app.supportedMethods,

@@ -2,15 +2,17 @@
  * `POST /workflows/{id}/execute`: starts a run of any workflow for a caller that RBAC allows to `create`
  * `workflows/execute`. The body, a JSON object, becomes the trigger's output unchanged.
  */
-import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyPluginCallback, FastifyRequest } from 'fastify';
 import { parseJson } from '../../api/json.ts';
 import { submit } from '../../runs/submit.ts';
 import type { Submission, Submitted } from '../../runs/types.ts';
 import { createAnswers, JSON_TYPE, type Answers } from '../answers.ts';
-import { hasBody, readBody, refuseByHeaders } from '../body.ts';
+import { hasBody, readBody, refuseByHeaders, tooLarge } from '../body.ts';
 import { closedSignal } from '../closed.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { eventHash, eventInput, eventKey } from '../event.ts';
+import type { Hold } from '../limits/inFlight.ts';
+import { isTooLargeEvent } from '../limits/limits.ts';
 import { answerAccepted, refuseSubmission } from '../outcome.ts';
 import type { ProblemCode } from '../problems.ts';
 import type { Route } from '../routes.ts';
@@ -22,14 +24,14 @@ import { viewState } from './runView.ts';
 type Accepted = { route: Route; submitted: Extract<Submitted, { outcome: 'accepted' }> };
 
 export function executeRoute(deps: GatewayDeps): FastifyPluginCallback {
-  const answers = createAnswers(deps.metrics, 'execute', deps.log);
+  const answers = createAnswers(deps, 'execute');
   return (app, _options, done) => {
     app.route({
       method: app.supportedMethods,
       url: '/workflows/:id/execute',
       onRequest: ({ raw }, reply, next) => {
         if (raw.method !== 'POST') return answers.problem(reply, 'method-not-allowed', { allow: 'POST' });
-        const code = hasBody(raw.headers) ? refuseByHeaders(raw.headers, deps.bodyLimit) : undefined;
+        const code = hasBody(raw.headers) ? refuseByHeaders(raw.headers, deps.limits) : undefined;
         if (code === undefined) next();
         else answers.problem(reply, code);
       },
@@ -55,10 +57,9 @@ async function execute(deps: GatewayDeps, answers: Answers, exchange: Exchange):
   if (addressed === undefined) return;
   const asked = readAsked(deps, request);
   if (typeof asked === 'string') return answers.problem(reply, asked);
-  const event = await readEvent(deps, request, reply);
-  if (event === undefined) return;
-  if (typeof event === 'string') return answers.problem(reply, event);
-  const submitted = await submit(deps.runs, submissionOf(asked, event.text));
+  const submitted = await start(deps, exchange, asked);
+  if (submitted === undefined) return;
+  if (typeof submitted === 'string') return answers.problem(reply, submitted);
   if (submitted.outcome !== 'accepted') return refuseSubmission(answers, reply, submitted);
   await answerRun(deps, answers, exchange, { route: asked.route, submitted });
 }
@@ -80,6 +81,24 @@ function readAsked(
   return { route, test: test === 'true', key: key.outcome === 'key' ? key.key : undefined };
 }
 
+/** Receives the event and stores it; undefined if the caller has gone. */
+async function start(
+  deps: GatewayDeps,
+  exchange: Exchange,
+  asked: Asked,
+): Promise<Submitted | ProblemCode | undefined> {
+  const hold = deps.limits.inFlight.open();
+  if (hold === undefined) return 'overloaded';
+  try {
+    const event = await readEvent(deps, exchange, hold);
+    if (event === undefined || typeof event === 'string') return event;
+    const submission = submissionOf(asked, event.text);
+    return isTooLargeEvent(submission.input) ? 'event-too-large' : await submit(deps.runs, submission);
+  } finally {
+    hold.release();
+  }
+}
+
 function submissionOf({ route: { spec }, test, key }: Asked, text: string): Submission {
   return {
     project: spec.projectUID,
@@ -98,16 +117,17 @@ function submissionOf({ route: { spec }, test, key }: Asked, text: string): Subm
 
 /** The body as JSON text, empty if there is none; undefined if the caller has gone. */
 async function readEvent(
-  deps: GatewayDeps,
-  { raw }: FastifyRequest,
-  reply: FastifyReply,
+  { limits }: GatewayDeps,
+  { request: { raw }, reply }: Exchange,
+  hold: Hold,
 ): Promise<{ text: string } | ProblemCode | undefined> {
   if (!hasBody(raw.headers)) return { text: '' };
-  const body = await readBody(raw, reply.raw, deps.bodyLimit);
+  const body = await readBody(raw, reply.raw, { limit: limits.eventBytes, hold });
   if (body.outcome === 'aborted') return undefined;
-  if (body.outcome === 'too-large') return 'too-large';
+  if (body.outcome === 'too-large') return tooLarge(limits);
+  if (body.outcome === 'overloaded') return 'overloaded';
   if (body.bytes.length === 0) return { text: '' };
-  const json = parseJson(body.bytes);
+  const json = parseJson(body.bytes, limits.json);
   if (!json.ok) return json.code;
   const { value } = json;
   return typeof value === 'object' && value !== null && !Array.isArray(value)

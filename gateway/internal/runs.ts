@@ -11,7 +11,7 @@ import { admit, isName, onlyGet, type Addressed, type Exchange } from './guard.t
 import { viewRecord, viewState, type RunView } from './runView.ts';
 
 export function runRoute(deps: GatewayDeps): FastifyPluginCallback {
-  const answers = createAnswers(deps.metrics, 'run', deps.log);
+  const answers = createAnswers(deps, 'run');
   return (app, _options, done) => {
     app.route({
       method: app.supportedMethods,

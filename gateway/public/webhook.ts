@@ -6,18 +6,21 @@ import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastif
 import { parseJson } from '../../api/json.ts';
 import { submit } from '../../runs/submit.ts';
 import { createAnswers, type Answers } from '../answers.ts';
-import { readBody, refuseByHeaders } from '../body.ts';
+import { readBody, refuseByHeaders, tooLarge } from '../body.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { admittedHeaders, eventHash, eventInput, eventKey } from '../event.ts';
+import type { Hold } from '../limits/inFlight.ts';
+import { isTooLargeEvent } from '../limits/limits.ts';
 import type { ProblemCode } from '../problems.ts';
 import { answerAccepted, refuseSubmission } from '../outcome.ts';
 import type { Route } from '../routes.ts';
 import { answerReply } from './reply.ts';
+import { isStopped } from './verify/guard.ts';
 
 const PREFIX = '/webhook/';
 
 export function webhookRoute(deps: GatewayDeps): FastifyPluginCallback {
-  const answers = createAnswers(deps.metrics, 'webhook', deps.log);
+  const answers = createAnswers(deps, 'webhook');
   return (app, _options, done) => {
     app.route({
       method: app.supportedMethods,
@@ -26,8 +29,9 @@ export function webhookRoute(deps: GatewayDeps): FastifyPluginCallback {
       onRequest: (request, reply) => {
         const code = refuseUnread(deps, request);
         if (code !== undefined) refuse(answers, reply, code);
-        else
+        else if (!isTooOften(deps, answers, request, reply) && !isUnknown(deps, answers, request, reply)) {
           accept(deps, answers, request, reply).catch((error: unknown) => answers.unexpected(reply, error));
+        }
       },
       handler: () => undefined,
     });
@@ -43,7 +47,33 @@ function refuse(answers: Answers, reply: FastifyReply, code: ProblemCode): void 
 function refuseUnread(deps: GatewayDeps, { raw }: FastifyRequest): ProblemCode | undefined {
   if (routeOf(deps, raw.url) === undefined) return deps.health.synced() ? 'not-found' : 'not-ready';
   if (raw.method !== 'POST') return 'method-not-allowed';
-  return refuseByHeaders(raw.headers, deps.bodyLimit);
+  return refuseByHeaders(raw.headers, deps.limits);
+}
+
+/** Whether the webhook or its project is called too often; then that is the answer. */
+function isTooOften(
+  deps: GatewayDeps,
+  answers: Answers,
+  { raw }: FastifyRequest,
+  reply: FastifyReply,
+): boolean {
+  const route = routeOf(deps, raw.url);
+  const tooMany = route && deps.limits.rates.ofRoute(route, performance.now());
+  if (tooMany === undefined) return false;
+  deps.limits.refused[tooMany.reason] += 1;
+  answers.problem(reply, 'too-many-requests', { retryAfter: tooMany.retryAfter });
+  return true;
+}
+
+/** Whether the headers alone show that the caller is not who may call; then that is the answer. */
+function isUnknown(
+  deps: GatewayDeps,
+  answers: Answers,
+  { raw }: FastifyRequest,
+  reply: FastifyReply,
+): boolean {
+  const route = routeOf(deps, raw.url);
+  return route !== undefined && isStopped({ metrics: deps.metrics, answers }, route.door, reply);
 }
 
 /** The part of the URL after the prefix is compared as it came: ids and paths need no escapes, so escapes match none. */
@@ -56,21 +86,44 @@ function routeOf({ routes }: GatewayDeps, url: string | undefined): Route | unde
 async function accept(
   deps: GatewayDeps,
   answers: Answers,
-  { raw }: FastifyRequest,
+  request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
-  const body = await readBody(raw, reply.raw, deps.bodyLimit);
+  const hold = deps.limits.inFlight.open();
+  if (hold === undefined) return answers.problem(reply, 'overloaded');
+  try {
+    await receive(deps, answers, { request, reply, hold });
+  } finally {
+    hold.release();
+  }
+}
+
+type Receiving = { request: FastifyRequest; reply: FastifyReply; hold: Hold };
+
+async function receive(
+  deps: GatewayDeps,
+  answers: Answers,
+  { request: { raw }, reply, hold }: Receiving,
+): Promise<void> {
+  const body = await readBody(raw, reply.raw, { limit: deps.limits.eventBytes, hold });
   if (body.outcome === 'aborted') return;
-  if (body.outcome === 'too-large') return answers.problem(reply, 'too-large');
+  if (body.outcome === 'too-large') return answers.problem(reply, tooLarge(deps.limits));
+  if (body.outcome === 'overloaded') return answers.problem(reply, 'overloaded');
   const route = routeOf(deps, raw.url);
   if (route?.spec.webhook === undefined) return answers.problem(reply, 'not-found');
+  const { door } = route;
   const { webhook } = route.spec;
-  const key = eventKey(raw.headers, webhook.dedupeHeader);
+  // The route as it is now: while the body came in, its secrets may have changed.
+  if (isStopped({ metrics: deps.metrics, answers }, door, reply, body.bytes)) return;
+  const delivery = door.kind === 'guarded' ? door.deliveryHeader : undefined;
+  const key = eventKey(raw.headers, { delivery, dedupe: webhook.dedupeHeader });
   if (key.outcome === 'bad') return answers.problem(reply, 'bad-key');
-  const json = parseJson(body.bytes);
+  const json = parseJson(body.bytes, deps.limits.json);
   if (!json.ok) return answers.problem(reply, json.code);
 
   const { text } = json;
+  const input = eventInput(text, admittedHeaders(raw.headers, webhook.headers));
+  if (isTooLargeEvent(input)) return answers.problem(reply, 'event-too-large');
   const startedAt = performance.now();
   const submitted = await submit(deps.runs, {
     project: route.spec.projectUID,
@@ -78,12 +131,14 @@ async function accept(
     workflowUid: route.spec.workflowUID,
     revision: route.spec.revision,
     trigger: 'webhook',
-    input: eventInput(text, admittedHeaders(raw.headers, webhook.headers)),
+    input,
     test: false,
     ...(key.outcome === 'key'
       ? { dedupeKey: key.key, bodyHash: eventHash({ trigger: 'webhook', test: false, text }) }
       : { bodyHash: '' }),
   });
+  // Who waits for an answer holds nothing of the request any more.
+  hold.release();
   deps.metrics.acceptSeconds.observe((performance.now() - startedAt) / 1_000);
   if (submitted.outcome !== 'accepted') return refuseSubmission(answers, reply, submitted);
   if (webhook.reply) await answerReply(deps, answers, reply, { route, submitted });

@@ -79,10 +79,18 @@ test.each(['1', 'null', '"text"', '[]', '{}'])('%s is an event like any other', 
   expect(JSON.parse(state.input)).toEqual({ text_content: '', data_content: JSON.parse(body) as unknown });
 });
 
-test('a body of just under a mebibyte is accepted, one of just over is not', async () => {
+test('an event may fill what the run store keeps as one value, and is refused by its size beyond that', async () => {
   const text = (bytes: number) => JSON.stringify('x'.repeat(bytes - 2));
-  expect((await send('orders', text(1_048_576))).status).toBe(200);
-  expect((await send('orders', text(1_048_577))).status).toBe(413);
+  const largest = 524_288 - Buffer.byteLength('{"text_content":"","data_content":}');
+  expect((await send('orders', text(largest))).status).toBe(200);
+  const code = async (bytes: number) => {
+    const answer = await send('orders', text(bytes));
+    expect(answer.status).toBe(413);
+    return ((await answer.json()) as { type: string }).type.split('/').at(-1);
+  };
+  expect(await code(largest + 1)).toBe('event-too-large');
+  expect(await code(1_048_576)).toBe('event-too-large');
+  expect(await code(1_048_577)).toBe('too-large');
 });
 
 test('calls without a key are events of their own', async () => {

@@ -1,0 +1,76 @@
+/** Whose request it is: the address of the peer, or what proxies that are trusted say of the client behind them. */
+import { BlockList, isIP } from 'node:net';
+
+export type Addresses = {
+  isProxy: (address: string) => boolean;
+  /** Who is counted as one client: an IPv4 address, or an IPv6 network of 64 bits, which one household has. */
+  clientOf: (peer: string | undefined, forwardedFor: string | string[] | undefined) => string;
+};
+
+/** Longer chains are not looked at beyond this many entries from the right. */
+const MAX_HOPS = 16;
+
+/**
+ * Believes X-Forwarded-For only from peers in `proxies` (CIDRs or addresses), and reads it from the right: the first
+ * address that is no proxy is the client, since whatever stands left of it the client may have written itself.
+ */
+export function createAddresses(proxies: readonly string[]): Addresses {
+  const trusted = listOf(proxies);
+  const isProxy = (address: string): boolean => {
+    const plain = plainAddress(address);
+    const version = isIP(plain);
+    return version !== 0 && trusted.check(plain, version === 6 ? 'ipv6' : 'ipv4');
+  };
+  return {
+    isProxy,
+    clientOf: (peer = '', forwardedFor) => {
+      if (proxies.length === 0 || forwardedFor === undefined || !isProxy(peer)) return clientKey(peer);
+      const hops = String(forwardedFor).split(',', 1_000).slice(-MAX_HOPS).toReversed();
+      let nearest = peer;
+      for (const hop of hops.map((entry) => plainAddress(entry.trim()))) {
+        if (isIP(hop) === 0) break;
+        nearest = hop;
+        if (!isProxy(hop)) break;
+      }
+      return clientKey(nearest);
+    },
+  };
+}
+
+/** Whether the text is an address or a network, as 192.0.2.0/24. */
+export function isNetwork(text: string): boolean {
+  const [address = '', bits, ...more] = text.split('/');
+  const version = isIP(address);
+  if (version === 0 || more.length > 0) return false;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 6 ? 128 : 32));
+}
+
+function listOf(networks: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const network of networks) {
+    const [address = '', bits] = network.split('/');
+    const type = isIP(address) === 6 ? 'ipv6' : 'ipv4';
+    if (bits === undefined) list.addAddress(address, type);
+    else list.addSubnet(address, Number(bits), type);
+  }
+  return list;
+}
+
+/** An IPv4 client of a socket that takes both comes as ::ffff:192.0.2.1; some proxies put ports or brackets around. */
+function plainAddress(address: string): string {
+  const mapped = /^\[?(?:::ffff:)?(\d+\.\d+\.\d+\.\d+)\]?(?::\d+)?$/i.exec(address);
+  return mapped?.[1] ?? /^\[([^\]]+)\](?::\d+)?$/.exec(address)?.[1] ?? address;
+}
+
+function clientKey(address: string): string {
+  const plain = plainAddress(address);
+  if (isIP(plain) !== 6) return plain;
+  const [before = '', after] = (plain.split('%')[0] ?? '').toLowerCase().split('::');
+  const head = before === '' ? [] : before.split(':');
+  const tail = after === undefined || after === '' ? [] : after.split(':');
+  const gap = after === undefined ? [] : Array<string>(Math.max(8 - head.length - tail.length, 0)).fill('0');
+  const groups = [...head, ...gap, ...tail]
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16));
+  return `${groups.join(':')}::/64`;
+}

@@ -1,0 +1,23 @@
+/** Token buckets: how often something may happen, with a burst after a quiet time. Time is given in milliseconds. */
+
+export type Rate = { requestsPerSecond: number; burst?: number };
+
+export type Bucket = { tokens: number; at: number; readonly perMs: number; readonly size: number };
+
+/** A full bucket. Without a burst, or with 0, it holds the tokens of two seconds. */
+export function createBucket({ requestsPerSecond, burst = 0 }: Rate, now: number): Bucket {
+  const size = burst > 0 ? burst : requestsPerSecond * 2;
+  return { tokens: size, at: now, perMs: requestsPerSecond / 1_000, size };
+}
+
+/** Whole seconds until there is a token again, at least one; 0 when there is one now. */
+export function secondsToWait(bucket: Bucket, now: number): number {
+  bucket.tokens = Math.min(bucket.size, bucket.tokens + Math.max(now - bucket.at, 0) * bucket.perMs);
+  bucket.at = now;
+  return bucket.tokens >= 1 ? 0 : Math.ceil((1 - bucket.tokens) / bucket.perMs / 1_000);
+}
+
+/** Takes the token that `secondsToWait` found. */
+export function take(bucket: Bucket): void {
+  bucket.tokens -= 1;
+}

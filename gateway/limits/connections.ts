@@ -1,0 +1,161 @@
+/**
+ * The connections of one listener: so many in all, so many of one address. When they are taken, the connection that has
+ * been without a whole request for longest gives way to the new one, so that whoever holds connections open and sends
+ * nothing, or sends slowly, keeps nobody out. Connections whose request is being worked on are never closed for that.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Server, Socket } from 'node:net';
+import type { RefusalReason, Refusals } from './refusals.ts';
+import type { LimitSettings } from './settings.ts';
+
+export type Connections = {
+  /** Counts a request. False if it must not be served, because an earlier answer said that the connection ends. */
+  enter: (request: IncomingMessage, response: ServerResponse) => boolean;
+  /** From now on every answer ends its connection. */
+  leave: () => void;
+  open: () => number;
+};
+
+type Connection = {
+  address: string;
+  requests: number;
+  /** The last one. */
+  request?: IncomingMessage;
+  response?: ServerResponse;
+  isLast: boolean;
+};
+
+export type ConnectionOptions = Pick<
+  LimitSettings,
+  'connections' | 'connectionsPerAddress' | 'requestsPerConnection'
+> & {
+  /** Proxies speak for many, so that what holds for an address does not hold for them. */
+  isProxy: (address: string) => boolean;
+  refused: Refusals;
+  /** What a connection is told that nothing gives way to: a whole HTTP answer. */
+  refusal: () => string;
+};
+
+/** How long a refused client has to read why, and how many of them may be there. */
+const LINGER_MS = 1_000;
+const MAX_LINGERING = 500;
+
+export function limitConnections(server: Server, options: ConnectionOptions): Connections {
+  const book = createBook();
+  const refuse = createRefusing(options.refusal);
+  let leaving = false;
+  server.on('connection', (socket: Socket) => {
+    const address = socket.remoteAddress ?? '';
+    const reason = makeRoom(book, address, options);
+    if (reason !== undefined) {
+      options.refused[reason] += 1;
+      refuse(socket);
+      return;
+    }
+    book.add(socket, { address, requests: 0, isLast: false });
+    socket.once('close', () => book.remove(socket));
+  });
+  return {
+    enter: (request, response) => {
+      const { socket } = request;
+      const connection = book.known.get(socket);
+      // One that was refused or gave way is ended; one that is not known otherwise did not come through this server.
+      if (connection === undefined) return !socket.writableEnded && !socket.destroyed;
+      if (connection.isLast) return false;
+      connection.requests += 1;
+      connection.request = request;
+      connection.response = response;
+      if (leaving || connection.requests >= options.requestsPerConnection) endWithAnswer(connection);
+      book.toEnd(socket, connection);
+      return true;
+    },
+    leave: () => {
+      leaving = true;
+      for (const connection of book.known.values()) {
+        if (isWorkedOn(connection) && connection.response?.headersSent === false) endWithAnswer(connection);
+      }
+    },
+    open: () => book.known.size,
+  };
+}
+
+function endWithAnswer(connection: Connection): void {
+  connection.isLast = true;
+  connection.response?.setHeader('connection', 'close');
+}
+
+/** Whether the whole of a request is here and its answer is not out yet. */
+function isWorkedOn({ request, response }: Connection): boolean {
+  return request?.complete === true && response?.writableFinished === false && !response.destroyed;
+}
+
+type Book = ReturnType<typeof createBook>;
+
+/** The open connections, in the order in which they began their last request. */
+function createBook() {
+  const known = new Map<Socket, Connection>();
+  const perAddress = new Map<string, number>();
+  const countOf = (address: string): number => perAddress.get(address) ?? 0;
+  return {
+    known,
+    countOf,
+    add: (socket: Socket, connection: Connection): void => {
+      known.set(socket, connection);
+      perAddress.set(connection.address, countOf(connection.address) + 1);
+    },
+    toEnd: (socket: Socket, connection: Connection): void => {
+      known.delete(socket);
+      known.set(socket, connection);
+    },
+    remove: (socket: Socket): void => {
+      const address = known.get(socket)?.address;
+      if (address === undefined) return;
+      known.delete(socket);
+      const left = countOf(address) - 1;
+      if (left > 0) perAddress.set(address, left);
+      else perAddress.delete(address);
+    },
+  };
+}
+
+/** Makes room for a connection from the address where it is needed; why there is none, otherwise. */
+function makeRoom(book: Book, address: string, options: ConnectionOptions): RefusalReason | undefined {
+  const { connections, connectionsPerAddress, isProxy, refused } = options;
+  const isAddressFull = connectionsPerAddress > 0 && book.countOf(address) >= connectionsPerAddress;
+  if (isAddressFull && !isProxy(address)) {
+    return closeLongestWaiting(book, refused, address) ? undefined : 'connections-per-address';
+  }
+  if (book.known.size < connections) return undefined;
+  return closeLongestWaiting(book, refused) ? undefined : 'connections';
+}
+
+/** Of one address, or of all. False if all are being worked on. */
+function closeLongestWaiting(book: Book, refused: Refusals, address?: string): boolean {
+  for (const [socket, connection] of book.known) {
+    if ((address === undefined || connection.address === address) && !isWorkedOn(connection)) {
+      refused['connection-gave-way'] += 1;
+      book.remove(socket);
+      socket.destroy();
+      return true;
+    }
+  }
+  return false;
+}
+
+/** Tells clients why they are refused; when too many of them are being told, the connection just ends. */
+function createRefusing(refusal: () => string): (socket: Socket) => void {
+  let lingering = 0;
+  return (socket) => {
+    if (lingering >= MAX_LINGERING) {
+      socket.destroy();
+      return;
+    }
+    lingering += 1;
+    socket.once('close', () => {
+      lingering -= 1;
+    });
+    socket.on('error', () => undefined);
+    socket.end(refusal());
+    setTimeout(() => socket.destroy(), LINGER_MS).unref();
+  };
+}

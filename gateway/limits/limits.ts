@@ -1,0 +1,39 @@
+/** All limits of the gateway as one value: the settings, and what has to be counted to hold them. */
+import type { JsonLimits } from '../../api/json.ts';
+import { VALUE_LIMIT_BYTES } from '../../runs/advance.ts';
+import { createAddresses, type Addresses } from './addresses.ts';
+import { createInFlight, type InFlight } from './inFlight.ts';
+import { createRates, type Rates } from './rates.ts';
+import { noRefusals, type Refusals } from './refusals.ts';
+import type { LimitSettings } from './settings.ts';
+
+export type Limits = {
+  settings: LimitSettings;
+  /** The longest body whose event the run store takes. */
+  eventBytes: number;
+  json: JsonLimits;
+  addresses: Addresses;
+  rates: Rates;
+  inFlight: InFlight;
+  refused: Refusals;
+};
+
+export function createLimits(settings: LimitSettings, trustedProxies: readonly string[]): Limits {
+  const { bodyBytes, inFlightBytes, jsonDepth, jsonKeys, jsonTokens } = settings;
+  const eventBytes = Math.min(bodyBytes, VALUE_LIMIT_BYTES);
+  return {
+    settings,
+    eventBytes,
+    json: { maxDepth: jsonDepth, maxKeys: jsonKeys, maxTokens: jsonTokens },
+    addresses: createAddresses(trustedProxies),
+    rates: createRates(settings),
+    inFlight: createInFlight(inFlightBytes, eventBytes),
+    refused: noRefusals(),
+  };
+}
+
+/** Whether an event, as the run store would keep it, is above what that takes as one value. */
+export function isTooLargeEvent(input: string): boolean {
+  // A character of a string has at most three bytes.
+  return input.length * 3 > VALUE_LIMIT_BYTES && Buffer.byteLength(input) > VALUE_LIMIT_BYTES;
+}

@@ -1,0 +1,31 @@
+/**
+ * A map that forgets: it never holds more than its limit, whatever is put into it, and what was used lately stays. Two
+ * generations, so that nothing has to be sorted: when the young one is full, the old one goes and the young one becomes it.
+ */
+
+export type Recent<V> = {
+  /** The value of the key, made if there is none. */
+  of: (key: string, make: () => V) => V;
+  size: () => number;
+};
+
+export function createRecent<V>(limit: number): Recent<V> {
+  const half = Math.max(Math.floor(limit / 2), 1);
+  let young = new Map<string, V>();
+  let old = new Map<string, V>();
+  return {
+    of: (key, make) => {
+      const found = young.get(key);
+      if (found !== undefined) return found;
+      const value = old.get(key) ?? make();
+      if (young.size >= half) {
+        old = young;
+        young = new Map();
+      }
+      old.delete(key);
+      young.set(key, value);
+      return value;
+    },
+    size: () => young.size + old.size,
+  };
+}

@@ -1,0 +1,24 @@
+/** What the limits refused, counted by reason. The reasons are a closed list: nothing that a caller chooses is in it. */
+
+export const REFUSAL_REASONS = [
+  'connections',
+  'connections-per-address',
+  'connection-gave-way',
+  'in-flight-bytes',
+  'body-size',
+  'event-size',
+  'header-size',
+  'time',
+  'malformed',
+  'rate-per-route',
+  'rate-per-project',
+  'rate-per-address',
+] as const;
+
+export type RefusalReason = (typeof REFUSAL_REASONS)[number];
+
+export type Refusals = Record<RefusalReason, number>;
+
+export function noRefusals(): Refusals {
+  return Object.fromEntries(REFUSAL_REASONS.map((reason) => [reason, 0])) as Refusals;
+}

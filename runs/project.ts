@@ -1,63 +1,46 @@
 /** What the operator keeps in a project's run store: its id, limits, the write budget, revisions. */
-import { randomUUID } from 'node:crypto';
 import { canonicalJson, type Revision } from '../api/revision.ts';
 import { orUnavailable, type RunStoreConnection } from './connection.ts';
 import { keysOf } from './keys.ts';
 import { ENQUEUE, REQUIRE_STORE } from './lua.ts';
+import { forEachPage } from './pages.ts';
 import { defineScript } from './script.ts';
+import { beginSeeding, openSeeded, type Seeding } from './seed.ts';
 import { workflowOf } from './token.ts';
 import type { ProjectUid, Unavailable, WorkflowLimits } from './types.ts';
 
 type Done = { outcome: 'done' } | Unavailable;
 
-const DEFAULT_QUOTA_BYTES = 256 * 1024 * 1024;
-/** Writes to the API server, per second and project, until the operator says otherwise. */
-const DEFAULT_WRITES_PER_SECOND = 100;
-/** Keys looked at or removed by one command. */
+/** Held runs that one call makes ready. */
 const PAGE = 500;
 
-const OPEN = defineScript({
-  flags: 'drains',
-  keys: ['meta'],
-  args: ['id', 'quota', 'rate'],
-  body: `
-    local fresh = redis.call('HSETNX', meta, 'id', id)
-    redis.call('HSETNX', meta, 'rate', rate)
-    if quota ~= '' then
-      redis.call('HSET', meta, 'quota', quota)
-    end
-    return {fresh, redis.call('HGET', meta, 'id')}
-  `,
-});
-
 /**
- * Gives the project its place in the store. `fresh`: it had none, so a project that was open before has lost its data.
- * Before it is open every call answers `unavailable`, `no-store`.
+ * Gives a project of which nothing is to be put back its place in the store. `fresh`: it had none. Before it is open every call
+ * answers `unavailable`, `no-store`.
  */
-export function openProject(
+export async function openProject(
   conn: RunStoreConnection,
   project: ProjectUid,
-  { quotaBytes = DEFAULT_QUOTA_BYTES }: { quotaBytes?: number } = {},
+  options: { quotaBytes?: number } = {},
 ): Promise<{ outcome: 'done'; id: string; fresh: boolean } | Unavailable> {
-  return orUnavailable(async () => {
-    const answer = await conn.script(
-      OPEN,
-      [keysOf(project).meta],
-      [randomUUID(), quotaBytes, DEFAULT_WRITES_PER_SECOND],
-    );
-    const [fresh, id] = answer as [number, string];
-    return { outcome: 'done', id, fresh: fresh === 1 };
-  });
+  const begun = await beginSeeding(conn, project);
+  if (begun.outcome === 'unavailable') return begun;
+  if (begun.outcome === 'open') return { outcome: 'done', id: begun.id, fresh: false };
+  const opened = await openSeeded(conn, begun.seeding, options);
+  if (opened.outcome === 'superseded') return openProject(conn, project, options);
+  return opened.outcome === 'done' ? { ...opened, fresh: true } : opened;
 }
 
 /** Sets the limits, and makes ready what they do not hold any more; says whether there is more to be made ready. */
 const LIMIT = defineScript({
   flags: 'drains',
   keys: ['meta', 'q', 'held', 'wf'],
-  args: ['uid', 'limit'],
+  args: ['uid', 'limit', 'seeding'],
   body: `
-    ${REQUIRE_STORE}
-    redis.call('HSET', wf, unpack(ARGV, 3))
+    if seeding == '' or redis.call('HGET', meta, 'seeding') ~= seeding then
+      ${REQUIRE_STORE}
+    end
+    redis.call('HSET', wf, unpack(ARGV, 4))
     if limit == '' then
       redis.call('HDEL', wf, 'limit')
     else
@@ -79,11 +62,15 @@ const LIMIT = defineScript({
   `,
 });
 
-/** Sets what `submit` and `claim` obey for a workflow. Runs that only a lower limit held back become ready. */
+/**
+ * Sets what `submit` and `claim` obey for a workflow. Runs that only a lower limit held back become ready. With a `seeding`
+ * also before the project is open.
+ */
 export function setWorkflowLimits(
   conn: RunStoreConnection,
   project: ProjectUid,
   { workflowUid, concurrency, policy, deadlineMs, history }: WorkflowLimits,
+  seeding?: Seeding,
 ): Promise<Done> {
   const { meta, q, held, wf } = keysOf(project);
   const keep = history ?? { succeeded: 10, failed: 10 };
@@ -100,7 +87,7 @@ export function setWorkflowLimits(
       more = await conn.script(
         LIMIT,
         [meta, q, held, wf(workflowUid)],
-        [workflowUid, concurrency ?? '', ...Object.entries(fields).flat()],
+        [workflowUid, concurrency ?? '', seeding?.token ?? '', ...Object.entries(fields).flat()],
       );
     return { outcome: 'done' };
   });
@@ -140,13 +127,39 @@ export function liveRuns(
   });
 }
 
+const TUNE = defineScript({
+  flags: 'drains',
+  keys: ['meta'],
+  args: ['field', 'value'],
+  body: `
+    ${REQUIRE_STORE}
+    return redis.call('HSET', meta, field, value)
+  `,
+});
+
 /** How many writes a second the project's runs may cost the API server. */
 export function setWriteBudget(
   conn: RunStoreConnection,
   project: ProjectUid,
   perSecond: number,
 ): Promise<Done> {
-  return done(() => conn.command('hset', keysOf(project).meta, 'rate', perSecond));
+  return done(() => conn.script(TUNE, [keysOf(project).meta], ['rate', perSecond]));
+}
+
+/** Above how many bytes `submit` refuses; what runs already is never held up by it. */
+export function setQuota(conn: RunStoreConnection, project: ProjectUid, bytes: number): Promise<Done> {
+  return done(() => conn.script(TUNE, [keysOf(project).meta], ['quota', Math.floor(bytes)]));
+}
+
+/** The id of the project's data; undefined where it has lost them, or never had any. */
+export function storeId(
+  conn: RunStoreConnection,
+  project: ProjectUid,
+): Promise<string | undefined | Unavailable> {
+  return orUnavailable(async () => {
+    const id = await conn.command('hget', keysOf(project).meta, 'id');
+    return typeof id === 'string' ? id : undefined;
+  });
 }
 
 /** Removes everything of a project whose namespace is gone. The account must be allowed to SCAN: the operator's is. */
@@ -155,15 +168,19 @@ export function closeProject(conn: RunStoreConnection, project: ProjectUid): Pro
   return done(async () => {
     // First, so that nothing enters any more.
     await conn.command('unlink', meta);
-    let cursor = '0';
-    do {
-      const page = await conn.command('scan', cursor, 'match', `${prefix}*`, 'count', PAGE);
-      const [next, names] = page as [string, string[]];
-      if (names.length > 0) await conn.command('unlink', ...names);
-      cursor = next;
-    } while (cursor !== '0');
+    await forEachPage(conn, `${prefix}*`, async (names) => {
+      await conn.command('unlink', ...names);
+    });
   });
 }
+
+/** Also when the memory is full: what is restored needs it. */
+const PUT = defineScript({
+  flags: 'drains',
+  keys: [],
+  args: ['text'],
+  body: `return redis.call('SET', KEYS[1], text)`,
+});
 
 /** Stores a revision; the gateway opens a route, and a runner takes a run, only where its revision is there. */
 export function putRevision(
@@ -172,7 +189,7 @@ export function putRevision(
   name: string,
   revision: Revision,
 ): Promise<Done> {
-  return done(() => conn.command('set', keysOf(project).rev(name), canonicalJson(revision)));
+  return done(() => conn.script(PUT, [keysOf(project).rev(name)], [canonicalJson(revision)]));
 }
 
 const revisions = new Map<string, Revision>();

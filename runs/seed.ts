@@ -1,0 +1,152 @@
+/**
+ * Putting back what a store that lost its data must know of a project before it opens. Until `openSeeded` every other call
+ * answers `unavailable`, `no-store`. Each seeding has a token, and the last one that began is the only one that changes
+ * anything, so that it may break off anywhere, or be begun twice at once.
+ */
+import { randomUUID } from 'node:crypto';
+import { orUnavailable, type RunStoreConnection } from './connection.ts';
+import { keysOf } from './keys.ts';
+import { NOW } from './lua.ts';
+import { forEachPage } from './pages.ts';
+import { DEDUPE_KEPT_S } from './record/backlog.ts';
+import { defineScript } from './script.ts';
+import type { ProjectUid, Unavailable } from './types.ts';
+
+/** Of what the operator has not weighed against the memory yet. */
+const FIRST_QUOTA_BYTES = 64 * 1024 * 1024;
+/** Writes to the API server, per second and project, until the operator says otherwise. */
+const FIRST_WRITES_PER_SECOND = 100;
+/** Keys that one call writes. */
+const PAGE = 500;
+
+/** Ends the script where another seeding has begun since, or the project is open. Needs `meta` and `token`. */
+const SEEDING = `
+if redis.call('HGET', meta, 'seeding') ~= token or redis.call('HEXISTS', meta, 'id') == 1 then
+  return 'superseded'
+end
+`;
+
+const BEGIN = defineScript({
+  flags: 'drains',
+  keys: ['meta'],
+  args: ['token'],
+  body: `
+    local id = redis.call('HGET', meta, 'id')
+    if id then return {'open', id} end
+    local before = redis.call('HGET', meta, 'seeding')
+    redis.call('HSET', meta, 'seeding', token)
+    return {before and 'again' or 'first'}
+  `,
+});
+
+const CLEAR = defineScript({
+  flags: 'drains',
+  keys: ['meta'],
+  args: ['token'],
+  body: `
+    ${SEEDING}
+    redis.call('UNLINK', unpack(KEYS, 2))
+    return 'done'
+  `,
+});
+
+/** Dedupe keys follow as keys, and for each its run, the hash of its body and the seconds that it is kept. */
+const SEED_KEYS = defineScript({
+  flags: 'drains',
+  keys: ['meta'],
+  args: ['token'],
+  body: `
+    ${SEEDING}
+    for index = 2, #KEYS do
+      local at = 2 + (index - 2) * 3
+      if redis.call('EXISTS', KEYS[index]) == 0 then
+        redis.call('HSET', KEYS[index], 'run', ARGV[at], 'body', ARGV[at + 1])
+        if ARGV[at + 2] ~= '' then
+          redis.call('EXPIRE', KEYS[index], ARGV[at + 2])
+        end
+      end
+    end
+    return 'done'
+  `,
+});
+
+const OPEN = defineScript({
+  flags: 'drains',
+  keys: ['meta'],
+  args: ['token', 'id', 'quota', 'rate'],
+  body: `
+    ${SEEDING}
+    ${NOW}
+    redis.call('HDEL', meta, 'seeding')
+    redis.call('HSETNX', meta, 'rate', rate)
+    redis.call('HSET', meta, 'quota', quota, 'opened', now, 'id', id)
+    return 'done'
+  `,
+});
+
+/** A seeding that has begun, and that nobody has begun again since. */
+export type Seeding = { project: ProjectUid; token: string };
+
+export type Begun = { outcome: 'begun'; seeding: Seeding } | { outcome: 'open'; id: string } | Unavailable;
+
+/** Another seeding took this one's place, or the project is open: what was to be done is not. */
+export type Superseded = { outcome: 'superseded' };
+
+type Step = { outcome: 'done' } | Superseded | Unavailable;
+
+/** Begins to seed a project that is not open, and removes what a seeding that broke off has left. */
+export function beginSeeding(conn: RunStoreConnection, project: ProjectUid): Promise<Begun> {
+  const token = randomUUID();
+  return orUnavailable(async () => {
+    const [before, id = ''] = (await conn.script(BEGIN, [keysOf(project).meta], [token])) as string[];
+    if (before === 'open') return { outcome: 'open', id };
+    const seeding = { project, token };
+    if (before === 'again') await clear(conn, seeding);
+    return { outcome: 'begun', seeding };
+  });
+}
+
+/** Runs that ended or were deleted meanwhile must not be there. Revisions never change, and beats are of runners that live. */
+async function clear(conn: RunStoreConnection, { project, token }: Seeding): Promise<void> {
+  const { prefix, meta, beats } = keysOf(project);
+  await forEachPage(conn, `${prefix}*`, async (names) => {
+    const left = names.filter((name) => name !== meta && name !== beats && !name.startsWith(`${prefix}rev:`));
+    if (left.length > 0) await conn.script(CLEAR, [meta, ...left], [token]);
+  });
+}
+
+/** A dedupe key of a recorded run. `ended`: it is kept for seven more days, else until it is recorded and seven days. */
+export type RecordedKey = { workflowUid: string; hash: string; body: string; run: string; ended: boolean };
+
+/** Puts dedupe keys back. A key that is there stays as it is. */
+export function seedKeys(
+  conn: RunStoreConnection,
+  { project, token }: Seeding,
+  known: readonly RecordedKey[],
+): Promise<Step> {
+  const { meta, dk } = keysOf(project);
+  return orUnavailable(async () => {
+    for (let at = 0; at < known.length; at += PAGE) {
+      const page = known.slice(at, at + PAGE);
+      const keys = page.map(({ workflowUid, hash }) => dk(workflowUid, hash));
+      const args = page.flatMap(({ run, body, ended }) => [run, body, ended ? DEDUPE_KEPT_S : '']);
+      const answer = await conn.script(SEED_KEYS, [meta, ...keys], [token, ...args]);
+      if (answer === 'superseded') return { outcome: 'superseded' };
+    }
+    return { outcome: 'done' };
+  });
+}
+
+/** Opens the project: from now on events are accepted and runs claimed. */
+export function openSeeded(
+  conn: RunStoreConnection,
+  { project, token }: Seeding,
+  { quotaBytes = FIRST_QUOTA_BYTES }: { quotaBytes?: number } = {},
+): Promise<{ outcome: 'done'; id: string } | Superseded | Unavailable> {
+  const id = randomUUID();
+  return orUnavailable(async () => {
+    const args = [token, id, quotaBytes, FIRST_WRITES_PER_SECOND];
+    const answer = await conn.script(OPEN, [keysOf(project).meta], args);
+    return answer === 'superseded' ? { outcome: 'superseded' } : { outcome: 'done', id };
+  });
+}

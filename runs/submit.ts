@@ -11,7 +11,7 @@ import { defineScript } from './script.ts';
 import type { Reply, Submission, Submitted } from './types.ts';
 
 /** What a run takes beside its values: fields, indexes, dedupe key, first events. */
-const RUN_OVERHEAD_BYTES = 1_500;
+export const RUN_OVERHEAD_BYTES = 1_500;
 
 /**
  * Where the limit is reached, the oldest runs of the workflow make room: they are asked to end, durably, and named. Those

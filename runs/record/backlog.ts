@@ -11,7 +11,7 @@ import type { ProjectUid, RunState, Unavailable } from '../types.ts';
 import { toSummary } from './record.ts';
 
 const RUN_KEPT_S = 10;
-const DEDUPE_KEPT_S = 7 * 24 * 3600;
+export const DEDUPE_KEPT_S = 7 * 24 * 3600;
 const LINES_KEPT = 10_000;
 /** Of a workflow whose limits the operator has not set. */
 const HISTORY = 10;

@@ -16,8 +16,10 @@
  * | `wf:<workflow>` | hash | limits (`limit`, `policy`, `timeout`, `keep:<phase>`), `active` (runs that are ready or claimed, what the limit counts), `vt` (virtual time at which its next run starts), exact totals (`accepted`, `last`, one per phase), `waiting:<phase>`: ended and not recorded |
  * | `run:<id>` | hash | the run; `n:<node>` is what a node is at, `w:<node>` when one that waits is tried again (ms, the store's clock) |
  * | `ev:<id>` | list | live events, each `<number> <at> <json>` |
- * | `dk:<workflow>:<hash>` | hash | dedupe: run, hash of the body, later the reply |
- * | `done:<workflow>` | list | lines about ended runs, newest first |
+ * | `dk:<workflow>:<hash>` | hash | dedupe: run, hash of the body, later the reply, or the phase where there was none |
+ * | `runs:<workflow>` | sorted set | all runs of the workflow that have a `run:<id>`, by acceptance (ms) |
+ * | `done:<workflow>` | sorted set | ended runs of which only a line is left, by acceptance (ms) |
+ * | `lines:<workflow>` | hash | run → line about it |
  * | `rev:<name>` | string | a revision |
  *
  * Workflows are named by uid. All of one is in one hash, so that a transition reads and writes it at once. In `q`, `held`, `due` and `live` a run is its entry: `<workflow> <accepted, µs> <run>`. Channels have
@@ -35,7 +37,9 @@ export type ProjectKeys = Readonly<Record<ProjectKey, string>> & {
   run: (id: string) => string;
   ev: (id: string) => string;
   dk: (workflowUid: string, hash: string) => string;
+  runs: (workflowUid: string) => string;
   done: (workflowUid: string) => string;
+  lines: (workflowUid: string) => string;
   rev: (name: string) => string;
 };
 
@@ -61,7 +65,9 @@ function makeKeys(project: ProjectUid): ProjectKeys {
     run: (id) => `${prefix}run:${id}`,
     ev: (id) => `${prefix}ev:${id}`,
     dk: (workflowUid, hash) => `${prefix}dk:${workflowUid}:${hash}`,
+    runs: (workflowUid) => `${prefix}runs:${workflowUid}`,
     done: (workflowUid) => `${prefix}done:${workflowUid}`,
+    lines: (workflowUid) => `${prefix}lines:${workflowUid}`,
     rev: (name) => `${prefix}rev:${name}`,
   };
 }

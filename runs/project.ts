@@ -99,8 +99,8 @@ export function dropWorkflow(
   project: ProjectUid,
   workflowUid: string,
 ): Promise<Done> {
-  const { wf, done: lines } = keysOf(project);
-  return done(() => conn.command('unlink', wf(workflowUid), lines(workflowUid)));
+  const { wf, runs, done: ended, lines } = keysOf(project);
+  return done(() => conn.command('unlink', ...[wf, runs, ended, lines].map((key) => key(workflowUid))));
 }
 
 /** The runs of a workflow that have not ended: what to cancel when the workflow goes. */

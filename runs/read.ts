@@ -35,9 +35,8 @@ export function readRun(
   });
 }
 
-const BRIEF = 'phase wf head epoch sequence accepted started ended reason message crashes recorded'.split(
-  ' ',
-);
+const BRIEF =
+  'phase wf head epoch sequence accepted started ended reason message crashes recorded creating'.split(' ');
 
 /** The run without its input and its nodes: a few hundred bytes, whatever the run holds. */
 export function readBrief(
@@ -53,16 +52,34 @@ export function readBrief(
   });
 }
 
-/** Ended runs of a workflow that are recorded or exist as a line only, newest first. */
+/** The line about a run that has left the store, for as long as it is kept. */
+export function readSummary(
+  conn: RunStoreConnection,
+  project: ProjectUid,
+  workflowUid: string,
+  run: string,
+): Promise<RunSummary | undefined | Unavailable> {
+  return orUnavailable(async () => {
+    const line = await conn.command('hget', keysOf(project).lines(workflowUid), run);
+    return typeof line === 'string' ? (JSON.parse(line) as RunSummary) : undefined;
+  });
+}
+
+/** Lines about the runs that have left the store, the one that was accepted last first. */
 export function readSummaries(
   conn: RunStoreConnection,
   project: ProjectUid,
   workflowUid: string,
   limit: number,
 ): Promise<RunSummary[] | Unavailable> {
+  const { done, lines } = keysOf(project);
   return orUnavailable(async () => {
-    const lines = await conn.command('lrange', keysOf(project).done(workflowUid), 0, limit - 1);
-    return (lines as string[]).map((line) => JSON.parse(line) as RunSummary);
+    const names = (await conn.command('zrange', done(workflowUid), 0, limit - 1, 'rev')) as string[];
+    if (names.length === 0) return [];
+    const texts = await conn.command('hmget', lines(workflowUid), ...names);
+    return (texts as (string | null)[])
+      .filter((text) => text !== null)
+      .map((text) => JSON.parse(text) as RunSummary);
   });
 }
 
@@ -128,9 +145,10 @@ function inOrder(a: NodeState, b: NodeState): number {
 
 /** What a run has only sometimes. */
 function optional(fields: Record<string, string>): Partial<RunState> {
-  const { started, ended, reason, message, reply, recorded } = fields;
+  const { started, ended, reason, message, reply, recorded, creating } = fields;
   return {
     ...(recorded !== undefined && { recordedUid: recorded }),
+    ...(creating !== undefined && { createBegun: true }),
     ...(started !== undefined && { startedAt: Number(started) }),
     ...(ended !== undefined && { endedAt: Number(ended) }),
     ...(reason && { reason }),

@@ -1,6 +1,7 @@
 /**
  * Accepting events: what `submit` has accepted is stored, once per dedupe key, and only that may be answered with 2xx.
  */
+import { isTerminal } from '../api/run.ts';
 import { isUnavailable, orUnavailable, type RunStoreConnection } from './connection.ts';
 import { cancelRun } from './cancel.ts';
 import { keysOf, type ProjectKeys } from './keys.ts';
@@ -34,7 +35,7 @@ redis.call('ZADD', live, 0, entry)
 `;
 
 const SUBMIT = defineScript({
-  keys: ['meta', 'q', 'held', 'live', 'cancels', 'wf', 'run', 'dk'],
+  keys: ['meta', 'q', 'held', 'live', 'cancels', 'wf', 'runs', 'run', 'dk'],
   args: ['uid', 'run_id', 'body_hash', 'size', 'head', 'input'],
   body: `
     local project = redis.call('HMGET', meta, 'id', 'bytes', 'quota', 'v')
@@ -42,11 +43,11 @@ const SUBMIT = defineScript({
       return redis.error_reply('NOLOG the run store is empty')
     end
     if dk then
-      local known = redis.call('HMGET', dk, 'run', 'body', 'reply')
+      local known = redis.call('HMGET', dk, 'run', 'body', 'reply', 'phase')
       if known[1] then
         -- Of a key that was put back from a record the body may not be known.
         if known[2] ~= '' and known[2] ~= body_hash then return {'conflict', known[1]} end
-        return {'duplicate', known[1], known[3] or ''}
+        return {'duplicate', known[1], known[3] or '', known[4] or ''}
       end
     end
     if redis.call('EXISTS', run) == 1 then return {'taken'} end
@@ -67,6 +68,7 @@ const SUBMIT = defineScript({
       ${REPLACE}
     end
     -- A key of a wrong type is found before anything of the run is stored: what fails leaves nothing behind.
+    redis.call('ZADD', runs, now, run_id)
     if over then
       redis.call('ZADD', held, 0, entry)
     else
@@ -109,9 +111,9 @@ async function store(conn: RunStoreConnection, submission: Submission): Promise<
     headOf(submission, hash),
     submission.input,
   ])) as string[];
-  const [outcome, detail = '', reply = ''] = answer;
+  const [outcome, detail = '', reply = '', phase = ''] = answer;
   if (outcome === 'accepted') return accepted(conn, submission, run, answer.slice(1));
-  if (outcome === 'duplicate') return duplicate(conn, keys, detail, reply);
+  if (outcome === 'duplicate') return duplicate(conn, keys, detail, { reply, phase });
   if (outcome === 'conflict') return { outcome, run: detail };
   if (outcome === 'rejected') return { outcome, limit: Number(detail) };
   if (outcome === 'full') return { outcome: 'unavailable', why: 'full', retryAfterSeconds: 10 };
@@ -126,7 +128,7 @@ function nameAsKey({ run, recordUid }: Submission): string | undefined {
 
 function submitKeys(keys: ProjectKeys, wf: string, run: string, hash: string | undefined): string[] {
   const { meta, q, held, live, cancels } = keys;
-  const all = [meta, q, held, live, cancels, keys.wf(wf), keys.run(run)];
+  const all = [meta, q, held, live, cancels, keys.wf(wf), keys.runs(wf), keys.run(run)];
   if (hash !== undefined) all.push(keys.dk(wf, hash));
   return all;
 }
@@ -164,14 +166,16 @@ async function accepted(
   return { outcome: 'accepted', run, duplicate: false };
 }
 
-/** The reply is with the run until it is recorded, and with the dedupe key afterwards. */
+/** The reply, or how a run without one ended, is with the run until that is recorded, and with the dedupe key afterwards. */
 async function duplicate(
   conn: RunStoreConnection,
   keys: ProjectKeys,
   run: string,
-  kept: string,
+  kept: { reply: string; phase: string },
 ): Promise<Submitted> {
-  const reply = kept === '' ? await conn.command('hget', keys.run(run), 'reply') : kept;
-  if (isUnavailable(reply) || typeof reply !== 'string') return { outcome: 'accepted', run, duplicate: true };
-  return { outcome: 'accepted', run, duplicate: true, reply: JSON.parse(reply) as Reply };
+  const known = { outcome: 'accepted', run, duplicate: true } as const;
+  if (isTerminal(kept.phase)) return { ...known, ended: kept.phase };
+  const reply = kept.reply === '' ? await conn.command('hget', keys.run(run), 'reply') : kept.reply;
+  if (isUnavailable(reply) || typeof reply !== 'string') return known;
+  return { ...known, reply: JSON.parse(reply) as Reply };
 }

@@ -41,7 +41,8 @@ export type Submission = {
 };
 
 export type Submitted =
-  | { outcome: 'accepted'; run: string; duplicate: boolean; reply?: Reply }
+  /** Of a repeated event: the reply, or, where it is recorded that there was none, how the run ended. */
+  | { outcome: 'accepted'; run: string; duplicate: boolean; reply?: Reply; ended?: TerminalPhase }
   | { outcome: 'conflict'; run: string }
   | { outcome: 'rejected'; limit: number }
   | Unavailable;
@@ -97,6 +98,8 @@ export type RunState = {
   recordUid?: string;
   /** The uid of the object that the run is recorded in, once it is known. */
   recordedUid?: string;
+  /** Somebody may have made its object: it must be recorded, and its writes are paid for. */
+  createBegun?: true;
   phase: RunPhase;
   epoch: number;
   sequence: number;

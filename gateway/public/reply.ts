@@ -1,5 +1,6 @@
 /** The synchronous answer: the caller gets what the run's response node defines, or is told why there is none. */
 import type { FastifyReply } from 'fastify';
+import type { TerminalPhase } from '../../api/run.ts';
 import { closedSignal } from '../closed.ts';
 import type { Answers } from '../answers.ts';
 import type { GatewayDeps } from '../deps.ts';
@@ -53,7 +54,8 @@ export async function answerReply(
   { route, submitted }: Accepted,
 ): Promise<void> {
   if (submitted.reply !== undefined) return sendReply(answers, reply, submitted.reply);
-  const { run } = submitted;
+  const { run, ended } = submitted;
+  if (ended !== undefined) return answerEnd(answers, reply, run, ended);
   const { projectUID, webhook } = route.spec;
   const signal = closedSignal(reply.raw);
   if (submitted.duplicate && (await hasLeft(deps, { project: projectUID, run, signal }))) {
@@ -83,14 +85,19 @@ function answerWaited(answers: Answers, reply: FastifyReply, run: string, waited
       return sendReply(answers, reply, waited.reply);
     case 'ended':
       if (waited.reply !== undefined) return sendReply(answers, reply, waited.reply);
-      if (waited.phase === 'Succeeded') return answerAccepted(answers, reply, 200, run);
-      return answers.problem(reply, 'run-failed', { run });
+      return answerEnd(answers, reply, run, waited.phase);
     case 'gone':
       // It was there when the wait began: the store was wiped, or could not be reached while the run ended.
       return answers.problem(reply, 'outcome-unknown', { run });
     case 'timeout':
       return answers.problem(reply, 'reply-timeout', { run });
   }
+}
+
+/** Of a run that ended without a reply. */
+function answerEnd(answers: Answers, reply: FastifyReply, run: string, phase: TerminalPhase): void {
+  if (phase === 'Succeeded') answerAccepted(answers, reply, 200, run);
+  else answers.problem(reply, 'run-failed', { run });
 }
 
 /** What the workflow's author wrote. A browser must not take it for a page of this host. */

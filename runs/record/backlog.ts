@@ -10,23 +10,27 @@ import { defineScript } from '../script.ts';
 import type { ProjectUid, RunState, Unavailable } from '../types.ts';
 import { toSummary } from './record.ts';
 
+/** How many waiting runs stay, of a workflow whose limits the operator has not set. */
+export const HISTORY = 10;
 const RUN_KEPT_S = 10;
 export const DEDUPE_KEPT_S = 7 * 24 * 3600;
+/** Lines of a workflow. */
 const LINES_KEPT = 10_000;
-/** Of a workflow whose limits the operator has not set. */
-const HISTORY = 10;
+/** A run that ended within this time may still be recorded at once. */
+const SETTLED_MS = 1_000;
+const QUARANTINE_MS = { first: 5_000, longest: 600_000 };
 /** A larger reply is not kept with the dedupe key. */
 const REPLY_KEPT_BYTES = 64 * 1024;
 
-/** Takes runs whose record is behind for at least `age` ms, the longest first, for a while. */
+/** Takes runs whose record is behind, the longest first, for a while. */
 const LEASE = defineScript({
   flags: 'drains',
   keys: ['meta', 'out'],
-  args: ['count', 'age'],
+  args: ['count'],
   body: `
     ${REQUIRE_STORE}
     ${NOW}
-    local runs = redis.call('ZRANGE', out, '-inf', now - age, 'BYSCORE', 'LIMIT', 0, count)
+    local runs = redis.call('ZRANGE', out, '-inf', now, 'BYSCORE', 'LIMIT', 0, count)
     for _, run in ipairs(runs) do
       redis.call('ZADD', out, now + ${LEASE_MS}, run)
     end
@@ -55,12 +59,18 @@ const SPEND = defineScript({
   `,
 });
 
+/**
+ * Lets go what is recorded. What is surplus goes too: the run has ended for a while, its workflow has more of them waiting than
+ * its history keeps, and nobody began to make its object, which would then stay as it is for ever.
+ */
 const RECORDED = defineScript({
   flags: 'drains',
-  keys: ['meta', 'out', 'wf', 'run', 'done', 'dk'],
+  keys: ['meta', 'out', 'wf', 'run', 'runs', 'done', 'lines', 'dk'],
   args: ['run_id', 'sequence', 'why', 'line'],
   body: `
-    local state = redis.call('HMGET', run, 'phase', 'sequence', 'ended', 'bytes', 'dropped', 'reply')
+    ${REQUIRE_STORE}
+    local state = redis.call('HMGET', run, 'phase', 'sequence', 'ended', 'bytes', 'dropped', 'reply', 'accepted',
+      'recorded', 'creating')
     if not state[1] or state[5] then
       redis.call('ZREM', out, run_id)
       return 'gone'
@@ -70,8 +80,8 @@ const RECORDED = defineScript({
     local waiting, keep = 'waiting:' .. phase, 'keep:' .. phase
     if why == 'surplus' then
       local counts = redis.call('HMGET', wf, waiting, keep)
-      if tonumber(counts[1] or 0) <= tonumber(counts[2] or ${HISTORY}) then
-        redis.call('ZADD', out, now, run_id)
+      if not ended or state[8] or state[9] or now - ended < ${SETTLED_MS}
+        or tonumber(counts[1] or 0) <= tonumber(counts[2] or ${HISTORY}) then
         return 'kept'
       end
     end
@@ -84,15 +94,25 @@ const RECORDED = defineScript({
 
     redis.call('HSET', run, 'dropped', 1)
     redis.call('EXPIRE', run, ${RUN_KEPT_S})
+    redis.call('ZREM', runs, run_id)
     redis.call('HINCRBY', meta, 'bytes', -state[4])
+    -- Of a workflow that was dropped, and of a key that is forgotten, nothing is kept, or it would be there again.
     if redis.call('EXISTS', wf) == 1 then
       redis.call('HINCRBY', wf, waiting, -1)
-      redis.call('LPUSH', done, line)
-      redis.call('LTRIM', done, 0, ${LINES_KEPT - 1})
+      redis.call('ZADD', done, math.floor(state[7] / 1000), run_id)
+      redis.call('HSET', lines, run_id, line)
+      local surplus = redis.call('ZCARD', done) - ${LINES_KEPT}
+      if surplus > 0 then
+        local oldest = redis.call('ZRANGE', done, 0, surplus - 1)
+        redis.call('ZREM', done, unpack(oldest))
+        redis.call('HDEL', lines, unpack(oldest))
+      end
     end
-    if dk then
+    if dk and redis.call('EXISTS', dk) == 1 then
       redis.call('EXPIRE', dk, ${DEDUPE_KEPT_S})
-      if state[6] and #state[6] <= ${REPLY_KEPT_BYTES} then
+      if not state[6] then
+        redis.call('HSET', dk, 'phase', phase)
+      elseif #state[6] <= ${REPLY_KEPT_BYTES} then
         redis.call('HSET', dk, 'reply', state[6])
       end
     end
@@ -100,15 +120,43 @@ const RECORDED = defineScript({
   `,
 });
 
-/** Takes up to `count` runs whose record is behind for so long, the longest first; for 30 s no other recorder gets them. */
+/** Begins to make a run's object, unless the run was let go meanwhile. */
+const BEGIN_CREATE = defineScript({
+  flags: 'drains',
+  keys: ['run'],
+  body: `
+    local state = redis.call('HMGET', run, 'phase', 'dropped')
+    if not state[1] or state[2] then return 0 end
+    redis.call('HSET', run, 'creating', 1)
+    return 1
+  `,
+});
+
+/** Puts a run aside for longer each time. */
+const QUARANTINE = defineScript({
+  flags: 'drains',
+  keys: ['run', 'out'],
+  args: ['run_id'],
+  body: `
+    if redis.call('EXISTS', run) == 0 then
+      redis.call('ZREM', out, run_id)
+      return 0
+    end
+    ${NOW}
+    local times = redis.call('HINCRBY', run, 'refused', 1)
+    redis.call('ZADD', out, 'XX', now + math.min(${QUARANTINE_MS.longest}, ${QUARANTINE_MS.first} * 2 ^ (times - 1)), run_id)
+    return times
+  `,
+});
+
+/** Takes up to `count` runs whose record is behind, the longest first; for 30 s no other recorder gets them. */
 export function lease(
   conn: RunStoreConnection,
   project: ProjectUid,
   count: number,
-  ageMs = 0,
 ): Promise<string[] | Unavailable> {
   const { meta, out } = keysOf(project);
-  return orUnavailable(async () => (await conn.script(LEASE, [meta, out], [count, ageMs])) as string[]);
+  return orUnavailable(async () => (await conn.script(LEASE, [meta, out], [count])) as string[]);
 }
 
 /** How many of the costs, in this order, the write budget pays for now. */
@@ -130,8 +178,8 @@ export function spend(
 export type Dropped = 'recorded' | 'behind' | 'kept' | 'gone';
 
 /**
- * Says that this very state of the run is recorded; or, with `surplus`, that it cannot be recorded now, and need not be if more
- * of its workflow's runs wait for that than its history keeps.
+ * Says that this very state of the run is recorded; or, with `surplus`, that it need not be, if more of its workflow's runs wait
+ * for that than its history keeps.
  */
 export function recorded(
   conn: RunStoreConnection,
@@ -140,31 +188,43 @@ export function recorded(
 ): Promise<Dropped | Unavailable> {
   const keys = keysOf(state.project);
   const line = state.endedAt === undefined ? '' : JSON.stringify(toSummary(state));
-  const all = [
-    keys.meta,
-    keys.out,
-    keys.wf(state.workflowUid),
-    keys.run(state.run),
-    keys.done(state.workflowUid),
-  ];
-  if (state.dedupeHash !== undefined) all.push(keys.dk(state.workflowUid, state.dedupeHash));
+  const { run, workflowUid, dedupeHash } = state;
+  const ofWorkflow = [keys.runs, keys.done, keys.lines].map((key) => key(workflowUid));
+  const all = [keys.meta, keys.out, keys.wf(workflowUid), keys.run(run), ...ofWorkflow];
+  if (dedupeHash !== undefined) all.push(keys.dk(workflowUid, dedupeHash));
   return orUnavailable(async () => {
-    return (await conn.script(RECORDED, all, [state.run, state.sequence, why, line])) as Dropped;
+    return (await conn.script(RECORDED, all, [run, state.sequence, why, line])) as Dropped;
   });
 }
 
-/** Gives a run back that could not be written: in its old place if it has ended, so that the oldest still come first. */
-export async function putBack(conn: RunStoreConnection, { project, run, endedAt }: RunState): Promise<void> {
-  await orUnavailable(() => conn.script(PUT_BACK, [keysOf(project).out], [run, 0, endedAt ?? '']));
-}
-
-/** Leaves a run to be taken again after a while. */
+/** Leaves a run to be taken again after a while; after less than none it is taken before others. */
 export async function postpone(
   conn: RunStoreConnection,
   { project, run }: RunState,
   delayMs: number,
 ): Promise<void> {
-  await orUnavailable(() => conn.script(PUT_BACK, [keysOf(project).out], [run, delayMs, '']));
+  await orUnavailable(() => conn.script(POSTPONE, [keysOf(project).out], [run, delayMs]));
+}
+
+/** Puts a run aside that alone cannot be recorded, for longer each time; answers with how often that was. */
+export function quarantine(
+  conn: RunStoreConnection,
+  { project, run }: RunState,
+): Promise<number | Unavailable> {
+  const keys = keysOf(project);
+  return orUnavailable(
+    async () => (await conn.script(QUARANTINE, [keys.run(run), keys.out], [run])) as number,
+  );
+}
+
+/** Says that the run's object is about to be made: from now on the run is recorded, come what may. False: it is gone. */
+export async function beginCreate(conn: RunStoreConnection, { project, run }: RunState): Promise<boolean> {
+  return (await orUnavailable(() => conn.script(BEGIN_CREATE, [keysOf(project).run(run)], []))) === 1;
+}
+
+/** Takes that back: it is certain that no object was made. */
+export async function undoCreate(conn: RunStoreConnection, { project, run }: RunState): Promise<void> {
+  await orUnavailable(() => conn.command('hdel', keysOf(project).run(run), 'creating'));
 }
 
 /** Takes a run out that is not there any more. */
@@ -183,13 +243,13 @@ export function noteObject(
   );
 }
 
-const PUT_BACK = defineScript({
+const POSTPONE = defineScript({
   flags: 'drains',
   keys: ['out'],
-  args: ['run_id', 'delay', 'at'],
+  args: ['run_id', 'delay'],
   body: `
     ${NOW}
-    return redis.call('ZADD', out, 'XX', at == '' and now + delay or at, run_id)
+    return redis.call('ZADD', out, 'XX', now + delay, run_id)
   `,
 });
 

@@ -4,7 +4,7 @@
  */
 import { ANNOTATION, API_VERSION, GROUP, LABEL, VERSION } from '../../api/group.ts';
 import { WORKFLOW, WORKFLOW_RUN, type WorkflowRun } from '../../api/kinds.ts';
-import { isTerminal } from '../../api/run.ts';
+import { isTerminal, type RunStatus } from '../../api/run.ts';
 import type { KubeClient, Manifest } from '../../kube/client.ts';
 import {
   isAlreadyExists,
@@ -17,12 +17,12 @@ import {
 import { namespacedResource } from '../../kube/resource.ts';
 import type { RunState } from '../types.ts';
 import { keepsakeOf } from './keepsake.ts';
-import { RECORD_LIMITS, toRecord, type RecordLimits } from './record.ts';
+import { RECORD_LIMITS, storedBytes, toRecord, type RecordLimits } from './record.ts';
 
 const runObjects = namespacedResource<WorkflowRun>(GROUP, VERSION, WORKFLOW_RUN.kind, WORKFLOW_RUN.plural);
 
-/** What is left when even the bounded record is too large: a record that says what happened, and little of the data. */
-const SMALL_LIMITS: RecordLimits = { maxOutputBytes: 2 * 1024, maxTotalBytes: 64 * 1024 };
+/** What the input of an object that somebody else made may take before outputs have to give way to it. */
+const INPUT_BYTES = RECORD_LIMITS.maxOutputBytes;
 /** Of the recorder's own; its back-off does the rest. */
 const CALL = { retries: 1, timeoutMs: 10_000 };
 
@@ -42,14 +42,10 @@ export async function createObject(
   state: RunState,
 ): Promise<string | undefined> {
   try {
-    const made = await kube.create(runObjects, manifest(state, namespace, store, RECORD_LIMITS), CALL);
+    const made = await kube.create(runObjects, manifest(state, namespace, store), CALL);
     return made.metadata.uid;
   } catch (error) {
     if (isTerminating(error)) return undefined;
-    if (isTooLarge(error)) {
-      const made = await kube.create(runObjects, manifest(state, namespace, store, SMALL_LIMITS), CALL);
-      return made.metadata.uid;
-    }
     if (isInvalid(error)) return undefined;
     if (!isAlreadyExists(error)) throw error;
     const there = await kube.find(runObjects, { namespace, name: state.run }, CALL);
@@ -57,10 +53,13 @@ export async function createObject(
   }
 }
 
-/** `newer`: the record says more than this state does. `gone`: somebody deleted the object. */
-export type Written = 'written' | 'newer' | 'gone' | 'refused';
+/** `bare`: without the nodes. `newer`: the record says more than this state does. `gone`: somebody deleted the object. */
+export type Written = 'written' | 'bare' | 'newer' | 'gone';
 
-/** Writes the state into the object with this uid. Throws an ApiError where trying again can help. */
+/**
+ * Writes the state into the object with this uid; what the API server refuses as a whole, without the nodes: how the run ended is
+ * said in any case. Throws an ApiError where it refuses that too, or does not answer.
+ */
 export async function writeStatus(
   target: RecordTarget,
   state: RunState,
@@ -68,17 +67,23 @@ export async function writeStatus(
   order: string[],
 ): Promise<Written> {
   try {
-    await patchStatus(target, state, uid, order, RECORD_LIMITS);
+    await patchStatus(target, state, uid, toRecord(state, limitsOf(state), order).status);
     return 'written';
   } catch (error) {
-    if (isTooLarge(error)) {
-      await patchStatus(target, state, uid, order, SMALL_LIMITS);
-      return 'written';
-    }
     if (isNotFound(error) || isTerminating(error)) return 'gone';
-    if (!isInvalid(error) && !isConflict(error)) throw error;
-    return whyRefused(target, state, uid);
+    if (!isInvalid(error) && !isConflict(error) && !isTooLarge(error)) throw error;
+    const why = await whyRefused(target, state, uid);
+    if (why !== undefined) return why;
+    const { nodes: _nodes, ...status } = toRecord(state).status;
+    await patchStatus(target, state, uid, status);
+    return 'bare';
   }
+}
+
+/** An object that somebody else made holds its input whole: what it takes, outputs cannot have. */
+function limitsOf({ recordUid, input }: RunState): RecordLimits {
+  const excess = recordUid === undefined ? 0 : Math.max(0, storedBytes(input) - INPUT_BYTES);
+  return { ...RECORD_LIMITS, maxTotalBytes: Math.max(0, RECORD_LIMITS.maxTotalBytes - excess) };
 }
 
 /** A JSON patch, because it is stored as it is sent: a merge patch would drop the nulls inside what nodes produced. */
@@ -86,10 +91,8 @@ async function patchStatus(
   { kube, namespace }: RecordTarget,
   state: RunState,
   uid: string,
-  order: string[],
-  limits: RecordLimits,
+  status: RunStatus,
 ): Promise<void> {
-  const { status } = toRecord(state, limits, order);
   const patch = [
     { op: 'test', path: '/metadata/uid', value: uid },
     { op: 'add', path: '/status', value: status },
@@ -98,20 +101,20 @@ async function patchStatus(
   await kube.patch(runObjects, ref, patch, { type: 'json', subresource: 'status', ...CALL });
 }
 
-async function whyRefused({ kube, namespace }: RecordTarget, state: RunState, uid: string): Promise<Written> {
+/** Undefined where nobody else is the reason. */
+async function whyRefused(
+  { kube, namespace }: RecordTarget,
+  state: RunState,
+  uid: string,
+): Promise<'newer' | 'gone' | undefined> {
   const there = await kube.find(runObjects, { namespace, name: state.run }, CALL);
   if (!there || there.metadata.uid !== uid) return 'gone';
   const { phase, epoch = 0, sequence = 0 } = there.status ?? {};
   const ahead = epoch > state.epoch || (epoch === state.epoch && sequence > state.sequence);
-  return ahead || (isTerminal(phase) && phase !== state.phase) ? 'newer' : 'refused';
+  return ahead || (isTerminal(phase) && phase !== state.phase) ? 'newer' : undefined;
 }
 
-function manifest(
-  state: RunState,
-  namespace: string,
-  store: string,
-  limits: RecordLimits,
-): Manifest<WorkflowRun> {
+function manifest(state: RunState, namespace: string, store: string): Manifest<WorkflowRun> {
   return {
     metadata: {
       name: state.run,
@@ -121,7 +124,7 @@ function manifest(
         [LABEL.trigger]: state.trigger,
         ...(state.test && { [LABEL.test]: 'true' }),
       },
-      annotations: { [ANNOTATION.recorded]: store, ...keepsakeOf(state, limits) },
+      annotations: { [ANNOTATION.recorded]: store, ...keepsakeOf(state, RECORD_LIMITS) },
       ownerReferences: [
         {
           apiVersion: API_VERSION,
@@ -132,6 +135,6 @@ function manifest(
         },
       ],
     },
-    spec: toRecord(state, limits).spec,
+    spec: toRecord(state).spec,
   };
 }

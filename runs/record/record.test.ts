@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { runSpec, runStatus } from '../../api/run.ts';
 import type { NodeState, RunState } from '../types.ts';
-import { durationText, toRecord, toSummary } from './record.ts';
+import { durationText, RECORD_LIMITS, storedBytes, toRecord, toSummary } from './record.ts';
 
 const accepted = Date.parse('2026-01-02T03:04:05.000Z');
 const base: RunState = {
@@ -50,6 +50,7 @@ test('a run that succeeded is recorded with its times, its duration and its cond
     phase: 'Succeeded',
     epoch: 7,
     sequence: 3,
+    trigger: 'webhook',
     acceptedTime: '2026-01-02T03:04:05.000Z',
     startTime: '2026-01-02T03:04:05.500Z',
     completionTime: '2026-01-02T03:04:06.700Z',
@@ -141,6 +142,33 @@ test('all outputs together take at most 512 KiB', () => {
   expect(listed.slice(9).every(({ truncated }) => truncated)).toBe(true);
 });
 
+test('an input beyond 64 KiB is cut and marked', () => {
+  const long = (length: number) => JSON.stringify({ text_content: 'x'.repeat(length), data_content: null });
+  expect(toRecord({ ...base, input: long(70_000) }).spec).toMatchObject({ inputTruncated: true });
+  expect(toRecord({ ...base, input: long(60_000) }).spec.inputTruncated).toBeUndefined();
+});
+
+test.each([
+  ['text that the API server escapes', '<&>'],
+  ['line ends', '\u2028'],
+  ['control characters', '\b\f\u0001'],
+  ['text of many bytes', '€'],
+])('a record of 100 nodes with long outputs and messages of %s is below 1 MiB', (_what, piece) => {
+  const text = piece.repeat(100_000);
+  const nodes = Array.from({ length: 100 }, (_, index) =>
+    node({
+      id: `node_${index}`,
+      phase: 'Failed',
+      reason: text,
+      message: text,
+      output: { text_content: text, data_content: text.slice(0, 3_000) },
+    }),
+  );
+  const input = JSON.stringify({ text_content: text, data_content: null });
+  const state = { ...base, dedupeKey: text.slice(0, 1_024), reason: text, message: text, input, nodes };
+  expect(storedBytes(toRecord(state))).toBeLessThan(1_000_000);
+});
+
 test('whatever a run holds, its record is one that the API server takes, and within its bounds', () => {
   const text = fc.string({ unit: 'binary', maxLength: 400 });
   const states = fc.record({
@@ -159,7 +187,7 @@ test('whatever a run holds, its record is one that the API server takes, and wit
   fc.assert(
     fc.property(states, (changes) => {
       const state = { ...base, ...changes } as RunState;
-      const { spec, status } = toRecord(state, { maxOutputBytes: 300, maxTotalBytes: 900 });
+      const { spec, status } = toRecord(state, { ...RECORD_LIMITS, maxOutputBytes: 300, maxTotalBytes: 900 });
       expect(runSpec.safeParse(spec).error).toBeUndefined();
       expect(runStatus.safeParse(JSON.parse(JSON.stringify(status))).error).toBeUndefined();
       for (const { output, truncated } of status.nodes ?? []) {

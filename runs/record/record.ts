@@ -19,15 +19,22 @@ export type RecordLimits = {
   maxOutputBytes: number;
   /** Bytes of all outputs together. */
   maxTotalBytes: number;
+  /** Bytes of the messages of all nodes together. */
+  maxMessageBytes: number;
 };
 
-export const RECORD_LIMITS: RecordLimits = { maxOutputBytes: 64 * 1024, maxTotalBytes: 512 * 1024 };
+export const RECORD_LIMITS: RecordLimits = {
+  maxOutputBytes: 64 * 1024,
+  maxTotalBytes: 512 * 1024,
+  maxMessageBytes: 128 * 1024,
+};
 
 type Output = { text_content?: string; data_content?: unknown };
 type Fitted = { output: Output; truncated: boolean; bytes: number };
 
 const REASON_LENGTH = 1_024;
 const MESSAGE_LENGTH = 4_096;
+const NODE_REASON_LENGTH = 64;
 const LINE_MESSAGE_LENGTH = 300;
 
 /** Spec and status of the run's WorkflowRun. `order` is the order in which its revision lists the nodes. */
@@ -61,11 +68,13 @@ export function toSummary(state: RunState): RunSummary {
 function specOf(state: RunState, { maxOutputBytes }: RecordLimits): RunSpec {
   // A test run that was given no input takes the trigger's test data, which its first node shows.
   const input = state.input === '' ? undefined : (JSON.parse(state.input) as Partial<NodeOutput>);
+  const fitted = input && fit(input, maxOutputBytes);
   return {
     workflow: state.workflow,
     revision: state.revision,
     trigger: { type: state.trigger, ...(state.dedupeKey !== undefined && { key: state.dedupeKey }) },
-    ...(input && { input: fit(input, maxOutputBytes).output }),
+    ...(fitted && { input: fitted.output }),
+    ...(fitted?.truncated && { inputTruncated: true }),
     ...(state.test && { test: true }),
     ...(state.retryOf !== undefined && { retryOf: state.retryOf }),
   };
@@ -77,6 +86,7 @@ function statusOf(state: RunState, limits: RecordLimits, order: string[]): RunSt
     phase: state.phase,
     epoch: state.epoch,
     sequence: state.sequence,
+    trigger: state.trigger,
     acceptedTime: rfc3339(state.acceptedAt),
     ...(startedAt !== undefined && { startTime: rfc3339(startedAt) }),
     ...(endedAt !== undefined && { completionTime: rfc3339(endedAt) }),
@@ -115,11 +125,12 @@ function nodesOf(state: RunState, limits: RecordLimits, order: string[]): NodeSt
     (a, b) => (place.get(a.id) ?? Infinity) - (place.get(b.id) ?? Infinity) || 0,
   );
   let room = limits.maxTotalBytes;
+  const messageBytes = Math.floor(limits.maxMessageBytes / nodes.length);
   return nodes.map((node) => {
     const settled = isTerminal(state.phase) ? leftOpen(node, state.phase === 'Cancelled') : node;
     const fitted = node.output && fit(node.output, Math.min(limits.maxOutputBytes, room));
     room -= fitted?.bytes ?? 0;
-    return nodeStatus(settled, fitted);
+    return nodeStatus(inShort(settled, messageBytes), fitted);
   });
 }
 
@@ -139,11 +150,21 @@ function nodeStatus(node: NodeState, fitted: Fitted | undefined): NodeStatus {
 }
 
 /** A node that had not ended when its run did: an effect that is not repeated may have happened. */
-export function leftOpen({ nextAttemptAt: _, ...node }: NodeState, cancelled: boolean): NodeState {
+export function leftOpen({ nextAttemptAt: _waits, ...node }: NodeState, cancelled: boolean): NodeState {
   const open: NodePhase[] = ['Pending', 'Running', 'Waiting'];
   if (!open.includes(node.phase)) return node;
   if (node.mark?.atMostOnce) return { ...node, phase: 'Unknown', ...failure('EffectUnknown') };
   return cancelled ? { ...node, phase: 'Cancelled' } : { ...node, phase: 'Failed' };
+}
+
+/** A node whose message takes its share of the record at most. */
+function inShort(node: NodeState, bytes: number): NodeState {
+  const { reason, message } = node;
+  return {
+    ...node,
+    ...(reason !== undefined && { reason: cut(reason, NODE_REASON_LENGTH) }),
+    ...(message !== undefined && { message: cutToJson(cut(message, MESSAGE_LENGTH), bytes) }),
+  };
 }
 
 function failure(reason: FailureReason): { reason: string; message: string } {
@@ -159,8 +180,8 @@ function why({ reason, message }: { reason?: string; message?: string }) {
 
 /** As much of an output as fits: all of it; else the data where it fits alone; and the beginning of the text. */
 function fit({ text_content = '', data_content = null }: Output, room: number): Fitted {
-  const textBytes = jsonBytes(text_content);
-  const dataBytes = jsonBytes(data_content);
+  const textBytes = storedBytes(text_content);
+  const dataBytes = storedBytes(data_content);
   const keepsData = dataBytes <= room;
   const textRoom = Math.max(0, room - (keepsData ? dataBytes : 0));
   const keepsText = textBytes <= textRoom;
@@ -168,14 +189,14 @@ function fit({ text_content = '', data_content = null }: Output, room: number): 
   return {
     output: { text_content: text, data_content: keepsData ? data_content : null },
     truncated: !keepsData || !keepsText,
-    bytes: (keepsData ? dataBytes : 0) + (keepsText ? textBytes : jsonBytes(text)),
+    bytes: (keepsData ? dataBytes : 0) + (keepsText ? textBytes : storedBytes(text)),
   };
 }
 
 /** The beginning of a text whose JSON has at most so many bytes. */
 function cutToJson(text: string, bytes: number): string {
   let length = Math.min(text.length, bytes);
-  while (length > 0 && jsonBytes(cut(text, length)) > bytes) length = Math.floor(length * 0.9);
+  while (length > 0 && storedBytes(cut(text, length)) > bytes) length = Math.floor(length * 0.9);
   return cut(text, length);
 }
 
@@ -185,8 +206,13 @@ function cut(text: string, length: number): string {
   return short.length < text.length ? short.replace(/[\ud800-\udbff]$/, '') : short;
 }
 
-function jsonBytes(value: unknown): number {
-  return Buffer.byteLength(JSON.stringify(value) ?? 'null');
+/** Of what the API server's JSON writer escapes and ours does not, one by one: `<`, `>`, `&`, two line ends, `\b` and `\f`. */
+const ESCAPED = /[<>&\u2028\u2029]|\\[bf]/g;
+
+/** How many bytes the value takes at most as the API server stores it: it writes `<` as `\u003c`. */
+export function storedBytes(value: unknown): number {
+  const text = JSON.stringify(value) ?? 'null';
+  return Buffer.byteLength(text) + (text.match(ESCAPED)?.length ?? 0) * 5;
 }
 
 function rfc3339(milliseconds: number): string {

@@ -3,11 +3,10 @@
  * not recorded stays in the run store, and some recorder takes it up. While the API server is away it keeps trying, and
  * keeps what waits within each workflow's history.
  */
-import { isTerminal } from '../../api/run.ts';
 import { sleep } from '../../kube/clock.ts';
 import { backoffDelay, type Backoff } from '../../kube/backoff.ts';
 import type { KubeClient } from '../../kube/client.ts';
-import { ApiError } from '../../kube/errors.ts';
+import { ApiError, isTransient, isUnauthorized } from '../../kube/errors.ts';
 import type { Log } from '../../kube/log.ts';
 import { cancelRun } from '../cancel.ts';
 import { isUnavailable, orUnavailable, type RunStoreConnection } from '../connection.ts';
@@ -15,8 +14,19 @@ import { keysOf } from '../keys.ts';
 import { getRevision } from '../project.ts';
 import { readBrief, readRun } from '../read.ts';
 import type { ProjectUid, RunState } from '../types.ts';
-import { forget, lease, noteObject, postpone, putBack, recorded, spend } from './backlog.ts';
+import {
+  beginCreate,
+  forget,
+  lease,
+  noteObject,
+  postpone,
+  quarantine,
+  recorded,
+  spend,
+  undoCreate,
+} from './backlog.ts';
 import { createObject, writeStatus, type RecordTarget } from './object.ts';
+import { createSurplusTrimmer } from './surplus.ts';
 import { costOf, inOrderOfWorth } from './worth.ts';
 
 export type RecorderOptions = {
@@ -30,52 +40,94 @@ export type RecorderOptions = {
 const BATCH = 100;
 const CONCURRENCY = 8;
 const IDLE_MS = 200;
-/**
- * When not all can be written, runs are looked at only when they have waited so long: then those that waited before are
- * looked at first, and of what is too many the oldest goes.
- */
-const RESTRAINED_AGE_MS = 1_000;
-const RESTRAINED_MS = 2_000;
-const DEFECT_MS = 30_000;
+/** What the budget does not pay for now is looked at again after this time, so that all get their turn. */
+const UNPAID_MS = 1_000;
+/** Before all that waits. */
+const FIRST_MS = -3_600_000;
+/** How often another run than the first is tried while the API server is away. */
+const OTHER_EVERY = 10;
+/** How often what waits is trimmed, and for how long after not all could be written. */
+const TRIM_MS = 1_000;
+const RESTRAINED_MS = 3_000;
+/** So many runs in a row are refused alone; then it is the API server that refuses. */
+const REFUSALS = 3;
 const API_BACKOFF: Backoff = { initialMs: 500, factor: 2, maxMs: 10_000, jitter: 0.3 };
 
 type Recorder = RecorderOptions & {
   /** Failures of the API server in a row, and until when it is left alone (on the monotonic clock). */
   failures: number;
   resumeAt: number;
+  /** Runs refused in a row. */
+  refusals: number;
+  /** Since when it writes one batch; undefined between two. */
+  busySince: number | undefined;
   /** Until when it counts as not being able to write all. */
   restrainedUntil: number;
 };
 
 /** Records the project's runs until the signal is aborted; what it has begun it ends. Several share the work. */
 export function createRecorder(options: RecorderOptions): { run(signal: AbortSignal): Promise<void> } {
-  const recorder: Recorder = { ...options, failures: 0, resumeAt: 0, restrainedUntil: 0 };
+  const recorder: Recorder = {
+    ...options,
+    failures: 0,
+    resumeAt: 0,
+    refusals: 0,
+    busySince: undefined,
+    restrainedUntil: 0,
+  };
   return {
     run: async (signal) => {
-      while (!signal.aborted) {
-        const taken = await recordBatch(recorder);
-        if (taken < BATCH) await sleep(IDLE_MS, signal);
-      }
+      await Promise.all([keepRecording(recorder, signal), keepTrimming(recorder, signal)]);
     },
   };
+}
+
+async function keepRecording(recorder: Recorder, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    const taken = isAway(recorder) ? 0 : await recordBatch(recorder);
+    if (taken < BATCH) await sleep(IDLE_MS, signal);
+  }
+}
+
+/** Apart from the writing, which a silent API server holds up. */
+async function keepTrimming(recorder: Recorder, signal: AbortSignal): Promise<void> {
+  const trimmer = createSurplusTrimmer(recorder.conn, recorder.project);
+  while (!signal.aborted) {
+    if (isBehind(recorder)) await trimmer.trim();
+    await sleep(TRIM_MS, signal);
+  }
+}
+
+function isAway({ resumeAt }: Recorder): boolean {
+  return performance.now() < resumeAt;
+}
+
+function isBehind({ restrainedUntil, busySince = Infinity }: Recorder): boolean {
+  const now = performance.now();
+  return now < restrainedUntil || now - busySince > TRIM_MS;
 }
 
 /** Takes what is behind, and deals with it; answers with how much that was. */
 async function recordBatch(recorder: Recorder): Promise<number> {
   const { conn, project } = recorder;
-  const away = performance.now() < recorder.resumeAt;
-  const restrained = away || performance.now() < recorder.restrainedUntil;
   const store = await orUnavailable(() => conn.command('hget', keysOf(project).meta, 'id'));
-  const names = await lease(conn, project, BATCH, restrained ? RESTRAINED_AGE_MS : 0);
+  // After a failure one run finds out whether the API server is back.
+  const names = await lease(conn, project, recorder.failures > 0 ? 1 : BATCH);
   if (isUnavailable(names) || typeof store !== 'string') return 0;
   const states = await Promise.all(names.map((run) => readLeased(recorder, run)));
   const runs = inOrderOfWorth(states.filter((state) => state !== undefined));
-  const affordable = away ? 0 : await paidFor(recorder, runs);
+  const affordable = await paidFor(recorder, runs);
   const rest = runs.slice(affordable);
-  if (rest.length > 0) recorder.restrainedUntil = performance.now() + RESTRAINED_MS;
-  await Promise.all(rest.map((state) => leaveOut(recorder, state, restrained)));
+  if (rest.length > 0) restrain(recorder, RESTRAINED_MS);
+  await Promise.all(rest.map((state) => postpone(conn, state, UNPAID_MS)));
+  recorder.busySince = performance.now();
   await forEachOf(runs.slice(0, affordable), CONCURRENCY, (state) => record(recorder, state, store));
+  recorder.busySince = undefined;
   return names.length;
+}
+
+function restrain(recorder: Recorder, forMs: number): void {
+  recorder.restrainedUntil = Math.max(recorder.restrainedUntil, performance.now() + forMs);
 }
 
 async function paidFor({ conn, project }: Recorder, runs: RunState[]): Promise<number> {
@@ -89,63 +141,95 @@ async function readLeased({ conn, project }: Recorder, run: string): Promise<Run
   return isUnavailable(state) ? undefined : state;
 }
 
-/** Cannot be written now: it waits, or, where its workflow has more than enough that waits, is kept as a line only. */
-async function leaveOut({ conn }: Recorder, state: RunState, mayGo: boolean): Promise<void> {
-  const hasObject = (state.recordedUid ?? state.recordUid) !== undefined;
-  if (mayGo && isTerminal(state.phase) && !hasObject) await recorded(conn, state, 'surplus');
-  else await putBack(conn, state);
-}
-
 /** Records one run; whatever fails, the run stays in the store and is taken up again. */
 async function record(recorder: Recorder, brief: RunState, store: string): Promise<void> {
-  if (performance.now() < recorder.resumeAt) return leaveOut(recorder, brief, false);
   const { conn, project } = recorder;
+  if (isAway(recorder)) return postpone(conn, brief, 0);
   const state = await readRun(conn, project, brief.run);
   if (state === undefined || isUnavailable(state)) return;
   try {
     await writeRecord(recorder, state, store);
     recorder.failures = 0;
+    recorder.refusals = 0;
   } catch (error) {
-    await backOff(recorder, state, error);
+    await dealWith(recorder, state, error);
   }
 }
 
-/** A failure of the API server concerns all runs, any other this one alone. */
-async function backOff(recorder: Recorder, state: RunState, error: unknown): Promise<void> {
-  const { conn, log } = recorder;
-  const { run } = state;
-  if (!(error instanceof ApiError)) {
-    log?.error({ run, error: String(error) }, 'run could not be recorded');
-    return postpone(conn, state, DEFECT_MS);
+/** What the API server says of one run concerns that one alone, unless it says it of one after the other. */
+async function dealWith(recorder: Recorder, state: RunState, error: unknown): Promise<void> {
+  const isAnswer = error instanceof ApiError;
+  if (isAnswer && (isTransient(error) || isUnauthorized(error))) {
+    pause(recorder, state, error);
+    // It may have its object now. Tried first again it is the only one of which that is not known; now and then another is.
+    const isFirst = recorder.failures % OTHER_EVERY !== 0;
+    return postpone(recorder.conn, state, isFirst ? FIRST_MS : 0);
   }
-  // What was under way at the same time failed for the same reason: it counts once.
-  if (performance.now() >= recorder.resumeAt) {
-    recorder.failures += 1;
-    const retryMs = backoffDelay(API_BACKOFF, recorder.failures);
-    recorder.resumeAt = performance.now() + retryMs;
-    log?.warn({ run, error: error.message, retryMs: Math.round(retryMs) }, 'runs cannot be recorded now');
+  recorder.refusals += isAnswer ? 1 : 0;
+  if (recorder.refusals >= REFUSALS) pause(recorder, state, error);
+  const times = await quarantine(recorder.conn, state);
+  if (times === 1) {
+    recorder.log?.error(
+      { run: state.run, error: String(error) },
+      'a run cannot be recorded, it is put aside',
+    );
   }
-  await leaveOut(recorder, state, false);
+}
+
+/** What was under way at the same time failed for the same reason: it counts once. */
+function pause(recorder: Recorder, { run }: RunState, error: unknown): void {
+  if (isAway(recorder)) return;
+  recorder.failures += 1;
+  const retryMs = backoffDelay(API_BACKOFF, recorder.failures);
+  recorder.resumeAt = performance.now() + retryMs;
+  restrain(recorder, retryMs + RESTRAINED_MS);
+  recorder.log?.warn(
+    { run, error: String(error), retryMs: Math.round(retryMs) },
+    'runs cannot be recorded now',
+  );
 }
 
 async function writeRecord(recorder: Recorder, state: RunState, store: string): Promise<void> {
   const { conn, kube, namespace, project, log } = recorder;
   const target: RecordTarget = { kube, namespace, store };
-  const uid = state.recordedUid ?? state.recordUid ?? (await createObject(target, state));
+  const known = state.recordedUid ?? state.recordUid;
+  if (known === undefined && !(await beginCreate(conn, state))) return;
+  const uid = known ?? (await makeObject(recorder, target, state));
   if (uid === undefined) {
-    log?.warn(
-      { run: state.run },
-      'run cannot have an object of its own; it is kept as a line in the run store',
-    );
     await recorded(conn, state, 'written');
     return;
   }
   if (state.recordedUid === undefined) await noteObject(conn, state, uid);
   const written = await writeStatus(target, state, uid, await nodeOrder(recorder, state));
-  if (written === 'refused') log?.error({ run: state.run }, 'the API server refuses the record of a run');
+  if (written === 'bare')
+    log?.error({ run: state.run }, 'the API server refuses what the nodes of a run produced');
   // An object that somebody deleted is not made again: with it they deleted the run.
   if (written === 'gone') await cancelRun(conn, project, state.run);
   await recorded(conn, state, 'written');
+}
+
+/** The uid of the run's object; undefined where it can have none. */
+async function makeObject(
+  { conn, log }: Recorder,
+  target: RecordTarget,
+  state: RunState,
+): Promise<string | undefined> {
+  try {
+    const uid = await createObject(target, state);
+    if (uid !== undefined) return uid;
+    const { run } = state;
+    log?.warn({ run }, 'run cannot have an object of its own; it is kept as a line in the run store');
+  } catch (error) {
+    if (error instanceof ApiError && isCertain(error)) await undoCreate(conn, state);
+    throw error;
+  }
+  await undoCreate(conn, state);
+  return undefined;
+}
+
+/** Whether nothing can have been made. */
+function isCertain({ status, notSent }: ApiError): boolean {
+  return notSent || (status >= 400 && status < 500 && status !== 408);
 }
 
 /** The order in which the revision lists the nodes; none where the revision is gone. */

@@ -26,6 +26,7 @@ function rank(state: RunState): number {
   return state.phase === 'Succeeded' ? 3 : 1;
 }
 
-function hasObject({ recordedUid, recordUid }: RunState): boolean {
-  return (recordedUid ?? recordUid) !== undefined;
+/** Also one that somebody has begun to make: it was paid for then. */
+function hasObject({ recordedUid, recordUid, createBegun }: RunState): boolean {
+  return (recordedUid ?? recordUid) !== undefined || createBegun === true;
 }

@@ -2,8 +2,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { advance } from '../../../runs/advance.ts';
 import { claimRuns } from '../../../runs/claim.ts';
 import type { ClaimRef, Reply } from '../../../runs/types.ts';
+import { isUnavailable } from '../../../runs/connection.ts';
 import { keysOf } from '../../../runs/keys.ts';
 import { readRun } from '../../../runs/read.ts';
+import { recorded } from '../../../runs/record/backlog.ts';
 import { openProject } from '../../../runs/project.ts';
 import { runCommand } from '../../support/command.ts';
 import { openDoor, PROJECT, putRoute, type Door } from '../../support/door.ts';
@@ -155,7 +157,29 @@ async function forget(run: string): Promise<void> {
   expect(await readRun(door.runs, PROJECT, run)).toBeUndefined();
 }
 
-test('a repeated request whose run is recorded and had no reply is told that it was accepted, not that it succeeded', async () => {
+test.each([
+  ['failed', 'Failed', 502],
+  ['was cancelled', 'Cancelled', 502],
+  ['succeeded', 'Succeeded', 200],
+] as const)(
+  'a repeated request whose run %s without a reply gets the same answer, also once the run is recorded',
+  async (_what, phase, status) => {
+    const key = { 'idempotency-key': `recorded-${phase}` };
+    const first = send('asking', key);
+    const ref = await claimNext();
+    await advance(door.runs, ref, { end: { phase } });
+    expect((await first).status).toBe(status);
+    const state = await readRun(door.runs, PROJECT, ref.run);
+    if (!state || isUnavailable(state)) throw new Error('the run is not there');
+    expect(await recorded(door.runs, state, 'written')).toBe('recorded');
+    await forget(ref.run);
+    const repeated = await send('asking', key);
+    expect(repeated.status).toBe(status);
+    expect(await repeated.json()).toMatchObject({ run: ref.run });
+  },
+);
+
+test('a repeated request whose run is gone without a trace is told that it was accepted, not that it succeeded', async () => {
   const key = { 'idempotency-key': 'failed' };
   const first = send('asking', key);
   const ref = await claimNext();

@@ -1,0 +1,130 @@
+/**
+ * All that the run store knows of a workflow's runs, newest first: those that it holds, and lines about those that have left
+ * it. The order, by acceptance and then by name, never changes, so that a list can be read in pages.
+ */
+import type { RunPhase } from '../api/run.ts';
+import { isUnavailable, orUnavailable, type RunStoreConnection } from './connection.ts';
+import { keysOf } from './keys.ts';
+import { readBrief } from './read.ts';
+import type { ProjectUid, RunSummary, Unavailable } from './types.ts';
+
+/** A place in the order: what is listed after it was accepted before it. */
+export type Position = { acceptedAt: number; run: string };
+
+/** A run in a list. Times are milliseconds since 1970. */
+export type ListedRun = Omit<RunSummary, 'phase' | 'endedAt'> & {
+  phase: RunPhase;
+  endedAt?: number;
+  /** Only the line is left of it in the store. */
+  isLine: boolean;
+};
+
+/** Newest first; of those of one millisecond the last name first. */
+export function byNewest(a: Position, b: Position): number {
+  if (a.acceptedAt !== b.acceptedAt) return b.acceptedAt - a.acceptedAt;
+  return a.run < b.run ? 1 : a.run > b.run ? -1 : 0;
+}
+
+type Place = Position & { isLine: boolean };
+
+/** The next `limit` runs after the position, fewer only at the end. Also in order where runs leave the store meanwhile. */
+export function listRuns(
+  conn: RunStoreConnection,
+  project: ProjectUid,
+  workflowUid: string,
+  { after, limit }: { after?: Position | undefined; limit: number },
+): Promise<ListedRun[] | Unavailable> {
+  const keys = keysOf(project);
+  return orUnavailable(async () => {
+    const listed: ListedRun[] = [];
+    let position = after;
+    while (listed.length < limit) {
+      const wanted = limit - listed.length;
+      // In this order: a run that moves from the one to the other meanwhile is seen twice, never not at all.
+      const held = await places(conn, keys.runs(workflowUid), position, wanted);
+      const lines = await places(conn, keys.done(workflowUid), position, wanted);
+      const page = merged(held, lines).slice(0, wanted);
+      if (page.length === 0) break;
+      position = page.at(-1);
+      const found = await Promise.all(page.map((place) => look(conn, project, workflowUid, place)));
+      listed.push(...found.filter((run) => run !== undefined));
+    }
+    return listed;
+  });
+}
+
+/** Which of these runs the store knows. */
+export function knownRuns(
+  conn: RunStoreConnection,
+  project: ProjectUid,
+  workflowUid: string,
+  runs: string[],
+): Promise<Set<string> | Unavailable> {
+  const keys = keysOf(project);
+  return orUnavailable(async () => {
+    const scores = await Promise.all(
+      runs.flatMap((run) =>
+        [keys.runs(workflowUid), keys.done(workflowUid)].map((key) => conn.command('zscore', key, run)),
+      ),
+    );
+    return new Set(runs.filter((_, index) => scores[index * 2] !== null || scores[index * 2 + 1] !== null));
+  });
+}
+
+/** The members after the position; those of the same millisecond are told apart by name. */
+async function places(
+  conn: RunStoreConnection,
+  key: string,
+  after: Position | undefined,
+  limit: number,
+): Promise<Position[]> {
+  const found: Position[] = [];
+  const from = after === undefined ? '+inf' : after.acceptedAt;
+  for (let offset = 0; found.length < limit; offset += limit) {
+    const flat = (await conn.command(
+      ...(['zrange', key, from, '-inf', 'byscore', 'rev', 'limit', offset, limit, 'withscores'] as const),
+    )) as string[];
+    for (let at = 0; at < flat.length; at += 2) {
+      const place = { run: flat[at] ?? '', acceptedAt: Number(flat[at + 1]) };
+      if (after === undefined || byNewest(after, place) < 0) found.push(place);
+    }
+    if (flat.length < limit * 2) break;
+  }
+  return found;
+}
+
+function merged(held: Position[], lines: Position[]): Place[] {
+  const holds = new Set(held.map(({ run }) => run));
+  return [
+    ...held.map((place) => ({ ...place, isLine: false })),
+    ...lines.filter(({ run }) => !holds.has(run)).map((place) => ({ ...place, isLine: true })),
+  ].toSorted(byNewest);
+}
+
+/** Undefined where the run is in neither place, because the store is being cleared. */
+async function look(
+  conn: RunStoreConnection,
+  project: ProjectUid,
+  workflowUid: string,
+  { run, isLine }: Place,
+): Promise<ListedRun | undefined> {
+  const state = isLine ? undefined : await readBrief(conn, project, run);
+  if (state && !isUnavailable(state)) {
+    const { workflow, phase, trigger, test, acceptedAt, startedAt, endedAt, reason, message } = state;
+    return {
+      run,
+      workflow,
+      phase,
+      trigger,
+      test,
+      acceptedAt,
+      isLine: false,
+      ...(startedAt !== undefined && { startedAt }),
+      ...(endedAt !== undefined && { endedAt }),
+      ...(reason !== undefined && { reason }),
+      ...(message !== undefined && { message }),
+    };
+  }
+  const line = await conn.command('hget', keysOf(project).lines(workflowUid), run);
+  return typeof line === 'string' ? { ...(JSON.parse(line) as RunSummary), isLine: true } : undefined;
+}

@@ -3,7 +3,6 @@
  * gateway, pools that become ready at once. The operator runs in this process, with the rights that the chart gives it.
  */
 import { createHash, randomBytes } from 'node:crypto';
-import { join } from 'node:path';
 import { inspect } from 'node:util';
 import type { Workflow } from '../../api/kinds.ts';
 import { createCache } from '../../kube/cache.ts';
@@ -19,12 +18,14 @@ import { aclFile, OPERATOR_ACCOUNT } from '../../runs/accounts.ts';
 import { connectRunStore, type RunStoreConnection } from '../../runs/connection.ts';
 import { startApiServer, type ApiServer } from './apiserver.ts';
 import { createCollectedLog, type CollectedLog } from './collectedLog.ts';
+import { applyChart } from './chart.ts';
 import { runCommand } from './command.ts';
 import { installCrds } from './crds.ts';
 import { startFakeGateway, type FakeGateway } from './fakeGateway.ts';
-import { helm, kubectl } from './kubectl.ts';
+import { kubectl } from './kubectl.ts';
 import { pollUntil } from './poll.ts';
 import { startRedis, type TestRedis } from './redis.ts';
+import { connectionOf, tokenOf } from './users.ts';
 
 export type OperatorStage = {
   server: ApiServer;
@@ -58,29 +59,39 @@ export type OperatorStage = {
 type ConditionWish = { type: string; status: string; reason?: string };
 
 export const SYSTEM = 'windlass-system';
-const CHART = join(import.meta.dirname, '../../charts/windlass');
 const SECRET = 'windlass-run-store';
 /** User and password of an account of the run store that may do everything. */
 export const TESTER = 'tester';
 
+export type StageOptions = {
+  /** The namespaces that the operator looks after, which are made, and have its rights alone. Left out: all. */
+  watchNamespaces?: string[];
+  /** Further templates of the chart to apply. */
+  templates?: string[];
+  /** Further settings of the operator. */
+  env?: Record<string, string>;
+};
+
 /** Starts all of it but the operator. */
-export async function startOperatorStage(): Promise<OperatorStage> {
+export async function startOperatorStage(options: StageOptions = {}): Promise<OperatorStage> {
+  const { watchNamespaces = [], templates = [], env = {} } = options;
   const server = await startApiServer();
   const client = createClient(server.connection, { fieldManager: 'test' });
   const password = randomBytes(16).toString('hex');
   const sha256 = createHash('sha256').update(password).digest('hex');
   const acl = aclFile({ operatorPasswordSha256: sha256, gatewayPasswordSha256: sha256 });
   const redis = await startRedis({ acl: `${acl}user ${TESTER} on >${TESTER} ~* &* +@all\n` });
-  await client.create(namespaces, { metadata: { name: SYSTEM } });
+  for (const name of [SYSTEM, ...watchNamespaces]) await client.create(namespaces, { metadata: { name } });
   await installCrds(client);
   await createPasswords(client, password);
-  const token = await operatorToken(server, client);
+  const own = ['operator', 'operator-rbac', ...templates];
+  await applyChart(server, SYSTEM, { templates: own, values: { watchNamespaces } });
+  const token = await tokenOf(client, SYSTEM, 'windlass-operator');
   const gateway = await startFakeGateway(client, SYSTEM);
   const pools = keepPoolsReady(client);
   const log = createCollectedLog();
   const conn = connectRunStore({ url: redis.url, username: OPERATOR_ACCOUNT, password, name: 'test' });
-  const { ca } = server.connection;
-  const connection = { server: server.url, ...(ca !== undefined && { ca }), auth: { token: () => token } };
+  const connection = connectionOf(server.connection, token);
   let running: { stopping: AbortController; ended: Promise<void> } | undefined;
   let projects = 0;
 
@@ -93,6 +104,8 @@ export async function startOperatorStage(): Promise<OperatorStage> {
       REDIS_URL: redis.url,
       RUNNER_IMAGE: 'windlass:test',
       METRICS_PORT: '0',
+      WATCH_NAMESPACES: watchNamespaces.join(','),
+      ...env,
     });
     const onLost = (): void => log.error({}, 'lost the lease');
     const options = { config, namespace: SYSTEM, log, signal: stopping.signal, onLost };
@@ -186,30 +199,6 @@ async function createPasswords(client: KubeClient, password: string): Promise<vo
   const encoded = Buffer.from(password).toString('base64');
   const data = { 'operator-password': encoded, 'gateway-password': encoded };
   await client.create(secrets, { metadata: { namespace: SYSTEM, name: SECRET }, data });
-}
-
-/** The token of the chart's own service account, with the chart's own roles. */
-async function operatorToken(server: ApiServer, client: KubeClient): Promise<string> {
-  const only = ['operator', 'operator-rbac'].flatMap((name) => ['-s', `templates/${name}.yaml`]);
-  const manifest = await helm(server, [
-    'template',
-    'windlass',
-    CHART,
-    '-n',
-    SYSTEM,
-    '--kube-version',
-    '1.34',
-    ...only,
-  ]);
-  await kubectl(server, ['apply', '--server-side', '-f', '-'], { input: manifest });
-  const path = `/api/v1/namespaces/${SYSTEM}/serviceaccounts/windlass-operator/token`;
-  const body = {
-    apiVersion: 'authentication.k8s.io/v1',
-    kind: 'TokenRequest',
-    spec: { expirationSeconds: 3600 },
-  };
-  const answer = (await client.raw('POST', path, { body })) as { status: { token: string } };
-  return answer.status.token;
 }
 
 /** There is no kubelet: every pool has an available runner as soon as it is asked for. */

@@ -1,6 +1,10 @@
 /** People and programs with rights of their own: service accounts, and clients that log in as them. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
 import { createClient, type KubeClient } from '../../kube/client.ts';
 import type { KubeConnection } from '../../kube/config.ts';
+import type { ApiServer } from './apiserver.ts';
 import { roleBindings, roles, serviceAccounts, type PolicyRule } from '../../kube/resource.ts';
 
 /** A token of the service account; `spec` is that of the TokenRequest. */
@@ -21,14 +25,23 @@ export function connectionOf({ server, ca }: KubeConnection, token: string): Kub
   return { server, ...(ca !== undefined && { ca }), auth: { token: () => token } };
 }
 
-/** The same API server, as the service account. */
-export async function connectAs(
-  admin: KubeClient,
-  connection: KubeConnection,
-  namespace: string,
+/** A kubeconfig of whoever bears the token, for programs. It goes when the API server does. */
+export async function writeKubeconfig(
+  { url, caFile, logFolder }: Pick<ApiServer, 'url' | 'caFile' | 'logFolder'>,
   name: string,
-): Promise<KubeConnection> {
-  return connectionOf(connection, await tokenOf(admin, namespace, name));
+  token: string,
+): Promise<string> {
+  const path = join(logFolder, `kubeconfig-${name}`);
+  const config = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    'current-context': name,
+    clusters: [{ name, cluster: { server: url, 'certificate-authority': caFile } }],
+    users: [{ name, user: { token } }],
+    contexts: [{ name, context: { cluster: name, user: name } }],
+  };
+  await writeFile(path, stringify(config), { mode: 0o600 });
+  return path;
 }
 
 /** Makes a service account that holds these rights in its namespace, and gives a client of its own. Close it. */
@@ -45,5 +58,5 @@ export async function createUser(
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name },
     subjects: [{ kind: 'ServiceAccount', name, namespace }],
   });
-  return createClient(await connectAs(admin, connection, namespace, name));
+  return createClient(connectionOf(connection, await tokenOf(admin, namespace, name)));
 }

@@ -1,0 +1,153 @@
+/** Operator and gateway with rights in two namespaces only: there all works, and what is elsewhere is not acted on. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { stringify } from 'yaml';
+import { workflowId } from '../../../api/group.ts';
+import { isConditionTrue } from '../../../kube/conditions.ts';
+import {
+  controllerRevisions,
+  deployments,
+  namespaces,
+  roleBindings,
+  roles,
+  secrets,
+  serviceAccounts,
+  type Resource,
+} from '../../../kube/resource.ts';
+import {
+  credentials,
+  networkPolicies,
+  podDisruptionBudgets,
+  webhookRoutes,
+  workflowRuns,
+  workflows,
+} from '../../../operator/resources.ts';
+import { startGateway, type GatewayProcess } from '../../support/gatewayProcess.ts';
+import { startOperatorStage, SYSTEM, TESTER, type OperatorStage } from '../../support/operatorStage.ts';
+import { pollUntil } from '../../support/poll.ts';
+import { tokenOf, writeKubeconfig } from '../../support/users.ts';
+
+const WATCHED = ['shop', 'office'];
+const ELSEWHERE = 'elsewhere';
+const READY = { type: 'Ready', status: 'True', reason: 'Serving' };
+const POOL_PARTS: Resource[] = [
+  networkPolicies,
+  podDisruptionBudgets,
+  secrets,
+  roles,
+  roleBindings,
+  serviceAccounts,
+];
+const SOON = { timeoutMs: 20_000, everyMs: 50 };
+
+let stage: OperatorStage;
+let gateway: GatewayProcess | undefined;
+
+beforeAll(async () => {
+  stage = await startOperatorStage({
+    watchNamespaces: WATCHED,
+    templates: ['gateway', 'gateway-rbac'],
+    env: {
+      RUNNER_REPLICAS: '2',
+      RUNNER_DISRUPTION_BUDGET: 'true',
+      RUNNER_NETWORK: '{"ingress":[],"egress":[]}',
+    },
+  });
+  await stage.client.create(namespaces, { metadata: { name: ELSEWHERE } });
+  stage.startOperator();
+});
+afterAll(async () => {
+  await gateway?.stop();
+  await stage?.stop();
+});
+
+function manifest(namespace: string): string {
+  const of = (kind: string, spec: object) => ({
+    apiVersion: 'windlass.dev/v1alpha1',
+    kind,
+    metadata: { name: 'orders' },
+    spec,
+  });
+  const passwordRef = { name: 'mail', key: 'password' };
+  const smtp = { host: 'mail.example.com', from: 'a@example.com', username: 'a', passwordRef };
+  const mail = { to: 'b@example.com', subject: 'Hello', body: 'Hello' };
+  const nodes = [
+    { id: 'call', webhook: { path: 'orders' } },
+    { id: 'mail', skill: { name: 'send_email', credential: 'orders', parameters: mail } },
+  ];
+  const secret = {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: 'mail' },
+    stringData: { password: 'a' },
+  };
+  return [
+    secret,
+    of('Credential', { smtp }),
+    of('Workflow', { active: true, nodes }),
+    // Without a runner no run ends, and with it no pool.
+    ...(namespace === 'office' ? [] : [of('WorkflowRun', { workflow: 'orders' })]),
+  ]
+    .map((object) => stringify(object))
+    .join('---\n');
+}
+
+test('workflows of each of its namespaces are served, and those of another one are not touched', async () => {
+  for (const namespace of [ELSEWHERE, ...WATCHED]) await stage.apply(namespace, manifest(namespace));
+  for (const namespace of WATCHED) await stage.waitFor(namespace, 'orders', READY);
+  const elsewhere = { namespace: ELSEWHERE };
+  const made: Resource[] = [webhookRoutes, controllerRevisions, deployments, roles, serviceAccounts];
+  for (const resource of made) expect((await stage.client.listAll(resource, elsewhere)).items).toEqual([]);
+  const { status } = await stage.client.get(workflows, { ...elsewhere, name: 'orders' });
+  expect(isConditionTrue(status?.conditions, 'Ready')).toBe(false);
+  expect(status?.observedGeneration).toBeUndefined();
+  const run = await stage.client.get(workflowRuns, { ...elsewhere, name: 'orders' });
+  expect(run.status?.phase).toBeUndefined();
+});
+
+test('the rights in these namespaces are all that it takes', async () => {
+  const refused = stage.log.entries.filter(({ fields }) => JSON.stringify(fields).includes('forbidden'));
+  expect(refused).toEqual([]);
+  for (const namespace of WATCHED) {
+    const credential = await stage.client.get(credentials, { namespace, name: 'orders' });
+    expect(isConditionTrue(credential.status?.conditions, 'Ready')).toBe(true);
+    for (const resource of POOL_PARTS)
+      expect(await stage.client.find(resource, { namespace, name: 'windlass-runner' })).toBeDefined();
+  }
+});
+
+test('the gateway serves the routes of these namespaces alone', async () => {
+  const token = await tokenOf(stage.client, SYSTEM, 'windlass-gateway');
+  // As if an operator with more rights had been here.
+  const { spec } = await stage.client.get(webhookRoutes, { namespace: 'shop', name: 'orders' });
+  await stage.client.create(webhookRoutes, {
+    metadata: { namespace: ELSEWHERE, name: 'orders' },
+    ...(spec && { spec }),
+  });
+  gateway = await startGateway({
+    kubeconfigPath: await writeKubeconfig(stage.server, 'gateway', token),
+    redisURL: stage.redis.url,
+    pod: 'one',
+    namespace: SYSTEM,
+    env: { WATCH_NAMESPACES: WATCHED.join(','), REDIS_USERNAME: TESTER, REDIS_PASSWORD: TESTER },
+  });
+  const { publicURL, log } = gateway;
+  const call = async (namespace: string) =>
+    (await fetch(`${publicURL}/webhook/${workflowId(namespace, 'orders')}/orders`)).status;
+  expect(await Promise.all([...WATCHED, ELSEWHERE].map(call))).toEqual([405, 405, 404]);
+  expect(log.filter((line) => line.includes('forbidden'))).toEqual([]);
+});
+
+test('a workflow that is deleted leaves nothing behind', async () => {
+  const ref = { namespace: 'office', name: 'orders' };
+  await stage.client.delete(workflows, ref);
+  await pollUntil(
+    'the pool gone',
+    async () =>
+      (await stage.client.find(deployments, { namespace: 'office', name: 'windlass-runner' })) === undefined,
+    SOON,
+  );
+  for (const resource of POOL_PARTS)
+    expect(
+      await stage.client.find(resource, { namespace: 'office', name: 'windlass-runner' }),
+    ).toBeUndefined();
+});

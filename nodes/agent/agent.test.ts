@@ -105,6 +105,10 @@ test.each<[ModelFault, string, boolean]>([
   ['nothing', 'InvalidAnswer', true],
   ['half-stream', 'Unreachable', true],
   ['cut-stream', 'Unreachable', true],
+  ['reset', 'Unreachable', true],
+  ['endless-text', 'OutputTooLarge', false],
+  ['endless-line', 'OutputTooLarge', false],
+  ['endless-error', 'UpstreamError', true],
 ])('a server that does "%s" gives %s, and is asked once', async (fault, reason, retryable) => {
   expect(await failure(ask({ model: fault }))).toMatchObject({ reason, retryable });
   expect(server.requests).toHaveLength(1);

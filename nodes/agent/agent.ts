@@ -9,6 +9,7 @@ import { fetchThrough } from '../egress/connect.ts';
 import type { Egress } from '../egress/egress.ts';
 import { abortion, partOf, type StepContext, type StepResult } from '../node.ts';
 import { addChunk, emptyDraft, finished, type Answer } from './answer.ts';
+import { boundedFetch } from './bounded.ts';
 import { adapted, requestOf, type AgentFields } from './request.ts';
 import { structuredAnswer } from './structured.ts';
 
@@ -55,7 +56,7 @@ async function clientOf(
   const { default: Client } = await import('openai');
   return new Client({
     apiKey,
-    fetch: fetchThrough(egress),
+    fetch: boundedFetch(fetchThrough(egress)),
     baseURL: part.baseURL ?? DEFAULT_URL,
     organization: part.organization ?? null,
     project: null,

@@ -12,10 +12,20 @@ import { listen, readBody, sendJson } from './listen.ts';
 
 /** How a mail can fail: before the message is sent, and after it was. */
 const MAIL_FAULTS = [
+  'refuse-connection',
+  'defer-connection',
+  'hang-connection',
+  'drop-connection',
+  'refuse-sender',
+  'defer-sender',
+  'hang-sender',
+  'drop-sender',
   'refuse',
   'defer',
   'hang',
   'drop',
+  'drop-at-data',
+  'drop-in-data',
   'refuse-data',
   'defer-data',
   'hang-after-data',
@@ -112,6 +122,8 @@ function smtpOptions(options: MailServerOptions, state: State): SMTPServerOption
       if (auth.username === username && auth.password === password) done(null, { user: username });
       else done(reply(535, '5.7.8 Username and password not accepted'));
     },
+    onConnect: (session, done) => failAt('connection', { session, state, done }),
+    onMailFrom: (_address, session, done) => failAt('sender', { session, state, done }),
     onRcptTo: (address, session, done) => {
       const fault = faultOf(address.address, state);
       if (fault === 'hang') return;
@@ -121,11 +133,30 @@ function smtpOptions(options: MailServerOptions, state: State): SMTPServerOption
       else done();
     },
     onData: (stream, session, respond) => {
+      if (state.fault === 'drop-at-data') {
+        drop(session, state);
+        return;
+      }
+      if (state.fault === 'drop-in-data') {
+        stream.once('data', () => drop(session, state));
+        return;
+      }
       receive(stream, session, state)
         .then((fault) => finishData(fault, respond, () => drop(session, state)))
         .catch(respond);
     },
   };
+}
+
+type Stage = { session: SMTPServerSession; state: State; done: (error?: Error | null) => void };
+
+/** Fails at a stage at which nobody knows the recipient, as the fault says that is set for all mails. */
+function failAt(stage: 'connection' | 'sender', { session, state, done }: Stage): void {
+  if (state.fault === `hang-${stage}`) return;
+  if (state.fault === `drop-${stage}`) drop(session, state);
+  else if (state.fault === `refuse-${stage}`) done(reply(554, '5.7.1 Not from you'));
+  else if (state.fault === `defer-${stage}`) done(reply(451, '4.3.2 Try again later'));
+  else done();
 }
 
 async function receive(

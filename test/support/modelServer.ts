@@ -7,6 +7,7 @@
  * `GET /requests` lists what was asked, `DELETE /requests` forgets it.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { listen, readBody, sendJson } from './listen.ts';
 import { answerTo, usageOf, type ModelRequest } from './modelAnswers.ts';
@@ -24,6 +25,11 @@ const MODEL_FAULTS = [
   'cut-stream',
   'stall',
   'one-byte-a-second',
+  'reset',
+  'endless-text',
+  'endless-chunks',
+  'endless-line',
+  'endless-error',
   'no-schemas',
 ] as const;
 export type ModelFault = (typeof MODEL_FAULTS)[number];
@@ -153,6 +159,9 @@ const FAILURES: Partial<Record<ModelFault, (response: ServerResponse) => void>> 
     void response.writeHead(200, { 'content-type': 'text/event-stream' }).end('data: {"choices": [\n\n'),
   nothing: (response) => void response.writeHead(200, { 'content-type': 'text/event-stream' }).end(),
   hang: () => undefined,
+  reset: (response) => void response.destroy(),
+  'endless-line': (response) => endless(response, 200, 'x'.repeat(65_536)),
+  'endless-error': (response) => endless(response, 500, `${'x'.repeat(65_535)}\n`),
 };
 
 type Streamed = { text: string; usage: object; fault: ModelFault | undefined; delayMs: number };
@@ -170,6 +179,11 @@ async function streamAnswer(
   };
   send([{ index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null }]);
   if (fault === 'one-byte-a-second') return trickle(response);
+  if (fault === 'endless-text' || fault === 'endless-chunks') {
+    const delta = fault === 'endless-text' ? { content: 'tea '.repeat(4_096) } : {};
+    const chunk = { ...envelope(body, 'chat.completion.chunk'), choices: [{ index: 0, delta }] };
+    return endless(response, 200, `data: ${JSON.stringify(chunk)}\n\n`);
+  }
   const words = text.match(/\S+\s*/g) ?? [];
   for (const [index, content] of words.entries()) {
     if (fault !== undefined && index >= words.length / 2) return spoil(response, fault);
@@ -193,6 +207,22 @@ async function trickle(response: ServerResponse): Promise<void> {
   while (!response.destroyed) {
     response.write(':');
     await delay(1_000);
+  }
+}
+
+/** The same for ever, as fast as it is taken. */
+function endless(response: ServerResponse, status: number, piece: string): void {
+  if (!response.headersSent) response.writeHead(status, { 'content-type': 'text/event-stream' });
+  const pieces = Readable.from(forever(piece)).on('error', () => undefined);
+  response.once('close', () => pieces.destroy());
+  pieces.pipe(response);
+}
+
+async function* forever(piece: string): AsyncGenerator<string> {
+  for (;;) {
+    yield piece;
+    // Other requests have their turn.
+    await delay(0);
   }
 }
 

@@ -5,10 +5,11 @@ import { StepError } from '../api/reasons.ts';
 import type { RevisionStep } from '../api/revision.ts';
 import type { Effect } from './node.ts';
 import type { Skill, SkillDefinition } from './skills/skill.ts';
+import { httpRequest } from './skills/httpRequest.ts';
 import { sendEmail } from './skills/sendEmail.ts';
 import { set } from './skills/set.ts';
 
-const SKILLS: readonly Skill[] = [checked(sendEmail), checked(set)];
+const SKILLS: readonly Skill[] = [checked(sendEmail), checked(httpRequest), checked(set)];
 
 const byName = new Map(SKILLS.map((skill) => [skill.name, skill]));
 
@@ -18,6 +19,11 @@ export const SKILL_NAMES: readonly string[] = [...byName.keys()];
 /** The skill of that name, if there is one. */
 export function findSkill(name: string): Skill | undefined {
   return byName.get(name);
+}
+
+/** Whether a step with that skill must name a credential. */
+export function needsCredential({ credentials, credentialIsOptional }: Skill): boolean {
+  return credentials.length > 0 && !credentialIsOptional;
 }
 
 /** Whether the step only computes: it is executed at once, without a mark, and again after a crash. */

@@ -5,6 +5,7 @@
 import { toText } from '../api/expression/evaluate.ts';
 import { StepError } from '../api/reasons.ts';
 import type { ResponseStep } from '../api/step.ts';
+import { CONNECTION_HEADERS, isHeaderName, isHeaderValue } from './headers.ts';
 import type { StepReply, StepResult } from './node.ts';
 
 /** The fields of a response step with every reference replaced: values may be of any type. */
@@ -15,22 +16,8 @@ export type ResponseFields = {
   contentType?: string;
 };
 
-const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/;
-/** What a field value may hold: no control characters but the tab, nothing beyond Latin-1. */
-const HEADER_VALUE = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
 /** Headers that belong to the connection or to the gateway. */
-const RESERVED = new Set([
-  'connection',
-  'content-length',
-  'keep-alive',
-  'proxy-authenticate',
-  'proxy-connection',
-  'set-cookie',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-]);
+const RESERVED: ReadonlySet<string> = new Set([...CONNECTION_HEADERS, 'set-cookie']);
 /** Statuses whose message never has a body (RFC 9110 sections 15.3.5, 15.3.6 and 15.4.5). */
 const WITHOUT_BODY = new Set([204, 205, 304]);
 
@@ -79,7 +66,7 @@ function problemOf(check: () => string): string[] {
 
 function checkedName(name: string): string {
   const lower = name.toLowerCase();
-  if (!HEADER_NAME.test(name)) {
+  if (!isHeaderName(name)) {
     throw new StepError(
       'InvalidParameters',
       'a name in headers is no HTTP header name: use letters, digits and -',
@@ -92,7 +79,7 @@ function checkedName(name: string): string {
 }
 
 function checkedValue(name: string, value: string): string {
-  if (HEADER_VALUE.test(value)) return value;
+  if (isHeaderValue(value)) return value;
   throw new StepError(
     'InvalidParameters',
     `the value of ${name} holds a line break or another character that HTTP headers cannot hold`,

@@ -35,3 +35,18 @@ export class Secret {
     return MASK;
   }
 }
+
+/** The secret with the forms in which others repeat it: base64, and escaped for URLs and JSON. Longer ones first, to mask them whole. */
+export function echoesOf(secret: Secret): Secret[] {
+  const text = secret.reveal();
+  const base64 = Buffer.from(text, 'utf8').toString('base64');
+  const url = encodeURIComponent(text);
+  const form = new URLSearchParams([['', text]]).toString().slice(1);
+  const json = JSON.stringify(text).slice(1, -1);
+  const forms = new Set([text, base64, base64.replace(/=+$/, ''), base64url(text), url, form, json]);
+  return [...forms].toSorted((a, b) => b.length - a.length).map((each) => new Secret(each));
+}
+
+function base64url(text: string): string {
+  return Buffer.from(text, 'utf8').toString('base64url');
+}

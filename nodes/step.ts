@@ -6,7 +6,7 @@ import { StepError } from '../api/reasons.ts';
 import type { RevisionStep } from '../api/revision.ts';
 import { executeAgent } from './agent/agent.ts';
 import type { StepContext, StepResult } from './node.ts';
-import { findSkill, hasNoEffect } from './register.ts';
+import { findSkill, hasNoEffect, needsCredential } from './register.ts';
 import { executeResponse } from './response.ts';
 import { set, setResult } from './skills/set.ts';
 import { compileValues, evaluateValues, type CompiledValues } from './skills/values.ts';
@@ -75,10 +75,10 @@ export async function executeStep(
   }
   const skill = findSkill(step.skill.name);
   if (!skill) throw new StepError('InvalidParameters', `there is no skill named ${step.skill.name}`);
-  if (skill.credentials.length > 0 && step.skill.credential === undefined) {
+  if (needsCredential(skill) && step.skill.credential === undefined) {
     throw new StepError('InvalidParameters', `the skill ${step.skill.name} needs a credential`);
   }
-  return skill.execute(fields['parameters'], context, step.skill.credential ?? '');
+  return skill.execute(fields['parameters'], context, step.skill.credential);
 }
 
 /** A reference may have given anything. */

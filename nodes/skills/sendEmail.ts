@@ -61,7 +61,7 @@ export const sendEmail: SkillDefinition<Parameters> = {
   execute: send,
 };
 
-async function send(parameters: Parameters, context: StepContext, name: string): Promise<StepResult> {
+async function send(parameters: Parameters, context: StepContext, name = ''): Promise<StepResult> {
   const credential = await context.credential(name);
   const smtp = partOf(credential, 'smtp');
   const password = smtp.passwordRef && credential.secret(smtp.passwordRef);

@@ -12,16 +12,18 @@ export type SkillDefinition<Parameters> = {
   parameters: z.ZodType<Parameters>;
   /** The kinds of credential that it takes. Empty: it takes none. */
   credentials: readonly CredentialKind[];
+  /** Whether it also works without one. */
+  credentialIsOptional?: true;
   /** What becomes of it after a crash, unless the step says otherwise. */
   effect: Effect;
-  /** Does it. `credential` is the name that the step gives; throws a StepError for whatever goes wrong. */
-  execute(parameters: Parameters, context: StepContext, credential: string): Promise<StepResult>;
+  /** Does it. `credential` is the name that the step gives, if it gives one; throws a StepError for whatever goes wrong. */
+  execute(parameters: Parameters, context: StepContext, credential: string | undefined): Promise<StepResult>;
 };
 
 /** A skill of which nothing but the name, the schema and the action is known. */
 export type Skill = Omit<SkillDefinition<unknown>, 'execute'> & {
   /** Throws a StepError `InvalidParameters` when the evaluated parameters do not fit. */
-  execute(parameters: unknown, context: StepContext, credential: string): Promise<StepResult>;
+  execute(parameters: unknown, context: StepContext, credential: string | undefined): Promise<StepResult>;
 };
 
 /** A parameter that is text. What a reference yields may be of any type: numbers are written out, objects as JSON. */

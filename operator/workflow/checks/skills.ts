@@ -1,6 +1,6 @@
 /** Checks that skills exist, that their parameters fit, and that they have the credential that they need. */
 import type { SkillStep } from '../../../api/step.ts';
-import { findSkill, SKILL_NAMES, validateSkill } from '../../../nodes/register.ts';
+import { findSkill, needsCredential, SKILL_NAMES, validateSkill } from '../../../nodes/register.ts';
 import type { Check, Violation } from './check.ts';
 
 /** Every skill node names a skill of the register, with parameters that fit as far as they are known. */
@@ -15,7 +15,7 @@ function checkSkill(place: string, step: SkillStep): Violation[] {
   }
   const problems = validateSkill(step.name, step.parameters ?? {}).map((problem) => `parameters: ${problem}`);
   const kinds = skill.credentials.join(' or ');
-  if (kinds !== '' && step.credential === undefined)
+  if (needsCredential(skill) && step.credential === undefined)
     problems.push(`credential is missing: ${step.name} needs the name of a Credential of kind ${kinds}`);
   if (kinds === '' && step.credential !== undefined)
     problems.push(`${step.name} takes no credential: remove it`);

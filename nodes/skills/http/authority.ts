@@ -1,0 +1,92 @@
+/**
+ * What a credential of kind http adds to a request, and what must never be seen of it afterwards. The secrets go to the host of
+ * the step's URL, if the credential admits it, and to no other.
+ */
+import { StepError } from '../../../api/reasons.ts';
+import type { SecretKeyRef } from '../../../api/value.ts';
+import { isHeaderValue } from '../../headers.ts';
+import { partOf, type CredentialAccess } from '../../node.ts';
+import { echoesOf, Secret } from '../../secret.ts';
+import { headerNameProblem } from './parameters.ts';
+
+export type Authority = {
+  /** The header or parameter of the query to add. Its text is a secret. */
+  add: { to: 'headers' | 'query'; name: string; value: Secret };
+  /** What is masked in everything that comes back: the secrets, and the forms in which others repeat them. */
+  secrets: readonly Secret[];
+};
+
+/**
+ * What the credential adds to a request for that host.
+ * @throws StepError `InvalidParameters` when the credential is of another kind, does not admit the host, or cannot be sent
+ */
+export function authorityFor(credential: CredentialAccess, host: string): Authority {
+  const { basic, bearer, header, query, allowedHosts } = partOf(credential, 'http');
+  if (allowedHosts && !allowedHosts.some((each) => admits(each, host)))
+    throw refused(
+      credential,
+      `may not be sent to ${host}: add it to the credential's allowedHosts, or use another one`,
+    );
+  if (query) return authority('query', query.name, [secretOf(credential, query.valueRef)]);
+  if (header) {
+    const problem = headerNameProblem(header.name);
+    if (problem !== undefined) throw refused(credential, `names a header that ${problem}`);
+    return authority('headers', header.name.toLowerCase(), [sendable(credential, header.valueRef)]);
+  }
+  if (bearer) {
+    const token = sendable(credential, bearer.tokenRef);
+    return authority('headers', 'authorization', [new Secret(`Bearer ${token.reveal()}`), token]);
+  }
+  if (basic) return basicAuthority(credential, basic);
+  throw refused(credential, 'says nothing of how to log in');
+}
+
+/** RFC 7617: user and password with a colon between, so that none may be in the user's name. */
+function basicAuthority(
+  credential: CredentialAccess,
+  { username, passwordRef }: { username: string; passwordRef: SecretKeyRef },
+): Authority {
+  if (username.includes(':'))
+    throw refused(credential, 'has a user name with a colon, which Basic cannot hold');
+  const password = secretOf(credential, passwordRef);
+  const pair = new Secret(Buffer.from(`${username}:${password.reveal()}`, 'utf8').toString('base64'));
+  return authority('headers', 'authorization', [new Secret(`Basic ${pair.reveal()}`), pair, password]);
+}
+
+function authority(to: 'headers' | 'query', name: string, secrets: [value: Secret, ...Secret[]]): Authority {
+  return { add: { to, name, value: secrets[0] }, secrets: secrets.flatMap(echoesOf) };
+}
+
+/** Files and `echo` end with a line break that nobody meant. */
+function secretOf(credential: CredentialAccess, ref: SecretKeyRef): Secret {
+  return new Secret(
+    credential
+      .secret(ref)
+      .reveal()
+      .replace(/[\r\n]+$/, ''),
+  );
+}
+
+function sendable(credential: CredentialAccess, ref: SecretKeyRef): Secret {
+  const secret = secretOf(credential, ref);
+  if (isHeaderValue(secret.reveal())) return secret;
+  throw refused(credential, `has a secret (key ${ref.key}) with characters that HTTP headers cannot hold`);
+}
+
+/** `*.example.com` admits what is below example.com, and not itself. */
+function admits(allowed: string, host: string): boolean {
+  const [pattern, name] = [allowed, host].map((text) => text.toLowerCase().replace(/\.$/, '')) as [
+    string,
+    string,
+  ];
+  return pattern.startsWith('*.') ? name.endsWith(pattern.slice(1)) : name === pattern;
+}
+
+function refused({ name }: CredentialAccess, problem: string): StepError {
+  return new StepError('InvalidParameters', `credential ${name} ${problem}`);
+}
+
+/** The text without the secrets. */
+export function masked(text: string, secrets: readonly Secret[]): string {
+  return secrets.reduce((rest, secret) => secret.redact(rest), text);
+}

@@ -1,0 +1,183 @@
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeEach, expect, test } from 'vitest';
+import type { CredentialSpec } from '../../../api/credential.ts';
+import type { StepError } from '../../../api/reasons.ts';
+import {
+  answering,
+  startHttpTarget,
+  startRawServer,
+  type Handler,
+} from '../../../test/support/httpTarget.ts';
+import { sendJson } from '../../../test/support/listen.ts';
+
+const target = await startHttpTarget();
+afterAll(() => target.close());
+beforeEach(() => target.answer());
+
+const ref = (key: string) => ({ name: 'api', key });
+const bearer: CredentialSpec = { http: { bearer: { tokenRef: ref('token') } } };
+const json = { 'content-type': 'application/json' };
+
+test.each<[string, CredentialSpec['http'], Record<string, string>, object]>([
+  [
+    'basic',
+    { basic: { username: 'ada', passwordRef: ref('p') } },
+    { p: 'pä:ss' },
+    { headers: { authorization: `Basic ${Buffer.from('ada:pä:ss').toString('base64')}` } },
+  ],
+  [
+    'bearer',
+    { bearer: { tokenRef: ref('t') } },
+    { t: 'tok-1\n' },
+    { headers: { authorization: 'Bearer tok-1' } },
+  ],
+  [
+    'a header',
+    { header: { name: 'X-Api-Key', valueRef: ref('k') } },
+    { k: 'key-1' },
+    { headers: { 'x-api-key': 'key-1' } },
+  ],
+  [
+    'a parameter of the query',
+    { query: { name: 'key', valueRef: ref('k') } },
+    { k: 'a b&c' },
+    { url: '/?key=a%20b%26c' },
+  ],
+])('a credential is sent as %s', async (_kind, http, secrets, sent) => {
+  await target.call({}, { credential: { http }, secrets });
+  expect(target.seen).toMatchObject([sent]);
+});
+
+test.each<[string, CredentialSpec, Record<string, string>, object, RegExp]>([
+  [
+    'goes to a host that it does not admit',
+    { http: { ...bearer.http, allowedHosts: ['api.example.com', '*.0.0.1'] } },
+    {},
+    { url: 'http://localhost:1/' },
+    /api may not be sent to localhost/,
+  ],
+  ['is of another kind', { openai: { apiKeyRef: ref('k') } }, {}, {}, /is of kind openai/],
+  [
+    'has a line break in the middle',
+    bearer,
+    { token: 'a\r\nX: y' },
+    {},
+    /characters that HTTP headers cannot hold/,
+  ],
+  [
+    'names a header of the connection',
+    { http: { header: { name: 'Transfer-Encoding', valueRef: ref('k') } } },
+    {},
+    {},
+    /is set by the connection/,
+  ],
+  [
+    'has a colon in the user name',
+    { http: { basic: { username: 'a:b', passwordRef: ref('p') } } },
+    {},
+    {},
+    /colon/,
+  ],
+  [
+    'says what the step says',
+    bearer,
+    {},
+    { headers: { Authorization: 'Bearer mine' } },
+    /authorization is set by the credential/,
+  ],
+  [
+    'adds what the URL has',
+    { http: { query: { name: 'key', valueRef: ref('k') } } },
+    {},
+    { url: `${target.url}/?key=1` },
+    /key is set by the credential/,
+  ],
+])(
+  'a credential that %s is refused before anything is sent',
+  async (_what, credential, secrets, parameters, message) => {
+    const error = await target.failure(parameters, { credential, secrets });
+    expect(error).toMatchObject({ reason: 'InvalidParameters', message: expect.stringMatching(message) });
+    expect(error.message).not.toMatch(/test-secret|X: y|Bearer mine/);
+    expect(target.seen).toEqual([]);
+  },
+);
+
+test('a credential that admits the hosts below a name admits those', async () => {
+  await target.call(
+    { url: target.url.replace('127.0.0.1', 'LOCALHOST') },
+    { credential: { http: { ...bearer.http, allowedHosts: ['localhost'] } } },
+  );
+  await target.call({}, { credential: { http: { ...bearer.http, allowedHosts: ['*.0.0.1'] } } });
+  expect(target.seen).toHaveLength(2);
+});
+
+const SECRET = 's3cr3t/"va lue"+=&';
+const forms = [
+  SECRET,
+  Buffer.from(SECRET).toString('base64'),
+  Buffer.from(SECRET).toString('base64url'),
+  encodeURIComponent(SECRET),
+  new URLSearchParams({ k: SECRET }).toString().slice(2),
+  JSON.stringify(SECRET).slice(1, -1),
+  Buffer.from(`ada:${SECRET}`).toString('base64'),
+];
+const kinds: [string, CredentialSpec['http']][] = [
+  ['basic', { basic: { username: 'ada', passwordRef: ref('k') } }],
+  ['bearer', { bearer: { tokenRef: ref('k') } }],
+  ['header', { header: { name: 'X-Key', valueRef: ref('k') } }],
+  ['query', { query: { name: 'key', valueRef: ref('k') } }],
+];
+
+/** Everything that a step leaves behind or says: its output, or its error with all that hangs on it. */
+async function tellsAll(parameters: object, http: CredentialSpec['http']): Promise<string> {
+  const logged: unknown[] = [];
+  const log = {
+    info: (...line: unknown[]) => logged.push(line),
+    warn: (...line: unknown[]) => logged.push(line),
+  };
+  const options = { credential: { http }, secrets: { k: SECRET }, log };
+  const told: unknown = await target
+    .call(parameters, options)
+    .catch((error: StepError) => [error.message, error.stack, error.cause, Object.entries(error)]);
+  return JSON.stringify([told, logged]).replaceAll('\\\\', '\\').replaceAll('\\"', '"');
+}
+
+test.each(kinds)(
+  'a secret that is sent as %s comes back in no output and no message',
+  async (_kind, http) => {
+    const echo = forms.slice(0, -1).join(' ');
+    const encoded = { 'x-echo': encodeURIComponent(SECRET), location: `/?key=${encodeURIComponent(SECRET)}` };
+    const unicode = SECRET.split('')
+      .map((char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
+      .join('');
+    const handlers: Handler[] = [
+      ({ headers, url }, response) => sendJson(response, 200, { headers, url, [SECRET]: echo }, encoded),
+      answering(200, { ...json, ...encoded }, `{"a": "${JSON.stringify(SECRET).slice(1, -1)}"}`),
+      answering(200, { 'content-type': 'text/plain' }, echo),
+      answering(400, { 'content-type': 'text/plain', ...encoded }, echo),
+      answering(500, json, JSON.stringify({ error: echo })),
+      answering(401, { 'content-encoding': 'gzip' }, gzipSync(echo)),
+      answering(302, encoded, echo),
+      answering(302, { location: `http://a:${encodeURIComponent(SECRET)}@a.example/` }),
+      answering(302, { location: `http://127.0.0.1:1/${encodeURIComponent(SECRET)}` }),
+      answering(302, { location: `http://10.0.0.1/${encodeURIComponent(SECRET)}` }),
+      (request) => request.socket.destroy(),
+    ];
+    for (const next of handlers) {
+      target.answer(next);
+      const told = await tellsAll({ followRedirects: 2 }, http);
+      expect(target.seen).not.toEqual([]);
+      for (const form of forms) expect(told).not.toContain(form);
+    }
+    target.answer(answering(200, json, `{"a":"${unicode}"}`));
+    const { output } = await target.call({}, { credential: { http }, secrets: { k: SECRET } });
+    expect(output.data_content).toMatchObject({ body: { a: '[secret]' } });
+    for (const url of ['http://127.0.0.1:1/', 'http://10.0.0.1/', 'https://127.0.0.1:1/']) {
+      const told = await tellsAll({ url }, http);
+      for (const form of forms) expect(told).not.toContain(form);
+    }
+    const raw = await startRawServer('HTTP/1.1 200 OK\r\nbad header\r\n\r\n');
+    for (const form of forms) expect(await tellsAll({ url: raw.url }, http)).not.toContain(form);
+    raw.close();
+  },
+);

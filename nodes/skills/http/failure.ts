@@ -1,0 +1,81 @@
+/**
+ * What went wrong with a request, as an error of the step. Messages name the host and never the URL, which may hold a secret; for
+ * the same reason the errors of the HTTP client are not kept as causes.
+ */
+import { StepError } from '../../../api/reasons.ts';
+import { abortion, inDoubt, quoted, type Effect } from '../../node.ts';
+import { retryAfterMs } from '../../retryAfter.ts';
+import type { Secret } from '../../secret.ts';
+import { beginningOf, type Received } from './answer.ts';
+import { SAFE_METHODS } from './parameters.ts';
+import type { Request } from './request.ts';
+
+/** Errors of connecting: nothing was sent. */
+const NOT_SENT = new Set([
+  'EADDRNOTAVAIL',
+  'ECONNREFUSED',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ETIMEDOUT',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+
+/** The error of a request that broke off. `signal` is that of the step. */
+export function brokenOff(
+  error: unknown,
+  request: Request,
+  { signal, effect }: { signal: AbortSignal; effect: Effect },
+): StepError {
+  if (signal.aborted) return doubted(abortion(signal), request, effect);
+  const failure = translated(error, request);
+  const isSent = !(error instanceof StepError) && !NOT_SENT.has(codeOf(error)) && !isTls(codeOf(error));
+  return isSent ? doubted(failure, request, effect) : failure;
+}
+
+/** The error of a status that the step does not take for a success. */
+export async function unexpectedStatus(
+  received: Received,
+  request: Request,
+  { effect, secrets }: { effect: Effect; secrets: readonly Secret[] },
+): Promise<StepError> {
+  const { status, headers, from } = received;
+  const said = quoted(await beginningOf(received, secrets), secrets);
+  const message = `${from} answered ${request.method} with status ${status}${said === '' ? '' : `: ${said}`}`;
+  const wait = retryAfterMs(new Headers({ 'retry-after': headers['retry-after'] ?? '' }));
+  const options = wait === undefined ? {} : { retryAfterMs: wait };
+  if (status === 429) return new StepError('RateLimited', message, options);
+  if (status === 408 || status >= 500) {
+    return doubted(new StepError('UpstreamError', message, options), request, effect);
+  }
+  const isLogin = (status === 401 || status === 403) && request.authority !== undefined;
+  return new StepError(isLogin ? 'CredentialRejected' : 'Refused', message);
+}
+
+/** What asked for a change and was not answered as hoped may have made it. */
+export function doubted(failure: StepError, { method }: Request, effect: Effect): StepError {
+  return SAFE_METHODS.has(method)
+    ? failure
+    : inDoubt(effect, failure, 'the server may have done what was asked');
+}
+
+function translated(error: unknown, { url: { host } }: Request): StepError {
+  if (error instanceof StepError) return error;
+  const code = codeOf(error);
+  if (isTls(code)) return new StepError('Unreachable', `no TLS with ${host}: ${code}`);
+  if (NOT_SENT.has(code)) return new StepError('Unreachable', `no connection with ${host}: ${code}`);
+  if (code.startsWith('HPE_') || code === 'UND_ERR_HEADERS_OVERFLOW')
+    return new StepError('InvalidAnswer', `the answer of ${host} is no HTTP that can be read: ${code}`);
+  return new StepError('Unreachable', `the connection with ${host} broke off: ${code}`);
+}
+
+/** Of what OpenSSL and Node.js say of certificates and handshakes. */
+function isTls(code: string): boolean {
+  return /CERT|TLS|SSL|EPROTO|SELF_SIGNED|UNABLE_TO_|HOSTNAME_MISMATCH/.test(code);
+}
+
+/** The parser of HTTP has no codes, but a name. */
+function codeOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'no code';
+  if ('code' in error && typeof error.code === 'string') return error.code;
+  return error.name === 'HTTPParserError' ? 'HPE_INVALID' : error.name;
+}

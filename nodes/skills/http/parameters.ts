@@ -1,0 +1,162 @@
+/** The parameters of `http_request`. What they admit can be sent: no header smuggles another one in, no URL hides a login. */
+import * as z from 'zod';
+import { toText } from '../../../api/expression/evaluate.ts';
+import { CONNECTION_HEADERS, isHeaderName, isHeaderValue } from '../../headers.ts';
+import { textParameter } from '../skill.ts';
+
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
+export type Method = (typeof METHODS)[number];
+
+/** Methods by which nothing is asked to change (RFC 9110 section 9.2.1). */
+export const SAFE_METHODS: ReadonlySet<Method> = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+export const RESPONSE_BYTES = { default: 262_144, most: 393_216 } as const;
+const REDIRECTS = { default: 5, most: 10 } as const;
+
+/** The host comes from the URL; `Expect` waits for an answer that the client does not wait for. */
+const RESERVED: ReadonlySet<string> = new Set([
+  ...CONNECTION_HEADERS,
+  'host',
+  'expect',
+  'proxy-authorization',
+]);
+
+/** Why a header of that name cannot be sent; undefined when it can. */
+export function headerNameProblem(name: string): string | undefined {
+  if (!isHeaderName(name)) return 'is no name of an HTTP header: use letters, digits and -';
+  if (RESERVED.has(name.toLowerCase())) return 'is set by the connection: remove it';
+  return undefined;
+}
+
+/**
+ * Why nothing can be requested from that text as a URL; undefined when something can.
+ * The parser of URLs drops line breaks and tabs without a word, so they are looked for before.
+ */
+export function urlProblem(text: string): string | undefined {
+  if (/[\s\p{Cc}]/u.test(text)) return 'must not hold spaces, line breaks or other control characters';
+  if (!URL.canParse(text)) return 'must be a URL such as https://api.example.com/orders';
+  const { protocol, username, password } = new URL(text);
+  if (protocol !== 'http:' && protocol !== 'https:') return 'must begin with https:// or http://';
+  if (username !== '' || password !== '')
+    return 'must not hold a user or password: use a Credential of kind http';
+  return undefined;
+}
+
+const headers = z
+  .record(
+    z.string(),
+    textParameter(8_192, 'The value of the header.'),
+    'must be an object of names and values',
+  )
+  .superRefine((values, context) => {
+    for (const [name, value] of Object.entries(values)) {
+      const problem =
+        headerNameProblem(name) ??
+        (isHeaderValue(value)
+          ? undefined
+          : 'holds a line break or another character that HTTP headers cannot hold');
+      // A name that is none is not repeated: it may hold anything.
+      const place = isHeaderName(name)
+        ? { path: [name], message: problem }
+        : { message: `a name ${problem}` };
+      if (problem !== undefined) context.addIssue({ code: 'custom', ...place });
+    }
+  });
+
+const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()]);
+const query = z.record(
+  z.string().max(256),
+  z.union(
+    [scalar, z.array(scalar).max(100)],
+    'must be a text, a number, true, false, null, or a list of these',
+  ),
+  'must be an object of names and values',
+);
+
+const status = z.union(
+  [z.int().min(100).max(599), z.literal(['1xx', '2xx', '3xx', '4xx', '5xx'])],
+  'must be a status such as 404, or a class of them such as "2xx"',
+);
+
+export const parameters = z
+  .strictObject({
+    method: z
+      .preprocess(
+        (value) => (typeof value === 'string' ? value.toUpperCase() : value),
+        z.enum(METHODS, `must be one of ${METHODS.join(', ')}`).default('GET'),
+      )
+      .meta({ type: 'string', description: `One of ${METHODS.join(', ')}. Default GET.` }),
+    url: textParameter(8_192, 'What to request: an absolute URL with https or http.').superRefine(
+      (value, context) => {
+        const problem = urlProblem(value);
+        if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
+      },
+    ),
+    query: query
+      .optional()
+      .describe(
+        'Parameters to add to the query of the URL. A list adds one for each element, null adds none.',
+      ),
+    headers: headers.optional().describe('Headers to send.'),
+    body: z
+      .unknown()
+      .optional()
+      .describe(
+        'What to send: a text as it is, any other JSON value as JSON, or as a form if contentType says so.',
+      ),
+    contentType: textParameter(
+      256,
+      'The Content-Type of the body. Default application/json, or text/plain for a text.',
+    )
+      .refine(isHeaderValue, 'holds a line break or another character that HTTP headers cannot hold')
+      .optional(),
+    response: z
+      .enum(['auto', 'json', 'text'], 'must be auto, json or text')
+      .optional()
+      .describe(
+        'How to read the answer. auto: JSON if its Content-Type says so, else text; what is neither, as base64. Default auto.',
+      ),
+    expect: z
+      .preprocess(
+        (value) => (value === undefined || Array.isArray(value) ? value : [value]),
+        z.array(status).min(1).max(50),
+      )
+      .optional()
+      .meta({
+        type: 'array',
+        description:
+          'The statuses that are a success: numbers, and classes such as "2xx". Default 2xx. With any other the step fails.',
+      }),
+    followRedirects: z
+      .int('must be a whole number')
+      .min(0)
+      .max(REDIRECTS.most)
+      .default(REDIRECTS.default)
+      .describe(
+        `How many redirects to follow. Default ${REDIRECTS.default}, at most ${REDIRECTS.most}, 0 for none.`,
+      ),
+    maxResponseBytes: z
+      .int('must be a whole number')
+      .min(1)
+      .max(RESPONSE_BYTES.most)
+      .default(RESPONSE_BYTES.default)
+      .describe(
+        `How large the answer may be, uncompressed. Default ${RESPONSE_BYTES.default}, at most ${RESPONSE_BYTES.most}. A larger one fails the step.`,
+      ),
+  })
+  .refine(({ method, body }) => body === undefined || (method !== 'GET' && method !== 'HEAD'), {
+    path: ['body'],
+    message: 'cannot be sent with GET or HEAD: choose another method',
+  });
+
+export type Parameters = z.infer<typeof parameters>;
+
+/** Whether the status is one that the step takes for a success. */
+export function isExpected(status: number, expect: Parameters['expect'] = ['2xx']): boolean {
+  return expect.some((each) => each === status || each === `${Math.floor(status / 100)}xx`);
+}
+
+/** The values of one parameter of the query, as texts. */
+export function queryTexts(value: NonNullable<Parameters['query']>[string]): string[] {
+  return [value].flat().flatMap((each) => (each === null ? [] : [toText(each)]));
+}

@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { json, objectName, output, rules, time } from './value.ts';
 
-const RUN_PHASES = ['Pending', 'Running', 'Waiting', 'Succeeded', 'Failed', 'Cancelled'] as const;
+export const RUN_PHASES = ['Pending', 'Running', 'Waiting', 'Succeeded', 'Failed', 'Cancelled'] as const;
 export type RunPhase = (typeof RUN_PHASES)[number];
 const TERMINAL_PHASES = ['Succeeded', 'Failed', 'Cancelled'] as const;
 export type TerminalPhase = (typeof TERMINAL_PHASES)[number];

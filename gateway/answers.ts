@@ -10,8 +10,8 @@ import { PROBLEM_TYPE, problemBody, problemOf, type ProblemCode } from './proble
 export const JSON_TYPE = 'application/json';
 
 type ProblemOptions = {
-  /** The method that the address takes. */
-  allow?: 'GET' | 'POST';
+  /** The methods that the address takes. */
+  allow?: 'GET' | 'POST' | 'GET, DELETE';
   /** Seconds after which the caller should try again. */
   retryAfter?: number;
   /** The name of a run that was accepted. */

@@ -5,6 +5,7 @@ import type { RunStoreConnection } from '../runs/connection.ts';
 import type { ReplyWaiter } from '../runs/reply.ts';
 import type { Health } from './health.ts';
 import type { Access } from './internal/access.ts';
+import type { RecordLists } from './internal/records.ts';
 import type { Limits } from './limits/limits.ts';
 import type { Metrics, Open } from './metrics.ts';
 import type { RouteTable } from './routes.ts';
@@ -16,6 +17,8 @@ export type GatewayDeps = {
   access: Access;
   /** Reads runs that are no longer in the run store, after their reader was authorised. */
   client: Pick<KubeClient, 'find'>;
+  /** Lists such runs. */
+  records: RecordLists;
   health: Health;
   metrics: Metrics;
   /** How much is open, for the metrics. */

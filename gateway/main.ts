@@ -12,6 +12,7 @@ import { followRoutes } from './follow.ts';
 import { createHealth } from './health.ts';
 import { createLimits } from './limits/limits.ts';
 import { createAccess } from './internal/access.ts';
+import { createRecordLists } from './internal/records.ts';
 import { closeGently, listen } from './listen.ts';
 import { createMetrics } from './metrics.ts';
 import { createRouteTable } from './routes.ts';
@@ -63,6 +64,7 @@ const deps: GatewayDeps = {
   runs,
   waiter,
   access: createAccess({ client, metrics, log }),
+  records: createRecordLists(client),
   client,
   health,
   metrics,

@@ -31,7 +31,8 @@ export const PROBLEMS = {
   'bad-query': {
     status: 400,
     title: 'The query cannot be read',
-    detail: 'The parameter "test" must be true or false.',
+    detail:
+      'The parameter "test" is true or false, "limit" a number from 1 to 500, "phase" one phase of a run, and "continue" what the page before gave.',
   },
   unauthorized: {
     status: 401,
@@ -75,6 +76,11 @@ export const PROBLEMS = {
     title: 'The request took too long',
     detail:
       'Send the headers within 5 seconds and the whole request within 10, if the installation sets no other times.',
+  },
+  'run-ended': {
+    status: 409,
+    title: 'The run has ended',
+    detail: 'It succeeded or failed before it could be cancelled, and stays as it is.',
   },
   inactive: {
     status: 409,

@@ -56,6 +56,7 @@ beforeAll(() => {
     waiter,
     access: { decide: async () => state.decision },
     client: { find: async () => undefined },
+    records: { of: async () => [] },
     health: { synced: () => state.synced, unready: () => state.unready },
     metrics: createMetrics({
       routes: routes.size,
@@ -322,9 +323,13 @@ test.each(['nodot', '.orders', 'shop.', 'Shop.orders', 'shop.or_ders', 'shop.ord
   },
 );
 
-test.each(['', '/events'])('a run%s can only be read', async (suffix) => {
-  const url = `/workflows/shop.orders/runs/orders-1${suffix}`;
-  const { answer, code } = await refused(inside, { method: 'DELETE', url });
+test.each([
+  ['', 'GET'],
+  ['/orders-1', 'GET, DELETE'],
+  ['/orders-1/events', 'GET'],
+])('at …/runs%s the methods are %s', async (path, allowed) => {
+  const url = `/workflows/shop.orders/runs${path}`;
+  const { answer, code } = await refused(inside, { method: 'PUT', url });
   expect(code).toBe('method-not-allowed');
   expect(answer.headers.allow).toBe('GET');
   expect(await codeOf(inside, { method: 'GET', url })).toBe('run-unavailable');

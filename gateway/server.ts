@@ -13,6 +13,7 @@ import type { GatewayDeps } from './deps.ts';
 import { healthRoutes } from './health.ts';
 import { eventsRoute } from './internal/events.ts';
 import { executeRoute } from './internal/execute.ts';
+import { runListRoute } from './internal/runList.ts';
 import { runRoute } from './internal/runs.ts';
 import { PROBLEM_TYPE, problemBody, problemOf, type ProblemCode } from './problems.ts';
 import { webhookRoute } from './public/webhook.ts';
@@ -55,6 +56,7 @@ export function buildInternal(deps: GatewayDeps): FastifyInstance {
   app.register(eventsRoute(deps));
   return app;
 }
+  app.register(runListRoute(deps));
 
 /** What Prometheus asks. */
 export function buildMetrics(deps: GatewayDeps): FastifyInstance {

@@ -28,6 +28,7 @@ export type Call = {
   path: string;
   body?: unknown;
   contentType?: string | undefined;
+  accept?: string | undefined;
   /** May be sent again when it is not known whether it was processed. */
   idempotent: boolean;
   options: CallOptions | undefined;
@@ -52,6 +53,7 @@ export function createCaller(transport: Transport, options: CallerOptions): Call
       path: call.path,
       body: call.body === undefined ? undefined : JSON.stringify(call.body),
       contentType: call.contentType,
+      accept: call.accept,
       signal: eitherSignal(signal, call.options?.signal),
       timeoutMs: call.options?.timeoutMs ?? requestTimeoutMs,
     };

@@ -60,6 +60,8 @@ type RawOptions = CallOptions & {
   query?: Query;
   body?: unknown;
   contentType?: string;
+  /** Another form of the answer than plain JSON, such as a table. */
+  accept?: string;
   /** May be sent again after an error of which the outcome is not known; default: GET, PUT and DELETE may. */
   idempotent?: boolean;
 };
@@ -128,6 +130,7 @@ export function createClient(connection: KubeConnection, options: ClientOptions 
           path: withQuery(path, raw.query ?? {}),
           body: raw.body,
           contentType: raw.contentType,
+          accept: raw.accept,
           idempotent: raw.idempotent ?? ['GET', 'HEAD', 'PUT', 'DELETE'].includes(method),
           options: raw,
         }),

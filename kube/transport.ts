@@ -13,6 +13,7 @@ export type Exchange = {
   path: string;
   body?: string | undefined;
   contentType?: string | undefined;
+  accept?: string | undefined;
   signal?: AbortSignal | undefined;
   /** Bound of the wait for headers, and then of the body, in milliseconds. Waiting for a connection is not counted. */
   timeoutMs: number;
@@ -55,7 +56,7 @@ export function createTransport(
   async function headers(exchange: Exchange): Promise<Record<string, string>> {
     const token = await connection.auth.token?.();
     return {
-      accept: 'application/json',
+      accept: exchange.accept ?? 'application/json',
       'user-agent': userAgent,
       ...(exchange.body !== undefined && { 'content-type': exchange.contentType ?? 'application/json' }),
       ...(token !== undefined && token !== '' && { authorization: `Bearer ${token}` }),

@@ -16,10 +16,11 @@ import { createExpiring } from './expiring.ts';
 
 /** What a caller wants to do, in the words of RBAC. */
 export type Wanted = {
-  verb: 'create' | 'get';
+  verb: 'create' | 'get' | 'list' | 'delete';
   resource: 'workflows' | 'workflowruns';
   subresource?: 'execute';
   namespace: string;
+  /** Empty: all of the namespace. */
   name: string;
 };
 

@@ -4,7 +4,7 @@ import { workflowId } from '../../api/group.ts';
 import type { WorkflowRun } from '../../api/kinds.ts';
 import type { NodePhase, RunPhase } from '../../api/run.ts';
 import type { NodeOutput } from '../../api/value.ts';
-import type { NodeState, RunState } from '../../runs/types.ts';
+import type { NodeState, RunState, RunSummary } from '../../runs/types.ts';
 
 type NodeView = {
   id: string;
@@ -34,6 +34,8 @@ export type RunView = {
   completionTime?: string | undefined;
   reason?: string | undefined;
   message?: string | undefined;
+  /** Only this is left of the run: it has no record. */
+  summary?: true;
   nodes: NodeView[];
 };
 
@@ -53,6 +55,29 @@ export function viewState(namespace: string, state: RunState): RunView {
     reason: state.reason,
     message: state.message,
     nodes: state.nodes.map(viewNode),
+  };
+}
+
+/** From the line about a run that has no record. */
+export function viewSummary(namespace: string, line: RunSummary): RunView {
+  return { ...viewLine(namespace, line), summary: true, nodes: [] };
+}
+
+type Line = Omit<RunSummary, 'phase' | 'endedAt'> & { phase: RunPhase; endedAt?: number };
+
+/** What a list shows of a run. */
+export function viewLine(namespace: string, line: Line): Omit<RunView, 'nodes'> {
+  return {
+    run: line.run,
+    workflow: workflowId(namespace, line.workflow),
+    phase: line.phase,
+    trigger: line.trigger,
+    test: line.test,
+    acceptedTime: time(line.acceptedAt),
+    startTime: time(line.startedAt),
+    completionTime: time(line.endedAt),
+    reason: line.reason,
+    message: line.message,
   };
 }
 
@@ -90,6 +115,7 @@ function viewNode(node: NodeState): NodeView {
   };
 }
 
-function time(ms: number | undefined): string | undefined {
+/** RFC 3339. */
+export function time(ms: number | undefined): string | undefined {
   return ms === undefined ? undefined : new Date(ms).toISOString();
 }

@@ -1,14 +1,20 @@
 /**
  * `GET /workflows/{id}/runs/{run}`: a run and what its nodes produced, for whoever may `get` the WorkflowRun; from the run
- * store while that holds it, from its record afterwards.
+ * store while that holds it, from its record afterwards, and where it has none what is left of it. `DELETE` cancels it, for
+ * whoever may `delete` the WorkflowRun: its record stays.
  */
-import type { FastifyPluginCallback } from 'fastify';
-import { readRun } from '../../runs/read.ts';
+import type { FastifyPluginCallback, FastifyReply } from 'fastify';
+import { workflowId } from '../../api/group.ts';
+import { isTerminal, type TerminalPhase } from '../../api/run.ts';
+import { cancelRun } from '../../runs/cancel.ts';
+import { isUnavailable } from '../../runs/connection.ts';
+import { readRun, readSummary } from '../../runs/read.ts';
 import { createAnswers, JSON_TYPE, type Answers } from '../answers.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { recordedRun } from '../recorded.ts';
-import { admit, isName, onlyGet, type Addressed, type Exchange } from './guard.ts';
-import { viewRecord, viewState, type RunView } from './runView.ts';
+import { answerAccepted } from '../outcome.ts';
+import { admit, isName, type Addressed, type Exchange } from './guard.ts';
+import { viewRecord, viewState, viewSummary, type RunView } from './runView.ts';
 
 export function runRoute(deps: GatewayDeps): FastifyPluginCallback {
   const answers = createAnswers(deps, 'run');
@@ -16,11 +22,13 @@ export function runRoute(deps: GatewayDeps): FastifyPluginCallback {
     app.route({
       method: app.supportedMethods,
       url: '/workflows/:id/runs/:run',
-      onRequest: onlyGet(answers),
+      onRequest: ({ raw }, reply, next) => {
+        if (raw.method === 'GET' || raw.method === 'DELETE') next();
+        else answers.problem(reply, 'method-not-allowed', { allow: 'GET, DELETE' });
+      },
       handler: (request, reply) => {
-        answerRun(deps, answers, { request, reply }).catch((error: unknown) =>
-          answers.unexpected(reply, error),
-        );
+        const answer = request.raw.method === 'DELETE' ? cancel : answerRun;
+        answer(deps, answers, { request, reply }).catch((error: unknown) => answers.unexpected(reply, error));
       },
     });
     done();
@@ -34,22 +42,53 @@ async function answerRun(deps: GatewayDeps, answers: Answers, exchange: Exchange
   answers.send(exchange.reply, 200, JSON_TYPE, JSON.stringify(found.view));
 }
 
+/** 204 when it is cancelled, 202 while the runner that holds it ends it. */
+async function cancel(deps: GatewayDeps, answers: Answers, exchange: Exchange): Promise<void> {
+  const { reply } = exchange;
+  const found = await findRun(deps, answers, exchange, 'delete');
+  if (found === undefined) return;
+  const { run, phase } = found.view;
+  if (isTerminal(phase)) return answerEnded(answers, reply, phase);
+  // Not submitted yet, or lost: the operator is about to submit it, to put it back, or to end it.
+  if (found.project === undefined) return answers.problem(reply, 'run-unavailable');
+  const cancelled = await cancelRun(deps.runs, found.project, run);
+  switch (cancelled.outcome) {
+    case 'cancelled':
+      return answerEnded(answers, reply, 'Cancelled');
+    case 'ended':
+      return answerEnded(answers, reply, cancelled.phase);
+    case 'requested':
+      return answerAccepted(answers, reply, 202, run);
+    case 'absent':
+    case 'unavailable':
+      return answers.problem(reply, 'run-unavailable');
+  }
+}
+
+/** Cancelling again what is cancelled changes nothing, and is no mistake. */
+function answerEnded(answers: Answers, reply: FastifyReply, phase: TerminalPhase): void {
+  if (phase !== 'Cancelled') return answers.problem(reply, 'run-ended');
+  answers.count(204);
+  reply.code(204).send();
+}
+
 export type FoundRun = {
   view: RunView;
   /** The project whose run store holds it; undefined if only the record is left. */
   project: string | undefined;
 };
 
-/** The run that the request names, if its caller may see it and it is one of that workflow; otherwise the reply is sent. */
+/** The run that the request names, if its caller may see it (or delete it) and it is one of that workflow; otherwise the reply is sent. */
 export async function findRun(
   deps: GatewayDeps,
   answers: Answers,
   exchange: Exchange,
+  verb: 'get' | 'delete' = 'get',
 ): Promise<FoundRun | undefined> {
   const { request, reply } = exchange;
   const { id, run } = request.params as { id: string; run: string };
   const addressed = await admit(deps.access, answers, exchange, ({ namespace }) => ({
-    verb: 'get',
+    verb,
     resource: 'workflowruns',
     namespace,
     name: run,
@@ -67,12 +106,13 @@ export async function findRun(
 
 async function lookUp(
   deps: GatewayDeps,
-  { namespace }: Addressed,
+  addressed: Addressed,
   run: string,
 ): Promise<FoundRun | undefined | 'unavailable'> {
+  const { namespace } = addressed;
   const project = deps.routes.project(namespace);
   const state = project === undefined ? undefined : await readRun(deps.runs, project, run);
-  if (state !== undefined && !('outcome' in state)) return { view: viewState(namespace, state), project };
+  if (state !== undefined && !isUnavailable(state)) return { view: viewState(namespace, state), project };
   // The record may be there also while the store does not answer.
   try {
     const record = await recordedRun(deps, namespace, run);
@@ -81,5 +121,17 @@ async function lookUp(
     deps.log.warn({ err: error }, 'cannot read the record of a run');
     return 'unavailable';
   }
-  return state === undefined ? undefined : 'unavailable';
+  return isUnavailable(state) ? 'unavailable' : lookUpSummary(deps, addressed, run);
+}
+
+async function lookUpSummary(
+  { routes, runs }: GatewayDeps,
+  { namespace, workflow }: Addressed,
+  run: string,
+): Promise<FoundRun | undefined | 'unavailable'> {
+  const route = routes.workflow(workflowId(namespace, workflow));
+  if (route === undefined) return undefined;
+  const line = await readSummary(runs, route.spec.projectUID, route.spec.workflowUID, run);
+  if (isUnavailable(line)) return 'unavailable';
+  return line && { view: viewSummary(namespace, line), project: undefined };
 }

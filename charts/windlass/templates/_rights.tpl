@@ -78,7 +78,7 @@ the programs do (test/e2e/rights.test.ts).
   verbs: [list, watch]
 - apiGroups: [windlass.dev]
   resources: [workflowruns]
-  verbs: [get]
+  verbs: [get, list]
 # The one Secret of each project that callers of webhooks are verified with, and no other.
 - apiGroups: [""]
   resources: [secrets]

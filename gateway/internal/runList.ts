@@ -1,0 +1,187 @@
+/**
+ * `GET /workflows/{id}/runs`: the runs of a workflow, newest first, for whoever may `list` WorkflowRuns in its namespace: those of
+ * the run store, those that have a record, and those of which only a summary is left, each once.
+ */
+import type { FastifyPluginCallback } from 'fastify';
+import { workflowId } from '../../api/group.ts';
+import { isUnavailable } from '../../runs/connection.ts';
+import { byNewest, knownRuns, listRuns, type ListedRun, type Position } from '../../runs/list.ts';
+import { createAnswers, JSON_TYPE, type Answers } from '../answers.ts';
+import type { GatewayDeps } from '../deps.ts';
+import type { ProblemCode } from '../problems.ts';
+import type { Route } from '../routes.ts';
+import { admit, onlyGet, type Addressed, type Exchange } from './guard.ts';
+import { positionToken, readListQuery, type ListQuery } from './listQuery.ts';
+import type { ListedRecord } from './records.ts';
+import { time, viewLine, type RunView } from './runView.ts';
+
+/** A run as the list shows it; of what only the records know it shows less. */
+type Item = Omit<RunView, 'nodes' | 'test'> & { test?: boolean };
+type Page = { items: Item[]; continue?: string };
+/** A run of the page, and its place in the order. */
+type Placed = { at: Position; item: Item };
+
+/** How many runs one request looks at, where a phase is asked for that few of them have. */
+const LOOK_AT = 2_000;
+const FILTERED_CHUNK = 200;
+/** Where runs stand that the run store has not accepted yet: before all others. */
+const NOT_YET = Number.MAX_SAFE_INTEGER;
+
+export function runListRoute(deps: GatewayDeps): FastifyPluginCallback {
+  const answers = createAnswers(deps, 'run');
+  return (app, _options, done) => {
+    app.route({
+      method: app.supportedMethods,
+      url: '/workflows/:id/runs',
+      onRequest: onlyGet(answers),
+      handler: (request, reply) => {
+        answerList(deps, answers, { request, reply }).catch((error: unknown) =>
+          answers.unexpected(reply, error),
+        );
+      },
+    });
+    done();
+  };
+}
+
+async function answerList(deps: GatewayDeps, answers: Answers, exchange: Exchange): Promise<void> {
+  const { request, reply } = exchange;
+  const addressed = await admit(deps.access, answers, exchange, ({ namespace }) => ({
+    verb: 'list',
+    resource: 'workflowruns',
+    namespace,
+    name: '',
+  }));
+  if (addressed === undefined) return;
+  const query = readListQuery(request.query);
+  const page = query === undefined ? 'bad-query' : await readPage(deps, addressed, query);
+  if (typeof page === 'string') return answers.problem(reply, page);
+  reply.header('cache-control', 'no-store');
+  answers.send(reply, 200, JSON_TYPE, JSON.stringify(page));
+}
+
+async function readPage(
+  deps: GatewayDeps,
+  { namespace, workflow }: Addressed,
+  query: ListQuery,
+): Promise<Page | ProblemCode> {
+  const route = deps.routes.workflow(workflowId(namespace, workflow));
+  const source = createSource(deps, route, { namespace, workflow });
+  try {
+    const page = await fillPage(source, query);
+    if (route !== undefined || page.items.length > 0) return page;
+    return deps.health.synced() ? 'workflow-unknown' : 'not-ready';
+  } catch (error) {
+    if (!(error instanceof SourceUnavailable))
+      deps.log.warn({ err: error }, 'cannot list the runs of a workflow');
+    return 'run-unavailable';
+  }
+}
+
+async function fillPage(source: Source, { limit, phase, after }: ListQuery): Promise<Page> {
+  const chunk = phase === undefined ? limit : FILTERED_CHUNK;
+  const items: Item[] = [];
+  let position = after;
+  for (let looked = 0; looked < LOOK_AT; looked += chunk) {
+    const { runs, isLast } = await source.next(position, chunk);
+    for (const [index, { at, item }] of runs.entries()) {
+      position = at;
+      if (phase === undefined || item.phase === phase) items.push(item);
+      const isEnd = isLast && index === runs.length - 1;
+      if (items.length === limit) return { items, ...(!isEnd && { continue: positionToken(at) }) };
+    }
+    if (isLast) return { items };
+  }
+  return { items, ...(position && { continue: positionToken(position) }) };
+}
+
+type Source = {
+  /** The runs after the position: at least as many as the chunk, unless they are the last. */
+  next(after: Position | undefined, chunk: number): Promise<{ runs: Placed[]; isLast: boolean }>;
+};
+
+/** The run store does not answer; its connection has said so in the log. */
+class SourceUnavailable extends Error {}
+
+/** The run store's runs and the records beside them, each run once. Throws where one of the two cannot be read. */
+function createSource(
+  deps: GatewayDeps,
+  route: Route | undefined,
+  { namespace, workflow }: Addressed,
+): Source {
+  let records: Promise<Records> | undefined;
+
+  async function stored(after: Position | undefined, limit: number): Promise<ListedRun[]> {
+    if (route === undefined) return [];
+    const { projectUID, workflowUID } = route.spec;
+    return orThrow(await listRuns(deps.runs, projectUID, workflowUID, { after, limit }));
+  }
+
+  return {
+    next: async (after, chunk) => {
+      const runs = await stored(after, chunk);
+      // Asked after the run store: what has just left that has its record.
+      records ??= readRecords(deps, route, { namespace, workflow });
+      const { names, placed } = await records;
+      const isLast = runs.length < chunk;
+      const end = isLast ? undefined : runs.at(-1);
+      const inStore = new Set(runs.map(({ run }) => run));
+      const beside = placed.filter(
+        ({ at }) =>
+          !inStore.has(at.run) &&
+          (after === undefined || byNewest(after, at) < 0) &&
+          (end === undefined || byNewest(at, end) < 0),
+      );
+      const own = runs.map((run) => ({
+        at: { acceptedAt: run.acceptedAt, run: run.run },
+        item: {
+          ...viewLine(namespace, run),
+          ...(run.isLine && !names.has(run.run) && { summary: true as const }),
+        },
+      }));
+      return { runs: [...own, ...beside].toSorted((a, b) => byNewest(a.at, b.at)), isLast };
+    },
+  };
+}
+
+type Records = { names: Set<string>; placed: Placed[] };
+
+async function readRecords(
+  deps: GatewayDeps,
+  route: Route | undefined,
+  { namespace, workflow }: Addressed,
+): Promise<Records> {
+  const records = await deps.records.of(namespace, workflow);
+  // Of a run that the store has accepted just now the record may not say so yet.
+  const unplaced = records.filter(({ acceptedAt }) => acceptedAt === undefined).map(({ run }) => run);
+  const known =
+    route === undefined
+      ? new Set<string>()
+      : orThrow(await knownRuns(deps.runs, route.spec.projectUID, route.spec.workflowUID, unplaced));
+  return {
+    names: new Set(records.map(({ run }) => run)),
+    placed: records
+      .filter(({ run }) => !known.has(run))
+      .map((record) => placeOf(namespace, workflow, record)),
+  };
+}
+
+function placeOf(namespace: string, workflow: string, record: ListedRecord): Placed {
+  const { run, phase, trigger, acceptedAt, endedAt, reason, message } = record;
+  const item = {
+    run,
+    workflow: workflowId(namespace, workflow),
+    phase,
+    trigger,
+    acceptedTime: time(acceptedAt),
+    completionTime: time(endedAt),
+    reason,
+    message,
+  };
+  return { at: { acceptedAt: acceptedAt ?? endedAt ?? NOT_YET, run }, item };
+}
+
+function orThrow<T>(answer: T): Exclude<T, { outcome: 'unavailable' }> {
+  if (isUnavailable(answer)) throw new SourceUnavailable('the run store does not answer');
+  return answer as Exclude<T, { outcome: 'unavailable' }>;
+}

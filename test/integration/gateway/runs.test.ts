@@ -1,0 +1,250 @@
+/** The runs of a workflow as a caller of the gateway sees them: in a list, alone, and cancelled. */
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { GROUP, LABEL } from '../../../api/group.ts';
+import type { WorkflowRun } from '../../../api/kinds.ts';
+import type { TerminalPhase } from '../../../api/run.ts';
+import { namespacedResource, roleBindings, roles, serviceAccounts } from '../../../kube/resource.ts';
+import { advance } from '../../../runs/advance.ts';
+import { cancelRun } from '../../../runs/cancel.ts';
+import { isUnavailable } from '../../../runs/connection.ts';
+import { dropWorkflow, liveRuns } from '../../../runs/project.ts';
+import { recorded } from '../../../runs/record/backlog.ts';
+import { NAMESPACE, openDoor, PROJECT, putRoute, workflowUid, type Door } from '../../support/door.ts';
+import { pollUntil } from '../../support/poll.ts';
+import { accepted, claimed, refOf, stateOf, submissionOf } from '../../support/runStore.ts';
+import { tokenOf } from '../../support/users.ts';
+
+const workflowRuns = namespacedResource<WorkflowRun>(GROUP, 'v1alpha1', 'WorkflowRun', 'workflowruns');
+type Rule = { apiGroups: string[]; resources: string[]; verbs: string[] };
+type Item = { run: string; phase: string; summary?: boolean };
+type List = { items: Item[]; continue?: string };
+
+let door: Door;
+let reader: string;
+let canceller: string;
+let stranger: string;
+let workflow: string;
+let workflows = 0;
+
+beforeAll(async () => {
+  door = await openDoor();
+  const right = (verbs: string[]): Rule => ({ apiGroups: [GROUP], resources: ['workflowruns'], verbs });
+  [reader, canceller, stranger] = await Promise.all([
+    makeUser('reader', [right(['get', 'list'])]),
+    makeUser('canceller', [right(['delete'])]),
+    makeUser('stranger', []),
+  ]);
+});
+afterAll(() => door.close());
+
+beforeEach(async () => {
+  workflow = `orders-${(workflows += 1)}`;
+  await putRoute(door.client, workflow);
+  await pollUntil('the route', async () => (await fetch(door.hook(workflow))).status === 405, {
+    timeoutMs: 5_000,
+  });
+});
+
+/** So that the next test claims its own runs. */
+afterEach(async () => {
+  const left = await liveRuns(door.runs, PROJECT, workflowUid(workflow));
+  if (!isUnavailable(left)) await Promise.all(left.map((run) => cancelRun(door.runs, PROJECT, run)));
+});
+
+async function makeUser(name: string, rules: Rule[]): Promise<string> {
+  const metadata = { namespace: NAMESPACE, name };
+  await door.client.create(serviceAccounts, { metadata });
+  await door.client.create(roles, { metadata, rules });
+  await door.client.create(roleBindings, {
+    metadata,
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name },
+    subjects: [{ kind: 'ServiceAccount', name, namespace: NAMESPACE }],
+  });
+  return tokenOf(door.client, NAMESPACE, name);
+}
+
+const address = (path: string) =>
+  `${door.gateway.internalURL}/workflows/${NAMESPACE}.${workflow}/runs${path}`;
+const call = (method: string, path: string, token = reader) =>
+  fetch(address(path), { method, headers: { authorization: `Bearer ${token}` } });
+const cancel = (run: string, token = canceller) => call('DELETE', `/${run}`, token);
+
+async function list(query = ''): Promise<List> {
+  const answer = await call('GET', query);
+  expect(answer.status).toBe(200);
+  return (await answer.json()) as List;
+}
+
+/** All pages, with something happening after each. */
+async function pages(query: string, between: () => Promise<void> = async () => {}): Promise<Item[]> {
+  const items: Item[] = [];
+  let page = await list(`?${query}`);
+  items.push(...page.items);
+  while (page.continue !== undefined) {
+    await between();
+    page = await list(`?${query}&continue=${page.continue}`);
+    items.push(...page.items);
+  }
+  return items;
+}
+
+function submitted(): Promise<string> {
+  return accepted(door.runs, submissionOf(PROJECT, { workflow, workflowUid: workflowUid(workflow) }));
+}
+
+async function ended(phase: TerminalPhase): Promise<string> {
+  const run = await submitted();
+  const [claim] = await claimed(door.runs, PROJECT, 1);
+  if (!claim) throw new Error('nothing was ready');
+  await advance(door.runs, refOf(claim), { end: { phase, message: 'So it was.' } });
+  return run;
+}
+
+/** Lets an ended run go from the store, as its recording does. */
+async function letGo(run: string): Promise<void> {
+  expect(await recorded(door.runs, await stateOf(door.runs, PROJECT, run), 'written')).toBe('recorded');
+}
+
+async function writeRecord(run: string, status: WorkflowRun['status']): Promise<void> {
+  const ref = { namespace: NAMESPACE, name: run };
+  const labels = { [LABEL.workflow]: workflow };
+  await door.client.create(workflowRuns, { metadata: { ...ref, labels }, spec: { workflow } });
+  await door.client.patch(workflowRuns, ref, { status }, { type: 'merge', subresource: 'status' });
+}
+
+test('runs that go on, records and summaries are one list, newest first, each once, also while they move', async () => {
+  const old = ['old-1', 'old-2'];
+  for (const [index, run] of old.entries())
+    await writeRecord(run, {
+      phase: 'Failed',
+      acceptedTime: `2026-01-0${index + 1}T00:00:00.000Z`,
+      completionTime: '2026-01-03T00:00:00.000Z',
+      trigger: 'webhook',
+      reason: 'Timeout',
+    });
+  const runs: string[] = [];
+  for (let count = 0; count < 12; count += 1)
+    runs.push(await ended(count % 4 === 0 ? 'Failed' : 'Succeeded'));
+  for (const run of runs.slice(0, 6)) await letGo(run);
+  await writeRecord(runs[1] ?? '', { phase: 'Succeeded' });
+  for (let count = 0; count < 3; count += 1) runs.push(await submitted());
+
+  const waiting = runs.slice(6, 12).values();
+  const items = await pages('limit=3', async () => {
+    const { value } = waiting.next();
+    if (value !== undefined) await letGo(value);
+  });
+  expect(items.map(({ run }) => run)).toEqual([...runs.toReversed(), ...old.toReversed()]);
+  for (const run of waiting) await letGo(run);
+  const summaries = (await pages('')).filter(({ summary }) => summary).map(({ run }) => run);
+  expect(summaries.toSorted()).toEqual(
+    runs
+      .slice(0, 12)
+      .filter((_, index) => index !== 1)
+      .toSorted(),
+  );
+  expect(items[0]).toMatchObject({ phase: 'Pending', trigger: 'webhook', test: false });
+  expect(items.at(-1)).toEqual({
+    run: 'old-1',
+    workflow: `${NAMESPACE}.${workflow}`,
+    phase: 'Failed',
+    trigger: 'webhook',
+    acceptedTime: '2026-01-01T00:00:00.000Z',
+    completionTime: '2026-01-03T00:00:00.000Z',
+    reason: 'Timeout',
+  });
+  const failed = await pages('phase=Failed&limit=2');
+  expect(failed.map(({ run }) => run)).toEqual([runs[8], runs[4], runs[0], 'old-2', 'old-1']);
+});
+
+test('a run that was made as an object comes first until it is accepted, and once then', async () => {
+  const before = await submitted();
+  const { metadata } = await door.client.create(workflowRuns, {
+    metadata: { namespace: NAMESPACE, name: `by-hand-${workflow}` },
+    spec: { workflow },
+  });
+  expect((await pages('limit=1')).map(({ run }) => run)).toEqual([metadata.name, before]);
+  await accepted(
+    door.runs,
+    submissionOf(PROJECT, {
+      workflow,
+      workflowUid: workflowUid(workflow),
+      run: metadata.name,
+      recordUid: metadata.uid ?? '',
+    }),
+  );
+  const after = await submitted();
+  expect((await pages('limit=1')).map(({ run }) => run)).toEqual([after, metadata.name, before]);
+});
+
+test('a summary can be read alone, and says that it is one; a pruned and dropped run is unknown', async () => {
+  const run = await ended('Failed');
+  await letGo(run);
+  await door.runs.command('unlink', `wl:{${PROJECT}}:run:${run}`);
+  const answer = await call('GET', `/${run}`);
+  expect(answer.status).toBe(200);
+  expect(await answer.json()).toMatchObject({
+    run,
+    phase: 'Failed',
+    message: 'So it was.',
+    summary: true,
+    nodes: [],
+  });
+  await dropWorkflow(door.runs, PROJECT, workflowUid(workflow));
+  expect((await call('GET', `/${run}`)).status).toBe(404);
+});
+
+test.each(['limit=0', 'limit=501', 'phase=Done', 'continue=nonsense', 'continue=MSAxIC4u'])(
+  'a list with %s is a 400',
+  async (query) => {
+    const answer = await call('GET', `?${query}`);
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toMatchObject({ type: 'tag:windlass.dev,2026:problem/bad-query' });
+  },
+);
+
+test('who may not list or delete runs is refused, and learns nothing', async () => {
+  const run = await submitted();
+  expect((await call('GET', '', stranger)).status).toBe(403);
+  expect((await call('GET', '', canceller)).status).toBe(403);
+  expect((await call('GET', '', 'nothing')).status).toBe(401);
+  expect((await cancel(run, reader)).status).toBe(403);
+  expect((await cancel('unknown', reader)).status).toBe(403);
+  expect((await stateOf(door.runs, PROJECT, run)).phase).toBe('Pending');
+  const unknown = `${door.gateway.internalURL}/workflows/${NAMESPACE}.unknown/runs`;
+  const answer = await fetch(unknown, { headers: { authorization: `Bearer ${reader}` } });
+  expect(answer.status).toBe(404);
+});
+
+test('a run that waits is cancelled at once, one that a runner holds is asked to end, and an ended one stays', async () => {
+  const held = await submitted();
+  const [claim] = await claimed(door.runs, PROJECT, 1);
+  const asked = await cancel(held);
+  expect([asked.status, await asked.json()]).toEqual([202, { run: held }]);
+  expect((await stateOf(door.runs, PROJECT, held)).cancelRequested).toBe(true);
+  if (claim) await advance(door.runs, refOf(claim), { end: { phase: 'Cancelled' } });
+  expect((await cancel(held)).status).toBe(204);
+
+  const queued = await submitted();
+  expect((await cancel(queued)).status).toBe(204);
+  expect(await stateOf(door.runs, PROJECT, queued)).toMatchObject({
+    phase: 'Cancelled',
+    reason: 'Cancelled',
+  });
+  await letGo(queued);
+  expect((await cancel(queued)).status).toBe(204);
+
+  const done = await ended('Succeeded');
+  const late = await cancel(done);
+  expect(late.status).toBe(409);
+  expect(await late.json()).toMatchObject({ type: 'tag:windlass.dev,2026:problem/run-ended' });
+  await letGo(done);
+  expect((await cancel(done)).status).toBe(409);
+  expect((await cancel('unknown')).status).toBe(404);
+});
+
+test('a run that the run store has not taken up yet cannot be cancelled there yet', async () => {
+  await writeRecord(`early-${workflow}`, { phase: 'Pending' });
+  const answer = await cancel(`early-${workflow}`);
+  expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '2']);
+});

@@ -12,8 +12,9 @@ import { feedGatewayView } from './gateways/feed.ts';
 import { createGatewayView } from './gateways/view.ts';
 import { serveHealth } from './health.ts';
 import { createMetrics } from './metrics.ts';
+import { createPacer } from './pacer.ts';
 import { createProjectStore } from './store/projects.ts';
-import { servedWorkflows } from './store/served.ts';
+import { createSeedSource } from './store/source.ts';
 import { ensureStoreSecret, readOperatorPassword } from './store/secret.ts';
 import { createWorld, startWorld, synced } from './world.ts';
 
@@ -56,7 +57,8 @@ export async function runOperator(options: OperatorOptions): Promise<void> {
   if (conn && (await isSynced(world, signal))) {
     const gateways = createGatewayView(clock);
     feedGatewayView(gateways, world, config.GATEWAY_SERVICES);
-    const store = createProjectStore(conn, (project) => servedWorkflows(client, world, project));
+    const pacer = createPacer(config.PRUNE_PER_SECOND, clock);
+    const store = createProjectStore(conn, createSeedSource({ client, world, clock, pacer }));
     const refusedPools = new Map<string, string>();
     const grantedSecrets = new Map<string, readonly string[]>();
     const parts = { client, world, conn, store, gateways, refusedPools, grantedSecrets };

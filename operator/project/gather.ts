@@ -5,9 +5,11 @@ import type { WorkflowSpec } from '../../api/workflow.ts';
 import type { World } from '../world.ts';
 import { credentialRefs } from '../workflow/references.ts';
 
-/** Whether the project needs runners: every valid workflow has a route. */
-export function needsPool({ routes }: Pick<World, 'routes'>, namespace: string): boolean {
-  return routes.list(namespace).length > 0;
+/** Whether the project needs runners: every valid workflow has a route, and runs may have begun before one lost its own. */
+export function needsPool(world: Pick<World, 'routes' | 'workflows' | 'runs'>, namespace: string): boolean {
+  const { routes, workflows } = world;
+  if (routes.list(namespace).length > 0) return true;
+  return workflows.list(namespace).length > 0 && hasOpenRuns(world, namespace);
 }
 
 /** Whether runners still have something to do for workflows that are gone. */

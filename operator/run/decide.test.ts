@@ -3,7 +3,7 @@ import { ANNOTATION } from '../../api/group.ts';
 import type { WebhookRoute, Workflow, WorkflowRun } from '../../api/kinds.ts';
 import { revisionOf } from '../../api/revision.ts';
 import { decide, isNew, isToBeCancelled, PATIENCE_MS } from './decide.ts';
-import { inputOf } from './reconcile.ts';
+import { inputOf } from './input.ts';
 
 const base = { apiVersion: 'windlass.dev/v1alpha1' } as const;
 

@@ -1,24 +1,44 @@
 /** The status of a run that is not in the run store: nobody else would ever write it. */
 import type { WorkflowRun } from '../../api/kinds.ts';
-import type { FailureReason } from '../../api/reasons.ts';
-import type { TerminalPhase } from '../../api/run.ts';
+import { FAILURES, type FailureReason } from '../../api/reasons.ts';
+import type { NodeStatus, TerminalPhase } from '../../api/run.ts';
 import type { OperatorContext } from '../context.ts';
 import { workflowRuns } from '../resources.ts';
 
-export type RunEnding = { phase: TerminalPhase; reason: FailureReason; message: string };
+export type RunEnding = {
+  phase: TerminalPhase;
+  reason: FailureReason;
+  message: string;
+  /** Whether the effect of the node with this id may be repeated. */
+  isRepeatable?: (node: string) => boolean;
+};
 
-/** Writes the end into the status, once: the API server admits no second one. */
+/**
+ * Writes the end into the status, once: the API server admits no second one. A node that had begun may have had its effect: it is
+ * `Unknown`, unless `isRepeatable` says that it could have been done again.
+ */
 export async function endRun(
   { client, world, clock }: Pick<OperatorContext, 'client' | 'world' | 'clock'>,
   run: WorkflowRun,
-  { phase, reason, message }: RunEnding,
+  { phase, reason, message, isRepeatable = () => false }: RunEnding,
 ): Promise<void> {
   const { name, namespace = '', uid } = run.metadata;
   const now = clock.date().toISOString();
   const condition = { type: 'Succeeded', status: 'False' as const, reason, message, lastTransitionTime: now };
-  const status = { phase, reason, message, completionTime: now, conditions: [condition] };
+  const nodes = run.status?.nodes?.map((node) => settled(node, phase, isRepeatable(node.id)));
+  const end = { phase, reason, message, completionTime: now, conditions: [condition] };
+  const status = { ...end, ...(nodes && { nodes }) };
   const metadata = { name, namespace, ...(uid !== undefined && { uid }) };
   world.runs.noteWrite(await client.apply(workflowRuns, { metadata, status }, { subresource: 'status' }));
+}
+
+/** No node goes on in a run that has ended. */
+function settled(node: NodeStatus, end: TerminalPhase, isRepeatable: boolean): NodeStatus {
+  if (node.phase === 'Running' && !isRepeatable) {
+    return { ...node, phase: 'Unknown', reason: 'EffectUnknown', message: FAILURES.EffectUnknown.meaning };
+  }
+  const isOpen = node.phase === 'Running' || node.phase === 'Waiting' || node.phase === 'Pending';
+  return isOpen ? { ...node, phase: end === 'Cancelled' ? 'Cancelled' : 'Failed' } : node;
 }
 
 /** Says that the run waits, and for what; without a reason it takes back what it waited for. Only before it is submitted. */

@@ -1,40 +1,67 @@
 /**
- * Ends runs that have begun and that the run store does not know any more. Nobody else would ever write their status: no
- * runner holds them, and nothing of them can be claimed.
+ * Recorded runs that have not ended and that the run store does not know. One that an earlier store held is put back; one that
+ * this store recorded and let go of without an end is ended, since nobody else would ever write its status.
  */
 import type { WorkflowRun } from '../../api/kinds.ts';
 import { isTerminal } from '../../api/run.ts';
 import { done, WaitingError, type Action } from '../../kube/controller.ts';
 import { isUnavailable } from '../../runs/connection.ts';
+import { putRevision } from '../../runs/project.ts';
 import { readBrief } from '../../runs/read.ts';
+import { restoreRun } from '../../runs/restore.ts';
+import type { ProjectUid, Unavailable } from '../../runs/types.ts';
 import type { OperatorContext } from '../context.ts';
 import type { Pacer } from '../pacer.ts';
 import { workflowRuns } from '../resources.ts';
-import { isNew } from './decide.ts';
+import type { RestorePlan } from '../store/recorded.ts';
+import { planFor } from '../store/source.ts';
 import { endRun } from './end.ts';
 
 /**
- * Ends the run as Failed with `DataLost` if the run store does not know it. A run leaves the store only after its end is
- * recorded: what the API server shows after the store was asked, without a cache, is therefore the last word.
+ * Puts the run back, or ends it, if the run store does not know it. A run leaves the store only after its end is recorded:
+ * what the API server shows after the store was asked, without a cache, is therefore the last word.
  */
-export async function endIfLost(
+export async function recoverIfLost(
   context: OperatorContext,
   pacer: Pacer,
   { metadata: { name, namespace = '', uid } }: WorkflowRun,
 ): Promise<Action> {
-  const { world, conn, client, log } = context;
+  const { world, conn, client, store } = context;
   const project = world.namespaces.get(undefined, namespace)?.metadata.uid;
   if (project === undefined) return done();
+  // A store that has to be seeded gets this run, too.
+  const opened = await store.open(project);
+  if (opened.outcome === 'unavailable') throw unreachable(opened);
   const state = await readBrief(conn, project, name);
-  if (isUnavailable(state))
-    throw new WaitingError('the run store cannot be reached', state.retryAfterSeconds * 1_000);
+  if (isUnavailable(state)) throw unreachable(state);
   if (state) return done();
   await pacer.take();
   const run = await client.find(workflowRuns, { namespace, name });
-  if (!run || run.metadata.uid !== uid || run.metadata.deletionTimestamp !== undefined) return done();
-  if (isNew(run) || isTerminal(run.status?.phase)) return done();
-  const message = `The run store lost its data before the run had ended, so that it cannot go on. Look at what its nodes have done, then create a new WorkflowRun with spec.retryOf: ${name}.`;
-  log.warn({ namespace, run: name }, 'the run store lost a run, ending it');
-  await endRun(context, run, { phase: 'Failed', reason: 'DataLost', message });
+  if (!run || run.metadata.uid !== uid || isTerminal(run.status?.phase)) return done();
+  const plan = await planFor(context, run);
+  if (plan.kind === 'end') await endRun(context, run, plan.ending);
+  if (plan.kind === 'restore') await restore(context, project, run, plan);
   return done();
+}
+
+async function restore(
+  context: OperatorContext,
+  project: ProjectUid,
+  run: WorkflowRun,
+  plan: Extract<RestorePlan, { kind: 'restore' }>,
+): Promise<void> {
+  const { conn, log } = context;
+  const { name, namespace } = run.metadata;
+  const put = await putRevision(conn, project, plan.revision.name, plan.revision.revision);
+  if (put.outcome === 'unavailable') throw unreachable(put);
+  const restored = await restoreRun(conn, project, plan.run);
+  if (restored.outcome === 'unavailable') throw unreachable(restored);
+  log.warn({ namespace, run: name, outcome: restored.outcome }, 'the run store did not know a recorded run');
+  if (restored.outcome !== 'dropped') return;
+  const message = `The run store does not hold the run any more, so that it cannot go on. Look at what its nodes have done, then create a new WorkflowRun with spec.retryOf: ${name}.`;
+  await endRun(context, run, { phase: 'Failed', reason: 'DataLost', message });
+}
+
+function unreachable({ retryAfterSeconds }: Unavailable): WaitingError {
+  return new WaitingError('the run store cannot be reached', retryAfterSeconds * 1_000);
 }

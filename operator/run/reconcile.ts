@@ -21,7 +21,8 @@ import type { NamedRevision } from '../store/projects.ts';
 import { workflowRuns } from '../resources.ts';
 import { decide, isNew, isToBeCancelled } from './decide.ts';
 import { endRun, tellPending } from './end.ts';
-import { endIfLost } from './lost.ts';
+import { inputOf } from './input.ts';
+import { recoverIfLost } from './lost.ts';
 
 const WAIT_MS = 1_000;
 
@@ -43,7 +44,7 @@ export function createRunReconciler(context: OperatorContext, pacer: Pacer): Run
     deleted.delete(objectKey(key));
     const cached = world.runs.get(key.namespace, key.name);
     if (!cached || isTerminal(cached.status?.phase)) return done();
-    if (!isNew(cached) && !isToBeCancelled(cached)) return endIfLost(context, pacer, cached);
+    if (!isNew(cached) && !isToBeCancelled(cached)) return recoverIfLost(context, pacer, cached);
     // The cache has no input; and what is recorded already must not be submitted again after an old copy.
     const run = await client.find(workflowRuns, key);
     if (!run || run.metadata.deletionTimestamp !== undefined) return done();
@@ -141,16 +142,12 @@ async function revisionFor(
   return { name, revision };
 }
 
-/** The trigger's output as JSON text: what the run brings, or for a test run the trigger's test data. */
-export function inputOf({ spec }: WorkflowRun, { trigger }: Revision): string {
-  if (spec.input === undefined && spec.test === true) return JSON.stringify(trigger.testData);
-  const { text_content = '', data_content = {} } = spec.input ?? {};
-  return JSON.stringify({ text_content, data_content });
-}
-
 async function cancel(context: OperatorContext, run: WorkflowRun): Promise<Action> {
   const project = context.world.namespaces.get(undefined, run.metadata.namespace ?? '')?.metadata.uid;
   if (project === undefined) return done();
+  // A store that lost its data gets back what it knew before it is asked; what nobody has taken up it never knew.
+  const opened = isNew(run) ? undefined : await context.store.open(project);
+  if (opened?.outcome === 'unavailable') throw unreachable(opened);
   const cancelled = await cancelRun(context.conn, project, run.metadata.name);
   if (cancelled.outcome === 'unavailable') throw unreachable(cancelled);
   if (cancelled.outcome === 'absent') await endCancelled(context, run);

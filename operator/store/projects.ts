@@ -1,21 +1,19 @@
 /**
  * What the run store must hold before a workflow's route opens: the project's place, the revision and the limits. What
  * was put is remembered with the id of the store's data, so that a reconcile that changes nothing sends nothing. A store
- * that was wiped gets all of it again: the revisions before the project has its place, since runs enter from then on.
+ * that was wiped is seeded (`seed.ts`) before it has its place, since runs enter from then on.
  */
 import type { Revision } from '../../api/revision.ts';
 import { canonicalJson } from '../../kube/apply.ts';
 import { cancelRun } from '../../runs/cancel.ts';
-import type { RunStoreConnection } from '../../runs/connection.ts';
-import { dropWorkflow, liveRuns, openProject, putRevision, setWorkflowLimits } from '../../runs/project.ts';
+import { isUnavailable, type RunStoreConnection } from '../../runs/connection.ts';
+import { dropWorkflow, liveRuns, putRevision, setWorkflowLimits, storeId } from '../../runs/project.ts';
 import type { ProjectUid, Unavailable, WorkflowLimits } from '../../runs/types.ts';
+import { seedProject, seedWorkflows, type SeedSource } from './seed.ts';
 
 export type NamedRevision = { name: string; revision: Revision };
 
 type StoredWorkflow = { revision: NamedRevision; limits: WorkflowLimits };
-
-/** What a route serves: its revision, and the limits of its workflow where that exists. */
-export type ServedWorkflow = { revision: NamedRevision; limits?: WorkflowLimits };
 
 type Done = { outcome: 'done' } | Unavailable;
 
@@ -28,7 +26,9 @@ export type ProjectStore = {
   noteGone(project: ProjectUid, workflowUid: string): void;
   /** Whether runs of workflows that are gone have not ended yet. */
   isDraining(project: ProjectUid): boolean;
-  /** Makes the project's place if there is none. `lost`: there was one, and it has been gone since the last call. */
+  /** Gives the project its place, with all that is known of it, if it has none. */
+  open(project: ProjectUid): Promise<Done>;
+  /** Opens the project if it has no place. `lost`: there was one, and it has been gone since the last call. */
   check(project: ProjectUid): Promise<{ outcome: 'done'; lost: boolean } | Unavailable>;
   /** Forgets a project that is closed. */
   forget(project: ProjectUid): void;
@@ -41,42 +41,45 @@ type Project = {
   put: Map<string, { text: string; limits: WorkflowLimits }>;
 };
 
-/**
- * `served` gives what the project's routes serve: the revisions are in the store before it accepts events, because a
- * wiped store is open to the gateway and to runners again as soon as the project has its place. The limits need that
- * place, and follow at once.
- */
-export function createProjectStore(
-  conn: RunStoreConnection,
-  served: (project: ProjectUid) => Promise<ServedWorkflow[]>,
-): ProjectStore {
+/** `source` gives what a store that lost its data gets back before it accepts events again. */
+export function createProjectStore(conn: RunStoreConnection, source: SeedSource): ProjectStore {
   const projects = new Map<ProjectUid, Project>();
+  const opening = new Map<ProjectUid, Promise<Done>>();
   const going = new Map<ProjectUid, Set<string>>();
   const lost = new Set<ProjectUid>();
 
-  async function seedAll(project: ProjectUid): Promise<Done> {
-    const workflows = await served(project);
-    const seeded = await seedRevisions(conn, project, workflows);
-    return seeded.outcome === 'done' ? seedLimits(conn, project, workflows) : seeded;
+  /** Two at once in one process would only keep each other from coming to an end. */
+  function open(project: ProjectUid): Promise<Done> {
+    const running = opening.get(project);
+    if (running) return running;
+    const attempt = tryOpen(project).finally(() => opening.delete(project));
+    opening.set(project, attempt);
+    return attempt;
   }
 
-  async function open(project: ProjectUid): Promise<Done> {
+  async function tryOpen(project: ProjectUid): Promise<Done> {
     const before = projects.get(project);
-    const gone = before?.id === undefined || (await isGone(conn, project, before));
-    if (typeof gone === 'object') return gone;
-    const workflows = gone ? await served(project) : [];
-    const seeded = await seedRevisions(conn, project, workflows);
+    const id = await storeId(conn, project);
+    if (isUnavailable(id)) return id;
+    if (id === undefined) return seed(project, before);
+    if (before !== undefined && before.id !== id) {
+      // The store has other data than before: what is served has to be there at once.
+      const put = await seedWorkflows(conn, project, await source.served(project));
+      if (put.outcome === 'unavailable') return put;
+      lost.add(project);
+    }
+    if (before?.id !== id) projects.set(project, { id, put: new Map() });
+    return { outcome: 'done' };
+  }
+
+  async function seed(project: ProjectUid, before: Project | undefined): Promise<Done> {
+    const seeded = await seedProject(conn, project, source);
     if (seeded.outcome === 'unavailable') return seeded;
-    const opened = await openProject(conn, project);
-    if (opened.outcome === 'unavailable') return opened;
-    if (before?.id === opened.id) return { outcome: 'done' };
-    // Where an operator that has just started finds routes without a place, the store was wiped before it came.
-    if (before !== undefined || (opened.fresh && workflows.length > 0)) lost.add(project);
-    // Other data came since the look above: what was served has to be put there at once.
-    const limited = gone ? await seedLimits(conn, project, workflows) : await seedAll(project);
-    const id = limited.outcome === 'done' ? opened.id : undefined;
+    const { id, keys, runs, workflows } = seeded;
+    // A project that is new has lost nothing.
+    if (before !== undefined || keys + runs + workflows > 0) lost.add(project);
     projects.set(project, { id, put: new Map() });
-    return limited;
+    return { outcome: 'done' };
   }
 
   async function putWorkflow(project: ProjectUid, { revision, limits }: StoredWorkflow): Promise<Done> {
@@ -120,6 +123,7 @@ export function createProjectStore(
   return {
     putWorkflow,
     noteGone,
+    open,
     dropWorkflow: async (project, workflowUid) => {
       noteGone(project, workflowUid);
       await dropGoing(project);
@@ -136,41 +140,4 @@ export function createProjectStore(
       going.delete(project);
     },
   };
-}
-
-async function seedRevisions(
-  conn: RunStoreConnection,
-  project: ProjectUid,
-  workflows: readonly ServedWorkflow[],
-): Promise<Done> {
-  for (const { revision } of workflows) {
-    const put = await putRevision(conn, project, revision.name, revision.revision);
-    if (put.outcome === 'unavailable') return put;
-  }
-  return { outcome: 'done' };
-}
-
-async function seedLimits(
-  conn: RunStoreConnection,
-  project: ProjectUid,
-  workflows: readonly ServedWorkflow[],
-): Promise<Done> {
-  for (const { limits } of workflows) {
-    const set = limits ? await setWorkflowLimits(conn, project, limits) : undefined;
-    if (set?.outcome === 'unavailable') return set;
-  }
-  return { outcome: 'done' };
-}
-
-/** Whether a project that was open has lost its place; asking does not give it one. */
-async function isGone(
-  conn: RunStoreConnection,
-  project: ProjectUid,
-  { put }: Project,
-): Promise<boolean | Unavailable> {
-  const [known] = put.values();
-  if (!known) return false;
-  const asked = await setWorkflowLimits(conn, project, known.limits);
-  if (asked.outcome === 'done') return false;
-  return asked.why === 'no-store' ? true : asked;
 }

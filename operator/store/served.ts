@@ -5,7 +5,7 @@ import { controllerRevisions } from '../../kube/resource.ts';
 import type { ProjectUid } from '../../runs/types.ts';
 import type { World } from '../world.ts';
 import { limitsOf } from '../workflow/limits.ts';
-import type { ServedWorkflow } from './projects.ts';
+import type { ServedWorkflow } from './seed.ts';
 
 /** Reads them. A revision that does not exist any more is left out. */
 export async function servedWorkflows(

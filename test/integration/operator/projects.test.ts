@@ -1,7 +1,8 @@
 /** What the operator puts into the run store of a project, and in which order. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Revision } from '../../../api/revision.ts';
-import { createProjectStore, type ServedWorkflow } from '../../../operator/store/projects.ts';
+import { createProjectStore } from '../../../operator/store/projects.ts';
+import type { ServedWorkflow } from '../../../operator/store/seed.ts';
 import { liveRuns } from '../../../runs/project.ts';
 import { keysOf } from '../../../runs/keys.ts';
 import { accepted, startRunStore, submissionOf, type TestStore } from '../../support/runStore.ts';
@@ -20,10 +21,12 @@ afterAll(() => store?.stop());
 /** A project store, and whether the project had its place each time that was read what its routes serve. */
 function watched(project: string, routes: ServedWorkflow[]) {
   const hadPlace: boolean[] = [];
-  const projects = createProjectStore(store.conn, async () => {
-    hadPlace.push((await store.conn.command('exists', keysOf(project).meta)) === 1);
+  const served = async () => {
+    hadPlace.push((await store.conn.command('hexists', keysOf(project).meta, 'id')) === 1);
     return routes;
-  });
+  };
+  const source = { served, keys: () => [], async *unfinished() {} };
+  const projects = createProjectStore(store.conn, source);
   return { projects, hadPlace };
 }
 

@@ -161,23 +161,31 @@ test('no route opens before the run store has its revision; switching off needs 
   expect((await stage.waitFor(namespace, 'two', READY, 30_000)).status?.url).toBeDefined();
 });
 
-test('runs that had begun when the run store was emptied end, and say why', async () => {
+test('a run that this run store let go of without an end is ended, and says why', async () => {
   stage.startOperator();
   await stage.apply(namespace, `${smtp}---\n${manifest('one')}`);
-  await stage.waitFor(namespace, 'one', READY);
+  const workflow = await stage.waitFor(namespace, 'one', READY);
+  const revision = workflow.status?.revision ?? '';
   const recorded = { [ANNOTATION.recorded]: 'store' };
   const ref = { namespace, name: 'begun' };
   const metadata = { ...ref, annotations: recorded };
   const spec = { workflow: 'one' };
   await stage.client.create(workflowRuns, { metadata, spec });
-  const status = { phase: 'Running', epoch: 2, sequence: 5 };
+  const epoch = Date.now() + 60_000;
+  const nodes = [
+    { id: 'trigger', phase: 'Succeeded', attempts: 1 },
+    { id: 'mail', phase: 'Running', attempts: 1 },
+  ];
+  const status = { phase: 'Running', epoch, sequence: 5, revision, nodes };
   await stage.client.patch(workflowRuns, ref, { status }, { type: 'merge', subresource: 'status' });
-  await stage.redisCommand('flushall');
-  await stage.redis.restart();
+  await stage.stopOperator();
+  stage.startOperator();
   const ending = async () => (await stage.client.get(workflowRuns, ref)).status;
-  const lost = { phase: 'Failed', reason: 'DataLost', epoch: 2, sequence: 5 };
+  const lost = { phase: 'Failed', reason: 'DataLost', epoch, sequence: 5 };
   await expect.poll(ending, { timeout: 15_000, interval: 50 }).toMatchObject(lost);
-  expect((await ending())?.message).toContain('spec.retryOf: begun');
+  const { message, nodes: left } = (await ending()) ?? {};
+  expect(message).toContain('spec.retryOf: begun');
+  expect(left?.map(({ phase }) => phase)).toEqual(['Succeeded', 'Unknown']);
 });
 
 test('a wiped run store gets back place, revisions, limits and account', async () => {

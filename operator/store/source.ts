@@ -1,0 +1,94 @@
+/**
+ * What the API server and the caches know of a project, for a run store that has to be seeded: what routes serve, by what recorded
+ * runs' events are known, and the runs that had not ended. Those are read anew, page by page and no faster than the pacer lets.
+ */
+import type { WorkflowRun } from '../../api/kinds.ts';
+import type { Revision } from '../../api/revision.ts';
+import { isTerminal } from '../../api/run.ts';
+import type { KubeClient } from '../../kube/client.ts';
+import type { Clock } from '../../kube/clock.ts';
+import { controllerOf, controllerRevisions, type ControllerRevision } from '../../kube/resource.ts';
+import { dedupeMarkOf } from '../../runs/record/keepsake.ts';
+import type { RecordedKey } from '../../runs/seed.ts';
+import type { ProjectUid } from '../../runs/types.ts';
+import type { Pacer } from '../pacer.ts';
+import { workflowRuns } from '../resources.ts';
+import { endRun } from '../run/end.ts';
+import type { World } from '../world.ts';
+import { planRestore, type RestorePlan } from './recorded.ts';
+import type { SeedSource } from './seed.ts';
+import { servedWorkflows } from './served.ts';
+
+export type SourceDeps = { client: KubeClient; world: World; clock: Clock; pacer: Pacer };
+
+/** A record can be more than half a megabyte. */
+const PAGE = 20;
+const UNFINISHED = ['Succeeded', 'Failed', 'Cancelled'].map((phase) => `status.phase!=${phase}`).join(',');
+
+/** Creates the source. */
+export function createSeedSource(deps: SourceDeps): SeedSource {
+  const { client, world } = deps;
+  return {
+    served: (project) => servedWorkflows(client, world, project),
+    keys: (project) => recordedKeys(world, namespaceOf(world, project)),
+    unfinished: (project) => unfinishedRuns(deps, namespaceOf(world, project)),
+  };
+}
+
+/** What to do with one run that was read just now. `revisions` is what is known of revisions already. */
+export async function planFor(
+  { client, world }: Pick<SourceDeps, 'client' | 'world'>,
+  run: WorkflowRun,
+  revisions = new Map<string, Promise<ControllerRevision | undefined>>(),
+): Promise<RestorePlan> {
+  const { namespace = '' } = run.metadata;
+  const name = run.status?.revision ?? run.spec.revision;
+  if (name !== undefined && !revisions.has(name)) {
+    revisions.set(name, client.find(controllerRevisions, { namespace, name }));
+  }
+  const object = name === undefined ? undefined : await revisions.get(name);
+  const revision = name !== undefined && object ? { name, revision: object.data as Revision } : undefined;
+  const owner = controllerOf(run) ?? (object && controllerOf(object));
+  const workflowUid = (await world.workflows.getFresh(namespace, run.spec.workflow))?.metadata.uid;
+  return planRestore(run, { workflowUid, madeFor: owner?.uid, revision });
+}
+
+function namespaceOf({ namespaces }: World, project: ProjectUid): string | undefined {
+  return namespaces.list().find(({ metadata }) => metadata.uid === project)?.metadata.name;
+}
+
+function recordedKeys({ runs }: World, namespace: string | undefined): RecordedKey[] {
+  if (namespace === undefined) return [];
+  return runs.list(namespace).flatMap((run) => {
+    const mark = dedupeMarkOf(run.metadata.annotations);
+    const workflowUid = controllerOf(run)?.uid;
+    if (!mark || workflowUid === undefined) return [];
+    return [{ ...mark, workflowUid, run: run.metadata.name, ended: isTerminal(run.status?.phase) }];
+  });
+}
+
+async function* unfinishedRuns(
+  deps: SourceDeps,
+  namespace: string | undefined,
+): ReturnType<SeedSource['unfinished']> {
+  if (namespace === undefined) return;
+  const revisions = new Map<string, Promise<ControllerRevision | undefined>>();
+  for await (const run of pagesOf(deps, namespace)) {
+    const plan = await planFor(deps, run, revisions);
+    if (plan.kind === 'restore') yield plan;
+    if (plan.kind !== 'end') continue;
+    await deps.pacer.take();
+    await endRun(deps, run, plan.ending);
+  }
+}
+
+async function* pagesOf({ client, pacer }: SourceDeps, namespace: string): AsyncGenerator<WorkflowRun> {
+  let at: string | undefined;
+  do {
+    await pacer.take();
+    const options = { namespace, fieldSelector: UNFINISHED, limit: PAGE };
+    const page = await client.list(workflowRuns, { ...options, ...(at !== undefined && { continue: at }) });
+    yield* page.items;
+    at = page.metadata.continue || undefined;
+  } while (at !== undefined);
+}

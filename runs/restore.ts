@@ -1,0 +1,134 @@
+/**
+ * `restore`: the way back from the record of a run that had not ended into a store that does not know it. Create-if-absent, for
+ * the operator alone, past every quota; only while the project is seeded, or for a run of an earlier store.
+ */
+import { orUnavailable, type RunStoreConnection } from './connection.ts';
+import { keysOf } from './keys.ts';
+import { ENQUEUE, NOW } from './lua.ts';
+import type { RunHead } from './read.ts';
+import type { DedupeMark } from './record/keepsake.ts';
+import { defineScript } from './script.ts';
+import type { Seeding, Superseded } from './seed.ts';
+import { RUN_OVERHEAD_BYTES } from './submit.ts';
+import type { NodeState, ProjectUid, Reply, Unavailable } from './types.ts';
+
+/** A run as its record tells it. Times are milliseconds since 1970. */
+export type RecordedRun = Omit<RunHead, 'dedupeHash' | 'bodyHash'> & {
+  run: string;
+  workflowUid: string;
+  /** Of the object that it is recorded in. */
+  uid: string;
+  dedupe?: DedupeMark | undefined;
+  input: string;
+  epoch: number;
+  sequence: number;
+  acceptedAt: number;
+  startedAt?: number;
+  timeoutMs: number;
+  /** When its time is over, where that began already. */
+  deadlineAt?: number;
+  nodes: NodeState[];
+  reply?: Reply;
+};
+
+/** Fields and values of the nodes follow the named arguments. */
+const RESTORE = defineScript({
+  flags: 'drains',
+  keys: ['meta', 'q', 'held', 'live', 'wf', 'runs', 'run', 'dk'],
+  args: [
+    ...['token', 'uid', 'run_id', 'accepted', 'size', 'head', 'input', 'body_hash'],
+    ...['epoch', 'sequence', 'timeout', 'started', 'deadline', 'object', 'reply'],
+  ],
+  body: `
+    local project = redis.call('HMGET', meta, 'id', 'seeding', 'opened', 'v', 'bytes')
+    if project[1] then
+      if token ~= '' then return 'superseded' end
+      if tonumber(epoch) >= tonumber(project[3] or 0) then return 'dropped' end
+    elseif token == '' then
+      return redis.error_reply('NOLOG the run store is empty')
+    elseif project[2] ~= token then
+      return 'superseded'
+    end
+    if redis.call('EXISTS', run) == 1 then return 'exists' end
+
+    ${NOW}
+    local limits = redis.call('HMGET', wf, 'limit', 'policy', 'active', 'vt', 'accepted')
+    local active, own = tonumber(limits[3] or 0), limits[4]
+    local entry = uid .. ' ' .. accepted .. ' ' .. run_id
+    if active >= tonumber(limits[1] or 'inf') then
+      redis.call('ZADD', held, 0, entry)
+    else
+      ${ENQUEUE}
+      own = enqueue(entry, project[4], own)
+      active = active + 1
+    end
+    if limits[2] == 'Replace' then
+      redis.call('ZADD', live, 0, entry)
+    end
+    redis.call('HSET', run, 'phase', 'Pending', 'wf', uid, 'accepted', accepted, 'bytes', size, 'timeout', timeout,
+      'head', head, 'input', input, 'epoch', math.max(tonumber(epoch), now), 'sequence', sequence,
+      'recorded', object, unpack(ARGV, 16))
+    redis.call('ZADD', runs, math.floor(tonumber(accepted) / 1000), run_id)
+    if started ~= '' then redis.call('HSET', run, 'started', started) end
+    if deadline ~= '' then redis.call('HSET', run, 'deadline', deadline) end
+    if reply ~= '' then redis.call('HSET', run, 'reply', reply) end
+    if dk and redis.call('EXISTS', dk) == 0 then
+      redis.call('HSET', dk, 'run', run_id, 'body', body_hash)
+    end
+    redis.call('HSET', meta, 'bytes', tonumber(project[5] or 0) + size)
+    redis.call('HSET', wf, 'active', active, 'vt', own or 0, 'accepted', tonumber(limits[5] or 0) + 1)
+    return 'restored'
+  `,
+});
+
+/**
+ * - `restored`: it is ready, or held.
+ * - `exists`: the store knows it.
+ * - `dropped`: this very store recorded it and let it go; it was not lost.
+ */
+export type Restored = { outcome: 'restored' | 'exists' | 'dropped' } | Superseded | Unavailable;
+
+/** Puts a recorded run back: into the project that is being seeded, or without a `seeding` into one that is open. */
+export function restoreRun(
+  conn: RunStoreConnection,
+  project: ProjectUid,
+  recorded: RecordedRun,
+  seeding?: Seeding,
+): Promise<Restored> {
+  const { meta, q, held, live, wf, runs, run, dk } = keysOf(project);
+  const { workflowUid, dedupe } = recorded;
+  const keys = [meta, q, held, live, wf(workflowUid), runs(workflowUid), run(recorded.run)];
+  if (dedupe) keys.push(dk(workflowUid, dedupe.hash));
+  return orUnavailable(async () => {
+    const outcome = await conn.script(RESTORE, keys, argsOf(recorded, seeding?.token ?? ''));
+    return { outcome: outcome as 'restored' | 'exists' | 'dropped' | 'superseded' };
+  });
+}
+
+function argsOf(recorded: RecordedRun, token: string): (string | number)[] {
+  const { workflowUid, run, acceptedAt, input, dedupe, startedAt, deadlineAt, reply } = recorded;
+  const nodes = recorded.nodes.flatMap(nodeArgs);
+  const replyText = reply ? JSON.stringify(reply) : '';
+  const head = headOf(recorded);
+  const size = [input, replyText, ...nodes].reduce(
+    (sum, text) => sum + Buffer.byteLength(text),
+    RUN_OVERHEAD_BYTES,
+  );
+  return [
+    ...[token, workflowUid, run, `${acceptedAt}000`, size, head, input, dedupe?.body ?? ''],
+    ...[recorded.epoch, recorded.sequence, recorded.timeoutMs, startedAt ?? '', deadlineAt ?? ''],
+    ...[recorded.uid, replyText, ...nodes],
+  ];
+}
+
+function nodeArgs({ nextAttemptAt, ...node }: NodeState): string[] {
+  const wait = nextAttemptAt === undefined ? [] : [`w:${node.id}`, String(nextAttemptAt)];
+  return [`n:${node.id}`, JSON.stringify(node), ...wait];
+}
+
+function headOf(recorded: RecordedRun): string {
+  const { workflow, revision, trigger, test, dedupeKey, retryOf, recordUid, dedupe } = recorded;
+  const hashes = { dedupeHash: dedupe?.hash, bodyHash: dedupe?.body };
+  const head: RunHead = { workflow, revision, trigger, test, dedupeKey, ...hashes, retryOf, recordUid };
+  return JSON.stringify(head);
+}

@@ -1,0 +1,246 @@
+/** A store that lost its data: nothing is accepted before it is seeded, and what is put back goes on from its record. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { advance } from '../../../runs/advance.ts';
+import { claimRuns } from '../../../runs/claim.ts';
+import { keysOf } from '../../../runs/keys.ts';
+import { openProject, setWorkflowLimits, storeId } from '../../../runs/project.ts';
+import { readCounts } from '../../../runs/read.ts';
+import { recorded } from '../../../runs/record/backlog.ts';
+import { restoreRun, type RecordedRun } from '../../../runs/restore.ts';
+import { beginSeeding, openSeeded, seedKeys, type Seeding } from '../../../runs/seed.ts';
+import { submit } from '../../../runs/submit.ts';
+import {
+  accepted,
+  claimed,
+  claimedOne,
+  newProject,
+  startRunStore,
+  stateOf,
+  submissionOf,
+  succeededNode,
+  type TestStore,
+} from '../../support/runStore.ts';
+
+let store: TestStore;
+beforeAll(async () => void (store = await startRunStore({ appendfsync: 'no' })));
+afterAll(() => store.stop());
+
+const NO_STORE = { outcome: 'unavailable', why: 'no-store' };
+const DONE = { outcome: 'done' };
+const SUPERSEDED = { outcome: 'superseded' };
+let projects = 0;
+
+const wiped = () => `wiped-${(projects += 1)}`;
+
+async function begun(project: string): Promise<Seeding> {
+  const outcome = await beginSeeding(store.conn, project);
+  if (outcome.outcome !== 'begun') throw new Error(`not begun: ${JSON.stringify(outcome)}`);
+  return outcome.seeding;
+}
+
+function recordedRun(run: string, changes: Partial<RecordedRun> = {}): RecordedRun {
+  return {
+    run,
+    uid: `uid-${run}`,
+    workflow: 'orders',
+    workflowUid: 'uid-orders',
+    revision: 'orders-1',
+    trigger: 'webhook',
+    test: false,
+    input: '{"text_content":"","data_content":{"item":"desk"}}',
+    epoch: 5,
+    sequence: 7,
+    acceptedAt: 1_700_000_000_000,
+    startedAt: 1_700_000_001_000,
+    timeoutMs: 60_000,
+    nodes: [],
+    ...changes,
+  };
+}
+
+test('while a store is seeded nothing is accepted and nothing claimed', async () => {
+  const { conn } = store;
+  const project = wiped();
+  expect(await submit(conn, submissionOf(project))).toMatchObject(NO_STORE);
+  const seeding = await begun(project);
+  expect(await restoreRun(conn, project, recordedRun('one'), seeding)).toEqual({ outcome: 'restored' });
+  expect(await submit(conn, submissionOf(project))).toMatchObject(NO_STORE);
+  expect(await claimRuns(conn, { project, runner: 'r', max: 1 })).toMatchObject(NO_STORE);
+  expect(await storeId(conn, project)).toBeUndefined();
+  expect(await openSeeded(conn, seeding)).toMatchObject(DONE);
+  expect(await submit(conn, submissionOf(project))).toMatchObject({ outcome: 'accepted' });
+});
+
+test('a restored run goes on from its record, and what is recorded of it from then on is newer', async () => {
+  const { conn } = store;
+  const project = wiped();
+  const seeding = await begun(project);
+  const mark = { attempt: 2, atMostOnce: true };
+  const waits = { id: 'later', phase: 'Waiting', attempts: 1, nextAttemptAt: 1_700_000_009_000 } as const;
+  const nodes = [
+    { id: 'trigger', phase: 'Succeeded', attempts: 1, outputIsInput: true } as const,
+    succeededNode('agent', 'found'),
+    { id: 'mail', phase: 'Running', attempts: 2, mark } as const,
+    waits,
+  ];
+  const reply = { status: 201, headers: {}, body: 'thanks', contentType: 'text/plain' };
+  const epoch = Date.now() + 3_600_000;
+  await restoreRun(conn, project, recordedRun('one', { nodes, reply, epoch }), seeding);
+  await openSeeded(conn, seeding);
+  const [claim] = await claimed(conn, project);
+  expect(claim?.state).toMatchObject({
+    run: 'one',
+    phase: 'Running',
+    recordedUid: 'uid-one',
+    epoch: epoch + 1,
+    acceptedAt: 1_700_000_000_000,
+    startedAt: 1_700_000_001_000,
+    reply,
+  });
+  const output = { text_content: '', data_content: { item: 'desk' } };
+  const found = Object.fromEntries(claim?.state.nodes.map((node) => [node.id, node]) ?? []);
+  expect(found).toEqual({
+    trigger: { ...nodes[0], output },
+    agent: nodes[1],
+    mail: { id: 'mail', phase: 'Running', attempts: 2, mark },
+    later: waits,
+  });
+  expect(await readCounts(conn, project, 'uid-orders')).toMatchObject({ active: 1 });
+});
+
+test('the clock goes into the epoch, and time that has passed counts', async () => {
+  const { conn } = store;
+  const project = wiped();
+  const seeding = await begun(project);
+  const before = Date.now();
+  await restoreRun(conn, project, recordedRun('late', { deadlineAt: 1_700_000_061_000 }), seeding);
+  await restoreRun(conn, project, recordedRun('anew'), seeding);
+  await openSeeded(conn, seeding);
+  const claims = await claimed(conn, project);
+  expect(claims.map(({ state, remainingMs }) => [state.run, remainingMs])).toEqual([
+    ['late', 0],
+    ['anew', 60_000],
+  ]);
+  for (const { state } of claims) expect(state.epoch).toBeGreaterThan(before - 1_000);
+});
+
+test('runs beyond the limit are held, and newer ones replace them where the workflow says so', async () => {
+  const { conn } = store;
+  const project = wiped();
+  const seeding = await begun(project);
+  const limits = { workflowUid: 'uid-orders', concurrency: 1, deadlineMs: 60_000 };
+  expect(await setWorkflowLimits(conn, project, { ...limits, policy: 'Replace' })).toMatchObject(NO_STORE);
+  expect(await setWorkflowLimits(conn, project, { ...limits, policy: 'Replace' }, seeding)).toEqual(DONE);
+  for (const run of ['one', 'two']) await restoreRun(conn, project, recordedRun(run), seeding);
+  await openSeeded(conn, seeding);
+  const ref = await claimedOne(conn, project);
+  expect(ref.run).toBe('one');
+  expect(await claimed(conn, project)).toEqual([]);
+  const newest = await accepted(conn, submissionOf(project));
+  expect(await stateOf(conn, project, 'two')).toMatchObject({ phase: 'Cancelled' });
+  await advance(conn, ref, { end: { phase: 'Succeeded' } });
+  expect((await claimedOne(conn, project)).run).toBe(newest);
+});
+
+test('a repeated event of a recorded run is that run; with another body it is a conflict', async () => {
+  const { conn } = store;
+  const before = await newProject(conn);
+  const event = submissionOf(before, { dedupeKey: 'delivery-1', bodyHash: 'body-1' });
+  const { dedupeHash: hash = '' } = await stateOf(conn, before, await accepted(conn, event));
+  const project = wiped();
+  const seeding = await begun(project);
+  const key = { workflowUid: 'uid-orders', run: 'ended', ended: true };
+  await seedKeys(conn, seeding, [{ ...key, hash, body: 'body-1' }]);
+  await openSeeded(conn, seeding);
+  const again = { ...event, project };
+  expect(await submit(conn, again)).toMatchObject({ outcome: 'accepted', run: 'ended', duplicate: true });
+  expect(await submit(conn, { ...again, bodyHash: 'body-2' })).toEqual({ outcome: 'conflict', run: 'ended' });
+  const left = await conn.command('ttl', keysOf(project).dk('uid-orders', hash));
+  expect(left).toBeGreaterThan(7 * 24 * 3600 - 60);
+});
+
+test('the key of a run that goes on has no end before its end is recorded, and any body fits one that is not known', async () => {
+  const { conn } = store;
+  const before = await newProject(conn);
+  const event = submissionOf(before, { dedupeKey: 'delivery-2', bodyHash: 'body' });
+  const { dedupeHash: hash = '' } = await stateOf(conn, before, await accepted(conn, event));
+  const project = wiped();
+  const seeding = await begun(project);
+  await restoreRun(conn, project, recordedRun('one', { dedupe: { hash, body: '' } }), seeding);
+  await openSeeded(conn, seeding);
+  const dk = keysOf(project).dk('uid-orders', hash);
+  expect(await conn.command('ttl', dk)).toBe(-1);
+  expect(await submit(conn, { ...event, project })).toMatchObject({ run: 'one', duplicate: true });
+  await advance(conn, await claimedOne(conn, project), { end: { phase: 'Succeeded' } });
+  await recorded(conn, await stateOf(conn, project, 'one'), 'written');
+  expect(await conn.command('ttl', dk)).toBeGreaterThan(0);
+});
+
+test('a seeding that broke off leaves nothing behind of what is not restored again', async () => {
+  const { conn } = store;
+  const project = wiped();
+  const first = await begun(project);
+  await restoreRun(conn, project, recordedRun('deleted-since'), first);
+  await restoreRun(conn, project, recordedRun('one'), first);
+  await setWorkflowLimits(conn, project, { workflowUid: 'gone', policy: 'Queue', deadlineMs: 1 }, first);
+  const second = await begun(project);
+  await restoreRun(conn, project, recordedRun('one'), second);
+  await openSeeded(conn, second);
+  expect((await claimed(conn, project)).map(({ state }) => state.run)).toEqual(['one']);
+  expect(await conn.command('exists', keysOf(project).run('deleted-since'))).toBe(0);
+  expect(await conn.command('exists', keysOf(project).wf('gone'))).toBe(0);
+  expect(await readCounts(conn, project, 'uid-orders')).toMatchObject({ active: 1 });
+});
+
+test('of two that seed at once the last that began opens the project, and the other changes nothing', async () => {
+  const { conn } = store;
+  const project = wiped();
+  const first = await begun(project);
+  const second = await begun(project);
+  await restoreRun(conn, project, recordedRun('one'), second);
+  const key = { workflowUid: 'uid-orders', hash: 'hash', body: '', run: 'x', ended: true };
+  const late = async () => [
+    await restoreRun(conn, project, recordedRun('two'), first),
+    await seedKeys(conn, first, [key]),
+    await openSeeded(conn, first),
+  ];
+  expect(await late()).toEqual([SUPERSEDED, SUPERSEDED, SUPERSEDED]);
+  expect(await openSeeded(conn, second)).toMatchObject(DONE);
+  expect(await late()).toEqual([SUPERSEDED, SUPERSEDED, SUPERSEDED]);
+  expect(await beginSeeding(conn, project)).toMatchObject({ outcome: 'open' });
+  expect((await claimed(conn, project)).map(({ state }) => state.run)).toEqual(['one']);
+});
+
+test('into an open store a run of an earlier one is restored once, and never one that this store let go of', async () => {
+  const { conn } = store;
+  const project = await newProject(conn);
+  const run = recordedRun('one');
+  expect(await restoreRun(conn, project, run)).toEqual({ outcome: 'restored' });
+  expect(await restoreRun(conn, project, run)).toEqual({ outcome: 'exists' });
+  const own = await claimedOne(conn, project);
+  const { epoch } = await stateOf(conn, project, own.run);
+  expect(await restoreRun(conn, project, recordedRun('two', { epoch }))).toEqual({ outcome: 'dropped' });
+  expect(await restoreRun(conn, wiped(), run)).toMatchObject(NO_STORE);
+});
+
+test('a store without room takes back what was recorded, and accepts nothing new', async () => {
+  const full = await startRunStore({ appendfsync: 'no', maxmemory: 4 * 1024 * 1024 });
+  const { conn } = full;
+  const outcome = await openProject(conn, 'neighbour');
+  expect(outcome).toMatchObject(DONE);
+  for (;;) {
+    const input = JSON.stringify({ text_content: 'x'.repeat(100_000), data_content: null });
+    if ((await submit(conn, submissionOf('neighbour', { input }))).outcome !== 'accepted') break;
+  }
+  const begin = await beginSeeding(conn, 'late');
+  if (begin.outcome !== 'begun') throw new Error('not begun');
+  for (let index = 0; index < 300; index += 1) {
+    const restored = await restoreRun(conn, 'late', recordedRun(`run-${index}`), begin.seeding);
+    expect(restored).toEqual({ outcome: 'restored' });
+  }
+  expect(await openSeeded(conn, begin.seeding)).toMatchObject(DONE);
+  expect(await submit(conn, submissionOf('late'))).toMatchObject({ outcome: 'unavailable', why: 'full' });
+  const ref = await claimedOne(conn, 'late');
+  expect(await advance(conn, ref, { end: { phase: 'Succeeded' } })).toMatchObject(DONE);
+  await full.stop();
+});

@@ -70,7 +70,8 @@ export function readBody(
   { limit, hold }: { limit: number; hold: Hold },
 ): Promise<Body> {
   if (request.destroyed) return Promise.resolve({ outcome: 'aborted' });
-  if (request.headers.expect !== undefined) response.writeContinue();
+  // In HTTP/1.0 there is no such answer (RFC 9110, section 10.1.1).
+  if (request.headers.expect !== undefined && request.httpVersionMinor > 0) response.writeContinue();
   return new Promise((resolve) => {
     let bytes: Buffer = NOTHING;
     let length = 0;

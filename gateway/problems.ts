@@ -108,6 +108,11 @@ export const PROBLEMS = {
     title: 'The body is not declared as JSON',
     detail: 'Send "Content-Type: application/json" in UTF-8, without a Content-Encoding.',
   },
+  'expectation-failed': {
+    status: 417,
+    title: 'The expectation cannot be met',
+    detail: 'Send no Expect header, or "Expect: 100-continue".',
+  },
   'too-deep': {
     status: 422,
     title: 'The JSON is nested too deep',

@@ -16,6 +16,7 @@ import { executeRoute } from './internal/execute.ts';
 import { runListRoute } from './internal/runList.ts';
 import { runRoute } from './internal/runs.ts';
 import { PROBLEM_TYPE, problemBody, problemOf, type ProblemCode } from './problems.ts';
+import { isMisunderstood, isOddExpectation, originForm } from './protocol.ts';
 import { webhookRoute } from './public/webhook.ts';
 
 /** The longest address. */
@@ -32,11 +33,14 @@ function bounds({ requestSeconds, idleSeconds, headersSeconds, headerBytes, body
       headersTimeout: Math.min(headersSeconds, requestSeconds) * 1_000,
       maxHeaderSize: headerBytes,
       connectionsCheckingInterval: 1_000,
+      // Ours tells it as a problem.
+      requireHostHeader: false,
     },
     bodyLimit: bodyBytes,
     exposeHeadRoutes: false,
     return503OnClosing: false,
     routerOptions: { maxParamLength: MAX_URL },
+    rewriteUrl: ({ url = '' }: { url?: string }) => (url.startsWith('/') ? url : originForm(url)),
   };
 }
 
@@ -52,11 +56,11 @@ export function buildInternal(deps: GatewayDeps): FastifyInstance {
   const app = createListener(deps);
   app.register(healthRoutes(deps));
   app.register(executeRoute(deps));
+  app.register(runListRoute(deps));
   app.register(runRoute(deps));
   app.register(eventsRoute(deps));
   return app;
 }
-  app.register(runListRoute(deps));
 
 /** What Prometheus asks. */
 export function buildMetrics(deps: GatewayDeps): FastifyInstance {
@@ -76,7 +80,7 @@ function createListener(deps: GatewayDeps, admit?: OnRequest): FastifyInstance {
   const app = fastify({
     ...bounds(settings),
     frameworkErrors: (_error, _request, reply: FastifyReply) => answers.problem(reply, 'not-found'),
-    clientErrorHandler: (error, socket) => answerParserError(error, socket, refused),
+    clientErrorHandler: (error, socket) => answerParserError(error, socket, { refused, connections }),
   });
   // The size of the headers bounds their number. As shipped, the parser drops those beyond 2,000 without a word.
   app.server.maxHeadersCount = 0;
@@ -98,19 +102,28 @@ function createListener(deps: GatewayDeps, admit?: OnRequest): FastifyInstance {
   if (admit !== undefined) app.addHook('onRequest', admit);
   app.setErrorHandler((error, _request, reply) => answers.unexpected(reply, error));
   app.all('/*', { onRequest: (_request, reply) => answers.problem(reply, 'not-found') }, () => undefined);
-  // Otherwise the parser says "100 Continue" before the headers were judged.
-  app.server.on('checkContinue', (request, response) => app.server.emit('request', request, response));
+  // Otherwise the parser says "100 Continue" before the headers were judged, and refuses other expectations in its own words.
+  for (const event of ['checkContinue', 'checkExpectation']) {
+    app.server.on(event, (request, response) => app.server.emit('request', request, response));
+  }
+  // A tunnel has no answer of the usual kind, and no listener would mean no answer at all.
+  app.server.on('connect', (_request, socket) => {
+    refused.malformed += 1;
+    socket.end(rawProblem('bad-request'));
+  });
   return app;
 }
 
 function refuseOddRequests(answers: Answers, connections: Connections): OnRequest {
   return (request, reply, done) => {
-    const { url = '', httpVersionMajor } = request.raw;
+    const { url = '' } = request.raw;
     // What came after an answer that ended the connection is not looked at (RFC 9112, section 9.6).
     if (!connections.enter(request.raw, reply.raw)) reply.hijack();
     else if (url.length > MAX_URL) answers.problem(reply, 'uri-too-long');
-    // The parser lets HTTP/0.9 pass, which knows neither headers nor statuses.
-    else if (httpVersionMajor < 1) answers.problem(reply, 'bad-request');
+    else if (isMisunderstood(request.raw)) {
+      reply.header('connection', 'close');
+      answers.problem(reply, 'bad-request');
+    } else if (isOddExpectation(request.raw)) answers.problem(reply, 'expectation-failed');
     else done();
   };
 }
@@ -136,14 +149,18 @@ const PARSER_PROBLEMS: Record<string, { code: ProblemCode; reason: RefusalReason
 const MALFORMED = { code: 'bad-request', reason: 'malformed' } as const;
 
 /** What is no HTTP gets one answer and the end of its connection, since what follows cannot be told apart. */
-function answerParserError(error: Error & { code?: string }, socket: Socket, refused: Refusals): void {
+function answerParserError(
+  error: Error & { code?: string },
+  socket: Socket,
+  { refused, connections }: { refused: Refusals; connections: Connections },
+): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
   }
   const { code, reason } = PARSER_PROBLEMS[error.code ?? ''] ?? MALFORMED;
   refused[reason] += 1;
-  socket.end(rawProblem(code));
+  if (!connections.spoil(socket)) socket.end(rawProblem(code));
 }
 
 /** A problem as the bytes of a whole answer, which ends the connection. */

@@ -11,6 +11,12 @@ import type { LimitSettings } from './settings.ts';
 export type Connections = {
   /** Counts a request. False if it must not be served, because an earlier answer said that the connection ends. */
   enter: (request: IncomingMessage, response: ServerResponse) => boolean;
+  /**
+   * What comes on this connection can no longer be told apart. True if nothing may be said of that, and the connection ends
+   * by itself: answers to whole requests before that are still to come, and whatever is written before them would be taken
+   * for one of them; or the request that it happened in was answered already.
+   */
+  spoil: (socket: Socket) => boolean;
   /** From now on every answer ends its connection. */
   leave: () => void;
   open: () => number;
@@ -19,9 +25,8 @@ export type Connections = {
 type Connection = {
   address: string;
   requests: number;
-  /** The last one. */
-  request?: IncomingMessage;
-  response?: ServerResponse;
+  /** Answers that are not out yet, in the order of their requests; there may be some that are. */
+  responses: ServerResponse[];
   isLast: boolean;
 };
 
@@ -52,7 +57,7 @@ export function limitConnections(server: Server, options: ConnectionOptions): Co
       refuse(socket);
       return;
     }
-    book.add(socket, { address, requests: 0, isLast: false });
+    book.add(socket, { address, requests: 0, responses: [], isLast: false });
     socket.once('close', () => book.remove(socket));
   });
   return {
@@ -63,30 +68,51 @@ export function limitConnections(server: Server, options: ConnectionOptions): Co
       if (connection === undefined) return !socket.writableEnded && !socket.destroyed;
       if (connection.isLast) return false;
       connection.requests += 1;
-      connection.request = request;
-      connection.response = response;
-      if (leaving || connection.requests >= options.requestsPerConnection) endWithAnswer(connection);
+      connection.responses = [...connection.responses.filter(isToCome), response];
+      if (leaving || connection.requests >= options.requestsPerConnection) endWith(connection, response);
       book.toEnd(socket, connection);
+      return true;
+    },
+    spoil: (socket) => {
+      const connection = book.known.get(socket);
+      if (connection === undefined) return false;
+      const last = connection.responses.findLast(isWorkedOn);
+      if (last === undefined) return isAnsweredEarly(connection, socket);
+      socket.pause();
+      endWith(connection, last);
       return true;
     },
     leave: () => {
       leaving = true;
       for (const connection of book.known.values()) {
-        if (isWorkedOn(connection) && connection.response?.headersSent === false) endWithAnswer(connection);
+        const last = connection.responses.findLast(isWorkedOn);
+        if (last !== undefined) endWith(connection, last);
       }
     },
     open: () => book.known.size,
   };
 }
 
-function endWithAnswer(connection: Connection): void {
+function endWith(connection: Connection, response: ServerResponse): void {
   connection.isLast = true;
-  connection.response?.setHeader('connection', 'close');
+  if (!response.headersSent) response.setHeader('connection', 'close');
+  else response.once('finish', () => response.req.socket.destroySoon());
+}
+
+function isAnsweredEarly({ responses }: Connection, socket: Socket): boolean {
+  const current = responses.at(-1);
+  if (current === undefined || current.req.complete || !current.headersSent) return false;
+  socket.end();
+  return true;
+}
+
+function isToCome(response: ServerResponse): boolean {
+  return !response.writableFinished && !response.destroyed;
 }
 
 /** Whether the whole of a request is here and its answer is not out yet. */
-function isWorkedOn({ request, response }: Connection): boolean {
-  return request?.complete === true && response?.writableFinished === false && !response.destroyed;
+function isWorkedOn(response: ServerResponse): boolean {
+  return response.req.complete && isToCome(response);
 }
 
 type Book = ReturnType<typeof createBook>;
@@ -132,7 +158,8 @@ function makeRoom(book: Book, address: string, options: ConnectionOptions): Refu
 /** Of one address, or of all. False if all are being worked on. */
 function closeLongestWaiting(book: Book, refused: Refusals, address?: string): boolean {
   for (const [socket, connection] of book.known) {
-    if ((address === undefined || connection.address === address) && !isWorkedOn(connection)) {
+    const isOfAddress = address === undefined || connection.address === address;
+    if (isOfAddress && !connection.responses.some(isWorkedOn)) {
       refused['connection-gave-way'] += 1;
       book.remove(socket);
       socket.destroy();

@@ -19,12 +19,20 @@ export type Stage = Door & {
   emptyStore: () => Promise<void>;
 };
 
-export type StageOptions = { reply: boolean; nodeArgs?: string[] };
+export type StageOptions = {
+  reply: boolean;
+  nodeArgs?: string[];
+  /** Of the gateway; without them calls come as fast as they can. */
+  limits?: object;
+};
+
+const UNLIMITED = { requestsPerSecond: 0 };
 
 /** Starts all of it. The store syncs every write to the disk before it answers. */
-export async function setStage({ reply, nodeArgs = [] }: StageOptions): Promise<Stage> {
+export async function setStage({ reply, nodeArgs = [], limits = {} }: StageOptions): Promise<Stage> {
   const door = await openDoor({
     nodeArgs,
+    env: { LIMITS: JSON.stringify({ perRoute: UNLIMITED, perProject: UNLIMITED, ...limits }) },
     quotaBytes: QUOTA_BYTES,
     redisConfig: ['auto-aof-rewrite-percentage 0'],
   });

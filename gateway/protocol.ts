@@ -1,0 +1,30 @@
+/** What the HTTP parser lets pass and others may read in another way; all of it is told before anything else is looked at. */
+import type { IncomingMessage } from 'node:http';
+
+/**
+ * HTTP/0.9, which knows no headers; HTTP/2 without being asked; another transfer coding than chunked, or any in HTTP/1.0
+ * (RFC 9112, section 6.1); two hosts, or none in HTTP/1.1 (section 3.2).
+ */
+export function isMisunderstood(request: IncomingMessage): boolean {
+  const { httpVersionMajor, httpVersionMinor, headers, rawHeaders } = request;
+  if (httpVersionMajor !== 1) return true;
+  const coding = headers['transfer-encoding'];
+  if (coding !== undefined && (httpVersionMinor === 0 || coding.toLowerCase() !== 'chunked')) return true;
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] ?? '';
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+  }
+  return hosts > 1 || (hosts === 0 && httpVersionMinor > 0);
+}
+
+/** Whether the client waits for something else than to be told to go on (RFC 9110, section 10.1.1). */
+export function isOddExpectation({ headers: { expect } }: IncomingMessage): boolean {
+  return expect !== undefined && expect.toLowerCase() !== '100-continue';
+}
+
+/** The path and query of an address that names a host too, which every server must take (RFC 9112, section 3.2.2). */
+export function originForm(url: string): string {
+  const path = /^https?:\/\/[^/?#]*(.*)$/is.exec(url)?.[1];
+  return path?.startsWith('/') === true ? path : '/';
+}

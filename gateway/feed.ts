@@ -66,8 +66,10 @@ export function createRouteFeed({ table, onChange, ...options }: RouteFeedOption
       const entry = entryOf(object);
       stopWanting(key);
       const held = known.get(key);
-      if (entry === undefined) known.delete(key);
-      if (entry === undefined || held?.entry === entry) serve(object, held?.keys);
+      // Keys of another entry are those of another time: they are never served under this route.
+      if (held?.entry !== entry) known.delete(key);
+      if (entry === undefined) serve(object);
+      else if (held?.entry === entry) serve(object, held.keys);
       else serveWithKeys(object, entry);
     },
     remove: (object) => {

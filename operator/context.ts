@@ -6,6 +6,7 @@ import type { RunStoreConnection } from '../runs/connection.ts';
 import type { OperatorConfig } from './config.ts';
 import type { GatewayView } from './gateways/view.ts';
 import type { ProjectStore } from './store/projects.ts';
+import type { WebhookSecrets } from './webhooks/material.ts';
 import type { World } from './world.ts';
 
 export type OperatorContext = {
@@ -14,6 +15,8 @@ export type OperatorContext = {
   conn: RunStoreConnection;
   store: ProjectStore;
   gateways: GatewayView;
+  /** What the gateway verifies callers of webhooks with. */
+  webhooks: WebhookSecrets;
   /** By namespace: why the API server refuses the operator a runner pool there. */
   refusedPools: Map<string, string>;
   /** By namespace: the Secrets that the runners' Role names, as it was applied last by this process. */

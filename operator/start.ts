@@ -16,6 +16,7 @@ import { createPacer } from './pacer.ts';
 import { createProjectStore } from './store/projects.ts';
 import { createSeedSource } from './store/source.ts';
 import { ensureStoreSecret, readOperatorPassword } from './store/secret.ts';
+import { createWebhookSecrets } from './webhooks/material.ts';
 import { createWorld, startWorld, synced } from './world.ts';
 
 export type OperatorOptions = {
@@ -61,7 +62,8 @@ export async function runOperator(options: OperatorOptions): Promise<void> {
     const store = createProjectStore(conn, createSeedSource({ client, world, clock, pacer }));
     const refusedPools = new Map<string, string>();
     const grantedSecrets = new Map<string, readonly string[]>();
-    const parts = { client, world, conn, store, gateways, refusedPools, grantedSecrets };
+    const webhooks = createWebhookSecrets({ client, world, clock });
+    const parts = { client, world, conn, store, gateways, webhooks, refusedPools, grantedSecrets };
     const context: OperatorContext = { ...parts, config, log, clock };
     await lead(options, client, async (signal) => {
       metrics.leading(true);

@@ -47,7 +47,13 @@ test("a replica's Lease names its pod and the process in it", () => {
     replica: 'gateway-1',
     process: 'gateway-1_42',
     digest: 'digest',
+    waiting: new Set(),
   });
+});
+
+test("a replica's Lease names the routes that wait there for what verifies their callers", () => {
+  const annotations = { [ANNOTATION.routes]: 'digest', [ANNOTATION.waiting]: 'u1,u2' };
+  expect(reportOf(lease(annotations, 'gateway-1_42'))?.waiting).toEqual(new Set(['u1', 'u2']));
 });
 
 test('a Lease that says nothing of routes is no replica', () => {

@@ -36,7 +36,8 @@ export function reportOf({ metadata, spec }: Lease): ReplicaReport | undefined {
   // A replica names its pod and, after an underscore, which no pod's name has, the process in it.
   const process = spec?.holderIdentity ?? metadata.name;
   const [replica = process] = process.split('_', 1);
-  return { replica, process, digest };
+  const waiting = (metadata.annotations?.[ANNOTATION.waiting] ?? '').split(',').filter((uid) => uid !== '');
+  return { replica, process, digest, waiting: new Set(waiting) };
 }
 
 /** The names of the pods that are ready behind one of the Services. */

@@ -23,8 +23,8 @@ function setUp() {
     pass: (ms: number) => {
       now += ms;
     },
-    serve: (replica: string, pairs: Pair[], process = replica) =>
-      view.setReport({ replica, process, digest: digestOf(...pairs) }),
+    serve: (replica: string, pairs: Pair[], process = replica, waiting: string[] = []) =>
+      view.setReport({ replica, process, digest: digestOf(...pairs), waiting: new Set(waiting) }),
     routing: (uid: string, generation: number, wasServed = false) =>
       view.routing({ uid, generation }, wasServed),
   };
@@ -153,6 +153,25 @@ test('it tells when replicas come or go', () => {
   view.removeReport('g1');
   view.setReady(new Set());
   expect(changes).toEqual(['all', 'all', 'all']);
+});
+
+test('a route is not served where what verifies its callers is missing, and others are', () => {
+  const { view, serve, routing, changes } = setUp();
+  const other = neighbour();
+  view.setReady(new Set(['g1']));
+  view.setRoute({ uid: 'a', generation: 1 });
+  view.setRoute({ uid: other, generation: 1 });
+  const pairs: Pair[] = [
+    ['a', 1],
+    [other, 1],
+  ];
+  serve('g1', pairs, 'g1', ['a']);
+  expect(routing('a', 1)).toEqual({ kind: 'Lagging', replicas: ['g1'] });
+  expect(routing(other, 1)).toEqual(SERVED);
+  changes.length = 0;
+  serve('g1', pairs);
+  expect(changes).toEqual([['a']]);
+  expect(routing('a', 1)).toEqual(SERVED);
 });
 
 test('a route that was deleted and made again has to be acknowledged again', () => {

@@ -15,6 +15,8 @@ export type ReplicaReport = {
   process: string;
   /** The digest, as `formatDigest` writes it. */
   digest: string;
+  /** The uids of routes that it knows and answers with 503, because what verifies their callers is not there yet. */
+  waiting: ReadonlySet<string>;
 };
 
 export type Routing =
@@ -41,6 +43,7 @@ export type GatewayView = {
 type Replica = {
   process: string;
   digest: string;
+  waiting: ReadonlySet<string>;
   seenAt: number;
   /** The generation of each route that it has served. */
   served: Map<string, number>;
@@ -65,8 +68,10 @@ export function createGatewayView(clock: Clock): GatewayView {
     if (changed.length > 0) for (const handler of handlers) handler(changed);
   };
   const isFresh = (replica: Replica): boolean => clock.now() - replica.seenAt < FRESH_MS;
-  const isServedBy = (name: string, { uid, generation }: RouteVersion): boolean =>
-    replicas.get(name)?.served.get(uid) === generation;
+  const isServedBy = (name: string, { uid, generation }: RouteVersion): boolean => {
+    const replica = replicas.get(name);
+    return replica?.served.get(uid) === generation && !replica.waiting.has(uid);
+  };
 
   function compareAll(bucket: number): void {
     tell([...new Set([...replicas.values()].flatMap((replica) => compareBucket(own, replica, bucket)))]);
@@ -78,18 +83,19 @@ export function createGatewayView(clock: Clock): GatewayView {
     return [...new Set([...ready, ...fresh])];
   }
 
-  function setReport({ replica: name, process, digest }: ReplicaReport): void {
+  function setReport({ replica: name, ...report }: ReplicaReport): void {
+    const { process, digest } = report;
     const known = replicas.get(name);
     const isSameProcess = known?.process === process;
     const replica = {
-      process,
-      digest,
+      ...report,
       seenAt: clock.now(),
       served: isSameProcess ? known.served : new Map<string, number>(),
       agreedAt: isSameProcess ? known.agreedAt : new Map<number, bigint>(),
     };
     replicas.set(name, replica);
     for (const [other, state] of replicas) if (!isFresh(state) && !ready.has(other)) replicas.delete(other);
+    tell(difference(known?.waiting ?? new Set(), report.waiting));
     if (isSameProcess && known.digest === digest) return;
     tell(own.buckets().flatMap((bucket) => compareBucket(own, replica, bucket)));
   }
@@ -135,6 +141,11 @@ export function createGatewayView(clock: Clock): GatewayView {
       handlers.push(handler);
     },
   };
+}
+
+/** What is in one of the sets alone. */
+function difference(before: ReadonlySet<string>, after: ReadonlySet<string>): string[] {
+  return [...new Set([...before, ...after])].filter((uid) => before.has(uid) !== after.has(uid));
 }
 
 /** Where a replica agrees about a bucket it serves all routes in it. Returns those of which that is news. */

@@ -24,6 +24,7 @@ const missing: Facts['credentials'] = [{ reason: 'CredentialMissing', message: '
 const unchecked: Facts['credentials'] = [
   { reason: 'CredentialNotReady', message: 'being checked', isKnown: false },
 ];
+const unverifiable: NonNullable<Facts['unverifiable']> = { reason: 'KeyMissing', message: 'no key token' };
 const starting: Facts['pool'] = { kind: 'Starting' };
 const lagging: Facts['route'] = { kind: 'applied', routing: { kind: 'Lagging', replicas: ['gateway-1'] } };
 const noGateway: Facts['route'] = { kind: 'applied', routing: { kind: 'NoGateway' } };
@@ -33,6 +34,7 @@ const cases: [sentence: string, facts: Partial<Facts>, ready: string][] = [
   ['the spec is invalid', { violations, route: { kind: 'invalid' } }, 'False/UnknownSkill'],
   ['a credential is missing', { credentials: missing }, 'False/CredentialMissing'],
   ['a credential was not looked at yet', { credentials: unchecked }, 'Unknown/CredentialNotReady'],
+  ['callers of its webhook cannot be verified', { unverifiable }, 'False/KeyMissing'],
   ['no runner is ready', { pool: starting }, 'False/PoolStarting'],
   ['no runner may be made', { pool: { kind: 'Unauthorized', message: 'no' } }, 'False/Unauthorized'],
   ['a replica does not serve it yet', { route: lagging }, 'False/WaitingForReplicas'],
@@ -108,4 +110,11 @@ test('of many problems the first ten are told, and how many more there are', () 
   }));
   const message = findCondition(conditionsOf({ ...good, violations: many }, [], now), 'Valid')?.message;
   expect(message).toMatch(/^p0; .*; p9; and 2 more$/);
+});
+
+test('while callers cannot be verified no events start runs, and Secret and key are named', () => {
+  const list = conditionsOf({ ...good, unverifiable }, [], now);
+  expect(findCondition(list, 'CredentialsReady')).toMatchObject({ status: 'False', message: 'no key token' });
+  expect(findCondition(list, 'Active')).toMatchObject({ status: 'False', reason: 'KeyMissing' });
+  expect(findCondition(list, 'Stalled')).toMatchObject({ status: 'True', reason: 'KeyMissing' });
 });

@@ -5,6 +5,7 @@ import type { Condition } from '../../kube/resource.ts';
 import type { Routing } from '../gateways/view.ts';
 import type { PoolState } from '../project/readiness.ts';
 import type { Violation } from './checks/check.ts';
+import type { KeyProblem } from '../webhooks/keys.ts';
 import type { CredentialProblem } from './credentials.ts';
 
 /** What happened to the route. */
@@ -22,6 +23,8 @@ export type Facts = {
   active: boolean;
   violations: readonly Violation[];
   credentials: readonly CredentialProblem[];
+  /** Why callers of the webhook cannot be verified: then nobody is let in. */
+  unverifiable?: KeyProblem;
   pool: PoolState;
   route: RouteFacts;
   /** What `Ready=True` says of an active workflow. */
@@ -69,8 +72,9 @@ function valid({ violations }: Facts): Update {
   return { type: 'Valid', status: 'False', reason: first.reason, message: listed(violations) };
 }
 
-function credentialsReady({ credentials }: Facts): Update {
+function credentialsReady(facts: Facts): Update {
   const type = 'CredentialsReady';
+  const credentials = credentialsOf(facts);
   const first = credentials.find(({ isKnown }) => isKnown) ?? credentials[0];
   if (!first)
     return { type, status: 'True', reason: 'CredentialsFound', message: 'All credentials are ready.' };
@@ -80,6 +84,14 @@ function credentialsReady({ credentials }: Facts): Update {
     reason: first.reason,
     message: listed(credentials),
   };
+}
+
+/** What is wrong with Secrets: first what closes the webhook, then what fails runs. */
+function credentialsOf({
+  credentials,
+  unverifiable,
+}: Facts): (Pick<CredentialProblem, 'message' | 'isKnown'> & { reason: Reason })[] {
+  return unverifiable === undefined ? [...credentials] : [{ ...unverifiable, isKnown: true }, ...credentials];
 }
 
 function poolReady({ pool }: Facts): Update {
@@ -147,6 +159,10 @@ function active(facts: Facts): Update {
   const serves = route.kind === 'applied' && route.routing.kind === 'Served';
   if (!facts.active)
     return { type, status: 'False', reason: 'Inactive', message: 'Events start no runs, as the spec says.' };
+  if (facts.unverifiable) {
+    const message = 'Calls of the webhook are refused with 503: no caller can be verified.';
+    return { type, status: 'False', reason: facts.unverifiable.reason, message };
+  }
   if (serves) return { type, status: 'True', reason: 'Serving', message: 'Events start runs.' };
   const keeps = route.kind === 'invalid' ? route.keeps : undefined;
   if (keeps !== undefined)
@@ -160,8 +176,9 @@ function active(facts: Facts): Update {
 }
 
 /** Only there while it is True: what the user alone can mend. */
-function stalled({ violations, credentials }: Facts): Update[] {
-  const known = credentials.filter(({ isKnown }) => isKnown);
+function stalled(facts: Facts): Update[] {
+  const { violations } = facts;
+  const known = credentialsOf(facts).filter(({ isKnown }) => isKnown);
   const first = violations[0] ?? known[0];
   if (!first) return [];
   return [

@@ -1,17 +1,22 @@
 /**
  * Brings one workflow into effect. Every step may be repeated, and whatever was killed after any of them is repaired by
- * the next reconcile: the revision is made, then put into the run store, and only then the route opens.
+ * the next reconcile: the revision is made, then put into the run store, then what verifies
+ * callers is put where the gateway reads it, and only then the route opens.
  */
 import { GROUP, workflowId } from '../../api/group.ts';
 import type { WebhookRoute, Workflow } from '../../api/kinds.ts';
 import type { RouteSpec } from '../../api/route.ts';
+import { EXPOSED } from '../../api/webhookAuth.ts';
 import { applyIfChanged, asChild } from '../../kube/apply.ts';
-import { isConditionTrue } from '../../kube/conditions.ts';
+import { findCondition, isConditionTrue } from '../../kube/conditions.ts';
 import { after, done, StalledError, WaitingError, type Action, type Key } from '../../kube/controller.ts';
 import { isForbidden, isTerminating } from '../../kube/errors.ts';
-import { lackOfRight } from '../refusal.ts';
+import type { Condition } from '../../kube/resource.ts';
 import type { OperatorContext } from '../context.ts';
+import { nextLookMs } from '../credential/reconcile.ts';
 import type { Routing } from '../gateways/view.ts';
+import { lackOfRight } from '../refusal.ts';
+import type { KeyProblem } from '../webhooks/keys.ts';
 import { secretsOf } from '../project/gather.ts';
 import { poolState } from '../project/readiness.ts';
 import { webhookRoutes } from '../resources.ts';
@@ -33,6 +38,8 @@ type Effect = {
   facts: RouteFacts;
   route?: RouteSpec;
   routing?: Routing;
+  /** Why callers of the webhook cannot be verified, so that nobody is let in. */
+  unverifiable?: KeyProblem;
   retryAfterMs?: number;
   error?: unknown;
 };
@@ -47,10 +54,17 @@ export async function reconcileWorkflow(context: OperatorContext, key: Key): Pro
   if (!namespace?.metadata.uid || namespace.metadata.deletionTimestamp !== undefined) return done();
   const violations = validate(workflow.spec);
   const effect = await takeEffect(context, workflow, namespace.metadata.uid, violations);
-  await reportStatus(context, workflow, violations, effect);
+  const conditions = await reportStatus(context, workflow, violations, effect);
   if (effect.error !== undefined) throw effect.error;
   if (effect.route) await pruneRevisions(context, workflow, effect.route);
-  return nextAction(effect, violations);
+  const action = nextAction(effect, violations);
+  const isGuarded = effect.route?.webhook?.verify !== undefined;
+  return action.kind === 'done' && isGuarded ? lookAgain(context, conditions) : action;
+}
+
+/** Secrets are not followed, but looked at again: see the reconcile of credentials. */
+function lookAgain({ clock }: OperatorContext, conditions: readonly Condition[]): Action {
+  return after(nextLookMs(findCondition(conditions, 'CredentialsReady'), clock.date()));
 }
 
 /** Puts the spec into effect, or as much of what was before as an invalid spec leaves. */
@@ -86,8 +100,27 @@ async function activate(context: OperatorContext, workflow: Workflow, projectUid
       retryAfterMs: stored.retryAfterSeconds * 1_000,
     };
   }
-  const routing = await applyRoute(context, workflow, route);
-  return { facts: { kind: 'applied', routing }, route, routing };
+  const guarded = await withMaterial(context, workflow, route);
+  const routing = await applyRoute(context, workflow, guarded.route);
+  return { facts: { kind: 'applied', routing }, ...guarded, routing };
+}
+
+/** The route with what its callers are verified with, which the gateway can read from now on. */
+async function withMaterial(
+  context: OperatorContext,
+  workflow: Workflow,
+  route: RouteSpec,
+): Promise<Pick<Effect, 'unverifiable'> & { route: RouteSpec }> {
+  const { webhook } = route;
+  const { access = EXPOSED, verify: declared } = webhook ?? {};
+  if (webhook === undefined || declared === undefined || access === EXPOSED) return { route };
+  const { material: _before, ...verify } = declared;
+  const { namespace = '', uid = '' } = workflow.metadata;
+  const routed = servedRoute(context, workflow)?.spec.webhook?.verify?.material;
+  const found = await context.webhooks.ensure({ namespace, uid, access, verify, routed });
+  if (!found.ok) return { route: { ...route, webhook: { ...webhook, verify } }, unverifiable: found };
+  const { material } = found;
+  return { route: { ...route, webhook: { ...webhook, verify: { ...verify, material } } } };
 }
 
 /** Switching a workflow off needs no run store, so an outage of it must not keep a URL open. */
@@ -110,11 +143,12 @@ async function hold(
 ): Promise<Effect> {
   const served = servedRoute(context, workflow)?.spec;
   if (!served) return { facts: { kind: 'invalid' } };
-  const route = routeUnderInvalidSpec(served, workflow.spec, violations);
-  const routing = await applyRoute(context, workflow, route);
+  const kept = routeUnderInvalidSpec(served, workflow.spec, violations);
+  const guarded = await withMaterial(context, workflow, kept);
+  const routing = await applyRoute(context, workflow, guarded.route);
   return {
-    facts: { kind: 'invalid', ...(route.active && { keeps: route.revision }) },
-    route,
+    facts: { kind: 'invalid', ...(kept.active && { keeps: kept.revision }) },
+    ...guarded,
     routing,
   };
 }
@@ -126,11 +160,14 @@ function servedRoute({ world }: OperatorContext, { metadata }: Workflow): Webhoo
 }
 
 async function applyRoute(context: OperatorContext, workflow: Workflow, spec: RouteSpec): Promise<Routing> {
-  const { client, world, gateways, store } = context;
-  const { name, namespace, generation } = workflow.metadata;
+  const { client, world, gateways, store, webhooks } = context;
+  const { name, namespace = '', generation } = workflow.metadata;
   const cached = await world.routes.getFresh(namespace, name);
   // Of a workflow of the same name that was deleted before this one was made.
   const isForeign = cached !== undefined && cached.spec.workflowUID !== spec.workflowUID;
+  // First, because it is the route that says that there is something to take out.
+  if (cached?.spec.webhook?.verify && (isForeign || !spec.webhook?.verify))
+    await webhooks.drop(namespace, cached.spec.workflowUID);
   const { object, written } = await applyIfChanged<WebhookRoute>({
     client,
     resource: webhookRoutes,
@@ -149,8 +186,8 @@ async function reportStatus(
   context: OperatorContext,
   workflow: Workflow,
   violations: readonly Violation[],
-  { facts: route, route: spec, routing }: Effect,
-): Promise<void> {
+  { facts: route, route: spec, routing, unverifiable }: Effect,
+): Promise<readonly Condition[]> {
   const { world, config, clock } = context;
   const { namespace = '', name, generation = 0 } = workflow.metadata;
   const url = webhookUrl(config.PUBLIC_URL, workflowId(namespace, name), spec);
@@ -161,6 +198,7 @@ async function reportStatus(
     credentials: credentialProblems(credentialRefs(workflow.spec), (credential) =>
       world.credentials.get(namespace, credential),
     ),
+    ...(unverifiable && { unverifiable: atTrigger(workflow, unverifiable) }),
     pool: poolState(context, namespace, secretsOf(world, namespace, [workflow.spec])),
     route,
     serving: url === undefined ? 'Execute calls start runs.' : `A POST to ${url} starts a run.`,
@@ -169,6 +207,12 @@ async function reportStatus(
   const isServed = routing?.kind === 'Served';
   const parts = { conditions, route: spec, isServed, publicUrl: config.PUBLIC_URL };
   await writeStatus(context, workflow, statusOf(workflow, parts));
+  return conditions;
+}
+
+function atTrigger({ spec }: Workflow, { reason, message }: KeyProblem): KeyProblem {
+  const node = spec.nodes.find(({ webhook }) => webhook)?.id ?? '';
+  return { reason, message: `node ${node}: ${message}` };
 }
 
 function nextAction({ facts, routing, retryAfterMs }: Effect, violations: readonly Violation[]): Action {
@@ -185,11 +229,15 @@ function nextAction({ facts, routing, retryAfterMs }: Effect, violations: readon
  * The workflow is gone, or going: its route closes at once; what else it owns the garbage collector takes. Its runs go
  * before the route does, which is what says that they are there: whoever is killed in between begins again.
  */
-async function remove({ client, world, store }: OperatorContext, { namespace, name }: Key): Promise<Action> {
+async function remove(
+  { client, world, store, webhooks }: OperatorContext,
+  { namespace, name }: Key,
+): Promise<Action> {
   const route = await world.routes.getFresh(namespace, name);
   if (!route) return done();
   const { uid } = route.metadata;
   await store.dropWorkflow(route.spec.projectUID, route.spec.workflowUID);
+  if (route.spec.webhook?.verify) await webhooks.drop(namespace, route.spec.workflowUID);
   await client.delete(
     webhookRoutes,
     { namespace, name },

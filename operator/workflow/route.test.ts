@@ -7,7 +7,7 @@ import type { Violation } from './checks/check.ts';
 import { routeOf, routeUnderInvalidSpec } from './route.ts';
 
 const stepIsWrong: Violation[] = [{ reason: 'UnknownSkill', message: 'no such skill' }];
-const triggerIsWrong: Violation[] = [{ reason: 'FieldNotSupported', message: 'no auth yet', trigger: true }];
+const triggerIsWrong: Violation[] = [{ reason: 'FieldNotSupported', message: 'not yet', trigger: true }];
 
 function workflow(webhook: Partial<WebhookTrigger> = {}, spec: Partial<WorkflowSpec> = {}): Workflow {
   const nodes: WorkflowSpec['nodes'] = [
@@ -39,6 +39,7 @@ test('an active webhook has a public URL, with header names in lower case', () =
       path: 'orders',
       reply: true,
       replyTimeoutSeconds: 2,
+      access: 'Exposed',
       headers: ['x-shop'],
       dedupeHeader: 'x-event',
     },
@@ -70,11 +71,34 @@ test('under a spec with a broken step what was valid stays in effect', () => {
   expect(routeUnderInvalidSpec(served, workflow().spec, stepIsWrong)).toEqual(served);
 });
 
+const bearer = (key: string) => ({ auth: { bearer: { secretRefs: [{ name: 'hooks', key }] } } });
+
+/** The route as it is once the operator has put its keys in place. */
+function guarded() {
+  const { webhook, ...served } = route(workflow(bearer('token')));
+  if (webhook?.verify === undefined) throw new Error('the route has no verification');
+  return { ...served, webhook: { ...webhook, verify: { ...webhook.verify, material: '0123456789abcdef' } } };
+}
+
+test('under a broken step callers are verified as before', () => {
+  expect(routeUnderInvalidSpec(guarded(), workflow(bearer('token')).spec, stepIsWrong)).toEqual(guarded());
+});
+
+test.each([
+  ['no verification', {}],
+  ['another secret', bearer('other')],
+  ['another scheme', { auth: { github: { secretRefs: [{ name: 'hooks', key: 'token' }] } } }],
+])('an invalid spec that declares %s closes a guarded URL', (_sentence, webhook) => {
+  const closed = routeUnderInvalidSpec(guarded(), workflow(webhook).spec, stepIsWrong);
+  expect(closed).not.toHaveProperty('webhook');
+});
+
 const closing: [sentence: string, spec: WorkflowSpec, violations: Violation[]][] = [
   ['is switched off', workflow({}, { active: false }).spec, stepIsWrong],
   ['has a trigger that cannot be activated as it says', workflow().spec, triggerIsWrong],
   ['has another path', workflow({ path: 'other' }).spec, stepIsWrong],
   ['admits other headers', workflow({ headers: ['X-Other'] }).spec, stepIsWrong],
+  ['asks for callers to be verified', workflow(bearer('token')).spec, stepIsWrong],
   ['has another trigger', workflow({}, { nodes: [{ id: 'trigger', manual: {} }] }).spec, stepIsWrong],
 ];
 

@@ -6,6 +6,7 @@ import type { RouteSpec } from '../../api/route.ts';
 import type { WebhookTrigger } from '../../api/trigger.ts';
 import { isTriggerKind, kindOf, type WorkflowSpec } from '../../api/workflow.ts';
 import { canonicalJson } from '../../kube/apply.ts';
+import { verificationOf } from '../webhooks/verification.ts';
 import type { Violation } from './checks/check.ts';
 
 const REPLY_TIMEOUT_MS = 30_000;
@@ -52,7 +53,16 @@ function closed({ webhook: _webhook, ...route }: RouteSpec): RouteSpec {
 function hasSameTrigger(served: RouteSpec, spec: WorkflowSpec): boolean {
   const trigger = spec.nodes.map(kindOf).find(isTriggerKind);
   const declared = webhookOf(spec, served.webhook?.reply ?? false);
-  return served.trigger === trigger && canonicalJson(served.webhook) === canonicalJson(declared);
+  return (
+    served.trigger === trigger && canonicalJson(withoutMaterial(served.webhook)) === canonicalJson(declared)
+  );
+}
+
+/** Other secrets under the same references are no other trigger. */
+function withoutMaterial(webhook: Webhook | undefined): Webhook | undefined {
+  if (webhook?.verify === undefined) return webhook;
+  const { material: _material, ...verify } = webhook.verify;
+  return { ...webhook, verify };
 }
 
 function webhookOf(spec: WorkflowSpec, reply: boolean): Webhook | undefined {
@@ -61,13 +71,14 @@ function webhookOf(spec: WorkflowSpec, reply: boolean): Webhook | undefined {
 }
 
 function routeWebhook(trigger: WebhookTrigger, reply: boolean): Webhook {
-  const { path, headers, dedupe, replyTimeout, rateLimit } = trigger;
+  const { path, headers, dedupe, replyTimeout, rateLimit, auth } = trigger;
   const timeoutMs = replyTimeout === undefined ? REPLY_TIMEOUT_MS : parseDuration(replyTimeout);
   const seconds = Math.min(Math.max(Math.ceil(timeoutMs / 1000), 1), LONGEST_REPLY_SECONDS);
   return {
     path,
     reply,
     replyTimeoutSeconds: seconds,
+    ...verificationOf(auth),
     ...(headers && { headers: headers.map((name) => name.toLowerCase()) }),
     ...(dedupe && { dedupeHeader: dedupe.header.toLowerCase() }),
     ...(rateLimit && { rateLimit }),

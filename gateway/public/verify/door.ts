@@ -19,7 +19,7 @@ export function doorOf(webhook: RouteSpec['webhook'], keys: readonly Uint8Array[
   const { access = EXPOSED, verify } = webhook ?? {};
   if (access === EXPOSED) return { kind: verify === undefined ? 'open' : 'closed' };
   const hasKeys = keys !== undefined && keys.length > 0 && keys.every((key) => key.length > 0);
-  if (verify === undefined || !hasKeys) return { kind: 'closed' };
+  if (verify?.material === undefined || !hasKeys) return { kind: 'closed' };
   const { create, ...scheme } = SCHEMES[access];
   return { kind: 'guarded', verify: create(verify, keys), ...scheme };
 }

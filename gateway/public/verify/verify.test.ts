@@ -306,11 +306,16 @@ test('without auth anybody may call', () => {
 });
 
 test.each([
-  ['no keys', { access: 'bearer', verify: settings() }, undefined],
-  ['an empty list of keys', { access: 'bearer', verify: settings() }, []],
-  ['an empty key', { access: 'bearer', verify: settings() }, [bytes('a-fixed-token'), Buffer.alloc(0)]],
+  ['no keys', { access: 'bearer', verify: settings({ material: '1' }) }, undefined],
+  ['an empty list of keys', { access: 'bearer', verify: settings({ material: '1' }) }, []],
+  [
+    'an empty key',
+    { access: 'bearer', verify: settings({ material: '1' }) },
+    [bytes('a-fixed-token'), Buffer.alloc(0)],
+  ],
   ['no settings', { access: 'bearer' }, [bytes('a-fixed-token')]],
-  ['settings and no scheme', { verify: settings() }, [bytes('a-fixed-token')]],
+  ['a route that names no keys', { access: 'bearer', verify: settings() }, [bytes('a-fixed-token')]],
+  ['settings and no scheme', { verify: settings({ material: '1' }) }, [bytes('a-fixed-token')]],
 ] as const)('with %s nobody is let in', (_what, over, keys) => {
   expect(stopped(over as Partial<Webhook>, keys as Buffer[] | undefined)).toBe('unavailable');
 });

@@ -9,15 +9,8 @@ const SUPPORTED_TRIGGERS: readonly string[] = ['manual', 'webhook'];
 const UNSUPPORTED: {
   field: string;
   remedy: string;
-  trigger?: true;
   isUsed: (node: WorkflowNode) => boolean;
 }[] = [
-  {
-    field: 'webhook.auth',
-    remedy: 'remove it, and put the URL behind something that checks the caller',
-    trigger: true,
-    isUsed: (node) => node.webhook?.auth !== undefined,
-  },
   { field: 'forEach', remedy: 'remove it', isUsed: (node) => node.forEach !== undefined },
   {
     field: 'agent.tools',
@@ -39,10 +32,9 @@ export const triggerIsSupported: Check = (spec) =>
 export const fieldsAreSupported: Check = (spec) =>
   spec.nodes.flatMap((node) =>
     UNSUPPORTED.filter(({ isUsed }) => isUsed(node)).map(
-      ({ field, remedy, trigger }): Violation => ({
+      ({ field, remedy }): Violation => ({
         reason: 'FieldNotSupported',
         message: `node ${node.id}: this version does not execute ${field} yet: ${remedy}`,
-        ...(trigger && { trigger }),
       }),
     ),
   );

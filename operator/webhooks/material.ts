@@ -1,0 +1,125 @@
+/**
+ * Puts what callers of webhooks are verified with where the gateway reads it, before a route names it. An entry of the
+ * project's Secret never changes: other keys are another entry, with a random name that says nothing of them, so
+ * that a gateway that serves a route verifies with the very keys that the route means, or refuses everybody.
+ */
+import { randomBytes } from 'node:crypto';
+import type { Verification } from '../../api/route.ts';
+import { WEBHOOKS, type AuthScheme } from '../../api/webhookAuth.ts';
+import { canonicalJson } from '../../kube/apply.ts';
+import type { KubeClient } from '../../kube/client.ts';
+import type { Clock } from '../../kube/clock.ts';
+import { secrets } from '../../kube/resource.ts';
+import type { World } from '../world.ts';
+import { readKeys, type KeyProblem } from './keys.ts';
+import {
+  changedEntries,
+  entriesOf,
+  isWritten,
+  materialOf,
+  secretOf,
+  type Change,
+  type Entries,
+  type Owner,
+} from './projectSecret.ts';
+
+/** A workflow whose callers are to be verified. */
+export type Guarded = {
+  namespace: string;
+  uid: string;
+  access: AuthScheme;
+  verify: Pick<Verification, 'secretRefs'>;
+  /** The material that the route names now. */
+  routed: string | undefined;
+};
+
+export type Material = { ok: true; material: string } | ({ ok: false } & KeyProblem);
+
+export type WebhookSecrets = {
+  /** The material of a workflow, which the project's Secret holds; or why there is none, and then it holds none. */
+  ensure(guarded: Guarded): Promise<Material>;
+  /** Takes out what a workflow had. Call it before the route that says so changes or goes. */
+  drop(namespace: string, uid: string): Promise<void>;
+};
+
+/** Secrets are read again by the next reconcile after this time: many reconciles follow each other closely. */
+const MOST_AGE_MS = 10_000;
+
+type Memory = { of: string; material: string; at: number };
+
+export function createWebhookSecrets({
+  client,
+  world,
+  clock,
+}: {
+  client: Pick<KubeClient, 'find' | 'apply' | 'delete'>;
+  world: Pick<World, 'workflows'>;
+  clock: Clock;
+}): WebhookSecrets {
+  const memories = new Map<string, Memory>();
+  const inTurn = createTurns();
+
+  const ownersIn = (namespace: string): Owner[] =>
+    world.workflows.list(namespace).map(({ metadata }) => ({ name: metadata.name, uid: metadata.uid ?? '' }));
+
+  /** Reads the Secret, has the change made of it, and writes it if it is another one then. */
+  async function change(namespace: string, changeOf: (entries: Entries) => Change): Promise<Change> {
+    const ref = { namespace, name: WEBHOOKS };
+    const before = await client.find(secrets, ref);
+    const owners = ownersIn(namespace);
+    const made = changeOf(entriesOf(before));
+    const entries = changedEntries(entriesOf(before), made, owners);
+    const manifest = secretOf(namespace, entries, owners, before);
+    if (entries.size > 0) {
+      if (!isWritten(before, manifest)) await client.apply(secrets, manifest);
+    } else if (before !== undefined) {
+      const { uid, resourceVersion } = before.metadata;
+      const preconditions = { ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) };
+      await client.delete(secrets, ref, { preconditions });
+    }
+    return made;
+  }
+
+  async function ensure({ namespace, uid, access, verify, routed }: Guarded): Promise<Material> {
+    const of = canonicalJson([access, verify.secretRefs, routed]);
+    const memory = memories.get(uid);
+    if (memory?.of === of && clock.now() - memory.at < MOST_AGE_MS)
+      return { ok: true, material: memory.material };
+    memories.delete(uid);
+    const found = await readKeys(client, namespace, access, verify.secretRefs);
+    if (!found.ok) {
+      await change(namespace, () => ({ uid }));
+      return found;
+    }
+    const { keys } = found;
+    const { current } = await change(namespace, (entries) => {
+      const material = materialOf(entries, uid, keys, routed) ?? randomBytes(8).toString('hex');
+      return { uid, routed, current: { material, keys } };
+    });
+    const material = current?.material ?? '';
+    memories.set(uid, { of, material, at: clock.now() });
+    return { ok: true, material };
+  }
+
+  return {
+    ensure: (guarded) => inTurn(guarded.namespace, () => ensure(guarded)),
+    drop: (namespace, uid) =>
+      inTurn(namespace, async () => {
+        memories.delete(uid);
+        await change(namespace, () => ({ uid }));
+      }),
+  };
+}
+
+/** One after the other within a project: its workflows share the Secret. */
+function createTurns(): <T>(namespace: string, work: () => Promise<T>) => Promise<T> {
+  const last = new Map<string, Promise<unknown>>();
+  return async (namespace, work) => {
+    const turn = (last.get(namespace) ?? Promise.resolve()).then(work);
+    const ended = turn.catch(() => undefined);
+    last.set(namespace, ended);
+    await ended;
+    if (last.get(namespace) === ended) last.delete(namespace);
+    return turn;
+  };
+}

@@ -1,0 +1,47 @@
+/** What a route says of how callers are verified, from what the workflow declares. Pure; defaults are filled in here. */
+import { parseDuration } from '../../api/duration.ts';
+import type { RouteSpec, Verification } from '../../api/route.ts';
+import type { WebhookAuth } from '../../api/trigger.ts';
+import type { SecretKeyRef } from '../../api/value.ts';
+import { AUTH_SCHEMES, EXPOSED } from '../../api/webhookAuth.ts';
+
+type Webhook = NonNullable<RouteSpec['webhook']>;
+
+const TOLERANCE_SECONDS = 300;
+const LONGEST_TOLERANCE_SECONDS = 86_400;
+
+/** Whoever declares nothing lets anybody in who knows the URL. Which entry verifies callers is not known here. */
+export function verificationOf(auth: WebhookAuth | undefined): Pick<Webhook, 'access' | 'verify'> {
+  const access = AUTH_SCHEMES.find((scheme) => auth?.[scheme] !== undefined);
+  if (auth === undefined || access === undefined) return { access: EXPOSED };
+  const tolerance = auth.hmac?.tolerance ?? auth.standardWebhooks?.tolerance;
+  const verify: Verification = {
+    secretRefs: refsOf(auth),
+    toleranceSeconds: secondsOf(tolerance),
+    ...(auth.hmac && { hmac: hmacOf(auth.hmac) }),
+    ...(auth.basic && { username: auth.basic.username }),
+  };
+  return { access, verify };
+}
+
+function refsOf({ hmac, standardWebhooks, github, bearer, basic }: WebhookAuth): SecretKeyRef[] {
+  const scheme = hmac ?? standardWebhooks ?? github ?? bearer;
+  return scheme?.secretRefs ?? basic?.passwordRefs ?? [];
+}
+
+function hmacOf(hmac: NonNullable<WebhookAuth['hmac']>): NonNullable<Verification['hmac']> {
+  const { header, algorithm = 'sha256', encoding = 'hex', prefix = '', timestampHeader } = hmac;
+  return {
+    header: header.toLowerCase(),
+    algorithm,
+    encoding,
+    prefix,
+    ...(timestampHeader !== undefined && { timestampHeader: timestampHeader.toLowerCase() }),
+  };
+}
+
+function secondsOf(tolerance: string | undefined): number {
+  if (tolerance === undefined) return TOLERANCE_SECONDS;
+  const seconds = Math.floor(parseDuration(tolerance) / 1_000);
+  return Math.min(Math.max(seconds, 1), LONGEST_TOLERANCE_SECONDS);
+}

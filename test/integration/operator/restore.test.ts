@@ -1,0 +1,279 @@
+/** A run store that lost its data, with and without an operator beside it: every recorded run that had not ended still ends. */
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { stringify } from 'yaml';
+import { ANNOTATION, API_VERSION } from '../../../api/group.ts';
+import type { WorkflowRun } from '../../../api/kinds.ts';
+import { isTerminal, type NodeStatus, type RunStatus } from '../../../api/run.ts';
+import { webhookRoutes, workflowRuns, workflows } from '../../../operator/resources.ts';
+import { advance } from '../../../runs/advance.ts';
+import { storeId } from '../../../runs/project.ts';
+import { readRun } from '../../../runs/read.ts';
+import { createRecorder } from '../../../runs/record/recorder.ts';
+import { submit } from '../../../runs/submit.ts';
+import type { RunState } from '../../../runs/types.ts';
+import { startOperatorStage, type OperatorStage } from '../../support/operatorStage.ts';
+import { pollUntil } from '../../support/poll.ts';
+import { claimed, refOf, submissionOf } from '../../support/runStore.ts';
+
+const SOON = { timeoutMs: 30_000, everyMs: 50 };
+const TOLD = 'the run store lost the data of a project, putting it back';
+
+let stage: OperatorStage;
+let namespace: string;
+let uid: string;
+let workflowUid: string;
+let revision: string;
+
+beforeAll(async () => {
+  stage = await startOperatorStage();
+}, 600_000);
+
+afterAll(() => stage?.stop());
+
+beforeEach(async () => {
+  stage.startOperator();
+  ({ namespace, uid } = await stage.createProject());
+  await applyWorkflow('orders');
+  const workflow = await stage.waitFor(namespace, 'orders', { type: 'Routed', status: 'True' });
+  workflowUid = workflow.metadata.uid ?? '';
+  revision = workflow.status?.revision ?? '';
+});
+
+async function applyWorkflow(name: string, spec: object = {}): Promise<void> {
+  const mail = { to: 'a@example.com', subject: 's', body: "{{ $('agent').text_content }}" };
+  const nodes = [
+    { id: 'trigger', webhook: { path: name } },
+    { id: 'agent', agent: { credential: 'llm', model: 'm', prompt: "{{ $('trigger').data_content.item }}" } },
+    { id: 'mail', skill: { name: 'send_email', credential: 'smtp', parameters: mail } },
+    { id: 'reply', response: { status: 201, body: "{{ $('agent').text_content }}" } },
+  ];
+  const object = { apiVersion: API_VERSION, kind: 'Workflow', metadata: { name } };
+  await stage.apply(namespace, stringify({ ...object, spec: { active: true, nodes, ...spec } }));
+}
+
+const output = (text: string) => ({ text_content: text, data_content: null });
+const succeeded = (id: string, rest: Partial<NodeStatus> = {}): NodeStatus => ({
+  id,
+  phase: 'Succeeded',
+  attempts: 1,
+  startTime: '2026-01-01T00:00:00.000Z',
+  completionTime: '2026-01-01T00:00:01.000Z',
+  output: output(id),
+  ...rest,
+});
+
+type Given = {
+  status?: Partial<RunStatus>;
+  spec?: object;
+  annotations?: Record<string, string>;
+  owned?: boolean;
+};
+
+/** A run as an earlier run store recorded it. */
+async function recordRun(
+  name: string,
+  { status, spec, annotations, owned = true }: Given = {},
+): Promise<void> {
+  const owner = {
+    apiVersion: API_VERSION,
+    kind: 'Workflow',
+    name: 'orders',
+    uid: workflowUid,
+    controller: true,
+  };
+  const metadata = {
+    name,
+    namespace,
+    annotations: { ...(owned && { [ANNOTATION.recorded]: 'earlier' }), ...annotations },
+    ...(owned && { ownerReferences: [owner] }),
+  };
+  const input = { text_content: '', data_content: { item: 'desk' } };
+  const given = { workflow: 'orders', revision, trigger: { type: 'webhook' }, input, ...spec };
+  await stage.client.create(workflowRuns, { metadata, spec: given });
+  const begun = {
+    phase: 'Running',
+    epoch: 5,
+    sequence: 7,
+    revision,
+    nodes: [succeeded('trigger')],
+    ...status,
+  };
+  await stage.client.patch(
+    workflowRuns,
+    { namespace, name },
+    { status: begun },
+    { type: 'merge', subresource: 'status' },
+  );
+}
+
+/** Empties the run store and breaks off all connections to it. */
+async function wipe(): Promise<void> {
+  await stage.redisCommand('flushall');
+  await stage.redis.restart();
+  await stage.conn.ready();
+}
+
+async function wipeWhileStopped(): Promise<void> {
+  await stage.stopOperator();
+  await wipe();
+  stage.startOperator();
+}
+
+const opened = () =>
+  pollUntil('the project open', async () => typeof (await storeId(stage.conn, uid)) === 'string', SOON);
+
+const inStore = async (run: string): Promise<RunState | undefined> => {
+  const state = await readRun(stage.conn, uid, run);
+  return state && !('outcome' in state) ? state : undefined;
+};
+
+const recorded = async (name: string): Promise<WorkflowRun> =>
+  stage.client.get(workflowRuns, { namespace, name });
+
+/** What runners do with all that is ready: each run succeeds at once, and is recorded. */
+async function executeAll(): Promise<string[]> {
+  const runs: string[] = [];
+  for (;;) {
+    const claims = await claimed(stage.conn, uid, 100);
+    if (claims.length === 0) return runs;
+    for (const claim of claims) {
+      runs.push(claim.state.run);
+      await advance(stage.conn, refOf(claim), { end: { phase: 'Succeeded' } });
+    }
+  }
+}
+
+test('three hundred recorded runs all end after the store was wiped while no operator ran, and few calls are made', async () => {
+  const names = Array.from({ length: 300 }, (_, index) => `run-${index}`);
+  for (let at = 0; at < names.length; at += 30)
+    await Promise.all(names.slice(at, at + 30).map((name) => recordRun(name)));
+  await wipeWhileStopped();
+  await opened();
+  const reads = (await stage.metrics()).match(/verb="(get|list)",resource="workflowruns",code="200"\} \d+/g);
+  const count = (reads ?? []).reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+  expect(count).toBeLessThan(30);
+  expect((await executeAll()).toSorted()).toEqual(names.toSorted());
+  const stop = new AbortController();
+  const { conn, client: kube, log } = stage;
+  const recording = createRecorder({ conn, kube, project: uid, namespace, log }).run(stop.signal);
+  const open = async () => {
+    const { items } = await stage.client.listAll(workflowRuns, { namespace });
+    return items.filter(({ status }) => !isTerminal(status?.phase)).map(({ metadata }) => metadata.name);
+  };
+  await expect.poll(open, { timeout: 60_000, interval: 500 }).toEqual([]);
+  stop.abort();
+  await recording;
+}, 120_000);
+
+test('a run goes on after its last recorded step; what must not be repeated is marked, and the reply is as it was', async () => {
+  const nodes = [
+    succeeded('trigger'),
+    succeeded('agent', { output: output('two desks') }),
+    { id: 'mail', phase: 'Running', attempts: 1 } satisfies NodeStatus,
+    succeeded('reply', { completionTime: '2026-01-01T00:00:02.000Z' }),
+  ];
+  await recordRun('begun', { status: { nodes, startTime: '2026-01-01T00:00:00.000Z' } });
+  await wipe();
+  await opened();
+  const state = await inStore('begun');
+  expect(state).toMatchObject({ phase: 'Pending', trigger: 'webhook', revision });
+  expect(state?.nodes.find(({ id }) => id === 'mail')).toMatchObject({
+    phase: 'Running',
+    mark: { attempt: 1, atMostOnce: true },
+  });
+  expect(state?.nodes.find(({ id }) => id === 'agent')?.output).toEqual(output('two desks'));
+  expect(state?.reply).toMatchObject({ status: 201, body: 'two desks' });
+  const [claim] = await claimed(stage.conn, uid);
+  expect(claim).toMatchObject({ remainingMs: 0, state: { run: 'begun' } });
+  expect(stage.log.entries.map(({ message }) => message)).toContain(TOLD);
+});
+
+test('what cannot go on ends, and no node of it stays open', async () => {
+  const running = { id: 'mail', phase: 'Running', attempts: 1 } satisfies NodeStatus;
+  const cut = succeeded('agent', { truncated: true });
+  await recordRun('needs-cut', { status: { nodes: [succeeded('trigger'), cut] } });
+  await recordRun('needs-cut-input', { spec: { inputTruncated: true, input: { text_content: '' } } });
+  await recordRun('had-all', {
+    status: { nodes: [succeeded('trigger'), cut, succeeded('mail'), succeeded('reply')] },
+  });
+  await recordRun('cancelled', {
+    status: { nodes: [succeeded('trigger'), running] },
+    spec: { cancel: true },
+  });
+  await recordRun('no-revision', { spec: { revision: 'orders-0' }, status: { revision: 'orders-0' } });
+  await recordRun('ended', { status: { phase: 'Succeeded', completionTime: '2026-01-01T00:00:01.000Z' } });
+  await wipeWhileStopped();
+  await opened();
+  const ends = async (name: string) => (await recorded(name)).status;
+  expect(await ends('needs-cut')).toMatchObject({
+    phase: 'Failed',
+    reason: 'DataLost',
+    message: expect.stringContaining("$('agent').text_content"),
+  });
+  expect(await ends('needs-cut-input')).toMatchObject({ phase: 'Failed', reason: 'DataLost' });
+  const cancelled = await ends('cancelled');
+  expect(cancelled).toMatchObject({ phase: 'Cancelled', epoch: 5, sequence: 7 });
+  expect(cancelled?.nodes?.map(({ phase }) => phase)).toEqual(['Succeeded', 'Unknown']);
+  expect(await ends('no-revision')).toMatchObject({ phase: 'Failed', reason: 'RevisionMissing' });
+  expect((await claimed(stage.conn, uid)).map(({ state }) => state.run)).toEqual(['had-all']);
+});
+
+test('of runs that people made, those of a workflow that is gone are cancelled and the others go on', async () => {
+  await recordRun('own', { owned: false });
+  await applyWorkflow('other');
+  const other = await stage.waitFor(namespace, 'other', { type: 'Routed', status: 'True' });
+  await recordRun('orphan', {
+    owned: false,
+    spec: { workflow: 'other', revision: other.status?.revision ?? '' },
+    status: { revision: other.status?.revision ?? '' },
+  });
+  await stage.stopOperator();
+  await stage.client.delete(workflows, { namespace, name: 'other' });
+  await wipe();
+  stage.startOperator();
+  await opened();
+  const phase = async () => (await recorded('orphan')).status?.phase;
+  await expect.poll(phase, { timeout: 15_000, interval: 50 }).toBe('Cancelled');
+  expect(await inStore('own')).toMatchObject({ phase: 'Pending', trigger: 'webhook' });
+  expect(await inStore('orphan')).toBeUndefined();
+});
+
+test('a repeated event of a recorded run is that run also after the store was wiped', async () => {
+  const event = submissionOf(uid, { workflowUid, dedupeKey: 'delivery-1', bodyHash: 'body-1' });
+  const first = await submit(stage.conn, event);
+  expect(first).toMatchObject({ outcome: 'accepted' });
+  const dedupeHash = (await inStore('run' in first ? first.run : ''))?.dedupeHash;
+  const mark = { [ANNOTATION.dedupe]: `${dedupeHash} body-1` };
+  await recordRun('kept', { annotations: mark, status: { phase: 'Failed' } });
+  await wipe();
+  await opened();
+  expect(await submit(stage.conn, event)).toMatchObject({
+    outcome: 'accepted',
+    run: 'kept',
+    duplicate: true,
+  });
+  expect(await submit(stage.conn, { ...event, bodyHash: 'body-2' })).toEqual({
+    outcome: 'conflict',
+    run: 'kept',
+  });
+});
+
+test('runs of a workflow without a route are put back, too', async () => {
+  await recordRun('begun');
+  await stage.stopOperator();
+  await applyWorkflow('orders', {
+    nodes: [{ id: 'trigger', schedule: { cron: '0 0 * * *', timeZone: 'UTC' } }],
+  });
+  await stage.client.delete(webhookRoutes, { namespace, name: 'orders' });
+  await wipe();
+  stage.startOperator();
+  await pollUntil('the run', async () => (await inStore('begun')) !== undefined, SOON);
+});
+
+test('a namespace that is new has lost nothing', async () => {
+  const told = stage.log.entries.filter(({ message, fields }) => {
+    const { namespace: name } = fields as { namespace?: string };
+    return message === TOLD && name === namespace;
+  });
+  expect(told).toEqual([]);
+});

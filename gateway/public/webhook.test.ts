@@ -1,0 +1,217 @@
+import { createHmac } from 'node:crypto';
+import type { FastifyInstance, InjectOptions } from 'fastify';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { RateLimit } from '../../api/trigger.ts';
+import type { AuthScheme } from '../../api/webhookAuth.ts';
+import type { KubeObject } from '../../kube/resource.ts';
+import { connectRunStore, type RunStoreConnection } from '../../runs/connection.ts';
+import { createReplyWaiter, type ReplyWaiter } from '../../runs/reply.ts';
+import { createCollectedLog } from '../../test/support/collectedLog.ts';
+import type { GatewayDeps } from '../deps.ts';
+import { createLimits } from '../limits/limits.ts';
+import { limitSettings } from '../limits/settings.ts';
+import { createMetrics } from '../metrics.ts';
+import { createRouteTable } from '../routes.ts';
+import { buildPublic } from '../server.ts';
+
+const LIMIT = 2_048;
+const KEY = Buffer.from('s3cret');
+const log = createCollectedLog();
+let runs: RunStoreConnection;
+let waiter: ReplyWaiter;
+let app: FastifyInstance;
+let deps: GatewayDeps;
+
+type Guard = { scheme: AuthScheme; material?: string; rateLimit?: RateLimit };
+
+function route(name: string, { scheme, material, rateLimit }: Guard): KubeObject {
+  const verify = {
+    secretRefs: [{ name: 'hooks', key: 'token' }],
+    toleranceSeconds: 300,
+    username: 'ada',
+    hmac: { header: 'x-signature', algorithm: 'sha256', encoding: 'hex', prefix: '' },
+    ...(material !== undefined && { material }),
+  };
+  return {
+    apiVersion: 'windlass.dev/v1alpha1',
+    kind: 'WebhookRoute',
+    metadata: { name, namespace: 'shop', uid: `uid-${name}`, generation: 1 },
+    spec: {
+      workflow: name,
+      workflowUID: `workflow-${name}`,
+      projectUID: 'project',
+      revision: `${name}-1`,
+      trigger: 'webhook',
+      active: true,
+      webhook: {
+        path: 'new',
+        reply: false,
+        replyTimeoutSeconds: 30,
+        access: scheme,
+        verify,
+        ...(rateLimit && { rateLimit }),
+      },
+    },
+  };
+}
+
+const SCHEMES: AuthScheme[] = ['hmac', 'standardWebhooks', 'github', 'bearer', 'basic'];
+
+/** Everything is real; the run store is one that nobody answers for, so that whatever passes all checks ends with 503. */
+beforeAll(() => {
+  runs = connectRunStore({ url: 'redis://127.0.0.1:1', name: 'test' });
+  waiter = createReplyWaiter(runs);
+  const routes = createRouteTable();
+  for (const scheme of SCHEMES) routes.put(route(scheme.toLowerCase(), { scheme, material: '1' }), [KEY]);
+  routes.put(route('waiting', { scheme: 'bearer', material: '1' }));
+  routes.put(route('missing', { scheme: 'github' }));
+  const rateLimit = { requestsPerSecond: 1, burst: 1 };
+  routes.put(route('limited', { scheme: 'bearer', material: '1', rateLimit }), [KEY]);
+  const open = { waiters: 0, streams: 0 };
+  const limits = createLimits(limitSettings.parse({ bodyBytes: LIMIT }), []);
+  const { refused, inFlight } = limits;
+  deps = {
+    routes,
+    runs,
+    waiter,
+    access: { decide: async () => 'allowed' },
+    client: { find: async () => undefined },
+    records: { of: async () => [] },
+    health: { synced: () => true, unready: () => undefined },
+    metrics: createMetrics({
+      routes: routes.size,
+      routesAgeSeconds: () => 0,
+      open,
+      refused,
+      inFlightBytes: inFlight.bytes,
+    }),
+    open,
+    limits,
+    leaving: new AbortController().signal,
+    closing: new AbortController().signal,
+    log,
+  };
+  app = buildPublic(deps);
+});
+
+afterAll(async () => {
+  await app.close();
+  waiter.close();
+  void runs.close();
+});
+
+const TYPE = { 'content-type': 'application/json' };
+const BEARER = { authorization: 'Bearer s3cret' };
+const hook = (name: string) => `/webhook/shop.${name}/new`;
+const sign = (text: string) => createHmac('sha256', KEY).update(text).digest('hex');
+const post = (name: string, over: InjectOptions = {}): InjectOptions => ({
+  method: 'POST',
+  url: hook(name),
+  payload: '{}',
+  ...over,
+  headers: { ...TYPE, ...over.headers },
+});
+
+async function codeOf(request: InjectOptions): Promise<string> {
+  const answer = await app.inject(request);
+  return answer.json<{ type: string }>().type.replace(/^.*\//, '');
+}
+
+async function unverified(): Promise<Record<string, number>> {
+  const { values } = await deps.metrics.unverified.get();
+  return Object.fromEntries(values.map(({ labels, value }) => [labels.reason, value]));
+}
+
+test('a call is checked in the order 404, 405, 415, 413, 401, key, JSON, and only then stored', async () => {
+  const bad: InjectOptions = {
+    method: 'PUT',
+    url: hook('unknown'),
+    headers: { 'content-type': 'text/plain', 'idempotency-key': '' },
+    payload: 'x'.repeat(LIMIT + 1),
+  };
+  expect(await codeOf(bad)).toBe('not-found');
+  Object.assign(bad, { url: hook('bearer') });
+  expect(await codeOf(bad)).toBe('method-not-allowed');
+  Object.assign(bad, { method: 'POST' });
+  expect(await codeOf(bad)).toBe('unsupported-media-type');
+  Object.assign(bad, { headers: { ...TYPE, 'idempotency-key': '' } });
+  expect(await codeOf(bad)).toBe('too-large');
+  Object.assign(bad, { payload: 'x' });
+  expect(await codeOf(bad)).toBe('unverified');
+  Object.assign(bad, { headers: { ...TYPE, ...BEARER, 'idempotency-key': '' } });
+  expect(await codeOf(bad)).toBe('bad-key');
+  Object.assign(bad, { headers: { ...TYPE, ...BEARER } });
+  expect(await codeOf(bad)).toBe('bad-json');
+  Object.assign(bad, { payload: '{"a":1,"a":2}' });
+  expect(await codeOf(bad)).toBe('duplicate-key');
+  Object.assign(bad, { payload: '{}' });
+  expect(await codeOf(bad)).toBe('run-store-unavailable');
+});
+
+test('who calls too often is told so before it is asked who calls', async () => {
+  expect(await codeOf(post('limited'))).toBe('unverified');
+  expect(await codeOf(post('limited'))).toBe('too-many-requests');
+});
+
+const now = () => String(Math.floor(Date.now() / 1_000));
+const WRONG: [cause: string, request: () => InjectOptions][] = [
+  ['no signature', () => post('hmac')],
+  ['a signature that is none', () => post('hmac', { headers: { 'x-signature': 'abc' } })],
+  ['the signature of another body', () => post('hmac', { headers: { 'x-signature': sign('{"a":1}') } })],
+  [
+    'a signature of long ago',
+    () =>
+      post('standardwebhooks', {
+        headers: { 'webhook-id': 'm', 'webhook-timestamp': '1', 'webhook-signature': 'v1,eA==' },
+      }),
+  ],
+  [
+    'a signature of the wrong length',
+    () =>
+      post('standardwebhooks', {
+        headers: { 'webhook-id': 'm', 'webhook-timestamp': now(), 'webhook-signature': 'v1,eA==' },
+      }),
+  ],
+  ['a body that is no JSON', () => post('github', { payload: '{' })],
+];
+
+test('every cause has the same answer but for its instance', async () => {
+  const answers = await Promise.all(WRONG.map(([, request]) => app.inject(request())));
+  const bodies = answers.map((answer) => ({ ...answer.json<object>(), instance: '' }));
+  expect(answers.map(({ statusCode }) => statusCode)).toEqual(WRONG.map(() => 401));
+  expect(new Set(bodies.map((body) => JSON.stringify(body))).size).toBe(1);
+  const names = answers.map(({ headers }) =>
+    Object.keys(headers)
+      .toSorted((a, b) => a.localeCompare(b))
+      .join(),
+  );
+  expect(new Set(names).size).toBe(1);
+});
+
+test.each([
+  ['bearer', 'Bearer realm="webhook"'],
+  ['basic', 'Basic realm="webhook", charset="UTF-8"'],
+])('%s challenges who is not verified', async (scheme, challenge) => {
+  const { headers } = await app.inject(post(scheme));
+  expect(headers['www-authenticate']).toBe(challenge);
+});
+
+test.each(['waiting', 'missing'])('where a secret is %s everybody is told to come again', async (name) => {
+  const answer = await app.inject(post(name, { headers: BEARER }));
+  expect(answer.statusCode).toBe(503);
+  expect(answer.json<{ type: string }>().type).toMatch(/callers-unverifiable$/);
+  expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
+});
+
+test('refusals are counted by why, and by nothing that a caller says', async () => {
+  deps.metrics.unverified.reset();
+  for (const [, request] of WRONG) await app.inject(request());
+  await app.inject(post('waiting'));
+  expect(await unverified()).toEqual({ missing: 2, malformed: 2, mismatch: 1, stale: 1, unavailable: 1 });
+});
+
+test('what a caller sends to prove who it is is in no log', async () => {
+  await app.inject(post('bearer', { headers: { authorization: 'Bearer canary-4711' } }));
+  await app.inject(post('bearer', { headers: BEARER }));
+  expect(JSON.stringify(log.entries)).not.toMatch(/canary-4711|s3cret/);
+});

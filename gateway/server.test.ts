@@ -331,7 +331,7 @@ test.each([
   const url = `/workflows/shop.orders/runs${path}`;
   const { answer, code } = await refused(inside, { method: 'PUT', url });
   expect(code).toBe('method-not-allowed');
-  expect(answer.headers.allow).toBe('GET');
+  expect(answer.headers.allow).toBe(allowed);
   expect(await codeOf(inside, { method: 'GET', url })).toBe('run-unavailable');
 });
 

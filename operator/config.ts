@@ -74,8 +74,9 @@ const environment = z.object({
   RUNNER_EGRESS_ALLOW: egress('allow'),
   /** Where they may not, with commas between: ranges. */
   RUNNER_EGRESS_DENY: egress('deny'),
-  /** How many ended WorkflowRuns are pruned a second, at most. */
-  PRUNE_PER_SECOND: count(1, 1000).default(20),
+  /** Writes a second that making and pruning records may cost the API server, of all projects and of one. */
+  RECORD_WRITES_PER_SECOND: count(6, 10_000).default(200),
+  PROJECT_RECORD_WRITES_PER_SECOND: count(2, 10_000).default(100),
   /** JSON: who may talk to runners and whom they may talk to. Left out: runners have no NetworkPolicy of ours. */
   RUNNER_NETWORK: json(networkRules).optional(),
   /** `true`: a drain of nodes takes the runners of a project one by one. */

@@ -4,6 +4,8 @@ import type { Change } from '../kube/cache.ts';
 import { enqueueOwner, keyOf, runController, watchInto, type Action, type Key } from '../kube/controller.ts';
 import { createQueue, type Queue } from '../kube/queue.ts';
 import { objectKey, type KubeObject } from '../kube/resource.ts';
+import { keepBudget } from './budget/keep.ts';
+import { prunesPerSecond } from './budget/split.ts';
 import type { OperatorContext } from './context.ts';
 import { reconcileCredential } from './credential/reconcile.ts';
 import type { OperatorMetrics } from './metrics.ts';
@@ -38,7 +40,7 @@ export function createControllers(context: OperatorContext, metrics: OperatorMet
     counts: queueOf(2),
   };
   const counts = createCountsReconciler(context);
-  const pacer = createPacer(config.PRUNE_PER_SECOND, clock);
+  const pacer = createPacer(prunesPerSecond(config.RECORD_WRITES_PER_SECOND), clock);
   const wakeAll = (namespace: string): void => {
     for (const workflow of world.workflows.list(namespace)) queues.workflow.add(objectKey(workflow.metadata));
   };
@@ -78,11 +80,12 @@ export function createControllers(context: OperatorContext, metrics: OperatorMet
       const onOutcome =
         (name: string) => (outcome: Parameters<typeof metrics.reconciled>[1], seconds: number) =>
           metrics.reconciled(name, outcome, seconds);
-      await Promise.all(
-        controllers.map((controller) =>
+      await Promise.all([
+        keepBudget(context, signal),
+        ...controllers.map((controller) =>
           runController({ ...controller, log, signal, onOutcome: onOutcome(controller.name) }),
         ),
-      );
+      ]);
     },
     recheckProjects: () => {
       for (const namespace of projectsOf(world)) queues.project.add(namespace);

@@ -5,6 +5,7 @@ import type { KubeConnection } from '../kube/config.ts';
 import { runWithLease } from '../kube/lease.ts';
 import type { Log } from '../kube/log.ts';
 import { connectRunStore, type RunStoreConnection } from '../runs/connection.ts';
+import { prunesPerSecond } from './budget/split.ts';
 import type { OperatorConfig } from './config.ts';
 import type { OperatorContext } from './context.ts';
 import { createControllers, type Controllers } from './controllers.ts';
@@ -58,7 +59,7 @@ export async function runOperator(options: OperatorOptions): Promise<void> {
   if (conn && (await isSynced(world, signal))) {
     const gateways = createGatewayView(clock);
     feedGatewayView(gateways, world, config.GATEWAY_SERVICES);
-    const pacer = createPacer(config.PRUNE_PER_SECOND, clock);
+    const pacer = createPacer(prunesPerSecond(config.RECORD_WRITES_PER_SECOND), clock);
     const store = createProjectStore(conn, createSeedSource({ client, world, clock, pacer }));
     const refusedPools = new Map<string, string>();
     const grantedSecrets = new Map<string, readonly string[]>();

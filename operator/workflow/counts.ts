@@ -37,17 +37,21 @@ export function createCountsReconciler(context: OperatorContext): CountsReconcil
     if (restMs(key) > 0) return after(restMs(key));
     const counts = await readCounts(conn, route.spec.projectUID, route.spec.workflowUID);
     if ('outcome' in counts) throw new WaitingError('the run store cannot be reached', EVERY_MS);
-    if (await writeTotals(context, workflow, totalsOf(counts))) writtenAt.set(objectKey(key), clock.now());
+    if (await writeTotals(context, workflow, totalsOf(counts, workflow.status?.runs)))
+      writtenAt.set(objectKey(key), clock.now());
     return after(EVERY_MS);
   }
 
   return { reconcile, mayWrite: (key) => restMs(key) <= 0 };
 }
 
-/** The totals as the status has them. */
-function totalsOf({ succeeded, failed, cancelled, active, lastAcceptedAt }: Counts): RunTotals {
-  const last = lastAcceptedAt === undefined ? {} : { last: new Date(lastAcceptedAt).toISOString() };
-  return { succeeded, failed: failed + cancelled, active, ...last };
+/** The totals as the status has them. A run store that lost its data does not know of the last run; the status still does. */
+export function totalsOf(
+  { succeeded, failed, cancelled, active, lastAcceptedAt }: Counts,
+  before?: RunTotals,
+): RunTotals {
+  const last = lastAcceptedAt === undefined ? before?.last : new Date(lastAcceptedAt).toISOString();
+  return { succeeded, failed: failed + cancelled, active, ...(last !== undefined && { last }) };
 }
 
 async function writeTotals(

@@ -102,6 +102,14 @@ test('an API server takes everything, and a namespace that enforces restricted p
   }
 });
 
+test('what records may cost the API server can be set', async () => {
+  const settings = 'operator.recordWrites.perSecond=60,operator.recordWrites.perSecondOfProject=30';
+  expect(await environmentOf('windlass-operator', '--set', settings)).toMatchObject({
+    RECORD_WRITES_PER_SECOND: '60',
+    PROJECT_RECORD_WRITES_PER_SECOND: '30',
+  });
+});
+
 test('an existing Redis takes the place of the one of the chart', async () => {
   const kinds = (await manifests(...external)).map((manifest) => manifest.kind);
   expect(kinds).not.toContain('StatefulSet');

@@ -1,0 +1,46 @@
+/**
+ * Keeps the shares of the write budget in the run store what they should be, while this operator leads. It remembers nothing: what
+ * another operator, or a store that lost its data, left there is put right with the next look.
+ */
+import { sleep } from '../../kube/clock.ts';
+import { isUnavailable } from '../../runs/connection.ts';
+import { setWriteBudget } from '../../runs/project.ts';
+import { readDemand, type RecordDemand } from '../../runs/record/demand.ts';
+import type { OperatorContext } from '../context.ts';
+import { splitBudget } from './split.ts';
+
+const EVERY_MS = 2_000;
+
+type BudgetContext = Pick<OperatorContext, 'world' | 'conn' | 'config' | 'log' | 'clock'>;
+
+/** Splits the budget every two seconds until the signal is aborted. */
+export async function keepBudget(context: BudgetContext, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      await splitOnce(context);
+    } catch (error) {
+      context.log.error({ err: error }, 'the write budget cannot be split');
+    }
+    await sleep(EVERY_MS, signal, context.clock);
+  }
+}
+
+async function splitOnce({ world, conn, config }: BudgetContext): Promise<void> {
+  const projects = new Set(world.routes.list().map(({ spec }) => spec.projectUID));
+  const demands = new Map<string, RecordDemand>();
+  await Promise.all(
+    [...projects].map(async (project) => {
+      const demand = await readDemand(conn, project);
+      if (!isUnavailable(demand) && demand.rate !== undefined) demands.set(project, demand);
+    }),
+  );
+  const { RECORD_WRITES_PER_SECOND: total, PROJECT_RECORD_WRITES_PER_SECOND: perProject } = config;
+  const changes = [...splitBudget(demands, { total, perProject })]
+    .map(([project, rate]) => ({ project, rate, by: rate - (demands.get(project)?.rate ?? 0) }))
+    .filter(({ by }) => by !== 0);
+  // First what is taken from one, then what is given to another, so that the sum is never more than it should be.
+  for (const given of [false, true]) {
+    const part = changes.filter(({ by }) => by > 0 === given);
+    await Promise.all(part.map(({ project, rate }) => setWriteBudget(conn, project, rate)));
+  }
+}

@@ -205,15 +205,15 @@ test.each([
 
 /** Sends without a pause until the work is done; the answers that were not 200. */
 async function refusedDuring(id: string, sent: Sent, work: () => Promise<unknown>): Promise<number[]> {
-  let isDone = false;
+  const done = new AbortController();
   const refused: number[] = [];
   const sending = gateways.map(async (gateway) => {
-    while (!isDone) {
+    while (!done.signal.aborted) {
       const { status } = await send(gateway, id, sent);
       if (status !== 200) refused.push(status);
     }
   });
-  await work().finally(() => (isDone = true));
+  await work().finally(() => done.abort());
   await Promise.all(sending);
   return refused;
 }

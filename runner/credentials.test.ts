@@ -35,7 +35,7 @@ function namespace(initial: Record<string, string> | undefined) {
       return () => undefined;
     },
   };
-  const reader = createSecretReader(client, 'shop', () => world.now);
+  const reader = createSecretReader(client, 'shop', { now: () => world.now });
   const credentials = createCredentials(cache, reader, 'shop');
   const key = async () => (await credentials.get('llm')).secret({ name: 'keys', key: 'api' }).reveal();
   return { world, credentials, key, change: () => onChange({ type: 'added', object: world.credential }) };

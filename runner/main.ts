@@ -61,7 +61,7 @@ if (!stop.signal.aborted) {
     project,
     runner,
     concurrency,
-    credentials: createCredentials(cache, createSecretReader(kube, namespace), namespace),
+    credentials: createCredentials(cache, createSecretReader(kube, namespace, { log }), namespace),
     egress: createEgress(egressOf(config)),
     beats: startBeats({ ...account, project, runner, ...beatWorker }),
     recorder: createRecorder({ conn, kube, project, namespace, log }),

@@ -3,6 +3,7 @@
  * steps want it, and that what was read once stays usable while the API server is away.
  */
 import type { KubeClient } from '../kube/client.ts';
+import type { Log } from '../kube/log.ts';
 import { secrets } from '../kube/resource.ts';
 
 /** Keys and values of a Secret. The same object as long as they are the same. */
@@ -25,10 +26,12 @@ type Entry = {
 const LEAST_AGE_MS = 5_000;
 const READ_TIMEOUT_MS = 10_000;
 
+export type SecretReaderOptions = { now?: () => number; log?: Log };
+
 export function createSecretReader(
   client: Pick<KubeClient, 'find'>,
   namespace: string,
-  now: () => number = () => performance.now(),
+  { now = () => performance.now(), log }: SecretReaderOptions = {},
 ): SecretReader {
   const entries = new Map<string, Entry>();
 
@@ -39,6 +42,8 @@ export function createSecretReader(
       if (!isSame(values, entry.values)) entry.values = values;
       entry.error = undefined;
     } catch (error) {
+      // The step that wanted it says only that it cannot be read; this is for whoever grants the rights.
+      log?.warn({ namespace, secret: name, err: error }, 'a Secret cannot be read');
       entry.error = error;
     }
     entry.readAt = now();

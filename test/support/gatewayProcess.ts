@@ -22,6 +22,8 @@ export type GatewayOptions = {
   redisURL: string;
   pod: string;
   namespace: string;
+  /** Gets what it logs, a line each, also before it is ready. */
+  log?: string[];
   /** Further environment variables. */
   env?: Record<string, string>;
   /** Arguments for Node itself, such as `--cpu-prof`. */
@@ -51,7 +53,7 @@ export async function startGateway(options: GatewayOptions): Promise<GatewayProc
   });
   const killWithUs = () => child.kill('SIGKILL');
   process.once('exit', killWithUs);
-  const log: string[] = [];
+  const log = options.log ?? [];
   createInterface({ input: child.stdout }).on('line', (line) => log.push(line));
   const stop = async (signal: NodeJS.Signals = 'SIGTERM') => {
     process.removeListener('exit', killWithUs);

@@ -1,0 +1,186 @@
+/** The operator without rights that the chart gives it: it says which one it lacks, waits, and goes on when it has it. */
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { parseAllDocuments, stringify } from 'yaml';
+import { roles, type KubeObject, type PolicyRule, type Resource } from '../../../kube/resource.ts';
+import { credentials, workflows } from '../../../operator/resources.ts';
+import { ensureBinaries } from '../../cluster/build.ts';
+import { renderChart } from '../../support/chart.ts';
+import { startOperatorStage, SYSTEM, type OperatorStage } from '../../support/operatorStage.ts';
+import { pollUntil } from '../../support/poll.ts';
+import { createProgress } from '../../support/progress.ts';
+
+type RoleObject = KubeObject & { rules: PolicyRule[] };
+
+const clusterRoles: Resource<RoleObject> = {
+  group: 'rbac.authorization.k8s.io',
+  version: 'v1',
+  kind: 'ClusterRole',
+  plural: 'clusterroles',
+  namespaced: false,
+};
+const READY = { type: 'Ready', status: 'True', reason: 'Serving' };
+
+/** The operator's roles, as the chart has them. */
+async function rolesOfChart(): Promise<RoleObject[]> {
+  const binDir = await ensureBinaries(createProgress(process.stderr));
+  const templates = ['operator-rbac'];
+  const text = await renderChart({ binDir, kubeconfigPath: '' }, SYSTEM, { templates });
+  const objects = parseAllDocuments(text).map((document) => document.toJS() as RoleObject | null);
+  return objects.filter((object): object is RoleObject => object?.rules !== undefined);
+}
+
+const granted = await rolesOfChart();
+const table = granted.flatMap((role) =>
+  role.rules.map((rule): [string, RoleObject, PolicyRule] => [titleOf(rule), role, rule]),
+);
+
+function titleOf({ verbs, resources, resourceNames = [] }: PolicyRule): string {
+  return [verbs.join(', '), resources.join(', '), ...resourceNames].join(' ');
+}
+
+let stage: OperatorStage;
+
+beforeAll(async () => {
+  stage = await startOperatorStage({
+    env: {
+      RUNNER_REPLICAS: '2',
+      RUNNER_DISRUPTION_BUDGET: 'true',
+      RUNNER_NETWORK: '{"ingress":[],"egress":[]}',
+    },
+  });
+});
+afterEach(async () => {
+  await stage.stopOperator();
+  await Promise.all(granted.map((role) => setRules(role, role.rules)));
+});
+afterAll(() => stage?.stop());
+
+async function setRules({ kind, metadata }: RoleObject, rules: PolicyRule[]): Promise<void> {
+  const resource = kind === 'Role' ? (roles as Resource<RoleObject>) : clusterRoles;
+  const { namespace, name } = metadata;
+  await stage.client.patch(
+    resource,
+    { ...(namespace !== undefined && { namespace }), name },
+    { rules },
+    { type: 'merge' },
+  );
+}
+
+function manifest(): string {
+  const of = (kind: string, spec: object) => ({
+    apiVersion: 'windlass.dev/v1alpha1',
+    kind,
+    metadata: { name: 'orders' },
+    spec,
+  });
+  const smtp = {
+    host: 'mail.example.com',
+    from: 'a@example.com',
+    username: 'a',
+    passwordRef: { name: 'mail', key: 'password' },
+  };
+  const parameters = { to: 'b@example.com', subject: 'Hello', body: 'Hello' };
+  const nodes = [
+    {
+      id: 'call',
+      webhook: { path: 'orders', auth: { bearer: { secretRefs: [{ name: 'mail', key: 'password' }] } } },
+    },
+    { id: 'mail', skill: { name: 'send_email', credential: 'orders', parameters } },
+  ];
+  const secret = {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: 'mail' },
+    stringData: { password: 'a' },
+  };
+  return [
+    secret,
+    of('Credential', { smtp }),
+    of('Workflow', { active: true, nodes }),
+    // Fails at once, since it names a revision that does not exist: that is a status to write.
+    of('WorkflowRun', { workflow: 'orders', revision: 'none' }),
+  ]
+    .map((object) => stringify(object))
+    .join('---\n');
+}
+
+/** All that the operator says: in its log as an administrator reads it, and in conditions. */
+async function said(namespace: string): Promise<string> {
+  const messageOf = (fields: object): string => {
+    const { err, error } = fields as { err?: Error; error?: string };
+    return err?.message ?? error ?? '';
+  };
+  const logged = stage.log.entries
+    .filter(({ level }) => level === 'warn' || level === 'error')
+    .map(({ fields }) => messageOf(fields));
+  const ref = { namespace, name: 'orders' };
+  const objects = [await stage.client.get(workflows, ref), await stage.client.get(credentials, ref)];
+  const conditions = objects.flatMap(({ status }) => status?.conditions ?? []);
+  return [...logged, ...conditions.map(({ message }) => message)].join('\n');
+}
+
+/** Whether one of the rule's rights is named as lacking, with its verb and its resource. */
+function names(text: string, { verbs, resources }: PolicyRule): boolean {
+  return resources.some((resource) =>
+    verbs.some(
+      (verb) =>
+        text.includes(`cannot ${verb} resource "${resource}"`) ||
+        text.includes(`Resources:["${resource}"], Verbs:["${verb}"`),
+    ),
+  );
+}
+
+async function startWithout(...missing: PolicyRule[]): Promise<string> {
+  for (const role of granted)
+    await setRules(
+      role,
+      role.rules.filter((rule) => !missing.includes(rule)),
+    );
+  stage.log.entries.length = 0;
+  stage.startOperator();
+  const { namespace } = await stage.createProject();
+  await stage.apply(namespace, manifest());
+  return namespace;
+}
+
+const warnings = (): number => stage.log.entries.filter(({ level }) => level !== 'info').length;
+
+test.each(table)(
+  'without the right to %s it says so, and goes on when it has it',
+  async (_title, _role, rule) => {
+    const namespace = await startWithout(rule);
+    await pollUntil('the lack being named', async () => names(await said(namespace), rule), {
+      timeoutMs: 15_000,
+      everyMs: 50,
+    });
+    expect(warnings()).toBeLessThan(100);
+    await Promise.all(granted.map((role) => setRules(role, role.rules)));
+    await stage.waitFor(namespace, 'orders', READY, 25_000);
+  },
+  60_000,
+);
+
+/** How many requests the operator has made. */
+async function requests(): Promise<number> {
+  const lines = (await stage.metrics()).split('\n');
+  const counts = lines.filter((line) => line.startsWith('windlass_operator_requests_total{'));
+  return counts.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+}
+
+test.each([0, 1])(
+  'without every second right (from number %i) it neither ends nor turns fast',
+  async (first) => {
+    const missing = table.map(([, , rule]) => rule).filter((_, index) => index % 2 === first);
+    const namespace = await startWithout(...missing);
+    await pollUntil('the lack being named', async () => /cannot \w+ resource/.test(await said(namespace)), {
+      timeoutMs: 15_000,
+    });
+    const [before, loud, from] = [await requests(), warnings(), performance.now()];
+    await pollUntil('three seconds gone', () => performance.now() - from > 3_000, { timeoutMs: 5_000 });
+    expect((await requests()) - before).toBeLessThan(3 * 25);
+    expect(warnings() - loud).toBeLessThan(3 * 5);
+    await Promise.all(granted.map((role) => setRules(role, role.rules)));
+    await stage.waitFor(namespace, 'orders', READY, 25_000);
+  },
+  60_000,
+);

@@ -1,0 +1,254 @@
+/** Gateway and runner without a right that they are given: they say which one, end nothing, and go on when they have it. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createClient, type KubeClient } from '../../../kube/client.ts';
+import {
+  namespaces,
+  roleBindings,
+  roles,
+  secrets,
+  serviceAccounts,
+  type PolicyRule,
+  type Resource,
+  type Role,
+} from '../../../kube/resource.ts';
+import { poolRole, poolRoleBinding, poolServiceAccount } from '../../../operator/project/manifests.ts';
+import { credentials, workflowRuns } from '../../../operator/resources.ts';
+import { connectRunStore, type RunStoreConnection } from '../../../runs/connection.ts';
+import { openProject } from '../../../runs/project.ts';
+import type { RunState } from '../../../runs/types.ts';
+import { startApiServer, type ApiServer } from '../../support/apiserver.ts';
+import { applyChart } from '../../support/chart.ts';
+import { installCrds } from '../../support/crds.ts';
+import { NAMESPACE, PROJECT, putRoute } from '../../support/door.ts';
+import { startGateway, type GatewayProcess } from '../../support/gatewayProcess.ts';
+import { startModelServer, type ModelServer } from '../../support/modelServer.ts';
+import { pollUntil } from '../../support/poll.ts';
+import { startRedis, type TestRedis } from '../../support/redis.ts';
+import { startRunnerProgram, type RunnerProgram } from '../../support/runnerProgram.ts';
+import { openTestProject, type TestProject } from '../../support/runnerProject.ts';
+import { createUser, tokenOf, writeKubeconfig } from '../../support/users.ts';
+
+const SYSTEM = 'windlass-system';
+const SOON = { timeoutMs: 20_000, everyMs: 50 };
+const clusterRoles: Resource<Role> = {
+  group: 'rbac.authorization.k8s.io',
+  version: 'v1',
+  kind: 'ClusterRole',
+  plural: 'clusterroles',
+  namespaced: false,
+};
+
+let server: ApiServer;
+let admin: KubeClient;
+let redis: TestRedis;
+let conn: RunStoreConnection;
+let model: ModelServer;
+let project: TestProject;
+let caller: string;
+let gateway: GatewayProcess | undefined;
+const gatewayLog: string[] = [];
+let runner: RunnerProgram | undefined;
+
+beforeAll(async () => {
+  [server, redis, model] = await Promise.all([
+    startApiServer(),
+    startRedis(),
+    startModelServer({ apiKey: 'right' }),
+  ]);
+  admin = createClient(server.connection, { fieldManager: 'test' });
+  await installCrds(admin);
+  for (const name of [SYSTEM, NAMESPACE]) await admin.create(namespaces, { metadata: { name } });
+  await applyChart(server, SYSTEM, { templates: ['admission', 'gateway', 'gateway-rbac'] });
+  conn = connectRunStore({ url: redis.url, name: 'test' });
+  project = await openTestProject(conn);
+  await openProject(conn, PROJECT, { quotaBytes: 2 ** 20 });
+  await putRoute(admin, 'orders');
+  const user = await createUser(admin, server.connection, {
+    namespace: NAMESPACE,
+    name: 'caller',
+    rules: [
+      { apiGroups: ['windlass.dev'], resources: ['workflows/execute'], verbs: ['create'] },
+      { apiGroups: ['windlass.dev'], resources: ['workflowruns'], verbs: ['get'] },
+    ],
+  });
+  await user.close();
+  caller = await tokenOf(admin, NAMESPACE, 'caller');
+  for (const [name, secret] of Object.entries({ llm: 'accounts', 'other-llm': 'others' })) {
+    const openai = { baseURL: model.baseURL, apiKeyRef: { name: secret, key: 'key' } };
+    await admin.create(secrets, {
+      metadata: { name: secret, namespace: NAMESPACE },
+      data: { key: btoa('right') },
+    });
+    await admin.create(credentials, { metadata: { name, namespace: NAMESPACE }, spec: { openai } });
+  }
+  await admin.apply(serviceAccounts, poolServiceAccount(NAMESPACE));
+  await admin.apply(roles, RUNNER_ROLE);
+  await admin.apply(roleBindings, poolRoleBinding(NAMESPACE));
+}, 600_000);
+
+afterAll(async () => {
+  await Promise.all([gateway?.stop(), runner?.stop()]);
+  await conn?.close();
+  await Promise.all([redis?.stop(), model?.close(), admin?.close()]);
+  await server?.stop();
+});
+
+type RoleRef = { resource: Resource<Role>; namespace?: string; name: string };
+
+/** Takes every rule about the resource out of the role; returns what puts it back. */
+async function takeAway({ resource, ...ref }: RoleRef, about: string): Promise<() => Promise<void>> {
+  const { rules } = await admin.get(resource, ref);
+  const write = async (next: PolicyRule[]) => {
+    await admin.patch(resource, ref, { rules: next }, { type: 'merge' });
+  };
+  const rest = rules.filter(({ resources }) => !resources.includes(about));
+  expect(rest.length).toBeLessThan(rules.length);
+  await write(rest);
+  return () => write(rules);
+}
+
+const named = (log: string[], text: string) => () => log.find((line) => line.includes(text));
+/** In a line of JSON quotes are escaped. */
+const cannot = (verb: string, resource: string) => `cannot ${verb} resource \\"${resource}\\"`;
+const warnings = (log: string[]) => log.filter((line) => /"level":[45]0/.test(line)).length;
+
+const GATEWAY: RoleRef = { resource: clusterRoles, name: 'windlass-gateway' };
+const REVIEWS: RoleRef = { resource: clusterRoles, name: 'windlass-gateway-cluster' };
+const LEASES: RoleRef = { resource: roles, namespace: SYSTEM, name: 'windlass-gateway' };
+
+async function startGatewayAs(pod: string, log: string[]): Promise<GatewayProcess> {
+  const token = await tokenOf(admin, SYSTEM, 'windlass-gateway');
+  const kubeconfigPath = await writeKubeconfig(server, 'gateway', token);
+  return startGateway({ kubeconfigPath, redisURL: redis.url, pod, namespace: SYSTEM, log });
+}
+
+test('a gateway that starts without the right to list its routes says so, and is ready when it has it', async () => {
+  const giveBack = await takeAway(GATEWAY, 'webhookroutes');
+  const starting = startGatewayAs('one', gatewayLog);
+  await pollUntil('the lack being named', named(gatewayLog, cannot('list', 'webhookroutes')), SOON);
+  expect(warnings(gatewayLog)).toBeLessThan(20);
+  await giveBack();
+  gateway = await starting;
+}, 60_000);
+
+test('a gateway that starts without the right to its Lease says so, and is ready when it has it', async () => {
+  const giveBack = await takeAway(LEASES, 'leases');
+  const log: string[] = [];
+  const starting = startGatewayAs('two', log);
+  await pollUntil('the lack being named', named(log, cannot('patch', 'leases')), SOON);
+  expect(warnings(log)).toBeLessThan(20);
+  await giveBack();
+  await (await starting).stop();
+}, 60_000);
+
+test.each<[string, RoleRef, string, string, (url: string) => Promise<Response>]>([
+  ['ask who callers are', REVIEWS, 'create', 'tokenreviews', execute],
+  ['ask what callers may do', REVIEWS, 'create', 'subjectaccessreviews', execute],
+  ['read records of runs', GATEWAY, 'get', 'workflowruns', readRun],
+])(
+  'a gateway without the right to %s refuses with 503 and says why in its log',
+  async (_what, role, verb, resource, call) => {
+    const url = gateway?.internalURL ?? '';
+    const giveBack = await takeAway(role, resource);
+    // What it was told before is good for ten seconds.
+    const answer = await pollUntil(
+      'a refusal',
+      async () => {
+        const each = await call(url);
+        return each.status === 503 && (await each.text());
+      },
+      SOON,
+    );
+    expect(answer).not.toMatch(/forbidden|serviceaccount|reviews|workflowruns/i);
+    await pollUntil('the lack being named', named(gatewayLog, cannot(verb, resource)), SOON);
+    await giveBack();
+    await pollUntil('it being mended', async () => (await call(url)).status < 500, SOON);
+  },
+  60_000,
+);
+
+function execute(url: string): Promise<Response> {
+  return fetch(`${url}/workflows/${NAMESPACE}.orders/execute`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${caller}` },
+  });
+}
+
+function readRun(url: string): Promise<Response> {
+  return fetch(`${url}/workflows/${NAMESPACE}.orders/runs/orders-gone`, {
+    headers: { authorization: `Bearer ${caller}` },
+  });
+}
+
+const RUNNER_ROLE = poolRole(NAMESPACE, ['accounts', 'others']);
+const POOL: RoleRef = { resource: roles, namespace: NAMESPACE, name: 'windlass-runner' };
+
+const nodesOf = (credential: string) => [
+  { id: 'call', webhook: { path: 'orders' } },
+  { id: 'ask', agent: { credential, model: 'demo', prompt: 'Hello' } },
+];
+
+async function execution(credential: string): Promise<RunState> {
+  const run = await project.send(await project.deploy(nodesOf(credential)), {});
+  return project.ended(run);
+}
+
+test('a runner that starts without the right to read credentials claims nothing before it has it', async () => {
+  const giveBack = await takeAway(POOL, 'credentials');
+  const token = await tokenOf(admin, NAMESPACE, 'windlass-runner');
+  runner = await startRunnerProgram({
+    kubeconfigPath: await writeKubeconfig(server, 'runner', token),
+    redisURL: redis.url,
+    namespace: NAMESPACE,
+    project: project.uid,
+    env: { EGRESS_ALLOW: '127.0.0.0/8' },
+  });
+  const run = await project.send(await project.deploy(nodesOf('llm')), {});
+  await pollUntil('the lack being named', named(runner.log, cannot('list', 'credentials')), SOON);
+  expect((await fetch(`${runner.url}/readyz`)).status).toBe(503);
+  expect(warnings(runner.log)).toBeLessThan(20);
+  await giveBack();
+  expect(await project.ended(run)).toMatchObject({ phase: 'Succeeded' });
+}, 60_000);
+
+const phaseOfRecord = async (run: string): Promise<string | undefined> => {
+  const object = await admin.find(workflowRuns, { namespace: NAMESPACE, name: run });
+  return object?.status?.phase;
+};
+
+test.each<[string, string, string]>([
+  ['make records', 'workflowruns', cannot('create', 'workflowruns')],
+  ['write into records', 'workflowruns/status', cannot('patch', 'workflowruns/status')],
+  ['execute workflows', 'workflows/execute', 'lacks the right to create workflows/execute'],
+])(
+  'runners without the right to %s execute all the same, say so, and record when they have it',
+  async (_what, about, lack) => {
+    const log = runner?.log ?? [];
+    const giveBack = await takeAway(POOL, about);
+    const before = warnings(log);
+    const { run, phase } = await execution('llm');
+    expect(phase).toBe('Succeeded');
+    await pollUntil('the lack being named', named(log, lack), SOON);
+    expect(warnings(log) - before).toBeLessThan(20);
+    expect(runner?.isRunning()).toBe(true);
+    await giveBack();
+    await pollUntil('its record', async () => (await phaseOfRecord(run)) === 'Succeeded', SOON);
+  },
+  60_000,
+);
+
+test('a runner without the right to a Secret fails the step, names the Secret in its log, and reads it when it may', async () => {
+  const log = runner?.log ?? [];
+  const giveBack = await takeAway(POOL, 'secrets');
+  const failed = await execution('other-llm');
+  expect(failed).toMatchObject({ phase: 'Failed' });
+  expect(JSON.stringify(failed)).toContain('a Secret of the Credential other-llm cannot be read now');
+  const line = await pollUntil('the lack being named', named(log, cannot('get', 'secrets')), SOON);
+  expect(line).toContain('"secret":"others"');
+  await giveBack();
+  await pollUntil(
+    'a run that succeeds',
+    async () => (await execution('other-llm')).phase === 'Succeeded',
+    SOON,
+  );
+}, 60_000);

@@ -1,5 +1,6 @@
 /** The Credential kind: what kind of account it is, which Secret keys hold it, and whether it works. It holds no secret. */
 import * as z from 'zod';
+import { RESERVED_HEADERS } from './headers.ts';
 import { conditions, host, port, rules, secretKeyRef, time, url } from './value.ts';
 
 const TLS_MODES = ['None', 'StartTLS', 'TLS'] as const;
@@ -96,8 +97,14 @@ const httpCredential = z
           .describe('Name of the header.'),
         valueRef: secretKeyRef('The Secret key that holds its value.'),
       })
-      .optional()
-      .describe('One header.'),
+      .meta({
+        description: 'One header.',
+        ...rules({
+          rule: `!(self.name.lowerAscii() in [${[...RESERVED_HEADERS].map((name) => `'${name}'`).join(', ')}])`,
+          message: 'the connection sets this header itself: name another one',
+        }),
+      })
+      .optional(),
     query: z
       .object({
         name: z.string().min(1).max(128).describe('Name of the parameter.'),

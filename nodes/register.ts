@@ -9,7 +9,8 @@ import { httpRequest } from './skills/httpRequest.ts';
 import { sendEmail } from './skills/sendEmail.ts';
 import { set } from './skills/set.ts';
 
-const SKILLS: readonly Skill[] = [checked(sendEmail), checked(httpRequest), checked(set)];
+/** All skills. */
+export const SKILLS: readonly Skill[] = [checked(sendEmail), checked(httpRequest), checked(set)];
 
 const byName = new Map(SKILLS.map((skill) => [skill.name, skill]));
 
@@ -28,7 +29,8 @@ export function needsCredential({ credentials, credentialIsOptional }: Skill): b
 
 /** Whether the step only computes: it is executed at once, without a mark, and again after a crash. */
 export function hasNoEffect(step: RevisionStep): boolean {
-  return step.kind === 'response' || (step.kind === 'skill' && step.skill.name === set.name);
+  if (step.kind === 'skill') return findSkill(step.skill.name)?.effect === 'None';
+  return step.kind === 'response';
 }
 
 /** What happens to the step's effect after a crash: what the step says, or what its kind does. `None`: there is no effect. */

@@ -5,7 +5,7 @@
 import { toText } from '../api/expression/evaluate.ts';
 import { StepError } from '../api/reasons.ts';
 import type { ResponseStep } from '../api/step.ts';
-import { CONNECTION_HEADERS, isHeaderName, isHeaderValue } from './headers.ts';
+import { CONNECTION_HEADERS, isHeaderName, isHeaderValue } from '../api/headers.ts';
 import type { StepReply, StepResult } from './node.ts';
 
 /** The fields of a response step with every reference replaced: values may be of any type. */

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { crdOf } from '../api/crd.ts';
 import { KINDS } from '../api/kinds.ts';
-import { referencePage } from './reference.ts';
+import { SKILLS } from '../nodes/register.ts';
+import { referencePage, skillsPage } from './reference.ts';
 
 const root = join(import.meta.dirname, '..');
 const HEADER = '# Generated from api/ by `npm run generate`. Do not edit.\n';
@@ -31,4 +32,5 @@ for (const kind of KINDS) {
   write(`charts/windlass/templates/crds/${kind.plural}.yaml`, chartCopy(crd));
   write(`docs/reference/${kind.plural}.md`, referencePage(kind));
 }
-console.log(`generated ${KINDS.length} CRDs, their chart copies and their reference pages`);
+write('docs/reference/skills.md', skillsPage(SKILLS));
+console.log(`generated ${KINDS.length} CRDs, their chart copies and the reference pages`);

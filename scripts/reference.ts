@@ -1,24 +1,28 @@
-/** The field reference of a kind as a Markdown page, from the same schema as the CRD. */
+/** The reference of kinds and skills as Markdown pages, from the same schemas that check what users write. */
+import * as z from 'zod';
 import { rootSchema } from '../api/crd.ts';
 import { API_VERSION } from '../api/group.ts';
 import type { Kind } from '../api/kinds.ts';
+import type { Skill } from '../nodes/skills/skill.ts';
 
 type Schema = {
-  type?: string;
+  type?: string | string[];
   description?: string;
   properties?: Record<string, Schema>;
   required?: string[];
   items?: Schema;
   additionalProperties?: Schema;
   enum?: string[];
+  anyOf?: Schema[];
   'x-kubernetes-validations'?: { message: string }[];
 };
 
 function typeOf(schema: Schema): string {
   if (schema.enum) return schema.enum.map((value) => `\`${value}\``).join(' \\| ');
   if (schema.type === 'array') return `list of ${schema.items ? typeOf(schema.items) : 'any'}`;
+  if (schema.anyOf) return [...new Set(schema.anyOf.map(typeOf))].join(' or ');
   if (schema.additionalProperties) return `map of ${typeOf(schema.additionalProperties)}`;
-  return schema.type ?? 'any JSON';
+  return [schema.type ?? 'any JSON'].flat().join(', ');
 }
 
 function rows(schema: Schema, path: string): string[] {
@@ -40,6 +44,30 @@ function messages(schema: Schema): string[] {
     messages,
   );
   return [...new Set([...own, ...below])];
+}
+
+function skillSection({
+  name,
+  description,
+  parameters,
+  credentials,
+  credentialIsOptional,
+  effect,
+}: Skill): string {
+  const schema = z.toJSONSchema(parameters, { io: 'input', unrepresentable: 'any' }) as Schema;
+  const kinds = credentials.map((kind) => `\`${kind}\``).join(' or ');
+  const credential =
+    kinds === '' ? 'none' : `of kind ${kinds}${credentialIsOptional ? ', if one is needed' : ''}`;
+  const table = rows(schema, '').join('\n');
+  return `\n## ${name}\n\n${description} Credential: ${credential}. Effect: ${effect}.\n\n| parameter | type | what |\n| --- | --- | --- |\n${table}\n`;
+}
+
+/** The page of skills: every parameter with its type and description. */
+export function skillsPage(skills: readonly Skill[]): string {
+  const head = '<!-- Generated from nodes/skills by `npm run generate`. Do not edit. -->\n# Skills\n';
+  const how =
+    'A step `skill: { name, credential, parameters }` does one of these. docs/skills.md says how they behave.';
+  return `${head}\n${how}\n${skills.map(skillSection).join('')}`;
 }
 
 /** The page: every field with its type and description, then the rules that `kubectl apply` checks. */

@@ -53,7 +53,8 @@ function everyAddress(host: string): Promise<readonly HostAddress[]> {
 
 async function search(host: string, lookup: Lookup): Promise<readonly HostAddress[]> {
   try {
-    const found = await lookup(host);
+    // Not every resolver knows it in its absolute form, which always means the same (RFC 6761 section 6.3).
+    const found = await lookup(comparableHost(host) === 'localhost' ? 'localhost' : host);
     if (found.length > 0) return found;
   } catch (error) {
     const code = String((error as { code?: unknown }).code);

@@ -23,7 +23,7 @@ export const set: SkillDefinition<{ values?: unknown }> = {
   description: 'Computes values from what other nodes produced, for the nodes behind it.',
   parameters,
   credentials: [],
-  effect: 'AtLeastOnce',
+  effect: 'None',
   execute: async ({ values }) => setResult(values),
 };
 

@@ -14,8 +14,8 @@ export type SkillDefinition<Parameters> = {
   credentials: readonly CredentialKind[];
   /** Whether it also works without one. */
   credentialIsOptional?: true;
-  /** What becomes of it after a crash, unless the step says otherwise. */
-  effect: Effect;
+  /** What becomes of it after a crash, unless the step says otherwise. `None`: it only computes. */
+  effect: Effect | 'None';
   /** Does it. `credential` is the name that the step gives, if it gives one; throws a StepError for whatever goes wrong. */
   execute(parameters: Parameters, context: StepContext, credential: string | undefined): Promise<StepResult>;
 };

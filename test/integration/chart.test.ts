@@ -123,6 +123,19 @@ test('an existing Redis takes the place of the one of the chart', async () => {
   });
 });
 
+test('the operator is told where steps may connect to', async () => {
+  const egress = [
+    '--set',
+    'runner.egress.allow={10.0.0.0/8,model.models.svc:8080}',
+    '--set',
+    'runner.egress.deny={10.96.0.0/16}',
+  ];
+  expect(await environmentOf('windlass-operator', ...egress)).toMatchObject({
+    RUNNER_EGRESS_ALLOW: '10.0.0.0/8,model.models.svc:8080',
+    RUNNER_EGRESS_DENY: '10.96.0.0/16',
+  });
+});
+
 test('workflows show the address of the Ingress, and only the public Service is behind it', async () => {
   expect(await environmentOf('windlass-operator', ...exposed)).toMatchObject({
     PUBLIC_URL: 'https://hooks.example.com',
@@ -145,6 +158,7 @@ test.each([
     'redis.memory=1Gi',
     /at least three times redis.memory \(3072Mi/,
   ],
+  ['an egress that is no list of ranges and hosts', 'runner.egress.allow={model}', /egress/],
   ['an Ingress without a host', 'gateway.public.ingress.enabled=true', /host/],
 ])('%s is refused with its name', async (_what, setting, message) => {
   await expect(render('--set', setting)).rejects.toThrow(message);

@@ -4,7 +4,7 @@
  */
 import { StepError } from '../../../api/reasons.ts';
 import type { SecretKeyRef } from '../../../api/value.ts';
-import { isHeaderValue } from '../../headers.ts';
+import { isHeaderValue } from '../../../api/headers.ts';
 import { partOf, type CredentialAccess } from '../../node.ts';
 import { echoesOf, Secret } from '../../secret.ts';
 import { headerNameProblem } from './parameters.ts';

@@ -52,7 +52,7 @@ export async function unexpectedStatus(
 }
 
 /** What asked for a change and was not answered as hoped may have made it. */
-export function doubted(failure: StepError, { method }: Request, effect: Effect): StepError {
+function doubted(failure: StepError, { method }: Request, effect: Effect): StepError {
   return SAFE_METHODS.has(method)
     ? failure
     : inDoubt(effect, failure, 'the server may have done what was asked');

@@ -1,7 +1,7 @@
 /** The parameters of `http_request`. What they admit can be sent: no header smuggles another one in, no URL hides a login. */
 import * as z from 'zod';
 import { toText } from '../../../api/expression/evaluate.ts';
-import { CONNECTION_HEADERS, isHeaderName, isHeaderValue } from '../../headers.ts';
+import { isHeaderName, isHeaderValue, RESERVED_HEADERS } from '../../../api/headers.ts';
 import { textParameter } from '../skill.ts';
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
@@ -13,18 +13,10 @@ export const SAFE_METHODS: ReadonlySet<Method> = new Set(['GET', 'HEAD', 'OPTION
 export const RESPONSE_BYTES = { default: 262_144, most: 393_216 } as const;
 const REDIRECTS = { default: 5, most: 10 } as const;
 
-/** The host comes from the URL; `Expect` waits for an answer that the client does not wait for. */
-const RESERVED: ReadonlySet<string> = new Set([
-  ...CONNECTION_HEADERS,
-  'host',
-  'expect',
-  'proxy-authorization',
-]);
-
 /** Why a header of that name cannot be sent; undefined when it can. */
 export function headerNameProblem(name: string): string | undefined {
   if (!isHeaderName(name)) return 'is no name of an HTTP header: use letters, digits and -';
-  if (RESERVED.has(name.toLowerCase())) return 'is set by the connection: remove it';
+  if (RESERVED_HEADERS.has(name.toLowerCase())) return 'is set by the connection: remove it';
   return undefined;
 }
 

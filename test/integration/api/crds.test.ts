@@ -1,4 +1,6 @@
 /** What the API server itself refuses, and with which words: the first answer that a person gets to a mistake. */
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import type { KubeClient } from '../../../kube/client.ts';
@@ -8,6 +10,8 @@ import { workflowRuns } from '../../../operator/resources.ts';
 import { startApiServer, type ApiServer } from '../../support/apiserver.ts';
 import { installCrds } from '../../support/crds.ts';
 import { kubectl } from '../../support/kubectl.ts';
+
+const examples = join(import.meta.dirname, '../../../examples');
 
 let server: ApiServer;
 let client: KubeClient;
@@ -147,6 +151,19 @@ test('a workflow whose name is too long for a label is refused', async () => {
   expect(await apply('Workflow', workflow(), 'a'.repeat(64))).toMatch(/at most 63 characters/);
 });
 
+test.each(readdirSync(examples))('examples/%s is admitted as it is', async (name) => {
+  const args = [
+    '-n',
+    namespace,
+    'apply',
+    '--validate=strict',
+    '--dry-run=server',
+    '-f',
+    join(examples, name),
+  ];
+  expect(await kubectl(server, args)).toMatch(/workflow.windlass.dev\/[a-z-]+ created \(server dry run\)/);
+});
+
 const ref = { name: 'mail', key: 'password' };
 const smtp = { host: 'mail.example.com', from: 'shop@example.com' };
 
@@ -162,6 +179,11 @@ const refusedCredentials: [sentence: string, spec: unknown, says: RegExp][] = [
     'two logins for HTTP',
     { http: { bearer: { tokenRef: ref }, query: { name: 'k', valueRef: ref } } },
     /exactly one of basic, bearer/,
+  ],
+  [
+    'a header of the connection',
+    { http: { header: { name: 'Content-Length', valueRef: ref } } },
+    /the connection sets this header itself/,
   ],
   [
     'a custom provider without addresses',

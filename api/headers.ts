@@ -17,6 +17,16 @@ export const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
+/**
+ * What requests cannot set either: the host comes from the URL, and `Expect` waits for an answer that the client does not wait for.
+ */
+export const RESERVED_HEADERS: ReadonlySet<string> = new Set([
+  ...CONNECTION_HEADERS,
+  'expect',
+  'host',
+  'proxy-authorization',
+]);
+
 export function isHeaderName(name: string): boolean {
   return NAME.test(name);
 }

@@ -1,0 +1,106 @@
+/** `set` and `http_request` in a chain, as a runner executes it. */
+import { afterAll, beforeEach, expect, test } from 'vitest';
+import { connectRunStore } from '../../../runs/connection.ts';
+import { answering, startHttpTarget } from '../../support/httpTarget.ts';
+import { sendJson } from '../../support/listen.ts';
+import { startRedis } from '../../support/redis.ts';
+import { openTestProject, startTestRunner } from '../../support/runnerProject.ts';
+
+const redis = await startRedis();
+const target = await startHttpTarget();
+const conn = connectRunStore({ url: redis.url, name: 'test' });
+const project = await openTestProject(conn);
+const runner = startTestRunner(conn, project.uid, {
+  credentials: {
+    shop: { spec: { http: { header: { name: 'X-Api-Key', valueRef: { name: 's', key: 'key' } } } } },
+  },
+});
+beforeEach(() => target.answer());
+afterAll(async () => {
+  await runner.stop(0);
+  await conn.close();
+  await Promise.all([target.close(), redis.stop()]);
+});
+
+const trigger = { id: 'trigger', webhook: { path: 'orders' } };
+const shape = {
+  id: 'shape',
+  skill: {
+    name: 'set',
+    parameters: {
+      values: {
+        lines: 'size(nodes.trigger.data_content.items)',
+        names: 'nodes.trigger.data_content.items.map(i, i.name)',
+      },
+    },
+  },
+};
+const create = (more: object = {}, parameters: object = {}) => ({
+  id: 'create',
+  skill: {
+    name: 'http_request',
+    credential: 'shop',
+    parameters: {
+      method: 'POST',
+      url: `${target.url}/orders/{{ $('trigger').data_content.number }}`,
+      body: { names: "{{ $('shape').data_content.names }}" },
+      ...parameters,
+    },
+  },
+  ...more,
+});
+const reply = {
+  id: 'reply',
+  response: {
+    body: { id: "{{ $('create').data_content.body.id }}", lines: "{{ $('shape').data_content.lines }}" },
+  },
+};
+const order = { number: 'A-1', items: [{ name: 'lamp' }, { name: 'cable' }] };
+const retry = { limit: 1, backoff: { initial: '10ms' } };
+
+test('values are computed, sent and answered, and the secret is nowhere in what is kept', async () => {
+  target.answer(({ headers }, response) => sendJson(response, 201, { id: 7, sent: headers['x-api-key'] }));
+  const revision = await project.deploy([trigger, shape, create(), reply]);
+  const state = await project.ended(await project.send(revision, order));
+  expect(state).toMatchObject({ phase: 'Succeeded', reply: { body: '{"id":7,"lines":2}' } });
+  expect(target.seen).toMatchObject([
+    {
+      method: 'POST',
+      url: '/orders/A-1',
+      body: '{"names":["lamp","cable"]}',
+      headers: { 'x-api-key': 'test-secret' },
+    },
+  ]);
+  expect(JSON.stringify(state)).not.toContain('test-secret');
+  expect(state.nodes.find(({ id }) => id === 'create')?.output?.data_content).toMatchObject({
+    status: 201,
+    body: { id: 7, sent: '[secret]' },
+  });
+});
+
+test('a request that fails is tried again with the key of the next attempt, and its last failure names node and cause', async () => {
+  target.answer(answering(503, { 'retry-after': '0' }, 'later'));
+  const revision = await project.deploy([trigger, shape, create({ retry }), reply]);
+  const run = await project.send(revision, order);
+  expect(await project.ended(run)).toMatchObject({
+    phase: 'Failed',
+    message: expect.stringMatching(/^node create: UpstreamError: .* answered POST with status 503: later$/),
+  });
+  const prefix = `${project.uid}/${run}/create`;
+  expect(target.seen.map(({ headers }) => headers['idempotency-key'])).toEqual([
+    `${prefix}/1`,
+    `${prefix}/2`,
+  ]);
+});
+
+test('a host that is not admitted fails the node once, whatever its retries', async () => {
+  const url = "http://{{ $('trigger').data_content.host }}/";
+  const revision = await project.deploy([trigger, shape, create({ retry }, { url }), reply]);
+  const state = await project.ended(await project.send(revision, { ...order, host: '169.254.169.254' }));
+  expect(state.nodes.find(({ id }) => id === 'create')).toMatchObject({
+    phase: 'Failed',
+    attempts: 1,
+    reason: 'AddressForbidden',
+    message: expect.stringMatching(/^169\.254\.169\.254 is a link-local address, .* runner\.egress\.allow$/),
+  });
+});

@@ -14,6 +14,7 @@ import { createGatewayView } from './gateways/view.ts';
 import { serveHealth } from './health.ts';
 import { createMetrics } from './metrics.ts';
 import { createPacer } from './pacer.ts';
+import { keepStore } from './store/keep.ts';
 import { createProjectStore } from './store/projects.ts';
 import { createSeedSource } from './store/source.ts';
 import { ensureStoreSecret, readOperatorPassword } from './store/secret.ts';
@@ -70,7 +71,7 @@ export async function runOperator(options: OperatorOptions): Promise<void> {
       metrics.leading(true);
       // Made only now: the queues of a replica that stands by would fill for nothing.
       controllers = createControllers(context, metrics);
-      await controllers.run(signal);
+      await Promise.all([controllers.run(signal), keepStore(context, signal)]);
       metrics.leading(false);
     });
   }

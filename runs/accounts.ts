@@ -18,7 +18,7 @@ const RUN_COMMANDS = [
   'zadd zrem zcard zscore zrange zrangebylex sadd srem sismember smembers',
   'lindex lrange lpop lpush ltrim rpush',
 ];
-const ADMIN_COMMANDS = ['scan acl|setuser acl|getuser acl|deluser acl|save'];
+const ADMIN_COMMANDS = ['scan info acl|setuser acl|getuser acl|deluser acl|users acl|save'];
 
 const rules = (keys: string, channels: string, commands: string[]) => [
   `~${keys}`,
@@ -59,6 +59,12 @@ export function hasPoolAccount(
   project: ProjectUid,
 ): Promise<boolean | Unavailable> {
   return orUnavailable(async () => (await conn.command('acl', 'getuser', poolAccount(project))) !== null);
+}
+
+/** The projects that have an account. Throws as the connection does. */
+export async function poolAccounts(conn: RunStoreConnection): Promise<ProjectUid[]> {
+  const users = (await conn.command('acl', 'users')) as string[];
+  return users.filter((name) => name.startsWith(POOL_PREFIX)).map((name) => name.slice(POOL_PREFIX.length));
 }
 
 /** Removes the account and ends its connections. */

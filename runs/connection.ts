@@ -48,7 +48,7 @@ class Refusal extends Error {
 
   constructor(answer: string) {
     // The server quotes what it was sent. What an account may not do it quotes too, but that is the name of a command only.
-    super(answer.startsWith('NOPERM') ? answer : answer.replaceAll(/'[^']*'?/g, "'…'"));
+    super(answer.startsWith('NOPERM') ? answer : answer.replace(/(?<=^|[\s(:=])'.*$/s, '…'));
   }
 }
 

@@ -52,6 +52,16 @@ export function keysOf(project: ProjectUid): ProjectKeys {
   return keys;
 }
 
+/** The project that a key belongs to, if it is one of the run store's. */
+export function projectOfKey(key: string): ProjectUid | undefined {
+  return /^wl:\{([^}]+)\}:/.exec(key)?.[1];
+}
+
+/** The uid of the workflow that a key is about: its limits and totals. */
+export function workflowOfKey(key: string): string | undefined {
+  return /^wl:\{[^}]+\}:wf:(.+)$/.exec(key)?.[1];
+}
+
 function makeKeys(project: ProjectUid): ProjectKeys {
   // A brace would end the hash tag, a star would widen an account's pattern.
   if (!/^[A-Za-z0-9-]{1,64}$/.test(project))

@@ -31,14 +31,14 @@ export type RecordedRun = Omit<RunHead, 'dedupeHash' | 'bodyHash'> & {
   reply?: Reply;
 };
 
+const ARGS =
+  'token uid run_id accepted size head input body_hash epoch sequence timeout started deadline object reply';
+
 /** Fields and values of the nodes follow the named arguments. */
 const RESTORE = defineScript({
   flags: 'drains',
   keys: ['meta', 'q', 'held', 'live', 'wf', 'runs', 'run', 'dk'],
-  args: [
-    ...['token', 'uid', 'run_id', 'accepted', 'size', 'head', 'input', 'body_hash'],
-    ...['epoch', 'sequence', 'timeout', 'started', 'deadline', 'object', 'reply'],
-  ],
+  args: ARGS.split(' '),
   body: `
     local project = redis.call('HMGET', meta, 'id', 'seeding', 'opened', 'v', 'bytes')
     if project[1] then
@@ -115,9 +115,22 @@ function argsOf(recorded: RecordedRun, token: string): (string | number)[] {
     RUN_OVERHEAD_BYTES,
   );
   return [
-    ...[token, workflowUid, run, `${acceptedAt}000`, size, head, input, dedupe?.body ?? ''],
-    ...[recorded.epoch, recorded.sequence, recorded.timeoutMs, startedAt ?? '', deadlineAt ?? ''],
-    ...[recorded.uid, replyText, ...nodes],
+    token,
+    workflowUid,
+    run,
+    `${acceptedAt}000`,
+    size,
+    head,
+    input,
+    dedupe?.body ?? '',
+    recorded.epoch,
+    recorded.sequence,
+    recorded.timeoutMs,
+    startedAt ?? '',
+    deadlineAt ?? '',
+    recorded.uid,
+    replyText,
+    ...nodes,
   ];
 }
 

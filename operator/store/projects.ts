@@ -98,20 +98,11 @@ export function createProjectStore(conn: RunStoreConnection, source: SeedSource)
     return result;
   }
 
-  /** True when nothing of the workflow is left. */
-  async function drop(project: ProjectUid, workflowUid: string): Promise<boolean> {
-    const live = await liveRuns(conn, project, workflowUid);
-    if (!Array.isArray(live)) return false;
-    const ends = await Promise.all(live.map((run) => cancelRun(conn, project, run)));
-    if (ends.some(({ outcome }) => outcome === 'requested' || outcome === 'unavailable')) return false;
-    return (await dropWorkflow(conn, project, workflowUid)).outcome === 'done';
-  }
-
   async function dropGoing(project: ProjectUid): Promise<void> {
     const workflows = going.get(project) ?? new Set();
     for (const uid of workflows) {
       projects.get(project)?.put.delete(uid);
-      if (await drop(project, uid)) workflows.delete(uid);
+      if (await drop(conn, project, uid)) workflows.delete(uid);
     }
     if (workflows.size === 0) going.delete(project);
   }
@@ -140,4 +131,13 @@ export function createProjectStore(conn: RunStoreConnection, source: SeedSource)
       going.delete(project);
     },
   };
+}
+
+/** Cancels the runs of a workflow and forgets it. True when nothing of it is left. */
+async function drop(conn: RunStoreConnection, project: ProjectUid, workflowUid: string): Promise<boolean> {
+  const live = await liveRuns(conn, project, workflowUid);
+  if (!Array.isArray(live)) return false;
+  const ends = await Promise.all(live.map((run) => cancelRun(conn, project, run)));
+  if (ends.some(({ outcome }) => outcome === 'requested' || outcome === 'unavailable')) return false;
+  return (await dropWorkflow(conn, project, workflowUid)).outcome === 'done';
 }

@@ -62,13 +62,12 @@ function endOf(ending: Omit<RunEnding, 'isRepeatable'>, revision: NamedRevision 
   return { kind: 'end', ending: { ...ending, isRepeatable } };
 }
 
-function recordedRun(run: WorkflowRun, workflowUid: string, { name, revision }: NamedRevision): RecordedRun {
+function recordedRun(run: WorkflowRun, workflowUid: string, named: NamedRevision): RecordedRun {
   const { metadata, spec, status = {} } = run;
+  const { name, revision } = named;
   const { uid = '' } = metadata;
   const isRecord = metadata.annotations?.[ANNOTATION.recorded] !== undefined;
-  const nodes = (status.nodes ?? []).map((node) => nodeOf(node, revision));
   const reply = replyOf(run, revision);
-  const startedAt = timeOf(status.startTime);
   return {
     run: metadata.name,
     uid,
@@ -84,13 +83,23 @@ function recordedRun(run: WorkflowRun, workflowUid: string, { name, revision }: 
     input: inputOf(run, revision),
     epoch: status.epoch ?? 0,
     sequence: status.sequence ?? 0,
+    ...timesOf(run, revision),
+    nodes: (status.nodes ?? []).map((node) => nodeOf(node, revision)),
+    ...(reply && { reply }),
+  };
+}
+
+type Times = Pick<RecordedRun, 'acceptedAt' | 'startedAt' | 'timeoutMs' | 'deadlineAt'>;
+
+function timesOf(run: WorkflowRun, { timeoutMs }: Revision): Times {
+  const { status = {}, metadata } = run;
+  const startedAt = timeOf(status.startTime);
+  return {
     acceptedAt: timeOf(status.acceptedTime) ?? timeOf(metadata.creationTimestamp) ?? 0,
-    timeoutMs: revision.timeoutMs,
+    timeoutMs,
     ...(startedAt !== undefined && { startedAt }),
     // How long it waited, which takes nothing of its time, is not recorded: then its time begins anew.
-    ...(startedAt !== undefined && !hasWaited(run) && { deadlineAt: startedAt + revision.timeoutMs }),
-    nodes,
-    ...(reply && { reply }),
+    ...(startedAt !== undefined && !hasWaited(run) && { deadlineAt: startedAt + timeoutMs }),
   };
 }
 

@@ -267,7 +267,8 @@ test('runs of a workflow without a route are put back, too', async () => {
   await stage.client.delete(webhookRoutes, { namespace, name: 'orders' });
   await wipe();
   stage.startOperator();
-  await pollUntil('the run', async () => (await inStore('begun')) !== undefined, SOON);
+  await opened();
+  expect(await inStore('begun')).toMatchObject({ phase: 'Pending' });
 });
 
 test('a namespace that is new has lost nothing', async () => {

@@ -28,6 +28,11 @@ afterAll(() => store.stop());
 
 const damaged = { outcome: 'unavailable', why: 'damaged' };
 
+/** What an outcome says, without what it brings. */
+function brief(outcome: { outcome: string; why?: string }) {
+  return { outcome: outcome.outcome, ...(outcome.why !== undefined && { why: outcome.why }) };
+}
+
 function loggedText(error: unknown): string {
   const lines: string[] = [];
   const sink = new Writable({
@@ -91,14 +96,14 @@ test.each(['meta', 'q', 'claims', 'beats', 'cancels', 'out', 'wf', 'run', 'ev', 
     const key = keysOfOne(project, run)[name] ?? '';
     await withDamaged(key, async () => {
       const outcome = await claimRuns(conn, { project, runner: 'runner-1', max: 1 });
-      if (outcome.outcome !== 'claimed') expect(outcome).toMatchObject(damaged);
+      expect([{ outcome: 'claimed' }, damaged]).toContainEqual(expect.objectContaining(brief(outcome)));
     });
     // What a runner does when the answer to its claim was lost.
     await handBackAll(conn, { project, runner: 'runner-1' });
     const ref = await claimedOne(conn, project);
     await withDamaged(key, async () => {
       const outcome = await finish(conn, ref, { phase: 'Succeeded' });
-      if (outcome.outcome !== 'done') expect(outcome).toMatchObject(damaged);
+      expect([{ outcome: 'done' }, damaged]).toContainEqual(expect.objectContaining(brief(outcome)));
     });
     const again = await finish(conn, ref, { phase: 'Succeeded' });
     expect(['done', 'fenced']).toContain(again.outcome);

@@ -1,0 +1,107 @@
+/** What nobody told the operator of, because it did not run: it finds out, and the run store keeps nothing of it. */
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { stringify } from 'yaml';
+import { webhookRoutes, workflows } from '../../../operator/resources.ts';
+import { ensurePoolAccount, hasPoolAccount } from '../../../runs/accounts.ts';
+import { keysOf } from '../../../runs/keys.ts';
+import { closeProject, liveRuns, openProject, setQuota } from '../../../runs/project.ts';
+import { readUse } from '../../../runs/memory.ts';
+import { submit } from '../../../runs/submit.ts';
+import { startOperatorStage, type OperatorStage } from '../../support/operatorStage.ts';
+import { accepted, submissionOf } from '../../support/runStore.ts';
+
+const WITHIN = { timeout: 15_000, interval: 50 };
+const GONE = '6f1d3d0e-0000-4000-8000-000000000000';
+
+let stage: OperatorStage;
+let namespace: string;
+let uid: string;
+
+beforeAll(async () => {
+  stage = await startOperatorStage();
+}, 600_000);
+
+afterAll(() => stage?.stop());
+
+beforeEach(async () => {
+  stage.startOperator();
+  ({ namespace, uid } = await stage.createProject());
+});
+
+async function applyWorkflow(name: string): Promise<string> {
+  const object = { apiVersion: 'windlass.dev/v1alpha1', kind: 'Workflow', metadata: { name } };
+  const nodes = [{ id: 'trigger', manual: {} }];
+  await stage.apply(namespace, stringify({ ...object, spec: { active: true, nodes } }));
+  const { metadata } = await stage.waitFor(namespace, name, { type: 'Ready', status: 'True' });
+  return metadata.uid ?? '';
+}
+
+const keys = (project: string) => stage.redisCommand('keys', `wl:{${project}}:*`);
+
+test('keys and account of a namespace that was deleted while no operator ran are removed, and no others', async () => {
+  const workflowUid = await applyWorkflow('kept');
+  const kept = await accepted(stage.conn, submissionOf(uid, { workflow: 'kept', workflowUid }));
+  await stage.stopOperator();
+  await openProject(stage.conn, GONE);
+  await accepted(stage.conn, submissionOf(GONE, { dedupeKey: 'a' }));
+  await ensurePoolAccount(stage.conn, GONE, 'a'.repeat(64));
+  stage.startOperator();
+  await expect.poll(() => keys(GONE), WITHIN).toEqual(['']);
+  expect(await hasPoolAccount(stage.conn, GONE)).toBe(false);
+  expect(await hasPoolAccount(stage.conn, uid)).toBe(true);
+  expect(await liveRuns(stage.conn, uid, workflowUid)).toEqual([kept]);
+});
+
+test('what was left of a namespace whose removal broke off goes, too', async () => {
+  await stage.stopOperator();
+  await openProject(stage.conn, GONE);
+  await accepted(stage.conn, submissionOf(GONE));
+  await stage.conn.command('unlink', keysOf(GONE).meta);
+  stage.startOperator();
+  await expect.poll(() => keys(GONE), WITHIN).toEqual(['']);
+});
+
+test('runs of a workflow that was deleted with its route while no operator ran are cancelled, and it is forgotten', async () => {
+  const workflowUid = await applyWorkflow('gone');
+  await accepted(stage.conn, submissionOf(uid, { workflow: 'gone', workflowUid }));
+  await stage.stopOperator();
+  await stage.client.delete(workflows, { namespace, name: 'gone' });
+  await stage.client.delete(webhookRoutes, { namespace, name: 'gone' });
+  stage.startOperator();
+  await expect.poll(() => liveRuns(stage.conn, uid, workflowUid), WITHIN).toEqual([]);
+  await expect.poll(() => keys(uid), WITHIN).not.toContain(keysOf(uid).wf(workflowUid));
+});
+
+test('nothing is accepted for a project that was closed, and nothing of it comes back', async () => {
+  await openProject(stage.conn, GONE);
+  await closeProject(stage.conn, GONE);
+  const outcomes = [await submit(stage.conn, submissionOf(GONE)), await setQuota(stage.conn, GONE, 1)];
+  for (const outcome of outcomes) expect(outcome).toMatchObject({ outcome: 'unavailable', why: 'no-store' });
+  expect(await keys(GONE)).toEqual(['']);
+});
+
+test('the quota of a project follows the memory of the run store, and a flood of events leaves room for others', async () => {
+  const workflowUid = await applyWorkflow('flood');
+  const quota = async () => {
+    const use = await readUse(stage.conn, uid);
+    return use && 'quota' in use ? use.quota : undefined;
+  };
+  await expect.poll(quota, WITHIN).toBe(256 * 1024 * 1024);
+  await stage.redisCommand('config', 'set', 'maxmemory', String(50 * 1024 * 1024));
+  await expect.poll(quota, WITHIN).toBeLessThan(15 * 1024 * 1024);
+  const input = JSON.stringify({ text_content: 'x'.repeat(100_000), data_content: null });
+  const flood = async () => {
+    for (let count = 0; count < 60; count += 1) {
+      const outcome = await submit(stage.conn, submissionOf(uid, { workflow: 'flood', workflowUid, input }));
+      if (outcome.outcome !== 'accepted') return outcome;
+    }
+    return 'more was accepted';
+  };
+  await expect
+    .poll(flood, { timeout: 60_000, interval: 10 })
+    .toMatchObject({ outcome: 'unavailable', why: 'full' });
+  const used = await stage.redisCommand('info', 'memory');
+  const bytes = Number(used.find((line) => line.startsWith('used_memory:'))?.split(':')[1]);
+  expect(bytes).toBeLessThan(0.7 * 50 * 1024 * 1024);
+  expect(Number(await quota())).toBeGreaterThan(0);
+}, 90_000);

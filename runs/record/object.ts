@@ -21,8 +21,10 @@ import { RECORD_LIMITS, storedBytes, toRecord, type RecordLimits } from './recor
 
 const runObjects = namespacedResource<WorkflowRun>(GROUP, VERSION, WORKFLOW_RUN.kind, WORKFLOW_RUN.plural);
 
-/** What the input of an object that somebody else made may take before outputs have to give way to it. */
-const INPUT_BYTES = RECORD_LIMITS.maxOutputBytes;
+/** The most that an object takes, and of it what neither inputs nor outputs nor messages of nodes are. */
+const OBJECT_BYTES = 2 ** 20;
+const REST_BYTES = 128 * 1024;
+const LEAST_MESSAGE_BYTES = 8 * 1024;
 /** Of the recorder's own; its back-off does the rest. */
 const CALL = { retries: 1, timeoutMs: 10_000 };
 
@@ -80,10 +82,17 @@ export async function writeStatus(
   }
 }
 
-/** An object that somebody else made holds its input whole: what it takes, outputs cannot have. */
+/** An object that somebody else made holds its input whole: what it takes, outputs and messages cannot have. */
 function limitsOf({ recordUid, input }: RunState): RecordLimits {
-  const excess = recordUid === undefined ? 0 : Math.max(0, storedBytes(input) - INPUT_BYTES);
-  return { ...RECORD_LIMITS, maxTotalBytes: Math.max(0, RECORD_LIMITS.maxTotalBytes - excess) };
+  if (recordUid === undefined || input === '') return RECORD_LIMITS;
+  const { maxOutputBytes, maxTotalBytes, maxMessageBytes } = RECORD_LIMITS;
+  const room = Math.max(0, OBJECT_BYTES - REST_BYTES - storedBytes(JSON.parse(input)));
+  const messages = Math.min(maxMessageBytes, Math.max(LEAST_MESSAGE_BYTES, room / 4));
+  return {
+    maxOutputBytes,
+    maxMessageBytes: messages,
+    maxTotalBytes: Math.min(maxTotalBytes, Math.max(0, room - messages)),
+  };
 }
 
 /** A JSON patch, because it is stored as it is sent: a merge patch would drop the nulls inside what nodes produced. */

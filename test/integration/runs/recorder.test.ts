@@ -98,7 +98,8 @@ const gone = (run: string) =>
 const finished = (ref: ClaimRef, phase: 'Succeeded' | 'Failed' = 'Succeeded') =>
   advance(store.conn, ref, { end: { phase, ...(phase === 'Failed' && { reason: 'Timeout' }) } });
 
-const warnings = (run: string) => log.entries.filter(({ fields }) => (fields as { run?: string }).run === run);
+const warnings = (run: string) =>
+  log.entries.filter(({ fields }) => (fields as { run?: string }).run === run);
 
 async function ran(phase: 'Succeeded' | 'Failed' = 'Succeeded'): Promise<string> {
   const run = await accepted(store.conn, submissionOf(project));

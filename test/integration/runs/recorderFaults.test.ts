@@ -1,0 +1,255 @@
+/** Recording when something goes wrong: one run that is refused, an API server that is away, a recorder that is killed. */
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { WORKFLOW_RUN, type WorkflowRun } from '../../../api/kinds.ts';
+import { createClient, type KubeClient } from '../../../kube/client.ts';
+import { namespacedResource, namespaces } from '../../../kube/resource.ts';
+import { advance } from '../../../runs/advance.ts';
+import { keysOf } from '../../../runs/keys.ts';
+import { dropWorkflow, setWorkflowLimits } from '../../../runs/project.ts';
+import { readSummary } from '../../../runs/read.ts';
+import { beginCreate, recorded } from '../../../runs/record/backlog.ts';
+import { createObject, writeStatus, type RecordTarget } from '../../../runs/record/object.ts';
+import { storedBytes } from '../../../runs/record/record.ts';
+import { createRecorder } from '../../../runs/record/recorder.ts';
+import { createSurplusTrimmer } from '../../../runs/record/surplus.ts';
+import { startApiServer, type ApiServer } from '../../support/apiserver.ts';
+import { createCollectedLog, type CollectedLog } from '../../support/collectedLog.ts';
+import { installCrds } from '../../support/crds.ts';
+import { startKubeApiFaults, type KubeApiFaults } from '../../support/kubeApiFaults.ts';
+import {
+  accepted,
+  claimed,
+  claimedOne,
+  newProject,
+  refOf,
+  startRunStore,
+  stateOf,
+  submissionOf,
+  succeededNode,
+  type TestStore,
+} from '../../support/runStore.ts';
+
+const runObjects = namespacedResource<WorkflowRun>(
+  'windlass.dev',
+  'v1alpha1',
+  WORKFLOW_RUN.kind,
+  WORKFLOW_RUN.plural,
+);
+const SOON = { timeout: 20_000, interval: 25 };
+
+let server: ApiServer;
+let faults: KubeApiFaults;
+let kube: KubeClient;
+let recording: KubeClient;
+let store: TestStore;
+let project: string;
+let target: RecordTarget;
+let stop: AbortController;
+let ended: Promise<void>[];
+let log: CollectedLog;
+
+beforeAll(async () => {
+  server = await startApiServer();
+  kube = createClient(server.connection);
+  await installCrds(kube);
+  faults = await startKubeApiFaults(server.connection);
+  recording = createClient(faults.connection);
+  store = await startRunStore({ appendfsync: 'no' });
+}, 600_000);
+afterAll(async () => {
+  await store?.stop();
+  await recording?.close();
+  await kube?.close();
+  await faults?.stop();
+  await server?.stop();
+});
+beforeEach(async () => {
+  project = await newProject(store.conn);
+  target = { kube: recording, namespace: project, store: 'store-1' };
+  await kube.create(namespaces, { metadata: { name: project } });
+  stop = new AbortController();
+  ended = [];
+  log = createCollectedLog();
+});
+afterEach(async () => {
+  stop.abort();
+  await Promise.all(ended);
+});
+
+function startRecorder(): void {
+  const recorder = createRecorder({ conn: store.conn, kube: recording, project, namespace: project, log });
+  ended.push(recorder.run(stop.signal));
+}
+
+const objectOf = (run: string) => kube.find(runObjects, { namespace: project, name: run });
+const phaseOf = async (run: string) => (await objectOf(run))?.status?.phase;
+const waiting = () => store.conn.command('zcard', keysOf(project).out);
+const keep = (succeeded: number) =>
+  setWorkflowLimits(store.conn, project, {
+    workflowUid: 'uid-orders',
+    policy: 'Queue',
+    deadlineMs: 60_000,
+    history: { succeeded, failed: succeeded },
+  });
+
+async function ran(): Promise<string> {
+  const run = await accepted(store.conn, submissionOf(project));
+  await advance(store.conn, await claimedOne(store.conn, project), { end: { phase: 'Succeeded' } });
+  return run;
+}
+
+const invalid = { status: 422, body: { reason: 'Invalid', message: 'spec: no' } };
+
+test('a run that the API server refuses is put aside, is kept, and holds up no other', async () => {
+  const refused = await ran();
+  const mend = faults.always(({ method, path }) => method === 'PATCH' && path.includes(refused), invalid);
+  startRecorder();
+  await expect.poll(() => log.messages('error'), SOON).toContain('a run cannot be recorded, it is put aside');
+  const others = [await ran(), await ran(), await ran()];
+  for (const run of others) await expect.poll(() => phaseOf(run), SOON).toBe('Succeeded');
+  expect(log.messages('warn')).toEqual([]);
+  expect(await phaseOf(refused)).toBeUndefined();
+  mend();
+  await expect.poll(() => phaseOf(refused), SOON).toBe('Succeeded');
+});
+
+test('of a run whose nodes the API server refuses the end is recorded all the same', async () => {
+  const run = await accepted(store.conn, submissionOf(project));
+  const ref = await claimedOne(store.conn, project);
+  const tooMany = Array.from({ length: 101 }, (_, index) => succeededNode(`node_${index}`));
+  await advance(store.conn, ref, { checkpoints: tooMany, end: { phase: 'Failed', reason: 'Timeout' } });
+  startRecorder();
+  await expect
+    .poll(() => objectOf(run), SOON)
+    .toMatchObject({ status: { phase: 'Failed', reason: 'Timeout' } });
+  expect(log.messages('error')).toEqual(['the API server refuses what the nodes of a run produced']);
+});
+
+test('an API server that refuses one run after the other is left alone for a while', async () => {
+  for (let count = 0; count < 10; count += 1) await ran();
+  const forbidden = { status: 403, body: { reason: 'Forbidden', message: 'exceeded quota' } };
+  const mend = faults.always(({ method, path }) => method === 'POST' && path.includes(project), forbidden);
+  startRecorder();
+  await expect.poll(() => log.messages('warn'), SOON).toContain('runs cannot be recorded now');
+  mend();
+  await expect.poll(waiting, SOON).toBe(0);
+  expect((await kube.list(runObjects, { namespace: project })).items).toHaveLength(10);
+});
+
+test('while the API server is away it is the newest runs that are kept', async () => {
+  await keep(5);
+  const back = faults.always(() => true, 'reset');
+  startRecorder();
+  const first = await ran();
+  await expect.poll(() => log.messages('warn'), SOON).not.toEqual([]);
+  const runs: string[] = [];
+  const begin = performance.now();
+  while (performance.now() - begin < 4_000) runs.push(await ran());
+  await expect.poll(waiting, SOON).toBeLessThan(8);
+  back();
+  for (const run of [first, ...runs.slice(-4)]) await expect.poll(() => phaseOf(run), SOON).toBe('Succeeded');
+  const { items } = await kube.list(runObjects, { namespace: project });
+  expect(items.length).toBeLessThan(10);
+});
+
+test('a recorder that was killed after it made the object is followed by one that ends the same record', async () => {
+  await keep(0);
+  const run = await ran();
+  const state = await stateOf(store.conn, project, run);
+  const id = await store.conn.command('hget', keysOf(project).meta, 'id');
+  expect(await beginCreate(store.conn, state)).toBe(true);
+  const uid = await createObject({ ...target, store: String(id) }, state);
+  // What has an object is no surplus, however many wait.
+  const other = await ran();
+  const trimmer = createSurplusTrimmer(store.conn, project);
+  await expect.poll(() => trimmer.trim(), SOON).toBe(1);
+  expect(await readSummary(store.conn, project, 'uid-orders', other)).toMatchObject({ run: other });
+  startRecorder();
+  await expect
+    .poll(() => objectOf(run), SOON)
+    .toMatchObject({ metadata: { uid }, status: { phase: 'Succeeded' } });
+  expect((await kube.list(runObjects, { namespace: project })).items).toHaveLength(1);
+});
+
+test('what is written late changes nothing, and another object of the same name is left alone', async () => {
+  const run = await accepted(store.conn, submissionOf(project));
+  const ref = await claimedOne(store.conn, project);
+  const early = await stateOf(store.conn, project, run);
+  await advance(store.conn, ref, { end: { phase: 'Succeeded' } });
+  const late = await stateOf(store.conn, project, run);
+  const uid = (await createObject(target, early)) ?? '';
+  expect(await writeStatus(target, late, uid, [])).toBe('written');
+  expect(await writeStatus(target, early, uid, [])).toBe('newer');
+  expect(await writeStatus(target, { ...late, phase: 'Failed' }, uid, [])).toBe('newer');
+  expect(
+    await writeStatus(target, { ...late, sequence: late.sequence + 5, phase: 'Cancelled' }, uid, []),
+  ).toBe('newer');
+  expect(await phaseOf(run)).toBe('Succeeded');
+  await kube.delete(runObjects, { namespace: project, name: run });
+  expect(await createObject(target, early)).not.toBe(uid);
+  expect(await writeStatus(target, late, uid, [])).toBe('gone');
+  expect(await phaseOf(run)).toBeUndefined();
+});
+
+test.each([
+  ['<', 'text that the API server writes as escapes'],
+  ['\u0001', 'control characters'],
+  ['€', 'text of several bytes'],
+])('a run full of %j (%s) is recorded below 1 MiB, whoever made its object', async (piece) => {
+  const input = JSON.stringify({ text_content: piece.repeat(130_000), data_content: null });
+  const made = await kube.create(runObjects, {
+    metadata: { namespace: project, name: 'by-hand' },
+    spec: { workflow: 'orders', input: { text_content: 'x'.repeat(900_000) } },
+  });
+  const byHand = {
+    run: 'by-hand',
+    recordUid: made.metadata.uid ?? '',
+    input: JSON.stringify(made.spec.input),
+  };
+  await accepted(store.conn, submissionOf(project, { input }));
+  await accepted(store.conn, submissionOf(project, byHand));
+  const text = piece.repeat(80_000);
+  for (const claim of await claimed(store.conn, project)) {
+    for (let count = 0; count < 12; count += 1) {
+      const node = {
+        ...succeededNode(`node_${count}`, text),
+        phase: 'Failed' as const,
+        message: text.slice(0, 5_000),
+      };
+      await advance(store.conn, refOf(claim), { checkpoints: [node] });
+    }
+    await advance(store.conn, refOf(claim), { end: { phase: 'Failed', message: text.slice(0, 5_000) } });
+  }
+  startRecorder();
+  await expect.poll(waiting, SOON).toBe(0);
+  const { items } = await kube.list(runObjects, { namespace: project });
+  expect(items.map(({ status }) => status?.nodes?.length)).toEqual([12, 12]);
+  for (const object of items) expect(storedBytes(object)).toBeLessThan(2 ** 20);
+  expect(items.filter(({ spec }) => spec.inputTruncated)).toHaveLength(1);
+  expect(log.entries).toEqual([]);
+});
+
+test('what is recorded of a workflow that was dropped leaves no key behind', async () => {
+  const { conn } = store;
+  await accepted(conn, submissionOf(project, { dedupeKey: 'delivery-1' }));
+  const ref = await claimedOne(conn, project);
+  await advance(conn, ref, { end: { phase: 'Succeeded' } });
+  const state = await stateOf(conn, project, ref.run);
+  const keys = keysOf(project);
+  const own = [
+    ...[keys.wf, keys.runs, keys.done, keys.lines].map((key) => key('uid-orders')),
+    keys.dk('uid-orders', state.dedupeHash ?? ''),
+  ];
+  await dropWorkflow(conn, project, 'uid-orders');
+  await conn.command('unlink', keys.dk('uid-orders', state.dedupeHash ?? ''));
+  expect(await recorded(conn, state, 'written')).toBe('recorded');
+  expect(await conn.command('exists', ...own)).toBe(0);
+});
+
+test('what is recorded of a project that was closed leaves no key behind', async () => {
+  const { conn } = store;
+  const state = await stateOf(conn, project, await ran());
+  await conn.command('unlink', keysOf(project).meta);
+  expect(await recorded(conn, state, 'written')).toMatchObject({ outcome: 'unavailable', why: 'no-store' });
+  expect(await conn.command('exists', keysOf(project).meta)).toBe(0);
+});

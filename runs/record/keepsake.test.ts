@@ -19,6 +19,11 @@ test.each([
   ['of a test run without one', '', false],
   ['has headers', '{"text_content":"","data_content":{},"headers":{"x-a":"b"}}', true],
   ['is too large', JSON.stringify({ text_content: 'x'.repeat(70_000), data_content: null }), true],
+  [
+    'is too large as the API server writes it',
+    JSON.stringify({ text_content: '<'.repeat(20_000), data_content: null }),
+    true,
+  ],
 ])('an input that %s', (_what, input, isPartial) => {
   expect(ANNOTATION.partialInput in keepsake({ input })).toBe(isPartial);
 });

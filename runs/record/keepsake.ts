@@ -4,7 +4,7 @@
  */
 import { ANNOTATION } from '../../api/group.ts';
 import type { RunState } from '../types.ts';
-import type { RecordLimits } from './record.ts';
+import { storedBytes, type RecordLimits } from './record.ts';
 
 /** What an event is known by: the hash of its key, and the hash of its body where that is known. */
 export type DedupeMark = { hash: string; body: string };
@@ -29,7 +29,8 @@ export function dedupeMarkOf(annotations: Record<string, string> | undefined): D
 
 function isPartial(input: string, maxBytes: number): boolean {
   if (input === '') return false;
-  if (Buffer.byteLength(input) > maxBytes) return true;
-  const { text_content: _text, data_content: _data, ...rest } = JSON.parse(input) as Record<string, unknown>;
-  return Object.keys(rest).length > 0;
+  const { text_content, data_content, ...rest } = JSON.parse(input) as Record<string, unknown>;
+  return (
+    Object.keys(rest).length > 0 || storedBytes(text_content ?? '') + storedBytes(data_content) > maxBytes
+  );
 }

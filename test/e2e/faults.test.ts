@@ -1,8 +1,16 @@
-/** What happens to runs when the programs under them are killed. */
-import { readFile, readdir } from 'node:fs/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+/** What happens to events and runs when the programs under them are killed, restarted or away. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { doFaults } from '../faults/faultRun.ts';
+import { underLoad, type FaultRun } from '../faults/load.ts';
+import { doOutages } from '../faults/outage.ts';
+import { KILLS, planFaults } from '../faults/plan.ts';
+import { offendersOf } from '../faults/report.ts';
+import { runRolling } from '../faults/rolling.ts';
+import { openStage, type Stage } from '../faults/stage.ts';
+import { takeOver, TAKEOVERS } from '../faults/takeover.ts';
+import { targetsOf } from '../faults/workflows.ts';
 import { callerToken, liveEvents } from '../support/gateway.ts';
-import { waitForReady, windlassNamespace } from '../support/install.ts';
+import { waitForReady } from '../support/install.ts';
 import { pollUntil } from '../support/poll.ts';
 import {
   apply,
@@ -16,7 +24,6 @@ import {
   recordedRuns,
   removeProject,
   runInPhase,
-  workflowOf,
 } from './environment.ts';
 
 let project: string;
@@ -99,66 +106,50 @@ test.each([
   },
 );
 
-test('a Redis that is killed loses nothing that was answered with 2xx', async () => {
-  const history = { history: { succeeded: 1000 } };
-  await apply(project, workflowOf('steady', [{ id: 'trigger', webhook: { path: 'in' } }], history));
-  await waitForReady(cluster, 'steady', project);
-  const accepted = new Set<string>();
-  const statuses = new Map<number, number>();
-  const sending = new AbortController();
-  const sender = async () => {
-    while (!sending.signal.aborted) {
-      const answer = await postWebhook(project, 'steady', 'in', {});
-      statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
-      if (answer.status === 200) accepted.add((JSON.parse(answer.text) as { run: string }).run);
-      await new Promise((resolve) => setTimeout(resolve, 80));
-    }
-  };
-  const senders = Promise.all([sender(), sender()]);
-  await pollUntil('fifty accepted events', () => accepted.size >= 50, { timeoutMs: 60_000 });
-  process.kill(await redisProcess(), 'SIGKILL');
-  await pollUntil('a refusal while Redis is away', () => statuses.has(503), { timeoutMs: 30_000 });
-  const beforeReturn = accepted.size;
-  await pollUntil('fifty more after its return', () => accepted.size >= beforeReturn + 50, {
-    timeoutMs: 90_000,
-  });
-  sending.abort();
-  await senders;
+const tell = (line: string) => console.log(`faults: ${line}`);
 
-  expect(new Set(statuses.keys())).toEqual(new Set([200, 503]));
-  await pollUntil(
-    'the success of every accepted event',
-    async () => {
-      const runs = await recordedRuns(project);
-      const phases = new Map(runs.map(({ metadata, status }) => [metadata.name, status?.phase]));
-      const open = [...accepted].filter((name) => phases.get(name) !== 'Succeeded');
-      if (open.length === 0) return true;
-      const states = open.map((name) => `${name} ${phases.get(name) ?? 'has no record'}`);
-      throw new Error(`${open.length} of ${accepted.size} are open: ${states.join(', ')}`);
-    },
-    { timeoutMs: 60_000, everyMs: 1_000 },
-  );
+/** Everything that is known of what broke a promise, or why the run does not count; nothing where all is well. */
+const faultsOf = ({ violations, evidence, invalid }: FaultRun): string =>
+  violations.length === 0 ? (invalid ?? '') : JSON.stringify(offendersOf(violations, evidence), undefined, 2);
+
+describe('under fire', () => {
+  let stage: Stage;
+  beforeAll(async () => {
+    stage = await openStage(cluster);
+  });
+  afterAll(() => stage.remove());
+
+  test('of 1,000 events at 50/s nothing is lost, done twice or changed, whatever is killed or away', async () => {
+    const targets = targetsOf(gateway.publicURL, stage.project);
+    const plan = planFaults({ seed: 1, kinds: KILLS, perKind: 1 });
+    const run = await underLoad({ stage, targets, rate: 50, tell }, async (load) => {
+      const invalid = await doFaults(load, { plan, events: 1_000, minutes: 5, storm: false });
+      return invalid ?? doOutages(load, 15);
+    });
+    expect(faultsOf(run)).toBe('');
+    expect(run.evidence.faults.map(({ kind }) => kind)).toEqual(expect.arrayContaining([...KILLS]));
+    expect(run.evidence.events.length).toBeGreaterThanOrEqual(1_000);
+  }, 600_000);
 });
 
-/** The process of the chart's Redis, which is one of this machine: the cluster's node shares its kernel. */
-async function redisProcess(): Promise<number> {
-  const uid = await kube([
-    'get',
-    'pod',
-    '-n',
-    windlassNamespace,
-    'windlass-redis-0',
-    '-o',
-    'jsonpath={.metadata.uid}',
-  ]);
-  const inCgroup = uid.replaceAll('-', '_');
-  for (const entry of await readdir('/proc')) {
-    if (!/^\d+$/.test(entry)) continue;
-    const [name, cgroups] = await Promise.all(
-      ['comm', 'cgroup'].map((file) => readFile(`/proc/${entry}/${file}`, 'utf8').catch(() => '')),
-    );
-    const ours = cgroups?.includes(uid) || cgroups?.includes(inCgroup);
-    if (name?.startsWith('redis-server') && ours) return Number(entry);
-  }
-  throw new Error('the process of Redis was not found on this machine');
-}
+describe('in daily life', () => {
+  let stage: Stage;
+  beforeAll(async () => {
+    stage = await openStage(cluster);
+  });
+  afterAll(() => stage.remove());
+
+  test.each(TAKEOVERS)(
+    'after a %s of its leader, the operator is led by another within %i s',
+    async (how, most) => {
+      const { leaseSeconds, reconcileSeconds } = await takeOver(stage, how);
+      expect(leaseSeconds).toBeLessThanOrEqual(most);
+      expect(reconcileSeconds).toBeLessThanOrEqual(most);
+    },
+  );
+
+  test('while gateway, operator and runners are restarted, each of 1,500 requests at 100/s gets its 2xx', async () => {
+    const run = await runRolling({ stage, requests: 1_500, rate: 100, tell });
+    expect(faultsOf(run)).toBe('');
+  }, 300_000);
+});

@@ -1,11 +1,12 @@
 /**
- * Before the end-to-end tests: a cluster of their own with Windlass and two replicas of the gateway. It goes afterwards, unless
+ * Before the end-to-end tests: a cluster of their own with Windlass and two replicas of each program. It goes afterwards, unless
  * WINDLASS_KEEP=1 asks to keep it for the next time and for looking around.
  */
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { ensureCluster, type Cluster } from '../cluster/cluster.ts';
+import { REPLICATED } from '../faults/stage.ts';
 import { installWindlass, uninstallWindlass } from '../support/install.ts';
 import { createProgress } from '../support/progress.ts';
 
@@ -31,7 +32,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const cluster = await ensureCluster({ name: 'windlass-e2e', progress, audit: true });
   const remove = () => (cluster.provider === 'current' ? uninstallWindlass(cluster) : cluster.down());
   try {
-    await installWindlass(cluster, { progress, log: logFile, values: { gateway: { replicas: 2 } } });
+    await installWindlass(cluster, { progress, log: logFile, values: REPLICATED });
   } catch (error) {
     if (!keeps()) await remove();
     throw error;

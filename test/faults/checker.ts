@@ -16,7 +16,12 @@ export type ViolationKind =
   | 'failed'
   | 'refused-and-run'
   | 'wrong-answer'
-  | 'totals-differ';
+  | 'totals-differ'
+  | 'dropped'
+  | 'not-executed'
+  | 'not-recorded'
+  | 'bad-refusal'
+  | 'late-return';
 
 /** `event` and `run` say what to print in full; one of them is always there but for totals. */
 export type Violation = { kind: ViolationKind; message: string; event?: string; run?: string };

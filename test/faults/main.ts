@@ -8,21 +8,33 @@ import { createProgress, type Progress } from '../support/progress.ts';
 import { runFaults } from './faultRun.ts';
 import { keepLogs } from './logs.ts';
 import { kindsOf, planFaults } from './plan.ts';
-import { offendersOf, pageOf, reportOf, writeReport } from './report.ts';
+import type { FaultRun } from './load.ts';
+import { runOutages } from './outage.ts';
+import { offendersOf, pageOf, reportOf, writeReport, type ReportContext } from './report.ts';
+import { runRolling } from './rolling.ts';
 import { openStage, REPLICATED, type Stage } from './stage.ts';
+import { takeOver, TAKEOVERS } from './takeover.ts';
 
-const help = `usage: npm run test:faults [-- OPTIONS]
+const help = `usage: npm run test:faults [-- MODE] [OPTIONS]
 
 Starts a cluster, installs Windlass with two replicas of everything, sends events and does one fault after the other. Exits
 with 1 when a promise was broken, with 2 when the run does not count (the load before a fault was less than the rate).
 
+modes
+  (none)         faults, by a plan
+  rolling        restarts gateway, operator and runners again and again during --requests at 100 a second: none may be dropped
+  outage         --seconds without API server, then as long without Redis
+  takeover       the operator's leader crashes, then is asked to end: how long nobody leads
+
 options
   --events N     at least so many events (default: 1000)
-  --rate R       events a second (default: 50)
+  --rate R       events a second (default: 50; of rolling 100)
   --kills K      how often each kind of fault comes (default: 1)
   --minutes M    at most so long (default: 60)
   --seed S       of the plan (default: from the clock)
   --only WORDS   kinds of faults, such as kill, redis or freeze-gateway, with commas between them
+  --requests N   of rolling (default: 60000)
+  --seconds N    of outage (default: 60)
   --storm        the next fault comes before the one before is over
   --name NAME    which cluster (default: windlass-faults); it is removed at the end, unless --keep is given
   --report PATH  where PATH.json and PATH.md go (default: .windlass/faults/report)
@@ -37,7 +49,9 @@ const tell = (line: string) => console.log(`${new Date().toISOString().slice(11,
 
 const options = {
   events: { type: 'string', default: '1000' },
-  rate: { type: 'string', default: '50' },
+  rate: { type: 'string' },
+  requests: { type: 'string', default: '60000' },
+  seconds: { type: 'string', default: '60' },
   kills: { type: 'string', default: '1' },
   minutes: { type: 'string', default: '60' },
   seed: { type: 'string' },
@@ -51,27 +65,45 @@ const options = {
 
 type Settings = ReturnType<typeof parseArgs<{ options: typeof options }>>['values'];
 
-async function faults(stage: Stage, settings: Settings): Promise<number> {
-  const seed = number(settings.seed ?? String(Date.now() % 1_000_000));
-  const kinds = kindsOf(settings.only.split(',').filter(Boolean));
-  const plan = planFaults({ seed, kinds, perKind: number(settings.kills) });
-  const rate = number(settings.rate);
-  tell(`seed ${seed}: ${plan.length} faults of ${kinds.length} kinds, ${rate} events a second`);
-  const run = await runFaults({
-    stage,
-    plan,
-    events: number(settings.events),
-    rate,
-    minutes: number(settings.minutes),
-    storm: settings.storm,
-    tell,
-  });
-  const report = reportOf(run, { seed, rate, date: new Date() });
-  const page = await writeReport(
-    join(settings.report, '..'),
-    settings.report.split('/').at(-1) ?? '',
-    report,
-  );
+type Mode = (stage: Stage, settings: Settings) => Promise<number>;
+
+const MODES: Record<string, Mode> = {
+  faults: async (stage, settings) => {
+    const seed = number(settings.seed ?? String(Date.now() % 1_000_000));
+    const kinds = kindsOf(settings.only.split(',').filter(Boolean));
+    const plan = planFaults({ seed, kinds, perKind: number(settings.kills) });
+    const rate = number(settings.rate ?? '50');
+    const [events, minutes] = [number(settings.events), number(settings.minutes)];
+    tell(`seed ${seed}: ${plan.length} faults of ${kinds.length} kinds, ${rate} events a second`);
+    const run = await runFaults({ stage, plan, events, rate, minutes, storm: settings.storm, tell });
+    return show(run, { seed, rate, date: new Date() }, settings.report);
+  },
+  rolling: async (stage, settings) => {
+    const rate = number(settings.rate ?? '100');
+    const run = await runRolling({ stage, requests: number(settings.requests), rate, tell });
+    return show(run, { rate, date: new Date() }, settings.report);
+  },
+  outage: async (stage, settings) => {
+    const rate = number(settings.rate ?? '50');
+    const run = await runOutages({ stage, seconds: number(settings.seconds), rate, tell });
+    return show(run, { rate, date: new Date() }, settings.report);
+  },
+  takeover: async (stage) => {
+    let broken = 0;
+    for (const [how, most] of TAKEOVERS) {
+      const { from, to, leaseSeconds, reconcileSeconds } = await takeOver(stage, how);
+      const seconds = `${leaseSeconds.toFixed(1)} s, a change is seen after ${reconcileSeconds.toFixed(1)} s (at most ${most})`;
+      tell(`${how}: from ${from} to ${to} after ${seconds}`);
+      if (reconcileSeconds > most) broken = 1;
+    }
+    return broken;
+  },
+};
+
+/** Prints and writes the report; the exit code says what came of it. */
+async function show(run: FaultRun, context: ReportContext, path: string): Promise<number> {
+  const report = reportOf(run, context);
+  const page = await writeReport(path, report);
   console.log(`\n${pageOf(report)}\nThe report: ${page}`);
   for (const offender of offendersOf(run.violations, run.evidence)) {
     console.log(JSON.stringify(offender, undefined, 2));
@@ -112,9 +144,12 @@ function number(text: string): number {
 
 const progress = createProgress(process.stderr);
 try {
-  const { values } = parseArgs({ args: process.argv.slice(2), options, allowPositionals: false });
+  const { values, positionals } = parseArgs({ args: process.argv.slice(2), options, allowPositionals: true });
+  const [name = 'faults'] = positionals;
+  const mode = MODES[name];
   if (values.help) process.stdout.write(help);
-  else process.exitCode = await onCluster(values, progress, (stage) => faults(stage, values));
+  else if (!mode) throw new Error(`there is no mode "${name}": use ${Object.keys(MODES).join(', ')}`);
+  else process.exitCode = await onCluster(values, progress, (stage) => mode(stage, values));
 } catch (error) {
   progress.say(`✗ ${error instanceof Error ? error.message : String(error)}`);
   process.exitCode = 1;

@@ -1,34 +1,40 @@
 /** How the system does while a fault lasts and afterwards: when events are accepted again, and when what waited is done. */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { FaultRecord, Totals } from './evidence.ts';
+import type { FaultRecord } from './evidence.ts';
 import type { Sender } from './sender.ts';
 import type { StoreReader } from './store.ts';
 
 export type Pulse = {
   /** Runs that have not ended; undefined while the run store does not tell. */
   active(): number | undefined;
+  /** Of those, the ones that were seen first longer ago than that. */
+  older(ms: number): number | undefined;
   stop(): Promise<void>;
 };
 
 const PULSE_MS = 250;
-/** What counts as none: the runs that are under way at any moment. */
-const BACKLOG_SECONDS = 2;
+/** A run that is under way takes less; so what is older waits for somebody who died. */
+const PATIENCE_MS = 3_000;
 const LOAD_SECONDS = 3;
 const STEADY_WITHIN_MS = 120_000;
 
 /** Asks the run store all the time, one question at a time. */
 export function takePulse(store: StoreReader): Pulse {
-  let active: number | undefined;
+  let seen: Map<string, number> | undefined;
   const ending = new AbortController();
   const taking = (async () => {
+    let known = new Map<string, number>();
     while (!ending.signal.aborted) {
-      const totals = await store.totals().catch(() => undefined);
-      active = totals === undefined ? undefined : sumActive(totals);
+      const live = await store.live().catch(() => undefined);
+      const now = performance.now();
+      if (live !== undefined) known = new Map(live.map((run) => [run, known.get(run) ?? now]));
+      seen = live && known;
       await delay(PULSE_MS);
     }
   })();
   return {
-    active: () => active,
+    active: () => seen?.size,
+    older: (ms) => seen && [...seen.values()].filter((at) => at < performance.now() - ms).length,
     stop: async () => {
       ending.abort();
       await taking;
@@ -36,12 +42,9 @@ export function takePulse(store: StoreReader): Pulse {
   };
 }
 
-const sumActive = (totals: readonly Totals[]): number => totals.reduce((sum, { active }) => sum + active, 0);
-
-/** Whether nothing waits: neither events that were not accepted nor runs that have not ended. */
-function isCalm(sender: Sender, pulse: Pulse, rate: number): boolean {
-  const active = pulse.active();
-  return active !== undefined && active <= rate * BACKLOG_SECONDS && sender.unanswered(1_000) === 0;
+/** Whether nothing waits: neither events that were not accepted nor runs that nobody goes on with. */
+function isCalm(sender: Sender, pulse: Pulse): boolean {
+  return pulse.older(PATIENCE_MS) === 0 && sender.unanswered(1_000) === 0;
 }
 
 /**
@@ -53,7 +56,7 @@ export async function steadyLoad(sender: Sender, pulse: Pulse, rate: number): Pr
   for (;;) {
     const load = sender.acceptedRate(LOAD_SECONDS);
     // A twentieth of the requests deserves a refusal; the sender sends that much more.
-    if (isCalm(sender, pulse, rate) && load >= rate) return load;
+    if (isCalm(sender, pulse) && load >= rate) return load;
     if (performance.now() > deadline) throw new NotSteady(describe(sender, pulse, rate, load));
     await delay(PULSE_MS);
   }
@@ -72,12 +75,12 @@ function describe(sender: Sender, pulse: Pulse, rate: number, load: number): str
 /** Fills in when it was over: called until it is, or until the fault run gives up. */
 export async function untilRecovered(
   record: FaultRecord,
-  { sender, pulse, rate }: { sender: Sender; pulse: Pulse; rate: number },
+  { sender, pulse }: { sender: Sender; pulse: Pulse },
   timeoutMs: number,
 ): Promise<void> {
   const deadline = performance.now() + timeoutMs;
   while (performance.now() < deadline) {
-    if (isCalm(sender, pulse, rate)) {
+    if (isCalm(sender, pulse)) {
       record.backlogEndedSeconds = (Date.now() - record.at) / 1_000;
       return;
     }

@@ -1,13 +1,13 @@
 /** Writes what a fault run has shown: a JSON for programs, a page for people, and all that is known of the first offenders. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { cpus, totalmem } from 'node:os';
-import { join } from 'node:path';
+import { dirname } from 'node:path';
 import { isUnknownEffect, type Violation } from './checker.ts';
 import type { Attempt, Evidence, FaultRecord } from './evidence.ts';
-import type { FaultRun } from './faultRun.ts';
+import type { FaultRun } from './load.ts';
 import { isAccepted } from './sender.ts';
 
-export type ReportContext = { seed: number; rate: number; date: Date };
+export type ReportContext = { seed?: number; rate: number; date: Date };
 
 type KindSummary = {
   kind: string;
@@ -23,7 +23,7 @@ type Spread = { median: number | undefined; longest: number | undefined };
 export type Report = {
   date: string;
   machine: { cpus: number; memoryGiB: number };
-  seed: number;
+  seed?: number;
   rate: number;
   seconds: number;
   counts: boolean;
@@ -54,7 +54,7 @@ export function reportOf(run: FaultRun, { seed, rate, date }: ReportContext): Re
   return {
     date: date.toISOString(),
     machine: { cpus: cpus().length, memoryGiB: Math.round(totalmem() / 2 ** 30) },
-    seed,
+    ...(seed !== undefined && { seed }),
     rate,
     seconds,
     counts: invalid === undefined,
@@ -116,7 +116,7 @@ export function pageOf(report: Report): string {
   const lines = [
     `# ${events.sent.toLocaleString('en')} events, ${report.faults.length} faults`,
     '',
-    `${report.date.slice(0, 10)}, ${machine.cpus} cores, ${machine.memoryGiB} GiB; seed ${report.seed}, ${report.rate} events a second, ` +
+    `${report.date.slice(0, 10)}, ${machine.cpus} cores, ${machine.memoryGiB} GiB; ${seedOf(report)}${report.rate} events a second, ` +
       `${Math.round(report.seconds / 60)} min. ${verdict(report)}`,
     '',
     '| | |',
@@ -144,6 +144,8 @@ export function pageOf(report: Report): string {
   if (violations.length > 0) lines.push('', '## Broken', '', ...violations);
   return `${lines.join('\n')}\n`;
 }
+
+const seedOf = ({ seed }: Report): string => (seed === undefined ? '' : `seed ${seed}, `);
 
 function verdict({ violations, invalid }: Report): string {
   if (violations.length > 0) return `**${violations.length} promises were broken.**`;
@@ -180,11 +182,10 @@ export function offendersOf(violations: readonly Violation[], evidence: Evidence
 const wasDuring = (attempts: readonly Attempt[], at: number, endedAt: number): boolean =>
   attempts.some((attempt) => attempt.at <= endedAt + 10_000 && attempt.at + attempt.ms >= at);
 
-/** Writes `NAME.json` and `NAME.md` into the folder; gives the path of the page. */
-export async function writeReport(folder: string, name: string, report: Report): Promise<string> {
-  await mkdir(folder, { recursive: true });
-  await writeFile(join(folder, `${name}.json`), `${JSON.stringify(report, undefined, 2)}\n`);
-  const page = join(folder, `${name}.md`);
-  await writeFile(page, pageOf(report));
-  return page;
+/** Writes `PATH.json` and `PATH.md`; gives the path of the page. */
+export async function writeReport(path: string, report: Report): Promise<string> {
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(`${path}.json`, `${JSON.stringify(report, undefined, 2)}\n`);
+  await writeFile(`${path}.md`, pageOf(report));
+  return `${path}.md`;
 }

@@ -2,6 +2,7 @@
 import { stringify } from 'yaml';
 import { OPERATOR_ACCOUNT } from '../../runs/accounts.ts';
 import { isUnavailable, connectRunStore, type RunStoreConnection } from '../../runs/connection.ts';
+import { liveRuns } from '../../runs/project.ts';
 import { readCounts, readSummaries } from '../../runs/read.ts';
 import { applyManifest, windlassNamespace } from '../support/install.ts';
 import { getJson, type ClusterAccess } from '../support/kubectl.ts';
@@ -10,6 +11,8 @@ import type { EndedRun, Totals } from './evidence.ts';
 export type StoreReader = {
   /** Undefined while the run store does not answer. */
   totals(): Promise<Totals[] | undefined>;
+  /** The names of all runs that have not ended; undefined while the run store does not answer. */
+  live(): Promise<string[] | undefined>;
   /** Every run that ended, as far as the run store lists them: the newest 10,000 of each workflow. */
   ended(): Promise<EndedRun[] | undefined>;
   close(): Promise<void>;
@@ -37,6 +40,13 @@ export async function openStore(cluster: ClusterAccess, project: string): Promis
         const { succeeded, failed, cancelled, active } = counts;
         return { workflow: name, succeeded, failed, cancelled, active };
       }),
+    live: async () => {
+      const lists = await each(async ({ uid }) => {
+        const runs = await liveRuns(conn, metadata.uid, uid);
+        return isUnavailable(runs) ? undefined : runs;
+      });
+      return lists?.flat();
+    },
     ended: async () => {
       const lists = await each(async ({ uid }) => {
         const lines = await readSummaries(conn, metadata.uid, uid, LISTED);

@@ -2,12 +2,11 @@
  * Sees every phase of every WorkflowRun of a project over the whole time, with a list-watch of its own that shares nothing with the
  * product's. It goes on from where a watch ended; where the API server no longer knows that, it says that there is a gap.
  */
-import { request } from 'node:https';
 import { createInterface } from 'node:readline';
-import type { IncomingMessage } from 'node:http';
 import { text as textOf } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { kubeconfigConnection, type KubeConnection } from '../../kube/config.ts';
+import { ask } from './api.ts';
 import { eventIn } from './effects.ts';
 import type { RunHistory } from './evidence.ts';
 
@@ -84,7 +83,7 @@ async function listAll(
   let token = '';
   for (;;) {
     const query = new URLSearchParams({ limit: String(PAGE), ...(token && { continue: token }) });
-    const answer = await get(connection, `${path}?${query.toString()}`, AbortSignal.timeout(10_000));
+    const answer = await ask(connection, `${path}?${query.toString()}`, AbortSignal.timeout(10_000));
     if (answer.statusCode !== 200) throw new Error(`the list was answered with ${answer.statusCode}`);
     const list = JSON.parse(await textOf(answer)) as {
       metadata: { resourceVersion: string; continue?: string };
@@ -114,7 +113,7 @@ async function watchFrom(
   // A server that is frozen closes nothing: no watch is waited for longer than it was asked for.
   const deadline = AbortSignal.any([signal, AbortSignal.timeout(25_000)]);
   try {
-    const answer = await get(connection, `${path}?${query.toString()}`, deadline);
+    const answer = await ask(connection, `${path}?${query.toString()}`, deadline);
     if (answer.statusCode === 410) return undefined;
     if (answer.statusCode !== 200) throw new Error(`the watch was answered with ${answer.statusCode}`);
     for await (const line of createInterface({ input: answer })) {
@@ -127,23 +126,4 @@ async function watchFrom(
     if (version === from) throw error;
   }
   return version;
-}
-
-function get(
-  { server, ca, auth }: KubeConnection,
-  path: string,
-  signal: AbortSignal,
-): Promise<IncomingMessage> {
-  return new Promise((resolve, reject) => {
-    const asked = request(new URL(path, server), {
-      ca,
-      cert: auth.cert,
-      key: auth.key,
-      signal,
-      agent: false,
-    });
-    asked.on('error', reject);
-    asked.on('response', resolve);
-    asked.end();
-  });
 }

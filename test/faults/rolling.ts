@@ -1,0 +1,63 @@
+/** Rolling restarts of gateway, operator and runners while requests come: none may be refused, reset or answered with an error. */
+import { windlassNamespace } from '../support/install.ts';
+import { kubectl } from '../support/kubectl.ts';
+import type { Violation } from './checker.ts';
+import type { SentEvent } from './evidence.ts';
+import { underLoad, type FaultRun, type Load } from './load.ts';
+import { isAccepted } from './sender.ts';
+import type { Stage } from './stage.ts';
+import { targetsOf } from './workflows.ts';
+
+export type RollingOptions = {
+  stage: Stage;
+  /** At least so many requests, and until each Deployment was restarted once. */
+  requests: number;
+  rate: number;
+  tell: (line: string) => void;
+};
+
+/** Each request is sent once: a sender that repeats would hide what is to be seen. */
+export function runRolling({ stage, requests, rate, tell }: RollingOptions): Promise<FaultRun> {
+  // No mails and models: at this rate the sinks would be the ones that are slow.
+  const quick = ['reply', 'chain'];
+  const targets = targetsOf(stage.gateway.publicURL, stage.project).filter(
+    ({ workflow, refusal }) => refusal === undefined && quick.includes(workflow),
+  );
+  return underLoad({ stage, targets, rate, repeats: false, tell }, async (load) => {
+    do await restartAll(load);
+    while (load.sender.events.length < requests);
+    load.violations.push(...dropped(load.sender.events));
+    return undefined;
+  });
+}
+
+async function restartAll({ stage, tell }: Load): Promise<void> {
+  const deployments = [
+    [windlassNamespace, 'windlass-gateway'],
+    [windlassNamespace, 'windlass-operator'],
+    [stage.project, 'windlass-runner'],
+  ] as const;
+  for (const [namespace, name] of deployments) {
+    const began = performance.now();
+    const rollout = (action: string, ...rest: string[]) =>
+      kubectl(stage.cluster, ['rollout', action, '-n', namespace, `deployment/${name}`, ...rest], {
+        timeoutMs: 130_000,
+      });
+    await rollout('restart');
+    await rollout('status', '--timeout=120s');
+    tell(`✓ ${name} was restarted in ${((performance.now() - began) / 1_000).toFixed(1)} s`);
+  }
+}
+
+/** Requests that got anything but 2xx. */
+export function dropped(events: readonly SentEvent[]): Violation[] {
+  return events.flatMap(({ id, attempts }) =>
+    attempts
+      .filter((attempt) => !isAccepted(attempt))
+      .map(({ status, error, connection }) => ({
+        kind: 'dropped' as const,
+        event: id,
+        message: `${id} on a ${connection} connection: ${status ?? error ?? 'no answer'}`,
+      })),
+  );
+}

@@ -1,0 +1,78 @@
+/** How long nobody leads after the operator's leader has gone: until the Lease is taken anew and a change of a workflow is seen. */
+import { randomBytes } from 'node:crypto';
+import { kubeconfigConnection, type KubeConnection } from '../../kube/config.ts';
+import { windlassNamespace } from '../support/install.ts';
+import { pollUntil } from '../support/poll.ts';
+import { processesOf } from '../support/processes.ts';
+import { askObject } from './api.ts';
+import type { Stage } from './stage.ts';
+
+export type Takeover = { from: string; to: string; leaseSeconds: number; reconcileSeconds: number };
+
+type Lease = { spec: { holderIdentity?: string; acquireTime?: string } };
+type Workflow = { metadata: { generation: number }; status?: { observedGeneration?: number } };
+
+/** How the leader goes, and within how many seconds another must have taken over. */
+export const TAKEOVERS = [
+  ['crash', 20],
+  ['SIGTERM', 3],
+] as const;
+
+const LEASE = `/apis/coordination.k8s.io/v1/namespaces/${windlassNamespace}/leases/windlass-operator`;
+const TIMEOUT_MS = 60_000;
+
+/**
+ * Takes the leader away and measures from that moment. A crash is one after which nothing of it answers or ends: it is stopped, and
+ * killed when it is over, since a container that was killed would be back, and lead again, before anybody noticed.
+ */
+export async function takeOver(stage: Stage, how: 'crash' | 'SIGTERM'): Promise<Takeover> {
+  const connection = await kubeconfigConnection(stage.cluster.kubeconfigPath);
+  const before = await pollUntil('a leader', () => heldLease(connection), { timeoutMs: TIMEOUT_MS });
+  const from = before.spec.holderIdentity ?? '';
+  const pid = await processOf(connection, stage, from);
+  process.kill(pid, how === 'crash' ? 'SIGSTOP' : 'SIGTERM');
+  const began = performance.now();
+  const seconds = () => (performance.now() - began) / 1_000;
+  try {
+    await changeWorkflow(connection, stage);
+    const options = { timeoutMs: TIMEOUT_MS, everyMs: 50 };
+    const taken = async () => {
+      const lease = await heldLease(connection);
+      return lease && lease.spec.acquireTime !== before.spec.acquireTime && lease;
+    };
+    const after = await pollUntil('a new leader', taken, options);
+    const leaseSeconds = seconds();
+    await pollUntil('the change being seen', () => isSeen(connection, stage), options);
+    return { from, to: after.spec.holderIdentity ?? '', leaseSeconds, reconcileSeconds: seconds() };
+  } finally {
+    if (how === 'crash') process.kill(pid, 'SIGKILL');
+  }
+}
+
+async function heldLease(connection: KubeConnection): Promise<Lease | undefined> {
+  const lease = await askObject<Lease>(connection, LEASE);
+  return lease.spec.holderIdentity ? lease : undefined;
+}
+
+/** The process of a pod of the operator, by the pod's name. */
+async function processOf(connection: KubeConnection, { cluster }: Stage, pod: string): Promise<number> {
+  const path = `/api/v1/namespaces/${windlassNamespace}/pods/${pod}`;
+  const { metadata } = await askObject<{ metadata: { uid: string } }>(connection, path);
+  const processes = await processesOf(cluster.name, 'operator');
+  const found = processes.find(({ podUid }) => podUid === metadata.uid);
+  if (!found) throw new Error(`no process of pod ${pod} runs on this machine`);
+  return found.pid;
+}
+
+const workflowPath = ({ project }: Stage): string =>
+  `/apis/windlass.dev/v1alpha1/namespaces/${project}/workflows/reply`;
+
+async function changeWorkflow(connection: KubeConnection, stage: Stage): Promise<void> {
+  const spec = { displayName: `changed ${randomBytes(4).toString('hex')}` };
+  await askObject(connection, workflowPath(stage), { spec });
+}
+
+async function isSeen(connection: KubeConnection, stage: Stage): Promise<boolean> {
+  const { metadata, status } = await askObject<Workflow>(connection, workflowPath(stage));
+  return status?.observedGeneration === metadata.generation;
+}

@@ -65,6 +65,10 @@ test('runners are told where steps may connect to, and which node they are on', 
   );
 });
 
+test('no variable is empty, because an empty value is not kept and would look like a change each time', () => {
+  expect(container?.env?.filter(({ value }) => value === '')).toEqual([]);
+});
+
 test('pods of a Deployment are found by its selector', () => {
   expect(deployment.spec?.template?.metadata?.labels).toMatchObject(
     deployment.spec?.selector?.matchLabels ?? {},

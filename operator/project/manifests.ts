@@ -175,6 +175,8 @@ function container(projectUid: string, settings: PoolSettings): Container {
 
 function environment(projectUid: string, settings: PoolSettings): NonNullable<Container['env']> {
   const field = (name: string, fieldPath: string) => ({ name, valueFrom: { fieldRef: { fieldPath } } });
+  const list = (name: string, entries: readonly string[]) =>
+    entries.length === 0 ? [] : [{ name, value: entries.join(',') }];
   const secret = (name: string, key: string) => ({
     name,
     valueFrom: { secretKeyRef: { name: POOL, key } },
@@ -187,8 +189,9 @@ function environment(projectUid: string, settings: PoolSettings): NonNullable<Co
     secret('REDIS_USERNAME', 'username'),
     secret('REDIS_PASSWORD', 'password'),
     field('HOST_IP', 'status.hostIP'),
-    { name: 'EGRESS_ALLOW', value: settings.RUNNER_EGRESS_ALLOW.join(',') },
-    { name: 'EGRESS_DENY', value: settings.RUNNER_EGRESS_DENY.join(',') },
+    // An empty value is not kept, and would look like a change each time.
+    ...list('EGRESS_ALLOW', settings.RUNNER_EGRESS_ALLOW),
+    ...list('EGRESS_DENY', settings.RUNNER_EGRESS_DENY),
     { name: 'METRICS_PORT', value: String(METRICS_PORT) },
     { name: 'LOG_LEVEL', value: settings.LOG_LEVEL },
   ];

@@ -33,6 +33,7 @@ const LIMITED: Partial<Record<ProblemCode, RefusalReason>> = {
   'too-large': 'body-size',
   'event-too-large': 'event-size',
   overloaded: 'in-flight-bytes',
+  'too-many-chunks': 'body-pieces',
 };
 
 type AnswersDeps = Pick<GatewayDeps, 'metrics' | 'log' | 'leaving'> & {
@@ -64,7 +65,8 @@ export function createAnswers({ metrics, log, leaving, limits }: AnswersDeps, ro
     const { raw } = reply.request;
     if (reason !== undefined || hasMuchToCome(raw)) {
       reply.header('connection', 'close');
-      lingerAfterAnswer(raw);
+      // To wait for who sends byte by byte would cost more than the answer is worth.
+      if (code !== 'too-many-chunks') lingerAfterAnswer(raw);
     }
     send(reply, problemOf(code).status, PROBLEM_TYPE, problemBody(code, newInstance(), options.run));
   }

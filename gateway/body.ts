@@ -53,9 +53,16 @@ export type Body =
   | { outcome: 'read'; bytes: Uint8Array }
   | { outcome: 'too-large' }
   | { outcome: 'overloaded' }
+  | { outcome: 'too-many-chunks' }
   | { outcome: 'aborted' };
 
 const NOTHING = Buffer.alloc(0);
+/**
+ * How many pieces a body may come in: some, and one more for each so many bytes. Each costs what a request costs, so that
+ * half a mebibyte in chunks of one byte would keep a processor busy for a second.
+ */
+const FREE_PIECES = 1_024;
+const LEAST_PIECE = 64;
 /** The least that is set aside for a body that comes in pieces. */
 const FIRST_ROOM = 4_096;
 
@@ -75,14 +82,19 @@ export function readBody(
   return new Promise((resolve) => {
     let bytes: Buffer = NOTHING;
     let length = 0;
-    const stop = (outcome: 'too-large' | 'overloaded'): void => {
+    let pieces = 0;
+    const stop = (outcome: 'too-large' | 'overloaded' | 'too-many-chunks'): void => {
       request.removeAllListeners('data');
-      request.pause();
+      // What still comes in pieces is dropped as it comes: kept, each would take more room than it has bytes.
+      if (outcome === 'too-many-chunks') request.resume();
+      else request.pause();
       resolve({ outcome });
     };
     request.on('data', (chunk: Buffer) => {
       const total = length + chunk.length;
+      pieces += 1;
       if (total > limit) return stop('too-large');
+      if (pieces > FREE_PIECES + total / LEAST_PIECE) return stop('too-many-chunks');
       if (length === 0 && hold.growTo(total)) bytes = chunk;
       else {
         // Pieces are put together as they come: kept apart, bytes that come one by one would take a hundred times their room.

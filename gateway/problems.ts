@@ -18,6 +18,11 @@ export const PROBLEMS = {
     title: 'The request is not valid HTTP',
     detail: 'Send a well-formed HTTP/1.1 request with one way of telling its length.',
   },
+  'too-many-chunks': {
+    status: 400,
+    title: 'The body comes in too many pieces',
+    detail: 'Send it as a whole, or in chunks of at least 64 bytes.',
+  },
   'bad-json': {
     status: 400,
     title: 'The body is not JSON',

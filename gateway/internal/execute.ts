@@ -125,7 +125,7 @@ async function readEvent(
   const body = await readBody(raw, reply.raw, { limit: limits.eventBytes, hold });
   if (body.outcome === 'aborted') return undefined;
   if (body.outcome === 'too-large') return tooLarge(limits);
-  if (body.outcome === 'overloaded') return 'overloaded';
+  if (body.outcome !== 'read') return body.outcome;
   if (body.bytes.length === 0) return { text: '' };
   const json = parseJson(body.bytes, limits.json);
   if (!json.ok) return json.code;

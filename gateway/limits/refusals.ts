@@ -7,6 +7,7 @@ export const REFUSAL_REASONS = [
   'in-flight-bytes',
   'body-size',
   'event-size',
+  'body-pieces',
   'header-size',
   'time',
   'malformed',

@@ -108,7 +108,7 @@ async function receive(
   const body = await readBody(raw, reply.raw, { limit: deps.limits.eventBytes, hold });
   if (body.outcome === 'aborted') return;
   if (body.outcome === 'too-large') return answers.problem(reply, tooLarge(deps.limits));
-  if (body.outcome === 'overloaded') return answers.problem(reply, 'overloaded');
+  if (body.outcome !== 'read') return answers.problem(reply, body.outcome);
   const route = routeOf(deps, raw.url);
   if (route?.spec.webhook === undefined) return answers.problem(reply, 'not-found');
   const { door } = route;

@@ -1,0 +1,225 @@
+import { connect } from 'node:net';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { NAMESPACE, openDoor, putRoute, type Door } from '../../support/door.ts';
+import { startGateway, type GatewayProcess } from '../../support/gatewayProcess.ts';
+import { attack, dripping, flooding, memoryOf, type Attack } from '../../support/hostile.ts';
+import { pollUntil } from '../../support/poll.ts';
+
+let door: Door;
+/** Another replica, with limits that are soon reached. */
+let small: GatewayProcess;
+const attacks: Attack[] = [];
+
+const SMALL = {
+  connections: 40,
+  connectionsPerAddress: 30,
+  requestsPerConnection: 3,
+  perRoute: { requestsPerSecond: 1, burst: 5 },
+  perProject: { requestsPerSecond: 1, burst: 8 },
+  perAddress: { requestsPerSecond: 1, burst: 10 },
+};
+
+beforeAll(async () => {
+  door = await openDoor();
+  const own = { requestsPerSecond: 1, burst: 1 };
+  await Promise.all([
+    putRoute(door.client, 'orders'),
+    putRoute(door.client, 'asking', { webhook: { reply: true } }),
+    putRoute(door.client, 'rare', { webhook: { rateLimit: own } }),
+  ]);
+  small = await startGateway({
+    kubeconfigPath: door.api.kubeconfigPath,
+    redisURL: door.redis.url,
+    pod: 'gateway-small',
+    namespace: NAMESPACE,
+    env: { LIMITS: JSON.stringify(SMALL), TRUSTED_PROXIES: '127.0.0.0/8', CLOSE_SECONDS: '0' },
+  });
+  await pollUntil('the routes', async () => (await fetch(door.hook('rare'))).status === 405, {
+    timeoutMs: 5_000,
+  });
+});
+
+afterEach(() => attacks.splice(0).forEach(({ stop }) => stop()));
+
+afterAll(async () => {
+  await small.stop();
+  await door.close();
+});
+
+function begin(options: Parameters<typeof attack>[0]): Attack {
+  const one = attack(options);
+  attacks.push(one);
+  return one;
+}
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+function post(url: string, headers: Record<string, string> = {}, body = '{}'): Promise<Response> {
+  return fetch(url, { method: 'POST', body, headers: { ...JSON_TYPE, ...headers } });
+}
+
+/** The webhook at the small one. The client is who the proxy, which is us, says it is. */
+function call(workflow: string, client: string): Promise<Response> {
+  const url = `${small.publicURL}/webhook/${NAMESPACE}.${workflow}/new`;
+  return post(url, { 'x-forwarded-for': `198.51.100.9, ${client}` });
+}
+
+async function codeOf(answer: Response): Promise<string> {
+  if (answer.status === 429) expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+  const { type = 'accepted' } = (await answer.json()) as { type?: string };
+  return `${answer.status} ${type.split('/').at(-1)}`;
+}
+
+async function refused(gateway: GatewayProcess, reason: string): Promise<number> {
+  const text = await (await fetch(gateway.metricsURL)).text();
+  return Number(
+    new RegExp(`^windlass_gateway_refused_total\\{reason="${reason}"\\} (\\d+)$`, 'm').exec(text)?.[1],
+  );
+}
+
+/** Events that an honest client sends, one after the other; all must be accepted. */
+async function serve(url: string, events: number): Promise<void> {
+  for (let event = 0; event < events; event += 1) {
+    const answer = await post(url, { connection: 'close' });
+    expect([answer.status, await answer.text()]).toEqual([200, expect.stringMatching(/^\{"run":/)]);
+  }
+}
+
+const HEAD = `POST /webhook/${NAMESPACE}.orders/new HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n`;
+
+test('300 connections at a byte a second keep nobody out, and take little', async () => {
+  const { port, before } = { port: door.gateway.publicPort, before: await memoryOf(door.gateway.pid) };
+  const headers = begin({ port, connections: 150, behave: dripping(HEAD) });
+  const bodies = begin({
+    port,
+    connections: 150,
+    behave: (socket, send) => {
+      send(Buffer.from(`${HEAD}Content-Length: 1000\r\n\r\n`));
+      dripping('[1,1')(socket, send);
+    },
+  });
+  await pollUntil('the connections', () => headers.open() + bodies.open() === 300, { timeoutMs: 5_000 });
+  await serve(door.hook('orders'), 50);
+  await pollUntil('the slow ones being ended', () => headers.ended() >= 150 && bodies.ended() >= 150, {
+    timeoutMs: 15_000,
+  });
+  expect((await memoryOf(door.gateway.pid)).nowMiB - before.nowMiB).toBeLessThan(100);
+  expect(await refused(door.gateway, 'time')).toBeGreaterThanOrEqual(300);
+});
+
+test('300 bodies that are far too large, in chunks, in crumbs, announced and lied about, keep nobody out, and are never held', async () => {
+  const { port, before } = { port: door.gateway.publicPort, before: await memoryOf(door.gateway.pid) };
+  const piece = Buffer.alloc(65_536, ' ');
+  const chunk = Buffer.concat([Buffer.from('10000\r\n'), piece, Buffer.from('\r\n')]);
+  const ones = Buffer.from('1\r\n1\r\n'.repeat(1_000));
+  const kinds: [connections: number, head: string, piece: Buffer][] = [
+    [100, 'Transfer-Encoding: chunked\r\n\r\n', chunk],
+    [10, 'Transfer-Encoding: chunked\r\n\r\n', ones],
+    [90, 'Content-Length: 1073741824\r\n\r\n', piece],
+    [100, 'Content-Length: 500000\r\n\r\n', piece],
+  ];
+  const floods = kinds.map(([connections, head, of]) =>
+    begin({ port, connections, behave: flooding(HEAD + head, of, 2 ** 20) }),
+  );
+  await serve(door.hook('orders'), 50);
+  await pollUntil('bodies being refused', () => floods.every((flood) => flood.ended() >= 10), {
+    timeoutMs: 20_000,
+  });
+  // What was sent is many times what may be held.
+  expect(floods.reduce((sum, flood) => sum + flood.sent(), 0)).toBeGreaterThan(100 * 2 ** 20);
+  expect((await memoryOf(door.gateway.pid)).nowMiB - before.nowMiB).toBeLessThan(200);
+  floods.forEach(({ stop }) => stop());
+  await pollUntil(
+    'everything being given back',
+    async () =>
+      /^windlass_gateway_in_flight_bytes 0$/m.test(await (await fetch(door.gateway.metricsURL)).text()),
+    { timeoutMs: 5_000 },
+  );
+});
+
+test('when the connections are taken, one that only waits gives way, and one that is worked on does not', async () => {
+  const idle = begin({ port: small.publicPort, connections: 60, againMs: 100, behave: () => undefined });
+  await pollUntil('idle ones giving way', () => idle.ended() > 20, { timeoutMs: 5_000 });
+  expect(await codeOf(await call('orders', '192.0.2.100'))).toBe('200 accepted');
+  idle.stop();
+  expect(await refused(small, 'connection-gave-way')).toBeGreaterThan(0);
+});
+
+test('when all connections of an address are worked on, the next one is told so', async () => {
+  let clients = 0;
+  const wait = (): Buffer => {
+    clients += 1;
+    const from = `X-Forwarded-For: 192.0.2.${clients}\r\n`;
+    return Buffer.from(`${HEAD.replace('orders', 'asking')}${from}Content-Length: 2\r\n\r\n{}`);
+  };
+  const patient = await startPatient();
+  const port = patient.publicPort;
+  const all = PATIENT.connectionsPerAddress;
+  begin({ port, connections: all, behave: (_socket, send) => send(wait()) });
+  const waiters = async () => {
+    const text = await (await fetch(patient.metricsURL)).text();
+    return Number(/^windlass_gateway_waiters (\d+)$/m.exec(text)?.[1]);
+  };
+  await pollUntil('all of them waiting', async () => (await waiters()) === all, { timeoutMs: 5_000 });
+  const text = await banner(port);
+  expect(text).toMatch(/^HTTP\/1\.1 503 [^]*\r\nretry-after: 1\r\n[^]*problem\/too-many-connections/i);
+  expect(await waiters()).toBe(all);
+  await patient.stop();
+});
+
+const PATIENT = { connections: 20, connectionsPerAddress: 12 };
+
+/** A replica that has no trusted proxies: its peer is the client. */
+function startPatient(): Promise<GatewayProcess> {
+  return startGateway({
+    kubeconfigPath: door.api.kubeconfigPath,
+    redisURL: door.redis.url,
+    pod: 'gateway-patient',
+    namespace: NAMESPACE,
+    env: { LIMITS: JSON.stringify(PATIENT), CLOSE_SECONDS: '0' },
+  });
+}
+
+/** What a connection is told that says nothing itself. */
+function banner(port: number): Promise<string> {
+  return new Promise((resolve) => {
+    let text = '';
+    const socket = connect(port, '127.0.0.1');
+    socket.setEncoding('latin1').on('data', (part: string) => {
+      text += part;
+    });
+    socket.setTimeout(300, () => socket.destroy());
+    socket.on('error', () => undefined);
+    socket.on('close', () => resolve(text));
+  });
+}
+
+test('the last answer of a connection says so, and no request is lost with it', async () => {
+  const one = `${HEAD.replace('orders/new', 'unknown/new')}X-Forwarded-For: 192.0.2.77\r\nContent-Length: 2\r\n\r\n{}`;
+  const text = await new Promise<string>((resolve) => {
+    let all = '';
+    const socket = connect(small.publicPort, '127.0.0.1', () => socket.write(one));
+    socket.setEncoding('latin1').on('data', (part: string) => {
+      all += part;
+      if (!/connection: close/i.test(all)) socket.write(one);
+    });
+    socket.on('close', () => resolve(all));
+  });
+  expect(text.match(/HTTP\/1\.1 404/g)).toHaveLength(SMALL.requestsPerConnection);
+  expect(text.match(/^connection: close/gim)).toHaveLength(1);
+});
+
+test('a webhook that names a limit has that one', async () => {
+  expect(await codeOf(await post(door.hook('rare')))).toBe('200 accepted');
+  expect(await codeOf(await post(door.hook('rare')))).toBe('429 too-many-requests');
+  expect(await refused(door.gateway, 'rate-per-route')).toBe(1);
+  expect(await codeOf(await post(door.hook('orders')))).toBe('200 accepted');
+});
+
+test('an address that calls too often is refused, whatever it calls, and no other one', async () => {
+  const codes: string[] = [];
+  for (let time = 0; time < 12; time += 1) codes.push(await codeOf(await call('unknown', '203.0.113.1')));
+  expect(codes.slice(0, 10)).toEqual(Array(10).fill('404 not-found'));
+  expect(codes.at(-1)).toBe('429 too-many-requests');
+  expect(await codeOf(await call('unknown', '203.0.113.2'))).toBe('404 not-found');
+});

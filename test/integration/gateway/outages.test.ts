@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { leases } from '../../../kube/resource.ts';
-import { openProject } from '../../../runs/project.ts';
+import { openProject, setQuota } from '../../../runs/project.ts';
 import { isUnavailable } from '../../../runs/connection.ts';
 import { readCounts, readRun } from '../../../runs/read.ts';
 import { startGateway } from '../../support/gatewayProcess.ts';
@@ -107,9 +107,9 @@ test('a run store that was wiped takes nothing until it is opened again', async 
 });
 
 test('a project that is full takes nothing more', async () => {
-  await openProject(door.runs, PROJECT, { quotaBytes: 1 });
+  await setQuota(door.runs, PROJECT, 1);
   expect(await refusal()).toBe('run-store-full');
-  await openProject(door.runs, PROJECT, { quotaBytes: 64 * 2 ** 20 });
+  await setQuota(door.runs, PROJECT, 64 * 2 ** 20);
   expect((await send()).status).toBe(200);
 });
 

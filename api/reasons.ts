@@ -37,6 +37,7 @@ export const FAILURES = {
     retryable: false,
     meaning: 'The revision that the run should execute does not exist any more.',
   },
+  RunMissing: { retryable: false, meaning: 'There is no such run of the workflow to repeat.' },
   WorkflowMissing: { retryable: false, meaning: 'There is no workflow of that name in the namespace.' },
   WorkflowInactive: {
     retryable: false,

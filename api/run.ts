@@ -44,7 +44,9 @@ export const runSpec = z
       .boolean()
       .optional()
       .describe('A test run: also runs while the workflow is inactive. Its effects are real.'),
-    retryOf: objectName('The run that this one repeats.').optional(),
+    retryOf: objectName(
+      'The run that this one repeats. Without an input of its own it takes the input of that run.',
+    ).optional(),
     cancel: z.boolean().optional().describe('Set it to true to cancel the run.'),
   })
   .meta({

@@ -1,10 +1,48 @@
-/** The input of a run that is known as an object. */
+/** The input of a run that is known as an object: what it brings, what the run that it repeats was given, or test data. */
+import { ANNOTATION } from '../../api/group.ts';
 import type { WorkflowRun } from '../../api/kinds.ts';
+import type { FailureReason } from '../../api/reasons.ts';
 import type { Revision } from '../../api/revision.ts';
+import type { KubeClient } from '../../kube/client.ts';
+import { workflowRuns } from '../resources.ts';
 
 /** The trigger's output as JSON text: what the run brings, or for a test run the trigger's test data. */
 export function inputOf({ spec }: Pick<WorkflowRun, 'spec'>, { trigger }: Pick<Revision, 'trigger'>): string {
   if (spec.input === undefined && spec.test === true) return JSON.stringify(trigger.testData);
   const { text_content = '', data_content = {} } = spec.input ?? {};
   return JSON.stringify({ text_content, data_content });
+}
+
+/** A run that repeats one that repeats one, and so on: so far it is followed. */
+const LONGEST_CHAIN = 20;
+
+type Given = { input: string } | { reason: FailureReason; message: string };
+
+/** The input of a run to be submitted. One that repeats another and brings no input takes that of the other. */
+export async function givenInput(
+  client: Pick<KubeClient, 'find'>,
+  run: WorkflowRun,
+  revision: Revision,
+): Promise<Given> {
+  const { namespace = '' } = run.metadata;
+  let giver = run;
+  for (let count = 0; count < LONGEST_CHAIN; count += 1) {
+    const { input, retryOf: name } = giver.spec;
+    if (input !== undefined || name === undefined) break;
+    const found = await client.find(workflowRuns, { namespace, name });
+    if (found?.spec.workflow !== run.spec.workflow) {
+      const message = `There is no run ${name} of workflow ${run.spec.workflow} in this namespace: create a WorkflowRun with the input in spec.input.`;
+      return { reason: 'RunMissing', message };
+    }
+    giver = found;
+  }
+  if (giver !== run && isPartial(giver)) {
+    const message = `The record of run ${giver.metadata.name} does not hold all of its input: create a WorkflowRun with the input in spec.input.`;
+    return { reason: 'DataLost', message };
+  }
+  return { input: inputOf(giver, revision) };
+}
+
+function isPartial({ spec, metadata }: WorkflowRun): boolean {
+  return spec.inputTruncated === true || metadata.annotations?.[ANNOTATION.partialInput] === 'true';
 }

@@ -21,7 +21,7 @@ import type { NamedRevision } from '../store/projects.ts';
 import { workflowRuns } from '../resources.ts';
 import { decide, isNew, isToBeCancelled } from './decide.ts';
 import { endRun, tellPending } from './end.ts';
-import { inputOf } from './input.ts';
+import { givenInput } from './input.ts';
 import { recoverIfLost } from './lost.ts';
 
 const WAIT_MS = 1_000;
@@ -88,6 +88,11 @@ async function submitRun(context: OperatorContext, run: WorkflowRun, route: Webh
     await endRun(context, run, { phase: 'Failed', reason: 'RevisionMissing', message });
     return done();
   }
+  const given = await givenInput(context.client, run, revision.revision);
+  if ('reason' in given) {
+    await endRun(context, run, { phase: 'Failed', ...given });
+    return done();
+  }
   const { uid = '', name } = run.metadata;
   const submission: Submission = {
     project: projectUID,
@@ -96,7 +101,7 @@ async function submitRun(context: OperatorContext, run: WorkflowRun, route: Webh
     revision: revision.name,
     run: name,
     trigger: run.spec.trigger?.type ?? 'execute',
-    input: inputOf(run, revision.revision),
+    input: given.input,
     // The object is the event: submitted again it is the same one, even if the test data changed meanwhile.
     bodyHash: createHash('sha256').update(uid).digest('hex'),
     recordUid: uid,

@@ -33,7 +33,7 @@ export async function keepStore(context: OperatorContext, signal: AbortSignal): 
 }
 
 /** Gives every project that is open its quota, by what is free now. */
-export async function setQuotas({ conn, world }: Pick<OperatorContext, 'conn' | 'world'>): Promise<void> {
+async function setQuotas({ conn, world }: Pick<OperatorContext, 'conn' | 'world'>): Promise<void> {
   const memory = await readMemory(conn);
   if (isUnavailable(memory)) return;
   const uids = world.namespaces.list().flatMap(({ metadata: { uid } }) => (uid === undefined ? [] : [uid]));

@@ -11,7 +11,6 @@ import type { RecordedRun } from '../../runs/restore.ts';
 import type { NodeState, Reply } from '../../runs/types.ts';
 import { isNew } from '../run/decide.ts';
 import type { RunEnding } from '../run/end.ts';
-import { inputOf } from '../run/input.ts';
 import { hasEnded, lostReference } from './lostData.ts';
 import type { NamedRevision } from './projects.ts';
 
@@ -21,6 +20,8 @@ export type Found = {
   /** The uid of the workflow that the run was made for: of its owner, or, if it has none, of its revision's. */
   madeFor: string | undefined;
   revision: NamedRevision | undefined;
+  /** Undefined where it is that of another run, and lost. */
+  input: string | undefined;
 };
 
 export type RestorePlan =
@@ -29,7 +30,7 @@ export type RestorePlan =
   | { kind: 'leave' };
 
 /** What to do with the run, which was read just now and not from a cache. */
-export function planRestore(run: WorkflowRun, { workflowUid, madeFor, revision }: Found): RestorePlan {
+export function planRestore(run: WorkflowRun, { workflowUid, madeFor, revision, input }: Found): RestorePlan {
   const { metadata, spec, status } = run;
   if (isTerminal(status?.phase) || metadata.deletionTimestamp !== undefined || isNew(run)) {
     return { kind: 'leave' };
@@ -46,12 +47,12 @@ export function planRestore(run: WorkflowRun, { workflowUid, madeFor, revision }
     const message = 'The revision that it executed does not exist any more.';
     return endOf({ phase: 'Failed', reason: 'RevisionMissing', message }, undefined);
   }
-  const lost = lostReference(run, revision.revision);
-  if (lost !== undefined) {
+  const lost = input === undefined ? 'its input' : lostReference(run, revision.revision);
+  if (input === undefined || lost !== undefined) {
     const message = `The run store lost its data, and the record does not hold all of ${lost}, which a step still needs. Look at what its nodes have done, then create a new WorkflowRun with spec.retryOf: ${metadata.name}.`;
     return endOf({ phase: 'Failed', reason: 'DataLost', message }, revision);
   }
-  return { kind: 'restore', run: recordedRun(run, workflowUid, revision), revision };
+  return { kind: 'restore', run: recordedRun(run, workflowUid, revision, input), revision };
 }
 
 function endOf(ending: Omit<RunEnding, 'isRepeatable'>, revision: NamedRevision | undefined): RestorePlan {
@@ -62,12 +63,16 @@ function endOf(ending: Omit<RunEnding, 'isRepeatable'>, revision: NamedRevision 
   return { kind: 'end', ending: { ...ending, isRepeatable } };
 }
 
-function recordedRun(run: WorkflowRun, workflowUid: string, named: NamedRevision): RecordedRun {
+function recordedRun(
+  run: WorkflowRun,
+  workflowUid: string,
+  { name, revision }: NamedRevision,
+  input: string,
+): RecordedRun {
   const { metadata, spec, status = {} } = run;
-  const { name, revision } = named;
   const { uid = '' } = metadata;
   const isRecord = metadata.annotations?.[ANNOTATION.recorded] !== undefined;
-  const reply = replyOf(run, revision);
+  const reply = replyOf(run, revision, input);
   return {
     run: metadata.name,
     uid,
@@ -80,7 +85,7 @@ function recordedRun(run: WorkflowRun, workflowUid: string, named: NamedRevision
     dedupe: dedupeMarkOf(metadata.annotations),
     retryOf: spec.retryOf,
     ...(!isRecord && { recordUid: uid }),
-    input: inputOf(run, revision),
+    input,
     epoch: status.epoch ?? 0,
     sequence: status.sequence ?? 0,
     ...timesOf(run, revision),
@@ -145,7 +150,7 @@ function outputOf({ output }: NodeStatus): NodeOutput {
 }
 
 /** The reply that the first response node gave: what it answered follows from what the nodes before it produced. */
-function replyOf(run: WorkflowRun, { trigger, steps }: Revision): Reply | undefined {
+function replyOf(run: WorkflowRun, { trigger, steps }: Revision, input: string): Reply | undefined {
   const nodes = (run.status?.nodes ?? []).filter(hasEnded);
   const answered = nodes
     .filter(
@@ -155,7 +160,7 @@ function replyOf(run: WorkflowRun, { trigger, steps }: Revision): Reply | undefi
   const step = steps.find(({ id }) => id === answered[0]?.id);
   if (!step || nodes.some(({ truncated }) => truncated)) return undefined;
   const outputs = new Map(nodes.map((node) => [node.id, outputOf(node)]));
-  outputs.set(trigger.id, JSON.parse(inputOf(run, { trigger })) as NodeOutput);
+  outputs.set(trigger.id, JSON.parse(input) as NodeOutput);
   try {
     return executePure(step, compileFields(step)({ node: (id) => outputs.get(id) })).reply;
   } catch {

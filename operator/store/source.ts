@@ -14,6 +14,7 @@ import type { ProjectUid } from '../../runs/types.ts';
 import type { Pacer } from '../pacer.ts';
 import { workflowRuns } from '../resources.ts';
 import { endRun } from '../run/end.ts';
+import { givenInput } from '../run/input.ts';
 import type { World } from '../world.ts';
 import { planRestore, type RestorePlan } from './recorded.ts';
 import type { SeedSource } from './seed.ts';
@@ -50,7 +51,9 @@ export async function planFor(
   const revision = name !== undefined && object ? { name, revision: object.data as Revision } : undefined;
   const owner = controllerOf(run) ?? (object && controllerOf(object));
   const workflowUid = (await world.workflows.getFresh(namespace, run.spec.workflow))?.metadata.uid;
-  return planRestore(run, { workflowUid, madeFor: owner?.uid, revision });
+  const given = revision && (await givenInput(client, run, revision.revision));
+  const input = given && 'input' in given ? given.input : undefined;
+  return planRestore(run, { workflowUid, madeFor: owner?.uid, revision, input });
 }
 
 function namespaceOf({ namespaces }: World, project: ProjectUid): string | undefined {

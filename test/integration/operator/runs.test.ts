@@ -124,6 +124,22 @@ test('a run of an older revision executes that one, and one of a revision that d
   expect(await ended('unknown')).toMatchObject({ phase: 'Failed', reason: 'RevisionMissing' });
 });
 
+test('a run that failed is repeated with its input, also by a repetition, and not with half of it', async () => {
+  await applyWorkflow();
+  const input = { text_content: '', data_content: { item: 'desk' } };
+  await create('poisoned', { input });
+  await submitted('poisoned');
+  await create('again', { retryOf: 'poisoned' });
+  await create('once-more', { retryOf: 'again', test: true });
+  for (const name of ['again', 'once-more']) expect(JSON.parse((await submitted(name)).input)).toEqual(input);
+  expect((await submitted('again')).retryOf).toBe('poisoned');
+  await create('cut', { input, inputTruncated: true });
+  await create('of-cut', { retryOf: 'cut' });
+  expect(await ended('of-cut')).toMatchObject({ phase: 'Failed', reason: 'DataLost' });
+  await create('of-nothing', { retryOf: 'nothing' });
+  expect(await ended('of-nothing')).toMatchObject({ phase: 'Failed', reason: 'RunMissing' });
+});
+
 test('a run that is created while the run store is away is submitted when it is back', async () => {
   await applyWorkflow();
   await stage.redis.kill();

@@ -1,0 +1,130 @@
+import { Agent, request } from 'node:http';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { advance } from '../../../runs/advance.ts';
+import { claimRuns } from '../../../runs/claim.ts';
+import { startBalancer, type Balancer } from '../../support/balancer.ts';
+import { NAMESPACE, openDoor, PROJECT, putRoute, type Door } from '../../support/door.ts';
+import { startGateway, type GatewayProcess } from '../../support/gatewayProcess.ts';
+import { pollUntil } from '../../support/poll.ts';
+
+let door: Door;
+let balancer: Balancer;
+
+beforeAll(async () => {
+  door = await openDoor();
+  await putRoute(door.client, 'orders');
+  await putRoute(door.client, 'asking', { webhook: { reply: true } });
+  await pollUntil('the routes', async () => (await fetch(door.hook('asking'))).status === 405, {
+    timeoutMs: 5_000,
+  });
+  balancer = await startBalancer();
+});
+
+afterAll(async () => {
+  await balancer.close();
+  await door.close();
+});
+
+function startReplica(pod: string, env: Record<string, string>): Promise<GatewayProcess> {
+  return startGateway({
+    kubeconfigPath: door.api.kubeconfigPath,
+    redisURL: door.redis.url,
+    pod,
+    namespace: NAMESPACE,
+    env,
+  });
+}
+
+/** One event; its status, or what broke. */
+function send(port: number, agent: Agent | false, workflow = 'orders'): Promise<number | string> {
+  return new Promise((resolve) => {
+    const call = request(
+      {
+        port,
+        host: '127.0.0.1',
+        method: 'POST',
+        path: `/webhook/${NAMESPACE}.${workflow}/new`,
+        headers: { 'content-type': 'application/json' },
+        ...(agent !== false && { agent }),
+      },
+      (answer) => {
+        answer.resume();
+        answer.on('end', () => resolve(answer.statusCode ?? 0));
+        answer.on('error', (error) => resolve(error.message));
+      },
+    );
+    call.on('error', (error) => resolve(error.message));
+    call.end('{}');
+  });
+}
+
+test('replicas are replaced one after the other at 100 requests a second, and nobody notices', async () => {
+  const env = { DRAIN_SECONDS: '2', CLOSE_SECONDS: '5' };
+  const keeping = new Agent({ keepAlive: true, maxSockets: 20 });
+  const once = new Agent({ keepAlive: false });
+  let replicas = await Promise.all(['one', 'two'].map((pod) => startReplica(`gateway-${pod}`, env)));
+  replicas.forEach(balancer.add);
+  const answers: Promise<number | string>[] = [];
+  const sender = setInterval(() => {
+    answers.push(send(balancer.port, keeping), send(balancer.port, once));
+  }, 20);
+
+  for (const old of replicas) {
+    const next = await startReplica(`gateway-after-${replicas.indexOf(old)}`, env);
+    balancer.add(next);
+    replicas = [...replicas.filter((replica) => replica !== old), next];
+    expect(await old.stop()).toBe(0);
+    balancer.remove(old);
+  }
+  clearInterval(sender);
+  const counts = Object.groupBy(await Promise.all(answers), String);
+  expect(Object.keys(counts)).toEqual(['200']);
+  expect(answers.length).toBeGreaterThan(300);
+  keeping.destroy();
+  await Promise.all(replicas.map(({ stop }) => stop('SIGKILL')));
+});
+
+test('a hundred callers that wait get their answers from a replica that was told to go', async () => {
+  const replica = await startReplica('gateway-leaving', { DRAIN_SECONDS: '0', CLOSE_SECONDS: '20' });
+  const agent = new Agent({ keepAlive: true, maxSockets: 100 });
+  const calls = Array.from({ length: 100 }, () => send(replica.publicPort, agent, 'asking'));
+  const waiting = async () =>
+    /^windlass_gateway_waiters 100$/m.test(await (await fetch(replica.metricsURL)).text());
+  await pollUntil('all of them waiting', waiting, { timeoutMs: 10_000 });
+  const stopped = replica.stop();
+  await pollUntil('nobody being let in', () => send(replica.publicPort, false).then((said) => said !== 200), {
+    timeoutMs: 5_000,
+    everyMs: 20,
+  });
+  let answered = 0;
+  await pollUntil('all runs being answered', async () => (answered += await answerRuns()) >= 100, {
+    timeoutMs: 10_000,
+    everyMs: 5,
+  });
+  expect(Object.keys(Object.groupBy(await Promise.all(calls), String))).toEqual(['201']);
+  // It ends with the last answer, although every client would keep its connection.
+  const before = performance.now();
+  expect(await stopped).toBe(0);
+  expect(performance.now() - before).toBeLessThan(5_000);
+  agent.destroy();
+});
+
+/** Plays the runner: answers what waits for a reply, and says how many those were. */
+async function answerRuns(): Promise<number> {
+  const outcome = await claimRuns(door.runs, { project: PROJECT, runner: 'test', max: 50 });
+  if (outcome.outcome !== 'claimed') return 0;
+  const asking = outcome.claims.filter(({ state }) => state.workflow === 'asking');
+  await Promise.all(
+    outcome.claims.map(({ state, token }) =>
+      advance(
+        door.runs,
+        { project: PROJECT, run: state.run, token },
+        {
+          reply: { status: 201, headers: {}, body: '{}', contentType: 'application/json' },
+          end: { phase: 'Succeeded' },
+        },
+      ),
+    ),
+  );
+  return asking.length;
+}

@@ -1,0 +1,79 @@
+/**
+ * A balancer of connections, as a Service is one: new connections go to replicas that are ready, one after the other;
+ * connections that are there stay where they are, whatever becomes of the readiness.
+ */
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import type { GatewayProcess } from './gatewayProcess.ts';
+
+export type Balancer = {
+  port: number;
+  /** Sends connections to a replica from when it is ready. */
+  add: (replica: GatewayProcess) => void;
+  remove: (replica: GatewayProcess) => void;
+  close: () => Promise<void>;
+};
+
+/** How long it may take until a change of readiness is seen. */
+const LOOK_MS = 200;
+
+export async function startBalancer(): Promise<Balancer> {
+  const replicas = new Map<GatewayProcess, { ready: boolean; look: NodeJS.Timeout }>();
+  const sockets = new Set<Socket>();
+  let turn = 0;
+  const server = createServer((client) => {
+    const ready = [...replicas].filter(([, { ready: isReady }]) => isReady).map(([replica]) => replica);
+    turn += 1;
+    const replica = ready[turn % ready.length];
+    if (replica === undefined) {
+      client.destroy();
+      return;
+    }
+    const upstream = connect(replica.publicPort, '127.0.0.1');
+    for (const [from, to] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      sockets.add(from);
+      from.pipe(to);
+      // What was reset on one side is reset on the other: nothing is made to look better.
+      from.on('error', () => to.resetAndDestroy());
+      from.on('close', () => sockets.delete(from));
+    }
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+
+  const remove = (replica: GatewayProcess): void => {
+    clearInterval(replicas.get(replica)?.look);
+    replicas.delete(replica);
+  };
+  return {
+    port: (server.address() as AddressInfo).port,
+    add: (replica) => {
+      const look = setInterval(() => {
+        void isReady(replica).then((ready) => {
+          const known = replicas.get(replica);
+          if (known !== undefined) known.ready = ready;
+        });
+      }, LOOK_MS);
+      replicas.set(replica, { ready: true, look });
+    },
+    remove,
+    close: async () => {
+      for (const replica of replicas.keys()) remove(replica);
+      for (const socket of sockets) socket.destroy();
+      const closed = once(server, 'close');
+      server.close();
+      await closed;
+    },
+  };
+}
+
+async function isReady({ internalURL }: GatewayProcess): Promise<boolean> {
+  try {
+    return (await fetch(`${internalURL}/readyz`)).ok;
+  } catch {
+    return false;
+  }
+}

@@ -31,6 +31,8 @@ export type Guarded = {
   verify: Pick<Verification, 'secretRefs'>;
   /** The material that the route names now. */
   routed: string | undefined;
+  /** The workflow's: whoever changes one has the Secrets looked at again at once. */
+  annotations: Record<string, string> | undefined;
 };
 
 export type Material = { ok: true; material: string } | ({ ok: false } & KeyProblem);
@@ -80,8 +82,9 @@ export function createWebhookSecrets({
     return made;
   }
 
-  async function ensure({ namespace, uid, access, verify, routed }: Guarded): Promise<Material> {
-    const of = canonicalJson([access, verify.secretRefs, routed]);
+  async function ensure(guarded: Guarded): Promise<Material> {
+    const { namespace, uid, access, verify, routed, annotations } = guarded;
+    const of = canonicalJson([access, verify.secretRefs, routed, annotations]);
     const memory = memories.get(uid);
     if (memory?.of === of && clock.now() - memory.at < MOST_AGE_MS)
       return { ok: true, material: memory.material };

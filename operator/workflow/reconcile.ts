@@ -115,9 +115,9 @@ async function withMaterial(
   const { access = EXPOSED, verify: declared } = webhook ?? {};
   if (webhook === undefined || declared === undefined || access === EXPOSED) return { route };
   const { material: _before, ...verify } = declared;
-  const { namespace = '', uid = '' } = workflow.metadata;
+  const { namespace = '', uid = '', annotations } = workflow.metadata;
   const routed = servedRoute(context, workflow)?.spec.webhook?.verify?.material;
-  const found = await context.webhooks.ensure({ namespace, uid, access, verify, routed });
+  const found = await context.webhooks.ensure({ namespace, uid, access, verify, routed, annotations });
   if (!found.ok) return { route: { ...route, webhook: { ...webhook, verify } }, unverifiable: found };
   const { material } = found;
   return { route: { ...route, webhook: { ...webhook, verify: { ...verify, material } } } };

@@ -1,15 +1,18 @@
 /** Who may call a webhook: from the manifest and the user's Secret to what two gateways answer, each with its chart's rights. */
 import { createHmac } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { stringify } from 'yaml';
+import { parse, stringify } from 'yaml';
+import type { Workflow } from '../../../api/kinds.ts';
 import type { WebhookAuth } from '../../../api/trigger.ts';
-import { parseEntryName, WEBHOOKS } from '../../../api/webhookAuth.ts';
+import { AUTH_SCHEMES, parseEntryName, WEBHOOKS } from '../../../api/webhookAuth.ts';
 import { isForbidden } from '../../../kube/errors.ts';
 import { createClient } from '../../../kube/client.ts';
 import { findCondition } from '../../../kube/conditions.ts';
-import { secrets } from '../../../kube/resource.ts';
+import { namespaces, secrets } from '../../../kube/resource.ts';
 import { workflows } from '../../../operator/resources.ts';
 import { applyChart } from '../../support/chart.ts';
+import { runCommand } from '../../support/command.ts';
 import { startGateway, type GatewayProcess } from '../../support/gatewayProcess.ts';
 import { kubectl } from '../../support/kubectl.ts';
 import { startOperatorStage, SYSTEM, TESTER, type OperatorStage } from '../../support/operatorStage.ts';
@@ -234,6 +237,27 @@ test('secrets are rotated without one refusal, and the old one is refused everyw
   await until('one entry being left', async () => (await entriesIn(namespace))?.length === 1);
 });
 
+test('a value that was changed in place is taken up when the workflow is touched', async () => {
+  const namespace = await project({ token: 'before' });
+  const id = `${namespace}.touched`;
+  await stage.apply(namespace, manifest('touched', bearer('token')));
+  await serving(namespace, 'touched');
+  await putSecret(namespace, { token: 'after' });
+  await kubectl(stage.server, [
+    '-n',
+    namespace,
+    'annotate',
+    'workflows.windlass.dev',
+    'touched',
+    'example.com/looked=1',
+  ]);
+  await until('the new value being taken up', async () => {
+    const answers = await statuses(id, token('after'));
+    return answers.every((status) => status === 200);
+  });
+  expect(await statuses(id, token('before'))).toEqual([401, 401]);
+});
+
 test('once auth is asked for and ready, and once another scheme is, nobody is let in as before', async () => {
   const namespace = await project({ token: 's3cret' });
   const id = `${namespace}.edited`;
@@ -331,6 +355,41 @@ test('a project that spoils its own Secret closes nobody else', async () => {
   await until('the Secret being put back', async () => (await entriesIn(namespace))?.length === 1);
   await serving(namespace, 'spoiled');
 });
+
+/** The sections of the page on webhooks that have a Secret, a manifest and a call. */
+function documented(): [title: string, secret: string, manifest: string, call: string][] {
+  const page = readFileSync(new URL('../../../docs/webhooks.md', import.meta.url), 'utf8');
+  return page.split(/^## /m).flatMap((section) => {
+    const blocks = [...section.matchAll(/^```(?:sh|yaml)\n(.*?)^```$/gms)].map(([, block = '']) => block);
+    const [secret, yaml, call] = blocks;
+    if (secret === undefined || yaml === undefined || call === undefined) return [];
+    return [[section.split('\n', 1)[0] ?? '', secret, yaml, call]];
+  });
+}
+
+test('the page on webhooks shows every scheme', () => {
+  expect(documented()).toHaveLength(AUTH_SCHEMES.length);
+});
+
+test.each(documented())(
+  'what the page on webhooks says of "%s" works',
+  async (_title, secret, yaml, call) => {
+    await stage.client.apply(namespaces, { metadata: { name: 'shop' } });
+    const { kubeconfigPath, binDir } = stage.server;
+    const run = (script: string) =>
+      runCommand('bash', ['-euo', 'pipefail', '-c', script], {
+        env: { ...process.env, KUBECONFIG: kubeconfigPath, PATH: `${binDir}:${process.env['PATH']}` },
+      });
+    await run(secret);
+    await stage.apply('shop', yaml);
+    await serving('shop', (parse(yaml) as Workflow).metadata.name);
+    const answer = await run(call.replaceAll('https://hooks.example.com', gateways[0]?.publicURL ?? ''));
+    expect(JSON.parse(answer)).toEqual({ run: expect.any(String) });
+    const [path = ''] = /\/webhook\/\S+/.exec(call) ?? [];
+    const bare = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' };
+    expect((await fetch(`${gateways[1]?.publicURL}${path}`, bare)).status).toBe(401);
+  },
+);
 
 test('nothing of a secret is in a log or in a route', async () => {
   const routes = await kubectl(stage.server, ['get', 'webhookroutes', '-A', '-o', 'yaml']);

@@ -1,19 +1,25 @@
 /** What the benchmarks of the door run against: the door with one route, and a bare echo beside it. */
 import { spawn } from 'node:child_process';
+import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { openProject } from '../../runs/project.ts';
 import { runCommand } from '../support/command.ts';
-import { openDoor, PROJECT, putRoute, type Door } from '../support/door.ts';
+import { openDoor, PROJECT, putGithubKey, putRoute, type Door } from '../support/door.ts';
 import { pollUntil } from '../support/poll.ts';
 
 export const WORKFLOW = 'orders';
+const SIGNED = 'signed';
+const KEY = 'a key that sender and receiver share';
 /** Enough for all events of one round. */
 const QUOTA_BYTES = 8 * 2 ** 30;
 
 export type Stage = Door & {
   /** The webhook's address. */
   hookURL: string;
+  /** The address of another one, whose callers sign; `sign` makes the header. */
+  signedURL: string;
+  sign: (body: string) => Record<string, string>;
   echoURL: string;
   /** Forgets all events, so that every round finds the same store. */
   emptyStore: () => Promise<void>;
@@ -39,19 +45,26 @@ export async function setStage({ reply, nodeArgs = [], limits = {} }: StageOptio
   try {
     const hookURL = door.hook(WORKFLOW);
     await putRoute(door.client, WORKFLOW, { webhook: { reply } });
-    await pollUntil('the route being served', async () => (await fetch(hookURL)).status === 405, {
-      timeoutMs: 10_000,
-    });
+    const signedURL = door.hook(SIGNED);
+    await putRoute(door.client, SIGNED, await putGithubKey(door.client, SIGNED, KEY));
+    for (const url of [hookURL, signedURL])
+      await pollUntil('the route being served', async () => (await fetch(url)).status === 405, {
+        timeoutMs: 10_000,
+      });
     const echo = await startEcho();
     const emptyStore = async () => {
       await runCommand('redis-cli', ['-p', String(door.redis.port), 'flushall']);
       await openProject(door.runs, PROJECT, { quotaBytes: QUOTA_BYTES });
     };
+    const sign = (body: string) => {
+      const signature = createHmac('sha256', KEY).update(body).digest('hex');
+      return { 'X-Hub-Signature-256': `sha256=${signature}` };
+    };
     const close = async () => {
       await echo.stop();
       await door.close();
     };
-    return { ...door, hookURL, echoURL: echo.url, emptyStore, close };
+    return { ...door, hookURL, signedURL, sign, echoURL: echo.url, emptyStore, close };
   } catch (error) {
     await door.close();
     throw error;

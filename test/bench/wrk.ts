@@ -10,19 +10,21 @@ export type Load = {
   seconds: number;
   /** The JSON text of every request. */
   body: string;
+  /** Further headers of every request. */
+  headers?: Record<string, string>;
 };
 
 export type Measured = { perSecond: number; p50Ms: number; p99Ms: number; requests: number };
 
 /** Sends the load. Throws when any answer is no 2xx or any connection fails: then the figure would mean nothing. */
-export async function runWrk({ url, connections, seconds, body }: Load): Promise<Measured> {
+export async function runWrk({ url, connections, seconds, body, headers = {} }: Load): Promise<Measured> {
   if (!(await findCommand('wrk'))) {
     throw new Error('wrk is missing, which makes the load. As root: apt-get install wrk');
   }
   const folder = await mkdtemp(join(tmpdir(), 'windlass-wrk-'));
   try {
     const script = join(folder, 'post.lua');
-    await writeFile(script, luaOf(body));
+    await writeFile(script, luaOf(body, { 'Content-Type': 'application/json', ...headers }));
     const output = await runCommand(
       'wrk',
       ['-t1', `-c${connections}`, `-d${seconds}s`, '--latency', '-s', script, url],
@@ -34,10 +36,13 @@ export async function runWrk({ url, connections, seconds, body }: Load): Promise
   }
 }
 
-function luaOf(body: string): string {
+function luaOf(body: string, headers: Record<string, string>): string {
+  const lines = Object.entries(headers).map(
+    ([name, value]) => `wrk.headers[${JSON.stringify(name)}] = ${JSON.stringify(value)}`,
+  );
   return `wrk.method = 'POST'
 wrk.body = ${JSON.stringify(body)}
-wrk.headers['Content-Type'] = 'application/json'
+${lines.join('\n')}
 function done(summary, latency)
   local errors = summary.errors
   io.write(string.format('RESULT %d %d %d %d %d\\n', summary.requests, summary.duration,

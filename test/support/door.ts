@@ -4,9 +4,10 @@
  */
 import type { WebhookRoute } from '../../api/kinds.ts';
 import type { RouteSpec } from '../../api/route.ts';
+import { encodeKeys, entryName, WEBHOOKS } from '../../api/webhookAuth.ts';
 import { webhookRoutes } from '../../gateway/follow.ts';
 import { createClient, type KubeClient } from '../../kube/client.ts';
-import { namespaces } from '../../kube/resource.ts';
+import { namespaces, secrets } from '../../kube/resource.ts';
 import { connectRunStore, type RunStoreConnection } from '../../runs/connection.ts';
 import { openProject } from '../../runs/project.ts';
 import { startApiServer, type ApiServer } from './apiserver.ts';
@@ -98,6 +99,16 @@ export async function putRoute(
       }),
     },
   });
+}
+
+/** What a webhook needs whose callers sign with the key, GitHub's way; the project's Secret then holds this key alone. */
+export async function putGithubKey(client: KubeClient, workflow: string, key: string): Promise<RouteOptions> {
+  const material = '0123456789abcdef';
+  const entry = Buffer.from(encodeKeys([Buffer.from(key)])).toString('base64');
+  const data = { [entryName(workflowUid(workflow), material)]: entry };
+  await client.apply(secrets, { metadata: { namespace: NAMESPACE, name: WEBHOOKS }, data });
+  const secretRefs = [{ name: 'hooks', key: 'key' }];
+  return { webhook: { access: 'github', verify: { material, secretRefs, toleranceSeconds: 300 } } };
 }
 
 /** Takes the route of a workflow away. */

@@ -5,14 +5,17 @@ import { withLock } from '../support/lock.ts';
 import { accept } from './accept.ts';
 import { reply } from './reply.ts';
 import { report, type Figure } from './report.ts';
+import { runs } from './runs.ts';
 import { store } from './store.ts';
 
 const BENCHMARKS: Record<string, { about: string; run: () => Promise<Figure[]> }> = {
   accept: {
-    about: 'webhook calls accepted durably, 32 connections, beside a bare echo (1 min)',
+    about:
+      'webhook calls accepted durably, 32 connections, without and with HMAC, beside a bare echo (2 min)',
     run: accept,
   },
   reply: { about: 'webhook calls that a response node answers; runs/s of one runner (2 min)', run: reply },
+  runs: { about: 'runs/s of one runner, latency at half of that, a backlog of 100,000 (4 min)', run: runs },
   store: { about: 'events and runs that the run store takes by itself (20 s)', run: store },
 };
 

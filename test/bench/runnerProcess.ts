@@ -7,11 +7,10 @@ import { NAMESPACE, PROJECT, type Door } from '../support/door.ts';
 
 const program = fileURLToPath(new URL('../../runner/main.ts', import.meta.url));
 
+export type RunnerProcess = { pid: number; stop: () => Promise<void> };
+
 /** Starts it, and resolves when it claims runs. Throws, with what it logged, if it ends before. */
-export async function startRunnerProcess(
-  door: Door,
-  nodeArgs: string[] = [],
-): Promise<{ stop: () => Promise<void> }> {
+export async function startRunnerProcess(door: Door, nodeArgs: string[] = []): Promise<RunnerProcess> {
   const child = spawn(process.execPath, [...nodeArgs, program], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: {
@@ -36,6 +35,7 @@ export async function startRunnerProcess(
     child.once('exit', () => reject(new Error(`The runner ended:\n${log.slice(-20).join('\n')}`)));
   });
   return {
+    pid: child.pid ?? 0,
     stop: async () => {
       process.removeListener('exit', killWithUs);
       const ended = once(child, 'exit');

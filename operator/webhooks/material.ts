@@ -24,7 +24,7 @@ import {
 } from './projectSecret.ts';
 
 /** A workflow whose callers are to be verified. */
-export type Guarded = {
+type Guarded = {
   namespace: string;
   uid: string;
   access: AuthScheme;
@@ -35,7 +35,7 @@ export type Guarded = {
   annotations: Record<string, string> | undefined;
 };
 
-export type Material = { ok: true; material: string } | ({ ok: false } & KeyProblem);
+type Material = { ok: true; material: string } | ({ ok: false } & KeyProblem);
 
 export type WebhookSecrets = {
   /** The material of a workflow, which the project's Secret holds; or why there is none, and then it holds none. */

@@ -11,7 +11,7 @@ export type Unverified = 'missing' | 'malformed' | 'stale' | 'mismatch';
 export type Caller = { rawHeaders: readonly string[] };
 
 /** Why the headers are refused, or what the body must still pass. */
-export type Verdict = Unverified | ((body: Uint8Array) => boolean);
+type Verdict = Unverified | ((body: Uint8Array) => boolean);
 
 /** Judges a request by its headers. `now` is in Unix seconds. */
 export type Verifier = (caller: Caller, now: number) => Verdict;

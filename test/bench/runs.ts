@@ -25,6 +25,7 @@ const FLOOD = 2_000;
 const SUBMITTED_AT_ONCE = 500;
 const PACED_SECONDS = 8;
 const PACE_MS = 10;
+const READ_AFTER_MS = 1_500;
 const MIB = 2 ** 20;
 /** What Node takes for itself in a container with the chart's limit of 512 MiB. */
 const NODE_ARGS = ['--max-old-space-size=256'];
@@ -195,10 +196,19 @@ async function paced(stage: Stage, perSecond: number, seconds: number): Promise<
 
 /** Read a while later, so that asking does not add to the load that is measured, and before the run is gone. */
 async function latencyOf({ runs }: Stage, run: string): Promise<number> {
-  await delay(1_500);
   const key = keysOf(PROJECT).run(run);
-  const [accepted, first] = (await runs.command('hmget', key, 'accepted', 'n:sum')) as [string, string];
-  return ((JSON.parse(first) as NodeState).startedAt ?? Number.NaN) - Number(accepted) / 1_000;
+  await delay(READ_AFTER_MS);
+  return pollUntil(
+    'the first step of a run',
+    async () => {
+      const fields = await runs.command('hmget', key, 'accepted', 'n:sum');
+      const [accepted, first] = fields as [string | null, string | null];
+      if (accepted === null || first === null) return undefined;
+      const { startedAt = Number.NaN } = JSON.parse(first) as NodeState;
+      return startedAt - Number(accepted) / 1_000;
+    },
+    { timeoutMs: 20_000, everyMs: 500 },
+  );
 }
 
 /** A flood, and in the middle of it one run of another workflow. */

@@ -33,7 +33,7 @@ export function poolServiceAccount(namespace: string): Manifest<ServiceAccount> 
 /** What runners may do: record runs, read credentials, and read those Secrets that the credentials in use name. */
 export function poolRole(namespace: string, secretNames: readonly string[]): Manifest<Role> {
   const rules: PolicyRule[] = [
-    { apiGroups: [GROUP], resources: ['credentials'], verbs: ['get', 'list', 'watch'] },
+    { apiGroups: [GROUP], resources: ['credentials'], verbs: ['list', 'watch'] },
     { apiGroups: [GROUP], resources: ['workflowruns'], verbs: ['create', 'get'] },
     { apiGroups: [GROUP], resources: ['workflowruns/status'], verbs: ['patch'] },
     // Whoever makes a record, which is a WorkflowRun, must be allowed to execute its workflow: so says the admission policy.

@@ -60,8 +60,13 @@ export async function send(
 }
 
 /** A call of a webhook. */
-export const postWebhook = (project: string, workflow: string, path: string, body: unknown) =>
-  send('POST', webhookURL(project, workflow, path), body);
+export const postWebhook = (
+  project: string,
+  workflow: string,
+  path: string,
+  body: unknown,
+  headers: Record<string, string> = {},
+) => send('POST', webhookURL(project, workflow, path), body, headers);
 
 export const webhookURL = (project: string, workflow: string, path: string) =>
   `${gateway.publicURL}/webhook/${project}.${workflow}/${path}`;

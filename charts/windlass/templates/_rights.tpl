@@ -10,13 +10,13 @@ the programs do (test/e2e/rights.test.ts).
   verbs: [get, list, watch]
 - apiGroups: [windlass.dev]
   resources: [workflows/status, credentials/status, workflowruns/status]
-  verbs: [get, patch]
+  verbs: [patch]
 - apiGroups: [windlass.dev]
   resources: [workflowruns]
-  verbs: [get, list, watch, create, patch, delete]
-# For the Role of the runners.
+  verbs: [get, list, watch, delete]
+# For the Role of the runners, who make records.
 - apiGroups: [windlass.dev]
-  resources: [workflows/execute]
+  resources: [workflowruns, workflows/execute]
   verbs: [create]
 - apiGroups: [windlass.dev]
   resources: [webhookroutes]

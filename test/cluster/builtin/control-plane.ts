@@ -44,17 +44,30 @@ export function apiServerArguments(layout: Layout, ports: PortBlock, auditPolicy
     `--service-account-key-file=${certificate('service-accounts.pub')}`,
     ...(auditPolicy === undefined
       ? []
-      : [`--audit-policy-file=${auditPolicy}`, `--audit-log-path=${layout.auditLog}`]),
+      : [
+          `--audit-policy-file=${auditPolicy}`,
+          `--audit-log-path=${layout.auditLog}`,
+          // Megabytes of one file, and how many are kept beside the one that is written.
+          '--audit-log-maxsize=64',
+          '--audit-log-maxbackup=3',
+        ]),
   ];
 }
 
-/** Who did what to which object, once each request has been answered. */
+/** Who did what to which object, once each request has been answered; but for what the cluster's own parts do all the time. */
 export function auditPolicy(): string {
   return stringify({
     apiVersion: 'audit.k8s.io/v1',
     kind: 'Policy',
     omitStages: ['RequestReceived'],
-    rules: [{ level: 'Metadata' }],
+    rules: [
+      { level: 'None', userGroups: ['system:nodes', 'system:serviceaccounts:kube-system'] },
+      {
+        level: 'None',
+        users: ['system:apiserver', 'system:kube-scheduler', 'system:kube-controller-manager'],
+      },
+      { level: 'Metadata' },
+    ],
   });
 }
 

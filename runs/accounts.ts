@@ -18,7 +18,7 @@ const RUN_COMMANDS = [
   'zadd zrem zcard zscore zrange zrangebylex sadd srem sismember smembers',
   'lindex lrange lpop lpush ltrim rpush',
 ];
-const ADMIN_COMMANDS = ['scan info acl|setuser acl|getuser acl|deluser acl|users acl|save'];
+const ADMIN_COMMANDS = ['scan info type acl|setuser acl|getuser acl|deluser acl|users acl|save'];
 
 const rules = (keys: string, channels: string, commands: string[]) => [
   `~${keys}`,

@@ -4,7 +4,7 @@
  */
 import { orUnavailable, type RunStoreConnection } from './connection.ts';
 import { keysOf, type ProjectKey } from './keys.ts';
-import { COALESCE_MS, EMIT, END, END_KEYS, ENQUEUE, FENCE, NOW } from './lua.ts';
+import { COALESCE_MS, EMIT, END, END_KEYS, ENQUEUE, FENCE, NOW, VANISHED } from './lua.ts';
 import { PARK } from './park.ts';
 import { defineScript, type Script } from './script.ts';
 import { workflowOf } from './token.ts';
@@ -35,6 +35,8 @@ const ADVANCE = defineScript({
     ${FENCE}
     ${NOW}
     local state = redis.call('HMGET', run, 'accepted', 'sequence', 'bytes', 'progress', 'reply', 'evcount', 'evbytes', 'wf')
+    ${VANISHED}
+    if not state[8] then return vanished() end
     if follows ~= '' and tonumber(state[2]) > tonumber(follows) then
       -- Stored before: the answer was lost, or the call was held up on its way until the run had gone on.
       return redis.call('SISMEMBER', cancels, run_id)

@@ -40,10 +40,14 @@ const CLAIM = defineScript({
         wf, run, ev = KEYS[at], KEYS[at + 1], KEYS[at + 2]
         local uid, run_id = string.match(entry, '^([^ ]+) [^ ]+ ([^ ]+)$')
         local counts = redis.call('HMGET', wf, 'limit', 'active')
-        local state = redis.call('HMGET', run, 'epoch', 'sequence', 'timeout', 'deadline', 'crashes', 'started', 'evcount', 'evbytes', 'progress')
+        local state = redis.call('HMGET', run, 'epoch', 'sequence', 'timeout', 'deadline', 'crashes', 'started', 'evcount', 'evbytes', 'progress', 'wf')
         local crashes = state[9] == '1' and 0 or tonumber(state[5] or 0)
         local alone = crashes >= 2
-        if counts[1] and tonumber(counts[1]) < tonumber(counts[2] or 0) then
+        if not state[10] then
+          -- Somebody removed the run.
+          redis.call('ZREM', q, entry)
+          redis.call('HSET', wf, 'active', math.max(0, tonumber(counts[2] or 0) - 1))
+        elseif counts[1] and tonumber(counts[1]) < tonumber(counts[2] or 0) then
           redis.call('ZADD', held, 0, entry)
           redis.call('ZREM', q, entry)
           redis.call('HSET', wf, 'active', counts[2] - 1, 'vt', score)

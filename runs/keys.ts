@@ -4,7 +4,7 @@
  *
  * | key | type | holds |
  * | --- | --- | --- |
- * | `meta` | hash | `id` of the store, `bytes` used, `quota`, `v` (virtual time), ends of this minute (`minute`, `ends`), write budget (`rate`, `tokens`, `filled`) |
+ * | `meta` | hash | `id` of the store, `seeding` (token) before it has one, `opened` (when it got it, ms), `bytes` used, `quota`, `v` (virtual time), ends of this minute (`minute`, `ends`), write budget (`rate`, `tokens`, `filled`) |
  * | `q` | sorted set | runs that are ready, by virtual start time |
  * | `held` | sorted set | runs over their workflow's limit, in order of acceptance |
  * | `due` | sorted set | runs that wait and hold no runner, by the time (ms, the store's clock) at which they are ready again |

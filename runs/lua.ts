@@ -36,6 +36,17 @@ if redis.call('HGET', claims, run_id) ~= token then
 end
 `;
 
+/** `vanished()`: somebody removed the run under its claim; claim and slot are given up. Needs `claims`, `wf`, `run_id`. */
+export const VANISHED = `
+local function vanished()
+  redis.call('HDEL', claims, run_id)
+  if redis.call('HEXISTS', wf, 'active') == 1 then
+    redis.call('HINCRBY', wf, 'active', -1)
+  end
+  return 'fenced'
+end
+`;
+
 /** The keys that END needs. */
 export const END_KEYS = [
   'meta',

@@ -10,7 +10,7 @@ import { endArgs, transitionKeys } from './advance.ts';
 import { isUnavailable, orUnavailable, type RunStoreConnection } from './connection.ts';
 import { claimsOf, REQUEUE } from './handback.ts';
 import { keysOf } from './keys.ts';
-import { EMIT, END, END_KEYS, ENQUEUE, FENCE, NOW } from './lua.ts';
+import { EMIT, END, END_KEYS, ENQUEUE, FENCE, NOW, VANISHED } from './lua.ts';
 import { defineScript } from './script.ts';
 import { holderOf, workflowOf } from './token.ts';
 import type { ProjectUid, RunEnd, Unavailable } from './types.ts';
@@ -28,6 +28,8 @@ const TAKE_OVER = defineScript({
     ${FENCE}
     if (redis.call('HGET', beats, runner) or '') ~= beat then return 'alive' end
     local state = redis.call('HMGET', run, 'accepted', 'sequence', 'crashes', 'progress', 'evcount', 'evbytes', 'wf')
+    ${VANISHED}
+    if not state[7] then return vanished() end
     local crashes = 1
     if state[4] ~= '1' then
       crashes = tonumber(state[3] or 0) + 1

@@ -40,20 +40,31 @@ export function createSeedSource(deps: SourceDeps): SeedSource {
 export async function planFor(
   { client, world }: Pick<SourceDeps, 'client' | 'world'>,
   run: WorkflowRun,
-  revisions = new Map<string, Promise<ControllerRevision | undefined>>(),
+  revisions: Revisions = new Map(),
 ): Promise<RestorePlan> {
   const { namespace = '' } = run.metadata;
-  const name = run.status?.revision ?? run.spec.revision;
-  if (name !== undefined && !revisions.has(name)) {
-    revisions.set(name, client.find(controllerRevisions, { namespace, name }));
-  }
-  const object = name === undefined ? undefined : await revisions.get(name);
-  const revision = name !== undefined && object ? { name, revision: object.data as Revision } : undefined;
+  const object = await revisionOf(client, run, revisions);
+  const revision = object && { name: object.metadata.name, revision: object.data as Revision };
   const owner = controllerOf(run) ?? (object && controllerOf(object));
   const workflowUid = (await world.workflows.getFresh(namespace, run.spec.workflow))?.metadata.uid;
   const given = revision && (await givenInput(client, run, revision.revision));
   const input = given && 'input' in given ? given.input : undefined;
   return planRestore(run, { workflowUid, madeFor: owner?.uid, revision, input });
+}
+
+type Revisions = Map<string, Promise<ControllerRevision | undefined>>;
+
+/** Each revision is read once. */
+function revisionOf(
+  client: Pick<KubeClient, 'find'>,
+  { metadata: { namespace = '' }, spec, status }: WorkflowRun,
+  revisions: Revisions,
+): Promise<ControllerRevision | undefined> {
+  const name = status?.revision ?? spec.revision;
+  if (name === undefined) return Promise.resolve(undefined);
+  const found = revisions.get(name) ?? client.find(controllerRevisions, { namespace, name });
+  revisions.set(name, found);
+  return found;
 }
 
 function namespaceOf({ namespaces }: World, project: ProjectUid): string | undefined {
@@ -75,7 +86,7 @@ async function* unfinishedRuns(
   namespace: string | undefined,
 ): ReturnType<SeedSource['unfinished']> {
   if (namespace === undefined) return;
-  const revisions = new Map<string, Promise<ControllerRevision | undefined>>();
+  const revisions: Revisions = new Map();
   for await (const run of pagesOf(deps, namespace)) {
     const plan = await planFor(deps, run, revisions);
     if (plan.kind === 'restore') yield plan;

@@ -7,6 +7,7 @@ import { claimRuns } from '../../../runs/claim.ts';
 import { connectRunStore } from '../../../runs/connection.ts';
 import { handBackAll } from '../../../runs/handback.ts';
 import { keysOf } from '../../../runs/keys.ts';
+import { setWorkflowLimits } from '../../../runs/project.ts';
 import { readCounts, readRun } from '../../../runs/read.ts';
 import { submit } from '../../../runs/submit.ts';
 import { createCollectedLog } from '../../support/collectedLog.ts';
@@ -112,6 +113,34 @@ test.each(['meta', 'q', 'claims', 'beats', 'cancels', 'out', 'wf', 'run', 'ev', 
     expect(await readCounts(conn, project, 'uid-orders')).toMatchObject({ succeeded: 1, active: 0 });
   },
 );
+
+test('a run that somebody removed from under its queue or its claim is let go of, and so is its slot', async () => {
+  const { conn } = store;
+  const project = await newProject(conn);
+  const limit = (concurrency: number) =>
+    setWorkflowLimits(conn, project, {
+      workflowUid: 'uid-orders',
+      concurrency,
+      policy: 'Queue',
+      deadlineMs: 60_000,
+    });
+  await limit(1);
+  const runs: string[] = [];
+  for (let count = 0; count < 5; count += 1) runs.push(await accepted(conn, submissionOf(project)));
+  const remove = (run = '') => conn.command('unlink', keysOf(project).run(run));
+  await remove(runs[0]);
+  await limit(2);
+  const finished = await claimedOne(conn, project);
+  expect(finished.run).toBe(runs[1]);
+  await remove(finished.run);
+  expect(await finish(conn, finished, { phase: 'Succeeded' })).toEqual({ outcome: 'fenced' });
+  const rest = async () => (await claimed(conn, project)).map(({ state }) => state.run);
+  await limit(3);
+  expect(await rest()).toEqual(runs.slice(2));
+  await remove(runs[2]);
+  expect(await handBackAll(conn, { project, runner: 'runner-1' })).toMatchObject({ outcome: 'done' });
+  expect((await rest()).toSorted()).toEqual(runs.slice(3).toSorted());
+});
 
 test('the log names the keys that are of a wrong type, once a minute', async () => {
   const log = createCollectedLog();

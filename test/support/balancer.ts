@@ -44,6 +44,11 @@ export async function startBalancer(): Promise<Balancer> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
 
+  const lookAt = async (replica: GatewayProcess): Promise<void> => {
+    const ready = await isReady(replica);
+    const known = replicas.get(replica);
+    if (known !== undefined) known.ready = ready;
+  };
   const remove = (replica: GatewayProcess): void => {
     clearInterval(replicas.get(replica)?.look);
     replicas.delete(replica);
@@ -52,10 +57,7 @@ export async function startBalancer(): Promise<Balancer> {
     port: (server.address() as AddressInfo).port,
     add: (replica) => {
       const look = setInterval(() => {
-        void isReady(replica).then((ready) => {
-          const known = replicas.get(replica);
-          if (known !== undefined) known.ready = ready;
-        });
+        void lookAt(replica);
       }, LOOK_MS);
       replicas.set(replica, { ready: true, look });
     },

@@ -69,9 +69,11 @@ test('a run that is parked is Waiting, with what it came to and when it goes on,
   expect(await claimed(store.conn, project)).toEqual([]);
   expect(await liveRuns(store.conn, project, 'uid-orders')).toEqual([ref.run]);
   const events = await readEvents(store.conn, project, ref.run, { limit: 10 });
-  expect(
-    Array.isArray(events) && events.map((event) => 'phase' in event && event.phase),
-  ).toEqual(['Running', 'Waiting', 'Waiting']);
+  expect(Array.isArray(events) && events.map((event) => 'phase' in event && event.phase)).toEqual([
+    'Running',
+    'Waiting',
+    'Waiting',
+  ]);
 });
 
 test('whoever held the run before can do nothing more with it, also when it is due again', async () => {

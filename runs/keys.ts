@@ -13,12 +13,12 @@
  * | `beats` | hash | runner → counter |
  * | `cancels` | set | runs that shall be cancelled by the runner that holds them |
  * | `out` | sorted set | runs whose record is behind, by the time from which they may be taken |
- * | `wf:<workflow>` | hash | limits (`limit`, `policy`, `timeout`, `keep:<phase>`), `active` (runs that are ready or claimed, what the limit counts), `vt` (virtual time at which its next run starts), exact totals (`accepted`, `last`, one per phase), `waiting:<phase>`: ended and not recorded |
+ * | `wf:<workflow>` | hash | limits (`limit`, `policy`, `timeout`, `keep:<phase>`), `active` (runs that are ready or claimed, what the limit counts), `vt` (virtual time at which its next run starts), exact totals (`accepted`, one per phase), `last` acceptance (µs), `waiting:<phase>`: ended and not recorded |
  * | `run:<id>` | hash | the run; `n:<node>` is what a node is at, `w:<node>` when one that waits is tried again (ms, the store's clock) |
  * | `ev:<id>` | list | live events, each `<number> <at> <json>` |
  * | `dk:<workflow>:<hash>` | hash | dedupe: run, hash of the body, later the reply, or the phase where there was none |
- * | `runs:<workflow>` | sorted set | all runs of the workflow that have a `run:<id>`, by acceptance (ms) |
- * | `done:<workflow>` | sorted set | ended runs of which only a line is left, by acceptance (ms) |
+ * | `runs:<workflow>` | sorted set | all runs of the workflow that have a `run:<id>`, by acceptance (µs) |
+ * | `done:<workflow>` | sorted set | ended runs of which only a line is left, by acceptance (µs) |
  * | `lines:<workflow>` | hash | run → line about it |
  * | `rev:<name>` | string | a revision |
  *

@@ -8,8 +8,8 @@ import { keysOf } from './keys.ts';
 import { readBrief } from './read.ts';
 import type { ProjectUid, RunSummary, Unavailable } from './types.ts';
 
-/** A place in the order: what is listed after it was accepted before it. */
-export type Position = { acceptedAt: number; run: string };
+/** A place in the order: a run, and when it was accepted, in microseconds since 1970. What is listed after it is older. */
+export type Position = { at: number; run: string };
 
 /** A run in a list. Times are milliseconds since 1970. */
 export type ListedRun = Omit<RunSummary, 'phase' | 'endedAt'> & {
@@ -17,11 +17,12 @@ export type ListedRun = Omit<RunSummary, 'phase' | 'endedAt'> & {
   endedAt?: number;
   /** Only the line is left of it in the store. */
   isLine: boolean;
+  position: Position;
 };
 
-/** Newest first; of those of one millisecond the last name first. */
+/** Newest first; of those of one microsecond the last name first. */
 export function byNewest(a: Position, b: Position): number {
-  if (a.acceptedAt !== b.acceptedAt) return b.acceptedAt - a.acceptedAt;
+  if (a.at !== b.at) return b.at - a.at;
   return a.run < b.run ? 1 : a.run > b.run ? -1 : 0;
 }
 
@@ -71,7 +72,7 @@ export function knownRuns(
   });
 }
 
-/** The members after the position; those of the same millisecond are told apart by name. */
+/** The members after the position; those of the same microsecond are told apart by name. */
 async function places(
   conn: RunStoreConnection,
   key: string,
@@ -79,13 +80,13 @@ async function places(
   limit: number,
 ): Promise<Position[]> {
   const found: Position[] = [];
-  const from = after === undefined ? '+inf' : after.acceptedAt;
+  const from = after === undefined ? '+inf' : after.at;
   for (let offset = 0; found.length < limit; offset += limit) {
     const flat = (await conn.command(
       ...(['zrange', key, from, '-inf', 'byscore', 'rev', 'limit', offset, limit, 'withscores'] as const),
     )) as string[];
     for (let at = 0; at < flat.length; at += 2) {
-      const place = { run: flat[at] ?? '', acceptedAt: Number(flat[at + 1]) };
+      const place = { run: flat[at] ?? '', at: Number(flat[at + 1]) };
       if (after === undefined || byNewest(after, place) < 0) found.push(place);
     }
     if (flat.length < limit * 2) break;
@@ -106,8 +107,9 @@ async function look(
   conn: RunStoreConnection,
   project: ProjectUid,
   workflowUid: string,
-  { run, isLine }: Place,
+  { run, at, isLine }: Place,
 ): Promise<ListedRun | undefined> {
+  const position = { at, run };
   const state = isLine ? undefined : await readBrief(conn, project, run);
   if (state && !isUnavailable(state)) {
     const { workflow, phase, trigger, test, acceptedAt, startedAt, endedAt, reason, message } = state;
@@ -119,6 +121,7 @@ async function look(
       test,
       acceptedAt,
       isLine: false,
+      position,
       ...(startedAt !== undefined && { startedAt }),
       ...(endedAt !== undefined && { endedAt }),
       ...(reason !== undefined && { reason }),
@@ -126,5 +129,7 @@ async function look(
     };
   }
   const line = await conn.command('hget', keysOf(project).lines(workflowUid), run);
-  return typeof line === 'string' ? { ...(JSON.parse(line) as RunSummary), isLine: true } : undefined;
+  return typeof line === 'string'
+    ? { ...(JSON.parse(line) as RunSummary), isLine: true, position }
+    : undefined;
 }

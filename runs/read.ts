@@ -97,7 +97,13 @@ export function readCounts(
     )[];
     const [accepted = 0, succeeded = 0, failed = 0, cancelled = 0, last = 0] = values.map(Number);
     const active = accepted - succeeded - failed - cancelled;
-    return { succeeded, failed, cancelled, active, ...(last > 0 && { lastAcceptedAt: last }) };
+    return {
+      succeeded,
+      failed,
+      cancelled,
+      active,
+      ...(last > 0 && { lastAcceptedAt: Math.floor(last / 1_000) }),
+    };
   });
 }
 

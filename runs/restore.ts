@@ -68,7 +68,7 @@ const RESTORE = defineScript({
     redis.call('HSET', run, 'phase', 'Pending', 'wf', uid, 'accepted', accepted, 'bytes', size, 'timeout', timeout,
       'head', head, 'input', input, 'epoch', math.max(tonumber(epoch), now), 'sequence', sequence,
       'recorded', object, unpack(ARGV, 16))
-    redis.call('ZADD', runs, math.floor(tonumber(accepted) / 1000), run_id)
+    redis.call('ZADD', runs, accepted, run_id)
     if started ~= '' then redis.call('HSET', run, 'started', started) end
     if deadline ~= '' then redis.call('HSET', run, 'deadline', deadline) end
     if reply ~= '' then redis.call('HSET', run, 'reply', reply) end

@@ -68,7 +68,7 @@ const SUBMIT = defineScript({
       ${REPLACE}
     end
     -- A key of a wrong type is found before anything of the run is stored: what fails leaves nothing behind.
-    redis.call('ZADD', runs, now, run_id)
+    redis.call('ZADD', runs, accepted, run_id)
     if over then
       redis.call('ZADD', held, 0, entry)
     else
@@ -83,7 +83,7 @@ const SUBMIT = defineScript({
     end
     redis.call('HSET', meta, 'bytes', bytes)
     redis.call('HSET', wf, 'active', active, 'vt', own or 0,
-      'accepted', tonumber(limits[6] or 0) + 1, 'last', now)
+      'accepted', tonumber(limits[6] or 0) + 1, 'last', accepted)
     return {'accepted', unpack(replaced)}
   `,
 });

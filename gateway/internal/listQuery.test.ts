@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { positionToken, readListQuery } from './listQuery.ts';
 
-const position = { acceptedAt: 1_763_715_600_004, run: 'orders-0mwqi7su7bpbv30' };
+const position = { at: 1_763_715_600_004_123, run: 'orders-0mwqi7su7bpbv30' };
 
 test('a page is told by its size, a phase and the token of the page before', () => {
   expect(readListQuery({})).toEqual({ limit: 50 });
@@ -21,7 +21,7 @@ test.each([
   [{ continue: 'nonsense' }],
   [{ continue: `${positionToken(position)}A` }],
   [{ continue: positionToken({ ...position, run: '../secrets' }) }],
-  [{ continue: positionToken({ ...position, acceptedAt: -1 }) }],
+  [{ continue: positionToken({ ...position, at: -1 }) }],
   [{ continue: Buffer.from('1 99999999999999999 orders').toString('base64url') }],
 ])('%j is no query', (query) => {
   expect(readListQuery(query)).toBeUndefined();

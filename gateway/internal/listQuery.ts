@@ -26,8 +26,8 @@ function readLimit(text: unknown): number | undefined {
 }
 
 /** A position as the token of the next page. Callers make nothing of it. */
-export function positionToken({ acceptedAt, run }: Position): string {
-  return Buffer.from(`1 ${acceptedAt} ${run}`).toString('base64url');
+export function positionToken({ at, run }: Position): string {
+  return Buffer.from(`1 ${at} ${run}`).toString('base64url');
 }
 
 /** Undefined if it is no token of ours. */
@@ -35,6 +35,6 @@ function parsePosition(token: unknown): Position | undefined {
   if (typeof token !== 'string' || token.length > 512) return undefined;
   const text = Buffer.from(token, 'base64url').toString();
   const [, at = '', run = ''] = /^1 (\d{1,16}) (\S+)$/.exec(text) ?? [];
-  const position = { acceptedAt: Number(at), run };
+  const position = { at: Number(at), run };
   return isName(run) && positionToken(position) === token ? position : undefined;
 }

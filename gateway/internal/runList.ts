@@ -117,52 +117,48 @@ function createSource(
     return orThrow(await listRuns(deps.runs, projectUID, workflowUID, { after, limit }));
   }
 
+  /** Records of runs that the store does not know: of others it knows the place better. */
+  async function notStored(placed: Placed[]): Promise<Placed[]> {
+    if (route === undefined) return placed;
+    const { projectUID, workflowUID } = route.spec;
+    const names = placed.map(({ at }) => at.run);
+    const known = orThrow(await knownRuns(deps.runs, projectUID, workflowUID, names));
+    return placed.filter(({ at }) => !known.has(at.run));
+  }
+
   return {
     next: async (after, chunk) => {
       const runs = await stored(after, chunk);
       // Asked after the run store: what has just left that has its record.
-      records ??= readRecords(deps, route, { namespace, workflow });
+      records ??= readRecords(deps, { namespace, workflow });
       const { names, placed } = await records;
       const isLast = runs.length < chunk;
-      const end = isLast ? undefined : runs.at(-1);
-      const inStore = new Set(runs.map(({ run }) => run));
-      const beside = placed.filter(
-        ({ at }) =>
-          !inStore.has(at.run) &&
-          (after === undefined || byNewest(after, at) < 0) &&
-          (end === undefined || byNewest(at, end) < 0),
-      );
+      const end = isLast ? undefined : runs.at(-1)?.position;
+      const between = placed.filter(({ at }) => isBetween(at, after, end));
       const own = runs.map((run) => ({
-        at: { acceptedAt: run.acceptedAt, run: run.run },
+        at: run.position,
         item: {
           ...viewLine(namespace, run),
           ...(run.isLine && !names.has(run.run) && { summary: true as const }),
         },
       }));
-      return { runs: [...own, ...beside].toSorted((a, b) => byNewest(a.at, b.at)), isLast };
+      const all = [...own, ...(await notStored(between))];
+      return { runs: all.toSorted((a, b) => byNewest(a.at, b.at)), isLast };
     },
   };
 }
 
+function isBetween(at: Position, after: Position | undefined, end: Position | undefined): boolean {
+  return (after === undefined || byNewest(after, at) < 0) && (end === undefined || byNewest(at, end) < 0);
+}
+
 type Records = { names: Set<string>; placed: Placed[] };
 
-async function readRecords(
-  deps: GatewayDeps,
-  route: Route | undefined,
-  { namespace, workflow }: Addressed,
-): Promise<Records> {
-  const records = await deps.records.of(namespace, workflow);
-  // Of a run that the store has accepted just now the record may not say so yet.
-  const unplaced = records.filter(({ acceptedAt }) => acceptedAt === undefined).map(({ run }) => run);
-  const known =
-    route === undefined
-      ? new Set<string>()
-      : orThrow(await knownRuns(deps.runs, route.spec.projectUID, route.spec.workflowUID, unplaced));
+async function readRecords({ records }: GatewayDeps, { namespace, workflow }: Addressed): Promise<Records> {
+  const listed = await records.of(namespace, workflow);
   return {
-    names: new Set(records.map(({ run }) => run)),
-    placed: records
-      .filter(({ run }) => !known.has(run))
-      .map((record) => placeOf(namespace, workflow, record)),
+    names: new Set(listed.map(({ run }) => run)),
+    placed: listed.map((record) => placeOf(namespace, workflow, record)),
   };
 }
 
@@ -178,7 +174,8 @@ function placeOf(namespace: string, workflow: string, record: ListedRecord): Pla
     reason,
     message,
   };
-  return { at: { acceptedAt: acceptedAt ?? endedAt ?? NOT_YET, run }, item };
+  const knownAt = acceptedAt ?? endedAt;
+  return { at: { at: knownAt === undefined ? NOT_YET : knownAt * 1_000, run }, item };
 }
 
 function orThrow<T>(answer: T): Exclude<T, { outcome: 'unavailable' }> {

@@ -99,7 +99,7 @@ const RECORDED = defineScript({
     -- Of a workflow that was dropped, and of a key that is forgotten, nothing is kept, or it would be there again.
     if redis.call('EXISTS', wf) == 1 then
       redis.call('HINCRBY', wf, waiting, -1)
-      redis.call('ZADD', done, math.floor(state[7] / 1000), run_id)
+      redis.call('ZADD', done, state[7], run_id)
       redis.call('HSET', lines, run_id, line)
       local surplus = redis.call('ZCARD', done) - ${LINES_KEPT}
       if surplus > 0 then

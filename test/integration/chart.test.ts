@@ -313,7 +313,12 @@ test('with a list of namespaces nothing is granted beyond them but who callers a
   expect(bound.flatMap(({ rules = [] }) => rules)).toEqual([
     { apiGroups: ['authentication.k8s.io'], resources: ['tokenreviews'], verbs: ['create'] },
     { apiGroups: ['authorization.k8s.io'], resources: ['subjectaccessreviews'], verbs: ['create'] },
-    { apiGroups: [''], resources: ['namespaces'], resourceNames: ['shop', 'office'], verbs: ['list', 'watch'] },
+    {
+      apiGroups: [''],
+      resources: ['namespaces'],
+      resourceNames: ['shop', 'office'],
+      verbs: ['list', 'watch'],
+    },
   ]);
   expect(await operatorConfigOf('--set', 'watchNamespaces={shop,office}')).toMatchObject({
     WATCH_NAMESPACES: ['shop', 'office'],

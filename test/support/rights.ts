@@ -29,8 +29,8 @@ export function describeRight({ group, resource, verb, name }: Right): string {
 
 /** All that the bindings grant to service accounts of this name, in whatever namespace they are; each right once. */
 export function grantedTo(account: string, objects: readonly RbacObject[]): Right[] {
-  const roles = objects.filter((object): object is RoleObject => /Role$/.test(object.kind));
-  const bindings = objects.filter((object): object is Binding => /RoleBinding$/.test(object.kind));
+  const roles = objects.filter((object): object is RoleObject => object.kind.endsWith('Role'));
+  const bindings = objects.filter((object): object is Binding => object.kind.endsWith('RoleBinding'));
   const own = bindings.filter(({ subjects = [] }) =>
     subjects.some(({ kind, name }) => kind === 'ServiceAccount' && name === account),
   );
@@ -49,7 +49,7 @@ export function grantedTo(account: string, objects: readonly RbacObject[]): Righ
 }
 
 /** The rule, right by right. */
-export function rightsOf({ apiGroups, resources, verbs, resourceNames }: PolicyRule): Right[] {
+function rightsOf({ apiGroups, resources, verbs, resourceNames }: PolicyRule): Right[] {
   const names = resourceNames ?? [undefined];
   return apiGroups.flatMap((group) =>
     resources.flatMap((resource) =>

@@ -3,6 +3,7 @@
  * than the limit are kept.
  */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Hold } from './limits/inFlight.ts';
 import type { Limits } from './limits/limits.ts';
 
@@ -139,8 +140,10 @@ export function hasMuchToCome({ complete, headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > PASSED_OVER;
 }
 
-/** Long enough for a client that is still sending to read why it should stop. */
+/** Long enough for a client that is still sending to read why it should stop; and how many of them may be there. */
 const LINGER_MS = 1_000;
+const MAX_LINGERING = 500;
+const lingering = new Set<Socket>();
 
 /**
  * Lets the connection linger after the answer, unread: to close at once while the body is still coming in would reset the
@@ -148,6 +151,9 @@ const LINGER_MS = 1_000;
  */
 export function lingerAfterAnswer(request: IncomingMessage): void {
   const { socket } = request;
+  if (lingering.size >= MAX_LINGERING) return;
+  lingering.add(socket);
+  socket.once('close', () => lingering.delete(socket));
   socket.destroySoon = () => {
     request.pause();
     socket.end();

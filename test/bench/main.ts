@@ -3,9 +3,11 @@ import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { withLock } from '../support/lock.ts';
 import { accept } from './accept.ts';
+import { refusals } from './refusals.ts';
 import { reply } from './reply.ts';
 import { report, type Figure } from './report.ts';
 import { runs } from './runs.ts';
+import { routes } from './routes.ts';
 import { store } from './store.ts';
 
 const BENCHMARKS: Record<string, { about: string; run: () => Promise<Figure[]> }> = {
@@ -14,6 +16,11 @@ const BENCHMARKS: Record<string, { about: string; run: () => Promise<Figure[]> }
       'webhook calls accepted durably, 32 connections, without and with HMAC, beside a bare echo (2 min)',
     run: accept,
   },
+  refusals: {
+    about: 'webhook calls refused with 404, 401, 413, 429, beside a bare echo (2 min)',
+    run: refusals,
+  },
+  routes: { about: 'accepting with 10,000 routes beside one; how soon they are served (2 min)', run: routes },
   reply: { about: 'webhook calls that a response node answers; runs/s of one runner (2 min)', run: reply },
   runs: { about: 'runs/s of one runner, latency at half of that, a backlog of 100,000 (4 min)', run: runs },
   store: { about: 'events and runs that the run store takes by itself (20 s)', run: store },

@@ -21,6 +21,8 @@ export type Stage = Door & {
   signedURL: string;
   sign: (body: string) => Record<string, string>;
   echoURL: string;
+  /** The limits of the gateway, as it is told them. */
+  limits: string;
   /** Forgets all events, so that every round finds the same store. */
   emptyStore: () => Promise<void>;
 };
@@ -28,17 +30,17 @@ export type Stage = Door & {
 export type StageOptions = {
   reply: boolean;
   nodeArgs?: string[];
-  /** Of the gateway; without them calls come as fast as they can. */
-  limits?: object;
 };
 
 const UNLIMITED = { requestsPerSecond: 0 };
+/** Of the gateway: calls come as fast as they can. */
+const limits = JSON.stringify({ perRoute: UNLIMITED, perProject: UNLIMITED });
 
 /** Starts all of it. The store syncs every write to the disk before it answers. */
-export async function setStage({ reply, nodeArgs = [], limits = {} }: StageOptions): Promise<Stage> {
+export async function setStage({ reply, nodeArgs = [] }: StageOptions): Promise<Stage> {
   const door = await openDoor({
     nodeArgs,
-    env: { LIMITS: JSON.stringify({ perRoute: UNLIMITED, perProject: UNLIMITED, ...limits }) },
+    env: { LIMITS: limits },
     quotaBytes: QUOTA_BYTES,
     redisConfig: ['auto-aof-rewrite-percentage 0'],
   });
@@ -64,7 +66,7 @@ export async function setStage({ reply, nodeArgs = [], limits = {} }: StageOptio
       await echo.stop();
       await door.close();
     };
-    return { ...door, hookURL, signedURL, sign, echoURL: echo.url, emptyStore, close };
+    return { ...door, hookURL, signedURL, sign, echoURL: echo.url, limits, emptyStore, close };
   } catch (error) {
     await door.close();
     throw error;

@@ -12,12 +12,21 @@ export type Load = {
   body: string;
   /** Further headers of every request. */
   headers?: Record<string, string>;
+  /** Whether every answer must be an error of the client's, not a 2xx. */
+  refused?: boolean;
 };
 
 export type Measured = { perSecond: number; p50Ms: number; p99Ms: number; requests: number };
 
-/** Sends the load. Throws when any answer is no 2xx or any connection fails: then the figure would mean nothing. */
-export async function runWrk({ url, connections, seconds, body, headers = {} }: Load): Promise<Measured> {
+/** Sends the load. Throws when any answer is not as it must be or any connection fails: then the figure would mean nothing. */
+export async function runWrk({
+  url,
+  connections,
+  seconds,
+  body,
+  headers = {},
+  refused = false,
+}: Load): Promise<Measured> {
   if (!(await findCommand('wrk'))) {
     throw new Error('wrk is missing, which makes the load. As root: apt-get install wrk');
   }
@@ -30,7 +39,7 @@ export async function runWrk({ url, connections, seconds, body, headers = {} }: 
       ['-t1', `-c${connections}`, `-d${seconds}s`, '--latency', '-s', script, url],
       { timeoutMs: seconds * 1_000 + 20_000 },
     );
-    return parse(output);
+    return parse(output, refused);
   } finally {
     await rm(folder, { recursive: true });
   }
@@ -45,18 +54,24 @@ wrk.body = ${JSON.stringify(body)}
 ${lines.join('\n')}
 function done(summary, latency)
   local errors = summary.errors
-  io.write(string.format('RESULT %d %d %d %d %d\\n', summary.requests, summary.duration,
+  io.write(string.format('RESULT %d %d %d %d %d %d\\n', summary.requests, summary.duration,
     latency:percentile(50), latency:percentile(99),
-    errors.connect + errors.read + errors.write + errors.status + errors.timeout))
+    errors.connect + errors.read + errors.write + errors.timeout, errors.status))
 end
 `;
 }
 
-function parse(output: string): Measured {
-  const found = /^RESULT (\d+) (\d+) (\d+) (\d+) (\d+)$/m.exec(output)?.slice(1).map(Number);
+/** The first answers of a route that is called too often are no refusals yet. */
+const NOT_YET_REFUSED = 50;
+
+function parse(output: string, refused: boolean): Measured {
+  const found = /^RESULT (\d+) (\d+) (\d+) (\d+) (\d+) (\d+)$/m.exec(output)?.slice(1).map(Number);
   if (found === undefined) throw new Error(`wrk said something else than expected:\n${output}`);
-  const [requests = 0, microseconds = 1, p50 = 0, p99 = 0, errors = 0] = found;
-  if (errors > 0) throw new Error(`${errors} of ${requests} requests failed:\n${output}`);
+  const [requests = 0, microseconds = 1, p50 = 0, p99 = 0, broken = 0, errors = 0] = found;
+  if (broken > 0) throw new Error(`${broken} of ${requests} requests failed:\n${output}`);
+  if (refused ? errors < requests - NOT_YET_REFUSED : errors > 0) {
+    throw new Error(`${errors} of ${requests} requests were refused:\n${output}`);
+  }
   return {
     requests,
     perSecond: requests / (microseconds / 1e6),

@@ -10,6 +10,10 @@ import type { Stage } from './stage.ts';
 export type Takeover = { from: string; to: string; leaseSeconds: number; reconcileSeconds: number };
 
 type Lease = { spec: { holderIdentity?: string; acquireTime?: string } };
+type Pod = {
+  metadata: { name: string; uid: string };
+  status: { containerStatuses: { ready: boolean; restartCount: number }[] };
+};
 type Workflow = { metadata: { generation: number }; status?: { observedGeneration?: number } };
 
 /** How the leader goes, and within how many seconds another must have taken over. */
@@ -29,7 +33,8 @@ export async function takeOver(stage: Stage, how: 'crash' | 'SIGTERM'): Promise<
   const connection = await kubeconfigConnection(stage.cluster.kubeconfigPath);
   const before = await pollUntil('a leader', () => heldLease(connection), { timeoutMs: TIMEOUT_MS });
   const from = before.spec.holderIdentity ?? '';
-  const pid = await processOf(connection, stage, from);
+  const pod = await podOf(connection, from);
+  const pid = await processOf(stage, pod);
   process.kill(pid, how === 'crash' ? 'SIGSTOP' : 'SIGTERM');
   const began = performance.now();
   const seconds = () => (performance.now() - began) / 1_000;
@@ -46,6 +51,7 @@ export async function takeOver(stage: Stage, how: 'crash' | 'SIGTERM'): Promise<
     return { from, to: after.spec.holderIdentity ?? '', leaseSeconds, reconcileSeconds: seconds() };
   } finally {
     if (how === 'crash') process.kill(pid, 'SIGKILL');
+    await pollUntil('its return', () => isBack(connection, pod), { timeoutMs: TIMEOUT_MS, everyMs: 250 });
   }
 }
 
@@ -54,14 +60,21 @@ async function heldLease(connection: KubeConnection): Promise<Lease | undefined>
   return lease.spec.holderIdentity ? lease : undefined;
 }
 
-/** The process of a pod of the operator, by the pod's name. */
-async function processOf(connection: KubeConnection, { cluster }: Stage, pod: string): Promise<number> {
-  const path = `/api/v1/namespaces/${windlassNamespace}/pods/${pod}`;
-  const { metadata } = await askObject<{ metadata: { uid: string } }>(connection, path);
+const podOf = (connection: KubeConnection, name: string): Promise<Pod> =>
+  askObject<Pod>(connection, `/api/v1/namespaces/${windlassNamespace}/pods/${name}`);
+
+async function processOf({ cluster }: Stage, { metadata }: Pod): Promise<number> {
   const processes = await processesOf(cluster.name, 'operator');
   const found = processes.find(({ podUid }) => podUid === metadata.uid);
-  if (!found) throw new Error(`no process of pod ${pod} runs on this machine`);
+  if (!found) throw new Error(`no process of pod ${metadata.name} runs on this machine`);
   return found.pid;
+}
+
+/** Ended and started anew, and ready to take over again. */
+async function isBack(connection: KubeConnection, before: Pod): Promise<boolean> {
+  const now = await podOf(connection, before.metadata.name);
+  const restarts = (pod: Pod) => pod.status.containerStatuses[0]?.restartCount ?? 0;
+  return now.status.containerStatuses[0]?.ready === true && restarts(now) > restarts(before);
 }
 
 const workflowPath = ({ project }: Stage): string =>

@@ -17,6 +17,7 @@ export type ViolationKind =
   | 'refused-and-run'
   | 'wrong-answer'
   | 'totals-differ'
+  | 'listed-otherwise'
   | 'dropped'
   | 'not-executed'
   | 'not-recorded'

@@ -3,6 +3,7 @@ import { pollUntil } from '../support/poll.ts';
 import { check, ENDED_WITHIN_MS, type Violation } from './checker.ts';
 import { readEffects } from './effects.ts';
 import type { EndedRun, Evidence, FaultRecord } from './evidence.ts';
+import { listRuns, unlike } from './listing.ts';
 import { takePulse, type Pulse } from './recovery.ts';
 import { isAccepted, startSender, type Sender, type Target } from './sender.ts';
 import type { Stage } from './stage.ts';
@@ -42,6 +43,7 @@ export type FaultRun = {
 };
 
 const TELL_MS = 5_000;
+const COLLECT_MS = 30_000;
 
 /**
  * Does the work under load; it answers with why the run does not count, if it does not. Never throws for what the system did: that is
@@ -68,21 +70,25 @@ export async function underLoad(
   };
   const load: Load = { ...options, sender, pulse, faults, violations: [], begin };
   const telling = setInterval(() => tell(progressLine(load)), TELL_MS);
+  // The run store lists the newest of each workflow: in a long run the first ones are gone before the end.
+  const known = new Map<string, EndedRun>();
+  const collecting = setInterval(() => void collect(stage.store, known), COLLECT_MS);
   try {
     const invalid = await work(load);
     tell('no more faults: waiting for what was sent');
     await sender.end(ENDED_WITHIN_MS);
     await settle(stage.store, tell);
-    const evidence = await gather(stage, load, () => watcher.histories());
+    const evidence = await gather(stage, load, known, () => watcher.histories());
     return {
       evidence,
-      violations: [...load.violations, ...check(evidence)],
+      violations: [...load.violations, ...check(evidence), ...unlike(evidence.ended, await listRuns(stage))],
       ...(invalid !== undefined && { invalid }),
       gaps: watcher.gaps(),
       seconds: Math.round((performance.now() - began) / 1_000),
     };
   } finally {
     clearInterval(telling);
+    clearInterval(collecting);
     await Promise.all([sender.end(0), pulse.stop(), watcher.stop()]);
   }
 }
@@ -108,6 +114,7 @@ async function settle(store: StoreReader, tell: (line: string) => void): Promise
 async function gather(
   { store, sinks, name }: Stage,
   { sender, faults }: Load,
+  known: Map<string, EndedRun>,
   histories: () => Evidence['histories'],
 ): Promise<Evidence> {
   const totals = await pollUntil('totals of the run store', () => store.totals(), { timeoutMs: 30_000 });
@@ -120,7 +127,7 @@ async function gather(
     `lines of all ${sum} runs`,
     async () => {
       ended = (await store.ended()) ?? [];
-      return ended.length >= sum;
+      return withKnown(ended, known).length >= sum;
     },
     { timeoutMs: 60_000, everyMs: 1_000 },
   ).catch(() => undefined);
@@ -128,12 +135,23 @@ async function gather(
   return {
     events: sender.events,
     effects: effects.filter(({ event }) => event.startsWith(`ev-${name}-`)),
-    ended,
+    ended: withKnown(ended, known),
     histories: histories(),
     totals,
     faults,
     effectsOf: Object.fromEntries(WORKFLOWS.map((each) => [each.workflow, each.effects])),
   };
+}
+
+async function collect(store: StoreReader, known: Map<string, EndedRun>): Promise<void> {
+  const ended = await store.ended().catch(() => undefined);
+  for (const run of ended ?? []) known.set(run.run, run);
+}
+
+/** What is listed, as it is, and what was before. */
+function withKnown(ended: EndedRun[], known: ReadonlyMap<string, EndedRun>): EndedRun[] {
+  const names = new Set(ended.map(({ run }) => run));
+  return [...ended, ...[...known.values()].filter(({ run }) => !names.has(run))];
 }
 
 function progressLine({ sender, pulse, faults }: Load): string {

@@ -1,6 +1,7 @@
-/** What the outage checks find in answers and ends, and that they find nothing where all went well. */
+/** What the checks of outages, restarts and lists find, and that they find nothing where all went well. */
 import { expect, test } from 'vitest';
 import type { Attempt, EndedRun, SentEvent } from '../../faults/evidence.ts';
+import { unlike } from '../../faults/listing.ts';
 import { badRefusals, lateReturn, notExecuted } from '../../faults/outage.ts';
 import { dropped } from '../../faults/rolling.ts';
 
@@ -57,4 +58,20 @@ test.each([
   [{ error: 'ECONNREFUSED' }, 1],
 ])('in a rolling restart, %j counts as %i dropped', (attempt, count) => {
   expect(dropped([event(attempt)])).toHaveLength(count);
+});
+
+test.each([
+  ['as it ended', [{ run: 'mail-1', phase: 'Succeeded' }], 0],
+  ['in another phase', [{ run: 'mail-1', phase: 'Failed' }], 1],
+  ['not at all', [{ run: 'mail-2', phase: 'Succeeded' }], 1],
+  [
+    'twice',
+    [
+      { run: 'mail-1', phase: 'Succeeded' },
+      { run: 'mail-1', phase: 'Succeeded' },
+    ],
+    1,
+  ],
+])('of a run that is listed %s', (_what, listed, count) => {
+  expect(unlike([ended(1)], listed)).toHaveLength(count);
 });

@@ -5,7 +5,7 @@ import { createClient, type KubeClient } from '../../../kube/client.ts';
 import { namespacedResource, namespaces } from '../../../kube/resource.ts';
 import { advance } from '../../../runs/advance.ts';
 import { keysOf } from '../../../runs/keys.ts';
-import { dropWorkflow, setWorkflowLimits } from '../../../runs/project.ts';
+import { dropWorkflow, setWorkflowLimits, setWriteBudget } from '../../../runs/project.ts';
 import { readSummary } from '../../../runs/read.ts';
 import { beginCreate, recorded } from '../../../runs/record/backlog.ts';
 import { createObject, writeStatus, type RecordTarget } from '../../../runs/record/object.ts';
@@ -150,6 +150,24 @@ test('while the API server is away it is the newest runs that are kept', async (
   for (const run of [first, ...runs.slice(-4)]) await expect.poll(() => phaseOf(run), SOON).toBe('Succeeded');
   const { items } = await kube.list(runObjects, { namespace: project });
   expect(items.length).toBeLessThan(10);
+});
+
+test('the API server gets no more writes than the budget pays for, at any moment', async () => {
+  await keep(100);
+  startRecorder();
+  // A server that has just begun to serve the kind is slow by itself.
+  const first = await ran();
+  await expect.poll(() => phaseOf(first), SOON).toBe('Succeeded');
+  await setWriteBudget(store.conn, project, 20);
+  const begin = performance.now();
+  for (let count = 0; count < 30; count += 1) await ran();
+  await expect.poll(waiting, SOON).toBe(0);
+  const writes = faults.seen.filter(
+    ({ method, path, at }) => method !== 'GET' && path.includes(project) && at > begin,
+  );
+  expect(writes).toHaveLength(60);
+  const unpaid = writes.filter(({ at }, index) => index > 20 + (20 * (at - begin)) / 1_000);
+  expect(unpaid).toEqual([]);
 });
 
 test('a recorder that was killed after it made the object is followed by one that ends the same record', async () => {

@@ -1,0 +1,83 @@
+/**
+ * `npm run test:mutants [-- NAME ...]`: breaks a copy of our own code, one promise at a time, and sees that the test which is
+ * named in the patch notices. A mutant that survives, or whose test does not pass without it, is a failure.
+ */
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { bin, output, ROOT } from '../../scripts/run.ts';
+import { runCommand } from '../support/command.ts';
+import { prepareForTests } from '../support/prepare.ts';
+import { createProgress } from '../support/progress.ts';
+import { readMutants, type Mutant } from './mutant.ts';
+import { verdictOn, type TestReport, type Verdict } from './report.ts';
+
+const progress = createProgress(process.stderr);
+
+/** The files that Git knows or would take, as they are now, with the packages of this folder. */
+async function copyTree(to: string): Promise<void> {
+  const listed = await output('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard']);
+  for (const path of listed.split('\0').filter((name) => name !== '')) {
+    mkdirSync(dirname(join(to, path)), { recursive: true });
+    cpSync(join(ROOT, path), join(to, path));
+  }
+  symlinkSync(join(ROOT, 'node_modules'), join(to, 'node_modules'));
+}
+
+async function verdicts(tree: string, mutants: Mutant[]): Promise<Verdict[]> {
+  const report = join(tree, 'mutants.json');
+  rmSync(report, { force: true });
+  const names = mutants.map(({ test }) => RegExp.escape(test)).join('|');
+  const files = [...new Set(mutants.map(({ file }) => file))];
+  const args = ['run', '--reporter=json', `--outputFile=${report}`, '-t', names];
+  await runCommand(process.execPath, [bin('vitest'), ...args, ...files], { cwd: tree }).catch(
+    () => undefined,
+  );
+  const found = JSON.parse(readFileSync(report, 'utf8')) as TestReport;
+  return mutants.map(({ test }) => verdictOn(test, found));
+}
+
+/** Answers with what is wrong with the mutant's test: nothing, when it notices. */
+async function survives(tree: string, mutant: Mutant): Promise<string | undefined> {
+  const { name, patch, test } = mutant;
+  await runCommand('git', ['apply', patch], { cwd: tree });
+  try {
+    const [verdict] = await verdicts(tree, [mutant]);
+    if (verdict === 'passed') return `${name} survives: "${test}" passes`;
+    if (verdict !== 'failed') return `${name}: "${test}" was not executed`;
+    return undefined;
+  } finally {
+    await runCommand('git', ['apply', '--reverse', patch], { cwd: tree });
+  }
+}
+
+async function main(names: string[]): Promise<number> {
+  const all = readMutants(import.meta.dirname);
+  const unknown = names.filter((name) => !all.some((mutant) => mutant.name === name));
+  if (unknown.length > 0) {
+    console.error(`No mutant is named ${unknown.join(', ')}: ${all.map(({ name }) => name).join(', ')}`);
+    return 2;
+  }
+  const mutants = names.length === 0 ? all : all.filter(({ name }) => names.includes(name));
+  await prepareForTests('integration');
+  const tree = mkdtempSync(join(tmpdir(), 'windlass-mutants-'));
+  try {
+    await copyTree(tree);
+    const wrong: string[] = [];
+    const sound = await progress.step('the tests without any mutant', () => verdicts(tree, mutants));
+    mutants.forEach(({ name, test }, index) => {
+      if (sound[index] !== 'passed') wrong.push(`${name}: without it "${test}" is ${sound[index]}`);
+    });
+    for (const mutant of mutants) {
+      const why = await progress.step(`${mutant.name}: ${mutant.breaks}`, () => survives(tree, mutant));
+      if (why !== undefined) wrong.push(why);
+    }
+    for (const line of wrong) console.error(`✗ ${line}`);
+    console.log(`mutants: ${mutants.length - wrong.length} of ${mutants.length} killed`);
+    return wrong.length === 0 ? 0 : 1;
+  } finally {
+    rmSync(tree, { recursive: true, force: true });
+  }
+}
+
+process.exitCode = await main(process.argv.slice(2));

@@ -1,0 +1,16 @@
+/** Reads from a report of vitest (its JSON, which is jest's) what became of one test. */
+
+export type TestReport = {
+  testResults: { assertionResults: { title: string; status: string; failureMessages?: string[] }[] }[];
+};
+
+export type Verdict = 'passed' | 'failed' | 'not executed';
+
+/** A test that was filtered out, or whose file could not be loaded, was not executed. */
+export function verdictOn(test: string, { testResults }: TestReport): Verdict {
+  const found = testResults
+    .flatMap(({ assertionResults }) => assertionResults)
+    .filter(({ title, status }) => title === test && (status === 'passed' || status === 'failed'));
+  if (found.length === 0) return 'not executed';
+  return found.every(({ status }) => status === 'passed') ? 'passed' : 'failed';
+}

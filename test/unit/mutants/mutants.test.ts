@@ -1,0 +1,47 @@
+/** The patches fit the code as it is, and what they say of their tests is true. */
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { readMutants } from '../../mutants/mutant.ts';
+import { verdictOn } from '../../mutants/report.ts';
+
+const root = join(import.meta.dirname, '../../..');
+const mutants = readMutants(join(root, 'test/mutants'));
+
+test('there are ten mutants at least', () => {
+  expect(mutants.length).toBeGreaterThanOrEqual(10);
+});
+
+test.each(mutants)('the patch $name fits', ({ patch }) => {
+  expect(execFileSync('git', ['apply', '--check', patch], { cwd: root, encoding: 'utf8' })).toBe('');
+});
+
+test.each(mutants)('the test that kills $name is there', ({ file, test: name }) => {
+  const titles = [...readFileSync(join(root, file), 'utf8').matchAll(/'([^'\n]+)'/g)].map(
+    ([, title]) => title,
+  );
+  const isThere = titles.some((title = '') => new RegExp(`^${patternOf(title)}$`).test(name));
+  expect(isThere).toBe(true);
+});
+
+/** A title of a table has `%s` or `$field` where the row says something. */
+const patternOf = (title: string): string =>
+  title
+    .split(/%s|\$\w+/)
+    .map((part) => RegExp.escape(part))
+    .join('.+');
+
+const reportOf = (...statuses: string[]) => ({
+  testResults: [{ assertionResults: statuses.map((status) => ({ title: 'it holds', status })) }],
+});
+
+test.each([
+  [['passed'], 'passed'],
+  [['failed'], 'failed'],
+  [['passed', 'failed'], 'failed'],
+  [['skipped'], 'not executed'],
+  [[], 'not executed'],
+])('a test that %j is %s', (statuses, verdict) => {
+  expect(verdictOn('it holds', reportOf(...statuses))).toBe(verdict);
+});

@@ -8,12 +8,13 @@ import { pollUntil } from './poll.ts';
 export type RunnerProgram = {
   /** Where /healthz, /readyz and /metrics are. */
   url: string;
+  pid: number;
   /** What it has logged so far, a line each. */
   log: string[];
   /** True until it has ended. */
   isRunning(): boolean;
-  /** SIGTERM, and waits for the end. */
-  stop(): Promise<void>;
+  /** Sends the signal, SIGTERM unless another is given, and waits for the end. */
+  stop(signal?: NodeJS.Signals): Promise<void>;
 };
 
 export type RunnerProgramOptions = {
@@ -22,13 +23,15 @@ export type RunnerProgramOptions = {
   namespace: string;
   project: string;
   env?: Record<string, string>;
+  /** Arguments for Node itself. */
+  nodeArgs?: string[];
 };
 
 const program = fileURLToPath(new URL('../../runner/main.ts', import.meta.url));
 
 /** Starts it and waits until it listens; it may wait for its credentials then. */
 export async function startRunnerProgram(options: RunnerProgramOptions): Promise<RunnerProgram> {
-  const child = spawn(process.execPath, [program], {
+  const child = spawn(process.execPath, [...(options.nodeArgs ?? []), program], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: {
       PATH: process.env['PATH'],
@@ -55,13 +58,14 @@ export async function startRunnerProgram(options: RunnerProgramOptions): Promise
   const { metricsPort } = JSON.parse(listening) as { metricsPort: number };
   return {
     url: `http://127.0.0.1:${metricsPort}`,
+    pid: child.pid ?? 0,
     log,
     isRunning,
-    stop: async () => {
+    stop: async (signal = 'SIGTERM') => {
       process.removeListener('exit', killWithUs);
       if (!isRunning()) return;
       const ended = once(child, 'exit');
-      child.kill('SIGTERM');
+      child.kill(signal);
       await ended;
     },
   };

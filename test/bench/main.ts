@@ -3,6 +3,8 @@ import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { withLock } from '../support/lock.ts';
 import { accept } from './accept.ts';
+import { apiload } from './apiload.ts';
+import { memory } from './memory.ts';
 import { refusals } from './refusals.ts';
 import { reply } from './reply.ts';
 import { report, type Figure } from './report.ts';
@@ -23,6 +25,14 @@ const BENCHMARKS: Record<string, { about: string; run: () => Promise<Figure[]> }
   routes: { about: 'accepting with 10,000 routes beside one; how soon they are served (2 min)', run: routes },
   reply: { about: 'webhook calls that a response node answers; runs/s of one runner (2 min)', run: reply },
   runs: { about: 'runs/s of one runner, latency at half of that, a backlog of 100,000 (4 min)', run: runs },
+  memory: {
+    about: 'memory of the programs with 1,000 workflows, idle and after 100,000 runs (8 min)',
+    run: memory,
+  },
+  apiload: {
+    about: 'what the API server is asked for at 0, 100 and 1,000 webhook calls a second (6 min)',
+    run: apiload,
+  },
   store: { about: 'events and runs that the run store takes by itself (20 s)', run: store },
 };
 

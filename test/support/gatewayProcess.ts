@@ -28,13 +28,15 @@ export type GatewayOptions = {
   env?: Record<string, string>;
   /** Arguments for Node itself, such as `--cpu-prof`. */
   nodeArgs?: string[];
+  /** A file to start in place of the sources, such as that of the image. */
+  program?: string;
 };
 
-const program = fileURLToPath(new URL('../../gateway/main.ts', import.meta.url));
+const source = fileURLToPath(new URL('../../gateway/main.ts', import.meta.url));
 
 /** Starts it and waits until it is ready. Throws, with what it logged, if it does not become so. */
 export async function startGateway(options: GatewayOptions): Promise<GatewayProcess> {
-  const child = spawn(process.execPath, [...(options.nodeArgs ?? []), program], {
+  const child = spawn(process.execPath, [...(options.nodeArgs ?? []), options.program ?? source], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: {
       PATH: process.env['PATH'],

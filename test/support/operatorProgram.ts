@@ -23,13 +23,15 @@ export type OperatorProgramOptions = {
   env?: Record<string, string>;
   /** Arguments for Node itself, such as `--inspect`. */
   nodeArgs?: string[];
+  /** A file to start in place of the sources, such as that of the image. */
+  program?: string;
 };
 
-const program = fileURLToPath(new URL('../../operator/main.ts', import.meta.url));
+const source = fileURLToPath(new URL('../../operator/main.ts', import.meta.url));
 
 /** Starts it and waits until it is ready, which it is when it has read everything that it follows. Throws with what it logged. */
 export async function startOperatorProgram(options: OperatorProgramOptions): Promise<OperatorProgram> {
-  const child = spawn(process.execPath, [...(options.nodeArgs ?? []), program], {
+  const child = spawn(process.execPath, [...(options.nodeArgs ?? []), options.program ?? source], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: {
       PATH: process.env['PATH'],

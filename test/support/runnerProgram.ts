@@ -25,13 +25,15 @@ export type RunnerProgramOptions = {
   env?: Record<string, string>;
   /** Arguments for Node itself. */
   nodeArgs?: string[];
+  /** A file to start in place of the sources, such as that of the image. */
+  program?: string;
 };
 
-const program = fileURLToPath(new URL('../../runner/main.ts', import.meta.url));
+const source = fileURLToPath(new URL('../../runner/main.ts', import.meta.url));
 
 /** Starts it and waits until it listens; it may wait for its credentials then. */
 export async function startRunnerProgram(options: RunnerProgramOptions): Promise<RunnerProgram> {
-  const child = spawn(process.execPath, [...(options.nodeArgs ?? []), program], {
+  const child = spawn(process.execPath, [...(options.nodeArgs ?? []), options.program ?? source], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: {
       PATH: process.env['PATH'],

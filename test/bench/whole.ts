@@ -1,0 +1,226 @@
+/**
+ * The whole path as processes of this machine: operator, gateway and a runner for each project, as the image has them, with the
+ * rights and accounts that the chart and the operator give them, and a real API server and run store behind them.
+ */
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { WorkflowSpec } from '../../api/workflow.ts';
+import { findCondition } from '../../kube/conditions.ts';
+import { bundledPrograms } from '../../images/bundle.ts';
+import { layOut } from '../../images/files.ts';
+import { secrets } from '../../kube/resource.ts';
+import { POOL } from '../../operator/project/names.ts';
+import { workflows } from '../../operator/resources.ts';
+import { GATEWAY_ACCOUNT } from '../../runs/accounts.ts';
+import { readCounts } from '../../runs/read.ts';
+import { isUnavailable } from '../../runs/connection.ts';
+import { startGateway } from '../support/gatewayProcess.ts';
+import { startOperatorProgram } from '../support/operatorProgram.ts';
+import { startOperatorStage, SYSTEM, type OperatorStage } from '../support/operatorStage.ts';
+import { pollUntil } from '../support/poll.ts';
+import { startRunnerProgram } from '../support/runnerProgram.ts';
+import { tokenOf, writeKubeconfig } from '../support/users.ts';
+import { inParallel } from './inParallel.ts';
+
+export type Program = { name: string; pid: number; inspectPort: number; log: string[] };
+export type Project = { namespace: string; uid: string };
+
+export type Whole = Pick<OperatorStage, 'server' | 'client' | 'conn' | 'redis'> & {
+  projects: Project[];
+  /** Gateway, operator, and the runner of each project. */
+  programs: Program[];
+  /** The addresses of all webhooks, by turns of one project and of another. */
+  hooks: string[];
+  /** Runs of all projects that have not ended, and that have. */
+  counts: () => Promise<{ active: number; ended: number; failed: number }>;
+  close: () => Promise<void>;
+};
+
+export type WholeOptions = {
+  projects: number;
+  /** Of each project. */
+  workflowsEach: number;
+  spec: WorkflowSpec;
+  /** Done when the workflows of the project are there and no operator has seen them yet. */
+  prepare?: (stage: OperatorStage, project: Project) => Promise<void>;
+};
+
+const TEMPLATES = ['admission', 'flow-control', 'gateway', 'gateway-rbac'];
+const POD = 'gateway-1';
+const workflowName = (index: number) => `flow-${index}`;
+
+/** Starts all of it; returns when every workflow is ready and every runner claims. */
+export async function openWhole(options: WholeOptions): Promise<Whole> {
+  const closers: (() => Promise<unknown>)[] = [];
+  const close = async () => {
+    for (const end of closers.splice(0).toReversed()) await end();
+  };
+  try {
+    const files = await mkdtemp(join(tmpdir(), 'windlass-programs-'));
+    closers.push(() => rm(files, { recursive: true }));
+    await layOut(await bundledPrograms('windlass'), files);
+    const programOf = (name: string) => join(files, 'app', `${name}.mjs`);
+    const stage = await startOperatorStage({ templates: TEMPLATES });
+    closers.push(stage.stop);
+    const projects: Project[] = [];
+    for (let index = 0; index < options.projects; index += 1) {
+      const project = await stage.createProject();
+      projects.push(project);
+      await createWorkflows(stage, project, options);
+      await options.prepare?.(stage, project);
+    }
+    const gateway = await openGateway(stage, programOf('gateway'));
+    closers.push(() => gateway.stop());
+    const operator = await openOperator(stage, programOf('operator'));
+    closers.push(() => operator.stop());
+    const runners = await Promise.all(
+      projects.map((project) => openRunner(stage, programOf('runner'), project)),
+    );
+    for (const runner of runners) closers.push(() => runner.stop());
+    await Promise.all(projects.map((project) => untilAllReady(stage, project)));
+    const { server, client, conn, redis } = stage;
+    const uids = await uidsOfWorkflows(stage, projects);
+    const numbers = Array.from({ length: options.workflowsEach }, (_, index) => index);
+    return {
+      server,
+      client,
+      conn,
+      redis,
+      projects,
+      programs: [gateway.program, operator.program, ...runners.map(({ program }) => program)],
+      hooks: numbers.flatMap((index) =>
+        projects.map(({ namespace }) => `${gateway.url}/webhook/${namespace}.${workflowName(index)}/new`),
+      ),
+      counts: () => countAll(stage, uids),
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function createWorkflows(
+  { client }: OperatorStage,
+  { namespace }: Project,
+  { workflowsEach, spec }: WholeOptions,
+): Promise<void> {
+  await inParallel(workflowsEach, 16, async (index) => {
+    await client.create(workflows, { metadata: { namespace, name: workflowName(index) }, spec });
+  });
+}
+
+/** The stand-in of the stage has said which pod is the ready replica; from then on the real one speaks for that pod. */
+async function openGateway(stage: OperatorStage, program: string) {
+  await stage.gateway.stop();
+  const [token, password, inspectPort] = await Promise.all([
+    tokenOf(stage.client, SYSTEM, 'windlass-gateway'),
+    secretText(stage, { namespace: SYSTEM, name: 'windlass-run-store' }, 'gateway-password'),
+    freePort(),
+  ]);
+  const gateway = await startGateway({
+    kubeconfigPath: await writeKubeconfig(stage.server, 'gateway', token),
+    redisURL: stage.redis.url,
+    pod: POD,
+    namespace: SYSTEM,
+    env: { REDIS_USERNAME: GATEWAY_ACCOUNT, REDIS_PASSWORD: password },
+    program,
+    nodeArgs: inspectable(inspectPort),
+  });
+  const { pid, log, publicURL: url, stop } = gateway;
+  return { program: { name: 'gateway', pid, inspectPort, log }, url, stop };
+}
+
+async function openOperator(stage: OperatorStage, program: string) {
+  const [token, inspectPort] = await Promise.all([
+    tokenOf(stage.client, SYSTEM, 'windlass-operator'),
+    freePort(),
+  ]);
+  const operator = await startOperatorProgram({
+    kubeconfigPath: await writeKubeconfig(stage.server, 'operator', token),
+    redisURL: stage.redis.url,
+    namespace: SYSTEM,
+    program,
+    nodeArgs: inspectable(inspectPort),
+  });
+  const { pid, log, stop } = operator;
+  return { program: { name: 'operator', pid, inspectPort, log }, stop };
+}
+
+/** A runner with the account and the credentials of its pool, as soon as the operator has made them. */
+async function openRunner(stage: OperatorStage, program: string, { namespace, uid }: Project) {
+  const pool = { namespace, name: POOL };
+  const password = await pollUntil('the Secret of the pool', () => secretText(stage, pool, 'password'), {
+    timeoutMs: 120_000,
+  });
+  const username = await secretText(stage, pool, 'username');
+  const [token, inspectPort] = await Promise.all([tokenOf(stage.client, namespace, POOL), freePort()]);
+  const runner = await startRunnerProgram({
+    kubeconfigPath: await writeKubeconfig(stage.server, `runner-${namespace}`, token),
+    redisURL: stage.redis.url,
+    namespace,
+    project: uid,
+    env: { REDIS_USERNAME: username, REDIS_PASSWORD: password, LOG_LEVEL: 'info' },
+    program,
+    nodeArgs: inspectable(inspectPort),
+  });
+  const { pid, log, stop } = runner;
+  return { program: { name: `runner of ${namespace}`, pid, inspectPort, log }, stop };
+}
+
+/** With what Node takes in a container with the chart's limit, and somewhere to ask how much of its heap is in use. */
+function inspectable(port: number): string[] {
+  return ['--max-old-space-size=256', `--inspect=127.0.0.1:${port}`, '--inspect-publish-uid=http'];
+}
+
+async function untilAllReady({ client }: OperatorStage, { namespace }: Project): Promise<void> {
+  const allReady = async () => {
+    const { items } = await client.listAll(workflows, { namespace });
+    return items.every(({ status }) => findCondition(status?.conditions, 'Ready')?.status === 'True');
+  };
+  await pollUntil('all workflows being ready', allReady, { timeoutMs: 600_000, everyMs: 2_000 });
+}
+
+async function uidsOfWorkflows({ client }: OperatorStage, projects: Project[]) {
+  const uids: { project: string; workflow: string }[] = [];
+  for (const { namespace, uid } of projects) {
+    const { items } = await client.listAll(workflows, { namespace });
+    for (const { metadata } of items) uids.push({ project: uid, workflow: metadata.uid ?? '' });
+  }
+  return uids;
+}
+
+async function countAll({ conn }: OperatorStage, uids: { project: string; workflow: string }[]) {
+  const all = await Promise.all(uids.map(({ project, workflow }) => readCounts(conn, project, workflow)));
+  const sum = { active: 0, ended: 0, failed: 0 };
+  for (const counts of all) {
+    if (isUnavailable(counts)) throw new Error('The run store is away.');
+    sum.active += counts.active;
+    sum.ended += counts.succeeded + counts.failed + counts.cancelled;
+    sum.failed += counts.failed + counts.cancelled;
+  }
+  return sum;
+}
+
+async function secretText(
+  { client }: OperatorStage,
+  ref: { namespace: string; name: string },
+  key: string,
+): Promise<string> {
+  const { data } = await client.get(secrets, ref);
+  const encoded = data?.[key];
+  if (encoded === undefined) throw new Error(`The Secret ${ref.name} has no key ${key}.`);
+  return Buffer.from(encoded, 'base64').toString('utf8');
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}

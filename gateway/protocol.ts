@@ -1,15 +1,19 @@
 /** What the HTTP parser lets pass and others may read in another way; all of it is told before anything else is looked at. */
 import type { IncomingMessage } from 'node:http';
 
+/** A name or an address, with a port (RFC 3986, section 3.2.2), or nothing: neither a user nor a path. */
+const HOST = /^[A-Za-z0-9._~!$&'()*+,;=%[\]:-]*$/;
+
 /**
  * HTTP/0.9, which knows no headers; HTTP/2 without being asked; another transfer coding than chunked, or any in HTTP/1.0
- * (RFC 9112, section 6.1); two hosts, or none in HTTP/1.1 (section 3.2).
+ * (RFC 9112, section 6.1); two hosts, or none in HTTP/1.1, or one that is none (section 3.2).
  */
 export function isMisunderstood(request: IncomingMessage): boolean {
   const { httpVersionMajor, httpVersionMinor, headers, rawHeaders } = request;
   if (httpVersionMajor !== 1) return true;
   const coding = headers['transfer-encoding'];
   if (coding !== undefined && (httpVersionMinor === 0 || coding.toLowerCase() !== 'chunked')) return true;
+  if (headers.host !== undefined && !HOST.test(headers.host)) return true;
   let hosts = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] ?? '';
@@ -27,4 +31,19 @@ export function isOddExpectation({ headers: { expect } }: IncomingMessage): bool
 export function originForm(url: string): string {
   const path = /^https?:\/\/[^/?#]*(.*)$/is.exec(url)?.[1];
   return path?.startsWith('/') === true ? path : '/';
+}
+
+/**
+ * The address, or that of the server itself where its escapes stand for nothing: the router would answer these by itself,
+ * before anything of the request was judged.
+ */
+export function routable(url: string): string {
+  if (!url.includes('%')) return url;
+  try {
+    // Of the query nothing is asked.
+    decodeURI(url.split(/[?#]/, 1)[0] ?? '');
+    return url;
+  } catch {
+    return '/';
+  }
 }

@@ -7,8 +7,10 @@ import type { Socket } from 'node:net';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { createAnswers, newInstance, type Answers } from './answers.ts';
 import { limitConnections, type Connections } from './limits/connections.ts';
+import { bidFarewell } from './limits/farewell.ts';
 import type { Refusals, RefusalReason } from './limits/refusals.ts';
 import type { LimitSettings } from './limits/settings.ts';
+import { openApiRoute } from './contract/route.ts';
 import type { GatewayDeps } from './deps.ts';
 import { healthRoutes } from './health.ts';
 import { eventsRoute } from './internal/events.ts';
@@ -16,7 +18,7 @@ import { executeRoute } from './internal/execute.ts';
 import { runListRoute } from './internal/runList.ts';
 import { runRoute } from './internal/runs.ts';
 import { PROBLEM_TYPE, problemBody, problemOf, type ProblemCode } from './problems.ts';
-import { isMisunderstood, isOddExpectation, originForm } from './protocol.ts';
+import { isMisunderstood, isOddExpectation, originForm, routable } from './protocol.ts';
 import { webhookRoute } from './public/webhook.ts';
 
 /** The longest address. */
@@ -35,12 +37,14 @@ function bounds({ requestSeconds, idleSeconds, headersSeconds, headerBytes, body
       connectionsCheckingInterval: 1_000,
       // Ours tells it as a problem.
       requireHostHeader: false,
+      // As shipped, the second of two is dropped without a word: others may read that one.
+      joinDuplicateHeaders: true,
     },
     bodyLimit: bodyBytes,
     exposeHeadRoutes: false,
     return503OnClosing: false,
     routerOptions: { maxParamLength: MAX_URL },
-    rewriteUrl: ({ url = '' }: { url?: string }) => (url.startsWith('/') ? url : originForm(url)),
+    rewriteUrl: ({ url = '' }: { url?: string }) => routable(url.startsWith('/') ? url : originForm(url)),
   };
 }
 
@@ -55,6 +59,7 @@ export function buildPublic(deps: GatewayDeps): FastifyInstance {
 export function buildInternal(deps: GatewayDeps): FastifyInstance {
   const app = createListener(deps);
   app.register(healthRoutes(deps));
+  app.register(openApiRoute(deps));
   app.register(executeRoute(deps));
   app.register(runListRoute(deps));
   app.register(runRoute(deps));
@@ -109,7 +114,7 @@ function createListener(deps: GatewayDeps, admit?: OnRequest): FastifyInstance {
   // A tunnel has no answer of the usual kind, and no listener would mean no answer at all.
   app.server.on('connect', (_request, socket) => {
     refused.malformed += 1;
-    socket.end(rawProblem('bad-request'));
+    bidFarewell(socket as Socket, rawProblem('bad-request'));
   });
   return app;
 }
@@ -160,7 +165,7 @@ function answerParserError(
   }
   const { code, reason } = PARSER_PROBLEMS[error.code ?? ''] ?? MALFORMED;
   refused[reason] += 1;
-  if (!connections.spoil(socket)) socket.end(rawProblem(code));
+  if (!connections.spoil(socket)) bidFarewell(socket, rawProblem(code));
 }
 
 /** A problem as the bytes of a whole answer, which ends the connection. */

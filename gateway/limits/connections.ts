@@ -5,6 +5,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Server, Socket } from 'node:net';
+import { bidFarewell } from './farewell.ts';
 import type { RefusalReason, Refusals } from './refusals.ts';
 import type { LimitSettings } from './settings.ts';
 
@@ -41,20 +42,17 @@ export type ConnectionOptions = Pick<
   refusal: () => string;
 };
 
-/** How long a refused client has to read why, and how many of them may be there. */
-const LINGER_MS = 1_000;
-const MAX_LINGERING = 500;
-
 export function limitConnections(server: Server, options: ConnectionOptions): Connections {
   const book = createBook();
-  const refuse = createRefusing(options.refusal);
   let leaving = false;
   server.on('connection', (socket: Socket) => {
+    // Node's own listener goes when a client asks for a tunnel, and then its reset would end the whole process.
+    socket.on('error', () => socket.destroy());
     const address = socket.remoteAddress ?? '';
     const reason = makeRoom(book, address, options);
     if (reason !== undefined) {
       options.refused[reason] += 1;
-      refuse(socket);
+      bidFarewell(socket, options.refusal());
       return;
     }
     book.add(socket, { address, requests: 0, responses: [], isLast: false });
@@ -167,22 +165,4 @@ function closeLongestWaiting(book: Book, refused: Refusals, address?: string): b
     }
   }
   return false;
-}
-
-/** Tells clients why they are refused; when too many of them are being told, the connection just ends. */
-function createRefusing(refusal: () => string): (socket: Socket) => void {
-  let lingering = 0;
-  return (socket) => {
-    if (lingering >= MAX_LINGERING) {
-      socket.destroy();
-      return;
-    }
-    lingering += 1;
-    socket.once('close', () => {
-      lingering -= 1;
-    });
-    socket.on('error', () => undefined);
-    socket.end(refusal());
-    setTimeout(() => socket.destroy(), LINGER_MS).unref();
-  };
 }

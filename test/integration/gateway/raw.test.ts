@@ -1,8 +1,10 @@
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readSummaries } from '../../../runs/read.ts';
-import { NAMESPACE, openDoor, PROJECT, putRoute, workflowUid, type Door } from '../../support/door.ts';
+import { openDoor, PROJECT, putRoute, workflowUid, type Door } from '../../support/door.ts';
 import { pollUntil } from '../../support/poll.ts';
+import { CHUNKED, CLOSE, EVENTS, HEAD, LENGTH, MALFORMED, ODD, smuggled } from '../../support/rawRequests.ts';
 
 let door: Door;
 
@@ -15,9 +17,6 @@ beforeAll(async () => {
 });
 
 afterAll(() => door.close());
-
-const TARGET = `/webhook/${NAMESPACE}.orders/new`;
-const HEAD = `POST ${TARGET} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n`;
 
 type Exchange = {
   /** Sent once something has come back. */
@@ -48,88 +47,13 @@ function exchange(bytes: string, { next, timeoutMs = 5_000 }: Exchange = {}): Pr
   });
 }
 
-const statuses = (text: string): number[] =>
-  [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map((found) => Number(found[1]));
-
-const smuggled = `GET ${TARGET}?smuggled HTTP/1.1\r\nHost: x\r\n\r\n`;
-const LENGTH = 'Content-Length: 2\r\n';
-const CHUNKED = `${HEAD}Transfer-Encoding: chunked\r\n\r\n`;
-const over = (version: string) => `${HEAD.replace('HTTP/1.1', version)}${LENGTH}\r\n{}`;
-
-/** What no two programs may read differently. After the first sign of it nothing is believed any more. */
-const MALFORMED: [what: string, bytes: string][] = [
-  ['both ways to tell the length', `${HEAD}${LENGTH}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n${smuggled}`],
-  ['an empty transfer coding and a length', `${HEAD}Transfer-Encoding:\r\n${LENGTH}\r\n{}${smuggled}`],
-  ['two lengths', `${HEAD}${LENGTH}Content-Length: 3\r\n\r\n{}${smuggled}`],
-  ['the same length twice', `${HEAD}${LENGTH}${LENGTH}\r\n{}${smuggled}`],
-  ['a list of lengths', `${HEAD}Content-Length: 2, 2\r\n\r\n{}${smuggled}`],
-  ['a length with a sign', `${HEAD}Content-Length: +2\r\n\r\n{}`],
-  ['a negative length', `${HEAD}Content-Length: -1\r\n\r\n{}`],
-  ['a hexadecimal length', `${HEAD}Content-Length: 0x2\r\n\r\n{}`],
-  ['a length with a space in it', `${HEAD}Content-Length: 2 3\r\n\r\n{}`],
-  ['an empty length', `${HEAD}Content-Length:\r\n\r\n{}`],
-  ['a length that no counter holds', `${HEAD}Content-Length: 99999999999999999999\r\n\r\n{}`],
-  ['a space before the colon', `${HEAD}Content-Length : 2\r\n\r\n{}${smuggled}`],
-  ['a space in the name of a header', `${HEAD}X A: b\r\n${LENGTH}\r\n{}`],
-  ['a header without a name', `${HEAD}: b\r\n${LENGTH}\r\n{}`],
-  ['a header without a colon', `${HEAD}X-A\r\n${LENGTH}\r\n{}`],
-  ['a bare line feed in a value', `${HEAD}X-A: b\nX-C: d\r\n${LENGTH}\r\n{}`],
-  ['a bare carriage return in a value', `${HEAD}X-A: b\rX-C: d\r\n${LENGTH}\r\n{}`],
-  ['bare line feeds all over', `${HEAD}${LENGTH}\r\n{}`.replaceAll('\r\n', '\n')],
-  ['headers that end with a bare line feed', `${HEAD}${LENGTH}\n{}`],
-  ['a folded header', `${HEAD}X-A: b\r\n c\r\n${LENGTH}\r\n{}`],
-  ['a first header that is folded', `POST ${TARGET} HTTP/1.1\r\n Host: x\r\n${LENGTH}\r\n{}`],
-  ['a NUL in a value', `${HEAD}X-A: b\0c\r\n${LENGTH}\r\n{}`],
-  ['a NUL in a name', `${HEAD}X-\0A: b\r\n${LENGTH}\r\n{}`],
-  ['a NUL in the address', `POST ${TARGET}\0 HTTP/1.1\r\nHost: x\r\n${LENGTH}\r\n{}`],
-  ['a NUL alone', '\0'],
-  ['a control character in a value', `${HEAD}X-A: b\u0001c\r\n${LENGTH}\r\n{}`],
-  ['a chunk size that is no number', `${CHUNKED}xx\r\n{}\r\n0\r\n\r\n`],
-  ['a negative chunk size', `${CHUNKED}-2\r\n{}\r\n0\r\n\r\n`],
-  ['a chunk size with a prefix', `${CHUNKED}0x2\r\n{}\r\n0\r\n\r\n`],
-  ['a chunk size with a space', `${CHUNKED}2 \r\n{}\r\n0\r\n\r\n`],
-  ['no chunk size', `${CHUNKED}\r\n{}\r\n0\r\n\r\n`],
-  ['a chunk size that no counter holds', `${CHUNKED}FFFFFFFFFFFFFFFFF\r\n{}`],
-  ['a chunk that is longer than its size', `${CHUNKED}2\r\n{}}\r\n0\r\n\r\n`],
-  ['a bare line feed after a chunk size', `${CHUNKED}2\n{}\r\n0\r\n\r\n${smuggled}`],
-  ['a bare line feed after a chunk', `${CHUNKED}2\r\n{}\n0\r\n\r\n${smuggled}`],
-  ['a bare line feed in a chunk extension', `${CHUNKED}2;a\nb\r\n{}\r\n0\r\n\r\n${smuggled}`],
-  ['a chunk extension of 17,000 bytes', `${CHUNKED}2;${'x'.repeat(17_000)}\r\n{}\r\n0\r\n\r\n`],
-  ['a length among the trailers', `${CHUNKED}2\r\n{}\r\n0\r\n${LENGTH}\r\n${smuggled}`],
-  [
-    'a transfer coding after chunked',
-    `${HEAD}Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n${smuggled}`,
-  ],
-  ['a transfer coding before chunked', `${HEAD}Transfer-Encoding: gzip, chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n`],
-  [
-    'a transfer coding that is like chunked',
-    `${HEAD}Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n${smuggled}`,
-  ],
-  ['chunked in quotes', `${HEAD}Transfer-Encoding: "chunked"\r\n\r\n2\r\n{}\r\n0\r\n\r\n`],
-  [
-    'chunked twice',
-    `${HEAD}Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n${smuggled}`,
-  ],
-  ['identity as a transfer coding', `${HEAD}Transfer-Encoding: identity\r\n\r\n${smuggled}`],
-  ['chunks in HTTP/1.0', `${CHUNKED.replace('1.1', '1.0')}2\r\n{}\r\n0\r\n\r\n`],
-  ['no Host', `POST ${TARGET} HTTP/1.1\r\nContent-Type: application/json\r\n${LENGTH}\r\n{}`],
-  ['two hosts', `${HEAD}Host: y\r\n${LENGTH}\r\n{}`],
-  ['HTTP/0.9', `GET ${TARGET}\r\n\r\n`],
-  ['HTTP/1.2', over('HTTP/1.2')],
-  ['HTTP/1.10', over('HTTP/1.10')],
-  ['HTTP/2 in the words of HTTP/1', over('HTTP/2.0')],
-  ['the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
-  ['a method in lower case', `${HEAD.replace('POST', 'post')}${LENGTH}\r\n{}`],
-  ['a method that nobody knows', `${HEAD.replace('POST', 'FETCH')}${LENGTH}\r\n{}`],
-  ['a method without end', 'X'.repeat(20_000)],
-  ['a tunnel', `CONNECT x:80 HTTP/1.1\r\nHost: x\r\n\r\n${smuggled}`],
-  ['a space in the address', `POST ${TARGET} x HTTP/1.1\r\nHost: x\r\n${LENGTH}\r\n{}`],
-  ['tabs in the first line', `POST\t${TARGET}\tHTTP/1.1\r\nHost: x\r\n${LENGTH}\r\n{}`],
-  ['an address that is no path', 'POST webhook HTTP/1.1\r\nHost: x\r\n\r\n'],
-  ['an address with other bytes than ASCII', `POST ${TARGET}\u00ff HTTP/1.1\r\nHost: x\r\n\r\n`],
-  ['an answer', 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'],
-  ['no HTTP at all', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n'],
-];
+/** What each answer says, of which every refusal must be a problem. */
+function statuses(text: string): number[] {
+  const found = [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
+  const problems = text.match(/^content-type: application\/problem\+json\b.*\r$/gim) ?? [];
+  expect(problems).toHaveLength(found.filter((status) => status >= 400).length);
+  return found;
+}
 
 test.each(MALFORMED)('%s gets one 400, and the connection ends', async (_what, bytes) => {
   const text = await exchange(bytes);
@@ -138,38 +62,7 @@ test.each(MALFORMED)('%s gets one 400, and the connection ends', async (_what, b
   expect(text).not.toContain('smuggled');
 });
 
-const CLOSE = 'Connection: close\r\n';
-
-/** What is odd and not wrong, or wrong in a way that has a status of its own. */
-test.each<[what: string, answers: number[], bytes: string]>([
-  ['a header block beyond 16 KiB', [431], `${HEAD}X-Long: ${'x'.repeat(17_000)}\r\n${LENGTH}\r\n{}`],
-  ['trailers beyond 16 KiB', [431], `${CHUNKED}2\r\n{}\r\n0\r\nX: ${'x'.repeat(17_000)}\r\n\r\n`],
-  ['an address beyond 16 KiB', [431], `POST ${TARGET}?${'x'.repeat(17_000)} HTTP/1.1\r\n`],
-  [
-    'an address beyond 8,192 characters',
-    [414],
-    `POST ${TARGET}?${'x'.repeat(8_192)} HTTP/1.1\r\nHost: x\r\n${CLOSE}\r\n`,
-  ],
-  ['another expectation than to go on', [417], `${HEAD}${CLOSE}Expect: 200-ok\r\n${LENGTH}\r\n{}`],
-  ['another method', [405], `${HEAD.replace('POST', 'QUERY')}${CLOSE}${LENGTH}\r\n{}`],
-  [
-    'an address with another host and another path',
-    [404],
-    `GET http://y/secret HTTP/1.1\r\nHost: x\r\n${CLOSE}\r\n`,
-  ],
-  ['an address with another scheme', [404], `GET file:///etc/passwd HTTP/1.1\r\nHost: x\r\n${CLOSE}\r\n`],
-  ['the address of the server itself', [404], `OPTIONS * HTTP/1.1\r\nHost: x\r\n${CLOSE}\r\n`],
-  ['dots in the path', [404], `${HEAD.replace('/webhook', '/webhook/../webhook')}${CLOSE}${LENGTH}\r\n{}`],
-  ['two slashes', [404], `${HEAD.replace('/webhook', '//webhook')}${CLOSE}${LENGTH}\r\n{}`],
-  ['a fragment', [404], `${HEAD.replace('/new', '/new#x')}${CLOSE}${LENGTH}\r\n{}`],
-  [
-    'a length above the limit, and a request for the body',
-    [413],
-    `${HEAD}Content-Length: 1048577\r\n\r\n${smuggled}`,
-  ],
-  ['a length with white space around', [400], `${HEAD}${CLOSE}Content-Length: \t2 \r\n\r\n{]`],
-  ['a length with leading zeros', [400], `${HEAD}${CLOSE}Content-Length: 002\r\n\r\n{]`],
-])('%s: %j', async (_what, answers, bytes) => {
+test.each(ODD)('%s: %j', async (_what, answers, bytes) => {
   const text = await exchange(bytes);
   expect(statuses(text)).toEqual(answers);
   expect(text).not.toContain('smuggled');
@@ -186,24 +79,7 @@ test('none of all that started a run', async () => {
   expect(await accepted()).toBe(0);
 });
 
-/** What senders of all kinds and ages may send. */
-test.each<[what: string, bytes: string]>([
-  ['chunks', `${HEAD}${CLOSE}Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n1\r\n}\r\n0\r\n\r\n`],
-  [
-    'chunks with extensions and trailers',
-    `${HEAD}${CLOSE}Transfer-Encoding: Chunked\r\n\r\n2;a=b;c\r\n{}\r\n0\r\nX-T: y\r\n\r\n`,
-  ],
-  ['HTTP/1.0 without a host', `POST ${TARGET} HTTP/1.0\r\nContent-Type: application/json\r\n${LENGTH}\r\n{}`],
-  ['HTTP/1.0 that expects to go on', over('HTTP/1.0').replace('\r\n', '\r\nExpect: 100-continue\r\n')],
-  ['an address with a host', `${HEAD.replace(TARGET, `http://y${TARGET}`)}${CLOSE}${LENGTH}\r\n{}`],
-  ['an empty line before', `\r\n${HEAD}${CLOSE}${LENGTH}\r\n{}`],
-  ['other bytes than ASCII in a header', `${HEAD}X-A: \u00e9\u00ff\r\n${CLOSE}${LENGTH}\r\n{}`],
-  [
-    'an offer to change to WebSocket',
-    `${HEAD}Upgrade: websocket\r\nConnection: Upgrade, close\r\n${LENGTH}\r\n{}`,
-  ],
-  ['three thousand headers', `${HEAD}${'a:\r\n'.repeat(3_000)}${CLOSE}${LENGTH}\r\n{}`],
-])('%s is an event', async (_what, bytes) => {
+test.each(EVENTS)('%s is an event', async (_what, bytes) => {
   expect(statuses(await exchange(bytes))).toEqual([200]);
 });
 
@@ -300,6 +176,57 @@ test('silence and headers that do not end are given up after 5 s, bodies after 1
   expect(statuses(headers)).toEqual([408]);
   expect(statuses(body)).toEqual([408]);
 });
+
+/** Connections whose client does something and is gone in a moment, with a reset. */
+async function resetAfter(bytes: string, times: number): Promise<void> {
+  const gone = Array.from({ length: times }, (_, time) => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const socket = connect(door.gateway.publicPort, '127.0.0.1', () => {
+      socket.write(bytes, 'latin1');
+      if (time % 2 === 0) socket.resetAndDestroy();
+      else setImmediate(() => socket.resetAndDestroy());
+    });
+    socket.on('error', () => undefined).on('close', () => resolve());
+    return promise;
+  });
+  await Promise.all(gone);
+}
+
+test.each([
+  ['a tunnel', 'CONNECT x:80 HTTP/1.1\r\nHost: x\r\n\r\n'],
+  ['another protocol', `${HEAD}Upgrade: h2c\r\nConnection: Upgrade\r\n${LENGTH}\r\n[`],
+  ['what is malformed', '\0'],
+  ['the body', `${HEAD}Content-Length: 1000\r\n\r\n{`],
+  ['nothing', ''],
+])('clients that ask for %s and reset the connection end no process', async (_what, bytes) => {
+  await resetAfter(bytes, 100);
+  expect(statuses(await exchange(`GET / HTTP/1.1\r\nHost: x\r\n${CLOSE}\r\n`))).toEqual([404]);
+});
+
+test.each([
+  ['malformed', '\0'],
+  ['a tunnel', 'CONNECT x:80 HTTP/1.1\r\nHost: x\r\n\r\n'],
+  ['the last one', `GET / HTTP/1.1\r\nHost: x\r\n${CLOSE}\r\n`],
+  ['too large', `${HEAD}Content-Length: 1048577\r\n\r\n`],
+])(
+  'a client that is refused, because its request is %s, cannot hold the connection open',
+  async (_what, bytes) => {
+    const port = door.gateway.publicPort;
+    const sockets = Array.from({ length: 50 }, () => {
+      const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true }, () => socket.write(bytes));
+      return socket.resume().on('error', () => undefined);
+    });
+    await Promise.all(sockets.map((socket) => once(socket, 'end')));
+    await expect.poll(connections, { timeout: 4_000 }).toBeLessThan(50);
+    sockets.forEach((socket) => socket.destroy());
+  },
+);
+
+/** How many connections the gateway has, of all listeners. */
+async function connections(): Promise<number> {
+  const metrics = await (await fetch(door.gateway.metricsURL)).text();
+  return Number(/^windlass_gateway_connections (\d+)$/m.exec(metrics)?.[1]);
+}
 
 test('nothing of all this was unexpected, and nothing of it is held', async () => {
   const metrics = await (await fetch(door.gateway.metricsURL)).text();

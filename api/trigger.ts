@@ -157,19 +157,21 @@ export const rateLimit = z.object({
     .describe('Requests that may come at once after a quiet time. Default: those of two seconds.'),
 });
 
+export const webhookPath = z
+  .string()
+  .min(1)
+  .max(128)
+  .meta({
+    description: 'Last segment of the URL: POST /webhook/<namespace>.<workflow>/<path>.',
+    ...rules({
+      rule: "self.matches('^[A-Za-z0-9._~-]+$') && self != '.' && self != '..'",
+      message: 'path must be one URL segment of letters, digits and . _ ~ - (no slash)',
+    }),
+  });
+
 const webhookTrigger = z
   .object({
-    path: z
-      .string()
-      .min(1)
-      .max(128)
-      .meta({
-        description: 'Last segment of the URL: POST /webhook/<namespace>.<workflow>/<path>.',
-        ...rules({
-          rule: "self.matches('^[A-Za-z0-9._~-]+$') && self != '.' && self != '..'",
-          message: 'path must be one URL segment of letters, digits and . _ ~ - (no slash)',
-        }),
-      }),
+    path: webhookPath,
     auth: webhookAuth.optional(),
     dedupe: z
       .object({

@@ -3,6 +3,11 @@
  * an API server that is away changes nothing, but a replica that alone lags behind it turns unready.
  */
 import type { FastifyPluginCallback } from 'fastify';
+import { createAnswers } from './answers.ts';
+import { routePath } from './contract/operation.ts';
+import { OPERATIONS } from './contract/operations.ts';
+import type { GatewayDeps } from './deps.ts';
+import { onlyGet } from './internal/guard.ts';
 
 export type Health = {
   /** Every route was known once. */
@@ -38,17 +43,27 @@ export function createHealth({ routesAgeMs, leaseAgeMs, draining }: HealthSource
 }
 
 /** `/healthz`: the process turns. `/readyz`: it should be sent requests. */
-export function healthRoutes({ health }: { health: Health }): FastifyPluginCallback {
+export function healthRoutes(deps: GatewayDeps): FastifyPluginCallback {
+  const answers = createAnswers(deps, 'other');
   return (app, _options, done) => {
-    app.get('/healthz', (_request, reply) => {
-      reply.type('text/plain').send('ok\n');
+    const get = { method: app.supportedMethods, onRequest: onlyGet(answers) };
+    app.route({
+      ...get,
+      url: routePath(OPERATIONS.live),
+      handler: (_request, reply) => {
+        reply.type('text/plain').send('ok\n');
+      },
     });
-    app.get('/readyz', (_request, reply) => {
-      const why = health.unready();
-      reply
-        .code(why === undefined ? 200 : 503)
-        .type('text/plain')
-        .send(`${why ?? 'ok'}\n`);
+    app.route({
+      ...get,
+      url: routePath(OPERATIONS.ready),
+      handler: (_request, reply) => {
+        const why = deps.health.unready();
+        reply
+          .code(why === undefined ? 200 : 503)
+          .type('text/plain')
+          .send(`${why ?? 'ok'}\n`);
+      },
     });
     done();
   };

@@ -2,7 +2,9 @@
  * The register of everything that the gateway can refuse a request with: RFC 9457 problems with a stable type. What a
  * problem says is constant text: nothing of a request, an exception or another object is ever put into it.
  */
+import * as z from 'zod';
 import type { JsonRefusalCode } from '../api/json.ts';
+import { runName } from '../api/runView.ts';
 
 export type ProblemDefinition = {
   status: number;
@@ -258,6 +260,31 @@ export const PROBLEMS = {
 
 export type ProblemCode = keyof typeof PROBLEMS;
 
+/** Those that a request may be answered with before it is known what it is for. */
+export const PROBLEMS_OF_ANY = [
+  'bad-request',
+  'method-not-allowed',
+  'request-timeout',
+  'uri-too-long',
+  'expectation-failed',
+  'headers-too-large',
+  'internal',
+  'too-many-connections',
+] as const satisfies ProblemCode[];
+
+const problemsOfJson = {
+  'bad-json': true,
+  'too-deep': true,
+  'too-complex': true,
+  'forbidden-key': true,
+  'duplicate-key': true,
+  'number-out-of-range': true,
+  'lone-surrogate': true,
+} satisfies Record<JsonRefusalCode, true>;
+
+/** Those of a body that is no JSON, or JSON that is not taken. */
+export const JSON_PROBLEMS = Object.keys(problemsOfJson) as JsonRefusalCode[];
+
 /** What the register says of a problem. */
 export function problemOf(code: ProblemCode): ProblemDefinition {
   return PROBLEMS[code];
@@ -269,6 +296,21 @@ export const PROBLEM_TYPE = 'application/problem+json';
 export function problemType(code: ProblemCode): string {
   return `tag:windlass.dev,2026:problem/${code}`;
 }
+
+/** What every problem looks like. */
+export const problemSchema = z
+  .object({
+    type: z.string().describe('Which problem it is. Never changes.'),
+    title: z.string().describe('The problem in a few words.'),
+    status: z.int().min(400).max(599).describe('The status of the answer.'),
+    detail: z.string().describe('What to do.'),
+    instance: z
+      .string()
+      .regex(/^urn:uuid:[0-9a-f-]{36}$/)
+      .describe('Names the request in the log of the gateway.'),
+    run: runName.optional().describe('The run, where an event was accepted.'),
+  })
+  .describe('A problem (RFC 9457).');
 
 /** The body of a problem. `instance` names the request in the log; `run` is the name of a run that was accepted. */
 export function problemBody(code: ProblemCode, instance: string, run?: string): string {

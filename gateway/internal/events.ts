@@ -10,6 +10,8 @@ import { followEvents, readEvents } from '../../runs/events.ts';
 import type { RunEvent } from '../../runs/types.ts';
 import { createAnswers, type Answers } from '../answers.ts';
 import { closedSignal } from '../closed.ts';
+import { routePath } from '../contract/operation.ts';
+import { OPERATIONS } from '../contract/operations.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { onlyGet, type Exchange } from './guard.ts';
 import { findRun, type FoundRun } from './runs.ts';
@@ -27,7 +29,7 @@ export function eventsRoute(deps: GatewayDeps): FastifyPluginCallback {
   return (app, _options, done) => {
     app.route({
       method: app.supportedMethods,
-      url: '/workflows/:id/runs/:run/events',
+      url: routePath(OPERATIONS.followRun),
       onRequest: onlyGet(answers),
       handler: (request, reply) => {
         answerEvents(deps, answers, { request, reply }).catch((error: unknown) =>
@@ -40,7 +42,7 @@ export function eventsRoute(deps: GatewayDeps): FastifyPluginCallback {
 }
 
 async function answerEvents(deps: GatewayDeps, answers: Answers, exchange: Exchange): Promise<void> {
-  const found = await findRun(deps, answers, exchange);
+  const found = await findRun(deps, answers, exchange, OPERATIONS.followRun.right);
   if (found === undefined) return;
   const { request, reply } = exchange;
   const after = lastEventId(request.headers['last-event-id']);

@@ -9,6 +9,8 @@ import type { Submission, Submitted } from '../../runs/types.ts';
 import { createAnswers, JSON_TYPE, type Answers } from '../answers.ts';
 import { hasBody, readBody, refuseByHeaders, tooLarge } from '../body.ts';
 import { closedSignal } from '../closed.ts';
+import { routePath } from '../contract/operation.ts';
+import { OPERATIONS } from '../contract/operations.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { eventHash, eventInput, eventKey } from '../event.ts';
 import type { Hold } from '../limits/inFlight.ts';
@@ -21,6 +23,8 @@ import { admit, type Exchange } from './guard.ts';
 import { preferredWait } from './prefer.ts';
 import { viewState } from './runView.ts';
 
+const OPERATION = OPERATIONS.executeWorkflow;
+
 type Accepted = { route: Route; submitted: Extract<Submitted, { outcome: 'accepted' }> };
 
 export function executeRoute(deps: GatewayDeps): FastifyPluginCallback {
@@ -28,7 +32,7 @@ export function executeRoute(deps: GatewayDeps): FastifyPluginCallback {
   return (app, _options, done) => {
     app.route({
       method: app.supportedMethods,
-      url: '/workflows/:id/execute',
+      url: routePath(OPERATION),
       onRequest: ({ raw }, reply, next) => {
         if (raw.method !== 'POST') return answers.problem(reply, 'method-not-allowed', { allow: 'POST' });
         const code = hasBody(raw.headers) ? refuseByHeaders(raw.headers, deps.limits) : undefined;
@@ -47,13 +51,7 @@ export function executeRoute(deps: GatewayDeps): FastifyPluginCallback {
 
 async function execute(deps: GatewayDeps, answers: Answers, exchange: Exchange): Promise<void> {
   const { request, reply } = exchange;
-  const addressed = await admit(deps.access, answers, exchange, ({ namespace, workflow }) => ({
-    verb: 'create',
-    resource: 'workflows',
-    subresource: 'execute',
-    namespace,
-    name: workflow,
-  }));
+  const addressed = await admit(deps.access, answers, exchange, OPERATION.right);
   if (addressed === undefined) return;
   const asked = readAsked(deps, request);
   if (typeof asked === 'string') return answers.problem(reply, asked);

@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { parseWorkflowId } from '../../api/group.ts';
 import type { Answers } from '../answers.ts';
 import type { ProblemCode } from '../problems.ts';
+import type { Right } from '../contract/operation.ts';
 import type { Access, Decision, Wanted } from './access.ts';
 
 const REFUSALS = {
@@ -24,15 +25,25 @@ export async function admit(
   access: Access,
   answers: Answers,
   { request, reply }: Exchange,
-  wanted: (addressed: Addressed) => Wanted,
+  right: Right,
 ): Promise<Addressed | undefined> {
   const addressed = addressedWorkflow(request);
-  const decision = await access.decide(request.headers.authorization, addressed && wanted(addressed));
+  const wanted = addressed && wantedOf(right, addressed, request);
+  const decision = await access.decide(request.headers.authorization, wanted);
   if (decision === 'allowed' && addressed !== undefined) return addressed;
   // What cannot be a name is nothing, to everybody who is known.
   const isNothing = addressed === undefined && decision === 'forbidden';
   answers.problem(reply, isNothing ? 'workflow-unknown' : REFUSALS[decision]);
   return undefined;
+}
+
+function wantedOf(
+  { on, ...right }: Right,
+  { namespace, workflow }: Addressed,
+  { params }: FastifyRequest,
+): Wanted {
+  const { run = '' } = params as { run?: string };
+  return { ...right, namespace, name: { workflow, run, namespace: '' }[on] };
 }
 
 function addressedWorkflow({ params }: FastifyRequest): Addressed | undefined {

@@ -1,40 +1,46 @@
 /** What a list of runs is asked for: how many, of which phase, and from where. */
+import * as z from 'zod';
 import { RUN_PHASES, type RunPhase } from '../../api/run.ts';
 import type { Position } from '../../runs/list.ts';
-import { isName } from './guard.ts';
+
+/** The query of the list, once its numbers are read. */
+export const listQuery = z.object({
+  limit: z.int().min(1).max(500).default(50).describe('How many runs a page has at most.'),
+  phase: z.enum(RUN_PHASES).optional().describe('Leaves out the runs of all other phases.'),
+  continue: z
+    .string()
+    .max(270)
+    .regex(/^\d{1,16}\.[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/)
+    .optional()
+    .describe('What the page before gave, as it is. Nothing is to be made of its form.'),
+});
 
 export type ListQuery = { limit: number; phase?: RunPhase; after?: Position };
 
-const DEFAULT_LIMIT = 50;
-const MAX_LIMIT = 500;
-
 /** Undefined if the query makes no sense. Parameters that are not known are left alone. */
 export function readListQuery(query: unknown): ListQuery | undefined {
-  const { limit, phase, continue: token } = query as Record<string, unknown>;
-  const count = limit === undefined ? DEFAULT_LIMIT : readLimit(limit);
-  const after = token === undefined ? undefined : parsePosition(token);
-  const wanted = RUN_PHASES.find((known) => known === phase);
-  if (count === undefined) return undefined;
-  if (token !== undefined && after === undefined) return undefined;
-  if (phase !== undefined && wanted === undefined) return undefined;
-  return { limit: count, ...(wanted && { phase: wanted }), ...(after && { after }) };
+  const { limit, ...rest } = query as Record<string, unknown>;
+  const read = listQuery.safeParse({ ...rest, ...(limit !== undefined && { limit: readNumber(limit) }) });
+  if (!read.success) return undefined;
+  const { phase, continue: token } = read.data;
+  return {
+    limit: read.data.limit,
+    ...(phase && { phase }),
+    ...(token !== undefined && { after: positionOf(token) }),
+  };
 }
 
-function readLimit(text: unknown): number | undefined {
-  if (typeof text !== 'string' || !/^[1-9]\d{0,2}$/.test(text)) return undefined;
-  return Number(text) <= MAX_LIMIT ? Number(text) : undefined;
+/** All but plain decimals stays something that is no number. */
+function readNumber(text: unknown): number | string {
+  return typeof text === 'string' && /^[1-9]\d{0,8}$/.test(text) ? Number(text) : 'none';
 }
 
-/** A position as the token of the next page. Callers make nothing of it. */
+/** A position as the token of the next page. */
 export function positionToken({ at, run }: Position): string {
-  return Buffer.from(`1 ${at} ${run}`).toString('base64url');
+  return `${at}.${run}`;
 }
 
-/** Undefined if it is no token of ours. */
-function parsePosition(token: unknown): Position | undefined {
-  if (typeof token !== 'string' || token.length > 512) return undefined;
-  const text = Buffer.from(token, 'base64url').toString();
-  const [, at = '', run = ''] = /^1 (\d{1,16}) (\S+)$/.exec(text) ?? [];
-  const position = { at: Number(at), run };
-  return isName(run) && positionToken(position) === token ? position : undefined;
+function positionOf(token: string): Position {
+  const dot = token.indexOf('.');
+  return { at: Number(token.slice(0, dot)), run: token.slice(dot + 1) };
 }

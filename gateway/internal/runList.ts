@@ -4,22 +4,22 @@
  */
 import type { FastifyPluginCallback } from 'fastify';
 import { workflowId } from '../../api/group.ts';
+import type { RunItem, RunPage } from '../../api/runView.ts';
 import { isUnavailable } from '../../runs/connection.ts';
 import { byNewest, knownRuns, listRuns, type ListedRun, type Position } from '../../runs/list.ts';
 import { createAnswers, JSON_TYPE, type Answers } from '../answers.ts';
+import { routePath } from '../contract/operation.ts';
+import { OPERATIONS } from '../contract/operations.ts';
 import type { GatewayDeps } from '../deps.ts';
 import type { ProblemCode } from '../problems.ts';
 import type { Route } from '../routes.ts';
 import { admit, onlyGet, type Addressed, type Exchange } from './guard.ts';
 import { positionToken, readListQuery, type ListQuery } from './listQuery.ts';
 import type { ListedRecord } from './records.ts';
-import { time, viewLine, type RunView } from './runView.ts';
+import { time, viewLine } from './runView.ts';
 
-/** A run as the list shows it; of what only the records know it shows less. */
-type Item = Omit<RunView, 'nodes' | 'test'> & { test?: boolean };
-type Page = { items: Item[]; continue?: string };
 /** A run of the page, and its place in the order. */
-type Placed = { at: Position; item: Item };
+type Placed = { at: Position; item: RunItem };
 
 /** How many runs one request looks at, where a phase is asked for that few of them have. */
 const LOOK_AT = 2_000;
@@ -32,7 +32,7 @@ export function runListRoute(deps: GatewayDeps): FastifyPluginCallback {
   return (app, _options, done) => {
     app.route({
       method: app.supportedMethods,
-      url: '/workflows/:id/runs',
+      url: routePath(OPERATIONS.listRuns),
       onRequest: onlyGet(answers),
       handler: (request, reply) => {
         answerList(deps, answers, { request, reply }).catch((error: unknown) =>
@@ -46,12 +46,7 @@ export function runListRoute(deps: GatewayDeps): FastifyPluginCallback {
 
 async function answerList(deps: GatewayDeps, answers: Answers, exchange: Exchange): Promise<void> {
   const { request, reply } = exchange;
-  const addressed = await admit(deps.access, answers, exchange, ({ namespace }) => ({
-    verb: 'list',
-    resource: 'workflowruns',
-    namespace,
-    name: '',
-  }));
+  const addressed = await admit(deps.access, answers, exchange, OPERATIONS.listRuns.right);
   if (addressed === undefined) return;
   const query = readListQuery(request.query);
   const page = query === undefined ? 'bad-query' : await readPage(deps, addressed, query);
@@ -64,7 +59,7 @@ async function readPage(
   deps: GatewayDeps,
   { namespace, workflow }: Addressed,
   query: ListQuery,
-): Promise<Page | ProblemCode> {
+): Promise<RunPage | ProblemCode> {
   const route = deps.routes.workflow(workflowId(namespace, workflow));
   const source = createSource(deps, route, { namespace, workflow });
   try {
@@ -78,9 +73,9 @@ async function readPage(
   }
 }
 
-async function fillPage(source: Source, { limit, phase, after }: ListQuery): Promise<Page> {
+async function fillPage(source: Source, { limit, phase, after }: ListQuery): Promise<RunPage> {
   const chunk = phase === undefined ? limit : FILTERED_CHUNK;
-  const items: Item[] = [];
+  const items: RunItem[] = [];
   let position = after;
   for (let looked = 0; looked < LOOK_AT; looked += chunk) {
     const { runs, isLast } = await source.next(position, chunk);

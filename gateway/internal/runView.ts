@@ -1,43 +1,9 @@
 /** A run as callers see it: the same members whether it comes from the run store or from its record. */
-import type { NodeStatus } from '../../api/run.ts';
 import { workflowId } from '../../api/group.ts';
 import type { WorkflowRun } from '../../api/kinds.ts';
-import type { NodePhase, RunPhase } from '../../api/run.ts';
-import type { NodeOutput } from '../../api/value.ts';
+import type { RunPhase } from '../../api/run.ts';
+import type { RunView } from '../../api/runView.ts';
 import type { NodeState, RunState, RunSummary } from '../../runs/types.ts';
-
-type NodeView = {
-  id: string;
-  phase: NodePhase;
-  attempts?: number | undefined;
-  startTime?: string | undefined;
-  completionTime?: string | undefined;
-  nextAttemptTime?: string | undefined;
-  output?: Partial<NodeOutput> | undefined;
-  truncated?: boolean | undefined;
-  reason?: string | undefined;
-  message?: string | undefined;
-  usage?: NodeStatus['usage'];
-};
-
-/** Times are RFC 3339. Members that are not known are left out. */
-export type RunView = {
-  run: string;
-  workflow: string;
-  phase: RunPhase;
-  trigger?: string | undefined;
-  test: boolean;
-  revision?: string | undefined;
-  retryOf?: string | undefined;
-  acceptedTime?: string | undefined;
-  startTime?: string | undefined;
-  completionTime?: string | undefined;
-  reason?: string | undefined;
-  message?: string | undefined;
-  /** Only this is left of the run: it has no record. */
-  summary?: true;
-  nodes: NodeView[];
-};
 
 /** From the run store. */
 export function viewState(namespace: string, state: RunState): RunView {
@@ -100,7 +66,7 @@ export function viewRecord({ metadata, spec, status }: WorkflowRun): RunView {
   };
 }
 
-function viewNode(node: NodeState): NodeView {
+function viewNode(node: NodeState): RunView['nodes'][number] {
   return {
     id: node.id,
     phase: node.phase,

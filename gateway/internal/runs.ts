@@ -6,22 +6,25 @@
 import type { FastifyPluginCallback, FastifyReply } from 'fastify';
 import { workflowId } from '../../api/group.ts';
 import { isTerminal, type TerminalPhase } from '../../api/run.ts';
+import type { RunView } from '../../api/runView.ts';
 import { cancelRun } from '../../runs/cancel.ts';
 import { isUnavailable } from '../../runs/connection.ts';
 import { readRun, readSummary } from '../../runs/read.ts';
 import { createAnswers, JSON_TYPE, type Answers } from '../answers.ts';
+import { routePath, type Right } from '../contract/operation.ts';
+import { OPERATIONS } from '../contract/operations.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { recordedRun } from '../recorded.ts';
 import { answerAccepted } from '../outcome.ts';
 import { admit, isName, type Addressed, type Exchange } from './guard.ts';
-import { viewRecord, viewState, viewSummary, type RunView } from './runView.ts';
+import { viewRecord, viewState, viewSummary } from './runView.ts';
 
 export function runRoute(deps: GatewayDeps): FastifyPluginCallback {
   const answers = createAnswers(deps, 'run');
   return (app, _options, done) => {
     app.route({
       method: app.supportedMethods,
-      url: '/workflows/:id/runs/:run',
+      url: routePath(OPERATIONS.readRun),
       onRequest: ({ raw }, reply, next) => {
         if (raw.method === 'GET' || raw.method === 'DELETE') next();
         else answers.problem(reply, 'method-not-allowed', { allow: 'GET, DELETE' });
@@ -36,7 +39,7 @@ export function runRoute(deps: GatewayDeps): FastifyPluginCallback {
 }
 
 async function answerRun(deps: GatewayDeps, answers: Answers, exchange: Exchange): Promise<void> {
-  const found = await findRun(deps, answers, exchange);
+  const found = await findRun(deps, answers, exchange, OPERATIONS.readRun.right);
   if (found === undefined) return;
   exchange.reply.header('cache-control', 'no-store');
   answers.send(exchange.reply, 200, JSON_TYPE, JSON.stringify(found.view));
@@ -45,7 +48,7 @@ async function answerRun(deps: GatewayDeps, answers: Answers, exchange: Exchange
 /** 204 when it is cancelled, 202 while the runner that holds it ends it. */
 async function cancel(deps: GatewayDeps, answers: Answers, exchange: Exchange): Promise<void> {
   const { reply } = exchange;
-  const found = await findRun(deps, answers, exchange, 'delete');
+  const found = await findRun(deps, answers, exchange, OPERATIONS.cancelRun.right);
   if (found === undefined) return;
   const { run, phase } = found.view;
   if (isTerminal(phase)) return answerEnded(answers, reply, phase);
@@ -78,21 +81,16 @@ export type FoundRun = {
   project: string | undefined;
 };
 
-/** The run that the request names, if its caller may see it (or delete it) and it is one of that workflow; otherwise the reply is sent. */
+/** The run that the request names, if its caller has the right to it and it is one of that workflow; otherwise the reply is sent. */
 export async function findRun(
   deps: GatewayDeps,
   answers: Answers,
   exchange: Exchange,
-  verb: 'get' | 'delete' = 'get',
+  right: Right,
 ): Promise<FoundRun | undefined> {
   const { request, reply } = exchange;
   const { id, run } = request.params as { id: string; run: string };
-  const addressed = await admit(deps.access, answers, exchange, ({ namespace }) => ({
-    verb,
-    resource: 'workflowruns',
-    namespace,
-    name: run,
-  }));
+  const addressed = await admit(deps.access, answers, exchange, right);
   if (addressed === undefined) return undefined;
   const found = isName(run) ? await lookUp(deps, addressed, run) : undefined;
   if (found === 'unavailable') {

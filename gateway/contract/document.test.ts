@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { FastifyInstance } from 'fastify';
+import { PROBLEMS, problemType, type ProblemCode } from '../problems.ts';
+import { buildInternal, buildPublic } from '../server.ts';
+import { createGatewayDeps } from '../../test/support/gatewayDeps.ts';
+import { openApiDocument } from './document.ts';
+import type { Operation } from './operation.ts';
+import { OPERATIONS } from './operations.ts';
+
+type Response = { content?: Record<string, { schema?: unknown }> };
+type Paths = Record<string, Record<string, { responses: Record<string, Response>; security: object[] }>>;
+
+const operations = Object.values<Operation>(OPERATIONS);
+const { paths } = openApiDocument() as { paths: Paths };
+const listeners: Record<Operation['listener'], { app: FastifyInstance; urls: Set<string> }> = {} as never;
+let close: () => void;
+
+beforeAll(async () => {
+  const made = createGatewayDeps();
+  close = made.close;
+  for (const [name, build] of [['public', buildPublic] as const, ['internal', buildInternal] as const]) {
+    const app = build(made.deps);
+    const urls = new Set<string>();
+    app.addHook('onRoute', ({ url }) => void urls.add(url));
+    await app.ready();
+    listeners[name] = { app, urls };
+  }
+});
+afterAll(async () => {
+  await Promise.all(Object.values(listeners).map(({ app }) => app.close()));
+  close();
+});
+
+/** As the router has it: of a webhook's address it takes the whole rest as one. */
+function registered({ path }: Operation): string {
+  return path.replace(/^\/webhook\/.*$/, '/webhook/*').replaceAll(/\{(\w+)\}/g, ':$1');
+}
+
+/** An address that the operation answers at. */
+function exampleOf(path: string): string {
+  const values: Record<string, string> = { id: 'shop.orders', path: 'new', run: 'orders-1' };
+  return path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => values[name] ?? name);
+}
+
+test.each(['public', 'internal'] as const)(
+  'every route of the %s listener is described, and every description is of a route',
+  (listener) => {
+    const described = operations.filter((operation) => operation.listener === listener).map(registered);
+    expect([...listeners[listener].urls].toSorted()).toEqual([...new Set(described)].toSorted());
+  },
+);
+
+test.each(Object.keys(paths))('%s takes the methods that are described, and no other', async (path) => {
+  const described = operations.filter((operation) => operation.path === path);
+  const methods = described.map(({ method }) => method);
+  const { app } = listeners[described[0]?.listener ?? 'internal'];
+  const others = app.supportedMethods.filter((method) => !methods.some((known) => known === method));
+  expect(others.length).toBeGreaterThan(10);
+  for (const method of others) {
+    const answer = await app.inject({ method: method as 'GET', url: exampleOf(path) });
+    expect([method, answer.statusCode, answer.headers.allow]).toEqual([method, 405, methods.join(', ')]);
+  }
+});
+
+test('whatever asks for a right takes a token, says so, and says how callers are refused', () => {
+  for (const { path, method, right } of operations) {
+    const { security, responses } = paths[path]?.[method.toLowerCase()] ?? { security: [], responses: {} };
+    expect(security).toHaveLength(right === undefined ? 0 : 1);
+    if (right !== undefined)
+      expect(Object.keys(responses)).toEqual(expect.arrayContaining(['401', '403', '429', '503']));
+  }
+});
+
+test('every problem is described where it comes, with its status', () => {
+  const described = new Map<string, Set<string>>();
+  for (const operation of Object.values(paths).flatMap((path) => Object.values(path)))
+    for (const [status, { content = {} }] of Object.entries(operation.responses)) {
+      const { schema } = content['application/problem+json'] ?? {};
+      const types = (schema as { properties: { type: { enum: string[] } } } | undefined)?.properties.type
+        .enum;
+      for (const type of types ?? []) described.set(type, new Set([...(described.get(type) ?? []), status]));
+    }
+  const registeredTypes = (Object.keys(PROBLEMS) as ProblemCode[]).map((code) => [
+    problemType(code),
+    new Set([String(PROBLEMS[code].status)]),
+  ]);
+  expect([...described].toSorted()).toEqual(registeredTypes.toSorted());
+});
+
+test('the description needs no token, and who has it is told so', async () => {
+  const { app } = listeners.internal;
+  const answer = await app.inject('/openapi.json');
+  expect(answer.statusCode).toBe(200);
+  expect(answer.headers['content-type']).toMatch(/^application\/json/);
+  expect(answer.json()).toEqual(openApiDocument());
+  const tag = String(answer.headers.etag);
+  for (const held of [tag, `W/${tag}`, `"other", ${tag}`, '*']) {
+    const again = await app.inject({ url: '/openapi.json', headers: { 'if-none-match': held } });
+    expect([again.statusCode, again.body, again.headers.etag]).toEqual([304, '', tag]);
+  }
+  const other = await app.inject({ url: '/openapi.json', headers: { 'if-none-match': '"other"' } });
+  expect(other.statusCode).toBe(200);
+});

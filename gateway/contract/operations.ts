@@ -1,0 +1,204 @@
+/**
+ * The register of operations of the two listeners. Routes take their path and the right that they ask for from here, and
+ * `/openapi.json` is made of it: a route that is not here cannot be found by callers, and fails a test.
+ */
+import * as z from 'zod';
+import { acceptedRun, runPage, runView } from '../../api/runView.ts';
+import { listQuery } from '../internal/listQuery.ts';
+import { JSON_PROBLEMS, type ProblemCode } from '../problems.ts';
+import type { Operation, Right } from './operation.ts';
+
+const JSON_TYPE = 'application/json';
+const TEXT = 'text/plain';
+
+/** Whatever asks the API server about a token. */
+const ADMISSION: ProblemCode[] = ['unauthorized', 'too-many-calls', 'forbidden', 'cluster-unavailable'];
+/** Whatever reads a body. */
+const BODY: ProblemCode[] = [
+  'unsupported-media-type',
+  'too-large',
+  'event-too-large',
+  'overloaded',
+  'too-many-chunks',
+  ...JSON_PROBLEMS,
+];
+/** Whatever hands an event to the run store. */
+const SUBMISSION: ProblemCode[] = [
+  'bad-key',
+  'key-reused',
+  'too-many-runs',
+  'run-store-full',
+  'run-store-unavailable',
+];
+const ONE_RUN: ProblemCode[] = [...ADMISSION, 'workflow-unknown', 'run-unknown', 'run-unavailable'];
+
+const key = {
+  'Idempotency-Key': z
+    .string()
+    .min(1)
+    .max(1_024)
+    .optional()
+    .describe('Tells that two requests are one event: the same key starts one run.'),
+};
+
+const run = (verb: Right['verb']): Right => ({ verb, resource: 'workflowruns', on: 'run' });
+const accepted = (description: string) => ({ description, content: { [JSON_TYPE]: acceptedRun } });
+const viewed = (description: string) => ({ description, content: { [JSON_TYPE]: runView } });
+const told = (description: string) => ({ description, content: { [TEXT]: z.string() } });
+
+export const OPERATIONS = {
+  callWebhook: {
+    listener: 'public',
+    method: 'POST',
+    path: '/webhook/{id}/{path}',
+    summary: 'Starts a run of a workflow with a webhook trigger',
+    description:
+      'Who may call, and by which headers callers are verified, the trigger says. Where the workflow has a response node, any status may come with what that defines.',
+    headers: z.object(key),
+    body: {
+      schema: z.unknown().describe('Any JSON value. It becomes the output of the trigger.'),
+      required: true,
+    },
+    answers: {
+      200: accepted('The event is stored. Where the workflow has a response node, its run has succeeded.'),
+      202: accepted('The event was accepted before, and its run has ended.'),
+      default: {
+        description: 'What the response node of the workflow defines.',
+        content: { '*/*': undefined },
+      },
+    },
+    problems: [
+      ...(['not-found', 'not-ready', 'too-many-requests', 'unverified', 'callers-unverifiable'] as const),
+      ...BODY,
+      ...SUBMISSION,
+      ...(['run-failed', 'reply-timeout', 'outcome-unknown'] as const),
+    ],
+  },
+  executeWorkflow: {
+    listener: 'internal',
+    method: 'POST',
+    path: '/workflows/{id}/execute',
+    summary: 'Starts a run of any workflow',
+    right: { verb: 'create', resource: 'workflows', subresource: 'execute', on: 'workflow' },
+    query: z.object({
+      test: z
+        .enum(['true', 'false'])
+        .optional()
+        .describe('Makes a test run, also of an inactive workflow. Its effects are real.'),
+    }),
+    headers: z.object({
+      ...key,
+      Prefer: z
+        .string()
+        .optional()
+        .describe('"wait=N" waits up to N seconds, at most 300, for the run to end (RFC 7240).'),
+    }),
+    body: {
+      schema: z
+        .record(z.string(), z.unknown())
+        .describe(
+          'Becomes the output of the trigger, whatever the trigger is. Left out: {}, in a test run the test data.',
+        ),
+      required: false,
+    },
+    answers: {
+      200: { ...viewed('The run has ended, in whatever phase.'), headers: { Location: 'Where the run is.' } },
+      202: { ...accepted('The event is stored.'), headers: { Location: 'Where the run is.' } },
+    },
+    problems: [
+      ...ADMISSION,
+      ...(['workflow-unknown', 'not-ready', 'bad-query', 'inactive'] as const),
+      ...BODY,
+      'not-an-object',
+      ...SUBMISSION,
+    ],
+  },
+  listRuns: {
+    listener: 'internal',
+    method: 'GET',
+    path: '/workflows/{id}/runs',
+    summary: 'The runs of a workflow, newest first',
+    right: { verb: 'list', resource: 'workflowruns', on: 'namespace' },
+    query: listQuery,
+    answers: { 200: { description: 'A page of runs.', content: { [JSON_TYPE]: runPage } } },
+    problems: [...ADMISSION, 'workflow-unknown', 'bad-query', 'not-ready', 'run-unavailable'],
+  },
+  readRun: {
+    listener: 'internal',
+    method: 'GET',
+    path: '/workflows/{id}/runs/{run}',
+    summary: 'A run and what its nodes produced',
+    right: run('get'),
+    answers: { 200: viewed('The run.') },
+    problems: ONE_RUN,
+  },
+  cancelRun: {
+    listener: 'internal',
+    method: 'DELETE',
+    path: '/workflows/{id}/runs/{run}',
+    summary: 'Cancels a run; its record stays',
+    right: run('delete'),
+    answers: {
+      202: accepted('The runner that holds it is asked to end it.'),
+      204: { description: 'The run is cancelled.' },
+    },
+    problems: [...ONE_RUN, 'run-ended'],
+  },
+  followRun: {
+    listener: 'internal',
+    method: 'GET',
+    path: '/workflows/{id}/runs/{run}/events',
+    summary: 'The live events of a run',
+    right: run('get'),
+    headers: z.object({
+      'Last-Event-ID': z
+        .string()
+        .optional()
+        .describe('The events after this one. Left out: from the first one.'),
+    }),
+    answers: {
+      200: {
+        description: 'Server-sent events; ends after the one that ends the run.',
+        content: { 'text/event-stream': z.string() },
+      },
+      204: { description: 'There is no event after that one, and none will come.' },
+    },
+    problems: ONE_RUN,
+  },
+  describe: {
+    listener: 'internal',
+    method: 'GET',
+    path: '/openapi.json',
+    summary: 'This description',
+    headers: z.object({
+      'If-None-Match': z.string().optional().describe('The ETag of a description that the caller has.'),
+    }),
+    answers: {
+      200: {
+        description: 'An OpenAPI 3.1 document.',
+        content: { [JSON_TYPE]: z.record(z.string(), z.unknown()) },
+        headers: { ETag: 'Changes with the document.' },
+      },
+      304: { description: 'The caller has it.', headers: { ETag: 'Of the document that the caller has.' } },
+    },
+    problems: [],
+  },
+  live: {
+    listener: 'internal',
+    method: 'GET',
+    path: '/healthz',
+    summary: 'Whether the process turns',
+    answers: { 200: told('It does.') },
+    problems: [],
+  },
+  ready: {
+    listener: 'internal',
+    method: 'GET',
+    path: '/readyz',
+    summary: 'Whether this replica should be sent requests',
+    answers: { 200: told('It should.'), 503: told('It should not; the body says why.') },
+    problems: [],
+  },
+} as const satisfies Record<string, Operation>;
+
+export type OperationId = keyof typeof OPERATIONS;

@@ -1,0 +1,62 @@
+/**
+ * What the gateway's listeners are built from, for tests that need no answer of what is behind them: everything is real, but
+ * nobody answers for the run store, and who calls is allowed. It knows one workflow, `shop.orders`, with a webhook.
+ */
+import type { GatewayDeps } from '../../gateway/deps.ts';
+import { createLimits } from '../../gateway/limits/limits.ts';
+import { limitSettings } from '../../gateway/limits/settings.ts';
+import { createMetrics } from '../../gateway/metrics.ts';
+import { createRouteTable } from '../../gateway/routes.ts';
+import { connectRunStore } from '../../runs/connection.ts';
+import { createReplyWaiter } from '../../runs/reply.ts';
+import { createCollectedLog } from './collectedLog.ts';
+
+const ORDERS = {
+  apiVersion: 'windlass.dev/v1alpha1',
+  kind: 'WebhookRoute',
+  metadata: { name: 'orders', namespace: 'shop', uid: 'uid-orders', generation: 1 },
+  spec: {
+    workflow: 'orders',
+    workflowUID: 'workflow-orders',
+    projectUID: 'project',
+    revision: 'orders-1',
+    trigger: 'webhook',
+    active: true,
+    webhook: { path: 'new', reply: false, replyTimeoutSeconds: 30 },
+  },
+};
+
+export function createGatewayDeps(): { deps: GatewayDeps; close: () => void } {
+  const runs = connectRunStore({ url: 'redis://127.0.0.1:1', name: 'test' });
+  const waiter = createReplyWaiter(runs);
+  const routes = createRouteTable();
+  routes.put(ORDERS);
+  const open = { waiters: 0, streams: 0 };
+  const limits = createLimits(limitSettings.parse({}), []);
+  const deps: GatewayDeps = {
+    routes,
+    runs,
+    waiter,
+    access: { decide: async () => 'allowed' },
+    client: { find: async () => undefined },
+    records: { of: async () => [] },
+    health: { synced: () => true, unready: () => undefined },
+    metrics: createMetrics({
+      routes: routes.size,
+      routesAgeSeconds: () => 0,
+      open,
+      refused: limits.refused,
+      inFlightBytes: limits.inFlight.bytes,
+    }),
+    open,
+    limits,
+    leaving: new AbortController().signal,
+    closing: new AbortController().signal,
+    log: createCollectedLog(),
+  };
+  const close = () => {
+    waiter.close();
+    void runs.close();
+  };
+  return { deps, close };
+}

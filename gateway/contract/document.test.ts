@@ -65,9 +65,10 @@ test.each(Object.keys(paths))('%s takes the methods that are described, and no o
 test('whatever asks for a right takes a token, says so, and says how callers are refused', () => {
   for (const { path, method, right } of operations) {
     const { security, responses } = paths[path]?.[method.toLowerCase()] ?? { security: [], responses: {} };
-    expect(security).toHaveLength(right === undefined ? 0 : 1);
-    if (right !== undefined)
-      expect(Object.keys(responses)).toEqual(expect.arrayContaining(['401', '403', '429', '503']));
+    const refusals = ['401', '403', '429', '503'].filter((status) => status in responses);
+    expect([path, security.length, refusals.length >= 4]).toEqual(
+      right === undefined ? [path, 0, false] : [path, 1, true],
+    );
   }
 });
 
@@ -80,11 +81,10 @@ test('every problem is described where it comes, with its status', () => {
         .enum;
       for (const type of types ?? []) described.set(type, new Set([...(described.get(type) ?? []), status]));
     }
-  const registeredTypes = (Object.keys(PROBLEMS) as ProblemCode[]).map((code) => [
-    problemType(code),
-    new Set([String(PROBLEMS[code].status)]),
-  ]);
-  expect([...described].toSorted()).toEqual(registeredTypes.toSorted());
+  const registeredTypes = (Object.keys(PROBLEMS) as ProblemCode[]).map(
+    (code) => [problemType(code), new Set([String(PROBLEMS[code].status)])] as const,
+  );
+  expect(described).toEqual(new Map(registeredTypes));
 });
 
 test('the description needs no token, and who has it is told so', async () => {

@@ -65,6 +65,17 @@ test('runners are told where steps may connect to, and which node they are on', 
   );
 });
 
+test('the heap of a runner has half of its memory limit, unless somebody says otherwise or there is none', () => {
+  const optionsOf = (changes: Partial<typeof settings>) => {
+    const { spec } = poolDeployment({ namespace: 'shop', uid: 'project-1' }, { ...settings, ...changes }, '');
+    const env = spec?.template?.spec?.containers[0]?.env ?? [];
+    return env.filter(({ name }) => name === 'NODE_OPTIONS').map(({ value }) => value);
+  };
+  expect(optionsOf({})).toEqual(['--max-old-space-size-percentage=50']);
+  expect(optionsOf({ RUNNER_RESOURCES: { requests: { memory: '128Mi' } } })).toEqual([]);
+  expect(optionsOf({ RUNNER_ENV: { NODE_OPTIONS: '--use-system-ca' } })).toEqual(['--use-system-ca']);
+});
+
 test('no variable is empty, because an empty value is not kept and would look like a change each time', () => {
   expect(container?.env?.filter(({ value }) => value === '')).toEqual([]);
 });

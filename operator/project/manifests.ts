@@ -22,6 +22,11 @@ const METRICS_PORT = 9090;
 /** Enough for a runner to finish or hand back what it holds. */
 const GRACE_SECONDS = 60;
 const USER = 65_532;
+/**
+ * Of the container's memory, since what is outside of the heap needs room. By itself Node takes at least 256 MiB for its heap,
+ * also where that is all that the container has.
+ */
+const HEAP = { name: 'NODE_OPTIONS', value: '--max-old-space-size-percentage=50' };
 
 const metadata = (namespace: string) => ({ name: POOL, namespace, labels: { ...POOL_LABELS } });
 
@@ -195,7 +200,11 @@ function environment(projectUid: string, settings: PoolSettings): NonNullable<Co
     { name: 'METRICS_PORT', value: String(METRICS_PORT) },
     { name: 'LOG_LEVEL', value: settings.LOG_LEVEL },
   ];
+  const defaults = settings.RUNNER_RESOURCES.limits?.['memory'] === undefined ? [] : [HEAP];
   const taken = new Set(own.map(({ name }) => name));
-  const further = Object.entries(settings.RUNNER_ENV).filter(([name]) => !taken.has(name));
-  return [...own, ...further.map(([name, value]) => ({ name, value }))];
+  const further = Object.entries(settings.RUNNER_ENV)
+    .filter(([name]) => !taken.has(name))
+    .map(([name, value]) => ({ name, value }));
+  const isSet = new Set(further.map(({ name }) => name));
+  return [...own, ...further, ...defaults.filter(({ name }) => !isSet.has(name))];
 }

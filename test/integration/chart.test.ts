@@ -7,6 +7,7 @@ import { POOL_LABELS } from '../../operator/project/names.ts';
 import { poolDeployment, poolDisruptionBudget, poolNetworkPolicy } from '../../operator/project/manifests.ts';
 import { startApiServer, type ApiServer } from '../support/apiserver.ts';
 import { CHART } from '../support/chart.ts';
+import { runCommand } from '../support/command.ts';
 import { helm, kubectl } from '../support/kubectl.ts';
 
 const namespace = 'windlass-system';
@@ -100,6 +101,15 @@ test('an API server takes everything, and a namespace that enforces restricted p
     };
     await apply(stringify(pod), '--dry-run=server');
   }
+});
+
+test.each(['operator', 'gateway'])('the heap of the %s has half of its memory limit', async (program) => {
+  const name = `windlass-${program}`;
+  const { NODE_OPTIONS } = await environmentOf(name);
+  expect(NODE_OPTIONS).toBe('--max-old-space-size-percentage=50');
+  await expect(runCommand(process.execPath, [String(NODE_OPTIONS), '-e', '0'])).resolves.toBe('');
+  const unlimited = await environmentOf(name, '--set', `${program}.resources.limits=null`);
+  expect(unlimited).not.toHaveProperty('NODE_OPTIONS');
 });
 
 test('what records may cost the API server can be set', async () => {

@@ -74,6 +74,17 @@ tolerations: {{- toYaml . | nindent 2 }}
 {{ .Values.redis.existingSecret | default (printf "%s-run-store" (include "windlass.fullname" .)) }}
 {{- end }}
 
+{{/*
+How much of its container's memory the heap of a program may take, given its resources: half, since what is outside of the heap needs
+room. By itself Node takes at least 256 MiB for its heap, also where that is all that the container has.
+*/}}
+{{- define "windlass.heap" -}}
+{{- if dig "limits" "memory" "" . }}
+- name: NODE_OPTIONS
+  value: --max-old-space-size-percentage=50
+{{- end }}
+{{- end }}
+
 {{/* A size such as 512Mi or 2Gi as a number of MiB. */}}
 {{- define "windlass.mebibytes" -}}
 {{- if hasSuffix "Gi" . }}{{ mul 1024 (trimSuffix "Gi" .) }}{{ else }}{{ trimSuffix "Mi" . }}{{ end }}

@@ -65,6 +65,12 @@ async function takeUp(context: OperatorContext, run: WorkflowRun, waitedMs: numb
   const workflow = world.workflows.get(namespace, run.spec.workflow);
   const route = world.routes.get(namespace, run.spec.workflow);
   const decision = decide(run, workflow, route, waitedMs);
+  if (decision.kind !== 'submit' && (await isAccepted(context, run))) {
+    // It was submitted before its workflow was switched off or deleted: it runs, or is cancelled, and runners record that. They
+    // stay for as long as a run of a workflow that is gone says that it is pending.
+    if (!workflow && run.status?.phase === undefined) await tellPending(context, run, {});
+    return done();
+  }
   if (decision.kind === 'wait') {
     if (!workflow && run.status?.phase === undefined) {
       const message = `There is no workflow ${run.spec.workflow} in this namespace yet: apply it.`;
@@ -78,6 +84,15 @@ async function takeUp(context: OperatorContext, run: WorkflowRun, waitedMs: numb
   }
   if (run.status?.reason === 'WorkflowMissing') await tellPending(context, run, {});
   return submitRun(context, run, decision.route);
+}
+
+/** Whether the run store holds the run of this very object. */
+async function isAccepted({ conn, world }: OperatorContext, { metadata }: WorkflowRun): Promise<boolean> {
+  const project = world.namespaces.get(undefined, metadata.namespace ?? '')?.metadata.uid;
+  if (project === undefined) return false;
+  const state = await readBrief(conn, project, metadata.name);
+  if (isUnavailable(state)) throw unreachable(state);
+  return state !== undefined && state.recordUid === metadata.uid;
 }
 
 async function submitRun(context: OperatorContext, run: WorkflowRun, route: WebhookRoute): Promise<Action> {

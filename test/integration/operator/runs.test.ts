@@ -101,6 +101,18 @@ test('of an inactive workflow a test run takes its test data, and another run fa
   expect(JSON.parse(run.input)).toEqual({ text_content: '', data_content: { from: 'test data' } });
 });
 
+test('a run that was accepted before its workflow was switched off runs, and one that comes later fails', async () => {
+  const workflow = await applyWorkflow();
+  await create('before');
+  await submitted('before');
+  await applyWorkflow({ active: false });
+  await create('after');
+  expect(await ended('after')).toMatchObject({ phase: 'Failed', reason: 'WorkflowInactive' });
+  expect(await liveRuns(stage.conn, uid, workflow)).toEqual(['before']);
+  const { status } = await stage.client.get(workflowRuns, { namespace, name: 'before' });
+  expect(status?.completionTime).toBeUndefined();
+});
+
 test('a run that is applied before its workflow waits for it', async () => {
   await create('early');
   const status = async () => (await stage.client.get(workflowRuns, { namespace, name: 'early' })).status;

@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { cpus, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { runCommand } from '../support/command.ts';
+import { commitHash } from '../support/commit.ts';
 
 export type Figure = {
   name: string;
@@ -21,7 +21,7 @@ export async function report(name: string, figures: Figure[]): Promise<boolean> 
   console.table(figures.map(row));
   const folder = `${root}docs/benchmarks`;
   await mkdir(folder, { recursive: true });
-  const content = { name, machine: machine(), figures: figures.map(forFile), commit: await commit() };
+  const content = { name, machine: machine(), figures: figures.map(forFile), commit: await commitHash() };
   await writeFile(`${folder}/${name}.json`, `${JSON.stringify(content, null, 2)}\n`);
   console.log(`written: docs/benchmarks/${name}.json`);
   return figures.every(isMet);
@@ -56,14 +56,6 @@ function machine(): object {
     memoryGiB: Math.round(totalmem() / 2 ** 30),
     node: process.version,
   };
-}
-
-async function commit(): Promise<string> {
-  const [head, changes] = await Promise.all([
-    runCommand('git', ['rev-parse', 'HEAD'], { cwd: root }),
-    runCommand('git', ['status', '--porcelain', '--untracked-files=no'], { cwd: root }),
-  ]);
-  return head.trim() + (changes.trim() === '' ? '' : '+changes');
 }
 
 function readable(value: number): string {

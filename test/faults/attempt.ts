@@ -13,8 +13,8 @@ export type Attempts = {
 /** As GitHub and others have it: who does not answer within ten seconds did not take the event. */
 const TIMEOUT_MS = 10_000;
 
-/** Keeps at most so many connections open. */
-export function createAttempts(connections = 16): Attempts {
+/** Keeps at most so many connections open: so many that no request waits for one. */
+export function createAttempts(connections = 256): Attempts {
   const agent = new Agent({ keepAlive: true, maxSockets: connections, scheduling: 'fifo' });
   return {
     send: async (outgoing, connection) => {
@@ -29,7 +29,7 @@ export function createAttempts(connections = 16): Attempts {
   };
 }
 
-type Outcome = Pick<Attempt, 'status' | 'run' | 'problem' | 'retryAfter'>;
+type Outcome = Pick<Attempt, 'status' | 'run' | 'event' | 'problem' | 'retryAfter'>;
 
 function exchange({ url, body, headers }: Outgoing, agent: Agent | false): Promise<Outcome> {
   return new Promise((resolve, reject) => {
@@ -52,6 +52,7 @@ function read(text: string, retryAfter: string | undefined): Omit<Outcome, 'stat
   const answer = parse(text);
   return {
     ...(typeof answer['run'] === 'string' && { run: answer['run'] }),
+    ...(typeof answer['event'] === 'string' && { event: answer['event'] }),
     ...(typeof answer['type'] === 'string' && { problem: answer['type'].split('/').at(-1) }),
     ...(retryAfter !== undefined && { retryAfter: Number(retryAfter) }),
   };

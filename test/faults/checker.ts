@@ -22,7 +22,10 @@ export type ViolationKind =
   | 'not-executed'
   | 'not-recorded'
   | 'bad-refusal'
-  | 'late-return';
+  | 'late-return'
+  | 'restarted'
+  | 'too-busy'
+  | 'too-talkative';
 
 /** `event` and `run` say what to print in full; one of them is always there but for totals. */
 export type Violation = { kind: ViolationKind; message: string; event?: string; run?: string };
@@ -173,8 +176,12 @@ function checkHistories({ evidence, ended }: Index): Violation[] {
   });
 }
 
-/** Refusals have the status that they deserve; good events are never told anything that makes a sender give up. */
+/** Refusals have the status that they deserve; good events are never told anything that makes a sender give up, or another's answer. */
 function checkAnswers({ id, refusal, attempts }: SentEvent): Violation[] {
+  const another = attempts.find(({ event }) => event !== undefined && event !== id);
+  if (another) {
+    return [{ kind: 'wrong-answer', event: id, message: `${id} got the answer to ${another.event}` }];
+  }
   const wrong = attempts.filter(({ status, retryAfter, problem }) => {
     if (status === undefined) return false;
     if (status === 503) return problem !== undefined && retryAfter === undefined;

@@ -11,6 +11,8 @@ export type Attempt = {
   error?: string;
   /** The name of the run that the answer tells. */
   run?: string;
+  /** The event that the answer is about, where a response node tells. */
+  event?: string;
   /** What a refusal says of itself. */
   problem?: string;
   retryAfter?: number;
@@ -54,6 +56,9 @@ export type FaultRecord = {
   firstAcceptedSeconds?: number;
   backlogEndedSeconds?: number;
 };
+
+/** Something that was measured, in words, and what it may be at most, where something was promised. */
+export type Measure = { what: string; seen: string; promised?: string };
 
 export type Evidence = {
   events: readonly SentEvent[];

@@ -2,7 +2,7 @@
 import { pollUntil } from '../support/poll.ts';
 import { check, ENDED_WITHIN_MS, type Violation } from './checker.ts';
 import { readEffects } from './effects.ts';
-import type { EndedRun, Evidence, FaultRecord } from './evidence.ts';
+import type { EndedRun, Evidence, FaultRecord, Measure } from './evidence.ts';
 import { listRuns, unlike } from './listing.ts';
 import { takePulse, type Pulse } from './recovery.ts';
 import { isAccepted, startSender, type Sender, type Target } from './sender.ts';
@@ -29,6 +29,8 @@ export type Load = LoadOptions & {
   faults: FaultRecord[];
   /** What the work itself found broken. */
   violations: Violation[];
+  /** What the work itself measured. */
+  measures: Measure[];
   /** The fault begins now: the first event that is accepted after it is noted with it. */
   begin: (fault: FaultRecord) => void;
 };
@@ -36,6 +38,7 @@ export type Load = LoadOptions & {
 export type FaultRun = {
   evidence: Evidence;
   violations: Violation[];
+  measures: readonly Measure[];
   /** Why the run does not count, where it does not. */
   invalid?: string;
   gaps: number;
@@ -68,7 +71,7 @@ export async function underLoad(
     faults.push(fault);
     current = fault;
   };
-  const load: Load = { ...options, sender, pulse, faults, violations: [], begin };
+  const load: Load = { ...options, sender, pulse, faults, violations: [], measures: [], begin };
   const telling = setInterval(() => tell(progressLine(load)), TELL_MS);
   // The run store lists the newest of each workflow: in a long run the first ones are gone before the end.
   const known = new Map<string, EndedRun>();
@@ -81,7 +84,8 @@ export async function underLoad(
     const evidence = await gather(stage, load, known, () => watcher.histories());
     return {
       evidence,
-      violations: [...load.violations, ...check(evidence), ...unlike(evidence.ended, await listRuns(stage))],
+      violations: [...load.violations, ...check(evidence), ...(await listedOtherwise(stage))],
+      measures: load.measures,
       ...(invalid !== undefined && { invalid }),
       gaps: watcher.gaps(),
       seconds: Math.round((performance.now() - began) / 1_000),
@@ -91,6 +95,12 @@ export async function underLoad(
     clearInterval(collecting);
     await Promise.all([sender.end(0), pulse.stop(), watcher.stop()]);
   }
+}
+
+/** Compares with what the run store holds now: the list knows no more than that. */
+async function listedOtherwise(stage: Stage): Promise<Violation[]> {
+  const held = await pollUntil('lines of the run store', () => stage.store.ended(), { timeoutMs: 30_000 });
+  return unlike(held, await listRuns(stage));
 }
 
 /** The first event that was sent after the fault had begun and was accepted shows that events are taken again. */

@@ -4,7 +4,8 @@ import { startAgain } from '../cluster/builtin/start-again.ts';
 import { windlassNamespace } from '../support/install.ts';
 import { kubectl } from '../support/kubectl.ts';
 import { pollUntil } from '../support/poll.ts';
-import { processesOf } from '../support/processes.ts';
+import { processesOf, type Program } from '../support/processes.ts';
+import { burdenMeasures, startBurden, tooHeavy } from './burden.ts';
 import type { Violation } from './checker.ts';
 import type { Attempt, EndedRun, FaultRecord, SentEvent } from './evidence.ts';
 import { underLoad, type FaultRun, type Load } from './load.ts';
@@ -23,6 +24,8 @@ const EXECUTED_WITHIN_MS = 15_000;
 const RECORDED_WITHIN_MS = 60_000;
 const REFUSED_WITHIN_MS = 2_000;
 const ACCEPTED_WITHIN_MS = 10_000;
+/** In a shorter outage the first moments, in which each program notices it, would weigh too much. */
+const WEIGHED_FROM_SECONDS = 30;
 /** Requests that were under way when Redis went may be answered either way. */
 const MARGIN_MS = 1_000;
 
@@ -45,46 +48,70 @@ export async function doOutages(load: Load, seconds: number): Promise<string | u
 }
 
 async function withoutApiServer(load: Load, seconds: number): Promise<void> {
-  const { stage, sender, violations, tell } = load;
+  const { stage, sender, violations, measures, tell } = load;
   const fault = await beginFault(load, 'kill-kube-apiserver');
   const [server] = await processesOf(stage.cluster.name, 'kube-apiserver');
   if (!server) throw new Error('no kube-apiserver runs');
   process.kill(server.pid, 'SIGKILL');
-  const from = Date.now();
-  await delay(seconds * 1_000);
-  const until = Date.now();
+  const outage = await measured(load, seconds, 'without API server', ['operator']);
   await startAgain(stage.cluster.name, 'kube-apiserver');
   const back = Date.now();
   const ended = await recorded(load, back);
-  tell(
-    `✓ ${seconds} s without API server: all is recorded ${((Date.now() - back) / 1_000).toFixed(1)} s after its return`,
+  const after = ((Date.now() - back) / 1_000).toFixed(1);
+  tell(`✓ ${seconds} s without API server: all is recorded ${after} s after its return`);
+  violations.push(...notExecuted(sender.events, ended, outage));
+  measures.push(
+    { what: 'without API server: events', seen: executionOf(sender.events, ended, outage) },
+    { what: 'API server back: all is recorded after', seen: `${after} s`, promised: '<= 60 s' },
   );
-  violations.push(...notExecuted(sender.events, ended, { from, until }));
   await endFault(load, fault);
 }
 
-/** Every run that has ended by now is recorded, or kept as a line, within a minute. */
-async function recorded({ stage: { store }, violations }: Load, back: number): Promise<EndedRun[]> {
+/** Lets the time pass and holds every program to what it may cost meanwhile. */
+async function measured(
+  { stage, violations, measures }: Load,
+  seconds: number,
+  when: string,
+  mayRestart: readonly Program[] = [],
+): Promise<Outage> {
+  const endBurden = await startBurden(stage);
+  const from = Date.now();
+  await delay(seconds * 1_000);
+  const until = Date.now();
+  const burdens = seconds < WEIGHED_FROM_SECONDS ? [] : await endBurden();
+  violations.push(...tooHeavy(burdens, when, mayRestart));
+  if (burdens.length > 0) measures.push(...burdenMeasures(burdens, when));
+  return { from, until };
+}
+
+/** Every run that has ended by now, or that an answer named by now, is recorded, or kept as a line, within a minute. */
+async function recorded(load: Load, back: number): Promise<EndedRun[]> {
+  const { stage, sender, violations } = load;
+  const { store } = stage;
+  const named = sender.events.flatMap(({ attempts }) => attempts.flatMap(({ run }) => run ?? []));
   const totals = await pollUntil('totals', () => store.totals(), { timeoutMs: 30_000 });
   const sum = totals.reduce(
     (all, { succeeded, failed, cancelled }) => all + succeeded + failed + cancelled,
     0,
   );
   let ended: EndedRun[] = [];
+  let open = sum;
   const isDone = async () => {
     ended = (await store.ended()) ?? [];
-    return ended.length >= sum;
+    const names = new Set(ended.map(({ run }) => run));
+    open = Math.max(sum - ended.length, named.filter((run) => !names.has(run)).length);
+    return open <= 0;
   };
   const left = RECORDED_WITHIN_MS - (Date.now() - back);
   await pollUntil('records of all runs', isDone, { timeoutMs: left, everyMs: 500 }).catch(() => {
-    const message = `${sum - ended.length} runs are not recorded 60 s after the return of the API server`;
+    const message = `${open} runs are not recorded 60 s after the return of the API server`;
     violations.push({ kind: 'not-recorded', message });
   });
   return ended;
 }
 
 async function withoutRedis(load: Load, seconds: number): Promise<void> {
-  const { stage, sender, violations, tell } = load;
+  const { stage, sender, violations, measures, tell } = load;
   const fault = await beginFault(load, 'delete-redis');
   const scale = (replicas: number) =>
     kubectl(stage.cluster, [
@@ -97,9 +124,7 @@ async function withoutRedis(load: Load, seconds: number): Promise<void> {
   await scale(0);
   const isGone = async () => (await processesOf(stage.cluster.name, 'redis')).length === 0;
   await pollUntil('the end of Redis', isGone, { timeoutMs: 60_000 });
-  const from = Date.now();
-  await delay(seconds * 1_000);
-  const until = Date.now();
+  const outage = await measured(load, seconds, 'without Redis');
   await scale(1);
   await pollUntil('an answer of Redis', async () => (await stage.store.totals()) !== undefined, {
     timeoutMs: 60_000,
@@ -107,9 +132,37 @@ async function withoutRedis(load: Load, seconds: number): Promise<void> {
   });
   const back = Date.now();
   await endFault(load, fault);
-  violations.push(...badRefusals(sender.events, { from, until }), ...lateReturn(sender.events, until, back));
-  const first = firstAccepted(sender.events, until);
-  tell(`✓ ${seconds} s without Redis: first 2xx ${((first - back) / 1_000).toFixed(1)} s after its return`);
+  const { until } = outage;
+  violations.push(...badRefusals(sender.events, outage), ...lateReturn(sender.events, until, back));
+  const first = ((firstAccepted(sender.events, until) - back) / 1_000).toFixed(1);
+  tell(`✓ ${seconds} s without Redis: first 2xx ${first} s after its return`);
+  measures.push(
+    {
+      what: 'without Redis: answers',
+      seen: refusalsOf(sender.events, outage),
+      promised: '503 with Retry-After, each in <= 2 s',
+    },
+    { what: 'Redis answers again: first 2xx after', seen: `${first} s`, promised: '<= 10 s' },
+  );
+}
+
+function executionOf(events: readonly SentEvent[], ended: readonly EndedRun[], outage: Outage): string {
+  const ends = new Map(ended.map((run) => [run.run, run]));
+  const sent = events.filter(
+    ({ refusal, attempts }) => refusal === undefined && isDuring(attempts[0], outage),
+  );
+  const accepted = sent.filter(({ attempts }) => isAccepted(attempts[0])).length;
+  const executed = sent
+    .map(({ attempts }) => ends.get(attempts[0]?.run ?? ''))
+    .filter((run) => run !== undefined && run.endedAt <= outage.until).length;
+  return `${sent.length} sent, ${accepted} accepted at once; of the runs that an answer named, ${executed} ended before its return`;
+}
+
+function refusalsOf(events: readonly SentEvent[], outage: Outage): string {
+  const times = duringAll(events, outage).map(({ ms }) => ms);
+  const sorted = times.toSorted((a, b) => a - b);
+  const at = (share: number) => sorted[Math.ceil(share * sorted.length) - 1] ?? Number.NaN;
+  return `${sorted.length} answers; p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, longest ${at(1)} ms`;
 }
 
 async function beginFault(load: Load, kind: FaultRecord['kind']): Promise<FaultRecord> {
@@ -155,18 +208,26 @@ export function notExecuted(
 }
 
 /** Attempts of the outage that were not told at once, with 503, when to come again. */
-export function badRefusals(events: readonly SentEvent[], { from, until }: Outage): Violation[] {
+export function badRefusals(events: readonly SentEvent[], outage: Outage): Violation[] {
+  return duringAll(events, outage)
+    .filter((attempt) => !isPromptRefusal(attempt))
+    .map(({ id, status, error, ms }) => ({
+      kind: 'bad-refusal' as const,
+      event: id,
+      message: `${id} was answered ${status ?? error ?? 'nothing'} after ${ms} ms without Redis`,
+    }));
+}
+
+/** All attempts to have good events accepted while the outage lasted. */
+function duringAll(
+  events: readonly SentEvent[],
+  { from, until }: Outage,
+): (Attempt & Pick<SentEvent, 'id'>)[] {
   const outage = { from: from + MARGIN_MS, until: until - MARGIN_MS };
   return events
     .filter(({ refusal }) => refusal === undefined)
     .flatMap(({ id, attempts }) =>
-      attempts
-        .filter((attempt) => isDuring(attempt, outage) && !isPromptRefusal(attempt))
-        .map(({ status, error, ms }) => ({
-          kind: 'bad-refusal' as const,
-          event: id,
-          message: `${id} was answered ${status ?? error ?? 'nothing'} after ${ms} ms without Redis`,
-        })),
+      attempts.filter((attempt) => isDuring(attempt, outage)).map((attempt) => ({ id, ...attempt })),
     );
 }
 

@@ -3,11 +3,12 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { cpus, totalmem } from 'node:os';
 import { dirname } from 'node:path';
 import { isUnknownEffect, type Violation } from './checker.ts';
-import type { Attempt, Evidence, FaultRecord } from './evidence.ts';
+import type { Attempt, Evidence, FaultRecord, Measure } from './evidence.ts';
 import type { FaultRun } from './load.ts';
 import { isAccepted } from './sender.ts';
 
-export type ReportContext = { seed?: number; rate: number; date: Date };
+/** `command`: what makes the same run. `commit`: of the product and of the suite. */
+export type ReportContext = { seed?: number; rate: number; date: Date; command: string; commit: string };
 
 type KindSummary = {
   kind: string;
@@ -22,6 +23,8 @@ type Spread = { median: number | undefined; longest: number | undefined };
 
 export type Report = {
   date: string;
+  command: string;
+  commit: string;
   machine: { cpus: number; memoryGiB: number };
   seed?: number;
   rate: number;
@@ -40,19 +43,22 @@ export type Report = {
   watch: { objects: number; gaps: number };
   kinds: KindSummary[];
   faults: readonly FaultRecord[];
+  measures: readonly Measure[];
   violations: Violation[];
 };
 
 const OFFENDERS = 5;
 
 /** The report as plain data. */
-export function reportOf(run: FaultRun, { seed, rate, date }: ReportContext): Report {
-  const { evidence, violations, invalid, gaps, seconds } = run;
+export function reportOf(run: FaultRun, { seed, rate, date, command, commit }: ReportContext): Report {
+  const { evidence, violations, measures, invalid, gaps, seconds } = run;
   const { events, effects, ended, faults, histories } = evidence;
   const attempts = events.flatMap((event) => event.attempts);
   const effectKinds = Map.groupBy(effects, ({ kind }) => kind);
   return {
     date: date.toISOString(),
+    command,
+    commit,
     machine: { cpus: cpus().length, memoryGiB: Math.round(totalmem() / 2 ** 30) },
     ...(seed !== undefined && { seed }),
     rate,
@@ -80,6 +86,7 @@ export function reportOf(run: FaultRun, { seed, rate, date }: ReportContext): Re
     watch: { objects: histories.length, gaps },
     kinds: summariesOf(faults),
     faults,
+    measures,
     violations,
   };
 }
@@ -119,6 +126,8 @@ export function pageOf(report: Report): string {
     `${report.date.slice(0, 10)}, ${machine.cpus} cores, ${machine.memoryGiB} GiB; ${seedOf(report)}${report.rate} events a second, ` +
       `${Math.round(report.seconds / 60)} min. ${verdict(report)}`,
     '',
+    `\`${report.command}\`, commit ${report.commit.slice(0, 12)}.`,
+    '',
     '| | |',
     '| --- | --- |',
     `| events sent, each until it was accepted | ${events.sent} |`,
@@ -133,16 +142,34 @@ export function pageOf(report: Report): string {
     }),
     `| WorkflowRuns watched | ${watch.objects}, with ${watch.gaps} gaps |`,
     `| promises broken | ${report.violations.length} |`,
+    ...faultLines(report),
+    ...measureLines(report),
+  ];
+  const violations = report.violations.slice(0, 20).map(({ kind, message }) => `- ${kind}: ${message}`);
+  if (violations.length > 0) lines.push('', '## Broken', '', ...violations);
+  return `${lines.join('\n')}\n`;
+}
+
+function faultLines({ kinds }: Report): string[] {
+  if (kinds.length === 0) return [];
+  return [
     '',
     'Seconds from the beginning of a fault: until an event that was sent after it was accepted, and until nothing waited any more.',
     '',
     '| fault | times | least load before, per s | accepted again: median | longest | nothing waits: median | longest |',
     '| --- | --- | --- | --- | --- | --- | --- |',
-    ...report.kinds.map(rowOf),
+    ...kinds.map(rowOf),
   ];
-  const violations = report.violations.slice(0, 20).map(({ kind, message }) => `- ${kind}: ${message}`);
-  if (violations.length > 0) lines.push('', '## Broken', '', ...violations);
-  return `${lines.join('\n')}\n`;
+}
+
+function measureLines({ measures }: Report): string[] {
+  if (measures.length === 0) return [];
+  return [
+    '',
+    '| measured | seen | promised |',
+    '| --- | --- | --- |',
+    ...measures.map(({ what, seen, promised = '' }) => `| ${what} | ${seen} | ${promised} |`),
+  ];
 }
 
 const seedOf = ({ seed }: Report): string => (seed === undefined ? '' : `seed ${seed}, `);
@@ -181,6 +208,20 @@ export function offendersOf(violations: readonly Violation[], evidence: Evidence
 
 const wasDuring = (attempts: readonly Attempt[], at: number, endedAt: number): boolean =>
   attempts.some((attempt) => attempt.at <= endedAt + 10_000 && attempt.at + attempt.ms >= at);
+
+/** A page of other results than those of a fault run: who made it, then the lines. */
+export async function writePage(
+  path: string,
+  title: string,
+  { date, command, commit }: Pick<ReportContext, 'date' | 'command' | 'commit'>,
+  lines: readonly string[],
+): Promise<string> {
+  await mkdir(dirname(path), { recursive: true });
+  const made = `${date.toISOString().slice(0, 10)}, \`${command}\`, commit ${commit.slice(0, 12)}.`;
+  const text = [`# ${title}`, '', made, '', ...lines].join('\n');
+  await writeFile(`${path}.md`, `${text}\n`);
+  return `${path}.md`;
+}
 
 /** Writes `PATH.json` and `PATH.md`; gives the path of the page. */
 export async function writeReport(path: string, report: Report): Promise<string> {

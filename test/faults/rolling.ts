@@ -2,7 +2,7 @@
 import { windlassNamespace } from '../support/install.ts';
 import { kubectl } from '../support/kubectl.ts';
 import type { Violation } from './checker.ts';
-import type { SentEvent } from './evidence.ts';
+import type { Attempt, Measure, SentEvent } from './evidence.ts';
 import { underLoad, type FaultRun, type Load } from './load.ts';
 import { isAccepted } from './sender.ts';
 import type { Stage } from './stage.ts';
@@ -16,6 +16,8 @@ export type RollingOptions = {
   tell: (line: string) => void;
 };
 
+const ANSWERED_WITHIN_MS = 15_000;
+
 /** Each request is sent once: a sender that repeats would hide what is to be seen. */
 export function runRolling({ stage, requests, rate, tell }: RollingOptions): Promise<FaultRun> {
   // No mails and models: at this rate the sinks would be the ones that are slow.
@@ -24,11 +26,33 @@ export function runRolling({ stage, requests, rate, tell }: RollingOptions): Pro
     ({ workflow, refusal }) => refusal === undefined && quick.includes(workflow),
   );
   return underLoad({ stage, targets, rate, repeats: false, tell }, async (load) => {
-    do await restartAll(load);
-    while (load.sender.events.length < requests);
+    let rounds = 0;
+    do {
+      await restartAll(load);
+      rounds += 1;
+    } while (load.sender.events.length < requests);
+    // What is under way is answered before it is judged.
+    await load.sender.end(ANSWERED_WITHIN_MS);
     load.violations.push(...dropped(load.sender.events));
+    load.measures.push(
+      { what: 'restarts of gateway, of operator and of runners', seen: `${rounds} of each` },
+      ...(['new', 'kept'] as const).map((connection) => answersOn(connection, load.sender.events)),
+    );
     return undefined;
   });
+}
+
+/** How the requests on connections of that kind were answered. */
+function answersOn(connection: Attempt['connection'], events: readonly SentEvent[]): Measure {
+  const attempts = events.flatMap((event) => event.attempts).filter((each) => each.connection === connection);
+  const accepted = attempts.filter(isAccepted).length;
+  const times = attempts.map(({ ms }) => ms).toSorted((a, b) => a - b);
+  const at = (share: number) => times[Math.ceil(share * times.length) - 1] ?? Number.NaN;
+  return {
+    what: `requests on ${connection} connections`,
+    seen: `${attempts.length}, of them ${accepted} got 2xx; p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, longest ${at(1)} ms`,
+    promised: 'each gets its 2xx',
+  };
 }
 
 async function restartAll({ stage, tell }: Load): Promise<void> {

@@ -109,10 +109,10 @@ export function isAccepted(attempt: Attempt | undefined): boolean {
   return attempt?.status !== undefined && attempt.status >= 200 && attempt.status < 300;
 }
 
-/** Twice as long each time, give or take a fifth; as long as the answer asks for, where it asks. */
+/** Twice as long each time, give or take a fifth; at least as long as the answer asks for, where it asks. */
 function pauseMs(tries: number, { retryAfter }: Attempt): number {
   const doubled = Math.min(FIRST_PAUSE_MS * 2 ** tries, LONGEST_PAUSE_MS);
-  const wanted = retryAfter === undefined ? doubled : Math.min(retryAfter * 1_000, LONGEST_PAUSE_MS);
+  const wanted = Math.min(Math.max(doubled, (retryAfter ?? 0) * 1_000), LONGEST_PAUSE_MS);
   return wanted * (0.8 + Math.random() * 0.4);
 }
 

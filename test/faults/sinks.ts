@@ -52,7 +52,7 @@ function manifest(image: string): string {
     env: Object.entries(env).map(([key, value]) => ({ name: key, value })),
     ports: ports.map((containerPort) => ({ containerPort })),
     readinessProbe: { httpGet: { path: '/healthz', port: ports[0] }, periodSeconds: 1 },
-    resources: { requests: { cpu: '10m', memory: '48Mi' } },
+    resources: { requests: { cpu: '100m', memory: '48Mi' } },
     securityContext: {
       allowPrivilegeEscalation: false,
       readOnlyRootFilesystem: true,

@@ -7,6 +7,7 @@ import { processesOf } from '../support/processes.ts';
 import { askObject } from './api.ts';
 import type { Stage } from './stage.ts';
 
+/** Seconds count from the leader's end. */
 export type Takeover = { from: string; to: string; leaseSeconds: number; reconcileSeconds: number };
 
 type Lease = { spec: { holderIdentity?: string; acquireTime?: string } };
@@ -24,6 +25,52 @@ export const TAKEOVERS = [
 
 const LEASE = `/apis/coordination.k8s.io/v1/namespaces/${windlassNamespace}/leases/windlass-operator`;
 const TIMEOUT_MS = 60_000;
+
+/** Each way so many times, one after the other; tells each. */
+export async function takeOverOften(
+  stage: Stage,
+  times: number,
+  tell: (line: string) => void,
+): Promise<TakeoverSeries[]> {
+  const series: TakeoverSeries[] = TAKEOVERS.map(([how, most]) => ({ how, most, takeovers: [] }));
+  for (let round = 0; round < times; round += 1) {
+    for (const { how, most, takeovers } of series) {
+      const taken = await takeOver(stage, how);
+      takeovers.push(taken);
+      const [lease, change] = [taken.leaseSeconds.toFixed(1), taken.reconcileSeconds.toFixed(1)];
+      const told = `lease after ${lease} s, a change is seen after ${change} s (at most ${most} s)`;
+      tell(`${how}: from ${taken.from} to ${taken.to}: ${told}`);
+    }
+  }
+  return series;
+}
+
+/** `most`: within how many seconds the lease is taken and a change is seen. */
+export type TakeoverSeries = { how: 'crash' | 'SIGTERM'; most: number; takeovers: Takeover[] };
+
+/** Whether all of them were in time. */
+export const isInTime = ({ most, takeovers }: TakeoverSeries): boolean =>
+  takeovers.every(({ leaseSeconds, reconcileSeconds }) => Math.max(leaseSeconds, reconcileSeconds) <= most);
+
+/** One row for each way, one column for each of the two ends. */
+export function takeoverRows(series: readonly TakeoverSeries[]): string[] {
+  const seconds = (values: number[]) =>
+    values
+      .toSorted((a, b) => a - b)
+      .map((value) => value.toFixed(1))
+      .join(', ');
+  return [
+    'Seconds from the end of the leader until the Lease is taken anew, and until a change of a workflow is seen.',
+    '',
+    '| how it ends | times | lease | change seen | promised |',
+    '| --- | --- | --- | --- | --- |',
+    ...series.map(({ how, most, takeovers }) => {
+      const lease = seconds(takeovers.map(({ leaseSeconds }) => leaseSeconds));
+      const change = seconds(takeovers.map(({ reconcileSeconds }) => reconcileSeconds));
+      return `| ${how} | ${takeovers.length} | ${lease} | ${change} | <= ${most} s |`;
+    }),
+  ];
+}
 
 /**
  * Takes the leader away and measures from that moment. A crash is one after which nothing of it answers or ends: it is stopped, and

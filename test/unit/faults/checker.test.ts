@@ -201,6 +201,11 @@ test.each<[string, ViolationKind, Partial<Evidence>]>([
     },
   ],
   [
+    'the answer to another event',
+    'wrong-answer',
+    { events: events(sent(1, { attempts: [attempt({ status: 200, event: 'ev-a-2' })] })) },
+  ],
+  [
     'a run that is counted and not listed',
     'totals-differ',
     {

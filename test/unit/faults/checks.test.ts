@@ -1,6 +1,7 @@
 /** What the checks of outages, restarts and lists find, and that they find nothing where all went well. */
 import { expect, test } from 'vitest';
 import type { Attempt, EndedRun, SentEvent } from '../../faults/evidence.ts';
+import { cpuSecondsIn, tooHeavy, type Burden } from '../../faults/burden.ts';
 import { unlike } from '../../faults/listing.ts';
 import { badRefusals, lateReturn, notExecuted } from '../../faults/outage.ts';
 import { dropped } from '../../faults/rolling.ts';
@@ -74,4 +75,31 @@ test.each([
   ],
 ])('of a run that is listed %s', (_what, listed, count) => {
   expect(unlike([ended(1)], listed)).toHaveLength(count);
+});
+
+const burden: Burden = {
+  program: 'runner',
+  pod: 'a',
+  cpuPercent: 19.9,
+  linesPerSecond: 4.9,
+  restarted: false,
+};
+
+test.each<[string, Partial<Burden>, string[]]>([
+  ['is quiet', {}, []],
+  ['spins', { cpuPercent: 20 }, ['too-busy']],
+  ['fills the log', { linesPerSecond: 5 }, ['too-talkative']],
+  ['ended because something else was away', { restarted: true }, ['restarted']],
+])('in an outage, a program that %s', (_what, change, kinds) => {
+  expect(tooHeavy([{ ...burden, ...change }], 'without Redis').map(({ kind }) => kind)).toEqual(kinds);
+});
+
+test('an operator may end without API server, since it must not lead any more', () => {
+  const restarted: Burden = { ...burden, program: 'operator', restarted: true };
+  expect(tooHeavy([restarted], 'without API server', ['operator'])).toEqual([]);
+});
+
+test('the processor time of a process is that of its user and its system part, whatever its name', () => {
+  const stat = '42 (a b) c) S 1 42 42 0 -1 4194560 5 0 0 0 250 50 0 0 20 0 11 0 1234 1000 200';
+  expect(cpuSecondsIn(stat)).toBeCloseTo(3);
 });

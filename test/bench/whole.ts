@@ -2,15 +2,8 @@
  * The whole path as processes of this machine: operator, gateway and a runner for each project, as the image has them, with the
  * rights and accounts that the chart and the operator give them, and a real API server and run store behind them.
  */
-import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer, type AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { WorkflowSpec } from '../../api/workflow.ts';
 import { findCondition } from '../../kube/conditions.ts';
-import { bundledPrograms } from '../../images/bundle.ts';
-import { layOut } from '../../images/files.ts';
 import { secrets } from '../../kube/resource.ts';
 import { POOL } from '../../operator/project/names.ts';
 import { workflows } from '../../operator/resources.ts';
@@ -22,8 +15,9 @@ import { startOperatorProgram } from '../support/operatorProgram.ts';
 import { startOperatorStage, SYSTEM, type OperatorStage } from '../support/operatorStage.ts';
 import { pollUntil } from '../support/poll.ts';
 import { startRunnerProgram } from '../support/runnerProgram.ts';
-import { tokenOf, writeKubeconfig } from '../support/users.ts';
+import { freePort } from './freePort.ts';
 import { inParallel } from './inParallel.ts';
+import { createPods, type Pods } from './pods.ts';
 
 export type Program = { name: string; pid: number; inspectPort: number; log: string[] };
 export type Project = { namespace: string; uid: string };
@@ -59,12 +53,10 @@ export async function openWhole(options: WholeOptions): Promise<Whole> {
     for (const end of closers.splice(0).toReversed()) await end();
   };
   try {
-    const files = await mkdtemp(join(tmpdir(), 'windlass-programs-'));
-    closers.push(() => rm(files, { recursive: true }));
-    await layOut(await bundledPrograms('windlass'), files);
-    const programOf = (name: string) => join(files, 'app', `${name}.mjs`);
     const stage = await startOperatorStage({ templates: TEMPLATES });
-    closers.push(stage.stop);
+    closers.push(() => stage.stop());
+    const pods = await createPods(stage.server, stage.client);
+    closers.push(() => pods.remove());
     const projects: Project[] = [];
     for (let index = 0; index < options.projects; index += 1) {
       const project = await stage.createProject();
@@ -72,13 +64,11 @@ export async function openWhole(options: WholeOptions): Promise<Whole> {
       await createWorkflows(stage, project, options);
       await options.prepare?.(stage, project);
     }
-    const gateway = await openGateway(stage, programOf('gateway'));
+    const gateway = await openGateway(stage, pods);
     closers.push(() => gateway.stop());
-    const operator = await openOperator(stage, programOf('operator'));
+    const operator = await openOperator(stage, pods);
     closers.push(() => operator.stop());
-    const runners = await Promise.all(
-      projects.map((project) => openRunner(stage, programOf('runner'), project)),
-    );
+    const runners = await Promise.all(projects.map((project) => openRunner(stage, pods, project)));
     for (const runner of runners) closers.push(() => runner.stop());
     await Promise.all(projects.map((project) => untilAllReady(stage, project)));
     const { server, client, conn, redis } = stage;
@@ -114,61 +104,62 @@ async function createWorkflows(
 }
 
 /** The stand-in of the stage has said which pod is the ready replica; from then on the real one speaks for that pod. */
-async function openGateway(stage: OperatorStage, program: string) {
+async function openGateway(stage: OperatorStage, pods: Pods) {
   await stage.gateway.stop();
-  const [token, password, inspectPort] = await Promise.all([
-    tokenOf(stage.client, SYSTEM, 'windlass-gateway'),
+  const [pod, password, inspectPort] = await Promise.all([
+    pods.make({ namespace: SYSTEM, name: 'windlass-gateway' }),
     secretText(stage, { namespace: SYSTEM, name: 'windlass-run-store' }, 'gateway-password'),
     freePort(),
   ]);
   const gateway = await startGateway({
-    kubeconfigPath: await writeKubeconfig(stage.server, 'gateway', token),
+    kubeconfigPath: '',
     redisURL: stage.redis.url,
     pod: POD,
     namespace: SYSTEM,
-    env: { REDIS_USERNAME: GATEWAY_ACCOUNT, REDIS_PASSWORD: password },
-    program,
+    env: { REDIS_USERNAME: GATEWAY_ACCOUNT, REDIS_PASSWORD: password, ...pod.env },
+    program: pod.program('gateway'),
     nodeArgs: inspectable(inspectPort),
   });
   const { pid, log, publicURL: url, stop } = gateway;
   return { program: { name: 'gateway', pid, inspectPort, log }, url, stop };
 }
 
-async function openOperator(stage: OperatorStage, program: string) {
-  const [token, inspectPort] = await Promise.all([
-    tokenOf(stage.client, SYSTEM, 'windlass-operator'),
+async function openOperator(stage: OperatorStage, pods: Pods) {
+  const [pod, inspectPort] = await Promise.all([
+    pods.make({ namespace: SYSTEM, name: 'windlass-operator' }),
     freePort(),
   ]);
   const operator = await startOperatorProgram({
-    kubeconfigPath: await writeKubeconfig(stage.server, 'operator', token),
+    kubeconfigPath: '',
     redisURL: stage.redis.url,
     namespace: SYSTEM,
-    program,
+    env: pod.env,
+    program: pod.program('operator'),
     nodeArgs: inspectable(inspectPort),
   });
-  const { pid, log, stop } = operator;
-  return { program: { name: 'operator', pid, inspectPort, log }, stop };
+  const { pid, log } = operator;
+  return { program: { name: 'operator', pid, inspectPort, log }, stop: () => operator.stop() };
 }
 
 /** A runner with the account and the credentials of its pool, as soon as the operator has made them. */
-async function openRunner(stage: OperatorStage, program: string, { namespace, uid }: Project) {
+async function openRunner(stage: OperatorStage, pods: Pods, { namespace, uid }: Project) {
   const pool = { namespace, name: POOL };
   const password = await pollUntil('the Secret of the pool', () => secretText(stage, pool, 'password'), {
     timeoutMs: 120_000,
   });
   const username = await secretText(stage, pool, 'username');
-  const [token, inspectPort] = await Promise.all([tokenOf(stage.client, namespace, POOL), freePort()]);
+  const [pod, inspectPort] = await Promise.all([pods.make(pool), freePort()]);
   const runner = await startRunnerProgram({
-    kubeconfigPath: await writeKubeconfig(stage.server, `runner-${namespace}`, token),
+    kubeconfigPath: '',
     redisURL: stage.redis.url,
     namespace,
     project: uid,
-    env: { REDIS_USERNAME: username, REDIS_PASSWORD: password, LOG_LEVEL: 'info' },
-    program,
+    env: { REDIS_USERNAME: username, REDIS_PASSWORD: password, LOG_LEVEL: 'info', ...pod.env },
+    program: pod.program('runner'),
     nodeArgs: inspectable(inspectPort),
   });
-  const { pid, log, stop } = runner;
-  return { program: { name: `runner of ${namespace}`, pid, inspectPort, log }, stop };
+  const { pid, log } = runner;
+  return { program: { name: `runner of ${namespace}`, pid, inspectPort, log }, stop: () => runner.stop() };
 }
 
 /** With what Node takes in a container with the chart's limit, and somewhere to ask how much of its heap is in use. */
@@ -214,13 +205,4 @@ async function secretText(
   const encoded = data?.[key];
   if (encoded === undefined) throw new Error(`The Secret ${ref.name} has no key ${key}.`);
   return Buffer.from(encoded, 'base64').toString('utf8');
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

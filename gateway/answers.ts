@@ -33,6 +33,7 @@ const LIMITED: Partial<Record<ProblemCode, RefusalReason>> = {
   'too-large': 'body-size',
   'event-too-large': 'event-size',
   overloaded: 'in-flight-bytes',
+  'too-many-waiting': 'waiting',
   'too-many-chunks': 'body-pieces',
 };
 

@@ -213,6 +213,13 @@ export const PROBLEMS = {
     detail: 'All connections are in use. Try again after the time in Retry-After.',
     headers: { 'retry-after': '1' },
   },
+  'too-many-waiting': {
+    status: 503,
+    title: 'Too many callers wait',
+    detail:
+      'Nothing was accepted: as many callers wait for the answers of runs as may. Send it again after the time in Retry-After.',
+    headers: { 'retry-after': '2' },
+  },
   overloaded: {
     status: 503,
     title: 'Too much is under way',

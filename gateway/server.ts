@@ -92,6 +92,7 @@ function createListener(deps: GatewayDeps, admit?: OnRequest): FastifyInstance {
   const connections = limitConnections(app.server, {
     ...settings,
     isProxy: addresses.isProxy,
+    clientOf: (address) => addresses.clientOf(address, undefined),
     refused,
     refusal: () => rawProblem('too-many-connections'),
   });

@@ -71,7 +71,7 @@ export const OPERATIONS = {
       ...(['not-found', 'not-ready', 'too-many-requests', 'unverified', 'callers-unverifiable'] as const),
       ...BODY,
       ...SUBMISSION,
-      ...(['run-failed', 'reply-timeout', 'outcome-unknown'] as const),
+      ...(['too-many-waiting', 'run-failed', 'reply-timeout', 'outcome-unknown'] as const),
     ],
   },
   executeWorkflow: {

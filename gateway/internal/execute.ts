@@ -142,7 +142,9 @@ async function answerRun(
 ): Promise<void> {
   reply.header('location', `/workflows/${route.id}/runs/${run}`);
   const seconds = preferredWait(request.headers.prefer);
-  if (seconds === undefined) return answerAccepted(answers, reply, 202, run);
+  const wait = seconds === undefined ? undefined : deps.limits.waits.enter(route.spec.projectUID, reply.raw);
+  // To wait is a preference: where too many do, the caller is told at once.
+  if (seconds === undefined || wait === undefined) return answerAccepted(answers, reply, 202, run);
   const signal = AbortSignal.any([closedSignal(reply.raw), deps.closing]);
   const waited = await waitFor(deps, route.spec.projectUID, run, {
     timeoutMs: seconds * 1_000,

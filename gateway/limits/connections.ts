@@ -24,7 +24,8 @@ export type Connections = {
 };
 
 type Connection = {
-  address: string;
+  /** Undefined for a proxy, which speaks for many, so that what holds for a client does not hold for it. */
+  client: string | undefined;
   requests: number;
   /** Answers that are not out yet, in the order of their requests; there may be some that are. */
   responses: ServerResponse[];
@@ -35,8 +36,9 @@ export type ConnectionOptions = Pick<
   LimitSettings,
   'connections' | 'connectionsPerAddress' | 'requestsPerConnection'
 > & {
-  /** Proxies speak for many, so that what holds for an address does not hold for them. */
   isProxy: (address: string) => boolean;
+  /** Who is behind an address: one network of IPv6 has more addresses than there are connections. */
+  clientOf: (address: string) => string;
   refused: Refusals;
   /** What a connection is told that nothing gives way to: a whole HTTP answer. */
   refusal: () => string;
@@ -49,14 +51,19 @@ export function limitConnections(server: Server, options: ConnectionOptions): Co
     // Node's own listener goes when a client asks for a tunnel, and then its reset would end the whole process.
     socket.on('error', () => socket.destroy());
     const address = socket.remoteAddress ?? '';
-    const reason = makeRoom(book, address, options);
+    const client = options.isProxy(address) ? undefined : options.clientOf(address);
+    const reason = makeRoom(book, client, options);
     if (reason !== undefined) {
       options.refused[reason] += 1;
       bidFarewell(socket, options.refusal());
       return;
     }
-    book.add(socket, { address, requests: 0, responses: [], isLast: false });
-    socket.once('close', () => book.remove(socket));
+    const connection: Connection = { client, requests: 0, responses: [], isLast: false };
+    book.add(socket, connection);
+    socket.once('close', () => {
+      book.remove(socket);
+      connection.responses.filter(isToCome).forEach(close);
+    });
   });
   return {
     enter: (request, response) => {
@@ -67,7 +74,11 @@ export function limitConnections(server: Server, options: ConnectionOptions): Co
       if (connection.isLast) return false;
       connection.requests += 1;
       connection.responses = [...connection.responses.filter(isToCome), response];
-      if (leaving || connection.requests >= options.requestsPerConnection) endWith(connection, response);
+      const isLast = connection.requests >= options.requestsPerConnection;
+      const isFull = connection.responses.length >= MAX_PIPELINED;
+      if (leaving || isLast || isFull) endWith(connection, response);
+      // What is here already is dropped, and more of it is not even read.
+      if (isFull) socket.pause();
       book.toEnd(socket, connection);
       return true;
     },
@@ -89,6 +100,19 @@ export function limitConnections(server: Server, options: ConnectionOptions): Co
     },
     open: () => book.known.size,
   };
+}
+
+/**
+ * Answers that a client is sent without having read the ones before. Programs that send several requests at once send a few:
+ * each costs what a request of a connection of its own does.
+ */
+const MAX_PIPELINED = 100;
+
+/** Of a connection that has ended Node closes the answer that is being sent, and forgets those that wait behind it. */
+function close(response: ServerResponse): void {
+  if (response.socket !== null) return;
+  response.destroy();
+  response.emit('close');
 }
 
 function endWith(connection: Connection, response: ServerResponse): void {
@@ -118,46 +142,48 @@ type Book = ReturnType<typeof createBook>;
 /** The open connections, in the order in which they began their last request. */
 function createBook() {
   const known = new Map<Socket, Connection>();
-  const perAddress = new Map<string, number>();
-  const countOf = (address: string): number => perAddress.get(address) ?? 0;
+  const perClient = new Map<string, number>();
+  const countOf = (client: string): number => perClient.get(client) ?? 0;
   return {
     known,
     countOf,
     add: (socket: Socket, connection: Connection): void => {
       known.set(socket, connection);
-      perAddress.set(connection.address, countOf(connection.address) + 1);
+      const { client } = connection;
+      if (client !== undefined) perClient.set(client, countOf(client) + 1);
     },
     toEnd: (socket: Socket, connection: Connection): void => {
       known.delete(socket);
       known.set(socket, connection);
     },
     remove: (socket: Socket): void => {
-      const address = known.get(socket)?.address;
-      if (address === undefined) return;
-      known.delete(socket);
-      const left = countOf(address) - 1;
-      if (left > 0) perAddress.set(address, left);
-      else perAddress.delete(address);
+      const client = known.get(socket)?.client;
+      if (!known.delete(socket) || client === undefined) return;
+      const left = countOf(client) - 1;
+      if (left > 0) perClient.set(client, left);
+      else perClient.delete(client);
     },
   };
 }
 
-/** Makes room for a connection from the address where it is needed; why there is none, otherwise. */
-function makeRoom(book: Book, address: string, options: ConnectionOptions): RefusalReason | undefined {
-  const { connections, connectionsPerAddress, isProxy, refused } = options;
-  const isAddressFull = connectionsPerAddress > 0 && book.countOf(address) >= connectionsPerAddress;
-  if (isAddressFull && !isProxy(address)) {
-    return closeLongestWaiting(book, refused, address) ? undefined : 'connections-per-address';
+/** Makes room for a connection of the client where it is needed; why there is none, otherwise. */
+function makeRoom(
+  book: Book,
+  client: string | undefined,
+  { connections, connectionsPerAddress, refused }: ConnectionOptions,
+): RefusalReason | undefined {
+  if (client !== undefined && connectionsPerAddress > 0 && book.countOf(client) >= connectionsPerAddress) {
+    return closeLongestWaiting(book, refused, client) ? undefined : 'connections-per-address';
   }
   if (book.known.size < connections) return undefined;
   return closeLongestWaiting(book, refused) ? undefined : 'connections';
 }
 
-/** Of one address, or of all. False if all are being worked on. */
-function closeLongestWaiting(book: Book, refused: Refusals, address?: string): boolean {
+/** Of one client, or of all. False if all are being worked on. */
+function closeLongestWaiting(book: Book, refused: Refusals, client?: string): boolean {
   for (const [socket, connection] of book.known) {
-    const isOfAddress = address === undefined || connection.address === address;
-    if (isOfAddress && !connection.responses.some(isWorkedOn)) {
+    const isOfClient = client === undefined || connection.client === client;
+    if (isOfClient && !connection.responses.some(isWorkedOn)) {
       refused['connection-gave-way'] += 1;
       book.remove(socket);
       socket.destroy();

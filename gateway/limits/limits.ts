@@ -6,6 +6,7 @@ import { createInFlight, type InFlight } from './inFlight.ts';
 import { createRates, type Rates } from './rates.ts';
 import { noRefusals, type Refusals } from './refusals.ts';
 import type { LimitSettings } from './settings.ts';
+import { createWaits, type Waits } from './waits.ts';
 
 export type Limits = {
   settings: LimitSettings;
@@ -15,11 +16,12 @@ export type Limits = {
   addresses: Addresses;
   rates: Rates;
   inFlight: InFlight;
+  waits: Waits;
   refused: Refusals;
 };
 
 export function createLimits(settings: LimitSettings, trustedProxies: readonly string[]): Limits {
-  const { bodyBytes, inFlightBytes, jsonDepth, jsonKeys, jsonTokens } = settings;
+  const { bodyBytes, inFlightBytes, jsonDepth, jsonKeys, jsonTokens, waiting } = settings;
   const eventBytes = Math.min(bodyBytes, VALUE_LIMIT_BYTES);
   return {
     settings,
@@ -28,6 +30,7 @@ export function createLimits(settings: LimitSettings, trustedProxies: readonly s
     addresses: createAddresses(trustedProxies),
     rates: createRates(settings),
     inFlight: createInFlight(inFlightBytes, eventBytes),
+    waits: createWaits({ waiting, unreadBytes: inFlightBytes }),
     refused: noRefusals(),
   };
 }

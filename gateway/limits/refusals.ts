@@ -5,6 +5,7 @@ export const REFUSAL_REASONS = [
   'connections-per-address',
   'connection-gave-way',
   'in-flight-bytes',
+  'waiting',
   'body-size',
   'event-size',
   'body-pieces',

@@ -33,6 +33,8 @@ export const limitSettings = z
     connectionsPerAddress: count(2_000, 0, 100_000),
     /** Bytes of requests that are being received, checked and stored, of all connections together. */
     inFlightBytes: count(67_108_864, 1_048_576, 4_294_967_296),
+    /** Callers that wait for the answer of a run; half of them of one project. */
+    waiting: count(4_000, 2, 1_000_000),
     /** Of a webhook that names no limit of its own. */
     perRoute: rate(1_000),
     /** Of all webhooks of a project. */

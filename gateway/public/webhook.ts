@@ -2,15 +2,17 @@
  * `POST /webhook/{id}/{path}`: one event, stored before it is answered. What may be wrong is told in a fixed order, and
  * what is unknown, inactive or no webhook is answered with the same bytes.
  */
+import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify';
 import { parseJson } from '../../api/json.ts';
 import { submit } from '../../runs/submit.ts';
+import type { Submission } from '../../runs/types.ts';
 import { createAnswers, type Answers } from '../answers.ts';
 import { readBody, refuseByHeaders, tooLarge } from '../body.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { admittedHeaders, eventHash, eventInput, eventKey } from '../event.ts';
 import type { Hold } from '../limits/inFlight.ts';
-import { isTooLargeEvent } from '../limits/limits.ts';
+import { isTooLargeEvent, type Limits } from '../limits/limits.ts';
 import type { ProblemCode } from '../problems.ts';
 import { answerAccepted, refuseSubmission } from '../outcome.ts';
 import type { Route } from '../routes.ts';
@@ -115,15 +117,10 @@ async function receive(
   const { webhook } = route.spec;
   // The route as it is now: while the body came in, its secrets may have changed.
   if (isStopped({ metrics: deps.metrics, answers }, door, reply, body.bytes)) return;
-  const delivery = door.kind === 'guarded' ? door.deliveryHeader : undefined;
-  const key = eventKey(raw.headers, { delivery, dedupe: webhook.dedupeHeader });
-  if (key.outcome === 'bad') return answers.problem(reply, 'bad-key');
-  const json = parseJson(body.bytes, deps.limits.json);
-  if (!json.ok) return answers.problem(reply, json.code);
-
-  const { text } = json;
-  const input = eventInput(text, admittedHeaders(raw.headers, webhook.headers));
-  if (isTooLargeEvent(input)) return answers.problem(reply, 'event-too-large');
+  const event = readEvent(raw.headers, body.bytes, { webhook, door, limits: deps.limits });
+  if (typeof event === 'string') return answers.problem(reply, event);
+  const wait = webhook.reply ? deps.limits.waits.enter(route.spec.projectUID, reply.raw) : undefined;
+  if (webhook.reply && wait === undefined) return answers.problem(reply, 'too-many-waiting');
   const startedAt = performance.now();
   const submitted = await submit(deps.runs, {
     project: route.spec.projectUID,
@@ -131,16 +128,33 @@ async function receive(
     workflowUid: route.spec.workflowUID,
     revision: route.spec.revision,
     trigger: 'webhook',
-    input,
     test: false,
-    ...(key.outcome === 'key'
-      ? { dedupeKey: key.key, bodyHash: eventHash({ trigger: 'webhook', test: false, text }) }
-      : { bodyHash: '' }),
+    ...event,
   });
   // Who waits for an answer holds nothing of the request any more.
   hold.release();
   deps.metrics.acceptSeconds.observe((performance.now() - startedAt) / 1_000);
   if (submitted.outcome !== 'accepted') return refuseSubmission(answers, reply, submitted);
-  if (webhook.reply) await answerReply(deps, answers, reply, { route, submitted });
+  if (webhook.reply) await answerReply(deps, answers, reply, { route, submitted }).finally(wait?.answered);
   else answerAccepted(answers, reply, 200, submitted.run);
+}
+
+type Asked = { webhook: NonNullable<Route['spec']['webhook']>; door: Route['door']; limits: Limits };
+
+/** The event as the run store takes it, or why it is none. */
+function readEvent(
+  headers: IncomingHttpHeaders,
+  bytes: Uint8Array,
+  { webhook, door, limits }: Asked,
+): Pick<Submission, 'input' | 'dedupeKey' | 'bodyHash'> | ProblemCode {
+  const delivery = door.kind === 'guarded' ? door.deliveryHeader : undefined;
+  const key = eventKey(headers, { delivery, dedupe: webhook.dedupeHeader });
+  if (key.outcome === 'bad') return 'bad-key';
+  const json = parseJson(bytes, limits.json);
+  if (!json.ok) return json.code;
+  const { text } = json;
+  const input = eventInput(text, admittedHeaders(headers, webhook.headers));
+  if (isTooLargeEvent(input)) return 'event-too-large';
+  if (key.outcome === 'none') return { input, bodyHash: '' };
+  return { input, dedupeKey: key.key, bodyHash: eventHash({ trigger: 'webhook', test: false, text }) };
 }

@@ -1,19 +1,33 @@
 import { connect } from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { NAMESPACE, openDoor, putRoute, type Door } from '../../support/door.ts';
+import { advance } from '../../../runs/advance.ts';
+import { claimRuns } from '../../../runs/claim.ts';
+import { isUnavailable } from '../../../runs/connection.ts';
+import { readCounts } from '../../../runs/read.ts';
+import { NAMESPACE, openDoor, PROJECT, putRoute, workflowUid, type Door } from '../../support/door.ts';
 import { startGateway, type GatewayProcess } from '../../support/gatewayProcess.ts';
-import { attack, dripping, flooding, memoryOf, type Attack } from '../../support/hostile.ts';
+import {
+  attack,
+  dripping,
+  flooding,
+  memoryOf,
+  type Attack,
+  type AttackOptions,
+} from '../../support/hostile.ts';
 import { pollUntil } from '../../support/poll.ts';
 
 let door: Door;
 /** Another replica, with limits that are soon reached. */
 let small: GatewayProcess;
+/** One more, which has no trusted proxies: its peer is the client. */
+let patient: GatewayProcess;
 const attacks: Attack[] = [];
 
 const SMALL = {
   connections: 40,
   connectionsPerAddress: 30,
   requestsPerConnection: 3,
+  waiting: 8,
   perRoute: { requestsPerSecond: 1, burst: 5 },
   perProject: { requestsPerSecond: 1, burst: 8 },
   perAddress: { requestsPerSecond: 1, burst: 10 },
@@ -34,6 +48,7 @@ beforeAll(async () => {
     namespace: NAMESPACE,
     env: { LIMITS: JSON.stringify(SMALL), TRUSTED_PROXIES: '127.0.0.0/8', CLOSE_SECONDS: '0' },
   });
+  patient = await startPatient();
   await pollUntil('the routes', async () => (await fetch(door.hook('rare'))).status === 405, {
     timeoutMs: 5_000,
   });
@@ -43,6 +58,7 @@ afterEach(() => attacks.splice(0).forEach(({ stop }) => stop()));
 
 afterAll(async () => {
   await small.stop();
+  await patient.stop();
   await door.close();
 });
 
@@ -153,24 +169,115 @@ test('when all connections of an address are worked on, the next one is told so'
     const from = `X-Forwarded-For: 192.0.2.${clients}\r\n`;
     return Buffer.from(`${HEAD.replace('orders', 'asking')}${from}Content-Length: 2\r\n\r\n{}`);
   };
-  const patient = await startPatient();
   const port = patient.publicPort;
   const all = PATIENT.connectionsPerAddress;
   begin({ port, connections: all, behave: (_socket, send) => send(wait()) });
-  const waiters = async () => {
-    const text = await (await fetch(patient.metricsURL)).text();
-    return Number(/^windlass_gateway_waiters (\d+)$/m.exec(text)?.[1]);
-  };
-  await pollUntil('all of them waiting', async () => (await waiters()) === all, { timeoutMs: 5_000 });
+  await pollUntil('all of them waiting', async () => (await waiters(patient)) === all, { timeoutMs: 5_000 });
   const text = await banner(port);
   expect(text).toMatch(/^HTTP\/1\.1 503 [^]*\r\nretry-after: 1\r\n[^]*problem\/too-many-connections/i);
-  expect(await waiters()).toBe(all);
-  await patient.stop();
+  expect(await waiters(patient)).toBe(all);
 });
 
-const PATIENT = { connections: 20, connectionsPerAddress: 12 };
+async function waiters({ metricsURL }: GatewayProcess): Promise<number> {
+  const text = await (await fetch(metricsURL)).text();
+  return Number(/^windlass_gateway_waiters (\d+)$/m.exec(text)?.[1]);
+}
 
-/** A replica that has no trusted proxies: its peer is the client. */
+test('of one project half as many callers wait as may, and nothing is accepted of the next one', async () => {
+  const half = SMALL.waiting / 2;
+  const asking = Array.from({ length: half }, (_, caller) => call('asking', `192.0.2.${caller + 1}`));
+  await pollUntil('all of them waiting', async () => (await waiters(small)) === half, { timeoutMs: 5_000 });
+  const runs = await activeRuns('asking');
+  expect(await codeOf(await call('asking', '192.0.2.101'))).toBe('503 too-many-waiting');
+  expect(await activeRuns('asking')).toBe(runs);
+  expect(await codeOf(await call('orders', '192.0.2.101'))).toBe('200 accepted');
+  await endRuns(half);
+  expect(await Promise.all(asking.map(async (answer) => codeOf(await answer)))).toEqual(
+    Array(half).fill('200 accepted'),
+  );
+});
+
+async function activeRuns(workflow: string): Promise<number> {
+  const counts = await readCounts(door.runs, PROJECT, workflowUid(workflow));
+  if (isUnavailable(counts)) throw new Error('the run store does not answer');
+  return counts.active;
+}
+
+/** Plays the runner, until so many runs of `asking` have ended. */
+async function endRuns(count: number): Promise<void> {
+  let ended = 0;
+  while (ended < count) {
+    const claimed = await claimRuns(door.runs, { project: PROJECT, runner: 'test', max: 100 });
+    for (const { state, token } of claimed.outcome === 'claimed' ? claimed.claims : []) {
+      const ref = { project: PROJECT, run: state.run, token };
+      await advance(door.runs, ref, { end: { phase: 'Succeeded' } });
+      ended += state.workflow === 'asking' ? 1 : 0;
+    }
+  }
+}
+
+test('of what is pipelined so much is worked on, and all of it is given up with the connection', async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const one = `${HEAD.replace('orders', 'asking')}Content-Length: 2\r\n\r\n{}`;
+  const behave: AttackOptions['behave'] = (socket, send) => {
+    send(Buffer.from(one.repeat(150)));
+    socket.on('close', resolve);
+  };
+  const pipelining = begin({ port: door.gateway.publicPort, connections: 1, behave });
+  await pollUntil('callers waiting', async () => (await waiters(door.gateway)) === 100, { timeoutMs: 5_000 });
+  expect(await codeOf(await post(door.hook('orders')))).toBe('200 accepted');
+  expect(await waiters(door.gateway)).toBe(100);
+  pipelining.stop();
+  await promise;
+  await pollUntil('nobody waiting any more', async () => (await waiters(door.gateway)) === 0, {
+    timeoutMs: 5_000,
+  });
+});
+
+test('while bodies that are not whole take what there is, large ones are refused and small ones get in', async () => {
+  const head = `${HEAD}Content-Length: 400000\r\n\r\n`;
+  const behave: AttackOptions['behave'] = (_socket, send) => send(Buffer.from(head + ' '.repeat(350_000)));
+  const stalled = begin({ port: patient.publicPort, connections: 2, behave });
+  await pollUntil('them being held', async () => (await heldBytes(patient)) > 600_000, { timeoutMs: 5_000 });
+  const url = `${patient.publicURL}/webhook/${NAMESPACE}.orders/new`;
+  expect(await codeOf(await post(url, {}, `"${'x'.repeat(500_000)}"`))).toBe('503 overloaded');
+  expect(await codeOf(await post(url))).toBe('200 accepted');
+  stalled.stop();
+  await pollUntil('all of it being given back', async () => (await heldBytes(patient)) === 0, {
+    timeoutMs: 5_000,
+  });
+  expect(await codeOf(await post(url, {}, `"${'x'.repeat(500_000)}"`))).toBe('200 accepted');
+});
+
+async function heldBytes({ metricsURL }: GatewayProcess): Promise<number> {
+  const text = await (await fetch(metricsURL)).text();
+  return Number(/^windlass_gateway_in_flight_bytes (\d+)$/m.exec(text)?.[1]);
+}
+
+test('a connection without a request is kept as long as was said, and no longer', async () => {
+  const answered = performance.now();
+  const text = await new Promise<string>((resolve) => {
+    let all = '';
+    const socket = connect(patient.publicPort, '127.0.0.1', () =>
+      socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'),
+    );
+    socket.setEncoding('latin1').on('data', (part: string) => {
+      all += part;
+    });
+    socket.on('close', () => resolve(all));
+  });
+  expect(text.match(/^HTTP/gm)).toHaveLength(1);
+  expect(performance.now() - answered).toBeGreaterThanOrEqual(PATIENT.idleSeconds * 1_000);
+});
+
+const PATIENT = {
+  connections: 20,
+  connectionsPerAddress: 12,
+  waiting: 100,
+  inFlightBytes: 1_048_576,
+  idleSeconds: 1,
+};
+
 function startPatient(): Promise<GatewayProcess> {
   return startGateway({
     kubeconfigPath: door.api.kubeconfigPath,

@@ -1,0 +1,53 @@
+import { EventEmitter } from 'node:events';
+import type { Server, Socket } from 'node:net';
+import { expect, test } from 'vitest';
+import { createAddresses } from './addresses.ts';
+import { limitConnections } from './connections.ts';
+import { noRefusals } from './refusals.ts';
+
+/** A listener with room for two connections of one client; what comes of connections from these addresses, in that order. */
+function connectFrom(...addresses: string[]): boolean[] {
+  const server = new EventEmitter();
+  const { isProxy, clientOf } = createAddresses(['fd00::/8']);
+  limitConnections(server as Server, {
+    connections: 100,
+    connectionsPerAddress: 2,
+    requestsPerConnection: 10,
+    isProxy,
+    clientOf: (address) => clientOf(address, undefined),
+    refused: noRefusals(),
+    refusal: () => '',
+  });
+  const sockets = addresses.map((remoteAddress) => {
+    const socket = Object.assign(new EventEmitter(), {
+      remoteAddress,
+      destroyed: false,
+      destroy: () => void (socket.destroyed = true),
+    });
+    server.emit('connection', socket as unknown as Socket);
+    return socket;
+  });
+  return sockets.map(({ destroyed }) => destroyed);
+}
+
+test('the first of one address gives way to the third', () => {
+  expect(connectFrom('192.0.2.1', '192.0.2.1', '192.0.2.2', '192.0.2.1')).toEqual([
+    true,
+    false,
+    false,
+    false,
+  ]);
+});
+
+test('all addresses of an IPv6 network of 64 bits are one client', () => {
+  expect(connectFrom('2001:db8:1:2::1', '2001:db8:1:2::2', '2001:db8:1:3::1', '2001:db8:1:2::3')).toEqual([
+    true,
+    false,
+    false,
+    false,
+  ]);
+});
+
+test('a trusted proxy has as many connections as there are in all', () => {
+  expect(connectFrom('fd00::1', 'fd00::1', 'fd00::1')).toEqual([false, false, false]);
+});

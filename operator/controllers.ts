@@ -16,6 +16,7 @@ import { createRunReconciler } from './run/reconcile.ts';
 import { createCountsReconciler, type CountsReconciler } from './workflow/counts.ts';
 import { reconcileHistory } from './workflow/history.ts';
 import { reconcileWorkflow } from './workflow/reconcile.ts';
+import { watchStore } from './store/watch.ts';
 import { BY_CREDENTIAL, BY_UID, BY_WORKFLOW, inNamespaceOf, type World } from './world.ts';
 
 type Controller = { name: string; queue: Queue; reconcile: (key: Key) => Promise<Action> };
@@ -53,6 +54,14 @@ export function createControllers(context: OperatorContext, metrics: OperatorMet
     wakeAll(namespace);
     wakeOpenRuns(namespace);
   };
+  const wakeProject = (namespace: string): void => queues.project.add(namespace);
+  const recheckProjects = (): void => projectsOf(world).forEach(wakeProject);
+  const onRestart = (): void => {
+    log.info({}, 'the run store was started anew, looking whether it lost something');
+    context.store.doubt();
+    recheckProjects();
+    wakeOpenRuns();
+  };
   const controllers: Controller[] = [
     { name: 'workflow', queue: queues.workflow, reconcile: (key) => reconcileWorkflow(context, key) },
     {
@@ -82,14 +91,13 @@ export function createControllers(context: OperatorContext, metrics: OperatorMet
           metrics.reconciled(name, outcome, seconds);
       await Promise.all([
         keepBudget(context, signal),
+        watchStore(context, { onClosed: wakeProject, onRestart }, signal),
         ...controllers.map((controller) =>
           runController({ ...controller, log, signal, onOutcome: onOutcome(controller.name) }),
         ),
       ]);
     },
-    recheckProjects: () => {
-      for (const namespace of projectsOf(world)) queues.project.add(namespace);
-    },
+    recheckProjects,
   };
 }
 

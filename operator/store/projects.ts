@@ -30,6 +30,8 @@ export type ProjectStore = {
   open(project: ProjectUid): Promise<Done>;
   /** Opens the project if it has no place. `lost`: there was one, and it has been gone since the last call. */
   check(project: ProjectUid): Promise<{ outcome: 'done'; lost: boolean } | Unavailable>;
+  /** The server may have lost the end of its log: everything that was put is put again by the next look at each project. */
+  doubt(): void;
   /** Forgets a project that is closed. */
   forget(project: ProjectUid): void;
 };
@@ -37,6 +39,8 @@ export type ProjectStore = {
 type Project = {
   /** Of the store's data; undefined when they were found to be gone. */
   id: string | undefined;
+  /** How often the store had been doubted when all was put. */
+  doubts: number;
   /** By the workflow's uid: what was put, as text and as limits. */
   put: Map<string, { text: string; limits: WorkflowLimits }>;
 };
@@ -47,6 +51,7 @@ export function createProjectStore(conn: RunStoreConnection, source: SeedSource)
   const opening = new Map<ProjectUid, Promise<Done>>();
   const going = new Map<ProjectUid, Set<string>>();
   const lost = new Set<ProjectUid>();
+  let doubts = 0;
 
   /** Two at once in one process would only keep each other from coming to an end. */
   function open(project: ProjectUid): Promise<Done> {
@@ -62,13 +67,13 @@ export function createProjectStore(conn: RunStoreConnection, source: SeedSource)
     const id = await storeId(conn, project);
     if (isUnavailable(id)) return id;
     if (id === undefined) return seed(project, before);
-    if (before !== undefined && before.id !== id) {
-      // The store has other data than before: what is served has to be there at once.
-      const put = await seedWorkflows(conn, project, await source.served(project));
-      if (put.outcome === 'unavailable') return put;
-      lost.add(project);
-    }
-    if (before?.id !== id) projects.set(project, { id, put: new Map() });
+    const since = doubts;
+    if (before?.id === id && before.doubts === since) return { outcome: 'done' };
+    // The store has other data than before, or less: what is served has to be there at once.
+    const put = before && (await seedWorkflows(conn, project, await source.served(project)));
+    if (put?.outcome === 'unavailable') return put;
+    if (before && before.id !== id) lost.add(project);
+    projects.set(project, { id, doubts: since, put: new Map() });
     return { outcome: 'done' };
   }
 
@@ -78,15 +83,14 @@ export function createProjectStore(conn: RunStoreConnection, source: SeedSource)
     const { id, keys, runs, workflows } = seeded;
     // A project that is new has lost nothing.
     if (before !== undefined || keys + runs + workflows > 0) lost.add(project);
-    projects.set(project, { id, put: new Map() });
+    projects.set(project, { id, doubts, put: new Map() });
     return { outcome: 'done' };
   }
 
   async function putWorkflow(project: ProjectUid, { revision, limits }: StoredWorkflow): Promise<Done> {
     const text = canonicalJson({ revision: revision.name, limits });
     if (projects.get(project)?.put.get(limits.workflowUid)?.text === text) return { outcome: 'done' };
-    const isOpen = projects.get(project)?.id !== undefined;
-    const opened = isOpen ? undefined : await open(project);
+    const opened = projects.get(project)?.id === undefined ? await open(project) : undefined;
     if (opened?.outcome === 'unavailable') return opened;
     // Nobody repeats older limits while these are on their way.
     projects.get(project)?.put.delete(limits.workflowUid);
@@ -94,7 +98,7 @@ export function createProjectStore(conn: RunStoreConnection, source: SeedSource)
     const result = stored.outcome === 'done' ? await setWorkflowLimits(conn, project, limits) : stored;
     if (result.outcome === 'done') projects.get(project)?.put.set(limits.workflowUid, { text, limits });
     // It was wiped since it was opened: the next attempt opens it again.
-    else if (result.why === 'no-store') projects.set(project, { id: undefined, put: new Map() });
+    else if (result.why === 'no-store') projects.set(project, { id: undefined, doubts, put: new Map() });
     return result;
   }
 
@@ -126,6 +130,7 @@ export function createProjectStore(conn: RunStoreConnection, source: SeedSource)
       await dropGoing(project);
       return { outcome: 'done', lost: lost.delete(project) };
     },
+    doubt: () => void (doubts += 1),
     forget: (project) => {
       projects.delete(project);
       going.delete(project);

@@ -6,8 +6,11 @@ export type Dropper = {
   port: number;
   /** Ends all connections at once; new ones are let through. */
   drop(): void;
-  /** From now on nothing passes any more, without any connection being closed; false lets new ones through. */
-  swallow(on: boolean): void;
+  /**
+   * From now on nothing passes any more, or no answers, without any connection being closed, also of those that are made
+   * meanwhile; false lets new ones through.
+   */
+  swallow(on: boolean | 'answers'): void;
   /**
    * Holds up what clients send on the connections that are there, also when a client has closed its own since; new connections
    * are let through. The function it returns delivers it all.
@@ -19,16 +22,16 @@ export type Dropper = {
 /** Passes on to `port` of this machine. */
 export async function startDropper(port: number): Promise<Dropper> {
   const sockets = new Set<Socket>();
-  let swallowing = false;
+  let swallowing: boolean | 'answers' = false;
   const upstreams = new Map<Socket, { held?: Buffer[] }>();
   const server = createServer((client) => {
     const upstream = connect(port, '127.0.0.1');
-    const pass = (from: Socket, to: Socket) => {
+    const pass = (from: Socket, to: Socket, isAnswer: boolean) => {
       sockets.add(from);
       from.on('data', (data) => {
         const held = upstreams.get(to)?.held;
         if (held) held.push(data);
-        else if (!swallowing) to.write(data);
+        else if (!swallowing || (swallowing === 'answers' && !isAnswer)) to.write(data);
       });
       from.on('error', () => undefined);
       from.on('close', () => {
@@ -38,8 +41,8 @@ export async function startDropper(port: number): Promise<Dropper> {
     };
     upstreams.set(upstream, {});
     upstream.on('close', () => upstreams.delete(upstream));
-    pass(client, upstream);
-    pass(upstream, client);
+    pass(client, upstream, false);
+    pass(upstream, client, true);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -24,7 +24,7 @@ import { installCrds } from './crds.ts';
 import { startFakeGateway, type FakeGateway } from './fakeGateway.ts';
 import { kubectl } from './kubectl.ts';
 import { pollUntil } from './poll.ts';
-import { startRedis, type TestRedis } from './redis.ts';
+import { startRedis, type RedisOptions, type TestRedis } from './redis.ts';
 import { connectionOf, tokenOf } from './users.ts';
 
 export type OperatorStage = {
@@ -34,6 +34,8 @@ export type OperatorStage = {
   redis: TestRedis;
   /** As the operator's account. */
   conn: RunStoreConnection;
+  /** What the operator's and the gateway's accounts log in with. */
+  password: string;
   gateway: FakeGateway;
   log: CollectedLog;
   /** How the operator reaches the API server, with its own token. */
@@ -70,17 +72,22 @@ export type StageOptions = {
   templates?: string[];
   /** Further settings of the operator. */
   env?: Record<string, string>;
+  /** How the run store is set up, beside its accounts. */
+  redis?: Omit<RedisOptions, 'acl'>;
 };
 
 /** Starts all of it but the operator. */
 export async function startOperatorStage(options: StageOptions = {}): Promise<OperatorStage> {
-  const { watchNamespaces = [], templates = [], env = {} } = options;
+  const { watchNamespaces = [], templates = [], env = {}, redis: redisOptions = {} } = options;
   const server = await startApiServer();
   const client = createClient(server.connection, { fieldManager: 'test' });
   const password = randomBytes(16).toString('hex');
   const sha256 = createHash('sha256').update(password).digest('hex');
   const acl = aclFile({ operatorPasswordSha256: sha256, gatewayPasswordSha256: sha256 });
-  const redis = await startRedis({ acl: `${acl}user ${TESTER} on >${TESTER} ~* &* +@all\n` });
+  const redis = await startRedis({
+    ...redisOptions,
+    acl: `${acl}user ${TESTER} on >${TESTER} ~* &* +@all\n`,
+  });
   for (const name of [SYSTEM, ...watchNamespaces]) await client.create(namespaces, { metadata: { name } });
   await installCrds(client);
   await createPasswords(client, password);
@@ -123,6 +130,7 @@ export async function startOperatorStage(options: StageOptions = {}): Promise<Op
     client,
     redis,
     conn,
+    password,
     gateway,
     log,
     connection,

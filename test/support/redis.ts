@@ -9,6 +9,8 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { runCommand } from './command.ts';
 import { pollUntil } from './poll.ts';
 
 export type RedisOptions = {
@@ -20,6 +22,8 @@ export type RedisOptions = {
   acl?: string;
   /** Further lines of the configuration. */
   config?: string[];
+  /** Puts log and accounts onto a volume of their own of that size. Needs root. */
+  volumeMiB?: number;
 };
 
 export type TestRedis = {
@@ -34,23 +38,38 @@ export type TestRedis = {
   /** SIGSTOP: connections stay open and nothing is answered. */
   freeze(): void;
   thaw(): void;
+  /** The folder of its data, as this process sees it. */
+  folder: string;
+  /** Starts it again on the same port without any data, and with the accounts of its first start. */
+  replace(): Promise<void>;
+  /** Starts it again whenever it has ended, as the kubelet would, until the function that it returns is called. */
+  supervise(): () => Promise<void>;
+  /** Makes its volume larger or smaller. */
+  resizeVolume(mebibytes: number): Promise<void>;
   /** Ends the server and removes its files. */
   stop(): Promise<void>;
 };
 
 const FOLDER_PREFIX = 'windlass-redis-';
 const START_TIMEOUT_MS = 10_000;
+/** Between two looks whether it has ended. */
+const SUPERVISED_MS = 100;
 
 /** Starts a server and waits until it answers. Throws, with what it wrote, where it does not. */
 export async function startRedis(options: RedisOptions = {}): Promise<TestRedis> {
   const folder = await makeFolder();
   const port = await freePort();
-  await writeFile(join(folder, 'users.acl'), options.acl ?? 'user default on nopass ~* &* +@all\n');
-  await writeFile(join(folder, 'redis.conf'), configuration(folder, port, options));
-  let child = await launch(folder, port);
+  const volume = options.volumeMiB === undefined ? undefined : await mountVolume(folder, options.volumeMiB);
+  const seen = volume ? `/proc/${volume.pid}/root${folder}` : folder;
+  const accounts = options.acl ?? 'user default on nopass ~* &* +@all\n';
+  await writeFile(join(seen, 'users.acl'), accounts);
+  await writeFile(join(seen, 'redis.conf'), configuration(folder, port, options));
+  const start = () => launch({ folder, seen, port, ...(volume && { volume }) });
+  let child = await start();
   const removeFolder = () => rmSync(folder, { recursive: true, force: true });
   const atExit = () => {
     child.kill('SIGKILL');
+    volume?.kill('SIGKILL');
     removeFolder();
   };
   process.once('exit', atExit);
@@ -58,20 +77,73 @@ export async function startRedis(options: RedisOptions = {}): Promise<TestRedis>
   return {
     url: `redis://127.0.0.1:${port}`,
     port,
+    folder: seen,
     pid: () => child.pid ?? 0,
     kill,
     restart: async () => {
       await kill();
-      child = await launch(folder, port);
+      child = await start();
     },
     freeze: () => void child.kill('SIGSTOP'),
     thaw: () => void child.kill('SIGCONT'),
+    replace: async () => {
+      await kill();
+      await rm(join(seen, 'appendonlydir'), { recursive: true });
+      await writeFile(join(seen, 'users.acl'), accounts);
+      child = await start();
+    },
+    supervise: () => {
+      const stopping = new AbortController();
+      const supervised = (async () => {
+        while (!stopping.signal.aborted) {
+          if (hasEnded(child)) child = await start();
+          await delay(SUPERVISED_MS);
+        }
+      })();
+      return () => {
+        stopping.abort();
+        return supervised;
+      };
+    },
+    resizeVolume: async (mebibytes) => {
+      if (!volume) throw new Error('it has no volume of its own');
+      const mount = ['mount', '-o', `remount,size=${mebibytes}m`, folder];
+      await runCommand('nsenter', [...inVolume(volume), ...mount]);
+    },
     stop: async () => {
       await kill();
+      if (volume) await end(volume);
       removeFolder();
       process.removeListener('exit', atExit);
     },
   };
+}
+
+/** A file system of that size over the folder, in a mount namespace that lasts as long as the process. */
+async function mountVolume(folder: string, mebibytes: number): Promise<ChildProcess> {
+  const script = `mount -t tmpfs -o size=${mebibytes}m tmpfs ${folder} && echo mounted && exec sleep infinity`;
+  const args = [
+    '--mount',
+    '--propagation',
+    'private',
+    'setpriv',
+    '--pdeathsig',
+    'SIGKILL',
+    'sh',
+    '-c',
+    script,
+  ];
+  const child = spawn('unshare', args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const failed = once(child, 'exit').then(() => {
+    throw new Error('no volume can be mounted; run this test as root');
+  });
+  await Promise.race([once(child.stdout, 'data'), failed]);
+  failed.catch(() => undefined);
+  return child;
+}
+
+function inVolume(volume: ChildProcess): string[] {
+  return [`--mount=/proc/${volume.pid}/ns/mnt`];
 }
 
 /** A new folder; what processes that were killed left behind is removed. */
@@ -101,11 +173,13 @@ function configuration(folder: string, port: number, options: RedisOptions): str
   ].join('\n');
 }
 
-async function launch(folder: string, port: number): Promise<ChildProcess> {
+type Place = { folder: string; seen: string; port: number; volume?: ChildProcess };
+
+async function launch({ folder, seen, port, volume }: Place): Promise<ChildProcess> {
   // Also when this process is killed: the kernel then ends the server.
-  const child = spawn('setpriv', ['--pdeathsig', 'SIGKILL', 'redis-server', join(folder, 'redis.conf')], {
-    stdio: 'ignore',
-  });
+  const server = ['setpriv', '--pdeathsig', 'SIGKILL', 'redis-server', join(folder, 'redis.conf')];
+  const [command = '', ...args] = volume ? ['nsenter', ...inVolume(volume), ...server] : server;
+  const child = spawn(command, args, { stdio: 'ignore' });
   const failed = once(child, 'error').then(([error]) => {
     throw new Error('redis-server cannot be started with setpriv; install redis-server and util-linux', {
       cause: error,
@@ -114,21 +188,25 @@ async function launch(folder: string, port: number): Promise<ChildProcess> {
   try {
     await Promise.race([
       failed,
-      pollUntil('redis-server answering', () => child.exitCode === null && answers(port), {
+      pollUntil('redis-server answering', () => !hasEnded(child) && answers(port), {
         timeoutMs: START_TIMEOUT_MS,
         everyMs: 20,
       }),
     ]);
   } catch (error) {
     await end(child);
-    const log = await readFile(join(folder, 'redis.log'), 'utf8').catch(() => '');
+    const log = await readFile(join(seen, 'redis.log'), 'utf8').catch(() => '');
     throw new Error(`redis-server did not start\n${log.slice(-2_000)}`, { cause: error });
   }
   return child;
 }
 
+function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null;
+}
+
 async function end(child: ChildProcess): Promise<void> {
-  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  if (child.pid === undefined || hasEnded(child)) return;
   const ended = once(child, 'exit');
   child.kill('SIGKILL');
   await ended;

@@ -83,3 +83,17 @@ test('a store that was replaced by another one with a place gets everything, too
   expect(await projects.check('replaced')).toEqual({ outcome: 'done', lost: true });
   expect(await held('replaced')).toEqual({ revision: 1, limit: '1' });
 });
+
+test('a server that may have lost the end of its log gets everything again, and the project has lost nothing', async () => {
+  const routes: ServedWorkflow[] = [];
+  const { projects } = watched('cut', routes);
+  await projects.putWorkflow('cut', { revision, limits });
+  routes.push({ revision, limits });
+  const { rev, wf } = keysOf('cut');
+  await store.conn.command('unlink', rev(revision.name), wf(limits.workflowUid));
+  expect(await projects.check('cut')).toEqual({ outcome: 'done', lost: false });
+  expect(await held('cut')).toEqual({ revision: 0, limit: null });
+  projects.doubt();
+  expect(await projects.check('cut')).toEqual({ outcome: 'done', lost: false });
+  expect(await held('cut')).toEqual({ revision: 1, limit: '1' });
+});

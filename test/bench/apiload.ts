@@ -15,7 +15,7 @@ const WORKFLOWS_EACH = 5;
 const RATES = [0, 100, 1_000];
 /** Until shares of the budget, histories and caches are what that rate makes of them. */
 const SETTLE_SECONDS = 20;
-const SECONDS = 60;
+const SECONDS = 60 * Number(process.env['BENCH_SCALE'] ?? '1');
 const KUBECTL_SECONDS = 15;
 const GETS = 9;
 /** The chart's: of making and pruning records, in all and of one project. */

@@ -16,14 +16,19 @@ import { memoryOf, type ProcessMemory } from './processMemory.ts';
 import type { Figure } from './report.ts';
 import { openWhole, type Program, type Project, type Whole } from './whole.ts';
 
-const WORKFLOWS = 1_000;
+/** For trying the script: 0.1 makes a tenth of everything. */
+const SCALE = Number(process.env['BENCH_SCALE'] ?? '1');
+const WORKFLOWS = 1_000 * SCALE;
 /** As many as the default history keeps of each workflow: what is recorded then takes the place of what is pruned. */
 const RECORDS_EACH = 10;
-const HALF = 50_000;
+const HALF = 50_000 * SCALE;
+const TOLD = { half: HALF.toLocaleString('en-GB'), all: (2 * HALF).toLocaleString('en-GB') };
 const PER_SECOND = 1_000;
-const AT_ONCE = 1_000;
+const AT_ONCE = 5_000;
 /** Nothing more is sent while so many runs wait, so that a slow machine is measured as well. */
-const BACKLOG = 5_000;
+const BACKLOG = 1_000;
+/** Counting asks for each workflow. */
+const COUNT_EVERY_MS = 2_000;
 /** From the end of the last run: recorders, caches and the collector come to rest. */
 const REST_MS = 20_000;
 /** The chart's limit of each program. */
@@ -52,9 +57,9 @@ export async function memory(): Promise<Figure[]> {
   try {
     const idle = await atRest(whole, 'idle');
     await execute(whole, HALF);
-    const half = await atRest(whole, '50,000 runs');
+    const half = await atRest(whole, `${TOLD.half} runs`);
     await execute(whole, HALF);
-    const all = await atRest(whole, '100,000 runs');
+    const all = await atRest(whole, `${TOLD.all} runs`);
     return whole.programs.flatMap((program, at) => figuresOf(program, [idle[at], half[at], all[at]]));
   } finally {
     await whole.close();
@@ -115,17 +120,17 @@ async function execute({ hooks, counts }: Whole, total: number): Promise<void> {
     });
     if (accepted < AT_ONCE) throw new Error(`Not all was accepted: ${JSON.stringify([...others])}`);
     await pollUntil('a smaller backlog', async () => (await counts()).active < BACKLOG, {
-      timeoutMs: 120_000,
-      everyMs: 500,
+      timeoutMs: 300_000,
+      everyMs: COUNT_EVERY_MS,
     });
-    if ((sent + AT_ONCE) % 10_000 === 0) console.error(`${sent + AT_ONCE} of ${total} sent`);
+    console.error(`${sent + AT_ONCE} of ${total} sent`);
   }
   const all = async () => {
     const { ended, failed } = await counts();
     if (failed > 0) throw new Error(`${failed} runs failed`);
     return ended >= before + total;
   };
-  await pollUntil(`the end of ${total} runs`, all, { timeoutMs: 300_000, everyMs: 500 });
+  await pollUntil(`the end of ${total} runs`, all, { timeoutMs: 300_000, everyMs: COUNT_EVERY_MS });
 }
 
 async function atRest({ programs }: Whole, when: string): Promise<ProcessMemory[]> {
@@ -146,12 +151,12 @@ function figuresOf({ name: program }: Program, measured: (ProcessMemory | undefi
   const name = program.startsWith('runner') ? 'runner' : program;
   const after = (what: 'rssMiB' | 'liveMiB', words: string): Figure[] => [
     { name: `${name}, ${words}, idle`, value: idle[what], unit: 'MiB' },
-    { name: `${name}, ${words}, after 50,000 runs`, value: half[what], unit: 'MiB' },
+    { name: `${name}, ${words}, after ${TOLD.half} runs`, value: half[what], unit: 'MiB' },
     {
-      name: `${name}, ${words}, after 100,000 runs`,
+      name: `${name}, ${words}, after ${TOLD.all} runs`,
       value: all[what],
       unit: 'MiB',
-      ratio: { to: 'after 50,000', value: all[what] / half[what] },
+      ratio: { to: `after ${TOLD.half}`, value: all[what] / half[what] },
       goal: { at: 'most', value: GROWTH, of: 'ratio' },
     },
   ];

@@ -44,6 +44,9 @@ export type WholeOptions = {
 
 const TEMPLATES = ['admission', 'flow-control', 'gateway', 'gateway-rbac'];
 const POD = 'gateway-1';
+const UNLIMITED = { requestsPerSecond: 0 };
+/** Of the gateway: a sender that was held up sends more at once than the default admits. */
+const LIMITS = JSON.stringify({ perRoute: UNLIMITED, perProject: UNLIMITED });
 const workflowName = (index: number) => `flow-${index}`;
 
 /** Starts all of it; returns when every workflow is ready and every runner claims. */
@@ -116,7 +119,7 @@ async function openGateway(stage: OperatorStage, pods: Pods) {
     redisURL: stage.redis.url,
     pod: POD,
     namespace: SYSTEM,
-    env: { REDIS_USERNAME: GATEWAY_ACCOUNT, REDIS_PASSWORD: password, ...pod.env },
+    env: { LIMITS, REDIS_USERNAME: GATEWAY_ACCOUNT, REDIS_PASSWORD: password, ...pod.env },
     program: pod.program('gateway'),
     nodeArgs: inspectable(inspectPort),
   });

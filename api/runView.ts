@@ -52,6 +52,30 @@ export const acceptedRun = z
   .object({ run: runName })
   .describe('The event is stored, and this is the run that it started.');
 
+/** What an event tells; which members are there depends on its type. */
+const runEventData = z.object({
+  phase: z.string().optional().describe('How far the run, or the node, is.'),
+  node: z.string().optional().describe('The node that it is about.'),
+  attempt: z.int().min(0).optional().describe('Which try of the node it is about.'),
+  text: z.string().optional().describe('What a model has written since.'),
+  reason: z.string().optional().describe('Why it failed, in one word.'),
+  message: z.string().optional().describe('Why it failed, in a sentence.'),
+  at: z.int().min(0).describe('When, in milliseconds since 1970.'),
+});
+
+/** One event of the stream, as its fields. */
+export const runEvent = z
+  .object({
+    id: z.string().describe('What Last-Event-ID takes.'),
+    event: z.enum(['run', 'node', 'text']).describe('What it is about.'),
+    data: z.string().meta({
+      description: 'JSON.',
+      contentMediaType: 'application/json',
+      contentSchema: z.toJSONSchema(runEventData, { io: 'input' }),
+    }),
+  })
+  .describe('One event of the stream.');
+
 export type RunView = z.infer<typeof runView>;
 export type RunItem = z.infer<typeof runItem>;
 export type RunPage = z.infer<typeof runPage>;

@@ -3,7 +3,7 @@
  * from the registers of operations and problems; nothing in it belongs to an installation or a tenant.
  */
 import * as z from 'zod';
-import { acceptedRun, runName, runPage, runView, workflowIdText } from '../../api/runView.ts';
+import { acceptedRun, runEvent, runName, runPage, runView, workflowIdText } from '../../api/runView.ts';
 import { webhookPath } from '../../api/trigger.ts';
 import {
   PROBLEM_TYPE,
@@ -19,7 +19,13 @@ import { OPERATIONS } from './operations.ts';
 type Json = Record<string, unknown>;
 
 /** Schemas that several answers share. */
-const SHARED = { Run: runView, RunPage: runPage, AcceptedRun: acceptedRun, Problem: problemSchema };
+const SHARED = {
+  Run: runView,
+  RunPage: runPage,
+  RunEvent: runEvent,
+  AcceptedRun: acceptedRun,
+  Problem: problemSchema,
+};
 
 const PATH_PARAMETERS: Record<string, { schema: z.ZodType; example: string }> = {
   id: { schema: workflowIdText, example: 'shop.orders' },
@@ -115,7 +121,7 @@ function responses({ answers, problems }: Operation): Json {
   return out;
 }
 
-function answerObject({ description, content, headers }: Answer): Json {
+function answerObject({ description, content, headers, links }: Answer): Json {
   const bodies = Object.entries(content ?? {}).map(([type, schema]) => [
     type,
     schema ? { schema: reference(schema) } : {},
@@ -124,6 +130,7 @@ function answerObject({ description, content, headers }: Answer): Json {
     description,
     ...(headers && { headers: headerObjects(headers) }),
     ...(content && { content: Object.fromEntries(bodies) as Json }),
+    ...(links && { links: Object.fromEntries(links.map((id) => [id, linkObject(id)])) as Json }),
   };
 }
 
@@ -133,6 +140,10 @@ function headerObjects(headers: Record<string, string>): Json {
     { description, required: true, schema: { type: 'string' } },
   ]);
   return Object.fromEntries(objects) as Json;
+}
+
+function linkObject(operationId: string): Json {
+  return { operationId, parameters: { id: '$request.path.id', run: '$response.body#/run' } };
 }
 
 function byStatus(codes: ProblemCode[]): Map<string, ProblemCode[]> {

@@ -14,6 +14,8 @@ export type Answer = {
   content?: Record<string, z.ZodType | undefined>;
   /** Headers that each such answer has. */
   headers?: Record<string, string>;
+  /** The operations that take the run of the answer's body. */
+  links?: readonly string[];
 };
 
 export type Operation = {

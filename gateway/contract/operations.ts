@@ -3,7 +3,7 @@
  * `/openapi.json` is made of it: a route that is not here cannot be found by callers, and fails a test.
  */
 import * as z from 'zod';
-import { acceptedRun, runPage, runView } from '../../api/runView.ts';
+import { acceptedRun, runEvent, runPage, runView } from '../../api/runView.ts';
 import { listQuery } from '../internal/listQuery.ts';
 import { JSON_PROBLEMS, type ProblemCode } from '../problems.ts';
 import type { Operation, Right } from './operation.ts';
@@ -39,6 +39,12 @@ const key = {
     .max(1_024)
     .optional()
     .describe('Tells that two requests are one event: the same key starts one run.'),
+};
+
+/** What every answer about a run that was just started has. */
+const STARTED = {
+  headers: { Location: 'Where the run is.' },
+  links: ['readRun', 'followRun', 'cancelRun'],
 };
 
 const run = (verb: Right['verb']): Right => ({ verb, resource: 'workflowruns', on: 'run' });
@@ -102,8 +108,8 @@ export const OPERATIONS = {
       required: false,
     },
     answers: {
-      200: { ...viewed('The run has ended, in whatever phase.'), headers: { Location: 'Where the run is.' } },
-      202: { ...accepted('The event is stored.'), headers: { Location: 'Where the run is.' } },
+      200: { ...viewed('The run has ended, in whatever phase.'), ...STARTED },
+      202: { ...accepted('The event is stored.'), ...STARTED },
     },
     problems: [
       ...ADMISSION,
@@ -159,7 +165,7 @@ export const OPERATIONS = {
     answers: {
       200: {
         description: 'Server-sent events; ends after the one that ends the run.',
-        content: { 'text/event-stream': z.string() },
+        content: { 'text/event-stream': runEvent },
       },
       204: { description: 'There is no event after that one, and none will come.' },
     },

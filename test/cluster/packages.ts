@@ -12,6 +12,9 @@ const signs = {
   ipset: 'ipset',
   iproute2: 'ip',
   iptables: 'iptables',
+  python3: 'python3',
+  // Whatever brings pip brings this program.
+  'python3-pip': 'pip3',
   'redis-server': 'redis-server',
   runc: 'runc',
   socat: 'socat',

@@ -1,6 +1,6 @@
 /**
  * A runner as a process of its own, with real beats, so that tests can kill it as nothing in it expects. A step that uses the
- * credential `deadly` ends the process.
+ * credential `deadly` ends the process, one that uses `hungry` takes all the memory that there is.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -24,13 +24,18 @@ export type Order = { busyMs: number } | 'exhaust-memory';
 /** A beat every 100 ms; others are dead after 1 s without one. */
 export const QUICK = { everyMs: 100, deadAfterMs: 1_000 };
 
-/** Starts it, and resolves when it claims. */
-export async function spawnRunner(settings: Settings, nodeArgs: string[] = []): Promise<ChildProcess> {
+/** Starts it, and resolves when it claims. `onStart` is called before. */
+export async function spawnRunner(
+  settings: Settings,
+  nodeArgs: string[] = [],
+  onStart?: (pid: number) => Promise<void>,
+): Promise<ChildProcess> {
   const program = [fileURLToPath(import.meta.url), JSON.stringify(settings)];
   const child = spawn(process.execPath, [...nodeArgs, ...program], {
     stdio: ['ignore', 'pipe', nodeArgs.length > 0 ? 'ignore' : 'inherit', 'ipc'],
   });
   process.once('exit', () => child.kill('SIGKILL'));
+  await onStart?.(child.pid ?? 0);
   const ended = once(child, 'exit').then(() => {
     throw new Error('the runner ended before it claimed');
   });
@@ -56,9 +61,14 @@ async function main(settings: Settings): Promise<void> {
       return process.exit(1);
     },
   };
+  const hungry = {
+    get spec(): never {
+      return takeAllMemory();
+    },
+  };
   startTestRunner(conn, project, {
     runner,
-    credentials: { ...credentials, deadly },
+    credentials: { hungry, ...credentials, deadly },
     beats,
     takeover: QUICK,
     concurrency,
@@ -77,6 +87,12 @@ function block(ms: number): void {
 function exhaustMemory(): void {
   const kept: string[][] = [];
   for (;;) kept.push(Array.from({ length: 100_000 }, () => Math.random().toString(36)));
+}
+
+/** Outside of the heap, which V8 would end the process for by itself. */
+function takeAllMemory(): never {
+  const kept: Buffer[] = [];
+  for (;;) kept.push(Buffer.alloc(2 ** 20, 1));
 }
 
 if (import.meta.main) await main(JSON.parse(process.argv[2] ?? '') as Settings);

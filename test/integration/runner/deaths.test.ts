@@ -7,12 +7,13 @@ import { startBeats } from '../../../runs/beat.ts';
 import { connectRunStore } from '../../../runs/connection.ts';
 import { keysOf } from '../../../runs/keys.ts';
 import type { NodeState, RunState } from '../../../runs/types.ts';
+import { makeMemoryGroup } from '../../support/memoryGroup.ts';
 import { startMailServer } from '../../support/mailServer.ts';
 import { startModelServer } from '../../support/modelServer.ts';
 import { pollUntil } from '../../support/poll.ts';
 import { startRedis } from '../../support/redis.ts';
 import { killRunner, QUICK, spawnRunner, type Order } from '../../support/runnerProcess.ts';
-import { openTestProject, startTestRunner } from '../../support/runnerProject.ts';
+import { openTestProject, startTestRunner, type CredentialTable } from '../../support/runnerProject.ts';
 
 const redis = await startRedis();
 const model = await startModelServer({ slowDelayMs: 40 });
@@ -61,17 +62,26 @@ const asked = (times: number) =>
 const keys = () => model.requests.map(({ idempotencyKey = '' }) => idempotencyKey);
 const order = (child: ChildProcess, what: Order) => child.send(what);
 
-async function spawned(runner: string, nodeArgs: string[] = []): Promise<ChildProcess> {
+async function spawned(
+  runner: string,
+  nodeArgs: string[] = [],
+  onStart?: (pid: number) => Promise<void>,
+): Promise<ChildProcess> {
   const settings = { url: redis.url, project: project.uid, runner, credentials };
-  const child = await spawnRunner(settings, nodeArgs);
+  const child = await spawnRunner(settings, nodeArgs, onStart);
   children.push(child);
   return child;
 }
 
 /** A runner in this process that takes over quickly, for as long as `use` lasts. */
-async function withSuccessor<T>(runner: string, use: () => Promise<T>): Promise<T> {
+async function withSuccessor<T>(
+  runner: string,
+  use: () => Promise<T>,
+  table: CredentialTable = credentials,
+): Promise<T> {
   const beats = startBeats({ url: redis.url, project: project.uid, runner, everyMs: QUICK.everyMs });
-  const successor = startTestRunner(conn, project.uid, { runner, credentials, beats, takeover: QUICK });
+  const options = { runner, credentials: table, beats, takeover: QUICK };
+  const successor = startTestRunner(conn, project.uid, options);
   try {
     return await use();
   } finally {
@@ -229,6 +239,35 @@ test('a step that kills its runner does so three times: then its run is Poison, 
       expect(await project.ended(neighbour)).toMatchObject({ phase: 'Succeeded' });
   });
   expect(mailbox.messages).toHaveLength(3);
+}, 60_000);
+
+test('a step for which the kernel kills its runner three times makes its run Poison; with enough memory it can be repeated', async () => {
+  const group = await makeMemoryGroup(256);
+  const { agent: parameters } = agent('a');
+  const revision = await project.deploy([
+    trigger,
+    { id: 'a', agent: { ...parameters, credential: 'hungry' } },
+    mail,
+  ]);
+  const event = { item: 'desk' };
+  const run = await project.send(revision, event);
+  for (const life of [1, 2, 3]) {
+    const child = await spawned(`hungry-${life}`, [], (pid) => group.add(pid));
+    expect(child.signalCode ?? (await once(child, 'exit'))[1]).toBe('SIGKILL');
+  }
+  expect(await group.kills()).toBe(3);
+  await group.remove();
+  const enough = { ...credentials, hungry: credentials.llm };
+  await withSuccessor(
+    'careful',
+    async () => {
+      expect(await project.ended(run)).toMatchObject({ phase: 'Failed', reason: 'Poison', crashes: 3 });
+      const again = await project.send(revision, event, { retryOf: run });
+      expect(await project.ended(again)).toMatchObject({ phase: 'Succeeded', retryOf: run });
+    },
+    enough,
+  );
+  expect(mailbox.messages).toHaveLength(1);
 }, 60_000);
 
 test('on SIGTERM a runner claims nothing more and ends what it can within its grace', async () => {

@@ -18,7 +18,7 @@ export function isTerminal(phase: string | undefined): phase is TerminalPhase {
 export const runSpec = z
   .object({
     workflow: objectName('Name of the workflow, in the same namespace.'),
-    revision: z.string().max(253).optional().describe('The revision to execute. Left out: the current one.'),
+    revision: objectName('The revision to execute. Left out: the current one.').optional(),
     trigger: z
       .object({
         type: z.string().max(64).describe('What started the run: a trigger kind, or execute.'),

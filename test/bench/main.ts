@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { withLock } from '../support/lock.ts';
 import { accept } from './accept.ts';
 import { apiload } from './apiload.ts';
+import { door } from './door.ts';
 import { memory } from './memory.ts';
+import { n8n } from './n8n.ts';
 import { refusals } from './refusals.ts';
 import { reply } from './reply.ts';
 import { report, type Figure } from './report.ts';
@@ -32,6 +34,11 @@ const BENCHMARKS: Record<string, { about: string; run: () => Promise<Figure[]> }
   apiload: {
     about: 'what the API server is asked for at 0, 100 and 1,000 webhook calls a second (6 min)',
     run: apiload,
+  },
+  n8n: { about: 'a webhook that is answered, beside n8n, which is installed from npm (10 min)', run: n8n },
+  door: {
+    about: 'what a good caller waits beside hostile ones, and the memory of the gateway (6 min)',
+    run: door,
   },
   store: { about: 'events and runs that the run store takes by itself (20 s)', run: store },
 };

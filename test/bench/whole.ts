@@ -151,7 +151,9 @@ async function openRunner(stage: OperatorStage, pods: Pods, { namespace, uid }: 
     timeoutMs: 120_000,
   });
   const username = await secretText(stage, pool, 'username');
-  const [pod, inspectPort] = await Promise.all([pods.make(pool), freePort()]);
+  // The account may come a moment after the Secret.
+  const pod = await pollUntil('the account of the pool', () => pods.make(pool), { timeoutMs: 30_000 });
+  const inspectPort = await freePort();
   const runner = await startRunnerProgram({
     kubeconfigPath: '',
     redisURL: stage.redis.url,

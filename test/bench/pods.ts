@@ -17,7 +17,7 @@ export type Pods = {
   remove(): Promise<void>;
 };
 
-export type Pod = {
+type Pod = {
   /** The file of a program. */
   program(name: 'operator' | 'gateway' | 'runner'): string;
   /** What the kubelet sets. A kubeconfig would make a program load what it never needs in a pod. */

@@ -3,7 +3,7 @@ import { credentialKind, type CredentialKind, type CredentialSpec } from '../api
 import { StepError } from '../api/reasons.ts';
 import type { NodeOutput, SecretKeyRef } from '../api/value.ts';
 import type { Egress } from './egress/egress.ts';
-import type { Secret } from './secret.ts';
+import type { Mask, Secret } from './secret.ts';
 
 /** What may happen to an effect when nobody knows whether it took place: it is repeated, or it is not. */
 export type Effect = 'AtLeastOnce' | 'AtMostOnce';
@@ -69,11 +69,13 @@ export function partOf<Kind extends CredentialKind>(
 }
 
 const MESSAGE_LIMIT = 500;
+/** Much less is kept than is looked at: a secret that is cut in two at the end is not recognized. */
+const LOOKED_AT = 16_384;
 
 /** A message from the other side, fit to be shown: one line, bounded, without the secrets that were sent there. */
-export function quoted(message: string, secrets: readonly Secret[]): string {
+export function quoted(message: string, secrets: readonly Mask[]): string {
   const line = secrets
-    .reduce((text, secret) => secret.redact(text), message)
+    .reduce((text, secret) => secret.redact(text), message.slice(0, LOOKED_AT))
     .replaceAll(/\s+/g, ' ')
     .trim();
   return line.length <= MESSAGE_LIMIT ? line : `${line.slice(0, MESSAGE_LIMIT)}…`;

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
-import { Secret } from './secret.ts';
+import { echoesOf, Secret } from './secret.ts';
 
 const secret = new Secret('sk-very-secret');
 
@@ -21,4 +21,35 @@ test('what a server repeats of a secret is masked', () => {
 
 test('a secret too short to be told from a word is not looked for', () => {
   expect(new Secret('a').redact('a cat')).toBe('a cat');
+});
+
+const awkward = `p"ä'\\ %+/=&<\nS3cretMiddle&<>~`;
+test.each<[string, (text: string) => string]>([
+  ['JSON', JSON.stringify],
+  ['JSON in JSON', (text) => JSON.stringify(JSON.stringify(text))],
+  ['a URL', encodeURIComponent],
+  ['a URL in a URL', (text) => encodeURIComponent(encodeURIComponent(text))],
+  ['a page', (text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')],
+  ['JSON of Go', (text) => JSON.stringify(text).replaceAll('<', '\\u003c').replaceAll('&', '\\u0026')],
+  ['a login of SMTP', (text) => btoa(String.fromCharCode(...Buffer.from(`\0ada\0${text}`)))],
+  ['a login of HTTP', (text) => Buffer.from(`adam:${text}`).toString('base64')],
+  ['a token', (text) => Buffer.from(`{"k":"${text}"}`).toString('base64url')],
+  ['hex', (text) => Buffer.from(text).toString('hex')],
+])('an echo in %s is masked', (_where, write) => {
+  const message = `refused: ${write(awkward)}`;
+  const masked = echoesOf(new Secret(awkward)).reduce((text, mask) => mask.redact(text), message);
+  expect(masked).toContain('[secret]');
+  const middle = Buffer.from('S3cretMiddle');
+  for (const form of [middle.toString(), middle.toString('hex'), middle.toString('base64').slice(2, -3)])
+    expect(masked).not.toContain(form);
+});
+
+test('masking leaves other text alone, and takes no time with long ones', () => {
+  const masks = echoesOf(new Secret('aaaa-bbbb-cccc'));
+  const masked = (message: string) => masks.reduce((text, mask) => mask.redact(text), message);
+  expect(masked('aaaa, bbbb, dddd')).toBe('aaaa, bbbb, dddd');
+  const long = 'aaaa-bbbb-'.repeat(100_000);
+  const startedAt = performance.now();
+  expect(masked(long)).toBe(long);
+  expect(performance.now() - startedAt).toBeLessThan(5_000);
 });

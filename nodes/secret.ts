@@ -4,6 +4,13 @@ import { inspect } from 'node:util';
 const MASK = '[secret]';
 /** Shorter texts are not looked for in messages: they would blank out ordinary words. */
 const LEAST_REDACTED = 4;
+/** With fewer letters and digits it is looked for as it is alone. */
+const LEAST_ESCAPED = 8;
+/** What one character can become: `%25F0%259F…`, `&quot;`, `\\\\u00e4`. */
+const LONGEST_ESCAPE = 12;
+
+/** What masks a secret, or something that others make of it. */
+export type Mask = Pick<Secret, 'redact'>;
 
 /** The value of a Secret key. The text is in a private field, so that no copy, spread or JSON of it has the text. */
 export class Secret {
@@ -36,16 +43,40 @@ export class Secret {
   }
 }
 
-/** The secret with the forms in which others repeat it: base64, and escaped for URLs and JSON. Longer ones first, to mask them whole. */
-export function echoesOf(secret: Secret): Secret[] {
+/**
+ * Masks of the secret in the forms in which others repeat it: as it is, in base64, also of more than the secret, in hex, and with
+ * its special characters escaped in whatever way. Longer ones first, to mask them whole.
+ */
+export function echoesOf(secret: Secret): Mask[] {
   const text = secret.reveal();
   const base64 = Buffer.from(text, 'utf8').toString('base64');
   const url = encodeURIComponent(text);
   const form = new URLSearchParams([['', text]]).toString().slice(1);
   const json = JSON.stringify(text).slice(1, -1);
-  const forms = new Set([text, base64, base64.replace(/=+$/, ''), base64url(text), url, form, json]);
-  return [...forms].toSorted((a, b) => b.length - a.length).map((each) => new Secret(each));
+  const hex = Buffer.from(text, 'utf8').toString('hex');
+  const within = [0, 1, 2].map((before) => withinBase64(text, before));
+  const encoded = [base64, base64.replace(/=+$/, ''), base64url(text), ...within, ...within.map(forURLs)];
+  const forms = new Set([text, ...encoded, url, form, json, hex, hex.toUpperCase()]);
+  const literal = [...forms].toSorted((a, b) => b.length - a.length).map((each) => new Secret(each));
+  return [...literal, ...escapesOf(text)];
 }
+
+/** Masks the text with anything short in place of what is no letter and no digit: no escaping changes these. */
+function escapesOf(text: string): Mask[] {
+  const inner = text.replaceAll(/^[^A-Za-z0-9]+|[^A-Za-z0-9]+$/g, '');
+  if (inner.replaceAll(/[^A-Za-z0-9]/g, '').length < LEAST_ESCAPED) return [];
+  const source = inner.replaceAll(/[^A-Za-z0-9]+/g, ({ length }) => `[^]{1,${length * LONGEST_ESCAPE}}?`);
+  const pattern = new RegExp(source, 'g');
+  return [{ redact: (message) => message.replaceAll(pattern, MASK) }];
+}
+
+/** What of base64 depends on the text alone, where so many bytes stand before it: a login is the base64 of user and password. */
+function withinBase64(text: string, before: number): string {
+  const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(text, 'utf8')]);
+  return bytes.toString('base64').slice(Math.ceil((before * 8) / 6), Math.floor((bytes.length * 8) / 6));
+}
+
+const forURLs = (base64: string): string => base64.replaceAll('+', '-').replaceAll('/', '_');
 
 function base64url(text: string): string {
   return Buffer.from(text, 'utf8').toString('base64url');

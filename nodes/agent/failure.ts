@@ -3,7 +3,7 @@ import { APIConnectionError, APIError } from 'openai';
 import { StepError } from '../../api/reasons.ts';
 import { inDoubt, quoted, type Effect } from '../node.ts';
 import { retryAfterMs } from '../retryAfter.ts';
-import type { Secret } from '../secret.ts';
+import { echoesOf, type Secret } from '../secret.ts';
 
 /** Errors of connecting: the model was never asked. */
 const NOT_SENT = new Set([
@@ -23,7 +23,7 @@ export function failureOf(error: unknown, { key, effect }: { key: Secret; effect
 function translated(error: unknown, key: Secret): StepError {
   const refused = stepErrorIn(error);
   if (refused) return refused;
-  const message = quoted(error instanceof Error ? error.message : String(error), [key]);
+  const message = quoted(error instanceof Error ? error.message : String(error), echoesOf(key));
   const options = { cause: error };
   if (error instanceof APIConnectionError) {
     return new StepError(

@@ -11,7 +11,7 @@ import { authorityFor } from './http/authority.ts';
 import { brokenOff, unexpectedStatus } from './http/failure.ts';
 import { isExpected, parameters, SAFE_METHODS, type Parameters } from './http/parameters.ts';
 import { redirected, requestOf, withAuthority, type Request } from './http/request.ts';
-import type { Secret } from '../secret.ts';
+import type { Mask } from '../secret.ts';
 import type { SkillDefinition } from './skill.ts';
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
@@ -92,7 +92,7 @@ async function sendOne(request: Request, { dispatcher, context }: Sending): Prom
 async function conclude(
   received: Received,
   request: Request,
-  { given, context, secrets }: { given: Parameters; context: StepContext; secrets: readonly Secret[] },
+  { given, context, secrets }: { given: Parameters; context: StepContext; secrets: readonly Mask[] },
 ): Promise<StepResult> {
   const bytes = await bodyOf(received, request, { given, context });
   try {

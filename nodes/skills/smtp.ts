@@ -8,7 +8,7 @@ import { StepError } from '../../api/reasons.ts';
 import { openSocket } from '../egress/connect.ts';
 import type { Egress } from '../egress/egress.ts';
 import { abortion, inDoubt, quoted, type Effect } from '../node.ts';
-import type { Secret } from '../secret.ts';
+import { echoesOf, type Secret } from '../secret.ts';
 
 export type Mail = {
   from: string;
@@ -154,7 +154,7 @@ function isAnswered(error: unknown): boolean {
 function failureOf(error: unknown, { smtp, password }: Account): StepError {
   if (error instanceof StepError) return error;
   const { code, responseCode, permanent, response, message } = error as SmtpError;
-  const secrets = password ? [password] : [];
+  const secrets = password ? echoesOf(password) : [];
   const said = quoted(response ?? message, secrets);
   const options = { cause: error };
   if (code === 'ETLS') return new StepError('Unreachable', `no TLS with the mail server: ${said}`, options);

@@ -9,7 +9,7 @@ import { parseJson } from '../../../api/json.ts';
 import { OUTPUT_LIMIT } from '../../../api/expression/evaluate.ts';
 import { StepError } from '../../../api/reasons.ts';
 import type { NodeOutput } from '../../../api/value.ts';
-import type { Secret } from '../../secret.ts';
+import type { Mask } from '../../secret.ts';
 import { masked } from './authority.ts';
 import { RESPONSE_BYTES, type Parameters } from './parameters.ts';
 
@@ -61,7 +61,7 @@ export async function readBody({ from, status, headers, body }: Received, most: 
 /** The beginning of a body as text without the secrets, for a message. What cannot be read is left out. */
 export async function beginningOf(
   { body, headers, from }: Received,
-  secrets: readonly Secret[],
+  secrets: readonly Mask[],
 ): Promise<string> {
   let text = '';
   try {
@@ -108,7 +108,7 @@ async function* uncompressed(body: Readable, encoding = '', from: string): Async
 export function outputOf(
   { from, status, headers }: Received,
   bytes: Buffer,
-  { response = 'auto', secrets }: { response: Parameters['response']; secrets: readonly Secret[] },
+  { response = 'auto', secrets }: { response: Parameters['response']; secrets: readonly Mask[] },
 ): NodeOutput {
   const shown = Object.entries(headers).filter(([name]) => !LEFT_OUT.has(name));
   const base = {
@@ -177,7 +177,7 @@ function decoderOf(charset: string, fatal: boolean) {
 }
 
 /** JSON may escape any character, so that the values are looked through once more. */
-function maskedValue(value: unknown, secrets: readonly Secret[]): unknown {
+function maskedValue(value: unknown, secrets: readonly Mask[]): unknown {
   if (secrets.length === 0) return value;
   if (typeof value === 'string') return masked(value, secrets);
   if (typeof value === 'number') {

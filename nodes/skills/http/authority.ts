@@ -6,14 +6,14 @@ import { StepError } from '../../../api/reasons.ts';
 import type { SecretKeyRef } from '../../../api/value.ts';
 import { isHeaderValue } from '../../../api/headers.ts';
 import { partOf, type CredentialAccess } from '../../node.ts';
-import { echoesOf, Secret } from '../../secret.ts';
+import { echoesOf, Secret, type Mask } from '../../secret.ts';
 import { headerNameProblem } from './parameters.ts';
 
 export type Authority = {
   /** The header or parameter of the query to add. Its text is a secret. */
   add: { to: 'headers' | 'query'; name: string; value: Secret };
   /** What is masked in everything that comes back: the secrets, and the forms in which others repeat them. */
-  secrets: readonly Secret[];
+  secrets: readonly Mask[];
 };
 
 /**
@@ -87,6 +87,6 @@ function refused({ name }: CredentialAccess, problem: string): StepError {
 }
 
 /** The text without the secrets. */
-export function masked(text: string, secrets: readonly Secret[]): string {
+export function masked(text: string, secrets: readonly Mask[]): string {
   return secrets.reduce((rest, secret) => secret.redact(rest), text);
 }

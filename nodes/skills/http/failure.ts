@@ -5,7 +5,7 @@
 import { StepError } from '../../../api/reasons.ts';
 import { abortion, inDoubt, quoted, type Effect } from '../../node.ts';
 import { retryAfterMs } from '../../retryAfter.ts';
-import type { Secret } from '../../secret.ts';
+import type { Mask } from '../../secret.ts';
 import { beginningOf, type Received } from './answer.ts';
 import { SAFE_METHODS } from './parameters.ts';
 import type { Request } from './request.ts';
@@ -36,7 +36,7 @@ export function brokenOff(
 export async function unexpectedStatus(
   received: Received,
   request: Request,
-  { effect, secrets }: { effect: Effect; secrets: readonly Secret[] },
+  { effect, secrets }: { effect: Effect; secrets: readonly Mask[] },
 ): Promise<StepError> {
   const { status, headers, from } = received;
   const said = quoted(await beginningOf(received, secrets), secrets);

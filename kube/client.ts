@@ -22,6 +22,11 @@ export type ClientOptions = {
   /** Aborts every call and watch of this client. */
   signal?: AbortSignal;
   onRequest?: (metric: RequestMetric) => void;
+  /**
+   * Asked right before each write is sent; where it says no, nothing is sent and the call throws a `FencedError`. For whoever writes
+   * only as long as it leads.
+   */
+  mayWrite?: () => boolean;
 };
 
 export type ListOptions = CallOptions & {
@@ -115,7 +120,7 @@ export type KubeClient = {
 /** Creates a client; it opens no connection before the first call. */
 export function createClient(connection: KubeConnection, options: ClientOptions = {}): KubeClient {
   const { fieldManager = 'windlass', userAgent = 'windlass', maxConnections = 16 } = options;
-  const transport = createTransport(connection, userAgent, maxConnections);
+  const transport = createTransport(connection, userAgent, maxConnections, options.mayWrite);
   const caller = createCaller(transport, options);
   return {
     server: connection.server,

@@ -1,7 +1,8 @@
 /**
  * Leader election with a Lease, by the rules of client-go: whether a holder is alive is judged by changes that we see on
  * our own monotonic clock, never by comparing the times that others wrote. As there, two processes may for a moment both
- * believe that they lead; so every write of a leader must be safe when repeated, or guarded by a resourceVersion.
+ * believe that they lead; so every write of a leader must be safe when repeated, or guarded by a resourceVersion. What `onStarted` is
+ * given tells right before a write whether the lease can have run out meanwhile, as it can in a process that stood still.
  */
 import { jittered } from './backoff.ts';
 import type { KubeClient, Manifest } from './client.ts';
@@ -22,8 +23,11 @@ export type LeaseOptions = {
   renewMs?: number;
   /** Between two attempts to take or renew; default 2,000. */
   retryMs?: number;
-  /** Leads until the signal is aborted, and returns when all its work has ended. */
-  onStarted: (signal: AbortSignal) => Promise<void>;
+  /**
+   * Leads until the signal is aborted, and returns when all its work has ended. `isLeading` is false from the moment at which the
+   * lease was not renewed for `renewMs`, also before anybody has come to abort the signal.
+   */
+  onStarted: (signal: AbortSignal, isLeading: () => boolean) => Promise<void>;
   /** The lease was lost: another may lead already. The program must exit. */
   onLost: () => void;
   log: Log;
@@ -52,7 +56,10 @@ async function lead(options: LeaseOptions, holder: Holder, clock: Clock): Promis
   const { retryMs = 2_000, renewMs = 10_000, signal } = options;
   const lost = new AbortController();
   const ended = new AbortController();
-  const work = options.onStarted(AbortSignal.any([signal, lost.signal])).finally(() => ended.abort());
+  const isLeading = (): boolean => !lost.signal.aborted && holder.holds() && holder.ageMs() < renewMs;
+  const work = options
+    .onStarted(AbortSignal.any([signal, lost.signal]), isLeading)
+    .finally(() => ended.abort());
   // Awaited below; a rejection before that must not end the process.
   work.catch(() => undefined);
   while (!ended.signal.aborted) {
@@ -60,7 +67,7 @@ async function lead(options: LeaseOptions, holder: Holder, clock: Clock): Promis
     if (ended.signal.aborted) break;
     const left = renewMs - holder.ageMs();
     const renewed = left > 0 && (await holder.tryHold(AbortSignal.timeout(Math.ceil(left))));
-    if (renewed || (holder.holds() && holder.ageMs() < renewMs)) continue;
+    if (renewed || isLeading()) continue;
     options.log.error({ lease: options.name, identity: options.identity }, 'lease lost');
     lost.abort(new Error('The lease was lost'));
     options.onLost();

@@ -46,6 +46,8 @@ const backoff: Backoff = { initialMs: 500, factor: 2, maxMs: 30_000, jitter: 0.5
 const failuresBeforeRelist = 3;
 /** Even a state that looks followed is listed again now and then, against whatever we did not think of. */
 const relistAfterMs = 1_800_000;
+/** A server that lags behind catches up; one whose etcd was restored from a backup never does, and then what it says is so. */
+const oldListsBeforeBelief = 5;
 
 /** Follows a kind until the signal is aborted, then resolves. It never rejects. */
 export async function runReflector<T extends KubeObject>(
@@ -53,7 +55,7 @@ export async function runReflector<T extends KubeObject>(
   signal: AbortSignal,
 ): Promise<void> {
   const { clock = systemClock, random = Math.random } = options;
-  const state: State = { resourceVersion: undefined, failures: 0, relistAt: 0 };
+  const state: State = { resourceVersion: undefined, failures: 0, relistAt: 0, newest: '', oldLists: 0 };
   while (!signal.aborted) {
     const startedAt = clock.now();
     try {
@@ -72,6 +74,10 @@ type State = {
   resourceVersion: string | undefined;
   failures: number;
   relistAt: number;
+  /** The newest version that was seen. */
+  newest: string;
+  /** Lists in a row that were older than that. */
+  oldLists: number;
 };
 
 async function listInto<T extends KubeObject>(
@@ -88,8 +94,15 @@ async function listInto<T extends KubeObject>(
     retries: 1,
   });
   if (signal.aborted) return;
+  if (isOlder(metadata.resourceVersion, state.newest)) {
+    state.oldLists += 1;
+    if (state.oldLists < oldListsBeforeBelief) throw oldList(options.resource);
+    state.newest = '';
+  }
+  state.oldLists = 0;
   guarded(options, () => options.onList(items, startedAt));
   state.resourceVersion = metadata.resourceVersion;
+  note(state, metadata.resourceVersion);
   state.relistAt = startedAt + jittered(relistAfterMs, 0.2, random);
   options.onProof?.();
   options.onOutcome?.('listed');
@@ -109,6 +122,7 @@ async function watchInto<T extends KubeObject>(
   for await (const event of options.client.watch(options.resource, request, signal)) {
     if (signal.aborted) return;
     state.resourceVersion = take(event, options) ?? state.resourceVersion;
+    note(state, state.resourceVersion);
     state.failures = 0;
     options.onProof?.();
   }
@@ -119,6 +133,16 @@ async function watchInto<T extends KubeObject>(
   if (clock.now() >= state.relistAt) state.resourceVersion = undefined;
   options.onProof?.();
   options.onOutcome?.('ended');
+}
+
+function note(state: State, version: string | undefined): void {
+  if (version !== undefined && !isOlder(version, state.newest)) state.newest = version;
+}
+
+/** Versions can be compared where they are decimal numbers, as those of Kubernetes are (KEP-5504); others are never older. */
+function isOlder(version: string | undefined, than: string): boolean {
+  if (!/^\d+$/.test(version ?? '') || !/^\d+$/.test(than)) return false;
+  return BigInt(version ?? '') < BigInt(than);
 }
 
 /** Hands an event on and returns the resourceVersion from which a next watch goes on. */
@@ -168,6 +192,12 @@ function report<T extends KubeObject>(
  */
 function needsList(error: unknown): boolean {
   return error instanceof ApiError && (error.status === 400 || error.status === 504);
+}
+
+/** It would take back what is known already, until a watch brought it again. */
+function oldList(resource: Resource): ApiError {
+  const message = `The list of ${resource.plural} is older than what was seen before`;
+  return new ApiError({ status: 0, reason: 'OldList', message });
 }
 
 function endedEarly(resource: Resource): ApiError {

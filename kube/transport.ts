@@ -5,6 +5,7 @@
 import { Agent, type Dispatcher } from 'undici';
 import type { KubeConnection } from './config.ts';
 import { ApiError } from './errors.ts';
+import { FencedError, fenceWrites } from './fence.ts';
 import { parseRetryAfter } from './retry.ts';
 
 export type Exchange = {
@@ -46,11 +47,13 @@ export function createTransport(
   connection: KubeConnection,
   userAgent: string,
   maxConnections: number,
+  mayWrite?: () => boolean,
 ): Transport {
   const { origin, pathname } = new URL(connection.server);
   const prefix = pathname.replace(/\/+$/, '');
   const shared = { allowH2: false, keepAliveTimeout: keepAliveMs, connect: connectOptions(connection) };
   const calls = new Agent({ ...shared, connections: maxConnections });
+  const fencedCalls = mayWrite === undefined ? calls : calls.compose(fenceWrites(mayWrite));
   const watches = new Agent(shared);
 
   async function headers(exchange: Exchange): Promise<Record<string, string>> {
@@ -64,7 +67,7 @@ export function createTransport(
   }
 
   async function open(
-    agent: Agent,
+    agent: Dispatcher,
     exchange: Exchange,
     bodyTimeout: number,
   ): Promise<Dispatcher.ResponseData> {
@@ -83,7 +86,7 @@ export function createTransport(
   return {
     send: async (exchange) => {
       try {
-        const response = await open(calls, exchange, exchange.timeoutMs);
+        const response = await open(fencedCalls, exchange, exchange.timeoutMs);
         return await readAnswer(exchange, response);
       } catch (error) {
         throw asApiError(exchange, error);
@@ -148,9 +151,19 @@ function refusal(exchange: Exchange, response: Dispatcher.ResponseData, text: st
   return new ApiError({
     status,
     reason: said?.reason ?? '',
-    message: `${describe(exchange)}: ${status} ${said?.message ?? text.slice(0, 200)}`.trim(),
+    message: `${describe(exchange)}: ${status} ${withoutValues(said?.message ?? text.slice(0, 200))}`.trim(),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
   });
+}
+
+/**
+ * The server quotes the values that it refuses, and with them what users wrote: the message keeps field and rule alone.
+ * (`field.Error` in k8s.io/apimachinery: a string in quotes, or JSON.)
+ */
+function withoutValues(message: string): string {
+  return message
+    .replaceAll(/((?:Invalid|Unsupported|Duplicate) value|Not found): "(?:[^"\\]|\\.)*"/g, '$1: …')
+    .replaceAll(/((?:Invalid|Unsupported|Duplicate) value): [{[][^]*(?=: )/g, '$1: …');
 }
 
 /** A `metav1.Status`, which the server sends as the body of a refusal and as the object of an ERROR event. */
@@ -170,9 +183,9 @@ function parseStatus(text: string): StatusBody | undefined {
   }
 }
 
-/** What was thrown as an ApiError, but for the abort of a signal, which stays what it is. */
+/** What was thrown as an ApiError, but for what stays what it is: the abort of a signal, and what was not to be sent. */
 function asApiError(exchange: Exchange, error: unknown): unknown {
-  if (error instanceof ApiError) return error;
+  if (error instanceof ApiError || error instanceof FencedError) return error;
   if (exchange.signal?.aborted === true) return exchange.signal.reason;
   const code = codeOf(error);
   return new ApiError({

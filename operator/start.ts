@@ -2,9 +2,9 @@
 import { createClient, type KubeClient } from '../kube/client.ts';
 import { sleep, systemClock, type Clock } from '../kube/clock.ts';
 import type { KubeConnection } from '../kube/config.ts';
-import { runWithLease } from '../kube/lease.ts';
+import { runWithLease, type LeaseOptions } from '../kube/lease.ts';
 import type { Log } from '../kube/log.ts';
-import { connectRunStore, type RunStoreConnection } from '../runs/connection.ts';
+import { connectRunStore, type RunStoreConnection, type RunStoreOptions } from '../runs/connection.ts';
 import { prunesPerSecond } from './budget/split.ts';
 import type { OperatorConfig } from './config.ts';
 import type { OperatorContext } from './context.ts';
@@ -40,11 +40,15 @@ const AGAIN_MS = 2_000;
 export async function runOperator(options: OperatorOptions): Promise<void> {
   const { config, connection, namespace, log, signal, clock = systemClock } = options;
   const metrics = createMetrics();
-  const client = createClient(connection, {
+  const common = {
     fieldManager: 'windlass-operator',
     userAgent: 'windlass-operator',
     onRequest: metrics.requested,
-  });
+  };
+  // What takes the lease, and makes what has to be there before.
+  const ownClient = createClient(connection, common);
+  let mayWrite = (): boolean => false;
+  const client = createClient(connection, { ...common, mayWrite: () => mayWrite() });
   const watched = config.WATCH_NAMESPACES;
   const world = createWorld({ client, namespace, watched, log });
   const isReady = (): boolean => Object.values(world).every((cache) => cache.hasSynced());
@@ -56,7 +60,7 @@ export async function runOperator(options: OperatorOptions): Promise<void> {
   const recheck = (healthy: boolean): void => {
     if (healthy) controllers?.recheckProjects();
   };
-  const conn = await connectStore(options, client, recheck);
+  const conn = await connectStore(options, ownClient, { onStateChange: recheck, maySend: () => mayWrite() });
   if (conn && (await isSynced(world, signal))) {
     const gateways = createGatewayView(clock);
     feedGatewayView(gateways, world, config.GATEWAY_SERVICES);
@@ -67,7 +71,8 @@ export async function runOperator(options: OperatorOptions): Promise<void> {
     const webhooks = createWebhookSecrets({ client, world, clock });
     const parts = { client, world, conn, store, gateways, webhooks, refusedPools, grantedSecrets };
     const context: OperatorContext = { ...parts, config, log, clock };
-    await lead(options, client, async (signal) => {
+    await lead(options, ownClient, async (signal, isLeading) => {
+      mayWrite = isLeading;
       metrics.leading(true);
       // Made only now: the queues of a replica that stands by would fill for nothing.
       controllers = createControllers(context, metrics);
@@ -79,14 +84,14 @@ export async function runOperator(options: OperatorOptions): Promise<void> {
   await following;
   health.server.closeAllConnections();
   await new Promise((resolve) => health.server.close(resolve));
-  await client.close();
+  await Promise.all([client.close(), ownClient.close()]);
 }
 
 /** Makes the Secret where that is ours to do, and connects with what is in it. Undefined: ended before that. */
 async function connectStore(
   { config, namespace, log, signal }: OperatorOptions,
   client: KubeClient,
-  onStateChange: (healthy: boolean) => void,
+  hooks: Pick<RunStoreOptions, 'onStateChange' | 'maySend'>,
 ): Promise<RunStoreConnection | undefined> {
   const ref = { namespace, name: config.REDIS_SECRET };
   while (!signal.aborted) {
@@ -94,7 +99,7 @@ async function connectStore(
       if (config.REDIS_SECRET_CREATE) await ensureStoreSecret(client, ref);
       const password = await readOperatorPassword(client, ref);
       const { REDIS_URL: url, REDIS_USERNAME: username, POD_NAME: name } = config;
-      return connectRunStore({ url, username, password, name, log, onStateChange });
+      return connectRunStore({ url, username, password, name, log, ...hooks });
     } catch (error) {
       log.error(
         { secret: ref.name, err: error },
@@ -119,7 +124,7 @@ async function isSynced(world: Parameters<typeof synced>[0], signal: AbortSignal
 async function lead(
   { config, namespace, log, signal, onLost, clock }: OperatorOptions,
   client: KubeClient,
-  onStarted: (leadership: AbortSignal) => Promise<void>,
+  onStarted: LeaseOptions['onStarted'],
 ): Promise<void> {
   await runWithLease({
     client,

@@ -67,14 +67,17 @@ export async function poolAccounts(conn: RunStoreConnection): Promise<ProjectUid
   return users.filter((name) => name.startsWith(POOL_PREFIX)).map((name) => name.slice(POOL_PREFIX.length));
 }
 
-/** Removes the account and ends its connections. */
+/**
+ * Removes the account and ends its connections. Saved also where it was gone: whoever removed it may have been ended before that,
+ * and the account would be back when the server starts anew.
+ */
 export function dropPoolAccount(
   conn: RunStoreConnection,
   project: ProjectUid,
 ): Promise<{ outcome: 'done' } | Unavailable> {
   return orUnavailable(async () => {
-    const removed = await conn.command('acl', 'deluser', poolAccount(project));
-    if (removed !== 0) await conn.command('acl', 'save');
+    await conn.command('acl', 'deluser', poolAccount(project));
+    await conn.command('acl', 'save');
     return { outcome: 'done' };
   });
 }

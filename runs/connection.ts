@@ -18,6 +18,8 @@ export type RunStoreOptions = {
   name: string;
   log?: Log;
   onStateChange?: (healthy: boolean) => void;
+  /** Asked right before calls are sent; where it says no, nothing is sent and they are `unavailable`. Left out: always. */
+  maySend?: () => boolean;
 };
 
 export type RunStoreConnection = {
@@ -55,7 +57,7 @@ class Refusal extends Error {
 /** Connects in the background, for ever again; until it is there every call answers `unavailable`. */
 export function connectRunStore(options: RunStoreOptions): RunStoreConnection {
   const redis = openRedis(options);
-  const send = createSender(redis, createDamageReport(options.log));
+  const send = createSender(redis, createDamageReport(options.log), options.maySend);
   let subscriber: Subscriber | undefined;
   watchState(redis, options);
   return {
@@ -110,11 +112,15 @@ type Waiting = {
  * Sends what one turn of the event loop asks for as one write. (The client's own auto-pipelining keeps one batch under
  * way at a time, and after a lost connection waits for the time-outs of that batch before it sends again.)
  */
-function createSender(redis: Redis, onDamage: DamageReport): Send {
+function createSender(redis: Redis, onDamage: DamageReport, maySend = (): boolean => true): Send {
   let batch: Waiting[] = [];
   const flush = () => {
     const calls = batch;
     batch = [];
+    if (!maySend()) {
+      for (const { reject } of calls) reject(new Unanswered('nothing may be sent any more'));
+      return;
+    }
     redis
       .pipeline(calls.map(({ command }) => command))
       .exec()

@@ -39,6 +39,10 @@ export type KubeApiFaults = {
   /** From now on nothing passes on the watches that are open; their connections stay. */
   silenceWatches(): void;
   resetWatches(): void;
+  /** Ends the watches that are open, as a server or a proxy does whose time for them is over. */
+  endWatches(): void;
+  /** Sends an ERROR event on the watches that are open: the version that they are at has expired. */
+  expireWatches(): void;
   /** Keeps back what watches send, also those that open later, until it is released. */
   holdWatches(): void;
   releaseWatches(): void;
@@ -54,6 +58,8 @@ type Watch = {
   upstream?: IncomingMessage;
   silent: boolean;
 };
+
+const EXPIRED = { type: 'ERROR', object: { kind: 'Status', code: 410, reason: 'Expired' } };
 
 export function isWatch(request: SeenRequest): boolean {
   return request.query.get('watch') === 'true';
@@ -129,6 +135,12 @@ export async function startKubeApiFaults(upstream?: KubeConnection): Promise<Kub
     },
     resetWatches: () => {
       for (const { request } of watches) request.socket.resetAndDestroy();
+    },
+    endWatches: () => {
+      for (const { response } of watches) response.end();
+    },
+    expireWatches: () => {
+      for (const { response } of watches) response.end(`${JSON.stringify(EXPIRED)}\n`);
     },
     holdWatches: () => {
       held ??= [];

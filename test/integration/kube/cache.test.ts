@@ -243,6 +243,26 @@ describe.concurrent('a cache', () => {
     expect(lists()).toBe(2);
   });
 
+  test('a list that stays older than what was seen is believed in the end, as after a backup was restored', async ({
+    world,
+  }) => {
+    const { namespace, door, log, follow, put, watchIsOpen } = world;
+    await put('a', 'old');
+    const old = await direct.raw('GET', `/api/v1/namespaces/${namespace}/configmaps`);
+    const cache = await follow();
+    await put('a', 'new');
+    await valueIs(cache, 'a', 'new', 5_000);
+    await watchIsOpen();
+    const held: (string | undefined)[] = [];
+    cache.onChange(({ object }) => held.push(object.data?.['value']));
+    const lists = Array.from({ length: 5 }, () => ({ status: 200, body: old }));
+    door.script(isList, ...lists);
+    door.expireWatches();
+    await pollUntil('the old list being believed', () => held.includes('old'), { timeoutMs: 20_000 });
+    expect(log.messages('warn')).toContain('list or watch failed, trying again');
+    await valueIs(cache, 'a', 'new', 10_000);
+  });
+
   test('a door that ends every watch at once does not make a storm', async ({ world }) => {
     const { door, follow, watches } = world;
     door.always(isWatch, { lines: [], finish: 'end' });

@@ -121,6 +121,22 @@ test('the signal of a call, or of the client, ends calls and waits with its reas
   await other.close();
 });
 
+test('a write that waited for a connection until it may not be made any more is not sent; reads are', async () => {
+  let isAllowed = true;
+  connect({ maxConnections: 1, mayWrite: () => isAllowed });
+  server.script(any, 'silence', ok);
+  const first = new AbortController();
+  const sent = client.apply(configMaps, { metadata: ref }, { signal: first.signal });
+  const waiting = client.apply(configMaps, { metadata: ref });
+  await pollUntil('the first write being sent', () => server.seen.length === 1, { timeoutMs: 5_000 });
+  isAllowed = false;
+  first.abort(new Error('enough'));
+  await expect(sent).rejects.toThrow('enough');
+  await expect(waiting).rejects.toThrow('another process may lead');
+  await expect(client.get(configMaps, ref)).resolves.toMatchObject({ metadata: ref });
+  expect(methods()).toEqual(['PATCH', 'GET']);
+});
+
 test('every attempt is counted with verb, kind, code and duration', async () => {
   const metrics: string[] = [];
   connect({ onRequest: ({ verb, resource, code }) => metrics.push(`${verb} ${resource} ${code}`) });

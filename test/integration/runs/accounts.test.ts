@@ -154,6 +154,15 @@ test('an account is made once, changes with its password, outlives the server, a
   expect(await hasPoolAccount(operator, 'theirs')).toBe(false);
 });
 
+test('an account whose removal was cut off before it was saved is gone for good once it is removed again', async () => {
+  await ensurePoolAccount(operator, 'gone', sha256('password'));
+  await operator.command('acl', 'deluser', poolAccount('gone'));
+  expect(await dropPoolAccount(operator, 'gone')).toEqual({ outcome: 'done' });
+  await redis.restart();
+  await operator.ready(AbortSignal.timeout(5_000));
+  expect(await hasPoolAccount(operator, 'gone')).toBe(false);
+});
+
 test('a file that is written anew keeps the pool accounts and nothing else', () => {
   const first = aclFile(
     passwords,

@@ -1,0 +1,119 @@
+/** Two operators as processes: how soon one takes over from the other, and that never both of them act. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { leases } from '../../../kube/resource.ts';
+import { workflows } from '../../../operator/resources.ts';
+import { startKubeApiFaults, type KubeApiFaults, type SeenRequest } from '../../support/kubeApiFaults.ts';
+import { startOperatorProcess, type OperatorProcess } from '../../support/operatorProcess.ts';
+import { startOperatorStage, SYSTEM, type OperatorStage } from '../../support/operatorStage.ts';
+import { pollUntil } from '../../support/poll.ts';
+import { startRedisDoor, type RedisDoor } from '../../support/redisDoor.ts';
+import { writeKubeconfig } from '../../support/users.ts';
+
+const WITHIN = { timeoutMs: 60_000, everyMs: 20 };
+const CROWD = 40;
+const HANDSHAKE = new Set(['hello', 'auth', 'client']);
+
+type Replica = {
+  name: string;
+  process: OperatorProcess;
+  kube: KubeApiFaults;
+  redis: RedisDoor;
+  sent: string[];
+};
+
+let stage: OperatorStage;
+let namespace: string;
+const replicas: Replica[] = [];
+
+beforeAll(async () => {
+  stage = await startOperatorStage();
+  ({ namespace } = await stage.createProject());
+}, 600_000);
+
+afterAll(async () => {
+  await Promise.all(replicas.map(({ process }) => process.stop('SIGKILL')));
+  await Promise.all(replicas.flatMap(({ kube, redis }) => [kube.stop(), redis.stop()]));
+  await stage?.stop();
+});
+
+/** A replica with doors of its own, so that what it sends can be told from what others send. */
+async function startReplica(name: string): Promise<Replica> {
+  const kube = await startKubeApiFaults({ ...stage.server.connection, auth: {} });
+  const sent: string[] = [];
+  const redis = await startRedisDoor(stage.redis.port, ([command = '']) => {
+    if (!HANDSHAKE.has(command.toLowerCase())) sent.push(command);
+    return true;
+  });
+  const token = (await stage.connection.auth.token?.()) ?? '';
+  const kubeconfigPath = await writeKubeconfig({ ...stage.server, url: kube.connection.server }, name, token);
+  const place = { kubeconfigPath, redisURL: redis.url, pod: name, namespace: SYSTEM };
+  const replica = { name, process: startOperatorProcess(place), kube, redis, sent };
+  replicas.push(replica);
+  const isUp = () => replica.process.log.some((line) => line.includes('run store: connected'));
+  await pollUntil(`${name} being up`, isUp, WITHIN);
+  return replica;
+}
+
+const isWrite = ({ method, path }: SeenRequest): boolean => method !== 'GET' && !path.includes('/leases');
+/** When the replica wrote to the API server, its own Lease left out. */
+const writesOf = ({ kube }: Replica): number[] => kube.seen.filter(isWrite).map(({ at }) => at);
+
+const holder = async () =>
+  (await stage.client.find(leases, { namespace: SYSTEM, name: 'windlass-operator' }))?.spec?.holderIdentity;
+const leads = (replica: Replica) =>
+  pollUntil(`${replica.name} leading`, async () => (await holder()) === replica.name, WITHIN);
+
+const put = (name: string, displayName: string) =>
+  stage.client.apply(workflows, {
+    metadata: { namespace, name },
+    spec: { displayName, active: true, nodes: [{ id: 'trigger', webhook: { path: name } }] },
+  });
+
+/** Changes a workflow and waits until somebody has seen to it. */
+async function change(displayName: string): Promise<void> {
+  await put('watched', displayName);
+  await stage.waitFor(namespace, 'watched', { type: 'Ready', status: 'True', reason: 'Serving' }, 60_000);
+}
+
+const names = Array.from({ length: CROWD }, (_, index) => `crowd-${index}`);
+
+async function served(): Promise<number> {
+  const { items } = await stage.client.listAll(workflows, { namespace });
+  return items.filter(({ status }) => status?.conditions?.some(({ type }) => type === 'Routed')).length;
+}
+
+test('a leader that stands still is followed within 20 s, and writes nothing when it goes on', async () => {
+  const first = await startReplica('operator-a');
+  await leads(first);
+  const second = await startReplica('operator-b');
+  await change('before');
+  // In the midst of work, with answers on their way and requests that wait for a connection.
+  await Promise.all(names.map((name) => put(name, 'before')));
+  await pollUntil('some of the work being done', async () => (await served()) > CROWD / 4, WITHIN);
+  first.process.signal('SIGSTOP');
+  const stoppedAt = performance.now();
+  await leads(second);
+  const tookMs = performance.now() - stoppedAt;
+  await change('while it stands still');
+  const before = { kube: writesOf(first), redis: first.sent.length };
+  first.process.signal('SIGCONT');
+  expect(await first.process.ended).toBe(1);
+  expect(writesOf(first).length - before.kube.length).toBe(0);
+  expect(first.sent.length - before.redis).toBe(0);
+  expect(Math.max(...before.kube)).toBeLessThan(Math.min(...writesOf(second)));
+  for (const name of names)
+    await stage.waitFor(namespace, name, { type: 'Ready', status: 'True', reason: 'Serving' }, 60_000);
+  expect(tookMs).toBeLessThan(20_000);
+}, 120_000);
+
+test('a leader that is told to end is followed within 3 s, and has written its last before that', async () => {
+  const leader = replicas[1] as Replica;
+  const next = await startReplica('operator-c');
+  leader.process.signal('SIGTERM');
+  const toldAt = performance.now();
+  await leads(next);
+  expect(performance.now() - toldAt).toBeLessThan(3_000);
+  await change('after the end');
+  expect(await leader.process.ended).toBe(0);
+  expect(Math.max(...writesOf(leader))).toBeLessThan(Math.min(...writesOf(next)));
+}, 60_000);

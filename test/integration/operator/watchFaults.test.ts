@@ -1,0 +1,205 @@
+/**
+ * Operator and gateway behind doors to the API server that misbehave: a change that is made meanwhile is in effect within 5 s of the
+ * end of the fault (within 30 s of the change when watches fall silent), and nothing is made twice.
+ */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { controllerRevisions, deployments } from '../../../kube/resource.ts';
+import { credentials, webhookRoutes, workflowRuns, workflows } from '../../../operator/resources.ts';
+import { liveRuns } from '../../../runs/project.ts';
+import { applyChart } from '../../support/chart.ts';
+import { startGateway, type GatewayProcess } from '../../support/gatewayProcess.ts';
+import { isList, isWatch, startKubeApiFaults, type KubeApiFaults } from '../../support/kubeApiFaults.ts';
+import { startOperatorStage, SYSTEM, TESTER, type OperatorStage } from '../../support/operatorStage.ts';
+import { pollUntil } from '../../support/poll.ts';
+import { tokenOf, writeKubeconfig } from '../../support/users.ts';
+
+const GATEWAY = 'gateway-1';
+
+let stage: OperatorStage;
+/** One for the operator, one for the gateway. */
+let doors: KubeApiFaults[] = [];
+let gateway: GatewayProcess;
+let namespace: string;
+let uid: string;
+let changes = 0;
+
+beforeAll(async () => {
+  stage = await startOperatorStage();
+  await applyChart(stage.server, SYSTEM, { templates: ['gateway', 'gateway-rbac'] });
+  const upstream = { ...stage.server.connection, auth: {} };
+  doors = await Promise.all([startKubeApiFaults(upstream), startKubeApiFaults(upstream)]);
+  const [operatorDoor, gatewayDoor] = doors as [KubeApiFaults, KubeApiFaults];
+  const token = await tokenOf(stage.client, SYSTEM, 'windlass-gateway');
+  const url = gatewayDoor.connection.server;
+  // It acknowledges for itself.
+  stage.gateway.lag(GATEWAY);
+  gateway = await startGateway({
+    kubeconfigPath: await writeKubeconfig({ ...stage.server, url }, 'gateway', token),
+    redisURL: stage.redis.url,
+    pod: GATEWAY,
+    namespace: SYSTEM,
+    env: { REDIS_USERNAME: TESTER, REDIS_PASSWORD: TESTER },
+  });
+  stage.startOperator({ ...operatorDoor.connection, auth: stage.connection.auth });
+  ({ namespace, uid } = await stage.createProject());
+  await put();
+  await served(60_000);
+}, 600_000);
+
+afterAll(async () => {
+  await gateway?.stop();
+  await stage?.stop();
+  await Promise.all(doors.map((door) => door.stop()));
+});
+
+const path = () => `path-${changes}`;
+
+async function post(to: string): Promise<number> {
+  const answer = await fetch(`${gateway.publicURL}/webhook/${namespace}.one/${to}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: '{}',
+  });
+  return answer.status;
+}
+
+const put = () =>
+  stage.client.apply(workflows, {
+    metadata: { namespace, name: 'one' },
+    spec: { active: true, nodes: [{ id: 'trigger', webhook: { path: path() } }] },
+  });
+
+/** A new path of the webhook, a new credential and a new run. */
+async function change(): Promise<void> {
+  changes += 1;
+  await put();
+  const metadata = { namespace, name: `number-${changes}` };
+  const passwordRef = { name: 'nobody', key: 'password' };
+  const smtp = { host: 'mail.example.com', from: 'a@example.com', username: 'a', passwordRef };
+  await stage.client.create(credentials, { metadata, spec: { smtp } });
+  await stage.client.create(workflowRuns, { metadata, spec: { workflow: 'one' } });
+}
+
+const served = (timeoutMs: number) =>
+  pollUntil('the new path being served', async () => (await post(path())) === 200, {
+    timeoutMs,
+    everyMs: 50,
+  });
+
+/** Waits until all of the last change is in effect. Returns what is answered at the path of before. */
+async function inEffect(timeoutMs: number): Promise<number> {
+  const ref = { namespace, name: `number-${changes}` };
+  const isChecked = async () =>
+    (await stage.client.get(credentials, ref)).status?.conditions?.some(
+      ({ type, reason }) => type === 'Ready' && reason === 'SecretMissing',
+    );
+  const isSubmitted = async () => (await runsOf()).includes(ref.name);
+  const options = { timeoutMs, everyMs: 50 };
+  await Promise.all([
+    served(timeoutMs),
+    pollUntil('the credential being checked', isChecked, options),
+    pollUntil('the run being submitted', isSubmitted, options),
+  ]);
+  return post(`path-${changes - 1}`);
+}
+
+async function runsOf(): Promise<string[]> {
+  const { metadata } = await stage.client.get(workflows, { namespace, name: 'one' });
+  const runs = await liveRuns(stage.conn, uid, metadata.uid ?? '');
+  return Array.isArray(runs) ? runs : [];
+}
+
+const everyDoor = (act: (door: KubeApiFaults) => void) => () => doors.forEach(act);
+
+/** Answers the next watch of each kind so. */
+function answerWatchesOnce(door: KubeApiFaults, status: number): void {
+  const answered = new Set<string>();
+  door.always(
+    (request) => isWatch(request) && !answered.has(request.path) && answered.add(request.path).size > 0,
+    { status, body: { kind: 'Status', code: status, reason: 'Expired' } },
+  );
+  door.resetWatches();
+}
+
+test.for([
+  ['an answer 410', everyDoor((door) => answerWatchesOnce(door, 410))],
+  ['an ERROR event in the middle of a watch', everyDoor((door) => door.expireWatches())],
+  ['a reset', everyDoor((door) => door.resetWatches())],
+] as const)('a change during %s is in effect within 5 s', async ([, begin]) => {
+  begin();
+  await change();
+  expect(await inEffect(5_000)).toBe(404);
+});
+
+test('changes right before and right after watches are closed are in effect within 5 s', async () => {
+  // A proxy that closes every 30 s: our own watches end before that, so that one that closes them early is the worse one.
+  const close = async () => doors.forEach((door) => door.endWatches());
+  for (const steps of [
+    [close, change],
+    [change, close],
+    [close, change],
+  ]) {
+    for (const step of steps) await step();
+    expect(await inEffect(5_000)).toBe(404);
+  }
+});
+
+test('a change whose events are held up is in effect within 5 s of their release', async () => {
+  doors.forEach((door) => door.holdWatches());
+  await change();
+  await change();
+  // Longer than all that the operator would do at once.
+  await expect(served(1_500)).rejects.toThrow('did not happen');
+  doors.forEach((door) => door.releaseWatches());
+  expect(await inEffect(5_000)).toBe(404);
+});
+
+test('lists that are older than what was seen take nothing back', async () => {
+  const kinds = [workflows, workflowRuns, credentials, webhookRoutes, controllerRevisions, deployments];
+  const lists = new Map<string, unknown>();
+  for (const { group, version, plural } of kinds) {
+    const listPath = `/apis/${group}/${version}/${plural}`;
+    lists.set(listPath, await stage.client.raw('GET', listPath));
+  }
+  await change();
+  expect(await inEffect(5_000)).toBe(404);
+  for (const door of doors) {
+    for (const [listPath, body] of lists)
+      door.script(
+        (request) => isList(request) && request.path === listPath,
+        { status: 200, body },
+        { status: 200, body },
+      );
+    door.expireWatches();
+  }
+  const answers: number[] = [];
+  const since = performance.now();
+  const haveListed = () => performance.now() - since > 3_000;
+  await pollUntil(
+    'the lists being asked for',
+    async () => {
+      answers.push(await post(path()));
+      return haveListed();
+    },
+    { timeoutMs: 10_000, everyMs: 20 },
+  );
+  expect(new Set(answers)).toEqual(new Set([200]));
+  await change();
+  expect(await inEffect(5_000)).toBe(404);
+});
+
+test('while watches are silent, without being closed, a change is in effect within 30 s', async () => {
+  doors.forEach((door) => door.silenceWatches());
+  await change();
+  expect(await inEffect(30_000)).toBe(404);
+}, 60_000);
+
+test('after all of this there is nothing twice', async () => {
+  const revisions = (await stage.client.listAll(controllerRevisions, { namespace })).items;
+  const contents = revisions.map(({ data }) => JSON.stringify(data));
+  expect(new Set(contents)).toHaveLength(contents.length);
+  expect((await stage.client.listAll(webhookRoutes, { namespace })).items).toHaveLength(1);
+  expect((await stage.client.listAll(deployments, { namespace })).items).toHaveLength(1);
+  const made = Array.from({ length: changes }, (_, index) => `number-${index + 1}`);
+  expect((await runsOf()).filter((run) => run.startsWith('number-')).toSorted()).toEqual(made.toSorted());
+});

@@ -5,7 +5,7 @@
  */
 import type { ServerResponse } from 'node:http';
 
-export type Wait = {
+type Wait = {
   /** To be told when the answer was given: whatever of it the client has not taken is counted until it has. */
   answered: () => void;
 };

@@ -4,7 +4,7 @@
  */
 import { NAMESPACE } from './door.ts';
 
-export const TARGET = `/webhook/${NAMESPACE}.orders/new`;
+const TARGET = `/webhook/${NAMESPACE}.orders/new`;
 export const HEAD = `POST ${TARGET} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n`;
 
 export const smuggled = `GET ${TARGET}?smuggled HTTP/1.1\r\nHost: x\r\n\r\n`;

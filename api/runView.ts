@@ -15,7 +15,7 @@ export const workflowIdText = z
 export const runName = objectName('The name of the run, and of its WorkflowRun.');
 
 /** What a list shows of a run; of what only the records know it shows less. */
-export const runItem = z
+const runItem = z
   .object({
     run: runName,
     workflow: workflowIdText,

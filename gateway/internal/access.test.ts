@@ -17,6 +17,9 @@ const WANTED: Wanted = {
   name: 'orders',
 };
 
+/** An audience that is another one each time. */
+const NONCE = expect.stringMatching(/^none-[0-9a-f-]{36}$/) as string;
+
 type Spec = { token?: string; audiences?: string[]; user?: string; resourceAttributes?: { name?: string } };
 
 /** An API server that knows these tokens by audience, and users who may execute these workflows. */
@@ -42,7 +45,10 @@ function apiServer(
       },
     };
   };
-  return { state, asked, client: { create: create as unknown as KubeClient['create'] } };
+  const raw = async () => {
+    throw new ApiError({ status: 403, reason: 'Forbidden', message: 'the keys are for others' });
+  };
+  return { state, asked, client: { create: create as unknown as KubeClient['create'], raw } };
 }
 
 function setUp(server: ReturnType<typeof apiServer>) {
@@ -84,7 +90,7 @@ test("a token for the audience windlass is asked about for that audience, anothe
   expect(await access.decide(`Bearer ${OURS}`, WANTED)).toBe('allowed');
   expect(await access.decide(`bearer ${CLUSTERS}`, WANTED)).toBe('allowed');
   expect(server.asked.filter(({ kind }) => kind === 'TokenReview').map(({ spec }) => spec.audiences)).toEqual(
-    [['windlass'], undefined],
+    [['windlass', NONCE], undefined, ['https://kubernetes.default.svc', NONCE]],
   );
 });
 
@@ -206,4 +212,37 @@ test('what one user may do is asked at a bounded rate, with whatever tokens, and
     later.push(await access.decide('Bearer second', { ...WANTED, name: `later-${at}` }));
   }
   expect(later.filter((decision) => decision === 'forbidden')).toHaveLength(20);
+});
+
+test('each question about a token is one that the API server was not asked before', async () => {
+  const server = apiServer({ [OURS]: { user: 'ann', audiences: ['windlass'] } }, { ann: ['orders'] });
+  const { access, clock } = setUp(server);
+  expect(await access.decide(`Bearer ${OURS}`, WANTED)).toBe('allowed');
+  await clock.advance(10_000);
+  expect(await access.decide(`Bearer ${OURS}`, WANTED)).toBe('allowed');
+  const audiences = server.asked.flatMap(({ kind, spec }) =>
+    kind === 'TokenReview' ? [spec.audiences] : [],
+  );
+  expect(audiences).toHaveLength(2);
+  expect(audiences[0]).not.toEqual(audiences[1]);
+});
+
+test('an audience of the API server that is not known yet is asked about as it stands', async () => {
+  const second = jwt({ aud: 'second-name' });
+  const server = apiServer(
+    {
+      [CLUSTERS]: { user: 'bob', audiences: ['https://kubernetes.default.svc'] },
+      [second]: { user: 'ann', audiences: ['second-name'] },
+    },
+    { ann: ['orders'], bob: ['orders'] },
+  );
+  const { access } = setUp(server);
+  expect(await access.decide(`Bearer ${CLUSTERS}`, WANTED)).toBe('allowed');
+  expect(await access.decide(`Bearer ${second}`, WANTED)).toBe('allowed');
+  expect(await access.decide(`Bearer ${jwt({ aud: 'somebody-else' })}`, WANTED)).toBe('unauthorized');
+  const audiences = server.asked.flatMap(({ kind, spec }) =>
+    kind === 'TokenReview' ? [spec.audiences] : [],
+  );
+  const [first, both] = ['https://kubernetes.default.svc', 'second-name'];
+  expect(audiences).toEqual([undefined, [first, NONCE], undefined, [first, both, NONCE], undefined]);
 });

@@ -1,5 +1,5 @@
 /**
- * Whether a caller may do something: authenticated by TokenReview, authorised by SubjectAccessReview, so that the
+ * Whether a caller may do something: judged by the issuer's keys where they say enough, authenticated by TokenReview, authorised by SubjectAccessReview, so that the
  * cluster's RBAC decides. Answers are kept for at most 10 s from the moment before they were asked for, and the number
  * of questions is bounded. When the API server cannot be asked, nobody is allowed.
  */
@@ -10,7 +10,8 @@ import { systemClock, type Clock } from '../../kube/clock.ts';
 import type { Log } from '../../kube/log.ts';
 import { subjectAccessReviews, type SubjectAccessReview } from '../../kube/resource.ts';
 import type { Metrics } from '../metrics.ts';
-import { bearerToken, REVIEW_OPTIONS, reviewToken, type Identity } from './identity.ts';
+import { bearerToken, createTokenReview, REVIEW_OPTIONS, type Identity } from './identity.ts';
+import { createIssuerKeys } from './issuerKeys.ts';
 import { createReviewLimit, Overloaded, TooOften } from './reviewLimit.ts';
 import { createExpiring } from './expiring.ts';
 
@@ -45,7 +46,7 @@ const MAX_DECISIONS = 256;
 type Known = { key: string; identity: Identity; decisions: ReturnType<typeof createExpiring<boolean>> };
 
 export type AccessOptions = {
-  client: Pick<KubeClient, 'create'>;
+  client: Pick<KubeClient, 'create' | 'raw'>;
   metrics: Pick<Metrics, 'reviews'>;
   log: Log;
   clock?: Clock;
@@ -57,16 +58,24 @@ export function createAccess(options: AccessOptions): Access {
   const known = createExpiring<Known>(MAX_IDENTITIES, clock);
   const refused = createExpiring<true>(MAX_REFUSED, clock);
   const vouched = createExpiring<true>(MAX_VOUCHED, clock);
-  const underWay = new Map<string, Promise<unknown>>();
+  const reviewToken = createTokenReview(client);
+  const issuer = createIssuerKeys({ client, clock, log });
+  const once = createOnce();
 
   async function identify(token: string): Promise<Known | undefined> {
     const key = createHash('sha256').update(token).digest('base64');
     const held = known.get(key);
     if (held !== undefined || refused.get(key) === true) return held;
+    const verdict = issuer.judge(token);
+    if (verdict === 'refused') {
+      metrics.reviews.inc({ kind: 'issuer', outcome: 'no' });
+      return undefined;
+    }
     return once(`who ${key}`, async () => {
       const askedAt = clock.now();
-      const budget = vouched.get(key) === true ? limit.forKnown : limit.forUnknown;
-      const identity = await ask('token', () => budget(() => reviewToken(client, token)));
+      const isWorthIt = verdict === 'signed' || vouched.get(key) === true;
+      const budget = isWorthIt ? limit.forKnown : limit.forUnknown;
+      const identity = await ask('token', () => budget(() => reviewToken(token)));
       if (identity === undefined) {
         vouched.delete(key);
         refused.set(key, true, askedAt + NEGATIVE_MS);
@@ -92,15 +101,6 @@ export function createAccess(options: AccessOptions): Access {
       decisions.set(key, allowed, askedAt + (allowed ? POSITIVE_MS : NEGATIVE_MS));
       return allowed;
     });
-  }
-
-  /** Callers with the same question share one answer. */
-  async function once<T>(key: string, question: () => Promise<T>): Promise<T> {
-    const running = underWay.get(key) as Promise<T> | undefined;
-    if (running !== undefined) return running;
-    const answer = question().finally(() => underWay.delete(key));
-    underWay.set(key, answer);
-    return answer;
   }
 
   async function ask<T>(kind: string, question: () => Promise<T>): Promise<T> {
@@ -130,6 +130,18 @@ export function createAccess(options: AccessOptions): Access {
         return 'unavailable';
       }
     },
+  };
+}
+
+/** Callers with the same question share one answer. */
+function createOnce(): <T>(key: string, question: () => Promise<T>) => Promise<T> {
+  const underWay = new Map<string, Promise<unknown>>();
+  return async <T>(key: string, question: () => Promise<T>) => {
+    const running = underWay.get(key) as Promise<T> | undefined;
+    if (running !== undefined) return running;
+    const answer = question().finally(() => underWay.delete(key));
+    underWay.set(key, answer);
+    return answer;
   };
 }
 

@@ -2,6 +2,7 @@
  * Who calls: the TokenReview of a bearer token. A token that names the audience `windlass` is asked about for that
  * audience, any other for the API server's own; what the token says of itself is only a hint of what to ask.
  */
+import { randomUUID } from 'node:crypto';
 import type { KubeClient } from '../../kube/client.ts';
 import { tokenReviews, type TokenReview } from '../../kube/resource.ts';
 
@@ -27,32 +28,56 @@ export function bearerToken(authorization: string | undefined): string | undefin
 }
 
 /** Asks the API server. Undefined if it does not accept the token; throws an ApiError if it cannot be asked. */
-export async function reviewToken(
-  client: Pick<KubeClient, 'create'>,
-  token: string,
-): Promise<Identity | undefined> {
-  const audiences = claimsAudience(token) ? [AUDIENCE] : undefined;
-  const review = await client.create<TokenReview>(
-    tokenReviews,
-    { metadata: { name: '' }, spec: { token, ...(audiences && { audiences }) } },
-    REVIEW_OPTIONS,
-  );
-  const { authenticated, audiences: valid = [], user } = review.status ?? {};
-  if (authenticated !== true || user?.username === undefined || user.username === '') return undefined;
-  // An authenticator that knows no audiences answers with none: then the token is the API server's, not ours.
-  if (audiences !== undefined && !valid.includes(AUDIENCE)) return undefined;
-  return { ...user, username: user.username };
+export type ReviewToken = (token: string) => Promise<Identity | undefined>;
+
+/**
+ * Each answer is of this moment: the API server remembers for 10 s which tokens it accepted, by token and audiences, so that
+ * a token is asked about for one audience more, which no token has and which is another each time.
+ */
+export function createTokenReview(client: Pick<KubeClient, 'create'>): ReviewToken {
+  /** What the API server calls itself in tokens, once it has said so. */
+  let own: string[] = [];
+
+  async function ask(token: string, audiences: string[]): Promise<Reviewed | undefined> {
+    const wanted = audiences.length > 0 ? [...audiences, `none-${randomUUID()}`] : undefined;
+    const review = await client.create<TokenReview>(
+      tokenReviews,
+      { metadata: { name: '' }, spec: { token, ...(wanted && { audiences: wanted }) } },
+      REVIEW_OPTIONS,
+    );
+    const { authenticated, audiences: valid = [], user } = review.status ?? {};
+    if (authenticated !== true || user?.username === undefined || user.username === '') return undefined;
+    return { identity: { ...user, username: user.username }, valid };
+  }
+
+  return async (token) => {
+    const named = audiencesOf(token);
+    if (named.includes(AUDIENCE)) {
+      const reviewed = await ask(token, [AUDIENCE]);
+      // An authenticator that knows no audiences answers with none: then the token is the API server's, not ours.
+      return reviewed?.valid.includes(AUDIENCE) === true ? reviewed.identity : undefined;
+    }
+    const isForOwn = own.length > 0 && (named.length === 0 || named.some((name) => own.includes(name)));
+    if (!isForOwn) {
+      const reviewed = await ask(token, []);
+      if (reviewed === undefined || reviewed.valid.length === 0) return reviewed?.identity;
+      own = [...new Set([...own, ...reviewed.valid])];
+    }
+    return (await ask(token, own))?.identity;
+  };
 }
 
-/** Whether a JWT says that it is for us. Nothing is trusted here: the API server verifies the audience that is asked for. */
-function claimsAudience(token: string): boolean {
+type Reviewed = { identity: Identity; valid: string[] };
+
+/** Whom a JWT says that it is for. Nothing is trusted here: the API server verifies the audiences that are asked for. */
+function audiencesOf(token: string): string[] {
   const payload = token.split('.')[1];
-  if (payload === undefined) return false;
+  if (payload === undefined) return [];
   try {
     const claims: unknown = JSON.parse(Buffer.from(payload, 'base64url').toString('utf8'));
-    if (typeof claims !== 'object' || claims === null || !('aud' in claims)) return false;
-    return Array.isArray(claims.aud) ? claims.aud.includes(AUDIENCE) : claims.aud === AUDIENCE;
+    if (typeof claims !== 'object' || claims === null || !('aud' in claims)) return [];
+    return [claims.aud].flat().filter((name) => typeof name === 'string');
   } catch {
-    return false;
+    return [];
   }
 }

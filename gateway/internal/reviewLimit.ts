@@ -17,9 +17,9 @@ export class TooOften extends Error {
 }
 
 export type ReviewLimit = {
-  /** For a token that was not accepted lately. Throws Overloaded. */
+  /** For a token that nothing speaks for. Throws Overloaded. */
   forUnknown: <T>(question: () => Promise<T>) => Promise<T>;
-  /** For a token that was accepted lately. Throws Overloaded. */
+  /** For a token that was accepted lately, or that the cluster's issuer signed. Throws Overloaded. */
   forKnown: <T>(question: () => Promise<T>) => Promise<T>;
   /** For what this user may do. Throws TooOften, or Overloaded. */
   forUser: <T>(username: string, question: () => Promise<T>) => Promise<T>;

@@ -1,0 +1,106 @@
+import { generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
+import { expect, test } from 'vitest';
+import type { KubeClient } from '../../kube/client.ts';
+import { createCollectedLog } from '../../test/support/collectedLog.ts';
+import { createManualClock } from '../../test/support/manualClock.ts';
+import { createIssuerKeys } from './issuerKeys.ts';
+
+const ISSUER = 'https://issuer.example';
+const rsa = generateKeyPairSync('rsa', { modulusLength: 2_048 });
+const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+const other = generateKeyPairSync('rsa', { modulusLength: 2_048 });
+
+const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url');
+
+function token(key: KeyObject, head: object, claims: object): string {
+  const text = `${encode(head)}.${encode(claims)}`;
+  const signature = sign('sha256', Buffer.from(text), { key, dsaEncoding: 'ieee-p1363' });
+  return `${text}.${signature.toString('base64url')}`;
+}
+
+const NOW = new Date('2026-01-01T00:00:00Z').getTime() / 1_000;
+const GOOD = { iss: ISSUER, exp: NOW + 600 };
+const RS = { alg: 'RS256', kid: 'rsa' };
+const good = token(rsa.privateKey, RS, GOOD);
+
+async function setUp() {
+  const jwk = (key: KeyObject, kid: string) => ({ ...key.export({ format: 'jwk' }), kid });
+  const state = { asked: 0, down: false, keys: [jwk(rsa.publicKey, 'rsa'), jwk(ec.publicKey, 'ec')] };
+  const raw = async (_method: string, path: string) => {
+    state.asked += 1;
+    if (state.down) throw new Error('away');
+    return path.endsWith('jwks') ? { keys: state.keys } : { issuer: ISSUER };
+  };
+  const clock = createManualClock();
+  const client = { raw: raw as KubeClient['raw'] };
+  const keys = createIssuerKeys({ client, clock, log: createCollectedLog() });
+  const judge = async (text: string) => {
+    keys.judge(text);
+    await keys.settled();
+    return keys.judge(text);
+  };
+  return { state, clock, keys, judge, add: (key: KeyObject, kid: string) => state.keys.push(jwk(key, kid)) };
+}
+
+test.each([
+  ['by RSA', good, 'signed'],
+  ['by ECDSA', token(ec.privateKey, { alg: 'ES256', kid: 'ec' }, GOOD), 'signed'],
+  ['without an end', token(rsa.privateKey, RS, { iss: ISSUER }), 'signed'],
+  ['that has just run out', token(rsa.privateKey, RS, { ...GOOD, exp: NOW - 59 }), 'signed'],
+  ['that has run out', token(rsa.privateKey, RS, { ...GOOD, exp: NOW - 61 }), 'refused'],
+  ['with the key of another', token(other.privateKey, RS, GOOD), 'refused'],
+  [
+    'with other claims than were signed',
+    good.replace(encode(GOOD), encode({ ...GOOD, exp: NOW + 900 })),
+    'refused',
+  ],
+  ['without a signature', `${good.split('.').slice(0, 2).join('.')}.`, 'refused'],
+  ['without an algorithm', token(rsa.privateKey, { alg: 'none', kid: 'rsa' }, GOOD), 'refused'],
+  [
+    'with the algorithm of another kind of key',
+    token(rsa.privateKey, { alg: 'HS256', kid: 'rsa' }, GOOD),
+    'refused',
+  ],
+  [
+    'with a key that is not published',
+    token(other.privateKey, { alg: 'RS256', kid: 'new' }, GOOD),
+    'unknown',
+  ],
+  ['without the name of a key', token(rsa.privateKey, { alg: 'RS256' }, GOOD), 'unknown'],
+  ['of another issuer', token(rsa.privateKey, RS, { ...GOOD, iss: 'https://other.example' }), 'unknown'],
+  ['that is no JWT', 'opaque', 'unknown'],
+  ['that is no JSON', 'a.b.c', 'unknown'],
+  ['with more parts', `${good}.more`, 'unknown'],
+])('a token %s', async (_what, text, verdict) => {
+  const { judge } = await setUp();
+  expect(await judge(text)).toBe(verdict);
+});
+
+test('while the keys are not known, only the API server can tell, and it is asked for them twice a minute', async () => {
+  const { state, clock, judge } = await setUp();
+  state.down = true;
+  for (let at = 0; at < 20; at += 1) expect(await judge(good)).toBe('unknown');
+  expect(state.asked).toBe(1);
+  state.down = false;
+  await clock.advance(30_000);
+  expect(await judge(good)).toBe('signed');
+});
+
+test('a new key is taken up when a token names it, at most twice a minute', async () => {
+  const { state, clock, judge, add } = await setUp();
+  expect(await judge(good)).toBe('signed');
+  add(other.publicKey, 'new');
+  const text = token(other.privateKey, { alg: 'RS256', kid: 'new' }, GOOD);
+  for (let at = 0; at < 20; at += 1) expect(await judge(text)).toBe('unknown');
+  expect(state.asked).toBe(2);
+  await clock.advance(30_000);
+  expect(await judge(text)).toBe('signed');
+});
+
+test('keys that are away for long go on being used, since they let nobody in', async () => {
+  const { state, clock, judge } = await setUp();
+  expect(await judge(good)).toBe('signed');
+  state.down = true;
+  await clock.advance(300_000);
+  expect(await judge(good)).toBe('signed');
+});

@@ -1,0 +1,346 @@
+/** Who gets what: every operation that needs a right, asked for by every kind of caller, on both listeners. */
+import { createPrivateKey, sign } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { GROUP } from '../../../api/group.ts';
+import type { Operation } from '../../../gateway/contract/operation.ts';
+import { OPERATIONS } from '../../../gateway/contract/operations.ts';
+import {
+  namespaces,
+  roleBindings,
+  roles,
+  serviceAccounts,
+  tokenReviews,
+  type PolicyRule,
+} from '../../../kube/resource.ts';
+import { advance } from '../../../runs/advance.ts';
+import { claimRuns } from '../../../runs/claim.ts';
+import { NAMESPACE, openDoor, PROJECT, putRoute, workflowUid, type Door } from '../../support/door.ts';
+import { startGateway, type GatewayProcess } from '../../support/gatewayProcess.ts';
+import { startKubeApiFaults, type KubeApiFaults } from '../../support/kubeApiFaults.ts';
+import { pollUntil } from '../../support/poll.ts';
+import { accepted, submissionOf } from '../../support/runStore.ts';
+import { tokenOf, writeKubeconfig } from '../../support/users.ts';
+
+const WORKFLOW = 'orders-c0ffee';
+const CANARIES = ['canary-in-4711', 'canary-out-4711', 'canary-reason-4711'];
+/** What the API server calls itself in tokens. */
+const ISSUER = 'https://kubernetes.default.svc.cluster.local';
+const operations = Object.entries<Operation>(OPERATIONS);
+const guarded = operations.filter(([, { right }]) => right !== undefined);
+
+let door: Door;
+let proxy: KubeApiFaults;
+/** It reaches the API server through the proxy. */
+let gateway: GatewayProcess;
+let tokens: Record<string, string | undefined>;
+/** A run that has ended, with a canary in all that it has. */
+let run: string;
+
+beforeAll(async () => {
+  door = await openDoor();
+  proxy = await startKubeApiFaults(door.api.connection);
+  await door.client.create(namespaces, { metadata: { name: 'other' } });
+  await putRoute(door.client, WORKFLOW);
+  const { url, ...rest } = { ...door.api, url: proxy.connection.server };
+  gateway = await startGateway({
+    kubeconfigPath: await writeKubeconfig({ ...rest, url }, 'through-proxy', 'none'),
+    redisURL: door.redis.url,
+    pod: 'gateway-proxied',
+    namespace: NAMESPACE,
+  });
+  await Promise.all([
+    makeUser('allowed', NAMESPACE, everything()),
+    makeUser('leaver', NAMESPACE, everything()),
+    makeUser('late', NAMESPACE, everything()),
+    makeUser('stranger', NAMESPACE, []),
+    makeUser('foreigner', 'other', everything()),
+    ...guarded.map(([id, operation]) => makeUser(`no-${id.toLowerCase()}`, NAMESPACE, everything(operation))),
+  ]);
+  tokens = await makeTokens();
+});
+afterAll(async () => {
+  await gateway?.stop();
+  await proxy?.stop();
+  await door?.close();
+});
+
+beforeEach(async () => {
+  run = await endedRun();
+});
+
+/** What the operations take, but for one. */
+function everything(but?: Operation): PolicyRule[] {
+  return guarded
+    .filter(([, { right }]) => JSON.stringify(right) !== JSON.stringify(but?.right))
+    .map(([, { right }]) => ({
+      apiGroups: [GROUP],
+      resources: [`${right?.resource}${right?.subresource ? `/${right.subresource}` : ''}`],
+      verbs: [right?.verb ?? ''],
+    }));
+}
+
+async function makeUser(name: string, namespace: string, rules: PolicyRule[]): Promise<void> {
+  const metadata = { namespace, name };
+  await door.client.create(serviceAccounts, { metadata });
+  await door.client.create(roles, { metadata, rules });
+  await door.client.create(roleBindings, {
+    metadata,
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name },
+    subjects: [{ kind: 'ServiceAccount', name, namespace }],
+  });
+}
+
+const OURS = { audiences: ['windlass'] };
+
+async function makeTokens(): Promise<Record<string, string | undefined>> {
+  const allowed = await tokenOf(door.client, NAMESPACE, 'allowed', OURS);
+  return {
+    none: undefined,
+    'of a word': 'nothing',
+    'of two words': 'two words',
+    'with the signature cut off': allowed.split('.').slice(0, 2).join('.'),
+    'with a signature of another': `${allowed.slice(0, -8)}AAAAAAAA`,
+    'without an algorithm': `${encode({ alg: 'none' })}.${allowed.split('.')[1]}.`,
+    expired: await expired(allowed),
+    'for another audience': await tokenOf(door.client, NAMESPACE, 'allowed', {
+      audiences: ['somebody-else'],
+    }),
+    'without any right': await tokenOf(door.client, NAMESPACE, 'stranger', OURS),
+    'with rights in another namespace': await tokenOf(door.client, 'other', 'foreigner', OURS),
+    allowed,
+    "allowed, for the API server's audience": await tokenOf(door.client, NAMESPACE, 'allowed'),
+  };
+}
+
+const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url');
+
+/** The same token as of a day ago, with a good signature. */
+async function expired(token: string): Promise<string> {
+  const [head = '', body = ''] = token.split('.');
+  const claims = JSON.parse(Buffer.from(body, 'base64url').toString()) as { iat: number; exp: number };
+  const day = 24 * 3_600;
+  const old = encode({ ...claims, nbf: claims.iat - day, iat: claims.iat - day, exp: claims.exp - day });
+  const key = createPrivateKey(await readFile(join(door.api.logFolder, 'service-accounts.key')));
+  return `${head}.${old}.${sign('sha256', Buffer.from(`${head}.${old}`), key).toString('base64url')}`;
+}
+
+async function endedRun(): Promise<string> {
+  const [input, text_content, message] = CANARIES as [string, string, string];
+  const name = await accepted(
+    door.runs,
+    submissionOf(PROJECT, {
+      workflow: WORKFLOW,
+      workflowUid: workflowUid(WORKFLOW),
+      input: JSON.stringify({ text_content: input, data_content: {} }),
+    }),
+  );
+  await pollUntil(
+    'the run to claim',
+    async () => {
+      const claimed = await claimRuns(door.runs, { project: PROJECT, runner: 'test', max: 10 });
+      const claims = claimed.outcome === 'claimed' ? claimed.claims : [];
+      for (const { token, state } of claims)
+        await advance(
+          door.runs,
+          { project: PROJECT, run: state.run, token },
+          {
+            checkpoints: [
+              {
+                id: 'agent_1',
+                phase: 'Failed',
+                attempts: 1,
+                message,
+                output: { text_content, data_content: null },
+              },
+            ],
+            end: { phase: 'Cancelled', reason: 'Cancelled', message },
+          },
+        );
+      return claims.some(({ state }) => state.run === name);
+    },
+    { timeoutMs: 5_000, everyMs: 5 },
+  );
+  return name;
+}
+
+type Names = { workflow?: string; name?: string };
+
+function call(
+  { method, path, body }: Operation,
+  token: string | undefined,
+  { base = gateway.internalURL, workflow = WORKFLOW, name = run }: Names & { base?: string } = {},
+): Promise<Response> {
+  const address = path
+    .replace('{id}', `${NAMESPACE}.${workflow}`)
+    .replace('{run}', name)
+    .replace('{path}', 'new');
+  return fetch(base + address, {
+    method,
+    headers: {
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+    },
+    ...(body !== undefined && { body: '{}' }),
+  });
+}
+
+type Told = { status: number; code: string; headers: string; text: string };
+
+/** What an answer says, without what differs between any two. */
+async function toldBy(answer: Response): Promise<Told> {
+  const text = await answer.text();
+  const headers = [...answer.headers].filter(([name]) => name !== 'date').join('\n');
+  const code = /problem\/([a-z-]+)/.exec(text)?.[1] ?? '';
+  return { status: answer.status, code, headers, text: text.replace(/urn:uuid:[0-9a-f-]{36}/, '') };
+}
+
+const REFUSED: [who: string, code: string][] = [
+  ['none', 'unauthorized'],
+  ['of a word', 'unauthorized'],
+  ['of two words', 'unauthorized'],
+  ['with the signature cut off', 'unauthorized'],
+  ['with a signature of another', 'unauthorized'],
+  ['without an algorithm', 'unauthorized'],
+  ['expired', 'unauthorized'],
+  ['for another audience', 'unauthorized'],
+  ['without any right', 'forbidden'],
+  ['with rights in another namespace', 'forbidden'],
+];
+
+test('what needs no token is known here', () => {
+  const open = operations.filter(([, { right }]) => right === undefined).map(([id]) => id);
+  expect(open).toEqual(['callWebhook', 'describe', 'live', 'ready']);
+});
+
+test.each(guarded)('%s yields data to who is allowed and to nobody else', async (id, operation) => {
+  const others = [...REFUSED, [`with every right but that of ${id}`, 'forbidden'] as const];
+  const lacking = await tokenOf(door.client, NAMESPACE, `no-${id.toLowerCase()}`, OURS);
+  for (const [who, code] of others) {
+    const token = who in tokens ? tokens[who] : lacking;
+    const told = await toldBy(await call(operation, token));
+    expect([who, told.code]).toEqual([who, code]);
+    // Neither the object, nor whether there is one.
+    for (const secret of [run, WORKFLOW, 'Cancelled', 'agent_1', ...CANARIES])
+      expect(told.text + told.headers).not.toContain(secret);
+    expect(await toldBy(await call(operation, token, { workflow: 'no-such', name: 'no-such' }))).toEqual(
+      told,
+    );
+  }
+  for (const who of ['allowed', "allowed, for the API server's audience"]) {
+    const answer = await call(operation, tokens[who]);
+    expect([who, answer.ok]).toEqual([who, true]);
+    expect(answer.status === 204 || (await answer.text()).includes('run')).toBe(true);
+  }
+});
+
+test.each(operations)('%s answers on its own listener and not on the other', async (_id, operation) => {
+  const { internalURL, publicURL } = gateway;
+  const [own, other] =
+    operation.listener === 'internal' ? [internalURL, publicURL] : [publicURL, internalURL];
+  const told = await toldBy(await call(operation, tokens['allowed'], { base: other }));
+  expect([told.status, told.code]).toEqual([404, 'not-found']);
+  expect((await call(operation, tokens['allowed'], { base: own })).ok).toBe(true);
+});
+
+test('while the API server is away nobody new is let in, and all are told to come again', async () => {
+  const token = await tokenOf(door.client, NAMESPACE, 'late', OURS);
+  const back = proxy.always(() => true, 'reset');
+  try {
+    for (const [id, operation] of guarded) {
+      const answer = await call(operation, token);
+      const { code, text } = await toldBy(answer);
+      expect([id, code]).toEqual([id, 'cluster-unavailable']);
+      expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+      expect(text).not.toContain(run);
+    }
+  } finally {
+    back();
+  }
+  await pollUntil('being let in', async () => (await call(OPERATIONS.readRun, token)).ok, {
+    timeoutMs: 10_000,
+  });
+});
+
+test('tokens are refused within 10 s of being revoked, whatever they are for', async () => {
+  const metadata = { namespace: NAMESPACE, name: 'leaver' };
+  const revoked = await Promise.all(
+    [OURS, {}].map((spec) => tokenOf(door.client, NAMESPACE, 'leaver', spec)),
+  );
+  const statuses = () =>
+    Promise.all(revoked.map(async (token) => (await call(OPERATIONS.readRun, token)).status));
+  expect(await statuses()).toEqual([200, 200]);
+  await door.client.delete(serviceAccounts, metadata);
+  const revokedAt = performance.now();
+  await pollUntil('the refusal', async () => (await statuses()).every((status) => status === 401), {
+    timeoutMs: 25_000,
+  });
+  expect(performance.now() - revokedAt).toBeLessThan(10_500);
+  for (const [, operation] of guarded)
+    for (const token of revoked) expect((await call(operation, token)).status).toBe(401);
+  await door.client.create(serviceAccounts, { metadata });
+});
+
+test.each([
+  ['the audience windlass', OURS],
+  ["the API server's audience", {}],
+])('a revoked token for %s is refused also while the API server remembers it', async (_for, spec) => {
+  const metadata = { namespace: NAMESPACE, name: 'leaver' };
+  // By now the gateway knows the API server's audience.
+  expect((await call(OPERATIONS.readRun, tokens['allowed'])).status).toBe(200);
+  const token = await tokenOf(door.client, NAMESPACE, 'leaver', spec);
+  const accepts = async (extra: string[]) => {
+    const audiences =
+      'audiences' in spec ? [...spec.audiences, ...extra] : extra.length > 0 ? [ISSUER, ...extra] : [];
+    const review = await door.client.create(tokenReviews, {
+      metadata: { name: '' },
+      spec: { token, audiences },
+    });
+    return review.status?.authenticated === true;
+  };
+  expect(await accepts([])).toBe(true);
+  await door.client.delete(serviceAccounts, metadata);
+  let asked = 0;
+  await pollUntil('the API server knowing it', async () => !(await accepts([`other-${(asked += 1)}`])), {
+    timeoutMs: 5_000,
+  });
+  expect(await accepts([])).toBe(true);
+  expect((await call(OPERATIONS.readRun, token)).status).toBe(401);
+  await door.client.create(serviceAccounts, { metadata });
+});
+
+const FLOOD = 900;
+
+const isTokenReview = ({ path }: { path: string }) => path.endsWith('/tokenreviews');
+
+test('a flood of tokens that nobody made reaches the API server at a bounded rate, and keeps nobody out', async () => {
+  const allowed = tokens['allowed'] ?? '';
+  const [head = '', body = ''] = allowed.split('.');
+  const claims = JSON.parse(Buffer.from(body, 'base64url').toString()) as object;
+  const garbage = [
+    (at: number) => `garbage-${at}`,
+    (at: number) => `${encode({ alg: 'RS256', kid: 'mine' })}.${encode({ ...claims, jti: `${at}` })}.AAAA`,
+    (at: number) => `${head}.${encode({ ...claims, jti: `${at}` })}.${'A'.repeat(342)}`,
+  ];
+  // Nobody has shown this one before.
+  const newcomer = await tokenOf(door.client, NAMESPACE, 'allowed', OURS);
+  const begin = proxy.seen.length;
+  const startedAt = performance.now();
+  const codes = new Set<string>();
+  for (let first = 0; first < FLOOD; first += 60) {
+    const many = Array.from({ length: 60 }, (_, at) => garbage[at % 3]?.(first + at));
+    const told = await Promise.all(
+      many.map(async (token) => toldBy(await call(OPERATIONS.executeWorkflow, token))),
+    );
+    for (const { code } of told) codes.add(code);
+  }
+  const answer = await call(OPERATIONS.readRun, newcomer);
+  const seconds = (performance.now() - startedAt) / 1_000;
+  expect(answer.status).toBe(200);
+  expect([...codes].filter((code) => code !== 'unauthorized' && code !== 'cluster-unavailable')).toEqual([]);
+  const reviews = proxy.seen.slice(begin).filter(isTokenReview).length;
+  expect(reviews).toBeLessThanOrEqual(200 + 100 * seconds + 1);
+  // Those that claim to be signed by a key of the issuer cost nothing, and the newcomer one.
+  expect(reviews).toBeLessThanOrEqual((FLOOD * 2) / 3 + 1);
+});

@@ -85,7 +85,7 @@ function dnsDeployment(): unknown {
     ],
     readinessProbe: { httpGet: { path: '/ready', port: 8181 }, periodSeconds: 1 },
     livenessProbe: { httpGet: { path: '/health', port: 8080 } },
-    resources: { requests: { cpu: '10m', memory: '30Mi' } },
+    resources: { requests: { cpu: '100m', memory: '30Mi' } },
     securityContext: {
       allowPrivilegeEscalation: false,
       readOnlyRootFilesystem: true,

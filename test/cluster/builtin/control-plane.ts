@@ -77,6 +77,9 @@ export function controllerManagerArguments(layout: Layout): string[] {
     '--leader-elect=false',
     '--bind-address=127.0.0.1',
     '--use-service-account-credentials=true',
+    // A node that cannot report, because the API server was away, is taken out of all services at its return, DNS too, until it reports.
+    // There is no other node that could take over.
+    '--node-monitor-grace-period=10m',
     `--service-account-private-key-file=${certificate('service-accounts.key')}`,
     `--root-ca-file=${certificate('ca.crt')}`,
     `--cluster-signing-cert-file=${certificate('ca.crt')}`,

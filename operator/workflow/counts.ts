@@ -36,7 +36,8 @@ export function createCountsReconciler(context: OperatorContext): CountsReconcil
     }
     if (restMs(key) > 0) return after(restMs(key));
     const counts = await readCounts(conn, route.spec.projectUID, route.spec.workflowUID);
-    if ('outcome' in counts) throw new WaitingError('the run store cannot be reached', EVERY_MS);
+    if ('outcome' in counts)
+      throw new WaitingError('the run store cannot be reached', counts.retryAfterSeconds * 1_000);
     if (await writeTotals(context, workflow, totalsOf(counts, workflow.status?.runs)))
       writtenAt.set(objectKey(key), clock.now());
     return after(EVERY_MS);

@@ -17,6 +17,7 @@ import { hasPoolAccount, poolAccount } from '../../../runs/accounts.ts';
 import { openProject } from '../../../runs/project.ts';
 import { startOperatorStage, type OperatorStage } from '../../support/operatorStage.ts';
 import { pollUntil } from '../../support/poll.ts';
+import { accepted, submissionOf } from '../../support/runStore.ts';
 
 const READY = { type: 'Ready', status: 'True', reason: 'Serving' };
 const KINDS: Resource<KubeObject>[] = [
@@ -84,13 +85,13 @@ async function versions(): Promise<Record<string, string | undefined>> {
   );
 }
 
-const reconciled = async (controller: string): Promise<void> => {
+const reconciled = async (controller: string, outcome = '(after|done)'): Promise<void> => {
   await pollUntil(
     `a reconcile of ${controller}`,
     async () => {
       const found = (await stage.metrics()).match(
         new RegExp(
-          `windlass_operator_reconciles_total\\{controller="${controller}",outcome="(after|done)"\\} [1-9]`,
+          `windlass_operator_reconciles_total\\{controller="${controller}",outcome="${outcome}"\\} [1-9]`,
         ),
       );
       return found !== null;
@@ -163,6 +164,23 @@ test('no route opens before the run store has its revision; switching off needs 
     await stage.redis.restart();
   }
   expect((await stage.waitFor(namespace, 'two', READY, 30_000)).status?.url).toBeDefined();
+});
+
+test('an operator that starts before the run store shows what that counts soon after it is there', async () => {
+  stage.startOperator();
+  await stage.apply(namespace, `${smtp}---\n${manifest('one')}`);
+  const { metadata } = await stage.waitFor(namespace, 'one', READY);
+  await stage.stopOperator();
+  await accepted(stage.conn, submissionOf(uid, { workflow: 'one', workflowUid: metadata.uid ?? '' }));
+  await stage.redis.kill();
+  try {
+    stage.startOperator();
+    await reconciled('counts', 'waiting');
+  } finally {
+    await stage.redis.restart();
+  }
+  const totals = async () => (await stage.client.get(workflows, { namespace, name: 'one' })).status?.runs;
+  await expect.poll(totals, { timeout: 15_000, interval: 50 }).toMatchObject({ active: 1 });
 });
 
 test('a run that this run store let go of without an end is ended, and says why', async () => {

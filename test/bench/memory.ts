@@ -108,22 +108,22 @@ function endedRun(run: string, project: string, workflow: string, workflowUid: s
   };
 }
 
-/** Sends so many events, by turns to all workflows, and waits until their runs have ended. */
-async function execute({ hooks, counts }: Whole, total: number): Promise<void> {
+/**
+ * Sends events, by turns to all workflows, until so many are accepted, and waits until their runs have ended. What a machine
+ * that is too busy refuses is sent anew.
+ */
+async function execute({ hooks: urls, counts }: Whole, total: number): Promise<void> {
   const { ended: before } = await counts();
-  for (let sent = 0; sent < total; sent += AT_ONCE) {
-    const { accepted, others } = await sendPaced({
-      urls: hooks,
-      perSecond: PER_SECOND,
-      total: AT_ONCE,
-      body: EVENT,
-    });
-    if (accepted < AT_ONCE) throw new Error(`Not all was accepted: ${JSON.stringify([...others])}`);
+  for (let sent = 0; sent < total; ) {
+    const rest = Math.min(AT_ONCE, total - sent);
+    const { accepted, others } = await sendPaced({ urls, perSecond: PER_SECOND, total: rest, body: EVENT });
+    if (accepted === 0) throw new Error(`Nothing was accepted: ${JSON.stringify([...others])}`);
+    sent += accepted;
     await pollUntil('a smaller backlog', async () => (await counts()).active < BACKLOG, {
       timeoutMs: 300_000,
       everyMs: COUNT_EVERY_MS,
     });
-    console.error(`${sent + AT_ONCE} of ${total} sent`);
+    console.error(`${sent} of ${total} accepted`);
   }
   const all = async () => {
     const { ended, failed } = await counts();

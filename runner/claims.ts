@@ -36,23 +36,23 @@ export class Claims {
   /** Claims and executes until the signal is aborted. What was claimed by then goes on. */
   async run(signal: AbortSignal): Promise<void> {
     const { conn, project, runner, concurrency } = this.#deps;
-    const stopped = new Promise<void>((resolve) => {
-      signal.addEventListener('abort', () => resolve(), { once: true });
-    });
+    signal.addEventListener('abort', () => this.#wake(), { once: true });
     while (!signal.aborted) {
-      const max = concurrency - this.#held.size;
-      if (max <= 0) {
-        await Promise.race([this.#ended.promise, stopped]);
+      const room = concurrency - this.#held.size;
+      if (room <= 0) {
+        await this.#ended.promise;
         continue;
       }
       if (performance.now() >= this.#sweepAt) await this.#sweep();
+      // Never all at once: the store takes the steps of some while others are decided here, and neither waits for the other.
+      const max = Math.min(room, Math.ceil(concurrency / 2));
       const claimed = await claimRuns(conn, { project, runner, max });
       if (claimed.outcome === 'unavailable') {
         this.#sweepAt = 0;
         await sleep(PAUSE_MS, signal);
       } else {
         await this.#executeAll(claimed.claims);
-        if (claimed.claims.length < max) await waitForWork(conn, project, signal);
+        if (!claimed.more) await waitForWork(conn, project, signal);
       }
     }
   }
@@ -108,6 +108,11 @@ export class Claims {
     }
     this.#held.delete(claim.token);
     metrics.claims.set(this.#held.size);
+    this.#wake();
+  }
+
+  /** Whoever waits looks again. (A race with a promise that lasts would keep something of each of its rounds.) */
+  #wake(): void {
     this.#ended.resolve();
     this.#ended = Promise.withResolvers();
   }

@@ -2,7 +2,7 @@
 import { isTerminal } from '../api/run.ts';
 import { orUnavailable, type RunStoreConnection } from './connection.ts';
 import { keysOf, type ProjectKeys } from './keys.ts';
-import { COALESCE_MS, EMIT, NOW } from './lua.ts';
+import { ANNOUNCED, COALESCE_MS, EMIT, NOW } from './lua.ts';
 import { randomText } from './names.ts';
 import { parseRun } from './read.ts';
 import { defineScript } from './script.ts';
@@ -111,15 +111,19 @@ export function claimRuns(
     for (let attempt = 1; ; attempt += 1) {
       const [taken, rest] = await tryClaim(conn, project, runner, max);
       if (taken.length > 0 || rest.length === 0 || attempt === ATTEMPTS)
-        return { outcome: 'claimed', claims: taken.map((item) => claimOf(project, item)) };
+        return {
+          outcome: 'claimed',
+          claims: taken.map((item) => claimOf(project, item)),
+          more: taken.length > 0 && rest.length > 0,
+        };
     }
   });
 }
 
 /** Says that an entry has come to the queue, so that the next claim can name it. */
 export function noteReady(conn: RunStoreConnection, project: ProjectUid, entry: string): void {
-  const head = headsOf(conn).get(project);
-  if (!head || head.length === 0) headsOf(conn).set(project, [entry]);
+  const head = headsOf(conn).get(project) ?? [];
+  if (head.length < ANNOUNCED && !head.includes(entry)) headsOf(conn).set(project, [...head, entry]);
 }
 
 async function tryClaim(

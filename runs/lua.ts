@@ -61,15 +61,21 @@ export const END_KEYS = [
 ] as const satisfies DeclaredKey[];
 
 /**
+ * While no more runs than this are ready, each is announced: a claim can name it then, and need not ask for its name first.
+ * In a longer queue a claim learns the names of the next ones by the way.
+ */
+export const ANNOUNCED = 16;
+
+/**
  * `enqueue(entry, virtual, own)`: makes a run ready at the virtual time at which its workflow's next run starts (start-time
- * fair queueing), wakes runners if the queue was empty, and returns the workflow's next time. `virtual` is the queue's time,
+ * fair queueing), wakes runners while few are ready, and returns the workflow's next time. `virtual` is the queue's time,
  * `own` the workflow's. Needs `q`.
  */
 export const ENQUEUE = `
 local function enqueue(entry, virtual, own)
   local start = math.max(tonumber(virtual or 0), tonumber(own or 0))
   redis.call('ZADD', q, start, entry)
-  if redis.call('ZCARD', q) == 1 then
+  if redis.call('ZCARD', q) <= ${ANNOUNCED} then
     redis.call('PUBLISH', q, entry)
   end
   return start + 1

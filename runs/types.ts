@@ -132,7 +132,8 @@ export type Claim = {
 /** What a runner names in every call about a run that it holds. */
 export type ClaimRef = { project: ProjectUid; run: string; token: string };
 
-export type Claimed = { outcome: 'claimed'; claims: Claim[] } | Unavailable;
+/** `more`: there were further runs that are ready, for the next claim. */
+export type Claimed = { outcome: 'claimed'; claims: Claim[]; more: boolean } | Unavailable;
 
 /**
  * The store did it, and says whether somebody asked to cancel the run; or the claim is another's by now, and the

@@ -2,6 +2,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { advance } from '../../../runs/advance.ts';
 import { cancelRun } from '../../../runs/cancel.ts';
+import { claimRuns } from '../../../runs/claim.ts';
+import { keysOf } from '../../../runs/keys.ts';
 import { handBack } from '../../../runs/handback.ts';
 import { liveRuns, setWorkflowLimits } from '../../../runs/project.ts';
 import { readCounts } from '../../../runs/read.ts';
@@ -38,6 +40,32 @@ test('behind a flood of one workflow the run of another is claimed second', asyn
   const other = await accepted(conn, submissionOf(project, { workflow: 'quiet', workflowUid: 'uid-quiet' }));
   const names = [await claimedOne(conn, project), await claimedOne(conn, project)].map(({ run }) => run);
   expect(names).toContain(other);
+});
+
+test('while few are ready each run is announced, and behind many none is', async () => {
+  const { conn } = store;
+  const project = await newProject(conn);
+  const told: (string | undefined)[] = [];
+  const { q } = keysOf(project);
+  const subscription = await conn.subscriber().subscribe(q, (entry) => told.push(entry));
+  await expect.poll(() => conn.command('publish', q, 'first')).toBe(1);
+  const runs = await Promise.all(Array.from({ length: 30 }, () => accepted(conn, submissionOf(project))));
+  // Messages come in the order in which they were sent: after this one there is none of the runs any more.
+  await conn.command('publish', q, 'last');
+  await expect.poll(() => told.at(-1)).toBe('last');
+  subscription.end();
+  const announced = told.slice(told.indexOf('first') + 1, -1);
+  expect(announced.map((entry) => entry?.split(' ')[2])).toEqual(runs.slice(0, 16));
+});
+
+test('a claim says whether more is ready, so that nobody waits who could go on', async () => {
+  const { conn } = store;
+  const project = await newProject(conn);
+  await Promise.all(Array.from({ length: 3 }, () => accepted(conn, submissionOf(project))));
+  const claim = () => claimRuns(conn, { project, runner: 'runner-1', max: 2 });
+  expect(await claim()).toMatchObject({ claims: [{}, {}], more: true });
+  expect(await claim()).toMatchObject({ claims: [{}], more: false });
+  expect(await claim()).toMatchObject({ claims: [], more: false });
 });
 
 test('a claimed run is running, under an epoch that only rises, with what is left of its time', async () => {

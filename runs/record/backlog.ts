@@ -197,13 +197,16 @@ export function recorded(
   });
 }
 
-/** Leaves a run to be taken again after a while; after less than none it is taken before others. */
+/** Leaves runs to be taken again after a while; after less than none they are taken before others. */
 export async function postpone(
   conn: RunStoreConnection,
-  { project, run }: RunState,
+  project: ProjectUid,
+  runs: RunState[],
   delayMs: number,
 ): Promise<void> {
-  await orUnavailable(() => conn.script(POSTPONE, [keysOf(project).out], [run, delayMs]));
+  if (runs.length === 0) return;
+  const names = runs.map(({ run }) => run);
+  await orUnavailable(() => conn.script(POSTPONE, [keysOf(project).out], [delayMs, ...names]));
 }
 
 /** Puts a run aside that alone cannot be recorded, for longer each time; answers with how often that was. */
@@ -246,10 +249,12 @@ export function noteObject(
 const POSTPONE = defineScript({
   flags: 'drains',
   keys: ['out'],
-  args: ['run_id', 'delay'],
+  args: ['delay'],
   body: `
     ${NOW}
-    return redis.call('ZADD', out, 'XX', now + delay, run_id)
+    for index = 2, #ARGV do
+      redis.call('ZADD', out, 'XX', now + delay, ARGV[index])
+    end
   `,
 });
 

@@ -119,7 +119,7 @@ async function recordBatch(recorder: Recorder): Promise<number> {
   const affordable = await paidFor(recorder, runs);
   const rest = runs.slice(affordable);
   if (rest.length > 0) restrain(recorder, RESTRAINED_MS);
-  await Promise.all(rest.map((state) => postpone(conn, state, UNPAID_MS)));
+  await postpone(conn, project, rest, UNPAID_MS);
   recorder.busySince = performance.now();
   await forEachOf(runs.slice(0, affordable), CONCURRENCY, (state) => record(recorder, state, store));
   recorder.busySince = undefined;
@@ -144,7 +144,7 @@ async function readLeased({ conn, project }: Recorder, run: string): Promise<Run
 /** Records one run; whatever fails, the run stays in the store and is taken up again. */
 async function record(recorder: Recorder, brief: RunState, store: string): Promise<void> {
   const { conn, project } = recorder;
-  if (isAway(recorder)) return postpone(conn, brief, 0);
+  if (isAway(recorder)) return postpone(conn, project, [brief], 0);
   const state = await readRun(conn, project, brief.run);
   if (state === undefined || isUnavailable(state)) return;
   try {
@@ -163,7 +163,7 @@ async function dealWith(recorder: Recorder, state: RunState, error: unknown): Pr
     pause(recorder, state, error);
     // It may have its object now. Tried first again it is the only one of which that is not known; now and then another is.
     const isFirst = recorder.failures % OTHER_EVERY !== 0;
-    return postpone(recorder.conn, state, isFirst ? FIRST_MS : 0);
+    return postpone(recorder.conn, recorder.project, [state], isFirst ? FIRST_MS : 0);
   }
   recorder.refusals += isAnswer ? 1 : 0;
   if (recorder.refusals >= REFUSALS) pause(recorder, state, error);

@@ -56,8 +56,14 @@ export function startRunner(options: RunnerOptions): Runner {
   const cancels = watchCancels(conn, project, (run) => claims.cancel(run));
   const due = createDueSweep(conn, project);
   const takeover = createTakeover({ conn, project, runner, log, ...options.takeover });
+  const claimed = keepRunning('claims', (signal) => claims.run(signal), claiming.signal, log);
+  // What a claim brings that is on its way when the runner stops is held, too.
+  const idle = async (): Promise<void> => {
+    await claimed;
+    await claims.idle();
+  };
   const loops = [
-    keepRunning('claims', (signal) => claims.run(signal), claiming.signal, log),
+    claimed,
     keepRunning('due', (signal) => due.run(signal), serving.signal, log),
     keepRunning('takeover', (signal) => takeover.run(signal), serving.signal, log),
     ...(recorder ? [keepRunning('records', (signal) => recorder.run(signal), serving.signal, log)] : []),
@@ -65,9 +71,9 @@ export function startRunner(options: RunnerOptions): Runner {
   return {
     stop: async (patienceMs) => {
       claiming.abort();
-      await Promise.race([claims.idle(), sleep(patienceMs)]);
+      await Promise.race([idle(), sleep(patienceMs)]);
       claims.leave();
-      await Promise.race([claims.idle(), sleep(LEAVE_MS)]);
+      await Promise.race([idle(), sleep(LEAVE_MS)]);
       abandon.abort();
       await handBackAll(conn, { project, runner });
       cancels.stop();

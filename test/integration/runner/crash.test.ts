@@ -2,6 +2,7 @@ import { afterAll, beforeEach, expect, test } from 'vitest';
 import { startBeats } from '../../../runs/beat.ts';
 import { claimRuns } from '../../../runs/claim.ts';
 import { connectRunStore } from '../../../runs/connection.ts';
+import { keysOf } from '../../../runs/keys.ts';
 import { takeOver } from '../../../runs/takeover.ts';
 import type { NodeState, RunState } from '../../../runs/types.ts';
 import { startMailServer } from '../../support/mailServer.ts';
@@ -123,4 +124,22 @@ test('a run that two runners died with has the third one to itself', async () =>
   const [alone, ...beside] = times.map((node) => ({ from: node?.startedAt ?? 0, to: node?.endedAt ?? 0 }));
   expect(states.map(({ phase }) => phase)).toEqual(['Succeeded', 'Succeeded', 'Succeeded']);
   for (const other of beside) expect(other.from >= alone!.to || other.to <= alone!.from).toBe(true);
+});
+
+test('however soon a runner stops after it started, it leaves no claim behind', async () => {
+  const revision = await project.deploy([trigger, { ...reply, response: { body: 'done' } }]);
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
+  const left: string[] = [];
+  for (let turns = 0; turns < 60; turns += 2) {
+    await project.send(revision, {});
+    const own = connectRunStore({ url: redis.url, name: 'brief' });
+    await own.ready();
+    const brief = startTestRunner(own, project.uid, { runner: `brief-${turns}` });
+    for (let count = 0; count < turns; count += 1) await turn();
+    await brief.stop(0);
+    const claims = (await conn.command('hvals', keysOf(project.uid).claims)) as string[];
+    left.push(...claims.filter((token) => token.startsWith(`brief-${turns}/`)));
+    await own.close();
+  }
+  expect(left).toEqual([]);
 });

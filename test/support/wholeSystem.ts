@@ -2,6 +2,7 @@
  * Everything that takes an event from its caller to its effect, each as the program that it is: operator, gateway, runner, with a
  * real API server and a real run store, which they reach through a proxy. Effects are HTTP calls, each with the key of its attempt.
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import { stringify } from 'yaml';
 import { isTerminal } from '../../api/run.ts';
 import { secrets } from '../../kube/resource.ts';
@@ -46,6 +47,8 @@ export type Effects = {
   keys: string[];
   /** How long each call from now on takes to be answered. */
   delayMs: number;
+  /** No call is answered any more, until the function that it returns is called. */
+  hold(): () => void;
 };
 
 export type Answer = {
@@ -99,11 +102,22 @@ async function startPrograms(
     env: { REDIS_USERNAME: GATEWAY_ACCOUNT, REDIS_PASSWORD: stage.password },
   });
   closers.push(() => gateway.stop());
-  const effects: Effects = { keys: [], delayMs: 0 };
+  let released = Promise.resolve();
+  const effects: Effects = {
+    keys: [],
+    delayMs: 0,
+    hold: () => {
+      const held = Promise.withResolvers<void>();
+      released = held.promise;
+      return held.resolve;
+    },
+  };
   const sink = await listen(async (request, response) => {
     await readBody(request);
     effects.keys.push(String(request.headers['idempotency-key']));
-    setTimeout(() => sendJson(response, 200, {}), effects.delayMs);
+    await delay(effects.delayMs);
+    await released;
+    sendJson(response, 200, {});
   });
   closers.push(() => sink.close());
   const { namespace, uid } = await stage.createProject();
@@ -124,7 +138,7 @@ async function startPrograms(
     const parameters = { method: 'POST', url: `${sink.url}/${workflow}` };
     const nodes = [
       { id: 'trigger', webhook: { path: 'new' } },
-      { id: 'call', skill: { name: 'http_request', parameters } },
+      { id: 'call', skill: { name: 'http_request', parameters }, timeout: '10m' },
     ];
     const kind = { apiVersion: 'windlass.dev/v1alpha1', kind: 'Workflow', metadata: { name: workflow } };
     const spec = { active: true, nodes, history: { succeeded: 1_000, failed: 1_000 } };
@@ -167,6 +181,8 @@ async function startPrograms(
   await pollUntil('an event being accepted', async () => (await send('orders', 'first')).status === 200, {
     timeoutMs: 20_000,
   });
+  const isRecorded = async () => [...(await recorded()).values()].includes('Succeeded');
+  await pollUntil('the end of that', isRecorded, { timeoutMs: 20_000 });
   return {
     stage,
     proxy,

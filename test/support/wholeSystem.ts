@@ -42,7 +42,7 @@ export type WholeSystem = {
   stop(): Promise<void>;
 };
 
-export type Effects = {
+type Effects = {
   /** The keys of the calls that came, in order. */
   keys: string[];
   /** How long each call from now on takes to be answered. */

@@ -9,7 +9,7 @@ import type { Clock } from '../../kube/clock.ts';
 import type { Log } from '../../kube/log.ts';
 
 /** `signed`: by the issuer, and not expired. `refused`: it cannot be good. `unknown`: only the API server can tell. */
-export type Verdict = 'signed' | 'refused' | 'unknown';
+type Verdict = 'signed' | 'refused' | 'unknown';
 
 export type IssuerKeys = {
   judge: (token: string) => Verdict;

@@ -13,6 +13,7 @@ import { report, type Figure } from './report.ts';
 import { runs } from './runs.ts';
 import { routes } from './routes.ts';
 import { store } from './store.ts';
+import { tokens } from './tokens.ts';
 
 const BENCHMARKS: Record<string, { about: string; run: () => Promise<Figure[]> }> = {
   accept: {
@@ -40,6 +41,7 @@ const BENCHMARKS: Record<string, { about: string; run: () => Promise<Figure[]> }
     about: 'what a good caller waits beside hostile ones, and the memory of the gateway (6 min)',
     run: door,
   },
+  tokens: { about: 'kubectl get beside tokens that nobody made, at saturation (2 min)', run: tokens },
   store: { about: 'events and runs that the run store takes by itself (20 s)', run: store },
 };
 

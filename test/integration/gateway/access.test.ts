@@ -340,7 +340,7 @@ test('a flood of tokens that nobody made reaches the API server at a bounded rat
   expect(answer.status).toBe(200);
   expect([...codes].filter((code) => code !== 'unauthorized' && code !== 'cluster-unavailable')).toEqual([]);
   const reviews = proxy.seen.slice(begin).filter(isTokenReview).length;
-  expect(reviews).toBeLessThanOrEqual(200 + 100 * seconds + 1);
+  expect(reviews).toBeLessThanOrEqual(50 + 20 * seconds + 1);
   // Those that claim to be signed by a key of the issuer cost nothing, and the newcomer one.
   expect(reviews).toBeLessThanOrEqual((FLOOD * 2) / 3 + 1);
 });

@@ -34,6 +34,7 @@ test.each<[string, (text: string) => string]>([
   ['a login of SMTP', (text) => btoa(String.fromCharCode(...Buffer.from(`\0ada\0${text}`)))],
   ['a login of HTTP', (text) => Buffer.from(`adam:${text}`).toString('base64')],
   ['a token', (text) => Buffer.from(`{"k":"${text}"}`).toString('base64url')],
+  ['base64 of a URL', (text) => btoa(`/?key=${encodeURIComponent(text)}`)],
   ['hex', (text) => Buffer.from(text).toString('hex')],
 ])('an echo in %s is masked', (_where, write) => {
   const message = `refused: ${write(awkward)}`;

@@ -53,10 +53,13 @@ export function echoesOf(secret: Secret): Mask[] {
   const url = encodeURIComponent(text);
   const form = new URLSearchParams([['', text]]).toString().slice(1);
   const json = JSON.stringify(text).slice(1, -1);
-  const hex = Buffer.from(text, 'utf8').toString('hex');
-  const within = [0, 1, 2].map((before) => withinBase64(text, before));
+  // Who writes URLs does not agree on what is to be escaped (RFC 3986, RFC 2396, WHATWG).
+  const urls = [url, url.replaceAll("'", '%27'), url.replaceAll(/[!'()*]/g, inPercent)];
+  const written = [text, ...urls, form, json];
+  const within = written.flatMap((each) => [0, 1, 2].map((before) => withinBase64(each, before)));
+  const hex = written.map((each) => Buffer.from(each, 'utf8').toString('hex'));
   const encoded = [base64, base64.replace(/=+$/, ''), base64url(text), ...within, ...within.map(forURLs)];
-  const forms = new Set([text, ...encoded, url, form, json, hex, hex.toUpperCase()]);
+  const forms = new Set([...written, ...encoded, ...hex, ...hex.map((each) => each.toUpperCase())]);
   const literal = [...forms].toSorted((a, b) => b.length - a.length).map((each) => new Secret(each));
   return [...literal, ...escapesOf(text)];
 }
@@ -77,6 +80,8 @@ function withinBase64(text: string, before: number): string {
 }
 
 const forURLs = (base64: string): string => base64.replaceAll('+', '-').replaceAll('/', '_');
+
+const inPercent = (character: string): string => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
 
 function base64url(text: string): string {
   return Buffer.from(text, 'utf8').toString('base64url');

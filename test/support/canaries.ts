@@ -22,6 +22,12 @@ export function createCanary(name: string, before = '', after = ''): Canary {
   };
 }
 
+/** A secret that somebody else made, as a canary: its end stands for it. It must be of letters, digits, `-` and `_`. */
+export function canaryIn(name: string, text: string): Canary {
+  if (text.length < 2 * HALF) throw new Error(`${name} is too short to be told from other texts`);
+  return { name, text, halves: [text.slice(-2 * HALF, -HALF), text.slice(-HALF)] };
+}
+
 /** Where texts were found. */
 export type Source = { name: string; text: string };
 

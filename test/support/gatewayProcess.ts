@@ -28,6 +28,8 @@ export type GatewayOptions = {
   env?: Record<string, string>;
   /** Arguments for Node itself, such as `--cpu-prof`. */
   nodeArgs?: string[];
+  /** Gets what it writes to its standard error, a line each; otherwise that is shown. */
+  errors?: string[];
   /** A file to start in place of the sources, such as that of the image. */
   program?: string;
 };
@@ -37,7 +39,7 @@ const source = fileURLToPath(new URL('../../gateway/main.ts', import.meta.url));
 /** Starts it and waits until it is ready. Throws, with what it logged, if it does not become so. */
 export async function startGateway(options: GatewayOptions): Promise<GatewayProcess> {
   const child = spawn(process.execPath, [...(options.nodeArgs ?? []), options.program ?? source], {
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       PATH: process.env['PATH'],
       POD_NAME: options.pod,
@@ -55,6 +57,9 @@ export async function startGateway(options: GatewayOptions): Promise<GatewayProc
   });
   const killWithUs = () => child.kill('SIGKILL');
   process.once('exit', killWithUs);
+  const { errors } = options;
+  if (errors) createInterface({ input: child.stderr }).on('line', (line) => errors.push(line));
+  else child.stderr.pipe(process.stderr);
   const log = options.log ?? [];
   createInterface({ input: child.stdout }).on('line', (line) => log.push(line));
   const stop = async (signal: NodeJS.Signals = 'SIGTERM') => {

@@ -25,6 +25,8 @@ export type RunnerProgramOptions = {
   env?: Record<string, string>;
   /** Arguments for Node itself. */
   nodeArgs?: string[];
+  /** Gets what it writes to its standard error, a line each; otherwise that is shown. */
+  errors?: string[];
   /** A file to start in place of the sources, such as that of the image. */
   program?: string;
 };
@@ -34,7 +36,7 @@ const source = fileURLToPath(new URL('../../runner/main.ts', import.meta.url));
 /** Starts it and waits until it listens; it may wait for its credentials then. */
 export async function startRunnerProgram(options: RunnerProgramOptions): Promise<RunnerProgram> {
   const child = spawn(process.execPath, [...(options.nodeArgs ?? []), options.program ?? source], {
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       PATH: process.env['PATH'],
       KUBECONFIG: options.kubeconfigPath,
@@ -49,6 +51,9 @@ export async function startRunnerProgram(options: RunnerProgramOptions): Promise
   });
   const killWithUs = () => child.kill('SIGKILL');
   process.once('exit', killWithUs);
+  const { errors } = options;
+  if (errors) createInterface({ input: child.stderr }).on('line', (line) => errors.push(line));
+  else child.stderr.pipe(process.stderr);
   const log: string[] = [];
   createInterface({ input: child.stdout }).on('line', (line) => log.push(line));
   const isRunning = () => child.exitCode === null && child.signalCode === null;

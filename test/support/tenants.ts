@@ -17,7 +17,7 @@ import { tokenOf, writeKubeconfig } from './users.ts';
 const TEMPLATES = ['access', 'admission', 'gateway', 'gateway-rbac'];
 const SOON = { timeoutMs: 30_000, everyMs: 50 };
 
-export type Tenant = {
+type Tenant = {
   namespace: string;
   /** Of the namespace, which names the project in the run store. */
   uid: string;
@@ -32,7 +32,7 @@ export type Tenant = {
 };
 
 /** What the victim has and what mallory knows of it: all names, no contents. */
-export type Known = {
+type Known = {
   /** A run of `orders` that is recorded, and of which the run store holds nothing any more. */
   run: string;
   /** A run of `lists.open` that waits in the run store: no runner of the victim's is there. */
@@ -162,7 +162,7 @@ const EDIT = [
 ];
 
 /** Makes a service account that holds these ClusterRoles in its namespace. */
-export async function createMember(
+async function createMember(
   { client }: Pick<OperatorStage, 'client'>,
   namespace: string,
   name: string,

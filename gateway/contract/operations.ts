@@ -206,4 +206,3 @@ export const OPERATIONS = {
     problems: [],
   },
 } as const satisfies Record<string, Operation>;
-

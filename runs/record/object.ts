@@ -75,7 +75,8 @@ export async function writeStatus(
     if (isNotFound(error) || isTerminating(error)) return 'gone';
     if (!isInvalid(error) && !isConflict(error) && !isTooLarge(error)) throw error;
     const why = await whyRefused(target, state, uid);
-    if (why !== undefined) return why;
+    if (typeof why === 'string') return why;
+    if (why) return writeStatus(target, { ...state, ...why }, uid, order);
     const { nodes: _nodes, ...status } = toRecord(state).status;
     await patchStatus(target, state, uid, status);
     return 'bare';
@@ -110,16 +111,20 @@ async function patchStatus(
   await kube.patch(runObjects, ref, patch, { type: 'json', subresource: 'status', ...CALL });
 }
 
-/** Undefined where nobody else is the reason. */
+/**
+ * Undefined where nobody else is the reason. A record that is ahead of a run's end and has no end itself is of a store that held
+ * more than it does now, such as one whose log was cut: with the epoch and sequence that are given the end is recorded.
+ */
 async function whyRefused(
   { kube, namespace }: RecordTarget,
   state: RunState,
   uid: string,
-): Promise<'newer' | 'gone' | undefined> {
+): Promise<'newer' | 'gone' | Pick<RunState, 'epoch' | 'sequence'> | undefined> {
   const there = await kube.find(runObjects, { namespace, name: state.run }, CALL);
   if (!there || there.metadata.uid !== uid) return 'gone';
   const { phase, epoch = 0, sequence = 0 } = there.status ?? {};
   const ahead = epoch > state.epoch || (epoch === state.epoch && sequence > state.sequence);
+  if (ahead && isTerminal(state.phase) && !isTerminal(phase)) return { epoch, sequence: sequence + 1 };
   return ahead || (isTerminal(phase) && phase !== state.phase) ? 'newer' : undefined;
 }
 

@@ -234,6 +234,20 @@ test('a run whose record says more already is let go, and the record stays', asy
   expect(await objectOf(run)).toMatchObject({ metadata: { uid: metadata.uid }, status: newer });
 });
 
+test('a run whose record is ahead of a store that went back in time ends there as it ended in the store', async () => {
+  const run = await accepted(store.conn, submissionOf(project));
+  const ref = await claimedOne(store.conn, project);
+  startRecorder();
+  const { status } = await recordedAs(run, 'Running');
+  const sequence = (status?.sequence ?? 0) + 5;
+  const ahead = { status: { ...status, sequence } };
+  await kube.patch(runObjects, { namespace, name: run }, ahead, { type: 'merge', subresource: 'status' });
+  await finished(ref);
+  const record = await recordedAs(run, 'Succeeded');
+  expect(record.status).toMatchObject({ epoch: status?.epoch, sequence: sequence + 1 });
+  await gone(run);
+});
+
 test("a run whose name another's object has is kept as a line", async () => {
   const run = await accepted(store.conn, submissionOf(project));
   await kube.create(runObjects, { metadata: { namespace, name: run }, spec: { workflow: 'other' } });

@@ -43,6 +43,9 @@ export async function doFaults(
   const stormy: Promise<void>[] = [];
   try {
     for (const planned of plan) {
+      // Spread over the events, so that none of them are sent in peace.
+      const share = (events * (planned.number - 1)) / plan.length;
+      while (load.sender.events.length < share && performance.now() < deadline) await delay(100);
       if (performance.now() > deadline)
         return `${planned.number - 1} of ${plan.length} faults fitted into the time`;
       if (storm) {

@@ -73,13 +73,28 @@ export function connectRunStore(options: RunStoreOptions): RunStoreConnection {
   };
 }
 
+/** A server that comes and goes, since it ends at each start, is told of once in this time. */
+const STATE_TOLD_MS = 2_000;
+
 function watchState(redis: Redis, { log, onStateChange }: RunStoreOptions): void {
   let healthy = false;
+  let told = false;
+  let isResting = false;
+  const tell = () => {
+    if (isResting || told === healthy) return;
+    told = healthy;
+    if (healthy) log?.info({}, 'run store: connected');
+    else log?.warn({}, 'run store: connection lost');
+    isResting = true;
+    setTimeout(() => {
+      isResting = false;
+      tell();
+    }, STATE_TOLD_MS).unref();
+  };
   const become = (now: boolean) => {
     if (now === healthy) return;
     healthy = now;
-    if (now) log?.info({}, 'run store: connected');
-    else log?.warn({}, 'run store: connection lost');
+    tell();
     onStateChange?.(now);
   };
   redis.on('ready', () => become(true));

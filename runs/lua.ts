@@ -12,6 +12,8 @@ const EVENT_LIMIT_BYTES = 256 * 1024;
 
 /** For how long a recorder may keep a run to itself before another takes it. */
 export const LEASE_MS = 30_000;
+/** Behind so many successes a failure is recorded first: those that ended within this time before it. */
+const FAILURES_AHEAD_MS = 60_000;
 /** The longest time for which a change waits, so that several are written at once; far below the lease. */
 export const COALESCE_MS = 1_000;
 
@@ -164,7 +166,7 @@ local function finish(uid, slot, accepted, sequence, added, over)
       phase, tonumber(counts[5] or 0) + 1, waiting, tonumber(counts[6] or 0) + 1)
   end
   if not due_at or tonumber(due_at) < now + ${LEASE_MS / 2} then
-    redis.call('ZADD', out, now, run_id)
+    redis.call('ZADD', out, phase == 'Failed' and now - ${FAILURES_AHEAD_MS} or now, run_id)
   end
   redis.call('PUBLISH', run, 'end')
 end

@@ -84,8 +84,8 @@ export function createRecorder(options: RecorderOptions): { run(signal: AbortSig
 
 async function keepRecording(recorder: Recorder, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
-    const taken = isAway(recorder) ? 0 : await recordBatch(recorder);
-    if (taken < BATCH) await sleep(IDLE_MS, signal);
+    const goesOn = !isAway(recorder) && (await recordBatch(recorder));
+    if (!goesOn) await sleep(IDLE_MS, signal);
   }
 }
 
@@ -107,13 +107,16 @@ function isBehind({ restrainedUntil, busySince = Infinity }: Recorder): boolean 
   return now < restrainedUntil || now - busySince > TRIM_MS;
 }
 
-/** Takes what is behind, and deals with it; answers with how much that was. */
-async function recordBatch(recorder: Recorder): Promise<number> {
+/**
+ * Takes what is behind, and deals with it. Answers with whether more of it can be dealt with at once: not where the budget is used
+ * up, since to look through all that waits, again and again, would take more of the runner than its runs do.
+ */
+async function recordBatch(recorder: Recorder): Promise<boolean> {
   const { conn, project } = recorder;
   const store = await orUnavailable(() => conn.command('hget', keysOf(project).meta, 'id'));
   // After a failure one run finds out whether the API server is back.
   const names = await lease(conn, project, recorder.failures > 0 ? 1 : BATCH);
-  if (isUnavailable(names) || typeof store !== 'string') return 0;
+  if (isUnavailable(names) || typeof store !== 'string') return false;
   const states = await Promise.all(names.map((run) => readLeased(recorder, run)));
   const runs = inOrderOfWorth(states.filter((state) => state !== undefined));
   const affordable = await paidFor(recorder, runs);
@@ -123,7 +126,7 @@ async function recordBatch(recorder: Recorder): Promise<number> {
   recorder.busySince = performance.now();
   await forEachOf(runs.slice(0, affordable), CONCURRENCY, (state) => record(recorder, state, store));
   recorder.busySince = undefined;
-  return names.length;
+  return names.length === BATCH && rest.length === 0;
 }
 
 function restrain(recorder: Recorder, forMs: number): void {

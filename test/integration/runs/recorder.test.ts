@@ -290,7 +290,7 @@ test('beyond the write budget failures are recorded first, and the totals are ex
   const { conn } = store;
   await setWriteBudget(conn, project, 10);
   const runs = { succeeded: [] as string[], failed: [] as string[] };
-  for (let count = 0; count < 40; count += 1) runs.succeeded.push(await ran());
+  for (let count = 0; count < 120; count += 1) runs.succeeded.push(await ran());
   for (let count = 0; count < 5; count += 1) runs.failed.push(await ran('Failed'));
   startRecorder();
   for (const run of runs.failed) await recordedAs(run, 'Failed');
@@ -305,8 +305,8 @@ test('beyond the write budget failures are recorded first, and the totals are ex
   const { items } = await kube.list(runObjects, { namespace });
   expect(items.length).toBeLessThan(30);
   expect(items.every(({ status }) => status?.completionTime !== undefined)).toBe(true);
-  expect(await readSummaries(conn, project, 'uid-orders', 100)).toHaveLength(45);
-  expect(await readCounts(conn, project, 'uid-orders')).toMatchObject({ succeeded: 40, failed: 5 });
+  expect(await readSummaries(conn, project, 'uid-orders', 200)).toHaveLength(125);
+  expect(await readCounts(conn, project, 'uid-orders')).toMatchObject({ succeeded: 120, failed: 5 });
 });
 
 test('a run with more output than a record holds is recorded with what fits, marked', async () => {

@@ -24,7 +24,7 @@ import {
 import { startGateway, type GatewayProcess } from '../../support/gatewayProcess.ts';
 import { startOperatorStage, SYSTEM, TESTER, type OperatorStage } from '../../support/operatorStage.ts';
 import { pollUntil } from '../../support/poll.ts';
-import { tokenOf, writeKubeconfig } from '../../support/users.ts';
+import { createUser, tokenOf, writeKubeconfig } from '../../support/users.ts';
 
 const WATCHED = ['shop', 'office'];
 const ELSEWHERE = 'elsewhere';
@@ -45,7 +45,7 @@ let gateway: GatewayProcess | undefined;
 beforeAll(async () => {
   stage = await startOperatorStage({
     watchNamespaces: WATCHED,
-    templates: ['gateway', 'gateway-rbac'],
+    templates: ['admission', 'gateway', 'gateway-rbac'],
     env: {
       RUNNER_REPLICAS: '2',
       RUNNER_DISRUPTION_BUDGET: 'true',
@@ -135,6 +135,23 @@ test('the gateway serves the routes of these namespaces alone', async () => {
     (await fetch(`${publicURL}/webhook/${workflowId(namespace, 'orders')}/orders`)).status;
   expect(await Promise.all([...WATCHED, ELSEWHERE].map(call))).toEqual([405, 405, 404]);
   expect(log.filter((line) => line.includes('forbidden'))).toEqual([]);
+});
+
+test('the operator of another installation writes the routes of its own namespaces, and none of these', async () => {
+  const { server, client: admin } = stage;
+  const { spec } = await admin.get(webhookRoutes, { namespace: 'shop', name: 'orders' });
+  const writeAs = async (namespace: string): Promise<string> => {
+    const rules = [{ apiGroups: ['windlass.dev'], resources: ['webhookroutes'], verbs: ['create'] }];
+    const other = await createUser(admin, server.connection, { namespace, name: 'other-operator', rules });
+    const route = { metadata: { namespace, name: 'theirs' }, ...(spec && { spec }) };
+    const written = other.create(webhookRoutes, route).then(
+      () => 'written',
+      (error: Error) => error.message,
+    );
+    return written.finally(() => other.close());
+  };
+  expect(await writeAs('shop')).toContain('routes are written by the operator');
+  expect(await writeAs(ELSEWHERE)).toBe('written');
 });
 
 test('a workflow that is deleted leaves nothing behind', async () => {

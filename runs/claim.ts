@@ -8,6 +8,9 @@ import { parseRun } from './read.ts';
 import { defineScript } from './script.ts';
 import type { Claim, Claimed, ProjectUid } from './types.ts';
 
+/** What the runs of one claim hold together, but for the first: an answer that takes too long is lost, and so is the next. */
+const CLAIM_BYTES = 8 * 1024 * 1024;
+
 /**
  * Claims, of the runs at the head of the queue, those that the caller has named: a script must declare the keys of the
  * runs that it touches. Answers with the head as it stands then, so that the next call can name it.
@@ -31,7 +34,7 @@ const CLAIM = defineScript({
     local wf, run, ev, event_count, event_bytes
     ${EMIT}
     local taken = {}
-    local virtual = tonumber(project[2] or 0)
+    local virtual, bytes = tonumber(project[2] or 0), 0
     local head = redis.call('ZRANGE', q, 0, max - 1, 'WITHSCORES')
     for index = 1, #head, 2 do
       local entry, score = head[index], tonumber(head[index + 1])
@@ -40,9 +43,9 @@ const CLAIM = defineScript({
         wf, run, ev = KEYS[at], KEYS[at + 1], KEYS[at + 2]
         local uid, run_id = string.match(entry, '^([^ ]+) [^ ]+ ([^ ]+)$')
         local counts = redis.call('HMGET', wf, 'limit', 'active')
-        local state = redis.call('HMGET', run, 'epoch', 'sequence', 'timeout', 'deadline', 'crashes', 'started', 'evcount', 'evbytes', 'progress', 'wf')
+        local state = redis.call('HMGET', run, 'epoch', 'sequence', 'timeout', 'deadline', 'crashes', 'started', 'evcount', 'evbytes', 'progress', 'wf', 'bytes')
         local crashes = state[9] == '1' and 0 or tonumber(state[5] or 0)
-        local alone = crashes >= 2
+        local alone, size = crashes >= 2, tonumber(state[11] or 0)
         if not state[10] then
           -- Somebody removed the run.
           redis.call('ZREM', q, entry)
@@ -51,6 +54,8 @@ const CLAIM = defineScript({
           redis.call('ZADD', held, 0, entry)
           redis.call('ZREM', q, entry)
           redis.call('HSET', wf, 'active', counts[2] - 1, 'vt', score)
+        elseif #taken > 0 and bytes + size > ${CLAIM_BYTES} then
+          break
         elseif not alone or #taken == 0 then
           -- In this order: where a key is of a wrong type, the run stays in the queue, or the runner's to hand back.
           local token = runner .. '/' .. uid .. '/' .. random .. index
@@ -72,6 +77,7 @@ const CLAIM = defineScript({
             redis.call('SISMEMBER', cancels, run_id), now, redis.call('HGETALL', run),
           }
           if alone then break end
+          bytes = bytes + size
         end
       end
     end

@@ -18,6 +18,7 @@ import {
   startRunStore,
   stateOf,
   submissionOf,
+  succeededNode,
   type TestStore,
 } from '../../support/runStore.ts';
 
@@ -66,6 +67,24 @@ test('a claim says whether more is ready, so that nobody waits who could go on',
   expect(await claim()).toMatchObject({ claims: [{}, {}], more: true });
   expect(await claim()).toMatchObject({ claims: [{}], more: false });
   expect(await claim()).toMatchObject({ claims: [], more: false });
+});
+
+test('large runs are claimed a few at a time, in order, so that the answer is there in time', async () => {
+  const { conn } = store;
+  const project = await newProject(conn);
+  const runs = [];
+  for (let count = 0; count < 3; count += 1) runs.push(await accepted(conn, submissionOf(project)));
+  for (const claim of await claimed(conn, project)) {
+    for (let node = 0; node < 7; node += 1)
+      await advance(conn, refOf(claim), { checkpoints: [succeededNode(`n${node}`, 'x'.repeat(500_000))] });
+    await handBack(conn, refOf(claim));
+  }
+  runs.push(await accepted(conn, submissionOf(project)));
+  const rounds = [await claimed(conn, project), await claimed(conn, project)];
+  expect(rounds.map((claims) => claims.map(({ state }) => state.run))).toEqual([
+    runs.slice(0, 2),
+    runs.slice(2),
+  ]);
 });
 
 test('a claimed run is running, under an epoch that only rises, with what is left of its time', async () => {

@@ -1,4 +1,7 @@
-import { afterAll, beforeEach, expect, test } from 'vitest';
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { startMailServer, type MailFault } from '../../test/support/mailServer.ts';
 import { pollUntil } from '../../test/support/poll.ts';
 import { stepContext } from '../../test/support/stepContext.ts';
@@ -10,6 +13,9 @@ const server = await startMailServer();
 afterAll(() => server.close());
 beforeEach(() => {
   server.messages.length = 0;
+});
+afterEach(() => {
+  vi.useRealTimers();
 });
 
 const passwordRef = { name: 'mail', key: 'password' };
@@ -147,6 +153,25 @@ test('stopped before the message was sent, the reason is that of the stop', asyn
   await pollUntil('the connection', () => server.connections() > before, { timeoutMs: 5_000, everyMs: 5 });
   controller.abort(new StepError('Timeout', 'the step took longer than 1 s'));
   expect(await sending).toMatchObject({ reason: 'Timeout' });
+});
+
+test('a server that greets after 25 s gets the mail, as does one whose greeting came while the runner stood still', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const slow = createServer().listen(0, '127.0.0.1');
+  await once(slow, 'listening');
+  const connected = once(slow, 'connection') as Promise<[Socket]>;
+  const { port } = slow.address() as AddressInfo;
+  const sending = send(mail, {}, { smtp: { ...spec.smtp, port } });
+  const [socket] = await connected;
+  for (let second = 0; second < 25; second += 1) {
+    await vi.advanceTimersByTimeAsync(1_000);
+    await delay(2);
+  }
+  vi.useRealTimers();
+  const behind = connect(server.smtpPort, '127.0.0.1');
+  socket.pipe(behind).pipe(socket);
+  expect(await sending).toMatchObject({ output: { text_content: 'Sent to ada@example.com.' } });
+  slow.close();
 });
 
 test('nobody listening is worth another try', async () => {

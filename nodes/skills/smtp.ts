@@ -29,7 +29,11 @@ export type Delivery = { accepted: string[]; rejected: string[] };
 
 type Connection = InstanceType<typeof import('nodemailer/lib/smtp-connection').default>;
 
-const CONNECT_TIMEOUT_MS = 10_000;
+/**
+ * How long the server may take to greet. RFC 5321 section 4.5.3.2.1 has five minutes, and servers let strangers wait. Longer than a
+ * runner may stand still before another takes over: one that goes on finds its timers run out before it reads what has come.
+ */
+const GREETING_TIMEOUT_MS = 45_000;
 /** How long the answer to the message may take (RFC 5321 section 4.5.3.2.6). The step's own timeout is shorter as a rule. */
 const SOCKET_TIMEOUT_MS = 600_000;
 const DEFAULT_PORT = { None: 25, StartTLS: 587, TLS: 465 } as const;
@@ -106,8 +110,8 @@ async function open(smtp: Account['smtp'], egress: Egress, signal: AbortSignal):
     secure: tls === 'TLS',
     requireTLS: tls === 'StartTLS',
     ignoreTLS: tls === 'None',
-    connectionTimeout: CONNECT_TIMEOUT_MS,
-    greetingTimeout: CONNECT_TIMEOUT_MS,
+    connectionTimeout: GREETING_TIMEOUT_MS,
+    greetingTimeout: GREETING_TIMEOUT_MS,
     socketTimeout: SOCKET_TIMEOUT_MS,
   });
 }

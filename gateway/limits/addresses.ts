@@ -25,7 +25,7 @@ export function createAddresses(proxies: readonly string[]): Addresses {
     isProxy,
     clientOf: (peer = '', forwardedFor) => {
       if (proxies.length === 0 || forwardedFor === undefined || !isProxy(peer)) return clientKey(peer);
-      const hops = String(forwardedFor).split(',', 1_000).slice(-MAX_HOPS).toReversed();
+      const hops = String(forwardedFor).split(',').slice(-MAX_HOPS).toReversed();
       let nearest = peer;
       for (const hop of hops.map((entry) => plainAddress(entry.trim()))) {
         if (isIP(hop) === 0) break;

@@ -23,6 +23,11 @@ test('only admitted headers become part of the event', () => {
   );
 });
 
+test('a header that no request has is none, whatever its name', () => {
+  expect(admittedHeaders({}, ['constructor', 'x-event'])).toEqual({});
+  expect(eventKey({}, { dedupe: 'constructor' })).toEqual({ outcome: 'none' });
+});
+
 test('Idempotency-Key names the event, or else the header that the workflow names', () => {
   const both = { 'idempotency-key': 'k', 'x-delivery': 'd' };
   expect(eventKey(both, { dedupe: 'x-delivery' })).toEqual({ outcome: 'key', key: 'k' });

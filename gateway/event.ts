@@ -51,6 +51,7 @@ export function eventHash({ trigger, test, text }: { trigger: string; test: bool
 }
 
 function headerText(headers: IncomingHttpHeaders, name: string): string | undefined {
-  const value = headers[name];
+  // Headers are an object like any other, which inherits a `constructor`.
+  const value = Object.hasOwn(headers, name) ? headers[name] : undefined;
   return Array.isArray(value) ? value.join(', ') : value;
 }

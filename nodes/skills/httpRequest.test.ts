@@ -297,7 +297,14 @@ test('what is compressed is measured as it is uncompressed', async () => {
   target.answer(answering(200, { 'content-encoding': 'gzip' }, gzipSync(Buffer.alloc(50_000_000))));
   expect(await target.failure({ maxResponseBytes: 1_000 })).toMatchObject({ reason: 'OutputTooLarge' });
   target.answer(answering(200, { 'content-encoding': 'gzip' }, 'not compressed'));
-  expect(await target.failure({})).toMatchObject({ reason: 'InvalidAnswer' });
+  expect(await target.failure({})).toMatchObject({ reason: 'InvalidAnswer', retryable: true });
+});
+
+test('a change whose answer cannot be uncompressed is not asked for again', async () => {
+  target.answer(answering(200, { 'content-encoding': 'gzip' }, 'not compressed'));
+  const expected = { reason: 'InvalidAnswer', retryable: false };
+  expect(await target.failure({ method: 'POST' })).toMatchObject(expected);
+  expect(await target.failure({ method: 'POST' }, { effect: 'AtMostOnce' })).toMatchObject(expected);
 });
 
 test('an output that would be too large as JSON is refused with its reason', async () => {

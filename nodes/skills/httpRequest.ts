@@ -9,8 +9,8 @@ import type { StepContext, StepResult } from '../node.ts';
 import { outputOf, readBody, type Received } from './http/answer.ts';
 import { authorityFor } from './http/authority.ts';
 import { brokenOff, unexpectedStatus } from './http/failure.ts';
-import { isExpected, parameters, SAFE_METHODS, type Parameters } from './http/parameters.ts';
-import { redirected, requestOf, withAuthority, type Request } from './http/request.ts';
+import { isExpected, parameters, type Parameters } from './http/parameters.ts';
+import { mayHaveChanged, redirected, requestOf, withAuthority, type Request } from './http/request.ts';
 import type { Mask } from '../secret.ts';
 import type { SkillDefinition } from './skill.ts';
 
@@ -94,11 +94,12 @@ async function conclude(
   request: Request,
   { given, context, secrets }: { given: Parameters; context: StepContext; secrets: readonly Mask[] },
 ): Promise<StepResult> {
-  const bytes = await bodyOf(received, request, { given, context });
   try {
+    const bytes = await bodyOf(received, request, { given, context });
     return { output: outputOf(received, bytes, { response: given.response, secrets }) };
   } catch (error) {
-    if (!(error instanceof StepError) || SAFE_METHODS.has(request.method)) throw error;
+    if (!(error instanceof StepError) || error.reason !== 'InvalidAnswer' || !mayHaveChanged(request))
+      throw error;
     throw new StepError(error.reason, error.message, { retryable: false });
   }
 }
@@ -113,6 +114,7 @@ async function bodyOf(
   try {
     return await readBody(received, given.maxResponseBytes);
   } catch (error) {
+    if (error instanceof StepError && !context.signal.aborted) throw error;
     throw brokenOff(error, request, context);
   }
 }

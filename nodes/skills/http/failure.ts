@@ -2,13 +2,12 @@
  * What went wrong with a request, as an error of the step. Messages name the host and never the URL, which may hold a secret; for
  * the same reason the errors of the HTTP client are not kept as causes.
  */
-import { StepError } from '../../../api/reasons.ts';
+import { StepError, type FailureReason } from '../../../api/reasons.ts';
 import { abortion, inDoubt, quoted, type Effect } from '../../node.ts';
 import { retryAfterMs } from '../../retryAfter.ts';
 import type { Mask } from '../../secret.ts';
 import { beginningOf, type Received } from './answer.ts';
-import { SAFE_METHODS } from './parameters.ts';
-import type { Request } from './request.ts';
+import { mayHaveChanged, type Request } from './request.ts';
 
 /** Errors of connecting: nothing was sent. */
 const NOT_SENT = new Set([
@@ -29,7 +28,7 @@ export function brokenOff(
   if (signal.aborted) return doubted(abortion(signal), request, effect);
   const failure = translated(error, request);
   const isSent = !(error instanceof StepError) && !NOT_SENT.has(codeOf(error)) && !isTls(codeOf(error));
-  return isSent ? doubted(failure, request, effect) : failure;
+  return isSent || request.afterChange ? doubted(failure, request, effect) : failure;
 }
 
 /** The error of a status that the step does not take for a success. */
@@ -43,19 +42,23 @@ export async function unexpectedStatus(
   const message = `${from} answered ${request.method} with status ${status}${said === '' ? '' : `: ${said}`}`;
   const wait = retryAfterMs(new Headers({ 'retry-after': headers['retry-after'] ?? '' }));
   const options = wait === undefined ? {} : { retryAfterMs: wait };
-  if (status === 429) return new StepError('RateLimited', message, options);
-  if (status === 408 || status >= 500) {
-    return doubted(new StepError('UpstreamError', message, options), request, effect);
-  }
-  const isLogin = (status === 401 || status === 403) && request.authority !== undefined;
-  return new StepError(isLogin ? 'CredentialRejected' : 'Refused', message);
+  const failure = new StepError(reasonOf(status, request), message, options);
+  return failure.reason === 'UpstreamError' || request.afterChange
+    ? doubted(failure, request, effect)
+    : failure;
+}
+
+function reasonOf(status: number, { authority }: Request): FailureReason {
+  if (status === 429) return 'RateLimited';
+  if (status === 408 || status >= 500) return 'UpstreamError';
+  return (status === 401 || status === 403) && authority ? 'CredentialRejected' : 'Refused';
 }
 
 /** What asked for a change and was not answered as hoped may have made it. */
-function doubted(failure: StepError, { method }: Request, effect: Effect): StepError {
-  return SAFE_METHODS.has(method)
-    ? failure
-    : inDoubt(effect, failure, 'the server may have done what was asked');
+function doubted(failure: StepError, request: Request, effect: Effect): StepError {
+  return mayHaveChanged(request)
+    ? inDoubt(effect, failure, 'the server may have done what was asked')
+    : failure;
 }
 
 function translated(error: unknown, { url: { host } }: Request): StepError {

@@ -1,6 +1,11 @@
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import type { CredentialSpec } from '../../../api/credential.ts';
-import { answering, startHttpTarget } from '../../../test/support/httpTarget.ts';
+import {
+  answering,
+  startHttpTarget,
+  startRawServer,
+  type Handler,
+} from '../../../test/support/httpTarget.ts';
 import { sendJson } from '../../../test/support/listen.ts';
 
 const target = await startHttpTarget();
@@ -68,6 +73,43 @@ test('a secret in the query is sent to the first origin alone', async () => {
   );
   await target.call({}, { credential: { http: { query: { name: 'key', valueRef: ref } } } });
   expect(target.seen.map(({ url }) => url)).toEqual(['/?key=test-secret', '/same?key=test-secret', '/away']);
+});
+
+test.each<[string, number, Handler, string, string]>([
+  ['answers with 5xx', 303, answering(500, {}), 'UpstreamError', 'EffectUnknown'],
+  ['asks to wait', 302, answering(429, {}), 'RateLimited', 'EffectUnknown'],
+  ['breaks off', 303, (_request, response) => void response.destroy(), 'Unreachable', 'EffectUnknown'],
+  [
+    'cannot be read',
+    301,
+    answering(200, { 'content-encoding': 'gzip' }, 'not compressed'),
+    'InvalidAnswer',
+    'InvalidAnswer',
+  ],
+])(
+  'where the page that a change leads to %s, the change is not asked for again, for it may be made',
+  async (_what, status, then, reason, becomes) => {
+    target.answer((request, response) =>
+      request.url === '/'
+        ? void response.writeHead(status, { location: '/next' }).end()
+        : then(request, response),
+    );
+    const change = { method: 'POST' };
+    const error = await target.failure(change, { effect: 'AtMostOnce' });
+    expect(error).toMatchObject({ retryable: false, reason: becomes });
+    expect(await target.failure({}, { effect: 'AtMostOnce' })).toMatchObject({ reason, retryable: true });
+  },
+);
+
+test.each([
+  ['a page after a change', 303, 'EffectUnknown'],
+  ['the change itself', 307, 'Unreachable'],
+])('a redirect of %s to a server that is not there', async (_what, status, reason) => {
+  const raw = await startRawServer('');
+  raw.close();
+  target.answer(answering(status, { location: raw.url }));
+  const error = await target.failure({ method: 'POST' }, { effect: 'AtMostOnce' });
+  expect(error).toMatchObject({ reason });
 });
 
 test.each([

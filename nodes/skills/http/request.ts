@@ -5,13 +5,17 @@ import { StepError } from '../../../api/reasons.ts';
 import type { Authority } from './authority.ts';
 import { queryTexts, SAFE_METHODS, urlProblem, type Method, type Parameters } from './parameters.ts';
 
-/** A request. `authority` is what the credential adds, as long as the request stays with its first origin. */
+/**
+ * A request. `authority` is what the credential adds, as long as the request stays with its first origin. `afterChange`: it asks for
+ * a page to which a server redirected that was asked for a change, and that has made it by then, as a rule.
+ */
 export type Request = {
   method: Method;
   url: URL;
   headers: Readonly<Record<string, string>>;
   body?: string;
   authority?: Authority;
+  afterChange?: true;
 };
 
 /** The methods that a server may take to mean something new each time (RFC 9110 section 9.2.2), so that they carry a key. */
@@ -64,6 +68,11 @@ export function requestOf(
   };
 }
 
+/** Whether something may be another way than before when the request was sent. */
+export function mayHaveChanged({ method, afterChange }: Request): boolean {
+  return !SAFE_METHODS.has(method) || afterChange === true;
+}
+
 /** The request with what the credential adds, as it goes out. */
 export function withAuthority({ url, headers, authority }: Request): Pick<Request, 'url' | 'headers'> {
   if (!authority) return { url, headers };
@@ -97,6 +106,7 @@ export function redirected(request: Request, status: number, location: string): 
     headers: Object.fromEntries(headers),
     ...(body !== undefined && !becomesGet && { body }),
     ...(authority && isSameOrigin && { authority }),
+    ...(becomesGet && { afterChange: true }),
   };
 }
 

@@ -1,6 +1,7 @@
 /** What went wrong between us and a model, as an error of the step. */
 import { APIConnectionError, APIError } from 'openai';
 import { StepError } from '../../api/reasons.ts';
+import { isOfConnected } from '../egress/connect.ts';
 import { inDoubt, quoted, type Effect } from '../node.ts';
 import { retryAfterMs } from '../retryAfter.ts';
 import { echoesOf, type Secret } from '../secret.ts';
@@ -61,7 +62,14 @@ function ofStatus(error: APIError, message: string): StepError {
 function mayHaveAnswered(error: unknown, failure: StepError): boolean {
   if (error instanceof APIError && error.status !== undefined && error.status < 500) return false;
   const isSent = failure.reason !== 'InvalidParameters' && failure.reason !== 'AddressForbidden';
-  return isSent && !NOT_SENT.has(causeOf(error) ?? '');
+  return isSent && !isNotSent(error);
+}
+
+function isNotSent(error: unknown): boolean {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if ('code' in cause && NOT_SENT.has(String(cause.code))) return !isOfConnected(cause);
+  }
+  return false;
 }
 
 /** The error of a step, also where the HTTP client has wrapped it: a host that may not be connected to is no failure of the network. */

@@ -70,6 +70,12 @@ export async function openSocket(
   }
 }
 
+/** Whether an error of a socket tells that it was connected before: the same codes stand for both. */
+export function isOfConnected(error: unknown): boolean {
+  const { syscall } = error as { syscall?: unknown };
+  return syscall === 'read' || syscall === 'write';
+}
+
 /** What was resolved and judged is all that a connection can lead to. */
 function always(addresses: readonly HostAddress[]): LookupFunction {
   return (_host, options, callback) => {

@@ -3,6 +3,7 @@
  * the same reason the errors of the HTTP client are not kept as causes.
  */
 import { StepError, type FailureReason } from '../../../api/reasons.ts';
+import { isOfConnected } from '../../egress/connect.ts';
 import { abortion, inDoubt, quoted, type Effect } from '../../node.ts';
 import { retryAfterMs } from '../../retryAfter.ts';
 import type { Mask } from '../../secret.ts';
@@ -27,7 +28,7 @@ export function brokenOff(
 ): StepError {
   if (signal.aborted) return doubted(abortion(signal), request, effect);
   const failure = translated(error, request);
-  const isSent = !(error instanceof StepError) && !NOT_SENT.has(codeOf(error)) && !isTls(codeOf(error));
+  const isSent = !(error instanceof StepError) && !isNotSent(error) && !isTls(codeOf(error));
   return isSent || request.afterChange ? doubted(failure, request, effect) : failure;
 }
 
@@ -65,10 +66,14 @@ function translated(error: unknown, { url: { host } }: Request): StepError {
   if (error instanceof StepError) return error;
   const code = codeOf(error);
   if (isTls(code)) return new StepError('Unreachable', `no TLS with ${host}: ${code}`);
-  if (NOT_SENT.has(code)) return new StepError('Unreachable', `no connection with ${host}: ${code}`);
+  if (isNotSent(error)) return new StepError('Unreachable', `no connection with ${host}: ${code}`);
   if (code.startsWith('HPE_') || code === 'UND_ERR_HEADERS_OVERFLOW')
     return new StepError('InvalidAnswer', `the answer of ${host} is no HTTP that can be read: ${code}`);
   return new StepError('Unreachable', `the connection with ${host} broke off: ${code}`);
+}
+
+function isNotSent(error: unknown): boolean {
+  return NOT_SENT.has(codeOf(error)) && !isOfConnected(error);
 }
 
 /** Of what OpenSSL and Node.js say of certificates and handshakes. */

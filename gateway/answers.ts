@@ -38,7 +38,7 @@ const LIMITED: Partial<Record<ProblemCode, RefusalReason>> = {
 };
 
 type AnswersDeps = Pick<GatewayDeps, 'metrics' | 'log' | 'leaving'> & {
-  limits: Pick<GatewayDeps['limits'], 'refused'>;
+  limits: Pick<GatewayDeps['limits'], 'refused' | 'unread'>;
 };
 
 export function createAnswers({ metrics, log, leaving, limits }: AnswersDeps, route: RouteClass): Answers {
@@ -48,6 +48,7 @@ export function createAnswers({ metrics, log, leaving, limits }: AnswersDeps, ro
     count(status);
     if (leaving.aborted) reply.header('connection', 'close');
     reply.code(status).header('content-type', type).send(body);
+    limits.unread.add(reply.raw);
   }
 
   function count(status: number): void {

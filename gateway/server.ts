@@ -70,9 +70,13 @@ export function buildInternal(deps: GatewayDeps): FastifyInstance {
 /** What Prometheus asks. */
 export function buildMetrics(deps: GatewayDeps): FastifyInstance {
   const app = createListener(deps);
-  app.get('/metrics', async (_request, reply) => {
-    reply.type(deps.metrics.registry.contentType);
-    return deps.metrics.registry.metrics();
+  const answers = createAnswers(deps, 'other');
+  const { registry } = deps.metrics;
+  app.get('/metrics', (_request, reply) => {
+    registry
+      .metrics()
+      .then((text) => answers.send(reply, 200, registry.contentType, text))
+      .catch((error: unknown) => answers.unexpected(reply, error));
   });
   return app;
 }

@@ -142,9 +142,9 @@ async function answerRun(
 ): Promise<void> {
   reply.header('location', `/workflows/${route.id}/runs/${run}`);
   const seconds = preferredWait(request.headers.prefer);
-  const wait = seconds === undefined ? undefined : deps.limits.waits.enter(route.spec.projectUID, reply.raw);
   // To wait is a preference: where too many do, the caller is told at once.
-  if (seconds === undefined || wait === undefined) return answerAccepted(answers, reply, 202, run);
+  if (seconds === undefined || !deps.limits.waits.enter(route.spec.projectUID, reply.raw))
+    return answerAccepted(answers, reply, 202, run);
   const signal = AbortSignal.any([closedSignal(reply.raw), deps.closing]);
   const waited = await waitFor(deps, route.spec.projectUID, run, {
     timeoutMs: seconds * 1_000,

@@ -6,6 +6,7 @@ import { createInFlight, type InFlight } from './inFlight.ts';
 import { createRates, type Rates } from './rates.ts';
 import { noRefusals, type Refusals } from './refusals.ts';
 import type { LimitSettings } from './settings.ts';
+import { createUnread, type Unread } from './unread.ts';
 import { createWaits, type Waits } from './waits.ts';
 
 export type Limits = {
@@ -17,6 +18,7 @@ export type Limits = {
   rates: Rates;
   inFlight: InFlight;
   waits: Waits;
+  unread: Unread;
   refused: Refusals;
 };
 
@@ -30,7 +32,8 @@ export function createLimits(settings: LimitSettings, trustedProxies: readonly s
     addresses: createAddresses(trustedProxies),
     rates: createRates(settings),
     inFlight: createInFlight(inFlightBytes, eventBytes),
-    waits: createWaits({ waiting, unreadBytes: inFlightBytes }),
+    waits: createWaits(waiting),
+    unread: createUnread(inFlightBytes),
     refused: noRefusals(),
   };
 }

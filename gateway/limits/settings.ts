@@ -31,7 +31,7 @@ export const limitSettings = z
     connections: count(4_000, 10, 100_000),
     /** 0: as many as in all. */
     connectionsPerAddress: count(2_000, 0, 100_000),
-    /** Bytes of requests that are being received, checked and stored, of all connections together. */
+    /** Bytes of requests that are being received, checked and stored, of all connections together; as many of unread answers. */
     inFlightBytes: count(67_108_864, 1_048_576, 4_294_967_296),
     /** Callers that wait for the answer of a run; half of them of one project. */
     waiting: count(4_000, 2, 1_000_000),

@@ -119,8 +119,9 @@ async function receive(
   if (isStopped({ metrics: deps.metrics, answers }, door, reply, body.bytes)) return;
   const event = readEvent(raw.headers, body.bytes, { webhook, door, limits: deps.limits });
   if (typeof event === 'string') return answers.problem(reply, event);
-  const wait = webhook.reply ? deps.limits.waits.enter(route.spec.projectUID, reply.raw) : undefined;
-  if (webhook.reply && wait === undefined) return answers.problem(reply, 'too-many-waiting');
+  const { waits } = deps.limits;
+  if (webhook.reply && !waits.enter(route.spec.projectUID, reply.raw))
+    return answers.problem(reply, 'too-many-waiting');
   const startedAt = performance.now();
   const submitted = await submit(deps.runs, {
     project: route.spec.projectUID,
@@ -135,7 +136,7 @@ async function receive(
   hold.release();
   deps.metrics.acceptSeconds.observe((performance.now() - startedAt) / 1_000);
   if (submitted.outcome !== 'accepted') return refuseSubmission(answers, reply, submitted);
-  if (webhook.reply) await answerReply(deps, answers, reply, { route, submitted }).finally(wait?.answered);
+  if (webhook.reply) await answerReply(deps, answers, reply, { route, submitted });
   else answerAccepted(answers, reply, 200, submitted.run);
 }
 

@@ -1,0 +1,44 @@
+import { EventEmitter } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { expect, test } from 'vitest';
+import { createUnread } from './unread.ts';
+
+/** A response as far as it is looked at here. */
+function responseOf(writableLength: number) {
+  const socket = { destroyed: false, destroy: () => void (socket.destroyed = true) };
+  const response = Object.assign(new EventEmitter(), { destroyed: false, writableLength, req: { socket } });
+  return { response: response as unknown as ServerResponse, socket, close: () => response.emit('close') };
+}
+
+test('when too much lies about unread, whoever has not read for longest is disconnected', () => {
+  const { add } = createUnread(100);
+  const [first, second, read, last] = [responseOf(60), responseOf(40), responseOf(0), responseOf(10)];
+  for (const { response } of [first, second, read]) add(response);
+  expect(first.socket.destroyed).toBe(false);
+  add(last.response);
+  expect([first, second, read, last].map(({ socket }) => socket.destroyed)).toEqual([
+    true,
+    false,
+    false,
+    false,
+  ]);
+});
+
+test('what was read at last counts no more', () => {
+  const { add } = createUnread(100);
+  const callers = Array.from({ length: 20 }, () => responseOf(90));
+  for (const { response, close } of callers) {
+    add(response);
+    close();
+  }
+  expect(callers.some(({ socket }) => socket.destroyed)).toBe(false);
+});
+
+test('an answer that is larger than the limit gets through while nobody else waits to be read', () => {
+  const { add } = createUnread(100);
+  const [large, next] = [responseOf(500), responseOf(1)];
+  add(large.response);
+  expect(large.socket.destroyed).toBe(false);
+  add(next.response);
+  expect([large, next].map(({ socket }) => socket.destroyed)).toEqual([true, false]);
+});

@@ -77,7 +77,17 @@ export function createRecorder(options: RecorderOptions): { run(signal: AbortSig
   };
   return {
     run: async (signal) => {
-      await Promise.all([keepRecording(recorder, signal), keepTrimming(recorder, signal)]);
+      // Whoever begins anew after a defect begins both: where one of them breaks off, the other ends.
+      const over = new AbortController();
+      const until = AbortSignal.any([signal, over.signal]);
+      const loops = [keepRecording(recorder, until), keepTrimming(recorder, until)];
+      try {
+        await Promise.all(loops);
+      } finally {
+        over.abort();
+        await Promise.allSettled(loops);
+        recorder.busySince = undefined;
+      }
     },
   };
 }

@@ -1,7 +1,9 @@
 /** What the server refuses: nothing of what it was sent reaches a log, and keys of a wrong type are an outage with a name. */
+import { getEventListeners } from 'node:events';
 import pino from 'pino';
 import { Writable } from 'node:stream';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createClient } from '../../../kube/client.ts';
 import { advance, finish } from '../../../runs/advance.ts';
 import { claimRuns } from '../../../runs/claim.ts';
 import { connectRunStore } from '../../../runs/connection.ts';
@@ -9,6 +11,7 @@ import { handBackAll } from '../../../runs/handback.ts';
 import { keysOf } from '../../../runs/keys.ts';
 import { setWorkflowLimits } from '../../../runs/project.ts';
 import { readCounts, readRun } from '../../../runs/read.ts';
+import { createRecorder } from '../../../runs/record/recorder.ts';
 import { submit } from '../../../runs/submit.ts';
 import { createCollectedLog } from '../../support/collectedLog.ts';
 import {
@@ -140,6 +143,23 @@ test('a run that somebody removed from under its queue or its claim is let go of
   await remove(runs[2]);
   expect(await handBackAll(conn, { project, runner: 'runner-1' })).toMatchObject({ outcome: 'done' });
   expect((await rest()).toSorted()).toEqual(runs.slice(3).toSorted());
+});
+
+test('a recorder that breaks off leaves nothing of itself behind: it begins anew', async () => {
+  const { conn } = store;
+  const project = await newProject(conn);
+  const run = await accepted(conn, submissionOf(project));
+  await claimedOne(conn, project);
+  const { out, run: keyOf } = keysOf(project);
+  await conn.command('hset', keyOf(run), 'head', 'of somebody else');
+  await conn.command('zadd', out, 0, run);
+  const kube = createClient({ server: 'https://127.0.0.1:1', auth: {} });
+  const stop = new AbortController();
+  const { signal } = stop;
+  await expect(createRecorder({ conn, kube, project, namespace: project }).run(signal)).rejects.toThrow();
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
+  stop.abort();
+  await kube.close();
 });
 
 test('the log names the keys that are of a wrong type, once a minute', async () => {

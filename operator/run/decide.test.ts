@@ -22,6 +22,14 @@ function workflow(active: boolean): Workflow {
   return { ...base, kind: 'Workflow', metadata: { name: 'orders', uid: 'w1' }, spec };
 }
 
+/** The first generation was found invalid. */
+function invalid(generation: number): Workflow {
+  const time = { lastTransitionTime: '2026-01-01T00:00:00Z', message: 'No.' };
+  const valid = { type: 'Valid', status: 'False' as const, reason: 'No', observedGeneration: 1, ...time };
+  const { metadata, ...rest } = workflow(true);
+  return { ...rest, metadata: { ...metadata, generation }, status: { conditions: [valid] } };
+}
+
 function route(active: boolean, workflowUID = 'w1'): WebhookRoute {
   const spec = {
     workflow: 'orders',
@@ -55,8 +63,18 @@ const cases: [sentence: string, decided: ReturnType<typeof decide>, expected: ob
   ],
   [
     'of one that never was valid',
-    decide(run(), workflow(true), undefined, PATIENCE_MS),
+    decide(run(), invalid(1), undefined, PATIENCE_MS),
     { kind: 'fail', reason: 'WorkflowInvalid' },
+  ],
+  [
+    'of one that was mended and not looked at since',
+    decide(run(), invalid(2), undefined, PATIENCE_MS),
+    { kind: 'wait' },
+  ],
+  [
+    'of one that nobody has looked at yet',
+    decide(run(), workflow(true), undefined, PATIENCE_MS),
+    { kind: 'wait' },
   ],
   [
     'of one that was deleted and made again',

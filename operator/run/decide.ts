@@ -3,6 +3,7 @@ import { ANNOTATION } from '../../api/group.ts';
 import type { WebhookRoute, Workflow, WorkflowRun } from '../../api/kinds.ts';
 import type { FailureReason } from '../../api/reasons.ts';
 import { isTerminal } from '../../api/run.ts';
+import { findCondition } from '../../kube/conditions.ts';
 
 /** Objects of one manifest may arrive in any order: this long a run waits for its workflow, in milliseconds. */
 export const PATIENCE_MS = 30_000;
@@ -44,6 +45,13 @@ export function decide(
     const message = `There is no workflow ${name} in this namespace: apply it, then create a new WorkflowRun.`;
     return { kind: 'fail', reason: 'WorkflowMissing', message };
   }
+  // One that nobody has looked at yet, or whose revision cannot be stored now, is not to blame.
+  if (!isFoundInvalid(workflow)) return { kind: 'wait' };
   const message = `Workflow ${name} has no valid revision in effect: see its conditions with kubectl describe workflows.windlass.dev ${name}`;
   return { kind: 'fail', reason: 'WorkflowInvalid', message };
+}
+
+function isFoundInvalid({ status, metadata: { generation } }: Workflow): boolean {
+  const valid = findCondition(status?.conditions, 'Valid');
+  return valid?.status === 'False' && valid.observedGeneration === generation;
 }

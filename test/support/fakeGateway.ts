@@ -2,6 +2,7 @@
 import { ANNOTATION } from '../../api/group.ts';
 import { emptyDigest, formatDigest, toggle } from '../../api/routes.ts';
 import { createCache } from '../../kube/cache.ts';
+import { sleep } from '../../kube/clock.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import { endpointSlices, leases } from '../../kube/resource.ts';
 import { webhookRoutes } from '../../operator/resources.ts';
@@ -16,6 +17,8 @@ export type FakeGateway = {
   stop(): Promise<void>;
 };
 
+const AGAIN_MS = 100;
+
 const leaseName = (replica: string): string => `windlass-gateway-${replica}`;
 
 /** Starts with one replica, `gateway-1`, which acknowledges every route at once. */
@@ -24,6 +27,8 @@ export async function startFakeGateway(client: KubeClient, namespace: string): P
   const routes = createCache({ client, resource: webhookRoutes, log: createCollectedLog() });
   const following = routes.start(stopping.signal);
   const lagging = new Set<string>();
+  const waiting = new Map<string, Promise<void>>();
+  const running = new Map<string, Promise<void>>();
   let replicas: string[] = [];
 
   function digest(): string {
@@ -32,7 +37,30 @@ export async function startFakeGateway(client: KubeClient, namespace: string): P
     return formatDigest(own);
   }
 
-  async function acknowledge(replica: string): Promise<void> {
+  /** In turn, since of two that are under way at once the older one may arrive last; what waits for its turn says the newest. */
+  function acknowledge(replica: string): Promise<void> {
+    const next = waiting.get(replica);
+    if (next) return next;
+    const turn = (running.get(replica) ?? Promise.resolve()).then(() => {
+      waiting.delete(replica);
+      return untilWritten(replica);
+    });
+    waiting.set(replica, turn);
+    running.set(replica, turn);
+    return turn;
+  }
+
+  /** Also on a machine that is so slow that calls fail: nothing else would come to make it say so again. */
+  async function untilWritten(replica: string): Promise<void> {
+    const isWritten = () =>
+      write(replica).then(
+        () => true,
+        () => stopping.signal.aborted,
+      );
+    while (!(await isWritten())) await sleep(AGAIN_MS, stopping.signal);
+  }
+
+  async function write(replica: string): Promise<void> {
     if (lagging.has(replica) || stopping.signal.aborted) return;
     const metadata = {
       namespace,
@@ -63,7 +91,7 @@ export async function startFakeGateway(client: KubeClient, namespace: string): P
   await routes.synced;
   await ready('gateway-1');
   routes.onChange(() => {
-    for (const replica of replicas) acknowledge(replica).catch(() => undefined);
+    for (const replica of replicas) void acknowledge(replica);
   });
   return {
     ready,

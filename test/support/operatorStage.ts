@@ -8,7 +8,9 @@ import type { Workflow } from '../../api/kinds.ts';
 import { createCache } from '../../kube/cache.ts';
 import { createClient, type KubeClient } from '../../kube/client.ts';
 import type { KubeConnection } from '../../kube/config.ts';
+import { sleep } from '../../kube/clock.ts';
 import { findCondition } from '../../kube/conditions.ts';
+import { isNotFound } from '../../kube/errors.ts';
 import { deployments, namespaces, secrets } from '../../kube/resource.ts';
 import { readConfig } from '../../operator/config.ts';
 import { POOL } from '../../operator/project/names.ts';
@@ -59,6 +61,8 @@ export type OperatorStage = {
 
 /** `reason` left out: any. It must be said of the current generation. */
 type ConditionWish = { type: string; status: string; reason?: string };
+
+const AGAIN_MS = 100;
 
 export const SYSTEM = 'windlass-system';
 const SECRET = 'windlass-run-store';
@@ -224,9 +228,17 @@ function keepPoolsReady(client: KubeClient): { stop(): Promise<void> } {
     if (type === 'deleted' || object.status?.availableReplicas === 1) return;
     const { namespace = '', name } = object.metadata;
     const status = { replicas: 1, readyReplicas: 1, availableReplicas: 1 };
-    client
-      .patch(deployments, { namespace, name }, { status }, { type: 'merge', subresource: 'status' })
-      .catch(() => undefined);
+    const patch = () =>
+      client.patch(deployments, { namespace, name }, { status }, { type: 'merge', subresource: 'status' });
+    // Again where the machine was too slow, unless the pool is gone: nothing else would come to make it ready.
+    const isSettled = () =>
+      patch().then(
+        () => true,
+        (error: unknown) => isNotFound(error) || stopping.signal.aborted,
+      );
+    void (async () => {
+      while (!(await isSettled())) await sleep(AGAIN_MS, stopping.signal);
+    })();
   });
   return {
     stop: async () => {

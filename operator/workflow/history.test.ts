@@ -35,6 +35,12 @@ test('runs that have not ended are never pruned, however many there are', () => 
   expect(names([run('a', 'Running', 999), run('b', undefined, 999), run('c', 'Waiting', 999)])).toEqual([]);
 });
 
+test('a run that is going already, and waits for a finalizer, is not deleted again', () => {
+  const going = run('s1', 'Succeeded', 3);
+  going.metadata.deletionTimestamp = now.toISOString();
+  expect(names([going, run('s2', 'Succeeded', 2)])).toEqual([]);
+});
+
 test('a run that is too old goes, even if it is the only one', () => {
   expect(names([run('old', 'Succeeded', 61)])).toEqual(['old']);
 });

@@ -32,7 +32,8 @@ export type Pruning = {
 /** Which of a workflow's runs are to be deleted. Runs that have not ended are never among them. */
 export function pruningOf(runs: readonly WorkflowRun[], policy: HistoryPolicy, now: Date): Pruning {
   const ended = runs
-    .filter((run) => isTerminal(run.status?.phase))
+    // One that waits for a finalizer is deleted as far as it can be: to do it again would never come to an end.
+    .filter((run) => isTerminal(run.status?.phase) && run.metadata.deletionTimestamp === undefined)
     .map((run) => ({
       run,
       endedAt: Date.parse(run.status?.completionTime ?? run.metadata.creationTimestamp ?? ''),

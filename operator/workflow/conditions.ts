@@ -136,7 +136,7 @@ function routedBy(routing: Routing): Update {
   switch (routing.kind) {
     case 'NoGateway': {
       const message =
-        'No gateway replica is ready. Look at the gateway: kubectl get pods --all-namespaces -l app.kubernetes.io/name=windlass-gateway';
+        'No gateway replica is ready. Look at the gateway: kubectl get pods --all-namespaces -l app.kubernetes.io/name=windlass,app.kubernetes.io/component=gateway';
       return { type, status: 'False', reason: 'NoGateway', message };
     }
     case 'Lagging': {

@@ -15,8 +15,13 @@ export async function serveHealth(
   sources: HealthSources,
 ): Promise<{ server: Server; port: number }> {
   const server = createServer((request, response) => {
-    void answer(request.url ?? '', response, sources);
+    answer(request.url ?? '', response, sources).catch(() =>
+      send(response, 500, 'the metrics cannot be read\n'),
+    );
   });
+  // Whoever asks many times and reads no answer would fill the memory: every pod of the cluster may ask.
+  server.maxRequestsPerSocket = 1;
+  server.on('dropRequest', (_request, socket) => socket.destroy());
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, resolve);

@@ -24,6 +24,9 @@ export async function serveHealth({ port, registry, unready }: HealthOptions): P
       );
     } else response.writeHead(404).end();
   });
+  // Whoever asks many times and reads no answer would fill the memory: every pod of the cluster may ask.
+  server.maxRequestsPerSocket = 1;
+  server.on('dropRequest', (_request, socket) => socket.destroy());
   server.listen(port);
   await once(server, 'listening');
   return server;

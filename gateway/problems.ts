@@ -171,7 +171,7 @@ export const PROBLEMS = {
   'too-many-calls': {
     status: 429,
     title: 'The caller asks for too much at once',
-    detail: 'Calls about 20 different workflows and runs a second are taken: try again later.',
+    detail: 'More different workflows and runs were asked about than a second allows: try again later.',
     headers: { 'retry-after': '1' },
   },
   'too-many-requests': {

@@ -1,12 +1,16 @@
 /**
  * The records of a workflow as the API server lists them: a table, so that neither inputs nor outputs are read. Each answer
- * is from after the question; a workflow is asked about ten times a second at most, however many ask.
+ * is from after the question; a workflow is asked about ten times a second at most, however many ask, and all workflows of
+ * a namespace so often together, since the right to list covers them all, and names that there are none of.
  */
 import { GROUP, VERSION } from '../../api/group.ts';
 import { isTerminal, type RunPhase } from '../../api/run.ts';
 import { WORKFLOW_RUN } from '../../api/kinds.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import { sleep, systemClock, type Clock } from '../../kube/clock.ts';
+import { createBucket, secondsToWait, take, type Bucket } from '../limits/bucket.ts';
+import { createRecent } from '../limits/recent.ts';
+import { TooOften } from './reviewLimit.ts';
 
 /** What the table says of a run. Times are milliseconds since 1970. */
 export type ListedRecord = {
@@ -21,13 +25,15 @@ export type ListedRecord = {
 };
 
 export type RecordLists = {
-  /** Throws an ApiError if the API server does not answer. */
+  /** Throws an ApiError if the API server does not answer, TooOften if the namespace is asked about too much. */
   of(namespace: string, workflow: string): Promise<ListedRecord[]>;
 };
 
 const TABLE = 'application/json;as=Table;v=v1;g=meta.k8s.io';
 const PAGE = 500;
 const EVERY_MS = 100;
+const PER_NAMESPACE = { requestsPerSecond: 50, burst: 100 };
+const MAX_NAMESPACES = 2_048;
 /** A person waits. */
 const OPTIONS = { timeoutMs: 3_000, retries: 1 };
 
@@ -35,6 +41,14 @@ export function createRecordLists(client: Pick<KubeClient, 'raw'>, clock: Clock 
   /** By workflow: the question that has not been sent yet, and when the last one was. */
   const waiting = new Map<string, Promise<ListedRecord[]>>();
   const askedAt = new Map<string, number>();
+  const namespaces = createRecent<Bucket>(MAX_NAMESPACES);
+
+  function takeFor(namespace: string): void {
+    const now = clock.now();
+    const bucket = namespaces.of(namespace, () => createBucket(PER_NAMESPACE, now));
+    if (secondsToWait(bucket, now) > 0) throw new TooOften('Too many lists of one namespace.');
+    take(bucket);
+  }
 
   async function ask(key: string, namespace: string, workflow: string): Promise<ListedRecord[]> {
     await sleep(Math.max(0, (askedAt.get(key) ?? -Infinity) + EVERY_MS - clock.now()), undefined, clock);
@@ -45,9 +59,12 @@ export function createRecordLists(client: Pick<KubeClient, 'raw'>, clock: Clock 
   }
 
   return {
-    of: (namespace, workflow) => {
+    of: async (namespace, workflow) => {
       const key = `${namespace}/${workflow}`;
-      const answer = waiting.get(key) ?? ask(key, namespace, workflow);
+      const shared = waiting.get(key);
+      if (shared !== undefined) return shared;
+      takeFor(namespace);
+      const answer = ask(key, namespace, workflow);
       waiting.set(key, answer);
       return answer;
     },

@@ -11,7 +11,7 @@ export class Overloaded extends Error {
   override readonly name = 'Overloaded';
 }
 
-/** One identity wants too many different things. */
+/** One identity wants too many different things, or one namespace is asked about too much. */
 export class TooOften extends Error {
   override readonly name = 'TooOften';
 }

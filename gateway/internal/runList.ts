@@ -16,6 +16,7 @@ import type { Route } from '../routes.ts';
 import { admit, onlyGet, type Addressed, type Exchange } from './guard.ts';
 import { positionToken, readListQuery, type ListQuery } from './listQuery.ts';
 import type { ListedRecord } from './records.ts';
+import { TooOften } from './reviewLimit.ts';
 import { time, viewLine } from './runView.ts';
 
 /** A run of the page, and its place in the order. */
@@ -67,6 +68,7 @@ async function readPage(
     if (route !== undefined || page.items.length > 0) return page;
     return deps.health.synced() ? 'workflow-unknown' : 'not-ready';
   } catch (error) {
+    if (error instanceof TooOften) return 'too-many-calls';
     if (!(error instanceof SourceUnavailable))
       deps.log.warn({ err: error }, 'cannot list the runs of a workflow');
     return 'run-unavailable';

@@ -67,10 +67,55 @@ export function echoesOf(secret: Secret): Mask[] {
 /** Masks the text with anything short in place of what is no letter and no digit: no escaping changes these. */
 function escapesOf(text: string): Mask[] {
   const inner = text.replaceAll(/^[^A-Za-z0-9]+|[^A-Za-z0-9]+$/g, '');
-  if (inner.replaceAll(/[^A-Za-z0-9]/g, '').length < LEAST_ESCAPED) return [];
-  const source = inner.replaceAll(/[^A-Za-z0-9]+/g, ({ length }) => `[^]{1,${length * LONGEST_ESCAPE}}?`);
-  const pattern = new RegExp(source, 'g');
-  return [{ redact: (message) => message.replaceAll(pattern, MASK) }];
+  const parts = inner.split(/[^A-Za-z0-9]+/);
+  if (parts.join('').length < LEAST_ESCAPED) return [];
+  const gaps = inner.split(/[A-Za-z0-9]+/).slice(1, -1);
+  const mostBetween = gaps.map(({ length }) => length * LONGEST_ESCAPE);
+  return [{ redact: (message) => withoutSpans(message, spansOf(message, parts, mostBetween)) }];
+}
+
+type Span = { start: number; end: number };
+
+/**
+ * Where the parts stand one behind the other, with at least one character in between and at most as many as is said. Not by a
+ * pattern: who knows the secret can send a text in which that tries all of the ways, which has no end.
+ */
+function spansOf(text: string, [first = '', ...others]: string[], mostBetween: number[]): Span[] {
+  return others.reduce(
+    (spans, part, index) =>
+      spans.length === 0 ? spans : continued(spans, placesOf(part, text), mostBetween[index] ?? 0),
+    placesOf(first, text),
+  );
+}
+
+/** The spans with a place behind each. Of several that are near enough the first is taken: it has all that may be of the secret. */
+function continued(spans: Span[], places: Span[], mostBetween: number): Span[] {
+  const longer: Span[] = [];
+  let at = 0;
+  for (const { start, end } of places) {
+    let before = spans[at];
+    while (before && before.end < start - mostBetween) before = spans[(at += 1)];
+    if (before && before.end < start) longer.push({ start: before.start, end });
+  }
+  return longer;
+}
+
+function placesOf(part: string, text: string): Span[] {
+  const places: Span[] = [];
+  for (let start = text.indexOf(part); start >= 0; start = text.indexOf(part, start + 1))
+    places.push({ start, end: start + part.length });
+  return places;
+}
+
+/** The text with a mask in place of each span; one for those that overlap. They begin, and end, one after the other. */
+function withoutSpans(text: string, spans: Span[]): string {
+  let rest = 0;
+  let result = '';
+  for (const { start, end } of spans) {
+    if (start >= rest) result += text.slice(rest, start) + MASK;
+    rest = end;
+  }
+  return result + text.slice(rest);
 }
 
 /** What of base64 depends on the text alone, where so many bytes stand before it: a login is the base64 of user and password. */

@@ -33,7 +33,7 @@ const environment = z.object({
   KUBECONFIG: z.string().min(1).optional(),
   /** How many runs are executed at the same time. */
   CONCURRENCY: count(1, 1_000).default(50),
-  /** The pod's terminationGracePeriodSeconds: runs may go on until 5 s before its end. */
+  /** The pod's terminationGracePeriodSeconds: runs may go on until 10 s before its end. */
   GRACE_SECONDS: count(5, 3_600).default(60),
   /** The port of /healthz, /readyz and /metrics. */
   METRICS_PORT: count(0, 65_535).default(9090),

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import type { KubeClient } from '../../kube/client.ts';
 import { createManualClock } from '../../test/support/manualClock.ts';
 import { createRecordLists } from './records.ts';
 
@@ -10,7 +9,7 @@ function setUp() {
     return { metadata: {}, columnDefinitions: [], rows: [] };
   };
   const clock = createManualClock();
-  const lists = createRecordLists({ raw: raw as KubeClient['raw'] }, clock);
+  const lists = createRecordLists({ raw }, clock);
   /** Asks about so many workflows of the namespace; how many of them were refused. */
   const ask = async (namespace: string, workflows: number): Promise<number> => {
     const answers = Array.from({ length: workflows }, (_, index) => lists.of(namespace, `workflow-${index}`));

@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events';
-import type { Server, Socket } from 'node:net';
+import type { Server } from 'node:net';
 import { expect, test } from 'vitest';
 import { createAddresses } from './addresses.ts';
 import { limitConnections } from './connections.ts';
@@ -24,7 +24,7 @@ function connectFrom(...addresses: string[]): boolean[] {
       destroyed: false,
       destroy: () => void (socket.destroyed = true),
     });
-    server.emit('connection', socket as unknown as Socket);
+    server.emit('connection', socket);
     return socket;
   });
   return sockets.map(({ destroyed }) => destroyed);

@@ -144,11 +144,14 @@ test('the operator of another installation writes the routes of its own namespac
     const rules = [{ apiGroups: ['windlass.dev'], resources: ['webhookroutes'], verbs: ['create'] }];
     const other = await createUser(admin, server.connection, { namespace, name: 'other-operator', rules });
     const route = { metadata: { namespace, name: 'theirs' }, ...(spec && { spec }) };
-    const written = other.create(webhookRoutes, route).then(
-      () => 'written',
-      (error: Error) => error.message,
-    );
-    return written.finally(() => other.close());
+    try {
+      await other.create(webhookRoutes, route);
+      return 'written';
+    } catch (error) {
+      return (error as Error).message;
+    } finally {
+      await other.close();
+    }
   };
   expect(await writeAs('shop')).toContain('routes are written by the operator');
   expect(await writeAs(ELSEWHERE)).toBe('written');

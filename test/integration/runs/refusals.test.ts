@@ -156,7 +156,9 @@ test('a recorder that breaks off leaves nothing of itself behind: it begins anew
   const kube = createClient({ server: 'https://127.0.0.1:1', auth: {} });
   const stop = new AbortController();
   const { signal } = stop;
-  await expect(createRecorder({ conn, kube, project, namespace: project }).run(signal)).rejects.toThrow();
+  await expect(createRecorder({ conn, kube, project, namespace: project }).run(signal)).rejects.toThrow(
+    'JSON',
+  );
   expect(getEventListeners(signal, 'abort')).toEqual([]);
   stop.abort();
   await kube.close();

@@ -7,6 +7,7 @@ test.each([
   ['alone', '{"mood":"good"}'],
   ['with space around it', '\n {"mood":"good"}\n'],
   ['in fences', 'Sure:\n```json\n{"mood":"good"}\n```\nBye'],
+  ['in fences with space behind them', '``` \t\r\n\r\n{"mood":"good"}```'],
   ['inside a sentence', 'I think {"mood":"good"} it is.'],
 ])('JSON is found %s', (_where, text) => {
   expect(structuredAnswer(text, schema)).toEqual({ mood: 'good' });
@@ -15,6 +16,7 @@ test.each([
 test.each([
   ['no JSON', 'It is good.', 'holds no JSON'],
   ['half of it', '{"mood":"go', 'holds no JSON'],
+  ['a fence before lines without end', `\`\`\`${'\n'.repeat(200_000)}`, 'holds no JSON'],
   ['a member of another type', '{"mood":1}', 'does not fit outputSchema: mood'],
   ['a member missing', '{}', 'does not fit outputSchema: mood'],
   ['a key that reaches a prototype', '{"mood":"a","__proto__":{}}', 'holds no JSON'],

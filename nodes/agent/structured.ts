@@ -39,7 +39,8 @@ export function structuredAnswer(text: string, schema: JsonSchema): unknown {
 }
 
 function candidates(text: string): string[] {
-  const fenced = /```(?:json)?\s*\n([\s\S]*?)```/i.exec(text)?.[1];
+  // Of the space behind the fence no line break: each could be the one that ends the line, and all would be tried.
+  const fenced = /```(?:json)?[^\S\n]*\n([\s\S]*?)```/i.exec(text)?.[1];
   const start = text.search(/[[{]/);
   const end = Math.max(text.lastIndexOf('}'), text.lastIndexOf(']'));
   const bracketed = start === -1 || end < start ? undefined : text.slice(start, end + 1);

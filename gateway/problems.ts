@@ -217,7 +217,7 @@ export const PROBLEMS = {
     status: 503,
     title: 'Too many callers wait',
     detail:
-      'Nothing was accepted: as many callers wait for the answers of runs as may. Send it again after the time in Retry-After.',
+      'As many callers wait for the answers of runs, or follow them, as may; nothing was accepted. Send it again after the time in Retry-After.',
     headers: { 'retry-after': '2' },
   },
   overloaded: {

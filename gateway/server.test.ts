@@ -343,12 +343,14 @@ test("the listeners do not serve what is the other's", async () => {
 });
 
 test('/readyz says why no requests should come, /healthz is about the process alone', async () => {
-  expect((await inside.inject('/readyz')).statusCode).toBe(200);
-  state.unready = 'the routes are not known yet';
-  const answer = await inside.inject('/readyz');
-  expect([answer.statusCode, answer.body]).toEqual([503, 'the routes are not known yet\n']);
-  expect((await inside.inject('/healthz')).statusCode).toBe(200);
-  state.unready = undefined;
+  for (const listener of [inside, metrics]) {
+    expect((await listener.inject('/readyz')).statusCode).toBe(200);
+    state.unready = 'the routes are not known yet';
+    const answer = await listener.inject('/readyz');
+    expect([answer.statusCode, answer.body]).toEqual([503, 'the routes are not known yet\n']);
+    expect((await listener.inject('/healthz')).statusCode).toBe(200);
+    state.unready = undefined;
+  }
 });
 
 test('answers are counted by class of route and status, and by nothing that a caller chooses', async () => {

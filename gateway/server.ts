@@ -55,7 +55,7 @@ export function buildPublic(deps: GatewayDeps): FastifyInstance {
   return app;
 }
 
-/** What callers with a token of the cluster may call, and what kubelet asks. */
+/** What callers with a token of the cluster may call. */
 export function buildInternal(deps: GatewayDeps): FastifyInstance {
   const app = createListener(deps);
   app.register(healthRoutes(deps));
@@ -67,9 +67,10 @@ export function buildInternal(deps: GatewayDeps): FastifyInstance {
   return app;
 }
 
-/** What Prometheus asks. */
+/** What Prometheus and kubelet ask. Nobody waits for anything here, so that no callers can keep them out. */
 export function buildMetrics(deps: GatewayDeps): FastifyInstance {
   const app = createListener(deps);
+  app.register(healthRoutes(deps));
   const answers = createAnswers(deps, 'other');
   const { registry } = deps.metrics;
   app.get('/metrics', (_request, reply) => {

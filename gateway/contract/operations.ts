@@ -169,7 +169,7 @@ export const OPERATIONS = {
       },
       204: { description: 'There is no event after that one, and none will come.' },
     },
-    problems: ONE_RUN,
+    problems: [...ONE_RUN, 'too-many-waiting'],
   },
   describe: {
     listener: 'internal',

@@ -51,6 +51,9 @@ async function answerEvents(deps: GatewayDeps, answers: Answers, exchange: Excha
     reply.code(204).send();
     return;
   }
+  // Whoever follows waits too, and may not keep out who waits for others.
+  if (found.project !== undefined && !deps.limits.waits.enter(found.project, reply.raw))
+    return answers.problem(reply, 'too-many-waiting');
   answers.count(200);
   reply.hijack();
   deps.open.streams += 1;

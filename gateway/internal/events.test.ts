@@ -15,7 +15,7 @@ test('who follows a run waits for it, and takes the place of one who waits: of o
   const head = { workflow: 'orders', revision: 'orders-1', trigger: 'webhook', test: false };
   const fields = { phase: 'Running', accepted: '1', head: JSON.stringify(head) };
   const command = async (name: string) => (name === 'hgetall' ? fields : 0);
-  const app = buildInternal({ ...deps, runs: { ...deps.runs, command } as typeof deps.runs });
+  const app = buildInternal({ ...deps, runs: { ...deps.runs, command } });
   const waiting = { destroyed: false, once: () => undefined } as unknown as ServerResponse;
   while (deps.limits.waits.enter('project', waiting));
   const { statusCode, json } = await app.inject('/workflows/shop.orders/runs/orders-1/events');

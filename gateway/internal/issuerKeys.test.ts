@@ -72,8 +72,8 @@ test.each([
   ['that is no JSON', 'a.b.c', 'unknown'],
   ['with more parts', `${good}.more`, 'unknown'],
   // Each of these spells the same bytes, so that one good token would be as many as somebody likes.
-  ['with more behind its signature', `${good}~`, 'unknown'],
-  ['with a padded signature', `${good}==`, 'unknown'],
+  ['with more behind its signature', `${good}~`, 'refused'],
+  ['with a padded signature', `${good}==`, 'refused'],
 ])('a token %s', async (_what, text, verdict) => {
   const { judge } = await setUp();
   expect(await judge(text)).toBe(verdict);

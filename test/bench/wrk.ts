@@ -18,6 +18,8 @@ export type Load = {
   before?: string;
   /** Whether the load gets only what others leave of the processors. */
   yielding?: boolean;
+  /** After which an answer counts as broken; default 2, and 20 where it yields. */
+  timeoutSeconds?: number;
 };
 
 export type Measured = { perSecond: number; p50Ms: number; p99Ms: number; requests: number };
@@ -32,6 +34,7 @@ export async function runWrk({
   refused = false,
   before,
   yielding = false,
+  timeoutSeconds = yielding ? 20 : 2,
 }: Load): Promise<Measured> {
   if (!(await findCommand('wrk'))) {
     throw new Error('wrk is missing, which makes the load. As root: apt-get install wrk');
@@ -47,7 +50,7 @@ export async function runWrk({
         yielding ? '19' : '0',
         'wrk',
         // Who waits for its turn is not broken.
-        `--timeout=${yielding ? 20 : 2}s`,
+        `--timeout=${timeoutSeconds}s`,
         '-t1',
         `-c${connections}`,
         `-d${seconds}s`,

@@ -9,6 +9,8 @@ import { sweepStore } from './sweep.ts';
 
 const QUOTA_EVERY_MS = 5_000;
 const SWEEP_EVERY_MS = 600_000;
+/** After a sweep that did not come to its end: an operator may begin before the run store can be reached. */
+const SWEEP_AGAIN_MS = 5_000;
 /** After each page: a sweep of a million keys takes minutes, and nobody notices it. */
 const PAUSE_MS = 20;
 /** A change of less is not worth a write. */
@@ -17,18 +19,21 @@ const WORTH = 0.05;
 /** Keeps the run store until the signal is aborted. */
 export async function keepStore(context: OperatorContext, signal: AbortSignal): Promise<void> {
   const { clock, log } = context;
-  const every = async (ms: number, work: () => Promise<void>): Promise<void> => {
+  const repeat = async (againMs: number, work: () => Promise<number>): Promise<void> => {
     while (!signal.aborted) {
-      await work().catch((error: unknown) =>
-        log.warn({ err: error }, 'the run store could not be looked after'),
-      );
+      const ms = await work().catch((error: unknown) => {
+        log.warn({ err: error }, 'the run store could not be looked after');
+        return againMs;
+      });
       await sleep(ms, signal, clock);
     }
   };
   const pause = (): Promise<void> => sleep(PAUSE_MS, signal, clock);
   await Promise.all([
-    every(QUOTA_EVERY_MS, () => setQuotas(context)),
-    every(SWEEP_EVERY_MS, () => sweepStore(context, pause)),
+    repeat(QUOTA_EVERY_MS, () => setQuotas(context).then(() => QUOTA_EVERY_MS)),
+    repeat(SWEEP_AGAIN_MS, async () =>
+      (await sweepStore(context, pause)) ? SWEEP_EVERY_MS : SWEEP_AGAIN_MS,
+    ),
   ]);
 }
 

@@ -16,13 +16,15 @@ type SweepContext = Pick<OperatorContext, 'client' | 'world' | 'conn' | 'store' 
 
 type Seen = { projects: Set<ProjectUid>; workflows: Map<ProjectUid, Set<string>> };
 
-/** Looks at all keys once. `pause` is called after each page of 500. Ends early where the run store cannot be reached. */
-export async function sweepStore(context: SweepContext, pause: () => Promise<void>): Promise<void> {
+/** Looks at all keys once. `pause` is called after each page of 500. False where the run store could not be reached. */
+export async function sweepStore(context: SweepContext, pause: () => Promise<void>): Promise<boolean> {
   const seen = await orUnavailable(() => lookAt(context, pause));
-  if (isUnavailable(seen)) return;
+  if (isUnavailable(seen)) return false;
   // An operator of some namespaces alone cannot tell what belongs to those of others.
-  if (context.config.WATCH_NAMESPACES.length === 0) await dropProjects(context, seen.projects);
+  const isOverAll = context.config.WATCH_NAMESPACES.length === 0;
+  if (isOverAll && !(await dropProjects(context, seen.projects))) return false;
   for (const [project, uids] of seen.workflows) await dropWorkflows(context, project, uids);
+  return true;
 }
 
 async function lookAt({ conn }: SweepContext, pause: () => Promise<void>): Promise<Seen> {
@@ -41,21 +43,23 @@ async function lookAt({ conn }: SweepContext, pause: () => Promise<void>): Promi
   return { projects, workflows: found };
 }
 
-async function dropProjects(context: SweepContext, seen: ReadonlySet<ProjectUid>): Promise<void> {
+/** False where the run store could not be reached. */
+async function dropProjects(context: SweepContext, seen: ReadonlySet<ProjectUid>): Promise<boolean> {
   const { client, world, conn, store, log } = context;
   const cached = new Set(world.namespaces.list().map(({ metadata }) => metadata.uid));
   const suspects = [...seen].filter((uid) => !cached.has(uid));
-  if (suspects.length === 0) return;
+  if (suspects.length === 0) return true;
   const { items } = await client.listAll(namespaces);
   const there = new Set(items.map(({ metadata }) => metadata.uid));
   for (const project of suspects.filter((uid) => !there.has(uid))) {
     // The account first: its runners could write what was removed just now.
     const dropped = await dropPoolAccount(conn, project);
     const closed = dropped.outcome === 'done' ? await closeProject(conn, project) : dropped;
-    if (closed.outcome === 'unavailable') return;
+    if (closed.outcome === 'unavailable') return false;
     store.forget(project);
     log.info({ project }, 'removed what the run store held of a namespace that is gone');
   }
+  return true;
 }
 
 async function dropWorkflows(

@@ -52,6 +52,23 @@ test('keys and account of a namespace that was deleted while no operator ran are
   expect(await liveRuns(stage.conn, uid, workflowUid)).toEqual([kept]);
 });
 
+test('what is left of a namespace goes also when the operator starts before the run store', async () => {
+  await stage.stopOperator();
+  await openProject(stage.conn, GONE);
+  await ensurePoolAccount(stage.conn, GONE, 'a'.repeat(64));
+  const leaders = () => stage.log.messages().filter((message) => message === 'lease taken').length;
+  const before = leaders();
+  await stage.redis.kill();
+  try {
+    stage.startOperator();
+    await expect.poll(leaders, WITHIN).toBe(before + 1);
+  } finally {
+    await stage.redis.restart();
+  }
+  await expect.poll(() => keys(GONE), WITHIN).toEqual(['']);
+  await expect.poll(() => hasPoolAccount(stage.conn, GONE), WITHIN).toBe(false);
+});
+
 test('what was left of a namespace whose removal broke off goes, too', async () => {
   await stage.stopOperator();
   await openProject(stage.conn, GONE);

@@ -27,7 +27,7 @@ const BENCHMARKS: Record<string, { about: string; run: () => Promise<Figure[]> }
   },
   routes: { about: 'accepting with 10,000 routes beside one; how soon they are served (2 min)', run: routes },
   reply: { about: 'webhook calls that a response node answers; runs/s of one runner (2 min)', run: reply },
-  runs: { about: 'runs/s of one runner, latency at half of that, a backlog of 100,000 (4 min)', run: runs },
+  runs: { about: 'runs/s of one runner, latency at half of that, a backlog of 100,000 (5 min)', run: runs },
   memory: {
     about: 'memory of the programs with 1,000 workflows, idle and after 100,000 runs (8 min)',
     run: memory,

@@ -4,17 +4,12 @@
  * gets its turn beside a flood.
  */
 import { readFileSync } from 'node:fs';
-import { setTimeout as delay } from 'node:timers/promises';
-import { revisionOf } from '../../api/revision.ts';
 import { isUnavailable } from '../../runs/connection.ts';
-import { keysOf } from '../../runs/keys.ts';
-import { putRevision } from '../../runs/project.ts';
 import { readCounts, readRun } from '../../runs/read.ts';
-import { submit } from '../../runs/submit.ts';
-import type { NodeState } from '../../runs/types.ts';
 import { PROJECT } from '../support/door.ts';
 import { pollUntil } from '../support/poll.ts';
-import { EVENT } from './accept.ts';
+import { emptyProject, submitMany, submitOne, type Workflow } from './chain.ts';
+import { latency } from './latency.ts';
 import { median, type Figure } from './report.ts';
 import { startRunnerProcess } from './runnerProcess.ts';
 import { setStage, type Stage } from './stage.ts';
@@ -22,32 +17,15 @@ import { setStage, type Stage } from './stage.ts';
 const BACKLOG = 20_000;
 const LARGE_BACKLOG = 100_000;
 const FLOOD = 2_000;
-const SUBMITTED_AT_ONCE = 500;
-const PACED_SECONDS = 8;
-const PACE_MS = 10;
-const READ_AFTER_MS = 1_500;
 const MIB = 2 ** 20;
 /** What Node takes for itself in a container with the chart's limit of 512 MiB. */
 const NODE_ARGS = ['--max-old-space-size=256'];
-
-/** A trigger and two steps without outside calls, and the least that a run can be. */
-const WORKFLOWS = {
-  chain: [
-    {
-      id: 'sum',
-      skill: { name: 'set', parameters: { values: { total: 'nodes.trigger.data_content.total * 1.2' } } },
-    },
-    { id: 'reply', response: { body: { total: "{{ $('sum').data_content.total }}" } } },
-  ],
-  neighbour: [{ id: 'reply', response: { body: 'ok' } }],
-};
-type Workflow = keyof typeof WORKFLOWS;
 
 export async function runs(): Promise<Figure[]> {
   const stage = await setStage({ reply: true });
   try {
     const chain = await drained(stage, 'chain', BACKLOG);
-    const latency = await pacedLatency(stage, chain.perSecond / 2);
+    const begun = await latency(stage, chain.perSecond / 2, NODE_ARGS);
     const large = await drained(stage, 'chain', LARGE_BACKLOG);
     const neighbour = await beside(stage);
     return [
@@ -57,7 +35,7 @@ export async function runs(): Promise<Figure[]> {
         unit: 'runs/s',
         goal: { at: 'least', value: 2_000, of: 'value' },
       },
-      ...latency,
+      ...begun,
       { name: 'backlog of 100,000: drained', value: large.perSecond, unit: 'runs/s' },
       { name: 'backlog of 100,000: runner, most RSS', value: large.runnerMiB, unit: 'MiB' },
       { name: 'backlog of 20,000: runner, most RSS', value: chain.runnerMiB, unit: 'MiB' },
@@ -72,36 +50,6 @@ export async function runs(): Promise<Figure[]> {
   } finally {
     await stage.close();
   }
-}
-
-async function emptyProject(stage: Stage): Promise<void> {
-  await stage.emptyStore();
-  for (const [name, steps] of Object.entries(WORKFLOWS)) {
-    const nodes = [{ id: 'trigger', webhook: { path: 'new' } }, ...steps];
-    await putRevision(stage.runs, PROJECT, name, revisionOf({ active: true, nodes }));
-  }
-}
-
-async function submitMany(stage: Stage, workflow: Workflow, total: number): Promise<void> {
-  for (let done = 0; done < total; done += SUBMITTED_AT_ONCE) {
-    const count = Math.min(SUBMITTED_AT_ONCE, total - done);
-    await Promise.all(Array.from({ length: count }, () => submitOne(stage, workflow)));
-  }
-}
-
-async function submitOne({ runs }: Stage, workflow: Workflow): Promise<string> {
-  const submitted = await submit(runs, {
-    project: PROJECT,
-    workflow,
-    workflowUid: `uid-${workflow}`,
-    revision: workflow,
-    trigger: 'webhook',
-    input: `{"text_content":"","data_content":${EVENT}}`,
-    bodyHash: '',
-    test: false,
-  });
-  if (submitted.outcome !== 'accepted') throw new Error(`A run was not accepted: ${submitted.outcome}`);
-  return submitted.run;
 }
 
 type Drained = { perSecond: number; runnerMiB: number; storeMiB: number };
@@ -144,71 +92,6 @@ async function ended(
 function residentMiB(pid: number, line: 'VmRSS' | 'VmHWM'): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   return (Number(new RegExp(`^${line}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]) * 1_024) / MIB;
-}
-
-/** From the acceptance, by the run store's clock, to the first step, by the runner's, which is the same machine's. */
-async function pacedLatency(stage: Stage, perSecond: number): Promise<Figure[]> {
-  await emptyProject(stage);
-  const runner = await startRunnerProcess(stage, NODE_ARGS);
-  try {
-    await paced(stage, perSecond, 2);
-    const found = await paced(stage, perSecond, PACED_SECONDS);
-    const at = (share: number) =>
-      found.toSorted((a, b) => a - b)[Math.floor(found.length * share)] ?? Number.NaN;
-    const load = `at ${Math.round(perSecond)} runs/s`;
-    return [
-      {
-        name: `accepted to first step, p50, ${load}`,
-        value: at(0.5),
-        unit: 'ms',
-        goal: { at: 'most', value: 3, of: 'value' },
-      },
-      {
-        name: `accepted to first step, p99, ${load}`,
-        value: at(0.99),
-        unit: 'ms',
-        goal: { at: 'most', value: 20, of: 'value' },
-      },
-    ];
-  } finally {
-    await runner.stop();
-  }
-}
-
-/** Submits at that rate, whatever happens, and gives the latency of every tenth run. */
-async function paced(stage: Stage, perSecond: number, seconds: number): Promise<number[]> {
-  const begin = performance.now();
-  const total = Math.round(perSecond * seconds);
-  const sampled: Promise<number>[] = [];
-  const sent: Promise<string>[] = [];
-  while (sent.length < total) {
-    const due = Math.min(total, Math.ceil(((performance.now() - begin) / 1_000) * perSecond));
-    while (sent.length < due) {
-      const run = submitOne(stage, 'chain');
-      sent.push(run);
-      if (sent.length % 10 === 0) sampled.push(run.then((name) => latencyOf(stage, name)));
-    }
-    await delay(PACE_MS);
-  }
-  await Promise.all(sent);
-  return Promise.all(sampled);
-}
-
-/** Read a while later, so that asking does not add to the load that is measured, and before the run is gone. */
-async function latencyOf({ runs }: Stage, run: string): Promise<number> {
-  const key = keysOf(PROJECT).run(run);
-  await delay(READ_AFTER_MS);
-  return pollUntil(
-    'the first step of a run',
-    async () => {
-      const fields = await runs.command('hmget', key, 'accepted', 'n:sum');
-      const [accepted, first] = fields as [string | null, string | null];
-      if (accepted === null || first === null) return undefined;
-      const { startedAt = Number.NaN } = JSON.parse(first) as NodeState;
-      return startedAt - Number(accepted) / 1_000;
-    },
-    { timeoutMs: 20_000, everyMs: 500 },
-  );
 }
 
 /** A flood, and in the middle of it one run of another workflow. */

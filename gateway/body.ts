@@ -80,6 +80,8 @@ export function readBody(
   if (request.destroyed) return Promise.resolve({ outcome: 'aborted' });
   // In HTTP/1.0 there is no such answer (RFC 9110, section 10.1.1).
   if (request.headers.expect !== undefined && request.httpVersionMinor > 0) response.writeContinue();
+  // No more comes than was announced, so no more room is taken.
+  const largest = Math.min(limit, Number(request.headers['content-length'] ?? limit));
   return new Promise((resolve) => {
     let bytes: Buffer = NOTHING;
     let length = 0;
@@ -99,7 +101,7 @@ export function readBody(
       if (length === 0 && hold.growTo(total)) bytes = chunk;
       else {
         // Pieces are put together as they come: kept apart, bytes that come one by one would take a hundred times their room.
-        const roomy = total <= bytes.length ? bytes : moreRoom(bytes, { length, total, limit, hold });
+        const roomy = total <= bytes.length ? bytes : moreRoom(bytes, { length, total, largest, hold });
         if (roomy === undefined) return stop('overloaded');
         chunk.copy(roomy, length);
         bytes = roomy;
@@ -120,11 +122,11 @@ export function tooLarge({ settings, eventBytes }: Pick<Limits, 'settings' | 'ev
   return settings.bodyBytes > eventBytes ? 'event-too-large' : 'too-large';
 }
 
-type Growth = { length: number; total: number; limit: number; hold: Hold };
+type Growth = { length: number; total: number; largest: number; hold: Hold };
 
 /** A buffer with what is in the old one and room for the new total; undefined if there is no room. */
-function moreRoom(bytes: Buffer, { length, total, limit, hold }: Growth): Buffer | undefined {
-  const size = Math.min(Math.max(total, bytes.length * 2, FIRST_ROOM), limit);
+function moreRoom(bytes: Buffer, { length, total, largest, hold }: Growth): Buffer | undefined {
+  const size = Math.max(total, Math.min(Math.max(bytes.length * 2, FIRST_ROOM), largest));
   if (!hold.growTo(size)) return undefined;
   const roomy = Buffer.allocUnsafeSlow(size);
   bytes.copy(roomy, 0, 0, length);

@@ -34,7 +34,8 @@ const SMALL = {
 };
 
 beforeAll(async () => {
-  door = await openDoor();
+  // The heap that the chart gives it.
+  door = await openDoor({ nodeArgs: ['--max-old-space-size=256'] });
   const own = { requestsPerSecond: 1, burst: 1 };
   await Promise.all([
     putRoute(door.client, 'orders'),
@@ -142,9 +143,9 @@ test('300 bodies that are far too large, in chunks, in crumbs, announced and lie
   await pollUntil('bodies being refused', () => floods.every((flood) => flood.ended() >= 10), {
     timeoutMs: 20_000,
   });
-  // What was sent is many times what may be held.
-  expect(floods.reduce((sum, flood) => sum + flood.sent(), 0)).toBeGreaterThan(100 * 2 ** 20);
-  expect((await memoryOf(door.gateway.pid)).nowMiB - before.nowMiB).toBeLessThan(200);
+  // More was sent than is ever taken, and was not collected yet.
+  expect(floods.reduce((sum, flood) => sum + flood.sent(), 0)).toBeGreaterThan(280 * 2 ** 20);
+  expect((await memoryOf(door.gateway.pid)).nowMiB - before.nowMiB).toBeLessThan(240);
   floods.forEach(({ stop }) => stop());
   await pollUntil(
     'everything being given back',

@@ -10,7 +10,7 @@ import {
   type NextSteps,
   predecessors,
 } from './graph.ts';
-import type { NodePhase } from './run.ts';
+import type { NodePhase } from './phase.ts';
 
 /** `t*` is the trigger, `a!` has onError: Continue. */
 function nodesOf(ids: string): GraphNode[] {

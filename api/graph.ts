@@ -3,7 +3,7 @@
  * states of the nodes and gets back what to do, so that every runner decides the same after a takeover.
  */
 
-import type { NodePhase } from './run.ts';
+import type { NodePhase } from './phase.ts';
 
 /** A node as the graph sees it. Exactly one node is the trigger. */
 export type GraphNode = { id: string; trigger: boolean; onError?: 'Fail' | 'Continue' };

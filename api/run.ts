@@ -1,19 +1,7 @@
 /** The WorkflowRun kind: one execution of a workflow for one event, as a record of what the run store decided. */
 import * as z from 'zod';
+import { NODE_PHASES, RUN_PHASES, TERMINAL_PHASES } from './phase.ts';
 import { json, objectName, output, rules, time } from './value.ts';
-
-export const RUN_PHASES = ['Pending', 'Running', 'Waiting', 'Succeeded', 'Failed', 'Cancelled'] as const;
-export type RunPhase = (typeof RUN_PHASES)[number];
-const TERMINAL_PHASES = ['Succeeded', 'Failed', 'Cancelled'] as const;
-export type TerminalPhase = (typeof TERMINAL_PHASES)[number];
-
-const NODE_PHASES = [...RUN_PHASES, 'Skipped', 'Unknown'] as const;
-export type NodePhase = (typeof NODE_PHASES)[number];
-
-/** Whether the phase is one that never changes again. */
-export function isTerminal(phase: string | undefined): phase is TerminalPhase {
-  return TERMINAL_PHASES.some((terminal) => terminal === phase);
-}
 
 export const runSpec = z
   .object({

@@ -1,5 +1,5 @@
 /** Every controller of the operator: what wakes it, and what it does. This file alone knows all of them. */
-import { isTerminal } from '../api/run.ts';
+import { isTerminal } from '../api/phase.ts';
 import type { Change } from '../kube/cache.ts';
 import { enqueueOwner, keyOf, runController, watchInto, type Action, type Key } from '../kube/controller.ts';
 import { createQueue, type Queue } from '../kube/queue.ts';

@@ -4,7 +4,7 @@
  */
 import type { NodeOutput, Scope } from '../api/expression/scope.ts';
 import type { GraphEdge } from '../api/graph.ts';
-import type { NodePhase } from '../api/run.ts';
+import type { NodePhase } from '../api/phase.ts';
 import type { StepResult } from '../nodes/node.ts';
 import type { StepFields } from '../nodes/step.ts';
 import type { Advance, Claim, NodeStart, NodeState, Reply, RunEnd } from '../runs/types.ts';

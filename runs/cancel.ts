@@ -1,6 +1,6 @@
 /** Cancelling runs: at once where nobody holds them, otherwise by asking the runner that does, durably. */
 import { FAILURES } from '../api/reasons.ts';
-import type { TerminalPhase } from '../api/run.ts';
+import type { TerminalPhase } from '../api/phase.ts';
 import { endArgs, transitionKeys } from './advance.ts';
 import { orUnavailable, type RunStoreConnection } from './connection.ts';
 import { keysOf } from './keys.ts';

@@ -1,5 +1,5 @@
 /** Claiming: a runner takes ready runs, in an order that is fair between workflows, and holds each by a fresh token. */
-import { isTerminal } from '../api/run.ts';
+import { isTerminal } from '../api/phase.ts';
 import { orUnavailable, type RunStoreConnection } from './connection.ts';
 import { keysOf, type ProjectKeys } from './keys.ts';
 import { ANNOUNCED, COALESCE_MS, EMIT, NOW } from './lua.ts';

@@ -2,7 +2,7 @@
  * Live events of a run: what happens to it while it runs, for people who watch. They are bounded (1,000 entries, 256 KiB), go
  * ten minutes after the end, and never hold a run up or fail it: what counts is in the run itself.
  */
-import { isTerminal } from '../api/run.ts';
+import { isTerminal } from '../api/phase.ts';
 import { transitionKeys } from './advance.ts';
 import { isUnavailable, orUnavailable, type RunStoreConnection } from './connection.ts';
 import { keysOf } from './keys.ts';

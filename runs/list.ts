@@ -2,7 +2,7 @@
  * All that the run store knows of a workflow's runs, newest first: those that it holds, and lines about those that have left
  * it. The order, by acceptance and then by name, never changes, so that a list can be read in pages.
  */
-import type { RunPhase } from '../api/run.ts';
+import type { RunPhase } from '../api/phase.ts';
 import { isUnavailable, orUnavailable, type RunStoreConnection } from './connection.ts';
 import { keysOf } from './keys.ts';
 import { readBrief } from './read.ts';

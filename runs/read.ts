@@ -1,5 +1,5 @@
 /** Reading what the run store holds of runs: the run itself while it lives, a line and exact totals afterwards. */
-import { isTerminal, type RunPhase } from '../api/run.ts';
+import { isTerminal, type RunPhase } from '../api/phase.ts';
 import type { NodeOutput } from '../api/value.ts';
 import { orUnavailable, type RunStoreConnection } from './connection.ts';
 import { keysOf } from './keys.ts';

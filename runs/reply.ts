@@ -2,7 +2,7 @@
  * Waiting for the reply or the end of a run. A waiter listens first and looks then, and looks again each second and after
  * every gap of its connection, so that nothing is missed that is stored.
  */
-import { isTerminal, type TerminalPhase } from '../api/run.ts';
+import { isTerminal, type TerminalPhase } from '../api/phase.ts';
 import { isUnavailable, orUnavailable, type RunStoreConnection } from './connection.ts';
 import { keysOf } from './keys.ts';
 import { readRun } from './read.ts';

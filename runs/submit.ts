@@ -1,7 +1,7 @@
 /**
  * Accepting events: what `submit` has accepted is stored, once per dedupe key, and only that may be answered with 2xx.
  */
-import { isTerminal } from '../api/run.ts';
+import { isTerminal } from '../api/phase.ts';
 import { isUnavailable, orUnavailable, type RunStoreConnection } from './connection.ts';
 import { cancelRun } from './cancel.ts';
 import { keysOf, type ProjectKeys } from './keys.ts';

@@ -2,7 +2,7 @@
  * The life of a run, as types: what programs hand to the run store and what they get back. Outcomes are values; a
  * connection that is down, and a store that is empty, are outcomes too (`unavailable`), never an exception of the client library.
  */
-import type { NodePhase, RunPhase, TerminalPhase } from '../api/run.ts';
+import type { NodePhase, RunPhase, TerminalPhase } from '../api/phase.ts';
 import type { NodeOutput } from '../api/value.ts';
 
 /** A project in the run store, by the uid of its namespace. */

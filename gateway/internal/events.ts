@@ -5,7 +5,7 @@
  */
 import type { ServerResponse } from 'node:http';
 import type { FastifyPluginCallback } from 'fastify';
-import { isTerminal } from '../../api/run.ts';
+import { isTerminal } from '../../api/phase.ts';
 import { followEvents, readEvents } from '../../runs/events.ts';
 import type { RunEvent } from '../../runs/types.ts';
 import { createAnswers, type Answers } from '../answers.ts';

@@ -1,6 +1,6 @@
 /** What a list of runs is asked for: how many, of which phase, and from where. */
 import * as z from 'zod';
-import { RUN_PHASES, type RunPhase } from '../../api/run.ts';
+import { RUN_PHASES, type RunPhase } from '../../api/phase.ts';
 import type { Position } from '../../runs/list.ts';
 
 /** The query of the list, once its numbers are read. */

@@ -4,7 +4,7 @@
  * a namespace so often together, since the right to list covers them all, and names that there are none of.
  */
 import { GROUP, VERSION } from '../../api/group.ts';
-import { isTerminal, type RunPhase } from '../../api/run.ts';
+import { isTerminal, type RunPhase } from '../../api/phase.ts';
 import { WORKFLOW_RUN } from '../../api/kinds.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import { sleep, systemClock, type Clock } from '../../kube/clock.ts';

@@ -1,7 +1,7 @@
 /** A run as callers see it: the same members whether it comes from the run store or from its record. */
 import { workflowId } from '../../api/group.ts';
 import type { WorkflowRun } from '../../api/kinds.ts';
-import type { RunPhase } from '../../api/run.ts';
+import type { RunPhase } from '../../api/phase.ts';
 import type { RunView } from '../../api/runView.ts';
 import type { NodeState, RunState, RunSummary } from '../../runs/types.ts';
 

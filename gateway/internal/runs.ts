@@ -5,7 +5,7 @@
  */
 import type { FastifyPluginCallback, FastifyReply } from 'fastify';
 import { workflowId } from '../../api/group.ts';
-import { isTerminal, type TerminalPhase } from '../../api/run.ts';
+import { isTerminal, type TerminalPhase } from '../../api/phase.ts';
 import type { RunView } from '../../api/runView.ts';
 import { cancelRun } from '../../runs/cancel.ts';
 import { isUnavailable } from '../../runs/connection.ts';

@@ -1,6 +1,6 @@
 /** The synchronous answer: the caller gets what the run's response node defines, or is told why there is none. */
 import type { FastifyReply } from 'fastify';
-import type { TerminalPhase } from '../../api/run.ts';
+import type { TerminalPhase } from '../../api/phase.ts';
 import { closedSignal } from '../closed.ts';
 import type { Answers } from '../answers.ts';
 import type { GatewayDeps } from '../deps.ts';

@@ -1,6 +1,6 @@
 /** What a project needs, from what its namespace holds. Pure but for reading caches. */
 import { secretRefs } from '../../api/credential.ts';
-import { isTerminal } from '../../api/run.ts';
+import { isTerminal } from '../../api/phase.ts';
 import type { WorkflowSpec } from '../../api/workflow.ts';
 import type { World } from '../world.ts';
 import { credentialRefs } from '../workflow/references.ts';

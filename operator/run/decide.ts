@@ -2,7 +2,7 @@
 import { ANNOTATION } from '../../api/group.ts';
 import type { WebhookRoute, Workflow, WorkflowRun } from '../../api/kinds.ts';
 import type { FailureReason } from '../../api/reasons.ts';
-import { isTerminal } from '../../api/run.ts';
+import { isTerminal } from '../../api/phase.ts';
 import { findCondition } from '../../kube/conditions.ts';
 
 /** Objects of one manifest may arrive in any order: this long a run waits for its workflow, in milliseconds. */

@@ -1,7 +1,8 @@
 /** The status of a run that is not in the run store: nobody else would ever write it. */
 import type { WorkflowRun } from '../../api/kinds.ts';
 import { FAILURES, type FailureReason } from '../../api/reasons.ts';
-import type { NodeStatus, TerminalPhase } from '../../api/run.ts';
+import type { TerminalPhase } from '../../api/phase.ts';
+import type { NodeStatus } from '../../api/run.ts';
 import type { OperatorContext } from '../context.ts';
 import { workflowRuns } from '../resources.ts';
 

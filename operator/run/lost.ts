@@ -3,7 +3,7 @@
  * this store recorded and let go of without an end is ended, since nobody else would ever write its status.
  */
 import type { WorkflowRun } from '../../api/kinds.ts';
-import { isTerminal } from '../../api/run.ts';
+import { isTerminal } from '../../api/phase.ts';
 import { done, WaitingError, type Action } from '../../kube/controller.ts';
 import { isUnavailable } from '../../runs/connection.ts';
 import { putRevision } from '../../runs/project.ts';

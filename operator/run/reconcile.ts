@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import type { WebhookRoute, WorkflowRun } from '../../api/kinds.ts';
 import type { Revision } from '../../api/revision.ts';
 import { after, done, WaitingError, type Action, type Key } from '../../kube/controller.ts';
-import { isTerminal } from '../../api/run.ts';
+import { isTerminal } from '../../api/phase.ts';
 import { controllerOf, controllerRevisions, objectKey } from '../../kube/resource.ts';
 import { cancelRun } from '../../runs/cancel.ts';
 import { isUnavailable } from '../../runs/connection.ts';

@@ -4,7 +4,7 @@
  */
 import type { WorkflowRun } from '../../api/kinds.ts';
 import type { Revision } from '../../api/revision.ts';
-import { isTerminal } from '../../api/run.ts';
+import { isTerminal } from '../../api/phase.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import type { Clock } from '../../kube/clock.ts';
 import { controllerOf, controllerRevisions, type ControllerRevision } from '../../kube/resource.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { WorkflowRun } from '../../api/kinds.ts';
-import type { RunPhase } from '../../api/run.ts';
+import type { RunPhase } from '../../api/phase.ts';
 import { historyPolicy, pruningOf } from './history.ts';
 
 const now = new Date('2026-01-02T00:00:00Z');

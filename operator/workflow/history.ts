@@ -1,7 +1,7 @@
 /** Prunes the WorkflowRuns of a workflow that have ended: by count and by age, as its `history` says, at a gentle pace. */
 import { parseDuration } from '../../api/duration.ts';
 import type { WorkflowRun } from '../../api/kinds.ts';
-import { isTerminal } from '../../api/run.ts';
+import { isTerminal } from '../../api/phase.ts';
 import type { WorkflowSpec } from '../../api/workflow.ts';
 import { after, done, type Action, type Key } from '../../kube/controller.ts';
 import { objectKey } from '../../kube/resource.ts';

@@ -4,7 +4,7 @@ import type { Workflow, WorkflowRun } from '../../api/kinds.ts';
 import { revisionName } from '../../api/names.ts';
 import { canonicalJson, revisionOf } from '../../api/revision.ts';
 import type { RouteSpec } from '../../api/route.ts';
-import { isTerminal } from '../../api/run.ts';
+import { isTerminal } from '../../api/phase.ts';
 import { asChild } from '../../kube/apply.ts';
 import {
   controllerOf,

@@ -4,7 +4,8 @@
  */
 import { ANNOTATION, API_VERSION, GROUP, LABEL, VERSION } from '../../api/group.ts';
 import { WORKFLOW, WORKFLOW_RUN, type WorkflowRun } from '../../api/kinds.ts';
-import { isTerminal, type RunStatus } from '../../api/run.ts';
+import { isTerminal } from '../../api/phase.ts';
+import { type RunStatus } from '../../api/run.ts';
 import type { KubeClient, Manifest } from '../../kube/client.ts';
 import {
   isAlreadyExists,

@@ -3,14 +3,8 @@
  * it always fits into the API server's store.
  */
 import { FAILURES, type FailureReason } from '../../api/reasons.ts';
-import {
-  isTerminal,
-  type NodePhase,
-  type NodeStatus,
-  type RunPhase,
-  type RunSpec,
-  type RunStatus,
-} from '../../api/run.ts';
+import { isTerminal, type NodePhase, type RunPhase } from '../../api/phase.ts';
+import { type NodeStatus, type RunSpec, type RunStatus } from '../../api/run.ts';
 import type { NodeOutput } from '../../api/value.ts';
 import type { NodeState, RunState, RunSummary } from '../types.ts';
 

@@ -2,7 +2,7 @@
  * Keeps what waits to be recorded within each workflow's history, while not all of it can be written: of what is too many the
  * runs that ended first become lines. Whoever does it, and however often, the newest stay.
  */
-import { isTerminal, type TerminalPhase } from '../../api/run.ts';
+import { isTerminal, type TerminalPhase } from '../../api/phase.ts';
 import { isUnavailable, orUnavailable, type RunStoreConnection } from '../connection.ts';
 import { keysOf } from '../keys.ts';
 import { readBrief } from '../read.ts';

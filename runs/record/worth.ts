@@ -1,5 +1,5 @@
 /** Which records come first when not all can be written, and what each costs of the write budget. */
-import { isTerminal } from '../../api/run.ts';
+import { isTerminal } from '../../api/phase.ts';
 import type { RunState } from '../types.ts';
 
 /** A create is paid with the terminal write that follows it, which then is free: what was begun is always ended. */

@@ -4,7 +4,7 @@ import type { CredentialSpec } from '../../api/credential.ts';
 import { StepError } from '../../api/reasons.ts';
 import { revisionOf } from '../../api/revision.ts';
 import type { WorkflowSpec } from '../../api/workflow.ts';
-import { isTerminal } from '../../api/run.ts';
+import { isTerminal } from '../../api/phase.ts';
 import { Secret } from '../../nodes/secret.ts';
 import { localEgress } from './stepContext.ts';
 import type { CredentialSource } from '../../runner/credentials.ts';

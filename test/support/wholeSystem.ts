@@ -4,7 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { stringify } from 'yaml';
-import { isTerminal } from '../../api/run.ts';
+import { isTerminal } from '../../api/phase.ts';
 import { secrets } from '../../kube/resource.ts';
 import { workflowRuns } from '../../operator/resources.ts';
 import { GATEWAY_ACCOUNT } from '../../runs/accounts.ts';

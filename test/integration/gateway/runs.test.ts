@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { GROUP, LABEL } from '../../../api/group.ts';
 import type { WorkflowRun } from '../../../api/kinds.ts';
-import type { TerminalPhase } from '../../../api/run.ts';
+import type { TerminalPhase } from '../../../api/phase.ts';
 import { namespacedResource, roleBindings, roles, serviceAccounts } from '../../../kube/resource.ts';
 import { advance } from '../../../runs/advance.ts';
 import { cancelRun } from '../../../runs/cancel.ts';

@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { WorkflowRun } from '../../../api/kinds.ts';
-import { isTerminal } from '../../../api/run.ts';
+import { isTerminal } from '../../../api/phase.ts';
 import { workflowRuns } from '../../../operator/resources.ts';
 import { pollUntil } from '../../support/poll.ts';
 import type { RunnerProgram } from '../../support/runnerProgram.ts';

@@ -1,5 +1,5 @@
 /** With objects in its own namespace that name something of the victim's. What comes back is all that became of them. */
-import { isTerminal } from '../../../../api/run.ts';
+import { isTerminal } from '../../../../api/phase.ts';
 import type { Workflow } from '../../../../api/kinds.ts';
 import { findCondition, isConditionTrue } from '../../../../kube/conditions.ts';
 import { workflowRuns, workflows } from '../../../../operator/resources.ts';

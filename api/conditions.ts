@@ -39,6 +39,7 @@ export const REASON = {
   UnknownSkill: 'No skill has that name.',
   InvalidParameters: 'Parameters do not fit the schema of the skill.',
   InvalidSchedule: 'The time zone or the cron expression is not usable.',
+  Scheduled: 'The CronJob is in place.',
   CredentialMissing: 'A credential does not exist in the namespace.',
   CredentialNotReady: 'A credential exists and does not work.',
   WrongCredentialKind: 'A credential is of another kind than the node needs.',

@@ -307,6 +307,7 @@ export const triggers = {
 
 export type TriggerKind = keyof typeof triggers;
 export const TRIGGER_KINDS = Object.keys(triggers) as TriggerKind[];
+export type ScheduleTrigger = z.infer<typeof scheduleTrigger>;
 export type RateLimit = z.infer<typeof rateLimit>;
 export type WebhookTrigger = z.infer<typeof webhookTrigger>;
 export type WebhookAuth = z.infer<typeof webhookAuth>;

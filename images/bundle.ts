@@ -11,6 +11,7 @@ const programs = {
     operator: 'operator/main.ts',
     gateway: 'gateway/main.ts',
     runner: 'runner/main.ts',
+    tick: 'runner/tick/main.ts',
     beatWorker: 'runs/beatWorker.ts',
     'init-run-store': 'operator/initRunStore.ts',
   },

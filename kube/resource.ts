@@ -118,6 +118,7 @@ type Raw<T> = T extends Date
       : T;
 
 export type Deployment = KubeObject<Raw<k8s.V1DeploymentSpec>, Raw<k8s.V1DeploymentStatus>>;
+export type CronJob = KubeObject<Raw<k8s.V1CronJobSpec>, Raw<k8s.V1CronJobStatus>>;
 export type Namespace = KubeObject<Raw<k8s.V1NamespaceSpec>, Raw<k8s.V1NamespaceStatus>>;
 /** Values of `data` are base64. */
 export type Secret = KubeObject & { type?: string; data?: Record<string, string>; immutable?: boolean };
@@ -198,6 +199,7 @@ export type CustomResourceDefinition = KubeObject<
 >;
 
 export const deployments = namespacedResource<Deployment>('apps', 'v1', 'Deployment', 'deployments');
+export const cronJobs = namespacedResource<CronJob>('batch', 'v1', 'CronJob', 'cronjobs');
 export const controllerRevisions = namespacedResource<ControllerRevision>(
   'apps',
   'v1',

@@ -68,6 +68,11 @@ const environment = z.object({
   RUNNER_REPLICAS: count(1, 100).default(1),
   /** JSON: the resources of a runner's container. */
   RUNNER_RESOURCES: json(resources).default(DEFAULT_RESOURCES),
+  /** JSON: the resources of a tick's container, which lives for a moment at each time of a schedule. */
+  TICK_RESOURCES: json(resources).default({
+    requests: { cpu: '10m', memory: '48Mi' },
+    limits: { memory: '128Mi' },
+  }),
   /** JSON: further environment variables of a runner, name to value. */
   RUNNER_ENV: json(z.record(z.string(), z.string())).default({}),
   /** Where steps may connect to beside the Internet, with commas between: ranges, and hosts with a port. */

@@ -122,6 +122,13 @@ function wakeWorkflows({ world, gateways }: OperatorContext, queue: Queue): void
   watchInto(world.workflows, queue);
   watchInto(world.routes, queue);
   watchInto(world.revisions, queue, enqueueOwner('Workflow'));
+  watchInto(world.cronJobs, queue, (cronJob, change) => {
+    const isSame =
+      change.type === 'updated' &&
+      change.old.metadata.generation === cronJob.metadata.generation &&
+      change.old.status?.lastScheduleTime === cronJob.status?.lastScheduleTime;
+    return isSame ? [] : enqueueOwner('Workflow')(cronJob);
+  });
   watchInto(world.credentials, queue, (credential) =>
     world.workflows.byIndex(BY_CREDENTIAL, inNamespaceOf(credential, credential.metadata.name)).map(keyOf),
   );

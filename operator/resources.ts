@@ -23,7 +23,10 @@ export const webhookRoutes = resourceOf<WebhookRoute>(WEBHOOK_ROUTE);
 
 /** The rules are the chart's, and the API server's to check. */
 export type NetworkPolicy = KubeObject<{
-  podSelector: { matchLabels: Record<string, string> };
+  podSelector: {
+    matchLabels: Record<string, string>;
+    matchExpressions: { key: string; operator: 'In'; values: string[] }[];
+  };
   policyTypes: string[];
   ingress: Record<string, unknown>[];
   egress: Record<string, unknown>[];

@@ -10,12 +10,14 @@ import type { Log } from '../kube/log.ts';
 import { mergeCaches } from '../kube/mergedCache.ts';
 import {
   controllerRevisions,
+  cronJobs,
   deployments,
   endpointSlices,
   leases,
   namespaces,
   objectKey,
   type ControllerRevision,
+  type CronJob,
   type Deployment,
   type EndpointSlice,
   type KubeObject,
@@ -23,6 +25,7 @@ import {
   type Namespace,
 } from '../kube/resource.ts';
 import { POOL_LABELS } from './project/names.ts';
+import { TICK_LABELS } from './schedule/cronJob.ts';
 import { credentials, webhookRoutes, workflowRuns, workflows } from './resources.ts';
 import { credentialRefs } from './workflow/references.ts';
 
@@ -33,6 +36,7 @@ export type World = {
   routes: Cache<WebhookRoute>;
   revisions: Cache<ControllerRevision>;
   deployments: Cache<Deployment>;
+  cronJobs: Cache<CronJob>;
   namespaces: Cache<Namespace>;
   /** In the operator's namespace. */
   leases: Cache<Lease>;
@@ -40,7 +44,7 @@ export type World = {
   slices: Cache<EndpointSlice>;
 };
 
-/** Index of workflows by the credentials that they name, and of runs and revisions by their workflow. */
+/** Index of workflows by the credentials that they name, and of runs, revisions and CronJobs by their workflow. */
 export const BY_CREDENTIAL = 'credential';
 export const BY_WORKFLOW = 'workflow';
 /** Index of routes by their uid, which is how replicas of the gateway name them. */
@@ -76,9 +80,14 @@ export function createWorld({ client, namespace, watched, log }: WorldOptions): 
       resource: controllerRevisions,
       labelSelector: LABEL.workflow,
       transform: withoutData,
-      indexes: { [BY_WORKFLOW]: workflowOfRevision },
+      indexes: { [BY_WORKFLOW]: workflowOfLabel },
     }),
     deployments: cache({ resource: deployments, labelSelector: selector(POOL_LABELS) }),
+    cronJobs: cache({
+      resource: cronJobs,
+      labelSelector: selector(TICK_LABELS),
+      indexes: { [BY_WORKFLOW]: workflowOfLabel },
+    }),
     namespaces: cache({ resource: namespaces, transform: metadataOnly }),
     leases: createCache({ ...common, resource: leases, namespace }),
     slices: createCache({ ...common, resource: endpointSlices, namespace }),
@@ -120,9 +129,9 @@ function credentialKeys(workflow: Workflow): string[] {
   return [...new Set(names)].map((name) => inNamespaceOf(workflow, name));
 }
 
-function workflowOfRevision(revision: ControllerRevision): string[] {
-  const name = revision.metadata.labels?.[LABEL.workflow];
-  return name === undefined ? [] : [inNamespaceOf(revision, name)];
+function workflowOfLabel(object: KubeObject): string[] {
+  const name = object.metadata.labels?.[LABEL.workflow];
+  return name === undefined ? [] : [inNamespaceOf(object, name)];
 }
 
 function withoutPayload(run: WorkflowRun): WorkflowRun {

@@ -14,6 +14,7 @@ import type {
 } from '../../kube/resource.ts';
 import type { OperatorConfig } from '../config.ts';
 import type { NetworkPolicy, PodDisruptionBudget } from '../resources.ts';
+import { TICK } from '../schedule/cronJob.ts';
 import { POOL, POOL_LABELS } from './names.ts';
 
 /** Below this path the root is read-only. */
@@ -72,13 +73,16 @@ export function poolSecret(namespace: string, account: PoolAccount): Manifest<Se
   return { metadata: metadata(namespace), type: 'Opaque', data };
 }
 
-/** Who may talk to the runners and whom they may talk to; undefined where that is not ours to say. */
+/** Who may talk to runners and ticks and whom they may talk to; undefined where that is not ours to say. */
 export function poolNetworkPolicy(
   namespace: string,
   { RUNNER_NETWORK: rules }: Pick<OperatorConfig, 'RUNNER_NETWORK'>,
 ): Manifest<NetworkPolicy> | undefined {
   if (rules === undefined) return undefined;
-  const podSelector = { matchLabels: { ...POOL_LABELS } };
+  const podSelector = {
+    matchLabels: { 'app.kubernetes.io/managed-by': POOL_LABELS['app.kubernetes.io/managed-by'] },
+    matchExpressions: [{ key: 'app.kubernetes.io/name', operator: 'In' as const, values: [POOL, TICK] }],
+  };
   const spec = { podSelector, policyTypes: ['Ingress', 'Egress'], ...rules };
   return { metadata: metadata(namespace), spec };
 }

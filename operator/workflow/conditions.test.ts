@@ -29,6 +29,10 @@ const starting: Facts['pool'] = { kind: 'Starting' };
 const lagging: Facts['route'] = { kind: 'applied', routing: { kind: 'Lagging', replicas: ['gateway-1'] } };
 const noGateway: Facts['route'] = { kind: 'applied', routing: { kind: 'NoGateway' } };
 
+const rules = { cron: '0 9 * * *', timeZone: 'UTC', latestSeconds: 300 };
+const placed: Facts['schedule'] = { kind: 'placed', cronJob: 'report-1', rules };
+const refused: Facts['schedule'] = { kind: 'refused', message: 'unknown time zone' };
+
 const cases: [sentence: string, facts: Partial<Facts>, ready: string][] = [
   ['everything is in effect', {}, 'True/Serving'],
   ['the spec is invalid', { violations, route: { kind: 'invalid' } }, 'False/UnknownSkill'],
@@ -41,6 +45,8 @@ const cases: [sentence: string, facts: Partial<Facts>, ready: string][] = [
   ['there is no gateway', { route: noGateway }, 'False/NoGateway'],
   ['the run store is away', { route: { kind: 'store-unavailable' } }, 'False/StoreUnavailable'],
   ['a right is lacking', { route: { kind: 'unauthorized', message: 'no' } }, 'False/Unauthorized'],
+  ['its CronJob is in place', { schedule: placed }, 'True/Serving'],
+  ['its schedule is refused', { schedule: refused }, 'False/InvalidSchedule'],
   ['it is switched off everywhere', { active: false }, 'True/Inactive'],
   [
     'it is switched off and a replica still serves it',

@@ -6,6 +6,7 @@ import type { Routing } from '../gateways/view.ts';
 import type { PoolState } from '../project/readiness.ts';
 import type { Violation } from './checks/check.ts';
 import type { KeyProblem } from '../webhooks/keys.ts';
+import type { ScheduleFacts } from '../schedule/keep.ts';
 import type { CredentialProblem } from './credentials.ts';
 
 /** What happened to the route. */
@@ -26,6 +27,8 @@ export type Facts = {
   /** Why callers of the webhook cannot be verified: then nobody is let in. */
   unverifiable?: KeyProblem;
   pool: PoolState;
+  /** Of an active workflow that starts by the clock. */
+  schedule?: ScheduleFacts;
   route: RouteFacts;
   /** What `Ready=True` says of an active workflow. */
   serving: string;
@@ -37,7 +40,7 @@ const SHOWN = 10;
 
 /** The list of conditions; the very same list when nothing changed. Types that do not apply are not in it. */
 export function conditionsOf(facts: Facts, before: readonly Condition[], now: Date): readonly Condition[] {
-  const parts = [valid(facts), credentialsReady(facts), poolReady(facts), routed(facts)];
+  const parts = [valid(facts), credentialsReady(facts), poolReady(facts), ...scheduled(facts), routed(facts)];
   const others = [...parts, active(facts), ...stalled(facts)].map((update) => ({
     ...update,
     observedGeneration: facts.generation,
@@ -109,6 +112,16 @@ function poolReady({ pool }: Facts): Update {
   }
 }
 
+function scheduled({ schedule }: Facts): Update[] {
+  const type = 'Scheduled';
+  if (schedule === undefined) return [];
+  if (schedule.kind === 'placed')
+    return [
+      { type, status: 'True', reason: 'Scheduled', message: `CronJob ${schedule.cronJob} is in place.` },
+    ];
+  return [{ type, status: 'False', reason: 'InvalidSchedule', message: schedule.message }];
+}
+
 function routed({ route }: Facts): Update {
   const type = 'Routed';
   switch (route.kind) {
@@ -177,13 +190,13 @@ function active(facts: Facts): Update {
 
 /** Only there while it is True: what the user alone can mend. */
 function stalled(facts: Facts): Update[] {
-  const { violations } = facts;
+  const { violations, schedule } = facts;
   const known = credentialsOf(facts).filter(({ isKnown }) => isKnown);
-  const first = violations[0] ?? known[0];
+  const refused = schedule?.kind === 'refused' ? [{ reason: 'InvalidSchedule' as const, ...schedule }] : [];
+  const problems = [...violations, ...known, ...refused];
+  const [first] = problems;
   if (!first) return [];
-  return [
-    { type: 'Stalled', status: 'True', reason: first.reason, message: listed([...violations, ...known]) },
-  ];
+  return [{ type: 'Stalled', status: 'True', reason: first.reason, message: listed(problems) }];
 }
 
 function listed(problems: readonly { message: string }[]): string {

@@ -20,6 +20,7 @@ import type { KeyProblem } from '../webhooks/keys.ts';
 import { secretsOf } from '../project/gather.ts';
 import { poolState } from '../project/readiness.ts';
 import { webhookRoutes } from '../resources.ts';
+import { dropSchedule, isInEffect, keepSchedule, timesOf, type ScheduleFacts } from '../schedule/keep.ts';
 import { conditionsOf, type Facts, type RouteFacts } from './conditions.ts';
 import { credentialProblems } from './credentials.ts';
 import { limitsOf } from './limits.ts';
@@ -40,6 +41,8 @@ type Effect = {
   routing?: Routing;
   /** Why callers of the webhook cannot be verified, so that nobody is let in. */
   unverifiable?: KeyProblem;
+  /** What keeps the schedule of an active workflow. */
+  schedule?: ScheduleFacts;
   retryAfterMs?: number;
   error?: unknown;
 };
@@ -102,7 +105,8 @@ async function activate(context: OperatorContext, workflow: Workflow, projectUid
   }
   const guarded = await withMaterial(context, workflow, route);
   const routing = await applyRoute(context, workflow, guarded.route);
-  return { facts: { kind: 'applied', routing }, ...guarded, routing };
+  const schedule = await keepSchedule(context, workflow, guarded.route);
+  return { facts: { kind: 'applied', routing }, ...guarded, ...schedule, routing };
 }
 
 /** The route with what its callers are verified with, which the gateway can read from now on. */
@@ -133,6 +137,7 @@ async function closeUnlessActive(
   const { webhook: _webhook, ...rest } = served;
   const route = { ...rest, active: false };
   await applyRoute(context, workflow, route);
+  await keepSchedule(context, workflow, route);
   return route;
 }
 
@@ -143,12 +148,16 @@ async function hold(
 ): Promise<Effect> {
   const served = servedRoute(context, workflow)?.spec;
   if (!served) return { facts: { kind: 'invalid' } };
-  const kept = routeUnderInvalidSpec(served, workflow.spec, violations);
+  const kept = routeUnderInvalidSpec(served, workflow.spec, violations, (trigger) =>
+    isInEffect(context, workflow, trigger),
+  );
   const guarded = await withMaterial(context, workflow, kept);
   const routing = await applyRoute(context, workflow, guarded.route);
+  const schedule = await keepSchedule(context, workflow, guarded.route);
   return {
     facts: { kind: 'invalid', ...(kept.active && { keeps: kept.revision }) },
     ...guarded,
+    ...schedule,
     routing,
   };
 }
@@ -186,7 +195,7 @@ async function reportStatus(
   context: OperatorContext,
   workflow: Workflow,
   violations: readonly Violation[],
-  { facts: route, route: spec, routing, unverifiable }: Effect,
+  { facts: route, route: spec, routing, unverifiable, schedule }: Effect,
 ): Promise<readonly Condition[]> {
   const { world, config, clock } = context;
   const { namespace = '', name, generation = 0 } = workflow.metadata;
@@ -200,14 +209,30 @@ async function reportStatus(
     ),
     ...(unverifiable && { unverifiable: atTrigger(workflow, unverifiable) }),
     pool: poolState(context, namespace, secretsOf(world, namespace, [workflow.spec])),
+    ...(schedule && { schedule }),
     route,
-    serving: url === undefined ? 'Execute calls start runs.' : `A POST to ${url} starts a run.`,
+    serving: servingOf(workflow, url),
   };
   const conditions = conditionsOf(facts, workflow.status?.conditions ?? [], clock.date());
   const isServed = routing?.kind === 'Served';
-  const parts = { conditions, route: spec, isServed, publicUrl: config.PUBLIC_URL };
+  const times = timesOf(context, workflow, schedule);
+  const parts = {
+    conditions,
+    route: spec,
+    isServed,
+    publicUrl: config.PUBLIC_URL,
+    ...(times && { schedule: times }),
+  };
   await writeStatus(context, workflow, statusOf(workflow, parts));
   return conditions;
+}
+
+/** What starts a run of an active workflow. */
+function servingOf({ spec }: Workflow, url: string | undefined): string {
+  if (url !== undefined) return `A POST to ${url} starts a run.`;
+  const schedule = spec.nodes.find((node) => node.schedule)?.schedule;
+  if (schedule === undefined) return 'Execute calls start runs.';
+  return `A run starts at each time of "${schedule.cron}" (${schedule.timeZone ?? 'UTC'}).`;
 }
 
 function atTrigger({ spec }: Workflow, { reason, message }: KeyProblem): KeyProblem {
@@ -229,13 +254,12 @@ function nextAction({ facts, routing, retryAfterMs }: Effect, violations: readon
  * The workflow is gone, or going: its route closes at once; what else it owns the garbage collector takes. Its runs go
  * before the route does, which is what says that they are there: whoever is killed in between begins again.
  */
-async function remove(
-  { client, world, store, webhooks }: OperatorContext,
-  { namespace, name }: Key,
-): Promise<Action> {
+async function remove(context: OperatorContext, { namespace, name }: Key): Promise<Action> {
+  const { client, world, store, webhooks } = context;
   const route = await world.routes.getFresh(namespace, name);
   if (!route) return done();
   const { uid } = route.metadata;
+  await dropSchedule(context, { namespace, name });
   await store.dropWorkflow(route.spec.projectUID, route.spec.workflowUID);
   if (route.spec.webhook?.verify) await webhooks.drop(namespace, route.spec.workflowUID);
   await client.delete(

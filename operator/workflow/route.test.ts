@@ -66,9 +66,12 @@ test('an inactive workflow has a route for test runs, and no URL', () => {
   expect(inactive).not.toHaveProperty('webhook');
 });
 
+/** No CronJob is there. */
+const never = () => false;
+
 test('under a spec with a broken step what was valid stays in effect', () => {
   const served = route(workflow());
-  expect(routeUnderInvalidSpec(served, workflow().spec, stepIsWrong)).toEqual(served);
+  expect(routeUnderInvalidSpec(served, workflow().spec, stepIsWrong, never)).toEqual(served);
 });
 
 const bearer = (key: string) => ({ auth: { bearer: { secretRefs: [{ name: 'hooks', key }] } } });
@@ -81,7 +84,9 @@ function guarded() {
 }
 
 test('under a broken step callers are verified as before', () => {
-  expect(routeUnderInvalidSpec(guarded(), workflow(bearer('token')).spec, stepIsWrong)).toEqual(guarded());
+  expect(routeUnderInvalidSpec(guarded(), workflow(bearer('token')).spec, stepIsWrong, never)).toEqual(
+    guarded(),
+  );
 });
 
 test.each([
@@ -89,7 +94,7 @@ test.each([
   ['another secret', bearer('other')],
   ['another scheme', { auth: { github: { secretRefs: [{ name: 'hooks', key: 'token' }] } } }],
 ])('an invalid spec that declares %s closes a guarded URL', (_sentence, webhook) => {
-  const closed = routeUnderInvalidSpec(guarded(), workflow(webhook).spec, stepIsWrong);
+  const closed = routeUnderInvalidSpec(guarded(), workflow(webhook).spec, stepIsWrong, never);
   expect(closed).not.toHaveProperty('webhook');
 });
 
@@ -103,12 +108,23 @@ const closing: [sentence: string, spec: WorkflowSpec, violations: Violation[]][]
 ];
 
 test.each(closing)('an invalid spec that %s closes the URL', (_sentence, spec, violations) => {
-  const closed = routeUnderInvalidSpec(route(workflow()), spec, violations);
+  const closed = routeUnderInvalidSpec(route(workflow()), spec, violations, never);
   expect(closed).toMatchObject({ active: false, revision: 'orders-abc' });
   expect(closed).not.toHaveProperty('webhook');
 });
 
 test('an invalid spec never opens a URL', () => {
   const inactive = route(workflow({}, { active: false }));
-  expect(routeUnderInvalidSpec(inactive, workflow().spec, stepIsWrong)).toEqual(inactive);
+  expect(routeUnderInvalidSpec(inactive, workflow().spec, stepIsWrong, never)).toEqual(inactive);
+});
+
+const scheduled = (more: Partial<WorkflowSpec> = {}) =>
+  workflow({}, { nodes: [{ id: 'trigger', schedule: { cron: '0 9 * * *' } }], ...more });
+
+test.each([
+  ['as its CronJob says', true, true],
+  ['at other times', false, false],
+])('under an invalid spec a schedule %s is active: %s', (_what, isInEffect, active) => {
+  const kept = routeUnderInvalidSpec(route(scheduled()), scheduled().spec, stepIsWrong, () => isInEffect);
+  expect(kept).toMatchObject({ trigger: 'schedule', active });
 });

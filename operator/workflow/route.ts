@@ -3,7 +3,7 @@ import { parseDuration } from '../../api/duration.ts';
 import type { Workflow } from '../../api/kinds.ts';
 import { replies, type Revision } from '../../api/revision.ts';
 import type { RouteSpec } from '../../api/route.ts';
-import type { WebhookTrigger } from '../../api/trigger.ts';
+import type { ScheduleTrigger, WebhookTrigger } from '../../api/trigger.ts';
 import { isTriggerKind, kindOf, type WorkflowSpec } from '../../api/workflow.ts';
 import { canonicalJson } from '../../kube/apply.ts';
 import { verificationOf } from '../webhooks/verification.ts';
@@ -35,14 +35,20 @@ export function routeOf(
 
 /**
  * The route under an invalid spec: what was valid before stays in effect, with its revision, as long as the spec still
- * declares the same trigger in the same way. Otherwise nothing is served, and an invalid spec never opens anything.
+ * declares the same trigger in the same way (`isScheduled`: it is what the CronJob says). Otherwise nothing is served, and an invalid spec never opens anything.
  */
 export function routeUnderInvalidSpec(
   served: RouteSpec,
   spec: WorkflowSpec,
   violations: readonly Violation[],
+  isScheduled: (trigger: ScheduleTrigger) => boolean,
 ): RouteSpec {
-  const isMeant = spec.active && !violations.some(({ trigger }) => trigger) && hasSameTrigger(served, spec);
+  const schedule = spec.nodes.find((node) => node.schedule)?.schedule;
+  const isMeant =
+    spec.active &&
+    !violations.some(({ trigger }) => trigger) &&
+    hasSameTrigger(served, spec) &&
+    (schedule === undefined || isScheduled(schedule));
   return isMeant ? served : closed(served);
 }
 

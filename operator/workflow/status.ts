@@ -10,7 +10,7 @@ import { workflows } from '../resources.ts';
 
 /** What the operator writes beside the conditions. The counters of runs have a writer of their own. */
 type Written = Required<Pick<WorkflowStatus, 'id' | 'observedGeneration' | 'conditions'>> &
-  Pick<WorkflowStatus, 'url' | 'trigger' | 'revision'>;
+  Pick<WorkflowStatus, 'url' | 'trigger' | 'revision' | 'schedule'>;
 
 export type StatusParts = {
   conditions: readonly Condition[];
@@ -19,6 +19,8 @@ export type StatusParts = {
   /** Whether every gateway replica serves that route. */
   isServed: boolean;
   publicUrl: string;
+  /** When it fired last, and fires next. */
+  schedule?: WorkflowStatus['schedule'];
 };
 
 /** The URL of the webhook that a route opens, if it opens one. */
@@ -37,6 +39,7 @@ export function statusOf(workflow: Workflow, parts: StatusParts): Written {
     ...(url !== undefined && { url }),
     ...(trigger !== undefined && { trigger }),
     ...(parts.route && { revision: parts.route.revision }),
+    ...(parts.schedule && { schedule: parts.schedule }),
     observedGeneration: generation,
     conditions: [...parts.conditions],
   };
@@ -48,8 +51,8 @@ export async function writeStatus(
   workflow: Workflow,
   status: Written,
 ): Promise<void> {
-  const { id, url, trigger, revision, observedGeneration, conditions } = workflow.status ?? {};
-  const before = { id, url, trigger, revision, observedGeneration, conditions };
+  const { id, url, trigger, revision, schedule, observedGeneration, conditions } = workflow.status ?? {};
+  const before = { id, url, trigger, revision, schedule, observedGeneration, conditions };
   if (canonicalJson(before) === canonicalJson(status)) return;
   const { name, namespace = '', uid } = workflow.metadata;
   const metadata = { name, namespace, ...(uid !== undefined && { uid }) };

@@ -36,7 +36,11 @@ test('a condition that names a node before the edge is valid', () => {
   expect(validate(spec([webhook, agent('Hi'), mail(good)], edges))).toEqual([]);
 });
 
-const schedule: WorkflowNode = { id: 'tick', schedule: { cron: '0 9 * * *' } };
+const schedule = (cron: string, timeZone = 'UTC'): WorkflowNode => ({
+  id: 'tick',
+  schedule: { cron, timeZone },
+});
+const drive: WorkflowNode = { id: 'files', fileStorage: { credential: 'drive' } };
 
 test('the model of an agent may be a reference, which is checked', () => {
   const asks = (model: string): WorkflowNode => ({
@@ -91,9 +95,21 @@ test('values in CEL that name what came before are valid, and are no references 
 const invalid: [sentence: string, spec: WorkflowSpec, reason: string, says: RegExp][] = [
   [
     'a trigger that this version cannot activate',
-    spec([schedule, agent('Hi')]),
+    spec([drive, agent('Hi')]),
     'TriggerNotSupported',
-    /^node tick: this version cannot activate a schedule trigger yet; use manual or webhook$/,
+    /^node files: this version cannot activate a fileStorage trigger yet; use manual, webhook or schedule$/,
+  ],
+  [
+    'a day that never comes',
+    spec([schedule('0 0 30 2 *')]),
+    'InvalidSchedule',
+    /^node tick: schedule: no day has these fields/,
+  ],
+  [
+    'a time zone that is not there',
+    spec([schedule('0 0 * * *', 'Mars/Olympus')]),
+    'InvalidSchedule',
+    /^node tick: schedule: there is no time zone Mars\/Olympus/,
   ],
   [
     'forEach',
@@ -214,12 +230,12 @@ test.each(invalid)(
 );
 
 test('what is wrong with the trigger is marked so, because nothing may be served under it', () => {
-  const open = spec([schedule, agent('{{')]);
+  const open = spec([drive, agent('{{')]);
   expect(validate(open).map(({ trigger }) => trigger)).toEqual([true, undefined]);
 });
 
 test('everything that is wrong is found at once', () => {
-  const nodes = [schedule, agent('{{'), mail({ to: 'nobody', subject: 'Hello', body: 'Text' })];
+  const nodes = [drive, agent('{{'), mail({ to: 'nobody', subject: 'Hello', body: 'Text' })];
   expect(validate(spec(nodes)).map(({ reason }) => reason)).toEqual([
     'TriggerNotSupported',
     'InvalidParameters',

@@ -4,12 +4,14 @@ import { outputSchemasFit } from './checks/agents.ts';
 import type { Check, Violation } from './checks/check.ts';
 import { conditionsAreKnown, referencesAreKnown, valuesAreKnown } from './checks/expressions.ts';
 import { responsesFit } from './checks/responses.ts';
+import { scheduleFits } from './checks/schedules.ts';
 import { skillsFit } from './checks/skills.ts';
 import { stepsAreReached } from './checks/reach.ts';
 import { fieldsAreSupported, triggerIsSupported } from './checks/support.ts';
 
 const CHECKS: readonly Check[] = [
   triggerIsSupported,
+  scheduleFits,
   fieldsAreSupported,
   stepsAreReached,
   skillsFit,

@@ -14,7 +14,14 @@ import { writeProgramImage } from './image-archive.ts';
 const kubernetesVersion = 'v1.34.4';
 const twoWeeksMs = 14 * 24 * 3_600_000;
 const sourceFolder = join(import.meta.dirname, 'binaries');
-const packages = ['./kubernetes', './coredns', './pause', './cluster-node', 'helm.sh/helm/v3/cmd/helm'];
+const packages = [
+  './kubernetes',
+  './coredns',
+  './pause',
+  './cluster-node',
+  './cron',
+  'helm.sh/helm/v3/cmd/helm',
+];
 
 /** The parts that are one program, called by different names. */
 const kubernetesNames = [

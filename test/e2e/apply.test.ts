@@ -116,12 +116,12 @@ test('an expression that names no predecessor is a condition that names both, un
 });
 
 test('a trigger that does not work yet says so and never pretends', async () => {
-  await apply(project, workflowOf('daily', [{ id: 'trigger', schedule: { cron: '0 9 * * *' } }, reply]));
-  await condition(project, 'workflows.windlass.dev/daily', 'Valid', {
+  await apply(project, workflowOf('files', [{ id: 'trigger', fileStorage: { credential: 'drive' } }, reply]));
+  await condition(project, 'workflows.windlass.dev/files', 'Valid', {
     status: 'False',
     reason: 'TriggerNotSupported',
   });
-  const ready = await condition(project, 'workflows.windlass.dev/daily', 'Ready', { status: 'False' });
+  const ready = await condition(project, 'workflows.windlass.dev/files', 'Ready', { status: 'False' });
   expect(ready.reason).toBe('TriggerNotSupported');
 });
 

@@ -48,6 +48,7 @@ const EXCEPTIONS: Record<(typeof ACCOUNTS)[number], Record<string, string>> = {
     'create workflows.windlass.dev/execute': FOR_RUNNERS,
     'create workflowruns.windlass.dev': FOR_RUNNERS,
     'get credentials.windlass.dev': STALE,
+    'get cronjobs.batch': STALE,
     'get deployments.apps': STALE,
     'get webhookroutes.windlass.dev': STALE,
   },
@@ -81,6 +82,7 @@ async function doEverything(): Promise<Record<string, Right[]>> {
   const called = await postWebhook(project, 'rights', 'new', {}, { authorization: 'Bearer demo-key' });
   expect(called.status).toBe(200);
   const run = await startOverHttp();
+  await useSchedule();
   await apply(project, runOf('by-object'));
   await runInPhase(project, 'by-object', 'Succeeded');
   // Nobody but the operator says that a run waits for its workflow.
@@ -104,6 +106,15 @@ async function doEverything(): Promise<Record<string, Right[]>> {
   const [pod = ''] = (await kube(gateways.split(' '))).split('\n');
   await kube(['delete', '-n', windlassNamespace, pod]);
   return before;
+}
+
+/** A CronJob is made, changed and removed. */
+async function useSchedule(): Promise<void> {
+  const daily = (hour: number) => [{ id: 'trigger', schedule: { cron: `0 ${hour} * * *` } }];
+  for (const hour of [1, 2]) {
+    await apply(project, workflowOf('daily', daily(hour)));
+    await condition(project, 'workflows.windlass.dev/daily', 'Ready', { status: 'True' });
+  }
 }
 
 async function poolObjects(): Promise<string> {

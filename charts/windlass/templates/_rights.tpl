@@ -24,6 +24,9 @@ the programs do (test/e2e/rights.test.ts).
 - apiGroups: [apps]
   resources: [controllerrevisions]
   verbs: [get, list, watch, create, patch, delete]
+- apiGroups: [batch]
+  resources: [cronjobs]
+  verbs: [get, list, watch, create, patch, delete]
 # Whatever makes a runner pool has one name: nothing else of these kinds can be changed. A name cannot restrict create.
 - apiGroups: [apps]
   resources: [deployments]

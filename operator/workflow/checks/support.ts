@@ -3,7 +3,9 @@ import { isTriggerKind, kindOf, type WorkflowNode } from '../../../api/workflow.
 import type { Check, Violation } from './check.ts';
 
 /** Triggers that start runs in this version. */
-const SUPPORTED_TRIGGERS: readonly string[] = ['manual', 'webhook'];
+const SUPPORTED_TRIGGERS: readonly string[] = ['manual', 'webhook', 'schedule'];
+
+const LIST = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(SUPPORTED_TRIGGERS);
 
 /** Fields that are in the schema and not executed yet, and how to do without them. */
 const UNSUPPORTED: {
@@ -24,7 +26,7 @@ export const triggerIsSupported: Check = (spec) =>
   spec.nodes.flatMap((node): Violation[] => {
     const kind = kindOf(node);
     if (!isTriggerKind(kind) || SUPPORTED_TRIGGERS.includes(kind)) return [];
-    const message = `node ${node.id}: this version cannot activate a ${kind} trigger yet; use ${SUPPORTED_TRIGGERS.join(' or ')}`;
+    const message = `node ${node.id}: this version cannot activate a ${kind} trigger yet; use ${LIST}`;
     return [{ reason: 'TriggerNotSupported', message, trigger: true }];
   });
 

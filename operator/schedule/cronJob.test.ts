@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest';
+import type { Workflow } from '../../api/kinds.ts';
+import type { RouteSpec } from '../../api/route.ts';
+import { readConfig } from '../config.ts';
+import { cronJobName, rulesInEffect, rulesOf, scheduleCronJob } from './cronJob.ts';
+
+const config = readConfig({
+  PUBLIC_URL: 'http://x',
+  REDIS_URL: 'redis://store:6379',
+  RUNNER_IMAGE: 'windlass:1',
+});
+const workflow: Workflow = {
+  apiVersion: 'windlass.dev/v1alpha1',
+  kind: 'Workflow',
+  metadata: { name: 'report', namespace: 'shop', uid: 'uid-1' },
+  spec: { active: true, nodes: [] },
+};
+const route: RouteSpec = {
+  workflow: 'report',
+  workflowUID: 'uid-1',
+  projectUID: 'project-1',
+  revision: 'report-abc',
+  trigger: 'schedule',
+  active: true,
+};
+const daily = rulesOf({ cron: '0 9 * * *' });
+const cronJobOf = (rules = daily) => {
+  const { metadata, ...rest } = scheduleCronJob(workflow, route, rules, config);
+  return { ...rest, metadata, apiVersion: 'batch/v1', kind: 'CronJob' };
+};
+
+test.each([
+  ['nothing else', {}, { timeZone: 'UTC', latestSeconds: 300 }],
+  ['Skip', { missed: 'Skip' as const }, { latestSeconds: 300 }],
+  ['RunLatest', { missed: 'RunLatest' as const }, { latestSeconds: undefined }],
+  [
+    'RunLatest and a deadline',
+    { missed: 'RunLatest' as const, startingDeadlineSeconds: 60 },
+    { latestSeconds: 60 },
+  ],
+])('a schedule that says %s has the defaults for the rest', (_what, more, rules) => {
+  expect(rulesOf({ cron: '0 9 * * *', ...more })).toMatchObject(rules);
+});
+
+test('the rules can be read from the CronJob', () => {
+  for (const rules of [daily, rulesOf({ cron: '5 * * * *', timeZone: 'Asia/Tokyo', missed: 'RunLatest' })])
+    expect(rulesInEffect(cronJobOf(rules))).toEqual(rules);
+});
+
+test('other times and another zone have another name, another deadline has not', () => {
+  const names = [
+    { cron: '0 9 * * *' },
+    { cron: '0 8 * * *' },
+    { cron: '0 9 * * *', timeZone: 'Asia/Tokyo' },
+    { cron: '0 9 * * *', startingDeadlineSeconds: 60 },
+  ].map((trigger) => cronJobName('report', rulesOf(trigger)));
+  expect(new Set(names).size).toBe(3);
+  expect(names[3]).toBe(names[0]);
+});
+
+test('a name has room for what the names of its Jobs add, and differs from that of a similar workflow', () => {
+  const long = 'a'.repeat(63);
+  const names = [`${long.slice(1)}b`, long].map((name) => cronJobName(name, daily));
+  expect(names.every((name) => name.length <= 52)).toBe(true);
+  expect(names[0]).not.toBe(names[1]);
+});
+
+test('the tick has the account of the runners, no token, and finds its time in the name of its Job', () => {
+  const pod = cronJobOf().spec?.jobTemplate.spec?.template.spec;
+  expect(pod).toMatchObject({ automountServiceAccountToken: false, restartPolicy: 'OnFailure' });
+  expect(pod?.containers[0]?.env).toContainEqual({
+    name: 'JOB_NAME',
+    valueFrom: { fieldRef: { fieldPath: "metadata.labels['batch.kubernetes.io/job-name']" } },
+  });
+});

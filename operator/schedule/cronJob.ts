@@ -1,0 +1,158 @@
+/** The CronJob of a schedule, as a pure function: a pod that lives for a moment at each of its times. */
+import { LABEL } from '../../api/group.ts';
+import type { Workflow } from '../../api/kinds.ts';
+import { childName, shortHash } from '../../api/names.ts';
+import type { RouteSpec } from '../../api/route.ts';
+import type { ScheduleTrigger } from '../../api/trigger.ts';
+import type { Manifest } from '../../kube/client.ts';
+import type { CronJob } from '../../kube/resource.ts';
+import type { OperatorConfig } from '../config.ts';
+import { POOL } from '../project/names.ts';
+
+export const TICK = 'windlass-tick';
+/** What the CronJobs of schedules are found by, and their pods. */
+export const TICK_LABELS = {
+  'app.kubernetes.io/name': TICK,
+  'app.kubernetes.io/managed-by': 'windlass',
+} as const;
+
+/** A CronJob's name leaves room for what its Jobs' names add. */
+const NAME_LIMIT = 52;
+const DEADLINE_SECONDS = 300;
+/** For pulling the image and starting. */
+const START_SECONDS = 120;
+const USER = 65_532;
+
+/** What of the configuration makes a tick. */
+export type TickSettings = Pick<
+  OperatorConfig,
+  'RUNNER_IMAGE' | 'RUNNER_IMAGE_PULL_POLICY' | 'RUNNER_IMAGE_PULL_SECRETS' | 'TICK_RESOURCES' | 'REDIS_URL'
+>;
+
+/** What a schedule says, with its defaults. `latestSeconds`: how late a run may start; undefined: as late as it may be. */
+export type ScheduleRules = { cron: string; timeZone: string; latestSeconds: number | undefined };
+
+export function rulesOf({
+  cron,
+  timeZone = 'UTC',
+  missed,
+  startingDeadlineSeconds,
+}: ScheduleTrigger): ScheduleRules {
+  const otherwise = missed === 'RunLatest' ? undefined : DEADLINE_SECONDS;
+  return { cron, timeZone, latestSeconds: startingDeadlineSeconds ?? otherwise };
+}
+
+/** The rules that a CronJob follows. */
+export function rulesInEffect({ spec }: CronJob): ScheduleRules {
+  const { schedule = '', timeZone = 'UTC', startingDeadlineSeconds } = spec ?? {};
+  return { cron: schedule, timeZone, latestSeconds: startingDeadlineSeconds };
+}
+
+/**
+ * Other times have another name: a CronJob that is changed in place fires at once for a time of its new schedule that
+ * lies between its last one and now.
+ */
+export function cronJobName(workflow: string, { cron, timeZone }: ScheduleRules): string {
+  return childName(workflow, shortHash(`${cron}\n${timeZone}`), NAME_LIMIT);
+}
+
+/** The CronJob of an active route. */
+export function scheduleCronJob(
+  workflow: Workflow,
+  route: RouteSpec,
+  rules: ScheduleRules,
+  settings: TickSettings,
+): Manifest<CronJob> {
+  const { cron, timeZone, latestSeconds } = rules;
+  const name = cronJobName(workflow.metadata.name, rules);
+  const labels = { ...TICK_LABELS, [LABEL.workflow]: workflow.metadata.name };
+  return {
+    metadata: { name, namespace: workflow.metadata.namespace ?? '', labels },
+    spec: {
+      schedule: cron,
+      timeZone,
+      // A tick that waits for the run store must not keep the next one from its time.
+      concurrencyPolicy: 'Allow',
+      ...(latestSeconds !== undefined && { startingDeadlineSeconds: latestSeconds }),
+      successfulJobsHistoryLimit: 1,
+      failedJobsHistoryLimit: 1,
+      jobTemplate: {
+        metadata: { labels },
+        spec: {
+          backoffLimit: 3,
+          activeDeadlineSeconds: DEADLINE_SECONDS + START_SECONDS,
+          template: { metadata: { labels }, spec: podSpec(name, route, rules, settings) },
+        },
+      },
+    },
+  };
+}
+
+type PodSpec = NonNullable<
+  NonNullable<NonNullable<CronJob['spec']>['jobTemplate']['spec']>['template']['spec']
+>;
+type Variable = NonNullable<PodSpec['containers'][number]['env']>[number];
+
+function podSpec(cronJob: string, route: RouteSpec, rules: ScheduleRules, settings: TickSettings): PodSpec {
+  const { requests, limits } = settings.TICK_RESOURCES;
+  const pullSecrets = settings.RUNNER_IMAGE_PULL_SECRETS.map((name) => ({ name }));
+  return {
+    serviceAccountName: POOL,
+    // It talks to the run store alone.
+    automountServiceAccountToken: false,
+    enableServiceLinks: false,
+    restartPolicy: 'OnFailure',
+    securityContext: {
+      runAsNonRoot: true,
+      runAsUser: USER,
+      runAsGroup: USER,
+      seccompProfile: { type: 'RuntimeDefault' },
+    },
+    ...(pullSecrets.length > 0 && { imagePullSecrets: pullSecrets }),
+    containers: [
+      {
+        name: 'tick',
+        image: settings.RUNNER_IMAGE,
+        imagePullPolicy: settings.RUNNER_IMAGE_PULL_POLICY,
+        command: ['node', '/app/tick.mjs'],
+        env: environment(cronJob, route, rules, settings),
+        resources: { ...(requests && { requests }), ...(limits && { limits }) },
+        securityContext: {
+          allowPrivilegeEscalation: false,
+          readOnlyRootFilesystem: true,
+          capabilities: { drop: ['ALL'] },
+        },
+      },
+    ],
+  };
+}
+
+function environment(
+  cronJob: string,
+  route: RouteSpec,
+  { timeZone, latestSeconds }: ScheduleRules,
+  { REDIS_URL }: TickSettings,
+): Variable[] {
+  const secret = (name: string, key: string): Variable => ({
+    name,
+    valueFrom: { secretKeyRef: { name: POOL, key } },
+  });
+  return [
+    { name: 'PROJECT_UID', value: route.projectUID },
+    { name: 'WORKFLOW', value: route.workflow },
+    { name: 'WORKFLOW_UID', value: route.workflowUID },
+    { name: 'REVISION', value: route.revision },
+    { name: 'CRON_JOB', value: cronJob },
+    {
+      name: 'JOB_NAME',
+      valueFrom: { fieldRef: { fieldPath: "metadata.labels['batch.kubernetes.io/job-name']" } },
+    },
+    { name: 'TIME_ZONE', value: timeZone },
+    // An empty value is not kept, and would look like a change each time.
+    ...(latestSeconds === undefined ? [] : [{ name: 'LATEST_SECONDS', value: String(latestSeconds) }]),
+    { name: 'PATIENCE_SECONDS', value: String(DEADLINE_SECONDS) },
+    { name: 'REDIS_URL', value: REDIS_URL },
+    secret('REDIS_USERNAME', 'username'),
+    secret('REDIS_PASSWORD', 'password'),
+  ];
+}

@@ -1,0 +1,112 @@
+/** Keeps the one CronJob of a workflow's schedule, and none where there is no schedule in effect. */
+import { GROUP } from '../../api/group.ts';
+import type { Workflow } from '../../api/kinds.ts';
+import type { RouteSpec } from '../../api/route.ts';
+import type { ScheduleTrigger } from '../../api/trigger.ts';
+import type { WorkflowStatus } from '../../api/workflow.ts';
+import { applyIfChanged, asChild, canonicalJson } from '../../kube/apply.ts';
+import type { Key } from '../../kube/controller.ts';
+import { ApiError, isInvalid } from '../../kube/errors.ts';
+import { controllerOf, cronJobs, objectKey } from '../../kube/resource.ts';
+import type { OperatorContext } from '../context.ts';
+import { BY_WORKFLOW } from '../world.ts';
+import { cronJobName, rulesInEffect, rulesOf, scheduleCronJob, type ScheduleRules } from './cronJob.ts';
+import { parseSchedule } from './times.ts';
+
+/** The controller may be late by as much as that. */
+const LATE_MS = 60_000;
+
+export type ScheduleFacts =
+  | { kind: 'placed'; cronJob: string; rules: ScheduleRules }
+  /** The API server does not take it. */
+  | { kind: 'refused'; message: string };
+
+/** Puts the schedule of the route into effect; one that is not in effect any more fires no more. */
+export async function keepSchedule(
+  context: OperatorContext,
+  workflow: Workflow,
+  route: RouteSpec,
+): Promise<{ schedule?: ScheduleFacts }> {
+  const trigger = workflow.spec.nodes.find((node) => node.schedule)?.schedule;
+  const rules = route.active && trigger ? rulesOf(trigger) : undefined;
+  const schedule = rules && (await place(context, workflow, route, rules));
+  // The new one is there before the old one goes: a time of both is one event, and none is left out.
+  await dropSchedule(
+    context,
+    keyOfWorkflow(workflow),
+    schedule?.kind === 'placed' ? schedule.cronJob : undefined,
+  );
+  return schedule ? { schedule } : {};
+}
+
+async function place(
+  { client, world, config }: OperatorContext,
+  workflow: Workflow,
+  route: RouteSpec,
+  rules: ScheduleRules,
+): Promise<ScheduleFacts> {
+  const cronJob = cronJobName(workflow.metadata.name, rules);
+  const manifest = asChild(workflow, scheduleCronJob(workflow, route, rules, config));
+  const cached = await world.cronJobs.getFresh(workflow.metadata.namespace ?? '', cronJob);
+  try {
+    const applied = await applyIfChanged({ client, resource: cronJobs, manifest, cached, prefix: GROUP });
+    if (applied.written) world.cronJobs.noteWrite(applied.object);
+    return { kind: 'placed', cronJob, rules };
+  } catch (error) {
+    if (!(error instanceof ApiError) || !isInvalid(error)) throw error;
+    return { kind: 'refused', message: `The API server does not take the schedule: ${error.message}` };
+  }
+}
+
+/** Removes the CronJobs of a workflow, but for one. Their Jobs go with them. */
+export async function dropSchedule(
+  { client, world }: OperatorContext,
+  { namespace, name }: Key,
+  except?: string,
+): Promise<void> {
+  for (const { metadata } of world.cronJobs.byIndex(BY_WORKFLOW, objectKey({ namespace, name }))) {
+    if (metadata.name === except) continue;
+    const preconditions = metadata.uid === undefined ? {} : { preconditions: { uid: metadata.uid } };
+    await client.delete(cronJobs, { namespace, name: metadata.name }, preconditions);
+  }
+}
+
+/** Whether the CronJob that is there fires as this trigger says. */
+export function isInEffect(
+  { world }: OperatorContext,
+  workflow: Workflow,
+  trigger: ScheduleTrigger,
+): boolean {
+  const rules = rulesOf(trigger);
+  const found = world.cronJobs.get(workflow.metadata.namespace, cronJobName(workflow.metadata.name, rules));
+  if (!found || controllerOf(found)?.uid !== workflow.metadata.uid) return false;
+  return canonicalJson(rulesInEffect(found)) === canonicalJson(rules);
+}
+
+/** When the schedule fired last, also before it was changed, and when it fires next; nothing for other triggers. */
+export function timesOf(
+  { world, clock }: OperatorContext,
+  workflow: Workflow,
+  schedule: ScheduleFacts | undefined,
+): WorkflowStatus['schedule'] {
+  if (!workflow.spec.nodes.some((node) => node.schedule)) return undefined;
+  const before = workflow.status?.schedule?.last;
+  if (schedule?.kind !== 'placed') return before === undefined ? undefined : { last: before };
+  const { rules, cronJob } = schedule;
+  const found = world.cronJobs.get(workflow.metadata.namespace, cronJob);
+  const last = found?.status?.lastScheduleTime ?? before;
+  const since = [found?.metadata.creationTimestamp, last].map((time) =>
+    time === undefined ? 0 : Date.parse(time),
+  );
+  // A time that is due and has not fired yet is still the next one.
+  const from = Math.max(...since, clock.date().getTime() - LATE_MS);
+  const next = parseSchedule(rules.cron, rules.timeZone).next(from);
+  return {
+    ...(last !== undefined && { last }),
+    ...(next !== undefined && { next: new Date(next).toISOString().replace('.000Z', 'Z') }),
+  };
+}
+
+function keyOfWorkflow({ metadata }: Workflow): Key {
+  return { namespace: metadata.namespace ?? '', name: metadata.name };
+}

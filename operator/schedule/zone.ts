@@ -1,0 +1,81 @@
+/** Local time of an IANA time zone, and the way back, as Go's time package does both. */
+
+/** `month` from 1, `weekday` from 0 (Sunday). */
+export type LocalTime = {
+  year: number;
+  month: number;
+  day: number;
+  weekday: number;
+  hour: number;
+  minute: number;
+  second: number;
+};
+
+export type Zone = {
+  /** What clocks show at that time, in milliseconds since 1970. */
+  local(time: number): LocalTime;
+  /** When clocks show that; a month or day beyond its end counts into the next. Of a time that does not exist: one near it. */
+  at(local: Omit<LocalTime, 'weekday'>): number;
+};
+
+/** Throws an Error for a name that is no time zone. */
+export function createZone(name: string): Zone {
+  const format = formatOf(name);
+  const wall = (time: number): number => {
+    const parts = Object.fromEntries(
+      format.formatToParts(time).map(({ type, value }) => [type, Number(value)]),
+    );
+    const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = parts;
+    return Date.UTC(year, month - 1, day, hour, minute, second);
+  };
+  const offset = (time: number): number => wall(time) - Math.floor(time / 1_000) * 1_000;
+  return {
+    local: (time) => {
+      const shown = new Date(wall(time));
+      return {
+        year: shown.getUTCFullYear(),
+        month: shown.getUTCMonth() + 1,
+        day: shown.getUTCDate(),
+        weekday: shown.getUTCDay(),
+        hour: shown.getUTCHours(),
+        minute: shown.getUTCMinutes(),
+        second: shown.getUTCSeconds(),
+      };
+    },
+    at: ({ year, month, day, hour, minute, second }) => {
+      const shown = Date.UTC(year, month - 1, day, hour, minute, second);
+      return shown - offset(shown - offset(shown));
+    },
+  };
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+function formatOf(timeZone: string): Intl.DateTimeFormat {
+  const known = formats.get(timeZone);
+  if (known) return known;
+  try {
+    const format = new Intl.DateTimeFormat('en-US', {
+      timeZone,
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: 'numeric',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: 'numeric',
+      second: 'numeric',
+    });
+    requireName(timeZone, format.resolvedOptions().timeZone);
+    formats.set(timeZone, format);
+    return format;
+  } catch (cause) {
+    const message = `there is no time zone ${timeZone}: use an IANA name such as Europe/Berlin, or leave it out for UTC`;
+    throw new Error(message, { cause });
+  }
+}
+
+/** Offsets such as +01:00, and names in other letters, are not for a CronJob. */
+function requireName(given: string, resolved: string): void {
+  const isOtherCase = given !== resolved && given.toLowerCase() === resolved.toLowerCase();
+  if (isOtherCase || !/^[A-Z]/.test(given)) throw new Error(`not the name of a time zone: ${given}`);
+}

@@ -1,0 +1,49 @@
+/** What a tick is told from outside: its environment, which the operator writes into the CronJob. */
+
+export type TickConfig = {
+  project: string;
+  workflow: string;
+  workflowUid: string;
+  revision: string;
+  /** The name of the Job, which says for when it was made. */
+  job: string;
+  cronJob: string;
+  timeZone: string;
+  /** How late the run may start and still count for its time, in seconds; undefined: it always counts. */
+  latestSeconds: number | undefined;
+  /** For how long the run store is waited for, in seconds. */
+  patienceSeconds: number;
+  store: { url: string; username?: string; password?: string };
+};
+
+type Environment = Record<string, string | undefined>;
+
+/** Reads the environment by hand: a tick lives for a moment, and loading a schema library would take half of it. */
+function readTickConfig(env: Environment): TickConfig {
+  const missing: string[] = [];
+  const required = (name: string): string => {
+    const { [name]: value = '' } = env;
+    if (value === '') missing.push(name);
+    return value;
+  };
+  const { REDIS_USERNAME: username, REDIS_PASSWORD: password, LATEST_SECONDS: latest } = env;
+  const config = {
+    project: required('PROJECT_UID'),
+    workflow: required('WORKFLOW'),
+    workflowUid: required('WORKFLOW_UID'),
+    revision: required('REVISION'),
+    job: required('JOB_NAME'),
+    cronJob: required('CRON_JOB'),
+    timeZone: required('TIME_ZONE'),
+    latestSeconds: latest === undefined || latest === '' ? undefined : Number(latest),
+    patienceSeconds: Number(required('PATIENCE_SECONDS')),
+    store: { url: required('REDIS_URL'), ...(username && { username }), ...(password && { password }) },
+  };
+  if (missing.length > 0) throw new Error(`The tick's environment lacks ${missing.join(', ')}.`);
+  return config;
+}
+
+/** The tick's own configuration. Throws an Error that names what is missing. */
+export function tickConfig(): TickConfig {
+  return readTickConfig(process.env);
+}

@@ -1,0 +1,91 @@
+/**
+ * One tick of a schedule: the event of one scheduled time, submitted once, however often the tick is executed. It waits for a
+ * run store that is away until the time has passed in which the event still counts.
+ */
+import { createHash } from 'node:crypto';
+import { sleep } from '../../kube/clock.ts';
+import type { Log } from '../../kube/log.ts';
+import type { RunStoreConnection } from '../../runs/connection.ts';
+import { submit } from '../../runs/submit.ts';
+import type { Submission } from '../../runs/types.ts';
+import type { TickConfig } from './config.ts';
+
+const MINUTE_MS = 60_000;
+const RETRY_MS = 1_000;
+
+export type Tick = { scheduledAt: number; firedAt: number; submission: Submission };
+
+/**
+ * The event of the Job. The CronJob controller names a Job after the minute for which it was made; a Job that somebody made by hand
+ * is for the moment in which it is executed, and is an event of its own.
+ */
+export function tickOf(config: TickConfig, firedAt: number): Tick {
+  const { job, cronJob, timeZone, project, workflow, workflowUid, revision } = config;
+  const suffix = job.startsWith(`${cronJob}-`) ? job.slice(cronJob.length + 1) : '';
+  const isOfController = /^\d{1,12}$/.test(suffix);
+  const scheduledAt = isOfController ? Number(suffix) * MINUTE_MS : Math.floor(firedAt / 1_000) * 1_000;
+  const key = isOfController ? `schedule/${rfc3339(scheduledAt)}` : `job/${job}`;
+  const scheduled = rfc3339(scheduledAt);
+  const data = { scheduled_time: scheduled, fired_time: rfc3339(firedAt), time_zone: timeZone };
+  const submission: Submission = {
+    project,
+    workflow,
+    workflowUid,
+    revision,
+    trigger: 'schedule',
+    dedupeKey: key,
+    // Executed again it is the same event, although it fires later.
+    bodyHash: createHash('sha256').update(key).digest('hex'),
+    input: JSON.stringify({ text_content: scheduled, data_content: data }),
+    test: false,
+  };
+  return { scheduledAt, firedAt, submission };
+}
+
+function rfc3339(time: number): string {
+  return new Date(time).toISOString().replace('.000Z', 'Z');
+}
+
+/** How a tick ended: whether the Job has succeeded, and what to say of it. */
+export type TickOutcome = { ok: boolean; message: string; fields: Record<string, unknown> };
+
+/** Submits the event, again and again while the run store is away and the event still counts. */
+export async function fire(
+  conn: RunStoreConnection,
+  config: TickConfig,
+  { log, now = Date.now }: { log: Log; now?: () => number },
+): Promise<TickOutcome> {
+  const { scheduledAt, firedAt, submission } = tickOf(config, now());
+  const fields = { workflow: config.workflow, scheduled: rfc3339(scheduledAt) };
+  const latest = config.latestSeconds === undefined ? Infinity : scheduledAt + config.latestSeconds * 1_000;
+  if (firedAt > latest) {
+    return { ok: true, message: 'the scheduled time has passed for too long, no run is started', fields };
+  }
+  const until = Math.min(latest, firedAt + config.patienceSeconds * 1_000);
+  for (let tries = 1; ; tries += 1) {
+    const submitted = await submit(conn, submission);
+    if (submitted.outcome === 'accepted')
+      return {
+        ok: true,
+        message: 'run started',
+        fields: { ...fields, run: submitted.run, duplicate: submitted.duplicate },
+      };
+    if (submitted.outcome === 'rejected')
+      return { ok: true, message: 'no run is started: the workflow rejects runs above its limit', fields };
+    if (submitted.outcome === 'conflict')
+      return {
+        ok: true,
+        message: 'another run has the key of this time',
+        fields: { ...fields, run: submitted.run },
+      };
+    if (now() + RETRY_MS > until)
+      return {
+        ok: false,
+        message: 'the run store could not be reached in time',
+        fields: { ...fields, tries },
+      };
+    if (tries === 1)
+      log.warn({ ...fields, why: submitted.why }, 'the run store does not take the event, trying again');
+    await sleep(RETRY_MS);
+  }
+}

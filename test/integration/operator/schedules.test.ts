@@ -1,0 +1,191 @@
+/** From a schedule that is applied to its CronJob, and back. Nothing fires here: there is no controller of CronJobs. */
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { stringify } from 'yaml';
+import type { ScheduleTrigger } from '../../../api/trigger.ts';
+import { findCondition } from '../../../kube/conditions.ts';
+import { cronJobs, type CronJob } from '../../../kube/resource.ts';
+import { workflows } from '../../../operator/resources.ts';
+import { startOperatorStage, type OperatorStage } from '../../support/operatorStage.ts';
+import { pollUntil } from '../../support/poll.ts';
+
+const READY = { type: 'Ready', status: 'True', reason: 'Serving' };
+const SOON = { timeoutMs: 15_000, everyMs: 25 };
+
+let stage: OperatorStage;
+let namespace: string;
+let uid: string;
+
+beforeAll(async () => {
+  stage = await startOperatorStage();
+  stage.startOperator();
+}, 600_000);
+afterAll(() => stage?.stop());
+beforeEach(async () => {
+  ({ namespace, uid } = await stage.createProject());
+});
+
+type Spec = { active?: boolean; nodes?: object[] };
+
+function apply(
+  schedule: Partial<ScheduleTrigger>,
+  { active = true, nodes = [] }: Spec = {},
+): Promise<string> {
+  const trigger = { id: 'tick', schedule: { cron: '0 9 * * 1-5', timeZone: 'Europe/Berlin', ...schedule } };
+  const spec = { active, nodes: [trigger, ...nodes] };
+  const object = {
+    apiVersion: 'windlass.dev/v1alpha1',
+    kind: 'Workflow',
+    metadata: { name: 'report' },
+    spec,
+  };
+  return stage.apply(namespace, stringify(object));
+}
+
+const found = async (): Promise<CronJob[]> => (await stage.client.list(cronJobs, { namespace })).items;
+const schedules = async () => (await found()).map(({ spec }) => `${spec?.schedule} ${spec?.timeZone}`);
+const broken = { id: 'ask', skill: { name: 'no_such_skill', parameters: {} } };
+
+async function onlyCronJob(): Promise<CronJob> {
+  const all = await found();
+  expect(all).toHaveLength(1);
+  return all[0] as CronJob;
+}
+
+test('a schedule is a CronJob of its workflow, and the status says when it fires next', async () => {
+  await apply({});
+  const { metadata, status } = await stage.waitFor(namespace, 'report', READY);
+  const cronJob = await onlyCronJob();
+  expect(cronJob.metadata.ownerReferences).toMatchObject([
+    { kind: 'Workflow', uid: metadata.uid, controller: true },
+  ]);
+  expect(cronJob.spec).toMatchObject({
+    schedule: '0 9 * * 1-5',
+    timeZone: 'Europe/Berlin',
+    startingDeadlineSeconds: 300,
+    concurrencyPolicy: 'Allow',
+    successfulJobsHistoryLimit: 1,
+  });
+  const [container] = cronJob.spec?.jobTemplate.spec?.template.spec?.containers ?? [];
+  expect(container?.env).toContainEqual({ name: 'PROJECT_UID', value: uid });
+  expect(container?.env).toContainEqual({ name: 'REVISION', value: status?.revision });
+  expect(status?.trigger).toBe('schedule');
+  expect(Date.parse(status?.schedule?.next ?? '')).toBeGreaterThan(Date.now());
+  expect(findCondition(status?.conditions, 'Ready')?.message).toBe(
+    'A run starts at each time of "0 9 * * 1-5" (Europe/Berlin).',
+  );
+});
+
+test('when it has fired the status says so', async () => {
+  await apply({ cron: '* * * * *', timeZone: 'UTC' });
+  await stage.waitFor(namespace, 'report', READY);
+  const { metadata } = await onlyCronJob();
+  const last = `${new Date().toISOString().slice(0, 16)}:00Z`;
+  const status = { lastScheduleTime: last };
+  await stage.client.patch(
+    cronJobs,
+    { namespace, name: metadata.name },
+    { status },
+    { type: 'merge', subresource: 'status' },
+  );
+  const next = new Date(Date.parse(last) + 60_000).toISOString().replace('.000Z', 'Z');
+  await pollUntil(
+    'the times in the status',
+    async () => {
+      const workflow = await stage.client.get(workflows, { namespace, name: 'report' });
+      expect(workflow.status?.schedule).toEqual({ last, next });
+      return true;
+    },
+    SOON,
+  );
+});
+
+test.each([
+  ['other times', { cron: '0 8 * * *' }, '0 8 * * * Europe/Berlin'],
+  ['another time zone', { timeZone: 'Asia/Tokyo' }, '0 9 * * 1-5 Asia/Tokyo'],
+])('with %s there is another CronJob, and the old one is gone', async (_what, change, schedule) => {
+  await apply({});
+  await stage.waitFor(namespace, 'report', READY);
+  const before = await onlyCronJob();
+  await apply(change);
+  await pollUntil('the new one alone', async () => (await schedules()).join() === schedule, SOON);
+  expect((await onlyCronJob()).metadata.uid).not.toBe(before.metadata.uid);
+});
+
+test('with another step the same CronJob starts runs of the new revision', async () => {
+  await apply({});
+  const before = await stage.waitFor(namespace, 'report', READY);
+  const cronJob = await onlyCronJob();
+  await apply({}, { nodes: [{ id: 'reply', response: { body: 'done' } }] });
+  const { status } = await stage.waitFor(namespace, 'report', READY);
+  expect(status?.revision).not.toBe(before.status?.revision);
+  const now = await onlyCronJob();
+  expect(now.metadata.uid).toBe(cronJob.metadata.uid);
+  expect(JSON.stringify(now.spec)).toContain(`"REVISION","value":"${status?.revision}"`);
+});
+
+test('switched off, and deleted, it leaves no CronJob', async () => {
+  await apply({});
+  await stage.waitFor(namespace, 'report', READY);
+  await apply({}, { active: false });
+  await stage.waitFor(namespace, 'report', { type: 'Ready', status: 'True', reason: 'Inactive' });
+  expect(await found()).toEqual([]);
+  await apply({});
+  await stage.waitFor(namespace, 'report', READY);
+  await stage.client.delete(workflows, { namespace, name: 'report' });
+  await pollUntil('no CronJob', async () => (await found()).length === 0, SOON);
+});
+
+test('with another trigger there is no CronJob and no time in the status', async () => {
+  await apply({});
+  await stage.waitFor(namespace, 'report', READY);
+  const spec = { active: true, nodes: [{ id: 'tick', manual: {} }] };
+  await stage.client.patch(
+    workflows,
+    { namespace, name: 'report' },
+    { spec },
+    { type: 'merge', fieldManager: 'kubectl' },
+  );
+  const { status } = await stage.waitFor(namespace, 'report', READY);
+  expect(await found()).toEqual([]);
+  expect(status?.schedule).toBeUndefined();
+});
+
+test('a broken step keeps the schedule as it was; a change of the schedule with it ends it', async () => {
+  await apply({});
+  const { status } = await stage.waitFor(namespace, 'report', READY);
+  await apply({}, { nodes: [broken] });
+  await stage.waitFor(namespace, 'report', { type: 'Valid', status: 'False' });
+  expect(JSON.stringify((await onlyCronJob()).spec)).toContain(`"REVISION","value":"${status?.revision}"`);
+  await apply({ cron: '0 8 * * *' }, { nodes: [broken] });
+  await pollUntil('no CronJob', async () => (await found()).length === 0, SOON);
+});
+
+test('somebody who deletes or changes the CronJob is put right', async () => {
+  await apply({});
+  await stage.waitFor(namespace, 'report', READY);
+  const { metadata } = await onlyCronJob();
+  await stage.client.delete(cronJobs, { namespace, name: metadata.name });
+  await pollUntil('it is back', async () => (await found()).length === 1, SOON);
+  expect((await onlyCronJob()).metadata.uid).not.toBe(metadata.uid);
+  const patch = { spec: { schedule: '* * * * *' } };
+  await stage.client.patch(cronJobs, { namespace, name: metadata.name }, patch, {
+    type: 'merge',
+    fieldManager: 'kubectl',
+  });
+  await pollUntil(
+    'its schedule is back',
+    async () => (await schedules()).join() === '0 9 * * 1-5 Europe/Berlin',
+    SOON,
+  );
+});
+
+test.each([
+  ['a time zone that is not there', { timeZone: 'Mars/Olympus' }, 'there is no time zone Mars/Olympus'],
+  ['a day that never comes', { cron: '0 0 30 2 *' }, 'no day has these fields'],
+])('%s is told, and nothing is made', async (_what, schedule, says) => {
+  await apply(schedule);
+  const wish = { type: 'Ready', status: 'False', reason: 'InvalidSchedule' };
+  const { status } = await stage.waitFor(namespace, 'report', wish);
+  expect(findCondition(status?.conditions, 'Stalled')?.message).toContain(says);
+  expect(await found()).toEqual([]);
+});

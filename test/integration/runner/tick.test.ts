@@ -1,0 +1,117 @@
+/** The program of a CronJob's pod, as a process, with a real run store. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { keysOf } from '../../../runs/keys.ts';
+import { readRun } from '../../../runs/read.ts';
+import { isUnavailable } from '../../../runs/connection.ts';
+import { openTestProject, type TestProject } from '../../support/runnerProject.ts';
+import { startRunStore, type TestStore } from '../../support/runStore.ts';
+
+const program = join(import.meta.dirname, '../../../runner/tick/main.ts');
+
+let store: TestStore;
+let project: TestProject;
+let revision: string;
+
+beforeAll(async () => void (store = await startRunStore({ appendfsync: 'no' })));
+afterAll(() => store.stop());
+beforeEach(async () => {
+  project = await openTestProject(store.conn);
+  revision = await project.deploy([{ id: 'tick', schedule: { cron: '* * * * *' } }]);
+});
+
+/** The Job of the minute that was so many minutes ago. */
+const jobOf = (minutesAgo = 0) => `report-1-${Math.floor(Date.now() / 60_000) - minutesAgo}`;
+
+type Ended = { status: number | null; log: Record<string, unknown>[] };
+
+async function tick(job: string, more: Record<string, string> = {}): Promise<Ended> {
+  const env = {
+    PROJECT_UID: project.uid,
+    WORKFLOW: 'report',
+    WORKFLOW_UID: revision,
+    REVISION: revision,
+    CRON_JOB: 'report-1',
+    JOB_NAME: job,
+    TIME_ZONE: 'Europe/Berlin',
+    LATEST_SECONDS: '300',
+    PATIENCE_SECONDS: '30',
+    REDIS_URL: store.redis.url,
+    ...more,
+  };
+  const child = spawn(process.execPath, [program], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const [out] = await Promise.all([text(child.stdout), once(child, 'exit')]);
+  const log = out
+    .split('\n')
+    .flatMap((line) => (line === '' ? [] : [JSON.parse(line) as Record<string, unknown>]));
+  return { status: child.exitCode, log };
+}
+
+async function runs(): Promise<string[]> {
+  return (await store.conn.command('zrange', keysOf(project.uid).runs(revision), 0, -1)) as string[];
+}
+
+async function inputOf(run: string): Promise<unknown> {
+  const state = await readRun(store.conn, project.uid, run);
+  if (state === undefined || isUnavailable(state)) throw new Error('the run is not there');
+  return JSON.parse(state.input);
+}
+
+test('a tick starts one run, and executed again or at the same time it is the same one', async () => {
+  const job = jobOf();
+  const ended = await Promise.all([tick(job), tick(job), tick(job)]);
+  ended.push(await tick(job));
+  expect(ended.map(({ status }) => status)).toEqual([0, 0, 0, 0]);
+  const [run = '', ...others] = await runs();
+  expect(others).toEqual([]);
+  const scheduled = new Date(Number(job.split('-').at(-1)) * 60_000).toISOString().replace('.000Z', 'Z');
+  expect(await inputOf(run)).toMatchObject({
+    text_content: scheduled,
+    data_content: { scheduled_time: scheduled, time_zone: 'Europe/Berlin' },
+  });
+  expect(ended.flatMap(({ log }) => log.map(({ msg }) => msg))).toEqual(Array(4).fill('run started'));
+});
+
+test('ticks of other times, and Jobs made by hand, are events of their own', async () => {
+  for (const job of [jobOf(), jobOf(1), 'by-hand-1', 'by-hand-2']) await tick(job);
+  expect(await runs()).toHaveLength(4);
+});
+
+test('a tick that comes too late starts nothing, unless the latest time is to be made up for', async () => {
+  const { status, log } = await tick(jobOf(6));
+  expect(status).toBe(0);
+  expect(log.at(-1)?.['msg']).toBe('the scheduled time has passed for too long, no run is started');
+  expect(await runs()).toEqual([]);
+  await tick(jobOf(60), { LATEST_SECONDS: '' });
+  expect(await runs()).toHaveLength(1);
+});
+
+test('while the run store is away a tick waits, and starts its run when it is back', async () => {
+  await store.redis.kill();
+  const waiting = tick(jobOf());
+  const early = tick(jobOf(1), { PATIENCE_SECONDS: '1' });
+  expect(await early).toMatchObject({ status: 1 });
+  expect((await early).log.at(-1)).toMatchObject({
+    level: 50,
+    msg: 'the run store could not be reached in time',
+  });
+  await store.redis.restart();
+  expect(await waiting).toMatchObject({ status: 0 });
+  await store.conn.ready();
+  expect(await runs()).toHaveLength(1);
+});
+
+test('what is missing in its environment is named', async () => {
+  const child = spawn(process.execPath, [program], {
+    env: { PROJECT_UID: 'x' },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const [complaint] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+  expect(child.exitCode).not.toBe(0);
+  expect(complaint).toContain(
+    "The tick's environment lacks WORKFLOW, WORKFLOW_UID, REVISION, JOB_NAME, CRON_JOB, TIME_ZONE, PATIENCE_SECONDS, REDIS_URL.",
+  );
+});

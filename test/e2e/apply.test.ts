@@ -1,6 +1,7 @@
 /** What `kubectl apply` refuses and says, what becomes a condition, and that manifests converge in any order. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { exampleFolder, waitForReady } from '../support/install.ts';
+import { pollUntil } from '../support/poll.ts';
 import {
   apply,
   cluster,
@@ -147,8 +148,11 @@ test('an ended run keeps its phase and its status, whoever writes', async () => 
   await apply(project, workflowOf('once', [trigger, reply]));
   await waitForReady(cluster, 'once', project);
   await postWebhook(project, 'once', 'in', {});
-  const [run] = (await recordedRuns(project)).filter(({ spec }) => spec.workflow === 'once');
-  if (!run) throw new Error('the run has no record');
+  const run = await pollUntil(
+    'the record of the run',
+    async () => (await recordedRuns(project)).find(({ spec }) => spec.workflow === 'once'),
+    { timeoutMs: 10_000 },
+  );
   const { name } = run.metadata;
   await runInPhase(project, name, 'Succeeded');
   const patch = (status: object | null) =>

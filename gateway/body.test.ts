@@ -1,5 +1,7 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
-import { hasBody, isJsonType, refuseByHeaders } from './body.ts';
+import { hasBody, isJsonType, readBody, refuseByHeaders } from './body.ts';
 import { createInFlight } from './limits/inFlight.ts';
 import { createLimits } from './limits/limits.ts';
 import { limitSettings } from './limits/settings.ts';
@@ -69,4 +71,21 @@ test('a request has a body if it says so', () => {
   expect(hasBody({ 'content-length': '0' })).toBe(false);
   expect(hasBody({ 'content-length': '1' })).toBe(true);
   expect(hasBody({ 'transfer-encoding': 'chunked' })).toBe(true);
+});
+
+test.each([
+  ['that announces its length takes no more room than that', { 'content-length': '600000' }, 600_000],
+  ['that does not takes room in advance, up to the limit', { 'transfer-encoding': 'chunked' }, 800_000],
+])('a body %s', async (_what, headers, most) => {
+  const inFlight = createInFlight(4_000_000, 1_000_000);
+  const hold = inFlight.open();
+  if (hold === undefined) throw new Error('there is no room');
+  const empty = inFlight.bytes();
+  const request = Object.assign(new PassThrough(), { headers }) as unknown as IncomingMessage & PassThrough;
+  const read = readBody(request, {} as ServerResponse, { limit: 1_000_000, hold });
+  const parts = [Buffer.alloc(400_000, 'a'), Buffer.alloc(200_000, 'b')];
+  for (const part of parts) request.write(part);
+  request.end();
+  expect(await read).toEqual({ outcome: 'read', bytes: Buffer.concat(parts) });
+  expect(inFlight.bytes() - empty).toBe(most);
 });

@@ -1,6 +1,6 @@
 /** Keeps the one CronJob of a workflow's schedule, and none where there is no schedule in effect. */
 import { GROUP } from '../../api/group.ts';
-import type { Workflow } from '../../api/kinds.ts';
+import { WORKFLOW, type Workflow } from '../../api/kinds.ts';
 import type { RouteSpec } from '../../api/route.ts';
 import type { ScheduleTrigger } from '../../api/trigger.ts';
 import type { WorkflowStatus } from '../../api/workflow.ts';
@@ -64,8 +64,12 @@ export async function dropSchedule(
   { namespace, name }: Key,
   except?: string,
 ): Promise<void> {
-  for (const { metadata } of world.cronJobs.byIndex(BY_WORKFLOW, objectKey({ namespace, name }))) {
-    if (metadata.name === except) continue;
+  for (const cronJob of world.cronJobs.byIndex(BY_WORKFLOW, objectKey({ namespace, name }))) {
+    const { metadata } = cronJob;
+    const owner = controllerOf(cronJob);
+    // Whoever copies our labels keeps what is theirs.
+    const isOurs = owner?.kind === WORKFLOW.kind && owner.name === name;
+    if (!isOurs || metadata.name === except) continue;
     const preconditions = metadata.uid === undefined ? {} : { preconditions: { uid: metadata.uid } };
     await client.delete(cronJobs, { namespace, name: metadata.name }, preconditions);
   }
@@ -109,4 +113,13 @@ export function timesOf(
 
 function keyOfWorkflow({ metadata }: Workflow): Key {
   return { namespace: metadata.namespace ?? '', name: metadata.name };
+}
+
+/**
+ * In how many milliseconds the times are to be computed again, although nothing has happened: a time that was due and missed would
+ * otherwise stay the next one until the one after it has fired.
+ */
+export function nextTimesMs(times: WorkflowStatus['schedule'], now: Date): number | undefined {
+  if (times?.next === undefined) return undefined;
+  return Math.max(Date.parse(times.next) + LATE_MS - now.getTime(), 0) + 1_000;
 }

@@ -20,7 +20,14 @@ import type { KeyProblem } from '../webhooks/keys.ts';
 import { secretsOf } from '../project/gather.ts';
 import { poolState } from '../project/readiness.ts';
 import { webhookRoutes } from '../resources.ts';
-import { dropSchedule, isInEffect, keepSchedule, timesOf, type ScheduleFacts } from '../schedule/keep.ts';
+import {
+  dropSchedule,
+  isInEffect,
+  keepSchedule,
+  nextTimesMs,
+  timesOf,
+  type ScheduleFacts,
+} from '../schedule/keep.ts';
 import { conditionsOf, type Facts, type RouteFacts } from './conditions.ts';
 import { credentialProblems } from './credentials.ts';
 import { limitsOf } from './limits.ts';
@@ -61,8 +68,11 @@ export async function reconcileWorkflow(context: OperatorContext, key: Key): Pro
   if (effect.error !== undefined) throw effect.error;
   if (effect.route) await pruneRevisions(context, workflow, effect.route);
   const action = nextAction(effect, violations);
-  const isGuarded = effect.route?.webhook?.verify !== undefined;
-  return action.kind === 'done' && isGuarded ? lookAgain(context, conditions) : action;
+  if (action.kind !== 'done') return action;
+  if (effect.route?.webhook?.verify !== undefined) return lookAgain(context, conditions);
+  const times = timesOf(context, workflow, effect.schedule);
+  const againMs = nextTimesMs(times, context.clock.date());
+  return againMs === undefined ? action : after(againMs);
 }
 
 /** Secrets are not followed, but looked at again: see the reconcile of credentials. */
@@ -256,10 +266,10 @@ function nextAction({ facts, routing, retryAfterMs }: Effect, violations: readon
  */
 async function remove(context: OperatorContext, { namespace, name }: Key): Promise<Action> {
   const { client, world, store, webhooks } = context;
+  await dropSchedule(context, { namespace, name });
   const route = await world.routes.getFresh(namespace, name);
   if (!route) return done();
   const { uid } = route.metadata;
-  await dropSchedule(context, { namespace, name });
   await store.dropWorkflow(route.spec.projectUID, route.spec.workflowUID);
   if (route.spec.webhook?.verify) await webhooks.drop(namespace, route.spec.workflowUID);
   await client.delete(

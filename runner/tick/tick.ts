@@ -59,7 +59,7 @@ export async function fire(
   const fields = { workflow: config.workflow, scheduled: rfc3339(scheduledAt) };
   const latest = config.latestSeconds === undefined ? Infinity : scheduledAt + config.latestSeconds * 1_000;
   if (firedAt > latest) {
-    return { ok: true, message: 'the scheduled time has passed for too long, no run is started', fields };
+    return { ok: false, message: 'the scheduled time has passed for too long, no run is started', fields };
   }
   const until = Math.min(latest, firedAt + config.patienceSeconds * 1_000);
   for (let tries = 1; ; tries += 1) {

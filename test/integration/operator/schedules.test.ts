@@ -4,7 +4,7 @@ import { stringify } from 'yaml';
 import type { ScheduleTrigger } from '../../../api/trigger.ts';
 import { findCondition } from '../../../kube/conditions.ts';
 import { cronJobs, type CronJob } from '../../../kube/resource.ts';
-import { workflows } from '../../../operator/resources.ts';
+import { webhookRoutes, workflows } from '../../../operator/resources.ts';
 import { startOperatorStage, type OperatorStage } from '../../support/operatorStage.ts';
 import { pollUntil } from '../../support/poll.ts';
 
@@ -42,6 +42,7 @@ function apply(
 }
 
 const found = async (): Promise<CronJob[]> => (await stage.client.list(cronJobs, { namespace })).items;
+const names = async () => (await found()).map(({ metadata }) => metadata.name);
 const schedules = async () => (await found()).map(({ spec }) => `${spec?.schedule} ${spec?.timeZone}`);
 const broken = { id: 'ask', skill: { name: 'no_such_skill', parameters: {} } };
 
@@ -132,6 +133,29 @@ test('switched off, and deleted, it leaves no CronJob', async () => {
   await apply({});
   await stage.waitFor(namespace, 'report', READY);
   await stage.client.delete(workflows, { namespace, name: 'report' });
+  await pollUntil('no CronJob', async () => (await found()).length === 0, SOON);
+});
+
+test('a CronJob of somebody else that has our labels is left alone', async () => {
+  await apply({});
+  await stage.waitFor(namespace, 'report', READY);
+  const { metadata, spec } = await onlyCronJob();
+  const theirs = {
+    metadata: { name: 'theirs', namespace, ...(metadata.labels && { labels: metadata.labels }) },
+  };
+  await stage.client.create(cronJobs, { ...theirs, ...(spec && { spec }) });
+  await apply({ cron: '0 8 * * *' });
+  await pollUntil('the old one gone', async () => !(await names()).includes(metadata.name), SOON);
+  expect(await names()).toContain('theirs');
+});
+
+test('of a workflow that is deleted the CronJob goes, also where its route is gone', async () => {
+  await apply({});
+  await stage.waitFor(namespace, 'report', READY);
+  await stage.stopOperator();
+  await stage.client.delete(webhookRoutes, { namespace, name: 'report' });
+  await stage.client.delete(workflows, { namespace, name: 'report' });
+  stage.startOperator();
   await pollUntil('no CronJob', async () => (await found()).length === 0, SOON);
 });
 

@@ -1,14 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { FastifyInstance, InjectOptions } from 'fastify';
 import type { KubeObject } from '../kube/resource.ts';
-import { connectRunStore, type RunStoreConnection } from '../runs/connection.ts';
-import { createReplyWaiter, type ReplyWaiter } from '../runs/reply.ts';
 import { createCollectedLog } from '../test/support/collectedLog.ts';
-import type { GatewayDeps } from './deps.ts';
+import { createGatewayDeps } from '../test/support/gatewayDeps.ts';
 import type { Decision } from './internal/access.ts';
-import { createLimits } from './limits/limits.ts';
-import { limitSettings } from './limits/settings.ts';
-import { createMetrics } from './metrics.ts';
 import { PROBLEMS, problemType, type ProblemCode } from './problems.ts';
 import { createRouteTable } from './routes.ts';
 import { buildInternal, buildMetrics, buildPublic } from './server.ts';
@@ -17,8 +12,7 @@ const LIMIT = 2_048;
 const codes = Object.keys(PROBLEMS) as ProblemCode[];
 const log = createCollectedLog();
 const state = { decision: 'allowed' as Decision, synced: true, unready: undefined as string | undefined };
-let runs: RunStoreConnection;
-let waiter: ReplyWaiter;
+let close: () => void;
 let outside: FastifyInstance;
 let inside: FastifyInstance;
 let metrics: FastifyInstance;
@@ -40,37 +34,20 @@ function route(name: string, active: boolean, trigger: 'webhook' | 'manual'): Ku
   };
 }
 
-/** Everything is real; the run store is one that nobody answers for, so that whatever passes all checks ends with 503. */
 beforeAll(() => {
-  runs = connectRunStore({ url: 'redis://127.0.0.1:1', name: 'test' });
-  waiter = createReplyWaiter(runs);
   const routes = createRouteTable();
   routes.put(route('orders', true, 'webhook'));
   routes.put(route('paused', false, 'webhook'));
   routes.put(route('hello', true, 'manual'));
-  const open = { waiters: 0, streams: 0 };
-  const limits = createLimits(limitSettings.parse({ bodyBytes: LIMIT }), []);
-  const deps: GatewayDeps = {
+  const made = createGatewayDeps({
     routes,
-    runs,
-    waiter,
-    access: { decide: async () => state.decision },
-    client: { find: async () => undefined },
-    records: { of: async () => [] },
-    health: { synced: () => state.synced, unready: () => state.unready },
-    metrics: createMetrics({
-      routes: routes.size,
-      routesAgeSeconds: () => 0,
-      open,
-      refused: limits.refused,
-      inFlightBytes: limits.inFlight.bytes,
-    }),
-    open,
-    limits,
-    leaving: new AbortController().signal,
-    closing: new AbortController().signal,
     log,
-  };
+    bodyBytes: LIMIT,
+    access: { decide: async () => state.decision },
+    health: { synced: () => state.synced, unready: () => state.unready },
+  });
+  const { deps } = made;
+  close = made.close;
   outside = buildPublic(deps);
   inside = buildInternal(deps);
   metrics = buildMetrics(deps);
@@ -78,8 +55,7 @@ beforeAll(() => {
 
 afterAll(async () => {
   await Promise.all([outside.close(), inside.close(), metrics.close()]);
-  waiter.close();
-  void runs.close();
+  close();
 });
 
 const JSON_HEADERS = { 'content-type': 'application/json' };

@@ -4,23 +4,18 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { RateLimit } from '../../api/trigger.ts';
 import type { AuthScheme } from '../../api/webhookAuth.ts';
 import type { KubeObject } from '../../kube/resource.ts';
-import { connectRunStore, type RunStoreConnection } from '../../runs/connection.ts';
-import { createReplyWaiter, type ReplyWaiter } from '../../runs/reply.ts';
 import { createCollectedLog } from '../../test/support/collectedLog.ts';
+import { createGatewayDeps } from '../../test/support/gatewayDeps.ts';
 import type { GatewayDeps } from '../deps.ts';
-import { createLimits } from '../limits/limits.ts';
-import { limitSettings } from '../limits/settings.ts';
-import { createMetrics } from '../metrics.ts';
 import { createRouteTable } from '../routes.ts';
 import { buildPublic } from '../server.ts';
 
 const LIMIT = 2_048;
 const KEY = Buffer.from('s3cret');
 const log = createCollectedLog();
-let runs: RunStoreConnection;
-let waiter: ReplyWaiter;
 let app: FastifyInstance;
 let deps: GatewayDeps;
+let close: () => void;
 
 type Guard = { scheme: AuthScheme; material?: string; rateLimit?: RateLimit };
 
@@ -57,47 +52,20 @@ function route(name: string, { scheme, material, rateLimit }: Guard): KubeObject
 
 const SCHEMES: AuthScheme[] = ['hmac', 'standardWebhooks', 'github', 'bearer', 'basic'];
 
-/** Everything is real; the run store is one that nobody answers for, so that whatever passes all checks ends with 503. */
 beforeAll(() => {
-  runs = connectRunStore({ url: 'redis://127.0.0.1:1', name: 'test' });
-  waiter = createReplyWaiter(runs);
   const routes = createRouteTable();
   for (const scheme of SCHEMES) routes.put(route(scheme.toLowerCase(), { scheme, material: '1' }), [KEY]);
   routes.put(route('waiting', { scheme: 'bearer', material: '1' }));
   routes.put(route('missing', { scheme: 'github' }));
   const rateLimit = { requestsPerSecond: 1, burst: 1 };
   routes.put(route('limited', { scheme: 'bearer', material: '1', rateLimit }), [KEY]);
-  const open = { waiters: 0, streams: 0 };
-  const limits = createLimits(limitSettings.parse({ bodyBytes: LIMIT }), []);
-  const { refused, inFlight } = limits;
-  deps = {
-    routes,
-    runs,
-    waiter,
-    access: { decide: async () => 'allowed' },
-    client: { find: async () => undefined },
-    records: { of: async () => [] },
-    health: { synced: () => true, unready: () => undefined },
-    metrics: createMetrics({
-      routes: routes.size,
-      routesAgeSeconds: () => 0,
-      open,
-      refused,
-      inFlightBytes: inFlight.bytes,
-    }),
-    open,
-    limits,
-    leaving: new AbortController().signal,
-    closing: new AbortController().signal,
-    log,
-  };
+  ({ deps, close } = createGatewayDeps({ routes, log, bodyBytes: LIMIT }));
   app = buildPublic(deps);
 });
 
 afterAll(async () => {
   await app.close();
-  waiter.close();
-  void runs.close();
+  close();
 });
 
 const TYPE = { 'content-type': 'application/json' };

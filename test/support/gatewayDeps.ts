@@ -1,12 +1,13 @@
 /**
  * What the gateway's listeners are built from, for tests that need no answer of what is behind them: everything is real, but
- * nobody answers for the run store, and who calls is allowed. It knows one workflow, `shop.orders`, with a webhook.
+ * nobody answers for the run store, so that whatever passes all checks ends with 503, and who calls is allowed. They know one
+ * workflow, `shop.orders`, with a webhook, unless other routes are given.
  */
 import type { GatewayDeps } from '../../gateway/deps.ts';
 import { createLimits } from '../../gateway/limits/limits.ts';
 import { limitSettings } from '../../gateway/limits/settings.ts';
 import { createMetrics } from '../../gateway/metrics.ts';
-import { createRouteTable } from '../../gateway/routes.ts';
+import { createRouteTable, type RouteTable } from '../../gateway/routes.ts';
 import { connectRunStore } from '../../runs/connection.ts';
 import { createReplyWaiter } from '../../runs/reply.ts';
 import { createCollectedLog } from './collectedLog.ts';
@@ -26,15 +27,21 @@ const ORDERS = {
   },
 };
 
-export function createGatewayDeps(): { deps: GatewayDeps; close: () => void } {
+export type GatewayDepsOptions = Partial<Pick<GatewayDeps, 'access' | 'health' | 'log' | 'routes'>> & {
+  /** The largest body; default as in the chart. */
+  bodyBytes?: number;
+};
+
+export function createGatewayDeps({ bodyBytes, ...given }: GatewayDepsOptions = {}): {
+  deps: GatewayDeps;
+  close: () => void;
+} {
   const runs = connectRunStore({ url: 'redis://127.0.0.1:1', name: 'test' });
   const waiter = createReplyWaiter(runs);
-  const routes = createRouteTable();
-  routes.put(ORDERS);
+  const routes = given.routes ?? ordersAlone();
   const open = { waiters: 0, streams: 0 };
-  const limits = createLimits(limitSettings.parse({}), []);
+  const limits = createLimits(limitSettings.parse({ ...(bodyBytes !== undefined && { bodyBytes }) }), []);
   const deps: GatewayDeps = {
-    routes,
     runs,
     waiter,
     access: { decide: async () => 'allowed' },
@@ -53,10 +60,18 @@ export function createGatewayDeps(): { deps: GatewayDeps; close: () => void } {
     leaving: new AbortController().signal,
     closing: new AbortController().signal,
     log: createCollectedLog(),
+    ...given,
+    routes,
   };
   const close = () => {
     waiter.close();
     void runs.close();
   };
   return { deps, close };
+}
+
+function ordersAlone(): RouteTable {
+  const routes = createRouteTable();
+  routes.put(ORDERS);
+  return routes;
 }

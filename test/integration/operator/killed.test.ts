@@ -8,7 +8,8 @@ import { namespaces, secrets } from '../../../kube/resource.ts';
 import { credentials, workflowRuns, workflows } from '../../../operator/resources.ts';
 import { createRecorder } from '../../../runs/record/recorder.ts';
 import { startKubeApiFaults, type KubeApiFaults } from '../../support/kubeApiFaults.ts';
-import { startOperatorProcess, type OperatorProcess } from '../../support/operatorProcess.ts';
+import { startOperatorProcess } from '../../support/operatorProgram.ts';
+import type { Program } from '../../support/program.ts';
 import { startOperatorStage, SYSTEM, type OperatorStage } from '../../support/operatorStage.ts';
 import { PROJECT_KINDS, readEverything, stateOf, type Project } from '../../support/projectState.ts';
 import { pollUntil } from '../../support/poll.ts';
@@ -30,7 +31,7 @@ let stage: OperatorStage;
 let kube: KubeApiFaults;
 let redis: RedisDoor;
 let kubeconfigPath: string;
-let operator: OperatorProcess | undefined;
+let operator: Program | undefined;
 const ending = new AbortController();
 const recording: Promise<void>[] = [];
 

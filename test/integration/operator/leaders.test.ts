@@ -3,7 +3,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { leases } from '../../../kube/resource.ts';
 import { workflows } from '../../../operator/resources.ts';
 import { startKubeApiFaults, type KubeApiFaults, type SeenRequest } from '../../support/kubeApiFaults.ts';
-import { startOperatorProcess, type OperatorProcess } from '../../support/operatorProcess.ts';
+import { startOperatorProcess } from '../../support/operatorProgram.ts';
+import type { Program } from '../../support/program.ts';
 import { startOperatorStage, SYSTEM, type OperatorStage } from '../../support/operatorStage.ts';
 import { pollUntil } from '../../support/poll.ts';
 import { startRedisDoor, type RedisDoor } from '../../support/redisDoor.ts';
@@ -15,7 +16,7 @@ const HANDSHAKE = new Set(['hello', 'auth', 'client']);
 
 type Replica = {
   name: string;
-  process: OperatorProcess;
+  process: Program;
   kube: KubeApiFaults;
   redis: RedisDoor;
   sent: string[];

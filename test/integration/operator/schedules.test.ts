@@ -156,7 +156,7 @@ test('of a workflow that is deleted the CronJob goes, also where its route is go
   await stage.client.delete(webhookRoutes, { namespace, name: 'report' });
   await stage.client.delete(workflows, { namespace, name: 'report' });
   stage.startOperator();
-  await pollUntil('no CronJob', async () => (await found()).length === 0, SOON);
+  await expect.poll(names, { timeout: SOON.timeoutMs, interval: SOON.everyMs }).toEqual([]);
 });
 
 test('with another trigger there is no CronJob and no time in the status', async () => {

@@ -11,6 +11,7 @@ import type { Claim, ClaimRef, ProjectUid, RunEnd } from '../runs/types.ts';
 import { waitForWork } from '../runs/wake.ts';
 import { StepError } from '../api/reasons.ts';
 import { RunExecution, type Conclusion, type ExecutionDeps } from './execute.ts';
+import { HeldRuns, type Held } from './held.ts';
 import { insist } from './insist.ts';
 import { createPlanCache, type Plan } from './plan.ts';
 
@@ -22,8 +23,7 @@ const SWEEP_MS = 30_000;
 export class Claims {
   readonly #deps: ClaimsDeps;
   readonly #plans = createPlanCache();
-  /** What is executed here, by token: a run that was taken from us may come back while its old execution still ends. */
-  readonly #held = new Map<string, { run: string; execution?: RunExecution }>();
+  readonly #held = new HeldRuns();
   #ended = Promise.withResolvers<void>();
   #left = false;
   /** When to look for claims whose answer was lost: at once after an outage, and now and then for those that came late. */
@@ -71,7 +71,7 @@ export class Claims {
 
   /** Stops a run that somebody cancelled, if it is executed here. */
   cancel(run: string): void {
-    for (const held of this.#held.values()) if (held.run === run) held.execution?.cancel();
+    for (const held of this.#held) if (held.run === run) held.execution?.cancel();
   }
 
   /** Resolves when nothing is executed any more. */
@@ -82,7 +82,7 @@ export class Claims {
   /** Stops what is executed, and hands back what cannot end. */
   leave(): void {
     this.#left = true;
-    for (const { execution } of this.#held.values()) execution?.leave();
+    for (const { execution } of this.#held) execution?.leave();
   }
 
   /** All at once, but for runs that runners died with: each of those has the process to itself. */
@@ -97,16 +97,19 @@ export class Claims {
   async #settle(claim: Claim): Promise<void> {
     const { metrics, log } = this.#deps;
     const { run, workflow } = claim.state;
-    this.#held.set(claim.token, { run });
+    const held: Held = { token: claim.token, run };
+    this.#held.add(held);
     metrics.claims.set(this.#held.size);
     try {
-      const conclusion = await this.#execute(claim).catch((error: unknown) => this.#endDefect(claim, error));
+      const conclusion = await this.#execute(claim, held).catch((error: unknown) =>
+        this.#endDefect(claim, error),
+      );
       metrics.runs.inc({ conclusion });
       log.debug({ run, workflow, conclusion }, 'run concluded');
     } catch (error) {
       log.error({ run, workflow, err: error }, 'run store refused the end of a run');
     }
-    this.#held.delete(claim.token);
+    this.#held.remove(held);
     metrics.claims.set(this.#held.size);
     this.#wake();
   }
@@ -117,15 +120,14 @@ export class Claims {
     this.#ended = Promise.withResolvers();
   }
 
-  async #execute(claim: Claim): Promise<Conclusion> {
+  async #execute(claim: Claim, held: Held): Promise<Conclusion> {
     const plan = this.#plans.get(claim.state.revision) ?? (await this.#plan(claim.state.revision));
     if (!plan) return 'abandoned';
     // What waited for its plan, or for its turn, has not begun: another runner begins it.
     if (this.#left) return this.#giveBack(claim);
     if ('phase' in plan) return this.#end(claim, plan);
-    const execution = new RunExecution(claim, plan, this.#deps);
-    this.#held.set(claim.token, { run: claim.state.run, execution });
-    return execution.drive();
+    held.execution = new RunExecution(claim, plan, this.#deps);
+    return held.execution.drive();
   }
 
   /** The plan of a revision, or how a run ends that has none; undefined when the process ends before it is known. */

@@ -25,12 +25,12 @@ const GRACE_SECONDS = 60;
 const USER = 65_532;
 /**
  * Of the container's memory, since what is outside of the heap needs room. By itself Node takes at least 256 MiB for its heap,
- * also where that is all that the container has. Young objects get less room than Node would give them: then they are collected
- * more often and in shorter pauses, in which no run begins.
+ * also where that is all that the container has. The room for young objects is named, since Node would choose it by the memory of
+ * the container: with less of it the collector runs more often, with more of it no run begins for longer at a time.
  */
 const HEAP = {
   name: 'NODE_OPTIONS',
-  value: '--max-old-space-size-percentage=50 --max-semi-space-size=8',
+  value: '--max-old-space-size-percentage=50 --max-semi-space-size=16',
 };
 
 const metadata = (namespace: string) => ({ name: POOL, namespace, labels: { ...POOL_LABELS } });

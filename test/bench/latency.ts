@@ -5,6 +5,7 @@
 import { Agent, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { keysOf } from '../../runs/keys.ts';
+import { setWriteBudget } from '../../runs/project.ts';
 import type { NodeState } from '../../runs/types.ts';
 import { PROJECT, putRoute } from '../support/door.ts';
 import { pollUntil } from '../support/poll.ts';
@@ -21,6 +22,8 @@ const TICK_MS = 1;
 const SAMPLED_EVERY = 10;
 const READ_AFTER_MS = 1_500;
 const CONNECTIONS = 64;
+/** To an API server on the same processors: those of a project that shares the cluster's budget with three others. */
+const RECORD_WRITES = 50;
 /** Times of steps are whole milliseconds, rounded down. */
 const ROUNDED_MS = 0.5;
 
@@ -29,13 +32,17 @@ type Send = () => Promise<string>;
 type Sample = { fromAccepted: number; fromDue: number };
 
 /**
- * At this rate, submitted straight to the run store; then what the whole path takes, from the gateway to the answer, with all of it on
+ * At this rate, submitted straight to the run store, without records and with some; then what the whole path takes, from the gateway to the answer, with all of it on
  * this machine; then at half of that, through the gateway.
  */
 export async function latency(stage: Stage, perSecond: number, nodeArgs: string[]): Promise<Figure[]> {
   const direct = await withRunner(stage, nodeArgs, () =>
     paced(stage, perSecond, () => submitOne(stage, 'chain')),
   );
+  const recorded = await withRunner(stage, nodeArgs, async () => {
+    await setWriteBudget(stage.runs, PROJECT, RECORD_WRITES);
+    return paced(stage, perSecond, () => submitOne(stage, 'chain'));
+  });
   const url = await served(stage, 'chain', false);
   const answeredURL = await served(stage, 'answered', true);
   const whole = await withRunner(stage, nodeArgs, async () => {
@@ -55,6 +62,10 @@ export async function latency(stage: Stage, perSecond: number, nodeArgs: string[
   agent.destroy();
   return [
     ...figures(direct, `at ${Math.round(perSecond)} runs/s`, { p50: 3, p99: 20 }),
+    ...figures(
+      recorded,
+      `at ${Math.round(perSecond)} runs/s with ${RECORD_WRITES} writes of records a second`,
+    ),
     { name: 'whole path, gateway to answer, at saturation', value: whole, unit: 'runs/s' },
     ...figures(through, `through the gateway at ${Math.round(whole / 2)} runs/s`),
   ];

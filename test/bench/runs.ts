@@ -19,7 +19,7 @@ const LARGE_BACKLOG = 100_000;
 const FLOOD = 2_000;
 const MIB = 2 ** 20;
 /** What the operator tells Node, in a container with the chart's limit of 512 MiB. */
-const NODE_ARGS = ['--max-old-space-size=256', '--max-semi-space-size=8'];
+const NODE_ARGS = ['--max-old-space-size=256', '--max-semi-space-size=16'];
 
 export async function runs(): Promise<Figure[]> {
   const stage = await setStage({ reply: true });

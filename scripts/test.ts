@@ -1,9 +1,9 @@
 /**
- * `npm test`: makes ready what the tests need, runs unit, integration and end-to-end tests in this order, and ends with one
- * line that counts them from the runner's own reports. A skipped test counts as a failure.
+ * `npm test`: makes ready what the tests need, runs unit, integration and end-to-end tests in this order, and ends with what
+ * failed and one line that counts all, from the runner's own reports. A skipped test counts as a failure.
  */
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { bin, ROOT, run } from './run.ts';
 
 const PROJECTS = ['unit', 'integration', 'e2e'] as const;
@@ -23,9 +23,16 @@ type Report = {
   numFailedTests: number;
   numPendingTests: number;
   numTodoTests: number;
-  success: boolean;
+  testResults: {
+    name: string;
+    message: string;
+    assertionResults: { status: string; fullName: string; failureMessages: string[] | null }[];
+  }[];
 };
-type Totals = { passed: number; failed: number; skipped: number };
+/** `failures`: each with its place and what it said first. */
+type Totals = { passed: number; failed: number; skipped: number; failures: string[] };
+
+const FAILURE_LENGTH = 600;
 
 const reports = join(ROOT, '.windlass', 'reports');
 
@@ -63,23 +70,34 @@ function totals(file: string, code: number): Totals {
       passed: report.numPassedTests,
       failed: failed === 0 && code !== 0 ? 1 : failed,
       skipped: report.numPendingTests + report.numTodoTests,
+      failures: report.testResults.flatMap(failuresOf),
     };
   } catch {
-    return { passed: 0, failed: 1, skipped: 0 };
+    return { passed: 0, failed: 1, skipped: 0, failures: [`no report in ${file}`] };
   }
+}
+
+/** Also of a file that failed outside of its tests. */
+function failuresOf({ name, message, assertionResults }: Report['testResults'][number]): string[] {
+  const failed = assertionResults.filter(({ status }) => status === 'failed');
+  const texts = failed.map(({ fullName, failureMessages }) => `${fullName}\n  ${failureMessages?.[0] ?? ''}`);
+  if (texts.length === 0 && message !== '') texts.push(message);
+  return texts.map((text) => `${relative(ROOT, name)}: ${text}`.slice(0, FAILURE_LENGTH));
 }
 
 async function main(args: string[]): Promise<number> {
   const chosen = PROJECTS.filter((project) => project === args[0]);
   const filters = chosen.length > 0 ? args.slice(1) : args;
-  const sum: Totals = { passed: 0, failed: 0, skipped: 0 };
+  const sum: Totals = { passed: 0, failed: 0, skipped: 0, failures: [] };
   mkdirSync(reports, { recursive: true });
   for (const project of chosen.length > 0 ? chosen : PROJECTS) {
     const result = await runProject(project, filters);
     sum.passed += result.passed;
     sum.failed += result.failed + result.skipped;
     sum.skipped += result.skipped;
+    sum.failures.push(...result.failures);
   }
+  for (const failure of sum.failures) console.error(`✗ ${failure}`);
   if (sum.skipped > 0) console.error(`✗ ${sum.skipped} tests were skipped, which counts as failed`);
   if (sum.passed === 0) console.error('✗ no test was executed');
   console.log(`tests: ${sum.passed} passed, ${sum.failed} failed`);

@@ -155,10 +155,15 @@ export function lingerAfterAnswer(request: IncomingMessage): void {
   const { socket } = request;
   if (lingering.size >= MAX_LINGERING) return;
   lingering.add(socket);
-  socket.once('close', () => lingering.delete(socket));
+  let timer: NodeJS.Timeout | undefined;
+  socket.once('close', () => {
+    lingering.delete(socket);
+    // A timer that is left would keep what belongs to the connection for its second, and thousands may come in one.
+    clearTimeout(timer);
+  });
   socket.destroySoon = () => {
     request.pause();
     socket.end();
-    setTimeout(() => socket.destroy(), LINGER_MS).unref();
+    timer = setTimeout(() => socket.destroy(), LINGER_MS).unref();
   };
 }

@@ -32,7 +32,8 @@ export type Access = {
   decide: (authorization: string | undefined, wanted: Wanted | undefined) => Promise<Decision>;
 };
 
-const POSITIVE_MS = 10_000;
+/** A revoked token is refused within 10 s, in which the question itself must have its time, too. */
+const POSITIVE_MS = 8_000;
 /** Short, so that a right that was just given works at once for a person who tries again. */
 const NEGATIVE_MS = 2_000;
 /** How long a token that was accepted is asked about apart from tokens that nobody knows. It is accepted by no such memory. */

@@ -77,8 +77,7 @@ export function limitConnections(server: Server, options: ConnectionOptions): Co
       const isLast = connection.requests >= options.requestsPerConnection;
       const isFull = connection.responses.length >= MAX_PIPELINED;
       if (leaving || isLast || isFull) endWith(connection, response);
-      // What is here already is dropped, and more of it is not even read.
-      if (isFull) socket.pause();
+      if (isFull) stopParsing(socket);
       book.toEnd(socket, connection);
       return true;
     },
@@ -106,7 +105,21 @@ export function limitConnections(server: Server, options: ConnectionOptions): Co
  * Answers that a client is sent without having read the ones before. Programs that send several requests at once send a few:
  * each costs what a request of a connection of its own does.
  */
-const MAX_PIPELINED = 100;
+const MAX_PIPELINED = 16;
+
+/** For Node's HTTP parser: what follows is not HTTP. */
+const NOT_HTTP = 2;
+
+/**
+ * Nothing more of this connection becomes a request, neither what is still to be read nor what was read already: 64 KiB may hold
+ * two thousand, each of which would be kept until the connection is closed. Node has no documented way for the second; the parser is told what it
+ * is told of a connection that is upgraded (`parserOnIncoming` in Node's lib/_http_server.js).
+ */
+function stopParsing(socket: Socket): void {
+  socket.pause();
+  const { parser } = socket as { parser?: { onIncoming: () => number } | null };
+  if (parser) parser.onIncoming = () => NOT_HTTP;
+}
 
 /** Of a connection that has ended Node closes the answer that is being sent, and forgets those that wait behind it. */
 function close(response: ServerResponse): void {

@@ -11,8 +11,13 @@ function responseOf(writableLength: number) {
 }
 
 test('when too much lies about unread, whoever has not read for longest is disconnected', () => {
-  const { add } = createUnread(100);
-  const [first, second, read, last] = [responseOf(60), responseOf(40), responseOf(0), responseOf(10)];
+  const { add } = createUnread(100_000);
+  const [first, second, read, last] = [
+    responseOf(50_000),
+    responseOf(30_000),
+    responseOf(0),
+    responseOf(1_000),
+  ];
   for (const { response } of [first, second, read]) add(response);
   expect(first.socket.destroyed).toBe(false);
   add(last.response);
@@ -25,8 +30,8 @@ test('when too much lies about unread, whoever has not read for longest is disco
 });
 
 test('what was read at last counts no more', () => {
-  const { add } = createUnread(100);
-  const callers = Array.from({ length: 20 }, () => responseOf(90));
+  const { add } = createUnread(100_000);
+  const callers = Array.from({ length: 20 }, () => responseOf(90_000));
   for (const { response, close } of callers) {
     add(response);
     close();
@@ -35,10 +40,17 @@ test('what was read at last counts no more', () => {
 });
 
 test('an answer that is larger than the limit gets through while nobody else waits to be read', () => {
-  const { add } = createUnread(100);
-  const [large, next] = [responseOf(500), responseOf(1)];
+  const { add } = createUnread(100_000);
+  const [large, next] = [responseOf(500_000), responseOf(1)];
   add(large.response);
   expect(large.socket.destroyed).toBe(false);
   add(next.response);
   expect([large, next].map(({ socket }) => socket.destroyed)).toEqual([true, false]);
+});
+
+test('many small answers that nobody reads are as many large ones', () => {
+  const { add } = createUnread(100_000);
+  const callers = Array.from({ length: 20 }, () => responseOf(1));
+  for (const { response } of callers) add(response);
+  expect(callers.filter(({ socket }) => !socket.destroyed)).toHaveLength(12);
 });

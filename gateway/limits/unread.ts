@@ -9,6 +9,9 @@ export type Unread = {
   add: (response: ServerResponse) => void;
 };
 
+/** What an answer takes beside its bytes, with the request that it belongs to: rather too much. */
+const OVERHEAD_BYTES = 8_192;
+
 /** `limit` is in bytes. One answer alone may be larger: a client that reads gets it. */
 export function createUnread(limit: number): Unread {
   const bytesOf = new Map<ServerResponse, number>();
@@ -19,8 +22,8 @@ export function createUnread(limit: number): Unread {
   };
   return {
     add: (response) => {
-      const bytes = response.writableLength;
-      if (bytes === 0 || response.destroyed) return;
+      if (response.writableLength === 0 || response.destroyed) return;
+      const bytes = response.writableLength + OVERHEAD_BYTES;
       bytesOf.set(response, bytes);
       total += bytes;
       response.once('close', () => remove(response));

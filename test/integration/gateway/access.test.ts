@@ -276,7 +276,7 @@ test('tokens are refused within 10 s of being revoked, whatever they are for', a
   await pollUntil('the refusal', async () => (await statuses()).every((status) => status === 401), {
     timeoutMs: 25_000,
   });
-  expect(performance.now() - revokedAt).toBeLessThan(10_500);
+  expect(performance.now() - revokedAt).toBeLessThan(10_000);
   for (const [, operation] of guarded)
     for (const token of revoked) expect((await call(operation, token)).status).toBe(401);
   await door.client.create(serviceAccounts, { metadata });

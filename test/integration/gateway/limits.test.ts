@@ -221,13 +221,13 @@ test('of what is pipelined so much is worked on, and all of it is given up with 
   const { promise, resolve } = Promise.withResolvers<void>();
   const one = `${HEAD.replace('orders', 'asking')}Content-Length: 2\r\n\r\n{}`;
   const behave: AttackOptions['behave'] = (socket, send) => {
-    send(Buffer.from(one.repeat(150)));
+    send(Buffer.from(one.repeat(100)));
     socket.on('close', resolve);
   };
   const pipelining = begin({ port: door.gateway.publicPort, connections: 1, behave });
-  await pollUntil('callers waiting', async () => (await waiters(door.gateway)) === 100, { timeoutMs: 5_000 });
+  await pollUntil('callers waiting', async () => (await waiters(door.gateway)) === 16, { timeoutMs: 5_000 });
   expect(await codeOf(await post(door.hook('orders')))).toBe('200 accepted');
-  expect(await waiters(door.gateway)).toBe(100);
+  expect(await waiters(door.gateway)).toBe(16);
   pipelining.stop();
   await promise;
   await pollUntil('nobody waiting any more', async () => (await waiters(door.gateway)) === 0, {
@@ -298,7 +298,7 @@ function banner(port: number): Promise<string> {
     socket.setEncoding('latin1').on('data', (part: string) => {
       text += part;
     });
-    socket.setTimeout(300, () => socket.destroy());
+    socket.setTimeout(10_000, () => socket.destroy());
     socket.on('error', () => undefined);
     socket.on('close', () => resolve(text));
   });
@@ -320,15 +320,23 @@ test('the last answer of a connection says so, and no request is lost with it', 
 });
 
 test('a webhook that names a limit has that one', async () => {
-  expect(await codeOf(await post(door.hook('rare')))).toBe('200 accepted');
-  expect(await codeOf(await post(door.hook('rare')))).toBe('429 too-many-requests');
-  expect(await refused(door.gateway, 'rate-per-route')).toBe(1);
+  const from = performance.now();
+  const codes = await Promise.all(
+    Array.from({ length: 10 }, async () => codeOf(await post(door.hook('rare')))),
+  );
+  const seconds = (performance.now() - from) / 1_000;
+  const taken = codes.filter((code) => code === '200 accepted').length;
+  expect(taken).toBeGreaterThan(0);
+  expect(taken).toBeLessThanOrEqual(Math.min(9, 1 + seconds));
+  expect(codes.filter((code) => code === '429 too-many-requests')).toHaveLength(10 - taken);
+  expect(await refused(door.gateway, 'rate-per-route')).toBe(10 - taken);
   expect(await codeOf(await post(door.hook('orders')))).toBe('200 accepted');
 });
 
 test('an address that calls too often is refused, whatever it calls, and no other one', async () => {
   const codes: string[] = [];
-  for (let time = 0; time < 12; time += 1) codes.push(await codeOf(await call('unknown', '203.0.113.1')));
+  while (codes.length < 50 && !codes.includes('429 too-many-requests'))
+    codes.push(await codeOf(await call('unknown', '203.0.113.1')));
   expect(codes.slice(0, 10)).toEqual(Array(10).fill('404 not-found'));
   expect(codes.at(-1)).toBe('429 too-many-requests');
   expect(await codeOf(await call('unknown', '203.0.113.2'))).toBe('404 not-found');

@@ -65,6 +65,21 @@ test('a name has room for what the names of its Jobs add, and differs from that 
   expect(names[0]).not.toBe(names[1]);
 });
 
+test.each([
+  ['Skip', {}, { policy: 'Allow', starts: 300, lives: 420 }],
+  ['a long deadline', { startingDeadlineSeconds: 3_600 }, { policy: 'Replace', starts: 3_600, lives: 3_720 }],
+  ['RunLatest', { missed: 'RunLatest' as const }, { policy: 'Replace' }],
+])('with %s a tick lives for as long as its time counts', (_what, trigger, { policy, starts, lives }) => {
+  const { spec } = cronJobOf(rulesOf({ cron: '0 9 * * *', ...trigger }));
+  expect(spec).toMatchObject({ concurrencyPolicy: policy });
+  expect(spec?.startingDeadlineSeconds).toBe(starts);
+  expect(spec?.jobTemplate.spec?.activeDeadlineSeconds).toBe(lives);
+  const latest = spec?.jobTemplate.spec?.template.spec?.containers[0]?.env?.find(
+    ({ name }) => name === 'LATEST_SECONDS',
+  );
+  expect(latest?.value).toBe(starts === undefined ? undefined : String(starts));
+});
+
 test('the tick has the account of the runners, no token, and finds its time in the name of its Job', () => {
   const pod = cronJobOf().spec?.jobTemplate.spec?.template.spec;
   expect(pod).toMatchObject({ automountServiceAccountToken: false, restartPolicy: 'OnFailure' });

@@ -21,6 +21,8 @@ const NAME_LIMIT = 52;
 const DEADLINE_SECONDS = 300;
 /** For pulling the image and starting. */
 const START_SECONDS = 120;
+/** Ticks that wait longer than that do not pile up: each gives way to the next. */
+const LONGEST_TOGETHER_SECONDS = DEADLINE_SECONDS;
 const USER = 65_532;
 
 /** What of the configuration makes a tick. */
@@ -71,20 +73,27 @@ export function scheduleCronJob(
     spec: {
       schedule: cron,
       timeZone,
-      // A tick that waits for the run store must not keep the next one from its time.
-      concurrencyPolicy: 'Allow',
-      ...(latestSeconds !== undefined && { startingDeadlineSeconds: latestSeconds }),
+      ...patienceOf(rules),
       successfulJobsHistoryLimit: 1,
       failedJobsHistoryLimit: 1,
       jobTemplate: {
         metadata: { labels },
         spec: {
           backoffLimit: 3,
-          activeDeadlineSeconds: DEADLINE_SECONDS + START_SECONDS,
+          ...(latestSeconds !== undefined && { activeDeadlineSeconds: latestSeconds + START_SECONDS }),
           template: { metadata: { labels }, spec: podSpec(name, route, rules, settings) },
         },
       },
     },
+  };
+}
+
+/** A tick lives for as long as its time counts, be it that there is no room for its pod or that the run store is away. */
+function patienceOf({ latestSeconds = Infinity }: ScheduleRules): Partial<NonNullable<CronJob['spec']>> {
+  return {
+    // A tick that waits must not keep the next one from its time.
+    concurrencyPolicy: latestSeconds > LONGEST_TOGETHER_SECONDS ? 'Replace' : 'Allow',
+    ...(latestSeconds !== Infinity && { startingDeadlineSeconds: latestSeconds }),
   };
 }
 
@@ -150,7 +159,6 @@ function environment(
     { name: 'TIME_ZONE', value: timeZone },
     // An empty value is not kept, and would look like a change each time.
     ...(latestSeconds === undefined ? [] : [{ name: 'LATEST_SECONDS', value: String(latestSeconds) }]),
-    { name: 'PATIENCE_SECONDS', value: String(DEADLINE_SECONDS) },
     { name: 'REDIS_URL', value: REDIS_URL },
     secret('REDIS_USERNAME', 'username'),
     secret('REDIS_PASSWORD', 'password'),

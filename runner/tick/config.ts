@@ -11,8 +11,6 @@ export type TickConfig = {
   timeZone: string;
   /** How late the run may start and still count for its time, in seconds; undefined: it always counts. */
   latestSeconds: number | undefined;
-  /** For how long the run store is waited for, in seconds. */
-  patienceSeconds: number;
   store: { url: string; username?: string; password?: string };
 };
 
@@ -36,7 +34,6 @@ function readTickConfig(env: Environment): TickConfig {
     cronJob: required('CRON_JOB'),
     timeZone: required('TIME_ZONE'),
     latestSeconds: latest === undefined || latest === '' ? undefined : Number(latest),
-    patienceSeconds: Number(required('PATIENCE_SECONDS')),
     store: { url: required('REDIS_URL'), ...(username && { username }), ...(password && { password }) },
   };
   if (missing.length > 0) throw new Error(`The tick's environment lacks ${missing.join(', ')}.`);

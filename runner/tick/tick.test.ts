@@ -11,7 +11,6 @@ const config: TickConfig = {
   job: 'report-1a2b3c-29400000',
   timeZone: 'Europe/Berlin',
   latestSeconds: 300,
-  patienceSeconds: 300,
   store: { url: 'redis://store:6379' },
 };
 const firedAt = Date.parse('2025-11-24T16:00:02.345Z');

@@ -61,7 +61,6 @@ export async function fire(
   if (firedAt > latest) {
     return { ok: false, message: 'the scheduled time has passed for too long, no run is started', fields };
   }
-  const until = Math.min(latest, firedAt + config.patienceSeconds * 1_000);
   for (let tries = 1; ; tries += 1) {
     const submitted = await submit(conn, submission);
     if (submitted.outcome === 'accepted')
@@ -78,7 +77,7 @@ export async function fire(
         message: 'another run has the key of this time',
         fields: { ...fields, run: submitted.run },
       };
-    if (now() + RETRY_MS > until)
+    if (now() + RETRY_MS > latest)
       return {
         ok: false,
         message: 'the run store could not be reached in time',

@@ -38,7 +38,6 @@ async function tick(job: string, more: Record<string, string> = {}): Promise<End
     JOB_NAME: job,
     TIME_ZONE: 'Europe/Berlin',
     LATEST_SECONDS: '300',
-    PATIENCE_SECONDS: '30',
     REDIS_URL: store.redis.url,
     ...more,
   };
@@ -90,10 +89,10 @@ test('a tick that comes too late starts nothing, unless the latest time is to be
   expect(await runs()).toHaveLength(1);
 });
 
-test('while the run store is away a tick waits, and starts its run when it is back', async () => {
+test('while the run store is away a tick waits for as long as its time counts, and starts its run when it is back', async () => {
   await store.redis.kill();
-  const waiting = tick(jobOf());
-  const early = tick(jobOf(1), { PATIENCE_SECONDS: '1' });
+  const waiting = tick(jobOf(60), { LATEST_SECONDS: '' });
+  const early = tick('by-hand', { LATEST_SECONDS: '2' });
   expect(await early).toMatchObject({ status: 1 });
   expect((await early).log.at(-1)).toMatchObject({
     level: 50,
@@ -113,6 +112,6 @@ test('what is missing in its environment is named', async () => {
   const [complaint] = await Promise.all([text(child.stderr), once(child, 'exit')]);
   expect(child.exitCode).not.toBe(0);
   expect(complaint).toContain(
-    "The tick's environment lacks WORKFLOW, WORKFLOW_UID, REVISION, JOB_NAME, CRON_JOB, TIME_ZONE, PATIENCE_SECONDS, REDIS_URL.",
+    "The tick's environment lacks WORKFLOW, WORKFLOW_UID, REVISION, JOB_NAME, CRON_JOB, TIME_ZONE, REDIS_URL.",
   );
 });

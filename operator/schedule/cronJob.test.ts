@@ -65,6 +65,18 @@ test('a name has room for what the names of its Jobs add, and differs from that 
   expect(names[0]).not.toBe(names[1]);
 });
 
+test('of a tick that fails the pod stays, and says why; what came too late is not tried again', () => {
+  const job = cronJobOf().spec?.jobTemplate.spec;
+  expect(job?.template.spec).toMatchObject({
+    restartPolicy: 'Never',
+    containers: [{ name: 'tick', terminationMessagePolicy: 'FallbackToLogsOnError' }],
+  });
+  expect(job?.podFailurePolicy?.rules[0]).toEqual({
+    action: 'FailJob',
+    onExitCodes: { containerName: 'tick', operator: 'In', values: [3] },
+  });
+});
+
 test.each([
   ['Skip', {}, { policy: 'Allow', starts: 300, lives: 420 }],
   ['a long deadline', { startingDeadlineSeconds: 3_600 }, { policy: 'Replace', starts: 3_600, lives: 3_720 }],
@@ -82,7 +94,7 @@ test.each([
 
 test('the tick has the account of the runners, no token, and finds its time in the name of its Job', () => {
   const pod = cronJobOf().spec?.jobTemplate.spec?.template.spec;
-  expect(pod).toMatchObject({ automountServiceAccountToken: false, restartPolicy: 'OnFailure' });
+  expect(pod).toMatchObject({ automountServiceAccountToken: false, restartPolicy: 'Never' });
   expect(pod?.containers[0]?.env).toContainEqual({
     name: 'JOB_NAME',
     valueFrom: { fieldRef: { fieldPath: "metadata.labels['batch.kubernetes.io/job-name']" } },

@@ -2,6 +2,7 @@
 import { LABEL } from '../../api/group.ts';
 import type { Workflow } from '../../api/kinds.ts';
 import { childName, shortHash } from '../../api/names.ts';
+import { TOO_LATE_EXIT } from '../../api/tick.ts';
 import type { RouteSpec } from '../../api/route.ts';
 import type { ScheduleTrigger } from '../../api/trigger.ts';
 import type { Manifest } from '../../kube/client.ts';
@@ -24,6 +25,7 @@ const START_SECONDS = 120;
 /** Ticks that wait longer than that do not pile up: each gives way to the next. */
 const LONGEST_TOGETHER_SECONDS = DEADLINE_SECONDS;
 const USER = 65_532;
+const CONTAINER = 'tick';
 
 /** What of the configuration makes a tick. */
 export type TickSettings = Pick<
@@ -80,6 +82,7 @@ export function scheduleCronJob(
         metadata: { labels },
         spec: {
           backoffLimit: 3,
+          podFailurePolicy: FAILURES,
           ...(latestSeconds !== undefined && { activeDeadlineSeconds: latestSeconds + START_SECONDS }),
           template: { metadata: { labels }, spec: podSpec(name, route, rules, settings) },
         },
@@ -97,6 +100,17 @@ function patienceOf({ latestSeconds = Infinity }: ScheduleRules): Partial<NonNul
   };
 }
 
+/** What came too late is not tried again, and what a node that goes took away is tried again for nothing. */
+const FAILURES = {
+  rules: [
+    {
+      action: 'FailJob',
+      onExitCodes: { containerName: CONTAINER, operator: 'In', values: [TOO_LATE_EXIT] },
+    },
+    { action: 'Ignore', onPodConditions: [{ type: 'DisruptionTarget', status: 'True' }] },
+  ],
+};
+
 type PodSpec = NonNullable<
   NonNullable<NonNullable<CronJob['spec']>['jobTemplate']['spec']>['template']['spec']
 >;
@@ -110,7 +124,8 @@ function podSpec(cronJob: string, route: RouteSpec, rules: ScheduleRules, settin
     // It talks to the run store alone.
     automountServiceAccountToken: false,
     enableServiceLinks: false,
-    restartPolicy: 'OnFailure',
+    // A pod that is restarted in place is gone with its log once the Job has failed.
+    restartPolicy: 'Never',
     securityContext: {
       runAsNonRoot: true,
       runAsUser: USER,
@@ -120,11 +135,13 @@ function podSpec(cronJob: string, route: RouteSpec, rules: ScheduleRules, settin
     ...(pullSecrets.length > 0 && { imagePullSecrets: pullSecrets }),
     containers: [
       {
-        name: 'tick',
+        name: CONTAINER,
         image: settings.RUNNER_IMAGE,
         imagePullPolicy: settings.RUNNER_IMAGE_PULL_POLICY,
         command: ['node', '/app/tick.mjs'],
         env: environment(cronJob, route, rules, settings),
+        // So that `kubectl describe pod` says why.
+        terminationMessagePolicy: 'FallbackToLogsOnError',
         resources: { ...(requests && { requests }), ...(limits && { limits }) },
         securityContext: {
           allowPrivilegeEscalation: false,

@@ -1,21 +1,27 @@
 /** The program of a CronJob's pod: one event of a schedule, and away. It loads next to nothing, since it starts every time. */
+import { TOO_LATE_EXIT } from '../../api/tick.ts';
 import type { Log } from '../../kube/log.ts';
 import { connectRunStore } from '../../runs/connection.ts';
 import { tickConfig } from './config.ts';
 import { fire } from './tick.ts';
 
 const CONNECT_MS = 2_000;
+const EXIT = { ok: 0, 'too-late': TOO_LATE_EXIT } as const;
 
 const line = (level: number) => (fields: object, message: string) =>
   console.log(JSON.stringify({ level, time: Date.now(), program: 'tick', ...fields, msg: message }));
 const log: Log = { debug: () => {}, info: line(30), warn: line(40), error: line(50) };
 
+/** Of the connection only what it last failed with is told, with the end of the tick. */
+let connectionError: unknown;
+const quiet: Log = { ...log, info: () => {}, warn: () => {}, debug: ({ error }) => (connectionError = error) };
+
 const config = tickConfig();
-const conn = connectRunStore({ ...config.store, name: config.job });
+const conn = connectRunStore({ ...config.store, name: config.job, log: quiet });
 // Whether it is there or not is told by the first submission.
 await conn.ready(AbortSignal.timeout(CONNECT_MS)).catch(() => {});
-const { ok, message, fields } = await fire(conn, config, { log });
+const { kind, message, fields } = await fire(conn, config, { log });
 await conn.close();
-if (ok) log.info(fields, message);
-else log.error(fields, message);
-process.exitCode = ok ? 0 : 1;
+if (kind === 'ok') log.info(fields, message);
+else log.error({ ...fields, connectionError }, message);
+process.exitCode = EXIT[kind];

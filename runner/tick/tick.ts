@@ -7,7 +7,7 @@ import { sleep } from '../../kube/clock.ts';
 import type { Log } from '../../kube/log.ts';
 import type { RunStoreConnection } from '../../runs/connection.ts';
 import { submit } from '../../runs/submit.ts';
-import type { Submission } from '../../runs/types.ts';
+import type { Submission, Unavailable } from '../../runs/types.ts';
 import type { TickConfig } from './config.ts';
 
 const MINUTE_MS = 60_000;
@@ -46,8 +46,20 @@ function rfc3339(time: number): string {
   return new Date(time).toISOString().replace('.000Z', 'Z');
 }
 
-/** How a tick ended: whether the Job has succeeded, and what to say of it. */
-export type TickOutcome = { ok: boolean; message: string; fields: Record<string, unknown> };
+/** How a tick ended, and what to say of it. What came too late need not be tried again. */
+export type TickOutcome = {
+  kind: 'ok' | 'too-late';
+  message: string;
+  fields: Record<string, unknown>;
+};
+
+/** What the run store said, for people. */
+const WHY: Record<Unavailable['why'], string> = {
+  connection: 'it could not be reached',
+  'no-store': 'it is empty and is being put back by the operator',
+  full: 'it is full',
+  damaged: 'a key of it is damaged (docs/run-store.md)',
+};
 
 /** Submits the event, again and again while the run store is away and the event still counts. */
 export async function fire(
@@ -59,32 +71,36 @@ export async function fire(
   const fields = { workflow: config.workflow, scheduled: rfc3339(scheduledAt) };
   const latest = config.latestSeconds === undefined ? Infinity : scheduledAt + config.latestSeconds * 1_000;
   if (firedAt > latest) {
-    return { ok: false, message: 'the scheduled time has passed for too long, no run is started', fields };
+    return {
+      kind: 'too-late',
+      message: 'the scheduled time has passed for too long, no run is started',
+      fields,
+    };
   }
   for (let tries = 1; ; tries += 1) {
     const submitted = await submit(conn, submission);
     if (submitted.outcome === 'accepted')
       return {
-        ok: true,
+        kind: 'ok',
         message: 'run started',
         fields: { ...fields, run: submitted.run, duplicate: submitted.duplicate },
       };
     if (submitted.outcome === 'rejected')
-      return { ok: true, message: 'no run is started: the workflow rejects runs above its limit', fields };
+      return { kind: 'ok', message: 'no run is started: the workflow rejects runs above its limit', fields };
     if (submitted.outcome === 'conflict')
       return {
-        ok: true,
+        kind: 'ok',
         message: 'another run has the key of this time',
         fields: { ...fields, run: submitted.run },
       };
+    const why = WHY[submitted.why];
     if (now() + RETRY_MS > latest)
       return {
-        ok: false,
-        message: 'the run store could not be reached in time',
-        fields: { ...fields, tries },
+        kind: 'too-late',
+        message: 'the run store did not take the event in time, no run is started',
+        fields: { ...fields, why, tries },
       };
-    if (tries === 1)
-      log.warn({ ...fields, why: submitted.why }, 'the run store does not take the event, trying again');
+    if (tries === 1) log.warn({ ...fields, why }, 'the run store does not take the event, trying again');
     await sleep(RETRY_MS);
   }
 }

@@ -81,8 +81,8 @@ test('ticks of other times, and Jobs made by hand, are events of their own', asy
 
 test('a tick that comes too late starts nothing, unless the latest time is to be made up for', async () => {
   const { status, log } = await tick(jobOf(6));
-  // The Job fails, so that it is seen.
-  expect(status).toBe(1);
+  // The Job fails, so that it is seen, and is not tried again.
+  expect(status).toBe(3);
   expect(log.at(-1)?.['msg']).toBe('the scheduled time has passed for too long, no run is started');
   expect(await runs()).toEqual([]);
   await tick(jobOf(60), { LATEST_SECONDS: '' });
@@ -93,10 +93,12 @@ test('while the run store is away a tick waits for as long as its time counts, a
   await store.redis.kill();
   const waiting = tick(jobOf(60), { LATEST_SECONDS: '' });
   const early = tick('by-hand', { LATEST_SECONDS: '2' });
-  expect(await early).toMatchObject({ status: 1 });
+  expect(await early).toMatchObject({ status: 3 });
   expect((await early).log.at(-1)).toMatchObject({
     level: 50,
-    msg: 'the run store could not be reached in time',
+    msg: 'the run store did not take the event in time, no run is started',
+    why: 'it could not be reached',
+    connectionError: expect.stringContaining('ECONNREFUSED') as unknown,
   });
   await store.redis.restart();
   expect(await waiting).toMatchObject({ status: 0 });

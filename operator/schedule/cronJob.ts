@@ -75,6 +75,8 @@ export function scheduleCronJob(
     spec: {
       schedule: cron,
       timeZone,
+      // Said, so that somebody who suspends it by hand is put right: `spec.active` is the switch.
+      suspend: false,
       ...patienceOf(rules),
       successfulJobsHistoryLimit: 1,
       failedJobsHistoryLimit: 1,

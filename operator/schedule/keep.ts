@@ -7,7 +7,7 @@ import type { WorkflowStatus } from '../../api/workflow.ts';
 import { applyIfChanged, asChild, canonicalJson } from '../../kube/apply.ts';
 import type { Key } from '../../kube/controller.ts';
 import { ApiError, isInvalid } from '../../kube/errors.ts';
-import { controllerOf, cronJobs, objectKey } from '../../kube/resource.ts';
+import { controllerOf, cronJobs, objectKey, type CronJob } from '../../kube/resource.ts';
 import type { OperatorContext } from '../context.ts';
 import { BY_WORKFLOW } from '../world.ts';
 import { cronJobName, rulesInEffect, rulesOf, scheduleCronJob, type ScheduleRules } from './cronJob.ts';
@@ -50,12 +50,27 @@ async function place(
   const cached = await world.cronJobs.getFresh(workflow.metadata.namespace ?? '', cronJob);
   try {
     const applied = await applyIfChanged({ client, resource: cronJobs, manifest, cached, prefix: GROUP });
-    if (applied.written) world.cronJobs.noteWrite(applied.object);
+    const placed = await withoutOthersDeadline(client, applied.object, rules);
+    if (applied.written || placed !== applied.object) world.cronJobs.noteWrite(placed);
     return { kind: 'placed', cronJob, rules };
   } catch (error) {
     if (!(error instanceof ApiError) || !isInvalid(error)) throw error;
     return { kind: 'refused', message: `The API server does not take the schedule: ${error.message}` };
   }
+}
+
+/** What is left out of a manifest stays as somebody else has set it: a deadline would end what is to be made up for. */
+async function withoutOthersDeadline(
+  client: OperatorContext['client'],
+  cronJob: CronJob,
+  { latestSeconds }: ScheduleRules,
+): Promise<CronJob> {
+  if (latestSeconds !== undefined || cronJob.spec?.startingDeadlineSeconds === undefined) return cronJob;
+  const { namespace, name } = cronJob.metadata;
+  const patch = { spec: { startingDeadlineSeconds: null } };
+  return client.patch(cronJobs, { ...(namespace !== undefined && { namespace }), name }, patch, {
+    type: 'merge',
+  });
 }
 
 /** Removes the CronJobs of a workflow, but for one. Their Jobs go with them. */

@@ -204,6 +204,24 @@ test('somebody who deletes or changes the CronJob is put right', async () => {
 });
 
 test.each([
+  ['suspends it', { suspend: true }],
+  ['gives it a deadline', { startingDeadlineSeconds: 60 }],
+])('somebody who %s by hand is put right', async (_what, byHand) => {
+  await apply({ missed: 'RunLatest' });
+  await stage.waitFor(namespace, 'report', READY);
+  const { name } = (await onlyCronJob()).metadata;
+  const options = { type: 'merge', fieldManager: 'kubectl' } as const;
+  await stage.client.patch(cronJobs, { namespace, name }, { spec: byHand }, options);
+  const said = async () => {
+    const { suspend, startingDeadlineSeconds } = (await onlyCronJob()).spec ?? {};
+    return { suspend, startingDeadlineSeconds };
+  };
+  await expect
+    .poll(said, { timeout: SOON.timeoutMs, interval: SOON.everyMs })
+    .toEqual({ suspend: false, startingDeadlineSeconds: undefined });
+});
+
+test.each([
   ['a time zone that is not there', { timeZone: 'Mars/Olympus' }, 'there is no time zone Mars/Olympus'],
   ['a day that never comes', { cron: '0 0 30 2 *' }, 'no day has these fields'],
 ])('%s is told, and nothing is made', async (_what, schedule, says) => {

@@ -99,4 +99,8 @@ test('the tick has the account of the runners, no token, and finds its time in t
     name: 'JOB_NAME',
     valueFrom: { fieldRef: { fieldPath: "metadata.labels['batch.kubernetes.io/job-name']" } },
   });
+  expect(pod?.containers[0]?.env).toContainEqual({
+    name: 'JOB_UID',
+    valueFrom: { fieldRef: { fieldPath: "metadata.labels['batch.kubernetes.io/controller-uid']" } },
+  });
 });

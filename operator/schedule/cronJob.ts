@@ -165,16 +165,18 @@ function environment(
     name,
     valueFrom: { secretKeyRef: { name: POOL, key } },
   });
+  const label = (name: string, key: string): Variable => ({
+    name,
+    valueFrom: { fieldRef: { fieldPath: `metadata.labels['${key}']` } },
+  });
   return [
     { name: 'PROJECT_UID', value: route.projectUID },
     { name: 'WORKFLOW', value: route.workflow },
     { name: 'WORKFLOW_UID', value: route.workflowUID },
     { name: 'REVISION', value: route.revision },
     { name: 'CRON_JOB', value: cronJob },
-    {
-      name: 'JOB_NAME',
-      valueFrom: { fieldRef: { fieldPath: "metadata.labels['batch.kubernetes.io/job-name']" } },
-    },
+    label('JOB_NAME', 'batch.kubernetes.io/job-name'),
+    label('JOB_UID', 'batch.kubernetes.io/controller-uid'),
     { name: 'TIME_ZONE', value: timeZone },
     // An empty value is not kept, and would look like a change each time.
     ...(latestSeconds === undefined ? [] : [{ name: 'LATEST_SECONDS', value: String(latestSeconds) }]),

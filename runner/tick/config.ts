@@ -7,6 +7,8 @@ export type TickConfig = {
   revision: string;
   /** The name of the Job, which says for when it was made. */
   job: string;
+  /** Its uid, since a name may be used again. */
+  jobUid: string;
   cronJob: string;
   timeZone: string;
   /** How late the run may start and still count for its time, in seconds; undefined: it always counts. */
@@ -31,6 +33,7 @@ function readTickConfig(env: Environment): TickConfig {
     workflowUid: required('WORKFLOW_UID'),
     revision: required('REVISION'),
     job: required('JOB_NAME'),
+    jobUid: required('JOB_UID'),
     cronJob: required('CRON_JOB'),
     timeZone: required('TIME_ZONE'),
     latestSeconds: latest === undefined || latest === '' ? undefined : Number(latest),

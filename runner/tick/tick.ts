@@ -12,6 +12,8 @@ import type { TickConfig } from './config.ts';
 
 const MINUTE_MS = 60_000;
 const RETRY_MS = 1_000;
+/** By as much may the clock of the node be behind the controller's. */
+const AHEAD_MS = MINUTE_MS;
 
 export type Tick = { scheduledAt: number; firedAt: number; submission: Submission };
 
@@ -20,11 +22,10 @@ export type Tick = { scheduledAt: number; firedAt: number; submission: Submissio
  * is for the moment in which it is executed, and is an event of its own.
  */
 export function tickOf(config: TickConfig, firedAt: number): Tick {
-  const { job, cronJob, timeZone, project, workflow, workflowUid, revision } = config;
-  const suffix = job.startsWith(`${cronJob}-`) ? job.slice(cronJob.length + 1) : '';
-  const isOfController = /^\d{1,12}$/.test(suffix);
-  const scheduledAt = isOfController ? Number(suffix) * MINUTE_MS : Math.floor(firedAt / 1_000) * 1_000;
-  const key = isOfController ? `schedule/${rfc3339(scheduledAt)}` : `job/${job}`;
+  const { job, jobUid, cronJob, timeZone, project, workflow, workflowUid, revision } = config;
+  const due = minuteOf(job, cronJob, firedAt);
+  const scheduledAt = due ?? Math.floor(firedAt / 1_000) * 1_000;
+  const key = due === undefined ? `job/${jobUid}` : `schedule/${rfc3339(due)}`;
   const scheduled = rfc3339(scheduledAt);
   const data = { scheduled_time: scheduled, fired_time: rfc3339(firedAt), time_zone: timeZone };
   const submission: Submission = {
@@ -40,6 +41,13 @@ export function tickOf(config: TickConfig, firedAt: number): Tick {
     test: false,
   };
   return { scheduledAt, firedAt, submission };
+}
+
+/** The minute in the name of a Job; none where it is still to come, since then it was not the controller who chose the name. */
+function minuteOf(job: string, cronJob: string, firedAt: number): number | undefined {
+  const [, digits] = job.startsWith(`${cronJob}-`) ? (/^-(\d+)$/.exec(job.slice(cronJob.length)) ?? []) : [];
+  const minute = Number(digits ?? NaN) * MINUTE_MS;
+  return minute <= firedAt + AHEAD_MS ? minute : undefined;
 }
 
 function rfc3339(time: number): string {
@@ -82,8 +90,8 @@ export async function fire(
     if (submitted.outcome === 'accepted')
       return {
         kind: 'ok',
-        message: 'run started',
-        fields: { ...fields, run: submitted.run, duplicate: submitted.duplicate },
+        message: submitted.duplicate ? 'the run was started before' : 'run started',
+        fields: { ...fields, run: submitted.run },
       };
     if (submitted.outcome === 'rejected')
       return { kind: 'ok', message: 'no run is started: the workflow rejects runs above its limit', fields };

@@ -94,7 +94,11 @@ test.each([
 
 test('the tick has the account of the runners, no token, and finds its time in the name of its Job', () => {
   const pod = cronJobOf().spec?.jobTemplate.spec?.template.spec;
-  expect(pod).toMatchObject({ automountServiceAccountToken: false, restartPolicy: 'Never' });
+  expect(pod).toMatchObject({
+    automountServiceAccountToken: false,
+    restartPolicy: 'Never',
+    terminationGracePeriodSeconds: 5,
+  });
   expect(pod?.containers[0]?.env).toContainEqual({
     name: 'JOB_NAME',
     valueFrom: { fieldRef: { fieldPath: "metadata.labels['batch.kubernetes.io/job-name']" } },

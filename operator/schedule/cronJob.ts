@@ -24,6 +24,8 @@ const DEADLINE_SECONDS = 300;
 const START_SECONDS = 120;
 /** Ticks that wait longer than that do not pile up: each gives way to the next. */
 const LONGEST_TOGETHER_SECONDS = DEADLINE_SECONDS;
+/** A tick that is told to stop answers after one call of the run store at the latest. */
+const GRACE_SECONDS = 5;
 const USER = 65_532;
 const CONTAINER = 'tick';
 
@@ -126,6 +128,7 @@ function podSpec(cronJob: string, route: RouteSpec, rules: ScheduleRules, settin
     // It talks to the run store alone.
     automountServiceAccountToken: false,
     enableServiceLinks: false,
+    terminationGracePeriodSeconds: GRACE_SECONDS,
     // A pod that is restarted in place is gone with its log once the Job has failed.
     restartPolicy: 'Never',
     securityContext: {

@@ -6,7 +6,7 @@ import { tickConfig } from './config.ts';
 import { fire } from './tick.ts';
 
 const CONNECT_MS = 2_000;
-const EXIT = { ok: 0, 'too-late': TOO_LATE_EXIT } as const;
+const EXIT = { ok: 0, stopped: 1, 'too-late': TOO_LATE_EXIT } as const;
 
 const line = (level: number) => (fields: object, message: string) =>
   console.log(JSON.stringify({ level, time: Date.now(), program: 'tick', ...fields, msg: message }));
@@ -16,11 +16,15 @@ const log: Log = { debug: () => {}, info: line(30), warn: line(40), error: line(
 let connectionError: unknown;
 const quiet: Log = { ...log, info: () => {}, warn: () => {}, debug: ({ error }) => (connectionError = error) };
 
+// A first process of a container ends by no signal unless it says so.
+const stopping = new AbortController();
+process.on('SIGTERM', () => stopping.abort());
+
 const config = tickConfig();
 const conn = connectRunStore({ ...config.store, name: config.job, log: quiet });
 // Whether it is there or not is told by the first submission.
-await conn.ready(AbortSignal.timeout(CONNECT_MS)).catch(() => {});
-const { kind, message, fields } = await fire(conn, config, { log });
+await conn.ready(AbortSignal.any([stopping.signal, AbortSignal.timeout(CONNECT_MS)])).catch(() => {});
+const { kind, message, fields } = await fire(conn, config, { log, signal: stopping.signal });
 await conn.close();
 if (kind === 'ok') log.info(fields, message);
 else log.error({ ...fields, connectionError }, message);

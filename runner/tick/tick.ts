@@ -7,7 +7,7 @@ import { sleep } from '../../kube/clock.ts';
 import type { Log } from '../../kube/log.ts';
 import type { RunStoreConnection } from '../../runs/connection.ts';
 import { submit } from '../../runs/submit.ts';
-import type { Submission, Unavailable } from '../../runs/types.ts';
+import type { Submission, Submitted, Unavailable } from '../../runs/types.ts';
 import type { TickConfig } from './config.ts';
 
 const MINUTE_MS = 60_000;
@@ -54,9 +54,12 @@ function rfc3339(time: number): string {
   return new Date(time).toISOString().replace('.000Z', 'Z');
 }
 
-/** How a tick ended, and what to say of it. What came too late need not be tried again. */
+/**
+ * How a tick ended, and what to say of it. What came too late need not be tried again; what was told to stop is, unless its Job is
+ * gone.
+ */
 export type TickOutcome = {
-  kind: 'ok' | 'too-late';
+  kind: 'ok' | 'too-late' | 'stopped';
   message: string;
   fields: Record<string, unknown>;
 };
@@ -69,11 +72,18 @@ const WHY: Record<Unavailable['why'], string> = {
   damaged: 'a key of it is damaged (docs/run-store.md)',
 };
 
+export type FireOptions = {
+  log: Log;
+  /** Nothing is submitted any more once it is aborted. */
+  signal: AbortSignal;
+  now?: () => number;
+};
+
 /** Submits the event, again and again while the run store is away and the event still counts. */
 export async function fire(
   conn: RunStoreConnection,
   config: TickConfig,
-  { log, now = Date.now }: { log: Log; now?: () => number },
+  { log, signal, now = Date.now }: FireOptions,
 ): Promise<TickOutcome> {
   const { scheduledAt, firedAt, submission } = tickOf(config, now());
   const fields = { workflow: config.workflow, scheduled: rfc3339(scheduledAt) };
@@ -85,22 +95,9 @@ export async function fire(
       fields,
     };
   }
-  for (let tries = 1; ; tries += 1) {
+  for (let tries = 1; !signal.aborted; tries += 1) {
     const submitted = await submit(conn, submission);
-    if (submitted.outcome === 'accepted')
-      return {
-        kind: 'ok',
-        message: submitted.duplicate ? 'the run was started before' : 'run started',
-        fields: { ...fields, run: submitted.run },
-      };
-    if (submitted.outcome === 'rejected')
-      return { kind: 'ok', message: 'no run is started: the workflow rejects runs above its limit', fields };
-    if (submitted.outcome === 'conflict')
-      return {
-        kind: 'ok',
-        message: 'another run has the key of this time',
-        fields: { ...fields, run: submitted.run },
-      };
+    if (submitted.outcome !== 'unavailable') return outcomeOf(submitted, fields);
     const why = WHY[submitted.why];
     if (now() + RETRY_MS > latest)
       return {
@@ -109,6 +106,26 @@ export async function fire(
         fields: { ...fields, why, tries },
       };
     if (tries === 1) log.warn({ ...fields, why }, 'the run store does not take the event, trying again');
-    await sleep(RETRY_MS);
+    await sleep(RETRY_MS, signal);
+  }
+  return { kind: 'stopped', message: 'ended: no run is started', fields };
+}
+
+/** What the run store made of the event. */
+function outcomeOf(
+  submitted: Exclude<Submitted, Unavailable>,
+  fields: Record<string, unknown>,
+): TickOutcome {
+  switch (submitted.outcome) {
+    case 'accepted': {
+      const message = submitted.duplicate ? 'the run was started before' : 'run started';
+      return { kind: 'ok', message, fields: { ...fields, run: submitted.run } };
+    }
+    case 'rejected':
+      return { kind: 'ok', message: 'no run is started: the workflow rejects runs above its limit', fields };
+    case 'conflict': {
+      const message = 'another run has the key of this time';
+      return { kind: 'ok', message, fields: { ...fields, run: submitted.run } };
+    }
   }
 }

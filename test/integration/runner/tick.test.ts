@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { keysOf } from '../../../runs/keys.ts';
@@ -28,7 +29,12 @@ const jobOf = (minutesAgo = 0) => `report-1-${Math.floor(Date.now() / 60_000) - 
 
 type Ended = { status: number | null; log: Record<string, unknown>[] };
 
-async function tick(job: string, more: Record<string, string> = {}): Promise<Ended> {
+const tick = (job: string, more: Record<string, string> = {}): Promise<Ended> => startTick(job, more).ended;
+
+/** `waits` resolves when it has found no run store. */
+type Running = { stop(): void; waits: Promise<void>; ended: Promise<Ended> };
+
+function startTick(job: string, more: Record<string, string> = {}): Running {
   const env = {
     PROJECT_UID: project.uid,
     WORKFLOW: 'report',
@@ -43,11 +49,17 @@ async function tick(job: string, more: Record<string, string> = {}): Promise<End
     ...more,
   };
   const child = spawn(process.execPath, [program], { env, stdio: ['ignore', 'pipe', 'pipe'] });
-  const [out] = await Promise.all([text(child.stdout), once(child, 'exit')]);
-  const log = out
-    .split('\n')
-    .flatMap((line) => (line === '' ? [] : [JSON.parse(line) as Record<string, unknown>]));
-  return { status: child.exitCode, log };
+  const waits = Promise.withResolvers<void>();
+  const lines: string[] = [];
+  createInterface(child.stdout).on('line', (line) => {
+    lines.push(line);
+    if (line.includes('trying again')) waits.resolve();
+  });
+  const ended = once(child, 'close').then(() => ({
+    status: child.exitCode,
+    log: lines.map((line) => JSON.parse(line) as Record<string, unknown>),
+  }));
+  return { stop: () => void child.kill('SIGTERM'), waits: waits.promise, ended };
 }
 
 async function runs(): Promise<string[]> {
@@ -107,6 +119,19 @@ test('while the run store is away a tick waits for as long as its time counts, a
   expect(await waiting).toMatchObject({ status: 0 });
   await store.conn.ready();
   expect(await runs()).toHaveLength(1);
+});
+
+test('a tick that is told to stop ends at once and starts nothing, also when the run store comes back', async () => {
+  await store.redis.kill();
+  const { stop, waits, ended } = startTick(jobOf(), { LATEST_SECONDS: '' });
+  await waits;
+  stop();
+  const { status, log } = await ended;
+  expect(status).toBe(1);
+  expect(log.at(-1)?.['msg']).toBe('ended: no run is started');
+  await store.redis.restart();
+  await store.conn.ready();
+  expect(await runs()).toEqual([]);
 });
 
 test('what is missing in its environment is named', async () => {

@@ -65,6 +65,17 @@ test('a name has room for what the names of its Jobs add, and differs from that 
   expect(names[0]).not.toBe(names[1]);
 });
 
+test('a tick has what the chart gives runners in their environment, such as the authority of the run store', () => {
+  const env = { NODE_EXTRA_CA_CERTS: '/etc/ca.pem', REDIS_URL: 'redis://elsewhere' };
+  const settings = { ...config, RUNNER_ENV: env };
+  const { spec } = scheduleCronJob(workflow, route, daily, settings);
+  const given = spec?.jobTemplate.spec?.template.spec?.containers[0]?.env ?? [];
+  expect(given).toContainEqual({ name: 'NODE_EXTRA_CA_CERTS', value: '/etc/ca.pem' });
+  expect(given.filter(({ name }) => name === 'REDIS_URL')).toEqual([
+    { name: 'REDIS_URL', value: 'redis://store:6379' },
+  ]);
+});
+
 test('of a tick that fails the pod stays, and says why; what came too late is not tried again', () => {
   const job = cronJobOf().spec?.jobTemplate.spec;
   expect(job?.template.spec).toMatchObject({

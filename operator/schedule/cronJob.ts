@@ -2,7 +2,7 @@
 import { LABEL } from '../../api/group.ts';
 import type { Workflow } from '../../api/kinds.ts';
 import { childName, shortHash } from '../../api/names.ts';
-import { TOO_LATE_EXIT } from '../../api/tick.ts';
+import { LOST_EXIT } from '../../api/tick.ts';
 import type { RouteSpec } from '../../api/route.ts';
 import type { ScheduleTrigger } from '../../api/trigger.ts';
 import type { Manifest } from '../../kube/client.ts';
@@ -32,7 +32,12 @@ const CONTAINER = 'tick';
 /** What of the configuration makes a tick. */
 export type TickSettings = Pick<
   OperatorConfig,
-  'RUNNER_IMAGE' | 'RUNNER_IMAGE_PULL_POLICY' | 'RUNNER_IMAGE_PULL_SECRETS' | 'TICK_RESOURCES' | 'REDIS_URL'
+  | 'RUNNER_IMAGE'
+  | 'RUNNER_IMAGE_PULL_POLICY'
+  | 'RUNNER_IMAGE_PULL_SECRETS'
+  | 'RUNNER_ENV'
+  | 'TICK_RESOURCES'
+  | 'REDIS_URL'
 >;
 
 /** What a schedule says, with its defaults. `latestSeconds`: how late a run may start; undefined: as late as it may be. */
@@ -104,12 +109,12 @@ function patienceOf({ latestSeconds = Infinity }: ScheduleRules): Partial<NonNul
   };
 }
 
-/** What came too late is not tried again, and what a node that goes took away is tried again for nothing. */
+/** What came too late is not tried again; and what a node that goes took away is tried again for nothing. */
 const FAILURES = {
   rules: [
     {
       action: 'FailJob',
-      onExitCodes: { containerName: CONTAINER, operator: 'In', values: [TOO_LATE_EXIT] },
+      onExitCodes: { containerName: CONTAINER, operator: 'In', values: [LOST_EXIT] },
     },
     { action: 'Ignore', onPodConditions: [{ type: 'DisruptionTarget', status: 'True' }] },
   ],
@@ -162,7 +167,7 @@ function environment(
   cronJob: string,
   route: RouteSpec,
   { timeZone, latestSeconds }: ScheduleRules,
-  { REDIS_URL }: TickSettings,
+  { REDIS_URL, RUNNER_ENV }: TickSettings,
 ): Variable[] {
   const secret = (name: string, key: string): Variable => ({
     name,
@@ -172,7 +177,7 @@ function environment(
     name,
     valueFrom: { fieldRef: { fieldPath: `metadata.labels['${key}']` } },
   });
-  return [
+  const own = [
     { name: 'PROJECT_UID', value: route.projectUID },
     { name: 'WORKFLOW', value: route.workflow },
     { name: 'WORKFLOW_UID', value: route.workflowUID },
@@ -187,4 +192,9 @@ function environment(
     secret('REDIS_USERNAME', 'username'),
     secret('REDIS_PASSWORD', 'password'),
   ];
+  const taken = new Set(own.map(({ name }) => name));
+  const further = Object.entries(RUNNER_ENV).flatMap(([name, value]) =>
+    taken.has(name) ? [] : [{ name, value }],
+  );
+  return [...own, ...further];
 }

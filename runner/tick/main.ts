@@ -1,12 +1,12 @@
 /** The program of a CronJob's pod: one event of a schedule, and away. It loads next to nothing, since it starts every time. */
-import { TOO_LATE_EXIT } from '../../api/tick.ts';
+import { LOST_EXIT } from '../../api/tick.ts';
 import type { Log } from '../../kube/log.ts';
 import { connectRunStore } from '../../runs/connection.ts';
 import { tickConfig } from './config.ts';
 import { fire } from './tick.ts';
 
 const CONNECT_MS = 2_000;
-const EXIT = { ok: 0, stopped: 1, 'too-late': TOO_LATE_EXIT } as const;
+const EXIT = { ok: 0, stopped: 1, 'lost': LOST_EXIT } as const;
 
 const line = (level: number) => (fields: object, message: string) =>
   console.log(JSON.stringify({ level, time: Date.now(), program: 'tick', ...fields, msg: message }));

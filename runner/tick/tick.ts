@@ -55,11 +55,11 @@ function rfc3339(time: number): string {
 }
 
 /**
- * How a tick ended, and what to say of it. What came too late need not be tried again; what was told to stop is, unless its Job is
- * gone.
+ * How a tick ended, and what to say of it. `lost`: its time starts no run, and to try again is of no use. What was told to stop
+ * is tried again, unless its Job is gone.
  */
 export type TickOutcome = {
-  kind: 'ok' | 'too-late' | 'stopped';
+  kind: 'ok' | 'lost' | 'stopped';
   message: string;
   fields: Record<string, unknown>;
 };
@@ -90,7 +90,7 @@ export async function fire(
   const latest = config.latestSeconds === undefined ? Infinity : scheduledAt + config.latestSeconds * 1_000;
   if (firedAt > latest) {
     return {
-      kind: 'too-late',
+      kind: 'lost',
       message: 'the scheduled time has passed for too long, no run is started',
       fields,
     };
@@ -101,7 +101,7 @@ export async function fire(
     const why = WHY[submitted.why];
     if (now() + RETRY_MS > latest)
       return {
-        kind: 'too-late',
+        kind: 'lost',
         message: 'the run store did not take the event in time, no run is started',
         fields: { ...fields, why, tries },
       };
@@ -124,8 +124,8 @@ function outcomeOf(
     case 'rejected':
       return { kind: 'ok', message: 'no run is started: the workflow rejects runs above its limit', fields };
     case 'conflict': {
-      const message = 'another run has the key of this time';
-      return { kind: 'ok', message, fields: { ...fields, run: submitted.run } };
+      const message = 'another run has the key of this time, no run is started';
+      return { kind: 'lost', message, fields: { ...fields, run: submitted.run } };
     }
   }
 }

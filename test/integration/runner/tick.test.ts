@@ -104,6 +104,27 @@ test('a tick that comes too late starts nothing, unless the latest time is to be
   expect(await runs()).toHaveLength(1);
 });
 
+test('above the limit of a workflow that rejects no run is started, and that is no failure', async () => {
+  revision = await project.deploy([{ id: 'tick', schedule: { cron: '* * * * *' } }], undefined, undefined, {
+    policy: 'Reject',
+    concurrency: 1,
+  });
+  await project.send(revision, {});
+  const { status, log } = await tick(jobOf());
+  expect(status).toBe(0);
+  expect(log.at(-1)?.['msg']).toBe('no run is started: the workflow rejects runs above its limit');
+  expect(await runs()).toHaveLength(1);
+});
+
+test('a time whose key another run has is lost, and its Job says so', async () => {
+  const job = jobOf();
+  const time = new Date(Number(job.split('-').at(-1)) * 60_000).toISOString().replace('.000Z', 'Z');
+  const run = await project.send(revision, {}, { dedupeKey: `schedule/${time}`, bodyHash: 'another' });
+  const { status, log } = await tick(job);
+  expect(status).toBe(3);
+  expect(log.at(-1)).toMatchObject({ msg: 'another run has the key of this time, no run is started', run });
+});
+
 test('while the run store is away a tick waits for as long as its time counts, and starts its run when it is back', async () => {
   await store.redis.kill();
   const waiting = tick(jobOf(60), { LATEST_SECONDS: '' });

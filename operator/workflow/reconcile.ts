@@ -9,7 +9,15 @@ import type { RouteSpec } from '../../api/route.ts';
 import { EXPOSED } from '../../api/webhookAuth.ts';
 import { applyIfChanged, asChild } from '../../kube/apply.ts';
 import { findCondition, isConditionTrue } from '../../kube/conditions.ts';
-import { after, done, StalledError, WaitingError, type Action, type Key } from '../../kube/controller.ts';
+import {
+  after,
+  done,
+  keyOf,
+  StalledError,
+  WaitingError,
+  type Action,
+  type Key,
+} from '../../kube/controller.ts';
 import { isForbidden, isTerminating } from '../../kube/errors.ts';
 import type { Condition } from '../../kube/resource.ts';
 import type { OperatorContext } from '../context.ts';
@@ -88,6 +96,8 @@ async function takeEffect(
   violations: readonly Violation[],
 ): Promise<Effect> {
   try {
+    // Needs neither a run store nor a valid spec, and is not left undone where a switch-off was interrupted.
+    if (!workflow.spec.active) await dropSchedule(context, keyOf(workflow));
     return violations.length === 0
       ? await activate(context, workflow, projectUid)
       : await hold(context, workflow, violations);
@@ -147,7 +157,6 @@ async function closeUnlessActive(
   const { webhook: _webhook, ...rest } = served;
   const route = { ...rest, active: false };
   await applyRoute(context, workflow, route);
-  await keepSchedule(context, workflow, route);
   return route;
 }
 

@@ -136,6 +136,24 @@ test('switched off, and deleted, it leaves no CronJob', async () => {
   await pollUntil('no CronJob', async () => (await found()).length === 0, SOON);
 });
 
+test('switched off while the run store is away, and interrupted half-way, it leaves no CronJob', async () => {
+  await apply({});
+  await stage.waitFor(namespace, 'report', READY);
+  // What an operator leaves behind that is killed right after it has closed the route.
+  await stage.stopOperator();
+  await apply({}, { active: false });
+  const route = await stage.client.get(webhookRoutes, { namespace, name: 'report' });
+  const patch = { spec: { ...route.spec, active: false } };
+  await stage.client.patch(webhookRoutes, { namespace, name: 'report' }, patch, { type: 'merge' });
+  stage.redis.freeze();
+  try {
+    stage.startOperator();
+    await expect.poll(names, { timeout: SOON.timeoutMs, interval: SOON.everyMs }).toEqual([]);
+  } finally {
+    stage.redis.thaw();
+  }
+});
+
 test('a CronJob of somebody else that has our labels is left alone', async () => {
   await apply({});
   await stage.waitFor(namespace, 'report', READY);

@@ -52,6 +52,17 @@ const openaiCredential = z
   })
   .describe('Access to a language model.');
 
+const oauth2Imap = z
+  .object({
+    host: host(
+      'Host name of the mail server. Default: that of Google or Microsoft, as the preset says.',
+    ).optional(),
+    port: port('Port of the mail server. Default: 993 with TLS, else 143.').optional(),
+    tls: z.enum(TLS_MODES).optional().describe('As for smtp. Default TLS.'),
+    username: z.string().min(1).max(512).describe('The user name, as a rule the address of the mailbox.'),
+  })
+  .describe("Read mail by IMAP with this account (XOAUTH2). Left out with google: by Gmail's API.");
+
 const oauth2Credential = z
   .object({
     preset: z
@@ -64,7 +75,26 @@ const oauth2Credential = z
     issuer: url('The issuer that answers must name. For custom.').optional(),
     clientID: z.string().min(1).max(1024).describe('The client id that the provider gave.'),
     clientSecretRef: secretKeyRef('The Secret key that holds the client secret.').optional(),
-    scopes: z.array(z.string().min(1).max(512)).max(64).optional().describe('The rights to ask for.'),
+    clientAuthentication: z
+      .enum(['Basic', 'Post'])
+      .optional()
+      .describe(
+        'How the client secret is shown at tokenURL: in a header, or in the body. For custom. Default Basic.',
+      ),
+    scopes: z
+      .array(z.string().min(1).max(512))
+      .max(64)
+      .optional()
+      .describe('Rights to ask for, beside those that the triggers and skills need that use the credential.'),
+    allowedHosts: z
+      .array(host('A host name; *.example.com admits those below it.'))
+      .max(64)
+      .optional()
+      .describe('The hosts to which http_request may send the token. Default: any.'),
+    imap: oauth2Imap.optional(),
+    apiURL: url(
+      "Address of Google's APIs, where something stands in front of them. Default: Google's own.",
+    ).optional(),
   })
   .meta({
     description: 'An account that a person connects in the browser.',
@@ -117,6 +147,9 @@ const httpCredential = z
       .max(64)
       .optional()
       .describe('The hosts that may see the secret. Default: any.'),
+    checkURL: url(
+      'A page that only callers with a login get: asked for (GET) to see whether the credential works. Left out: it is not tried.',
+    ).optional(),
   })
   .meta({
     description: 'Access to an HTTP API.',
@@ -191,7 +224,21 @@ export const credentialStatus = z
     account: z.string().max(512).optional().describe('Whose account it is, once that is known.'),
     lastChecked: time('When it was last tried.').optional(),
     expires: time('When the access ends.').optional(),
-    connectURL: z.string().max(2048).optional().describe('How to connect it.'),
+    connectURL: z
+      .string()
+      .max(2048)
+      .optional()
+      .describe('oauth2: POST there to get a link that connects it.'),
+    scopes: z
+      .array(z.string().max(512))
+      .max(64)
+      .optional()
+      .describe('oauth2: the rights that connecting asks for.'),
+    grantedScopes: z
+      .array(z.string().max(512))
+      .max(64)
+      .optional()
+      .describe('oauth2: the rights that the account has given.'),
     models: z.array(z.string().max(256)).max(50).optional().describe('openai: models that it offers.'),
     conditions: conditions('Ready.')
       .max(16)

@@ -1,6 +1,7 @@
 /** What a step is to those who execute it: evaluated fields go in, an output comes out, every failure is a `StepError`. */
 import { credentialKind, type CredentialKind, type CredentialSpec } from '../api/credential.ts';
 import { StepError } from '../api/reasons.ts';
+import { tokenRef } from '../api/token.ts';
 import type { NodeOutput, SecretKeyRef } from '../api/value.ts';
 import type { Egress } from './egress/egress.ts';
 import type { Mask, Secret } from './secret.ts';
@@ -66,6 +67,22 @@ export function partOf<Kind extends CredentialKind>(
     'InvalidParameters',
     `credential ${credential.name} is of kind ${credentialKind(credential.spec)}, but the step needs one of kind ${kind}`,
   );
+}
+
+/**
+ * The access token of a credential of kind oauth2, as it is now: the operator renews it.
+ * @throws StepError `CredentialMissing` when nobody has connected the account, `InvalidParameters` when it is of another kind
+ */
+export function accessToken(credential: CredentialAccess): Secret {
+  partOf(credential, 'oauth2');
+  const { name } = credential;
+  try {
+    return credential.secret(tokenRef(name));
+  } catch (error) {
+    if (!(error instanceof StepError) || error.reason !== 'CredentialMissing') throw error;
+    const message = `the Credential ${name} is not connected: kubectl describe credentials.windlass.dev ${name} says how to connect it`;
+    throw new StepError('CredentialMissing', message, { cause: error });
+  }
 }
 
 const MESSAGE_LIMIT = 500;

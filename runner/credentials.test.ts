@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { Credential } from '../api/kinds.ts';
 import type { Change } from '../kube/cache.ts';
 import type { KubeObject, ObjectRef, Resource } from '../kube/resource.ts';
+import { accessToken } from '../nodes/node.ts';
 import { createCredentials } from './credentials.ts';
 import { createSecretReader } from './secrets.ts';
 
@@ -120,4 +121,40 @@ test.each([
 test('a credential that is not there is named', async () => {
   const { credentials } = namespace({});
   await expect(credentials.get('nobody')).rejects.toMatchObject({ reason: 'CredentialMissing' });
+});
+
+test('of a connected account the access token is read, and again after a minute; the secret of the client never is', async () => {
+  const asked: string[] = [];
+  const clock = { now: 0 };
+  let data: Record<string, string> = { gmail: btoa('access-1') };
+  const client = {
+    find: async <T extends KubeObject>(
+      _resource: Resource<T>,
+      { name }: ObjectRef,
+    ): Promise<T | undefined> => {
+      asked.push(name);
+      return { apiVersion: 'v1', kind: 'Secret', metadata: { name }, data } as unknown as T;
+    },
+  };
+  const clientSecretRef = { name: 'client', key: 'secret' };
+  const gmail = {
+    ...credential(),
+    metadata: { name: 'gmail', namespace: 'shop' },
+    spec: { oauth2: { preset: 'google' as const, clientID: 'a', clientSecretRef } },
+  };
+  const cache = { get: () => gmail, onChange: () => () => undefined };
+  const reader = createSecretReader(client, 'shop', { now: () => clock.now });
+  const credentials = createCredentials(cache, reader, 'shop');
+  const token = async () => accessToken(await credentials.get('gmail')).reveal();
+  expect(await token()).toBe('access-1');
+  data = { gmail: btoa('access-2') };
+  clock.now = 61_000;
+  expect(await token()).toBe('access-2');
+  data = {};
+  clock.now = 122_000;
+  await expect(token()).rejects.toMatchObject({
+    reason: 'CredentialMissing',
+    message: expect.stringMatching(/gmail is not connected: kubectl describe/) as string,
+  });
+  expect(new Set(asked)).toEqual(new Set(['windlass-tokens']));
 });

@@ -2,10 +2,11 @@
  * The credentials of the project, as the steps use them. Only Secrets that a Credential names are read, each by its name.
  * Steps go on with what is known while the API server is away.
  */
-import { secretRefs } from '../api/credential.ts';
+import type { CredentialSpec } from '../api/credential.ts';
 import { GROUP, VERSION } from '../api/group.ts';
 import { CREDENTIAL, type Credential } from '../api/kinds.ts';
 import { StepError } from '../api/reasons.ts';
+import { runnerRefs, TOKENS } from '../api/token.ts';
 import type { SecretKeyRef } from '../api/value.ts';
 import type { Cache } from '../kube/cache.ts';
 import { namespacedResource } from '../kube/resource.ts';
@@ -24,12 +25,19 @@ export const credentialResource = namespacedResource<Credential>(
 export type CredentialSource = {
   /** Throws a StepError `CredentialMissing` when the credential or one of its Secrets is not there. */
   get(name: string): Promise<CredentialAccess>;
+  /**
+   * The credential of this name and spec, with its Secrets as they are now, whatever is known of them; steps get these from then on.
+   * Throws a StepError `CredentialMissing` when they cannot be read.
+   */
+  fresh(name: string, spec: CredentialSpec): Promise<CredentialAccess>;
   /** Reads the Secrets again, since the credential was refused. True when they are not what it was made of. */
   hasChanged(used: CredentialAccess): Promise<boolean>;
 };
 
 /** A Secret that works is read again after this time. */
 const MOST_AGE_MS = 300_000;
+/** Access tokens are renewed long before they end; read as often as that, none is used that has ended. */
+const MOST_TOKEN_AGE_MS = 60_000;
 
 type Parts = Map<string, SecretValues | undefined>;
 
@@ -41,19 +49,32 @@ export function createCredentials(
 ): CredentialSource {
   const madeOf = new WeakMap<CredentialAccess, Parts>();
   cache.onChange(({ object }) => {
-    for (const { name } of secretRefs(object.spec)) reader.forget(name);
+    for (const { name } of runnerRefs(object.metadata.name, object.spec)) reader.forget(name);
   });
 
-  async function partsOf(credential: Credential, mostAgeMs: number): Promise<Parts> {
-    const names = [...new Set(secretRefs(credential.spec).map(({ name }) => name))];
+  async function partsOf(credential: string, spec: CredentialSpec, mostAgeMs: number): Promise<Parts> {
+    const names = [...new Set(runnerRefs(credential, spec).map(({ name }) => name))];
+    const ageMs = (name: string): number =>
+      name === TOKENS ? Math.min(mostAgeMs, MOST_TOKEN_AGE_MS) : mostAgeMs;
     try {
       return new Map(
-        await Promise.all(names.map(async (name) => [name, await reader.read(name, mostAgeMs)] as const)),
+        await Promise.all(names.map(async (name) => [name, await reader.read(name, ageMs(name))] as const)),
       );
     } catch (error) {
-      const message = `a Secret of the Credential ${credential.metadata.name} cannot be read now`;
+      const message = `a Secret of the Credential ${credential} cannot be read now`;
       throw new StepError('CredentialMissing', message, { cause: error });
     }
+  }
+
+  async function accessTo(name: string, spec: CredentialSpec): Promise<CredentialAccess> {
+    const parts = await partsOf(name, spec, MOST_AGE_MS);
+    const access: CredentialAccess = {
+      name,
+      spec,
+      secret: (ref) => secretOf(name, ref, parts.get(ref.name)),
+    };
+    madeOf.set(access, parts);
+    return access;
   }
 
   return {
@@ -65,20 +86,17 @@ export function createCredentials(
           `there is no Credential ${name} in this namespace: apply it`,
         );
       }
-      const parts = await partsOf(credential, MOST_AGE_MS);
-      const access: CredentialAccess = {
-        name,
-        spec: credential.spec,
-        secret: (ref) => secretOf(name, ref, parts.get(ref.name)),
-      };
-      madeOf.set(access, parts);
-      return access;
+      return accessTo(name, credential.spec);
+    },
+    fresh: (name, spec) => {
+      for (const ref of runnerRefs(name, spec)) reader.forget(ref.name);
+      return accessTo(name, spec);
     },
     hasChanged: async (used) => {
       const credential = cache.get(namespace, used.name);
       if (!credential) return false;
       if (JSON.stringify(credential.spec) !== JSON.stringify(used.spec)) return true;
-      const parts = await partsOf(credential, 0);
+      const parts = await partsOf(used.name, credential.spec, 0);
       return [...parts].some(([name, values]) => values !== madeOf.get(used)?.get(name));
     },
   };

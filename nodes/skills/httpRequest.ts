@@ -20,7 +20,7 @@ export const httpRequest: SkillDefinition<Parameters> = {
   name: 'http_request',
   description: 'Sends a request to an HTTP API and gives its answer.',
   parameters,
-  credentials: ['http'],
+  credentials: ['http', 'oauth2'],
   credentialIsOptional: true,
   // A repeated GET, HEAD, PUT or DELETE does no more than the first (RFC 9110 section 9.2.2); POST and PATCH carry a key.
   effect: 'AtLeastOnce',

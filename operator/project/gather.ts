@@ -1,6 +1,6 @@
 /** What a project needs, from what its namespace holds. Pure but for reading caches. */
-import { secretRefs } from '../../api/credential.ts';
 import { isTerminal } from '../../api/phase.ts';
+import { runnerRefs } from '../../api/token.ts';
 import type { WorkflowSpec } from '../../api/workflow.ts';
 import type { World } from '../world.ts';
 import { credentialRefs } from '../workflow/references.ts';
@@ -29,7 +29,7 @@ export function secretsInUse(
   );
 }
 
-/** The Secrets of the credentials that the specs name, each once, sorted. */
+/** What runners read of the Secrets of the credentials that the specs name, each once, sorted. */
 export function secretsOf(
   { credentials }: Pick<World, 'credentials'>,
   namespace: string,
@@ -38,7 +38,7 @@ export function secretsOf(
   const names = specs.flatMap((spec) => credentialRefs(spec).map(({ name }) => name));
   const secrets = [...new Set(names)].flatMap((name) => {
     const credential = credentials.get(namespace, name);
-    return credential ? secretRefs(credential.spec).map((ref) => ref.name) : [];
+    return credential ? runnerRefs(name, credential.spec).map((ref) => ref.name) : [];
   });
   return [...new Set(secrets)].toSorted();
 }

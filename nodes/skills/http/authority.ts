@@ -1,11 +1,11 @@
 /**
- * What a credential of kind http adds to a request, and what must never be seen of it afterwards. The secrets go to the host of
+ * What a credential of kind http or oauth2 adds to a request, and what must never be seen of it afterwards. The secrets go to the host of
  * the step's URL, if the credential admits it, and to no other.
  */
 import { StepError } from '../../../api/reasons.ts';
 import type { SecretKeyRef } from '../../../api/value.ts';
 import { isHeaderValue } from '../../../api/headers.ts';
-import { partOf, type CredentialAccess } from '../../node.ts';
+import { accessToken, partOf, type CredentialAccess } from '../../node.ts';
 import { echoesOf, Secret, type Mask } from '../../secret.ts';
 import { headerNameProblem } from './parameters.ts';
 
@@ -21,24 +21,41 @@ export type Authority = {
  * @throws StepError `InvalidParameters` when the credential is of another kind, does not admit the host, or cannot be sent
  */
 export function authorityFor(credential: CredentialAccess, host: string): Authority {
+  const { oauth2 } = credential.spec;
+  if (oauth2) {
+    refuseOtherHosts(credential, oauth2.allowedHosts, host);
+    return bearerAuthority(credential, accessToken(credential));
+  }
   const { basic, bearer, header, query, allowedHosts } = partOf(credential, 'http');
-  if (allowedHosts && !allowedHosts.some((each) => admits(each, host)))
-    throw refused(
-      credential,
-      `may not be sent to ${host}: add it to the credential's allowedHosts, or use another one`,
-    );
+  refuseOtherHosts(credential, allowedHosts, host);
   if (query) return authority('query', query.name, [secretOf(credential, query.valueRef)]);
   if (header) {
     const problem = headerNameProblem(header.name);
     if (problem !== undefined) throw refused(credential, `names a header that ${problem}`);
-    return authority('headers', header.name.toLowerCase(), [sendable(credential, header.valueRef)]);
+    const value = sendable(credential, secretOf(credential, header.valueRef));
+    return authority('headers', header.name.toLowerCase(), [value]);
   }
-  if (bearer) {
-    const token = sendable(credential, bearer.tokenRef);
-    return authority('headers', 'authorization', [new Secret(`Bearer ${token.reveal()}`), token]);
-  }
+  if (bearer) return bearerAuthority(credential, secretOf(credential, bearer.tokenRef));
   if (basic) return basicAuthority(credential, basic);
   throw refused(credential, 'says nothing of how to log in');
+}
+
+function refuseOtherHosts(
+  credential: CredentialAccess,
+  allowed: readonly string[] | undefined,
+  host: string,
+): void {
+  if (!allowed || allowed.some((each) => admits(each, host))) return;
+  throw refused(
+    credential,
+    `may not be sent to ${host}: add it to the credential's allowedHosts, or use another one`,
+  );
+}
+
+/** RFC 6750, section 2.1. */
+function bearerAuthority(credential: CredentialAccess, secret: Secret): Authority {
+  const token = sendable(credential, secret);
+  return authority('headers', 'authorization', [new Secret(`Bearer ${token.reveal()}`), token]);
 }
 
 /** RFC 7617: user and password with a colon between, so that none may be in the user's name. */
@@ -67,10 +84,9 @@ function secretOf(credential: CredentialAccess, ref: SecretKeyRef): Secret {
   );
 }
 
-function sendable(credential: CredentialAccess, ref: SecretKeyRef): Secret {
-  const secret = secretOf(credential, ref);
+function sendable(credential: CredentialAccess, secret: Secret): Secret {
   if (isHeaderValue(secret.reveal())) return secret;
-  throw refused(credential, `has a secret (key ${ref.key}) with characters that HTTP headers cannot hold`);
+  throw refused(credential, 'has a secret with characters that HTTP headers cannot hold');
 }
 
 /** `*.example.com` admits what is below example.com, and not itself. */

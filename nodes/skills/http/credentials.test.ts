@@ -48,7 +48,26 @@ test.each<[string, CredentialSpec['http'], Record<string, string>, object]>([
   expect(target.seen).toMatchObject([sent]);
 });
 
+const oauth2 = { preset: 'google', clientID: 'client' } as const;
+
+test('an account that somebody connected is sent as its access token, never as the secret of the client', async () => {
+  const connected = { ...oauth2, clientSecretRef: ref('client-secret'), allowedHosts: ['127.0.0.1'] };
+  const secrets = { credential: 'access-1', 'client-secret': 'not-for-others' };
+  await target.call({}, { credential: { oauth2: connected }, secrets });
+  expect(target.seen).toMatchObject([
+    { headers: { authorization: expect.stringMatching(/^Bearer /) as string } },
+  ]);
+  expect(JSON.stringify(target.seen)).not.toContain('not-for-others');
+});
+
 test.each<[string, CredentialSpec, Record<string, string>, object, RegExp]>([
+  [
+    'is of an account that may not be used at that host',
+    { oauth2: { ...oauth2, allowedHosts: ['www.googleapis.com'] } },
+    {},
+    { url: 'http://localhost:1/' },
+    /may not be sent to localhost/,
+  ],
   [
     'goes to a host that it does not admit',
     { http: { ...bearer.http, allowedHosts: ['api.example.com', '*.0.0.1'] } },

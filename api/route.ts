@@ -1,4 +1,7 @@
-/** The WebhookRoute kind: what the gateway serves of one workflow. Written by the operator, read by the gateway. */
+/**
+ * The WebhookRoute kind: what is in effect of one workflow. Written by the operator, read by the gateway; of a schedule it is what the
+ * operator goes by while the spec is invalid.
+ */
 import * as z from 'zod';
 import { rateLimit, TRIGGER_KINDS } from './trigger.ts';
 import { objectName, secretKeyRef } from './value.ts';
@@ -87,6 +90,17 @@ export const routeSpec = z
       })
       .optional()
       .describe('The public URL, while the workflow is active and has one.'),
+    schedule: z
+      .object({
+        cron: z.string().max(256).describe('The five cron fields.'),
+        timeZone: z.string().max(64).describe('The IANA time zone of the fields.'),
+        latestSeconds: z
+          .int()
+          .optional()
+          .describe('How late a run may start and still count for its time. Left out: as late as it may be.'),
+      })
+      .optional()
+      .describe('When runs start, while the workflow is active and starts by the clock.'),
   })
   .describe('What is served.');
 

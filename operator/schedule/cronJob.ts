@@ -40,8 +40,8 @@ export type TickSettings = Pick<
   | 'REDIS_URL'
 >;
 
-/** What a schedule says, with its defaults. `latestSeconds`: how late a run may start; undefined: as late as it may be. */
-export type ScheduleRules = { cron: string; timeZone: string; latestSeconds: number | undefined };
+/** What a schedule says, with its defaults. */
+export type ScheduleRules = NonNullable<RouteSpec['schedule']>;
 
 export function rulesOf({
   cron,
@@ -50,13 +50,8 @@ export function rulesOf({
   startingDeadlineSeconds,
 }: ScheduleTrigger): ScheduleRules {
   const otherwise = missed === 'RunLatest' ? undefined : DEADLINE_SECONDS;
-  return { cron, timeZone, latestSeconds: startingDeadlineSeconds ?? otherwise };
-}
-
-/** The rules that a CronJob follows. */
-export function rulesInEffect({ spec }: CronJob): ScheduleRules {
-  const { schedule = '', timeZone = 'UTC', startingDeadlineSeconds } = spec ?? {};
-  return { cron: schedule, timeZone, latestSeconds: startingDeadlineSeconds };
+  const latestSeconds = startingDeadlineSeconds ?? otherwise;
+  return { cron, timeZone, ...(latestSeconds !== undefined && { latestSeconds }) };
 }
 
 /**

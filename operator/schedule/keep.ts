@@ -2,15 +2,14 @@
 import { GROUP } from '../../api/group.ts';
 import { WORKFLOW, type Workflow } from '../../api/kinds.ts';
 import type { RouteSpec } from '../../api/route.ts';
-import type { ScheduleTrigger } from '../../api/trigger.ts';
 import type { WorkflowStatus } from '../../api/workflow.ts';
-import { applyIfChanged, asChild, canonicalJson } from '../../kube/apply.ts';
-import type { Key } from '../../kube/controller.ts';
+import { applyIfChanged, asChild } from '../../kube/apply.ts';
+import { keyOf, type Key } from '../../kube/controller.ts';
 import { ApiError, isInvalid } from '../../kube/errors.ts';
 import { controllerOf, cronJobs, objectKey, type CronJob } from '../../kube/resource.ts';
 import type { OperatorContext } from '../context.ts';
 import { BY_WORKFLOW } from '../world.ts';
-import { cronJobName, rulesInEffect, rulesOf, scheduleCronJob, type ScheduleRules } from './cronJob.ts';
+import { cronJobName, scheduleCronJob, type ScheduleRules } from './cronJob.ts';
 import { parseSchedule } from './times.ts';
 
 /** The controller may be late by as much as that. */
@@ -27,13 +26,12 @@ export async function keepSchedule(
   workflow: Workflow,
   route: RouteSpec,
 ): Promise<{ schedule?: ScheduleFacts }> {
-  const trigger = workflow.spec.nodes.find((node) => node.schedule)?.schedule;
-  const rules = route.active && trigger ? rulesOf(trigger) : undefined;
+  const { schedule: rules } = route;
   const schedule = rules && (await place(context, workflow, route, rules));
   // The new one is there before the old one goes: a time of both is one event, and none is left out.
   await dropSchedule(
     context,
-    keyOfWorkflow(workflow),
+    keyOf(workflow),
     schedule?.kind === 'placed' ? schedule.cronJob : undefined,
   );
   return schedule ? { schedule } : {};
@@ -90,18 +88,6 @@ export async function dropSchedule(
   }
 }
 
-/** Whether the CronJob that is there fires as this trigger says. */
-export function isInEffect(
-  { world }: OperatorContext,
-  workflow: Workflow,
-  trigger: ScheduleTrigger,
-): boolean {
-  const rules = rulesOf(trigger);
-  const found = world.cronJobs.get(workflow.metadata.namespace, cronJobName(workflow.metadata.name, rules));
-  if (!found || controllerOf(found)?.uid !== workflow.metadata.uid) return false;
-  return canonicalJson(rulesInEffect(found)) === canonicalJson(rules);
-}
-
 /** When the schedule fired last, also before it was changed, and when it fires next; nothing for other triggers. */
 export function timesOf(
   { world, clock }: OperatorContext,
@@ -124,10 +110,6 @@ export function timesOf(
     ...(last !== undefined && { last }),
     ...(next !== undefined && { next: new Date(next).toISOString().replace('.000Z', 'Z') }),
   };
-}
-
-function keyOfWorkflow({ metadata }: Workflow): Key {
-  return { namespace: metadata.namespace ?? '', name: metadata.name };
 }
 
 /**

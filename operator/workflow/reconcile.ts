@@ -30,7 +30,6 @@ import { poolState } from '../project/readiness.ts';
 import { webhookRoutes } from '../resources.ts';
 import {
   dropSchedule,
-  isInEffect,
   keepSchedule,
   nextTimesMs,
   timesOf,
@@ -41,7 +40,7 @@ import { credentialProblems } from './credentials.ts';
 import { limitsOf } from './limits.ts';
 import { credentialRefs } from './references.ts';
 import { ensureRevision, namedRevision, pruneRevisions } from './revision.ts';
-import { routeOf, routeUnderInvalidSpec } from './route.ts';
+import { closed, routeOf, routeUnderInvalidSpec } from './route.ts';
 import { statusOf, webhookUrl, writeStatus } from './status.ts';
 import { validate } from './validate.ts';
 import type { Violation } from './checks/check.ts';
@@ -154,8 +153,7 @@ async function closeUnlessActive(
 ): Promise<RouteSpec | undefined> {
   const served = servedRoute(context, workflow)?.spec;
   if (!served || workflow.spec.active || !served.active) return served;
-  const { webhook: _webhook, ...rest } = served;
-  const route = { ...rest, active: false };
+  const route = closed(served);
   await applyRoute(context, workflow, route);
   return route;
 }
@@ -166,10 +164,12 @@ async function hold(
   violations: readonly Violation[],
 ): Promise<Effect> {
   const served = servedRoute(context, workflow)?.spec;
-  if (!served) return { facts: { kind: 'invalid' } };
-  const kept = routeUnderInvalidSpec(served, workflow.spec, violations, (trigger) =>
-    isInEffect(context, workflow, trigger),
-  );
+  if (!served) {
+    // Nothing says any more that what is there was valid.
+    await dropSchedule(context, keyOf(workflow));
+    return { facts: { kind: 'invalid' } };
+  }
+  const kept = routeUnderInvalidSpec(served, workflow.spec, violations);
   const guarded = await withMaterial(context, workflow, kept);
   const routing = await applyRoute(context, workflow, guarded.route);
   const schedule = await keepSchedule(context, workflow, guarded.route);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Workflow } from '../../api/kinds.ts';
 import { revisionOf } from '../../api/revision.ts';
-import type { WebhookTrigger } from '../../api/trigger.ts';
+import type { ScheduleTrigger, WebhookTrigger } from '../../api/trigger.ts';
 import type { WorkflowSpec } from '../../api/workflow.ts';
 import type { Violation } from './checks/check.ts';
 import { routeOf, routeUnderInvalidSpec } from './route.ts';
@@ -66,12 +66,9 @@ test('an inactive workflow has a route for test runs, and no URL', () => {
   expect(inactive).not.toHaveProperty('webhook');
 });
 
-/** No CronJob is there. */
-const never = () => false;
-
 test('under a spec with a broken step what was valid stays in effect', () => {
   const served = route(workflow());
-  expect(routeUnderInvalidSpec(served, workflow().spec, stepIsWrong, never)).toEqual(served);
+  expect(routeUnderInvalidSpec(served, workflow().spec, stepIsWrong)).toEqual(served);
 });
 
 const bearer = (key: string) => ({ auth: { bearer: { secretRefs: [{ name: 'hooks', key }] } } });
@@ -84,7 +81,7 @@ function guarded() {
 }
 
 test('under a broken step callers are verified as before', () => {
-  expect(routeUnderInvalidSpec(guarded(), workflow(bearer('token')).spec, stepIsWrong, never)).toEqual(
+  expect(routeUnderInvalidSpec(guarded(), workflow(bearer('token')).spec, stepIsWrong)).toEqual(
     guarded(),
   );
 });
@@ -94,7 +91,7 @@ test.each([
   ['another secret', bearer('other')],
   ['another scheme', { auth: { github: { secretRefs: [{ name: 'hooks', key: 'token' }] } } }],
 ])('an invalid spec that declares %s closes a guarded URL', (_sentence, webhook) => {
-  const closed = routeUnderInvalidSpec(guarded(), workflow(webhook).spec, stepIsWrong, never);
+  const closed = routeUnderInvalidSpec(guarded(), workflow(webhook).spec, stepIsWrong);
   expect(closed).not.toHaveProperty('webhook');
 });
 
@@ -108,23 +105,37 @@ const closing: [sentence: string, spec: WorkflowSpec, violations: Violation[]][]
 ];
 
 test.each(closing)('an invalid spec that %s closes the URL', (_sentence, spec, violations) => {
-  const closed = routeUnderInvalidSpec(route(workflow()), spec, violations, never);
+  const closed = routeUnderInvalidSpec(route(workflow()), spec, violations);
   expect(closed).toMatchObject({ active: false, revision: 'orders-abc' });
   expect(closed).not.toHaveProperty('webhook');
 });
 
 test('an invalid spec never opens a URL', () => {
   const inactive = route(workflow({}, { active: false }));
-  expect(routeUnderInvalidSpec(inactive, workflow().spec, stepIsWrong, never)).toEqual(inactive);
+  expect(routeUnderInvalidSpec(inactive, workflow().spec, stepIsWrong)).toEqual(inactive);
 });
 
-const scheduled = (more: Partial<WorkflowSpec> = {}) =>
-  workflow({}, { nodes: [{ id: 'trigger', schedule: { cron: '0 9 * * *' } }], ...more });
+const scheduled = (schedule: Partial<ScheduleTrigger> = {}, more: Partial<WorkflowSpec> = {}) =>
+  workflow({}, { nodes: [{ id: 'trigger', schedule: { cron: '0 9 * * *', ...schedule } }], ...more });
+
+test('the route of a schedule says its rules, and of an inactive workflow none', () => {
+  expect(route(scheduled()).schedule).toEqual({ cron: '0 9 * * *', timeZone: 'UTC', latestSeconds: 300 });
+  expect(route(scheduled({}, { active: false }))).not.toHaveProperty('schedule');
+});
+
+test('under an invalid spec a schedule that says what it said stays as it was', () => {
+  const served = route(scheduled());
+  const spec = scheduled({ timeZone: 'UTC', missed: 'Skip' }).spec;
+  expect(routeUnderInvalidSpec(served, spec, stepIsWrong)).toEqual(served);
+});
 
 test.each([
-  ['as its CronJob says', true, true],
-  ['at other times', false, false],
-])('under an invalid spec a schedule %s is active: %s', (_what, isInEffect, active) => {
-  const kept = routeUnderInvalidSpec(route(scheduled()), scheduled().spec, stepIsWrong, () => isInEffect);
-  expect(kept).toMatchObject({ trigger: 'schedule', active });
+  ['other times', { cron: '0 8 * * *' }],
+  ['another zone', { timeZone: 'Asia/Tokyo' }],
+  ['another deadline', { startingDeadlineSeconds: 60 }],
+  ['that missed times are made up for', { missed: 'RunLatest' as const }],
+])('an invalid spec that says %s ends the schedule', (_what, change) => {
+  const kept = routeUnderInvalidSpec(route(scheduled()), scheduled(change).spec, stepIsWrong);
+  expect(kept).toMatchObject({ active: false });
+  expect(kept).not.toHaveProperty('schedule');
 });

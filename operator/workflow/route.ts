@@ -3,9 +3,10 @@ import { parseDuration } from '../../api/duration.ts';
 import type { Workflow } from '../../api/kinds.ts';
 import { replies, type Revision } from '../../api/revision.ts';
 import type { RouteSpec } from '../../api/route.ts';
-import type { ScheduleTrigger, WebhookTrigger } from '../../api/trigger.ts';
+import type { WebhookTrigger } from '../../api/trigger.ts';
 import { isTriggerKind, kindOf, type WorkflowSpec } from '../../api/workflow.ts';
 import { canonicalJson } from '../../kube/apply.ts';
+import { rulesOf } from '../schedule/cronJob.ts';
 import { verificationOf } from '../webhooks/verification.ts';
 import type { Violation } from './checks/check.ts';
 
@@ -14,7 +15,7 @@ const LONGEST_REPLY_SECONDS = 300;
 
 type Webhook = NonNullable<RouteSpec['webhook']>;
 
-/** The route of a valid spec. The public URL is in it while the workflow is active and its trigger is a webhook. */
+/** The route of a valid spec. The public URL, or the schedule, is in it while the workflow is active. */
 export function routeOf(
   workflow: Workflow,
   projectUid: string,
@@ -30,38 +31,39 @@ export function routeOf(
     trigger: current.revision.trigger.kind,
     active: spec.active,
     ...(spec.active && webhook && { webhook }),
+    ...(spec.active && scheduleOf(spec)),
   };
 }
 
 /**
  * The route under an invalid spec: what was valid before stays in effect, with its revision, as long as the spec still
- * declares the same trigger in the same way (`isScheduled`: it is what the CronJob says). Otherwise nothing is served, and an invalid spec never opens anything.
+ * declares the same trigger in the same way. Otherwise nothing is served, and an invalid spec never opens anything.
  */
 export function routeUnderInvalidSpec(
   served: RouteSpec,
   spec: WorkflowSpec,
   violations: readonly Violation[],
-  isScheduled: (trigger: ScheduleTrigger) => boolean,
 ): RouteSpec {
-  const schedule = spec.nodes.find((node) => node.schedule)?.schedule;
   const isMeant =
-    spec.active &&
-    !violations.some(({ trigger }) => trigger) &&
-    hasSameTrigger(served, spec) &&
-    (schedule === undefined || isScheduled(schedule));
+    spec.active && !violations.some(({ trigger }) => trigger) && hasSameTrigger(served, spec);
   return isMeant ? served : closed(served);
 }
 
-function closed({ webhook: _webhook, ...route }: RouteSpec): RouteSpec {
+/** The route without anything by which events come in. */
+export function closed({ webhook: _webhook, schedule: _schedule, ...route }: RouteSpec): RouteSpec {
   return { ...route, active: false };
 }
 
 function hasSameTrigger(served: RouteSpec, spec: WorkflowSpec): boolean {
   const trigger = spec.nodes.map(kindOf).find(isTriggerKind);
-  const declared = webhookOf(spec, served.webhook?.reply ?? false);
-  return (
-    served.trigger === trigger && canonicalJson(withoutMaterial(served.webhook)) === canonicalJson(declared)
-  );
+  const declared = { webhook: webhookOf(spec, served.webhook?.reply ?? false), ...scheduleOf(spec) };
+  const inEffect = { webhook: withoutMaterial(served.webhook), schedule: served.schedule };
+  return served.trigger === trigger && canonicalJson(inEffect) === canonicalJson(declared);
+}
+
+function scheduleOf(spec: WorkflowSpec): Pick<RouteSpec, 'schedule'> {
+  const trigger = spec.nodes.find((node) => node.schedule)?.schedule;
+  return trigger === undefined ? {} : { schedule: rulesOf(trigger) };
 }
 
 /** Other secrets under the same references are no other trigger. */

@@ -202,6 +202,47 @@ test('a broken step keeps the schedule as it was; a change of the schedule with 
   await pollUntil('no CronJob', async () => (await found()).length === 0, SOON);
 });
 
+test.each([
+  ['deleted', (name: string) => stage.client.delete(cronJobs, { namespace, name })],
+  [
+    'changed',
+    (name: string) =>
+      stage.client.patch(
+        cronJobs,
+        { namespace, name },
+        { spec: { schedule: '* * * * *' } },
+        { type: 'merge', fieldManager: 'kubectl' },
+      ),
+  ],
+])('a CronJob that is %s by hand beside a broken step is put right', async (_what, meddle) => {
+  await apply({});
+  await stage.waitFor(namespace, 'report', READY);
+  await apply({}, { nodes: [broken] });
+  await stage.waitFor(namespace, 'report', { type: 'Valid', status: 'False' });
+  const { metadata, spec } = await onlyCronJob();
+  await meddle(metadata.name);
+  await pollUntil(
+    'it is as it was',
+    async () => {
+      const now = await onlyCronJob();
+      return now.metadata.resourceVersion !== metadata.resourceVersion && now.spec?.schedule === spec?.schedule;
+    },
+    SOON,
+  );
+  const route = await stage.client.get(webhookRoutes, { namespace, name: 'report' });
+  expect(route.spec).toMatchObject({ active: true, schedule: { cron: '0 9 * * 1-5' } });
+});
+
+test('a broken spec without a route leaves no CronJob', async () => {
+  await apply({});
+  await stage.waitFor(namespace, 'report', READY);
+  await stage.stopOperator();
+  await apply({}, { nodes: [broken] });
+  await stage.client.delete(webhookRoutes, { namespace, name: 'report' });
+  stage.startOperator();
+  await expect.poll(names, { timeout: SOON.timeoutMs, interval: SOON.everyMs }).toEqual([]);
+});
+
 test('somebody who deletes or changes the CronJob is put right', async () => {
   await apply({});
   await stage.waitFor(namespace, 'report', READY);

@@ -40,6 +40,8 @@ export const REASON = {
   InvalidParameters: 'Parameters do not fit the schema of the skill.',
   InvalidSchedule: 'The time zone or the cron expression is not usable.',
   Scheduled: 'The CronJob is in place.',
+  ScheduleRefused: 'The API server refuses the CronJob for another reason than its times. This is tried again.',
+  QuotaExceeded: 'A quota of the namespace admits no further CronJob. This is tried again.',
   CredentialMissing: 'A credential does not exist in the namespace.',
   CredentialNotReady: 'A credential exists and does not work.',
   WrongCredentialKind: 'A credential is of another kind than the node needs.',

@@ -5,11 +5,11 @@ import type { RouteSpec } from '../../api/route.ts';
 import type { WorkflowStatus } from '../../api/workflow.ts';
 import { applyIfChanged, asChild } from '../../kube/apply.ts';
 import { keyOf, type Key } from '../../kube/controller.ts';
-import { ApiError, isInvalid } from '../../kube/errors.ts';
 import { controllerOf, cronJobs, objectKey, type CronJob } from '../../kube/resource.ts';
 import type { OperatorContext } from '../context.ts';
 import { BY_WORKFLOW } from '../world.ts';
 import { cronJobName, scheduleCronJob, type ScheduleRules } from './cronJob.ts';
+import { refusalOf, type Refusal } from './refused.ts';
 import { parseSchedule } from './times.ts';
 
 /** The controller may be late by as much as that. */
@@ -17,8 +17,8 @@ const LATE_MS = 60_000;
 
 export type ScheduleFacts =
   | { kind: 'placed'; cronJob: string; rules: ScheduleRules }
-  /** The API server does not take it. */
-  | { kind: 'refused'; message: string };
+  /** The API server does not take it. `cronJob`: the one that fires at these times goes on as it was. */
+  | ({ kind: 'refused'; cronJob?: string; rules: ScheduleRules } & Refusal);
 
 /** Puts the schedule of the route into effect; one that is not in effect any more fires no more. */
 export async function keepSchedule(
@@ -28,12 +28,8 @@ export async function keepSchedule(
 ): Promise<{ schedule?: ScheduleFacts }> {
   const { schedule: rules } = route;
   const schedule = rules && (await place(context, workflow, route, rules));
-  // The new one is there before the old one goes: a time of both is one event, and none is left out.
-  await dropSchedule(
-    context,
-    keyOf(workflow),
-    schedule?.kind === 'placed' ? schedule.cronJob : undefined,
-  );
+  // The new one is there before the old one goes: a time of both is one event.
+  await dropSchedule(context, keyOf(workflow), schedule?.cronJob);
   return schedule ? { schedule } : {};
 }
 
@@ -52,8 +48,9 @@ async function place(
     if (applied.written || placed !== applied.object) world.cronJobs.noteWrite(placed);
     return { kind: 'placed', cronJob, rules };
   } catch (error) {
-    if (!(error instanceof ApiError) || !isInvalid(error)) throw error;
-    return { kind: 'refused', message: `The API server does not take the schedule: ${error.message}` };
+    const refusal = refusalOf(error);
+    if (refusal === undefined) throw error;
+    return { kind: 'refused', ...refusal, rules, ...(cached && { cronJob }) };
   }
 }
 
@@ -96,7 +93,7 @@ export function timesOf(
 ): WorkflowStatus['schedule'] {
   if (!workflow.spec.nodes.some((node) => node.schedule)) return undefined;
   const before = workflow.status?.schedule?.last;
-  if (schedule?.kind !== 'placed') return before === undefined ? undefined : { last: before };
+  if (schedule?.cronJob === undefined) return before === undefined ? undefined : { last: before };
   const { rules, cronJob } = schedule;
   const found = world.cronJobs.get(workflow.metadata.namespace, cronJob);
   const last = found?.status?.lastScheduleTime ?? before;

@@ -31,7 +31,14 @@ const noGateway: Facts['route'] = { kind: 'applied', routing: { kind: 'NoGateway
 
 const rules = { cron: '0 9 * * *', timeZone: 'UTC', latestSeconds: 300 };
 const placed: Facts['schedule'] = { kind: 'placed', cronJob: 'report-1', rules };
-const refused: Facts['schedule'] = { kind: 'refused', message: 'unknown time zone' };
+const refused = {
+  kind: 'refused',
+  reason: 'InvalidSchedule',
+  message: 'unknown time zone',
+  retryAfterMs: 1_000,
+  rules,
+} as const;
+const overQuota = { ...refused, reason: 'QuotaExceeded', cronJob: 'report-1' } as const;
 
 const cases: [sentence: string, facts: Partial<Facts>, ready: string][] = [
   ['everything is in effect', {}, 'True/Serving'],
@@ -47,6 +54,7 @@ const cases: [sentence: string, facts: Partial<Facts>, ready: string][] = [
   ['a right is lacking', { route: { kind: 'unauthorized', message: 'no' } }, 'False/Unauthorized'],
   ['its CronJob is in place', { schedule: placed }, 'True/Serving'],
   ['its schedule is refused', { schedule: refused }, 'False/InvalidSchedule'],
+  ['a quota admits no CronJob', { schedule: overQuota }, 'False/QuotaExceeded'],
   ['it is switched off everywhere', { active: false }, 'True/Inactive'],
   [
     'it is switched off and a replica still serves it',
@@ -86,7 +94,17 @@ test('what only the user can mend is Stalled, and what comes by itself is not', 
     findCondition(conditionsOf({ ...good, ...facts }, [], now), 'Stalled') !== undefined;
   expect(isStalled({ violations })).toBe(true);
   expect(isStalled({ credentials: missing })).toBe(true);
+  expect(isStalled({ schedule: refused })).toBe(true);
   expect(isStalled({ credentials: unchecked, pool: starting, route: lagging })).toBe(false);
+  expect(isStalled({ schedule: overQuota })).toBe(false);
+});
+
+test('a schedule that is refused starts no runs, unless a CronJob is there that does', () => {
+  const active = (schedule: Facts['schedule']) =>
+    findCondition(conditionsOf({ ...good, ...(schedule && { schedule }) }, [], now), 'Active');
+  expect(active(placed)?.status).toBe('True');
+  expect(active(refused)).toMatchObject({ status: 'False', reason: 'InvalidSchedule' });
+  expect(active(overQuota)).toMatchObject({ status: 'True', reason: 'QuotaExceeded' });
 });
 
 test('a mended workflow is not Stalled any more', () => {

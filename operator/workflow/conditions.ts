@@ -119,7 +119,13 @@ function scheduled({ schedule }: Facts): Update[] {
     return [
       { type, status: 'True', reason: 'Scheduled', message: `CronJob ${schedule.cronJob} is in place.` },
     ];
-  return [{ type, status: 'False', reason: 'InvalidSchedule', message: schedule.message }];
+  const { reason, message, cronJob } = schedule;
+  const goesOn = cronJob === undefined ? '' : `${untilThen(cronJob)} `;
+  return [{ type, status: 'False', reason, message: `${goesOn}${message}` }];
+}
+
+function untilThen(cronJob: string): string {
+  return `CronJob ${cronJob} starts runs as it did before.`;
 }
 
 function routed({ route }: Facts): Update {
@@ -176,6 +182,11 @@ function active(facts: Facts): Update {
     const message = 'Calls of the webhook are refused with 503: no caller can be verified.';
     return { type, status: 'False', reason: facts.unverifiable.reason, message };
   }
+  if (facts.schedule?.kind === 'refused') {
+    const { reason, cronJob } = facts.schedule;
+    if (cronJob === undefined) return { type, status: 'False', reason, message: 'No CronJob starts runs.' };
+    return { type, status: 'True', reason, message: untilThen(cronJob) };
+  }
   if (serves) return { type, status: 'True', reason: 'Serving', message: 'Events start runs.' };
   const keeps = route.kind === 'invalid' ? route.keeps : undefined;
   if (keeps !== undefined)
@@ -192,7 +203,8 @@ function active(facts: Facts): Update {
 function stalled(facts: Facts): Update[] {
   const { violations, schedule } = facts;
   const known = credentialsOf(facts).filter(({ isKnown }) => isKnown);
-  const refused = schedule?.kind === 'refused' ? [{ reason: 'InvalidSchedule' as const, ...schedule }] : [];
+  const refused =
+    schedule?.kind === 'refused' && schedule.reason === 'InvalidSchedule' ? [schedule] : [];
   const problems = [...violations, ...known, ...refused];
   const [first] = problems;
   if (!first) return [];

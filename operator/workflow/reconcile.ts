@@ -259,11 +259,13 @@ function atTrigger({ spec }: Workflow, { reason, message }: KeyProblem): KeyProb
   return { reason, message: `node ${node}: ${message}` };
 }
 
-function nextAction({ facts, routing, retryAfterMs }: Effect, violations: readonly Violation[]): Action {
+function nextAction(effect: Effect, violations: readonly Violation[]): Action {
+  const { facts, routing, retryAfterMs, schedule } = effect;
   if (facts.kind === 'store-unavailable')
     throw new WaitingError('the run store cannot be reached', retryAfterMs ?? LAGGING_MS);
   if (routing?.kind === 'Lagging' || (routing?.kind === 'Served' && routing.settling))
     return after(LAGGING_MS);
+  if (schedule?.kind === 'refused') return after(schedule.retryAfterMs);
   const [violation] = violations;
   if (violation) throw new StalledError(violation.message);
   return done();

@@ -280,6 +280,96 @@ test.each([
     .toEqual({ suspend: false, startingDeadlineSeconds: undefined });
 });
 
+/** What the cluster's own rules say of CronJobs: everything that `refuses` them by another image is taken away again. */
+async function refuseImages(): Promise<() => Promise<unknown>> {
+  const group = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolic';
+  const metadata = { name: namespace };
+  const inNamespace = { matchLabels: { 'kubernetes.io/metadata.name': namespace } };
+  const body = {
+    metadata,
+    spec: {
+      failurePolicy: 'Fail',
+      matchConstraints: {
+        namespaceSelector: inNamespace,
+        resourceRules: [
+          { apiGroups: ['batch'], apiVersions: ['*'], operations: ['CREATE', 'UPDATE'], resources: ['cronjobs'] },
+        ],
+      },
+      validations: [{ expression: 'false', message: 'no image of that registry' }],
+    },
+  };
+  await stage.client.raw('POST', `${group}ies`, { body });
+  const binding = { metadata, spec: { policyName: namespace, validationActions: ['Deny'] } };
+  await stage.client.raw('POST', `${group}ybindings`, { body: binding });
+  const probe = () =>
+    stage.client.create(
+      cronJobs,
+      { metadata: { name: 'probe', namespace }, spec: probeSpec },
+      { dryRun: true },
+    );
+  await pollUntil('the policy in effect', () => probe().then(() => false, () => true), SOON);
+  return async () => {
+    await stage.client.raw('DELETE', `${group}ybindings/${namespace}`);
+    await stage.client.raw('DELETE', `${group}ies/${namespace}`);
+    await pollUntil('the policy away', () => probe().then(() => true), SOON);
+  };
+}
+
+const probeSpec = {
+  schedule: '0 0 * * *',
+  jobTemplate: {
+    spec: {
+      template: { spec: { restartPolicy: 'Never' as const, containers: [{ name: 'a', image: 'a' }] } },
+    },
+  },
+};
+
+test('a CronJob that the API server refuses to change goes on as it was, and that is said', async () => {
+  await apply({});
+  const { status: before } = await stage.waitFor(namespace, 'report', READY);
+  const admit = await refuseImages();
+  try {
+    await apply({}, { nodes: [{ id: 'reply', response: { body: 'done' } }] });
+    const wish = { type: 'Ready', status: 'False', reason: 'ScheduleRefused' };
+    const { status } = await stage.waitFor(namespace, 'report', wish);
+    expect(findCondition(status?.conditions, 'Scheduled')?.message).toContain('no image of that registry');
+    expect(findCondition(status?.conditions, 'Stalled')).toBeUndefined();
+    expect(status?.schedule?.next).toBe(before?.schedule?.next);
+    expect(JSON.stringify((await onlyCronJob()).spec)).toContain(before?.revision);
+    await apply({ cron: '0 8 * * *' });
+    await expect.poll(names, { timeout: SOON.timeoutMs, interval: SOON.everyMs }).toEqual([]);
+    await stage.waitFor(namespace, 'report', { type: 'Active', status: 'False', reason: 'ScheduleRefused' });
+  } finally {
+    await admit();
+  }
+});
+
+test('where a quota admits one CronJob the times can be changed all the same', async () => {
+  await apply({});
+  await stage.waitFor(namespace, 'report', READY);
+  const hard = { 'count/cronjobs.batch': '1' };
+  const quotas = `/api/v1/namespaces/${namespace}/resourcequotas`;
+  await stage.client.raw('POST', quotas, { body: { metadata: { name: 'few' }, spec: { hard } } });
+  // The controller of quotas counts; there is none here.
+  const count = (used: string) =>
+    stage.client.raw('PATCH', `${quotas}/few/status`, {
+      body: { status: { hard, used: { 'count/cronjobs.batch': used } } },
+      contentType: 'application/merge-patch+json',
+    });
+  await count('1');
+  await apply({ cron: '0 8 * * *' });
+  const { status } = await stage.waitFor(namespace, 'report', {
+    type: 'Ready',
+    status: 'False',
+    reason: 'QuotaExceeded',
+  });
+  expect(findCondition(status?.conditions, 'Routed')?.status).toBe('True');
+  await expect.poll(names, { timeout: SOON.timeoutMs, interval: SOON.everyMs }).toEqual([]);
+  await count('0');
+  await stage.waitFor(namespace, 'report', READY, 30_000);
+  expect(await schedules()).toEqual(['0 8 * * * Europe/Berlin']);
+});
+
 test.each([
   ['a time zone that is not there', { timeZone: 'Mars/Olympus' }, 'there is no time zone Mars/Olympus'],
   ['a day that never comes', { cron: '0 0 30 2 *' }, 'no day has these fields'],

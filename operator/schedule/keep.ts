@@ -33,6 +33,19 @@ export async function keepSchedule(
   return schedule ? { schedule } : {};
 }
 
+/** What fires as the route says, while nothing can be put into effect: a run store that is away, a right that is lacking. */
+export function scheduleInPlace(
+  { world }: OperatorContext,
+  { metadata: { namespace, name, uid } }: Workflow,
+  route: RouteSpec | undefined,
+): { schedule?: ScheduleFacts } {
+  const rules = route?.schedule;
+  if (rules === undefined) return {};
+  const cronJob = cronJobName(name, rules);
+  const found = world.cronJobs.get(namespace, cronJob);
+  return found && controllerOf(found)?.uid === uid ? { schedule: { kind: 'placed', cronJob, rules } } : {};
+}
+
 async function place(
   { client, world, config }: OperatorContext,
   workflow: Workflow,

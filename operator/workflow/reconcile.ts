@@ -32,6 +32,7 @@ import {
   dropSchedule,
   keepSchedule,
   nextTimesMs,
+  scheduleInPlace,
   timesOf,
   type ScheduleFacts,
 } from '../schedule/keep.ts';
@@ -102,7 +103,8 @@ async function takeEffect(
       : await hold(context, workflow, violations);
   } catch (error) {
     if (isTerminating(error) || !isForbidden(error)) throw error;
-    return { facts: { kind: 'unauthorized', message: lackOfRight(error) }, error };
+    const inPlace = scheduleInPlace(context, workflow, servedRoute(context, workflow)?.spec);
+    return { facts: { kind: 'unauthorized', message: lackOfRight(error) }, ...inPlace, error };
   }
 }
 
@@ -119,6 +121,7 @@ async function activate(context: OperatorContext, workflow: Workflow, projectUid
     return {
       facts: { kind: 'store-unavailable' },
       ...(served && { route: served }),
+      ...scheduleInPlace(context, workflow, served),
       retryAfterMs: stored.retryAfterSeconds * 1_000,
     };
   }

@@ -154,6 +154,21 @@ test('switched off while the run store is away, and interrupted half-way, it lea
   }
 });
 
+test('while the run store is away the status says of the schedule what it said before', async () => {
+  await apply({});
+  const { status: before } = await stage.waitFor(namespace, 'report', READY);
+  stage.redis.freeze();
+  try {
+    await apply({}, { nodes: [{ id: 'reply', response: { body: 'done' } }] });
+    const wish = { type: 'Ready', status: 'False', reason: 'StoreUnavailable' };
+    const { status } = await stage.waitFor(namespace, 'report', wish);
+    expect(status?.schedule).toEqual(before?.schedule);
+    expect(findCondition(status?.conditions, 'Scheduled')?.status).toBe('True');
+  } finally {
+    stage.redis.thaw();
+  }
+});
+
 test('a CronJob of somebody else that has our labels is left alone', async () => {
   await apply({});
   await stage.waitFor(namespace, 'report', READY);
@@ -280,7 +295,7 @@ test.each([
     .toEqual({ suspend: false, startingDeadlineSeconds: undefined });
 });
 
-/** What the cluster's own rules say of CronJobs: everything that `refuses` them by another image is taken away again. */
+/** A policy of the cluster's own that admits no CronJob any more; what it gives takes the policy away again. */
 async function refuseImages(): Promise<() => Promise<unknown>> {
   const group = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolic';
   const metadata = { name: namespace };

@@ -14,6 +14,7 @@ import { createProjectReconciler } from './project/reconcile.ts';
 import { isNew, isToBeCancelled } from './run/decide.ts';
 import { createRunReconciler } from './run/reconcile.ts';
 import { createCountsReconciler, type CountsReconciler } from './workflow/counts.ts';
+import { isOfInterest } from './schedule/failing.ts';
 import { reconcileHistory } from './workflow/history.ts';
 import { reconcileWorkflow } from './workflow/reconcile.ts';
 import { watchStore } from './store/watch.ts';
@@ -122,13 +123,11 @@ function wakeWorkflows({ world, gateways }: OperatorContext, queue: Queue): void
   watchInto(world.workflows, queue);
   watchInto(world.routes, queue);
   watchInto(world.revisions, queue, enqueueOwner('Workflow'));
-  watchInto(world.cronJobs, queue, (cronJob, change) => {
-    const isSame =
-      change.type === 'updated' &&
-      change.old.metadata.generation === cronJob.metadata.generation &&
-      change.old.status?.lastScheduleTime === cronJob.status?.lastScheduleTime;
-    return isSame ? [] : enqueueOwner('Workflow')(cronJob);
-  });
+  watchInto(world.cronJobs, queue, (cronJob, change) =>
+    enqueueOwner('Workflow')(cronJob).filter(({ namespace, name }) =>
+      isOfInterest(change, world.workflows.get(namespace, name)),
+    ),
+  );
   watchInto(world.credentials, queue, (credential) =>
     world.workflows.byIndex(BY_CREDENTIAL, inNamespaceOf(credential, credential.metadata.name)).map(keyOf),
   );

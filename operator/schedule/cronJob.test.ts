@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Workflow } from '../../api/kinds.ts';
 import type { RouteSpec } from '../../api/route.ts';
+import type { ScheduleTrigger } from '../../api/trigger.ts';
 import { readConfig } from '../config.ts';
 import { cronJobName, rulesOf, scheduleCronJob } from './cronJob.ts';
 
@@ -83,10 +84,12 @@ test('of a tick that fails the pod stays, and says why; what came too late is no
   });
 });
 
-test.each([
+type Lives = { policy: string; starts?: number; lives?: number };
+
+test.each<[what: string, trigger: Partial<ScheduleTrigger>, lives: Lives]>([
   ['Skip', {}, { policy: 'Allow', starts: 300, lives: 420 }],
   ['a long deadline', { startingDeadlineSeconds: 3_600 }, { policy: 'Replace', starts: 3_600, lives: 3_720 }],
-  ['RunLatest', { missed: 'RunLatest' as const }, { policy: 'Replace' }],
+  ['RunLatest', { missed: 'RunLatest' }, { policy: 'Replace' }],
 ])('with %s a tick lives for as long as its time counts', (_what, trigger, { policy, starts, lives }) => {
   const { spec } = cronJobOf(rulesOf({ cron: '0 9 * * *', ...trigger }));
   expect(spec).toMatchObject({ concurrencyPolicy: policy });

@@ -9,6 +9,7 @@ import { controllerOf, cronJobs, objectKey, type CronJob } from '../../kube/reso
 import type { OperatorContext } from '../context.ts';
 import { BY_WORKFLOW } from '../world.ts';
 import { cronJobName, scheduleCronJob, type ScheduleRules } from './cronJob.ts';
+import { failingOf, type Failing } from './failing.ts';
 import { refusalOf, type Refusal } from './refused.ts';
 import { parseSchedule } from './times.ts';
 
@@ -16,7 +17,7 @@ import { parseSchedule } from './times.ts';
 const LATE_MS = 60_000;
 
 export type ScheduleFacts =
-  | { kind: 'placed'; cronJob: string; rules: ScheduleRules }
+  | { kind: 'placed'; cronJob: string; rules: ScheduleRules; failing?: Failing }
   /** The API server does not take it. `cronJob`: the one that fires at these times goes on as it was. */
   | ({ kind: 'refused'; cronJob?: string; rules: ScheduleRules } & Refusal);
 
@@ -43,7 +44,12 @@ export function scheduleInPlace(
   if (rules === undefined) return {};
   const cronJob = cronJobName(name, rules);
   const found = world.cronJobs.get(namespace, cronJob);
-  return found && controllerOf(found)?.uid === uid ? { schedule: { kind: 'placed', cronJob, rules } } : {};
+  return found && controllerOf(found)?.uid === uid ? { schedule: placedAs(found, rules) } : {};
+}
+
+function placedAs(cronJob: CronJob, rules: ScheduleRules): ScheduleFacts {
+  const failing = failingOf(cronJob, rules);
+  return { kind: 'placed', cronJob: cronJob.metadata.name, rules, ...(failing && { failing }) };
 }
 
 async function place(
@@ -59,7 +65,7 @@ async function place(
     const applied = await applyIfChanged({ client, resource: cronJobs, manifest, cached, prefix: GROUP });
     const placed = await withoutOthersDeadline(client, applied.object, rules);
     if (applied.written || placed !== applied.object) world.cronJobs.noteWrite(placed);
-    return { kind: 'placed', cronJob, rules };
+    return placedAs(placed, rules);
   } catch (error) {
     const refusal = refusalOf(error);
     if (refusal === undefined) throw error;
@@ -123,10 +129,18 @@ export function timesOf(
 }
 
 /**
- * In how many milliseconds the times are to be computed again, although nothing has happened: a time that was due and missed would
- * otherwise stay the next one until the one after it has fired.
+ * In how many milliseconds to look again, although nothing has happened: a time that was due and missed would otherwise stay the next
+ * one until the one after it has fired, and a tick that fails would not be told of.
  */
-export function nextTimesMs(times: WorkflowStatus['schedule'], now: Date): number | undefined {
-  if (times?.next === undefined) return undefined;
-  return Math.max(Date.parse(times.next) + LATE_MS - now.getTime(), 0) + 1_000;
+export function nextScheduleLookMs(
+  times: WorkflowStatus['schedule'],
+  schedule: ScheduleFacts | undefined,
+  now: Date,
+): number | undefined {
+  const failing = schedule?.kind === 'placed' ? schedule.failing : undefined;
+  const moments = [
+    ...(times?.next === undefined ? [] : [Date.parse(times.next) + LATE_MS]),
+    ...(failing && failing.from > now.getTime() ? [failing.from] : []),
+  ];
+  return moments.length === 0 ? undefined : Math.max(Math.min(...moments) - now.getTime(), 0) + 1_000;
 }

@@ -9,7 +9,7 @@ export type Refusal = {
 };
 
 /** Room may be made at any time, also by what was just removed here. */
-const QUOTA_MS = 15_000;
+const QUOTA_MS = 10_000;
 const AGAIN_MS = 300_000;
 
 /** Undefined for what is no answer to the CronJob as it is written: an outage, a right that is lacking. */

@@ -30,7 +30,8 @@ const lagging: Facts['route'] = { kind: 'applied', routing: { kind: 'Lagging', r
 const noGateway: Facts['route'] = { kind: 'applied', routing: { kind: 'NoGateway' } };
 
 const rules = { cron: '0 9 * * *', timeZone: 'UTC', latestSeconds: 300 };
-const placed: Facts['schedule'] = { kind: 'placed', cronJob: 'report-1', rules };
+const placed = { kind: 'placed', cronJob: 'report-1', rules } as const;
+const failing = (inSeconds: number) => ({ since: 0, from: now.getTime() + inSeconds * 1_000 });
 const refused = {
   kind: 'refused',
   reason: 'InvalidSchedule',
@@ -53,6 +54,8 @@ const cases: [sentence: string, facts: Partial<Facts>, ready: string][] = [
   ['the run store is away', { route: { kind: 'store-unavailable' } }, 'False/StoreUnavailable'],
   ['a right is lacking', { route: { kind: 'unauthorized', message: 'no' } }, 'False/Unauthorized'],
   ['its CronJob is in place', { schedule: placed }, 'True/Serving'],
+  ['its ticks fail', { schedule: { ...placed, failing: failing(-1) } }, 'False/TicksFail'],
+  ['a tick is under way', { schedule: { ...placed, failing: failing(1) } }, 'True/Serving'],
   ['its schedule is refused', { schedule: refused }, 'False/InvalidSchedule'],
   ['a quota admits no CronJob', { schedule: overQuota }, 'False/QuotaExceeded'],
   ['it is switched off everywhere', { active: false }, 'True/Inactive'],

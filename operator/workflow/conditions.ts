@@ -40,7 +40,13 @@ const SHOWN = 10;
 
 /** The list of conditions; the very same list when nothing changed. Types that do not apply are not in it. */
 export function conditionsOf(facts: Facts, before: readonly Condition[], now: Date): readonly Condition[] {
-  const parts = [valid(facts), credentialsReady(facts), poolReady(facts), ...scheduled(facts), routed(facts)];
+  const parts = [
+    valid(facts),
+    credentialsReady(facts),
+    poolReady(facts),
+    ...scheduled(facts, now),
+    routed(facts),
+  ];
   const others = [...parts, active(facts), ...stalled(facts)].map((update) => ({
     ...update,
     observedGeneration: facts.generation,
@@ -112,16 +118,23 @@ function poolReady({ pool }: Facts): Update {
   }
 }
 
-function scheduled({ schedule }: Facts): Update[] {
+function scheduled({ schedule }: Facts, now: Date): Update[] {
   const type = 'Scheduled';
   if (schedule === undefined) return [];
-  if (schedule.kind === 'placed')
-    return [
-      { type, status: 'True', reason: 'Scheduled', message: `CronJob ${schedule.cronJob} is in place.` },
-    ];
+  if (schedule.kind === 'placed') {
+    const { cronJob, failing } = schedule;
+    if (failing === undefined || failing.from > now.getTime())
+      return [{ type, status: 'True', reason: 'Scheduled', message: `CronJob ${cronJob} is in place.` }];
+    return [{ type, status: 'False', reason: 'TicksFail', message: ticksFail(cronJob, failing.since) }];
+  }
   const { reason, message, cronJob } = schedule;
   const goesOn = cronJob === undefined ? '' : `${untilThen(cronJob)} `;
   return [{ type, status: 'False', reason, message: `${goesOn}${message}` }];
+}
+
+function ticksFail(cronJob: string, since: number): string {
+  const time = new Date(since).toISOString().replace('.000Z', 'Z');
+  return `No tick of CronJob ${cronJob} has succeeded for ${time} or since. Look at its Jobs and pods: kubectl describe pods -l app.kubernetes.io/name=windlass-tick`;
 }
 
 function untilThen(cronJob: string): string {
@@ -203,8 +216,7 @@ function active(facts: Facts): Update {
 function stalled(facts: Facts): Update[] {
   const { violations, schedule } = facts;
   const known = credentialsOf(facts).filter(({ isKnown }) => isKnown);
-  const refused =
-    schedule?.kind === 'refused' && schedule.reason === 'InvalidSchedule' ? [schedule] : [];
+  const refused = schedule?.kind === 'refused' && schedule.reason === 'InvalidSchedule' ? [schedule] : [];
   const problems = [...violations, ...known, ...refused];
   const [first] = problems;
   if (!first) return [];

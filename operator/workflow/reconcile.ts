@@ -31,7 +31,7 @@ import { webhookRoutes } from '../resources.ts';
 import {
   dropSchedule,
   keepSchedule,
-  nextTimesMs,
+  nextScheduleLookMs,
   scheduleInPlace,
   timesOf,
   type ScheduleFacts,
@@ -79,7 +79,7 @@ export async function reconcileWorkflow(context: OperatorContext, key: Key): Pro
   if (action.kind !== 'done') return action;
   if (effect.route?.webhook?.verify !== undefined) return lookAgain(context, conditions);
   const times = timesOf(context, workflow, effect.schedule);
-  const againMs = nextTimesMs(times, context.clock.date());
+  const againMs = nextScheduleLookMs(times, effect.schedule, context.clock.date());
   return againMs === undefined ? action : after(againMs);
 }
 

@@ -6,7 +6,7 @@ import { tickConfig } from './config.ts';
 import { fire } from './tick.ts';
 
 const CONNECT_MS = 2_000;
-const EXIT = { ok: 0, stopped: 1, 'lost': LOST_EXIT } as const;
+const EXIT = { ok: 0, stopped: 1, lost: LOST_EXIT } as const;
 
 const line = (level: number) => (fields: object, message: string) =>
   console.log(JSON.stringify({ level, time: Date.now(), program: 'tick', ...fields, msg: message }));
@@ -14,7 +14,12 @@ const log: Log = { debug: () => {}, info: line(30), warn: line(40), error: line(
 
 /** Of the connection only what it last failed with is told, with the end of the tick. */
 let connectionError: unknown;
-const quiet: Log = { ...log, info: () => {}, warn: () => {}, debug: ({ error }) => (connectionError = error) };
+const quiet: Log = {
+  ...log,
+  info: () => {},
+  warn: () => {},
+  debug: (fields) => (connectionError = 'error' in fields ? fields.error : undefined),
+};
 
 // A first process of a container ends by no signal unless it says so.
 const stopping = new AbortController();

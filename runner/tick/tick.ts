@@ -112,10 +112,7 @@ export async function fire(
 }
 
 /** What the run store made of the event. */
-function outcomeOf(
-  submitted: Exclude<Submitted, Unavailable>,
-  fields: Record<string, unknown>,
-): TickOutcome {
+function outcomeOf(submitted: Exclude<Submitted, Unavailable>, fields: Record<string, unknown>): TickOutcome {
   switch (submitted.outcome) {
     case 'accepted': {
       const message = submitted.duplicate ? 'the run was started before' : 'run started';

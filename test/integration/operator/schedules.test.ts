@@ -100,6 +100,22 @@ test('when it has fired the status says so', async () => {
   );
 });
 
+test('ticks that fail are told, until one succeeds again', async () => {
+  await apply({ cron: '* * * * *', timeZone: 'UTC' });
+  await stage.waitFor(namespace, 'report', READY);
+  const { name } = (await onlyCronJob()).metadata;
+  const told = (status: object) =>
+    stage.client.patch(cronJobs, { namespace, name }, { status }, { type: 'merge', subresource: 'status' });
+  const ago = (minutes: number) =>
+    `${new Date(Date.now() - minutes * 60_000).toISOString().slice(0, 16)}:00Z`;
+  await told({ lastScheduleTime: ago(1), lastSuccessfulTime: ago(60) });
+  const wish = { type: 'Ready', status: 'False', reason: 'TicksFail' };
+  const { status } = await stage.waitFor(namespace, 'report', wish);
+  expect(findCondition(status?.conditions, 'Scheduled')?.message).toContain(name);
+  await told({ lastSuccessfulTime: ago(0) });
+  await stage.waitFor(namespace, 'report', READY);
+});
+
 test.each([
   ['other times', { cron: '0 8 * * *' }, '0 8 * * * Europe/Berlin'],
   ['another time zone', { timeZone: 'Asia/Tokyo' }, '0 9 * * 1-5 Asia/Tokyo'],
@@ -134,39 +150,6 @@ test('switched off, and deleted, it leaves no CronJob', async () => {
   await stage.waitFor(namespace, 'report', READY);
   await stage.client.delete(workflows, { namespace, name: 'report' });
   await pollUntil('no CronJob', async () => (await found()).length === 0, SOON);
-});
-
-test('switched off while the run store is away, and interrupted half-way, it leaves no CronJob', async () => {
-  await apply({});
-  await stage.waitFor(namespace, 'report', READY);
-  // What an operator leaves behind that is killed right after it has closed the route.
-  await stage.stopOperator();
-  await apply({}, { active: false });
-  const route = await stage.client.get(webhookRoutes, { namespace, name: 'report' });
-  const patch = { spec: { ...route.spec, active: false } };
-  await stage.client.patch(webhookRoutes, { namespace, name: 'report' }, patch, { type: 'merge' });
-  stage.redis.freeze();
-  try {
-    stage.startOperator();
-    await expect.poll(names, { timeout: SOON.timeoutMs, interval: SOON.everyMs }).toEqual([]);
-  } finally {
-    stage.redis.thaw();
-  }
-});
-
-test('while the run store is away the status says of the schedule what it said before', async () => {
-  await apply({});
-  const { status: before } = await stage.waitFor(namespace, 'report', READY);
-  stage.redis.freeze();
-  try {
-    await apply({}, { nodes: [{ id: 'reply', response: { body: 'done' } }] });
-    const wish = { type: 'Ready', status: 'False', reason: 'StoreUnavailable' };
-    const { status } = await stage.waitFor(namespace, 'report', wish);
-    expect(status?.schedule).toEqual(before?.schedule);
-    expect(findCondition(status?.conditions, 'Scheduled')?.status).toBe('True');
-  } finally {
-    stage.redis.thaw();
-  }
 });
 
 test('a CronJob of somebody else that has our labels is left alone', async () => {
@@ -240,7 +223,9 @@ test.each([
     'it is as it was',
     async () => {
       const now = await onlyCronJob();
-      return now.metadata.resourceVersion !== metadata.resourceVersion && now.spec?.schedule === spec?.schedule;
+      return (
+        now.metadata.resourceVersion !== metadata.resourceVersion && now.spec?.schedule === spec?.schedule
+      );
     },
     SOON,
   );
@@ -307,7 +292,12 @@ async function refuseImages(): Promise<() => Promise<unknown>> {
       matchConstraints: {
         namespaceSelector: inNamespace,
         resourceRules: [
-          { apiGroups: ['batch'], apiVersions: ['*'], operations: ['CREATE', 'UPDATE'], resources: ['cronjobs'] },
+          {
+            apiGroups: ['batch'],
+            apiVersions: ['*'],
+            operations: ['CREATE', 'UPDATE'],
+            resources: ['cronjobs'],
+          },
         ],
       },
       validations: [{ expression: 'false', message: 'no image of that registry' }],
@@ -322,7 +312,15 @@ async function refuseImages(): Promise<() => Promise<unknown>> {
       { metadata: { name: 'probe', namespace }, spec: probeSpec },
       { dryRun: true },
     );
-  await pollUntil('the policy in effect', () => probe().then(() => false, () => true), SOON);
+  await pollUntil(
+    'the policy in effect',
+    () =>
+      probe().then(
+        () => false,
+        () => true,
+      ),
+    SOON,
+  );
   return async () => {
     await stage.client.raw('DELETE', `${group}ybindings/${namespace}`);
     await stage.client.raw('DELETE', `${group}ies/${namespace}`);
@@ -373,12 +371,8 @@ test('where a quota admits one CronJob the times can be changed all the same', a
     });
   await count('1');
   await apply({ cron: '0 8 * * *' });
-  const { status } = await stage.waitFor(namespace, 'report', {
-    type: 'Ready',
-    status: 'False',
-    reason: 'QuotaExceeded',
-  });
-  expect(findCondition(status?.conditions, 'Routed')?.status).toBe('True');
+  await stage.waitFor(namespace, 'report', { type: 'Ready', status: 'False', reason: 'QuotaExceeded' });
+  await stage.waitFor(namespace, 'report', { type: 'Routed', status: 'True' });
   await expect.poll(names, { timeout: SOON.timeoutMs, interval: SOON.everyMs }).toEqual([]);
   await count('0');
   await stage.waitFor(namespace, 'report', READY, 30_000);
@@ -394,4 +388,37 @@ test.each([
   const { status } = await stage.waitFor(namespace, 'report', wish);
   expect(findCondition(status?.conditions, 'Stalled')?.message).toContain(says);
   expect(await found()).toEqual([]);
+});
+
+test('switched off while the run store is away, and interrupted half-way, it leaves no CronJob', async () => {
+  await apply({});
+  await stage.waitFor(namespace, 'report', READY);
+  // What an operator leaves behind that is killed right after it has closed the route.
+  await stage.stopOperator();
+  await apply({}, { active: false });
+  const route = await stage.client.get(webhookRoutes, { namespace, name: 'report' });
+  const patch = { spec: { ...route.spec, active: false } };
+  await stage.client.patch(webhookRoutes, { namespace, name: 'report' }, patch, { type: 'merge' });
+  stage.redis.freeze();
+  try {
+    stage.startOperator();
+    await expect.poll(names, { timeout: SOON.timeoutMs, interval: SOON.everyMs }).toEqual([]);
+  } finally {
+    stage.redis.thaw();
+  }
+});
+
+test('while the run store is away the status says of the schedule what it said before', async () => {
+  await apply({});
+  const { status: before } = await stage.waitFor(namespace, 'report', READY);
+  stage.redis.freeze();
+  try {
+    await apply({}, { nodes: [{ id: 'reply', response: { body: 'done' } }] });
+    const wish = { type: 'Ready', status: 'False', reason: 'StoreUnavailable' };
+    const { status } = await stage.waitFor(namespace, 'report', wish);
+    expect(status?.schedule).toEqual(before?.schedule);
+    expect(findCondition(status?.conditions, 'Scheduled')?.status).toBe('True');
+  } finally {
+    stage.redis.thaw();
+  }
 });

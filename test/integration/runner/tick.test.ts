@@ -32,7 +32,7 @@ type Ended = { status: number | null; log: Record<string, unknown>[] };
 const tick = (job: string, more: Record<string, string> = {}): Promise<Ended> => startTick(job, more).ended;
 
 /** `waits` resolves when it has found no run store. */
-type Running = { stop(): void; waits: Promise<void>; ended: Promise<Ended> };
+type Running = { stop: () => void; waits: Promise<void>; ended: Promise<Ended> };
 
 function startTick(job: string, more: Record<string, string> = {}): Running {
   const env = {
@@ -85,7 +85,8 @@ test('a tick starts one run, and executed again or at the same time it is the sa
     data_content: { scheduled_time: scheduled, time_zone: 'Europe/Berlin' },
   });
   const said = ended.flatMap(({ log }) => log.map(({ msg }) => msg));
-  expect(said.toSorted()).toEqual(['run started', ...Array<string>(3).fill('the run was started before')]);
+  expect(said.filter((msg) => msg === 'run started')).toHaveLength(1);
+  expect(said.filter((msg) => msg === 'the run was started before')).toHaveLength(3);
 });
 
 test('ticks of other times, and Jobs made by hand, are events of their own, also under a name that was used before', async () => {

@@ -10,7 +10,7 @@ export const runSpec = z
     trigger: z
       .object({
         type: z.string().max(64).describe('What started the run: a trigger kind, or execute.'),
-        key: z.string().max(1024).optional().describe('The dedupe key of the event, where one was given.'),
+        key: z.string().max(1100).optional().describe('The dedupe key of the event, where one was given.'),
       })
       .optional()
       .describe('What started the run.'),

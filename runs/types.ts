@@ -26,7 +26,7 @@ export type Submission = {
   revision: string;
   /** The name of the WorkflowRun. Left out: a new one. */
   run?: string;
-  /** What names the event, up to 1,024 characters: the same key gives the same run. */
+  /** What names the event, up to 1,100 characters: the same key gives the same run. */
   dedupeKey?: string;
   /** What started it: a trigger kind, or `execute`. */
   trigger: string;

@@ -109,8 +109,13 @@ function submissionOf({ route: { spec }, test, key }: Asked, text: string): Subm
     test,
     ...(key === undefined
       ? { bodyHash: '' }
-      : { dedupeKey: key, bodyHash: eventHash({ trigger: 'execute', test, text }) }),
+      : { dedupeKey: keyFor(spec, key), bodyHash: eventHash({ trigger: 'execute', test, text }) }),
   };
+}
+
+/** Keys that callers choose are those of a webhook, too; but never those that a trigger makes, such as the times of a schedule. */
+function keyFor({ trigger }: Route['spec'], key: string): string {
+  return trigger === 'webhook' ? key : `execute/${key}`;
 }
 
 /** The body as JSON text, empty if there is none; undefined if the caller has gone. */

@@ -11,6 +11,7 @@ import { advance, startNode } from '../../../runs/advance.ts';
 import { claimRuns } from '../../../runs/claim.ts';
 import { isUnavailable } from '../../../runs/connection.ts';
 import { readRun } from '../../../runs/read.ts';
+import { submit } from '../../../runs/submit.ts';
 import type { ClaimRef, RunState } from '../../../runs/types.ts';
 import { NAMESPACE, openDoor, PROJECT, putRoute, type Door } from '../../support/door.ts';
 import { pollUntil } from '../../support/poll.ts';
@@ -176,6 +177,16 @@ test('one key is one run, and the key with another body is refused', async () =>
   const first = await accepted(await execute('hello', { token: executor, body: '{"a":1}', headers }));
   expect(await accepted(await execute('hello', { token: executor, body: '{"a":1}', headers }))).toBe(first);
   expect((await execute('hello', { token: executor, body: '{"a":2}', headers })).status).toBe(422);
+});
+
+test('a key that a caller chooses is never that of a time of the schedule', async () => {
+  const key = 'schedule/2026-03-02T09:00:00Z';
+  const call = { token: executor, body: '{}', headers: { 'idempotency-key': key } };
+  const run = await accepted(await execute('hello', call));
+  const { workflow, workflowUid, revision } = await stored(run);
+  const tick = { project: PROJECT, workflow, workflowUid, revision, trigger: 'schedule', dedupeKey: key };
+  const submitted = await submit(door.runs, { ...tick, input: '{}', bodyHash: 'tick', test: false });
+  expect(submitted).toMatchObject({ outcome: 'accepted', duplicate: false });
 });
 
 test('a key that a test run was made with is not answered with it when the event comes in earnest', async () => {

@@ -3,6 +3,7 @@ import { request } from 'node:https';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createClient, type KubeClient } from '../../../kube/client.ts';
 import {
+  cronJobs,
   leases,
   namespacedResource,
   namespaces,
@@ -13,6 +14,7 @@ import {
   type KubeObject,
 } from '../../../kube/resource.ts';
 import { poolRole, poolRoleBinding, poolServiceAccount } from '../../../operator/project/manifests.ts';
+import { TICK_LABELS } from '../../../operator/schedule/cronJob.ts';
 import { startApiServer, type ApiServer } from '../../support/apiserver.ts';
 import { applyChart } from '../../support/chart.ts';
 import { installCrds } from '../../support/crds.ts';
@@ -159,6 +161,40 @@ test('a replica of the gateway writes its own Lease and no other', async () => {
   expect(await write('windlass-gateway-two', outside)).toBe('written');
   expect(await write('windlass-operator', outside)).toContain(refused);
   await Promise.all([gateway.close(), outside.close()]);
+});
+
+test('the operator changes and removes its own CronJobs and no others', async () => {
+  const pod = { restartPolicy: 'Never' as const, containers: [{ name: 'a', image: 'a' }] };
+  const spec = { schedule: '0 0 * * *', jobTemplate: { spec: { template: { spec: pod } } } };
+  const make = (name: string, labels: Record<string, string>) =>
+    admin.create(cronJobs, { metadata: { name, namespace: PROJECT, labels }, spec });
+  await make('backup', { 'app.kubernetes.io/name': 'backup' });
+  await make('report', TICK_LABELS);
+  const token = await tokenOf(admin, SYSTEM, 'windlass-operator');
+  const operator = createClient(connectionOf(server.connection, token));
+  const change = (name: string) =>
+    operator
+      .patch(cronJobs, { name, namespace: PROJECT }, { spec: { schedule: '1 1 * * *' } }, { type: 'merge' })
+      .then(
+        () => 'changed',
+        (error: Error) => error.message,
+      );
+  const refused = 'the operator may change its own CronJobs alone, not backup';
+  await pollUntil('the policy in effect', async () => (await change('backup')).includes(refused), {
+    timeoutMs: 20_000,
+  });
+  // Labels that it gives itself do not help.
+  const taking = operator.patch(
+    cronJobs,
+    { name: 'backup', namespace: PROJECT },
+    { metadata: { labels: TICK_LABELS } },
+    { type: 'merge' },
+  );
+  await expect(taking).rejects.toThrow(refused);
+  await expect(operator.delete(cronJobs, { name: 'backup', namespace: PROJECT })).rejects.toThrow(refused);
+  expect(await change('report')).toBe('changed');
+  expect(await operator.delete(cronJobs, { name: 'report', namespace: PROJECT })).toBe(true);
+  await operator.close();
 });
 
 type Call = { method: string; path: string; body?: object; headers?: Record<string, string> };

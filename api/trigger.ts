@@ -49,14 +49,16 @@ const scheduleTrigger = z
       .enum(['Skip', 'RunLatest'])
       .optional()
       .describe(
-        'What to do about times that passed while nothing could start: none of them (Skip) or the latest one (RunLatest). Default Skip.',
+        'What to do about times that passed while nothing could start: the latest one starts a run if it was not longer ago than startingDeadlineSeconds (Skip), or however long ago it was (RunLatest). Default Skip.',
       ),
     startingDeadlineSeconds: z
       .int()
       .min(10)
       .max(604_800)
       .optional()
-      .describe('How late a run may start and still count for its time. Default 300.'),
+      .describe(
+        'How late a run may start and still count for its time. Default 300; with RunLatest: as late as it may be.',
+      ),
     testData,
   })
   .describe('Starts a run at the times of a cron expression.');

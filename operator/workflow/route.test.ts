@@ -81,9 +81,7 @@ function guarded() {
 }
 
 test('under a broken step callers are verified as before', () => {
-  expect(routeUnderInvalidSpec(guarded(), workflow(bearer('token')).spec, stepIsWrong)).toEqual(
-    guarded(),
-  );
+  expect(routeUnderInvalidSpec(guarded(), workflow(bearer('token')).spec, stepIsWrong)).toEqual(guarded());
 });
 
 test.each([

@@ -44,8 +44,7 @@ export function routeUnderInvalidSpec(
   spec: WorkflowSpec,
   violations: readonly Violation[],
 ): RouteSpec {
-  const isMeant =
-    spec.active && !violations.some(({ trigger }) => trigger) && hasSameTrigger(served, spec);
+  const isMeant = spec.active && !violations.some(({ trigger }) => trigger) && hasSameTrigger(served, spec);
   return isMeant ? served : closed(served);
 }
 

@@ -73,6 +73,21 @@ test('a request has a body if it says so', () => {
   expect(hasBody({ 'transfer-encoding': 'chunked' })).toBe(true);
 });
 
+test('what was set aside for a body that turns out too large is given back at once, not by the collector', async () => {
+  const part = Buffer.alloc(150_000, 'a');
+  const before = process.memoryUsage().arrayBuffers;
+  for (let bodies = 0; bodies < 20; bodies += 1) {
+    const hold = createInFlight(4_000_000, 1_000_000).open();
+    if (hold === undefined) throw new Error('there is no room');
+    const request = Object.assign(new PassThrough(), { headers: {} }) as unknown as IncomingMessage &
+      PassThrough;
+    const read = readBody(request, {} as ServerResponse, { limit: 1_000_000, hold });
+    for (let parts = 0; parts < 7; parts += 1) request.write(part);
+    expect(await read).toEqual({ outcome: 'too-large' });
+  }
+  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(2_000_000);
+});
+
 test.each([
   ['that announces its length takes no more room than that', { 'content-length': '600000' }, 600_000],
   ['that does not takes room in advance, up to the limit', { 'transfer-encoding': 'chunked' }, 800_000],

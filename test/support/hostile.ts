@@ -39,7 +39,7 @@ export function attack({ port, connections, againMs, behave }: AttackOptions): A
     socket.on('close', () => {
       sockets.delete(socket);
       ended += 1;
-      if (againMs !== undefined) setTimeout(begin, againMs).unref();
+      if (againMs !== undefined) setTimeout(begin, againMs * (0.5 + Math.random())).unref();
     });
   };
   for (let count = 0; count < connections; count += 1) begin();

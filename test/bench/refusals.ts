@@ -1,18 +1,24 @@
-/** `refusals`: how many calls a second one gateway process refuses, beside a bare echo on the same machine in the same minute. */
+/**
+ * `refusals`: how many calls a second one gateway process refuses, beside a bare echo on the same machine in the same minute. A body that
+ * is too large costs its sender the connection, so that it is compared with an echo on connections of one request, by processor time.
+ */
 import { putRoute } from '../support/door.ts';
 import { pollUntil } from '../support/poll.ts';
 import { EVENT } from './accept.ts';
 import { median, type Figure } from './report.ts';
+import { costOfSingles } from './singles.ts';
 import { setStage, type Stage } from './stage.ts';
 import { runWrk, type Load, type Measured } from './wrk.ts';
 
 const ROUNDS = 9;
 const SECONDS = 2;
 const CONNECTIONS = 32;
+const TOO_LARGE_BYTES = 2_000_000;
 
 export async function refusals(): Promise<Figure[]> {
   const stage = await setStage({ reply: false });
   const measured = new Map<string, Measured[]>();
+  const singles: Costs[] = [];
   try {
     const loads = await loadsOf(stage);
     for (const [, load] of loads) await runWrk({ ...load, seconds: 2 });
@@ -20,13 +26,57 @@ export async function refusals(): Promise<Figure[]> {
       for (const [name, load] of loads) {
         measured.set(name, [...(measured.get(name) ?? []), await runWrk({ ...load, seconds: SECONDS })]);
       }
+      singles.push(await costs(stage));
       const line = [...measured].map(([name, all]) => `${name} ${Math.round(all.at(-1)?.perSecond ?? 0)}/s`);
       console.error(`round ${round} of ${ROUNDS}: ${line.join(', ')}`);
     }
   } finally {
     await stage.close();
   }
-  return figures(measured);
+  return [...figures(measured), ...singleFigures(singles)];
+}
+
+type Costs = { echo: number; tooLarge: number };
+
+/** Microseconds of the processor for one request with a connection of its own. The length alone is told, as by a client that waits. */
+async function costs({ echoURL, echoPid, hookURL, gateway }: Stage): Promise<Costs> {
+  const head = (url: string, length: number) =>
+    `POST ${new URL(url).pathname} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n` +
+    `Content-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`;
+  const echo = {
+    pid: echoPid,
+    port: Number(new URL(echoURL).port),
+    request: head(echoURL, Buffer.byteLength(EVENT)) + EVENT,
+    answer: 'HTTP/1.1 200',
+  };
+  const tooLarge = {
+    pid: gateway.pid,
+    port: gateway.publicPort,
+    request: head(hookURL, TOO_LARGE_BYTES),
+    answer: 'HTTP/1.1 413',
+  };
+  return {
+    echo: await costOfSingles({ ...echo, seconds: SECONDS }),
+    tooLarge: await costOfSingles({ ...tooLarge, seconds: SECONDS }),
+  };
+}
+
+function singleFigures(rounds: Costs[]): Figure[] {
+  const value = median(rounds.map(({ echo, tooLarge }) => echo / tooLarge));
+  return [
+    {
+      name: 'echo, a connection for each request',
+      value: median(rounds.map(({ echo }) => echo)),
+      unit: 'µs of the processor',
+    },
+    {
+      name: '413, a connection for each request',
+      value: median(rounds.map(({ tooLarge }) => tooLarge)),
+      unit: 'µs of the processor',
+      ratio: { to: 'cheapness of the echo', value },
+      goal: { at: 'least', value: 0.5, of: 'ratio' },
+    },
+  ];
 }
 
 type Unhurried = Omit<Load, 'seconds'>;
@@ -44,8 +94,6 @@ async function loadsOf(stage: Stage): Promise<[name: string, load: Unhurried][]>
     ['echo', { ...load, url: stage.echoURL }],
     ['404', { ...refused, url: stage.hook('unknown') }],
     ['401', { ...refused, url: stage.signedURL }],
-    // The length alone is told: what a client sends after it is not read, and would be measured with it.
-    ['413', { ...refused, url: stage.hookURL, body: '', headers: { 'Content-Length': '2000000' } }],
     ['429', { ...refused, url: rare }],
   ];
 }

@@ -21,6 +21,7 @@ export type Stage = Door & {
   signedURL: string;
   sign: (body: string) => Record<string, string>;
   echoURL: string;
+  echoPid: number;
   /** The limits of the gateway, as it is told them. */
   limits: string;
   /** Forgets all events, so that every round finds the same store. */
@@ -66,14 +67,24 @@ export async function setStage({ reply, nodeArgs = [] }: StageOptions): Promise<
       await echo.stop();
       await door.close();
     };
-    return { ...door, hookURL, signedURL, sign, echoURL: echo.url, limits, emptyStore, close };
+    return {
+      ...door,
+      hookURL,
+      signedURL,
+      sign,
+      echoURL: echo.url,
+      echoPid: echo.pid,
+      limits,
+      emptyStore,
+      close,
+    };
   } catch (error) {
     await door.close();
     throw error;
   }
 }
 
-async function startEcho(): Promise<{ url: string; stop: () => Promise<void> }> {
+async function startEcho(): Promise<{ url: string; pid: number; stop: () => Promise<void> }> {
   const child = spawn(process.execPath, [fileURLToPath(new URL('echo.ts', import.meta.url))], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -82,6 +93,7 @@ async function startEcho(): Promise<{ url: string; stop: () => Promise<void> }> 
   const [port] = (await once(child.stdout.setEncoding('utf8'), 'data')) as [string];
   return {
     url: `http://127.0.0.1:${port.trim()}/`,
+    pid: child.pid ?? 0,
     stop: async () => {
       process.removeListener('exit', killWithUs);
       const ended = once(child, 'exit');

@@ -22,6 +22,8 @@ export type Answers = {
   /** Sends text of a type. The caller may have set further headers on the reply. */
   send: (reply: FastifyReply, status: number, type: string, body: string) => void;
   problem: (reply: FastifyReply, code: ProblemCode, options?: ProblemOptions) => void;
+  /** The same, when it is the caller's turn: for refusals that cost less than what is served, and may come in floods. */
+  refuse: (reply: FastifyReply, code: ProblemCode, options?: ProblemOptions) => void;
   /** The generic 500, logged with the instance that the caller is shown. Nothing is sent if something was before. */
   unexpected: (reply: FastifyReply, error: unknown) => void;
   /** Counts an answer that was sent otherwise, such as a stream. */
@@ -38,7 +40,7 @@ const LIMITED: Partial<Record<ProblemCode, RefusalReason>> = {
 };
 
 type AnswersDeps = Pick<GatewayDeps, 'metrics' | 'log' | 'leaving'> & {
-  limits: Pick<GatewayDeps['limits'], 'refused' | 'unread'>;
+  limits: Pick<GatewayDeps['limits'], 'refused' | 'unread' | 'turns'>;
 };
 
 export function createAnswers({ metrics, log, leaving, limits }: AnswersDeps, route: RouteClass): Answers {
@@ -73,6 +75,12 @@ export function createAnswers({ metrics, log, leaving, limits }: AnswersDeps, ro
     send(reply, problemOf(code).status, PROBLEM_TYPE, problemBody(code, newInstance(), options.run));
   }
 
+  function refuse(reply: FastifyReply, code: ProblemCode, options?: ProblemOptions): void {
+    limits.turns.add(() => {
+      if (!reply.raw.destroyed && !reply.sent) problem(reply, code, options);
+    });
+  }
+
   function unexpected(reply: FastifyReply, error: unknown): void {
     const instance = newInstance();
     log.error({ err: error, instance, route }, 'a request failed unexpectedly');
@@ -80,7 +88,7 @@ export function createAnswers({ metrics, log, leaving, limits }: AnswersDeps, ro
     send(reply, 500, PROBLEM_TYPE, problemBody('internal', instance));
   }
 
-  return { send, problem, unexpected, count };
+  return { send, problem, refuse, unexpected, count };
 }
 
 /** The name of one request, which the answer and the log share. */

@@ -112,7 +112,7 @@ function createListener(deps: GatewayDeps, admit?: OnRequest): FastifyInstance {
   app.addHook('onRequest', refuseOddRequests(answers, connections));
   if (admit !== undefined) app.addHook('onRequest', admit);
   app.setErrorHandler((error, _request, reply) => answers.unexpected(reply, error));
-  app.all('/*', { onRequest: (_request, reply) => answers.problem(reply, 'not-found') }, () => undefined);
+  app.all('/*', { onRequest: (_request, reply) => answers.refuse(reply, 'not-found') }, () => undefined);
   // Otherwise the parser says "100 Continue" before the headers were judged, and refuses other expectations in its own words.
   for (const event of ['checkContinue', 'checkExpectation']) {
     app.server.on(event, (request, response) => app.server.emit('request', request, response));
@@ -149,7 +149,7 @@ function refuseOftenCalling(deps: GatewayDeps): OnRequest | undefined {
     const tooMany = rates.ofAddress(client, performance.now());
     if (tooMany === undefined) return done();
     refused[tooMany.reason] += 1;
-    answers.problem(reply, 'too-many-requests', { retryAfter: tooMany.retryAfter });
+    answers.refuse(reply, 'too-many-requests', { retryAfter: tooMany.retryAfter });
   };
 }
 

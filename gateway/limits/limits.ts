@@ -6,6 +6,7 @@ import { createInFlight, type InFlight } from './inFlight.ts';
 import { createRates, type Rates } from './rates.ts';
 import { noRefusals, type Refusals } from './refusals.ts';
 import type { LimitSettings } from './settings.ts';
+import { createTurns, type Turns } from './turns.ts';
 import { createUnread, type Unread } from './unread.ts';
 import { createWaits, type Waits } from './waits.ts';
 
@@ -19,6 +20,8 @@ export type Limits = {
   inFlight: InFlight;
   waits: Waits;
   unread: Unread;
+  /** For answers to those who are refused. */
+  turns: Turns;
   refused: Refusals;
 };
 
@@ -34,6 +37,7 @@ export function createLimits(settings: LimitSettings, trustedProxies: readonly s
     inFlight: createInFlight(inFlightBytes, eventBytes),
     waits: createWaits(waiting),
     unread: createUnread(inFlightBytes),
+    turns: createTurns(),
     refused: noRefusals(),
   };
 }

@@ -42,7 +42,7 @@ export function webhookRoute(deps: GatewayDeps): FastifyPluginCallback {
 }
 
 function refuse(answers: Answers, reply: FastifyReply, code: ProblemCode): void {
-  answers.problem(reply, code, code === 'method-not-allowed' ? { allow: 'POST' } : {});
+  answers.refuse(reply, code, code === 'method-not-allowed' ? { allow: 'POST' } : {});
 }
 
 /** What can be refused before a byte of the body is read, in the order that callers are told. */
@@ -63,7 +63,7 @@ function isTooOften(
   const tooMany = route && deps.limits.rates.ofRoute(route, performance.now());
   if (tooMany === undefined) return false;
   deps.limits.refused[tooMany.reason] += 1;
-  answers.problem(reply, 'too-many-requests', { retryAfter: tooMany.retryAfter });
+  answers.refuse(reply, 'too-many-requests', { retryAfter: tooMany.retryAfter });
   return true;
 }
 
@@ -121,7 +121,7 @@ async function receive(
   if (typeof event === 'string') return answers.problem(reply, event);
   const { waits } = deps.limits;
   if (webhook.reply && !waits.enter(route.spec.projectUID, reply.raw))
-    return answers.problem(reply, 'too-many-waiting');
+    return answers.refuse(reply, 'too-many-waiting');
   const startedAt = performance.now();
   const submitted = await submit(deps.runs, {
     project: route.spec.projectUID,

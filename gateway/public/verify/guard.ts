@@ -16,6 +16,6 @@ export function isStopped(
   metrics.unverified.inc({ reason });
   if (door.kind === 'guarded' && door.challenge !== undefined)
     reply.header('www-authenticate', door.challenge);
-  answers.problem(reply, reason === 'unavailable' ? 'callers-unverifiable' : 'unverified');
+  answers.refuse(reply, reason === 'unavailable' ? 'callers-unverifiable' : 'unverified');
   return true;
 }

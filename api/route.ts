@@ -101,6 +101,12 @@ export const routeSpec = z
       })
       .optional()
       .describe('When runs start, while the workflow is active and starts by the clock.'),
+    poll: z
+      .object({
+        trigger: z.string().max(64).describe('Which trigger: another one has another value.'),
+      })
+      .optional()
+      .describe('What is looked at again and again, while the workflow is active and its trigger is such.'),
   })
   .describe('What is served.');
 

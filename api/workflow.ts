@@ -190,6 +190,11 @@ export const workflowStatus = z
         cursor: z.string().max(4096).optional().describe('Up to where the account was read.'),
         lastPollTime: time('When it was last read.').optional(),
         lastError: z.string().max(4096).optional().describe('Why the last look failed.'),
+        reset: z
+          .string()
+          .max(64)
+          .optional()
+          .describe('The value of the annotation windlass.dev/reset-cursor that was granted last.'),
       })
       .optional()
       .describe('How far a polling trigger is.'),

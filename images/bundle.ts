@@ -12,6 +12,7 @@ const programs = {
     gateway: 'gateway/main.ts',
     runner: 'runner/main.ts',
     tick: 'runner/tick/main.ts',
+    poll: 'runner/poll/main.ts',
     beatWorker: 'runs/beatWorker.ts',
     'init-run-store': 'operator/initRunStore.ts',
   },

@@ -73,6 +73,11 @@ const environment = z.object({
     requests: { cpu: '10m', memory: '48Mi' },
     limits: { memory: '128Mi' },
   }),
+  /** JSON: the resources of the container that looks at the accounts of polled triggers, each minute for moments. */
+  POLL_RESOURCES: json(resources).default({
+    requests: { cpu: '10m', memory: '64Mi' },
+    limits: { memory: '256Mi' },
+  }),
   /** JSON: further environment variables of a runner, name to value. */
   RUNNER_ENV: json(z.record(z.string(), z.string())).default({}),
   /** Where steps may connect to beside the Internet, with commas between: ranges, and hosts with a port. */

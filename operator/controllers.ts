@@ -2,6 +2,7 @@
 import { isTerminal } from '../api/phase.ts';
 import type { Change } from '../kube/cache.ts';
 import { enqueueOwner, keyOf, runController, watchInto, type Action, type Key } from '../kube/controller.ts';
+import { createRecorder } from '../kube/events.ts';
 import { createQueue, type Queue } from '../kube/queue.ts';
 import { objectKey, type KubeObject } from '../kube/resource.ts';
 import { keepBudget } from './budget/keep.ts';
@@ -10,6 +11,8 @@ import type { OperatorContext } from './context.ts';
 import { reconcileCredential } from './credential/reconcile.ts';
 import type { OperatorMetrics } from './metrics.ts';
 import { createPacer } from './pacer.ts';
+import { createPollReconciler } from './poll/status.ts';
+import { POLL } from './project/names.ts';
 import { createProjectReconciler } from './project/reconcile.ts';
 import { isNew, isToBeCancelled } from './run/decide.ts';
 import { createRunReconciler } from './run/reconcile.ts';
@@ -40,8 +43,10 @@ export function createControllers(context: OperatorContext, metrics: OperatorMet
     run: queueOf(8),
     history: queueOf(2),
     counts: queueOf(2),
+    poll: queueOf(2),
   };
   const counts = createCountsReconciler(context);
+  const events = createRecorder(context.client, 'windlass.dev/operator', { log, clock });
   const pacer = createPacer(prunesPerSecond(config.RECORD_WRITES_PER_SECOND), clock);
   const wakeAll = (namespace: string): void => {
     for (const workflow of world.workflows.list(namespace)) queues.workflow.add(objectKey(workflow.metadata));
@@ -74,6 +79,14 @@ export function createControllers(context: OperatorContext, metrics: OperatorMet
     { name: 'run', queue: queues.run, reconcile: createRunReconciler(context, pacer) },
     { name: 'history', queue: queues.history, reconcile: (key) => reconcileHistory(context, pacer, key) },
     { name: 'counts', queue: queues.counts, reconcile: (key) => counts.reconcile(key) },
+    {
+      name: 'poll',
+      queue: queues.poll,
+      reconcile: createPollReconciler(context, {
+        events,
+        onHealth: (key) => queues.workflow.add(objectKey(key)),
+      }),
+    },
   ];
   wakeWorkflows(context, queues.workflow);
   noteGoneWorkflows(context);
@@ -84,6 +97,10 @@ export function createControllers(context: OperatorContext, metrics: OperatorMet
   wakeOpenRuns();
   wakeHistory(world, queues.history);
   wakeCounts(world, queues.counts, counts);
+  watchInto(world.routes, queues.poll, ifSpecChanged(ownKey));
+  watchInto(world.cronJobs, queues.project, ({ metadata }) =>
+    metadata.name === POLL ? [{ namespace: '', name: metadata.namespace ?? '' }] : [],
+  );
   for (const { name, queue } of controllers) metrics.watchQueue(name, () => queue.stats());
   return {
     run: async (signal) => {

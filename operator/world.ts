@@ -24,8 +24,8 @@ import {
   type Lease,
   type Namespace,
 } from '../kube/resource.ts';
-import { POOL_LABELS } from './project/names.ts';
-import { TICK_LABELS } from './schedule/cronJob.ts';
+import { POLL, POOL_LABELS } from './project/names.ts';
+import { TICK } from './schedule/cronJob.ts';
 import { credentials, webhookRoutes, workflowRuns, workflows } from './resources.ts';
 import { credentialRefs } from './workflow/references.ts';
 
@@ -85,7 +85,7 @@ export function createWorld({ client, namespace, watched, log }: WorldOptions): 
     deployments: cache({ resource: deployments, labelSelector: selector(POOL_LABELS) }),
     cronJobs: cache({
       resource: cronJobs,
-      labelSelector: selector(TICK_LABELS),
+      labelSelector: `app.kubernetes.io/managed-by=windlass,app.kubernetes.io/name in (${TICK}, ${POLL})`,
       indexes: { [BY_WORKFLOW]: workflowOfLabel },
     }),
     namespaces: cache({ resource: namespaces, transform: metadataOnly }),

@@ -13,6 +13,8 @@
  * | `beats` | hash | runner → counter |
  * | `cancels` | set | runs that shall be cancelled by the runner that holds them |
  * | `out` | sorted set | runs whose record is behind, by the time from which they may be taken |
+ * | `checks` | sorted set | credentials that a runner shall try, by the time (ms) from which they may be taken |
+ * | `check:<credential>` | hash | what is to be tried (`key`, `request`, `asked`) and what was found last (`answer`, `answered`); gone after three days |
  * | `wf:<workflow>` | hash | limits (`limit`, `policy`, `timeout`, `keep:<phase>`), `active` (runs that are ready or claimed, what the limit counts), `vt` (virtual time at which its next run starts), exact totals (`accepted`, one per phase), `last` acceptance (µs), `waiting:<phase>`: ended and not recorded |
  * | `run:<id>` | hash | the run; `n:<node>` is what a node is at, `w:<node>` when one that waits is tried again (ms, the store's clock) |
  * | `ev:<id>` | list | live events, each `<number> <at> <json>` |
@@ -21,13 +23,27 @@
  * | `done:<workflow>` | sorted set | ended runs of which only a line is left, by acceptance (µs) |
  * | `lines:<workflow>` | hash | run → line about it |
  * | `rev:<name>` | string | a revision |
+ * | `polls` | set | the workflows whose trigger is polled |
+ * | `poll:<workflow>` | hash | a polled trigger: `config` (JSON), `interval` and `early` (ms), `put` (when it came, ms); `token` and `until` of the one who looks; `cursor`, `at` (when the last look began, ms), `polled` (when the last look that worked began, ms), `failures` in a row, `notBefore` (ms), `reason` and `error` of the last one, `lost`: why the cursor was given up, to be told |
  *
- * Workflows are named by uid. All of one is in one hash, so that a transition reads and writes it at once. In `q`, `held`, `due` and `live` a run is its entry: `<workflow> <accepted, µs> <run>`. Channels have
- * the names of keys: `q` announces work, `run:<id>` what happens to a run, `cancels` a run that shall be cancelled.
+ * Workflows and credentials are named by uid. All of one is in one hash, so that a transition reads and writes it at once. In `q`, `held`, `due` and `live` a run is its entry: `<workflow> <accepted, µs> <run>`. Channels have
+ * the names of keys: `q` announces work, `run:<id>` what happens to a run, `cancels` a run that shall be cancelled, `checks` a credential to try.
  */
 import type { ProjectUid } from './types.ts';
 
-const PROJECT_KEYS = ['meta', 'q', 'held', 'due', 'live', 'claims', 'beats', 'cancels', 'out'] as const;
+const PROJECT_KEYS = [
+  'meta',
+  'q',
+  'held',
+  'due',
+  'live',
+  'claims',
+  'beats',
+  'cancels',
+  'out',
+  'checks',
+  'polls',
+] as const;
 
 export type ProjectKey = (typeof PROJECT_KEYS)[number];
 
@@ -40,7 +56,9 @@ export type ProjectKeys = Readonly<Record<ProjectKey, string>> & {
   runs: (workflowUid: string) => string;
   done: (workflowUid: string) => string;
   lines: (workflowUid: string) => string;
+  check: (credentialUid: string) => string;
   rev: (name: string) => string;
+  poll: (workflowUid: string) => string;
 };
 
 const known = new Map<ProjectUid, ProjectKeys>();
@@ -78,6 +96,8 @@ function makeKeys(project: ProjectUid): ProjectKeys {
     runs: (workflowUid) => `${prefix}runs:${workflowUid}`,
     done: (workflowUid) => `${prefix}done:${workflowUid}`,
     lines: (workflowUid) => `${prefix}lines:${workflowUid}`,
+    check: (credentialUid) => `${prefix}check:${credentialUid}`,
     rev: (name) => `${prefix}rev:${name}`,
+    poll: (workflowUid) => `${prefix}poll:${workflowUid}`,
   };
 }

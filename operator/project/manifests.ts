@@ -15,7 +15,7 @@ import type {
 import type { OperatorConfig } from '../config.ts';
 import type { NetworkPolicy, PodDisruptionBudget } from '../resources.ts';
 import { TICK } from '../schedule/cronJob.ts';
-import { POOL, POOL_LABELS } from './names.ts';
+import { POLL, POOL, POOL_LABELS } from './names.ts';
 
 /** Below this path the root is read-only. */
 const TEMPORARY = '/tmp';
@@ -73,7 +73,7 @@ export function poolSecret(namespace: string, account: PoolAccount): Manifest<Se
   return { metadata: metadata(namespace), type: 'Opaque', data };
 }
 
-/** Who may talk to runners and ticks and whom they may talk to; undefined where that is not ours to say. */
+/** Who may talk to runners, ticks and poll pods and whom they may talk to; undefined where that is not ours to say. */
 export function poolNetworkPolicy(
   namespace: string,
   { RUNNER_NETWORK: rules }: Pick<OperatorConfig, 'RUNNER_NETWORK'>,
@@ -81,7 +81,9 @@ export function poolNetworkPolicy(
   if (rules === undefined) return undefined;
   const podSelector = {
     matchLabels: { 'app.kubernetes.io/managed-by': POOL_LABELS['app.kubernetes.io/managed-by'] },
-    matchExpressions: [{ key: 'app.kubernetes.io/name', operator: 'In' as const, values: [POOL, TICK] }],
+    matchExpressions: [
+      { key: 'app.kubernetes.io/name', operator: 'In' as const, values: [POOL, TICK, POLL] },
+    ],
   };
   const spec = { podSelector, policyTypes: ['Ingress', 'Egress'], ...rules };
   return { metadata: metadata(namespace), spec };
@@ -171,7 +173,7 @@ function container(projectUid: string, settings: PoolSettings): Container {
     image: settings.RUNNER_IMAGE,
     imagePullPolicy: settings.RUNNER_IMAGE_PULL_POLICY,
     command: ['node', '/app/runner.mjs'],
-    env: environment(projectUid, settings),
+    env: poolEnvironment(projectUid, settings),
     ports: [{ name: 'metrics', containerPort: METRICS_PORT }],
     resources: { ...(requests && { requests }), ...(limits && { limits }) },
     securityContext: {
@@ -186,7 +188,17 @@ function container(projectUid: string, settings: PoolSettings): Container {
   };
 }
 
-function environment(projectUid: string, settings: PoolSettings): NonNullable<Container['env']> {
+/** What of the configuration is in the environment of a pool's pods. */
+type EnvironmentSettings = Pick<
+  PoolSettings,
+  'RUNNER_RESOURCES' | 'RUNNER_ENV' | 'RUNNER_EGRESS_ALLOW' | 'RUNNER_EGRESS_DENY' | 'REDIS_URL' | 'LOG_LEVEL'
+>;
+
+/** The environment of a runner, and of whatever else of the project connects to hosts that its people name. */
+export function poolEnvironment(
+  projectUid: string,
+  settings: EnvironmentSettings,
+): NonNullable<Container['env']> {
   const field = (name: string, fieldPath: string) => ({ name, valueFrom: { fieldRef: { fieldPath } } });
   const list = (name: string, entries: readonly string[]) =>
     entries.length === 0 ? [] : [{ name, value: entries.join(',') }];

@@ -8,3 +8,10 @@ export const POOL_LABELS = {
   'app.kubernetes.io/name': POOL,
   'app.kubernetes.io/managed-by': 'windlass',
 } as const;
+
+/** The CronJob whose pods look at the accounts of polled triggers. */
+export const POLL = 'windlass-poll';
+export const POLL_LABELS = {
+  'app.kubernetes.io/name': POLL,
+  'app.kubernetes.io/managed-by': 'windlass',
+} as const;

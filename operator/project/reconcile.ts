@@ -24,6 +24,7 @@ import type { OperatorContext } from '../context.ts';
 import { lackOfRight } from '../refusal.ts';
 import { poolCredentials, sha256 } from './account.ts';
 import { hasOpenRuns, needsPool, secretsInUse } from './gather.ts';
+import { dropPollJob, keepPollJob } from '../poll/keep.ts';
 import { networkPolicies, podDisruptionBudgets } from '../resources.ts';
 import {
   poolDeployment,
@@ -138,6 +139,7 @@ async function ensurePool(
   if (granted.outcome === 'unavailable') throw unreachable(granted);
   if (granted.changed) context.log.info({ namespace: project.namespace }, 'run store account put in place');
   const deployment = await applyDeployment(context, project, account, memory?.deployment);
+  await keepPollJob(context, project);
   return { uid: project.uid, account, applied, deployment };
 }
 
@@ -202,13 +204,12 @@ async function applyDeployment(
 }
 
 /** Removes runners, rights and account, once. */
-async function removePool(
-  { client, world, conn, grantedSecrets }: OperatorContext,
-  { namespace, uid }: Project,
-): Promise<void> {
+async function removePool(context: OperatorContext, { namespace, uid }: Project): Promise<void> {
+  const { client, world, conn, grantedSecrets } = context;
   grantedSecrets.delete(namespace);
   if (!(await world.deployments.getFresh(namespace, POOL))) return;
   const ref = { namespace, name: POOL };
+  await dropPollJob(context, namespace);
   await client.delete(roleBindings, ref);
   await client.delete(roles, ref);
   await client.delete(serviceAccounts, ref);

@@ -7,6 +7,7 @@ import type { Revision } from '../../api/revision.ts';
 import { canonicalJson } from '../../kube/apply.ts';
 import { cancelRun } from '../../runs/cancel.ts';
 import { isUnavailable, type RunStoreConnection } from '../../runs/connection.ts';
+import { dropTrigger, putTrigger, type PolledTrigger } from '../../runs/polling/triggers.ts';
 import { dropWorkflow, liveRuns, putRevision, setWorkflowLimits, storeId } from '../../runs/project.ts';
 import type { ProjectUid, Unavailable, WorkflowLimits } from '../../runs/types.ts';
 import { seedProject, seedWorkflows, type SeedSource } from './seed.ts';
@@ -20,6 +21,8 @@ type Done = { outcome: 'done' } | Unavailable;
 export type ProjectStore = {
   /** Puts what runs of the workflow need, unless it is there. */
   putWorkflow(project: ProjectUid, workflow: StoredWorkflow): Promise<Done>;
+  /** Has the workflow's trigger looked at, or none of it where there is no such trigger, unless that is so already. */
+  putTrigger(project: ProjectUid, workflowUid: string, trigger: PolledTrigger | undefined): Promise<Done>;
   /** Cancels the runs of a workflow that is gone and forgets it: now, or as far as that is not possible, with a `check`. */
   dropWorkflow(project: ProjectUid, workflowUid: string): Promise<void>;
   /** Remembers that a workflow is gone: the next `check` cancels its runs and forgets it. */
@@ -43,7 +46,11 @@ type Project = {
   doubts: number;
   /** By the workflow's uid: what was put, as text and as limits. */
   put: Map<string, { text: string; limits: WorkflowLimits }>;
+  /** By the workflow's uid: the polled trigger that was put, as text; empty where there is none. */
+  triggers: Map<string, string>;
 };
+
+const nothingPut = (): Pick<Project, 'put' | 'triggers'> => ({ put: new Map(), triggers: new Map() });
 
 /** `source` gives what a store that lost its data gets back before it accepts events again. */
 export function createProjectStore(conn: RunStoreConnection, source: SeedSource): ProjectStore {
@@ -73,7 +80,7 @@ export function createProjectStore(conn: RunStoreConnection, source: SeedSource)
     const put = before && (await seedWorkflows(conn, project, await source.served(project)));
     if (put?.outcome === 'unavailable') return put;
     if (before && before.id !== id) lost.add(project);
-    projects.set(project, { id, doubts: since, put: new Map() });
+    projects.set(project, { id, doubts: since, ...nothingPut() });
     return { outcome: 'done' };
   }
 
@@ -83,7 +90,7 @@ export function createProjectStore(conn: RunStoreConnection, source: SeedSource)
     const { id, keys, runs, workflows } = seeded;
     // A project that is new has lost nothing.
     if (before !== undefined || keys + runs + workflows > 0) lost.add(project);
-    projects.set(project, { id, doubts, put: new Map() });
+    projects.set(project, { id, doubts, ...nothingPut() });
     return { outcome: 'done' };
   }
 
@@ -98,14 +105,14 @@ export function createProjectStore(conn: RunStoreConnection, source: SeedSource)
     const result = stored.outcome === 'done' ? await setWorkflowLimits(conn, project, limits) : stored;
     if (result.outcome === 'done') projects.get(project)?.put.set(limits.workflowUid, { text, limits });
     // It was wiped since it was opened: the next attempt opens it again.
-    else if (result.why === 'no-store') projects.set(project, { id: undefined, doubts, put: new Map() });
+    else if (result.why === 'no-store') projects.set(project, { id: undefined, doubts, ...nothingPut() });
     return result;
   }
 
   async function dropGoing(project: ProjectUid): Promise<void> {
     const workflows = going.get(project) ?? new Set();
     for (const uid of workflows) {
-      projects.get(project)?.put.delete(uid);
+      for (const put of putOf(projects.get(project))) put.delete(uid);
       if (await drop(conn, project, uid)) workflows.delete(uid);
     }
     if (workflows.size === 0) going.delete(project);
@@ -117,6 +124,7 @@ export function createProjectStore(conn: RunStoreConnection, source: SeedSource)
 
   return {
     putWorkflow,
+    putTrigger: triggersOf(conn, (project) => projects.get(project), open),
     noteGone,
     open,
     dropWorkflow: async (project, workflowUid) => {
@@ -138,8 +146,35 @@ export function createProjectStore(conn: RunStoreConnection, source: SeedSource)
   };
 }
 
+/** What is remembered of workflows, by uid. */
+function putOf(project: Project | undefined): { delete(uid: string): unknown }[] {
+  return project ? [project.put, project.triggers] : [];
+}
+
+/** Puts polled triggers, or drops them, unless that was done last. */
+function triggersOf(
+  conn: RunStoreConnection,
+  memoryOf: (project: ProjectUid) => Project | undefined,
+  open: ProjectStore['open'],
+): ProjectStore['putTrigger'] {
+  return async (project, workflowUid, trigger) => {
+    const text = trigger ? canonicalJson(trigger) : '';
+    if (memoryOf(project)?.triggers.get(workflowUid) === text) return { outcome: 'done' };
+    const opened = memoryOf(project)?.id === undefined ? await open(project) : undefined;
+    if (opened?.outcome === 'unavailable') return opened;
+    memoryOf(project)?.triggers.delete(workflowUid);
+    const result = trigger
+      ? await putTrigger(conn, project, trigger)
+      : await dropTrigger(conn, project, workflowUid);
+    if (result.outcome === 'done') memoryOf(project)?.triggers.set(workflowUid, text);
+    return result;
+  };
+}
+
 /** Cancels the runs of a workflow and forgets it. True when nothing of it is left. */
 async function drop(conn: RunStoreConnection, project: ProjectUid, workflowUid: string): Promise<boolean> {
+  // First, or it would start further runs.
+  if ((await dropTrigger(conn, project, workflowUid)).outcome !== 'done') return false;
   const live = await liveRuns(conn, project, workflowUid);
   if (!Array.isArray(live)) return false;
   const ends = await Promise.all(live.map((run) => cancelRun(conn, project, run)));

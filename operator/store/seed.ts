@@ -3,14 +3,19 @@
  * keys, runs that had not ended. Only then the project is open. May be repeated after any step, and begun twice at once.
  */
 import { isUnavailable, type RunStoreConnection } from '../../runs/connection.ts';
+import { putTrigger, type KnownBaseline, type PolledTrigger } from '../../runs/polling/triggers.ts';
 import { putRevision, setWorkflowLimits } from '../../runs/project.ts';
 import { restoreRun, type RecordedRun } from '../../runs/restore.ts';
 import { beginSeeding, openSeeded, seedKeys, type RecordedKey, type Seeding } from '../../runs/seed.ts';
 import type { ProjectUid, Unavailable, WorkflowLimits } from '../../runs/types.ts';
 import type { NamedRevision } from './projects.ts';
 
-/** What a route serves: its revision, and the limits of its workflow where that exists. */
-export type ServedWorkflow = { revision: NamedRevision; limits?: WorkflowLimits };
+/** What a route serves: its revision, and of its workflow, where that exists, the limits and what is polled. */
+export type ServedWorkflow = {
+  revision: NamedRevision;
+  limits?: WorkflowLimits;
+  polled?: { trigger: PolledTrigger; known?: KnownBaseline };
+};
 
 /** Where what is put back comes from. */
 export type SeedSource = {
@@ -49,7 +54,7 @@ export async function seedProject(
   return { outcome: 'done', id: opened.id, keys: keys.length, runs, workflows: workflows.length };
 }
 
-/** Puts revisions and limits; without a `seeding` into a project that is open. */
+/** Puts revisions, limits and polled triggers with their cursors; without a `seeding` into a project that is open. */
 export async function seedWorkflows(
   conn: RunStoreConnection,
   project: ProjectUid,
@@ -63,6 +68,12 @@ export async function seedWorkflows(
   for (const { limits } of workflows) {
     const set = limits ? await setWorkflowLimits(conn, project, limits, seeding) : undefined;
     if (set?.outcome === 'unavailable') return set;
+  }
+  for (const { polled } of workflows) {
+    if (!polled) continue;
+    const { trigger, known } = polled;
+    const put = await putTrigger(conn, project, trigger, { seeding, known });
+    if (put.outcome === 'unavailable') return put;
   }
   return { outcome: 'done' };
 }

@@ -5,6 +5,7 @@ import { controllerRevisions } from '../../kube/resource.ts';
 import type { ProjectUid } from '../../runs/types.ts';
 import type { World } from '../world.ts';
 import { limitsOf } from '../workflow/limits.ts';
+import { baselineOf, triggerOf } from '../poll/trigger.ts';
 import type { ServedWorkflow } from './seed.ts';
 
 /** Reads them. A revision that does not exist any more is left out. */
@@ -21,7 +22,13 @@ export async function servedWorkflows(
     const workflow = workflows.get(namespace, spec.workflow);
     const isOwn = workflow?.metadata.uid === spec.workflowUID;
     const revision = { name: spec.revision, revision: object.data as Revision };
-    found.push({ revision, ...(workflow && isOwn && { limits: limitsOf(workflow) }) });
+    if (!workflow || !isOwn) {
+      found.push({ revision });
+      continue;
+    }
+    const trigger = triggerOf(workflow, spec);
+    const polled = trigger && { trigger, ...baselineOf(workflow) };
+    found.push({ revision, limits: limitsOf(workflow), ...(polled && { polled }) });
   }
   return found;
 }

@@ -3,6 +3,7 @@ import { DEPENDENTS, type Reason } from '../../api/conditions.ts';
 import { setCondition, summarize, type ConditionUpdate } from '../../kube/conditions.ts';
 import type { Condition } from '../../kube/resource.ts';
 import type { Routing } from '../gateways/view.ts';
+import type { PollHealth } from '../poll/health.ts';
 import type { PoolState } from '../project/readiness.ts';
 import type { Violation } from './checks/check.ts';
 import type { KeyProblem } from '../webhooks/keys.ts';
@@ -29,6 +30,8 @@ export type Facts = {
   pool: PoolState;
   /** Of an active workflow that starts by the clock. */
   schedule?: ScheduleFacts;
+  /** Of an active workflow whose trigger is polled. */
+  poll?: PollHealth;
   route: RouteFacts;
   /** What `Ready=True` says of an active workflow. */
   serving: string;
@@ -45,6 +48,7 @@ export function conditionsOf(facts: Facts, before: readonly Condition[], now: Da
     credentialsReady(facts),
     poolReady(facts),
     ...scheduled(facts, now),
+    ...(facts.poll ? [{ type: 'TriggerHealthy', ...facts.poll }] : []),
     routed(facts),
   ];
   const others = [...parts, active(facts), ...stalled(facts)].map((update) => ({

@@ -7,6 +7,7 @@ import { GROUP, workflowId } from '../../api/group.ts';
 import type { WebhookRoute, Workflow } from '../../api/kinds.ts';
 import type { RouteSpec } from '../../api/route.ts';
 import { EXPOSED } from '../../api/webhookAuth.ts';
+import { kindOf } from '../../api/workflow.ts';
 import { applyIfChanged, asChild } from '../../kube/apply.ts';
 import { findCondition, isConditionTrue } from '../../kube/conditions.ts';
 import {
@@ -24,6 +25,9 @@ import type { OperatorContext } from '../context.ts';
 import { nextLookMs } from '../credential/reconcile.ts';
 import type { Routing } from '../gateways/view.ts';
 import { lackOfRight } from '../refusal.ts';
+import { keepTrigger, STORE_AWAY } from '../poll/keep.ts';
+import type { PollHealth } from '../poll/health.ts';
+import { isPolled } from '../../nodes/pollers.ts';
 import type { KeyProblem } from '../webhooks/keys.ts';
 import { secretsOf } from '../project/gather.ts';
 import { poolState } from '../project/readiness.ts';
@@ -58,6 +62,8 @@ type Effect = {
   unverifiable?: KeyProblem;
   /** What keeps the schedule of an active workflow. */
   schedule?: ScheduleFacts;
+  /** How the polled trigger of an active workflow is. */
+  poll?: PollHealth;
   retryAfterMs?: number;
   error?: unknown;
 };
@@ -121,6 +127,7 @@ async function activate(context: OperatorContext, workflow: Workflow, projectUid
     return {
       facts: { kind: 'store-unavailable' },
       ...(served && { route: served }),
+      ...(served?.poll && { poll: STORE_AWAY }),
       ...scheduleInPlace(context, workflow, served),
       retryAfterMs: stored.retryAfterSeconds * 1_000,
     };
@@ -128,7 +135,8 @@ async function activate(context: OperatorContext, workflow: Workflow, projectUid
   const guarded = await withMaterial(context, workflow, route);
   const routing = await applyRoute(context, workflow, guarded.route);
   const schedule = await keepSchedule(context, workflow, guarded.route);
-  return { facts: { kind: 'applied', routing }, ...guarded, ...schedule, routing };
+  const poll = await keepTrigger(context, workflow, guarded.route);
+  return { facts: { kind: 'applied', routing }, ...guarded, ...schedule, ...poll, routing };
 }
 
 /** The route with what its callers are verified with, which the gateway can read from now on. */
@@ -176,10 +184,12 @@ async function hold(
   const guarded = await withMaterial(context, workflow, kept);
   const routing = await applyRoute(context, workflow, guarded.route);
   const schedule = await keepSchedule(context, workflow, guarded.route);
+  const poll = await keepTrigger(context, workflow, guarded.route);
   return {
     facts: { kind: 'invalid', ...(kept.active && { keeps: kept.revision }) },
     ...guarded,
     ...schedule,
+    ...poll,
     routing,
   };
 }
@@ -217,7 +227,7 @@ async function reportStatus(
   context: OperatorContext,
   workflow: Workflow,
   violations: readonly Violation[],
-  { facts: route, route: spec, routing, unverifiable, schedule }: Effect,
+  { facts: route, route: spec, routing, unverifiable, schedule, poll }: Effect,
 ): Promise<readonly Condition[]> {
   const { world, config, clock } = context;
   const { namespace = '', name, generation = 0 } = workflow.metadata;
@@ -232,6 +242,7 @@ async function reportStatus(
     ...(unverifiable && { unverifiable: atTrigger(workflow, unverifiable) }),
     pool: poolState(context, namespace, secretsOf(world, namespace, [workflow.spec])),
     ...(schedule && { schedule }),
+    ...(poll && { poll }),
     route,
     serving: servingOf(workflow, url),
   };
@@ -252,6 +263,8 @@ async function reportStatus(
 /** What starts a run of an active workflow. */
 function servingOf({ spec }: Workflow, url: string | undefined): string {
   if (url !== undefined) return `A POST to ${url} starts a run.`;
+  const polled = spec.nodes.map(kindOf).find(isPolled);
+  if (polled !== undefined) return `Each new event of the ${polled} trigger starts a run.`;
   const schedule = spec.nodes.find((node) => node.schedule)?.schedule;
   if (schedule === undefined) return 'Execute calls start runs.';
   return `A run starts at each time of "${schedule.cron}" (${schedule.timeZone ?? 'UTC'}).`;
@@ -269,6 +282,7 @@ function nextAction(effect: Effect, violations: readonly Violation[]): Action {
   if (routing?.kind === 'Lagging' || (routing?.kind === 'Served' && routing.settling))
     return after(LAGGING_MS);
   if (schedule?.kind === 'refused') return after(schedule.retryAfterMs);
+  if (retryAfterMs !== undefined) return after(retryAfterMs);
   const [violation] = violations;
   if (violation) throw new StalledError(violation.message);
   return done();

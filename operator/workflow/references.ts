@@ -1,6 +1,7 @@
 /** Which credentials a workflow names, and of which kind each must be. */
 import type { CredentialKind } from '../../api/credential.ts';
 import { kindOf, type WorkflowNode, type WorkflowSpec } from '../../api/workflow.ts';
+import { pollsWith } from '../../nodes/pollers.ts';
 import { findSkill } from '../../nodes/register.ts';
 
 export type CredentialRef = {
@@ -22,5 +23,6 @@ export function credentialRefs(spec: WorkflowSpec): CredentialRef[] {
 
 function kindsFor(node: WorkflowNode): readonly CredentialKind[] {
   if (node.agent) return ['openai'];
-  return node.skill ? (findSkill(node.skill.name)?.credentials ?? []) : [];
+  if (node.skill) return findSkill(node.skill.name)?.credentials ?? [];
+  return pollsWith(kindOf(node));
 }

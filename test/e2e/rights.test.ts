@@ -47,6 +47,7 @@ const EXCEPTIONS: Record<(typeof ACCOUNTS)[number], Record<string, string>> = {
   'windlass-operator': {
     'create workflows.windlass.dev/execute': FOR_RUNNERS,
     'create workflowruns.windlass.dev': FOR_RUNNERS,
+    'create events.events.k8s.io': 'for what happens to accounts',
     'get credentials.windlass.dev': STALE,
     'get cronjobs.batch': STALE,
     'get deployments.apps': STALE,

@@ -47,6 +47,10 @@ the programs do (test/e2e/rights.test.ts).
 - apiGroups: [policy]
   resources: [poddisruptionbudgets]
   verbs: [create]
+# What people see in `kubectl describe`.
+- apiGroups: [events.k8s.io]
+  resources: [events]
+  verbs: [create]
 # Never list: the operator reads only the Secrets that credentials and webhooks name, by name.
 - apiGroups: [""]
   resources: [secrets]

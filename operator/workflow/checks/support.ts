@@ -1,9 +1,10 @@
 /** Checks that this version can do what the spec asks for. What it cannot do it refuses, rather than leave it out. */
 import { isTriggerKind, kindOf, type WorkflowNode } from '../../../api/workflow.ts';
+import { POLLED_KINDS } from '../../../nodes/pollers.ts';
 import type { Check, Violation } from './check.ts';
 
 /** Triggers that start runs in this version. */
-const SUPPORTED_TRIGGERS: readonly string[] = ['manual', 'webhook', 'schedule'];
+const SUPPORTED_TRIGGERS: readonly string[] = ['manual', 'webhook', 'schedule', ...POLLED_KINDS];
 
 const LIST = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(SUPPORTED_TRIGGERS);
 

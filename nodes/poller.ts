@@ -1,0 +1,79 @@
+/** What a poller is to those who call it: a look at an account brings events and from where to go on; every failure is a `PollError`. */
+import type { NodeOutput } from '../api/value.ts';
+import type { Egress } from './egress/egress.ts';
+import type { CredentialAccess, NodeLog } from './node.ts';
+
+export type PolledEvent = {
+  /** The same whenever the same event is seen; no other event of the trigger has it. */
+  key: string;
+  output: NodeOutput;
+};
+
+/** What a look at an account brings. */
+export type Polled = {
+  /** Oldest first, at most `limit`. */
+  events: readonly PolledEvent[];
+  /** From where to go on, once the events were submitted: JSON, small (<= 3 KiB). */
+  cursor: unknown;
+  /** More is waiting: poll again at once. */
+  more: boolean;
+  /** The old cursor means nothing any more: why, in words. Then `events` is empty and `cursor` a new baseline. */
+  baselineLost?: string;
+};
+
+export type PollContext = {
+  /** A credential of the project. Throws a StepError `CredentialMissing`. */
+  credential(name: string): Promise<CredentialAccess>;
+  /** Where the poller may connect to. Every connection goes through it. */
+  egress: Egress;
+  /** Aborted when this look must end. What it brings after that is not used. */
+  signal: AbortSignal;
+  /** Events that are wanted at most. */
+  limit: number;
+  /** What an event's output may have as JSON. */
+  maxEventBytes: number;
+  /** What all events of this look may have together; the first one comes whatever it has. Beyond that: `more`. */
+  maxBytes: number;
+  log: NodeLog;
+};
+
+export type Poller<Trigger> = {
+  /**
+   * `cursor` undefined: the first look, which brings a baseline and no events, or what came since `since`.
+   * @throws PollError, or a StepError of what it used
+   */
+  poll(trigger: Trigger, cursor: unknown, context: PollContext, since?: Date): Promise<Polled>;
+};
+
+/** Why a look failed; what each means stands in `api/conditions.ts`. */
+export type PollReason =
+  | 'CredentialMissing'
+  | 'NotConnected'
+  | 'Rejected'
+  | 'MissingScope'
+  | 'Unreachable'
+  | 'AddressForbidden'
+  | 'MailboxMissing'
+  | 'RateLimited'
+  | 'UpstreamError'
+  | 'InvalidAnswer'
+  | 'Timeout'
+  | 'InvalidTrigger';
+
+/** A look that failed, with a message for people: one line, bounded, without secrets. */
+export class PollError extends Error {
+  override readonly name = 'PollError';
+  readonly reason: PollReason;
+  /** After which time the other side asked to be tried again. */
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(
+    reason: PollReason,
+    message: string,
+    options: { retryAfterSeconds?: number; cause?: unknown } = {},
+  ) {
+    super(message, { cause: options.cause });
+    this.reason = reason;
+    this.retryAfterSeconds = options.retryAfterSeconds;
+  }
+}

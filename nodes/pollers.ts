@@ -1,0 +1,45 @@
+/**
+ * The register of triggers that are polled. A new one is a file and a line here. What a poller needs is loaded when it
+ * is first asked for, so that those who only want to know the kinds load none of it.
+ */
+import type { CredentialKind } from '../api/credential.ts';
+import type { TriggerKind } from '../api/trigger.ts';
+import type { Poller } from './poller.ts';
+
+type Registered = {
+  load: () => Promise<Poller<unknown>>;
+  /** The fields of the trigger that say where it looks: where one of them is another, the cursor means nothing. */
+  place: readonly string[];
+  /** The kinds of credentials that it can use. */
+  credentials: readonly CredentialKind[];
+};
+
+const POLLERS: Partial<Record<TriggerKind, Registered>> = {};
+
+const registered = (kind: string): Registered | undefined =>
+  Object.hasOwn(POLLERS, kind) ? POLLERS[kind as TriggerKind] : undefined;
+
+/** The kinds of triggers that are polled. */
+export const POLLED_KINDS: readonly string[] = Object.keys(POLLERS);
+
+/** Whether triggers of that kind are polled. */
+export function isPolled(kind: string): boolean {
+  return registered(kind) !== undefined;
+}
+
+/** The fields that say where a trigger of that kind looks. */
+export function placeFields(kind: string): readonly string[] {
+  return registered(kind)?.place ?? [];
+}
+
+/** The kinds of credentials that a trigger of that kind can use; empty for one that is not polled. */
+export function pollsWith(kind: string): readonly CredentialKind[] {
+  return registered(kind)?.credentials ?? [];
+}
+
+/** The poller for triggers of that kind. Throws where there is none. */
+export async function loadPoller(kind: string): Promise<Poller<unknown>> {
+  const found = registered(kind);
+  if (!found) throw new Error(`triggers of kind ${kind} are not polled`);
+  return found.load();
+}

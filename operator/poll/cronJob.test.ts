@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest';
+import { readConfig } from '../config.ts';
+import { poolNetworkPolicy } from '../project/manifests.ts';
+import { pollCronJob } from './cronJob.ts';
+
+const config = readConfig({
+  PUBLIC_URL: 'http://x',
+  REDIS_URL: 'redis://store:6379',
+  RUNNER_IMAGE: 'windlass:test',
+  RUNNER_ENV: '{"HTTPS_PROXY":"http://proxy:3128"}',
+  RUNNER_EGRESS_ALLOW: '10.0.0.0/8',
+  RUNNER_NETWORK: '{"ingress":[],"egress":[]}',
+});
+const { spec } = pollCronJob({ namespace: 'shop', uid: 'project-1' }, config);
+const job = spec?.jobTemplate.spec;
+const pod = job?.template.spec;
+
+test('each minute a pod comes, never beside another, and one that hangs is ended', () => {
+  expect(spec).toMatchObject({ schedule: '* * * * *', concurrencyPolicy: 'Forbid', suspend: false });
+  expect(job?.activeDeadlineSeconds).toBe(120);
+  expect(spec).toMatchObject({ successfulJobsHistoryLimit: 1, failedJobsHistoryLimit: 1 });
+});
+
+test('the pod has the account, the environment and the network of the runners', () => {
+  expect(pod).toMatchObject({ serviceAccountName: 'windlass-runner', automountServiceAccountToken: true });
+  const env = pod?.containers[0]?.env ?? [];
+  for (const variable of [
+    { name: 'PROJECT_UID', value: 'project-1' },
+    { name: 'EGRESS_ALLOW', value: '10.0.0.0/8' },
+    { name: 'HTTPS_PROXY', value: 'http://proxy:3128' },
+    { name: 'HOST_IP', valueFrom: { fieldRef: { fieldPath: 'status.hostIP' } } },
+    { name: 'REDIS_PASSWORD', valueFrom: { secretKeyRef: { name: 'windlass-runner', key: 'password' } } },
+  ])
+    expect(env).toContainEqual(variable);
+  const { podSelector } = poolNetworkPolicy('shop', config)?.spec ?? {};
+  const name = job?.template.metadata?.labels?.['app.kubernetes.io/name'];
+  expect(podSelector?.matchExpressions[0]?.values).toContain(name);
+});
+
+test('the pod passes Pod Security "restricted"', () => {
+  expect(pod?.securityContext).toMatchObject({
+    runAsNonRoot: true,
+    seccompProfile: { type: 'RuntimeDefault' },
+  });
+  expect(pod?.containers[0]?.securityContext).toEqual({
+    allowPrivilegeEscalation: false,
+    readOnlyRootFilesystem: true,
+    capabilities: { drop: ['ALL'] },
+  });
+});

@@ -1,0 +1,94 @@
+/** The CronJob of a project whose triggers are polled, as a pure function: a pod each minute that looks at all of them. */
+import type { Manifest } from '../../kube/client.ts';
+import type { CronJob } from '../../kube/resource.ts';
+import type { OperatorConfig } from '../config.ts';
+import { poolEnvironment } from '../project/manifests.ts';
+import { POLL, POLL_LABELS, POOL } from '../project/names.ts';
+
+/** A pod lives for 75 s at most; this ends one that hangs, so that the next one can begin. */
+const DEADLINE_SECONDS = 120;
+/** One that is late by more than that begins at the next minute. */
+const LATE_SECONDS = 60;
+const USER = 65_532;
+
+/** What of the configuration makes a poll pod. */
+export type PollSettings = Pick<
+  OperatorConfig,
+  | 'RUNNER_IMAGE'
+  | 'RUNNER_IMAGE_PULL_POLICY'
+  | 'RUNNER_IMAGE_PULL_SECRETS'
+  | 'RUNNER_ENV'
+  | 'RUNNER_EGRESS_ALLOW'
+  | 'RUNNER_EGRESS_DENY'
+  | 'POLL_RESOURCES'
+  | 'REDIS_URL'
+  | 'LOG_LEVEL'
+>;
+
+/** The CronJob. */
+export function pollCronJob(
+  project: { namespace: string; uid: string },
+  settings: PollSettings,
+): Manifest<CronJob> {
+  const labels = { ...POLL_LABELS };
+  return {
+    metadata: { name: POLL, namespace: project.namespace, labels },
+    spec: {
+      schedule: '* * * * *',
+      suspend: false,
+      concurrencyPolicy: 'Forbid',
+      startingDeadlineSeconds: LATE_SECONDS,
+      successfulJobsHistoryLimit: 1,
+      failedJobsHistoryLimit: 1,
+      jobTemplate: {
+        metadata: { labels },
+        spec: {
+          backoffLimit: 3,
+          activeDeadlineSeconds: DEADLINE_SECONDS,
+          template: { metadata: { labels }, spec: podSpec(project.uid, settings) },
+        },
+      },
+    },
+  };
+}
+
+type PodSpec = NonNullable<
+  NonNullable<NonNullable<CronJob['spec']>['jobTemplate']['spec']>['template']['spec']
+>;
+
+function podSpec(projectUid: string, settings: PollSettings): PodSpec {
+  const { requests, limits } = settings.POLL_RESOURCES;
+  const pullSecrets = settings.RUNNER_IMAGE_PULL_SECRETS.map((name) => ({ name }));
+  return {
+    serviceAccountName: POOL,
+    // It reads credentials as the runners do.
+    automountServiceAccountToken: true,
+    enableServiceLinks: false,
+    // What the process before it has claimed is known to be free in the same pod.
+    restartPolicy: 'OnFailure',
+    terminationGracePeriodSeconds: 5,
+    securityContext: {
+      runAsNonRoot: true,
+      runAsUser: USER,
+      runAsGroup: USER,
+      seccompProfile: { type: 'RuntimeDefault' },
+    },
+    ...(pullSecrets.length > 0 && { imagePullSecrets: pullSecrets }),
+    containers: [
+      {
+        name: 'poll',
+        image: settings.RUNNER_IMAGE,
+        imagePullPolicy: settings.RUNNER_IMAGE_PULL_POLICY,
+        command: ['node', '/app/poll.mjs'],
+        env: poolEnvironment(projectUid, { ...settings, RUNNER_RESOURCES: settings.POLL_RESOURCES }),
+        terminationMessagePolicy: 'FallbackToLogsOnError',
+        resources: { ...(requests && { requests }), ...(limits && { limits }) },
+        securityContext: {
+          allowPrivilegeEscalation: false,
+          readOnlyRootFilesystem: true,
+          capabilities: { drop: ['ALL'] },
+        },
+      },
+    ],
+  };
+}

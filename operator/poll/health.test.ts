@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest';
+import type { PollState } from '../../runs/polling/state.ts';
+import { healthOf } from './health.ts';
+
+const now = Date.parse('2026-03-02T09:00:00Z');
+const stateOf = (changes: Partial<PollState> = {}): PollState => ({
+  dueAt: now + 30_000,
+  now,
+  polledAt: now - 30_000,
+  ...changes,
+});
+const failure = { reason: 'Rejected', message: 'The server refuses the password.', inARow: 1 };
+
+test.each([
+  ['nothing is known', undefined, 'Unknown/Pending'],
+  ['nobody has looked yet', { now, dueAt: now }, 'Unknown/Pending'],
+  ['the last look worked', stateOf(), 'True/Polled'],
+  ['it failed', stateOf({ failure }), 'False/Rejected'],
+  [
+    'it failed for a reason of another version',
+    stateOf({ failure: { ...failure, reason: 'Other' } }),
+    'False/UpstreamError',
+  ],
+  ['it is due for two minutes', stateOf({ dueAt: now - 120_000 }), 'True/Polled'],
+  ['it is due for longer', stateOf({ dueAt: now - 151_000 }), 'False/NotPolled'],
+  ['it never came to the first look', { now, dueAt: now - 151_000 }, 'False/NotPolled'],
+  ['it failed, and nobody looks any more', stateOf({ failure, dueAt: now - 151_000 }), 'False/NotPolled'],
+])('where %s', (_what, state, expected) => {
+  const { status, reason } = healthOf(state);
+  expect(`${status}/${reason}`).toBe(expected);
+});
+
+test('in a back-off it says what failed, how often, and when it is tried again', () => {
+  const { message } = healthOf(stateOf({ failure: { ...failure, inARow: 4 }, dueAt: now + 480_000 }));
+  expect(message).toBe(
+    'The server refuses the password. 4 looks in a row have failed. The next one is at 2026-03-02T09:08:00Z.',
+  );
+});

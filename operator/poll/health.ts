@@ -1,0 +1,43 @@
+/** Whether a polled trigger works, as a pure function of what the run store knows of it. */
+import type { Reason } from '../../api/conditions.ts';
+import { REASON } from '../../api/conditions.ts';
+import type { PollState } from '../../runs/polling/state.ts';
+
+export type PollHealth = { status: 'True' | 'False' | 'Unknown'; reason: Reason; message: string };
+
+/** For a pod to be made and to start, also where its image has to be pulled. */
+const LATE_MS = 150_000;
+const LOOK = 'kubectl get jobs,pods -l app.kubernetes.io/name=windlass-poll';
+
+/** What the condition says. `state` is undefined where the run store knows nothing of the trigger yet. */
+export function healthOf(state: PollState | undefined): PollHealth {
+  if (!state) return pending;
+  const { failure, polledAt, dueAt, now } = state;
+  if (now > dueAt + LATE_MS) {
+    const message = `Nobody has looked at the account since ${timeOf(polledAt ?? dueAt)}. Look at the pods: ${LOOK}`;
+    return { status: 'False', reason: 'NotPolled', message };
+  }
+  if (failure) {
+    const { reason, message, inARow } = failure;
+    const times = inARow > 1 ? `${inARow} looks in a row have failed. ` : '';
+    const known = Object.hasOwn(REASON, reason) ? (reason as Reason) : 'UpstreamError';
+    return {
+      status: 'False',
+      reason: known,
+      message: `${message} ${times}The next one is at ${timeOf(dueAt)}.`,
+    };
+  }
+  if (polledAt === undefined) return pending;
+  return { status: 'True', reason: 'Polled', message: 'The last look at the account worked.' };
+}
+
+const pending: PollHealth = {
+  status: 'Unknown',
+  reason: 'Pending',
+  message: 'Nobody has looked at the account yet; the first look comes within about a minute.',
+};
+
+/** RFC 3339, to the second. */
+export function timeOf(at: number): string {
+  return `${new Date(at).toISOString().slice(0, 19)}Z`;
+}

@@ -1,0 +1,75 @@
+/**
+ * Has the accounts of polled triggers looked at: the run store says what is to be looked at, and one CronJob per project makes the
+ * pods that do it. What is not in effect any more nobody looks at.
+ */
+import { GROUP } from '../../api/group.ts';
+import type { Workflow } from '../../api/kinds.ts';
+import type { RouteSpec } from '../../api/route.ts';
+import { applyIfChanged } from '../../kube/apply.ts';
+import { cronJobs } from '../../kube/resource.ts';
+import { isUnavailable } from '../../runs/connection.ts';
+import { readPoll } from '../../runs/polling/state.ts';
+import type { OperatorContext } from '../context.ts';
+import { POLL } from '../project/names.ts';
+import type { World } from '../world.ts';
+import { pollCronJob } from './cronJob.ts';
+import { healthOf, type PollHealth } from './health.ts';
+import { triggerOf } from './trigger.ts';
+
+/** Puts the polled trigger of the route into effect, and none where it has none. Says how it is. */
+export async function keepTrigger(
+  { store, conn }: OperatorContext,
+  workflow: Workflow,
+  route: RouteSpec,
+): Promise<{ poll?: PollHealth; retryAfterMs?: number }> {
+  const { projectUID, workflowUID } = route;
+  const put = await store.putTrigger(projectUID, workflowUID, triggerOf(workflow, route));
+  const state =
+    put.outcome === 'done' && route.poll ? await readPoll(conn, projectUID, workflowUID) : undefined;
+  const away = put.outcome === 'unavailable' ? put : state;
+  if (isUnavailable(away))
+    return { ...(route.poll && { poll: STORE_AWAY }), retryAfterMs: away.retryAfterSeconds * 1_000 };
+  return route.poll ? { poll: healthOf(away) } : {};
+}
+
+/** What is known of a polled trigger while the run store is away. */
+export const STORE_AWAY: PollHealth = {
+  status: 'Unknown',
+  reason: 'StoreUnavailable',
+  message: 'The run store cannot be reached, so nobody looks at the account. This is tried again.',
+};
+
+/** Whether triggers of the project are polled. */
+function isPolling({ routes }: Pick<World, 'routes'>, namespace: string): boolean {
+  return routes.list(namespace).some(({ spec }) => spec.poll !== undefined);
+}
+
+/** Makes the project's CronJob what it should be, or removes it where nothing is to be looked at. */
+export async function keepPollJob(
+  context: OperatorContext,
+  project: { namespace: string; uid: string },
+): Promise<void> {
+  const { client, world, config } = context;
+  const cached = await world.cronJobs.getFresh(project.namespace, POLL);
+  if (!isPolling(world, project.namespace)) {
+    if (cached) await dropPollJob(context, project.namespace);
+    return;
+  }
+  const manifest = pollCronJob(project, config);
+  const { object, written } = await applyIfChanged({
+    client,
+    resource: cronJobs,
+    manifest,
+    cached,
+    prefix: GROUP,
+  });
+  if (written) world.cronJobs.noteWrite(object);
+}
+
+/** Removes the project's CronJob; its Jobs and pods go with it. */
+export async function dropPollJob(
+  { client }: Pick<OperatorContext, 'client'>,
+  namespace: string,
+): Promise<void> {
+  await client.delete(cronJobs, { namespace, name: POLL });
+}

@@ -1,0 +1,129 @@
+/**
+ * Shows in a workflow's status how far its polled trigger is: at most once a minute, and only what changed. Whoever writes the
+ * conditions is told when the trigger turned healthy or the other way round.
+ */
+import { ANNOTATION } from '../../api/group.ts';
+import type { Workflow } from '../../api/kinds.ts';
+import type { WorkflowStatus } from '../../api/workflow.ts';
+import { canonicalJson } from '../../kube/apply.ts';
+import { findCondition } from '../../kube/conditions.ts';
+import { after, done, WaitingError, type Action, type Key } from '../../kube/controller.ts';
+import type { Recorder } from '../../kube/events.ts';
+import { objectKey } from '../../kube/resource.ts';
+import { isUnavailable } from '../../runs/connection.ts';
+import { forgetLost, readPoll, type PollState } from '../../runs/polling/state.ts';
+import type { OperatorContext } from '../context.ts';
+import { workflows } from '../resources.ts';
+import { healthOf, timeOf } from './health.ts';
+import { resetOf } from './trigger.ts';
+
+const EVERY_MS = 60_000;
+/** How often it is looked at what the run store knows: of triggers that work, and of those that do not yet. */
+const LOOK_MS = { healthy: 30_000, other: 5_000 };
+/** Another owner than that of the conditions, so that neither has to know what the other wrote. */
+const FIELD_MANAGER = 'windlass-operator-poll';
+/** What the schema of the status takes. */
+const LONGEST = 4_096;
+
+type PollStatus = NonNullable<WorkflowStatus['poll']>;
+
+export type PollHooks = {
+  events: Pick<Recorder, 'record'>;
+  /** The conditions of the workflow do not say what the run store knows. */
+  onHealth: (key: Key) => void;
+};
+
+/** Creates the reconciler. */
+export function createPollReconciler(
+  context: OperatorContext,
+  { events, onHealth }: PollHooks,
+): (key: Key) => Promise<Action> {
+  const { world, clock, conn } = context;
+  const writtenAt = new Map<string, number>();
+
+  /** Milliseconds until it may be written again; undefined where nothing is to be written. */
+  async function show(workflow: Workflow, state: PollState | undefined): Promise<number | undefined> {
+    const key = objectKey(workflow.metadata);
+    const wanted = pollStatusOf(workflow, state);
+    if (canonicalJson(wanted) === canonicalJson(workflow.status?.poll)) return undefined;
+    const restMs = EVERY_MS - (clock.now() - (writtenAt.get(key) ?? -Infinity));
+    if (restMs > 0) return restMs;
+    await writePoll(context, workflow, wanted);
+    writtenAt.set(key, clock.now());
+    return undefined;
+  }
+
+  function tell(workflow: Workflow, lost: string): void {
+    events.record(workflow, { type: 'Warning', reason: 'BaselineLost', action: 'Polling', note: lost });
+  }
+
+  return async (key) => {
+    const workflow = world.workflows.get(key.namespace, key.name);
+    const spec = world.routes.get(key.namespace, key.name)?.spec;
+    if (!workflow || !spec) {
+      writtenAt.delete(objectKey(key));
+      return done();
+    }
+    if (!spec.poll) {
+      const againMs = await show(workflow, undefined);
+      return againMs === undefined ? done() : after(againMs);
+    }
+    const { projectUID, workflowUID } = spec;
+    const state = await readPoll(conn, projectUID, workflowUID);
+    if (isUnavailable(state))
+      throw new WaitingError('the run store cannot be reached', state.retryAfterSeconds * 1_000);
+    if (state?.lost !== undefined) {
+      tell(workflow, state.lost);
+      await forgetLost(conn, projectUID, workflowUID, state.lost);
+    }
+    await show(workflow, state);
+    const health = healthOf(state);
+    const shown = findCondition(workflow.status?.conditions, 'TriggerHealthy');
+    const { status, reason, message } = health;
+    if (shown?.status !== status || shown.reason !== reason || shown.message !== message) onHealth(key);
+    return after(status === 'True' ? LOOK_MS.healthy : LOOK_MS.other);
+  };
+}
+
+/** What the status is to say. `state` is undefined where nobody looks. */
+function pollStatusOf(
+  { metadata, status }: Workflow,
+  state: PollState | undefined,
+): PollStatus | undefined {
+  const wished = resetOf(metadata.annotations?.[ANNOTATION.resetCursor])?.value;
+  const { cursor, polledAt, failure } = state ?? {};
+  const isGranted = wished !== undefined && (status?.poll?.reset === wished || grantedIn(cursor) === wished);
+  const poll: PollStatus = {
+    ...(cursor !== undefined && cursor.length <= LONGEST && { cursor }),
+    ...(polledAt !== undefined && { lastPollTime: timeOf(polledAt) }),
+    ...(failure && { lastError: `${failure.reason}: ${failure.message}`.slice(0, LONGEST) }),
+    ...(isGranted && { reset: wished }),
+  };
+  return Object.keys(poll).length === 0 ? undefined : poll;
+}
+
+/** The wish that a cursor was made after: see `runner/poll/cursor.ts`. */
+function grantedIn(cursor: string | undefined): unknown {
+  if (cursor === undefined) return undefined;
+  try {
+    return (JSON.parse(cursor) as { reset?: unknown }).reset;
+  } catch {
+    return undefined;
+  }
+}
+
+async function writePoll(
+  { client, world }: OperatorContext,
+  workflow: Workflow,
+  poll: PollStatus | undefined,
+): Promise<void> {
+  const { name, namespace = '', uid } = workflow.metadata;
+  const cleared = Object.fromEntries(Object.keys(workflow.status?.poll ?? {}).map((field) => [field, null]));
+  const written = await client.patch(
+    workflows,
+    { namespace, name },
+    { metadata: { uid }, status: { poll: poll ? { ...cleared, ...poll } : null } },
+    { type: 'merge', subresource: 'status', fieldManager: FIELD_MANAGER },
+  );
+  world.workflows.noteWrite(written);
+}

@@ -1,0 +1,70 @@
+/** What is to be looked at of a workflow, as pure functions: its route says that something is, the run store what. */
+import { ANNOTATION } from '../../api/group.ts';
+import type { Workflow } from '../../api/kinds.ts';
+import { shortHash } from '../../api/names.ts';
+import type { RouteSpec } from '../../api/route.ts';
+import { kindOf, type WorkflowSpec } from '../../api/workflow.ts';
+import { canonicalJson } from '../../kube/apply.ts';
+import { isPolled, placeFields } from '../../nodes/pollers.ts';
+import type { KnownBaseline, PolledTrigger } from '../../runs/polling/triggers.ts';
+
+const INTERVAL_SECONDS = 60;
+
+type Declared = Pick<PolledTrigger, 'kind' | 'intervalSeconds'> & { fields: Record<string, unknown> };
+
+/** The polled trigger that a spec declares, if it does. */
+function declared(spec: WorkflowSpec): Declared | undefined {
+  for (const node of spec.nodes) {
+    const kind = kindOf(node);
+    if (!isPolled(kind)) continue;
+    const { pollIntervalSeconds, testData: _testData, ...fields } = node[kind] as Record<string, unknown>;
+    const intervalSeconds = typeof pollIntervalSeconds === 'number' ? pollIntervalSeconds : INTERVAL_SECONDS;
+    return { kind, fields, intervalSeconds };
+  }
+  return undefined;
+}
+
+/** What the route says of a polled trigger. */
+export function pollOf(spec: WorkflowSpec): Pick<RouteSpec, 'poll'> {
+  const trigger = declared(spec);
+  return trigger ? { poll: { trigger: shortHash(canonicalJson(trigger)) } } : {};
+}
+
+/** What pods are to look at for a route; undefined where they are not, or where the spec says something else by now. */
+export function triggerOf({ spec, metadata, status }: Workflow, route: RouteSpec): PolledTrigger | undefined {
+  const trigger = declared(spec);
+  if (!route.poll || !trigger || pollOf(spec).poll?.trigger !== route.poll.trigger) return undefined;
+  const { kind, fields } = trigger;
+  const place = placeFields(kind).map((field) => fields[field] ?? null);
+  const reset = resetOf(metadata.annotations?.[ANNOTATION.resetCursor]);
+  const isGranted = reset?.value === status?.poll?.reset;
+  return {
+    workflow: route.workflow,
+    workflowUid: route.workflowUID,
+    revision: route.revision,
+    ...trigger,
+    place: shortHash(canonicalJson([kind, ...place])),
+    ...(reset && !isGranted && { reset }),
+  };
+}
+
+/** RFC 3339, as the API server writes times, with any offset. */
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i;
+const LONGEST = 64;
+
+/** What the annotation asks for: to begin anew, now or from a time on. Undefined for anything else. */
+export function resetOf(value: string | undefined): PolledTrigger['reset'] {
+  if (value === undefined || value.length > LONGEST) return undefined;
+  if (value === 'now') return { value };
+  if (!TIME.test(value) || Number.isNaN(Date.parse(value))) return undefined;
+  return { value, since: new Date(value).toISOString() };
+}
+
+const LOST = 'The run store has lost the cursor, which was too large for the status.';
+
+/** What the status says of where a trigger was, for a run store that has lost it. */
+export function baselineOf({ status }: Workflow): { known?: KnownBaseline } {
+  const { cursor, lastPollTime } = status?.poll ?? {};
+  if (cursor !== undefined) return { known: { cursor } };
+  return lastPollTime === undefined ? {} : { known: { lost: LOST } };
+}

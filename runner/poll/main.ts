@@ -1,0 +1,35 @@
+/** The program of the pod that looks at the accounts of a project. It loads what it needs when it needs it, since it starts every minute. */
+import type { Log } from '../../kube/log.ts';
+import { loadPoller } from '../../nodes/pollers.ts';
+import { connectRunStore } from '../../runs/connection.ts';
+import { pollConfig } from './config.ts';
+import type { Means } from './look.ts';
+import { runPod } from './pod.ts';
+import { endOfWindow } from './window.ts';
+
+const CONNECT_MS = 2_000;
+
+const line = (level: number) => (fields: object, message: string) =>
+  console.log(
+    JSON.stringify(
+      { level, time: Date.now(), program: 'poll', ...fields, msg: message },
+      (_key, value: unknown) =>
+        value instanceof Error ? { type: value.name, message: value.message, stack: value.stack } : value,
+    ),
+  );
+const log: Log = { debug: () => {}, info: line(30), warn: line(40), error: line(50) };
+
+const config = pollConfig();
+const { project, pod } = config;
+const conn = connectRunStore({ ...config.store, name: pod });
+// Whether it is there or not is told by the first call.
+await conn.ready(AbortSignal.timeout(CONNECT_MS)).catch(() => {});
+let opened: Promise<Means> | undefined;
+const means = () => (opened ??= import('./means.ts').then(({ openMeans }) => openMeans(config, log)));
+const now = Date.now();
+const forMs = endOfWindow(now) - now;
+const reached = await runPod({ conn, project, pod, poller: loadPoller, means, log, forMs });
+if (!reached) log.error({}, 'the run store was not reached');
+await conn.close();
+// What a poller that did not heed its end still holds open is not waited for.
+process.exit(reached ? 0 : 1);

@@ -1,0 +1,133 @@
+/**
+ * Looking at a trigger: one at a time, whoever tries. A claim holds for ten seconds unless it is renewed, so that one whose
+ * holder died is soon free; what its holder does after that is refused. All times are the store's.
+ */
+import { randomText } from '../names.ts';
+import { orUnavailable, type RunStoreConnection } from '../connection.ts';
+import { keysOf } from '../keys.ts';
+import { NOW, REQUIRE_STORE } from '../lua.ts';
+import { defineScript } from '../script.ts';
+import type { ProjectUid, Unavailable } from '../types.ts';
+import type { PolledTrigger } from './triggers.ts';
+
+const LEASE_MS = 10_000;
+/** How often a claim is to be renewed. */
+export const RENEW_MS = 3_000;
+
+/** What names a look in all further calls. */
+export type PollRef = { project: ProjectUid; workflowUid: string; token: string };
+
+export type ClaimedPoll =
+  | {
+      outcome: 'claimed';
+      ref: PollRef;
+      trigger: PolledTrigger;
+      /** As it was stored; undefined before the first look. */
+      cursor: string | undefined;
+      /** Looks that failed in a row before this one. */
+      failures: number;
+    }
+  /** Not now: it is not due for so long, or somebody else looks. */
+  | { outcome: 'wait'; ms: number; failures: number }
+  /** Nobody is to look at it any more. */
+  | { outcome: 'gone' }
+  | Unavailable;
+
+const CLAIM = defineScript({
+  keys: ['meta', 'poll'],
+  args: ['pod', 'token', 'lease'],
+  body: `
+    ${REQUIRE_STORE}
+    local state = redis.call('HMGET', poll, 'config', 'interval', 'early', 'token', 'until', 'at', 'notBefore', 'failures', 'cursor')
+    if not state[1] then return {'gone'} end
+    ${NOW}
+    local failures = state[8] or '0'
+    -- The process before this one in the same pod is dead, or this one would not be there.
+    if state[4] and string.sub(state[4], 1, #pod + 1) ~= pod .. '/' and tonumber(state[5]) > now then
+      return {'wait', tostring(tonumber(state[5]) - now), failures}
+    end
+    local due = 0
+    if state[6] then due = tonumber(state[6]) + tonumber(state[2]) - tonumber(state[3]) end
+    due = math.max(due, tonumber(state[7] or 0))
+    if due > now then return {'wait', tostring(due - now), failures} end
+    redis.call('HSET', poll, 'token', token, 'until', now + lease, 'began', now)
+    return {'claimed', state[1], failures, state[9] or ''}
+  `,
+});
+
+/** Claims a trigger that is due. `pod`: who looks; what the same pod claimed before is free, since it has ended. */
+export function claimPoll(
+  conn: RunStoreConnection,
+  project: ProjectUid,
+  workflowUid: string,
+  pod: string,
+): Promise<ClaimedPoll> {
+  const { meta, poll } = keysOf(project);
+  const token = `${pod}/${randomText(12)}`;
+  return orUnavailable(async (): Promise<ClaimedPoll> => {
+    const answer = await conn.script(CLAIM, [meta, poll(workflowUid)], [pod, token, LEASE_MS]);
+    const [outcome, detail = '', failures = '0', cursor = ''] = answer as string[];
+    if (outcome === 'gone') return { outcome };
+    if (outcome === 'wait') return { outcome, ms: Number(detail), failures: Number(failures) };
+    return {
+      outcome: 'claimed',
+      ref: { project, workflowUid, token },
+      trigger: JSON.parse(detail) as PolledTrigger,
+      cursor: cursor === '' ? undefined : cursor,
+      failures: Number(failures),
+    };
+  });
+}
+
+/** Ends the script where somebody else looks by now, or nobody is to. Needs `meta`, `poll`, `token`. */
+export const POLL_FENCE = `
+${REQUIRE_STORE}
+if redis.call('HGET', poll, 'token') ~= token then return 'fenced' end
+`;
+
+const RENEW = defineScript({
+  flags: 'drains',
+  keys: ['meta', 'poll'],
+  args: ['token', 'lease'],
+  body: `
+    ${POLL_FENCE}
+    ${NOW}
+    redis.call('HSET', poll, 'until', now + lease)
+    return 'done'
+  `,
+});
+
+const RELEASE = defineScript({
+  flags: 'drains',
+  keys: ['meta', 'poll'],
+  args: ['token'],
+  body: `
+    ${POLL_FENCE}
+    redis.call('HDEL', poll, 'token', 'until', 'began')
+    return 'done'
+  `,
+});
+
+/** The look is this one's, or another's by now; then it must end without a word. */
+export type PollStep = { outcome: 'done' } | { outcome: 'fenced' } | Unavailable;
+
+/** Keeps the claim for further ten seconds. */
+export function renewPoll(conn: RunStoreConnection, ref: PollRef): Promise<PollStep> {
+  return pollStep(() => conn.script(RENEW, keysOfPoll(ref), [ref.token, LEASE_MS]));
+}
+
+/** Gives the claim up as if nobody had looked. */
+export function releasePoll(conn: RunStoreConnection, ref: PollRef): Promise<PollStep> {
+  return pollStep(() => conn.script(RELEASE, keysOfPoll(ref), [ref.token]));
+}
+
+/** `meta` and `poll` of the trigger. */
+export function keysOfPoll({ project, workflowUid }: PollRef): string[] {
+  const { meta, poll } = keysOf(project);
+  return [meta, poll(workflowUid)];
+}
+
+/** Calls a script that answers `done` or `fenced`. */
+export function pollStep(call: () => Promise<unknown>): Promise<PollStep> {
+  return orUnavailable(async () => ({ outcome: (await call()) === 'fenced' ? 'fenced' : 'done' }));
+}

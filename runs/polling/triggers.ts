@@ -1,0 +1,112 @@
+/**
+ * The polled triggers of a project, as the operator puts them into the run store: what pods look at, and nothing else. A
+ * trigger that is dropped takes its claim and its cursor with it, so that whoever looks at it at that moment changes nothing any more.
+ */
+import { orUnavailable, type RunStoreConnection } from '../connection.ts';
+import { keysOf } from '../keys.ts';
+import { NOW, REQUIRE_STORE } from '../lua.ts';
+import { defineScript } from '../script.ts';
+import type { Seeding } from '../seed.ts';
+import type { ProjectUid, Unavailable } from '../types.ts';
+
+/** A trigger that is polled, and what its events start. */
+export type PolledTrigger = {
+  workflow: string;
+  workflowUid: string;
+  revision: string;
+  kind: string;
+  /** The fields of the trigger. */
+  fields: unknown;
+  intervalSeconds: number;
+  /** Where it looks: a cursor of another place means nothing. */
+  place: string;
+  /** A wish to begin anew, which is granted once: `since` that time (RFC 3339), or now. */
+  reset?: { value: string; since?: string };
+};
+
+/** What is known of a trigger whose run store was wiped: its cursor, or why there is none. */
+export type KnownBaseline = { cursor: string } | { lost: string };
+
+type Done = { outcome: 'done' } | Unavailable;
+
+/** A look may come a little too soon, so that a pod need not wait for a moment: by a tenth, at most this long. */
+const EARLY_MS = 5_000;
+
+const PUT = defineScript({
+  flags: 'drains',
+  keys: ['meta', 'polls', 'poll'],
+  args: ['uid', 'config', 'interval', 'early', 'seeding', 'field', 'known'],
+  body: `
+    if seeding == '' or redis.call('HGET', meta, 'seeding') ~= seeding then
+      ${REQUIRE_STORE}
+    end
+    ${NOW}
+    local before = redis.call('HGET', poll, 'config')
+    redis.call('SADD', polls, uid)
+    redis.call('HSET', poll, 'config', config, 'interval', interval, 'early', early)
+    redis.call('HSETNX', poll, 'put', now)
+    -- Whoever changed it may have mended it.
+    if before ~= config then redis.call('HDEL', poll, 'notBefore', 'failures') end
+    if field ~= '' and redis.call('HEXISTS', poll, 'cursor') == 0 then
+      redis.call('HSETNX', poll, field, known)
+    end
+    return 'done'
+  `,
+});
+
+/** Has pods look at the trigger from now on. A change of it ends a back-off. With a `seeding` also before the project is open. */
+export function putTrigger(
+  conn: RunStoreConnection,
+  project: ProjectUid,
+  trigger: PolledTrigger,
+  { seeding, known }: { seeding?: Seeding | undefined; known?: KnownBaseline | undefined } = {},
+): Promise<Done> {
+  const { meta, polls, poll } = keysOf(project);
+  const { workflowUid, intervalSeconds } = trigger;
+  const intervalMs = intervalSeconds * 1_000;
+  const [field = '', value = ''] = Object.entries(known ?? {})[0] ?? [];
+  return orUnavailable(async () => {
+    await conn.script(
+      PUT,
+      [meta, polls, poll(workflowUid)],
+      [
+        workflowUid,
+        JSON.stringify(trigger),
+        intervalMs,
+        Math.min(intervalMs / 10, EARLY_MS),
+        seeding?.token ?? '',
+        field,
+        value,
+      ],
+    );
+    return { outcome: 'done' };
+  });
+}
+
+const DROP = defineScript({
+  flags: 'drains',
+  keys: ['polls', 'poll'],
+  args: ['uid'],
+  body: `
+    redis.call('SREM', polls, uid)
+    return redis.call('UNLINK', poll)
+  `,
+});
+
+/** Nobody looks at the trigger any more, and its cursor is forgotten. */
+export function dropTrigger(
+  conn: RunStoreConnection,
+  project: ProjectUid,
+  workflowUid: string,
+): Promise<Done> {
+  const { polls, poll } = keysOf(project);
+  return orUnavailable(async () => {
+    await conn.script(DROP, [polls, poll(workflowUid)], [workflowUid]);
+    return { outcome: 'done' };
+  });
+}
+
+/** The workflows of the project whose trigger is polled, by uid. */
+export function listTriggers(conn: RunStoreConnection, project: ProjectUid): Promise<string[] | Unavailable> {
+  return orUnavailable(async () => (await conn.command('smembers', keysOf(project).polls)) as string[]);
+}

@@ -1,0 +1,216 @@
+/** Polled triggers in a real run store: who may look, from where, and what becomes of a cursor. */
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import {
+  claimPoll,
+  releasePoll,
+  renewPoll,
+  type ClaimedPoll,
+  type PollRef,
+} from '../../../runs/polling/claim.ts';
+import { failPoll, movePoll } from '../../../runs/polling/outcome.ts';
+import { forgetLost, readPoll, type PollState } from '../../../runs/polling/state.ts';
+import {
+  dropTrigger,
+  listTriggers,
+  putTrigger,
+  type KnownBaseline,
+  type PolledTrigger,
+} from '../../../runs/polling/triggers.ts';
+import { isUnavailable } from '../../../runs/connection.ts';
+import { keysOf } from '../../../runs/keys.ts';
+import { newProject, startRunStore, type TestStore } from '../../support/runStore.ts';
+
+const UID = 'uid-orders';
+
+let store: TestStore;
+let project: string;
+
+beforeAll(async () => void (store = await startRunStore({ appendfsync: 'no' })));
+afterAll(() => store.stop());
+beforeEach(async () => void (project = await newProject(store.conn)));
+
+const triggerOf = (changes: Partial<PolledTrigger> = {}): PolledTrigger => ({
+  workflow: 'orders',
+  workflowUid: UID,
+  revision: 'orders-1',
+  kind: 'mail',
+  fields: { credential: 'inbox' },
+  intervalSeconds: 60,
+  place: 'inbox',
+  ...changes,
+});
+const put = (changes: Partial<PolledTrigger> = {}, known?: KnownBaseline) =>
+  putTrigger(store.conn, project, triggerOf(changes), { known });
+const claim = (pod = 'pod-1') => claimPoll(store.conn, project, UID, pod);
+
+async function claimed(pod?: string): Promise<Extract<ClaimedPoll, { outcome: 'claimed' }>> {
+  const answer = await claim(pod);
+  if (answer.outcome !== 'claimed') throw new Error(`not claimed: ${JSON.stringify(answer)}`);
+  return answer;
+}
+
+async function state(): Promise<PollState | undefined> {
+  const found = await readPoll(store.conn, project, UID);
+  if (isUnavailable(found)) throw new Error('the run store is away');
+  return found;
+}
+
+const move = (ref: PollRef, cursor: string, more = false) => movePoll(store.conn, ref, { cursor, more });
+const failure = {
+  failures: 1,
+  delayMs: 600_000,
+  reason: 'Rejected',
+  message: 'The server refuses the password.',
+};
+/** Lets time pass for one trigger. */
+const shift = async (field: string, ms: number) => {
+  const key = keysOf(project).poll(UID);
+  const value = Number(await store.conn.command('hget', key, field));
+  await store.conn.command('hset', key, field, String(value - ms));
+};
+
+test('of many that try at once one looks', async () => {
+  await put();
+  const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => claim(`pod-${n}`)));
+  expect(answers.filter(({ outcome }) => outcome === 'claimed')).toHaveLength(1);
+  expect(answers.filter(({ outcome }) => outcome === 'wait')).toHaveLength(19);
+});
+
+test('a look brings what to look at, and the cursor that the one before left', async () => {
+  await put();
+  const first = await claimed();
+  expect(first).toMatchObject({ trigger: triggerOf(), cursor: undefined, failures: 0 });
+  expect(await move(first.ref, '{"uid":7}')).toEqual({ outcome: 'done' });
+  await shift('at', 60_000);
+  expect(await claimed()).toMatchObject({ cursor: '{"uid":7}' });
+});
+
+test('it is due an interval after it began, or a little before', async () => {
+  await put();
+  await move((await claimed()).ref, 'a');
+  const wait = await claim();
+  expect(wait).toMatchObject({ outcome: 'wait' });
+  if (wait.outcome !== 'wait') return;
+  expect(wait.ms).toBeGreaterThan(50_000);
+  expect(wait.ms).toBeLessThanOrEqual(55_000);
+  await shift('at', wait.ms + 1);
+  await claimed();
+});
+
+test('what another pod claimed is free ten seconds after it was last renewed', async () => {
+  await put();
+  const { ref } = await claimed('pod-1');
+  const held = await claim('pod-2');
+  expect(held.outcome === 'wait' && held.ms <= 10_000).toBe(true);
+  await shift('until', 9_000);
+  expect(await renewPoll(store.conn, ref)).toEqual({ outcome: 'done' });
+  await shift('until', 9_000);
+  expect(await claim('pod-2')).toMatchObject({ outcome: 'wait' });
+  await shift('until', 1_001);
+  expect(await claim('pod-2')).toMatchObject({ outcome: 'claimed' });
+});
+
+test('what a process before it in the same pod claimed is free at once', async () => {
+  await put();
+  await claimed('pod-1');
+  expect(await claim('pod')).toMatchObject({ outcome: 'wait' });
+  await claimed('pod-1');
+});
+
+test('whoever lost the claim changes nothing any more', async () => {
+  await put();
+  const { ref: old } = await claimed('pod-1');
+  await shift('until', 10_001);
+  const { ref } = await claimed('pod-2');
+  const fenced = { outcome: 'fenced' };
+  expect(await move(old, 'old')).toEqual(fenced);
+  expect(await failPoll(store.conn, old, failure)).toEqual(fenced);
+  expect(await renewPoll(store.conn, old)).toEqual(fenced);
+  expect(await releasePoll(store.conn, old)).toEqual(fenced);
+  expect(await move(ref, 'new')).toEqual({ outcome: 'done' });
+  expect(await state()).toMatchObject({ cursor: 'new' });
+});
+
+test('between pages the claim stays, and whoever takes over in between goes on at once', async () => {
+  await put();
+  const { ref } = await claimed('pod-1');
+  await move(ref, 'page-1', true);
+  expect(await claim('pod-2')).toMatchObject({ outcome: 'wait' });
+  await shift('until', 10_001);
+  expect(await claimed('pod-2')).toMatchObject({ cursor: 'page-1' });
+});
+
+test('what was given up is due again as if nobody had looked', async () => {
+  await put();
+  await releasePoll(store.conn, (await claimed()).ref);
+  expect(await claim('pod-2')).toMatchObject({ outcome: 'claimed' });
+});
+
+test('a failure is shown, keeps the cursor, and holds the next look off; one that works ends it', async () => {
+  await put();
+  await move((await claimed()).ref, 'kept');
+  await shift('at', 60_000);
+  await failPoll(store.conn, (await claimed()).ref, failure);
+  const { reason, message } = failure;
+  const failed = await state();
+  expect(failed).toMatchObject({ cursor: 'kept', failure: { reason, message, inARow: 1 } });
+  expect((failed?.dueAt ?? 0) - (failed?.now ?? 0)).toBeGreaterThan(590_000);
+  await shift('at', 60_000);
+  expect(await claim()).toMatchObject({ outcome: 'wait', failures: 1 });
+  await shift('notBefore', 600_000);
+  const again = await claimed();
+  expect(again).toMatchObject({ failures: 1, cursor: 'kept' });
+  await move(again.ref, 'moved');
+  expect(await state()).not.toHaveProperty('failure');
+});
+
+test('a trigger that was changed is looked at again at once, the same one is not', async () => {
+  await put();
+  await failPoll(store.conn, (await claimed()).ref, failure);
+  await shift('at', 60_000);
+  await put();
+  expect(await claim()).toMatchObject({ outcome: 'wait' });
+  await put({ fields: { credential: 'mended' } });
+  expect(await claimed()).toMatchObject({ failures: 0, trigger: { fields: { credential: 'mended' } } });
+});
+
+test('a trigger that is dropped takes claim and cursor with it, and a look that goes on brings nothing back', async () => {
+  await put();
+  const { ref } = await claimed();
+  await move(ref, 'kept', true);
+  await dropTrigger(store.conn, project, UID);
+  expect(await move(ref, 'late')).toEqual({ outcome: 'fenced' });
+  expect(await failPoll(store.conn, ref, failure)).toEqual({ outcome: 'fenced' });
+  expect(await claim()).toEqual({ outcome: 'gone' });
+  expect(await listTriggers(store.conn, project)).toEqual([]);
+  expect(await state()).toBeUndefined();
+  expect(await store.conn.command('exists', keysOf(project).poll(UID))).toBe(0);
+  await put();
+  expect(await claimed()).toMatchObject({ cursor: undefined });
+});
+
+test('a store that was wiped says so, and with what the status knows the trigger goes on', async () => {
+  await put();
+  const { ref } = await claimed();
+  await store.conn.command('unlink', keysOf(project).meta, keysOf(project).poll(UID));
+  const away = { outcome: 'unavailable', why: 'no-store' };
+  for (const answer of [await claim(), await move(ref, 'x'), await put()]) expect(answer).toMatchObject(away);
+  project = await newProject(store.conn);
+  await put({}, { cursor: 'from the status' });
+  expect(await claimed()).toMatchObject({ cursor: 'from the status' });
+});
+
+test('why a cursor was given up is kept until it was told; a cursor that is there is not given up', async () => {
+  await put({}, { lost: 'too large for the status' });
+  expect(await state()).toMatchObject({ lost: 'too large for the status' });
+  await forgetLost(store.conn, project, UID, 'another reason');
+  expect(await state()).toHaveProperty('lost');
+  await forgetLost(store.conn, project, UID, 'too large for the status');
+  expect(await state()).not.toHaveProperty('lost');
+  const { ref } = await claimed();
+  await movePoll(store.conn, ref, { cursor: 'new', more: false, lost: 'UIDVALIDITY changed' });
+  expect(await state()).toMatchObject({ cursor: 'new', lost: 'UIDVALIDITY changed' });
+  await forgetLost(store.conn, project, UID, 'UIDVALIDITY changed');
+  await put({}, { lost: 'too large for the status' });
+  expect(await state()).not.toHaveProperty('lost');
+});

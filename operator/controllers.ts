@@ -1,10 +1,11 @@
 /** Every controller of the operator: what wakes it, and what it does. This file alone knows all of them. */
+import type { Workflow } from '../api/kinds.ts';
 import { isTerminal } from '../api/phase.ts';
 import type { Change } from '../kube/cache.ts';
 import { enqueueOwner, keyOf, runController, watchInto, type Action, type Key } from '../kube/controller.ts';
 import { createRecorder } from '../kube/events.ts';
 import { createQueue, type Queue } from '../kube/queue.ts';
-import { objectKey, type KubeObject } from '../kube/resource.ts';
+import { objectKey, type Deployment, type KubeObject } from '../kube/resource.ts';
 import { keepBudget } from './budget/keep.ts';
 import { prunesPerSecond } from './budget/split.ts';
 import type { OperatorContext } from './context.ts';
@@ -20,6 +21,7 @@ import { createCountsReconciler, type CountsReconciler } from './workflow/counts
 import { isOfInterest } from './schedule/failing.ts';
 import { reconcileHistory } from './workflow/history.ts';
 import { reconcileWorkflow } from './workflow/reconcile.ts';
+import { credentialRefs } from './workflow/references.ts';
 import { watchStore } from './store/watch.ts';
 import { BY_CREDENTIAL, BY_UID, BY_WORKFLOW, inNamespaceOf, type World } from './world.ts';
 
@@ -60,6 +62,10 @@ export function createControllers(context: OperatorContext, metrics: OperatorMet
     wakeAll(namespace);
     wakeOpenRuns(namespace);
   };
+  const onRights = (namespace: string): void => {
+    wakeAll(namespace);
+    for (const { metadata } of world.credentials.list(namespace)) queues.credential.add(objectKey(metadata));
+  };
   const wakeProject = (namespace: string): void => queues.project.add(namespace);
   const recheckProjects = (): void => projectsOf(world).forEach(wakeProject);
   const onRestart = (): void => {
@@ -73,7 +79,7 @@ export function createControllers(context: OperatorContext, metrics: OperatorMet
     {
       name: 'project',
       queue: queues.project,
-      reconcile: createProjectReconciler(context, { onLost, onRights: wakeAll }),
+      reconcile: createProjectReconciler(context, { onLost, onRights }),
     },
     { name: 'credential', queue: queues.credential, reconcile: (key) => reconcileCredential(context, key) },
     { name: 'run', queue: queues.run, reconcile: createRunReconciler(context, pacer) },
@@ -91,7 +97,7 @@ export function createControllers(context: OperatorContext, metrics: OperatorMet
   wakeWorkflows(context, queues.workflow);
   noteGoneWorkflows(context);
   wakeProjects(world, queues.project);
-  watchInto(world.credentials, queues.credential, ifSpecChanged(ownKey));
+  wakeCredentials(world, queues.credential);
   wakeRuns(world, queues.run);
   // An operator before this one may have been ended between putting a store back and ending what it lost.
   wakeOpenRuns();
@@ -148,11 +154,9 @@ function wakeWorkflows({ world, gateways }: OperatorContext, queue: Queue): void
   watchInto(world.credentials, queue, (credential) =>
     world.workflows.byIndex(BY_CREDENTIAL, inNamespaceOf(credential, credential.metadata.name)).map(keyOf),
   );
-  watchInto(world.deployments, queue, ({ metadata }, change) => {
-    const available = (object: typeof change.object): number => object.status?.availableReplicas ?? 0;
-    const isSame = change.type === 'updated' && available(change.old) > 0 === available(change.object) > 0;
-    return isSame ? [] : inNamespace(metadata.namespace ?? '');
-  });
+  watchInto(world.deployments, queue, ({ metadata }, change) =>
+    turnedAvailable(change) ? inNamespace(metadata.namespace ?? '') : [],
+  );
   watchInto(world.namespaces, queue, ({ metadata }, { type }) =>
     type === 'added' ? inNamespace(metadata.name) : [],
   );
@@ -186,6 +190,23 @@ function wakeProjects(world: World, queue: Queue): void {
   watchInto(world.credentials, queue, ifSpecChanged(projectKey));
   watchInto(world.deployments, queue, ifSpecChanged(projectKey));
   watchInto(world.namespaces, queue, ownKey);
+}
+
+/** Those that a workflow names are tried, and runners are who does it. */
+function wakeCredentials(world: World, queue: Queue): void {
+  watchInto(world.credentials, queue, ifSpecChanged(ownKey));
+  const named = ({ metadata, spec }: Workflow): Key[] =>
+    credentialRefs(spec).map(({ name }) => ({ namespace: metadata.namespace ?? '', name }));
+  watchInto(world.workflows, queue, ifSpecChanged(named));
+  watchInto(world.deployments, queue, ({ metadata }, change) =>
+    turnedAvailable(change) ? world.credentials.list(metadata.namespace).map(keyOf) : [],
+  );
+}
+
+/** Whether a pool has runners now and had none before, or the other way round. */
+function turnedAvailable(change: Change<Deployment>): boolean {
+  const available = (object: Deployment): boolean => (object.status?.availableReplicas ?? 0) > 0;
+  return change.type !== 'updated' || available(change.old) !== available(change.object);
 }
 
 function wakeRuns(world: World, queue: Queue): void {

@@ -89,11 +89,32 @@ test('a login that was refused has the Secret read again, and says whether it ha
   expect(await credentials.hasChanged(await credentials.get('llm'))).toBe(false);
 });
 
+test('a Secret that was changed right after it was read is read again for the first login that is refused', async () => {
+  const { world, credentials } = namespace({ api: 'one' });
+  const used = await credentials.get('llm');
+  world.secret = { api: 'two' };
+  expect(await credentials.hasChanged(used)).toBe(true);
+});
+
+test('a credential that is to be tried is made of Secrets as they are now, and so are those of the steps after it', async () => {
+  const { world, credentials, key } = namespace({ api: 'one' });
+  const reading = key();
+  world.secret = { api: 'two' };
+  const fresh = await credentials.fresh('llm', credential().spec);
+  expect(fresh.secret({ name: 'keys', key: 'api' }).reveal()).toBe('two');
+  expect(await reading).toBe('two');
+  expect(await key()).toBe('two');
+});
+
 test('however many logins are refused, and however often nothing is found, a Secret is read every five seconds at most', async () => {
   const { world, credentials } = namespace({ api: 'one' });
   const used = await credentials.get('llm');
   for (let n = 0; n < 50; n += 1) await credentials.hasChanged(used);
-  expect(world.reads).toBe(1);
+  // Once for the steps, and once for those that were refused.
+  expect(world.reads).toBe(2);
+  world.now = 5_000;
+  for (let n = 0; n < 50; n += 1) await credentials.hasChanged(used);
+  expect(world.reads).toBe(3);
   const missing = namespace(undefined);
   for (let n = 0; n < 50; n += 1)
     await expect(missing.key()).rejects.toMatchObject({ reason: 'CredentialMissing' });

@@ -52,14 +52,12 @@ export function createCredentials(
     for (const { name } of runnerRefs(object.metadata.name, object.spec)) reader.forget(name);
   });
 
-  async function partsOf(credential: string, spec: CredentialSpec, mostAgeMs: number): Promise<Parts> {
+  const known = (name: string) => reader.read(name, name === TOKENS ? MOST_TOKEN_AGE_MS : MOST_AGE_MS);
+
+  async function partsOf(credential: string, spec: CredentialSpec, read = known): Promise<Parts> {
     const names = [...new Set(runnerRefs(credential, spec).map(({ name }) => name))];
-    const ageMs = (name: string): number =>
-      name === TOKENS ? Math.min(mostAgeMs, MOST_TOKEN_AGE_MS) : mostAgeMs;
     try {
-      return new Map(
-        await Promise.all(names.map(async (name) => [name, await reader.read(name, ageMs(name))] as const)),
-      );
+      return new Map(await Promise.all(names.map(async (name) => [name, await read(name)] as const)));
     } catch (error) {
       const message = `a Secret of the Credential ${credential} cannot be read now`;
       throw new StepError('CredentialMissing', message, { cause: error });
@@ -67,7 +65,7 @@ export function createCredentials(
   }
 
   async function accessTo(name: string, spec: CredentialSpec): Promise<CredentialAccess> {
-    const parts = await partsOf(name, spec, MOST_AGE_MS);
+    const parts = await partsOf(name, spec);
     const access: CredentialAccess = {
       name,
       spec,
@@ -96,7 +94,7 @@ export function createCredentials(
       const credential = cache.get(namespace, used.name);
       if (!credential) return false;
       if (JSON.stringify(credential.spec) !== JSON.stringify(used.spec)) return true;
-      const parts = await partsOf(used.name, credential.spec, 0);
+      const parts = await partsOf(used.name, credential.spec, (name) => reader.again(name));
       return [...parts].some(([name, values]) => values !== madeOf.get(used)?.get(name));
     },
   };

@@ -1,6 +1,6 @@
 /**
- * A runner: claims and executes runs, wakes those that wait, takes over from runners that died, records what happened, and
- * leaves in order.
+ * A runner: claims and executes runs, wakes those that wait, takes over from runners that died, records what happened, tries
+ * credentials, and leaves in order.
  */
 import type { Log } from '../kube/log.ts';
 import { sleep } from '../kube/clock.ts';
@@ -12,6 +12,7 @@ import { handBackAll } from '../runs/handback.ts';
 import { createTakeover, type TakeoverOptions } from '../runs/takeover.ts';
 import type { ProjectUid } from '../runs/types.ts';
 import type { Egress } from '../nodes/egress/egress.ts';
+import { createChecker } from './checks.ts';
 import { Claims } from './claims.ts';
 import type { CredentialSource } from './credentials.ts';
 import type { RunnerMetrics } from './metrics.ts';
@@ -54,6 +55,7 @@ export function startRunner(options: RunnerOptions): Runner {
   const abandon = new AbortController();
   const claims = new Claims({ ...options, abandon: abandon.signal });
   const cancels = watchCancels(conn, project, (run) => claims.cancel(run));
+  const checker = createChecker(options);
   const due = createDueSweep(conn, project);
   const takeover = createTakeover({ conn, project, runner, log, ...options.takeover });
   const claimed = keepRunning('claims', (signal) => claims.run(signal), claiming.signal, log);
@@ -66,6 +68,7 @@ export function startRunner(options: RunnerOptions): Runner {
     claimed,
     keepRunning('due', (signal) => due.run(signal), serving.signal, log),
     keepRunning('takeover', (signal) => takeover.run(signal), serving.signal, log),
+    keepRunning('checks', (signal) => checker.run(signal), claiming.signal, log),
     ...(recorder ? [keepRunning('records', (signal) => recorder.run(signal), serving.signal, log)] : []),
   ];
   return {

@@ -1,6 +1,7 @@
 /**
  * Secrets of the project by name, kept in memory. Guarantees that a Secret is asked for at most every 5 s, however many
- * steps want it, and that what was read once stays usable while the API server is away.
+ * steps want it, and once more in that time for logins that are refused; and that what was read once stays usable while the
+ * API server is away.
  */
 import type { KubeClient } from '../kube/client.ts';
 import type { Log } from '../kube/log.ts';
@@ -12,6 +13,8 @@ export type SecretValues = Readonly<Record<string, string>>;
 export type SecretReader = {
   /** The Secret, read anew if what is known is older than that; undefined when there is none. Throws when nothing is known. */
   read(name: string, mostAgeMs: number): Promise<SecretValues | undefined>;
+  /** The Secret, read anew whatever its age, since it was refused; at most every 5 s. */
+  again(name: string): Promise<SecretValues | undefined>;
   /** The Secret is read anew the next time, whatever its age. */
   forget(name: string): void;
 };
@@ -21,6 +24,8 @@ type Entry = {
   error: unknown;
   readAt: number;
   pending: Promise<void> | undefined;
+  /** When it was last read because it was refused. */
+  againAt: number;
 };
 
 const LEAST_AGE_MS = 5_000;
@@ -47,30 +52,62 @@ export function createSecretReader(
       entry.error = error;
     }
     entry.readAt = now();
-    entry.pending = undefined;
+  }
+
+  /** One reading after the other, so that the later one is what counts. */
+  function begin(name: string, entry: Entry): void {
+    const pending = (entry.pending ?? Promise.resolve()).then(() => load(name, entry));
+    entry.pending = pending;
+    void settle(entry, pending);
+  }
+
+  async function settle(entry: Entry, pending: Promise<void>): Promise<void> {
+    await pending;
+    if (entry.pending === pending) entry.pending = undefined;
   }
 
   function entryOf(name: string): Entry {
     const known = entries.get(name);
     if (known) return known;
-    const entry: Entry = { values: undefined, error: undefined, readAt: -Infinity, pending: undefined };
+    const entry: Entry = {
+      values: undefined,
+      error: undefined,
+      readAt: -Infinity,
+      pending: undefined,
+      againAt: -Infinity,
+    };
     entries.set(name, entry);
     return entry;
   }
 
+  async function valuesOf(entry: Entry): Promise<SecretValues | undefined> {
+    await entry.pending;
+    if (entry.values === undefined && entry.error !== undefined) throw entry.error;
+    return entry.values;
+  }
+
   return {
-    read: async (name, mostAgeMs) => {
+    again: (name) => {
+      const entry = entryOf(name);
+      if (now() - entry.againAt >= LEAST_AGE_MS) {
+        entry.againAt = now();
+        begin(name, entry);
+      }
+      return valuesOf(entry);
+    },
+    read: (name, mostAgeMs) => {
       const entry = entryOf(name);
       const isUsable = entry.values !== undefined && entry.error === undefined;
       const limit = isUsable ? Math.max(mostAgeMs, LEAST_AGE_MS) : LEAST_AGE_MS;
-      if (now() - entry.readAt >= limit) entry.pending ??= load(name, entry);
-      await entry.pending;
-      if (entry.values === undefined && entry.error !== undefined) throw entry.error;
-      return entry.values;
+      if (now() - entry.readAt >= limit && !entry.pending) begin(name, entry);
+      return valuesOf(entry);
     },
     forget: (name) => {
       const entry = entries.get(name);
-      if (entry) entry.readAt = -Infinity;
+      if (!entry) return;
+      entry.readAt = -Infinity;
+      // What is being read just now may be older than what it is forgotten for.
+      if (entry.pending) begin(name, entry);
     },
   };
 }

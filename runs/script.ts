@@ -5,8 +5,18 @@
 import { createHash } from 'node:crypto';
 import type { ProjectKey } from './keys.ts';
 
-/** A key of the project by its name, or one of a run, workflow or event key that the call itself brings. */
-export type DeclaredKey = ProjectKey | 'wf' | 'run' | 'ev' | 'dk' | 'runs' | 'done' | 'lines' | 'poll';
+/** A key of the project by its name, or one of a run, workflow, credential or event key that the call itself brings. */
+export type DeclaredKey =
+  | ProjectKey
+  | 'wf'
+  | 'run'
+  | 'ev'
+  | 'dk'
+  | 'runs'
+  | 'done'
+  | 'lines'
+  | 'poll'
+  | 'check';
 
 export type Script = {
   readonly lua: string;

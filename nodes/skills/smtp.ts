@@ -51,11 +51,7 @@ export async function deliver(
 ): Promise<Delivery> {
   const { envelope, message } = await compose(mail);
   const connection = await open(account.smtp, egress, signal);
-  const broken = new Promise<never>((_resolve, reject) => {
-    connection.on('error', reject);
-    signal.addEventListener('abort', () => reject(abortion(signal)), { once: true });
-    if (signal.aborted) reject(abortion(signal));
-  });
+  const broken = brokenOff(connection, signal);
   let messageSent = false;
   const stream = streamOf(message, () => {
     messageSent = true;
@@ -72,22 +68,54 @@ export async function deliver(
   }
 }
 
+/**
+ * Connects and logs in, as for a mail, and sends none.
+ * @throws StepError
+ */
+export async function greet(
+  account: Account,
+  { egress, signal }: { egress: Egress; signal: AbortSignal },
+): Promise<void> {
+  const connection = await open(account.smtp, egress, signal);
+  const broken = brokenOff(connection, signal);
+  try {
+    await Promise.race([broken, begin(connection, account)]);
+    connection.quit();
+  } catch (error) {
+    throw failureOf(error, account, 'the connection');
+  } finally {
+    connection.close();
+  }
+}
+
+/** Rejects when the connection breaks or the signal is aborted. */
+function brokenOff(connection: Connection, signal: AbortSignal): Promise<never> {
+  return new Promise<never>((_resolve, reject) => {
+    connection.on('error', reject);
+    signal.addEventListener('abort', () => reject(abortion(signal)), { once: true });
+    if (signal.aborted) reject(abortion(signal));
+  });
+}
+
 type Envelope = { from: string; to: string[]; size: number };
 
 /** The steps of the conversation; each begins when the one before has succeeded. */
 async function converse(
   connection: Connection,
-  { smtp, password }: Account,
+  account: Account,
   envelope: Envelope,
   message: Readable,
 ): Promise<Delivery> {
-  await promised((done) => connection.connect(done));
-  if (smtp.username !== undefined && password) {
-    const auth = { user: smtp.username, pass: password.reveal() };
-    if (!connection.allowsAuth) throw new StepError('CredentialRejected', 'the mail server offers no login');
-    await promised((done) => connection.login(auth, done));
-  }
+  await begin(connection, account);
   return promised<Delivery>((done) => connection.send(envelope, message, done));
+}
+
+async function begin(connection: Connection, { smtp, password }: Account): Promise<void> {
+  await promised((done) => connection.connect(done));
+  if (smtp.username === undefined || !password) return;
+  const auth = { user: smtp.username, pass: password.reveal() };
+  if (!connection.allowsAuth) throw new StepError('CredentialRejected', 'the mail server offers no login');
+  await promised((done) => connection.login(auth, done));
 }
 
 function promised<T>(start: (done: (error?: Error | null, value?: T) => void) => void): Promise<T> {
@@ -155,7 +183,7 @@ function isAnswered(error: unknown): boolean {
   return ((error as SmtpError).responseCode ?? 0) >= 400;
 }
 
-function failureOf(error: unknown, { smtp, password }: Account): StepError {
+function failureOf(error: unknown, { smtp, password }: Account, what = 'the mail'): StepError {
   if (error instanceof StepError) return error;
   const { code, responseCode, permanent, response, message } = error as SmtpError;
   const secrets = password ? echoesOf(password) : [];
@@ -173,6 +201,6 @@ function failureOf(error: unknown, { smtp, password }: Account): StepError {
   if (LOGIN_REFUSED.has(responseCode)) {
     return new StepError('CredentialRejected', `the mail server refused the login: ${said}`, options);
   }
-  if (permanent) return new StepError('Refused', `the mail server refused the mail: ${said}`, options);
-  return new StepError('UpstreamError', `the mail server cannot take the mail now: ${said}`, options);
+  if (permanent) return new StepError('Refused', `the mail server refused ${what}: ${said}`, options);
+  return new StepError('UpstreamError', `the mail server cannot take ${what} now: ${said}`, options);
 }

@@ -1,31 +1,39 @@
 /**
- * Says of a credential whether its Secret and keys exist. Secrets are read by name and never followed, since following
- * them would mean the right to read all of them: they are looked at again soon after a change, then less and less often.
+ * Says of a credential whether it works. Secrets are read by name and never followed, since following them would mean the
+ * right to read all of them: they are looked at again soon after a change, then less and less often. What a credential leads to
+ * is tried by the runners of its project, which this asks for.
  */
 import { credentialKind, secretRefs, type CredentialStatus } from '../../api/credential.ts';
 import type { Credential } from '../../api/kinds.ts';
 import { canonicalJson } from '../../kube/apply.ts';
-import { findCondition, setCondition, type ConditionUpdate } from '../../kube/conditions.ts';
+import { findCondition, setCondition } from '../../kube/conditions.ts';
 import { after, done, type Action, type Key } from '../../kube/controller.ts';
 import { isForbidden } from '../../kube/errors.ts';
-import { secrets, type Condition } from '../../kube/resource.ts';
+import type { Condition } from '../../kube/resource.ts';
+import { canBeChecked } from '../../nodes/check/register.ts';
+import { askCheck } from '../../runs/checks.ts';
 import type { OperatorContext } from '../context.ts';
 import { lackOfRight } from '../refusal.ts';
 import { credentials } from '../resources.ts';
-import { checkKeys, type Finding, type SecretKeys } from './check.ts';
+import { checkKeys } from './check.ts';
+import { decide, type Decision } from './decide.ts';
+import { checkFacts, checkKey, readSecrets } from './facts.ts';
 
 const READY_MS = 300_000;
-const NOT_READY = { leastMs: 1_000, mostMs: 30_000 };
+/** So that what was mended is seen within half a minute. */
+const NOT_READY = { leastMs: 1_000, mostMs: 25_000 };
+/** The time of the last check alone is written as often as this. */
+const TIMES_MS = 60_000;
 
 /** Reconciles the credential of that name. */
 export async function reconcileCredential(context: OperatorContext, key: Key): Promise<Action> {
   const { world, clock } = context;
   const credential = await world.credentials.getFresh(key.namespace, key.name);
   if (!credential || credential.metadata.deletionTimestamp !== undefined) return done();
-  const ready = await readyCondition(context, credential);
-  const list = setCondition(credential.status?.conditions ?? [], ready, clock.date());
-  await writeStatus(context, credential, list);
-  return after(nextLookMs(findCondition(list, 'Ready'), clock.date()));
+  const decision = await judge(context, credential);
+  const status = statusOf(credential, decision, clock.date());
+  await writeStatus(context, credential, status);
+  return after(nextMs(decision, findCondition(status.conditions, 'Ready'), clock.date()));
 }
 
 /** Soon after it turned unready, since objects of one manifest follow each other closely; then with growing patience. */
@@ -35,47 +43,95 @@ export function nextLookMs(ready: Condition | undefined, now: Date): number {
   return Math.min(Math.max(ageMs / 2 || 0, NOT_READY.leastMs), NOT_READY.mostMs);
 }
 
-async function readyCondition(context: OperatorContext, credential: Credential): Promise<ConditionUpdate> {
+/** What is not known for lack of a user or of a runner is told by them, and not by Secrets. */
+function nextMs({ againMs }: Decision, ready: Condition | undefined, now: Date): number {
+  return ready?.status === 'Unknown' ? againMs : Math.min(againMs, nextLookMs(ready, now));
+}
+
+async function judge(context: OperatorContext, credential: Credential): Promise<Decision> {
   const { namespace = '', generation = 0 } = credential.metadata;
-  const refs = secretRefs(credential.spec);
-  const base = { type: 'Ready', observedGeneration: generation };
   try {
-    const found = await readKeys(context, namespace, [...new Set(refs.map(({ name }) => name))]);
-    const finding: Finding = checkKeys(namespace, refs, found);
-    return { ...base, ...finding };
+    const found = await readSecrets(context, namespace, credential.spec);
+    const keys = checkKeys(namespace, secretRefs(credential.spec), found.keys);
+    if (keys.status === 'False' || !canBeChecked(credential.spec))
+      return { finding: keys, againMs: READY_MS };
+    const facts = await checkFacts(context, credential, checkKey(credential.spec, found));
+    const before = findCondition(credential.status?.conditions, 'Ready');
+    const decision = decide(facts, before, generation);
+    if (decision.ask) await ask(context, credential, { key: facts.key, ...decision.ask });
+    return decision;
   } catch (error) {
     if (!isForbidden(error)) throw error;
     context.log.error({ namespace, err: error }, 'the operator lacks a right');
-    return { ...base, status: 'False', reason: 'Unauthorized', message: lackOfRight(error) };
+    const message = lackOfRight(error);
+    return { finding: { status: 'False', reason: 'Unauthorized', message }, againMs: READY_MS };
   }
 }
 
-async function readKeys(
-  { client }: OperatorContext,
-  namespace: string,
-  names: readonly string[],
-): Promise<SecretKeys> {
-  const found = new Map<string, readonly string[] | undefined>();
-  for (const name of names) {
-    const secret = await client.find(secrets, { namespace, name });
-    found.set(name, secret && Object.keys(secret.data ?? {}));
-  }
-  return found;
+async function ask(
+  { world, conn, log }: OperatorContext,
+  { metadata, spec }: Credential,
+  request: { key: string; failures: number },
+): Promise<void> {
+  const { namespace = '', name, uid = '' } = metadata;
+  const project = world.namespaces.get(undefined, namespace)?.metadata.uid;
+  if (project === undefined) return;
+  // Where it cannot be asked now, the next look asks.
+  const asked = await askCheck(conn, project, uid, { ...request, name, spec });
+  log.debug({ namespace, credential: name, outcome: asked.outcome }, 'asked for a check');
+}
+
+type Found = Pick<CredentialStatus, 'account' | 'models' | 'lastChecked'>;
+
+/** What the status shall say. */
+function statusOf(
+  { metadata: { generation = 0 }, spec, status: before }: Credential,
+  { finding, answer }: Decision,
+  now: Date,
+): CredentialStatus {
+  const old = before?.conditions ?? [];
+  const list = finding
+    ? setCondition(old, { type: 'Ready', observedGeneration: generation, ...finding }, now)
+    : old;
+  return {
+    kind: credentialKind(spec),
+    observedGeneration: generation,
+    ...(answer ? foundBy(answer, before, list === old) : finding ? {} : lastFound(before)),
+    conditions: [...list],
+  };
+}
+
+/** What stays with a condition that stays. */
+function lastFound({ account, models, lastChecked }: CredentialStatus = { conditions: [] }): Found {
+  return {
+    ...(account !== undefined && { account }),
+    ...(models !== undefined && { models }),
+    ...(lastChecked !== undefined && { lastChecked }),
+  };
+}
+
+/** What the last check found. When it was is not told each time, as long as nothing else is new. */
+function foundBy(
+  { at, result }: NonNullable<Decision['answer']>,
+  before: CredentialStatus | undefined,
+  isSame: boolean,
+): Found {
+  const told = before?.lastChecked;
+  const isTold = isSame && told !== undefined && at - Date.parse(told) < TIMES_MS;
+  return {
+    ...(result.works && result.account !== undefined && { account: result.account }),
+    ...(result.works && result.models !== undefined && { models: result.models }),
+    lastChecked: isTold ? told : `${new Date(at).toISOString().slice(0, 19)}Z`,
+  };
 }
 
 async function writeStatus(
   { client, world }: OperatorContext,
   credential: Credential,
-  conditions: readonly Condition[],
+  status: CredentialStatus,
 ): Promise<void> {
-  const { name, namespace = '', uid, generation = 0 } = credential.metadata;
-  const status: CredentialStatus = {
-    kind: credentialKind(credential.spec),
-    observedGeneration: generation,
-    conditions: [...conditions],
-  };
-  const { kind, observedGeneration, conditions: before } = credential.status ?? {};
-  if (canonicalJson({ kind, observedGeneration, conditions: before }) === canonicalJson(status)) return;
+  const { name, namespace = '', uid } = credential.metadata;
+  if (canonicalJson(credential.status ?? {}) === canonicalJson(status)) return;
   const metadata = { name, namespace, ...(uid !== undefined && { uid }) };
   world.credentials.noteWrite(
     await client.apply(credentials, { metadata, status }, { subresource: 'status' }),

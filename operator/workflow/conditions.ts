@@ -87,8 +87,11 @@ function valid({ violations }: Facts): Update {
 
 function credentialsReady(facts: Facts): Update {
   const type = 'CredentialsReady';
-  const credentials = credentialsOf(facts);
-  const first = credentials.find(({ isKnown }) => isKnown) ?? credentials[0];
+  const all = credentialsOf(facts);
+  const known = all.filter(({ isKnown }) => isKnown);
+  // What is being tried is no news beside what is wrong.
+  const credentials = known.length > 0 ? known : all;
+  const [first] = credentials;
   if (!first)
     return { type, status: 'True', reason: 'CredentialsFound', message: 'All credentials are ready.' };
   return {
@@ -103,7 +106,7 @@ function credentialsReady(facts: Facts): Update {
 function credentialsOf({
   credentials,
   unverifiable,
-}: Facts): (Pick<CredentialProblem, 'message' | 'isKnown'> & { reason: Reason })[] {
+}: Facts): (Pick<CredentialProblem, 'message' | 'isKnown' | 'mayPass'> & { reason: Reason })[] {
   return unverifiable === undefined ? [...credentials] : [{ ...unverifiable, isKnown: true }, ...credentials];
 }
 
@@ -219,7 +222,7 @@ function active(facts: Facts): Update {
 /** Only there while it is True: what the user alone can mend. */
 function stalled(facts: Facts): Update[] {
   const { violations, schedule } = facts;
-  const known = credentialsOf(facts).filter(({ isKnown }) => isKnown);
+  const known = credentialsOf(facts).filter(({ isKnown, mayPass }) => isKnown && !mayPass);
   const refused = schedule?.kind === 'refused' && schedule.reason === 'InvalidSchedule' ? [schedule] : [];
   const problems = [...violations, ...known, ...refused];
   const [first] = problems;

@@ -8,8 +8,10 @@ import type { CredentialRef } from './references.ts';
 export type CredentialProblem = {
   reason: Extract<Reason, 'CredentialMissing' | 'WrongCredentialKind' | 'CredentialNotReady'>;
   message: string;
-  /** False while the operator has not looked at the credential yet. */
+  /** False while the credential was not looked at, or not tried. */
   isKnown: boolean;
+  /** It may heal without anybody doing anything. */
+  mayPass?: true;
 };
 
 /** What is wrong with the credentials, in the order of the nodes. `find` looks in the workflow's namespace. */
@@ -38,9 +40,11 @@ function readinessProblem(place: string, credential: Credential): CredentialProb
   const ready = findCondition(credential.status?.conditions, 'Ready');
   const isCurrent = ready?.observedGeneration === credential.metadata.generation;
   if (isCurrent && ready?.status === 'True') return [];
-  if (isCurrent && ready?.status === 'False')
-    return [
-      { reason: 'CredentialNotReady', message: `${place} is not ready: ${ready.message}`, isKnown: true },
-    ];
-  return [{ reason: 'CredentialNotReady', message: `${place} is being checked`, isKnown: false }];
+  const reason = 'CredentialNotReady';
+  if (isCurrent && ready?.status === 'False') {
+    const message = `${place} is not ready (${ready.reason}): ${ready.message}`;
+    return [{ reason, message, isKnown: true, ...(ready.reason === 'Unreachable' && { mayPass: true }) }];
+  }
+  const why = isCurrent && ready ? `: ${ready.message}` : '';
+  return [{ reason, message: `${place} is being checked${why}`, isKnown: false }];
 }

@@ -40,6 +40,7 @@ export async function openCanaryStage(manifest: string, last: string): Promise<C
   const stage = await startOperatorStage({
     templates: ['access', 'admission', 'gateway', 'gateway-rbac'],
     env: { LOG_LEVEL: 'debug' },
+    triesCredentials: true,
   });
   const { client, redis } = stage;
   const { metadata } = await client.create(namespaces, { metadata: { name: PROJECT } });

@@ -19,6 +19,7 @@ import { runOperator } from '../../operator/start.ts';
 import { aclFile, OPERATOR_ACCOUNT } from '../../runs/accounts.ts';
 import { connectRunStore, type RunStoreConnection } from '../../runs/connection.ts';
 import { startApiServer, type ApiServer } from './apiserver.ts';
+import { answerChecks } from './checkedCredentials.ts';
 import { createCollectedLog, type CollectedLog } from './collectedLog.ts';
 import { applyChart } from './chart.ts';
 import { runCommand } from './command.ts';
@@ -76,6 +77,8 @@ export type StageOptions = {
   templates?: string[];
   /** Further settings of the operator. */
   env?: Record<string, string>;
+  /** True: runners that the test starts try the credentials. Left out: all work. */
+  triesCredentials?: boolean;
   /** How the run store is set up, beside its accounts. */
   redis?: Omit<RedisOptions, 'acl'>;
 };
@@ -83,6 +86,7 @@ export type StageOptions = {
 /** Starts all of it but the operator. */
 export async function startOperatorStage(options: StageOptions = {}): Promise<OperatorStage> {
   const { watchNamespaces = [], templates = [], env = {}, redis: redisOptions = {} } = options;
+  const { triesCredentials = false } = options;
   const server = await startApiServer();
   const client = createClient(server.connection, { fieldManager: 'test' });
   const password = randomBytes(16).toString('hex');
@@ -99,10 +103,10 @@ export async function startOperatorStage(options: StageOptions = {}): Promise<Op
   await applyChart(server, SYSTEM, { templates: own, values: { watchNamespaces } });
   const token = await tokenOf(client, SYSTEM, 'windlass-operator');
   const gateway = await startFakeGateway(client, SYSTEM);
-  const pools = keepPoolsReady(client);
   const log = createCollectedLog();
   const conn = connectRunStore({ url: redis.url, username: OPERATOR_ACCOUNT, password, name: 'test' });
   const connection = connectionOf(server.connection, token);
+  const pools = keepPoolsReady(client, triesCredentials ? undefined : conn);
   let running: { stopping: AbortController; ended: Promise<void> } | undefined;
   let projects = 0;
 
@@ -213,8 +217,8 @@ async function createPasswords(client: KubeClient, password: string): Promise<vo
   await client.create(secrets, { metadata: { namespace: SYSTEM, name: SECRET }, data });
 }
 
-/** There is no kubelet: every pool has an available runner as soon as it is asked for. */
-function keepPoolsReady(client: KubeClient): { stop(): Promise<void> } {
+/** There is no kubelet: every pool has an available runner as soon as it is asked for, and with `conn` each credential works. */
+function keepPoolsReady(client: KubeClient, conn: RunStoreConnection | undefined): { stop(): Promise<void> } {
   const stopping = new AbortController();
   const selector = `app.kubernetes.io/name=${POOL}`;
   const pools = createCache({
@@ -224,6 +228,12 @@ function keepPoolsReady(client: KubeClient): { stop(): Promise<void> } {
     log: createCollectedLog(),
   });
   const following = pools.start(stopping.signal);
+  const projects = () =>
+    pools.list().flatMap(({ metadata, spec }) => {
+      const env = spec?.template.spec?.containers[0]?.env ?? [];
+      return metadata.name === POOL ? (env.find(({ name }) => name === 'PROJECT_UID')?.value ?? []) : [];
+    });
+  const answering = conn && answerChecks(conn, projects, stopping.signal);
   pools.onChange(({ type, object }) => {
     if (type === 'deleted' || object.status?.availableReplicas === 1) return;
     const { namespace = '', name } = object.metadata;
@@ -243,7 +253,7 @@ function keepPoolsReady(client: KubeClient): { stop(): Promise<void> } {
   return {
     stop: async () => {
       stopping.abort();
-      await following;
+      await Promise.all([following, answering]);
     },
   };
 }

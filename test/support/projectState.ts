@@ -147,6 +147,7 @@ function lasting({ metadata, ...rest }: KubeObject & { status?: unknown }): obje
 const COUNTERS: Record<string, string[]> = {
   meta: ['id', 'opened', 'bytes', 'quota', 'rate', 'tokens', 'filled', 'v', 'minute', 'ends'],
   wf: ['vt', 'last'],
+  check: ['key', 'request', 'asked', 'answer', 'answered'],
 };
 
 function withoutCounters(key: string, value: unknown): unknown {

@@ -79,13 +79,15 @@ export async function openTestProject(conn: RunStoreConnection): Promise<TestPro
 export type CredentialTable = Record<string, { spec: CredentialSpec; secrets?: Record<string, string> }>;
 
 function tableOfCredentials(table: CredentialTable): CredentialSource {
+  const get: CredentialSource['get'] = async (name) => {
+    const entry = table[name];
+    if (!entry) throw new StepError('CredentialMissing', `there is no Credential ${name}`);
+    const { spec, secrets = {} } = entry;
+    return { name, spec, secret: ({ key }) => new Secret(secrets[key] ?? 'test-secret') };
+  };
   return {
-    get: async (name) => {
-      const entry = table[name];
-      if (!entry) throw new StepError('CredentialMissing', `there is no Credential ${name}`);
-      const { spec, secrets = {} } = entry;
-      return { name, spec, secret: ({ key }) => new Secret(secrets[key] ?? 'test-secret') };
-    },
+    get,
+    fresh: get,
     hasChanged: async () => false,
   };
 }

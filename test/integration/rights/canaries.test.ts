@@ -4,6 +4,8 @@
  */
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Credential } from '../../../api/kinds.ts';
+import { findCondition } from '../../../kube/conditions.ts';
 import { configMaps } from '../../../kube/resource.ts';
 import { workflowRuns } from '../../../operator/resources.ts';
 import { createCanary, findCanaries, type Canary, type Source } from '../../support/canaries.ts';
@@ -149,7 +151,9 @@ function manifest(steps: Record<string, object>): string {
     object('Credential', 'smtp', { smtp }),
     object('Credential', 'model', openai('model', `${echo.url}/401`)),
     object('Credential', 'model-away', openai('model-away', 'http://127.0.0.1:1/v1')),
-    ...Object.entries(http).map(([name, spec]) => object('Credential', name, { http: spec })),
+    ...Object.entries(http).map(([name, spec]) =>
+      object('Credential', name, { http: { ...spec, checkURL: `${echo.url}/401` } }),
+    ),
     ...hooks,
     ...Object.entries(steps).map(([name, step]) =>
       object('Workflow', `fails-${name}`, {
@@ -228,6 +232,29 @@ test.each([
 });
 
 const found = findCanaries;
+
+test('credentials that are tried say what servers repeat, without the secrets', async () => {
+  const path = `/apis/windlass.dev/v1alpha1/namespaces/${PROJECT}/credentials`;
+  const tried = async (): Promise<string[]> => {
+    const { items } = (await canaries.stage.client.raw('GET', path)) as { items: Credential[] };
+    return items.flatMap(({ metadata, status }) => {
+      const { reason = '', status: is } = findCondition(status?.conditions, 'Ready') ?? {};
+      return is === 'False' ? [`${metadata.name} ${reason}`] : [];
+    });
+  };
+  await expect
+    .poll(async () => (await tried()).toSorted(), { timeout: 40_000, interval: 100 })
+    .toEqual([
+      'basic Rejected',
+      'bearer Rejected',
+      'header Rejected',
+      'model Rejected',
+      'model-away Unreachable',
+      'no-header Rejected',
+      'query Rejected',
+      'smtp Rejected',
+    ]);
+}, 60_000);
 
 test('callers that are refused are not repeated', async () => {
   const { internalURL, publicURL } = canaries.gateway;

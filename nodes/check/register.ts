@@ -1,0 +1,38 @@
+/** The register of checks: one line for each kind of credential. What a check needs is loaded when it is first made. */
+import type { CheckResult } from '../../api/check.ts';
+import { credentialKind, type CredentialKind, type CredentialSpec } from '../../api/credential.ts';
+import type { CredentialAccess } from '../node.ts';
+import { resultOf, type Check, type CheckContext } from './check.ts';
+
+type Registered = {
+  load: () => Promise<Check>;
+  /** Left out: each credential of the kind can be tried. */
+  isPossible?: (spec: CredentialSpec) => boolean;
+};
+
+const CHECKS: Partial<Record<CredentialKind, Registered>> = {
+  smtp: { load: async () => (await import('./smtp.ts')).checkSmtp },
+  openai: { load: async () => (await import('./openai.ts')).checkOpenai },
+  http: {
+    load: async () => (await import('./http.ts')).checkHttp,
+    isPossible: ({ http }) => http?.checkURL !== undefined,
+  },
+  bot: { load: async () => (await import('./bot.ts')).checkBot },
+  s3: { load: async () => (await import('./s3.ts')).checkS3 },
+};
+
+/** Whether there is anything that a credential can be tried by. */
+export function canBeChecked(spec: CredentialSpec): boolean {
+  const check = CHECKS[credentialKind(spec)];
+  return check !== undefined && (check.isPossible?.(spec) ?? true);
+}
+
+/** Tries the credential. Only a defect is thrown. */
+export async function checkCredential(
+  credential: CredentialAccess,
+  context: CheckContext,
+): Promise<CheckResult> {
+  const check = CHECKS[credentialKind(credential.spec)];
+  if (!check) return { works: false, reason: 'NotChecked', message: 'this version cannot try it' };
+  return resultOf(await check.load(), credential, context);
+}

@@ -1,0 +1,103 @@
+import { expect, test } from 'vitest';
+import type { CheckResult } from '../../api/check.ts';
+import type { Condition } from '../../kube/resource.ts';
+import { decide, untilNextMs } from './decide.ts';
+
+const DAY_MS = 24 * 3_600_000;
+const now = Date.parse('2026-01-02T00:00:00Z');
+const works: CheckResult = { works: true, message: 'It took the login.' };
+const rejected: CheckResult = { works: false, reason: 'Rejected', message: 'No.' };
+const away: CheckResult = { works: false, reason: 'Unreachable', message: 'Nobody there.' };
+const answer = (result: CheckResult, ageMs: number, key = 'now') => ({
+  key,
+  failures: result.works ? 0 : 1,
+  result,
+  at: now - ageMs,
+});
+const facts = { key: 'now', isUsed: true, hasRunner: true, seen: { now } };
+const condition = (reason: string, observedGeneration = 2): Condition => ({
+  type: 'Ready',
+  status: 'True',
+  reason,
+  message: '',
+  observedGeneration,
+  lastTransitionTime: '2026-01-01T00:00:00Z',
+});
+const decided = (changes: object, before?: Condition) => decide({ ...facts, ...changes }, before, 2);
+
+test('a credential that no workflow names is not tried, and says so', () => {
+  const decision = decided({ isUsed: false });
+  expect(decision.finding).toMatchObject({ status: 'Unknown', reason: 'NotChecked' });
+  expect(decision.ask).toBeUndefined();
+});
+
+test('a credential that was never tried is tried as soon as there is a runner', () => {
+  expect(decided({ hasRunner: false })).toMatchObject({
+    finding: { status: 'Unknown', reason: 'NotChecked' },
+  });
+  expect(decided({ hasRunner: false }).ask).toBeUndefined();
+  expect(decided({})).toMatchObject({ finding: { status: 'Unknown' }, ask: { failures: 0 } });
+});
+
+test('what is asked already is not asked again', () => {
+  const waiting = { key: 'now', askedAt: now - 2_000 };
+  expect(decided({ seen: { now, waiting } })).toMatchObject({ againMs: 1_000 });
+  expect(decided({ seen: { now, waiting } }).ask).toBeUndefined();
+  expect(decided({ seen: { now, waiting: { ...waiting, key: 'before' } } }).ask).toEqual({ failures: 0 });
+});
+
+test('an answer to something else than the credential as it is now does not count', () => {
+  const seen = { now, answer: answer(works, 1_000, 'before') };
+  expect(decided({ seen })).toMatchObject({ finding: { reason: 'NotChecked' }, ask: { failures: 0 } });
+});
+
+test('while a changed Secret is tried, what was found before stays; not so of another spec', () => {
+  const seen = { now, answer: answer(works, 1_000, 'before') };
+  expect(decided({ seen }, condition('Checked')).finding).toBeUndefined();
+  expect(decided({ seen }, condition('Checked', 1)).finding).toMatchObject({ reason: 'NotChecked' });
+  expect(decided({ seen }, condition('SecretMissing')).finding).toMatchObject({ reason: 'NotChecked' });
+});
+
+test.each([
+  [works, 'True', 'Checked'],
+  [rejected, 'False', 'Rejected'],
+  [away, 'False', 'Unreachable'],
+  [{ works: false, reason: 'NotChecked', message: '' } as const, 'Unknown', 'NotChecked'],
+])('%j is told as Ready=%s', (result, status, reason) => {
+  const decision = decided({ seen: { now, answer: answer(result, 0) } });
+  expect(decision.finding).toMatchObject({ status, reason });
+  expect(decision.ask).toBeUndefined();
+});
+
+test.each([
+  ['works', works, DAY_MS],
+  ['is refused', rejected, 20_000],
+  ['is away', away, 5_000],
+])('what %s is tried again when its time has come', (_what, result, ms) => {
+  const at = (ageMs: number) => decided({ seen: { now, answer: answer(result, ageMs) } }).ask;
+  expect(at(ms - 1)).toBeUndefined();
+  expect(at(ms)).toEqual({ failures: result.works ? 0 : 1 });
+});
+
+test('nothing is tried again without a runner, and what was found stays', () => {
+  const decision = decided({ hasRunner: false, seen: { now, answer: answer(works, 2 * DAY_MS) } });
+  expect(decision).toMatchObject({ finding: { reason: 'Checked' } });
+  expect(decision.ask).toBeUndefined();
+});
+
+test('without the run store what was found stays', () => {
+  expect(decided({ seen: undefined }, condition('Rejected')).finding).toBeUndefined();
+  expect(decided({ seen: undefined }).finding).toMatchObject({ reason: 'StoreUnavailable' });
+});
+
+test('who is away is asked again within 20 s for ever, who refuses less and less often', () => {
+  const waits = (result: CheckResult) =>
+    [1, 2, 3, 4, 50].map((failures) => untilNextMs({ failures, result }) / 1_000);
+  expect(waits(away)).toEqual([5, 10, 20, 20, 20]);
+  expect(waits(rejected)).toEqual([20, 40, 80, 160, 3_600]);
+});
+
+test('who asks to wait is left alone for so long', () => {
+  const result = { ...away, retryAfterMs: 120_000 };
+  expect(untilNextMs({ failures: 1, result })).toBe(120_000);
+});

@@ -1,0 +1,114 @@
+/**
+ * When a credential is tried, and what its condition `Ready` says of it. Pure. It is tried when it or a Secret of it has changed,
+ * daily, and again and again while it does not work: soon where the other side was not there, with growing patience where it
+ * refused, since accounts are locked after too many logins.
+ */
+import type { CheckResult } from '../../api/check.ts';
+import type { Reason } from '../../api/conditions.ts';
+import type { Condition } from '../../kube/resource.ts';
+import type { CheckAnswer } from '../../runs/checks.ts';
+import type { CheckFacts } from './facts.ts';
+
+export type Finding = { status: 'True' | 'False' | 'Unknown'; reason: Reason; message: string };
+
+export type Decision = {
+  /** What the condition says; undefined: it stays as it is. */
+  finding?: Finding;
+  /** What was found of the credential as it is now. */
+  answer?: Answer;
+  /** It is to be tried now, after so many failures in a row. */
+  ask?: { failures: number };
+  /** When to look again at the latest. */
+  againMs: number;
+};
+
+const DAY_MS = 24 * 3_600_000;
+/** What needs no second look by itself: whatever changes it wakes the credential. */
+const QUIET_MS = 300_000;
+const STORE_AWAY_MS = 5_000;
+const LOOK = { leastMs: 500, mostMs: 30_000 };
+const AWAY = { firstMs: 5_000, mostMs: 20_000 };
+const REFUSED = { firstMs: 20_000, mostMs: 3_600_000 };
+
+/** `before` is the condition as it stands, `generation` that of the spec. */
+export function decide(facts: CheckFacts, before: Condition | undefined, generation: number): Decision {
+  const { key, isUsed, hasRunner, seen } = facts;
+  if (!isUsed) return { finding: unused, againMs: QUIET_MS };
+  if (!seen) return { ...kept(before, generation, storeAway), againMs: STORE_AWAY_MS };
+  const { now, waiting, answer } = seen;
+  const isAsked = waiting?.key === key;
+  // Who was asked answers soon, or never: the longer it takes, the less often there is a look.
+  const lookMs = isAsked ? clamp((now - waiting.askedAt) / 2, LOOK) : QUIET_MS;
+  const mayAsk = !isAsked && hasRunner;
+  if (answer?.key === key) return tried(answer, now, { lookMs, mayAsk });
+  const untried = kept(before, generation, hasRunner ? asked : noRunner);
+  return mayAsk
+    ? { ...untried, ask: { failures: 0 }, againMs: LOOK.leastMs }
+    : { ...untried, againMs: lookMs };
+}
+
+type Answer = CheckAnswer & { at: number };
+
+function tried(
+  answer: Answer,
+  now: number,
+  { lookMs, mayAsk }: { lookMs: number; mayAsk: boolean },
+): Decision {
+  const dueMs = answer.at + untilNextMs(answer) - now;
+  const found = { finding: findingOf(answer.result), answer };
+  if (dueMs > 0) return { ...found, againMs: clamp(dueMs, { leastMs: LOOK.leastMs, mostMs: lookMs }) };
+  if (!mayAsk) return { ...found, againMs: lookMs };
+  return { ...found, ask: { failures: answer.failures }, againMs: LOOK.leastMs };
+}
+
+/** From one check to the next. */
+export function untilNextMs({ failures, result }: Pick<CheckAnswer, 'failures' | 'result'>): number {
+  if (result.works) return DAY_MS;
+  const isAway = result.reason === 'Unreachable' || result.reason === 'NotChecked';
+  const { firstMs, mostMs } = isAway ? AWAY : REFUSED;
+  const patience = Math.min(firstMs * 2 ** Math.min(failures - 1, 20), mostMs);
+  return Math.max(patience, result.retryAfterMs ?? 0);
+}
+
+const unused: Finding = {
+  status: 'Unknown',
+  reason: 'NotChecked',
+  message:
+    'Not tried: no workflow of this namespace names it. It is tried as soon as one does; what it names is there.',
+};
+const storeAway: Finding = {
+  status: 'Unknown',
+  reason: 'StoreUnavailable',
+  message: 'Not tried: the run store cannot be reached. This is tried again.',
+};
+const noRunner: Finding = {
+  status: 'Unknown',
+  reason: 'NotChecked',
+  message: 'Not tried yet: it is as soon as a runner is ready (kubectl get deployment windlass-runner).',
+};
+const asked: Finding = { status: 'Unknown', reason: 'NotChecked', message: 'It is being tried.' };
+
+/** What the reasons are of a credential that was tried. */
+const OF_CHECKS: ReadonlySet<string> = new Set<Reason>([
+  'Checked',
+  'Rejected',
+  'Unreachable',
+  'Expired',
+  'MissingScope',
+]);
+
+/** What was found of the same spec stays until more is known, so that a changed Secret does not make everything unready. */
+function kept(before: Condition | undefined, generation: number, otherwise: Finding): { finding?: Finding } {
+  const stays = before?.observedGeneration === generation && OF_CHECKS.has(before.reason);
+  return stays ? {} : { finding: otherwise };
+}
+
+function findingOf(result: CheckResult): Finding {
+  const { message } = result;
+  if (result.works) return { status: 'True', reason: 'Checked', message };
+  return { status: result.reason === 'NotChecked' ? 'Unknown' : 'False', reason: result.reason, message };
+}
+
+function clamp(ms: number, { leastMs, mostMs }: { leastMs: number; mostMs: number }): number {
+  return Math.min(Math.max(ms, leastMs), mostMs);
+}

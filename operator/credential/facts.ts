@@ -1,0 +1,70 @@
+/** What the state of a credential is decided from: its Secrets, who uses it, and what the run store knows of its check. */
+import { createHash } from 'node:crypto';
+import { secretRefs, type CredentialSpec } from '../../api/credential.ts';
+import type { Credential } from '../../api/kinds.ts';
+import { runnerRefs } from '../../api/token.ts';
+import { canonicalJson } from '../../kube/apply.ts';
+import { secrets, objectKey } from '../../kube/resource.ts';
+import { lookAtCheck, type SeenCheck } from '../../runs/checks.ts';
+import { isUnavailable } from '../../runs/connection.ts';
+import type { OperatorContext } from '../context.ts';
+import { POOL } from '../project/names.ts';
+import { BY_CREDENTIAL } from '../world.ts';
+import type { SecretKeys } from './check.ts';
+
+/** The Secrets that a credential names: their keys, and what changes whenever one of them does. Values are never looked at. */
+export type FoundSecrets = { keys: SecretKeys; versions: Record<string, string> };
+
+/** Reads them, each by its name. */
+export async function readSecrets(
+  { client }: Pick<OperatorContext, 'client'>,
+  namespace: string,
+  spec: CredentialSpec,
+): Promise<FoundSecrets> {
+  const keys = new Map<string, readonly string[] | undefined>();
+  const versions: Record<string, string> = {};
+  for (const name of new Set(secretRefs(spec).map((ref) => ref.name))) {
+    const secret = await client.find(secrets, { namespace, name });
+    keys.set(name, secret && Object.keys(secret.data ?? {}));
+    if (secret) versions[name] = `${secret.metadata.uid}/${secret.metadata.resourceVersion}`;
+  }
+  return { keys, versions };
+}
+
+/** Names what a check would try: another spec or another state of the Secrets has another one. */
+export function checkKey(spec: CredentialSpec, { versions }: FoundSecrets): string {
+  return createHash('sha256').update(canonicalJson({ spec, versions })).digest('hex').slice(0, 32);
+}
+
+/** Who could try a credential, and what came of it. */
+export type CheckFacts = {
+  key: string;
+  /** Whether a workflow of the namespace names it: else no runner may read its Secrets. */
+  isUsed: boolean;
+  /** Whether there is a runner that may read its Secrets. */
+  hasRunner: boolean;
+  /** Undefined while the run store cannot be asked. */
+  seen: SeenCheck | undefined;
+};
+
+/** Gathers them. */
+export async function checkFacts(
+  context: OperatorContext,
+  { metadata, spec }: Credential,
+  key: string,
+): Promise<CheckFacts> {
+  const { world, conn, grantedSecrets } = context;
+  const { namespace = '', name, uid = '' } = metadata;
+  const isUsed = world.workflows.byIndex(BY_CREDENTIAL, objectKey({ namespace, name })).length > 0;
+  const granted = grantedSecrets.get(namespace);
+  const mayRead = runnerRefs(name, spec).every((ref) => granted?.includes(ref.name));
+  const isThere = (world.deployments.get(namespace, POOL)?.status?.availableReplicas ?? 0) > 0;
+  const project = world.namespaces.get(undefined, namespace)?.metadata.uid;
+  const seen = project === undefined ? undefined : await lookAtCheck(conn, project, uid);
+  return {
+    key,
+    isUsed,
+    hasRunner: mayRead && isThere,
+    seen: isUnavailable(seen) ? undefined : seen,
+  };
+}

@@ -1,0 +1,214 @@
+/**
+ * Credentials are tried by the runners of their project: operator and runner with a real API server and run store, real mail and
+ * model servers. What is wrong is said by credential and workflow, and what was mended is seen within half a minute.
+ */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { stringify } from 'yaml';
+import type { Credential } from '../../../api/kinds.ts';
+import { findCondition } from '../../../kube/conditions.ts';
+import { secrets } from '../../../kube/resource.ts';
+import { credentials, workflowRuns } from '../../../operator/resources.ts';
+import { listen, sendJson, type Listening } from '../../support/listen.ts';
+import { startMailServer, type MailServer } from '../../support/mailServer.ts';
+import { startModelServer, type ModelServer } from '../../support/modelServer.ts';
+import { startOperatorStage, type OperatorStage } from '../../support/operatorStage.ts';
+import { pollUntil } from '../../support/poll.ts';
+import { startRunnerProgram, type RunnerProgram } from '../../support/runnerProgram.ts';
+import { tokenOf, writeKubeconfig } from '../../support/users.ts';
+
+const PASSWORD = 'right-password';
+const HEALED = { timeoutMs: 30_000, everyMs: 50 };
+/** For a test that waits for several of these. */
+const LONG = { timeout: 90_000 };
+
+let stage: OperatorStage;
+let namespace: string;
+let runner: RunnerProgram;
+let mailbox: MailServer;
+let model: ModelServer;
+let api: Listening;
+/** The token that the API takes, and those that came. */
+let token = 'first-token';
+const tokens: (string | undefined)[] = [];
+
+beforeAll(async () => {
+  stage = await startOperatorStage({ triesCredentials: true });
+  mailbox = await startMailServer({ username: 'orders', password: PASSWORD });
+  model = await startModelServer({ apiKey: PASSWORD });
+  api = await listen((request, response) => {
+    const sent = request.headers.authorization?.replace('Bearer ', '');
+    tokens.push(sent);
+    sendJson(response, sent === token ? 200 : 401, { ok: sent === token });
+  });
+  stage.startOperator();
+  const project = await stage.createProject();
+  ({ namespace } = project);
+  await apply('Workflow', 'first', {
+    active: true,
+    nodes: [{ id: 'trigger', manual: {} }],
+  });
+  await stage.waitFor(namespace, 'first', { type: 'Ready', status: 'True' });
+  const { data } = await stage.client.get(secrets, { namespace, name: 'windlass-runner' });
+  const given = (key: string) => Buffer.from(data?.[key] ?? '', 'base64').toString();
+  const identity = await tokenOf(stage.client, namespace, 'windlass-runner');
+  runner = await startRunnerProgram({
+    kubeconfigPath: await writeKubeconfig(stage.server, 'runner', identity),
+    redisURL: stage.redis.url,
+    namespace,
+    project: project.uid,
+    env: {
+      EGRESS_ALLOW: '127.0.0.0/8',
+      REDIS_USERNAME: given('username'),
+      REDIS_PASSWORD: given('password'),
+    },
+  });
+}, 600_000);
+
+afterAll(async () => {
+  await runner?.stop('SIGKILL');
+  await stage?.stop();
+  await Promise.all([mailbox?.close(), model?.close(), api?.close()]);
+});
+
+const apply = (kind: string, name: string, spec: object) =>
+  stage.apply(namespace, stringify({ apiVersion: 'windlass.dev/v1alpha1', kind, metadata: { name }, spec }));
+
+async function putSecret(name: string, value: string): Promise<void> {
+  const manifest = { apiVersion: 'v1', kind: 'Secret', metadata: { name }, stringData: { value } };
+  await stage.apply(namespace, stringify(manifest));
+}
+
+const refTo = (name: string) => ({ name, key: 'value' });
+const smtp = (name: string, port = mailbox.smtpPort) => ({
+  smtp: {
+    host: '127.0.0.1',
+    port,
+    tls: 'None',
+    from: 'a@example.com',
+    username: 'orders',
+    passwordRef: refTo(name),
+  },
+});
+
+const mailStep = (credential: string) => ({
+  id: 'mail',
+  skill: { name: 'send_email', credential, parameters: { to: 'b@example.com', subject: 's', body: 'b' } },
+});
+const workflow = (name: string, ...steps: object[]) =>
+  apply('Workflow', name, { active: true, nodes: [{ id: 'trigger', manual: {} }, ...steps] });
+
+/** The credential as soon as its condition is that. */
+function said(name: string, status: string, reason: string): Promise<Credential> {
+  return pollUntil(
+    `credential ${name} being ${status}/${reason}`,
+    async () => {
+      const found = await stage.client.get(credentials, { namespace, name });
+      const ready = findCondition(found.status?.conditions, 'Ready');
+      const isCurrent = ready?.observedGeneration === found.metadata.generation;
+      return isCurrent && ready?.status === status && ready.reason === reason && found;
+    },
+    HEALED,
+  );
+}
+
+const messageOf = ({ status }: Credential) => findCondition(status?.conditions, 'Ready')?.message;
+
+test('a credential is tried once a workflow names it, and says what was found', LONG, async () => {
+  await putSecret('llm', PASSWORD);
+  await apply('Credential', 'llm', { openai: { baseURL: model.baseURL, apiKeyRef: refTo('llm') } });
+  expect(messageOf(await said('llm', 'Unknown', 'NotChecked'))).toContain('no workflow of this namespace');
+  await workflow('asks', { id: 'agent', agent: { credential: 'llm', model: 'demo', prompt: 'Hi' } });
+  const { status } = await said('llm', 'True', 'Checked');
+  expect(status?.models).toEqual(['demo', 'demo-slow']);
+  expect(Math.abs(Date.now() - Date.parse(status?.lastChecked ?? ''))).toBeLessThan(60_000);
+  await stage.waitFor(namespace, 'asks', { type: 'Ready', status: 'True', reason: 'Serving' });
+});
+
+test(
+  'a password that is refused is told by credential and workflow, and healed by a changed Secret alone',
+  LONG,
+  async () => {
+    await putSecret('refused', 'wrong-password');
+    await apply('Credential', 'refused', smtp('refused'));
+    await workflow('sends', mailStep('refused'));
+    const wrong = await said('refused', 'False', 'Rejected');
+    expect(messageOf(wrong)).toContain('Username and password not accepted');
+    const wish = { type: 'CredentialsReady', status: 'False', reason: 'CredentialNotReady' };
+    const { status } = await stage.waitFor(namespace, 'sends', wish);
+    expect(findCondition(status?.conditions, 'CredentialsReady')?.message).toContain(
+      'node mail: Credential refused is not ready (Rejected)',
+    );
+    expect(findCondition(status?.conditions, 'Stalled')?.status).toBe('True');
+    await putSecret('refused', PASSWORD);
+    const { status: healed } = await said('refused', 'True', 'Checked');
+    expect(healed?.account).toBe('orders');
+    await stage.waitFor(namespace, 'sends', { type: 'Ready', status: 'True' });
+  },
+);
+
+test(
+  'a server that is away is told, without calling for its user, and seen when it is back',
+  LONG,
+  async () => {
+    const away = await startMailServer({ username: 'orders', password: PASSWORD });
+    const { smtpPort } = away;
+    await away.close();
+    await putSecret('away', PASSWORD);
+    await apply('Credential', 'away', smtp('away', smtpPort));
+    await workflow('waits', mailStep('away'));
+    expect(messageOf(await said('away', 'False', 'Unreachable'))).toContain('ECONNREFUSED');
+    const wish = { type: 'CredentialsReady', status: 'False', reason: 'CredentialNotReady' };
+    const { status } = await stage.waitFor(namespace, 'waits', wish);
+    expect(findCondition(status?.conditions, 'Stalled')).toBeUndefined();
+    const back = await startMailServer({ username: 'orders', password: PASSWORD, smtpPort });
+    await said('away', 'True', 'Checked');
+    await back.close();
+  },
+);
+
+test(
+  'a credential in use that is deleted is missed by its workflow until it is there again',
+  LONG,
+  async () => {
+    await putSecret('deleted', PASSWORD);
+    await apply('Credential', 'deleted', smtp('deleted'));
+    await workflow('misses', mailStep('deleted'));
+    await stage.waitFor(namespace, 'misses', { type: 'Ready', status: 'True' }, 30_000);
+    await stage.client.delete(credentials, { namespace, name: 'deleted' });
+    const wish = { type: 'CredentialsReady', status: 'False', reason: 'CredentialMissing' };
+    const { status } = await stage.waitFor(namespace, 'misses', wish);
+    expect(findCondition(status?.conditions, 'CredentialsReady')?.message).toContain(
+      'node mail: Credential deleted does not exist',
+    );
+    await apply('Credential', 'deleted', smtp('deleted'));
+    await stage.waitFor(namespace, 'misses', { type: 'Ready', status: 'True' }, 30_000);
+  },
+);
+
+test('a changed Secret is used by the next step, without a restart', LONG, async () => {
+  await putSecret('api', token);
+  await apply('Credential', 'api', {
+    http: { bearer: { tokenRef: refTo('api') }, checkURL: `${api.url}/me` },
+  });
+  await workflow('calls', {
+    id: 'call',
+    skill: { name: 'http_request', credential: 'api', parameters: { url: `${api.url}/orders` } },
+  });
+  await said('api', 'True', 'Checked');
+  await runs('calls', 'before');
+  token = 'second-token';
+  await putSecret('api', token);
+  await runs('calls', 'after');
+  expect(tokens.at(-1)).toBe('second-token');
+});
+
+/** Starts a run and waits until it has succeeded. */
+async function runs(name: string, run: string): Promise<void> {
+  await apply('WorkflowRun', run, { workflow: name });
+  const isOver = async () => {
+    const { status } = await stage.client.get(workflowRuns, { namespace, name: run });
+    if (status?.phase === 'Failed') throw new Error(`${status.reason}: ${status.message}`);
+    return status?.phase === 'Succeeded';
+  };
+  await pollUntil(`run ${run} having succeeded`, isOver, HEALED);
+}

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { errorOf, outcomeOf } from '../../test/support/outcome.ts';
 import { ExpressionError, MissingValueError } from './errors.ts';
 import { evaluate, OUTPUT_LIMIT, toText } from './evaluate.ts';
 import type { NodeOutput, Scope } from './scope.ts';
@@ -230,7 +231,7 @@ test('whatever the data and the reference are, the result is part of the data, t
     fc.property(anyPath, anyData, (path, data) => {
       const scope: Scope = { node: () => ({ text_content: 't', data_content: data }) };
       for (const text of [$data(path), `x${$data(path)}`]) {
-        const { value, error } = outcome(() => run(text, scope));
+        const { value, error } = outcomeOf(() => run(text, scope));
         expect(error === undefined ? isJson(value) : error instanceof ExpressionError).toBe(true);
       }
     }),
@@ -257,17 +258,3 @@ test('whatever text a reference yields comes out as it is', () => {
     }),
   );
 });
-
-function errorOf(act: () => unknown): ExpressionError {
-  const { error } = outcome(act);
-  if (error instanceof ExpressionError) return error;
-  throw error ?? new Error('nothing was thrown');
-}
-
-function outcome(act: () => unknown): { value?: unknown; error?: unknown } {
-  try {
-    return { value: act() };
-  } catch (error) {
-    return { error };
-  }
-}

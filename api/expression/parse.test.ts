@@ -1,7 +1,10 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { errorOf, outcomeOf } from '../../test/support/outcome.ts';
 import { ExpressionError } from './errors.ts';
 import { parseTemplate, printTemplate, TEMPLATE_LIMITS } from './parse.ts';
+
+const refusalOf = (text: string) => errorOf(() => parseTemplate(text));
 
 const trigger = (...path: (string | number)[]) => ({
   source: 'node',
@@ -113,21 +116,21 @@ const HOSTILE = [
 ];
 
 test.each(REFUSED)('%j is refused at line %i, column %i', (text, line, column, message) => {
-  const error = errorOf(text);
+  const error = refusalOf(text);
   expect(error).toMatchObject({ code: 'Syntax', position: { line, column } });
   expect(error.message).toMatch(message);
   expect(error.message).toContain(`line ${line}, column ${column}: `);
 });
 
 test.each(HOSTILE)('the payload %s is no reference', (payload) => {
-  expect(errorOf(`{{ ${payload} }}`).code).toBe('Syntax');
+  expect(refusalOf(`{{ ${payload} }}`).code).toBe('Syntax');
 });
 
 test('a text, a reference and a key have limits that are named', () => {
-  expect(errorOf('a'.repeat(TEMPLATE_LIMITS.templateLength + 1)).code).toBe('Limit');
-  expect(errorOf('{{ $index }}'.repeat(TEMPLATE_LIMITS.references + 1)).message).toMatch(/256 references/);
-  expect(errorOf(`{{ $item${'.a'.repeat(TEMPLATE_LIMITS.pathSteps + 1)} }}`).message).toMatch(/64 steps/);
-  expect(errorOf(`{{ $item.${'a'.repeat(TEMPLATE_LIMITS.keyLength + 1)} }}`).message).toMatch(
+  expect(refusalOf('a'.repeat(TEMPLATE_LIMITS.templateLength + 1)).code).toBe('Limit');
+  expect(refusalOf('{{ $index }}'.repeat(TEMPLATE_LIMITS.references + 1)).message).toMatch(/256 references/);
+  expect(refusalOf(`{{ $item${'.a'.repeat(TEMPLATE_LIMITS.pathSteps + 1)} }}`).message).toMatch(/64 steps/);
+  expect(refusalOf(`{{ $item.${'a'.repeat(TEMPLATE_LIMITS.keyLength + 1)} }}`).message).toMatch(
     /1024 characters/,
   );
 });
@@ -177,7 +180,7 @@ const nearlyTemplates = fc
 test('whatever the text is, parsing gives a template or an ExpressionError with a position', () => {
   fc.assert(
     fc.property(nearlyTemplates, (text) => {
-      const error = thrownBy(() => parseTemplate(text));
+      const { error } = outcomeOf(() => parseTemplate(text));
       const clear = error === undefined || (error instanceof ExpressionError && error.position !== undefined);
       expect(clear).toBe(true);
     }),
@@ -232,18 +235,3 @@ test('a template survives being kept as JSON', () => {
   const template = parseTemplate("Dear {{ $('a').data_content.people[0]['first name'] }}");
   expect(JSON.parse(JSON.stringify(template))).toEqual(template);
 });
-
-function errorOf(text: string): ExpressionError {
-  const error = thrownBy(() => parseTemplate(text));
-  if (error instanceof ExpressionError) return error;
-  throw error ?? new Error(`not refused: ${text.slice(0, 80)}`);
-}
-
-function thrownBy(act: () => unknown): unknown {
-  try {
-    act();
-  } catch (error) {
-    return error;
-  }
-  return undefined;
-}

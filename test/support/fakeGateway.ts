@@ -2,11 +2,11 @@
 import { ANNOTATION } from '../../api/group.ts';
 import { emptyDigest, formatDigest, toggle } from '../../api/routes.ts';
 import { createCache } from '../../kube/cache.ts';
-import { sleep } from '../../kube/clock.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import { endpointSlices, leases } from '../../kube/resource.ts';
 import { webhookRoutes } from '../../operator/resources.ts';
 import { createCollectedLog } from './collectedLog.ts';
+import { pollUntil } from './poll.ts';
 
 export type FakeGateway = {
   /** These replicas have ready endpoints from now on; those that had one before have shut down. */
@@ -17,7 +17,7 @@ export type FakeGateway = {
   stop(): Promise<void>;
 };
 
-const AGAIN_MS = 100;
+const WITHIN = { timeoutMs: 60_000 };
 
 const leaseName = (replica: string): string => `windlass-gateway-${replica}`;
 
@@ -52,12 +52,7 @@ export async function startFakeGateway(client: KubeClient, namespace: string): P
 
   /** Also on a machine that is so slow that calls fail: nothing else would come to make it say so again. */
   async function untilWritten(replica: string): Promise<void> {
-    const isWritten = () =>
-      write(replica).then(
-        () => true,
-        () => stopping.signal.aborted,
-      );
-    while (!(await isWritten())) await sleep(AGAIN_MS, stopping.signal);
+    await pollUntil(`the Lease of ${replica} being written`, () => write(replica).then(() => true), WITHIN);
   }
 
   async function write(replica: string): Promise<void> {

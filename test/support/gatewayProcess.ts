@@ -1,6 +1,5 @@
 /** The gateway as a process of its own, on free ports of 127.0.0.1, with a real API server and a real run store behind it. */
-import { pollUntil } from './poll.ts';
-import { listeningLine, startProgram, type Program, type ProgramOptions } from './program.ts';
+import { startProgram, whenReady, type Program, type ProgramOptions } from './program.ts';
 
 export type GatewayProcess = Program & {
   publicURL: string;
@@ -37,34 +36,20 @@ export async function startGateway({
     LOG_LEVEL: 'info',
   };
   const program = startProgram('gateway', env, options);
-  try {
-    const ports = await untilReady(program);
-    const url = (port: number) => `http://127.0.0.1:${port}`;
-    return {
-      ...program,
-      publicURL: url(ports.publicPort),
-      publicPort: ports.publicPort,
-      internalURL: url(ports.internalPort),
-      metricsURL: `${url(ports.metricsPort)}/metrics`,
-    };
-  } catch (error) {
-    await program.stop('SIGKILL');
-    const said = program.log.slice(-20).join('\n');
-    throw new Error(`The gateway did not become ready:\n${said}`, { cause: error });
-  }
+  const ports = await whenReady('the gateway', program, async (line) => {
+    const said = JSON.parse(line) as Ports;
+    const { ok } = await fetch(`${address(said.internalPort)}/readyz`);
+    return ok && said;
+  });
+  return {
+    ...program,
+    publicURL: address(ports.publicPort),
+    publicPort: ports.publicPort,
+    internalURL: address(ports.internalPort),
+    metricsURL: `${address(ports.metricsPort)}/metrics`,
+  };
 }
 
 type Ports = { publicPort: number; internalPort: number; metricsPort: number };
 
-async function untilReady(program: Program): Promise<Ports> {
-  const ports = await pollUntil('the gateway listening', () => listeningLine<Ports>(program), {
-    timeoutMs: 20_000,
-    everyMs: 20,
-  });
-  await pollUntil(
-    'the gateway being ready',
-    async () => (await fetch(`http://127.0.0.1:${ports.internalPort}/readyz`)).ok,
-    { timeoutMs: 20_000, everyMs: 50 },
-  );
-  return ports;
-}
+const address = (port: number) => `http://127.0.0.1:${port}`;

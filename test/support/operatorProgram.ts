@@ -1,6 +1,5 @@
 /** The operator as its program, with a real API server and a real run store behind it. */
-import { pollUntil } from './poll.ts';
-import { listeningLine, startProgram, type Program, type ProgramOptions } from './program.ts';
+import { startProgram, whenReady, type Program, type ProgramOptions } from './program.ts';
 
 export type OperatorProgram = Program & {
   /** Where /healthz, /readyz and /metrics are. */
@@ -39,18 +38,10 @@ export function startOperatorProcess({
 /** Starts it and waits until it is ready, which it is when it has read everything that it follows. Throws with what it logged. */
 export async function startOperatorProgram(options: OperatorProgramOptions): Promise<OperatorProgram> {
   const program = startOperatorProcess(options);
-  const ready = async () => {
-    const said = await listeningLine<{ port: number }>(program);
-    if (said === undefined) return undefined;
-    const url = `http://127.0.0.1:${said.port}`;
-    return (await fetch(`${url}/readyz`)).ok && url;
-  };
-  try {
-    const url = await pollUntil('the operator being ready', ready, { timeoutMs: 60_000, everyMs: 50 });
-    return { ...program, url };
-  } catch (error) {
-    await program.stop();
-    const said = program.log.slice(-20).join('\n');
-    throw new Error(`The operator did not become ready:\n${said}`, { cause: error });
-  }
+  const url = await whenReady('the operator', program, async (line) => {
+    const { port } = JSON.parse(line) as { port: number };
+    const address = `http://127.0.0.1:${port}`;
+    return (await fetch(`${address}/readyz`)).ok && address;
+  });
+  return { ...program, url };
 }

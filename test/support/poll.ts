@@ -4,8 +4,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 export type PollOptions = { timeoutMs: number; everyMs?: number; signal?: AbortSignal };
 
 /**
- * Asks until the answer is neither undefined nor false, and gives it. An error of the question counts as "not yet".
- * After the time it throws "… within N s", with the last error as its cause.
+ * Asks until the answer is neither undefined nor false, and gives it. An error of the question counts as "not yet". It asks once
+ * more after the time, so that nothing is missed by a process that stood still, and then throws "… within N s", with the last error
+ * as its cause. Throws the signal's reason as soon as that is aborted.
  */
 export async function pollUntil<T>(
   what: string,
@@ -14,7 +15,8 @@ export async function pollUntil<T>(
 ): Promise<T> {
   const deadline = performance.now() + options.timeoutMs;
   let cause: unknown;
-  do {
+  for (;;) {
+    const isLast = performance.now() >= deadline;
     try {
       const answer = await ask();
       if (answer !== undefined && answer !== false) return answer;
@@ -22,8 +24,10 @@ export async function pollUntil<T>(
     } catch (error) {
       cause = error;
     }
-    await delay(options.everyMs ?? 100, undefined, { signal: options.signal });
-  } while (performance.now() < deadline);
+    if (isLast) break;
+    await delay(options.everyMs ?? 100, undefined, { signal: options.signal }).catch(() => undefined);
+    options.signal?.throwIfAborted();
+  }
   const last = cause instanceof Error ? ` (last: ${cause.message})` : '';
   throw new Error(`${what} did not happen within ${Math.round(options.timeoutMs / 1000)} s${last}`, {
     cause,

@@ -1,8 +1,8 @@
 /** One of our programs as a process of its own. It does not outlive the process that started it. */
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { pollUntil } from './poll.ts';
 
 export type ProgramOptions = {
   /** Further environment variables. */
@@ -24,7 +24,7 @@ export type Program = {
   /** True until it has ended. */
   isRunning: () => boolean;
   signal: (signal: NodeJS.Signals) => void;
-  /** Resolves with its exit code; null when a signal ended it. */
+  /** Resolves with its exit code; null when a signal ended it, or it could not be started. Never rejects. */
   ended: Promise<number | null>;
   /** Sends the signal, SIGTERM unless another is given, and waits for its end, which may have been before. */
   stop: (signal?: NodeJS.Signals) => Promise<number | null>;
@@ -45,14 +45,17 @@ export function startProgram(
   process.once('exit', killWithUs);
   collectLines(child.stdout, log);
   if (errors) collectLines(child.stderr, errors);
-  const ended = once(child, 'exit').then(([code]) => {
-    process.removeListener('exit', killWithUs);
-    return code as number | null;
-  });
+  const ended = new Promise<number | null>((resolve) => {
+    child.once('exit', resolve);
+    child.once('error', (error) => {
+      log.push(error.message);
+      if (child.pid === undefined) resolve(null);
+    });
+  }).finally(() => process.removeListener('exit', killWithUs));
   return {
     pid: child.pid ?? 0,
     log,
-    isRunning: () => child.exitCode === null && child.signalCode === null,
+    isRunning: () => child.pid !== undefined && child.exitCode === null && child.signalCode === null,
     signal: (signal) => void child.kill(signal),
     ended,
     stop: (signal = 'SIGTERM') => {
@@ -66,9 +69,29 @@ function collectLines(stream: NodeJS.ReadableStream | null, lines: string[]): vo
   if (stream) createInterface({ input: stream }).on('line', (line) => lines.push(line));
 }
 
-/** What the program said of itself when it began to listen; undefined before. Throws when it has ended. */
-export async function listeningLine<Said>({ isRunning, log, ended }: Program): Promise<Said | undefined> {
-  if (!isRunning()) throw new Error(`it ended with ${await ended}`);
-  const line = log.find((text) => text.includes('"listening"'));
-  return line === undefined ? undefined : (JSON.parse(line) as Said);
+const READY_WITHIN_MS = 50_000;
+
+/**
+ * Waits until the program listens, and then, with the line of its log that says where, for an answer of `ready`, as `pollUntil` does.
+ * Where the program ends before, or does not come to that, nothing of it is left, and the error has what it logged.
+ */
+export async function whenReady<Ready>(
+  name: string,
+  program: Program,
+  ready: (line: string) => Promise<Ready | false> | Ready,
+): Promise<Ready> {
+  const gone = new AbortController();
+  void program.ended.then((code) => gone.abort(new Error(`${name} ended with ${code}`)));
+  const ask = () => {
+    const line = program.log.find((text) => text.includes('"listening"'));
+    return line !== undefined && ready(line);
+  };
+  try {
+    const options = { timeoutMs: READY_WITHIN_MS, everyMs: 25, signal: gone.signal };
+    return await pollUntil(`${name} being ready`, ask, options);
+  } catch (cause) {
+    await program.stop('SIGKILL');
+    const said = program.log.slice(-20).join('\n');
+    throw new Error(`${(cause as Error).message}; it logged:\n${said}`, { cause });
+  }
 }

@@ -1,6 +1,5 @@
 /** The runner as its program, with a real API server and a real run store behind it. */
-import { pollUntil } from './poll.ts';
-import { listeningLine, startProgram, type Program, type ProgramOptions } from './program.ts';
+import { startProgram, whenReady, type Program, type ProgramOptions } from './program.ts';
 
 export type RunnerProgram = Program & {
   /** Where /healthz, /readyz and /metrics are. */
@@ -32,10 +31,9 @@ export async function startRunnerProgram({
     GRACE_SECONDS: '6',
   };
   const program = startProgram('runner', env, options);
-  const listening = () => listeningLine<{ metricsPort: number }>(program);
-  const { metricsPort } = await pollUntil('the runner listening', listening, {
-    timeoutMs: 20_000,
-    everyMs: 20,
+  const url = await whenReady('the runner', program, (line) => {
+    const { metricsPort } = JSON.parse(line) as { metricsPort: number };
+    return `http://127.0.0.1:${metricsPort}`;
   });
-  return { ...program, url: `http://127.0.0.1:${metricsPort}` };
+  return { ...program, url };
 }

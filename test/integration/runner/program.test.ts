@@ -1,13 +1,5 @@
 /** The runner as its program: with an API server that comes and goes, credentials, records, and a SIGTERM at the end. */
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { stringify } from 'yaml';
 import { GROUP, VERSION } from '../../../api/group.ts';
 import { WORKFLOW_RUN, type Credential, type WorkflowRun } from '../../../api/kinds.ts';
 import { createClient, type KubeClient } from '../../../kube/client.ts';
@@ -22,7 +14,9 @@ import { startKubeApiFaults, type KubeApiFaults } from '../../support/kubeApiFau
 import { startModelServer, type ModelServer } from '../../support/modelServer.ts';
 import { pollUntil } from '../../support/poll.ts';
 import { startRedis, type TestRedis } from '../../support/redis.ts';
+import { startRunnerProgram, type RunnerProgram } from '../../support/runnerProgram.ts';
 import { openTestProject, type TestProject } from '../../support/runnerProject.ts';
+import { writeKubeconfig } from '../../support/users.ts';
 
 const runObjects = namespacedResource<WorkflowRun>(GROUP, VERSION, WORKFLOW_RUN.kind, WORKFLOW_RUN.plural);
 const namespace = 'shop';
@@ -35,11 +29,8 @@ let redis: TestRedis;
 let model: ModelServer;
 let conn: RunStoreConnection;
 let project: TestProject;
-let folder: string | undefined;
-let child: ChildProcess;
-let url: string;
+let runner: RunnerProgram;
 let letThrough: () => void;
-const log: string[] = [];
 
 beforeAll(async () => {
   [api, redis, model] = await Promise.all([
@@ -59,51 +50,20 @@ beforeAll(async () => {
   project = await openTestProject(conn);
   door = await startKubeApiFaults(api.connection);
   letThrough = door.always(() => true, 'reset');
-  await startProgram();
+  await startRunner();
 }, 600_000);
 
 afterAll(async () => {
-  child?.kill('SIGKILL');
+  await runner?.stop('SIGKILL');
   await conn?.close();
   await Promise.all([door?.stop(), model?.close(), redis?.stop(), client?.close()]);
   await api?.stop();
-  if (folder) await rm(folder, { recursive: true });
 });
 
-async function startProgram(): Promise<void> {
-  log.length = 0;
-  folder ??= await mkdtemp(join(tmpdir(), 'windlass-runner-'));
-  const kubeconfig = join(folder, 'kubeconfig');
-  const name = 'test';
-  const config = {
-    'current-context': name,
-    clusters: [{ name, cluster: { server: door.connection.server, 'insecure-skip-tls-verify': true } }],
-    users: [{ name, user: {} }],
-    contexts: [{ name, context: { cluster: name, user: name } }],
-  };
-  await writeFile(kubeconfig, stringify({ apiVersion: 'v1', kind: 'Config', ...config }));
-  child = spawn(process.execPath, [fileURLToPath(new URL('../../../runner/main.ts', import.meta.url))], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: {
-      PATH: process.env['PATH'],
-      KUBECONFIG: kubeconfig,
-      POD_NAME: 'runner-0',
-      POD_NAMESPACE: namespace,
-      PROJECT_UID: project.uid,
-      REDIS_URL: redis.url,
-      METRICS_PORT: '0',
-      EGRESS_ALLOW: '127.0.0.0/8',
-      GRACE_SECONDS: '6',
-    },
-  });
-  process.once('exit', () => child.kill('SIGKILL'));
-  createInterface({ input: child.stdout! }).on('line', (line) => log.push(line));
-  const listening = await pollUntil(
-    'the runner listening',
-    () => log.find((line) => line.includes('"listening"')),
-    SOON,
-  );
-  url = `http://127.0.0.1:${(JSON.parse(listening) as { metricsPort: number }).metricsPort}`;
+async function startRunner(): Promise<void> {
+  const kubeconfigPath = await writeKubeconfig({ ...api, url: door.connection.server }, 'runner', 'none');
+  const place = { kubeconfigPath, redisURL: redis.url, namespace, project: project.uid };
+  runner = await startRunnerProgram({ ...place, env: { EGRESS_ALLOW: '127.0.0.0/8' } });
 }
 
 const nodes = [
@@ -124,13 +84,13 @@ const recorded = (run: string) =>
 test('while the API server is away at the start, the runner waits and fails no run; then it executes and records', async () => {
   const run = await project.send(await project.deploy(nodes), { name: 'Ada' });
   await pollUntil('the runner asking for credentials', () => door.seen.length > 1, SOON);
-  const answer = await fetch(`${url}/readyz`);
+  const answer = await fetch(`${runner.url}/readyz`);
   expect([answer.status, await answer.text()]).toEqual([503, 'the credentials are not read yet\n']);
-  expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  expect((await fetch(`${runner.url}/healthz`)).status).toBe(200);
   expect(await readRun(conn, project.uid, run)).toMatchObject({ phase: 'Pending' });
   letThrough();
   const { status } = await recorded(run);
-  expect((await fetch(`${url}/readyz`)).status).toBe(200);
+  expect((await fetch(`${runner.url}/readyz`)).status).toBe(200);
   expect(status?.nodes).toMatchObject([
     { id: 'trigger', phase: 'Succeeded', output: { text_content: '', data_content: { name: 'Ada' } } },
     { id: 'a', phase: 'Succeeded', attempts: 1, output: { text_content: 'You said: Ada' } },
@@ -148,11 +108,11 @@ test('when the API server goes away later, runs are executed all the same and re
 });
 
 test('what it did is in its metrics, and no payload in its log', async () => {
-  const metrics = await (await fetch(`${url}/metrics`)).text();
+  const metrics = await (await fetch(`${runner.url}/metrics`)).text();
   expect(metrics).toContain('windlass_runs_total{conclusion="Succeeded"} 2');
   expect(metrics).toMatch(/windlass_node_duration_seconds_count\{kind="agent"\} 2/);
   expect(metrics).toContain('windlass_event_loop_lag_seconds');
-  for (const secret of ['Ada', 'right', 'You said']) expect(log.join('\n')).not.toContain(secret);
+  for (const secret of ['Ada', 'right', 'You said']) expect(runner.log.join('\n')).not.toContain(secret);
 });
 
 test('on SIGTERM it ends in order, and hands back what cannot end in its time', async () => {
@@ -160,23 +120,19 @@ test('on SIGTERM it ends in order, and hands back what cannot end in its time', 
   model.setFault('hang');
   const run = await project.send(revision, { name: 'Cy' });
   await project.until(run, (state) => state.nodes.some(({ id, phase }) => id === 'a' && phase === 'Running'));
-  const ended = once(child, 'exit');
-  child.kill('SIGTERM');
-  expect(await ended).toEqual([0, null]);
+  expect(await runner.stop()).toBe(0);
   const claimed = await claimRuns(conn, { project: project.uid, runner: 'next', max: 10 });
   expect(claimed).toMatchObject({ outcome: 'claimed', claims: [{ state: { run, crashes: 0 } }] });
 });
 
 test('a container that starts again in its pod leaves the runs of the one that died to be taken over', async () => {
-  await startProgram();
+  await startRunner();
   const revision = await project.deploy(nodes);
   model.setFault('hang');
   const run = await project.send(revision, { name: 'Di' });
   await project.until(run, (state) => state.nodes.some(({ id, phase }) => id === 'a' && phase === 'Running'));
-  const died = once(child, 'exit');
-  child.kill('SIGKILL');
-  await died;
+  await runner.stop('SIGKILL');
   model.setFault(undefined);
-  await startProgram();
+  await startRunner();
   expect(await project.ended(run, 50_000)).toMatchObject({ phase: 'Succeeded', crashes: 1 });
 }, 90_000);

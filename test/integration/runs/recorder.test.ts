@@ -1,85 +1,55 @@
 /** The record of a run on a real API server: complete, never behind for long, never going back, within its budget. */
-import { afterAll, beforeAll, beforeEach, afterEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { ANNOTATION, LABEL } from '../../../api/group.ts';
-import { WORKFLOW_RUN, type WorkflowRun } from '../../../api/kinds.ts';
-import { createClient, type KubeClient } from '../../../kube/client.ts';
-import { namespacedResource, namespaces } from '../../../kube/resource.ts';
+import type { KubeClient } from '../../../kube/client.ts';
+import { workflowRuns } from '../../../operator/resources.ts';
 import { advance } from '../../../runs/advance.ts';
 import { keysOf } from '../../../runs/keys.ts';
 import { openProject, putRevision, setWorkflowLimits, setWriteBudget } from '../../../runs/project.ts';
 import { readCounts, readSummaries } from '../../../runs/read.ts';
-import { createRecorder } from '../../../runs/record/recorder.ts';
 import type { ClaimRef } from '../../../runs/types.ts';
-import { startApiServer, type ApiServer } from '../../support/apiserver.ts';
-import { createCollectedLog } from '../../support/collectedLog.ts';
-import { installCrds } from '../../support/crds.ts';
-import { startKubeApiFaults, type KubeApiFaults } from '../../support/kubeApiFaults.ts';
+import type { CollectedLog } from '../../support/collectedLog.ts';
+import type { KubeApiFaults } from '../../support/kubeApiFaults.ts';
 import { pollUntil } from '../../support/poll.ts';
+import {
+  openRecordedProject,
+  startRecordStage,
+  type RecordedProject,
+  type RecordStage,
+} from '../../support/recordStage.ts';
 import {
   accepted,
   claimed,
   claimedOne,
-  newProject,
   refOf,
-  startRunStore,
   stateOf,
   submissionOf,
   succeededNode,
   type TestStore,
 } from '../../support/runStore.ts';
 
-const runObjects = namespacedResource<WorkflowRun>(
-  'windlass.dev',
-  'v1alpha1',
-  WORKFLOW_RUN.kind,
-  WORKFLOW_RUN.plural,
-);
 const soon = { timeoutMs: 15_000, everyMs: 20 };
 
-let server: ApiServer;
+let stage: RecordStage;
 let faults: KubeApiFaults;
 let kube: KubeClient;
-let recording: KubeClient;
 let store: TestStore;
+let own: RecordedProject;
 let project: string;
-let namespace: string;
-let stop: AbortController;
-let ended: Promise<void>[];
-const log = createCollectedLog();
+let log: CollectedLog;
 
 beforeAll(async () => {
-  server = await startApiServer();
-  kube = createClient(server.connection);
-  await installCrds(kube);
-  faults = await startKubeApiFaults(server.connection);
-  recording = createClient(faults.connection);
-  store = await startRunStore({ appendfsync: 'no' });
+  stage = await startRecordStage();
+  ({ faults, kube, store } = stage);
 }, 600_000);
-afterAll(async () => {
-  await store?.stop();
-  await recording?.close();
-  await kube?.close();
-  await faults?.stop();
-  await server?.stop();
-});
+afterAll(() => stage?.stop());
 beforeEach(async () => {
-  project = await newProject(store.conn);
-  namespace = project;
-  await kube.create(namespaces, { metadata: { name: namespace } });
-  stop = new AbortController();
-  ended = [];
+  own = await openRecordedProject(stage);
+  ({ project, log } = own);
 });
-afterEach(async () => {
-  stop.abort();
-  await Promise.all(ended);
-});
+afterEach(() => own.end());
 
-function startRecorder(): void {
-  const recorder = createRecorder({ conn: store.conn, kube: recording, project, namespace, log });
-  ended.push(recorder.run(stop.signal));
-}
-
-const objectOf = (run: string) => kube.find(runObjects, { namespace, name: run });
+const objectOf = (run: string) => kube.find(workflowRuns, { namespace: project, name: run });
 const recordedAs = (run: string, phase: string) =>
   pollUntil(
     `the record of ${run} as ${phase}`,
@@ -109,7 +79,7 @@ async function ran(phase: 'Succeeded' | 'Failed' = 'Succeeded'): Promise<string>
 
 test('a run is recorded from its start to its end, with all that its nodes produced', async () => {
   const { conn } = store;
-  startRecorder();
+  own.startRecorder();
   const step = {
     timeoutMs: 1,
     retry: { limit: 0, initialMs: 1, factor: 1, maxMs: 1 },
@@ -170,8 +140,8 @@ test('a run is recorded from its start to its end, with all that its nodes produ
 });
 
 test('two recorders share the work, and no run is recorded as less than it is', async () => {
-  startRecorder();
-  startRecorder();
+  own.startRecorder();
+  own.startRecorder();
   const runs: string[] = [];
   for (let count = 0; count < 30; count += 1) runs.push(await accepted(store.conn, submissionOf(project)));
   for (const claim of await claimed(store.conn, project, 30)) {
@@ -187,13 +157,13 @@ test('two recorders share the work, and no run is recorded as less than it is', 
 });
 
 test('a run that was made as an object is recorded in that object', async () => {
-  const made = await kube.create(runObjects, {
-    metadata: { namespace, name: 'by-hand' },
+  const made = await kube.create(workflowRuns, {
+    metadata: { namespace: project, name: 'by-hand' },
     spec: { workflow: 'orders', test: true },
   });
   const uid = made.metadata.uid ?? '';
   await accepted(store.conn, submissionOf(project, { run: 'by-hand', recordUid: uid, test: true }));
-  startRecorder();
+  own.startRecorder();
   await finished(await claimedOne(store.conn, project));
   const object = await recordedAs('by-hand', 'Succeeded');
   expect(object.metadata.uid).toBe(uid);
@@ -201,11 +171,11 @@ test('a run that was made as an object is recorded in that object', async () => 
 });
 
 test('a record that somebody deletes is not made again, and its run is cancelled', async () => {
-  startRecorder();
+  own.startRecorder();
   const run = await accepted(store.conn, submissionOf(project));
   const ref = await claimedOne(store.conn, project);
   await recordedAs(run, 'Running');
-  await kube.delete(runObjects, { namespace, name: run });
+  await kube.delete(workflowRuns, { namespace: project, name: run });
   await advance(store.conn, ref, { checkpoints: [succeededNode('a')] });
   await pollUntil(
     'the request to cancel',
@@ -220,12 +190,12 @@ test('a record that somebody deletes is not made again, and its run is cancelled
 test('a run whose record says more already is let go, and the record stays', async () => {
   const run = await accepted(store.conn, submissionOf(project));
   const ref = await claimedOne(store.conn, project);
-  startRecorder();
+  own.startRecorder();
   const { metadata } = await recordedAs(run, 'Running');
   const newer = { phase: 'Cancelled', epoch: 9_999_999_999_999, sequence: 9 };
   await kube.patch(
-    runObjects,
-    { namespace, name: run },
+    workflowRuns,
+    { namespace: project, name: run },
     { status: newer },
     { type: 'merge', subresource: 'status' },
   );
@@ -237,11 +207,14 @@ test('a run whose record says more already is let go, and the record stays', asy
 test('a run whose record is ahead of a store that went back in time ends there as it ended in the store', async () => {
   const run = await accepted(store.conn, submissionOf(project));
   const ref = await claimedOne(store.conn, project);
-  startRecorder();
+  own.startRecorder();
   const { status } = await recordedAs(run, 'Running');
   const sequence = (status?.sequence ?? 0) + 5;
   const ahead = { status: { ...status, sequence } };
-  await kube.patch(runObjects, { namespace, name: run }, ahead, { type: 'merge', subresource: 'status' });
+  await kube.patch(workflowRuns, { namespace: project, name: run }, ahead, {
+    type: 'merge',
+    subresource: 'status',
+  });
   await finished(ref);
   const record = await recordedAs(run, 'Succeeded');
   expect(record.status).toMatchObject({ epoch: status?.epoch, sequence: sequence + 1 });
@@ -250,9 +223,12 @@ test('a run whose record is ahead of a store that went back in time ends there a
 
 test("a run whose name another's object has is kept as a line", async () => {
   const run = await accepted(store.conn, submissionOf(project));
-  await kube.create(runObjects, { metadata: { namespace, name: run }, spec: { workflow: 'other' } });
+  await kube.create(workflowRuns, {
+    metadata: { namespace: project, name: run },
+    spec: { workflow: 'other' },
+  });
   await finished(await claimedOne(store.conn, project));
-  startRecorder();
+  own.startRecorder();
   await gone(run);
   expect((await objectOf(run))?.spec.workflow).toBe('other');
   expect(await readSummaries(store.conn, project, 'uid-orders', 1)).toMatchObject([{ run }]);
@@ -267,7 +243,7 @@ test('while the API server is away runs wait, within the history of their workfl
     history: { succeeded: 3, failed: 2 },
   });
   const back = faults.always(() => true, 'reset');
-  startRecorder();
+  own.startRecorder();
   // Of the first that was tried nobody knows whether it has an object: it is recorded in any case.
   const first = await ran();
   await pollUntil('the outage being noticed', () => warnings(first).length > 0, soon);
@@ -292,7 +268,7 @@ test('beyond the write budget failures are recorded first, and the totals are ex
   const runs = { succeeded: [] as string[], failed: [] as string[] };
   for (let count = 0; count < 120; count += 1) runs.succeeded.push(await ran());
   for (let count = 0; count < 5; count += 1) runs.failed.push(await ran('Failed'));
-  startRecorder();
+  own.startRecorder();
   for (const run of runs.failed) await recordedAs(run, 'Failed');
   await pollUntil(
     'all being dealt with',
@@ -302,7 +278,7 @@ test('beyond the write budget failures are recorded first, and the totals are ex
       everyMs: 50,
     },
   );
-  const { items } = await kube.list(runObjects, { namespace });
+  const { items } = await kube.list(workflowRuns, { namespace: project });
   expect(items.length).toBeLessThan(30);
   expect(items.every(({ status }) => status?.completionTime !== undefined)).toBe(true);
   expect(await readSummaries(conn, project, 'uid-orders', 200)).toHaveLength(125);
@@ -311,7 +287,7 @@ test('beyond the write budget failures are recorded first, and the totals are ex
 
 test('a run with more output than a record holds is recorded with what fits, marked', async () => {
   const { conn } = store;
-  startRecorder();
+  own.startRecorder();
   const run = await accepted(
     conn,
     submissionOf(project, {
@@ -336,7 +312,7 @@ test('a run with more output than a record holds is recorded with what fits, mar
 test('where the store lost its data nothing goes on, and the records stay as they were', async () => {
   const { conn } = store;
   const run = await accepted(conn, submissionOf(project, { dedupeKey: 'delivery-9' }));
-  startRecorder();
+  own.startRecorder();
   const ref = await claimedOne(conn, project);
   await recordedAs(run, 'Running');
   await conn.command('unlink', ...Object.values(keysOf(project)).filter((key) => typeof key === 'string'));

@@ -1,8 +1,7 @@
 /** Recording when something goes wrong: one run that is refused, an API server that is away, a recorder that is killed. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { WORKFLOW_RUN, type WorkflowRun } from '../../../api/kinds.ts';
-import { createClient, type KubeClient } from '../../../kube/client.ts';
-import { namespacedResource, namespaces } from '../../../kube/resource.ts';
+import type { KubeClient } from '../../../kube/client.ts';
+import { workflowRuns } from '../../../operator/resources.ts';
 import { advance } from '../../../runs/advance.ts';
 import { keysOf } from '../../../runs/keys.ts';
 import { dropWorkflow, setWorkflowLimits, setWriteBudget } from '../../../runs/project.ts';
@@ -10,78 +9,50 @@ import { readSummary } from '../../../runs/read.ts';
 import { beginCreate, recorded } from '../../../runs/record/backlog.ts';
 import { createObject, writeStatus, type RecordTarget } from '../../../runs/record/object.ts';
 import { storedBytes } from '../../../runs/record/record.ts';
-import { createRecorder } from '../../../runs/record/recorder.ts';
 import { createSurplusTrimmer } from '../../../runs/record/surplus.ts';
-import { startApiServer, type ApiServer } from '../../support/apiserver.ts';
-import { createCollectedLog, type CollectedLog } from '../../support/collectedLog.ts';
-import { installCrds } from '../../support/crds.ts';
-import { startKubeApiFaults, type KubeApiFaults } from '../../support/kubeApiFaults.ts';
+import type { CollectedLog } from '../../support/collectedLog.ts';
+import type { KubeApiFaults } from '../../support/kubeApiFaults.ts';
+import {
+  openRecordedProject,
+  startRecordStage,
+  type RecordedProject,
+  type RecordStage,
+} from '../../support/recordStage.ts';
 import {
   accepted,
   claimed,
   claimedOne,
-  newProject,
   refOf,
-  startRunStore,
   stateOf,
   submissionOf,
   succeededNode,
   type TestStore,
 } from '../../support/runStore.ts';
 
-const runObjects = namespacedResource<WorkflowRun>(
-  'windlass.dev',
-  'v1alpha1',
-  WORKFLOW_RUN.kind,
-  WORKFLOW_RUN.plural,
-);
 const SOON = { timeout: 20_000, interval: 25 };
 
-let server: ApiServer;
+let stage: RecordStage;
 let faults: KubeApiFaults;
 let kube: KubeClient;
-let recording: KubeClient;
 let store: TestStore;
+let own: RecordedProject;
 let project: string;
-let target: RecordTarget;
-let stop: AbortController;
-let ended: Promise<void>[];
 let log: CollectedLog;
+let target: RecordTarget;
 
 beforeAll(async () => {
-  server = await startApiServer();
-  kube = createClient(server.connection);
-  await installCrds(kube);
-  faults = await startKubeApiFaults(server.connection);
-  recording = createClient(faults.connection);
-  store = await startRunStore({ appendfsync: 'no' });
+  stage = await startRecordStage();
+  ({ faults, kube, store } = stage);
 }, 600_000);
-afterAll(async () => {
-  await store?.stop();
-  await recording?.close();
-  await kube?.close();
-  await faults?.stop();
-  await server?.stop();
-});
+afterAll(() => stage?.stop());
 beforeEach(async () => {
-  project = await newProject(store.conn);
-  target = { kube: recording, namespace: project, store: 'store-1' };
-  await kube.create(namespaces, { metadata: { name: project } });
-  stop = new AbortController();
-  ended = [];
-  log = createCollectedLog();
+  own = await openRecordedProject(stage);
+  ({ project, log } = own);
+  target = { kube: stage.recording, namespace: project, store: 'store-1' };
 });
-afterEach(async () => {
-  stop.abort();
-  await Promise.all(ended);
-});
+afterEach(() => own.end());
 
-function startRecorder(): void {
-  const recorder = createRecorder({ conn: store.conn, kube: recording, project, namespace: project, log });
-  ended.push(recorder.run(stop.signal));
-}
-
-const objectOf = (run: string) => kube.find(runObjects, { namespace: project, name: run });
+const objectOf = (run: string) => kube.find(workflowRuns, { namespace: project, name: run });
 const phaseOf = async (run: string) => (await objectOf(run))?.status?.phase;
 const waiting = () => store.conn.command('zcard', keysOf(project).out);
 const keep = (succeeded: number) =>
@@ -103,7 +74,7 @@ const invalid = { status: 422, body: { reason: 'Invalid', message: 'spec: no' } 
 test('a run that the API server refuses is put aside, is kept, and holds up no other', async () => {
   const refused = await ran();
   const mend = faults.always(({ method, path }) => method === 'PATCH' && path.includes(refused), invalid);
-  startRecorder();
+  own.startRecorder();
   await expect.poll(() => log.messages('error'), SOON).toContain('a run cannot be recorded, it is put aside');
   const others = [await ran(), await ran(), await ran()];
   for (const run of others) await expect.poll(() => phaseOf(run), SOON).toBe('Succeeded');
@@ -118,7 +89,7 @@ test('of a run whose nodes the API server refuses the end is recorded all the sa
   const ref = await claimedOne(store.conn, project);
   const tooMany = Array.from({ length: 101 }, (_, index) => succeededNode(`node_${index}`));
   await advance(store.conn, ref, { checkpoints: tooMany, end: { phase: 'Failed', reason: 'Timeout' } });
-  startRecorder();
+  own.startRecorder();
   await expect
     .poll(() => objectOf(run), SOON)
     .toMatchObject({ status: { phase: 'Failed', reason: 'Timeout' } });
@@ -129,17 +100,17 @@ test('an API server that refuses one run after the other is left alone for a whi
   for (let count = 0; count < 10; count += 1) await ran();
   const forbidden = { status: 403, body: { reason: 'Forbidden', message: 'exceeded quota' } };
   const mend = faults.always(({ method, path }) => method === 'POST' && path.includes(project), forbidden);
-  startRecorder();
+  own.startRecorder();
   await expect.poll(() => log.messages('warn'), SOON).toContain('runs cannot be recorded now');
   mend();
   await expect.poll(waiting, SOON).toBe(0);
-  expect((await kube.list(runObjects, { namespace: project })).items).toHaveLength(10);
+  expect((await kube.list(workflowRuns, { namespace: project })).items).toHaveLength(10);
 });
 
 test('while the API server is away it is the newest runs that are kept', async () => {
   await keep(5);
   const back = faults.always(() => true, 'reset');
-  startRecorder();
+  own.startRecorder();
   const first = await ran();
   await expect.poll(() => log.messages('warn'), SOON).not.toEqual([]);
   const runs: string[] = [];
@@ -148,13 +119,13 @@ test('while the API server is away it is the newest runs that are kept', async (
   await expect.poll(waiting, SOON).toBeLessThan(8);
   back();
   for (const run of [first, ...runs.slice(-4)]) await expect.poll(() => phaseOf(run), SOON).toBe('Succeeded');
-  const { items } = await kube.list(runObjects, { namespace: project });
+  const { items } = await kube.list(workflowRuns, { namespace: project });
   expect(items.length).toBeLessThan(10);
 });
 
 test('the API server gets no more writes than the budget pays for, at any moment', async () => {
   await keep(100);
-  startRecorder();
+  own.startRecorder();
   // A server that has just begun to serve the kind is slow by itself.
   const first = await ran();
   await expect.poll(() => phaseOf(first), SOON).toBe('Succeeded');
@@ -182,11 +153,11 @@ test('a recorder that was killed after it made the object is followed by one tha
   const trimmer = createSurplusTrimmer(store.conn, project);
   await expect.poll(() => trimmer.trim(), SOON).toBe(1);
   expect(await readSummary(store.conn, project, 'uid-orders', other)).toMatchObject({ run: other });
-  startRecorder();
+  own.startRecorder();
   await expect
     .poll(() => objectOf(run), SOON)
     .toMatchObject({ metadata: { uid }, status: { phase: 'Succeeded' } });
-  expect((await kube.list(runObjects, { namespace: project })).items).toHaveLength(1);
+  expect((await kube.list(workflowRuns, { namespace: project })).items).toHaveLength(1);
 });
 
 test('what is written late changes nothing, and another object of the same name is left alone', async () => {
@@ -203,7 +174,7 @@ test('what is written late changes nothing, and another object of the same name 
     await writeStatus(target, { ...late, sequence: late.sequence + 5, phase: 'Cancelled' }, uid, []),
   ).toBe('newer');
   expect(await phaseOf(run)).toBe('Succeeded');
-  await kube.delete(runObjects, { namespace: project, name: run });
+  await kube.delete(workflowRuns, { namespace: project, name: run });
   expect(await createObject(target, early)).not.toBe(uid);
   expect(await writeStatus(target, late, uid, [])).toBe('gone');
   expect(await phaseOf(run)).toBeUndefined();
@@ -215,7 +186,7 @@ test.each([
   ['€', 'text of several bytes'],
 ])('a run full of %j (%s) is recorded below 1 MiB, whoever made its object', async (piece) => {
   const input = JSON.stringify({ text_content: piece.repeat(130_000), data_content: null });
-  const made = await kube.create(runObjects, {
+  const made = await kube.create(workflowRuns, {
     metadata: { namespace: project, name: 'by-hand' },
     spec: { workflow: 'orders', input: { text_content: 'x'.repeat(900_000) } },
   });
@@ -238,9 +209,9 @@ test.each([
     }
     await advance(store.conn, refOf(claim), { end: { phase: 'Failed', message: text.slice(0, 5_000) } });
   }
-  startRecorder();
+  own.startRecorder();
   await expect.poll(waiting, SOON).toBe(0);
-  const { items } = await kube.list(runObjects, { namespace: project });
+  const { items } = await kube.list(workflowRuns, { namespace: project });
   expect(items.map(({ status }) => status?.nodes?.length)).toEqual([12, 12]);
   for (const object of items) expect(storedBytes(object)).toBeLessThan(2 ** 20);
   expect(items.filter(({ spec }) => spec.inputTruncated)).toHaveLength(1);
@@ -254,14 +225,14 @@ test('what is recorded of a workflow that was dropped leaves no key behind', asy
   await advance(conn, ref, { end: { phase: 'Succeeded' } });
   const state = await stateOf(conn, project, ref.run);
   const keys = keysOf(project);
-  const own = [
+  const kept = [
     ...[keys.wf, keys.runs, keys.done, keys.lines].map((key) => key('uid-orders')),
     keys.dk('uid-orders', state.dedupeHash ?? ''),
   ];
   await dropWorkflow(conn, project, 'uid-orders');
   await conn.command('unlink', keys.dk('uid-orders', state.dedupeHash ?? ''));
   expect(await recorded(conn, state, 'written')).toBe('recorded');
-  expect(await conn.command('exists', ...own)).toBe(0);
+  expect(await conn.command('exists', ...kept)).toBe(0);
 });
 
 test('what is recorded of a project that was closed leaves no key behind', async () => {

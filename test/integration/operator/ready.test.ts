@@ -3,31 +3,18 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Manifest } from '../../../kube/client.ts';
 import type { Workflow } from '../../../api/kinds.ts';
 import { workflows } from '../../../operator/resources.ts';
-import { startGateway, type GatewayProcess } from '../../support/gatewayProcess.ts';
-import { startOperatorStage, SYSTEM, TESTER, type OperatorStage } from '../../support/operatorStage.ts';
+import type { GatewayProcess } from '../../support/gatewayProcess.ts';
+import { startOperatorStage, type OperatorStage } from '../../support/operatorStage.ts';
+import { startReplicas } from '../../support/replicas.ts';
 
 const WORKFLOWS = 100;
-const REPLICAS = ['gateway-a', 'gateway-b'];
 
 let stage: OperatorStage;
 let gateways: GatewayProcess[] = [];
 
 beforeAll(async () => {
   stage = await startOperatorStage();
-  gateways = await Promise.all(
-    REPLICAS.map((pod) =>
-      startGateway({
-        kubeconfigPath: stage.server.kubeconfigPath,
-        redisURL: stage.redis.url,
-        pod,
-        namespace: SYSTEM,
-        env: { REDIS_USERNAME: TESTER, REDIS_PASSWORD: TESTER },
-      }),
-    ),
-  );
-  // These two acknowledge for themselves; the stage only says that they have endpoints.
-  for (const pod of REPLICAS) stage.gateway.lag(pod);
-  await stage.gateway.ready(...REPLICAS);
+  gateways = await startReplicas(stage, stage.server.kubeconfigPath);
   stage.startOperator();
 }, 600_000);
 
@@ -59,7 +46,7 @@ test('a POST in the moment after Ready is answered by every replica, for one fre
     await stage.waitFor(namespace, name, { type: 'Ready', status: 'True', reason: 'Serving' });
     answers.push(...(await Promise.all(gateways.map((gateway) => post(gateway, `${namespace}.${name}`)))));
   }
-  expect(answers.filter((status) => status === 200)).toHaveLength(WORKFLOWS * REPLICAS.length);
+  expect(answers.filter((status) => status === 200)).toHaveLength(WORKFLOWS * gateways.length);
 }, 120_000);
 
 test('many workflows that are applied at once become ready, and all of them answer', async () => {
@@ -72,7 +59,7 @@ test('many workflows that are applied at once become ready, and all of them answ
       return Promise.all(gateways.map((gateway) => post(gateway, `${namespace}.${name}`)));
     }),
   );
-  expect(answers.flat().filter((status) => status === 200)).toHaveLength(WORKFLOWS * REPLICAS.length);
+  expect(answers.flat().filter((status) => status === 200)).toHaveLength(WORKFLOWS * gateways.length);
 }, 120_000);
 
 test('switched off, a URL is gone at every replica within two seconds', async () => {

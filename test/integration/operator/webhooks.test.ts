@@ -2,104 +2,43 @@
 import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { parse, stringify } from 'yaml';
+import { parse } from 'yaml';
 import type { Workflow } from '../../../api/kinds.ts';
 import type { WebhookAuth } from '../../../api/trigger.ts';
-import { AUTH_SCHEMES, parseEntryName, WEBHOOKS } from '../../../api/webhookAuth.ts';
+import { AUTH_SCHEMES, WEBHOOKS } from '../../../api/webhookAuth.ts';
 import { isForbidden } from '../../../kube/errors.ts';
 import { createClient } from '../../../kube/client.ts';
 import { findCondition } from '../../../kube/conditions.ts';
 import { namespaces, secrets } from '../../../kube/resource.ts';
-import { workflows } from '../../../operator/resources.ts';
-import { applyChart } from '../../support/chart.ts';
 import { runCommand } from '../../support/command.ts';
-import { startGateway, type GatewayProcess } from '../../support/gatewayProcess.ts';
+import type { GatewayProcess } from '../../support/gatewayProcess.ts';
 import { kubectl } from '../../support/kubectl.ts';
-import { startOperatorStage, SYSTEM, TESTER, type OperatorStage } from '../../support/operatorStage.ts';
-import { pollUntil } from '../../support/poll.ts';
-import { connectionOf, tokenOf, writeKubeconfig } from '../../support/users.ts';
+import { SYSTEM, type OperatorStage } from '../../support/operatorStage.ts';
+import { connectionOf } from '../../support/users.ts';
+import {
+  base64,
+  bearer,
+  manifest,
+  refs,
+  send,
+  startWebhookStage,
+  token,
+  type Sent,
+  type WebhookStage,
+} from '../../support/webhookStage.ts';
 
-const REPLICAS = ['gateway-a', 'gateway-b'];
 const STANDARD_KEY = 'MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 
+let webhooks: WebhookStage;
 let stage: OperatorStage;
-let gateways: GatewayProcess[] = [];
-let gatewayToken: string;
+let gateways: GatewayProcess[];
 
 beforeAll(async () => {
-  stage = await startOperatorStage();
-  await applyChart(stage.server, SYSTEM, { templates: ['gateway', 'gateway-rbac'] });
-  gatewayToken = await tokenOf(stage.client, SYSTEM, 'windlass-gateway');
-  const kubeconfigPath = await writeKubeconfig(stage.server, 'gateway', gatewayToken);
-  gateways = await Promise.all(
-    REPLICAS.map((pod) =>
-      startGateway({
-        kubeconfigPath,
-        redisURL: stage.redis.url,
-        pod,
-        namespace: SYSTEM,
-        env: { REDIS_USERNAME: TESTER, REDIS_PASSWORD: TESTER },
-      }),
-    ),
-  );
-  // These two acknowledge for themselves; the stage only says that they have endpoints.
-  for (const pod of REPLICAS) stage.gateway.lag(pod);
-  await stage.gateway.ready(...REPLICAS);
-  stage.startOperator();
+  webhooks = await startWebhookStage();
+  ({ stage, gateways } = webhooks);
 }, 600_000);
+afterAll(() => webhooks?.stop());
 
-afterAll(async () => {
-  await Promise.all(gateways.map((gateway) => gateway.stop()));
-  await stage?.stop();
-});
-
-function manifest(name: string, auth?: WebhookAuth): string {
-  const object = { apiVersion: 'windlass.dev/v1alpha1', kind: 'Workflow', metadata: { name } };
-  const webhook = { path: 'hook', ...(auth && { auth }) };
-  return stringify({ ...object, spec: { active: true, nodes: [{ id: 'trigger', webhook }] } });
-}
-
-const refs = (...keys: string[]) => ({ secretRefs: keys.map((key) => ({ name: 'hooks', key })) });
-const bearer = (...keys: string[]): WebhookAuth => ({ bearer: refs(...keys) });
-
-async function putSecret(namespace: string, values: Record<string, string>): Promise<void> {
-  const encoded = Object.entries(values).map(([key, value]) => [key, Buffer.from(value).toString('base64')]);
-  const data = Object.fromEntries(encoded) as Record<string, string>;
-  await stage.client.apply(secrets, { metadata: { namespace, name: 'hooks' }, data });
-}
-
-const serving = (namespace: string, name: string) =>
-  stage.waitFor(namespace, name, { type: 'Ready', status: 'True', reason: 'Serving' });
-
-async function project(values: Record<string, string>): Promise<string> {
-  const { namespace } = await stage.createProject();
-  await putSecret(namespace, values);
-  return namespace;
-}
-
-type Sent = { body?: string; headers?: Record<string, string> };
-
-function send(
-  gateway: GatewayProcess,
-  id: string,
-  { body = '{}', headers = {} }: Sent = {},
-): Promise<Response> {
-  return fetch(`${gateway.publicURL}/webhook/${id}/hook`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...headers },
-    body,
-  });
-}
-
-/** What each replica answers. */
-async function statuses(id: string, sent?: Sent): Promise<number[]> {
-  return Promise.all(gateways.map(async (gateway) => (await send(gateway, id, sent)).status));
-}
-
-const until = (what: string, isSo: () => Promise<boolean>) =>
-  pollUntil(what, isSo, { timeoutMs: 10_000, everyMs: 25 });
-
-const token = (value: string): Sent => ({ headers: { authorization: `Bearer ${value}` } });
 const hmac = (key: string | Buffer, text: string, encoding: 'hex' | 'base64') =>
   createHmac('sha256', key).update(text).digest(encoding);
 
@@ -108,12 +47,6 @@ function standard(id: string, body: string): Sent {
   const signature = hmac(Buffer.from(STANDARD_KEY, 'base64'), `${id}.${time}.${body}`, 'base64');
   const headers = { 'webhook-id': id, 'webhook-timestamp': time, 'webhook-signature': `v1,${signature}` };
   return { body, headers };
-}
-
-/** The uids of the workflows that the project's Secret has entries of. */
-async function entriesIn(namespace: string): Promise<string[] | undefined> {
-  const secret = await stage.client.find(secrets, { namespace, name: WEBHOOKS });
-  return secret && Object.keys(secret.data ?? {}).map((name) => parseEntryName(name)?.uid ?? name);
 }
 
 const BODY = '{"order":4711}';
@@ -141,20 +74,20 @@ const SCHEMES: [scheme: string, auth: WebhookAuth, sent: () => Sent, challenge: 
 ];
 
 test('each scheme lets in whoever proves it, everywhere, and nobody else, as soon as the workflow is ready', async () => {
-  const namespace = await project({ token: 's3cret', standard: `whsec_${STANDARD_KEY}` });
+  const namespace = await webhooks.project({ token: 's3cret', standard: `whsec_${STANDARD_KEY}` });
   await Promise.all(
     SCHEMES.map(async ([scheme, auth, sent, challenge]) => {
       const name = scheme.toLowerCase();
       const id = `${namespace}.${name}`;
       await stage.apply(namespace, manifest(name, auth));
-      await serving(namespace, name);
+      await webhooks.serving(namespace, name);
       const right = sent();
-      expect(await statuses(id, right)).toEqual([200, 200]);
+      expect(await webhooks.statuses(id, right)).toEqual([200, 200]);
       const bare = await Promise.all(gateways.map((gateway) => send(gateway, id, { body: BODY })));
       expect(bare.map(({ status }) => status)).toEqual([401, 401]);
       expect(bare[0]?.headers.get('www-authenticate')).toBe(challenge);
       const other = await Promise.all(
-        SCHEMES.map(([, , another]) => statuses(id, { ...another(), body: '{"order":1}' })),
+        SCHEMES.map(([, , another]) => webhooks.statuses(id, { ...another(), body: '{"order":1}' })),
       );
       const isFixed = scheme === 'bearer' || scheme === 'basic';
       expect(other.flat().filter((status) => status !== 401)).toHaveLength(isFixed ? 2 : 0);
@@ -168,12 +101,12 @@ test('each scheme lets in whoever proves it, everywhere, and nobody else, as soo
 test('a webhook without auth is shown as Exposed', async () => {
   const { namespace } = await stage.createProject();
   await stage.apply(namespace, manifest('open'));
-  await serving(namespace, 'open');
-  expect(await statuses(`${namespace}.open`)).toEqual([200, 200]);
+  await webhooks.serving(namespace, 'open');
+  expect(await webhooks.statuses(`${namespace}.open`)).toEqual([200, 200]);
   expect(await kubectl(stage.server, ['-n', namespace, 'get', 'webhookroutes'])).toMatch(
     /^open .* Exposed /m,
   );
-  expect(await entriesIn(namespace)).toBeUndefined();
+  expect(await webhooks.entriesIn(namespace)).toBeUndefined();
 });
 
 test.each([
@@ -184,7 +117,7 @@ test.each([
   'with %s nobody is let in, and the workflow says what is missing, until it is there',
   async (_what, values, reason, says) => {
     const { namespace } = await stage.createProject();
-    if (values !== undefined) await putSecret(namespace, values);
+    if (values !== undefined) await webhooks.putSecret(namespace, values);
     await stage.apply(namespace, manifest('closed', bearer('token')));
     const workflow = await stage.waitFor(namespace, 'closed', {
       type: 'CredentialsReady',
@@ -199,88 +132,17 @@ test.each([
       expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
     }
     await stage.waitFor(namespace, 'closed', { type: 'Active', status: 'False', reason });
-    await putSecret(namespace, { token: 's3cret' });
-    await serving(namespace, 'closed');
-    expect(await statuses(`${namespace}.closed`, token('s3cret'))).toEqual([200, 200]);
-    expect(await statuses(`${namespace}.closed`, token(''))).toEqual([401, 401]);
+    await webhooks.putSecret(namespace, { token: 's3cret' });
+    await webhooks.serving(namespace, 'closed');
+    expect(await webhooks.statuses(`${namespace}.closed`, token('s3cret'))).toEqual([200, 200]);
+    expect(await webhooks.statuses(`${namespace}.closed`, token(''))).toEqual([401, 401]);
   },
 );
 
-/** Sends without a pause until the work is done; the answers that were not 200. */
-async function refusedDuring(id: string, sent: Sent, work: () => Promise<unknown>): Promise<number[]> {
-  const done = new AbortController();
-  const refused: number[] = [];
-  const sending = gateways.map(async (gateway) => {
-    while (!done.signal.aborted) {
-      const { status } = await send(gateway, id, sent);
-      if (status !== 200) refused.push(status);
-    }
-  });
-  await work().finally(() => done.abort());
-  await Promise.all(sending);
-  return refused;
-}
-
-test('secrets are rotated without one refusal, and the old one is refused everywhere once that is ready', async () => {
-  const namespace = await project({ old: 'old-token', new: 'new-token' });
-  const id = `${namespace}.rotated`;
-  const change = async (...keys: string[]) => {
-    await stage.apply(namespace, manifest('rotated', bearer(...keys)));
-    await serving(namespace, 'rotated');
-  };
-  await change('old');
-  expect(await statuses(id, token('new-token'))).toEqual([401, 401]);
-  expect(await refusedDuring(id, token('old-token'), () => change('old', 'new'))).toEqual([]);
-  expect(await statuses(id, token('new-token'))).toEqual([200, 200]);
-  expect(await refusedDuring(id, token('new-token'), () => change('new'))).toEqual([]);
-  expect(await statuses(id, token('old-token'))).toEqual([401, 401]);
-  await until('one entry being left', async () => (await entriesIn(namespace))?.length === 1);
-});
-
-test('a value that was changed in place is taken up when the workflow is touched', async () => {
-  const namespace = await project({ token: 'before' });
-  const id = `${namespace}.touched`;
-  await stage.apply(namespace, manifest('touched', bearer('token')));
-  await serving(namespace, 'touched');
-  await putSecret(namespace, { token: 'after' });
-  await kubectl(stage.server, [
-    '-n',
-    namespace,
-    'annotate',
-    'workflows.windlass.dev',
-    'touched',
-    'example.com/looked=1',
-  ]);
-  await until('the new value being taken up', async () => {
-    const answers = await statuses(id, token('after'));
-    return answers.every((status) => status === 200);
-  });
-  expect(await statuses(id, token('before'))).toEqual([401, 401]);
-});
-
-test('once auth is asked for and ready, and once another scheme is, nobody is let in as before', async () => {
-  const namespace = await project({ token: 's3cret' });
-  const id = `${namespace}.edited`;
-  const become = async (auth?: WebhookAuth) => {
-    await stage.apply(namespace, manifest('edited', auth));
-    await serving(namespace, 'edited');
-  };
-  await become();
-  for (let round = 0; round < 5; round += 1) {
-    await become(bearer('token'));
-    expect(await statuses(id)).toEqual([401, 401]);
-    await become({ github: refs('token') });
-    expect(await statuses(id, token('s3cret'))).toEqual([401, 401]);
-    await become();
-    expect(await statuses(id)).toEqual([200, 200]);
-    expect(await entriesIn(namespace)).toBeUndefined();
-  }
-});
-
 test('the signed id of an event is its key, whatever else is sent, and nothing is remembered of who is not verified', async () => {
-  const namespace = await project({ standard: `whsec_${STANDARD_KEY}` });
+  const namespace = await webhooks.project({ standard: `whsec_${STANDARD_KEY}` });
   await stage.apply(namespace, manifest('once', { standardWebhooks: refs('standard') }));
-  await serving(namespace, 'once');
+  await webhooks.serving(namespace, 'once');
   const id = `${namespace}.once`;
   const runOf = async (sent: Sent, key?: string) => {
     const headers = { ...sent.headers, ...(key !== undefined && { 'idempotency-key': key }) };
@@ -297,10 +159,10 @@ test('the signed id of an event is its key, whatever else is sent, and nothing i
 });
 
 test('the gateway can read what verifies webhooks, and no other Secret', async () => {
-  const namespace = await project({ token: 's3cret' });
+  const namespace = await webhooks.project({ token: 's3cret' });
   await stage.apply(namespace, manifest('guarded', bearer('token')));
-  await serving(namespace, 'guarded');
-  const client = createClient(connectionOf(stage.connection, gatewayToken));
+  await webhooks.serving(namespace, 'guarded');
+  const client = createClient(connectionOf(stage.connection, webhooks.gatewayToken));
   const isRefused = (call: Promise<unknown>) =>
     call.then(
       () => false,
@@ -315,45 +177,6 @@ test('the gateway can read what verifies webhooks, and no other Secret', async (
     true,
   );
   await client.close();
-});
-
-test('what is gone is taken out: a secret of the user, a workflow, the last one of a project', async () => {
-  const namespace = await project({ token: 's3cret' });
-  const uids: string[] = [];
-  for (const name of ['one', 'two']) {
-    await stage.apply(namespace, manifest(name, bearer('token')));
-    uids.push((await serving(namespace, name)).metadata.uid ?? '');
-  }
-  expect(await entriesIn(namespace)).toEqual(uids.toSorted());
-  await stage.client.delete(workflows, { namespace, name: 'one' });
-  await until('its entry being gone', async () => (await entriesIn(namespace))?.join() === uids[1]);
-  expect(await statuses(`${namespace}.two`, token('s3cret'))).toEqual([200, 200]);
-
-  await stage.client.delete(secrets, { namespace, name: 'hooks' });
-  // It looks at all Secrets when it starts, and otherwise every five minutes.
-  await stage.stopOperator();
-  stage.startOperator();
-  await stage.waitFor(namespace, 'two', {
-    type: 'CredentialsReady',
-    status: 'False',
-    reason: 'SecretMissing',
-  });
-  await stage.waitFor(namespace, 'two', { type: 'Routed', status: 'True' });
-  expect(await statuses(`${namespace}.two`, token('s3cret'))).toEqual([503, 503]);
-  expect(await entriesIn(namespace)).toBeUndefined();
-});
-
-test('a project that spoils its own Secret closes nobody else', async () => {
-  const namespace = await project({ token: 's3cret' });
-  await stage.apply(namespace, manifest('spoiled', bearer('token')));
-  await serving(namespace, 'spoiled');
-  await stage.client.delete(secrets, { namespace, name: WEBHOOKS });
-  // What gateways hold they go on with, and the operator puts back what is missing as soon as it looks.
-  expect(await statuses(`${namespace}.spoiled`, token('s3cret'))).toEqual([200, 200]);
-  await stage.stopOperator();
-  stage.startOperator();
-  await until('the Secret being put back', async () => (await entriesIn(namespace))?.length === 1);
-  await serving(namespace, 'spoiled');
 });
 
 /** The sections of the page on webhooks that have a Secret, a manifest and a call. */
@@ -382,7 +205,7 @@ test.each(documented())(
       });
     await run(secret);
     await stage.apply('shop', yaml);
-    await serving('shop', (parse(yaml) as Workflow).metadata.name);
+    await webhooks.serving('shop', (parse(yaml) as Workflow).metadata.name);
     const answer = await run(call.replaceAll('https://hooks.example.com', gateways[0]?.publicURL ?? ''));
     expect(JSON.parse(answer)).toEqual({ run: expect.any(String) });
     const [path = ''] = /\/webhook\/\S+/.exec(call) ?? [];
@@ -392,11 +215,7 @@ test.each(documented())(
 );
 
 test('nothing of a secret is in a log or in a route', async () => {
-  const routes = await kubectl(stage.server, ['get', 'webhookroutes', '-A', '-o', 'yaml']);
-  const logs = [...gateways.flatMap(({ log }) => log), JSON.stringify(stage.log.entries)].join('\n');
-  for (const secret of ['s3cret', 'old-token', 'new-token', STANDARD_KEY])
-    for (const form of [secret, Buffer.from(secret).toString('base64')]) {
-      expect(routes).not.toContain(form);
-      expect(logs).not.toContain(form);
-    }
+  const shown = await webhooks.shown();
+  for (const secret of ['s3cret', STANDARD_KEY])
+    for (const form of [secret, base64(secret)]) expect(shown).not.toContain(form);
 });

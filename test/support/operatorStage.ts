@@ -8,7 +8,6 @@ import type { Workflow } from '../../api/kinds.ts';
 import { createCache } from '../../kube/cache.ts';
 import { createClient, type KubeClient } from '../../kube/client.ts';
 import type { KubeConnection } from '../../kube/config.ts';
-import { sleep } from '../../kube/clock.ts';
 import { findCondition } from '../../kube/conditions.ts';
 import { isNotFound } from '../../kube/errors.ts';
 import { deployments, namespaces, secrets } from '../../kube/resource.ts';
@@ -63,7 +62,7 @@ export type OperatorStage = {
 /** `reason` left out: any. It must be said of the current generation. */
 type ConditionWish = { type: string; status: string; reason?: string };
 
-const AGAIN_MS = 100;
+const POOL_WITHIN = { timeoutMs: 60_000 };
 
 export const SYSTEM = 'windlass-system';
 const SECRET = 'windlass-run-store';
@@ -241,14 +240,17 @@ function keepPoolsReady(client: KubeClient, conn: RunStoreConnection | undefined
     const patch = () =>
       client.patch(deployments, { namespace, name }, { status }, { type: 'merge', subresource: 'status' });
     // Again where the machine was too slow, unless the pool is gone: nothing else would come to make it ready.
-    const isSettled = () =>
-      patch().then(
-        () => true,
-        (error: unknown) => isNotFound(error) || stopping.signal.aborted,
-      );
-    void (async () => {
-      while (!(await isSettled())) await sleep(AGAIN_MS, stopping.signal);
-    })();
+    const isSettled = async () => {
+      if (stopping.signal.aborted) return true;
+      try {
+        await patch();
+        return true;
+      } catch (error) {
+        if (isNotFound(error)) return true;
+        throw error;
+      }
+    };
+    void pollUntil(`the pool of ${namespace} being ready`, isSettled, POOL_WITHIN);
   });
   return {
     stop: async () => {

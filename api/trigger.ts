@@ -212,20 +212,40 @@ const mailTrigger = z
   .object({
     credential,
     pollIntervalSeconds,
-    mailbox: z.string().max(512).optional().describe('The folder to watch. Default INBOX.'),
-    unseenOnly: z.boolean().optional().describe('Only mail that is not marked as seen. Default false.'),
-    from: z.string().max(512).optional().describe('Only mail whose sender contains this text.'),
-    subject: z.string().max(512).optional().describe('Only mail whose subject contains this text.'),
+    mailbox: z
+      .string()
+      .min(1)
+      .max(512)
+      .optional()
+      .describe('The folder to watch; at Gmail the name of a label. Default INBOX.'),
+    unseenOnly: z
+      .boolean()
+      .optional()
+      .describe('Only mail that is not marked as seen when it is looked at. Default false.'),
+    from: z
+      .string()
+      .max(512)
+      .optional()
+      .describe('Only mail whose sender, name or address, contains this text in whatever case.'),
+    subject: z
+      .string()
+      .max(512)
+      .optional()
+      .describe('Only mail whose subject contains this text in whatever case.'),
     attachments: z
       .enum(['None', 'Metadata', 'Content'])
       .optional()
-      .describe('What to bring of attachments. Default Metadata.'),
+      .describe(
+        'What to bring of attachments: nothing, their names, types and sizes, or also what is in them. Default Metadata.',
+      ),
     maxAttachmentBytes: z
       .int()
       .min(0)
-      .max(6_291_456)
+      .max(393_216)
       .optional()
-      .describe('Attachments above this size come without their content. Default 262144.'),
+      .describe(
+        'Attachments above this size come without their content. Default 262144; all contents of a mail together have some 350000 bytes of room.',
+      ),
     testData,
   })
   .describe('Starts a run for each new mail.');
@@ -309,6 +329,7 @@ export const triggers = {
 
 export type TriggerKind = keyof typeof triggers;
 export const TRIGGER_KINDS = Object.keys(triggers) as TriggerKind[];
+export type MailTrigger = z.infer<typeof mailTrigger>;
 export type ScheduleTrigger = z.infer<typeof scheduleTrigger>;
 export type RateLimit = z.infer<typeof rateLimit>;
 export type WebhookTrigger = z.infer<typeof webhookTrigger>;

@@ -6,11 +6,17 @@ import type { RevisionStep } from '../api/revision.ts';
 import type { Effect } from './node.ts';
 import type { Skill, SkillDefinition } from './skills/skill.ts';
 import { httpRequest } from './skills/httpRequest.ts';
+import { replyEmail } from './skills/replyEmail.ts';
 import { sendEmail } from './skills/sendEmail.ts';
 import { set } from './skills/set.ts';
 
 /** All skills. */
-export const SKILLS: readonly Skill[] = [checked(sendEmail), checked(httpRequest), checked(set)];
+export const SKILLS: readonly Skill[] = [
+  checked(sendEmail),
+  checked(replyEmail),
+  checked(httpRequest),
+  checked(set),
+];
 
 const byName = new Map(SKILLS.map((skill) => [skill.name, skill]));
 

@@ -29,7 +29,7 @@ async function open(
     callback(error as Error, null);
     return;
   }
-  buildConnector({ timeout: CONNECT_TIMEOUT_MS, allowH2: false, lookup: always(addresses) })(
+  buildConnector({ timeout: CONNECT_TIMEOUT_MS, allowH2: false, lookup: lookupOf(addresses) })(
     options,
     callback,
   );
@@ -56,7 +56,7 @@ export async function openSocket(
 ): Promise<Socket> {
   const addresses = await egress.resolve(withoutBrackets(host), port);
   signal.throwIfAborted();
-  const socket = connectSocket({ host: withoutBrackets(host), port, lookup: always(addresses) });
+  const socket = connectSocket({ host: withoutBrackets(host), port, lookup: lookupOf(addresses) });
   const bound = AbortSignal.any([signal, AbortSignal.timeout(CONNECT_TIMEOUT_MS)]);
   try {
     await once(socket, 'connect', { signal: bound });
@@ -76,8 +76,8 @@ export function isOfConnected(error: unknown): boolean {
   return syscall === 'read' || syscall === 'write';
 }
 
-/** What was resolved and judged is all that a connection can lead to. */
-function always(addresses: readonly HostAddress[]): LookupFunction {
+/** For a client that makes its connection itself: what was resolved and judged is all that it can lead to. */
+export function lookupOf(addresses: readonly HostAddress[]): LookupFunction {
   return (_host, options, callback) => {
     const [first] = addresses;
     if (options.all) callback(null, [...addresses]);

@@ -1,0 +1,202 @@
+/**
+ * What is read of a mail, whichever way it came. Guarantees that header values are one line each and bounded, and that
+ * anything a sender can write gives a result: what cannot be read is left out, and the mail says so.
+ */
+import PostalMime, { type Address, type Email } from 'postal-mime';
+
+export type MailAttachment = {
+  filename: string | null;
+  contentType: string;
+  /** Bytes. Of what was not fetched: computed from what its encoded form has. */
+  size: number;
+  content?: Uint8Array;
+};
+
+export type MailHeader = {
+  from: string;
+  to: string[];
+  cc: string[];
+  replyTo: string[];
+  subject: string;
+  /** As ISO 8601; undefined where the mail has none that can be read. */
+  date: string | undefined;
+  messageId: string | undefined;
+  inReplyTo: string | undefined;
+  references: string[];
+  /** What the sender says of how the mail came about (RFC 3834), in lower case. */
+  autoSubmitted: string | undefined;
+};
+
+export type MailContent = {
+  header: MailHeader;
+  text: string;
+  html: string | undefined;
+  attachments: MailAttachment[];
+  /** Whether something of the mail is missing. */
+  truncated: boolean;
+};
+
+/** What is read of the header at most, in bytes. */
+export const HEADER_LIMIT = 262_144;
+const MOST_ADDRESSES = 200;
+const MOST_REFERENCES = 50;
+const LONGEST_LINE = 10_000;
+const LONGEST_ADDRESS = 1_000;
+/** A mail within a mail is a file like any other. */
+const OPTIONS = { forceRfc822Attachments: true };
+const MESSAGE_ID = /<[^\s<>\p{Cc}]{1,900}>/gu;
+
+/** Parses a mail as it was sent. Also what is cut off or broken gives a mail; nothing is thrown. */
+export async function parseMail(source: Uint8Array): Promise<MailContent> {
+  try {
+    return await contentOf(await PostalMime.parse(source, OPTIONS));
+  } catch {
+    // Nested too deep, or a header beyond all bounds.
+    return { ...(await contentOf(await parseHeader(source))), truncated: true };
+  }
+}
+
+/** The header alone: the text ends where its first empty line is. */
+export async function parseHeader(source: Uint8Array): Promise<Email> {
+  const bounded = Buffer.from(source.subarray(0, HEADER_LIMIT)).toString('latin1');
+  const end = /\r?\n\r?\n/.exec(bounded)?.index ?? bounded.length;
+  // Without its type it is the header of an empty text, whatever parts the mail has.
+  const lines = bounded.slice(0, end).replaceAll(/^content-[^\n]*\n(?:[ \t][^\n]*\n?)*/gim, '');
+  return PostalMime.parse(Buffer.from(`${lines}\r\n\r\n`, 'latin1')).catch(() =>
+    PostalMime.parse('Subject: \r\n\r\n'),
+  );
+}
+
+/** What the header says, cleaned. */
+export function headerOf(email: Email): MailHeader {
+  const auto = email.headers.find(({ key }) => key === 'auto-submitted')?.value;
+  const sender = addressesOf(email.from ? [email.from] : []);
+  return {
+    from: sender[0] ?? '',
+    to: addressesOf(email.to),
+    cc: addressesOf(email.cc),
+    replyTo: addressesOf(email.replyTo),
+    subject: oneLine(email.subject ?? '', LONGEST_LINE),
+    date: dateOf(email.date),
+    messageId: messageIds(email.messageId)[0],
+    inReplyTo: messageIds(email.inReplyTo)[0],
+    references: messageIds(email.references).slice(-MOST_REFERENCES),
+    autoSubmitted:
+      auto === undefined
+        ? undefined
+        : oneLine(auto, 100)
+            .split(/[\s;(]/, 1)[0]
+            ?.toLowerCase(),
+  };
+}
+
+/** A part of a mail by itself: its text, and as an attachment its bytes. */
+export async function parsePart(header: string, body: Uint8Array): Promise<Email> {
+  return PostalMime.parse(Buffer.concat([Buffer.from(`${header}\r\n\r\n`, 'latin1'), body]));
+}
+
+/** HTML as text: what the parser makes of a part in HTML that stands beside one in plain text. */
+export async function textOfHtml(html: string): Promise<string> {
+  const encoded = Buffer.from(shownOf(html).toWellFormed(), 'utf8').toString('base64');
+  const mixed = [
+    'Content-Type: multipart/mixed; boundary=part',
+    '',
+    '--part',
+    'Content-Type: text/plain',
+    '',
+    '',
+    '--part',
+    'Content-Type: text/html; charset=utf-8',
+    'Content-Transfer-Encoding: base64',
+    '',
+    encoded,
+    '--part--',
+    '',
+  ];
+  const { text = '' } = await PostalMime.parse(mixed.join('\r\n'));
+  return text.trim();
+}
+
+/** What nobody sees of a page, from where it begins to where it ends, or to the end of the page. */
+const HIDDEN = [
+  [/<style\b/gi, /<\/style\s*>/gi],
+  [/<script\b/gi, /<\/script\s*>/gi],
+  [/<title\b/gi, /<\/title\s*>/gi],
+  [/<!--/g, /-->/g],
+] as const;
+
+/** The page without what nobody sees, in time that grows with the page alone. */
+function shownOf(html: string): string {
+  return HIDDEN.reduce((page, [begin, end]) => without(page, begin, end), html);
+}
+
+function without(page: string, begin: RegExp, end: RegExp): string {
+  const kept: string[] = [];
+  let at = 0;
+  while (at < page.length) {
+    begin.lastIndex = at;
+    const found = begin.exec(page);
+    kept.push(page.slice(at, found?.index));
+    if (!found) break;
+    end.lastIndex = found.index;
+    at = end.exec(page) ? end.lastIndex : page.length;
+  }
+  return kept.join('');
+}
+
+async function contentOf(email: Email): Promise<MailContent> {
+  return {
+    header: headerOf(email),
+    text: email.text?.trim() ? email.text : await textOfHtml(email.html ?? ''),
+    html: email.html,
+    attachments: email.attachments.map(({ filename, mimeType, content }) => {
+      const bytes = bytesOf(content);
+      return { filename: fileName(filename), contentType: mimeType, size: bytes.length, content: bytes };
+    }),
+    truncated: false,
+  };
+}
+
+/** What the parser gives without being asked for text. */
+export function bytesOf(content: ArrayBuffer | Uint8Array | string): Uint8Array {
+  return typeof content === 'string' ? Buffer.from(content) : new Uint8Array(content);
+}
+
+/** A name as senders give it, without what no name of a file has. */
+export function fileName(name: string | null | undefined): string | null {
+  const line = oneLine(name ?? '', 255);
+  return line === '' ? null : line;
+}
+
+/** Control characters, also those that were hidden in an encoded word (RFC 2047), end in a space: a header is one line. */
+function oneLine(text: string, most: number): string {
+  const line = text
+    .slice(0, 2 * LONGEST_LINE)
+    .toWellFormed()
+    .replaceAll(/[\p{Cc}\u2028\u2029]+/gu, ' ')
+    .trim();
+  return line.length <= most ? line : `${line.slice(0, most).toWellFormed()}…`;
+}
+
+function addressesOf(addresses: readonly Address[] = []): string[] {
+  const mailboxes = addresses.flatMap((address) => address.group ?? [address]);
+  return mailboxes.slice(0, MOST_ADDRESSES).map(({ name, address }) => {
+    const [shown, plain] = [oneLine(name, LONGEST_ADDRESS), oneLine(address, LONGEST_ADDRESS)];
+    if (shown === '' || shown === plain) return plain;
+    return `${quotedName(shown)}${plain === '' ? '' : ` <${plain}>`}`;
+  });
+}
+
+/** A name with special characters stands in quotes (RFC 5322 section 3.2.4), so that it can be sent as it is. */
+function quotedName(name: string): string {
+  if (!/[()<>[\]:;@\\,"]/.test(name)) return name;
+  return `"${name.replaceAll(/["\\]/g, '').replaceAll(/[<>]/g, ' ').trim()}"`;
+}
+
+function messageIds(text = ''): string[] {
+  return text.slice(0, HEADER_LIMIT).match(MESSAGE_ID) ?? [];
+}
+
+function dateOf(text: string | undefined): string | undefined {
+  return text !== undefined && /^\d{4}-\d\d-\d\dT/.test(text) ? text : undefined;
+}

@@ -1,0 +1,150 @@
+/**
+ * Reads one mail by Gmail's API. A small one is fetched as it was sent; of a large one first what it consists of, which holds its texts,
+ * and then the attachments that are wanted, so that a mail of any size takes a few megabytes of memory.
+ */
+import * as z from 'zod';
+import type { MailTrigger } from '../../api/trigger.ts';
+import { headerOf, parseHeader, parseMail, type MailContent, type MailHeader } from './content.ts';
+import { getGmail, type Gmail } from './gmail.ts';
+import { assemble, type Part } from './parts.ts';
+
+export type GmailSummary = {
+  id: string;
+  labels: ReadonlySet<string>;
+  received: Date;
+  size: number;
+  header: MailHeader;
+};
+
+/** Up to this size a mail is fetched in one piece. */
+const WHOLE_BYTES = 1_048_576;
+const RAW_LIMIT = 4 * WHOLE_BYTES;
+/** What an answer with the texts of a large mail may have. */
+const FULL_LIMIT = 16 * WHOLE_BYTES;
+
+const headersSchema = z.array(z.object({ name: z.string(), value: z.string() })).optional();
+const summarySchema = z.object({
+  id: z.string(),
+  labelIds: z.array(z.string()).optional(),
+  internalDate: z.string(),
+  sizeEstimate: z.number(),
+  payload: z.object({ headers: headersSchema }).optional(),
+});
+const rawSchema = z.object({ raw: z.string() });
+const bodySchema = z.object({
+  size: z.number().optional(),
+  data: z.string().optional(),
+  attachmentId: z.string().optional(),
+});
+
+type Payload = {
+  partId?: string | undefined;
+  mimeType?: string | undefined;
+  filename?: string | undefined;
+  headers?: { name: string; value: string }[] | undefined;
+  body?: z.infer<typeof bodySchema> | undefined;
+  parts?: Payload[] | undefined;
+};
+
+const payloadSchema: z.ZodType<Payload> = z.lazy(() =>
+  z.object({
+    partId: z.string().optional(),
+    mimeType: z.string().optional(),
+    filename: z.string().optional(),
+    headers: headersSchema,
+    body: bodySchema.optional(),
+    parts: z.array(payloadSchema).optional(),
+  }),
+);
+const fullSchema = z.object({ payload: payloadSchema });
+
+/** What must be known of a mail before it is read; undefined where it is not there any more. */
+export async function summaryOf(gmail: Gmail, id: string): Promise<GmailSummary | undefined> {
+  const query = { format: 'metadata', metadataHeaders: ['From', 'Subject'] };
+  const mail = await getGmail(gmail, pathOf(id), { query, schema: summarySchema });
+  if (!mail) return undefined;
+  return {
+    id,
+    labels: new Set(mail.labelIds),
+    received: new Date(Number(mail.internalDate) || 0),
+    size: mail.sizeEstimate,
+    header: await headerFrom(mail.payload?.headers),
+  };
+}
+
+/** The mail; undefined where it is not there any more. */
+export async function readGmail(
+  gmail: Gmail,
+  { id, size }: GmailSummary,
+  trigger: MailTrigger,
+): Promise<MailContent | undefined> {
+  if (size > WHOLE_BYTES) return readLarge(gmail, id, trigger);
+  const options = { query: { format: 'raw' }, schema: rawSchema, limit: RAW_LIMIT };
+  const mail = await getGmail(gmail, pathOf(id), options);
+  return mail && parseMail(Buffer.from(mail.raw, 'base64url'));
+}
+
+async function readLarge(gmail: Gmail, id: string, trigger: MailTrigger): Promise<MailContent | undefined> {
+  const options = { query: { format: 'full' }, schema: fullSchema, limit: FULL_LIMIT };
+  const mail = await getGmail(gmail, pathOf(id), options);
+  if (!mail) return undefined;
+  const leaves = leavesOf(mail.payload);
+  const load = async (key: string, maxLength: number): Promise<Uint8Array> => {
+    const { data = '', attachmentId } = leaves[Number(key)]?.body ?? {};
+    const found = attachmentId === undefined ? data : await attachment(gmail, id, attachmentId, maxLength);
+    return Buffer.from(found.replaceAll('-', '+').replaceAll('_', '/').slice(0, maxLength), 'latin1');
+  };
+  const content = await assemble(leaves.map(partOf), trigger, load);
+  return { header: await headerFrom(mail.payload.headers), ...content };
+}
+
+/** In base64url. */
+async function attachment(gmail: Gmail, id: string, attachmentId: string, most: number): Promise<string> {
+  const path = `${pathOf(id)}/attachments/${encodeURIComponent(attachmentId)}`;
+  const found = await getGmail(gmail, path, { schema: bodySchema, limit: most + 4_096 });
+  return found?.data ?? '';
+}
+
+const pathOf = (id: string): string => `messages/${encodeURIComponent(id)}`;
+
+function leavesOf(payload: Payload): Payload[] {
+  const isMultipart = payload.mimeType?.startsWith('multipart/') ?? false;
+  return isMultipart ? (payload.parts ?? []).flatMap(leavesOf) : [payload];
+}
+
+function partOf(
+  { mimeType = 'text/plain', filename, headers = [], body = {} }: Payload,
+  index: number,
+): Part {
+  const header = (name: string) => headers.find((each) => each.name.toLowerCase() === name)?.value ?? '';
+  const size = body.size ?? 0;
+  return {
+    key: String(index),
+    type: mimeType.toLowerCase(),
+    charset: charsetOf(header('content-type'), body.data),
+    // The API has removed the transfer encoding, and put its own in place.
+    encoding: 'base64',
+    encodedSize: Math.ceil(size / 3) * 4,
+    size,
+    isAttachment: /^\s*attachment/i.test(header('content-disposition')),
+    filename,
+  };
+}
+
+/** The documentation does not say whether texts are in the charset that their header names or in UTF-8: the bytes tell. */
+function charsetOf(contentType: string, data: string | undefined): string | undefined {
+  const named = /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(contentType)?.[1];
+  if (data === undefined || /^iso-2022/i.test(named ?? '')) return named;
+  try {
+    new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(data, 'base64url'));
+    return 'utf-8';
+  } catch {
+    return named;
+  }
+}
+
+/** Written out again, to be read like every other header. */
+async function headerFrom(headers: readonly { name: string; value: string }[] = []): Promise<MailHeader> {
+  const lines = headers.map(({ name, value }) => `${name}: ${value.replaceAll(/[\r\n]+/g, ' ')}`);
+  return headerOf(await parseHeader(Buffer.from(lines.join('\r\n'), 'utf8')));
+}

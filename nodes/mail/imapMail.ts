@@ -1,0 +1,75 @@
+/**
+ * Reads one mail of an opened mailbox. Guarantees that a mail of any size takes a few megabytes of memory and of the line: a small one
+ * is fetched whole; of a large one first what it consists of, then the header, the texts, and the attachments that are wanted.
+ */
+import type { ImapFlow, MessageStructureObject } from 'imapflow';
+import type { MailTrigger } from '../../api/trigger.ts';
+import { HEADER_LIMIT, headerOf, parseHeader, parseMail, type MailContent } from './content.ts';
+import { assemble, type Part } from './parts.ts';
+
+/** What must be known of a mail before it is read. */
+export type MailSummary = { uid: number; size: number; received: Date };
+
+/** Up to this size a mail is fetched in one piece. */
+const WHOLE_BYTES = 1_048_576;
+
+/** The mail; undefined where it is not there any more. */
+export async function readMail(
+  client: ImapFlow,
+  { uid, size }: MailSummary,
+  trigger: MailTrigger,
+): Promise<MailContent | undefined> {
+  if (size > WHOLE_BYTES) return readLarge(client, uid, trigger);
+  // Some servers only guess the size.
+  const found = await client.fetchOne(String(uid), { source: { start: 0, maxLength: 2 * WHOLE_BYTES } }, UID);
+  if (!found || !found.source) return undefined;
+  const mail = await parseMail(found.source);
+  return found.source.length < 2 * WHOLE_BYTES ? mail : { ...mail, truncated: true };
+}
+
+const UID = { uid: true } as const;
+
+async function readLarge(
+  client: ImapFlow,
+  uid: number,
+  trigger: MailTrigger,
+): Promise<MailContent | undefined> {
+  const header = { key: 'HEADER', start: 0, maxLength: HEADER_LIMIT };
+  const found = await client.fetchOne(String(uid), { bodyStructure: true, bodyParts: [header] }, UID);
+  if (!found) return undefined;
+  const parsed = headerOf(
+    await parseHeader(found.headers ?? found.bodyParts?.get('header') ?? Buffer.alloc(0)),
+  );
+  const root = found.bodyStructure ?? { type: 'text/plain' };
+  const load = async (key: string, maxLength: number) => {
+    const part = await client.fetchOne(String(uid), { bodyParts: [{ key, start: 0, maxLength }] }, UID);
+    return (part && part.bodyParts?.get(key.toLowerCase())) || Buffer.alloc(0);
+  };
+  return { header: parsed, ...(await assemble(leavesOf(root), trigger, load)) };
+}
+
+/** The parts that have no parts, in order. A mail within a mail is one of them. */
+function leavesOf(node: MessageStructureObject): Part[] {
+  if (node.childNodes && node.type.startsWith('multipart/')) return node.childNodes.flatMap(leavesOf);
+  const {
+    type,
+    parameters = {},
+    dispositionParameters = {},
+    disposition,
+    encoding = '7bit',
+    size = 0,
+  } = node;
+  return [
+    {
+      key: node.part ?? 'TEXT',
+      type,
+      charset: parameters['charset'],
+      encoding: encoding.toLowerCase(),
+      isAttachment: disposition?.toLowerCase() === 'attachment',
+      filename: dispositionParameters['filename'] ?? parameters['name'],
+      encodedSize: size,
+      // Base64 has 57 bytes in a line of 76 characters and a line break.
+      size: encoding.toLowerCase() === 'base64' ? Math.floor((size * 57) / 78) : size,
+    },
+  ];
+}

@@ -1,0 +1,117 @@
+/**
+ * Skill `reply_email`: answers a mail that a mail trigger brought, so that readers show both as one conversation (RFC 5322 section 3.6.4).
+ * What a stranger wrote ends in headers, so it is checked like everything else that does; and no program is answered (RFC 3834), for two
+ * that answer each other would never end.
+ */
+import * as z from 'zod';
+import { StepError } from '../../api/reasons.ts';
+import type { NodeOutput } from '../../api/value.ts';
+import type { StepContext, StepResult } from '../node.ts';
+import { address, addresses, content, MOST_RECIPIENTS, sendMail, subject } from './mail.ts';
+import type { SkillDefinition } from './skill.ts';
+
+/** As many as an honest sender wants to be answered at: not every address that a stranger names gets a mail. */
+const MOST_ANSWERED = 10;
+/** RFC 5322 bounds a line; the first and the last are those that readers need. */
+const MOST_REFERENCES = 20;
+const LONGEST_SUBJECT = 900;
+const ANSWER = /^\s*(?:re|aw|sv|vs|antw|odp|ynt)\s*(?:\[\d+\])?\s*:/i;
+const CONTROL = /\p{Cc}/u;
+const MESSAGE_ID = /^<[^\s<>\p{Cc}]{1,900}>$/u;
+
+const line = (most: number) =>
+  z
+    .string('must be text')
+    .max(most)
+    .refine((text) => !CONTROL.test(text), 'must not hold a line break or another control character');
+
+const answered = z
+  .looseObject({
+    from: line(2_100),
+    reply_to: z.array(line(2_100)).max(200).optional(),
+    subject: line(10_001).optional(),
+    message_id: line(1_000).nullish(),
+    references: z.array(line(1_000)).max(200).optional(),
+    auto_submitted: line(200).nullish(),
+  })
+  .meta({ description: "The mail to answer: {{ $('trigger').data_content }} of a mail trigger." });
+
+const parameters = z
+  .strictObject({
+    mail: answered,
+    to: addresses(
+      'Who gets the answer. Default: where the mail wants to be answered (Reply-To), or its sender.',
+    ).optional(),
+    cc: addresses('Who gets a copy.').optional(),
+    bcc: addresses('Who gets a copy without the others seeing it.').optional(),
+    subject: subject('The subject. Default: that of the mail with Re: before it.').optional(),
+    ...content,
+  })
+  .refine(({ to = [], cc = [], bcc = [] }) => to.length + cc.length + bcc.length <= MOST_RECIPIENTS, {
+    path: ['to'],
+    message: `to, cc and bcc may have at most ${MOST_RECIPIENTS} addresses together`,
+  });
+
+type Parameters = z.infer<typeof parameters>;
+
+export const replyEmail: SkillDefinition<Parameters> = {
+  name: 'reply_email',
+  description: 'Answers an e-mail that a mail trigger brought.',
+  parameters,
+  credentials: ['smtp'],
+  effect: 'AtMostOnce',
+  execute: reply,
+};
+
+async function reply(parameters: Parameters, context: StepContext, name?: string): Promise<StepResult> {
+  const { mail, to = recipientsOf(mail), cc, bcc, html, body } = parameters;
+  const { auto_submitted: auto, message_id: id } = mail;
+  if (auto && auto !== 'no') return { output: notAnswered(auto) };
+  const inReplyTo = id && MESSAGE_ID.test(id) ? id : undefined;
+  const answer = {
+    to,
+    cc,
+    bcc,
+    html,
+    text: body,
+    inReplyTo,
+    subject: parameters.subject ?? subjectOf(mail.subject ?? ''),
+    references: referencesOf(mail.references ?? [], inReplyTo),
+    isAnswer: true,
+  };
+  return { output: await sendMail(answer, context, name) };
+}
+
+function notAnswered(auto: string): NodeOutput {
+  return {
+    text_content: `Not answered: a program sent the mail (Auto-Submitted: ${auto}).`,
+    data_content: { message_id: null, accepted: [], rejected: [] },
+  };
+}
+
+function recipientsOf({ reply_to: wanted = [], from }: Parameters['mail']): string[] {
+  const to = wanted.length > 0 ? wanted : [from];
+  if (to.length > MOST_ANSWERED)
+    throw new StepError(
+      'InvalidParameters',
+      `the mail names more than ${MOST_ANSWERED} addresses for answers: give to`,
+    );
+  const result = z.array(address).safeParse(to);
+  if (result.success) return result.data;
+  throw new StepError('InvalidParameters', 'the mail names no address that can be answered: give to');
+}
+
+function subjectOf(text: string): string {
+  const whole = ANSWER.test(text) ? text : `Re: ${text}`.trim();
+  return whole.length <= LONGEST_SUBJECT
+    ? whole
+    : `${whole.slice(0, LONGEST_SUBJECT).replace(/[\ud800-\udbff]$/, '')}…`;
+}
+
+/** Those of the mail and its own, without what is no identity; of many the first and the last. */
+function referencesOf(references: readonly string[], own: string | undefined): string[] {
+  const all = [...new Set([...references, ...(own === undefined ? [] : [own])])].filter((id) =>
+    MESSAGE_ID.test(id),
+  );
+  return all.length <= MOST_REFERENCES ? all : [...all.slice(0, 1), ...all.slice(1 - MOST_REFERENCES)];
+}

@@ -6,7 +6,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { runCommand } from '../support/command.ts';
 import { pollUntil } from '../support/poll.ts';
-import { freePort } from './freePort.ts';
+import { freePort } from '../support/freePort.ts';
 
 export type N8n = { url: string; stop: () => Promise<void> };
 

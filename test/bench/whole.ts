@@ -15,7 +15,7 @@ import { startOperatorProgram } from '../support/operatorProgram.ts';
 import { startOperatorStage, SYSTEM, type OperatorStage } from '../support/operatorStage.ts';
 import { pollUntil } from '../support/poll.ts';
 import { startRunnerProgram } from '../support/runnerProgram.ts';
-import { freePort } from './freePort.ts';
+import { freePort } from '../support/freePort.ts';
 import { inParallel } from './inParallel.ts';
 import { createPods, type Pods } from './pods.ts';
 

@@ -5,7 +5,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { existsSync, rmSync } from 'node:fs';
 import { mkdtemp, open, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer, type AddressInfo } from 'node:net';
 import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,6 +12,7 @@ import type { KubeConnection } from '../../kube/config.ts';
 import { ensureBinaries } from '../cluster/build.ts';
 import { certify } from '../cluster/certificates.ts';
 import { kubeconfig } from '../cluster/kubeconfig.ts';
+import { freePort } from './freePort.ts';
 import { pollUntil } from './poll.ts';
 import { createProgress, type Progress } from './progress.ts';
 
@@ -72,7 +72,7 @@ async function startOnce(binDir: string, moreArgs: string[]): Promise<ApiServer>
     process.removeListener('exit', removeFolder);
   };
   try {
-    const ports = await freePorts();
+    const ports = { api: await freePort(), etcd: await freePort(), peer: await freePort() };
     await writeCertificates(binDir, folder);
     const url = `https://127.0.0.1:${ports.api}`;
     processes.push(await launch(folder, join(binDir, 'etcd'), etcdArguments(folder, ports)));
@@ -237,24 +237,4 @@ async function lastLogs(folder: string): Promise<string> {
   const read = (name: string) => readFile(join(folder, name), 'utf8').catch(() => '');
   const [etcd, apiserver] = await Promise.all([read('etcd.log'), read('kube-apiserver.log')]);
   return [...etcd.split('\n').slice(-8), ...apiserver.split('\n').slice(-15)].filter(Boolean).join('\n');
-}
-
-async function freePorts(): Promise<Ports> {
-  const servers = await Promise.all([listen(), listen(), listen()]);
-  const [api, etcd, peer] = servers.map((server) => (server.address() as AddressInfo).port) as [
-    number,
-    number,
-    number,
-  ];
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return { api, etcd, peer };
-}
-
-async function listen(): Promise<ReturnType<typeof createServer>> {
-  const server = createServer();
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  return server;
 }

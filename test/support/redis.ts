@@ -6,11 +6,12 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, rmSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { connect, createServer, type AddressInfo } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { runCommand } from './command.ts';
+import { freePort } from './freePort.ts';
 import { pollUntil } from './poll.ts';
 
 export type RedisOptions = {
@@ -224,13 +225,4 @@ function answers(port: number): Promise<boolean> {
     socket.once('data', (data) => settle(/^(\+PONG|-NOAUTH|-NOPERM)/.test(data.toString())));
     socket.once('error', () => settle(false));
   });
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

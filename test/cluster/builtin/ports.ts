@@ -35,7 +35,8 @@ async function everyPortIsFree({ nodePorts, api }: PortBlock): Promise<boolean> 
   return true;
 }
 
-function isPortFree(port: number): Promise<boolean> {
+/** Whether nobody listens there now. */
+export function isPortFree(port: number): Promise<boolean> {
   const server = createServer();
   return new Promise((resolve) => {
     server.once('error', () => resolve(false));

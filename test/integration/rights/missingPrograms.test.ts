@@ -7,6 +7,7 @@ import {
   roles,
   secrets,
   serviceAccounts,
+  subjectAccessReviews,
   type PolicyRule,
   type Resource,
   type Role,
@@ -93,17 +94,32 @@ afterAll(async () => {
   await server?.stop();
 });
 
-type RoleRef = { resource: Resource<Role>; namespace?: string; name: string };
+/** `user`: the account that has it. */
+type RoleRef = { resource: Resource<Role>; namespace?: string; name: string; user: string };
 
-/** Takes every rule about the resource out of the role; returns what puts it back. */
-async function takeAway({ resource, ...ref }: RoleRef, about: string): Promise<() => Promise<void>> {
+/** Whether the API server lets the user do what the rule is about; it learns of a change of rules a moment after it has stored it. */
+async function isAllowed({ user, namespace = NAMESPACE }: RoleRef, rule: PolicyRule, about: string) {
+  const [resource = '', subresource = ''] = about.split('/');
+  const [group = '', name = '', verb = ''] = [rule.apiGroups[0], rule.resourceNames?.[0], rule.verbs[0]];
+  const spec = { user, resourceAttributes: { namespace, verb, group, resource, subresource, name } };
+  return (
+    (await admin.create(subjectAccessReviews, { metadata: { name: '' }, spec })).status?.allowed === true
+  );
+}
+
+/** Takes every rule about the resource out of the role, and waits until that is in effect; returns what puts it back. */
+async function takeAway(role: RoleRef, about: string): Promise<() => Promise<void>> {
+  const { resource, user: _user, ...ref } = role;
   const { rules } = await admin.get(resource, ref);
+  const taken = rules.filter(({ resources }) => resources.includes(about));
   const write = async (next: PolicyRule[]) => {
     await admin.patch(resource, ref, { rules: next }, { type: 'merge' });
   };
   const rest = rules.filter(({ resources }) => !resources.includes(about));
   expect(rest.length).toBeLessThan(rules.length);
   await write(rest);
+  for (const rule of taken)
+    await pollUntil('the right being gone', async () => !(await isAllowed(role, rule, about)), SOON);
   return () => write(rules);
 }
 
@@ -112,9 +128,10 @@ const named = (log: string[], text: string) => () => log.find((line) => line.inc
 const cannot = (verb: string, resource: string) => `cannot ${verb} resource \\"${resource}\\"`;
 const warnings = (log: string[]) => log.filter((line) => /"level":[45]0/.test(line)).length;
 
-const GATEWAY: RoleRef = { resource: clusterRoles, name: 'windlass-gateway' };
-const REVIEWS: RoleRef = { resource: clusterRoles, name: 'windlass-gateway-cluster' };
-const LEASES: RoleRef = { resource: roles, namespace: SYSTEM, name: 'windlass-gateway' };
+const gatewayUser = `system:serviceaccount:${SYSTEM}:windlass-gateway`;
+const GATEWAY: RoleRef = { resource: clusterRoles, name: 'windlass-gateway', user: gatewayUser };
+const REVIEWS: RoleRef = { resource: clusterRoles, name: 'windlass-gateway-cluster', user: gatewayUser };
+const LEASES: RoleRef = { resource: roles, namespace: SYSTEM, name: 'windlass-gateway', user: gatewayUser };
 
 async function startGatewayAs(pod: string, log: string[]): Promise<GatewayProcess> {
   const token = await tokenOf(admin, SYSTEM, 'windlass-gateway');
@@ -181,7 +198,12 @@ function readRun(url: string): Promise<Response> {
 }
 
 const RUNNER_ROLE = poolRole(NAMESPACE, ['accounts', 'others']);
-const POOL: RoleRef = { resource: roles, namespace: NAMESPACE, name: 'windlass-runner' };
+const POOL: RoleRef = {
+  resource: roles,
+  namespace: NAMESPACE,
+  name: 'windlass-runner',
+  user: `system:serviceaccount:${NAMESPACE}:windlass-runner`,
+};
 
 const nodesOf = (credential: string) => [
   { id: 'call', webhook: { path: 'orders' } },

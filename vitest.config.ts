@@ -8,6 +8,8 @@ export default defineConfig({
           name: 'unit',
           // Pure code keeps no state between files, and loading the modules anew for each takes longer than the tests.
           isolate: false,
+          // As many cases as properties are tried on take their time where the machine is slow.
+          testTimeout: 30_000,
           include: ['{api,kube,runs,nodes,operator,gateway,runner}/**/*.test.ts', 'test/unit/**/*.test.ts'],
         },
       },
@@ -15,8 +17,9 @@ export default defineConfig({
         test: {
           name: 'integration',
           include: ['test/integration/**/*.test.ts'],
-          testTimeout: 30_000,
-          hookTimeout: 60_000,
+          // So long that conditions, whose deadlines are shorter, say what did not come, also on a slow machine.
+          testTimeout: 60_000,
+          hookTimeout: 120_000,
         },
       },
       {

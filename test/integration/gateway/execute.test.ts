@@ -39,7 +39,7 @@ beforeAll(async () => {
   await putRoute(door.client, 'hello', { webhook: false });
   await putRoute(door.client, 'paused', { active: false });
   await pollUntil('the routes', async () => (await fetch(door.hook('orders'))).status === 405, {
-    timeoutMs: 5_000,
+    timeoutMs: 20_000,
   });
 });
 
@@ -114,7 +114,7 @@ function claim(run: string): Promise<ClaimRef> {
       const [next] = claimed.outcome === 'claimed' ? claimed.claims : [];
       return next?.state.run === run && { project: PROJECT, run, token: next.token };
     },
-    { timeoutMs: 5_000, everyMs: 5 },
+    { timeoutMs: 20_000, everyMs: 5 },
   );
 }
 
@@ -337,5 +337,5 @@ test('a stream that its reader leaves is closed', async () => {
   };
   expect(await streams()).toBe('1');
   leaving.abort();
-  await pollUntil('no stream', async () => (await streams()) === '0', { timeoutMs: 3_000 });
+  await pollUntil('no stream', async () => (await streams()) === '0', { timeoutMs: 20_000 });
 });

@@ -51,7 +51,7 @@ beforeAll(async () => {
   });
   patient = await startPatient();
   await pollUntil('the routes', async () => (await fetch(door.hook('rare'))).status === 405, {
-    timeoutMs: 5_000,
+    timeoutMs: 20_000,
   });
 });
 
@@ -116,7 +116,7 @@ test('300 connections at a byte a second keep nobody out, and take little', asyn
       dripping('[1,1')(socket, send);
     },
   });
-  await pollUntil('the connections', () => headers.open() + bodies.open() === 300, { timeoutMs: 5_000 });
+  await pollUntil('the connections', () => headers.open() + bodies.open() === 300, { timeoutMs: 20_000 });
   await serve(door.hook('orders'), 50);
   await pollUntil('the slow ones being ended', () => headers.ended() >= 150 && bodies.ended() >= 150, {
     timeoutMs: 15_000,
@@ -151,13 +151,13 @@ test('300 bodies that are far too large, in chunks, in crumbs, announced and lie
     'everything being given back',
     async () =>
       /^windlass_gateway_in_flight_bytes 0$/m.test(await (await fetch(door.gateway.metricsURL)).text()),
-    { timeoutMs: 5_000 },
+    { timeoutMs: 20_000 },
   );
 });
 
 test('when the connections are taken, one that only waits gives way, and one that is worked on does not', async () => {
   const idle = begin({ port: small.publicPort, connections: 60, againMs: 100, behave: () => undefined });
-  await pollUntil('idle ones giving way', () => idle.ended() > 20, { timeoutMs: 5_000 });
+  await pollUntil('idle ones giving way', () => idle.ended() > 20, { timeoutMs: 20_000 });
   expect(await codeOf(await call('orders', '192.0.2.100'))).toBe('200 accepted');
   idle.stop();
   expect(await refused(small, 'connection-gave-way')).toBeGreaterThan(0);
@@ -173,7 +173,7 @@ test('when all connections of an address are worked on, the next one is told so'
   const port = patient.publicPort;
   const all = PATIENT.connectionsPerAddress;
   begin({ port, connections: all, behave: (_socket, send) => send(wait()) });
-  await pollUntil('all of them waiting', async () => (await waiters(patient)) === all, { timeoutMs: 5_000 });
+  await pollUntil('all of them waiting', async () => (await waiters(patient)) === all, { timeoutMs: 20_000 });
   const text = await banner(port);
   expect(text).toMatch(/^HTTP\/1\.1 503 [^]*\r\nretry-after: 1\r\n[^]*problem\/too-many-connections/i);
   expect(await waiters(patient)).toBe(all);
@@ -187,7 +187,7 @@ async function waiters({ metricsURL }: GatewayProcess): Promise<number> {
 test('of one project half as many callers wait as may, and nothing is accepted of the next one', async () => {
   const half = SMALL.waiting / 2;
   const asking = Array.from({ length: half }, (_, caller) => call('asking', `192.0.2.${caller + 1}`));
-  await pollUntil('all of them waiting', async () => (await waiters(small)) === half, { timeoutMs: 5_000 });
+  await pollUntil('all of them waiting', async () => (await waiters(small)) === half, { timeoutMs: 20_000 });
   const runs = await activeRuns('asking');
   expect(await codeOf(await call('asking', '192.0.2.101'))).toBe('503 too-many-waiting');
   expect(await activeRuns('asking')).toBe(runs);
@@ -225,13 +225,13 @@ test('of what is pipelined so much is worked on, and all of it is given up with 
     socket.on('close', resolve);
   };
   const pipelining = begin({ port: door.gateway.publicPort, connections: 1, behave });
-  await pollUntil('callers waiting', async () => (await waiters(door.gateway)) === 16, { timeoutMs: 5_000 });
+  await pollUntil('callers waiting', async () => (await waiters(door.gateway)) === 16, { timeoutMs: 20_000 });
   expect(await codeOf(await post(door.hook('orders')))).toBe('200 accepted');
   expect(await waiters(door.gateway)).toBe(16);
   pipelining.stop();
   await promise;
   await pollUntil('nobody waiting any more', async () => (await waiters(door.gateway)) === 0, {
-    timeoutMs: 5_000,
+    timeoutMs: 20_000,
   });
 });
 
@@ -240,13 +240,13 @@ test('while bodies that are not whole take what there is, large ones are refused
   const behave: AttackOptions['behave'] = (_socket, send) => send(Buffer.from(head + ' '.repeat(350_000)));
   // Where both grow in the same moment, one may find no room and comes again.
   const stalled = begin({ port: patient.publicPort, connections: 2, againMs: 100, behave });
-  await pollUntil('them being held', async () => (await heldBytes(patient)) > 600_000, { timeoutMs: 5_000 });
+  await pollUntil('them being held', async () => (await heldBytes(patient)) > 600_000, { timeoutMs: 20_000 });
   const url = `${patient.publicURL}/webhook/${NAMESPACE}.orders/new`;
   expect(await codeOf(await post(url, {}, `"${'x'.repeat(500_000)}"`))).toBe('503 overloaded');
   expect(await codeOf(await post(url))).toBe('200 accepted');
   stalled.stop();
   await pollUntil('all of it being given back', async () => (await heldBytes(patient)) === 0, {
-    timeoutMs: 5_000,
+    timeoutMs: 20_000,
   });
   expect(await codeOf(await post(url, {}, `"${'x'.repeat(500_000)}"`))).toBe('200 accepted');
 });

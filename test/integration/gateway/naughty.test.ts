@@ -19,7 +19,7 @@ beforeAll(async () => {
   await putRoute(door.client, 'orders', { webhook: { headers: ['x-naughty'], dedupeHeader: 'x-delivery' } });
   await putRoute(door.client, 'plain');
   await pollUntil('the routes', async () => (await fetch(door.hook('plain'))).status === 405, {
-    timeoutMs: 5_000,
+    timeoutMs: 20_000,
   });
 });
 

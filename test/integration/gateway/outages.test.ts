@@ -15,7 +15,7 @@ beforeAll(async () => {
   await putRoute(door.client, 'orders');
   await putRoute(door.client, 'asking', { webhook: { reply: true } });
   await pollUntil('the routes', async () => (await fetch(door.hook('asking'))).status === 405, {
-    timeoutMs: 5_000,
+    timeoutMs: 20_000,
   });
 });
 
@@ -129,7 +129,7 @@ test('SIGTERM: readiness goes, calls are still taken, answers under way arrive, 
   );
   const stopped = leaving.stop();
   const ready = async () => (await fetch(`${leaving.internalURL}/readyz`)).status;
-  await pollUntil('readiness going', async () => (await ready()) === 503, { timeoutMs: 2_000, everyMs: 10 });
+  await pollUntil('readiness going', async () => (await ready()) === 503, { timeoutMs: 20_000, everyMs: 10 });
   const answer = await fetch(hook('orders'), post);
   expect(answer.status).toBe(200);
   expect(answer.headers.get('connection')).toBe('close');

@@ -12,7 +12,7 @@ beforeAll(async () => {
   door = await openDoor();
   await putRoute(door.client, 'orders');
   await pollUntil('the route', async () => (await fetch(door.hook('orders'))).status === 405, {
-    timeoutMs: 5_000,
+    timeoutMs: 20_000,
   });
 });
 

@@ -18,7 +18,7 @@ beforeAll(async () => {
   await putRoute(door.client, 'asking', { webhook: { reply: true } });
   await putRoute(door.client, 'hurried', { webhook: { reply: true, replyTimeoutSeconds: 1 } });
   await pollUntil('the routes', async () => (await fetch(door.hook('hurried'))).status === 405, {
-    timeoutMs: 5_000,
+    timeoutMs: 20_000,
   });
 });
 
@@ -46,7 +46,7 @@ function claimNext(): Promise<ClaimRef> {
       const [claim] = claimed.outcome === 'claimed' ? claimed.claims : [];
       return claim && { project: PROJECT, run: claim.state.run, token: claim.token };
     },
-    { timeoutMs: 5_000, everyMs: 5 },
+    { timeoutMs: 20_000, everyMs: 5 },
   );
 }
 
@@ -194,7 +194,7 @@ test('a repeated request whose run is gone without a trace is told that it was a
 test('a caller whose run the store forgets while it waits is told that nobody knows what became of it', async () => {
   const answering = send('asking');
   const { run } = await claimNext();
-  await pollUntil('a waiter', async () => (await waiters()) === '1', { timeoutMs: 3_000, everyMs: 10 });
+  await pollUntil('a waiter', async () => (await waiters()) === '1', { timeoutMs: 20_000, everyMs: 10 });
   await runCommand('redis-cli', ['-p', String(door.redis.port), 'flushall']);
   const answer = await answering;
   expect(answer.status).toBe(504);
@@ -213,7 +213,7 @@ test('a caller that goes away leaves nobody waiting, and the run goes on', async
   const ref = await claimNext();
   leaving.abort();
   await expect(answering).rejects.toThrow('aborted');
-  await pollUntil('no waiter', async () => (await waiters()) === '0', { timeoutMs: 3_000 });
+  await pollUntil('no waiter', async () => (await waiters()) === '0', { timeoutMs: 20_000 });
   expect(await advance(door.runs, ref, { reply: REPLY, end: { phase: 'Succeeded' } })).toMatchObject({
     outcome: 'done',
   });

@@ -15,7 +15,7 @@ beforeAll(async () => {
   await putRoute(door.client, 'orders');
   await putRoute(door.client, 'asking', { webhook: { reply: true } });
   await pollUntil('the routes', async () => (await fetch(door.hook('asking'))).status === 405, {
-    timeoutMs: 5_000,
+    timeoutMs: 20_000,
   });
   balancer = await startBalancer();
 });
@@ -93,7 +93,7 @@ test('a hundred callers that wait get their answers from a replica that was told
   await pollUntil('all of them waiting', waiting, { timeoutMs: 10_000 });
   const stopped = replica.stop();
   await pollUntil('nobody being let in', () => send(replica.publicPort, false).then((said) => said !== 200), {
-    timeoutMs: 5_000,
+    timeoutMs: 20_000,
     everyMs: 20,
   });
   let answered = 0;

@@ -41,7 +41,7 @@ beforeEach(async () => {
   workflow = `orders-${(workflows += 1)}`;
   await putRoute(door.client, workflow);
   await pollUntil('the route', async () => (await fetch(door.hook(workflow))).status === 405, {
-    timeoutMs: 5_000,
+    timeoutMs: 20_000,
   });
 });
 

@@ -183,14 +183,14 @@ test('a route is acknowledged in the Lease when it is served, and not before it 
   const { metadata } = await putRoute(door.client, 'acknowledged');
   const { uid = '', generation = 0 } = metadata;
   await pollUntil('the acknowledgement', () => acknowledges(uid, generation), {
-    timeoutMs: 3_000,
+    timeoutMs: 20_000,
     everyMs: 20,
   });
   // The very next request is answered.
   expect((await send('acknowledged', '{}')).status).toBe(200);
   await removeRoute(door.client, 'acknowledged');
   await pollUntil('the end of it', async () => !(await acknowledges(uid, generation)), {
-    timeoutMs: 3_000,
+    timeoutMs: 20_000,
     everyMs: 20,
   });
   expect((await send('acknowledged', '{}')).status).toBe(404);

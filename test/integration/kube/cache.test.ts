@@ -66,7 +66,7 @@ async function createWorld(namespace: string) {
       direct.apply(configMaps, { metadata: { namespace, name }, data: { value } }),
     remove: (name: string): Promise<boolean> => direct.delete(configMaps, { namespace, name }),
     watchIsOpen: (): Promise<boolean> =>
-      pollUntil('an open watch', () => door.openWatches() > 0, { timeoutMs: 5_000, everyMs: 10 }),
+      pollUntil('an open watch', () => door.openWatches() > 0, { timeoutMs: 20_000, everyMs: 10 }),
     lists: (): number => door.seen.filter(isList).length,
     watches: (): number => door.seen.filter(isWatch).length,
     end: async (): Promise<void> => {
@@ -124,7 +124,7 @@ describe.concurrent('a cache', () => {
     await put('a', 'two');
     await put('b', 'one');
     await remove('a');
-    await pollUntil('the deletion', () => cache.get(namespace, 'a') === undefined, { timeoutMs: 5_000 });
+    await pollUntil('the deletion', () => cache.get(namespace, 'a') === undefined, { timeoutMs: 20_000 });
     expect(changes).toEqual(['added a=one', 'updated a=one>two', 'added b=one', 'deleted a=two']);
     expect(names(cache)).toEqual(['b']);
     expect(cache.get(namespace, 'b')?.metadata.managedFields).toBeUndefined();
@@ -218,7 +218,7 @@ describe.concurrent('a cache', () => {
     const cache = await follow();
     const back = door.always(() => true, 'reset');
     door.resetWatches();
-    await pollUntil('an age of a second', () => cache.lastSyncAgeMs() > 1_000, { timeoutMs: 5_000 });
+    await pollUntil('an age of a second', () => cache.lastSyncAgeMs() > 1_000, { timeoutMs: 20_000 });
     expect(names(cache)).toEqual(['a']);
     back();
     await put('a', 'two');
@@ -283,7 +283,7 @@ describe.concurrent('a cache', () => {
     cache.onChange(({ object }) => seen.push(object.metadata.name));
     await put('a');
     await put('b');
-    await pollUntil('both', () => seen.length === 2, { timeoutMs: 5_000, everyMs: 10 });
+    await pollUntil('both', () => seen.length === 2, { timeoutMs: 20_000, everyMs: 10 });
     expect(log.messages('error')).toEqual(['handler of a change failed', 'handler of a change failed']);
   });
 
@@ -328,7 +328,7 @@ describe.concurrent('a cache', () => {
     door.always(isList, 'silence');
     const cache = createCache({ client, resource: configMaps, namespace, log });
     const started = cache.start(stop.signal);
-    await pollUntil('the list', () => lists() === 1, { timeoutMs: 5_000, everyMs: 10 });
+    await pollUntil('the list', () => lists() === 1, { timeoutMs: 20_000, everyMs: 10 });
     stop.abort(new Error('shutdown'));
     await started;
     await expect(cache.synced).rejects.toThrow('shutdown');
@@ -341,7 +341,7 @@ describe.concurrent('a cache', () => {
     await watchIsOpen();
     stop.abort();
     await Promise.all(running);
-    await pollUntil('no open watch', () => door.openWatches() === 0, { timeoutMs: 5_000, everyMs: 10 });
+    await pollUntil('no open watch', () => door.openWatches() === 0, { timeoutMs: 20_000, everyMs: 10 });
     expect(lists() + watches()).toBe(2);
   });
 
@@ -375,9 +375,9 @@ describe.concurrent('a cache', () => {
     watchInto(cache, queue);
     running.push(runController({ name: 'test', queue, reconcile, log, signal: stop.signal }));
     await put('a', 'two');
-    await pollUntil('the change', () => seen.includes('a=two'), { timeoutMs: 5_000, everyMs: 10 });
+    await pollUntil('the change', () => seen.includes('a=two'), { timeoutMs: 20_000, everyMs: 10 });
     await remove('a');
-    await pollUntil('the deletion', () => seen.includes('a=gone'), { timeoutMs: 5_000, everyMs: 10 });
+    await pollUntil('the deletion', () => seen.includes('a=gone'), { timeoutMs: 20_000, everyMs: 10 });
     expect(seen).toEqual(['a=one', 'b=one', 'a=two', 'a=gone']);
   });
 });

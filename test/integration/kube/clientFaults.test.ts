@@ -128,7 +128,7 @@ test('a write that waited for a connection until it may not be made any more is 
   const first = new AbortController();
   const sent = client.apply(configMaps, { metadata: ref }, { signal: first.signal });
   const waiting = client.apply(configMaps, { metadata: ref });
-  await pollUntil('the first write being sent', () => server.seen.length === 1, { timeoutMs: 5_000 });
+  await pollUntil('the first write being sent', () => server.seen.length === 1, { timeoutMs: 20_000 });
   isAllowed = false;
   first.abort(new Error('enough'));
   await expect(sent).rejects.toThrow('enough');
@@ -169,7 +169,7 @@ test('close ends watches that are open', async () => {
     for await (const event of watch) received.push(event.type);
   };
   const following = follow();
-  await pollUntil('the first event', () => received.length > 0, { timeoutMs: 5_000, everyMs: 10 });
+  await pollUntil('the first event', () => received.length > 0, { timeoutMs: 20_000, everyMs: 10 });
   await client.close();
   await expect(following).rejects.toBeInstanceOf(ApiError);
 });

@@ -125,7 +125,7 @@ test.each([
   startRecorder();
   await start(workflowUid);
   await endAll(1);
-  await expect.poll(async () => (await totals())?.last, { timeout: 5_000, interval: 50 }).toBeDefined();
+  await expect.poll(async () => (await totals())?.last, { timeout: 20_000, interval: 50 }).toBeDefined();
 });
 
 test('who has something to record gets the budget, and a share that is wrong is put right', async () => {

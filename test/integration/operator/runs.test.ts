@@ -116,7 +116,7 @@ test('a run that was accepted before its workflow was switched off runs, and one
 test('a run that is applied before its workflow waits for it', async () => {
   await create('early');
   const status = async () => (await stage.client.get(workflowRuns, { namespace, name: 'early' })).status;
-  await expect.poll(status, { timeout: 5_000, interval: 25 }).toMatchObject({
+  await expect.poll(status, { timeout: 20_000, interval: 25 }).toMatchObject({
     phase: 'Pending',
     reason: 'WorkflowMissing',
     message: expect.stringContaining('no workflow hello'),

@@ -136,7 +136,7 @@ test('independent branches run at the same time, and what joins them sees both',
     edges,
   );
   const run = await project.send(revision, {});
-  await pollUntil('both questions', () => model.requests.length === 2, { timeoutMs: 5_000, everyMs: 10 });
+  await pollUntil('both questions', () => model.requests.length === 2, { timeoutMs: 20_000, everyMs: 10 });
   await cancelRun(conn, project.uid, run);
   expect(phasesOf(await project.ended(run))).toMatchObject({
     a: 'Cancelled',
@@ -226,7 +226,7 @@ test('a run that takes longer than its timeout fails with RunTimeout', async () 
 test('cancel stops a running node, and the run ends Cancelled', async () => {
   const revision = await project.deploy([webhook, agent('a', {}, { model: 'hang' }), reply('reply', 'ok')]);
   const run = await project.send(revision, {});
-  await pollUntil('the question', () => model.requests.length === 1, { timeoutMs: 5_000, everyMs: 10 });
+  await pollUntil('the question', () => model.requests.length === 1, { timeoutMs: 20_000, everyMs: 10 });
   await cancelRun(conn, project.uid, run);
   const state = await project.ended(run);
   expect(state).toMatchObject({ phase: 'Cancelled' });
@@ -308,7 +308,7 @@ test('a runner that leaves hands back what it cannot end, and the next one does 
   const revision = await project.deploy([webhook, agent('a', {}, { model: 'demo' }), reply('reply', 'ok')]);
   model.setFault('hang', 1);
   const run = await project.send(revision, {});
-  await pollUntil('the question', () => model.requests.length === 1, { timeoutMs: 5_000, everyMs: 10 });
+  await pollUntil('the question', () => model.requests.length === 1, { timeoutMs: 20_000, everyMs: 10 });
   await runner.stop(0);
   const state = await project.until(run, (state) => nodeOf(state, 'a')?.phase === 'Pending');
   expect(state.phase).not.toBe('Failed');

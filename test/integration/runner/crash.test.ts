@@ -70,7 +70,7 @@ test('a runner killed in the middle of an answer is taken over from: the run suc
   const revision = await project.deploy([trigger, agent, mail('ada@example.com'), reply]);
   const child = await spawned('first-1');
   const run = await project.send(revision, {});
-  await pollUntil('the question', () => model.requests.length === 1, { timeoutMs: 5_000, everyMs: 5 });
+  await pollUntil('the question', () => model.requests.length === 1, { timeoutMs: 20_000, everyMs: 5 });
   await killRunner(child);
   const state = await withSuccessor('second-1', () => project.ended(run));
   expect(state).toMatchObject({
@@ -87,7 +87,7 @@ test('a runner killed while a mail is sent leaves the node Unknown: the mail is 
   const revision = await project.deploy([trigger, agent, mail('hang-after-data@example.com'), reply]);
   const child = await spawned('first-2');
   const run = await project.send(revision, {});
-  await pollUntil('the mail', () => mailbox.messages.length === 1, { timeoutMs: 5_000, everyMs: 5 });
+  await pollUntil('the mail', () => mailbox.messages.length === 1, { timeoutMs: 20_000, everyMs: 5 });
   await killRunner(child);
   const state = await withSuccessor('second-2', () => project.ended(run));
   expect(state).toMatchObject({

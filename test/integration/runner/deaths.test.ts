@@ -142,9 +142,9 @@ test('a runner that was stopped between a mark and its effect has no effect when
   const run = await project.send(revision, {});
   await asked(1);
   redis.freeze();
-  await pollUntil('the answer', () => model.answered() > answered, { timeoutMs: 5_000, everyMs: 5 });
+  await pollUntil('the answer', () => model.answered() > answered, { timeoutMs: 20_000, everyMs: 5 });
   await pollUntil('the mark being asked for', () => hasUnread(redis.port, MARK_BYTES), {
-    timeoutMs: 5_000,
+    timeoutMs: 20_000,
     everyMs: 5,
   });
   zombie.kill('SIGSTOP');
@@ -155,7 +155,7 @@ test('a runner that was stopped between a mark and its effect has no effect when
   expect(state).toMatchObject({ phase: 'Succeeded' });
   const before = await storedOf(run);
   await pollUntil('an answer to be stale', () => performance.now() - stoppedAt > STALE_MS, {
-    timeoutMs: 5_000,
+    timeoutMs: 20_000,
   });
   zombie.kill('SIGCONT');
   const next = await project.send(revision, {});

@@ -62,13 +62,13 @@ afterAll(async () => {
 });
 
 const asked = (times: number) =>
-  pollUntil(`${times} questions`, () => model.requests.length === times, { timeoutMs: 5_000, everyMs: 5 });
+  pollUntil(`${times} questions`, () => model.requests.length === times, { timeoutMs: 20_000, everyMs: 5 });
 
 test('a run store that is killed in the middle of an answer and comes back loses nothing and repeats nothing', async () => {
   const run = await project.send(revision, {});
   await asked(1);
   await redis.kill();
-  await pollUntil('the answer', () => model.answered() === 1, { timeoutMs: 5_000, everyMs: 5 });
+  await pollUntil('the answer', () => model.answered() === 1, { timeoutMs: 20_000, everyMs: 5 });
   expect(mailbox.messages).toHaveLength(0);
   await redis.restart();
   expect(await project.ended(run)).toMatchObject({ phase: 'Succeeded', crashes: 0 });
@@ -81,7 +81,7 @@ test('a run store that is frozen for a while holds the next effect up, and no mo
   const run = await project.send(revision, {});
   await asked(1);
   redis.freeze();
-  await pollUntil('the answer', () => model.answered() === before + 1, { timeoutMs: 5_000, everyMs: 5 });
+  await pollUntil('the answer', () => model.answered() === before + 1, { timeoutMs: 20_000, everyMs: 5 });
   expect(mailbox.messages).toHaveLength(0);
   redis.thaw();
   expect(await project.ended(run)).toMatchObject({ phase: 'Succeeded' });

@@ -88,7 +88,7 @@ test('a runner pool can do with its project all that running takes', async () =>
   const reply = { status: 200, headers: {}, body: '', contentType: 'text/plain' };
   await advance(mine, ref, { checkpoints: [succeededNode('a')], reply });
   const wait = createReplyWaiter(gateway).wait('mine', ref.run, {
-    timeoutMs: 5_000,
+    timeoutMs: 20_000,
     signal: new AbortController().signal,
   });
   expect(await wait).toEqual({ kind: 'reply', reply });

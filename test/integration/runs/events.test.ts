@@ -156,7 +156,7 @@ test('a writer joins what a node says, and keeps nodes apart', async () => {
     'the text',
     async () => (await events(ref, '1')).length > 0 && events(ref, '1'),
     {
-      timeoutMs: 5_000,
+      timeoutMs: 20_000,
       everyMs: 5,
     },
   );

@@ -176,7 +176,7 @@ test('a step that the network held up until the run had gone on changes nothing'
     Number(/cmdstat_evalsha:calls=(\d+)/.exec(String(await conn.command('info', 'commandstats')))?.[1]);
   const before = await calls();
   deliver();
-  await pollUntil('the late step', async () => (await calls()) > before, { timeoutMs: 5_000, everyMs: 10 });
+  await pollUntil('the late step', async () => (await calls()) > before, { timeoutMs: 20_000, everyMs: 10 });
   expect((await stateOf(conn, project, ref.run)).nodes).toEqual([succeededNode('mail')]);
 });
 
@@ -197,7 +197,7 @@ test('a waiter gets a reply that was given while its connection was away', async
     'the subscription',
     async () =>
       ((await conn.command('pubsub', 'channels', '*')) as string[]).some((name) => name.endsWith(run)),
-    { timeoutMs: 5_000, everyMs: 10 },
+    { timeoutMs: 20_000, everyMs: 10 },
   );
   dropper.swallow(true);
   const reply = { status: 200, headers: {}, body: 'x', contentType: 'text/plain' };

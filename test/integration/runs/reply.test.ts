@@ -90,5 +90,5 @@ test('no subscription is left behind', async () => {
   await advance(store.conn, ref, { reply });
   await waiter.wait(project, run, options);
   const channels = async () => (await store.conn.command('pubsub', 'channels', `*${run}`)) as string[];
-  await expect.poll(channels, { timeout: 5_000, interval: 5 }).toEqual([]);
+  await expect.poll(channels, { timeout: 20_000, interval: 5 }).toEqual([]);
 });

@@ -12,6 +12,7 @@ type Registered = {
 
 const CHECKS: Partial<Record<CredentialKind, Registered>> = {
   smtp: { load: async () => (await import('./smtp.ts')).checkSmtp },
+  imap: { load: async () => (await import('./imap.ts')).checkImap },
   openai: { load: async () => (await import('./openai.ts')).checkOpenai },
   http: {
     load: async () => (await import('./http.ts')).checkHttp,

@@ -27,7 +27,7 @@ export const mailPoller: Poller<MailTrigger> = {
  * The account at an IMAP server; undefined where the credential is one for Gmail's API.
  * @throws PollError `InvalidTrigger`, or a StepError `CredentialMissing`
  */
-function imapAccount(credential: CredentialAccess): ImapAccount | undefined {
+export function imapAccount(credential: CredentialAccess): ImapAccount | undefined {
   const { imap, oauth2 } = credential.spec;
   if (imap) {
     const { host, tls = 'TLS', port = IMAP_PORT[tls], username, passwordRef } = imap;

@@ -14,7 +14,13 @@ type Registered = {
   credentials: readonly CredentialKind[];
 };
 
-const POLLERS: Partial<Record<TriggerKind, Registered>> = {};
+const POLLERS: Partial<Record<TriggerKind, Registered>> = {
+  mail: {
+    load: async () => (await import('./mail/poller.ts')).mailPoller,
+    place: ['credential', 'mailbox'],
+    credentials: ['imap', 'oauth2'],
+  },
+};
 
 const registered = (kind: string): Registered | undefined =>
   Object.hasOwn(POLLERS, kind) ? POLLERS[kind as TriggerKind] : undefined;

@@ -86,10 +86,7 @@ export function createPollReconciler(
 }
 
 /** What the status is to say. `state` is undefined where nobody looks. */
-function pollStatusOf(
-  { metadata, status }: Workflow,
-  state: PollState | undefined,
-): PollStatus | undefined {
+function pollStatusOf({ metadata, status }: Workflow, state: PollState | undefined): PollStatus | undefined {
   const wished = resetOf(metadata.annotations?.[ANNOTATION.resetCursor])?.value;
   const { cursor, polledAt, failure } = state ?? {};
   const isGranted = wished !== undefined && (status?.poll?.reset === wished || grantedIn(cursor) === wished);

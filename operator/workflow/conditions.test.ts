@@ -58,6 +58,13 @@ const cases: [sentence: string, facts: Partial<Facts>, ready: string][] = [
   ['a tick is under way', { schedule: { ...placed, failing: failing(1) } }, 'True/Serving'],
   ['its schedule is refused', { schedule: refused }, 'False/InvalidSchedule'],
   ['a quota admits no CronJob', { schedule: overQuota }, 'False/QuotaExceeded'],
+  ['its account answers', { poll: { status: 'True', reason: 'Polled', message: '' } }, 'True/Serving'],
+  ['its account refuses', { poll: { status: 'False', reason: 'Rejected', message: '' } }, 'False/Rejected'],
+  [
+    'nobody has looked at its account yet',
+    { poll: { status: 'Unknown', reason: 'Pending', message: '' } },
+    'Unknown/Pending',
+  ],
   ['it is switched off everywhere', { active: false }, 'True/Inactive'],
   [
     'it is switched off and a replica still serves it',

@@ -137,3 +137,19 @@ test.each([
   expect(kept).toMatchObject({ active: false });
   expect(kept).not.toHaveProperty('schedule');
 });
+
+const polled = (mail: object = {}, more: Partial<WorkflowSpec> = {}) =>
+  workflow({}, { nodes: [{ id: 'trigger', mail: { credential: 'inbox', ...mail } }], ...more });
+
+test('the route of a mail trigger says which one it is, and of an inactive workflow nothing', () => {
+  expect(route(polled()).poll).not.toEqual(route(polled({ from: 'shop' })).poll);
+  expect(route(polled({}, { active: false }))).not.toHaveProperty('poll');
+});
+
+test('under an invalid spec what is polled stays as it was, or ends where it says something else', () => {
+  const served = route(polled());
+  expect(routeUnderInvalidSpec(served, polled().spec, stepIsWrong)).toEqual(served);
+  const kept = routeUnderInvalidSpec(served, polled({ mailbox: 'Archive' }).spec, stepIsWrong);
+  expect(kept).toMatchObject({ active: false });
+  expect(kept).not.toHaveProperty('poll');
+});

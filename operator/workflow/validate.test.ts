@@ -97,7 +97,7 @@ const invalid: [sentence: string, spec: WorkflowSpec, reason: string, says: RegE
     'a trigger that this version cannot activate',
     spec([drive, agent('Hi')]),
     'TriggerNotSupported',
-    /^node files: this version cannot activate a fileStorage trigger yet; use manual, webhook or schedule$/,
+    /^node files: this version cannot activate a fileStorage trigger yet; use manual, webhook, schedule or mail$/,
   ],
   [
     'a day that never comes',

@@ -1,7 +1,6 @@
 /** Why a look failed, in one word of the register and one line for people. */
 import type { Reason } from '../../api/conditions.ts';
 import { StepError, type FailureReason } from '../../api/reasons.ts';
-import { quoted } from '../../nodes/node.ts';
 import { PollError } from '../../nodes/poller.ts';
 
 export type PollFailure = { reason: Reason; message: string; retryAfterSeconds?: number };
@@ -24,7 +23,7 @@ export function failureOf(error: unknown): PollFailure | undefined {
     const { reason, message, retryAfterSeconds } = error;
     return {
       reason,
-      message: quoted(message, []),
+      message,
       ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
     };
   }
@@ -32,7 +31,7 @@ export function failureOf(error: unknown): PollFailure | undefined {
   const { reason, message, retryAfterMs } = error;
   return {
     reason: OF_STEPS[reason] ?? 'UpstreamError',
-    message: quoted(message, []),
+    message,
     ...(retryAfterMs !== undefined && { retryAfterSeconds: retryAfterMs / 1_000 }),
   };
 }

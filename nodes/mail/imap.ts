@@ -85,6 +85,8 @@ function optionsOf({ host, port, tls, username, secret, kind }: ImapAccount): Im
       user: username,
       ...(kind === 'token' ? { accessToken: secret.reveal() } : { pass: secret.reveal() }),
     },
+    // Some servers let nobody in who does not say what it is (RFC 2971).
+    clientInfo: { name: 'Windlass' },
     logger: false,
     disableAutoIdle: true,
     // A few bytes must not become a gigabyte.
@@ -133,10 +135,12 @@ function saidBy({ responseText, response, reason, message, code }: ImapFlowError
 
 const TLS_CODE = /CERT|TLS|SSL|UNABLE_TO|SELF_SIGNED|STARTTLS/;
 const BUSY = new Set(['LIMIT', 'INUSE', 'UNAVAILABLE', 'THROTTLED', 'OVERQUOTA']);
+/** Many servers tell by words alone that they refuse a login for the moment. */
+const BUSY_WORDS = /too many|temporar|try again|maximum number of connections|rate limit|throttl/i;
 
 function judge(error: ImapFlowError): { reason: PollReason; text: string } {
   const { code = '', authenticationFailed, serverResponseCode = '', tlsFailed, responseStatus } = error;
-  if (BUSY.has(serverResponseCode) || code === 'ETHROTTLE')
+  if (BUSY.has(serverResponseCode) || code === 'ETHROTTLE' || BUSY_WORDS.test(saidBy(error)))
     return { reason: 'RateLimited', text: 'asked to wait by the mail server' };
   if (authenticationFailed) return { reason: 'Rejected', text: 'the login was refused by the mail server' };
   if (tlsFailed || TLS_CODE.test(code)) return { reason: 'Unreachable', text: 'no TLS with the mail server' };

@@ -9,6 +9,7 @@ const signs = {
   conntrack: 'conntrack',
   containerd: 'containerd',
   'containernetworking-plugins': '/usr/lib/cni/bridge',
+  'dovecot-imapd': '/usr/lib/dovecot/imap',
   ipset: 'ipset',
   iproute2: 'ip',
   iptables: 'iptables',

@@ -6,6 +6,7 @@ import { createProgress } from './progress.ts';
 /** Installs and builds what is missing, saying so. The first time takes minutes; afterwards it takes no time. */
 export async function prepareForTests(project: 'integration' | 'e2e'): Promise<void> {
   const progress = createProgress(process.stderr);
-  await ensurePackages(project === 'e2e' ? clusterPackages : ['redis-server'], progress);
+  const packages = project === 'e2e' ? clusterPackages : (['redis-server', 'dovecot-imapd'] as const);
+  await ensurePackages(packages, progress);
   await ensureBinaries(progress);
 }

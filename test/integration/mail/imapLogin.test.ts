@@ -1,0 +1,126 @@
+/** How mail triggers come into an IMAP account: with TLS of either kind or not at all, by password or by access token. */
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { tmpdir } from 'node:os';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { CredentialSpec } from '../../../api/credential.ts';
+import { runCommand } from '../../support/command.ts';
+import { IMAP_PASSWORD, startDovecot, type Dovecot } from '../../support/dovecot.ts';
+import { listen, readBody, sendJson, type Listening } from '../../support/listen.ts';
+import { lookAt } from '../../support/mailLook.ts';
+
+let server: Dovecot;
+let provider: Listening;
+let certificate: string;
+const trusted = getCACertificates('default');
+
+beforeAll(async () => {
+  const tls = await selfSigned();
+  certificate = tls.cert;
+  // What a provider says of a token (RFC 7662).
+  provider = await listen(async (request, response) => {
+    const token = new URLSearchParams(await readBody(request)).get('token');
+    sendJson(response, 200, token === 'good-token' ? { active: true, username: 'ada' } : { active: false });
+  });
+  server = await startDovecot({ tls, tokens: { introspectionURL: `${provider.url}/introspect` } });
+});
+afterAll(async () => {
+  setDefaultCACertificates(trusted);
+  await server?.close();
+  await provider?.close();
+});
+
+async function selfSigned(): Promise<{ key: string; cert: string }> {
+  const folder = await mkdtemp(join(tmpdir(), 'windlass-tls-'));
+  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
+  const wanted = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'];
+  const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'];
+  await runCommand('openssl', ['req', '-x509', ...wanted, ...names, '-keyout', key, '-out', cert]);
+  const pair = { key: await readFile(key, 'utf8'), cert: await readFile(cert, 'utf8') };
+  await rm(folder, { recursive: true });
+  return pair;
+}
+
+const byPassword = (tls: 'None' | 'StartTLS' | 'TLS', host = 'localhost'): CredentialSpec => ({
+  imap: {
+    host,
+    port: tls === 'TLS' ? server.tlsPort : server.port,
+    tls,
+    username: 'ada',
+    passwordRef: { name: 'mail', key: 'password' },
+  },
+});
+
+const byToken = (username = 'ada'): CredentialSpec => ({
+  oauth2: {
+    preset: 'microsoft',
+    clientID: 'client',
+    imap: { host: 'localhost', port: server.port, tls: 'None', username },
+  },
+});
+
+const look = (spec: CredentialSpec, secrets: Record<string, string> = { password: IMAP_PASSWORD }) =>
+  lookAt(spec, secrets, { cursor: undefined });
+
+const baseline = { events: [], more: false };
+
+test.each([
+  ['TLS', 'localhost'],
+  ['TLS', '127.0.0.1'],
+  ['StartTLS', 'localhost'],
+  ['StartTLS', '127.0.0.1'],
+] as const)('%s with %s works when its certificate is trusted, and only then', async (tls, host) => {
+  setDefaultCACertificates([...trusted]);
+  await expect(look(byPassword(tls, host))).rejects.toMatchObject({
+    reason: 'Unreachable',
+    message: expect.stringContaining('no TLS with the mail server'),
+  });
+  setDefaultCACertificates([...trusted, certificate]);
+  expect(await look(byPassword(tls, host))).toMatchObject(baseline);
+});
+
+test('StartTLS is never given up for plain text', async () => {
+  const plain = await startDovecot();
+  const { imap } = byPassword('StartTLS');
+  await expect(look({ imap: { ...imap!, port: plain.port } })).rejects.toMatchObject({
+    reason: 'Unreachable',
+  });
+  await plain.close();
+});
+
+test('a server that has enough connections of the account asks to wait', async () => {
+  const busy = await startDovecot({ config: ['mail_max_userip_connections = 1'] });
+  const client = await busy.client('ada');
+  const { imap } = byPassword('None');
+  const looking = look({ imap: { ...imap!, port: busy.port } });
+  await expect(looking).rejects.toMatchObject({
+    reason: 'RateLimited',
+    message: expect.stringContaining('asked to wait'),
+  });
+  await client.logout();
+  expect(await look({ imap: { ...imap!, port: busy.port } })).toMatchObject(baseline);
+  await busy.close();
+});
+
+test('a server that speaks no TLS where it should says so', async () => {
+  const { imap } = byPassword('TLS');
+  await expect(look({ imap: { ...imap!, port: server.port } })).rejects.toMatchObject({
+    reason: 'Unreachable',
+  });
+});
+
+test('a connected account is read with its access token', async () => {
+  expect(await look(byToken(), { access_token: 'good-token' })).toMatchObject(baseline);
+});
+
+test.each([
+  ['that the provider does not know', 'ada', 'bad-token'],
+  ["of somebody else's account", 'eve', 'good-token'],
+])('a token %s is refused, and does not show', async (_what, username, token) => {
+  const error: unknown = await look(byToken(username), { access_token: token }).catch(
+    (error: unknown) => error,
+  );
+  expect(error).toMatchObject({ name: 'PollError', reason: 'Rejected' });
+  expect(String(error)).not.toContain(token);
+});

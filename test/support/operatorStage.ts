@@ -160,7 +160,7 @@ export async function startOperatorStage(options: StageOptions = {}): Promise<Op
       const login = ['-p', String(redis.port), '--user', TESTER, '--pass', TESTER, '--no-auth-warning'];
       return (await runCommand('redis-cli', [...login, ...args])).trim().split('\n');
     },
-    waitFor: async (namespace, name, condition, timeoutMs = 15_000) => {
+    waitFor: async (namespace, name, condition, timeoutMs = 40_000) => {
       try {
         return await waitForCondition(client, { namespace, name }, condition, timeoutMs);
       } catch (error) {

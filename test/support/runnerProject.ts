@@ -35,7 +35,7 @@ export async function openTestProject(conn: RunStoreConnection): Promise<TestPro
   const uid = randomUUID();
   await conn.ready();
   await openProject(conn, uid);
-  const until: TestProject['until'] = (run, is, timeoutMs = 15_000) =>
+  const until: TestProject['until'] = (run, is, timeoutMs = 40_000) =>
     pollUntil(
       `what is expected of run ${run}`,
       async () => {

@@ -258,7 +258,7 @@ describe.concurrent('a cache', () => {
     const before = lists();
     const restored = door.always(isList, { status: 200, body: old });
     door.expireWatches();
-    // It waits 15.5 s in all at most between the lists.
+    // Between the lists it waits 15.5 s in all, give or take a half.
     await pollUntil('the old list being believed', () => held.includes('old'), { timeoutMs: 50_000 });
     restored();
     expect(lists() - before).toBeGreaterThanOrEqual(5);

@@ -21,7 +21,7 @@ import { pollUntil } from '../../support/poll.ts';
 
 const NAME = 'order-confirmation';
 const folder = join(import.meta.dirname, '../../../examples', NAME);
-const SOON = { timeoutMs: 15_000, everyMs: 25 };
+const SOON = { timeoutMs: 40_000, everyMs: 25 };
 const READY = { type: 'Ready', status: 'True', reason: 'Serving' };
 
 const clusterRoles: Resource<Role> = {

@@ -17,7 +17,7 @@ import { startOperatorStage, type OperatorStage } from '../../support/operatorSt
 import { pollUntil } from '../../support/poll.ts';
 import { accepted, refOf, submissionOf } from '../../support/runStore.ts';
 
-const SOON = { timeoutMs: 30_000, everyMs: 50 };
+const SOON = { timeoutMs: 40_000, everyMs: 50 };
 const READY = { type: 'Ready', status: 'True' };
 
 let stage: OperatorStage;

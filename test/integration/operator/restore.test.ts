@@ -16,7 +16,7 @@ import { startOperatorStage, type OperatorStage } from '../../support/operatorSt
 import { pollUntil } from '../../support/poll.ts';
 import { claimed, refOf, submissionOf } from '../../support/runStore.ts';
 
-const SOON = { timeoutMs: 30_000, everyMs: 50 };
+const SOON = { timeoutMs: 40_000, everyMs: 50 };
 const TOLD = 'the run store lost the data of a project, putting it back';
 
 let stage: OperatorStage;

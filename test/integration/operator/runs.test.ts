@@ -11,8 +11,8 @@ import type { RunState } from '../../../runs/types.ts';
 import { startOperatorStage, type OperatorStage } from '../../support/operatorStage.ts';
 import { pollUntil } from '../../support/poll.ts';
 
-const SOON = { timeoutMs: 15_000, everyMs: 25 };
-const WITHIN = { timeout: 15_000, interval: 25 };
+const SOON = { timeoutMs: 40_000, everyMs: 25 };
+const WITHIN = { timeout: 40_000, interval: 25 };
 const READY = { type: 'Ready', status: 'True' };
 
 let stage: OperatorStage;

@@ -10,7 +10,7 @@ import { submit } from '../../../runs/submit.ts';
 import { startOperatorStage, type OperatorStage } from '../../support/operatorStage.ts';
 import { accepted, submissionOf } from '../../support/runStore.ts';
 
-const WITHIN = { timeout: 15_000, interval: 50 };
+const WITHIN = { timeout: 40_000, interval: 50 };
 const GONE = '6f1d3d0e-0000-4000-8000-000000000000';
 
 let stage: OperatorStage;

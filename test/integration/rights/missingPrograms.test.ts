@@ -30,7 +30,7 @@ import { openTestProject, type TestProject } from '../../support/runnerProject.t
 import { createUser, tokenOf, writeKubeconfig } from '../../support/users.ts';
 
 const SYSTEM = 'windlass-system';
-const SOON = { timeoutMs: 20_000, everyMs: 50 };
+const SOON = { timeoutMs: 40_000, everyMs: 50 };
 const clusterRoles: Resource<Role> = {
   group: 'rbac.authorization.k8s.io',
   version: 'v1',

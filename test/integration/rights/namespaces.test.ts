@@ -37,7 +37,7 @@ const POOL_PARTS: Resource[] = [
   roleBindings,
   serviceAccounts,
 ];
-const SOON = { timeoutMs: 20_000, everyMs: 50 };
+const SOON = { timeoutMs: 40_000, everyMs: 50 };
 
 let stage: OperatorStage;
 let gateway: GatewayProcess | undefined;

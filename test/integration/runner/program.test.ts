@@ -20,7 +20,7 @@ import { writeKubeconfig } from '../../support/users.ts';
 
 const runObjects = namespacedResource<WorkflowRun>(GROUP, VERSION, WORKFLOW_RUN.kind, WORKFLOW_RUN.plural);
 const namespace = 'shop';
-const SOON = { timeoutMs: 20_000, everyMs: 50 };
+const SOON = { timeoutMs: 40_000, everyMs: 50 };
 
 let api: ApiServer;
 let client: KubeClient;

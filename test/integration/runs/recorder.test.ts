@@ -28,7 +28,7 @@ import {
   type TestStore,
 } from '../../support/runStore.ts';
 
-const soon = { timeoutMs: 15_000, everyMs: 20 };
+const soon = { timeoutMs: 40_000, everyMs: 20 };
 
 let stage: RecordStage;
 let faults: KubeApiFaults;
@@ -274,7 +274,7 @@ test('beyond the write budget failures are recorded first, and the totals are ex
     'all being dealt with',
     async () => (await conn.command('zcard', keysOf(project).out)) === 0,
     {
-      timeoutMs: 25_000,
+      timeoutMs: 40_000,
       everyMs: 50,
     },
   );

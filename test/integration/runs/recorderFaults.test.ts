@@ -29,7 +29,7 @@ import {
   type TestStore,
 } from '../../support/runStore.ts';
 
-const SOON = { timeout: 20_000, interval: 25 };
+const SOON = { timeout: 40_000, interval: 25 };
 
 let stage: RecordStage;
 let faults: KubeApiFaults;

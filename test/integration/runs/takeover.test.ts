@@ -26,7 +26,7 @@ let store: TestStore;
 beforeAll(async () => void (store = await startRunStore({ appendfsync: 'no' })));
 afterAll(() => store.stop());
 
-const poll = { timeoutMs: 10_000, everyMs: 10 };
+const poll = { timeoutMs: 40_000, everyMs: 10 };
 const beatOf = async (project: string, runner: string) =>
   (await store.conn.command('hget', keysOf(project).beats, runner)) as string | null;
 

@@ -8,7 +8,7 @@ import { ask, callApi } from '../../../support/rawCalls.ts';
 import type { Tenants } from '../../../support/tenants.ts';
 import type { Attempt } from './attempt.ts';
 
-const SOON = { timeoutMs: 25_000, everyMs: 50 };
+const SOON = { timeoutMs: 40_000, everyMs: 50 };
 const REFUSED = /^422 /;
 const INVALID = /"status":"False","type":"(Valid|CredentialsReady)"|"phase":"Failed"/;
 let made = 0;

@@ -73,7 +73,7 @@ export const webhookURL = (project: string, workflow: string, path: string) =>
 
 export type RecordedRun = {
   metadata: { name: string };
-  spec: { workflow: string; trigger?: { type: string }; test?: boolean };
+  spec: { workflow: string; trigger?: { type: string; key?: string }; test?: boolean };
   status?: RunStatus;
 };
 

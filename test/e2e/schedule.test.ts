@@ -1,72 +1,85 @@
-/** A schedule on a real cluster: its CronJob fires, and each of its times is one run. */
+/** Schedules on a real cluster: each of their times is one run, whatever is killed and repeated. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { brokenBy } from '../faults/scheduleChecker.ts';
+import { applySchedules, watchSchedules } from '../faults/schedules.ts';
 import { getJson } from '../support/kubectl.ts';
 import { pollUntil } from '../support/poll.ts';
 import {
-  apply,
   cluster,
-  condition,
   createProject,
   kube,
   recordedRuns,
   removeProject,
-  workflowOf,
+  type RecordedRun,
 } from './environment.ts';
 
+const SOON = { timeoutMs: 30_000, everyMs: 500 };
+
 let project: string;
+/** A time whose runs were there. */
+let ran: number;
 beforeAll(async () => {
   project = await createProject();
 });
 afterAll(() => removeProject(project));
 
-const nodes = [
-  { id: 'trigger', schedule: { cron: '* * * * *', timeZone: 'Europe/Berlin' } },
-  {
-    id: 'say',
-    skill: { name: 'set', parameters: { values: { at: 'nodes.trigger.data_content.scheduled_time' } } },
-  },
-];
+const tell = (line: string) => console.log(`schedules: ${line}`);
 
 type Scheduled = { status: { schedule?: { last?: string; next?: string } } };
-const scheduleOf = async () =>
-  (await getJson<Scheduled>(cluster, 'workflows.windlass.dev', 'minutely', '-n', project)).status.schedule;
+const scheduleOf = async (name: string) =>
+  (await getJson<Scheduled>(cluster, 'workflows.windlass.dev', name, '-n', project)).status.schedule;
+const runsOf = async (name: string): Promise<RecordedRun[]> =>
+  (await recordedRuns(project)).filter(({ spec }) => spec.workflow === name);
 
-test('a schedule fires at the time that its status named, and starts one run, with the time as its output', async () => {
-  await apply(project, workflowOf('minutely', nodes));
-  await condition(project, 'workflows.windlass.dev/minutely', 'Ready', { status: 'True' });
-  const next = (await scheduleOf())?.next ?? '';
+/** Makes the Job from the workflow's CronJob, as people do, and gives what its pod said last. */
+async function makeJob(cronJob: string, job: string): Promise<string> {
+  await kube(['create', 'job', job, '-n', project, `--from=cronjob/${cronJob}`]);
+  await kube(['wait', `job/${job}`, '-n', project, '--for=condition=Complete', '--timeout=60s'], {
+    timeoutMs: 70_000,
+  });
+  return (await kube(['logs', '-n', project, `job/${job}`])).trim().split('\n').at(-1) ?? '';
+}
+
+test('two schedules start one run at each minute, while operator, gateway and runners are killed in turn', async () => {
+  const [name = '', ...others] = await applySchedules({ cluster, project }, 2);
+  const next = (await scheduleOf(name))?.next ?? '';
   expect(next).toMatch(/:00Z$/);
-  const first = await pollUntil(
-    'the first run',
-    async () => (await recordedRuns(project)).find(({ status }) => status?.phase === 'Succeeded'),
-    { timeoutMs: 100_000, everyMs: 1_000 },
-  );
-  // A replay of the Job finds the run that is there.
-  const [pod = ''] = (
-    await kube(['get', 'pods', '-n', project, '-l', 'app.kubernetes.io/name=windlass-tick', '-o', 'name'])
-  ).split('\n');
-  expect(await kube(['logs', '-n', project, pod])).toContain('"msg":"run started"');
-  expect(first.status?.nodes?.[0]?.output).toMatchObject({
+  const evidence = await watchSchedules({ cluster, project }, [name, ...others], { minutes: 2, tell });
+  const { broken, rows } = brokenBy(evidence);
+  tell(rows.join('\n'));
+  expect(broken).toEqual([]);
+  ran = evidence.times.at(-1) ?? 0;
+  const first = (await runsOf(name)).find(({ status }) => status?.nodes?.[0]?.output?.text_content === next);
+  expect(first?.status?.nodes?.[0]?.output).toMatchObject({
     text_content: next,
     data_content: { scheduled_time: next, time_zone: 'Europe/Berlin' },
   });
-  expect(first.status?.nodes?.[1]?.output?.data_content).toEqual({ at: next });
-  await pollUntil('the time in the status', async () => (await scheduleOf())?.last === next, {
-    timeoutMs: 10_000,
-  });
-  await kube([
-    'patch',
-    '-n',
-    project,
-    'workflows.windlass.dev',
-    'minutely',
-    '--type=merge',
-    '-p',
-    '{"spec":{"active":false}}',
-  ]);
-  await pollUntil(
-    'no CronJob',
-    async () => (await kube(['get', 'cronjobs', '-n', project, '-o', 'name'])).trim() === '',
-    { timeoutMs: 20_000 },
-  );
+  expect(first?.status?.nodes?.[1]?.output?.data_content).toEqual({ at: next });
+}, 300_000);
+
+test('the status says when it fired last; a Job that is done again finds its run, and one made by hand starts another', async () => {
+  const name = 'minutely-0';
+  expect(Date.parse((await scheduleOf(name))?.last ?? '')).toBeGreaterThanOrEqual(ran);
+  const [, cronJob = ''] = (
+    await kube(['get', 'cronjobs', '-n', project, '-l', `windlass.dev/workflow=${name}`, '-o', 'name'])
+  )
+    .trim()
+    .split('/');
+  const again = `${cronJob}-${ran / 60_000}`;
+  await kube(['delete', 'job', again, '-n', project, '--ignore-not-found']);
+  expect(await makeJob(cronJob, again)).toContain('"msg":"the run was started before"');
+  expect(await makeJob(cronJob, 'by-hand')).toContain('"msg":"run started"');
+  await kube(['delete', 'job', 'by-hand', '-n', project]);
+  expect(await makeJob(cronJob, 'by-hand')).toContain('"msg":"run started"');
+  const byHand = (run: RecordedRun) => run.spec.trigger?.key?.startsWith('job/') === true;
+  await pollUntil('the records of both', async () => (await runsOf(name)).filter(byHand).length === 2, SOON);
+}, 240_000);
+
+test('switched off, schedules leave no CronJob', async () => {
+  for (const name of ['minutely-0', 'minutely-1']) {
+    const patch = '{"spec":{"active":false}}';
+    await kube(['patch', '-n', project, `workflows.windlass.dev/${name}`, '--type=merge', '-p', patch]);
+  }
+  const cronJobs = async () => (await kube(['get', 'cronjobs', '-n', project, '-o', 'name'])).trim();
+  await expect.poll(cronJobs, { timeout: SOON.timeoutMs, interval: SOON.everyMs }).toBe('');
 });

@@ -13,6 +13,7 @@ import type { FaultRun } from './load.ts';
 import { runOutages } from './outage.ts';
 import { offendersOf, pageOf, reportOf, writePage, writeReport } from './report.ts';
 import { runRolling } from './rolling.ts';
+import { runSchedules } from './schedules.ts';
 import { openStage, REPLICATED, type Stage } from './stage.ts';
 import { isInTime, takeOverOften, takeoverRows } from './takeover.ts';
 
@@ -26,16 +27,18 @@ modes
   rolling        restarts gateway, operator and runners again and again during --requests at 100 a second: none may be dropped
   outage         --seconds without API server, then as long without Redis
   takeover       the operator's leader crashes, then is asked to end: how long nobody leads
+  schedules      --schedules at every minute for --minutes, while operator, gateway and runners are killed in turn
 
 options
   --events N     at least so many events (default: 1000)
   --rate R       events a second (default: 50; of rolling 100)
   --kills K      how often each kind of fault comes (default: 1)
-  --minutes M    at most so long (default: 60)
+  --minutes M    at most so long (default: 60); of schedules exactly so long (default: 5)
   --seed S       of the plan (default: from the clock)
   --only WORDS   kinds of faults, such as kill, redis or freeze-gateway, with commas between them
   --requests N   of rolling (default: 60000)
   --seconds N    of outage (default: 60)
+  --schedules N  how many (default: 10)
   --times N      of takeover, each of the two (default: 5)
   --storm        the next fault comes before the one before is over
   --name NAME    which cluster (default: windlass-faults); it is removed at the end, unless --keep is given
@@ -56,7 +59,8 @@ const options = {
   seconds: { type: 'string', default: '60' },
   times: { type: 'string', default: '5' },
   kills: { type: 'string', default: '1' },
-  minutes: { type: 'string', default: '60' },
+  minutes: { type: 'string' },
+  schedules: { type: 'string', default: '10' },
   seed: { type: 'string' },
   only: { type: 'string', default: '' },
   storm: { type: 'boolean', default: false },
@@ -76,7 +80,7 @@ const MODES: Record<string, Mode> = {
     const kinds = kindsOf(settings.only.split(',').filter(Boolean));
     const plan = planFaults({ seed, kinds, perKind: number(settings.kills) });
     const rate = number(settings.rate ?? '50');
-    const [events, minutes] = [number(settings.events), number(settings.minutes)];
+    const [events, minutes] = [number(settings.events), number(settings.minutes ?? '60')];
     tell(`seed ${seed}: ${plan.length} faults of ${kinds.length} kinds, ${rate} events a second`);
     const run = await runFaults({ stage, plan, events, rate, minutes, storm: settings.storm, tell });
     return show(run, { seed, rate }, settings.report);
@@ -97,6 +101,13 @@ const MODES: Record<string, Mode> = {
     const page = await writePage(settings.report, 'Takeovers of the operator', await made(), rows);
     console.log(`\n${rows.join('\n')}\nThe report: ${page}`);
     return series.every(isInTime) ? 0 : 1;
+  },
+  schedules: async (stage, settings) => {
+    const minutes = number(settings.minutes ?? '5');
+    const { broken, rows } = await runSchedules(stage, number(settings.schedules), { minutes, tell });
+    const page = await writePage(settings.report, 'Schedules under faults', await made(), rows);
+    console.log(`\n${rows.join('\n')}\n${broken.map((line) => `✗ ${line}\n`).join('')}The report: ${page}`);
+    return broken.length === 0 ? 0 : 1;
   },
 };
 

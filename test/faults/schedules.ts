@@ -1,0 +1,149 @@
+/** Schedules at every minute, while operator, gateway and runners are killed in turn: each minute is one run of each schedule. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { stringify } from 'yaml';
+import { kubeconfigConnection, type KubeConnection } from '../../kube/config.ts';
+import { waitForReady } from '../support/install.ts';
+import { kubectl } from '../support/kubectl.ts';
+import { pollUntil } from '../support/poll.ts';
+import { askObject } from './api.ts';
+import { inject, type FaultStage } from './inject.ts';
+import type { FaultKind } from './plan.ts';
+import { brokenBy, isComplete, type ScheduleEvidence, type ScheduledRun } from './scheduleChecker.ts';
+
+export type SchedulesOptions = { minutes: number; tell: (line: string) => void };
+
+const MINUTE_MS = 60_000;
+const KILLED: readonly FaultKind[] = ['kill-operator', 'kill-gateway', 'kill-runner'];
+/** So that a program that was killed is back before it is killed again, also where the kubelet makes it wait. */
+const PAUSE_MS = MINUTE_MS / KILLED.length;
+const SAMPLED_MS = 10_000;
+const ENDED_WITHIN_MS = 150_000;
+
+/** Applies so many schedules and waits until they are ready; gives their names. */
+export async function applySchedules({ cluster, project }: FaultStage, count: number): Promise<string[]> {
+  const names = Array.from({ length: count }, (_, index) => `minutely-${index}`);
+  const trigger = { id: 'trigger', schedule: { cron: '* * * * *', timeZone: 'Europe/Berlin' } };
+  const values = { at: 'nodes.trigger.data_content.scheduled_time' };
+  const nodes = [trigger, { id: 'say', skill: { name: 'set', parameters: { values } } }];
+  const manifests = names.map((name) => ({
+    apiVersion: 'windlass.dev/v1alpha1',
+    kind: 'Workflow',
+    metadata: { name },
+    spec: { active: true, nodes, history: { succeeded: 100, failed: 100 } },
+  }));
+  const input = manifests.map((manifest) => stringify(manifest)).join('---\n');
+  await kubectl(cluster, ['apply', '-n', project, '-f', '-'], { input });
+  await Promise.all(names.map((name) => waitForReady(cluster, name, project)));
+  return names;
+}
+
+/** Kills until the last of the minutes has come, then waits for their runs to end. Throws for nothing that the system did. */
+export async function watchSchedules(
+  stage: FaultStage,
+  schedules: readonly string[],
+  { minutes, tell }: SchedulesOptions,
+): Promise<ScheduleEvidence> {
+  const connection = await kubeconfigConnection(stage.cluster.kubeconfigPath);
+  const first = Math.ceil(Date.now() / MINUTE_MS) * MINUTE_MS;
+  const times = Array.from({ length: minutes }, (_, index) => first + index * MINUTE_MS);
+  const starts = new Map<string, number>();
+  const sampling = setInterval(() => void sample(connection, stage.project, starts), SAMPLED_MS);
+  let kills = 0;
+  try {
+    for (const time of times) {
+      // In each minute another one is hit when the ticks come; after the last minute's nothing is left to disturb.
+      for (const slot of time === times.at(-1) ? [0] : KILLED.keys()) {
+        await delay(Math.max(time + slot * PAUSE_MS - Date.now(), 0));
+        await killNext(stage, kills + times.indexOf(time), tell);
+        kills += 1;
+      }
+    }
+    const seen = () => readRuns(connection, stage.project, schedules);
+    const isDone = async () => isComplete({ schedules, times, runs: await seen() });
+    await pollUntil('a run of each time', isDone, { timeoutMs: ENDED_WITHIN_MS, everyMs: 1_000 }).catch(
+      (error: unknown) => tell(`✗ ${String(error)}`),
+    );
+    await sample(connection, stage.project, starts);
+    return { schedules, times, runs: await seen(), starts, kills };
+  } finally {
+    clearInterval(sampling);
+  }
+}
+
+/** All of it, with what was measured as rows of a page. */
+export async function runSchedules(
+  stage: FaultStage,
+  count: number,
+  options: SchedulesOptions,
+): Promise<{ broken: string[]; rows: string[] }> {
+  const names = await applySchedules(stage, count);
+  const evidence = await watchSchedules(stage, names, options);
+  return brokenBy(evidence);
+}
+
+async function killNext(stage: FaultStage, turn: number, tell: (line: string) => void): Promise<void> {
+  const kind = KILLED[turn % KILLED.length] ?? 'kill-operator';
+  // Replicas by turns.
+  const pick = (Math.floor(turn / KILLED.length) % 2) / 2;
+  try {
+    await inject(stage, { number: turn, kind, seconds: 0, pick }, (target) => tell(`${kind}: ${target}`));
+  } catch (error) {
+    // It has not come back yet since it was killed last.
+    tell(`${kind}: ${String(error)}`);
+  }
+}
+
+type Pod = {
+  metadata: { labels?: Record<string, string> };
+  status: {
+    containerStatuses?: {
+      state: { running?: { startedAt: string }; terminated?: { startedAt: string } };
+    }[];
+  };
+};
+
+/** When the container of each tick started, by schedule and minute, as far as its pod is still there. */
+async function sample(
+  connection: KubeConnection,
+  project: string,
+  starts: Map<string, number>,
+): Promise<void> {
+  const selector = encodeURIComponent('app.kubernetes.io/name=windlass-tick');
+  const path = `/api/v1/namespaces/${project}/pods?labelSelector=${selector}`;
+  const pods = await askObject<{ items: Pod[] }>(connection, path).catch(() => undefined);
+  for (const { metadata, status } of pods?.items ?? []) {
+    const { running, terminated } = status.containerStatuses?.[0]?.state ?? {};
+    const startedAt = Date.parse((terminated ?? running)?.startedAt ?? '');
+    const minute = Number(metadata.labels?.['batch.kubernetes.io/job-name']?.split('-').at(-1));
+    const key = `${metadata.labels?.['windlass.dev/workflow']} ${minute * MINUTE_MS}`;
+    if (!Number.isNaN(startedAt)) starts.set(key, Math.min(startedAt, starts.get(key) ?? Infinity));
+  }
+}
+
+type RecordedRun = {
+  metadata: { name: string };
+  spec: { workflow: string };
+  status?: {
+    phase?: string;
+    acceptedTime?: string;
+    nodes?: { output?: { text_content?: string } }[];
+  };
+};
+
+async function readRuns(
+  connection: KubeConnection,
+  project: string,
+  schedules: readonly string[],
+): Promise<ScheduledRun[]> {
+  const path = `/apis/windlass.dev/v1alpha1/namespaces/${project}/workflowruns`;
+  const { items } = await askObject<{ items: RecordedRun[] }>(connection, path);
+  return items
+    .filter(({ spec }) => schedules.includes(spec.workflow))
+    .map(({ metadata, spec, status }) => ({
+      run: metadata.name,
+      schedule: spec.workflow,
+      phase: status?.phase ?? 'Pending',
+      time: Date.parse(status?.nodes?.[0]?.output?.text_content ?? ''),
+      acceptedAt: Date.parse(status?.acceptedTime ?? ''),
+    }));
+}

@@ -174,7 +174,8 @@ function why({ reason, message }: { reason?: string; message?: string }) {
 
 /** As much of an output as fits: all of it; else the data where it fits alone; and the beginning of the text. */
 function fit({ text_content = '', data_content = null }: Output, room: number): Fitted {
-  const textBytes = storedBytes(text_content);
+  // No character takes less than a byte: what is far too long is not measured.
+  const textBytes = text_content.length > room ? Infinity : storedBytes(text_content);
   const dataBytes = storedBytes(data_content);
   const keepsData = dataBytes <= room;
   const textRoom = Math.max(0, room - (keepsData ? dataBytes : 0));

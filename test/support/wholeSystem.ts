@@ -179,10 +179,10 @@ async function startPrograms(
   await deploy('orders');
   const runner = await startRunner();
   await pollUntil('an event being accepted', async () => (await send('orders', 'first')).status === 200, {
-    timeoutMs: 20_000,
+    timeoutMs: 60_000,
   });
   const isRecorded = async () => [...(await recorded()).values()].includes('Succeeded');
-  await pollUntil('the end of that', isRecorded, { timeoutMs: 20_000 });
+  await pollUntil('the end of that', isRecorded, { timeoutMs: 60_000 });
   return {
     stage,
     proxy,

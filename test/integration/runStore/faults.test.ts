@@ -37,7 +37,7 @@ async function sending(): Promise<Sender> {
   const sender = startSender(system, 'orders', EVENTS_PER_SECOND);
   senders.push(sender);
   await pollUntil('events being accepted', () => sender.events.filter(isAccepted).length >= 10, {
-    timeoutMs: 10_000,
+    timeoutMs: 40_000,
   });
   return sender;
 }
@@ -106,7 +106,7 @@ async function repeated(accepted: readonly SentEvent[]): Promise<(string | undef
     'the effect of every accepted event',
     () => accepted.every(({ run }) => effectsOf(run) > 0),
     {
-      timeoutMs: 30_000,
+      timeoutMs: 40_000,
     },
   );
   return accepted.map(({ run }) => run).filter((run) => effectsOf(run) > 1);
@@ -169,12 +169,12 @@ test('its log cut back to before what was answered: what is recorded of that fai
       const phases = await system.recorded();
       return [kept, lost].every(({ run = '' }) => phases.get(run) === 'Running');
     },
-    { timeoutMs: 10_000 },
+    { timeoutMs: 40_000 },
   );
   await stage.redis.kill();
   await truncate(await logFile(), size + 20);
   await stage.redis.restart();
-  const phases = await system.allEnded(20_000);
+  const phases = await system.allEnded(40_000);
   expect(phases.get(kept.run ?? '')).toBe('Succeeded');
   const { status } = await stage.client.get(workflowRuns, { namespace, name: lost.run ?? '' });
   expect(status).toMatchObject({ phase: 'Failed', reason: 'DataLost' });
@@ -186,7 +186,7 @@ test('its log cut back to before what was answered: what is recorded of that fai
 async function begunEvent(key: string): Promise<string> {
   const { run = '' } = await system.send('orders', key);
   await pollUntil('the run being recorded', async () => (await system.recorded()).get(run) === 'Running', {
-    timeoutMs: 10_000,
+    timeoutMs: 40_000,
   });
   return run;
 }
@@ -237,7 +237,7 @@ test('all of its keys of a wrong type: refused, and mended as the documentation 
     log.filter((line) => line.includes('of a wrong type')),
   );
   for (const lines of said) expect(lines.length).toBeGreaterThan(0);
-  await system.allEnded(30_000);
+  await system.allEnded(40_000);
 });
 
 const LARGE = { text: 'x'.repeat(300_000) };
@@ -270,11 +270,11 @@ test('its memory full, and fuller than full: refused, what runs ends and is reco
     const phases = await system.recorded();
     return accepted.every(({ run = '' }) => phases.get(run) === 'Succeeded');
   };
-  await pollUntil('the records of what was accepted', areRecorded, { timeoutMs: 20_000 });
+  await pollUntil('the records of what was accepted', areRecorded, { timeoutMs: 40_000 });
   expect(await system.send('orders', 'small')).toMatchObject({ status: 503, problem: 'run-store-full' });
   await stage.redisCommand('config', 'set', 'maxmemory', String(limit));
   await pollUntil('room', async () => (await system.send('orders', 'small')).status === 200, {
-    timeoutMs: 30_000,
+    timeoutMs: 40_000,
   });
   await stage.redisCommand('config', 'set', 'maxmemory', '0');
 });

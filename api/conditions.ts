@@ -58,6 +58,7 @@ export const REASON = {
   NotPolled: 'Nobody looks at the account, although it is due.',
   Rejected: 'The other side refuses the credential.',
   Unreachable: 'The other side could not be reached, broke off, or cannot answer now.',
+  Connected: 'The account is connected.',
   NotConnected: 'Nobody has connected the account yet, or the provider has taken the access back.',
   Expired: 'The access has ended.',
   MissingScope: 'The access lacks a right that is needed.',

@@ -44,6 +44,11 @@ const environment = z.object({
   /** What callers with a token may call, and the probes. */
   INTERNAL_PORT: port(8081),
   METRICS_PORT: port(9090),
+  /** Where the world reaches the public listener, without a path. Left out: no credential can be connected. */
+  PUBLIC_URL: z
+    .url({ protocol: /^https?$/ })
+    .transform((url) => url.replace(/\/+$/, ''))
+    .optional(),
   /** The address that the listeners bind to. Left out: all, IPv6 and IPv4. */
   BIND_ADDRESS: z.string().min(1).optional(),
   /** What is taken at most, as a JSON object. What is left out has its default. */

@@ -17,6 +17,8 @@ export type GatewayDeps = {
   access: Access;
   /** Reads runs that are no longer in the run store, after their reader was authorised. */
   client: Pick<KubeClient, 'find'>;
+  /** Where the world reaches the public listener, without a path; undefined: nobody has said it. */
+  publicURL: string | undefined;
   /** Lists such runs. */
   records: RecordLists;
   health: Health;

@@ -64,6 +64,7 @@ const deps: GatewayDeps = {
   runs,
   waiter,
   access: createAccess({ client, metrics, log }),
+  publicURL: config.PUBLIC_URL,
   records: createRecordLists(client),
   client,
   health,

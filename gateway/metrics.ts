@@ -5,7 +5,7 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import { REFUSAL_REASONS, type Refusals } from './limits/refusals.ts';
 
-const ROUTE_CLASSES = ['webhook', 'execute', 'run', 'events', 'other'] as const;
+const ROUTE_CLASSES = ['webhook', 'execute', 'run', 'events', 'connect', 'other'] as const;
 export type RouteClass = (typeof ROUTE_CLASSES)[number];
 
 /** What gauges show at the moment when somebody asks. */

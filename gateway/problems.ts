@@ -67,6 +67,12 @@ export const PROBLEMS = {
     title: 'There is no such workflow',
     detail: 'No workflow has this id, <namespace>.<name>: kubectl get workflows --all-namespaces',
   },
+  'credential-unknown': {
+    status: 404,
+    title: 'There is no such credential',
+    detail:
+      'No credential has this name, <namespace>.<name>: kubectl get credentials.windlass.dev --all-namespaces',
+  },
   'run-unknown': {
     status: 404,
     title: 'There is no such run',
@@ -88,6 +94,11 @@ export const PROBLEMS = {
     status: 409,
     title: 'The run has ended',
     detail: 'It succeeded or failed before it could be cancelled, and stays as it is.',
+  },
+  'not-connectable': {
+    status: 409,
+    title: 'The credential is not of a kind that is connected',
+    detail: 'Only a credential of kind oauth2 is connected; others name their secrets.',
   },
   inactive: {
     status: 409,
@@ -245,6 +256,13 @@ export const PROBLEMS = {
     title: 'The run cannot be read now',
     detail: 'Neither the run store nor the Kubernetes API answers. Try again after the time in Retry-After.',
     headers: { 'retry-after': '2' },
+  },
+  'connect-unavailable': {
+    status: 503,
+    title: 'Nothing can be connected now',
+    detail:
+      'The run store or the operator does not answer, or the gateway was not told its public URL. Try again after the time in Retry-After.',
+    headers: { 'retry-after': '5' },
   },
   'not-ready': {
     status: 503,

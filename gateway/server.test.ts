@@ -43,7 +43,7 @@ beforeAll(() => {
     routes,
     log,
     bodyBytes: LIMIT,
-    access: { decide: async () => state.decision },
+    access: { decide: async () => state.decision, userOf: () => undefined },
     health: { synced: () => state.synced, unready: () => state.unready },
   });
   const { deps } = made;

@@ -13,12 +13,15 @@ import type { LimitSettings } from './limits/settings.ts';
 import { openApiRoute } from './contract/route.ts';
 import type { GatewayDeps } from './deps.ts';
 import { healthRoutes } from './health.ts';
+import { connectRoute } from './internal/connect.ts';
 import { eventsRoute } from './internal/events.ts';
 import { executeRoute } from './internal/execute.ts';
 import { runListRoute } from './internal/runList.ts';
 import { runRoute } from './internal/runs.ts';
 import { PROBLEM_TYPE, problemBody, problemOf, type ProblemCode } from './problems.ts';
 import { isMisunderstood, isOddExpectation, originForm, routable } from './protocol.ts';
+import { callbackRoute } from './public/callback.ts';
+import { openLinkRoute } from './public/connect.ts';
 import { webhookRoute } from './public/webhook.ts';
 
 /** The longest address. */
@@ -48,10 +51,12 @@ function bounds({ requestSeconds, idleSeconds, headersSeconds, headerBytes, body
   };
 }
 
-/** What anybody may call: webhooks. */
+/** What anybody may call: webhooks, and what connects credentials. */
 export function buildPublic(deps: GatewayDeps): FastifyInstance {
   const app = createListener(deps, refuseOftenCalling(deps));
   app.register(webhookRoute(deps));
+  app.register(openLinkRoute(deps));
+  app.register(callbackRoute(deps));
   return app;
 }
 
@@ -64,6 +69,7 @@ export function buildInternal(deps: GatewayDeps): FastifyInstance {
   app.register(runListRoute(deps));
   app.register(runRoute(deps));
   app.register(eventsRoute(deps));
+  app.register(connectRoute(deps));
   return app;
 }
 

@@ -4,6 +4,7 @@ import type { Clock } from '../kube/clock.ts';
 import type { Log } from '../kube/log.ts';
 import type { RunStoreConnection } from '../runs/connection.ts';
 import type { OperatorConfig } from './config.ts';
+import type { Connections } from './oauth/connections.ts';
 import type { GatewayView } from './gateways/view.ts';
 import type { ProjectStore } from './store/projects.ts';
 import type { WebhookSecrets } from './webhooks/material.ts';
@@ -17,6 +18,8 @@ export type OperatorContext = {
   gateways: GatewayView;
   /** What the gateway verifies callers of webhooks with. */
   webhooks: WebhookSecrets;
+  /** The accounts of oauth2 credentials. */
+  connections: Connections;
   /** By namespace: why the API server refuses the operator a runner pool there. */
   refusedPools: Map<string, string>;
   /** By namespace: the Secrets that the runners' Role names, as it was applied last by this process. */

@@ -2,8 +2,9 @@
 import type { Workflow } from '../api/kinds.ts';
 import { isTerminal } from '../api/phase.ts';
 import type { Change } from '../kube/cache.ts';
+import type { Clock } from '../kube/clock.ts';
 import { enqueueOwner, keyOf, runController, watchInto, type Action, type Key } from '../kube/controller.ts';
-import { createRecorder } from '../kube/events.ts';
+import { createRecorder, type Recorder } from '../kube/events.ts';
 import { createQueue, type Queue } from '../kube/queue.ts';
 import { objectKey, type Deployment, type KubeObject } from '../kube/resource.ts';
 import { keepBudget } from './budget/keep.ts';
@@ -34,19 +35,25 @@ export type Controllers = {
   recheckProjects(): void;
 };
 
-/** Creates the controllers. Their queues fill from now on, with all that is there; nothing is done before `run`. */
-export function createControllers(context: OperatorContext, metrics: OperatorMetrics): Controllers {
-  const { world, clock, config, log } = context;
+/** One for each controller, with how many reconciles it may have under way. */
+function createQueues(clock: Clock) {
   const queueOf = (concurrency: number): Queue => createQueue({ concurrency, clock });
-  const queues = {
+  return {
     workflow: queueOf(8),
     project: queueOf(4),
     credential: queueOf(4),
+    connection: queueOf(16),
     run: queueOf(8),
     history: queueOf(2),
     counts: queueOf(2),
     poll: queueOf(2),
   };
+}
+
+/** Creates the controllers. Their queues fill from now on, with all that is there; nothing is done before `run`. */
+export function createControllers(context: OperatorContext, metrics: OperatorMetrics): Controllers {
+  const { world, clock, config, log } = context;
+  const queues = createQueues(clock);
   const counts = createCountsReconciler(context);
   const events = createRecorder(context.client, 'windlass.dev/operator', { log, clock });
   const pacer = createPacer(prunesPerSecond(config.RECORD_WRITES_PER_SECOND), clock);
@@ -82,6 +89,7 @@ export function createControllers(context: OperatorContext, metrics: OperatorMet
       reconcile: createProjectReconciler(context, { onLost, onRights }),
     },
     { name: 'credential', queue: queues.credential, reconcile: (key) => reconcileCredential(context, key) },
+    { name: 'connection', queue: queues.connection, reconcile: context.connections.reconcile },
     { name: 'run', queue: queues.run, reconcile: createRunReconciler(context, pacer) },
     { name: 'history', queue: queues.history, reconcile: (key) => reconcileHistory(context, pacer, key) },
     { name: 'counts', queue: queues.counts, reconcile: (key) => counts.reconcile(key) },
@@ -98,15 +106,13 @@ export function createControllers(context: OperatorContext, metrics: OperatorMet
   noteGoneWorkflows(context);
   wakeProjects(world, queues.project);
   wakeCredentials(world, queues.credential);
+  wakeConnections(context, queues, events);
   wakeRuns(world, queues.run);
   // An operator before this one may have been ended between putting a store back and ending what it lost.
   wakeOpenRuns();
   wakeHistory(world, queues.history);
   wakeCounts(world, queues.counts, counts);
-  watchInto(world.routes, queues.poll, ifSpecChanged(ownKey));
-  watchInto(world.cronJobs, queues.project, ({ metadata }) =>
-    metadata.name === POLL ? [{ namespace: '', name: metadata.namespace ?? '' }] : [],
-  );
+  wakePolls(world, queues);
   for (const { name, queue } of controllers) metrics.watchQueue(name, () => queue.stats());
   return {
     run: async (signal) => {
@@ -209,6 +215,29 @@ function turnedAvailable(change: Change<Deployment>): boolean {
   return change.type !== 'updated' || available(change.old) !== available(change.object);
 }
 
+/** What workflows need is what connecting asks for. */
+function wakeConnections(
+  { world, connections }: OperatorContext,
+  { connection, credential: credentialQueue }: Record<'connection' | 'credential', Queue>,
+  events: Recorder,
+): void {
+  connections.follow({
+    events,
+    onChange: (key) => credentialQueue.add(objectKey(key)),
+    onBrought: (key) => connection.add(objectKey(key)),
+  });
+  watchInto(
+    world.credentials,
+    connection,
+    ifSpecChanged((credential) => (credential.spec.oauth2 ? [keyOf(credential)] : [])),
+  );
+  const named = ({ metadata: { namespace = '' }, spec }: Workflow): Key[] =>
+    credentialRefs(spec)
+      .filter(({ name }) => world.credentials.get(namespace, name)?.spec.oauth2)
+      .map(({ name }) => ({ namespace, name }));
+  watchInto(world.workflows, connection, ifSpecChanged(named));
+}
+
 function wakeRuns(world: World, queue: Queue): void {
   watchInto(world.runs, queue, (run, { type }) => {
     const isCutOff = type === 'deleted' && !isTerminal(run.status?.phase);
@@ -217,6 +246,13 @@ function wakeRuns(world: World, queue: Queue): void {
   // Runs may wait for their workflow.
   watchInto(world.routes, queue, (route) =>
     world.runs.byIndex(BY_WORKFLOW, inNamespaceOf(route, route.spec.workflow)).filter(isNew).map(keyOf),
+  );
+}
+
+function wakePolls(world: World, { poll, project }: Record<'poll' | 'project', Queue>): void {
+  watchInto(world.routes, poll, ifSpecChanged(ownKey));
+  watchInto(world.cronJobs, project, ({ metadata }) =>
+    metadata.name === POLL ? [{ namespace: '', name: metadata.namespace ?? '' }] : [],
   );
 }
 

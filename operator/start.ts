@@ -1,5 +1,10 @@
 /** Starts the operator's parts in their order and ends them in reverse. Everything that it needs is passed in. */
 import { createClient, type KubeClient } from '../kube/client.ts';
+import { createEgress, type Egress } from '../nodes/egress/egress.ts';
+import { parseEgressRules } from '../nodes/egress/rules.ts';
+import { createAsk } from './oauth/ask.ts';
+import { keepCodes } from './oauth/codes.ts';
+import { createConnections } from './oauth/connections.ts';
 import { sleep, systemClock, type Clock } from '../kube/clock.ts';
 import type { KubeConnection } from '../kube/config.ts';
 import { runWithLease, type LeaseOptions } from '../kube/lease.ts';
@@ -69,14 +74,36 @@ export async function runOperator(options: OperatorOptions): Promise<void> {
     const refusedPools = new Map<string, string>();
     const grantedSecrets = new Map<string, readonly string[]>();
     const webhooks = createWebhookSecrets({ client, world, clock });
-    const parts = { client, world, conn, store, gateways, webhooks, refusedPools, grantedSecrets };
+    const connections = createConnections({
+      client,
+      world,
+      ask: createAsk({ client, egress: egressOf(config), isLeading: () => mayWrite() }),
+      gatewayURL: `http://${config.GATEWAY_SERVICES.at(-1)}.${namespace}`,
+      log,
+      clock,
+    });
+    const parts = {
+      client,
+      world,
+      conn,
+      store,
+      gateways,
+      webhooks,
+      connections,
+      refusedPools,
+      grantedSecrets,
+    };
     const context: OperatorContext = { ...parts, config, log, clock };
     await lead(options, ownClient, async (signal, isLeading) => {
       mayWrite = isLeading;
       metrics.leading(true);
       // Made only now: the queues of a replica that stands by would fill for nothing.
       controllers = createControllers(context, metrics);
-      await Promise.all([controllers.run(signal), keepStore(context, signal)]);
+      await Promise.all([
+        controllers.run(signal),
+        keepStore(context, signal),
+        keepCodes({ conn, connections, log, clock }, signal),
+      ]);
       metrics.leading(false);
     });
   }
@@ -85,6 +112,11 @@ export async function runOperator(options: OperatorOptions): Promise<void> {
   health.server.closeAllConnections();
   await new Promise((resolve) => health.server.close(resolve));
   await Promise.all([client.close(), ownClient.close()]);
+}
+
+/** Providers that a tenant names are reached where the tenant's own steps could reach them, and nowhere else. */
+function egressOf({ RUNNER_EGRESS_ALLOW: allow, RUNNER_EGRESS_DENY: deny }: OperatorConfig): Egress {
+  return createEgress(parseEgressRules(allow, deny));
 }
 
 /** Makes the Secret where that is ours to do, and connects with what is in it. Undefined: ended before that. */

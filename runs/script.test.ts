@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { defineScript } from './script.ts';
 
-const sources = ['./', './record/', './polling/'].flatMap((folder) => {
+const sources = ['./', './record/', './polling/', './connect/'].flatMap((folder) => {
   const base = new URL(folder, import.meta.url);
   return readdirSync(base)
     .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
@@ -11,7 +11,7 @@ const sources = ['./', './record/', './polling/'].flatMap((folder) => {
 
 test('scripts reach keys by their declared names alone, never by names that they make up', () => {
   const keys =
-    'meta q held due live claims beats cancels out wf run ev dk runs done lines polls poll checks check'.split(
+    'meta q held due live claims beats cancels out checks wf run ev dk runs done lines check polls poll secret codes'.split(
       ' ',
     );
   const calls = sources.flatMap((source) => [...source.matchAll(/redis\.call\('([A-Z]+)', ([^,)]+)/g)]);

@@ -15,8 +15,10 @@ export type DeclaredKey =
   | 'runs'
   | 'done'
   | 'lines'
+  | 'check'
   | 'poll'
-  | 'check';
+  | 'secret'
+  | 'codes';
 
 export type Script = {
   readonly lua: string;

@@ -4,6 +4,7 @@
  */
 import * as z from 'zod';
 import { acceptedRun, runEvent, runName, runPage, runView, workflowIdText } from '../../api/runView.ts';
+import { connectLink, credentialText, linkText } from '../../api/connect.ts';
 import { webhookPath } from '../../api/trigger.ts';
 import {
   PROBLEM_TYPE,
@@ -24,6 +25,7 @@ const SHARED = {
   RunPage: runPage,
   RunEvent: runEvent,
   AcceptedRun: acceptedRun,
+  ConnectLink: connectLink,
   Problem: problemSchema,
 };
 
@@ -31,6 +33,8 @@ const PATH_PARAMETERS: Record<string, { schema: z.ZodType; example: string }> = 
   id: { schema: workflowIdText, example: 'shop.orders' },
   path: { schema: webhookPath, example: 'new' },
   run: { schema: runName, example: 'orders-4f7k2m' },
+  credential: { schema: credentialText, example: 'shop.mailbox' },
+  link: { schema: linkText, example: 'cRlp4kEpXu1d1oSfLtGJnJ0nAwzvpD8pJ8kP1sW5b0Q' },
 };
 
 /** Statuses that say in `Retry-After` when to come again. */

@@ -5,7 +5,7 @@ import type { ProblemCode } from '../problems.ts';
 
 /** What RBAC must allow the caller; `on` says what the name in the path is: of the object, or none for all of the namespace. */
 export type Right = Pick<Wanted, 'verb' | 'resource' | 'subresource'> & {
-  on: 'workflow' | 'run' | 'namespace';
+  on: 'workflow' | 'run' | 'credential' | 'namespace';
 };
 
 export type Answer = {

@@ -4,6 +4,7 @@
  */
 import * as z from 'zod';
 import { acceptedRun, runEvent, runPage, runView } from '../../api/runView.ts';
+import { connectLink } from '../../api/connect.ts';
 import { listQuery } from '../internal/listQuery.ts';
 import { JSON_PROBLEMS, type ProblemCode } from '../problems.ts';
 import type { Operation, Right } from './operation.ts';
@@ -50,6 +51,7 @@ const STARTED = {
 const run = (verb: Right['verb']): Right => ({ verb, resource: 'workflowruns', on: 'run' });
 const accepted = (description: string) => ({ description, content: { [JSON_TYPE]: acceptedRun } });
 const viewed = (description: string) => ({ description, content: { [JSON_TYPE]: runView } });
+const page = (description: string) => ({ description, content: { 'text/html': z.string() } });
 const told = (description: string) => ({ description, content: { [TEXT]: z.string() } });
 
 export const OPERATIONS = {
@@ -170,6 +172,50 @@ export const OPERATIONS = {
       204: { description: 'There is no event after that one, and none will come.' },
     },
     problems: [...ONE_RUN, 'too-many-waiting'],
+  },
+  connectCredential: {
+    listener: 'internal',
+    method: 'POST',
+    path: '/credentials/{credential}/connect',
+    summary: 'A link that connects a credential of kind oauth2',
+    description:
+      'Whoever opens the link signs in at the provider and gives the credential access to the account. It can be opened once, and within ten minutes.',
+    right: { verb: 'update', resource: 'credentials', on: 'credential' },
+    answers: { 201: { description: 'The link.', content: { [JSON_TYPE]: connectLink } } },
+    problems: [...ADMISSION, 'credential-unknown', 'not-connectable', 'connect-unavailable'],
+  },
+  openLink: {
+    listener: 'public',
+    method: 'GET',
+    path: '/oauth/connect/{link}',
+    summary: 'Leads the browser of a person to the provider',
+    answers: {
+      303: {
+        description: "The provider's page, and a cookie without which its answer does not count.",
+        headers: { Location: "The provider's page.", 'Set-Cookie': 'Binds the browser for ten minutes.' },
+      },
+      400: page('The link was opened before, is too old, or is none.'),
+      503: page('Not now.'),
+    },
+    problems: [],
+  },
+  finishConnect: {
+    listener: 'public',
+    method: 'GET',
+    path: '/oauth/callback',
+    summary: 'Takes what the provider answers, from the browser that opened the link',
+    query: z.object({
+      state: z.string().optional().describe('What the provider was given.'),
+      code: z.string().optional().describe('What a token can be fetched with.'),
+      iss: z.string().optional().describe('Who answers (RFC 9207).'),
+      error: z.string().optional().describe('Why there is no code (RFC 6749, section 4.1.2.1).'),
+    }),
+    answers: {
+      200: page('Taken, or what the provider said instead.'),
+      400: page('The answer does not count.'),
+      503: page('Not now.'),
+    },
+    problems: [],
   },
   describe: {
     listener: 'internal',

@@ -17,8 +17,8 @@ import { createExpiring } from './expiring.ts';
 
 /** What a caller wants to do, in the words of RBAC. */
 export type Wanted = {
-  verb: 'create' | 'get' | 'list' | 'delete';
-  resource: 'workflows' | 'workflowruns';
+  verb: 'create' | 'get' | 'list' | 'update' | 'delete';
+  resource: 'workflows' | 'workflowruns' | 'credentials';
   subresource?: 'execute';
   namespace: string;
   /** Empty: all of the namespace. */
@@ -30,6 +30,8 @@ export type Decision = 'allowed' | 'unauthorized' | 'forbidden' | 'too-often' | 
 export type Access = {
   /** Decides for the value of an Authorization header. Never rejects. */
   decide: (authorization: string | undefined, wanted: Wanted | undefined) => Promise<Decision>;
+  /** The name of a caller that was just allowed; undefined of all others. */
+  userOf: (authorization: string | undefined) => string | undefined;
 };
 
 /** A revoked token is refused within 10 s, in which the question itself must have its time, too. */
@@ -64,7 +66,7 @@ export function createAccess(options: AccessOptions): Access {
   const once = createOnce();
 
   async function identify(token: string): Promise<Known | undefined> {
-    const key = createHash('sha256').update(token).digest('base64');
+    const key = keyOf(token);
     const held = known.get(key);
     if (held !== undefined || refused.get(key) === true) return held;
     const verdict = issuer.judge(token);
@@ -116,6 +118,10 @@ export function createAccess(options: AccessOptions): Access {
   }
 
   return {
+    userOf: (authorization) => {
+      const token = bearerToken(authorization);
+      return token === undefined ? undefined : known.get(keyOf(token))?.identity.username;
+    },
     decide: async (authorization, wanted) => {
       const token = bearerToken(authorization);
       if (token === undefined) return 'unauthorized';
@@ -132,6 +138,11 @@ export function createAccess(options: AccessOptions): Access {
       }
     },
   };
+}
+
+/** What stands for a token in memory. */
+function keyOf(token: string): string {
+  return createHash('sha256').update(token).digest('base64');
 }
 
 /** Callers with the same question share one answer. */

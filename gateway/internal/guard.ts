@@ -1,4 +1,4 @@
-/** What every route about a workflow asks first: who calls, and whether RBAC allows it. */
+/** What every route about a workflow or a credential asks first: who calls, and whether RBAC allows it. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { parseWorkflowId } from '../../api/group.ts';
 import type { Answers } from '../answers.ts';
@@ -7,19 +7,26 @@ import type { Right } from '../contract/operation.ts';
 import type { Access, Decision, Wanted } from './access.ts';
 
 const REFUSALS = {
-  allowed: 'workflow-unknown',
   unauthorized: 'unauthorized',
   forbidden: 'forbidden',
   'too-often': 'too-many-calls',
   unavailable: 'cluster-unavailable',
-} as const satisfies Record<Decision, ProblemCode>;
+} as const satisfies Record<Exclude<Decision, 'allowed'>, ProblemCode>;
+
+const UNKNOWN = {
+  workflow: 'workflow-unknown',
+  run: 'workflow-unknown',
+  namespace: 'workflow-unknown',
+  credential: 'credential-unknown',
+} as const satisfies Record<Right['on'], ProblemCode>;
 
 export type Exchange = { request: FastifyRequest; reply: FastifyReply };
-export type Addressed = { namespace: string; workflow: string };
+/** What the address names: a workflow, or the credential that is to be connected. */
+export type Addressed = { namespace: string; name: string };
 
 /**
  * Whether the caller may do it; otherwise the reply is sent. Who is not known learns nothing; who is known and not
- * allowed does not learn whether the workflow exists, since RBAC decides by namespace and name alone.
+ * allowed does not learn whether the object exists, since RBAC decides by namespace and name alone.
  */
 export async function admit(
   access: Access,
@@ -27,30 +34,31 @@ export async function admit(
   { request, reply }: Exchange,
   right: Right,
 ): Promise<Addressed | undefined> {
-  const addressed = addressedWorkflow(request);
+  const addressed = addressedObject(request);
   const wanted = addressed && wantedOf(right, addressed, request);
   const decision = await access.decide(request.headers.authorization, wanted);
   if (decision === 'allowed' && addressed !== undefined) return addressed;
   // What cannot be a name is nothing, to everybody who is known.
-  const isNothing = addressed === undefined && decision === 'forbidden';
-  answers.problem(reply, isNothing ? 'workflow-unknown' : REFUSALS[decision]);
+  const isNothing = decision === 'allowed' || (addressed === undefined && decision === 'forbidden');
+  answers.problem(reply, isNothing ? UNKNOWN[right.on] : REFUSALS[decision]);
   return undefined;
 }
 
 function wantedOf(
   { on, ...right }: Right,
-  { namespace, workflow }: Addressed,
+  { namespace, name }: Addressed,
   { params }: FastifyRequest,
 ): Wanted {
   const { run = '' } = params as { run?: string };
-  return { ...right, namespace, name: { workflow, run, namespace: '' }[on] };
+  return { ...right, namespace, name: { workflow: name, credential: name, run, namespace: '' }[on] };
 }
 
-function addressedWorkflow({ params }: FastifyRequest): Addressed | undefined {
-  const { id } = params as { id: string };
-  const parsed = parseWorkflowId(id);
+function addressedObject({ params }: FastifyRequest): Addressed | undefined {
+  const { id, credential } = params as { id?: string; credential?: string };
+  // Both are named alike.
+  const parsed = parseWorkflowId(id ?? credential ?? '');
   return parsed && isName(parsed.namespace) && isName(parsed.name)
-    ? { namespace: parsed.namespace, workflow: parsed.name }
+    ? { namespace: parsed.namespace, name: parsed.name }
     : undefined;
 }
 

@@ -58,11 +58,11 @@ async function answerList(deps: GatewayDeps, answers: Answers, exchange: Exchang
 
 async function readPage(
   deps: GatewayDeps,
-  { namespace, workflow }: Addressed,
+  { namespace, name: workflow }: Addressed,
   query: ListQuery,
 ): Promise<RunPage | ProblemCode> {
   const route = deps.routes.workflow(workflowId(namespace, workflow));
-  const source = createSource(deps, route, { namespace, workflow });
+  const source = createSource(deps, route, { namespace, name: workflow });
   try {
     const page = await fillPage(source, query);
     if (route !== undefined || page.items.length > 0) return page;
@@ -104,7 +104,7 @@ class SourceUnavailable extends Error {}
 function createSource(
   deps: GatewayDeps,
   route: Route | undefined,
-  { namespace, workflow }: Addressed,
+  { namespace, name: workflow }: Addressed,
 ): Source {
   let records: Promise<Records> | undefined;
 
@@ -127,7 +127,7 @@ function createSource(
     next: async (after, chunk) => {
       const runs = await stored(after, chunk);
       // Asked after the run store: what has just left that has its record.
-      records ??= readRecords(deps, { namespace, workflow });
+      records ??= readRecords(deps, { namespace, name: workflow });
       const { names, placed } = await records;
       const isLast = runs.length < chunk;
       const end = isLast ? undefined : runs.at(-1)?.position;
@@ -151,7 +151,10 @@ function isBetween(at: Position, after: Position | undefined, end: Position | un
 
 type Records = { names: Set<string>; placed: Placed[] };
 
-async function readRecords({ records }: GatewayDeps, { namespace, workflow }: Addressed): Promise<Records> {
+async function readRecords(
+  { records }: GatewayDeps,
+  { namespace, name: workflow }: Addressed,
+): Promise<Records> {
   const listed = await records.of(namespace, workflow);
   return {
     names: new Set(listed.map(({ run }) => run)),

@@ -124,7 +124,7 @@ async function lookUp(
 
 async function lookUpSummary(
   { routes, runs }: GatewayDeps,
-  { namespace, workflow }: Addressed,
+  { namespace, name: workflow }: Addressed,
   run: string,
 ): Promise<FoundRun | undefined | 'unavailable'> {
   const route = routes.workflow(workflowId(namespace, workflow));

@@ -16,7 +16,7 @@ import type { OperatorContext } from '../context.ts';
 import { lackOfRight } from '../refusal.ts';
 import { credentials } from '../resources.ts';
 import { checkKeys } from './check.ts';
-import { decide, type Decision } from './decide.ts';
+import { decide, type Decision, type Finding } from './decide.ts';
 import { checkFacts, checkKey, readSecrets } from './facts.ts';
 
 const READY_MS = 300_000;
@@ -31,7 +31,8 @@ export async function reconcileCredential(context: OperatorContext, key: Key): P
   const credential = await world.credentials.getFresh(key.namespace, key.name);
   if (!credential || credential.metadata.deletionTimestamp !== undefined) return done();
   const decision = await judge(context, credential);
-  const status = statusOf(credential, decision, clock.date());
+  const shown = context.connections.of(credential.metadata.uid)?.shown;
+  const status = { ...statusOf(credential, decision, clock.date()), ...shown };
   await writeStatus(context, credential, status);
   return after(nextMs(decision, findCondition(status.conditions, 'Ready'), clock.date()));
 }
@@ -53,8 +54,10 @@ async function judge(context: OperatorContext, credential: Credential): Promise<
   try {
     const found = await readSecrets(context, namespace, credential.spec);
     const keys = checkKeys(namespace, secretRefs(credential.spec), found.keys);
-    if (keys.status === 'False' || !canBeChecked(credential.spec))
-      return { finding: keys, againMs: READY_MS };
+    if (keys.status === 'False') return { finding: keys, againMs: READY_MS };
+    const works = credential.spec.oauth2 ? connectionFinding(context, credential) : keys;
+    if (works.status !== 'True' || !canBeChecked(credential.spec))
+      return { finding: works, againMs: READY_MS };
     const facts = await checkFacts(context, credential, checkKey(credential.spec, found));
     const before = findCondition(credential.status?.conditions, 'Ready');
     const decision = decide(facts, before, generation);
@@ -66,6 +69,17 @@ async function judge(context: OperatorContext, credential: Credential): Promise<
     const message = lackOfRight(error);
     return { finding: { status: 'False', reason: 'Unauthorized', message }, againMs: READY_MS };
   }
+}
+
+/** Of an account: whether it is connected. Whoever keeps it connected wakes the credential. */
+function connectionFinding({ connections }: OperatorContext, { metadata }: Credential): Finding {
+  const connection = connections.of(metadata.uid);
+  if (connection) return { ...connection.said };
+  return {
+    status: 'Unknown',
+    reason: 'Pending',
+    message: 'Whether the account is connected is being looked at.',
+  };
 }
 
 async function ask(

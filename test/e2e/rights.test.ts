@@ -42,6 +42,8 @@ const BY_ADMISSION = 'asked about by the admission policy, which the audit log d
 
 const STALE = 'for what was written a moment ago and has not come by the watch yet';
 
+const FOR_ACCOUNTS = 'for accounts that a person connects at a provider, who is not here: see connect.test.ts';
+
 /** Rights that these tests need not use, and why they are there all the same. */
 const EXCEPTIONS: Record<(typeof ACCOUNTS)[number], Record<string, string>> = {
   'windlass-operator': {
@@ -49,11 +51,13 @@ const EXCEPTIONS: Record<(typeof ACCOUNTS)[number], Record<string, string>> = {
     'create workflowruns.windlass.dev': FOR_RUNNERS,
     'create events.events.k8s.io': 'for what happens to accounts',
     'get credentials.windlass.dev': STALE,
+    'patch secrets windlass-tokens': FOR_ACCOUNTS,
+    'patch secrets windlass-refresh-tokens': FOR_ACCOUNTS,
     'get cronjobs.batch': STALE,
     'get deployments.apps': STALE,
     'get webhookroutes.windlass.dev': STALE,
   },
-  'windlass-gateway': {},
+  'windlass-gateway': { 'get credentials.windlass.dev': FOR_ACCOUNTS },
   'windlass-runner': {
     'create workflows.windlass.dev/execute': BY_ADMISSION,
     'get workflowruns.windlass.dev': 'to tell a record of its own from an object that only has the same name',

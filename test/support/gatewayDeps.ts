@@ -44,7 +44,8 @@ export function createGatewayDeps({ bodyBytes, ...given }: GatewayDepsOptions = 
   const deps: GatewayDeps = {
     runs,
     waiter,
-    access: { decide: async () => 'allowed' },
+    access: { decide: async () => 'allowed', userOf: () => 'tester' },
+    publicURL: undefined,
     client: { find: async () => undefined },
     records: { of: async () => [] },
     health: { synced: () => true, unready: () => undefined },

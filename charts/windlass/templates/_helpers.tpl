@@ -115,29 +115,34 @@ room. By itself Node takes at least 256 MiB for its heap, also where that is all
 {{- end }}
 {{- end }}
 
+{{/* Everywhere outside, as runners may. */}}
+{{- define "windlass.outsideEgress" -}}
+{{- $settings := .Values.networkPolicies.runner }}
+- to:
+    {{- range $cidr, $isOfFamily := dict "0.0.0.0/0" "\\." "::/0" ":" }}
+    - ipBlock:
+        cidr: {{ $cidr | quote }}
+        {{- $except := list }}
+        {{- range $settings.except }}{{ if regexMatch $isOfFamily . }}{{ $except = append $except . }}{{ end }}{{ end }}
+        {{- if not $settings.cluster }}
+        {{- $except = concat $except (ternary (list "10.0.0.0/8" "100.64.0.0/10" "172.16.0.0/12" "192.168.0.0/16") (list "fc00::/7") (eq $cidr "0.0.0.0/0")) | uniq }}
+        {{- end }}
+        {{- with $except }}
+        except: {{ toJson . }}
+        {{- end }}
+    {{- end }}
+    {{- if $settings.cluster }}
+    - namespaceSelector: {}
+    {{- end }}
+{{- end }}
+
 {{/* What the operator makes of a project's runners' NetworkPolicy: nobody comes in but for metrics; what goes out. */}}
 {{- define "windlass.runnerNetwork" -}}
-{{- $settings := .Values.networkPolicies.runner }}
 ingress:
   - ports:
       - { protocol: TCP, port: metrics }
 egress:
   {{- include "windlass.commonEgress" . | nindent 2 }}
   # Everywhere outside, for mail, models and whatever else workflows call.
-  - to:
-      {{- range $cidr, $isOfFamily := dict "0.0.0.0/0" "\\." "::/0" ":" }}
-      - ipBlock:
-          cidr: {{ $cidr | quote }}
-          {{- $except := list }}
-          {{- range $settings.except }}{{ if regexMatch $isOfFamily . }}{{ $except = append $except . }}{{ end }}{{ end }}
-          {{- if not $settings.cluster }}
-          {{- $except = concat $except (ternary (list "10.0.0.0/8" "100.64.0.0/10" "172.16.0.0/12" "192.168.0.0/16") (list "fc00::/7") (eq $cidr "0.0.0.0/0")) | uniq }}
-          {{- end }}
-          {{- with $except }}
-          except: {{ toJson . }}
-          {{- end }}
-      {{- end }}
-      {{- if $settings.cluster }}
-      - namespaceSelector: {}
-      {{- end }}
+  {{- include "windlass.outsideEgress" . | nindent 2 }}
 {{- end }}

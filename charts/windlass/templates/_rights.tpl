@@ -64,6 +64,11 @@ the programs do (test/e2e/rights.test.ts).
   resources: [secrets]
   resourceNames: [windlass-webhooks]
   verbs: [patch, delete]
+# What providers have granted to credentials of kind oauth2: access tokens for runners, and the rest for the operator alone.
+- apiGroups: [""]
+  resources: [secrets]
+  resourceNames: [windlass-tokens, windlass-refresh-tokens]
+  verbs: [patch]
 - apiGroups: [rbac.authorization.k8s.io]
   resources: [roles, rolebindings]
   resourceNames: [windlass-runner]
@@ -78,7 +83,7 @@ the programs do (test/e2e/rights.test.ts).
   verbs: [patch, delete]
 {{- end }}
 
-{{/* Of the gateway: what it serves, and the records of runs that callers ask about. It can read no Secret. */}}
+{{/* Of the gateway: what it serves, the records of runs that callers ask about, the credentials that callers connect. */}}
 {{- define "windlass.gatewayRules" -}}
 - apiGroups: [windlass.dev]
   resources: [webhookroutes]
@@ -86,6 +91,9 @@ the programs do (test/e2e/rights.test.ts).
 - apiGroups: [windlass.dev]
   resources: [workflowruns]
   verbs: [get, list]
+- apiGroups: [windlass.dev]
+  resources: [credentials]
+  verbs: [get]
 # The one Secret of each project that callers of webhooks are verified with, and no other.
 - apiGroups: [""]
   resources: [secrets]

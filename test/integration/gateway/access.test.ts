@@ -3,10 +3,12 @@ import { createPrivateKey, sign } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { GROUP } from '../../../api/group.ts';
+import { GROUP, VERSION } from '../../../api/group.ts';
+import { CREDENTIAL, type Credential } from '../../../api/kinds.ts';
 import type { Operation } from '../../../gateway/contract/operation.ts';
 import { OPERATIONS } from '../../../gateway/contract/operations.ts';
 import {
+  namespacedResource,
   namespaces,
   roleBindings,
   roles,
@@ -16,6 +18,8 @@ import {
 } from '../../../kube/resource.ts';
 import { advance } from '../../../runs/advance.ts';
 import { claimRuns } from '../../../runs/claim.ts';
+import { createSealingKeys } from '../../../runs/connect/seal.ts';
+import { publishKey } from '../../../runs/connect/store.ts';
 import { NAMESPACE, openDoor, PROJECT, putRoute, workflowUid, type Door } from '../../support/door.ts';
 import { startGateway, type GatewayProcess } from '../../support/gatewayProcess.ts';
 import { startKubeApiFaults, type KubeApiFaults } from '../../support/kubeApiFaults.ts';
@@ -24,6 +28,7 @@ import { accepted, submissionOf } from '../../support/runStore.ts';
 import { tokenOf, writeKubeconfig } from '../../support/users.ts';
 
 const WORKFLOW = 'orders-c0ffee';
+const credentials = namespacedResource<Credential>(GROUP, VERSION, CREDENTIAL.kind, CREDENTIAL.plural);
 const CANARIES = ['canary-in-4711', 'canary-out-4711', 'canary-reason-4711'];
 /** What the API server calls itself in tokens. */
 const ISSUER = 'https://kubernetes.default.svc.cluster.local';
@@ -49,6 +54,11 @@ beforeAll(async () => {
     redisURL: door.redis.url,
     pod: 'gateway-proxied',
     namespace: NAMESPACE,
+    env: { PUBLIC_URL: 'https://hooks.example.com' },
+  });
+  await door.client.apply(credentials, {
+    metadata: { namespace: NAMESPACE, name: WORKFLOW },
+    spec: { oauth2: { preset: 'google', clientID: 'run' } },
   });
   await Promise.all([
     makeUser('allowed', NAMESPACE, everything()),
@@ -67,6 +77,8 @@ afterAll(async () => {
 });
 
 beforeEach(async () => {
+  // As an operator that leads.
+  await publishKey(door.runs, createSealingKeys().publicKey);
   run = await endedRun();
 });
 
@@ -160,7 +172,7 @@ async function endedRun(): Promise<string> {
         );
       return claims.some(({ state }) => state.run === name);
     },
-    { timeoutMs: 5_000, everyMs: 5 },
+    { timeoutMs: 20_000, everyMs: 5 },
   );
   return name;
 }
@@ -175,6 +187,8 @@ function call(
   const address = path
     .replace('{id}', `${NAMESPACE}.${workflow}`)
     .replace('{run}', name)
+    .replace('{credential}', `${NAMESPACE}.${workflow}`)
+    .replace('{link}', 'A'.repeat(43))
     .replace('{path}', 'new');
   return fetch(base + address, {
     method,
@@ -211,7 +225,7 @@ const REFUSED: [who: string, code: string][] = [
 
 test('what needs no token is known here', () => {
   const open = operations.filter(([, { right }]) => right === undefined).map(([id]) => id);
-  expect(open).toEqual(['callWebhook', 'describe', 'live', 'ready']);
+  expect(open).toEqual(['callWebhook', 'openLink', 'finishConnect', 'describe', 'live', 'ready']);
 });
 
 test.each(guarded)('%s yields data to who is allowed and to nobody else', async (id, operation) => {
@@ -231,7 +245,7 @@ test.each(guarded)('%s yields data to who is allowed and to nobody else', async 
   for (const who of ['allowed', "allowed, for the API server's audience"]) {
     const answer = await call(operation, tokens[who]);
     expect([who, answer.ok]).toEqual([who, true]);
-    expect(answer.status === 204 || (await answer.text()).includes('run')).toBe(true);
+    expect(answer.status === 204 || /run|oauth/.test(await answer.text())).toBe(true);
   }
 });
 
@@ -241,7 +255,9 @@ test.each(operations)('%s answers on its own listener and not on the other', asy
     operation.listener === 'internal' ? [internalURL, publicURL] : [publicURL, internalURL];
   const told = await toldBy(await call(operation, tokens['allowed'], { base: other }));
   expect([told.status, told.code]).toEqual([404, 'not-found']);
-  expect((await call(operation, tokens['allowed'], { base: own })).ok).toBe(true);
+  const answer = await call(operation, tokens['allowed'], { base: own });
+  // Without a link or a state there is a page that says so.
+  expect(answer.ok || answer.headers.get('content-type')?.startsWith('text/html')).toBe(true);
 });
 
 test('while the API server is away nobody new is let in, and all are told to come again', async () => {
@@ -303,7 +319,7 @@ test.each([
   await door.client.delete(serviceAccounts, metadata);
   let asked = 0;
   await pollUntil('the API server knowing it', async () => !(await accepts([`other-${(asked += 1)}`])), {
-    timeoutMs: 5_000,
+    timeoutMs: 20_000,
   });
   expect(await accepts([])).toBe(true);
   expect((await call(OPERATIONS.readRun, token)).status).toBe(401);

@@ -1,0 +1,76 @@
+/** Whose endpoints a credential of kind oauth2 uses: those of a preset, or those that it names. Pure. */
+import type { CredentialSpec } from './credential.ts';
+
+type OAuth2Spec = NonNullable<CredentialSpec['oauth2']>;
+export type Preset = NonNullable<OAuth2Spec['preset']>;
+
+export type Provider = {
+  /** Where a person allows the access. */
+  authorizationURL: string;
+  /** Where tokens are issued. */
+  tokenURL: string;
+  /** Where the account is named; undefined: it is known from the ID token, or not at all. */
+  userinfoURL: string | undefined;
+  /** Who must have answered (RFC 9207, and `iss` of ID tokens); undefined: not known. */
+  issuer: string | undefined;
+  /** Whether an answer that names no issuer is refused. */
+  mustNameIssuer: boolean;
+  /** What the provider wants to be asked with, so that it gives a refresh token. */
+  parameters: Readonly<Record<string, string>>;
+  /** What is always asked for, so that the account is known and the access can be renewed. */
+  scopes: readonly string[];
+  /** How the client shows who it is where tokens are issued (RFC 6749, section 2.3.1). */
+  clientAuthentication: 'Basic' | 'Post';
+};
+
+const PRESETS: Record<Exclude<Preset, 'custom'>, Provider> = {
+  // https://developers.google.com/identity/protocols/oauth2/web-server: without `prompt` a second connecting brings no refresh token.
+  google: {
+    authorizationURL: 'https://accounts.google.com/o/oauth2/v2/auth',
+    tokenURL: 'https://oauth2.googleapis.com/token',
+    userinfoURL: 'https://openidconnect.googleapis.com/v1/userinfo',
+    issuer: 'https://accounts.google.com',
+    mustNameIssuer: false,
+    parameters: { access_type: 'offline', prompt: 'consent' },
+    scopes: ['openid', 'email'],
+    clientAuthentication: 'Post',
+  },
+  // https://learn.microsoft.com/entra/identity-platform/v2-oauth2-auth-code-flow: the issuer has the tenant's id, which nobody knows before.
+  microsoft: {
+    authorizationURL: 'https://login.microsoftonline.com/common/oauth2/v2.0/authorize',
+    tokenURL: 'https://login.microsoftonline.com/common/oauth2/v2.0/token',
+    userinfoURL: 'https://graph.microsoft.com/oidc/userinfo',
+    issuer: undefined,
+    mustNameIssuer: false,
+    parameters: { prompt: 'select_account' },
+    scopes: ['openid', 'email', 'offline_access'],
+    clientAuthentication: 'Post',
+  },
+};
+
+/** The endpoints of the preset; what the credential names itself counts for custom alone. */
+export function providerOf(spec: OAuth2Spec): Provider {
+  const { preset = 'custom' } = spec;
+  if (preset !== 'custom') return PRESETS[preset];
+  const { authorizationURL = '', tokenURL = '', userinfoURL, issuer } = spec;
+  return {
+    authorizationURL,
+    tokenURL,
+    userinfoURL,
+    issuer,
+    mustNameIssuer: issuer !== undefined,
+    // OpenID Connect Core, section 11: without it a request for offline access is ignored.
+    parameters: (spec.scopes ?? []).includes('offline_access') ? { prompt: 'consent' } : {},
+    scopes: [],
+    clientAuthentication: spec.clientAuthentication ?? 'Basic',
+  };
+}
+
+/**
+ * Names the client and the endpoints. A token belongs to what it was given for: where the name is another one, it is not used any
+ * more, so that nobody gets it by naming endpoints of their own.
+ */
+export function connectionOf(spec: OAuth2Spec): string {
+  const { authorizationURL, tokenURL, userinfoURL, issuer } = providerOf(spec);
+  return JSON.stringify([authorizationURL, tokenURL, userinfoURL ?? '', issuer ?? '', spec.clientID]);
+}

@@ -1,0 +1,118 @@
+/**
+ * `POST /credentials/{credential}/connect`: a one-time link for a caller who may `update` the credential. Whoever opens it signs
+ * in at the provider; what the provider then answers comes to `GET /oauth/callback`.
+ */
+import type { FastifyPluginCallback } from 'fastify';
+import type { Credential } from '../../api/kinds.ts';
+import { connectionOf, providerOf } from '../../api/provider.ts';
+import { isUnavailable } from '../../runs/connection.ts';
+import { CONNECT_MS, hashOf, keepLink, newSecret, readKey, type Link } from '../../runs/connect/store.ts';
+import { createAnswers, JSON_TYPE, type Answers } from '../answers.ts';
+import { routePath } from '../contract/operation.ts';
+import { OPERATIONS } from '../contract/operations.ts';
+import { findCredential } from '../credentials.ts';
+import type { GatewayDeps } from '../deps.ts';
+import type { ProblemCode } from '../problems.ts';
+import { admit, type Exchange } from './guard.ts';
+
+const OPERATION = OPERATIONS.connectCredential;
+
+export function connectRoute(deps: GatewayDeps): FastifyPluginCallback {
+  const answers = createAnswers(deps, 'connect');
+  return (app, _options, done) => {
+    app.route({
+      method: app.supportedMethods,
+      url: routePath(OPERATION),
+      onRequest: ({ raw }, reply, next) => {
+        if (raw.method === 'POST') next();
+        else answers.problem(reply, 'method-not-allowed', { allow: 'POST' });
+      },
+      handler: (request, reply) => {
+        connect(deps, answers, { request, reply }).catch((error: unknown) =>
+          answers.unexpected(reply, error),
+        );
+      },
+    });
+    done();
+  };
+}
+
+async function connect(deps: GatewayDeps, answers: Answers, exchange: Exchange): Promise<void> {
+  const { request, reply } = exchange;
+  const addressed = await admit(deps.access, answers, exchange, OPERATION.right);
+  if (addressed === undefined) return;
+  const credential = await credentialOf(deps, addressed.namespace, addressed.name);
+  if (typeof credential === 'string') return answers.problem(reply, credential);
+  const user = deps.access.userOf(request.headers.authorization) ?? '';
+  const made = await makeLink(deps, credential, user);
+  if (typeof made === 'string') return answers.problem(reply, made);
+  reply.header('cache-control', 'no-store');
+  answers.send(reply, 201, JSON_TYPE, JSON.stringify(made));
+}
+
+async function credentialOf(
+  deps: GatewayDeps,
+  namespace: string,
+  name: string,
+): Promise<Credential | ProblemCode> {
+  try {
+    const credential = await findCredential(deps, namespace, name);
+    if (credential === undefined || credential.metadata.deletionTimestamp !== undefined)
+      return 'credential-unknown';
+    return credential.spec.oauth2 ? credential : 'not-connectable';
+  } catch (error) {
+    deps.log.warn({ err: error }, 'a credential cannot be read');
+    return 'cluster-unavailable';
+  }
+}
+
+async function makeLink(
+  { runs, publicURL }: GatewayDeps,
+  credential: Credential,
+  user: string,
+): Promise<{ url: string; expires: string } | ProblemCode> {
+  const key = await readKey(runs);
+  // Nobody could make a token of what the provider answers.
+  if (publicURL === undefined || key === undefined || isUnavailable(key)) return 'connect-unavailable';
+  const secret = newSecret();
+  const endsAt = Date.now() + CONNECT_MS;
+  const kept = await keepLink(runs, secret, linkOf(credential, { user, publicURL, endsAt }));
+  if (isUnavailable(kept)) return 'connect-unavailable';
+  return { url: `${publicURL}/oauth/connect/${secret}`, expires: new Date(endsAt).toISOString() };
+}
+
+type LinkParts = { user: string; publicURL: string; endsAt: number };
+
+/** What the provider is asked, but for state and challenge, which belong to one browser. */
+function linkOf({ metadata, spec, status }: Credential, { user, publicURL, endsAt }: LinkParts): Link {
+  const { oauth2 } = spec;
+  if (!oauth2) throw new Error('only a credential of kind oauth2 is connected');
+  const provider = providerOf(oauth2);
+  const redirectURI = `${publicURL}/oauth/callback`;
+  // The operator adds what workflows need; before it has looked, what the credential itself says.
+  const scopes = status?.scopes ?? [...new Set([...provider.scopes, ...(oauth2.scopes ?? [])])];
+  const url = new URL(provider.authorizationURL);
+  const parameters = {
+    ...provider.parameters,
+    response_type: 'code',
+    client_id: oauth2.clientID,
+    redirect_uri: redirectURI,
+    ...(scopes.length > 0 && { scope: scopes.join(' ') }),
+  };
+  for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
+  const { namespace = '', name, uid = '', generation = 0 } = metadata;
+  return {
+    namespace,
+    name,
+    uid,
+    generation,
+    user,
+    redirectURI,
+    scopes,
+    endsAt,
+    connection: hashOf(connectionOf(oauth2)),
+    authorizationURL: url.href,
+    ...(provider.issuer !== undefined && { issuer: provider.issuer }),
+    mustNameIssuer: provider.mustNameIssuer,
+  };
+}

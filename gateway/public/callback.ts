@@ -1,0 +1,125 @@
+/**
+ * `GET /oauth/callback`: what the provider answers, brought by the browser. It counts once, for the browser that began, and if
+ * it comes from the provider that was asked; then the code is sealed for the operator. Neither a secret of the client nor a
+ * token is ever here.
+ */
+import { timingSafeEqual } from 'node:crypto';
+import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify';
+import { isUnavailable } from '../../runs/connection.ts';
+import { seal } from '../../runs/connect/seal.ts';
+import {
+  hashOf,
+  isSecret,
+  leaveCode,
+  readKey,
+  SEALED_FOR,
+  takeState,
+  type Code,
+  type State,
+} from '../../runs/connect/store.ts';
+import { createAnswers, type Answers } from '../answers.ts';
+import { routePath } from '../contract/operation.ts';
+import { OPERATIONS } from '../contract/operations.ts';
+import type { GatewayDeps } from '../deps.ts';
+import { onlyGet } from '../internal/guard.ts';
+import { cookieLine, cookieName, verifierOf } from './connect.ts';
+import { sendPage, type PageCode } from './page.ts';
+
+export function callbackRoute(deps: GatewayDeps): FastifyPluginCallback {
+  const answers = createAnswers(deps, 'connect');
+  return (app, _options, done) => {
+    app.route({
+      method: app.supportedMethods,
+      url: routePath(OPERATIONS.finishConnect),
+      onRequest: onlyGet(answers),
+      handler: (request, reply) => {
+        receive(deps, answers, request, reply).catch((error: unknown) => answers.unexpected(reply, error));
+      },
+    });
+    done();
+  };
+}
+
+/** The members of an answer that count (RFC 6749, section 4.1.2; RFC 9207, section 2). */
+type Answer = { state: string; code?: string; error?: string; iss?: string };
+
+async function receive(
+  deps: GatewayDeps,
+  answers: Answers,
+  { raw }: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
+  const { runs, publicURL } = deps;
+  const answer = answerOf(raw.url ?? '');
+  if (answer === undefined) return sendPage(answers, reply, 'state-unknown');
+  // First, so that the same answer still counts when the page is loaded again.
+  const key = await readKey(runs);
+  if (key === undefined || isUnavailable(key)) return sendPage(answers, reply, 'unavailable');
+  const taken = await takeState(runs, answer.state);
+  if (isUnavailable(taken)) return sendPage(answers, reply, 'unavailable');
+  if (taken.outcome === 'none') return sendPage(answers, reply, 'state-unknown');
+  const state = taken.value;
+  reply.header('set-cookie', cookieLine(publicURL, answer.state, '', 0));
+  const cookie = cookieOf(raw.headers.cookie, cookieName(publicURL, answer.state));
+  const refusal = refusalOf(answer, state, cookie);
+  const credential = `${state.namespace}/${state.name}`;
+  if (refusal === 'other-browser') return sendPage(answers, reply, refusal);
+  if (refusal !== undefined) return sendPage(answers, reply, refusal, credential);
+  const { browser: _browser, ...connecting } = state;
+  const { code = '', iss } = answer;
+  const verifier = verifierOf(cookie ?? '', answer.state);
+  const told: Code = {
+    ...connecting,
+    code,
+    verifier,
+    state: answer.state,
+    ...(iss !== undefined && { answeredBy: iss }),
+  };
+  const left = await leaveCode(runs, seal(key, JSON.stringify(told), SEALED_FOR));
+  sendPage(answers, reply, left.outcome === 'kept' ? 'connecting' : 'not-taken', credential);
+}
+
+/** The answer, if it has a state that can be one; undefined also if a member comes twice. */
+function answerOf(url: string): Answer | undefined {
+  const { searchParams } = new URL(url, 'http://callback');
+  const [state, code, error, iss] = ['state', 'code', 'error', 'iss'].map((name) =>
+    searchParams.getAll(name),
+  );
+  if ([state, code, error, iss].some((values) => (values?.length ?? 0) > 1)) return undefined;
+  const [first] = state ?? [];
+  if (!isSecret(first)) return undefined;
+  return {
+    state: first,
+    ...(code?.[0] !== undefined && { code: code[0] }),
+    ...(error?.[0] !== undefined && { error: error[0] }),
+    ...(iss?.[0] !== undefined && { iss: iss[0] }),
+  };
+}
+
+/** Why an answer to this state does not count. */
+function refusalOf(
+  { code, error, iss }: Answer,
+  { browser, issuer, mustNameIssuer }: State,
+  cookie: string | undefined,
+): PageCode | undefined {
+  if (cookie === undefined || !isSame(hashOf(cookie), browser)) return 'other-browser';
+  if (iss === undefined ? mustNameIssuer : iss !== issuer) return 'other-issuer';
+  if (error === 'access_denied') return 'denied';
+  if (error !== undefined || code === undefined || code === '') return 'failed';
+  return undefined;
+}
+
+function isSame(a: string, b: string): boolean {
+  const [left, right] = [Buffer.from(a), Buffer.from(b)];
+  return left.length === right.length && timingSafeEqual(left, right);
+}
+
+/** The value of the one cookie of that name; undefined if there is none or several. */
+function cookieOf(header: string | undefined, name: string): string | undefined {
+  const values = (header ?? '')
+    .split(';')
+    .map((pair) => pair.trim())
+    .filter((pair) => pair.startsWith(`${name}=`))
+    .map((pair) => pair.slice(name.length + 1));
+  return values.length === 1 ? values[0] : undefined;
+}

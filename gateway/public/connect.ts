@@ -1,0 +1,86 @@
+/**
+ * `GET /oauth/connect/{link}`: opens a one-time link. The browser that opens it gets a cookie, and only the browser with that
+ * cookie can bring the provider's answer: the PKCE verifier (RFC 7636) is made of the cookie and the state, and kept nowhere.
+ */
+import { createHash } from 'node:crypto';
+import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify';
+import { isUnavailable } from '../../runs/connection.ts';
+import { hashOf, isSecret, keepState, newSecret, readKey, takeLink } from '../../runs/connect/store.ts';
+import { createAnswers, type Answers } from '../answers.ts';
+import { routePath } from '../contract/operation.ts';
+import { OPERATIONS } from '../contract/operations.ts';
+import type { GatewayDeps } from '../deps.ts';
+import { onlyGet } from '../internal/guard.ts';
+import { guardAnswer, sendPage } from './page.ts';
+
+export function openLinkRoute(deps: GatewayDeps): FastifyPluginCallback {
+  const answers = createAnswers(deps, 'connect');
+  return (app, _options, done) => {
+    app.route({
+      method: app.supportedMethods,
+      url: routePath(OPERATIONS.openLink),
+      onRequest: onlyGet(answers),
+      handler: (request, reply) => {
+        openLink(deps, answers, request, reply).catch((error: unknown) => answers.unexpected(reply, error));
+      },
+    });
+    done();
+  };
+}
+
+async function openLink(
+  { runs, publicURL }: GatewayDeps,
+  answers: Answers,
+  { params, raw }: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
+  const { link: secret } = params as { link: string };
+  // A browser that only guesses what a person may open must not use the link up.
+  const isGuess = /prefetch/i.test(String(raw.headers['sec-purpose'] ?? raw.headers['purpose'] ?? ''));
+  if (!isSecret(secret) || isGuess) return sendPage(answers, reply, 'link-unknown');
+  const key = await readKey(runs);
+  if (key === undefined || isUnavailable(key)) return sendPage(answers, reply, 'unavailable');
+  const taken = await takeLink(runs, secret);
+  if (isUnavailable(taken)) return sendPage(answers, reply, 'unavailable');
+  const leftMs = taken.outcome === 'taken' ? taken.value.endsAt - Date.now() : 0;
+  if (taken.outcome === 'none' || leftMs <= 0) return sendPage(answers, reply, 'link-unknown');
+  const { authorizationURL, endsAt: _endsAt, ...connecting } = taken.value;
+  const [state, cookie] = [newSecret(), newSecret()];
+  const kept = await keepState(runs, state, { ...connecting, browser: hashOf(cookie) }, leftMs);
+  if (isUnavailable(kept)) return sendPage(answers, reply, 'unavailable');
+  const target = new URL(authorizationURL);
+  target.searchParams.set('state', state);
+  target.searchParams.set('code_challenge', challengeOf(verifierOf(cookie, state)));
+  target.searchParams.set('code_challenge_method', 'S256');
+  guardAnswer(reply);
+  reply.header('set-cookie', cookieLine(publicURL, state, cookie, Math.ceil(leftMs / 1_000)));
+  reply.header('location', target.href);
+  answers.send(reply, 303, 'text/plain', '');
+}
+
+/** The code verifier of the browser with that cookie (RFC 7636, section 4.1: 43 characters). */
+export function verifierOf(cookie: string, state: string): string {
+  return hashOf(`verifier ${cookie} ${state}`);
+}
+
+function challengeOf(verifier: string): string {
+  return createHash('sha256').update(verifier).digest('base64url');
+}
+
+/** Each state has a cookie of its own, so that a person may connect several credentials at once. */
+export function cookieName(publicURL: string | undefined, state: string): string {
+  const name = `windlass-connect-${hashOf(state).slice(0, 16)}`;
+  // With the prefix browsers take it from this very host alone, and only over TLS.
+  return publicURL?.startsWith('https:') === true ? `__Host-${name}` : name;
+}
+
+/** `Lax`: the provider's redirect is a navigation from another site, and must bring it. */
+export function cookieLine(
+  publicURL: string | undefined,
+  state: string,
+  value: string,
+  maxAgeSeconds: number,
+): string {
+  const secure = publicURL?.startsWith('https:') === true ? '; Secure' : '';
+  return `${cookieName(publicURL, state)}=${value}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax${secure}`;
+}

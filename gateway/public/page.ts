@@ -1,0 +1,108 @@
+/**
+ * The plain pages that a person sees who connects a credential: constant text, no scripts, nothing that another page could embed
+ * or read. Of a request nothing is shown but the name of the credential, escaped.
+ */
+import type { FastifyReply } from 'fastify';
+import type { Answers } from '../answers.ts';
+
+export type PageCode = keyof typeof PAGES;
+
+const AGAIN = 'Ask for a new link (POST /credentials/…/connect) and open it.';
+
+const PAGES = {
+  connecting: {
+    status: 200,
+    title: 'Almost done',
+    text: 'The provider has agreed. The credential is ready within a few seconds; its status says so. You can close this page.',
+  },
+  denied: {
+    status: 200,
+    title: 'Not connected',
+    text: `The provider says that access was not allowed. ${AGAIN}`,
+  },
+  failed: {
+    status: 200,
+    title: 'Not connected',
+    text: `The provider answered with an error. Check the client id, the redirect URI and the scopes at the provider. ${AGAIN}`,
+  },
+  'link-unknown': {
+    status: 400,
+    title: 'This link cannot be used',
+    text: `It was opened before, is older than ten minutes, or never was a link. ${AGAIN}`,
+  },
+  'state-unknown': {
+    status: 400,
+    title: 'Not connected',
+    text: `This answer belongs to nothing that was begun here, or came before, or came too late. ${AGAIN}`,
+  },
+  'other-browser': {
+    status: 400,
+    title: 'Not connected',
+    text: `This answer belongs to another browser. ${AGAIN}`,
+  },
+  'other-issuer': {
+    status: 400,
+    title: 'Not connected',
+    text: `The answer comes from another provider than the one that was asked. If the provider is yours, name it in spec.oauth2.issuer. ${AGAIN}`,
+  },
+  'not-taken': {
+    status: 503,
+    title: 'Not connected',
+    text: `The answer of the provider could not be kept. ${AGAIN}`,
+  },
+  unavailable: {
+    status: 503,
+    title: 'Not now',
+    text: 'Nobody can take the answer of the provider at the moment. Load this page again in a few seconds.',
+  },
+} as const satisfies Record<string, { status: number; title: string; text: string }>;
+
+const HEADERS = {
+  'content-security-policy':
+    "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'cache-control': 'no-store',
+};
+
+const HTML_TYPE = 'text/html; charset=utf-8';
+
+/** Sends a page; `credential` is named on it. */
+export function sendPage(answers: Answers, reply: FastifyReply, code: PageCode, credential?: string): void {
+  const { status, title, text } = PAGES[code];
+  reply.headers(HEADERS);
+  if (status === 503) reply.header('retry-after', '5');
+  answers.send(reply, status, HTML_TYPE, htmlOf(title, text, credential));
+}
+
+/** The headers that every answer to a browser has, redirects too. */
+export function guardAnswer(reply: FastifyReply): void {
+  reply.headers(HEADERS);
+}
+
+function htmlOf(title: string, text: string, credential: string | undefined): string {
+  const named =
+    credential === undefined ? '' : `<p>Credential: <strong>${escaped(credential)}</strong></p>\n`;
+  return `<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escaped(title)}</title></head>
+<body>
+<h1>${escaped(title)}</h1>
+${named}<p>${escaped(text)}</p>
+</body>
+</html>
+`;
+}
+
+const ESCAPES: Record<string, string> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+function escaped(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (character) => ESCAPES[character] ?? '');
+}

@@ -1,0 +1,32 @@
+/**
+ * Which rights of an account the parts of workflows need, so that connecting a credential asks for what its workflows use. A new
+ * trigger or skill that uses an oauth2 credential is one line here.
+ */
+import type { Preset } from '../api/provider.ts';
+import { kindOf, type WorkflowNode } from '../api/workflow.ts';
+
+type Scopes = Partial<Record<Preset, readonly string[]>>;
+
+// https://developers.google.com/workspace/gmail/api/auth/scopes
+const GMAIL_READ = 'https://www.googleapis.com/auth/gmail.readonly';
+const GMAIL_SEND = 'https://www.googleapis.com/auth/gmail.send';
+// https://learn.microsoft.com/exchange/client-developer/legacy-protocols/how-to-authenticate-an-imap-pop-smtp-application-by-using-oauth
+const OUTLOOK_IMAP = 'https://outlook.office.com/IMAP.AccessAsUser.All';
+const OUTLOOK_SMTP = 'https://outlook.office.com/SMTP.Send';
+
+/** By the kind of a trigger. */
+const BY_TRIGGER: Readonly<Record<string, Scopes>> = {
+  mail: { google: [GMAIL_READ], microsoft: [OUTLOOK_IMAP] },
+};
+
+/** By the name of a skill. */
+const BY_SKILL: Readonly<Record<string, Scopes>> = {
+  send_email: { google: [GMAIL_SEND], microsoft: [OUTLOOK_SMTP] },
+  reply_email: { google: [GMAIL_SEND], microsoft: [OUTLOOK_SMTP] },
+};
+
+/** What of the account a node needs; nothing where that is not known, as of every custom provider. */
+export function scopesOf(node: WorkflowNode, preset: Preset): readonly string[] {
+  const needs = node.skill ? BY_SKILL[node.skill.name] : BY_TRIGGER[kindOf(node)];
+  return needs?.[preset] ?? [];
+}

@@ -1,0 +1,234 @@
+/**
+ * Keeps the accounts of oauth2 credentials connected. The operator that leads is the only one who talks to token endpoints: it
+ * stores what a code or a refresh token brought before anybody uses it, renews before the end, and takes away what a
+ * provider has taken back. What it could not store yet it keeps, and asks for nothing new meanwhile.
+ */
+import type { Credential } from '../../api/kinds.ts';
+import { connectionOf } from '../../api/provider.ts';
+import { TOKENS } from '../../api/token.ts';
+import { canonicalJson } from '../../kube/apply.ts';
+import { after, done, keyOf, type Action, type Key } from '../../kube/controller.ts';
+import type { Clock } from '../../kube/clock.ts';
+import type { KubeClient } from '../../kube/client.ts';
+import type { Recorder } from '../../kube/events.ts';
+import type { Log } from '../../kube/log.ts';
+import { hashOf, type Code } from '../../runs/connect/store.ts';
+import type { World } from '../world.ts';
+import type { Ask } from './ask.ts';
+import { nextLookAt, renewalAt, retryMs } from './due.ts';
+import { accountOf, exchangeCode, refresh, type Issued } from './endpoint.ts';
+import { grantOf, isUsable, REFRESH_TOKENS, takenBack, type Grant } from './grant.ts';
+import { connectionOfFacts, type Connection } from './say.ts';
+import { dropEntries, readStored, saveGrant, showToken, type Stored } from './stored.ts';
+import { missingScopes, neededScopes, wantedScopes } from './wanted.ts';
+
+export type Connections = {
+  /** What is known of the connection of a credential; undefined before the first look. */
+  of(uid: string | undefined): Connection | undefined;
+  /** Looks at a credential: stores, renews, and takes away what is to be. */
+  reconcile: (key: Key) => Promise<Action>;
+  /** Exchanges a code that a browser brought. Throws a WaitingError where it is not its turn. */
+  exchange(code: Code): Promise<void>;
+  /** Tells these from now on what happens. */
+  follow(on: ConnectionsEvents): void;
+};
+
+export type ConnectionsOptions = {
+  client: Pick<KubeClient, 'find' | 'apply' | 'patch'>;
+  world: Pick<World, 'credentials' | 'workflows'>;
+  ask: Ask;
+  /** The gateway's internal listener, for people. */
+  gatewayURL: string;
+  log: Log;
+  clock: Clock;
+};
+
+/** Who is to know, and where Events go that people see. */
+type ConnectionsEvents = {
+  events: Pick<Recorder, 'record'>;
+  /** What is known of the connection has changed. */
+  onChange: (key: Key) => void;
+  /** There is something to store. */
+  onBrought: (key: Key) => void;
+};
+
+/** What is remembered of a credential. Losing it costs words, and what a provider gave and is not stored yet. */
+type Memory = {
+  connection?: Connection;
+  unsaved?: Grant;
+  problem?: string;
+  failures: number;
+  notBefore: number;
+};
+
+type Keeper = ConnectionsOptions & { on: ConnectionsEvents; memories: Map<string, Memory> };
+
+/** A credential with what there is to say and to remember of it. */
+type Subject = { credential: Credential; memory: Memory };
+
+export function createConnections(options: ConnectionsOptions): Connections {
+  const on: ConnectionsEvents = {
+    events: { record: () => undefined },
+    onChange: () => undefined,
+    onBrought: () => undefined,
+  };
+  const keeper: Keeper = { ...options, on, memories: new Map() };
+  options.world.credentials.onChange(({ type, object }) => {
+    if (type === 'deleted') keeper.memories.delete(object.metadata.uid ?? '');
+  });
+  return {
+    of: (uid = '') => keeper.memories.get(uid)?.connection,
+    reconcile: (key) => reconcile(keeper, key),
+    exchange: (code) => exchange(keeper, code),
+    follow: (followers) => void Object.assign(on, followers),
+  };
+}
+
+async function reconcile(keeper: Keeper, { namespace, name }: Key): Promise<Action> {
+  const { client, world } = keeper;
+  const credential = await world.credentials.getFresh(namespace, name);
+  const stored = await readStored(client, namespace);
+  await sweep(keeper, namespace, stored);
+  if (!credential?.spec.oauth2 || credential.metadata.deletionTimestamp !== undefined) return done();
+  const subject = subjectOf(keeper, credential);
+  const grant = await grantFor(keeper, subject, stored);
+  const token = grant && isUsable(grant, now(keeper)) ? grant.accessToken : undefined;
+  if (stored.tokens.get(name) !== token) await showToken(client, credential, token);
+  say(keeper, subject, grant);
+  const { notBefore } = subject.memory;
+  const lookAt = nextLookAt(credential.metadata.uid ?? '', grant, notBefore, now(keeper));
+  return after(lookAt - now(keeper));
+}
+
+async function exchange(keeper: Keeper, code: Code): Promise<void> {
+  const { world, log, on } = keeper;
+  const credential = world.credentials.get(code.namespace, code.name);
+  if (!credential || credential.metadata.uid !== code.uid) return;
+  const { memory } = subjectOf(keeper, credential);
+  const { generation } = credential.metadata;
+  const isSame = generation === code.generation && nameOf(credential) === code.connection;
+  const brought = isSame ? await bringOf(keeper, credential, code) : CHANGED;
+  const fields = { ...nameFields(credential), user: code.user };
+  if (brought.outcome === 'issued') {
+    const first = { connection: code.connection, scopes: code.scopes };
+    memory.unsaved = grantOf(brought, first, now(keeper));
+    settle(memory);
+    log.info(fields, 'a credential was connected');
+  } else {
+    memory.problem = `connecting failed: ${brought.message}`;
+    log.warn({ ...fields, reason: brought.message }, 'a credential could not be connected');
+    tell(keeper, credential, 'NotConnected', `Connecting failed: ${brought.message}.`);
+  }
+  on.onBrought(keyOf(credential));
+}
+
+function bringOf({ ask }: Keeper, credential: Credential, code: Code): Promise<Issued> {
+  return ask(credential, async (asking) => {
+    const issued = await exchangeCode(asking, code);
+    if (issued.outcome !== 'issued' || issued.account !== undefined) return issued;
+    const account = (await accountOf(asking, issued.accessToken)) ?? issued.subject;
+    return account === undefined ? issued : { ...issued, account };
+  });
+}
+
+/** Takes out what belongs to credentials that are gone, or are of another kind now. */
+async function sweep({ client, world }: Keeper, namespace: string, stored: Stored): Promise<void> {
+  const there = world.credentials.list(namespace).filter(({ spec }) => spec.oauth2);
+  const uids = new Set(there.map(({ metadata }) => metadata.uid));
+  const names = new Set(there.map(({ metadata }) => metadata.name));
+  const gone = (keys: Iterable<string>, known: ReadonlySet<string | undefined>): string[] =>
+    [...keys].filter((key) => !known.has(key));
+  await dropEntries(client, namespace, TOKENS, gone(stored.tokens.keys(), names));
+  await dropEntries(client, namespace, REFRESH_TOKENS, gone(stored.grants.keys(), uids));
+}
+
+function subjectOf({ memories }: Keeper, credential: Credential): Subject {
+  const { uid = '' } = credential.metadata;
+  const memory = memories.get(uid) ?? { failures: 0, notBefore: 0 };
+  memories.set(uid, memory);
+  return { credential, memory };
+}
+
+/** The grant of the credential as its spec is now, renewed where it is time. */
+async function grantFor(keeper: Keeper, subject: Subject, stored: Stored): Promise<Grant | undefined> {
+  const { credential, memory } = subject;
+  const { uid = '' } = credential.metadata;
+  const known = memory.unsaved ? await save(keeper, subject, memory.unsaved) : stored.grants.get(uid);
+  if (known === undefined || known.connection !== nameOf(credential)) return undefined;
+  const dueAt = renewalAt(uid, known) ?? Infinity;
+  if (now(keeper) < Math.max(dueAt, memory.notBefore)) return known;
+  await renew(keeper, subject, known);
+  return memory.unsaved ? save(keeper, subject, memory.unsaved) : known;
+}
+
+async function save({ client }: Keeper, { credential, memory }: Subject, grant: Grant): Promise<Grant> {
+  await saveGrant(client, credential, grant);
+  // Unless something newer has come meanwhile.
+  if (memory.unsaved === grant) delete memory.unsaved;
+  return grant;
+}
+
+async function renew(keeper: Keeper, { credential, memory }: Subject, grant: Grant): Promise<void> {
+  const { refreshToken = '' } = grant;
+  const issued = await keeper.ask(credential, (asking) => refresh(asking, refreshToken));
+  // Somebody has connected it anew meanwhile, and that counts.
+  if (memory.unsaved) return;
+  if (issued.outcome === 'issued') {
+    memory.unsaved = grantOf(issued, grant, now(keeper));
+    settle(memory);
+    return;
+  }
+  const { message } = issued;
+  keeper.log.warn({ ...nameFields(credential), reason: message }, 'a token could not be renewed');
+  if (issued.outcome === 'refused' && issued.isFinal) {
+    settle(memory);
+    memory.problem = message;
+    memory.unsaved = takenBack(grant);
+    const note = `The provider has taken the access back: ${message}. Connect it again.`;
+    return tell(keeper, credential, 'NotConnected', note);
+  }
+  memory.failures += 1;
+  memory.notBefore = now(keeper) + retryMs(memory.failures);
+  memory.problem = `it could not be renewed: ${message}`;
+}
+
+function say(keeper: Keeper, { credential, memory }: Subject, grant: Grant | undefined): void {
+  const { world, clock, gatewayURL, on } = keeper;
+  const scopes = wantedScopes(world, credential);
+  const missing = grant === undefined ? [] : missingScopes(neededScopes(world, credential), grant.scopes);
+  const { problem, connection: before } = memory;
+  const facts = { credential, grant, scopes, missing, problem, gatewayURL, now: clock.date() };
+  memory.connection = connectionOfFacts(facts);
+  const { said } = memory.connection;
+  if (before?.said.status === 'True' && said.reason === 'Expired')
+    tell(keeper, credential, said.reason, said.message);
+  if (canonicalJson(before ?? null) !== canonicalJson(memory.connection)) on.onChange(keyOf(credential));
+}
+
+function tell({ on }: Keeper, credential: Credential, reason: string, note: string): void {
+  on.events.record(credential, { type: 'Warning', reason, action: 'Connect', note });
+}
+
+function now({ clock }: Keeper): number {
+  return clock.date().getTime();
+}
+
+const CHANGED: Issued = {
+  outcome: 'refused',
+  isFinal: true,
+  message: 'the credential was changed while it was being connected',
+};
+
+function settle(memory: Memory): void {
+  memory.failures = 0;
+  memory.notBefore = 0;
+  delete memory.problem;
+}
+
+function nameOf({ spec }: Credential): string {
+  return spec.oauth2 ? hashOf(connectionOf(spec.oauth2)) : '';
+}
+
+function nameFields({ metadata }: Credential): { namespace: string; credential: string } {
+  return { namespace: metadata.namespace ?? '', credential: metadata.name };
+}

@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest';
+import { nextLookAt, renewalAt, retryMs } from './due.ts';
+import type { Grant } from './grant.ts';
+
+const MINUTE = 60_000;
+const granted = (over: Partial<Grant> = {}): Grant => ({
+  connection: 'c',
+  accessToken: 'a',
+  refreshToken: 'r',
+  obtainedAt: 0,
+  expiresAt: 60 * MINUTE,
+  scopes: [],
+  ...over,
+});
+
+test('a token of an hour is renewed between 22 and 15 minutes before its end, each at another time', () => {
+  const times = Array.from({ length: 100 }, (_, at) => renewalAt(`uid-${at}`, granted()) ?? 0);
+  expect(Math.min(...times)).toBeGreaterThanOrEqual(37.5 * MINUTE);
+  expect(Math.max(...times)).toBeLessThanOrEqual(45 * MINUTE);
+  expect(new Set(times.map((time) => Math.floor(time / MINUTE))).size).toBeGreaterThan(5);
+});
+
+test('it is the same time whoever asks, and another one for the next token', () => {
+  expect(renewalAt('a', granted())).toBe(renewalAt('a', granted()));
+  const next = granted({ obtainedAt: 1, expiresAt: 60 * MINUTE + 1 });
+  expect(renewalAt('a', next)).not.toBe((renewalAt('a', granted()) ?? 0) + 1);
+});
+
+test('a token without an end, or without a refresh token, is not renewed', () => {
+  const { expiresAt: _end, ...endless } = granted();
+  const { refreshToken: _token, ...last } = granted();
+  expect([renewalAt('a', endless), renewalAt('a', last)]).toEqual([undefined, undefined]);
+});
+
+test('after failures it is tried again with growing patience, at most five minutes', () => {
+  expect(retryMs(1)).toBeLessThanOrEqual(3_000);
+  expect(retryMs(4)).toBeGreaterThanOrEqual(8_000);
+  expect(retryMs(50)).toBeLessThanOrEqual(300_000);
+});
+
+test('it is looked at again when something is due, and at least every five minutes', () => {
+  expect(nextLookAt('a', undefined, 0, 0)).toBe(5 * MINUTE);
+  const soon = granted({ expiresAt: 4 * MINUTE });
+  expect(nextLookAt('a', soon, 0, 0)).toBe(renewalAt('a', soon));
+  expect(nextLookAt('a', soon, 3.9 * MINUTE, 3.5 * MINUTE)).toBe(3.9 * MINUTE);
+  expect(nextLookAt('a', soon, 0, 4 * MINUTE)).toBeGreaterThan(4 * MINUTE);
+});

@@ -1,0 +1,236 @@
+/**
+ * What the operator asks a provider: tokens for a code, new tokens for a refresh token, whose account it is. Of a custom provider
+ * the addresses are a tenant's choice: every connection goes where steps may connect to, and what comes back is bounded in
+ * size and time. Messages hold nothing of an answer but error codes that standards define.
+ */
+import * as oauth from 'oauth4webapi';
+import type { CredentialSpec } from '../../api/credential.ts';
+import { providerOf } from '../../api/provider.ts';
+import { StepError } from '../../api/reasons.ts';
+import { fetchThrough } from '../../nodes/egress/connect.ts';
+import type { Egress } from '../../nodes/egress/egress.ts';
+
+const TIMEOUT_MS = 10_000;
+const MOST_BYTES = 65_536;
+/** Secrets have their bounds, and so has what a header can hold. */
+const LONGEST_TOKEN = 16_384;
+const LONGEST_ACCOUNT = 256;
+const NOBODY = 'https://unknown.invalid';
+
+/** Error codes that may be shown (RFC 6749, section 5.2; OpenID Connect Core, section 3.1.2.6). */
+const SHOWN: ReadonlySet<string> = new Set([
+  'invalid_request',
+  'invalid_client',
+  'invalid_grant',
+  'unauthorized_client',
+  'unsupported_grant_type',
+  'invalid_scope',
+  'access_denied',
+  'interaction_required',
+  'login_required',
+  'consent_required',
+]);
+
+/** What came of asking for tokens. `expiresInMs` and `scopes` are left out where the provider does not say them. */
+export type Issued =
+  | {
+      outcome: 'issued';
+      accessToken: string;
+      refreshToken?: string;
+      expiresInMs?: number;
+      scopes?: string[];
+      /** A name of the account that people know. */
+      account?: string;
+      /** What the provider calls it. */
+      subject?: string;
+    }
+  /** The provider answered with an error. `isFinal`: what was shown to it is good for nothing any more. */
+  | { outcome: 'refused'; isFinal: boolean; message: string }
+  /** It did not answer, or not as it should. */
+  | { outcome: 'failed'; message: string };
+
+type OAuth2Spec = NonNullable<CredentialSpec['oauth2']>;
+export type Asking = { spec: OAuth2Spec; clientSecret: string | undefined; egress: Egress };
+
+/** What the browser brought, with the verifier that the provider compares (RFC 7636). */
+export type Brought = {
+  code: string;
+  state: string;
+  verifier: string;
+  redirectURI: string;
+  answeredBy?: string;
+};
+
+/** Exchanges a code (RFC 6749, section 4.1.3). */
+export function exchangeCode(asking: Asking, brought: Brought): Promise<Issued> {
+  const { as, client, authentication, options } = partiesOf(asking);
+  return issued(asking, async () => {
+    const { state, code, answeredBy } = brought;
+    const parameters = new URLSearchParams({ state, code });
+    if (answeredBy !== undefined) parameters.set('iss', answeredBy);
+    const checked = oauth.validateAuthResponse(as, client, parameters, state);
+    const response = await oauth.authorizationCodeGrantRequest(
+      ...([as, client, authentication, checked, brought.redirectURI, brought.verifier, options] as const),
+    );
+    return oauth.processAuthorizationCodeResponse(as, client, response);
+  });
+}
+
+/** Renews a token (RFC 6749, section 6). */
+export function refresh(asking: Asking, refreshToken: string): Promise<Issued> {
+  const { as, client, authentication, options } = partiesOf(asking);
+  return issued(asking, async () => {
+    const response = await oauth.refreshTokenGrantRequest(as, client, authentication, refreshToken, options);
+    return oauth.processRefreshTokenResponse(as, client, response);
+  });
+}
+
+/** Whose account it is, as the provider names it; undefined if it does not. */
+export async function accountOf(asking: Asking, accessToken: string): Promise<string | undefined> {
+  const { as, client } = partiesOf(asking);
+  if (as.userinfo_endpoint === undefined) return undefined;
+  try {
+    const response = await oauth.userInfoRequest(as, client, accessToken, requestOptions(asking));
+    const claims = await oauth.processUserInfoResponse(as, client, oauth.skipSubjectCheck, response);
+    return nameIn(claims) ?? shown(claims.sub);
+  } catch {
+    // Not every provider gives it to every token; nothing depends on it.
+    return undefined;
+  }
+}
+
+type Parties = {
+  as: oauth.AuthorizationServer;
+  client: oauth.Client;
+  authentication: oauth.ClientAuth;
+  options: ReturnType<typeof requestOptions>;
+};
+
+function partiesOf(asking: Asking): Parties {
+  const { spec, clientSecret } = asking;
+  const provider = providerOf(spec);
+  const as: oauth.AuthorizationServer = {
+    issuer: provider.issuer ?? NOBODY,
+    token_endpoint: provider.tokenURL,
+    authorization_response_iss_parameter_supported: provider.mustNameIssuer,
+    ...(provider.userinfoURL !== undefined && { userinfo_endpoint: provider.userinfoURL }),
+  };
+  return {
+    as,
+    client: { client_id: spec.clientID },
+    authentication: authenticationOf(provider.clientAuthentication, clientSecret),
+    options: requestOptions(asking),
+  };
+}
+
+function requestOptions({ spec, egress }: Asking) {
+  return {
+    [oauth.customFetch]: boundedFetch(egress, { withIdToken: providerOf(spec).issuer !== undefined }),
+    // Whoever names an address without TLS, for a provider in the cluster, means it.
+    [oauth.allowInsecureRequests]: true,
+    signal: () => AbortSignal.timeout(TIMEOUT_MS),
+  };
+}
+
+function authenticationOf(how: 'Basic' | 'Post', clientSecret: string | undefined): oauth.ClientAuth {
+  if (clientSecret === undefined) return oauth.None();
+  return how === 'Basic' ? oauth.ClientSecretBasic(clientSecret) : oauth.ClientSecretPost(clientSecret);
+}
+
+type Fetch = (url: string, init: object) => Promise<Response>;
+
+/** Reads the whole answer, up to a bound. An ID token can be judged only where it is known who issues it. */
+function boundedFetch(egress: Egress, { withIdToken }: { withIdToken: boolean }): Fetch {
+  return async (url, init) => {
+    const response = await fetchThrough(egress)(url, init);
+    const bytes = await bodyOf(response);
+    const { status, headers } = response;
+    const isEmpty = status === 204 || status === 205 || status === 304;
+    const text = withIdToken ? bytes.toString('utf8') : withoutIdToken(bytes.toString('utf8'));
+    return new Response(isEmpty ? null : text, { status, headers: [...headers] });
+  };
+}
+
+async function bodyOf(response: Response): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of response.body ?? []) {
+    length += chunk.length;
+    if (length > MOST_BYTES) throw new StepError('InvalidAnswer', 'the answer is too long');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function withoutIdToken(text: string): string {
+  if (!text.includes('id_token')) return text;
+  try {
+    const { id_token: _idToken, ...rest } = JSON.parse(text) as Record<string, unknown>;
+    return JSON.stringify(rest);
+  } catch {
+    return text;
+  }
+}
+
+async function issued(asking: Asking, ask: () => Promise<oauth.TokenEndpointResponse>): Promise<Issued> {
+  try {
+    return issuedOf(await ask());
+  } catch (error) {
+    return failureOf(error, new URL(providerOf(asking.spec).tokenURL).host);
+  }
+}
+
+function issuedOf(answer: oauth.TokenEndpointResponse): Issued {
+  const { access_token: accessToken, refresh_token: refreshToken, expires_in: seconds, scope } = answer;
+  if (accessToken.length > LONGEST_TOKEN || (refreshToken?.length ?? 0) > LONGEST_TOKEN)
+    return { outcome: 'failed', message: 'the provider gave a token that is too long' };
+  if (answer.token_type !== 'bearer')
+    return { outcome: 'failed', message: 'the provider gave a token that is no Bearer token' };
+  const claims = oauth.getValidatedIdTokenClaims(answer);
+  const account = claims && nameIn(claims);
+  const subject = shown(claims?.sub);
+  return {
+    outcome: 'issued',
+    accessToken,
+    ...(refreshToken !== undefined && { refreshToken }),
+    ...(seconds !== undefined && { expiresInMs: seconds * 1_000 }),
+    ...(scope !== undefined && { scopes: scope.split(' ').filter((each) => each !== '') }),
+    ...(account !== undefined && { account }),
+    ...(subject !== undefined && { subject }),
+  };
+}
+
+/** `invalid_grant` is the one error that says of what was shown that it is worth nothing (RFC 6749, section 5.2). */
+function failureOf(error: unknown, host: string): Issued {
+  if (error instanceof oauth.ResponseBodyError) {
+    const code = SHOWN.has(error.error) ? error.error : 'an error of its own';
+    if (error.status === 429) return { outcome: 'failed', message: `${host} asks to wait` };
+    const isFinal = error.error === 'invalid_grant';
+    return { outcome: 'refused', isFinal, message: `${host} refused: ${code}` };
+  }
+  if (error instanceof oauth.WWWAuthenticateChallengeError)
+    return { outcome: 'refused', isFinal: false, message: `${host} refused: invalid_client` };
+  if (error instanceof oauth.AuthorizationResponseError)
+    return { outcome: 'refused', isFinal: true, message: `${host} refused` };
+  return { outcome: 'failed', message: `${host}: ${whyOf(error)}` };
+}
+
+function whyOf(error: unknown): string {
+  const causes = [error, (error as { cause?: unknown }).cause];
+  const known = causes.find((each) => each instanceof StepError);
+  if (known instanceof StepError) return known.message;
+  if (causes.some((each) => each instanceof Error && each.name === 'TimeoutError'))
+    return `no answer within ${TIMEOUT_MS / 1_000} s`;
+  if (error instanceof oauth.OperationProcessingError) return 'its answer is not one of a token endpoint';
+  return 'it cannot be reached, or broke off';
+}
+
+function nameIn(claims: Readonly<Record<string, unknown>>): string | undefined {
+  return shown(claims['email']) ?? shown(claims['preferred_username']);
+}
+
+function shown(name: unknown): string | undefined {
+  if (typeof name !== 'string') return undefined;
+  const text = name.replaceAll(/\p{C}/gu, '').slice(0, LONGEST_ACCOUNT);
+  return text === '' ? undefined : text;
+}

@@ -1,0 +1,42 @@
+/** Which rights connecting a credential asks for, and which of them the account has not given. Pure but for reading caches. */
+import type { Credential } from '../../api/kinds.ts';
+import { providerOf } from '../../api/provider.ts';
+import type { WorkflowSpec } from '../../api/workflow.ts';
+import { scopesOf } from '../../nodes/scopes.ts';
+import { BY_CREDENTIAL, inNamespaceOf, type World } from '../world.ts';
+import { credentialRefs } from '../workflow/references.ts';
+
+/** What the schema of the status holds. */
+const MOST_SCOPES = 64;
+
+/** What is asked for: what the provider is always asked, what the credential names, and what the workflows that name it need. */
+export function wantedScopes({ workflows }: Pick<World, 'workflows'>, credential: Credential): string[] {
+  const { oauth2 } = credential.spec;
+  if (!oauth2) return [];
+  const needed = neededScopes({ workflows }, credential);
+  const all = [...providerOf(oauth2).scopes, ...(oauth2.scopes ?? []), ...needed];
+  return [...new Set(all)].slice(0, MOST_SCOPES);
+}
+
+/** What the workflows need that name the credential, each once, sorted. */
+export function neededScopes({ workflows }: Pick<World, 'workflows'>, credential: Credential): string[] {
+  const users = workflows.byIndex(BY_CREDENTIAL, inNamespaceOf(credential, credential.metadata.name));
+  const needed = users.flatMap(({ spec }) => scopesNeededBy(spec, credential));
+  return [...new Set(needed)].toSorted();
+}
+
+/** What the nodes of a workflow that name the credential need. */
+function scopesNeededBy(spec: WorkflowSpec, { metadata, spec: of }: Credential): string[] {
+  const { preset = 'custom' } = of.oauth2 ?? {};
+  const nodes = new Set(
+    credentialRefs(spec)
+      .filter(({ name }) => name === metadata.name)
+      .map(({ node }) => node),
+  );
+  return spec.nodes.filter(({ id }) => nodes.has(id)).flatMap((node) => scopesOf(node, preset));
+}
+
+/** Those that were not granted. */
+export function missingScopes(needed: readonly string[], granted: readonly string[]): string[] {
+  return [...new Set(needed)].filter((scope) => !granted.includes(scope));
+}

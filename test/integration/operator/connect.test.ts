@@ -1,0 +1,266 @@
+/** Connecting a credential, the whole way by HTTP as a browser goes it, with a real provider; and what is not accepted on the way. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { credentials } from '../../../operator/resources.ts';
+import { createBrowser, signIn } from '../../support/browser.ts';
+import { CLIENT } from '../../support/oauthProvider.ts';
+import { startOAuthStage, type OAuthStage } from '../../support/oauthStage.ts';
+
+let stage: OAuthStage;
+
+beforeAll(async () => {
+  stage = await startOAuthStage();
+  stage.startOperator();
+}, 600_000);
+afterAll(() => stage?.stop());
+
+test('a person who opens the link and signs in has connected the account', async () => {
+  await stage.createCredential('mailbox');
+  const before = await stage.said('mailbox', 'NotConnected');
+  expect(before.status).toMatchObject({
+    connectURL: `http://windlass-gateway-internal.windlass-system/credentials/${stage.namespace}.mailbox/connect`,
+    scopes: ['openid', 'email', 'offline_access'],
+  });
+  const browser = createBrowser();
+  const page = await signIn(browser, await stage.link('mailbox'), { account: 'ada' });
+  expect(page.status).toBe(200);
+  expect(page.text).toContain(`${stage.namespace}/mailbox`);
+  const { status } = await stage.said('mailbox', 'Connected');
+  expect(status).toMatchObject({
+    account: 'ada@example.com',
+    grantedScopes: ['openid', 'email', 'offline_access'],
+  });
+  const minutes = (Date.parse(status?.expires ?? '') - Date.now()) / 60_000;
+  expect(minutes).toBeGreaterThan(55);
+  expect(minutes).toBeLessThanOrEqual(60);
+  const { mailbox: token = '' } = await stage.entries('windlass-tokens');
+  const who = await fetch(stage.provider.endpoints.userinfoURL, {
+    headers: { authorization: `Bearer ${token}` },
+  });
+  expect(await who.json()).toMatchObject({ email: 'ada@example.com' });
+  const [grant = '{}'] = Object.values(await stage.entries('windlass-refresh-tokens'));
+  expect(JSON.parse(grant)).toMatchObject({ accessToken: token, refreshToken: expect.any(String) as string });
+  // Nothing of it is anywhere else.
+  const { refreshToken } = JSON.parse(grant) as { refreshToken: string };
+  const said = JSON.stringify([status, stage.log.entries, stage.gateway.log, page.text]);
+  for (const secret of [token, refreshToken, CLIENT.secret]) expect(said).not.toContain(secret);
+});
+
+/** What the provider answered to somebody who signed in; nobody has brought it yet. */
+async function answerFor(name: string, account: string) {
+  const browser = createBrowser();
+  const isCallback = (url: string) => url.startsWith(`${stage.gateway.publicURL}/oauth/callback`);
+  const { url } = await signIn(browser, await stage.link(name), { account, stop: isCallback });
+  return { browser, url: new URL(url) };
+}
+
+const withParameter = (url: URL, name: string, value: string | undefined): string => {
+  const other = new URL(url);
+  if (value === undefined) other.searchParams.delete(name);
+  else other.searchParams.set(name, value);
+  return other.href;
+};
+
+/** Whether it is as if nobody had ever brought anything: no token came, and none is stored. */
+async function expectNothing(name: string, before: number): Promise<void> {
+  const { status } = await stage.said(name, 'NotConnected');
+  expect(status?.account).toBeUndefined();
+  expect(Object.keys(await stage.entries('windlass-tokens'))).not.toContain(name);
+  expect(stage.provider.granted('authorization_code')).toBe(before);
+}
+
+const A_SECRET = 'A'.repeat(43);
+
+test.each<[what: string, change: (url: URL, name: string) => string | Promise<string>, says: RegExp]>([
+  ['without a state', (url) => withParameter(url, 'state', undefined), /belongs to nothing/],
+  ['with an empty state', (url) => withParameter(url, 'state', ''), /belongs to nothing/],
+  ['with a state that nobody made', (url) => withParameter(url, 'state', A_SECRET), /belongs to nothing/],
+  ['with a state and another one', (url) => `${url.href}&state=${A_SECRET}`, /belongs to nothing/],
+  ['with a code and another one', (url) => `${url.href}&code=other`, /belongs to nothing/],
+  [
+    "with another person's state",
+    async (url, name) => {
+      const other = await answerFor(name, 'bob');
+      return withParameter(url, 'state', other.url.searchParams.get('state') ?? '');
+    },
+    /another browser/,
+  ],
+  ['of another issuer', (url) => withParameter(url, 'iss', 'https://evil.example.com'), /another provider/],
+  [
+    'of an issuer that is spelled otherwise',
+    (url) => withParameter(url, 'iss', `${url.searchParams.get('iss')}/`),
+    /another provider/,
+  ],
+  ['of no issuer', (url) => withParameter(url, 'iss', undefined), /another provider/],
+  ['without a code', (url) => withParameter(url, 'code', undefined), /answered with an error/],
+])('an answer %s connects nothing', async (what, change, says) => {
+  const name = what.replaceAll(/[^a-z]+/g, '-');
+  await stage.createCredential(name);
+  const before = stage.provider.granted('authorization_code');
+  const { browser, url } = await answerFor(name, 'mallory');
+  const page = await browser.open(await change(url, name));
+  expect(page.text).toMatch(says);
+  await expectNothing(name, before);
+});
+
+test('an answer counts in the browser that began, and in no other', async () => {
+  await stage.createCredential('bound');
+  const before = stage.provider.granted('authorization_code');
+  const { url } = await answerFor('bound', 'ada');
+  const stranger = await createBrowser().open(url.href);
+  expect([stranger.status, stranger.text]).toEqual([400, expect.stringContaining('another browser')]);
+  await expectNothing('bound', before);
+});
+
+test('an answer with its state counts once, and a link is opened once', async () => {
+  await stage.createCredential('once');
+  const link = await stage.link('once');
+  const browser = createBrowser();
+  const isCallback = (url: string) => url.includes('/oauth/callback');
+  const { url } = await signIn(browser, link, { account: 'ada', stop: isCallback });
+  const cookies = new Map(browser.cookies);
+  expect((await createBrowser().open(link)).status).toBe(400);
+  expect((await browser.open(url)).status).toBe(200);
+  await stage.said('once', 'Connected');
+  const before = stage.provider.granted('authorization_code');
+  for (const [name, value] of cookies) browser.cookies.set(name, value);
+  expect((await browser.open(url)).status).toBe(400);
+  expect(stage.provider.granted('authorization_code')).toBe(before);
+});
+
+test('a code that was used before, or belongs to another verifier, brings no token', async () => {
+  await stage.createCredential('replayed');
+  const [first, second] = [await answerFor('replayed', 'ada'), await answerFor('replayed', 'ada')];
+  const before = stage.provider.granted('authorization_code');
+  // Its state and its browser are right, but the code was made for the challenge of another one.
+  const code = first.url.searchParams.get('code') ?? '';
+  const page = await second.browser.open(withParameter(second.url, 'code', code));
+  expect(page.status).toBe(200);
+  const told = () =>
+    stage.log.messages('warn').filter((said) => said === 'a credential could not be connected');
+  await expect.poll(told, { timeout: 10_000 }).toHaveLength(1);
+  const shown = async () => JSON.stringify((await stage.said('replayed', 'NotConnected')).status);
+  await expect.poll(shown, { timeout: 10_000 }).toContain('invalid_grant');
+  await expectNothing('replayed', before);
+});
+
+test('who says no, or whose provider fails, is told so, and nothing of the answer is shown', async () => {
+  await stage.createCredential('refused');
+  const { browser, url } = await answerFor('refused', 'ada');
+  const script = '<script>alert(1)</script>';
+  const denied = new URL(withParameter(url, 'error', 'access_denied'));
+  denied.searchParams.set('error_description', script);
+  const page = await browser.open(denied.href);
+  expect([page.status, page.text]).toEqual([200, expect.stringContaining('was not allowed')]);
+  expect(page.text).not.toContain('alert');
+  expect(page.headers.get('content-security-policy')).toBe(
+    "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  );
+  expect(page.headers.get('cache-control')).toBe('no-store');
+  expect(page.headers.get('referrer-policy')).toBe('no-referrer');
+});
+
+test('the provider is asked with PKCE, the exact redirect URI and a cookie that scripts cannot read', async () => {
+  await stage.createCredential('asked');
+  const browser = createBrowser();
+  const page = await browser.open(await stage.link('asked'), (url) => url.startsWith(stage.provider.issuer));
+  const { searchParams } = new URL(page.url);
+  expect(page.status).toBe(303);
+  expect(Object.fromEntries(searchParams)).toEqual({
+    response_type: 'code',
+    client_id: CLIENT.id,
+    redirect_uri: `${stage.gateway.publicURL}/oauth/callback`,
+    scope: 'openid email offline_access',
+    prompt: 'consent',
+    code_challenge_method: 'S256',
+    code_challenge: expect.stringMatching(/^[\w-]{43}$/) as string,
+    state: expect.stringMatching(/^[\w-]{43}$/) as string,
+  });
+  expect(browser.told).toEqual([
+    expect.stringMatching(
+      /^windlass-connect-[\w-]{16}=[\w-]{43}; Path=\/; Max-Age=\d+; HttpOnly; SameSite=Lax$/,
+    ),
+  ]);
+});
+
+test.each([
+  '/oauth/callback?redirect_uri=https://evil.example.com',
+  '/oauth/callback?returnTo=//evil.example.com&state=x',
+  `/oauth/callback?state=${A_SECRET}&code=1&redirect=https://evil.example.com`,
+  '/oauth/callback//evil.example.com',
+  `/oauth/connect/${A_SECRET}?url=https://evil.example.com`,
+  '/oauth/connect/https:%2f%2fevil.example.com',
+  '/oauth/connect//evil.example.com',
+])('%s leads nowhere', async (path) => {
+  const answer = await fetch(`${stage.gateway.publicURL}${path}`, { redirect: 'manual' });
+  expect([answer.headers.get('location'), await answer.text()]).toEqual([
+    null,
+    expect.not.stringContaining('evil'),
+  ]);
+  expect([400, 404]).toContain(answer.status);
+});
+
+test.each(['/oauth/callback/', '/other', '/oauth/callback?x=1', '/oauth/../oauth/callback2'])(
+  'the provider takes no redirect URI that is only like ours: %s',
+  async (path) => {
+    await stage.createCredential('exact');
+    const page = await createBrowser().open(await stage.link('exact'), (url) =>
+      url.startsWith(stage.provider.issuer),
+    );
+    const url = withParameter(new URL(page.url), 'redirect_uri', `${stage.gateway.publicURL}${path}`);
+    const refused = await createBrowser().open(url, (next) => next.startsWith(stage.gateway.publicURL));
+    expect([refused.status, refused.text]).toEqual([400, expect.stringContaining('redirect_uri')]);
+  },
+);
+
+test('a credential that was changed while somebody signed in is not connected', async () => {
+  await stage.createCredential('changed');
+  const before = stage.provider.granted('authorization_code');
+  const { browser, url } = await answerFor('changed', 'ada');
+  await stage.createCredential('changed', { tokenURL: 'http://127.0.0.1:1/token' });
+  expect((await browser.open(url.href)).status).toBe(200);
+  const shown = async () => JSON.stringify((await stage.said('changed', 'NotConnected')).status);
+  await expect.poll(shown, { timeout: 10_000 }).toContain('was changed while it was being connected');
+  await expectNothing('changed', before);
+});
+
+test('whose tokens were given to one client, is not connected for another', async () => {
+  await stage.createCredential('moved');
+  await signIn(createBrowser(), await stage.link('moved'), { account: 'ada' });
+  await stage.said('moved', 'Connected');
+  await stage.createCredential('moved', { clientID: 'another' });
+  await stage.said('moved', 'NotConnected');
+  expect(await stage.entries('windlass-tokens')).not.toHaveProperty('moved');
+});
+
+test('what was given to a credential goes with it', async () => {
+  const { metadata } = await stage.createCredential('leaver');
+  await signIn(createBrowser(), await stage.link('leaver'), { account: 'ada' });
+  await stage.said('leaver', 'Connected');
+  expect(await stage.entries('windlass-refresh-tokens')).toHaveProperty(metadata.uid ?? '');
+  await stage.client.delete(credentials, { namespace: stage.namespace, name: 'leaver' });
+  await expect
+    .poll(() => stage.entries('windlass-refresh-tokens'), { timeout: 10_000 })
+    .not.toHaveProperty(metadata.uid ?? '');
+  expect(await stage.entries('windlass-tokens')).not.toHaveProperty('leaver');
+  await stage.createCredential('leaver');
+  await stage.said('leaver', 'NotConnected');
+});
+
+test('a link is given to who may update the credential, if it is one that is connected', async () => {
+  const codeOf = async (answer: Response) => /problem\/([a-z-]+)/.exec(await answer.text())?.[1];
+  await stage.client.apply(credentials, {
+    metadata: { namespace: stage.namespace, name: 'other-kind' },
+    spec: { smtp: { host: 'mail.example.com', from: 'a@example.com' } },
+  });
+  expect(await codeOf(await stage.askLink('other-kind'))).toBe('not-connectable');
+  expect(await codeOf(await stage.askLink('nothing'))).toBe('credential-unknown');
+  expect(await codeOf(await stage.askLink('mailbox', 'nobody'))).toBe('unauthorized');
+});
+
+test('of all that was brought here only what four persons allowed has become a token', async () => {
+  await expect
+    .poll(() => stage.redisCommand('EXISTS', 'wl:connect:codes'), { timeout: 10_000 })
+    .toEqual(['0']);
+  expect(stage.provider.granted('authorization_code')).toBe(4);
+  expect(Object.keys(await stage.entries('windlass-tokens'))).toEqual(['mailbox', 'once']);
+});

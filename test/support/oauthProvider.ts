@@ -1,0 +1,139 @@
+/** A real OAuth 2.0 and OpenID Connect provider on a free port, with one client. Anybody can sign in, with any name. */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Provider, type KoaContextWithOIDC } from 'oidc-provider';
+
+export type OAuthProvider = {
+  issuer: string;
+  /** The endpoints, as the spec of a credential names them. */
+  endpoints: { authorizationURL: string; tokenURL: string; userinfoURL: string; issuer: string };
+  /** Requests to the token endpoint that brought tokens, by the kind of grant. */
+  granted: (kind: 'authorization_code' | 'refresh_token') => number;
+  /** How often each refresh token was shown, also where it was refused. */
+  shown: Map<string, number>;
+  /** What the token endpoint does: as it should, or it breaks off. */
+  state: { away: boolean };
+  /** A refresh token of a person who has allowed everything. */
+  issueRefreshToken: (account: string) => Promise<string>;
+  /** Takes back all that a person has allowed. */
+  takeBack: (account: string) => Promise<void>;
+  close: () => Promise<void>;
+};
+
+export const CLIENT = { id: 'windlass', secret: 'the secret of the client' };
+const SCOPE = 'openid email offline_access';
+
+export type OAuthProviderOptions = {
+  redirectURI: string;
+  /** How long access tokens are good; default an hour. */
+  accessTokenSeconds?: number;
+};
+
+export async function startOAuthProvider(options: OAuthProviderOptions): Promise<OAuthProvider> {
+  const server = createServer();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const provider = createProvider(issuer, options);
+  const counts = new Map<string, number>();
+  const shown = new Map<string, number>();
+  const grants = new Map<string, string[]>();
+  const state = { away: false };
+  const paramsOf = ({ oidc }: KoaContextWithOIDC) => oidc.params ?? {};
+  provider.on('grant.success', (context) => {
+    const kind = String(paramsOf(context)['grant_type']);
+    counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  });
+  const note = (context: KoaContextWithOIDC) => {
+    const token = paramsOf(context)['refresh_token'];
+    if (typeof token === 'string') shown.set(token, (shown.get(token) ?? 0) + 1);
+  };
+  provider.on('grant.success', note);
+  provider.on('grant.error', note);
+  provider.on('grant.saved' as never, (grant: { accountId?: string; jti: string }) => {
+    const { accountId = '', jti } = grant;
+    grants.set(accountId, [...(grants.get(accountId) ?? []), jti]);
+  });
+  const handle = provider.callback();
+  server.on('request', (request, response) => {
+    if (state.away && request.url?.startsWith('/token') === true) request.socket.destroy();
+    else void handle(request, response);
+  });
+  return {
+    issuer,
+    endpoints: {
+      authorizationURL: `${issuer}/auth`,
+      tokenURL: `${issuer}/token`,
+      userinfoURL: `${issuer}/me`,
+      issuer,
+    },
+    granted: (kind) => counts.get(kind) ?? 0,
+    shown,
+    state,
+    issueRefreshToken: (account) => issueRefreshToken(provider, account),
+    takeBack: async (account) => {
+      for (const id of grants.get(account) ?? []) {
+        await provider.RefreshToken.revokeByGrantId(id);
+        await provider.AccessToken.revokeByGrantId(id);
+      }
+    },
+    close: async () => {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+function createProvider(
+  issuer: string,
+  { redirectURI, accessTokenSeconds = 3_600 }: OAuthProviderOptions,
+): Provider {
+  return new Provider(issuer, {
+    clients: [
+      {
+        client_id: CLIENT.id,
+        client_secret: CLIENT.secret,
+        redirect_uris: [redirectURI],
+        grant_types: ['authorization_code', 'refresh_token'],
+      },
+    ],
+    scopes: ['openid', 'email', 'offline_access'],
+    claims: { email: ['email'], openid: ['sub'] },
+    findAccount: (_context, id) => ({
+      accountId: id,
+      claims: () => ({ sub: id, email: `${id}@example.com` }),
+    }),
+    pkce: { required: () => true },
+    rotateRefreshToken: true,
+    cookies: { keys: ['for tests alone'] },
+    ttl: {
+      AccessToken: accessTokenSeconds,
+      AuthorizationCode: 60,
+      Grant: 86_400,
+      IdToken: 3_600,
+      Interaction: 600,
+      RefreshToken: 86_400,
+      Session: 86_400,
+    },
+    features: { devInteractions: { enabled: true } },
+  });
+}
+
+async function issueRefreshToken(provider: Provider, account: string): Promise<string> {
+  const client = await provider.Client.find(CLIENT.id);
+  if (!client) throw new Error('the provider has no client');
+  const grant = new provider.Grant({ accountId: account, clientId: CLIENT.id });
+  grant.addOIDCScope(SCOPE);
+  const grantId = await grant.save();
+  const token = new provider.RefreshToken({
+    accountId: account,
+    client,
+    grantId,
+    scope: SCOPE,
+    gty: 'authorization_code',
+  });
+  return token.save();
+}

@@ -57,30 +57,8 @@ export function createControllers(context: OperatorContext, metrics: OperatorMet
   const counts = createCountsReconciler(context);
   const events = createRecorder(context.client, 'windlass.dev/operator', { log, clock });
   const pacer = createPacer(prunesPerSecond(config.RECORD_WRITES_PER_SECOND), clock);
-  const wakeAll = (namespace: string): void => {
-    for (const workflow of world.workflows.list(namespace)) queues.workflow.add(objectKey(workflow.metadata));
-  };
-  const wakeOpenRuns = (namespace?: string): void => {
-    for (const { metadata, status } of world.runs.list(namespace))
-      if (!isTerminal(status?.phase)) queues.run.add(objectKey(metadata));
-  };
-  const onLost = (namespace: string): void => {
-    log.warn({ namespace }, 'the run store lost the data of a project, putting it back');
-    wakeAll(namespace);
-    wakeOpenRuns(namespace);
-  };
-  const onRights = (namespace: string): void => {
-    wakeAll(namespace);
-    for (const { metadata } of world.credentials.list(namespace)) queues.credential.add(objectKey(metadata));
-  };
-  const wakeProject = (namespace: string): void => queues.project.add(namespace);
-  const recheckProjects = (): void => projectsOf(world).forEach(wakeProject);
-  const onRestart = (): void => {
-    log.info({}, 'the run store was started anew, looking whether it lost something');
-    context.store.doubt();
-    recheckProjects();
-    wakeOpenRuns();
-  };
+  const wakers = createWakers(context, queues);
+  const { wakeProject, wakeOpenRuns, onLost, onRights, onRestart } = wakers;
   const controllers: Controller[] = [
     { name: 'workflow', queue: queues.workflow, reconcile: (key) => reconcileWorkflow(context, key) },
     {
@@ -127,7 +105,44 @@ export function createControllers(context: OperatorContext, metrics: OperatorMet
         ),
       ]);
     },
+    recheckProjects: wakers.recheckProjects,
+  };
+}
+
+/** What wakes more than the one object that changed. */
+function createWakers(
+  { world, store, log }: OperatorContext,
+  queues: Record<'workflow' | 'project' | 'credential' | 'run', Queue>,
+) {
+  const wakeAll = (namespace: string): void => {
+    for (const { metadata } of world.workflows.list(namespace)) queues.workflow.add(objectKey(metadata));
+  };
+  const wakeOpenRuns = (namespace?: string): void => {
+    for (const { metadata, status } of world.runs.list(namespace))
+      if (!isTerminal(status?.phase)) queues.run.add(objectKey(metadata));
+  };
+  const wakeProject = (namespace: string): void => queues.project.add(namespace);
+  const recheckProjects = (): void => projectsOf(world).forEach(wakeProject);
+  return {
+    wakeProject,
+    wakeOpenRuns,
     recheckProjects,
+    onLost: (namespace: string): void => {
+      log.warn({ namespace }, 'the run store lost the data of a project, putting it back');
+      wakeAll(namespace);
+      wakeOpenRuns(namespace);
+    },
+    onRights: (namespace: string): void => {
+      wakeAll(namespace);
+      for (const { metadata } of world.credentials.list(namespace))
+        queues.credential.add(objectKey(metadata));
+    },
+    onRestart: (): void => {
+      log.info({}, 'the run store was started anew, looking whether it lost something');
+      store.doubt();
+      recheckProjects();
+      wakeOpenRuns();
+    },
   };
 }
 

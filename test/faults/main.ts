@@ -105,8 +105,9 @@ const MODES: Record<string, Mode> = {
   schedules: async (stage, settings) => {
     const minutes = number(settings.minutes ?? '5');
     const { broken, rows } = await runSchedules(stage, number(settings.schedules), { minutes, tell });
-    const page = await writePage(settings.report, 'Schedules under faults', await made(), rows);
-    console.log(`\n${rows.join('\n')}\n${broken.map((line) => `✗ ${line}\n`).join('')}The report: ${page}`);
+    const lines = [...rows, '', ...broken.map((line) => `- Broken: ${line}.`)];
+    const page = await writePage(settings.report, 'Schedules under faults', await made(), lines);
+    console.log(`\n${lines.join('\n')}\nThe report: ${page}`);
     return broken.length === 0 ? 0 : 1;
   },
 };

@@ -38,6 +38,9 @@ export type MailContent = {
 
 /** What is read of the header at most, in bytes. */
 export const HEADER_LIMIT = 262_144;
+const LF = 10;
+/** Those of a mail of 1 MiB that is nearly all base64, and some. */
+const MOST_LINES = 20_000;
 const MOST_ADDRESSES = 200;
 const MOST_REFERENCES = 50;
 const LONGEST_LINE = 10_000;
@@ -90,9 +93,27 @@ export function headerOf(email: Email): MailHeader {
   };
 }
 
-/** A part of a mail by itself: its text, and as an attachment its bytes. */
-export async function parsePart(header: string, body: Uint8Array): Promise<Email> {
-  return PostalMime.parse(Buffer.concat([Buffer.from(`${header}\r\n\r\n`, 'latin1'), body]));
+/** A text of a mail by itself, as bytes without transfer encoding: what `text` or `html` it is. */
+export async function parseText(
+  type: string,
+  charset: string | undefined,
+  bytes: Uint8Array,
+): Promise<Email> {
+  // The parser keeps each line by itself, which takes a hundred times the room of many short ones.
+  const header = `Content-Type: ${type}${charset === undefined ? '' : `; charset=${charset}`}`;
+  return PostalMime.parse(
+    `${header}\r\nContent-Transfer-Encoding: base64\r\n\r\n${Buffer.from(bytes).toString('base64')}`,
+  );
+}
+
+/** Whether a mail may be parsed in one piece: of lines that are not base64 the parser takes a kilobyte each. */
+export function isParsable(source: Uint8Array): boolean {
+  let lines = 0;
+  for (let at = source.indexOf(LF); at >= 0; at = source.indexOf(LF, at + 1)) {
+    lines += 1;
+    if (lines > MOST_LINES) return false;
+  }
+  return true;
 }
 
 /** HTML as text: what the parser makes of a part in HTML that stands beside one in plain text. */
@@ -158,7 +179,7 @@ async function contentOf(email: Email): Promise<MailContent> {
 }
 
 /** What the parser gives without being asked for text. */
-export function bytesOf(content: ArrayBuffer | Uint8Array | string): Uint8Array {
+function bytesOf(content: ArrayBuffer | Uint8Array | string): Uint8Array {
   return typeof content === 'string' ? Buffer.from(content) : new Uint8Array(content);
 }
 

@@ -1,10 +1,17 @@
 /**
- * Reads one mail by Gmail's API. A small one is fetched as it was sent; of a large one first what it consists of, which holds its texts,
- * and then the attachments that are wanted, so that a mail of any size takes a few megabytes of memory.
+ * Reads one mail by Gmail's API. A small one is fetched as it was sent; of a large one, and of one with very many lines, first what it
+ * consists of, which holds its texts, and then the attachments that are wanted, so that a mail of any size takes a few megabytes of memory.
  */
 import * as z from 'zod';
 import type { MailTrigger } from '../../api/trigger.ts';
-import { headerOf, parseHeader, parseMail, type MailContent, type MailHeader } from './content.ts';
+import {
+  headerOf,
+  isParsable,
+  parseHeader,
+  parseMail,
+  type MailContent,
+  type MailHeader,
+} from './content.ts';
 import { getGmail, type Gmail } from './gmail.ts';
 import { assemble, type Part } from './parts.ts';
 
@@ -81,7 +88,9 @@ export async function readGmail(
   if (size > WHOLE_BYTES) return readLarge(gmail, id, trigger);
   const options = { query: { format: 'raw' }, schema: rawSchema, limit: RAW_LIMIT };
   const mail = await getGmail(gmail, pathOf(id), options);
-  return mail && parseMail(Buffer.from(mail.raw, 'base64url'));
+  if (!mail) return undefined;
+  const source = Buffer.from(mail.raw, 'base64url');
+  return isParsable(source) ? parseMail(source) : readLarge(gmail, id, trigger);
 }
 
 async function readLarge(gmail: Gmail, id: string, trigger: MailTrigger): Promise<MailContent | undefined> {

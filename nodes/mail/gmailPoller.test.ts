@@ -218,6 +218,14 @@ test('a large mail is not fetched but for its texts and what is wanted of it', a
   expect(server.sentBytes()).toBeLessThan(20_000);
 });
 
+test('a mail of very many lines is not parsed in one piece', async () => {
+  const { cursor } = await look(undefined);
+  server.deliver(`Subject: lines\r\n\r\n${'\r\n'.repeat(30_000)}end`);
+  const found = await look(cursor);
+  expect(found.events[0]?.output.text_content.trim()).toBe('end');
+  expect(server.requests.at(-1)).toContain('format=full');
+});
+
 test('an account that nobody has connected says so', async () => {
   const looking = lookAt(tokenSpec(), {}, { cursor: undefined });
   await expect(looking).rejects.toMatchObject({

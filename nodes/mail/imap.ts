@@ -121,6 +121,8 @@ function failureOf(error: unknown, account: ImapAccount, signal: AbortSignal): E
   if (signal.aborted) {
     return signal.reason instanceof Error ? signal.reason : new PollError('Timeout', 'the look was stopped');
   }
+  // A defect of ours is no answer of a server.
+  if (error instanceof TypeError || error instanceof ReferenceError) return error;
   const { host, secret } = account;
   const { reason, text } = judge(error as ImapFlowError);
   const said = quoted(saidBy(error as ImapFlowError), echoesOf(secret));

@@ -1,10 +1,11 @@
 /**
  * Reads one mail of an opened mailbox. Guarantees that a mail of any size takes a few megabytes of memory and of the line: a small one
- * is fetched whole; of a large one first what it consists of, then the header, the texts, and the attachments that are wanted.
+ * is fetched whole; of a large one, and of one with very many lines, first what it consists of, then the header, the texts, and the
+ * attachments that are wanted.
  */
 import type { ImapFlow, MessageStructureObject } from 'imapflow';
 import type { MailTrigger } from '../../api/trigger.ts';
-import { HEADER_LIMIT, headerOf, parseHeader, parseMail, type MailContent } from './content.ts';
+import { HEADER_LIMIT, headerOf, isParsable, parseHeader, parseMail, type MailContent } from './content.ts';
 import { assemble, type Part } from './parts.ts';
 
 /** What must be known of a mail before it is read. */
@@ -23,6 +24,7 @@ export async function readMail(
   // Some servers only guess the size.
   const found = await client.fetchOne(String(uid), { source: { start: 0, maxLength: 2 * WHOLE_BYTES } }, UID);
   if (!found || !found.source) return undefined;
+  if (!isParsable(found.source)) return readLarge(client, uid, trigger);
   const mail = await parseMail(found.source);
   return found.source.length < 2 * WHOLE_BYTES ? mail : { ...mail, truncated: true };
 }

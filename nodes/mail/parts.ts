@@ -3,14 +3,7 @@
  * fetched still stands in the list of attachments.
  */
 import type { MailTrigger } from '../../api/trigger.ts';
-import {
-  bytesOf,
-  fileName,
-  parsePart,
-  textOfHtml,
-  type MailAttachment,
-  type MailContent,
-} from './content.ts';
+import { fileName, parseText, textOfHtml, type MailAttachment, type MailContent } from './content.ts';
 import { isWanted } from './output.ts';
 
 export type Part = {
@@ -34,6 +27,8 @@ export type Load = (key: string, maxLength: number) => Promise<Uint8Array>;
 /** What is loaded of one text, and of all texts and contents together. */
 const TEXT_BYTES = 1_048_576;
 const ALL_BYTES = 3_145_728;
+/** Each is a question to the server. */
+const MOST_LOADED = 200;
 
 /** Texts, attachments and whether something is missing. */
 export async function assemble(
@@ -41,7 +36,7 @@ export async function assemble(
   trigger: MailTrigger,
   load: Load,
 ): Promise<Omit<MailContent, 'header'>> {
-  const loading: Loading = { load, trigger, room: ALL_BYTES, truncated: false };
+  const loading: Loading = { load, trigger, room: ALL_BYTES, left: MOST_LOADED, truncated: false };
   const texts: string[] = [];
   const pages: string[] = [];
   const attachments: MailAttachment[] = [];
@@ -55,44 +50,50 @@ export async function assemble(
   return { text, html, attachments, truncated: loading.truncated };
 }
 
-type Loading = { load: Load; trigger: MailTrigger; room: number; truncated: boolean };
+type Loading = { load: Load; trigger: MailTrigger; room: number; left: number; truncated: boolean };
 
 async function textOf(part: Part, loading: Loading): Promise<{ text?: string; html?: string }> {
-  const most = Math.min(loading.room, TEXT_BYTES);
+  const most = loading.left > 0 ? Math.min(loading.room, TEXT_BYTES) : 0;
   if (part.encodedSize > most) loading.truncated = true;
-  if (most <= 0) return {};
-  const body = await loading.load(part.key, most);
-  loading.room -= body.length;
-  const { text = '', html = '' } = await parsePart(headerOf(part, 'inline'), body);
-  return { text, html };
+  if (most <= 0 || part.encodedSize === 0) return {};
+  const bytes = await loaded(part, most, loading);
+  const { text = '', html = '' } = await parseText(part.type, plain(part.charset), bytes);
+  // As the parser gives it of mails that it gets in one piece.
+  return { text: text.replaceAll('\r\n', '\n'), html: html.replaceAll('\r\n', '\n') };
 }
 
 async function attachmentOf(part: Part, loading: Loading): Promise<MailAttachment> {
   const attachment = { filename: fileName(part.filename), contentType: part.type, size: part.size };
-  if (!isWanted(part.size, loading.trigger) || part.encodedSize > loading.room) return attachment;
-  loading.room -= part.encodedSize;
-  const content = await contentOf(part, loading.load);
+  const fits = part.encodedSize <= loading.room && loading.left > 0;
+  if (!isWanted(part.size, loading.trigger) || !fits) return attachment;
+  const content = part.encodedSize > 0 ? await loaded(part, part.encodedSize, loading) : new Uint8Array();
   return { ...attachment, size: content.length, content };
+}
+
+async function loaded(part: Part, most: number, loading: Loading): Promise<Uint8Array> {
+  const body = await loading.load(part.key, most);
+  loading.room -= body.length;
+  loading.left -= 1;
+  return decoded(body, part.encoding);
 }
 
 function isText({ type, isAttachment }: Part): boolean {
   return !isAttachment && (type === 'text/plain' || type === 'text/html');
 }
 
-async function contentOf(part: Part, load: Load): Promise<Uint8Array> {
-  const body = await load(part.key, part.encodedSize);
-  const { attachments } = await parsePart(headerOf(part, 'attachment'), body);
-  return bytesOf(attachments[0]?.content ?? new Uint8Array());
+/** What cannot stand in a name of a charset is left out. */
+function plain(charset: string | undefined): string | undefined {
+  return charset?.replaceAll(/[^\w.:+-]/g, '').slice(0, 64);
 }
 
-/** The header that the part has by itself, made of what is known of it. */
-function headerOf({ type, charset, encoding }: Part, disposition: 'inline' | 'attachment'): string {
-  const plain = (text: string) => text.replaceAll(/[^\w.:+/-]/g, '');
-  const kind = disposition === 'inline' ? plain(type) : 'application/octet-stream';
-  const set = charset === undefined ? '' : `; charset=${plain(charset)}`;
-  return [
-    `Content-Type: ${kind}${set}`,
-    `Content-Transfer-Encoding: ${plain(encoding)}`,
-    `Content-Disposition: ${disposition}`,
-  ].join('\r\n');
+/** Without the transfer encoding (RFC 2045 section 6). */
+function decoded(body: Uint8Array, encoding: string): Uint8Array {
+  const text = () => Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('latin1');
+  if (encoding === 'base64') return Buffer.from(text(), 'base64');
+  if (encoding !== 'quoted-printable') return body;
+  const joined = text().replaceAll(/=[ \t]{0,76}\r?\n/g, '');
+  const bytes = joined.replaceAll(/=([0-9A-Fa-f]{2})/g, (_match, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  );
+  return Buffer.from(bytes, 'latin1');
 }

@@ -152,6 +152,26 @@ test('a text of 5 MB is cut with a mark, and no more of it is fetched than that'
   await client.logout();
 });
 
+test('a mail of 100,000 lines is read like every other, in whatever transfer encoding', async () => {
+  const { name, client } = await newUser();
+  const { cursor } = await look({ name }, undefined);
+  const type = 'Content-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: ';
+  await client.append(
+    'INBOX',
+    `${type}quoted-printable\r\n\r\nGr=C3=BC=C3=\r\n=9Fe${'=  \r\n'.repeat(100_000)} a=3Db =ZZ\r\n`,
+  );
+  await client.append('INBOX', `${type}8bit\r\n\r\nGrüße${'\r\n'.repeat(100_000)}end`);
+  await client.append(
+    'INBOX',
+    `${type}base64\r\n\r\n${'R3L8\r\n'.repeat(2)}${Buffer.from('ende').toString('base64')}${'\r\n'.repeat(30_000)}`,
+  );
+  const texts = (await look({ name }, cursor)).events.map(({ output }) => output.text_content.trim());
+  expect(texts[0]).toBe('Grüße a=b =ZZ');
+  expect(texts[1]).toMatch(/^Grüße\n{100000}end$/);
+  expect(texts[2]).toMatch(/ende$/);
+  await client.logout();
+});
+
 test('mails that were removed or moved away are no events; those that were moved in are', async () => {
   const { name, client } = await newUser();
   await client.mailboxCreate('Other');

@@ -37,12 +37,11 @@ export function startProgram(
   { nodeArgs = [], program, log = [], errors, env: further }: ProgramOptions,
 ): Program {
   const file = program ?? fileURLToPath(new URL(`../../${folder}/main.ts`, import.meta.url));
-  const child = spawn(process.execPath, [...nodeArgs, file], {
+  // The kernel ends it when this process ends, however it ends.
+  const child = spawn('setpriv', ['--pdeathsig', 'SIGKILL', process.execPath, ...nodeArgs, file], {
     stdio: ['ignore', 'pipe', errors ? 'pipe' : 'inherit'],
     env: { PATH: process.env['PATH'], ...env, ...further },
   });
-  const killWithUs = () => child.kill('SIGKILL');
-  process.once('exit', killWithUs);
   collectLines(child.stdout, log);
   if (errors) collectLines(child.stderr, errors);
   const ended = new Promise<number | null>((resolve) => {
@@ -51,7 +50,7 @@ export function startProgram(
       log.push(error.message);
       if (child.pid === undefined) resolve(null);
     });
-  }).finally(() => process.removeListener('exit', killWithUs));
+  });
   return {
     pid: child.pid ?? 0,
     log,

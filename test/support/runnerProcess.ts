@@ -31,10 +31,10 @@ export async function spawnRunner(
   onStart?: (pid: number) => Promise<void>,
 ): Promise<ChildProcess> {
   const program = [fileURLToPath(import.meta.url), JSON.stringify(settings)];
-  const child = spawn(process.execPath, [...nodeArgs, ...program], {
+  // The kernel ends it when this process ends, however it ends.
+  const child = spawn('setpriv', ['--pdeathsig', 'SIGKILL', process.execPath, ...nodeArgs, ...program], {
     stdio: ['ignore', 'pipe', nodeArgs.length > 0 ? 'ignore' : 'inherit', 'ipc'],
   });
-  process.once('exit', () => child.kill('SIGKILL'));
   await onStart?.(child.pid ?? 0);
   const ended = once(child, 'exit').then(() => {
     throw new Error('the runner ended before it claimed');

@@ -2,7 +2,7 @@
  * What can happen to the run store, with all programs around it and events coming in all the time: what callers are told, that the
  * programs stay calm, and what becomes of runs.
  */
-import { appendFile, readdir, stat, truncate } from 'node:fs/promises';
+import { appendFile, readdir, stat, statfs, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { workflowRuns } from '../../../operator/resources.ts';
@@ -279,6 +279,12 @@ test('its memory full, and fuller than full: refused, what runs ends and is reco
   await stage.redisCommand('config', 'set', 'maxmemory', '0');
 });
 
+/** What is on the volume: the log may consist of several files. */
+async function usedMiB(): Promise<number> {
+  const { blocks, bfree, bsize } = await statfs(system.stage.redis.folder);
+  return Math.ceil(((blocks - bfree) * bsize) / 2 ** 20);
+}
+
 /** Takes what is left of the volume, to the last page. */
 async function takeTheRest(): Promise<void> {
   const file = join(system.stage.redis.folder, 'of somebody else');
@@ -292,14 +298,22 @@ test('its disk full: refused as long as it cannot write, and nothing accepted is
   const { redis } = system.stage;
   const stopSupervising = redis.supervise();
   const large: SentEvent[] = [];
+  let [isOver, filled] = [false, Promise.resolve(true)];
   const accepted = await outage({
     begin: async () => {
-      const { size } = await stat(await logFile());
-      await redis.resizeVolume(Math.ceil(size / 2 ** 20) + 4);
-      large.push(...(await fill('disk')).accepted);
+      await redis.resizeVolume((await usedMiB()) + 4);
+      const isFilled = async () => large.push(...(await fill(`disk-${large.length}`)).accepted) > 0;
+      await pollUntil('large events being accepted until it is full', isFilled, { timeoutMs: 20_000 });
       await takeTheRest();
+      // What the server had written of a record that did not fit it gives back, when it comes to that.
+      const fillAgain = () => takeTheRest().then(() => isOver);
+      filled = pollUntil('the end of the outage', fillAgain, { timeoutMs: 60_000, everyMs: 50 });
     },
-    end: () => redis.resizeVolume(VOLUME_MIB),
+    end: async () => {
+      isOver = true;
+      await filled;
+      await redis.resizeVolume(VOLUME_MIB);
+    },
     // Where a large record does not fit, small ones may, in the last page.
     isPartial: true,
   });

@@ -1,0 +1,273 @@
+/** A poll pod in this process, with a real run store, and a real mail server behind the poller of mail. */
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { sleep } from '../../../kube/clock.ts';
+import { loadPoller } from '../../../nodes/pollers.ts';
+import { PollError, type Polled, type Poller } from '../../../nodes/poller.ts';
+import { Secret } from '../../../nodes/secret.ts';
+import { lookAt, type LookDeps, type Means } from '../../../runner/poll/look.ts';
+import { runPod, type PodOptions } from '../../../runner/poll/pod.ts';
+import { connectRunStore, isUnavailable } from '../../../runs/connection.ts';
+import { keysOf } from '../../../runs/keys.ts';
+import { readPoll, type PollState } from '../../../runs/polling/state.ts';
+import { dropTrigger, putTrigger, type PolledTrigger } from '../../../runs/polling/triggers.ts';
+import { readRun } from '../../../runs/read.ts';
+import { createCollectedLog } from '../../support/collectedLog.ts';
+import { IMAP_PASSWORD, startDovecot, type Dovecot } from '../../support/dovecot.ts';
+import { pollUntil } from '../../support/poll.ts';
+import { startRedisDoor } from '../../support/redisDoor.ts';
+import { newProject, startRunStore, type TestStore } from '../../support/runStore.ts';
+import { localEgress } from '../../support/stepContext.ts';
+
+let store: TestStore;
+let mail: Dovecot;
+let project: string;
+let users = 0;
+
+beforeAll(async () => {
+  [store, mail] = await Promise.all([startRunStore({ appendfsync: 'no' }), startDovecot({ oneFile: true })]);
+}, 600_000);
+afterAll(() => Promise.all([store?.stop(), mail?.close()]));
+beforeEach(async () => void (project = await newProject(store.conn)));
+
+function put(uid: string, changes: Partial<PolledTrigger> = {}): Promise<unknown> {
+  return putTrigger(store.conn, project, {
+    workflow: uid,
+    workflowUid: uid,
+    revision: `${uid}-1`,
+    kind: 'mail',
+    fields: { credential: 'inbox' },
+    // Due again at once.
+    intervalSeconds: 0,
+    place: 'inbox',
+    ...changes,
+  });
+}
+
+/** The account of a user of the mail server, whom the project's credential names. */
+function meansOf(user: string, password = IMAP_PASSWORD): () => Promise<Means> {
+  const imap = { host: '127.0.0.1', port: mail.port, tls: 'None', username: user } as const;
+  const spec = { imap: { ...imap, passwordRef: { name: 'accounts', key: 'password' } } };
+  const credential = async (name: string) => ({ name, spec, secret: () => new Secret(password) });
+  return async () => ({ egress: localEgress, credential });
+}
+
+function newUser(): string {
+  users += 1;
+  return `user${users}`;
+}
+
+const optionsOf = (changes: Partial<PodOptions> = {}): PodOptions => ({
+  conn: store.conn,
+  project,
+  pod: 'pod-1',
+  poller: loadPoller,
+  means: meansOf('nobody'),
+  log: createCollectedLog(),
+  forMs: 20_000,
+  ...changes,
+});
+const depsOf = (changes: Partial<LookDeps>): LookDeps => ({
+  ...optionsOf(),
+  leave: new AbortController().signal,
+  ...changes,
+});
+
+async function runsOf(uid: string): Promise<string[]> {
+  return (await store.conn.command('zrange', keysOf(project).runs(uid), 0, -1)) as string[];
+}
+
+/** The subjects of the mails that started runs, in the order in which the runs were accepted. */
+async function subjectsOf(uid: string): Promise<string[]> {
+  const names = await runsOf(uid);
+  const found = await Promise.all(names.map((name) => readRun(store.conn, project, name)));
+  return found.map((run) => {
+    if (!run || isUnavailable(run)) throw new Error('a run cannot be read');
+    return (JSON.parse(run.input) as { data_content: { subject: string } }).data_content.subject;
+  });
+}
+
+async function stateOf(uid: string): Promise<PollState> {
+  const state = await readPoll(store.conn, project, uid);
+  if (!state || isUnavailable(state)) throw new Error('the trigger cannot be read');
+  return state;
+}
+
+test('the first look starts nothing, and a burst of 250 mails goes in by pages, oldest first', async () => {
+  const user = newUser();
+  mail.fill(user, 250);
+  const means = meansOf(user);
+  await put('orders');
+  await lookUntil(depsOf({ means }), async () => (await stateOf('orders')).cursor !== undefined);
+  expect(await runsOf('orders')).toEqual([]);
+  // As if somebody asked for what came since then.
+  const reset = { value: '2025-01-01T00:00:00Z', since: '2025-01-01T00:00:00Z' };
+  await put('orders', { reset });
+  const log = createCollectedLog();
+  await lookUntil(depsOf({ means, log }), async () => (await runsOf('orders')).length >= 250);
+  expect(await subjectsOf('orders')).toEqual(Array.from({ length: 250 }, (_, n) => `mail ${n + 1}`));
+  expect(log.messages('info').length).toBeGreaterThanOrEqual(3);
+  await lookAt(depsOf({ means }), 'orders');
+  expect(await runsOf('orders')).toHaveLength(250);
+});
+
+test('a refused login is shown with its reason, holds the next look off, and is forgotten when it works again', async () => {
+  const means = meansOf('stranger', 'wrong');
+  await put('orders', { intervalSeconds: 5 });
+  await lookUntil(depsOf({ means }), async () => (await stateOf('orders')).failure !== undefined);
+  expect((await stateOf('orders')).failure).toMatchObject({ reason: 'Rejected', inARow: 1 });
+  expect(await lookAt(depsOf({ means }), 'orders')).toMatchObject({ outcome: 'again', failing: true });
+  expect((await stateOf('orders')).failure).toMatchObject({ inARow: 1 });
+  await put('orders');
+  const mended = depsOf({ means: meansOf(newUser()) });
+  await lookUntil(mended, async () => (await stateOf('orders')).failure === undefined);
+  expect(await stateOf('orders')).toHaveProperty('cursor');
+});
+
+/** Looks again and again until that is true: a call of the run store may fail where the machine is busy. */
+async function lookUntil(deps: LookDeps, is: () => Promise<boolean>): Promise<void> {
+  await pollUntil(
+    'what the look is to bring',
+    async () => {
+      await lookAt(deps, 'orders');
+      return is();
+    },
+    { timeoutMs: 50_000, everyMs: 10 },
+  );
+}
+
+/** A poller that tests tell what to do; it counts its looks by the account. */
+function pollerOf(look: (account: string, signal: AbortSignal, cursor: unknown) => Promise<Polled>) {
+  const looks = new Map<string, number[]>();
+  const poller: Poller<{ account: string }> = {
+    poll: async ({ account }, cursor, { signal }) => {
+      looks.set(account, [...(looks.get(account) ?? []), performance.now()]);
+      return look(account, signal, cursor);
+    },
+  };
+  return { poller: async () => poller as Poller<unknown>, looks };
+}
+const nothingNew: Polled = { events: [], cursor: 1, more: false };
+const eventOf = (n: number) => ({
+  key: String(n),
+  output: { text_content: '', data_content: { subject: `mail-${n}` } },
+});
+const never = () => new Promise<never>(() => {});
+
+test('killed at each of its steps, 30 looks that together see 600 events start 600 runs, in order and none twice', async () => {
+  await put('orders', { fields: { account: 'orders' } });
+  let arrived = 0;
+  const { poller } = pollerOf(async (_account, _signal, cursor = 0) => {
+    const numbers = Array.from({ length: arrived }, (_, n) => n).slice(
+      cursor as number,
+      (cursor as number) + 8,
+    );
+    const next = (cursor as number) + numbers.length;
+    return { events: numbers.map(eventOf), cursor: next, more: next < arrived };
+  });
+  let left = 0;
+  let killed = new AbortController();
+  const door = await startRedisDoor(store.redis.port, ([name = '']) => {
+    if (!name.startsWith('eval')) return true;
+    left -= 1;
+    if (left < 0) killed.abort();
+    return left >= 0;
+  });
+  for (let look = 0; look < 30; look += 1) {
+    arrived += 20;
+    killed = new AbortController();
+    left = look;
+    const conn = connectRunStore({ url: door.url, name: 'killed' });
+    await conn.ready();
+    await lookAt(depsOf({ conn, poller, leave: killed.signal }), 'orders');
+    await conn.close();
+    // The container starts again, in the same pod.
+    if (look % 3 === 0) await lookAt(depsOf({ poller }), 'orders');
+  }
+  await lookUntil(depsOf({ poller }), async () => (await runsOf('orders')).length >= 600);
+  expect(await subjectsOf('orders')).toEqual(Array.from({ length: 600 }, (_, n) => `mail-${n}`));
+  await door.stop();
+});
+
+test('accounts that hang hold up no others, however many there are, and at its end the pod gives them up', async () => {
+  const hanging = Array.from({ length: 7 }, (_, n) => `bad-${n}`);
+  const good = Array.from({ length: 20 }, (_, n) => `good-${n}`);
+  for (const uid of [...hanging, ...good])
+    await put(uid, { intervalSeconds: 1, fields: { account: uid }, place: uid });
+  const { poller, looks } = pollerOf((account) =>
+    account.startsWith('bad') ? never() : Promise.resolve(nothingNew),
+  );
+  expect(await runPod(optionsOf({ poller, forMs: 5_000 }))).toBe(true);
+  for (const uid of good) {
+    const times = looks.get(uid) ?? [];
+    expect(times.length).toBeGreaterThanOrEqual(2);
+  }
+  // Nobody is blamed for the end of the pod, and the next one begins with them.
+  for (const uid of hanging) expect(await stateOf(uid)).not.toHaveProperty('failure');
+});
+
+test('accounts that failed have places of their own', async () => {
+  const bad = Array.from({ length: 12 }, (_, n) => `bad-${n}`);
+  for (const uid of [...bad, 'good'])
+    await put(uid, { intervalSeconds: 0.5, fields: { account: uid }, place: uid });
+  const seen = new Set<string>();
+  const { poller, looks } = pollerOf(async (account) => {
+    if (account === 'good') return nothingNew;
+    if (seen.has(account)) return never();
+    seen.add(account);
+    throw new PollError('Unreachable', 'There is nobody.');
+  });
+  await runPod(optionsOf({ poller, forMs: 4_000 }));
+  expect(looks.get('good')?.length).toBeGreaterThanOrEqual(3);
+});
+
+test('a pod ends at once when nothing is due in its time, and looks at nothing that another looks at', async () => {
+  await put('orders', { intervalSeconds: 3_600, fields: { account: 'orders' } });
+  const { poller, looks } = pollerOf(async () => nothingNew);
+  const begun = performance.now();
+  await Promise.all(
+    ['pod-1', 'pod-2', 'pod-3'].map((pod) => runPod(optionsOf({ pod, poller, forMs: 9_000 }))),
+  );
+  expect(looks.get('orders')).toHaveLength(1);
+  await runPod(optionsOf({ poller }));
+  expect(looks.get('orders')).toHaveLength(1);
+});
+
+test('a look that lost its claim starts nothing more', async () => {
+  await put('orders', { fields: { account: 'orders' } });
+  const { poller } = pollerOf(async () => {
+    await dropTrigger(store.conn, project, 'orders');
+    return { events: [{ key: '1', output: { text_content: '', data_content: {} } }], cursor: 2, more: false };
+  });
+  await lookAt(depsOf({ poller }), 'orders');
+  expect(await runsOf('orders')).toEqual([]);
+  expect(await store.conn.command('exists', keysOf(project).poll('orders'))).toBe(0);
+});
+
+test('while the run store is away the pod waits, and goes on when it is back', async () => {
+  await put('orders', { intervalSeconds: 3_600, fields: { account: 'orders' } });
+  const { poller } = pollerOf(async () => {
+    await store.redis.kill();
+    void sleep(300).then(() => store.redis.restart());
+    return { events: [{ key: '1', output: { text_content: '', data_content: {} } }], cursor: 2, more: false };
+  });
+  await runPod(optionsOf({ poller }));
+  await store.conn.ready();
+  expect(await runsOf('orders')).toHaveLength(1);
+  expect((await stateOf('orders')).cursor).toBe('{"place":"inbox","cursor":2}');
+});
+
+test('a cursor that means nothing any more is told, and a defect names no details', async () => {
+  await put('orders', { fields: { account: 'orders' } });
+  const lost = pollerOf(async () => ({ ...nothingNew, baselineLost: 'UIDVALIDITY changed' }));
+  await lookAt(depsOf({ poller: lost.poller }), 'orders');
+  expect(await stateOf('orders')).toMatchObject({ lost: 'UIDVALIDITY changed' });
+  const broken = pollerOf(async () => {
+    throw new TypeError('cannot read secret of undefined');
+  });
+  const log = createCollectedLog();
+  await lookAt(depsOf({ poller: broken.poller, log }), 'orders');
+  const { failure } = await stateOf('orders');
+  expect(failure?.reason).toBe('Internal');
+  expect(failure?.message).not.toContain('undefined');
+  expect(log.messages('error')).toEqual(['a look broke off']);
+});

@@ -1,0 +1,162 @@
+/** The program of a poll pod, as a process: with a real mail server, a real run store, and the rights of a runner. */
+import type { ImapFlow } from 'imapflow';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createClient, type KubeClient } from '../../../kube/client.ts';
+import { namespaces, roleBindings, roles, secrets, serviceAccounts } from '../../../kube/resource.ts';
+import { poolRole, poolRoleBinding, poolServiceAccount } from '../../../operator/project/manifests.ts';
+import { POOL } from '../../../operator/project/names.ts';
+import { credentialResource } from '../../../runner/credentials.ts';
+import { isUnavailable } from '../../../runs/connection.ts';
+import { keysOf } from '../../../runs/keys.ts';
+import { readPoll, type PollState } from '../../../runs/polling/state.ts';
+import { putTrigger } from '../../../runs/polling/triggers.ts';
+import { startApiServer, type ApiServer } from '../../support/apiserver.ts';
+import { installCrds } from '../../support/crds.ts';
+import { IMAP_PASSWORD, startDovecot, type Dovecot } from '../../support/dovecot.ts';
+import { startProgram, type Program } from '../../support/program.ts';
+import { startRedisDoor, type RedisDoor } from '../../support/redisDoor.ts';
+import { newProject, startRunStore, type TestStore } from '../../support/runStore.ts';
+import { tokenOf, writeKubeconfig } from '../../support/users.ts';
+
+const program = fileURLToPath(new URL('../../../runner/poll/main.ts', import.meta.url));
+const namespace = 'shop';
+const UID = 'uid-orders';
+
+let api: ApiServer;
+let client: KubeClient;
+let store: TestStore;
+let mail: Dovecot;
+let mailbox: ImapFlow;
+let door: RedisDoor;
+let kubeconfig: string;
+let project: string;
+let passes: () => boolean;
+
+beforeAll(async () => {
+  [api, store, mail] = await Promise.all([
+    startApiServer(),
+    startRunStore({ appendfsync: 'no' }),
+    startDovecot(),
+  ]);
+  client = createClient(api.connection, { fieldManager: 'test' });
+  await installCrds(client);
+  await client.create(namespaces, { metadata: { name: namespace } });
+  const data = { password: btoa(IMAP_PASSWORD) };
+  await client.create(secrets, { metadata: { name: 'accounts', namespace }, data });
+  const imap = { host: '127.0.0.1', port: mail.port, tls: 'None', username: 'shop' } as const;
+  const spec = { imap: { ...imap, passwordRef: { name: 'accounts', key: 'password' } } };
+  await client.create(credentialResource, { metadata: { name: 'inbox', namespace }, spec });
+  await client.apply(serviceAccounts, poolServiceAccount(namespace));
+  await client.apply(roles, poolRole(namespace, ['accounts']));
+  await client.apply(roleBindings, poolRoleBinding(namespace));
+  kubeconfig = await writeKubeconfig(api, 'runner', await tokenOf(client, namespace, POOL));
+  door = await startRedisDoor(store.redis.port, ([name = '']) => !name.startsWith('eval') || passes());
+  mailbox = await mail.client('shop');
+}, 600_000);
+
+afterAll(async () => {
+  await mailbox?.logout();
+  await door?.stop();
+  await Promise.all([store?.stop(), mail?.close(), client?.close()]);
+  await api?.stop();
+});
+
+beforeEach(async () => {
+  passes = () => true;
+  project = await newProject(store.conn);
+  await putTrigger(store.conn, project, {
+    workflow: 'orders',
+    workflowUid: UID,
+    revision: 'orders-1',
+    kind: 'mail',
+    fields: { credential: 'inbox' },
+    // So that a pod ends after one look.
+    intervalSeconds: 86_400,
+    place: 'inbox',
+  });
+});
+
+function start(env: Record<string, string> = {}): Program {
+  const own = {
+    PROJECT_UID: project,
+    POD_NAMESPACE: namespace,
+    POD_NAME: 'pod-1',
+    REDIS_URL: door.url,
+    EGRESS_ALLOW: '127.0.0.0/8',
+    KUBECONFIG: kubeconfig,
+  };
+  return startProgram('runner', { ...own, ...env }, { program });
+}
+
+/** Has the program look, although it is not due. */
+async function look(env?: Record<string, string>): Promise<Program> {
+  await store.conn.command('hdel', keysOf(project).poll(UID), 'at', 'notBefore');
+  const pod = start(env);
+  await pod.ended;
+  return pod;
+}
+
+const runs = async () => (await store.conn.command('zrange', keysOf(project).runs(UID), 0, -1)) as string[];
+
+async function state(): Promise<PollState> {
+  const found = await readPoll(store.conn, project, UID);
+  if (!found || isUnavailable(found)) throw new Error('the trigger cannot be read');
+  return found;
+}
+
+let mails = 0;
+async function deliver(count: number): Promise<void> {
+  for (let n = 0; n < count; n += 1) {
+    mails += 1;
+    await mailbox.append(
+      'INBOX',
+      Buffer.from(`From: a@example.com\r\nSubject: mail ${mails}\r\n\r\ntext\r\n`),
+    );
+  }
+}
+
+test('a pod that was killed with SIGKILL at any of its steps is followed by one that loses no mail and starts none twice', async () => {
+  expect(await (await look()).ended).toBe(0);
+  expect(await runs()).toEqual([]);
+  for (const steps of [0, 1, 2, 3, 7, 11, 12]) {
+    await deliver(10);
+    let left = steps;
+    await store.conn.command('hdel', keysOf(project).poll(UID), 'at', 'notBefore');
+    const pod = start();
+    passes = () => {
+      left -= 1;
+      if (left < 0) pod.signal('SIGKILL');
+      return left >= 0;
+    };
+    // Killed, but for one that had nothing more to do.
+    await pod.ended;
+    passes = () => true;
+  }
+  expect(await (await look()).ended).toBe(0);
+  expect(await runs()).toHaveLength(70);
+  await look();
+  expect(await runs()).toHaveLength(70);
+}, 60_000);
+
+test('with no rights on a Secret, and with no account, it says what is wrong, and no secret', async () => {
+  const nobody = await writeKubeconfig(api, 'nobody', 'none');
+  const pod = await look({ KUBECONFIG: nobody });
+  expect((await state()).failure).toMatchObject({ reason: 'CredentialMissing', inARow: 1 });
+  expect(await pod.ended).toBe(0);
+  await client.delete(credentialResource, { namespace, name: 'inbox' });
+  await look();
+  expect((await state()).failure).toEqual({
+    reason: 'CredentialMissing',
+    message: 'there is no Credential inbox in this namespace: apply it',
+    inARow: 2,
+  });
+  expect(pod.log.join('\n')).not.toContain(IMAP_PASSWORD);
+});
+
+test('what is missing in its environment is named', async () => {
+  const errors: string[] = [];
+  const pod = startProgram('runner', { PROJECT_UID: 'x' }, { program, errors });
+  expect(await pod.ended).not.toBe(0);
+  expect(errors.join('\n')).toContain("The poll pod's environment lacks POD_NAMESPACE, POD_NAME, REDIS_URL.");
+});

@@ -5,7 +5,8 @@
 import type { Preset } from '../api/provider.ts';
 import { kindOf, type WorkflowNode } from '../api/workflow.ts';
 
-type Scopes = Partial<Record<Preset, readonly string[]>>;
+/** By preset; of a custom provider nothing is known. */
+export type Scopes = Partial<Record<Preset, readonly string[]>>;
 
 // https://developers.google.com/workspace/gmail/api/auth/scopes
 const GMAIL_READ = 'https://www.googleapis.com/auth/gmail.readonly';
@@ -25,8 +26,7 @@ const BY_SKILL: Readonly<Record<string, Scopes>> = {
   reply_email: { google: [GMAIL_SEND], microsoft: [OUTLOOK_SMTP] },
 };
 
-/** What of the account a node needs; nothing where that is not known, as of every custom provider. */
-export function scopesOf(node: WorkflowNode, preset: Preset): readonly string[] {
-  const needs = node.skill ? BY_SKILL[node.skill.name] : BY_TRIGGER[kindOf(node)];
-  return needs?.[preset] ?? [];
+/** What of an account the node needs; undefined where nothing is known. */
+export function scopesOf(node: WorkflowNode): Scopes | undefined {
+  return node.skill ? BY_SKILL[node.skill.name] : BY_TRIGGER[kindOf(node)];
 }

@@ -17,9 +17,10 @@ import type { World } from '../world.ts';
 import type { Ask } from './ask.ts';
 import { nextLookAt, renewalAt, retryMs } from './due.ts';
 import { accountOf, exchangeCode, refresh, type Issued } from './endpoint.ts';
-import { grantOf, isUsable, REFRESH_TOKENS, takenBack, type Grant } from './grant.ts';
+import { grantOf, isUsable, parseGrant, REFRESH_TOKENS, takenBack, type Grant } from './grant.ts';
 import { connectionOfFacts, type Connection } from './say.ts';
 import { dropEntries, readStored, saveGrant, showToken, type Stored } from './stored.ts';
+import { createTurns } from './turns.ts';
 import { missingScopes, neededScopes, wantedScopes } from './wanted.ts';
 
 export type Connections = {
@@ -73,13 +74,14 @@ export function createConnections(options: ConnectionsOptions): Connections {
     onBrought: () => undefined,
   };
   const keeper: Keeper = { ...options, on, memories: new Map() };
+  const inTurn = createTurns();
   options.world.credentials.onChange(({ type, object }) => {
     if (type === 'deleted') keeper.memories.delete(object.metadata.uid ?? '');
   });
   return {
     of: (uid = '') => keeper.memories.get(uid)?.connection,
-    reconcile: (key) => reconcile(keeper, key),
-    exchange: (code) => exchange(keeper, code),
+    reconcile: (key) => inTurn(key.namespace, () => reconcile(keeper, key)),
+    exchange: (code) => inTurn(code.namespace, () => exchange(keeper, code)),
     follow: (followers) => void Object.assign(on, followers),
   };
 }
@@ -153,7 +155,9 @@ function subjectOf({ memories }: Keeper, credential: Credential): Subject {
 async function grantFor(keeper: Keeper, subject: Subject, stored: Stored): Promise<Grant | undefined> {
   const { credential, memory } = subject;
   const { uid = '' } = credential.metadata;
-  const known = memory.unsaved ? await save(keeper, subject, memory.unsaved) : stored.grants.get(uid);
+  const known = memory.unsaved
+    ? await save(keeper, subject, memory.unsaved)
+    : parseGrant(stored.grants.get(uid));
   if (known === undefined || known.connection !== nameOf(credential)) return undefined;
   const dueAt = renewalAt(uid, known) ?? Infinity;
   if (now(keeper) < Math.max(dueAt, memory.notBefore)) return known;

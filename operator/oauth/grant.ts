@@ -59,18 +59,14 @@ export function isUsable({ accessToken, expiresAt = Infinity }: Grant, now: numb
   return accessToken !== '' && expiresAt > now;
 }
 
-/** The grants in the operator's Secret, by the uid of their credential. What is none is left out. */
-export function grantsIn(secret: Secret | undefined): ReadonlyMap<string, Grant> {
-  const found = Object.entries(secret?.data ?? {}).flatMap(([uid, value]): [string, Grant][] => {
-    const parsed = grant.safeParse(jsonOrNothing(decoded(value)));
-    return parsed.success ? [[uid, parsed.data]] : [];
-  });
-  return new Map(found);
+/** A grant as the operator's Secret holds it; undefined for what is none. */
+export function parseGrant(text: string | undefined): Grant | undefined {
+  return text === undefined ? undefined : grant.safeParse(jsonOrNothing(text)).data;
 }
 
-/** The access tokens in the runners' Secret, by the name of their credential. */
-export function tokensIn(secret: Secret | undefined): ReadonlyMap<string, string> {
-  return new Map(Object.entries(secret?.data ?? {}).map(([name, value]) => [name, decoded(value)]));
+/** The entries of a Secret, as text: of the operator's by the uid of the credential, of the runners' by its name. */
+export function textsIn(secret: Secret | undefined): ReadonlyMap<string, string> {
+  return new Map(Object.entries(secret?.data ?? {}).map(([key, value]) => [key, decoded(value)]));
 }
 
 /** The grant of a credential, as a part of the operator's Secret. */

@@ -7,9 +7,9 @@ import type { Credential } from '../../api/kinds.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import { isNotFound } from '../../kube/errors.ts';
 import { secrets } from '../../kube/resource.ts';
-import { grantPart, grantsIn, managerOf, REFRESH_TOKENS, tokenPart, tokensIn, type Grant } from './grant.ts';
+import { grantPart, managerOf, REFRESH_TOKENS, tokenPart, textsIn, type Grant } from './grant.ts';
 
-export type Stored = { grants: ReadonlyMap<string, Grant>; tokens: ReadonlyMap<string, string> };
+export type Stored = { grants: ReadonlyMap<string, string>; tokens: ReadonlyMap<string, string> };
 
 type Client = Pick<KubeClient, 'find' | 'apply' | 'patch'>;
 
@@ -19,7 +19,7 @@ export async function readStored(client: Client, namespace: string): Promise<Sto
     client.find(secrets, { namespace, name: REFRESH_TOKENS }),
     client.find(secrets, { namespace, name: TOKENS }),
   ]);
-  return { grants: grantsIn(grants), tokens: tokensIn(tokens) };
+  return { grants: textsIn(grants), tokens: textsIn(tokens) };
 }
 
 /** Keeps a grant for the operator. */

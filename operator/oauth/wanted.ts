@@ -2,7 +2,6 @@
 import type { Credential } from '../../api/kinds.ts';
 import { providerOf } from '../../api/provider.ts';
 import type { WorkflowSpec } from '../../api/workflow.ts';
-import { scopesOf } from '../../nodes/scopes.ts';
 import { BY_CREDENTIAL, inNamespaceOf, type World } from '../world.ts';
 import { credentialRefs } from '../workflow/references.ts';
 
@@ -28,12 +27,9 @@ export function neededScopes({ workflows }: Pick<World, 'workflows'>, credential
 /** What the nodes of a workflow that name the credential need. */
 function scopesNeededBy(spec: WorkflowSpec, { metadata, spec: of }: Credential): string[] {
   const { preset = 'custom' } = of.oauth2 ?? {};
-  const nodes = new Set(
-    credentialRefs(spec)
-      .filter(({ name }) => name === metadata.name)
-      .map(({ node }) => node),
-  );
-  return spec.nodes.filter(({ id }) => nodes.has(id)).flatMap((node) => scopesOf(node, preset));
+  return credentialRefs(spec)
+    .filter(({ name }) => name === metadata.name)
+    .flatMap(({ scopes }) => scopes?.[preset] ?? []);
 }
 
 /** Those that were not granted. */

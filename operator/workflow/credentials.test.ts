@@ -55,3 +55,26 @@ test.each(cases)('a credential that %s', (_sentence, found, kinds, expected) => 
   expect(problems).toEqual(expected.map((problem) => expect.objectContaining(problem as object)));
   for (const { message } of problems) expect(message).toMatch(/^node mail: Credential smtp /);
 });
+
+const READ = 'https://www.googleapis.com/auth/gmail.readonly';
+
+/** An account that has granted these rights; undefined: nobody has connected it. */
+function account(grantedScopes: string[] | undefined): Credential {
+  const base = credential({ status: 'True', observedGeneration: 2 });
+  const oauth2 = { preset: 'google' as const, clientID: 'a' };
+  const connectURL = 'http://gateway/credentials/shop.smtp/connect';
+  const status = { ...base.status, conditions: base.status?.conditions ?? [], connectURL };
+  return { ...base, spec: { oauth2 }, status: { ...status, ...(grantedScopes && { grantedScopes }) } };
+}
+
+test.each<[string, string[] | undefined, number]>([
+  ['all that the node needs', ['openid', READ], 0],
+  ['less than the node needs', ['openid'], 1],
+  ['nothing, since nobody has connected it', undefined, 0],
+])('of an account that has granted %s', (_sentence, granted, count) => {
+  const needing = { ...ref, kinds: ['oauth2'] as const, scopes: { google: [READ] } };
+  const problems = credentialProblems([needing], () => account(granted));
+  expect(problems).toHaveLength(count);
+  for (const { reason, message } of problems)
+    expect([reason, message]).toEqual(['MissingScope', expect.stringContaining('POST to http://gateway')]);
+});

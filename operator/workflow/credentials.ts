@@ -6,7 +6,10 @@ import { findCondition } from '../../kube/conditions.ts';
 import type { CredentialRef } from './references.ts';
 
 export type CredentialProblem = {
-  reason: Extract<Reason, 'CredentialMissing' | 'WrongCredentialKind' | 'CredentialNotReady'>;
+  reason: Extract<
+    Reason,
+    'CredentialMissing' | 'WrongCredentialKind' | 'CredentialNotReady' | 'MissingScope'
+  >;
   message: string;
   /** False while the credential was not looked at, or not tried. */
   isKnown: boolean;
@@ -33,7 +36,21 @@ function problemOf(ref: CredentialRef, credential: Credential | undefined): Cred
     const message = `${place} is of kind ${kind}, the node needs ${ref.kinds.join(' or ')}: name another one`;
     return [{ reason: 'WrongCredentialKind', message, isKnown: true }];
   }
-  return readinessProblem(place, credential);
+  return [...readinessProblem(place, credential), ...scopeProblem(place, ref, credential)];
+}
+
+/** What the node needs of an account and the account has not given. Before it is connected that is no news. */
+function scopeProblem(
+  place: string,
+  { scopes = {} }: CredentialRef,
+  credential: Credential,
+): CredentialProblem[] {
+  const { connectURL = '', grantedScopes } = credential.status ?? {};
+  const { preset = 'custom' } = credential.spec.oauth2 ?? {};
+  const missing = scopes[preset]?.filter((scope) => !grantedScopes?.includes(scope)) ?? [];
+  if (grantedScopes === undefined || missing.length === 0) return [];
+  const message = `${place} lacks rights of the account that the node needs: ${missing.join(', ')}. Connect it again: POST to ${connectURL} and open the link that it answers`;
+  return [{ reason: 'MissingScope', message, isKnown: true }];
 }
 
 function readinessProblem(place: string, credential: Credential): CredentialProblem[] {

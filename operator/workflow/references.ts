@@ -3,6 +3,7 @@ import type { CredentialKind } from '../../api/credential.ts';
 import { kindOf, type WorkflowNode, type WorkflowSpec } from '../../api/workflow.ts';
 import { pollsWith } from '../../nodes/pollers.ts';
 import { findSkill } from '../../nodes/register.ts';
+import { scopesOf, type Scopes } from '../../nodes/scopes.ts';
 
 export type CredentialRef = {
   /** The node that names it. */
@@ -10,6 +11,8 @@ export type CredentialRef = {
   name: string;
   /** The kinds that the node can use; empty where that is not known. */
   kinds: readonly CredentialKind[];
+  /** Which rights of an account the node needs; left out where nothing is known. */
+  scopes?: Scopes;
 };
 
 /** Every credential that the nodes of a workflow name. */
@@ -17,7 +20,9 @@ export function credentialRefs(spec: WorkflowSpec): CredentialRef[] {
   return spec.nodes.flatMap((node) => {
     const fields = node[kindOf(node)] ?? {};
     const name = 'credential' in fields ? fields.credential : undefined;
-    return name === undefined ? [] : [{ node: node.id, name, kinds: kindsFor(node) }];
+    if (name === undefined) return [];
+    const scopes = scopesOf(node);
+    return [{ node: node.id, name, kinds: kindsFor(node), ...(scopes && { scopes }) }];
   });
 }
 

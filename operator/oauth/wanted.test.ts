@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest';
+import type { Credential, Workflow } from '../../api/kinds.ts';
+import type { WorkflowNode } from '../../api/workflow.ts';
+import { missingScopes, neededScopes, wantedScopes } from './wanted.ts';
+
+const READ = 'https://www.googleapis.com/auth/gmail.readonly';
+const SEND = 'https://www.googleapis.com/auth/gmail.send';
+
+const account = (preset: 'google' | 'microsoft' | 'custom', scopes: string[] = []): Credential => ({
+  apiVersion: 'windlass.dev/v1alpha1',
+  kind: 'Credential',
+  metadata: { name: 'gmail', namespace: 'shop' },
+  spec: { oauth2: { preset, clientID: 'a', scopes } },
+});
+
+/** Workflows that name the credential. */
+function worldOf(...nodes: WorkflowNode[]) {
+  const workflows = nodes.map(
+    (node): Workflow => ({
+      apiVersion: 'windlass.dev/v1alpha1',
+      kind: 'Workflow',
+      metadata: { name: node.id, namespace: 'shop' },
+      spec: { active: true, nodes: [node] },
+    }),
+  );
+  const byIndex = (_index: string, key: string) => (key === 'shop/gmail' ? workflows : []);
+  return { workflows: { byIndex } } as unknown as Parameters<typeof wantedScopes>[0];
+}
+
+const reads = (credential: string): WorkflowNode => ({ id: 'new_mail', mail: { credential } });
+const answers: WorkflowNode = { id: 'answer', skill: { name: 'reply_email', credential: 'gmail' } };
+
+test('connecting asks for what the workflows need that use the account, and for what the credential names', () => {
+  const world = worldOf(reads('gmail'), answers);
+  expect(wantedScopes(world, account('google', ['https://example.com/more']))).toEqual([
+    'openid',
+    'email',
+    'https://example.com/more',
+    READ,
+    SEND,
+  ]);
+});
+
+test('who reads mail alone is not asked for the right to send it', () => {
+  expect(neededScopes(worldOf(reads('gmail')), account('google'))).toEqual([READ]);
+  expect(neededScopes(worldOf(reads('other')), account('google'))).toEqual([]);
+});
+
+test('of a custom provider nothing is asked for but what the credential names', () => {
+  expect(wantedScopes(worldOf(reads('gmail')), account('custom', ['mail']))).toEqual(['mail']);
+});
+
+test('what is asked for twice is asked for once, and what was granted is not missing', () => {
+  expect(wantedScopes(worldOf(reads('gmail'), reads('gmail')), account('google', [READ]))).toEqual([
+    'openid',
+    'email',
+    READ,
+  ]);
+  expect(missingScopes([READ, SEND, SEND], [READ])).toEqual([SEND]);
+});

@@ -41,7 +41,8 @@ export const REASON = {
   InvalidSchedule: 'The time zone or the cron expression is not usable.',
   Scheduled: 'The CronJob is in place.',
   TicksFail: 'The CronJob fires, and its pods do not hand the event to the run store.',
-  ScheduleRefused: 'The API server refuses the CronJob for another reason than its times. This is tried again.',
+  ScheduleRefused:
+    'The API server refuses the CronJob for another reason than its times. This is tried again.',
   QuotaExceeded: 'A quota of the namespace admits no further CronJob. This is tried again.',
   CredentialMissing: 'A credential does not exist in the namespace.',
   CredentialNotReady: 'A credential exists and does not work.',

@@ -25,9 +25,10 @@ const CONNECT_TIMEOUT_MS = 10_000;
 /** Servers let strangers wait. */
 const GREETING_TIMEOUT_MS = 30_000;
 const SOCKET_TIMEOUT_MS = 60_000;
-/** What one answer may take of memory: more than is ever asked for, and little enough for a hostile server. */
-const ANSWER_LIMIT = 8_388_608;
-const LITERAL_LIMIT = 6_291_456;
+/** What one answer may have: more than is ever asked for, and little enough for a hostile server, or a mail of a million parts. */
+const ANSWER_LIMIT = 4_194_304;
+const LITERAL_LIMIT = 3_145_728;
+const LINE_LIMIT = 393_216;
 
 /**
  * Calls the work with a connection that is closed afterwards, also when the signal is aborted.
@@ -95,7 +96,7 @@ function optionsOf({ host, port, tls, username, secret, kind }: ImapAccount): Im
     greetingTimeout: GREETING_TIMEOUT_MS,
     socketTimeout: SOCKET_TIMEOUT_MS,
     maxLiteralSize: LITERAL_LIMIT,
-    maxLineLength: LITERAL_LIMIT,
+    maxLineLength: LINE_LIMIT,
     maxResponseSize: ANSWER_LIMIT,
   };
 }

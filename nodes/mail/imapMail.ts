@@ -3,7 +3,7 @@
  * is fetched whole; of a large one, and of one with very many lines, first what it consists of, then the header, the texts, and the
  * attachments that are wanted.
  */
-import type { ImapFlow, MessageStructureObject } from 'imapflow';
+import type { FetchBodyPartQuery, ImapFlow, ImapFlowError, MessageStructureObject } from 'imapflow';
 import type { MailTrigger } from '../../api/trigger.ts';
 import { HEADER_LIMIT, headerOf, isParsable, parseHeader, parseMail, type MailContent } from './content.ts';
 import { assemble, type Part } from './parts.ts';
@@ -36,18 +36,34 @@ async function readLarge(
   uid: number,
   trigger: MailTrigger,
 ): Promise<MailContent | undefined> {
-  const header = { key: 'HEADER', start: 0, maxLength: HEADER_LIMIT };
-  const found = await client.fetchOne(String(uid), { bodyStructure: true, bodyParts: [header] }, UID);
+  const found = await client.fetchOne(String(uid), { bodyParts: [headerPart(HEADER_LIMIT)] }, UID);
   if (!found) return undefined;
-  const parsed = headerOf(
-    await parseHeader(found.headers ?? found.bodyParts?.get('header') ?? Buffer.alloc(0)),
-  );
-  const root = found.bodyStructure ?? { type: 'text/plain' };
+  const header = headerOf(await parseHeader(found.headers ?? Buffer.alloc(0)));
+  const root = await structureOf(client, uid);
+  // Its sender wanted it to be unreadable. The connection is lost with it, and the mail must not hold up those behind it.
+  if (!root) return { header, text: '', html: undefined, attachments: [], truncated: true };
   const load = async (key: string, maxLength: number) => {
     const part = await client.fetchOne(String(uid), { bodyParts: [{ key, start: 0, maxLength }] }, UID);
     return (part && part.bodyParts?.get(key.toLowerCase())) || Buffer.alloc(0);
   };
-  return { header: parsed, ...(await assemble(leavesOf(root), trigger, load)) };
+  return { header, ...(await assemble(leavesOf(root), trigger, load)) };
+}
+
+/** The beginning of the header: what a mail has of it is for its sender to choose. */
+export function headerPart(maxLength: number): FetchBodyPartQuery {
+  return { key: 'HEADER', start: 0, maxLength };
+}
+
+/** What the mail consists of; undefined where the server's answer is more than is read, because of the mail. */
+async function structureOf(client: ImapFlow, uid: number): Promise<MessageStructureObject | undefined> {
+  try {
+    const found = await client.fetchOne(String(uid), { bodyStructure: true }, UID);
+    return (found && found.bodyStructure) || { type: 'text/plain' };
+  } catch (error) {
+    const { code = '' } = error as ImapFlowError;
+    if (/TooLarge$|^ParserError|NESTING/.test(code)) return undefined;
+    throw error;
+  }
 }
 
 /** The parts that have no parts, in order. A mail within a mail is one of them. */

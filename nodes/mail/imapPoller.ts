@@ -11,7 +11,7 @@ import { collect } from './collect.ts';
 import { headerOf, parseHeader } from './content.ts';
 import { hasFilter, matches } from './filter.ts';
 import { openMailbox, withImap, type ImapAccount } from './imap.ts';
-import { readMail, type MailSummary } from './imapMail.ts';
+import { headerPart, readMail, type MailSummary } from './imapMail.ts';
 import { outputOf } from './output.ts';
 
 const cursorSchema = z.object({
@@ -27,11 +27,13 @@ const cursorSchema = z.object({
 type Cursor = z.infer<typeof cursorSchema>;
 
 /** UIDs that are asked for at once: the answer stays small, however many mails came. */
-const WINDOW = 50_000;
-const MOST_WINDOWS = 40;
+const WINDOW = 20_000;
+const MOST_WINDOWS = 100;
 /** Mails of which the header is looked at for one poll, when most of them do not match. */
 const MOST_LOOKED_AT = 500;
 const BATCH = 50;
+/** Of a header, to find sender and subject in it. */
+const FILTERED_BYTES = 65_536;
 
 /**
  * One look at the mailbox.
@@ -185,7 +187,7 @@ async function summaries(
     uid: true,
     size: true,
     internalDate: true,
-    ...(hasFilter(trigger) ? { headers: ['from', 'subject'] } : {}),
+    ...(hasFilter(trigger) ? { bodyParts: [headerPart(FILTERED_BYTES)] } : {}),
   };
   const fetched = await client.fetchAll(uids.join(','), query, { uid: true });
   const found: (MailSummary & { isWanted: boolean })[] = [];

@@ -172,6 +172,28 @@ test('a mail of 100,000 lines is read like every other, in whatever transfer enc
   await client.logout();
 });
 
+test.each<[string, string]>([
+  [
+    'of 300,000 parts',
+    `Content-Type: multipart/mixed; boundary=b\r\n\r\n${'--b\r\n\r\n'.repeat(300_000)}--b--\r\n`,
+  ],
+  [
+    'with parts in parts, 10,000 deep',
+    `${Array.from({ length: 10_000 }, (_, n) => `Content-Type: multipart/mixed; boundary=b${n}\r\n\r\n--b${n}\r\n`).join('')}\r\nend`,
+  ],
+  ['with a header line of 7 MB', `X-Long: ${'x'.repeat(7_000_000)}\r\n\r\nend`],
+])('a mail %s is an event, and holds up none behind it', async (_what, source) => {
+  const { name, client } = await newUser();
+  const { cursor } = await look({ name }, undefined);
+  await client.append('INBOX', mail('before'));
+  await client.append('INBOX', `Subject: hostile\r\n${source}`);
+  await client.append('INBOX', mail('after'));
+  expect((await lookOn({ name }, cursor)).subjects).toEqual(['before', 'hostile', 'after']);
+  const filtered = await lookOn({ name }, cursor, { subject: 'after' });
+  expect(filtered.subjects).toEqual(['after']);
+  await client.logout();
+});
+
 test('mails that were removed or moved away are no events; those that were moved in are', async () => {
   const { name, client } = await newUser();
   await client.mailboxCreate('Other');

@@ -20,6 +20,11 @@ export type Mail = {
   text: string;
   html?: string | undefined;
   messageId: string;
+  /** The message that it answers, and those before that in the conversation. */
+  inReplyTo?: string | undefined;
+  references?: string[] | undefined;
+  /** Whether it answers a mail, so that programs tell it from one that was sent of itself. */
+  isAnswer?: boolean;
 };
 
 export type Account = { smtp: NonNullable<CredentialSpec['smtp']>; password: Secret | undefined };
@@ -144,12 +149,12 @@ async function open(smtp: Account['smtp'], egress: Egress, signal: AbortSignal):
   });
 }
 
-async function compose(mail: Mail): Promise<{ envelope: Envelope; message: Buffer }> {
+async function compose({ isAnswer, ...mail }: Mail): Promise<{ envelope: Envelope; message: Buffer }> {
   const { default: MailComposer } = await import('nodemailer/lib/mail-composer');
   const composed = new MailComposer({
     ...mail,
     // Tells other programs not to answer (RFC 3834).
-    headers: { 'Auto-Submitted': 'auto-generated' },
+    headers: { 'Auto-Submitted': isAnswer ? 'auto-replied' : 'auto-generated' },
     disableFileAccess: true,
     disableUrlAccess: true,
   }).compile();

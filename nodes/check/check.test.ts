@@ -183,6 +183,51 @@ test('what a credential lacks is told as a missing scope', async () => {
   expect(await check(bearer(server.url))).toMatchObject({ works: false, reason: 'MissingScope' });
 });
 
+const oauth2 = (changes: object = {}) => ({
+  oauth2: {
+    authorizationURL: server.url,
+    tokenURL: server.url,
+    userinfoURL: `${server.url}/userinfo`,
+    clientID: 'shop',
+    ...changes,
+  },
+});
+
+test('an account is tried by asking whose it is, with the access token', async () => {
+  handler = (request, response) =>
+    sendJson(response, request.headers.authorization === `Bearer ${KEY}` ? 200 : 401, { sub: '1' });
+  expect(await check(oauth2())).toMatchObject({ works: true });
+  expect(await check(oauth2(), { account: 'another-token' })).toMatchObject(wrong);
+  expect(seen).toEqual(['GET /userinfo', 'GET /userinfo']);
+});
+
+test('a token that is good for other things than to name its account works', async () => {
+  answering(403, {});
+  expect(await check(oauth2())).toMatchObject({ works: true });
+});
+
+test.each([
+  ['whose provider names accounts', oauth2(), true],
+  ['whose provider does not', oauth2({ userinfoURL: undefined }), false],
+  ['of Google', oauth2({ preset: 'google' }), true],
+  ['of Microsoft', oauth2({ preset: 'microsoft' }), false],
+  ['of Microsoft that reads mail', oauth2({ preset: 'microsoft', imap: { username: 'ada' } }), true],
+])('whether an account %s can be tried', (_what, spec, expected) => {
+  expect(canBeChecked(spec as CredentialSpec)).toBe(expected);
+});
+
+test('an account that nobody has connected is told as that', async () => {
+  const { StepError } = await import('../../api/reasons.ts');
+  const missing = () => {
+    throw new StepError('CredentialMissing', 'there is no token');
+  };
+  const access = { ...accessTo(oauth2(), {}), secret: missing };
+  expect(await checkCredential(access, { egress: localEgress, signal })).toMatchObject({
+    works: false,
+    reason: 'NotConnected',
+  });
+});
+
 const bot = (platform: 'telegram' | 'slack') => ({
   bot: { platform, tokenRef: ref('token'), apiURL: server.url },
 });

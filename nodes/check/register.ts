@@ -3,6 +3,7 @@ import type { CheckResult } from '../../api/check.ts';
 import { credentialKind, type CredentialKind, type CredentialSpec } from '../../api/credential.ts';
 import type { CredentialAccess } from '../node.ts';
 import { resultOf, type Check, type CheckContext } from './check.ts';
+import { canUseToken } from './uses.ts';
 
 type Registered = {
   load: () => Promise<Check>;
@@ -10,10 +11,11 @@ type Registered = {
   isPossible?: (spec: CredentialSpec) => boolean;
 };
 
-const CHECKS: Partial<Record<CredentialKind, Registered>> = {
+const CHECKS: Record<CredentialKind, Registered> = {
   smtp: { load: async () => (await import('./smtp.ts')).checkSmtp },
   imap: { load: async () => (await import('./imap.ts')).checkImap },
   openai: { load: async () => (await import('./openai.ts')).checkOpenai },
+  oauth2: { load: async () => (await import('./oauth2.ts')).checkOauth2, isPossible: canUseToken },
   http: {
     load: async () => (await import('./http.ts')).checkHttp,
     isPossible: ({ http }) => http?.checkURL !== undefined,
@@ -25,7 +27,7 @@ const CHECKS: Partial<Record<CredentialKind, Registered>> = {
 /** Whether there is anything that a credential can be tried by. */
 export function canBeChecked(spec: CredentialSpec): boolean {
   const check = CHECKS[credentialKind(spec)];
-  return check !== undefined && (check.isPossible?.(spec) ?? true);
+  return check.isPossible?.(spec) ?? true;
 }
 
 /** Tries the credential. Only a defect is thrown. */
@@ -33,7 +35,6 @@ export async function checkCredential(
   credential: CredentialAccess,
   context: CheckContext,
 ): Promise<CheckResult> {
-  const check = CHECKS[credentialKind(credential.spec)];
-  if (!check) return { works: false, reason: 'NotChecked', message: 'this version cannot try it' };
-  return resultOf(await check.load(), credential, context);
+  const { load } = CHECKS[credentialKind(credential.spec)];
+  return resultOf(await load(), credential, context);
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { CheckResult } from '../../api/check.ts';
 import type { Condition } from '../../kube/resource.ts';
-import { decide, untilNextMs } from './decide.ts';
+import { decide, decideConnected, untilNextMs } from './decide.ts';
 
 const DAY_MS = 24 * 3_600_000;
 const now = Date.parse('2026-01-02T00:00:00Z');
@@ -100,4 +100,25 @@ test('who is away is asked again within 20 s for ever, who refuses less and less
 test('who asks to wait is left alone for so long', () => {
   const result = { ...away, retryAfterMs: 120_000 };
   expect(untilNextMs({ failures: 1, result })).toBe(120_000);
+});
+
+const connected = { status: 'True', reason: 'Connected', message: 'Connected.' } as const;
+const decidedConnected = (changes: object, before?: Condition) =>
+  decideConnected({ ...facts, ...changes }, connected, before, 2);
+
+test('an account that is connected says so, also where it cannot be tried or was not yet', () => {
+  expect(decidedConnected({ isUsed: false }).finding).toEqual(connected);
+  expect(decidedConnected({ hasRunner: false }).finding).toEqual(connected);
+  expect(decidedConnected({}, condition('Expired'))).toMatchObject({
+    finding: connected,
+    ask: { failures: 0 },
+  });
+  const seen = { now, answer: answer(works, 1_000) };
+  expect(decidedConnected({ seen })).toMatchObject({ finding: connected, answer: { at: now - 1_000 } });
+});
+
+test('an account whose token is refused says so until another token was tried', () => {
+  const seen = { now, answer: answer(rejected, 1_000) };
+  expect(decidedConnected({ seen }).finding).toMatchObject({ status: 'False', reason: 'Rejected' });
+  expect(decidedConnected({}, condition('Rejected')).finding).toBeUndefined();
 });

@@ -47,6 +47,19 @@ export function decide(facts: CheckFacts, before: Condition | undefined, generat
     : { ...untried, againMs: lookMs };
 }
 
+/** Of an account that is connected: that is what is told, unless trying it has shown that it does not work. */
+export function decideConnected(
+  facts: CheckFacts,
+  connected: Finding,
+  before: Condition | undefined,
+  generation: number,
+): Decision {
+  const wasTried = before?.reason === 'Rejected' || before?.reason === 'Unreachable';
+  const decision = decide(facts, wasTried ? before : undefined, generation);
+  const isWrong = decision.finding === undefined || decision.finding.status === 'False';
+  return isWrong ? decision : { ...decision, finding: connected };
+}
+
 type Answer = CheckAnswer & { at: number };
 
 function tried(

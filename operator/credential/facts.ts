@@ -31,9 +31,9 @@ export async function readSecrets(
   return { keys, versions };
 }
 
-/** Names what a check would try: another spec or another state of the Secrets has another one. */
-export function checkKey(spec: CredentialSpec, { versions }: FoundSecrets): string {
-  return createHash('sha256').update(canonicalJson({ spec, versions })).digest('hex').slice(0, 32);
+/** Names what a check would try: another spec, another state of the Secrets and another access token have another one. */
+export function checkKey(spec: CredentialSpec, { versions }: FoundSecrets, token = ''): string {
+  return createHash('sha256').update(canonicalJson({ spec, versions, token })).digest('hex').slice(0, 32);
 }
 
 /** Who could try a credential, and what came of it. */

@@ -16,7 +16,7 @@ import type { OperatorContext } from '../context.ts';
 import { lackOfRight } from '../refusal.ts';
 import { credentials } from '../resources.ts';
 import { checkKeys } from './check.ts';
-import { decide, type Decision, type Finding } from './decide.ts';
+import { decide, decideConnected, type Decision, type Finding } from './decide.ts';
 import { checkFacts, checkKey, readSecrets } from './facts.ts';
 
 const READY_MS = 300_000;
@@ -58,9 +58,13 @@ async function judge(context: OperatorContext, credential: Credential): Promise<
     const works = credential.spec.oauth2 ? connectionFinding(context, credential) : keys;
     if (works.status !== 'True' || !canBeChecked(credential.spec))
       return { finding: works, againMs: READY_MS };
-    const facts = await checkFacts(context, credential, checkKey(credential.spec, found));
+    // Each renewal brings another token.
+    const token = context.connections.of(credential.metadata.uid)?.shown.expires;
+    const facts = await checkFacts(context, credential, checkKey(credential.spec, found, token));
     const before = findCondition(credential.status?.conditions, 'Ready');
-    const decision = decide(facts, before, generation);
+    const decision = credential.spec.oauth2
+      ? decideConnected(facts, works, before, generation)
+      : decide(facts, before, generation);
     if (decision.ask) await ask(context, credential, { key: facts.key, ...decision.ask });
     return decision;
   } catch (error) {

@@ -223,7 +223,6 @@ test('accounts that failed have places of their own', async () => {
 test('a pod ends at once when nothing is due in its time, and looks at nothing that another looks at', async () => {
   await put('orders', { intervalSeconds: 3_600, fields: { account: 'orders' } });
   const { poller, looks } = pollerOf(async () => nothingNew);
-  const begun = performance.now();
   await Promise.all(
     ['pod-1', 'pod-2', 'pod-3'].map((pod) => runPod(optionsOf({ pod, poller, forMs: 9_000 }))),
   );

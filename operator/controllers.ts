@@ -266,8 +266,10 @@ function wakeRuns(world: World, queue: Queue): void {
 
 function wakePolls(world: World, { poll, project }: Record<'poll' | 'project', Queue>): void {
   watchInto(world.routes, poll, ifSpecChanged(ownKey));
-  watchInto(world.cronJobs, project, ({ metadata }) =>
-    metadata.name === POLL ? [{ namespace: '', name: metadata.namespace ?? '' }] : [],
+  watchInto(
+    world.cronJobs,
+    project,
+    ifSpecChanged((cronJob) => (cronJob.metadata.name === POLL ? projectKey(cronJob) : [])),
   );
 }
 

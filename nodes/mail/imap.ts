@@ -2,7 +2,7 @@
  * A connection with an IMAP server (RFC 3501, RFC 9051): to an address that the egress admits, with TLS as the account says,
  * logged in, with one mailbox opened for reading. Every failure is a PollError in words.
  */
-import type { ImapFlow, ImapFlowError, ImapFlowOptions } from 'imapflow';
+import type { ImapFlow, ImapFlowError, ImapFlowOptions, SearchObject, SearchReturnOption } from 'imapflow';
 import { StepError } from '../../api/reasons.ts';
 import { lookupOf } from '../egress/connect.ts';
 import type { Egress } from '../egress/egress.ts';
@@ -46,11 +46,18 @@ export async function withImap<T>(
     client = await connect(account, egress, signal);
     return await work(client);
   } catch (error) {
-    throw failureOf(error, account, signal);
+    throw failureOf((client && lossOf(client)) ?? error, account, signal);
   } finally {
     signal.removeEventListener('abort', stop);
     client?.close();
   }
+}
+
+const losses = new WeakMap<ImapFlow, ImapFlowError>();
+
+/** What the connection was lost by; undefined where it was not, or nobody knows. */
+export function lossOf(client: ImapFlow): ImapFlowError | undefined {
+  return losses.get(client);
 }
 
 /** The library is loaded with the first look: most runners never read mail. */
@@ -59,8 +66,8 @@ async function connect(account: ImapAccount, egress: Egress, signal: AbortSignal
   signal.throwIfAborted();
   const { ImapFlow } = await import('imapflow');
   const client = new ImapFlow({ ...optionsOf(account), tls: { lookup: lookupOf(addresses) } });
-  // Each command fails by itself; without a listener the event would end the process.
-  client.on('error', () => undefined);
+  // Commands under way fail with the loss of the connection alone; what it was lost by comes here.
+  client.on('error', (error) => losses.set(client, error));
   const stop = () => client.close();
   signal.addEventListener('abort', stop, { once: true });
   try {
@@ -99,6 +106,28 @@ function optionsOf({ host, port, tls, username, secret, kind }: ImapAccount): Im
     maxLineLength: LINE_LIMIT,
     maxResponseSize: ANSWER_LIMIT,
   };
+}
+
+/**
+ * To be asked wherever the library gives nothing: it does so of a lost connection, too, where it must not be taken for an empty answer.
+ * @throws Error by which the connection was lost
+ */
+export function mustBeOpen(client: ImapFlow): undefined {
+  if (client.usable && client.mailbox) return undefined;
+  throw lossOf(client) ?? new PollError('Unreachable', 'the connection with the mail server was lost');
+}
+
+/** The UIDs that the search finds; with `MIN` the least of them, from a server that can say it. */
+export async function searchMailbox(
+  client: ImapFlow,
+  query: SearchObject,
+  returnOptions: SearchReturnOption[] = [],
+): Promise<number[]> {
+  const found = await client.search(query, { uid: true, returnOptions });
+  mustBeOpen(client);
+  if (!found) throw new PollError('UpstreamError', 'the mail server could not search the mailbox');
+  if (Array.isArray(found)) return found;
+  return found.min === undefined ? [] : [found.min];
 }
 
 /** Opens a mailbox without changing anything in it. */

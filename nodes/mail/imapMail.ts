@@ -6,6 +6,7 @@
 import type { FetchBodyPartQuery, ImapFlow, ImapFlowError, MessageStructureObject } from 'imapflow';
 import type { MailTrigger } from '../../api/trigger.ts';
 import { HEADER_LIMIT, headerOf, isParsable, parseHeader, parseMail, type MailContent } from './content.ts';
+import { lossOf, mustBeOpen } from './imap.ts';
 import { assemble, type Part } from './parts.ts';
 
 /** What must be known of a mail before it is read. */
@@ -23,7 +24,7 @@ export async function readMail(
   if (size > WHOLE_BYTES) return readLarge(client, uid, trigger);
   // Some servers only guess the size.
   const found = await client.fetchOne(String(uid), { source: { start: 0, maxLength: 2 * WHOLE_BYTES } }, UID);
-  if (!found || !found.source) return undefined;
+  if (!found || !found.source) return mustBeOpen(client);
   if (!isParsable(found.source)) return readLarge(client, uid, trigger);
   const mail = await parseMail(found.source);
   return found.source.length < 2 * WHOLE_BYTES ? mail : { ...mail, truncated: true };
@@ -37,13 +38,14 @@ async function readLarge(
   trigger: MailTrigger,
 ): Promise<MailContent | undefined> {
   const found = await client.fetchOne(String(uid), { bodyParts: [headerPart(HEADER_LIMIT)] }, UID);
-  if (!found) return undefined;
+  if (!found) return mustBeOpen(client);
   const header = headerOf(await parseHeader(found.headers ?? Buffer.alloc(0)));
   const root = await structureOf(client, uid);
   // Its sender wanted it to be unreadable. The connection is lost with it, and the mail must not hold up those behind it.
   if (!root) return { header, text: '', html: undefined, attachments: [], truncated: true };
   const load = async (key: string, maxLength: number) => {
     const part = await client.fetchOne(String(uid), { bodyParts: [{ key, start: 0, maxLength }] }, UID);
+    mustBeOpen(client);
     return (part && part.bodyParts?.get(key.toLowerCase())) || Buffer.alloc(0);
   };
   return { header, ...(await assemble(leavesOf(root), trigger, load)) };
@@ -58,9 +60,10 @@ export function headerPart(maxLength: number): FetchBodyPartQuery {
 async function structureOf(client: ImapFlow, uid: number): Promise<MessageStructureObject | undefined> {
   try {
     const found = await client.fetchOne(String(uid), { bodyStructure: true }, UID);
+    mustBeOpen(client);
     return (found && found.bodyStructure) || { type: 'text/plain' };
   } catch (error) {
-    const { code = '' } = error as ImapFlowError;
+    const { code = '' } = lossOf(client) ?? (error as ImapFlowError);
     if (/TooLarge$|^ParserError|NESTING/.test(code)) return undefined;
     throw error;
   }

@@ -10,7 +10,7 @@ import type { PollContext, Polled, PolledEvent } from '../poller.ts';
 import { collect } from './collect.ts';
 import { headerOf, parseHeader } from './content.ts';
 import { hasFilter, matches } from './filter.ts';
-import { openMailbox, withImap, type ImapAccount } from './imap.ts';
+import { mustBeOpen, openMailbox, searchMailbox, withImap, type ImapAccount } from './imap.ts';
 import { headerPart, readMail, type MailSummary } from './imapMail.ts';
 import { outputOf } from './output.ts';
 
@@ -80,6 +80,7 @@ async function lastUid(client: ImapFlow, { uidNext, exists, path }: MailboxObjec
   if (status && status.uidNext) return status.uidNext - 1;
   // RFC 3501 does not oblige a server to say it.
   const newest = exists > 0 ? await client.fetchOne('*', { uid: true }) : false;
+  mustBeOpen(client);
   return newest ? newest.uid : 0;
 }
 
@@ -92,8 +93,7 @@ async function begin(
   if (!since || now.uid === 0) return { cursor: now, more: false };
   // SINCE knows days alone, of the server's time zone.
   const day = new Date(since.getTime() - 86_400_000);
-  const found = await client.search({ since: day }, { uid: true, returnOptions: ['MIN'] });
-  const first = Array.isArray(found) ? least(found) : found ? found.min : undefined;
+  const first = least(await searchMailbox(client, { since: day }, ['MIN']));
   if (first === undefined) return { cursor: now, more: false };
   const cursor = { ...now, uid: first - 1, since: { time: since.toISOString(), upTo: now.uid } };
   return { cursor, more: true };
@@ -173,7 +173,7 @@ async function search(
   end: number,
 ): Promise<number[]> {
   const query = { uid: `${first}:${end}`, ...(unseenOnly ? { seen: false } : {}) };
-  const found = (await client.search(query, { uid: true })) || [];
+  const found = await searchMailbox(client, query);
   return found.filter((uid) => uid >= first && uid <= end).toSorted((a, b) => a - b);
 }
 
@@ -190,6 +190,7 @@ async function summaries(
     ...(hasFilter(trigger) ? { bodyParts: [headerPart(FILTERED_BYTES)] } : {}),
   };
   const fetched = await client.fetchAll(uids.join(','), query, { uid: true });
+  mustBeOpen(client);
   const found: (MailSummary & { isWanted: boolean })[] = [];
   for (const { uid, size = 0, internalDate, headers } of fetched) {
     const isWanted = !headers || matches(headerOf(await parseHeader(headers)), trigger);

@@ -11,7 +11,11 @@ export type Finding = {
 /** The keys of each Secret by its name; undefined where there is no such Secret. */
 export type SecretKeys = ReadonlyMap<string, readonly string[] | undefined>;
 
-/** What the condition `Ready` of the credential should say. */
+/** What is tried says something else. */
+const COMPLETE =
+  'The Secret and its keys exist. Whether it works is not known: http.checkURL would say where to try it.';
+
+/** What the condition `Ready` of the credential should say, as far as Secrets go. */
 export function checkKeys(namespace: string, refs: readonly SecretKeyRef[], found: SecretKeys): Finding {
   const missing = refs.find(({ name }) => found.get(name) === undefined);
   if (missing)
@@ -22,8 +26,7 @@ export function checkKeys(namespace: string, refs: readonly SecretKeyRef[], foun
     };
   const ref = refs.find(({ name, key }) => !found.get(name)?.includes(key));
   if (ref) return { status: 'False', reason: 'KeyMissing', message: missingKey(namespace, ref) };
-  const message = refs.length === 0 ? 'No Secret is needed.' : 'The Secret and its keys exist.';
-  return { status: 'True', reason: 'Complete', message };
+  return { status: 'True', reason: 'Complete', message: COMPLETE };
 }
 
 function missingSecret(namespace: string, name: string, refs: readonly SecretKeyRef[]): string {

@@ -12,7 +12,7 @@ import {
   type MailContent,
   type MailHeader,
 } from './content.ts';
-import { getGmail, type Gmail } from './gmail.ts';
+import { getGmail, TooLargeError, type Gmail } from './gmail.ts';
 import { assemble, type Part } from './parts.ts';
 
 export type GmailSummary = {
@@ -27,7 +27,7 @@ export type GmailSummary = {
 const WHOLE_BYTES = 1_048_576;
 const RAW_LIMIT = 4 * WHOLE_BYTES;
 /** What an answer with the texts of a large mail may have. */
-const FULL_LIMIT = 16 * WHOLE_BYTES;
+const FULL_LIMIT = 4 * WHOLE_BYTES;
 
 const headersSchema = z.array(z.object({ name: z.string(), value: z.string() })).optional();
 const summarySchema = z.object({
@@ -94,17 +94,29 @@ export async function readGmail(
 }
 
 async function readLarge(gmail: Gmail, id: string, trigger: MailTrigger): Promise<MailContent | undefined> {
-  const options = { query: { format: 'full' }, schema: fullSchema, limit: FULL_LIMIT };
-  const mail = await getGmail(gmail, pathOf(id), options);
-  if (!mail) return undefined;
-  const leaves = leavesOf(mail.payload);
+  const payload = await payloadOf(gmail, id);
+  if (!payload) return undefined;
+  const header = await headerFrom(payload.headers);
+  if (!payload.body && !payload.parts)
+    return { header, text: '', html: undefined, attachments: [], truncated: true };
+  const leaves = leavesOf(payload);
   const load = async (key: string, maxLength: number): Promise<Uint8Array> => {
     const { data = '', attachmentId } = leaves[Number(key)]?.body ?? {};
     const found = attachmentId === undefined ? data : await attachment(gmail, id, attachmentId, maxLength);
     return Buffer.from(found.replaceAll('-', '+').replaceAll('_', '/').slice(0, maxLength), 'latin1');
   };
-  const content = await assemble(leaves.map(partOf), trigger, load);
-  return { header: await headerFrom(mail.payload.headers), ...content };
+  return { header, ...(await assemble(leaves.map(partOf), trigger, load)) };
+}
+
+/** What the mail consists of, with its texts; the header alone where these are longer than anybody reads. */
+async function payloadOf(gmail: Gmail, id: string): Promise<Payload | undefined> {
+  const ask = (format: string) =>
+    getGmail(gmail, pathOf(id), { query: { format }, schema: fullSchema, limit: FULL_LIMIT });
+  const mail = await ask('full').catch((error: unknown) => {
+    if (error instanceof TooLargeError) return ask('metadata');
+    throw error;
+  });
+  return mail?.payload;
 }
 
 /** In base64url. */

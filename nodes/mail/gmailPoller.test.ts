@@ -218,6 +218,20 @@ test('a large mail is not fetched but for its texts and what is wanted of it', a
   expect(server.sentBytes()).toBeLessThan(20_000);
 });
 
+test('of a mail with more text than anybody reads the header is brought, and those behind it come', async () => {
+  const { cursor } = await look(undefined);
+  server.deliver(
+    `From: ada@example.com\r\nMessage-ID: <a@b>\r\nSubject: long\r\n\r\n${'text '.repeat(900_000)}`,
+  );
+  server.deliver(mail('after'));
+  const found = await look(cursor);
+  expect(subjects(found)).toEqual(['long', 'after']);
+  expect(found.events[0]?.output).toMatchObject({
+    text_content: '',
+    data_content: { message_id: '<a@b>', truncated: true },
+  });
+});
+
 test('a mail of very many lines is not parsed in one piece', async () => {
   const { cursor } = await look(undefined);
   server.deliver(`Subject: lines\r\n\r\n${'\r\n'.repeat(30_000)}end`);

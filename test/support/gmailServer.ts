@@ -254,7 +254,12 @@ async function message(mail: Stored, format: string, wanted: string[]) {
   const shown = headers.map(({ originalKey: name, value }) => ({ name, value }));
   if (format === 'metadata') {
     const names = wanted.map((name) => name.toLowerCase());
-    return { ...head, payload: { headers: shown.filter(({ name }) => names.includes(name.toLowerCase())) } };
+    return {
+      ...head,
+      payload: {
+        headers: shown.filter(({ name }) => names.length === 0 || names.includes(name.toLowerCase())),
+      },
+    };
   }
   const parts = [
     textPart('0', 'text/plain', text),

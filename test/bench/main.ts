@@ -7,6 +7,7 @@ import { apiload } from './apiload.ts';
 import { door } from './door.ts';
 import { memory } from './memory.ts';
 import { n8n } from './n8n.ts';
+import { polling } from './polling.ts';
 import { refusals } from './refusals.ts';
 import { reply } from './reply.ts';
 import { report, type Figure } from './report.ts';
@@ -42,6 +43,10 @@ const BENCHMARKS: Record<string, { about: string; run: () => Promise<Figure[]> }
     run: door,
   },
   tokens: { about: 'kubectl get beside tokens that nobody made, at saturation (2 min)', run: tokens },
+  polling: {
+    about: 'CPU of a poll pod that finds nothing due, and of looks at accounts (30 s)',
+    run: polling,
+  },
   store: { about: 'events and runs that the run store takes by itself (20 s)', run: store },
 };
 

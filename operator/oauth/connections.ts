@@ -35,7 +35,7 @@ export type Connections = {
 };
 
 export type ConnectionsOptions = {
-  client: Pick<KubeClient, 'find' | 'apply' | 'patch'>;
+  client: Pick<KubeClient, 'find' | 'create' | 'patch'>;
   world: Pick<World, 'credentials' | 'workflows'>;
   ask: Ask;
   /** The gateway's internal listener, for people. */

@@ -74,18 +74,9 @@ export function grantPart(credential: Credential, value: Grant): Manifest<Secret
   return partOf(credential, REFRESH_TOKENS, { [credential.metadata.uid ?? '']: JSON.stringify(value) });
 }
 
-/** The access token of a credential, as a part of the runners' Secret; without one the part is empty. */
-export function tokenPart(credential: Credential, accessToken: string | undefined): Manifest<Secret> {
-  return partOf(
-    credential,
-    TOKENS,
-    accessToken === undefined ? {} : { [credential.metadata.name]: accessToken },
-  );
-}
-
-/** Who applies a part: each credential is a field manager, so that all of them share a Secret without knowing of each other. */
-export function managerOf({ metadata }: Credential): string {
-  return `windlass-credential-${metadata.uid ?? ''}`;
+/** The access token of a credential, as a part of the runners' Secret. */
+export function tokenPart(credential: Credential, accessToken: string): Manifest<Secret> {
+  return partOf(credential, TOKENS, { [credential.metadata.name]: accessToken });
 }
 
 /** The Secret is owned by all credentials that have a part in it, and goes with the last of them. */

@@ -4,14 +4,14 @@
  */
 import { TOKENS } from '../../api/token.ts';
 import type { Credential } from '../../api/kinds.ts';
-import type { KubeClient } from '../../kube/client.ts';
-import { isNotFound } from '../../kube/errors.ts';
-import { secrets } from '../../kube/resource.ts';
-import { grantPart, managerOf, REFRESH_TOKENS, tokenPart, textsIn, type Grant } from './grant.ts';
+import type { KubeClient, Manifest } from '../../kube/client.ts';
+import { isAlreadyExists, isNotFound } from '../../kube/errors.ts';
+import { secrets, type Secret } from '../../kube/resource.ts';
+import { grantPart, REFRESH_TOKENS, tokenPart, textsIn, type Grant } from './grant.ts';
 
 export type Stored = { grants: ReadonlyMap<string, string>; tokens: ReadonlyMap<string, string> };
 
-type Client = Pick<KubeClient, 'find' | 'apply' | 'patch'>;
+type Client = Pick<KubeClient, 'find' | 'create' | 'patch'>;
 
 /** What is there now. */
 export async function readStored(client: Client, namespace: string): Promise<Stored> {
@@ -24,7 +24,7 @@ export async function readStored(client: Client, namespace: string): Promise<Sto
 
 /** Keeps a grant for the operator. */
 export async function saveGrant(client: Client, credential: Credential, grant: Grant): Promise<void> {
-  await client.apply(secrets, grantPart(credential, grant), { fieldManager: managerOf(credential) });
+  await put(client, grantPart(credential, grant));
 }
 
 /** Gives runners the access token, or takes it from them. */
@@ -33,7 +33,24 @@ export async function showToken(
   credential: Credential,
   accessToken: string | undefined,
 ): Promise<void> {
-  await client.apply(secrets, tokenPart(credential, accessToken), { fieldManager: managerOf(credential) });
+  const { namespace = '', name } = credential.metadata;
+  if (accessToken === undefined) await dropEntries(client, namespace, TOKENS, [name]);
+  else await put(client, tokenPart(credential, accessToken));
+}
+
+/** Adds a part to its Secret. What others have in it stays: entries and owners are merged by the server, by their keys. */
+async function put(client: Client, part: Manifest<Secret>): Promise<void> {
+  const { name, namespace = '' } = part.metadata;
+  const patch = () => client.patch(secrets, { namespace, name }, part, { type: 'strategic' });
+  try {
+    await patch();
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+    await client.create(secrets, part).catch((failure: unknown) => {
+      if (!isAlreadyExists(failure)) throw failure;
+      return patch();
+    });
+  }
 }
 
 /** Takes entries out of a Secret, whoever made them. */

@@ -14,9 +14,9 @@ export type OAuthProvider = {
   shown: Map<string, number>;
   /** What the token endpoint does: as it should, or it breaks off. */
   state: { away: boolean };
-  /** A refresh token of a person who has allowed everything. */
+  /** A refresh token of a person who has allowed everything, as if that had been a while ago. */
   issueRefreshToken: (account: string) => Promise<string>;
-  /** Takes back all that a person has allowed. */
+  /** Takes back what such a person has allowed. */
   takeBack: (account: string) => Promise<void>;
   close: () => Promise<void>;
 };
@@ -38,7 +38,7 @@ export async function startOAuthProvider(options: OAuthProviderOptions): Promise
   const provider = createProvider(issuer, options);
   const counts = new Map<string, number>();
   const shown = new Map<string, number>();
-  const grants = new Map<string, string[]>();
+  const grants = new Map<string, string>();
   const state = { away: false };
   const paramsOf = ({ oidc }: KoaContextWithOIDC) => oidc.params ?? {};
   provider.on('grant.success', (context) => {
@@ -51,10 +51,6 @@ export async function startOAuthProvider(options: OAuthProviderOptions): Promise
   };
   provider.on('grant.success', note);
   provider.on('grant.error', note);
-  provider.on('grant.saved' as never, (grant: { accountId?: string; jti: string }) => {
-    const { accountId = '', jti } = grant;
-    grants.set(accountId, [...(grants.get(accountId) ?? []), jti]);
-  });
   const handle = provider.callback();
   server.on('request', (request, response) => {
     if (state.away && request.url?.startsWith('/token') === true) request.socket.destroy();
@@ -71,13 +67,12 @@ export async function startOAuthProvider(options: OAuthProviderOptions): Promise
     granted: (kind) => counts.get(kind) ?? 0,
     shown,
     state,
-    issueRefreshToken: (account) => issueRefreshToken(provider, account),
-    takeBack: async (account) => {
-      for (const id of grants.get(account) ?? []) {
-        await provider.RefreshToken.revokeByGrantId(id);
-        await provider.AccessToken.revokeByGrantId(id);
-      }
+    issueRefreshToken: async (account) => {
+      const { token, grantId } = await issueRefreshToken(provider, account);
+      grants.set(account, grantId);
+      return token;
     },
+    takeBack: (account) => provider.RefreshToken.revokeByGrantId(grants.get(account) ?? ''),
     close: async () => {
       const closed = once(server, 'close');
       server.close();
@@ -122,7 +117,10 @@ function createProvider(
   });
 }
 
-async function issueRefreshToken(provider: Provider, account: string): Promise<string> {
+async function issueRefreshToken(
+  provider: Provider,
+  account: string,
+): Promise<{ token: string; grantId: string }> {
   const client = await provider.Client.find(CLIENT.id);
   if (!client) throw new Error('the provider has no client');
   const grant = new provider.Grant({ accountId: account, clientId: CLIENT.id });
@@ -135,5 +133,5 @@ async function issueRefreshToken(provider: Provider, account: string): Promise<s
     scope: SCOPE,
     gty: 'authorization_code',
   });
-  return token.save();
+  return { token: await token.save(), grantId };
 }

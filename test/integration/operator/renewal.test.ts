@@ -1,0 +1,160 @@
+/** Renewing what a real provider has granted: once each, whoever is killed; and what happens when the provider is away or says no. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { findCondition } from '../../../kube/conditions.ts';
+import { events, secrets } from '../../../kube/resource.ts';
+import { credentials } from '../../../operator/resources.ts';
+import { DUE, grantAccounts, makeDue, type Granted, type Times } from '../../support/grantedAccounts.ts';
+import { startKubeApiFaults, type KubeApiFaults } from '../../support/kubeApiFaults.ts';
+import { startOAuthProvider, type OAuthProvider } from '../../support/oauthProvider.ts';
+import { startOperatorProcess } from '../../support/operatorProgram.ts';
+import type { Program } from '../../support/program.ts';
+import { startOperatorStage, SYSTEM, type OperatorStage } from '../../support/operatorStage.ts';
+import { writeKubeconfig } from '../../support/users.ts';
+import { createWriteGate } from '../../support/writeGate.ts';
+
+const WITHIN = { timeout: 60_000, interval: 100 };
+const FRESH: Times = { obtainedMs: -1_000, expiresMs: 3_600_000 };
+const CROWD = Array.from({ length: 100 }, (_, at) => `account-${at}`);
+
+let stage: OperatorStage;
+let provider: OAuthProvider;
+let kube: KubeApiFaults;
+const gate = createWriteGate();
+const operators: Program[] = [];
+
+beforeAll(async () => {
+  stage = await startOperatorStage();
+  provider = await startOAuthProvider({ redirectURI: 'https://hooks.example.com/oauth/callback' });
+  kube = await startKubeApiFaults({ ...stage.server.connection, auth: {} });
+  const body = { kind: 'Status', code: 500, reason: 'InternalError', message: 'cut off' };
+  kube.always((request) => !gate.passesKube(request), { status: 500, body });
+}, 600_000);
+afterAll(async () => {
+  await Promise.all(operators.map((operator) => operator.stop('SIGKILL')));
+  await kube?.stop();
+  await provider?.close();
+  await stage?.stop();
+});
+
+async function startOperator(pod: string): Promise<Program> {
+  const token = (await stage.connection.auth.token?.()) ?? '';
+  const kubeconfigPath = await writeKubeconfig({ ...stage.server, url: kube.connection.server }, pod, token);
+  const operator = startOperatorProcess({
+    kubeconfigPath,
+    redisURL: stage.redis.url,
+    pod,
+    namespace: SYSTEM,
+    env: { RUNNER_EGRESS_ALLOW: '127.0.0.0/8' },
+  });
+  operators.push(operator);
+  return operator;
+}
+
+async function entries(namespace: string, name: string): Promise<Record<string, string>> {
+  const { data = {} } = (await stage.client.find(secrets, { namespace, name })) ?? {};
+  const texts = Object.entries(data).map(([key, value]) => [
+    key,
+    Buffer.from(value, 'base64').toString('utf8'),
+  ]);
+  return Object.fromEntries(texts) as Record<string, string>;
+}
+
+const tokens = (namespace: string) => entries(namespace, 'windlass-tokens');
+const grants = async (namespace: string) =>
+  Object.values(await entries(namespace, 'windlass-refresh-tokens')).map(
+    (text) => JSON.parse(text) as { accessToken: string; refreshToken?: string },
+  );
+
+async function readyOf(namespace: string, name: string) {
+  const { status } = await stage.client.get(credentials, { namespace, name });
+  const ready = findCondition(status?.conditions, 'Ready');
+  return { reason: ready?.reason, message: ready?.message, expires: status?.expires };
+}
+
+async function make(names: readonly string[], times: Times = DUE) {
+  const project = await stage.createProject();
+  const granted = await grantAccounts(stage.client, provider, project.namespace, names, times);
+  return { ...project, granted };
+}
+
+const shownOf = (granted: readonly Granted[]) =>
+  granted.map(({ refreshToken }) => provider.shown.get(refreshToken) ?? 0);
+
+/** How many access tokens runners have that are new and the very ones that the operator has. */
+async function renewed(namespace: string): Promise<number> {
+  const own = new Set((await grants(namespace)).map(({ accessToken }) => accessToken));
+  return Object.values(await tokens(namespace)).filter((token) => token !== 'the first one' && own.has(token))
+    .length;
+}
+
+test('two operators renew a hundred accounts that are due at once, each once, and go on when one is killed', async () => {
+  const { namespace, granted } = await make(CROWD);
+  const [first] = [await startOperator('operator-a'), await startOperator('operator-b')];
+  await expect.poll(() => renewed(namespace), WITHIN).toBe(CROWD.length);
+  await expect.poll(async () => (await readyOf(namespace, 'account-7')).reason, WITHIN).toBe('Connected');
+  await first.stop('SIGKILL');
+  const second = await make(['later']);
+  await expect.poll(() => renewed(second.namespace), WITHIN).toBe(1);
+  expect(shownOf([...granted, ...second.granted])).toEqual(Array.from({ length: CROWD.length + 1 }, () => 1));
+  expect(provider.granted('refresh_token')).toBe(CROWD.length + 1);
+}, 180_000);
+
+test('killed after any of its writes, an operator is followed by one that renews nothing twice and loses nothing', async () => {
+  await Promise.all(operators.splice(0).map((operator) => operator.stop()));
+  const projects = await Promise.all([1, 2, 3].map(async (most) => ({ most, ...(await make(['killed'])) })));
+  for (const { most, ...project } of projects) gate.arm(project, most);
+  const operator = await startOperator('operator-c');
+  const areCutOff = () =>
+    projects.every((project) => gate.isCutOff(project) || gate.writes(project).length >= 3);
+  await expect.poll(areCutOff, WITHIN).toBe(true);
+  await operator.stop('SIGKILL');
+  expect(projects.map(({ granted }) => shownOf(granted))).toEqual([[1], [1], [1]]);
+  gate.open();
+  await startOperator('operator-d');
+  for (const { namespace } of projects) {
+    await expect.poll(() => renewed(namespace), WITHIN).toBe(1);
+    await expect.poll(async () => (await readyOf(namespace, 'killed')).reason, WITHIN).toBe('Connected');
+  }
+  expect(projects.map(({ granted }) => shownOf(granted))).toEqual([[1], [1], [1]]);
+}, 180_000);
+
+test('what cannot be stored is kept and stored later, and nothing is asked for meanwhile', async () => {
+  const project = await make(['kept'], FRESH);
+  const { namespace, granted } = project;
+  await expect.poll(async () => (await readyOf(namespace, 'kept')).reason, WITHIN).toBe('Connected');
+  gate.arm(project, 0);
+  await Promise.all(granted.map((each) => makeDue(stage.client, namespace, each)));
+  const tries = () => gate.writes(project).filter((write) => write.includes('refresh-tokens')).length;
+  await expect.poll(tries, WITHIN).toBeGreaterThan(2);
+  gate.open();
+  await expect.poll(() => renewed(namespace), WITHIN).toBe(1);
+  expect(shownOf(granted)).toEqual([1]);
+}, 120_000);
+
+test('a provider that takes the access back is believed: the token goes, and an Event says so', async () => {
+  const { namespace, granted } = await make(['revoked', 'stays'], FRESH);
+  await expect.poll(async () => Object.keys(await tokens(namespace)), WITHIN).toEqual(['revoked', 'stays']);
+  await provider.takeBack('revoked');
+  for (const each of granted.slice(0, 1)) await makeDue(stage.client, namespace, each);
+  await expect.poll(async () => (await readyOf(namespace, 'revoked')).reason, WITHIN).toBe('NotConnected');
+  expect((await readyOf(namespace, 'revoked')).message).toMatch(
+    /taken the access back.*invalid_grant.*POST to/,
+  );
+  expect(Object.keys(await tokens(namespace))).toEqual(['stays']);
+  const told = async () => (await stage.client.list(events, { namespace })).items.map(({ reason }) => reason);
+  await expect.poll(told, WITHIN).toEqual(['NotConnected']);
+}, 120_000);
+
+test('while the provider is away a token is kept until its end, then the access has ended, and comes back by itself', async () => {
+  provider.state.away = true;
+  const { namespace } = await make(['waiting'], { obtainedMs: -3_590_000, expiresMs: 6_000 });
+  await expect
+    .poll(async () => (await readyOf(namespace, 'waiting')).message, WITHIN)
+    .toMatch(/^Connected, but it could not be renewed/);
+  expect(await tokens(namespace)).toEqual({ waiting: 'the first one' });
+  await expect.poll(async () => (await readyOf(namespace, 'waiting')).reason, WITHIN).toBe('Expired');
+  await expect.poll(() => tokens(namespace), WITHIN).toEqual({});
+  provider.state.away = false;
+  await expect.poll(async () => (await readyOf(namespace, 'waiting')).reason, WITHIN).toBe('Connected');
+  expect(await renewed(namespace)).toBe(1);
+}, 120_000);

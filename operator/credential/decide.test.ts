@@ -36,6 +36,7 @@ test('a credential that was never tried is tried as soon as there is a runner', 
     finding: { status: 'Unknown', reason: 'NotChecked' },
   });
   expect(decided({ hasRunner: false }).ask).toBeUndefined();
+  expect(decided({ hasRunner: false }).againMs).toBe(30_000);
   expect(decided({})).toMatchObject({ finding: { status: 'Unknown' }, ask: { failures: 0 } });
 });
 

@@ -25,6 +25,8 @@ export type Decision = {
 const DAY_MS = 24 * 3_600_000;
 /** What needs no second look by itself: whatever changes it wakes the credential. */
 const QUIET_MS = 300_000;
+/** While there is no runner: whoever comes wakes the credential, too. */
+const NO_RUNNER_MS = 30_000;
 const STORE_AWAY_MS = 5_000;
 const LOOK = { leastMs: 500, mostMs: 30_000 };
 const AWAY = { firstMs: 5_000, mostMs: 20_000 };
@@ -44,7 +46,7 @@ export function decide(facts: CheckFacts, before: Condition | undefined, generat
   const untried = kept(before, generation, hasRunner ? asked : noRunner);
   return mayAsk
     ? { ...untried, ask: { failures: 0 }, againMs: LOOK.leastMs }
-    : { ...untried, againMs: lookMs };
+    : { ...untried, againMs: hasRunner ? lookMs : NO_RUNNER_MS };
 }
 
 /** Of an account that is connected: that is what is told, unless trying it has shown that it does not work. */

@@ -69,8 +69,7 @@ export function createProjectReconciler(context: OperatorContext, events: Projec
     const granted = grantedSecrets.get(namespace);
     try {
       const action = await reconcile(namespace);
-      if (refusedPools.delete(namespace) || grantedSecrets.get(namespace) !== granted)
-        events.onRights(namespace);
+      if (refusedPools.delete(namespace)) events.onRights(namespace);
       return action;
     } catch (error) {
       if (isTerminating(error)) return done();
@@ -80,6 +79,9 @@ export function createProjectReconciler(context: OperatorContext, events: Projec
       refusedPools.set(namespace, message);
       if (isNew) events.onRights(namespace);
       throw error;
+    } finally {
+      // Also where something failed after that: nobody would be told by the next attempt, which finds them granted.
+      if (grantedSecrets.get(namespace) !== granted) events.onRights(namespace);
     }
   };
 }

@@ -79,7 +79,9 @@ async function readKeys(conn: RunStoreConnection): Promise<Found['keys']> {
     // All at once, which is one message to the server.
     const values = await Promise.all(names.map((name) => valueOf(conn, name)));
     for (const [at, name] of names.entries()) {
-      const project = projectOfKey(name) ?? '';
+      const project = projectOfKey(name);
+      // What belongs to the installation: the seal of codes that browsers bring.
+      if (project === undefined) continue;
       const own = found.get(project) ?? new Map<string, unknown>();
       found.set(project, own.set(name.slice(name.indexOf('}:') + 2), values[at]));
     }

@@ -42,7 +42,8 @@ const BY_ADMISSION = 'asked about by the admission policy, which the audit log d
 
 const STALE = 'for what was written a moment ago and has not come by the watch yet';
 
-const FOR_ACCOUNTS = 'for accounts that a person connects at a provider, who is not here: see connect.test.ts';
+const FOR_ACCOUNTS =
+  'for accounts that a person connects at a provider, who is not here: see connect.test.ts';
 
 /** Rights that these tests need not use, and why they are there all the same. */
 const EXCEPTIONS: Record<(typeof ACCOUNTS)[number], Record<string, string>> = {

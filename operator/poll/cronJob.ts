@@ -3,13 +3,13 @@ import type { Manifest } from '../../kube/client.ts';
 import type { CronJob } from '../../kube/resource.ts';
 import type { OperatorConfig } from '../config.ts';
 import { poolEnvironment } from '../project/manifests.ts';
-import { POLL, POLL_LABELS, POOL } from '../project/names.ts';
+import { POLL, POLL_LABELS } from '../project/names.ts';
+import { RESTRICTED_CONTAINER, restrictedPod } from '../project/restricted.ts';
 
 /** A pod lives for 75 s at most; this ends one that hangs, so that the next one can begin. */
 const DEADLINE_SECONDS = 120;
 /** One that is late by more than that begins at the next minute. */
 const LATE_SECONDS = 60;
-const USER = 65_532;
 
 /** What of the configuration makes a poll pod. */
 export type PollSettings = Pick<
@@ -58,22 +58,13 @@ type PodSpec = NonNullable<
 
 function podSpec(projectUid: string, settings: PollSettings): PodSpec {
   const { requests, limits } = settings.POLL_RESOURCES;
-  const pullSecrets = settings.RUNNER_IMAGE_PULL_SECRETS.map((name) => ({ name }));
   return {
-    serviceAccountName: POOL,
+    ...restrictedPod(settings),
     // It reads credentials as the runners do.
     automountServiceAccountToken: true,
-    enableServiceLinks: false,
     // What the process before it has claimed is known to be free in the same pod.
     restartPolicy: 'OnFailure',
     terminationGracePeriodSeconds: 5,
-    securityContext: {
-      runAsNonRoot: true,
-      runAsUser: USER,
-      runAsGroup: USER,
-      seccompProfile: { type: 'RuntimeDefault' },
-    },
-    ...(pullSecrets.length > 0 && { imagePullSecrets: pullSecrets }),
     containers: [
       {
         name: 'poll',
@@ -83,11 +74,7 @@ function podSpec(projectUid: string, settings: PollSettings): PodSpec {
         env: poolEnvironment(projectUid, { ...settings, RUNNER_RESOURCES: settings.POLL_RESOURCES }),
         terminationMessagePolicy: 'FallbackToLogsOnError',
         resources: { ...(requests && { requests }), ...(limits && { limits }) },
-        securityContext: {
-          allowPrivilegeEscalation: false,
-          readOnlyRootFilesystem: true,
-          capabilities: { drop: ['ALL'] },
-        },
+        securityContext: RESTRICTED_CONTAINER,
       },
     ],
   };

@@ -16,13 +16,13 @@ import type { OperatorConfig } from '../config.ts';
 import type { NetworkPolicy, PodDisruptionBudget } from '../resources.ts';
 import { TICK } from '../schedule/cronJob.ts';
 import { POLL, POOL, POOL_LABELS } from './names.ts';
+import { RESTRICTED_CONTAINER, restrictedPod } from './restricted.ts';
 
 /** Below this path the root is read-only. */
 const TEMPORARY = '/tmp';
 const METRICS_PORT = 9090;
 /** Enough for a runner to finish or hand back what it holds. */
 const GRACE_SECONDS = 60;
-const USER = 65_532;
 /**
  * Of the container's memory, since what is outside of the heap needs room. By itself Node takes at least 256 MiB for its heap,
  * also where that is all that the container has. The room for young objects is named, since Node would choose it by the memory of
@@ -138,20 +138,10 @@ type PodSpec = NonNullable<NonNullable<NonNullable<Deployment['spec']>['template
 type Container = PodSpec['containers'][number];
 
 function podSpec(projectUid: string, settings: PoolSettings): PodSpec {
-  const pullSecrets = settings.RUNNER_IMAGE_PULL_SECRETS.map((name) => ({ name }));
   return {
-    serviceAccountName: POOL,
+    ...restrictedPod(settings),
     automountServiceAccountToken: true,
-    enableServiceLinks: false,
     terminationGracePeriodSeconds: GRACE_SECONDS,
-    securityContext: {
-      runAsNonRoot: true,
-      runAsUser: USER,
-      runAsGroup: USER,
-      seccompProfile: { type: 'RuntimeDefault' },
-    },
-    // An empty list is not kept, and would look like a change each time.
-    ...(pullSecrets.length > 0 && { imagePullSecrets: pullSecrets }),
     affinity: { podAntiAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [apart] } },
     containers: [container(projectUid, settings)],
     volumes: [{ name: 'tmp', emptyDir: { sizeLimit: '64Mi' } }],
@@ -176,11 +166,7 @@ function container(projectUid: string, settings: PoolSettings): Container {
     env: poolEnvironment(projectUid, settings),
     ports: [{ name: 'metrics', containerPort: METRICS_PORT }],
     resources: { ...(requests && { requests }), ...(limits && { limits }) },
-    securityContext: {
-      allowPrivilegeEscalation: false,
-      readOnlyRootFilesystem: true,
-      capabilities: { drop: ['ALL'] },
-    },
+    securityContext: RESTRICTED_CONTAINER,
     startupProbe: { httpGet: { path: '/healthz', port: 'metrics' }, periodSeconds: 1, failureThreshold: 60 },
     livenessProbe: { httpGet: { path: '/healthz', port: 'metrics' }, periodSeconds: 10, timeoutSeconds: 5 },
     readinessProbe: { httpGet: { path: '/readyz', port: 'metrics' }, periodSeconds: 2, timeoutSeconds: 2 },

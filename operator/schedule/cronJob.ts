@@ -9,6 +9,7 @@ import type { Manifest } from '../../kube/client.ts';
 import type { CronJob } from '../../kube/resource.ts';
 import type { OperatorConfig } from '../config.ts';
 import { POOL } from '../project/names.ts';
+import { RESTRICTED_CONTAINER, restrictedPod } from '../project/restricted.ts';
 
 export const TICK = 'windlass-tick';
 /** What the CronJobs of schedules are found by, and their pods. */
@@ -26,7 +27,6 @@ const START_SECONDS = 120;
 const LONGEST_TOGETHER_SECONDS = DEADLINE_SECONDS;
 /** A tick that is told to stop answers after one call of the run store at the latest. */
 const GRACE_SECONDS = 5;
-const USER = 65_532;
 const CONTAINER = 'tick';
 
 /** What of the configuration makes a tick. */
@@ -122,22 +122,13 @@ type Variable = NonNullable<PodSpec['containers'][number]['env']>[number];
 
 function podSpec(cronJob: string, route: RouteSpec, rules: ScheduleRules, settings: TickSettings): PodSpec {
   const { requests, limits } = settings.TICK_RESOURCES;
-  const pullSecrets = settings.RUNNER_IMAGE_PULL_SECRETS.map((name) => ({ name }));
   return {
-    serviceAccountName: POOL,
+    ...restrictedPod(settings),
     // It talks to the run store alone.
     automountServiceAccountToken: false,
-    enableServiceLinks: false,
     terminationGracePeriodSeconds: GRACE_SECONDS,
     // A pod that is restarted in place is gone with its log once the Job has failed.
     restartPolicy: 'Never',
-    securityContext: {
-      runAsNonRoot: true,
-      runAsUser: USER,
-      runAsGroup: USER,
-      seccompProfile: { type: 'RuntimeDefault' },
-    },
-    ...(pullSecrets.length > 0 && { imagePullSecrets: pullSecrets }),
     containers: [
       {
         name: CONTAINER,
@@ -148,11 +139,7 @@ function podSpec(cronJob: string, route: RouteSpec, rules: ScheduleRules, settin
         // So that `kubectl describe pod` says why.
         terminationMessagePolicy: 'FallbackToLogsOnError',
         resources: { ...(requests && { requests }), ...(limits && { limits }) },
-        securityContext: {
-          allowPrivilegeEscalation: false,
-          readOnlyRootFilesystem: true,
-          capabilities: { drop: ['ALL'] },
-        },
+        securityContext: RESTRICTED_CONTAINER,
       },
     ],
   };

@@ -10,7 +10,7 @@ import { createClient, type KubeClient } from '../../kube/client.ts';
 import type { KubeConnection } from '../../kube/config.ts';
 import { findCondition } from '../../kube/conditions.ts';
 import { isNotFound } from '../../kube/errors.ts';
-import { deployments, namespaces, secrets } from '../../kube/resource.ts';
+import { deployments, namespaces, secrets, type Deployment } from '../../kube/resource.ts';
 import { readConfig } from '../../operator/config.ts';
 import { POOL } from '../../operator/project/names.ts';
 import { workflows } from '../../operator/resources.ts';
@@ -18,7 +18,7 @@ import { runOperator } from '../../operator/start.ts';
 import { aclFile, OPERATOR_ACCOUNT } from '../../runs/accounts.ts';
 import { connectRunStore, type RunStoreConnection } from '../../runs/connection.ts';
 import { startApiServer, type ApiServer } from './apiserver.ts';
-import { answerChecks } from './checkedCredentials.ts';
+import { createCheckAnswers } from './checkedCredentials.ts';
 import { createCollectedLog, type CollectedLog } from './collectedLog.ts';
 import { applyChart } from './chart.ts';
 import { runCommand } from './command.ts';
@@ -216,6 +216,12 @@ async function createPasswords(client: KubeClient, password: string): Promise<vo
   await client.create(secrets, { metadata: { namespace: SYSTEM, name: SECRET }, data });
 }
 
+/** Whose pool it is. */
+function projectOf({ spec }: Deployment): string | undefined {
+  const env = spec?.template.spec?.containers[0]?.env ?? [];
+  return env.find(({ name }) => name === 'PROJECT_UID')?.value;
+}
+
 /** There is no kubelet: every pool has an available runner as soon as it is asked for, and with `conn` each credential works. */
 function keepPoolsReady(client: KubeClient, conn: RunStoreConnection | undefined): { stop(): Promise<void> } {
   const stopping = new AbortController();
@@ -227,13 +233,10 @@ function keepPoolsReady(client: KubeClient, conn: RunStoreConnection | undefined
     log: createCollectedLog(),
   });
   const following = pools.start(stopping.signal);
-  const projects = () =>
-    pools.list().flatMap(({ metadata, spec }) => {
-      const env = spec?.template.spec?.containers[0]?.env ?? [];
-      return metadata.name === POOL ? (env.find(({ name }) => name === 'PROJECT_UID')?.value ?? []) : [];
-    });
-  const answering = conn && answerChecks(conn, projects, stopping.signal);
+  const answers = conn && createCheckAnswers(conn, stopping.signal);
   pools.onChange(({ type, object }) => {
+    const project = projectOf(object);
+    if (project !== undefined) answers?.serve(project);
     if (type === 'deleted' || object.status?.availableReplicas === 1) return;
     const { namespace = '', name } = object.metadata;
     const status = { replicas: 1, readyReplicas: 1, availableReplicas: 1 };
@@ -255,7 +258,7 @@ function keepPoolsReady(client: KubeClient, conn: RunStoreConnection | undefined
   return {
     stop: async () => {
       stopping.abort();
-      await Promise.all([following, answering]);
+      await Promise.all([following, answers?.ended()]);
     },
   };
 }

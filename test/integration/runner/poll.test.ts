@@ -1,6 +1,5 @@
 /** A poll pod in this process, with a real run store, and a real mail server behind the poller of mail. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { sleep } from '../../../kube/clock.ts';
 import { loadPoller } from '../../../nodes/pollers.ts';
 import { PollError, type Polled, type Poller } from '../../../nodes/poller.ts';
 import { Secret } from '../../../nodes/secret.ts';
@@ -246,7 +245,9 @@ test('while the run store is away the pod waits, and goes on when it is back', a
   await put('orders', { intervalSeconds: 3_600, fields: { account: 'orders' } });
   const { poller } = pollerOf(async () => {
     await store.redis.kill();
-    void sleep(300).then(() => store.redis.restart());
+    void pollUntil('the loss being noticed', async () => !store.conn.healthy(), { timeoutMs: 10_000 }).then(
+      () => store.redis.restart(),
+    );
     return { events: [{ key: '1', output: { text_content: '', data_content: {} } }], cursor: 2, more: false };
   });
   await runPod(optionsOf({ poller }));

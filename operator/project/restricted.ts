@@ -1,0 +1,30 @@
+/** What the pods of a project have in common, whatever they do: its account, and no more rights on their node than they need. */
+import type { OperatorConfig } from '../config.ts';
+import { POOL } from './names.ts';
+
+const USER = 65_532;
+
+/** Of the pod. */
+export function restrictedPod({
+  RUNNER_IMAGE_PULL_SECRETS: secrets,
+}: Pick<OperatorConfig, 'RUNNER_IMAGE_PULL_SECRETS'>) {
+  return {
+    serviceAccountName: POOL,
+    enableServiceLinks: false,
+    securityContext: {
+      runAsNonRoot: true,
+      runAsUser: USER,
+      runAsGroup: USER,
+      seccompProfile: { type: 'RuntimeDefault' },
+    },
+    // An empty list is not kept, and would look like a change each time.
+    ...(secrets.length > 0 && { imagePullSecrets: secrets.map((name) => ({ name })) }),
+  };
+}
+
+/** The `securityContext` of each container. */
+export const RESTRICTED_CONTAINER = {
+  allowPrivilegeEscalation: false,
+  readOnlyRootFilesystem: true,
+  capabilities: { drop: ['ALL'] },
+};

@@ -133,10 +133,15 @@ function createSender(redis: Redis, onDamage: DamageReport, maySend = (): boolea
     for (const call of calls) call();
     stream.uncork();
   };
-  const call = (command: Command): Promise<unknown> =>
-    maySend()
-      ? redis.call(...(command as [string, ...string[]]))
-      : Promise.reject(new Unanswered('nothing may be sent any more'));
+  const call = (command: Command): Promise<unknown> => {
+    if (!maySend()) return Promise.reject(new Unanswered('nothing may be sent any more'));
+    try {
+      return redis.call(...(command as [string, ...string[]]));
+    } catch (error) {
+      // One that cannot even be made, such as one of too many arguments, must not keep those of the same turn from being sent.
+      return Promise.reject(error);
+    }
+  };
   return (name, args) =>
     new Promise((resolve, reject) => {
       if (!isUp(redis)) {

@@ -179,3 +179,13 @@ test('the log names the keys that are of a wrong type, once a minute', async () 
   expect(said.map(({ fields }) => fields)).toEqual([{ keys: [run('damaged')] }]);
   await conn.close();
 });
+
+test('a call that cannot even be made fails alone, and those of the same turn are answered', async () => {
+  const many = { lua: 'return #ARGV', sha: '0'.repeat(40) } as Parameters<typeof store.conn.script>[0];
+  const arguments_ = Array.from({ length: 500_000 }, () => 'x');
+  const before = store.conn.command('echo', 'before');
+  const impossible = store.conn.script(many, [], arguments_);
+  const after = store.conn.command('echo', 'after');
+  await expect(impossible).rejects.toThrow('call stack');
+  expect(await Promise.all([before, after])).toEqual(['before', 'after']);
+});

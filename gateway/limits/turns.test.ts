@@ -1,6 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
-import { createTurns } from './turns.ts';
+import { createTurns, type Turns } from './turns.ts';
 
 test('work is done in the order in which it came, and so much of it in one turn of the event loop', async () => {
   const turns = createTurns(2);
@@ -33,3 +35,26 @@ test('what comes while work is done waits for the next turn, and after the last 
   await nextTurn();
   expect(done).toEqual(['first', 'second', 'third']);
 });
+
+test('work that was done is let go, though there is always more to do', async () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const turns = createTurns(2);
+  let goesOn = true;
+  const again = () => {
+    if (goesOn) turns.add(again);
+  };
+  for (let piece = 0; piece < 10; piece += 1) turns.add(again);
+  const what = new WeakRef(addOwn(turns));
+  for (let turn = 0; turn < 20; turn += 1) await nextTurn();
+  collect();
+  expect(what.deref()).toBeUndefined();
+  goesOn = false;
+});
+
+/** Adds work that holds an object, which it returns. */
+function addOwn(turns: Turns): object {
+  const own = {};
+  turns.add(() => void own);
+  return own;
+}

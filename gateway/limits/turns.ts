@@ -7,23 +7,30 @@ export type Turns = { add: (work: () => void) => void };
 
 const PER_TURN = 4;
 
-/** `perTurn` pieces at most are done in one turn. Work must not throw. */
+/**
+ * `perTurn` pieces at most are done in one turn, and what is done is let go, also when the flood never ends. Work must not throw.
+ */
 export function createTurns(perTurn = PER_TURN): Turns {
-  let waiting: (() => void)[] = [];
-  let next = 0;
+  let arrived: (() => void)[] = [];
+  /** What arrived before all that is in `arrived`, the last of it first. */
+  let due: (() => void)[] = [];
+  let isScheduled = false;
+  const schedule = (): void => {
+    if (!isScheduled) setImmediate(take);
+    isScheduled = true;
+  };
   const take = (): void => {
-    for (let done = 0; done < perTurn && next < waiting.length; done += 1) {
-      const work = waiting[next];
-      next += 1;
-      work?.();
+    isScheduled = false;
+    for (let done = 0; done < perTurn; done += 1) {
+      if (due.length === 0) [due, arrived] = [arrived.toReversed(), []];
+      due.pop()?.();
     }
-    if (next < waiting.length) setImmediate(take);
-    else [waiting, next] = [[], 0];
+    if (due.length + arrived.length > 0) schedule();
   };
   return {
     add: (work) => {
-      if (waiting.length === 0) setImmediate(take);
-      waiting.push(work);
+      arrived.push(work);
+      schedule();
     },
   };
 }

@@ -1,10 +1,13 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { PassThrough } from 'node:stream';
+import { once } from 'node:events';
+import { createServer, request, type OutgoingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
-import { hasBody, isJsonType, readBody, refuseByHeaders } from './body.ts';
+import { pollUntil } from '../test/support/poll.ts';
+import { hasBody, isJsonType, readBody, refuseByHeaders, type Body } from './body.ts';
 import { createInFlight } from './limits/inFlight.ts';
 import { createLimits } from './limits/limits.ts';
 import { limitSettings } from './limits/settings.ts';
+import { createTurns, type Turns } from './limits/turns.ts';
 
 const limits = { ...createLimits(limitSettings.parse({ bodyBytes: 1_048_576 }), []), eventBytes: 1_000 };
 
@@ -73,34 +76,119 @@ test('a request has a body if it says so', () => {
   expect(hasBody({ 'transfer-encoding': 'chunked' })).toBe(true);
 });
 
+const LIMIT = 1_000_000;
+
 test('what was set aside for a body that turns out too large is given back at once, not by the collector', async () => {
-  const part = Buffer.alloc(150_000, 'a');
+  await using door = await openReader();
+  const body = Buffer.alloc(LIMIT + 50_000, 'a');
   const before = process.memoryUsage().arrayBuffers;
   for (let bodies = 0; bodies < 20; bodies += 1) {
-    const hold = createInFlight(4_000_000, 1_000_000).open();
-    if (hold === undefined) throw new Error('there is no room');
-    const request = Object.assign(new PassThrough(), { headers: {} }) as unknown as IncomingMessage &
-      PassThrough;
-    const read = readBody(request, {} as ServerResponse, { limit: 1_000_000, hold });
-    for (let parts = 0; parts < 7; parts += 1) request.write(part);
-    expect(await read).toEqual({ outcome: 'too-large' });
+    expect(await door.send(body)).toEqual({ outcome: 'too-large' });
   }
-  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(2_000_000);
+  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(8_000_000);
+});
+
+test('so is what was set aside for a body that is broken off', async () => {
+  await using door = await openReader();
+  const body = Buffer.alloc(900_000, 'a');
+  const before = process.memoryUsage().arrayBuffers;
+  for (let bodies = 0; bodies < 20; bodies += 1) {
+    expect(await door.breakOff(body)).toEqual({ outcome: 'aborted' });
+  }
+  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(8_000_000);
 });
 
 test.each([
   ['that announces its length takes no more room than that', { 'content-length': '600000' }, 600_000],
-  ['that does not takes room in advance, up to the limit', { 'transfer-encoding': 'chunked' }, 800_000],
+  ['that does not takes room in advance, up to the limit', { 'transfer-encoding': 'chunked' }, LIMIT],
 ])('a body %s', async (_what, headers, most) => {
-  const inFlight = createInFlight(4_000_000, 1_000_000);
-  const hold = inFlight.open();
-  if (hold === undefined) throw new Error('there is no room');
-  const empty = inFlight.bytes();
-  const request = Object.assign(new PassThrough(), { headers }) as unknown as IncomingMessage & PassThrough;
-  const read = readBody(request, {} as ServerResponse, { limit: 1_000_000, hold });
-  const parts = [Buffer.alloc(400_000, 'a'), Buffer.alloc(200_000, 'b')];
-  for (const part of parts) request.write(part);
-  request.end();
-  expect(await read).toEqual({ outcome: 'read', bytes: Buffer.concat(parts) });
-  expect(inFlight.bytes() - empty).toBe(most);
+  await using door = await openReader();
+  const body = Buffer.concat([Buffer.alloc(400_000, 'a'), Buffer.alloc(200_000, 'b')]);
+  expectRead(await door.send(body, headers), body);
+  expect(door.most()).toBeGreaterThan(most / 2);
+  expect(door.most()).toBeLessThanOrEqual(most);
 });
+
+test('of a large body one piece is read in a turn, and the rest waits in the connection', async () => {
+  const waiting: (() => void)[] = [];
+  await using door = await openReader({ add: (work) => void waiting.push(work) });
+  const body = Buffer.alloc(600_000, 'a');
+  let turns = 0;
+  const read = door.send(body);
+  while (door.bytesRead() < body.length) {
+    await pollUntil('a piece to wait', () => waiting.length === 1, { timeoutMs: 10_000, everyMs: 1 });
+    expect(door.bytesRead()).toBeLessThan((turns + 1) * 70_000);
+    turns += 1;
+    waiting.pop()?.();
+  }
+  expectRead(await read, body);
+  expect(turns).toBeGreaterThan(7);
+});
+
+test('a small body waits for nothing', async () => {
+  await using door = await openReader({ add: () => expect.unreachable() });
+  const body = Buffer.alloc(16_000, 'a');
+  expectRead(await door.send(body), body);
+});
+
+/** To compare megabytes as values takes seconds. */
+function expectRead(read: Body | undefined, body: Buffer): void {
+  expect(read?.outcome).toBe('read');
+  expect(read?.outcome === 'read' && Buffer.compare(read.bytes, body)).toBe(0);
+}
+
+/** A server that reads bodies, and a client of it. */
+async function openReader(turns: Turns = createTurns()) {
+  const inFlight = createInFlight(4 * LIMIT, LIMIT);
+  let most = 0;
+  let bytesRead = () => 0;
+  const bodies: Promise<Body>[] = [];
+  const server = createServer((incoming, response) => {
+    const hold = inFlight.open();
+    if (hold === undefined) throw new Error('there is no room');
+    const empty = inFlight.bytes();
+    bytesRead = () => incoming.socket.bytesRead;
+    incoming.on('data', () => {
+      most = Math.max(most, inFlight.bytes() - empty);
+    });
+    const body = readBody(incoming, response, { limit: LIMIT, hold, turns });
+    bodies.push(body);
+    void body.finally(() => {
+      hold.release();
+      response.setHeader('connection', 'close').end();
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const begin = (headers: OutgoingHttpHeaders) => {
+    bytesRead = () => 0;
+    return request({ port, method: 'POST', headers }).on('error', () => undefined);
+  };
+  const judged = async () => {
+    await pollUntil('the body to come', () => bodies.length > 0, { timeoutMs: 10_000, everyMs: 1 });
+    return bodies.pop();
+  };
+  return {
+    send: (body: Buffer, headers: OutgoingHttpHeaders = { 'transfer-encoding': 'chunked' }) => {
+      begin(headers).end(body);
+      return judged();
+    },
+    breakOff: async (body: Buffer) => {
+      const sent = begin({ 'transfer-encoding': 'chunked' });
+      sent.write(body);
+      await pollUntil('most of it to come', () => bytesRead() > body.length, {
+        timeoutMs: 10_000,
+        everyMs: 1,
+      });
+      sent.destroy();
+      return judged();
+    },
+    most: () => most,
+    bytesRead: () => bytesRead(),
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

@@ -6,6 +6,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import type { Socket } from 'node:net';
 import type { Hold } from './limits/inFlight.ts';
 import type { Limits } from './limits/limits.ts';
+import type { Turns } from './limits/turns.ts';
 
 export type BodyRefusal = 'unsupported-media-type' | 'too-large' | 'event-too-large' | 'overloaded';
 
@@ -66,34 +67,40 @@ const FREE_PIECES = 1_024;
 const LEAST_PIECE = 64;
 /** The least that is set aside for a body that comes in pieces. */
 const FIRST_ROOM = 4_096;
+/** So much of a body is read as it comes, which is all of most. */
+const UNPACED = 16_384;
+
+type Reading = { limit: number; hold: Hold; turns: Turns };
 
 /**
  * Reads the body, as far as `hold` grants room for it. A caller that waits for "100 Continue" is told now, not before its
  * headers were judged. Beyond the limit reading stops: the answer must close the connection, since the rest of the body
- * is still to come.
+ * is still to come. Of large bodies one piece is read in one of the `turns`.
  */
 export function readBody(
   request: IncomingMessage,
   response: ServerResponse,
-  { limit, hold }: { limit: number; hold: Hold },
+  { limit, hold, turns }: Reading,
 ): Promise<Body> {
   if (request.destroyed) return Promise.resolve({ outcome: 'aborted' });
   // In HTTP/1.0 there is no such answer (RFC 9110, section 10.1.1).
   if (request.headers.expect !== undefined && request.httpVersionMinor > 0) response.writeContinue();
   // No more comes than was announced, so no more room is taken.
-  const largest = Math.min(limit, Number(request.headers['content-length'] ?? limit));
+  const announced = Number(request.headers['content-length'] ?? Number.POSITIVE_INFINITY);
+  const largest = Math.min(limit, announced);
+  const pace = createPace(request, turns);
   return new Promise((resolve) => {
     let bytes: Buffer = NOTHING;
-    /** The room that was made here; other pieces are the stream's. */
-    let own: Buffer | undefined;
     let length = 0;
     let pieces = 0;
+    let isRead = false;
     const stop = (outcome: 'too-large' | 'overloaded' | 'too-many-chunks'): void => {
       request.removeAllListeners('data');
+      pace.end();
       // What still comes in pieces is dropped as it comes: kept, each would take more room than it has bytes.
       if (outcome === 'too-many-chunks') request.resume();
       else request.pause();
-      free(own);
+      free(bytes);
       resolve({ outcome });
     };
     request.on('data', (chunk: Buffer) => {
@@ -107,21 +114,47 @@ export function readBody(
         const roomy = total <= bytes.length ? bytes : moreRoom(bytes, { length, total, largest, hold });
         if (roomy === undefined) return stop('overloaded');
         chunk.copy(roomy, length);
-        if (roomy !== bytes) {
-          free(own);
-          own = roomy;
-        }
+        free(chunk);
+        if (roomy !== bytes) free(bytes);
         bytes = roomy;
       }
       length = total;
+      if (total >= UNPACED && total < announced) pace.wait();
     });
     request.on('end', () => {
+      isRead = true;
+      pace.end();
       resolve({ outcome: 'read', bytes: length === bytes.length ? bytes : bytes.subarray(0, length) });
     });
-    // 'close' comes also after 'end', and then changes nothing.
-    request.on('close', () => resolve({ outcome: 'aborted' }));
+    request.on('close', () => {
+      // It comes also after 'end'.
+      if (!isRead) free(bytes);
+      resolve({ outcome: 'aborted' });
+    });
     request.on('error', () => resolve({ outcome: 'aborted' }));
   });
+}
+
+/**
+ * Lets what comes of a body wait for its turn: each piece costs as much as several requests, and thousands of bodies may come at
+ * once. It waits in the connection. A stream that is paused still reads ahead, for each body as much as a piece.
+ */
+function createPace(request: IncomingMessage, turns: Turns): { wait: () => void; end: () => void } {
+  const { socket } = request;
+  let isWaiting = false;
+  const end = (): void => {
+    if (!isWaiting) return;
+    isWaiting = false;
+    socket.resume();
+  };
+  const wait = (): void => {
+    if (isWaiting) return;
+    isWaiting = true;
+    request._read = () => undefined;
+    socket.pause();
+    turns.add(end);
+  };
+  return { wait, end };
 }
 
 /** What a body that outgrew its limit while it came in is told. */
@@ -133,8 +166,10 @@ export function tooLarge({ settings, eventBytes }: Pick<Limits, 'settings' | 'ev
  * Gives memory back now, which nobody uses any more: the collector, which sees little of what lies outside of its heap, would
  * let hundreds of mebibytes gather.
  */
-function free(own: Buffer | undefined): void {
-  (own?.buffer as ArrayBuffer | undefined)?.transfer(0);
+function free(bytes: Buffer): void {
+  const buffer = bytes.buffer as ArrayBuffer;
+  // What is a part of something larger belongs to others too.
+  if (bytes.length > 0 && bytes.length === buffer.byteLength) buffer.transfer(0);
 }
 
 type Growth = { length: number; total: number; largest: number; hold: Hold };
@@ -168,7 +203,8 @@ const lingering = new Set<Socket>();
  */
 export function lingerAfterAnswer(request: IncomingMessage): void {
   const { socket } = request;
-  if (lingering.size >= MAX_LINGERING) return;
+  // Of several requests of a connection each may be refused.
+  if (lingering.has(socket) || lingering.size >= MAX_LINGERING) return;
   lingering.add(socket);
   let timer: NodeJS.Timeout | undefined;
   socket.once('close', () => {

@@ -125,7 +125,7 @@ async function readEvent(
   hold: Hold,
 ): Promise<{ text: string } | ProblemCode | undefined> {
   if (!hasBody(raw.headers)) return { text: '' };
-  const body = await readBody(raw, reply.raw, { limit: limits.eventBytes, hold });
+  const body = await readBody(raw, reply.raw, { limit: limits.eventBytes, turns: limits.reading, hold });
   if (body.outcome === 'aborted') return undefined;
   if (body.outcome === 'too-large') return tooLarge(limits);
   if (body.outcome !== 'read') return body.outcome;

@@ -22,8 +22,15 @@ export type Limits = {
   unread: Unread;
   /** For answers to those who are refused. */
   turns: Turns;
+  /** For the pieces of large bodies. */
+  reading: Turns;
   refused: Refusals;
 };
+
+/** Calls that wait to be refused: each holds its request, and a connection may have sent several. */
+const REFUSED = 1_000;
+/** Pieces of large bodies, of up to 64 KiB each: 128 MiB a second are several hundred of the largest events. */
+const LARGE_BODIES = { requestsPerSecond: 2_000, burst: 32 };
 
 export function createLimits(settings: LimitSettings, trustedProxies: readonly string[]): Limits {
   const { bodyBytes, inFlightBytes, jsonDepth, jsonKeys, jsonTokens, waiting } = settings;
@@ -37,7 +44,8 @@ export function createLimits(settings: LimitSettings, trustedProxies: readonly s
     inFlight: createInFlight(inFlightBytes, eventBytes),
     waits: createWaits(waiting),
     unread: createUnread(inFlightBytes),
-    turns: createTurns(),
+    turns: createTurns({ most: REFUSED }),
+    reading: createTurns({ perTurn: 1, rate: LARGE_BODIES }),
     refused: noRefusals(),
   };
 }

@@ -3,32 +3,55 @@
  * may: answered as they come, a flood of calls that are refused would make each turn as long as all of its answers take, and
  * every call that is served waits for several turns.
  */
+import { createBucket, secondsToWait, take as takeToken, type Rate } from './bucket.ts';
+
 export type Turns = { add: (work: () => void) => void };
 
 const PER_TURN = 4;
+/** Until one looks again whether a token is there. */
+const PAUSE_MS = 1;
 
-/**
- * `perTurn` pieces at most are done in one turn, and what is done is let go, also when the flood never ends. Work must not throw.
- */
-export function createTurns(perTurn = PER_TURN): Turns {
+export type TurnOptions = {
+  /** Pieces that are done in one turn at most. */
+  perTurn?: number;
+  /** How many are done at most, however few turns that takes; left out: as many as come. */
+  rate?: Rate;
+  /** So many may wait; what is more is done at once, since what waits takes room. Left out: all. */
+  most?: number;
+};
+
+/** What is done is let go, also when the flood never ends. Work must not throw. */
+export function createTurns({
+  perTurn = PER_TURN,
+  rate,
+  most = Number.POSITIVE_INFINITY,
+}: TurnOptions = {}): Turns {
+  const bucket = rate && createBucket(rate, performance.now());
   let arrived: (() => void)[] = [];
   /** What arrived before all that is in `arrived`, the last of it first. */
   let due: (() => void)[] = [];
   let isScheduled = false;
+  const mayGoOn = (): boolean => bucket === undefined || secondsToWait(bucket, performance.now()) === 0;
   const schedule = (): void => {
-    if (!isScheduled) setImmediate(take);
+    if (isScheduled) return;
     isScheduled = true;
+    if (mayGoOn()) setImmediate(takeSome);
+    else setTimeout(takeSome, PAUSE_MS).unref();
   };
-  const take = (): void => {
+  const takeSome = (): void => {
     isScheduled = false;
-    for (let done = 0; done < perTurn; done += 1) {
+    for (let done = 0; done < perTurn && mayGoOn(); done += 1) {
       if (due.length === 0) [due, arrived] = [arrived.toReversed(), []];
-      due.pop()?.();
+      const work = due.pop();
+      if (work === undefined) return;
+      if (bucket) takeToken(bucket);
+      work();
     }
     if (due.length + arrived.length > 0) schedule();
   };
   return {
     add: (work) => {
+      if (due.length + arrived.length >= most) return work();
       arrived.push(work);
       schedule();
     },

@@ -107,7 +107,7 @@ async function receive(
   answers: Answers,
   { request: { raw }, reply, hold }: Receiving,
 ): Promise<void> {
-  const body = await readBody(raw, reply.raw, { limit: deps.limits.eventBytes, hold });
+  const body = await readBody(raw, reply.raw, { limit: deps.limits.eventBytes, turns: deps.limits.reading, hold });
   if (body.outcome === 'aborted') return;
   if (body.outcome === 'too-large') return answers.problem(reply, tooLarge(deps.limits));
   if (body.outcome !== 'read') return answers.problem(reply, body.outcome);

@@ -12,6 +12,8 @@ const head = (namespace: string, workflow: string): string =>
   `POST /webhook/${namespace}.${workflow}/new HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n`;
 const HEAD = head(NAMESPACE, 'orders');
 const GIB = 2 ** 30;
+/** After which one comes again whose large body was refused. */
+const REFUSED_MS = 5_000;
 const SPACES = Buffer.alloc(65_536, ' ');
 const CHUNK = Buffer.concat([Buffer.from('10000\r\n'), SPACES, Buffer.from('\r\n')]);
 
@@ -62,12 +64,12 @@ export const KINDS: Record<string, Kind> = {
   },
   'bodies of 1 GiB': {
     connections: 1_000,
-    againMs: 1_000,
+    againMs: REFUSED_MS,
     behave: flooding(`${HEAD}Content-Length: ${GIB}\r\n\r\n`, SPACES, GIB),
   },
   'bodies of 1 GiB in chunks': {
     connections: 1_000,
-    againMs: 1_000,
+    againMs: REFUSED_MS,
     behave: flooding(`${HEAD}Transfer-Encoding: chunked\r\n\r\n`, CHUNK, GIB),
   },
   'lying lengths': { connections: 1_000, againMs: 1_000, behave: lying },

@@ -38,6 +38,8 @@ export type DoorOptions = Pick<GatewayOptions, 'env' | 'nodeArgs'> & {
   quotaBytes?: number;
   /** Further lines of the store's configuration. */
   redisConfig?: string[];
+  /** Puts the store's data into memory, on a volume of that size. Needs root. */
+  volumeMiB?: number;
 };
 
 /** Starts all of it, with a namespace, an open project and no routes. */
@@ -53,7 +55,12 @@ export async function openDoor(options: DoorOptions = {}): Promise<Door> {
     closers.push(() => client.close());
     await installCrds(client);
     await client.create(namespaces, { metadata: { name: NAMESPACE } });
-    const redis = await startRedis({ appendfsync: 'always', config: options.redisConfig ?? [] });
+    const { redisConfig = [], volumeMiB } = options;
+    const redis = await startRedis({
+      appendfsync: 'always',
+      config: redisConfig,
+      ...(volumeMiB !== undefined && { volumeMiB }),
+    });
     closers.push(() => redis.stop());
     const runs = connectRunStore({ url: redis.url, name: 'test' });
     closers.push(() => runs.close());

@@ -61,6 +61,16 @@ test('a change of the credential has its Secret read again', async () => {
   expect(await key()).toBe('two');
 });
 
+test('however often a credential changes while its Secret is being read, that is read once more', async () => {
+  const { world, key, change } = namespace({ api: 'one' });
+  const reading = key();
+  for (let n = 0; n < 50; n += 1) change();
+  world.secret = { api: 'two' };
+  await reading;
+  expect(await key()).toBe('two');
+  expect(world.reads).toBe(2);
+});
+
 test('many steps at the same time read a Secret once', async () => {
   const { world, key } = namespace({ api: 'one' });
   await Promise.all(Array.from({ length: 20 }, key));

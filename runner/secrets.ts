@@ -1,7 +1,7 @@
 /**
  * Secrets of the project by name, kept in memory. Guarantees that a Secret is asked for at most every 5 s, however many
- * steps want it, and once more in that time for logins that are refused; and that what was read once stays usable while the
- * API server is away.
+ * steps want it, once more in that time for logins that are refused, and again after changes of credentials, of many at the
+ * same time once; and that what was read once stays usable while the API server is away.
  */
 import type { KubeClient } from '../kube/client.ts';
 import type { Log } from '../kube/log.ts';
@@ -24,6 +24,8 @@ type Entry = {
   error: unknown;
   readAt: number;
   pending: Promise<void> | undefined;
+  /** What is pending has yet to begin, after one that goes on. */
+  isQueued: boolean;
   /** When it was last read because it was refused. */
   againAt: number;
 };
@@ -54,9 +56,14 @@ export function createSecretReader(
     entry.readAt = now();
   }
 
-  /** One reading after the other, so that the later one is what counts. */
+  /** One reading after the other, so that the later one is what counts; and no more than one that waits, which sees all there is by then. */
   function begin(name: string, entry: Entry): void {
-    const pending = (entry.pending ?? Promise.resolve()).then(() => load(name, entry));
+    if (entry.isQueued) return;
+    entry.isQueued = entry.pending !== undefined;
+    const pending = (entry.pending ?? Promise.resolve()).then(() => {
+      entry.isQueued = false;
+      return load(name, entry);
+    });
     entry.pending = pending;
     void settle(entry, pending);
   }
@@ -74,6 +81,7 @@ export function createSecretReader(
       error: undefined,
       readAt: -Infinity,
       pending: undefined,
+      isQueued: false,
       againAt: -Infinity,
     };
     entries.set(name, entry);

@@ -1,5 +1,5 @@
 /**
- * Waiting for the reply or the end of a run. A waiter listens first and looks then, and looks again each second and after
+ * Waiting for the reply or the end of a run. A waiter listens first and looks then, and looks again now and then and after
  * every gap of its connection, so that nothing is missed that is stored.
  */
 import { isTerminal, type TerminalPhase } from '../api/phase.ts';
@@ -31,14 +31,34 @@ export type ReplyWaiter = {
   close(): void;
 };
 
-const POLL_MS = 1_000;
+const LOOK_MS = 1_000;
+/** Of all waiters of a process. */
+const LOOKS_PER_SECOND = 500;
+
+/**
+ * After how long one of so many waiters looks again without having heard anything: about a second; longer where many wait, since
+ * what they ask costs as much as runs do; and not at the same time as those that began with it. `random` is from 0 to 1.
+ */
+export function lookAfterMs(waiting: number, random: number): number {
+  const mean = Math.max(LOOK_MS, (waiting / LOOKS_PER_SECOND) * 1_000);
+  return mean * (0.5 + random);
+}
 
 /** Waits over one shared connection for messages. */
 export function createReplyWaiter(conn: RunStoreConnection): ReplyWaiter {
   const closing = new AbortController();
+  let waiting = 0;
+  const pause = () => lookAfterMs(waiting, Math.random());
   return {
-    wait: (project, run, options) =>
-      wait(conn, project, run, { ...options, signal: AbortSignal.any([options.signal, closing.signal]) }),
+    wait: async (project, run, options) => {
+      waiting += 1;
+      const signal = AbortSignal.any([options.signal, closing.signal]);
+      try {
+        return await wait(conn, project, run, { ...options, signal, pause });
+      } finally {
+        waiting -= 1;
+      }
+    },
     close: () => closing.abort(),
   };
 }
@@ -47,7 +67,7 @@ async function wait(
   conn: RunStoreConnection,
   project: ProjectUid,
   run: string,
-  { timeoutMs, signal, until = 'reply' }: WaitOptions,
+  { timeoutMs, signal, pause, until = 'reply' }: WaitOptions & { pause: () => number },
 ): Promise<Waited> {
   const deadline = performance.now() + timeoutMs;
   const news = createSignal();
@@ -62,7 +82,7 @@ async function wait(
       if (found) return found;
       const left = deadline - performance.now();
       if (left <= 0 || signal.aborted) return { kind: 'timeout' };
-      await news.wait(Math.min(left, POLL_MS));
+      await news.wait(Math.min(left, pause()));
     }
   } finally {
     signal.removeEventListener('abort', news.raise);

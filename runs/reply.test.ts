@@ -1,0 +1,12 @@
+import { expect, test } from 'vitest';
+import { lookAfterMs } from './reply.ts';
+
+test.each([
+  [1, 0, 500],
+  [1, 1, 1_500],
+  [500, 0.5, 1_000],
+  [4_000, 0, 4_000],
+  [4_000, 1, 12_000],
+])('one of %i waiters at chance %d looks again after %i ms', (waiting, random, expected) => {
+  expect(lookAfterMs(waiting, random)).toBe(expected);
+});

@@ -54,6 +54,11 @@ class Refusal extends Error {
   }
 }
 
+/** The call cannot even be made, such as one of too many arguments: a defect of ours, and no outage that passes. */
+class Impossible extends Error {
+  override readonly name = 'Impossible';
+}
+
 /** Connects in the background, for ever again; until it is there every call answers `unavailable`. */
 export function connectRunStore(options: RunStoreOptions): RunStoreConnection {
   const redis = openRedis(options);
@@ -138,8 +143,8 @@ function createSender(redis: Redis, onDamage: DamageReport, maySend = (): boolea
     try {
       return redis.call(...(command as [string, ...string[]]));
     } catch (error) {
-      // One that cannot even be made, such as one of too many arguments, must not keep those of the same turn from being sent.
-      return Promise.reject(error);
+      // It must not keep those of the same turn from being sent.
+      return Promise.reject(new Impossible((error as Error).message));
     }
   };
   return (name, args) =>
@@ -160,8 +165,9 @@ function createSender(redis: Redis, onDamage: DamageReport, maySend = (): boolea
     });
 }
 
-/** What the caller is told: that the server refused, or that it is not known what became of the call. */
+/** What the caller is told: that the server refused, that there was no call, or that it is not known what became of it. */
 function failureOf(redis: Redis, command: Command, error: Error, onDamage: DamageReport): Error {
+  if (error instanceof Impossible) return error;
   if (error.name === 'ReplyError') {
     if (isDamage(error.message)) onDamage(command);
     return new Refusal(error.message);

@@ -1,6 +1,6 @@
 /**
  * Whether a caller may do something: judged by the issuer's keys where they say enough, authenticated by TokenReview, authorised by SubjectAccessReview, so that the
- * cluster's RBAC decides. Answers are kept for at most 10 s from the moment before they were asked for, and the number
+ * cluster's RBAC decides. Answers are kept for at most 8 s from the moment before they were asked for, and the number
  * of questions is bounded. When the API server cannot be asked, nobody is allowed.
  */
 import { createHash } from 'node:crypto';

@@ -24,9 +24,9 @@ export function createAsk({ client, egress, isLeading }: AskOptions): Ask {
     const ref = oauth2.clientSecretRef;
     const data = ref && (await client.find(secrets, { namespace, name: ref.name }))?.data;
     const value = ref && data?.[ref.key];
-    if (ref && value === undefined)
-      return { outcome: 'failed', message: `Secret ${ref.name} has no key ${ref.key}` };
     const clientSecret = value === undefined ? undefined : decoded(value);
+    if (ref && !clientSecret)
+      return { outcome: 'failed', message: `Secret ${ref.name} has no key ${ref.key}, or it is empty` };
     if (!isLeading()) throw new WaitingError('another operator may lead by now', AGAIN_MS);
     return question({ spec: oauth2, clientSecret, egress });
   };

@@ -2,6 +2,7 @@
  * Says which key codes are to be sealed to, and takes the codes that browsers brought. The private key lives as long as this operator
  * leads and is stored nowhere: a code is good for a minute, and who brings one while nobody leads is told to come again.
  */
+import * as z from 'zod';
 import { sleep, type Clock } from '../../kube/clock.ts';
 import { WaitingError } from '../../kube/controller.ts';
 import type { Log } from '../../kube/log.ts';
@@ -14,6 +15,7 @@ const LOOK_MS = 500;
 const PUBLISH_MS = 5_000;
 /** A code that does not get its turn within this time has ended. */
 const PATIENCE_MS = 60_000;
+const AGAIN_MS = 1_000;
 
 export type CodesOptions = {
   conn: RunStoreConnection;
@@ -37,7 +39,10 @@ export async function keepCodes(options: CodesOptions, signal: AbortSignal): Pro
     for (const sealed of isUnavailable(codes) ? [] : codes) {
       const code = opened(keys.open(sealed, SEALED_FOR));
       if (code === undefined) {
-        log.warn({}, 'a code was sealed for another operator: it has to be brought again');
+        log.warn(
+          {},
+          'what was brought is no code, or was sealed for another operator: it has to be brought again',
+        );
         continue;
       }
       const exchanged = exchangeInTurn(options, code, signal);
@@ -49,26 +54,48 @@ export async function keepCodes(options: CodesOptions, signal: AbortSignal): Pro
   await Promise.all(underWay);
 }
 
-/** Never rejects. */
+/** What is thrown was thrown before the provider was asked, so that the code is still good. Never rejects. */
 async function exchangeInTurn(
   { connections, log, clock }: CodesOptions,
   code: Code,
   signal: AbortSignal,
 ): Promise<void> {
   const until = clock.now() + PATIENCE_MS;
+  let last: unknown;
   while (!signal.aborted && clock.now() < until) {
     try {
       return await connections.exchange(code);
     } catch (error) {
-      const { namespace, name } = code;
-      if (!(error instanceof WaitingError))
-        return log.error({ namespace, credential: name, err: error }, 'a code could not be exchanged');
-      await sleep(error.ms, signal, clock);
+      last = error;
+      await sleep(error instanceof WaitingError ? error.ms : AGAIN_MS, signal, clock);
     }
   }
+  const { namespace, name } = code;
+  log.error({ namespace, credential: name, err: last }, 'a code could not be exchanged');
 }
 
-/** Made by a gateway, so it has the form. */
-function opened(text: string | undefined): Code | undefined {
-  return text === undefined ? undefined : (JSON.parse(text) as Code);
+const text = z.string();
+const form = z.object({
+  namespace: text,
+  name: text,
+  uid: text,
+  generation: z.number(),
+  user: text,
+  connection: text,
+  redirectURI: text,
+  scopes: z.array(text),
+  code: text,
+  verifier: text,
+  state: text,
+  answeredBy: text.optional(),
+});
+
+/** Whoever has the gateway's account in the run store can seal anything. */
+function opened(sealed: string | undefined): Code | undefined {
+  try {
+    const found: unknown = JSON.parse(sealed ?? '');
+    return form.safeParse(found).success ? (found as Code) : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -15,6 +15,8 @@ const MOST_BYTES = 65_536;
 /** Secrets have their bounds, and so has what a header can hold. */
 const LONGEST_TOKEN = 16_384;
 const LONGEST_ACCOUNT = 256;
+/** Whatever ends later is as good as without an end, and dates have their bounds. */
+const LONGEST_MS = 10 * 365 * 24 * 3_600_000;
 const NOBODY = 'https://unknown.invalid';
 
 /** Error codes that may be shown (RFC 6749, section 5.2; OpenID Connect Core, section 3.1.2.6). */
@@ -63,8 +65,8 @@ export type Brought = {
 
 /** Exchanges a code (RFC 6749, section 4.1.3). */
 export function exchangeCode(asking: Asking, brought: Brought): Promise<Issued> {
-  const { as, client, authentication, options } = partiesOf(asking);
   return issued(asking, async () => {
+    const { as, client, authentication, options } = partiesOf(asking);
     const { state, code, answeredBy } = brought;
     const parameters = new URLSearchParams({ state, code });
     if (answeredBy !== undefined) parameters.set('iss', answeredBy);
@@ -76,10 +78,10 @@ export function exchangeCode(asking: Asking, brought: Brought): Promise<Issued> 
   });
 }
 
-/** Renews a token (RFC 6749, section 6). */
+/** Renews a token (RFC 6749, section 6). Of an ID token nothing is wanted then, and one that is wrong must not cost a rotated token. */
 export function refresh(asking: Asking, refreshToken: string): Promise<Issued> {
-  const { as, client, authentication, options } = partiesOf(asking);
   return issued(asking, async () => {
+    const { as, client, authentication, options } = partiesOf(asking, { withIdToken: false });
     const response = await oauth.refreshTokenGrantRequest(as, client, authentication, refreshToken, options);
     return oauth.processRefreshTokenResponse(as, client, response);
   });
@@ -87,10 +89,10 @@ export function refresh(asking: Asking, refreshToken: string): Promise<Issued> {
 
 /** Whose account it is, as the provider names it; undefined if it does not. */
 export async function accountOf(asking: Asking, accessToken: string): Promise<string | undefined> {
-  const { as, client } = partiesOf(asking);
+  const { as, client, options } = partiesOf(asking);
   if (as.userinfo_endpoint === undefined) return undefined;
   try {
-    const response = await oauth.userInfoRequest(as, client, accessToken, requestOptions(asking));
+    const response = await oauth.userInfoRequest(as, client, accessToken, options);
     const claims = await oauth.processUserInfoResponse(as, client, oauth.skipSubjectCheck, response);
     return nameIn(claims) ?? shown(claims.sub);
   } catch {
@@ -106,8 +108,11 @@ type Parties = {
   options: ReturnType<typeof requestOptions>;
 };
 
-function partiesOf(asking: Asking): Parties {
-  const { spec, clientSecret } = asking;
+/** An ID token can be judged only where it is known who issues it. */
+function partiesOf(
+  { spec, clientSecret, egress }: Asking,
+  { withIdToken = providerOf(spec).issuer !== undefined } = {},
+): Parties {
   const provider = providerOf(spec);
   const as: oauth.AuthorizationServer = {
     issuer: provider.issuer ?? NOBODY,
@@ -119,13 +124,13 @@ function partiesOf(asking: Asking): Parties {
     as,
     client: { client_id: spec.clientID },
     authentication: authenticationOf(provider.clientAuthentication, clientSecret),
-    options: requestOptions(asking),
+    options: requestOptions(egress, withIdToken),
   };
 }
 
-function requestOptions({ spec, egress }: Asking) {
+function requestOptions(egress: Egress, withIdToken: boolean) {
   return {
-    [oauth.customFetch]: boundedFetch(egress, { withIdToken: providerOf(spec).issuer !== undefined }),
+    [oauth.customFetch]: boundedFetch(egress, withIdToken),
     // Whoever names an address without TLS, for a provider in the cluster, means it.
     [oauth.allowInsecureRequests]: true,
     signal: () => AbortSignal.timeout(TIMEOUT_MS),
@@ -139,14 +144,13 @@ function authenticationOf(how: 'Basic' | 'Post', clientSecret: string | undefine
 
 type Fetch = (url: string, init: object) => Promise<Response>;
 
-/** Reads the whole answer, up to a bound. An ID token can be judged only where it is known who issues it. */
-function boundedFetch(egress: Egress, { withIdToken }: { withIdToken: boolean }): Fetch {
+/** Reads the whole answer, up to a bound. */
+function boundedFetch(egress: Egress, withIdToken: boolean): Fetch {
   return async (url, init) => {
     const response = await fetchThrough(egress)(url, init);
-    const bytes = await bodyOf(response);
+    const text = tidied((await bodyOf(response)).toString('utf8'), withIdToken);
     const { status, headers } = response;
     const isEmpty = status === 204 || status === 205 || status === 304;
-    const text = withIdToken ? bytes.toString('utf8') : withoutIdToken(bytes.toString('utf8'));
     return new Response(isEmpty ? null : text, { status, headers: [...headers] });
   };
 }
@@ -162,21 +166,27 @@ async function bodyOf(response: Response): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-function withoutIdToken(text: string): string {
-  if (!text.includes('id_token')) return text;
+/** Without the members that are null, by which some providers mean that they are not there; without the ID token, where it does not count. */
+function tidied(text: string, withIdToken: boolean): string {
   try {
-    const { id_token: _idToken, ...rest } = JSON.parse(text) as Record<string, unknown>;
-    return JSON.stringify(rest);
+    const answer: unknown = JSON.parse(text);
+    if (typeof answer !== 'object' || answer === null || Array.isArray(answer)) return text;
+    const members = Object.entries(answer).filter(
+      ([name, value]) => value !== null && (withIdToken || name !== 'id_token'),
+    );
+    return JSON.stringify(Object.fromEntries(members));
   } catch {
     return text;
   }
 }
 
 async function issued(asking: Asking, ask: () => Promise<oauth.TokenEndpointResponse>): Promise<Issued> {
+  const { tokenURL } = providerOf(asking.spec);
+  if (!URL.canParse(tokenURL)) return { outcome: 'failed', message: 'tokenURL is no URL: correct it' };
   try {
     return issuedOf(await ask());
   } catch (error) {
-    return failureOf(error, new URL(providerOf(asking.spec).tokenURL).host);
+    return failureOf(error, new URL(tokenURL).host);
   }
 }
 
@@ -193,7 +203,7 @@ function issuedOf(answer: oauth.TokenEndpointResponse): Issued {
     outcome: 'issued',
     accessToken,
     ...(refreshToken !== undefined && { refreshToken }),
-    ...(seconds !== undefined && { expiresInMs: seconds * 1_000 }),
+    ...(seconds !== undefined && { expiresInMs: Math.min(seconds * 1_000, LONGEST_MS) }),
     ...(scope !== undefined && { scopes: scope.split(' ').filter((each) => each !== '') }),
     ...(account !== undefined && { account }),
     ...(subject !== undefined && { subject }),

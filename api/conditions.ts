@@ -61,6 +61,7 @@ export const REASON = {
   Unreachable: 'The other side could not be reached, broke off, or cannot answer now.',
   Connected: 'The account is connected.',
   NotConnected: 'Nobody has connected the account yet, or the provider has taken the access back.',
+  Expiring: 'The account is connected, and the access ends soon.',
   Expired: 'The access has ended.',
   MissingScope: 'The access lacks a right that is needed.',
   AddressForbidden: 'The host of the account leads to an address that may not be connected to.',

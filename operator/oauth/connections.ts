@@ -204,8 +204,8 @@ function say(keeper: Keeper, { credential, memory }: Subject, grant: Grant | und
   const facts = { credential, grant, scopes, missing, problem, gatewayURL, now: clock.date() };
   memory.connection = connectionOfFacts(facts);
   const { said } = memory.connection;
-  if (before?.said.status === 'True' && said.reason === 'Expired')
-    tell(keeper, credential, said.reason, said.message);
+  const isNews = said.reason === 'Expiring' || (said.reason === 'Expired' && before?.said.status === 'True');
+  if (isNews && before?.said.reason !== said.reason) tell(keeper, credential, said.reason, said.message);
   if (canonicalJson(before ?? null) !== canonicalJson(memory.connection)) on.onChange(keyOf(credential));
 }
 

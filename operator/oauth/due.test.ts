@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
-import { nextLookAt, renewalAt, retryMs } from './due.ts';
+import { nextLookAt, noticeAt, renewalAt, retryMs } from './due.ts';
 import type { Grant } from './grant.ts';
 
 const MINUTE = 60_000;
+const DAY = 24 * 60 * MINUTE;
 const granted = (over: Partial<Grant> = {}): Grant => ({
   connection: 'c',
   accessToken: 'a',
@@ -26,10 +27,26 @@ test('it is the same time whoever asks, and another one for the next token', () 
   expect(renewalAt('a', next)).not.toBe((renewalAt('a', granted()) ?? 0) + 1);
 });
 
-test('a token without an end, or without a refresh token, is not renewed', () => {
+test('a token of which nobody says when it ends is renewed as one of an hour, and one without a refresh token is not', () => {
   const { expiresAt: _end, ...endless } = granted();
   const { refreshToken: _token, ...last } = granted();
-  expect([renewalAt('a', endless), renewalAt('a', last)]).toEqual([undefined, undefined]);
+  expect([renewalAt('a', endless), renewalAt('a', last)]).toEqual([renewalAt('a', granted()), undefined]);
+});
+
+test.each([0, 1, 10])(
+  'a token that ends after %d s is renewed after half a minute, and not at once',
+  (seconds) => {
+    expect(renewalAt('a', granted({ expiresAt: seconds * 1_000 }))).toBe(30_000);
+  },
+);
+
+test('that the access ends is told before: early where a person has to act, else when renewing it has long failed', () => {
+  const { refreshToken: _token, ...last } = granted({ expiresAt: 90 * DAY });
+  expect(noticeAt(last)).toBe(87 * DAY);
+  expect(noticeAt({ ...last, expiresAt: 60 * MINUTE })).toBe(45 * MINUTE);
+  expect(noticeAt(granted())).toBe(52.5 * MINUTE);
+  const { expiresAt: _end, ...endless } = last;
+  expect([noticeAt(endless), noticeAt({ ...last, accessToken: '' })]).toEqual([undefined, undefined]);
 });
 
 test('after failures it is tried again with growing patience, at most five minutes', () => {
@@ -44,4 +61,6 @@ test('it is looked at again when something is due, and at least every five minut
   expect(nextLookAt('a', soon, 0, 0)).toBe(renewalAt('a', soon));
   expect(nextLookAt('a', soon, 3.9 * MINUTE, 3.5 * MINUTE)).toBe(3.9 * MINUTE);
   expect(nextLookAt('a', soon, 0, 4 * MINUTE)).toBeGreaterThan(4 * MINUTE);
+  const { refreshToken: _token, ...last } = soon;
+  expect(nextLookAt('a', last, 0, 0)).toBe(noticeAt(last));
 });

@@ -2,6 +2,7 @@
 import type { Reason } from '../../api/conditions.ts';
 import type { CredentialStatus } from '../../api/credential.ts';
 import type { Credential } from '../../api/kinds.ts';
+import { noticeAt } from './due.ts';
 import type { Grant } from './grant.ts';
 
 /** Whether the account is connected, and what the status shows of it. */
@@ -9,11 +10,17 @@ export type Connection = {
   /** What the condition `Ready` says, unless something else is wrong. */
   said: {
     status: 'True' | 'False';
-    reason: Extract<Reason, 'Connected' | 'NotConnected' | 'Expired' | 'MissingScope'>;
+    reason: Extract<Reason, 'Connected' | 'NotConnected' | 'Expiring' | 'Expired' | 'MissingScope'>;
     message: string;
   };
   shown: Pick<CredentialStatus, 'account' | 'expires' | 'connectURL' | 'scopes' | 'grantedScopes'>;
+  /** When the access token was given, which is another time for each. */
+  obtainedAt: number | undefined;
 };
+
+/** What the schema of the status holds. */
+const MOST_SCOPES = 64;
+const LONGEST_SCOPE = 512;
 
 /** What is known of a credential at a moment. */
 export type Facts = {
@@ -36,7 +43,7 @@ export function connectionOfFacts(facts: Facts): Connection {
   const { grant, now } = facts;
   const connectURL = connectURLOf(facts);
   const shown = { connectURL, scopes: [...facts.scopes], ...(grant && shownOf(grant)) };
-  return { said: judged(facts, how(connectURL), now.getTime()), shown };
+  return { said: judged(facts, how(connectURL), now.getTime()), shown, obtainedAt: grant?.obtainedAt };
 }
 
 function judged({ grant, missing, problem }: Facts, toConnect: string, now: number): Connection['said'] {
@@ -51,6 +58,7 @@ function judged({ grant, missing, problem }: Facts, toConnect: string, now: numb
     const told = grant.refreshToken === undefined ? ' and the provider gave no refresh token' : why;
     return { status: 'False', reason: 'Expired', message: `The access has ended${told}. ${toConnect}` };
   }
+  if (now >= (noticeAt(grant) ?? Infinity)) return { status: 'True', ...ending(grant, problem, toConnect) };
   if (missing.length > 0) {
     const message = `Connected, but workflows need more: ${missing.join(', ')}. ${toConnect}`;
     return { status: 'True', reason: 'MissingScope', message };
@@ -59,13 +67,30 @@ function judged({ grant, missing, problem }: Facts, toConnect: string, now: numb
   return { status: 'True', reason: 'Connected', message };
 }
 
+function ending(
+  { expiresAt = 0, refreshToken }: Grant,
+  problem: string | undefined,
+  toConnect: string,
+): Pick<Connection['said'], 'reason' | 'message'> {
+  const until = `Connected until ${timeOf(expiresAt)}`;
+  const message =
+    refreshToken === undefined
+      ? `${until}: the provider gave no refresh token. Connect it again before that. ${toConnect}`
+      : `${until}, but ${problem ?? 'it was not renewed yet'}.`;
+  return { reason: 'Expiring', message };
+}
+
 function shownOf({ accessToken, account, expiresAt, scopes }: Grant): Connection['shown'] {
   if (accessToken === '') return {};
   return {
     ...(account !== undefined && { account }),
-    ...(expiresAt !== undefined && { expires: new Date(expiresAt).toISOString() }),
-    grantedScopes: scopes.slice(0, 64),
+    ...(expiresAt !== undefined && { expires: timeOf(expiresAt) }),
+    grantedScopes: scopes.filter(({ length }) => length <= LONGEST_SCOPE).slice(0, MOST_SCOPES),
   };
+}
+
+function timeOf(at: number): string {
+  return new Date(at).toISOString();
 }
 
 function connectURLOf({ credential: { metadata }, gatewayURL }: Facts): string {

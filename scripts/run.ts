@@ -7,12 +7,27 @@ export const ROOT = join(import.meta.dirname, '..');
 /** The path of a program that an npm package brings. */
 export const bin = (name: string) => join(ROOT, 'node_modules', '.bin', name);
 
-/** Runs a program in the repository's root and resolves with its exit code. */
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/**
+ * Runs a program in the repository's root and resolves with its exit code. A signal that is to end this process is passed on to the
+ * program first, and ends this process when the program has ended.
+ */
 export function run(command: string, args: string[], env: Record<string, string> = {}): Promise<number> {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { cwd: ROOT, stdio: 'inherit', env: { ...process.env, ...env } });
+    let told: NodeJS.Signals | undefined;
+    const passOn = (signal: NodeJS.Signals): void => {
+      told = signal;
+      child.kill(signal);
+    };
+    for (const signal of SIGNALS) process.on(signal, passOn);
     child.on('error', reject);
-    child.on('exit', (code) => resolve(code ?? 1));
+    child.on('exit', (code) => {
+      for (const signal of SIGNALS) process.off(signal, passOn);
+      if (told === undefined) resolve(code ?? 1);
+      else process.kill(process.pid, told);
+    });
   });
 }
 

@@ -46,7 +46,17 @@ async function prepare(project: Project): Promise<void> {
 async function runProject(project: Project, filters: string[]): Promise<Totals> {
   const file = join(reports, `${project}.json`);
   rmSync(file, { force: true });
-  await prepare(project);
+  try {
+    await prepare(project);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return {
+      passed: 0,
+      failed: 1,
+      skipped: 0,
+      failures: [`the ${project} tests cannot be prepared: ${why}`],
+    };
+  }
   const code = await run(process.execPath, [
     bin('vitest'),
     'run',

@@ -201,6 +201,13 @@ test('an account is tried by asking whose it is, with the access token', async (
   expect(seen).toEqual(['GET /userinfo', 'GET /userinfo']);
 });
 
+test('it is asked at the very address that the credential names', async () => {
+  answering(200, { sub: '1' });
+  expect(await check(oauth2({ userinfoURL: `${server.url}/o/userinfo/` }))).toMatchObject({ works: true });
+  expect(seen).toEqual(['GET /o/userinfo/']);
+  expect(await check(oauth2({ userinfoURL: 'https://[' }))).toMatchObject(wrong);
+});
+
 test('a token that is good for other things than to name its account works', async () => {
   answering(403, {});
   expect(await check(oauth2())).toMatchObject({ works: true });

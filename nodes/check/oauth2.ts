@@ -2,7 +2,7 @@
 import { StepError } from '../../api/reasons.ts';
 import { accessToken, partOf, type CredentialAccess } from '../node.ts';
 import { echoesOf, type Secret } from '../secret.ts';
-import { ask, refusal, under } from './ask.ts';
+import { ask, refusal } from './ask.ts';
 import { CheckError, type Check } from './check.ts';
 import { checkImap } from './imap.ts';
 import { userinfoOf } from './uses.ts';
@@ -12,8 +12,9 @@ export const checkOauth2: Check = async (credential, context) => {
   const token = tokenOf(credential);
   const userinfoURL = userinfoOf(oauth2);
   if (oauth2.imap || userinfoURL === undefined) return checkImap(credential, context);
+  if (!URL.canParse(userinfoURL)) throw new CheckError('Rejected', 'userinfoURL is no URL: correct it');
   const headers = { authorization: `Bearer ${token.reveal()}` };
-  const answer = await ask({ url: under(userinfoURL, ''), headers }, context);
+  const answer = await ask({ url: new URL(userinfoURL), headers }, context);
   if (answer.status === 200) return { message: `${answer.host} took the access token.` };
   // The account may be connected for other things than to be named.
   if (answer.status === 403) return { message: `${answer.host} knows the access token.` };

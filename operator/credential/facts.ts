@@ -32,7 +32,7 @@ export async function readSecrets(
 }
 
 /** Names what a check would try: another spec, another state of the Secrets and another access token have another one. */
-export function checkKey(spec: CredentialSpec, { versions }: FoundSecrets, token = ''): string {
+export function checkKey(spec: CredentialSpec, { versions }: FoundSecrets, token = 0): string {
   return createHash('sha256').update(canonicalJson({ spec, versions, token })).digest('hex').slice(0, 32);
 }
 

@@ -31,8 +31,7 @@ export async function reconcileCredential(context: OperatorContext, key: Key): P
   const credential = await world.credentials.getFresh(key.namespace, key.name);
   if (!credential || credential.metadata.deletionTimestamp !== undefined) return done();
   const decision = await judge(context, credential);
-  const shown = context.connections.of(credential.metadata.uid)?.shown;
-  const status = { ...statusOf(credential, decision, clock.date()), ...shown };
+  const status = { ...statusOf(credential, decision, clock.date()), ...shownOf(context, credential) };
   await writeStatus(context, credential, status);
   return after(nextMs(decision, findCondition(status.conditions, 'Ready'), clock.date()));
 }
@@ -55,13 +54,14 @@ async function judge(context: OperatorContext, credential: Credential): Promise<
     const found = await readSecrets(context, namespace, credential.spec);
     const keys = checkKeys(namespace, secretRefs(credential.spec), found.keys);
     if (keys.status === 'False') return { finding: keys, againMs: READY_MS };
-    const works = credential.spec.oauth2 ? connectionFinding(context, credential) : keys;
+    const before = findCondition(credential.status?.conditions, 'Ready');
+    const works = credential.spec.oauth2 ? connectionFinding(context, credential, before) : keys;
+    if (works === undefined) return { againMs: READY_MS };
     if (works.status !== 'True' || !canBeChecked(credential.spec))
       return { finding: works, againMs: READY_MS };
     // Each renewal brings another token.
-    const token = context.connections.of(credential.metadata.uid)?.shown.expires;
+    const token = context.connections.of(credential.metadata.uid)?.obtainedAt;
     const facts = await checkFacts(context, credential, checkKey(credential.spec, found, token));
-    const before = findCondition(credential.status?.conditions, 'Ready');
     const decision = credential.spec.oauth2
       ? decideConnected(facts, works, before, generation)
       : decide(facts, before, generation);
@@ -75,10 +75,18 @@ async function judge(context: OperatorContext, credential: Credential): Promise<
   }
 }
 
-/** Of an account: whether it is connected. Whoever keeps it connected wakes the credential. */
-function connectionFinding({ connections }: OperatorContext, { metadata }: Credential): Finding {
+/**
+ * Of an account: whether it is connected. Whoever keeps it connected wakes the credential. Undefined: an operator that has begun
+ * just now does not know yet, and what the one before it said of the same spec stays.
+ */
+function connectionFinding(
+  { connections }: OperatorContext,
+  { metadata }: Credential,
+  before: Condition | undefined,
+): Finding | undefined {
   const connection = connections.of(metadata.uid);
   if (connection) return { ...connection.said };
+  if (before?.observedGeneration === metadata.generation) return undefined;
   return {
     status: 'Unknown',
     reason: 'Pending',
@@ -97,6 +105,18 @@ async function ask(
   // Where it cannot be asked now, the next look asks.
   const asked = await askCheck(conn, project, uid, { ...request, name, spec });
   log.debug({ namespace, credential: name, outcome: asked.outcome }, 'asked for a check');
+}
+
+type Shown = Pick<CredentialStatus, 'account' | 'expires' | 'connectURL' | 'scopes' | 'grantedScopes'>;
+
+/** What is shown of the account; what was, as long as nothing is known of it yet. */
+function shownOf({ connections }: OperatorContext, { metadata, spec, status }: Credential): Shown {
+  const connection = connections.of(metadata.uid);
+  if (connection) return connection.shown;
+  if (!spec.oauth2 || !status || status.observedGeneration !== metadata.generation) return {};
+  const { account, expires, connectURL, scopes, grantedScopes } = status;
+  const kept = { account, expires, connectURL, scopes, grantedScopes };
+  return Object.fromEntries(Object.entries(kept).filter(([, value]) => value !== undefined)) as Shown;
 }
 
 type Found = Pick<CredentialStatus, 'account' | 'models' | 'lastChecked'>;

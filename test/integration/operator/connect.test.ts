@@ -246,6 +246,23 @@ test('what was given to a credential goes with it', async () => {
   await stage.said('leaver', 'NotConnected');
 });
 
+test('an operator that begins anew takes back nothing of what the one before it has said', async () => {
+  const versions = async () => {
+    const { items } = await stage.client.listAll(credentials, { namespace: stage.namespace });
+    return new Map(items.map(({ metadata }) => [metadata.name, metadata.resourceVersion]));
+  };
+  await stage.stopOperator();
+  const before = await versions();
+  stage.startOperator();
+  await stage.createCredential('latest');
+  await stage.said('latest', 'NotConnected');
+  const after = await versions();
+  // Why connecting has failed is remembered by nobody.
+  const expected = new Set(['changed', 'replayed']);
+  const written = [...before].filter(([name, version]) => after.get(name) !== version);
+  expect(written.filter(([name]) => !expected.has(name))).toEqual([]);
+});
+
 test('a link is given to who may update the credential, if it is one that is connected', async () => {
   const codeOf = async (answer: Response) => /problem\/([a-z-]+)/.exec(await answer.text())?.[1];
   await stage.client.apply(credentials, {

@@ -2,10 +2,10 @@
  * `npm run test:contract`: thousands of requests made from `/openapi.json`, valid and not, to a gateway with everything real
  * behind it; every answer is compared with what the description says. Ends with 1 when one differs.
  */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { makeFolder } from '../support/folder.ts';
 import { prepareForTests } from '../support/prepare.ts';
 import { createProgress } from '../support/progress.ts';
 import { preparePython, tryContract, type Python } from './schemathesis.ts';
@@ -25,7 +25,7 @@ async function contract(examples: number, seed: number): Promise<number> {
   const progress = createProgress(process.stderr);
   await prepareForTests('integration');
   const python = await preparePython(progress);
-  const folder = await mkdtemp(join(tmpdir(), 'windlass-openapi-'));
+  const { path: folder, remove } = await makeFolder('openapi');
   const stage = await openContractStage();
   try {
     const schemas = await writeSchemas(stage, folder);
@@ -33,7 +33,7 @@ async function contract(examples: number, seed: number): Promise<number> {
     return await tryAll(python, stage, schemas, { examples, seed });
   } finally {
     await stage.close();
-    await rm(folder, { recursive: true, force: true });
+    remove();
   }
 }
 

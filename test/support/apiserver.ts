@@ -3,8 +3,8 @@
  * three seconds; nothing is left when it is stopped, or when the process that started it ends in whatever way.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
-import { existsSync, rmSync } from 'node:fs';
-import { mkdtemp, open, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { open, readFile, writeFile } from 'node:fs/promises';
 import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,6 +12,7 @@ import type { KubeConnection } from '../../kube/config.ts';
 import { ensureBinaries } from '../cluster/build.ts';
 import { certify } from '../cluster/certificates.ts';
 import { kubeconfig } from '../cluster/kubeconfig.ts';
+import { makeFolder } from './folder.ts';
 import { freePort } from './freePort.ts';
 import { pollUntil } from './poll.ts';
 import { createProgress, type Progress } from './progress.ts';
@@ -42,6 +43,7 @@ type Ports = { api: number; etcd: number; peer: number };
 
 const issuer = 'https://kubernetes.default.svc.cluster.local';
 const attempts = 3;
+const MEMORY = '/dev/shm';
 
 /**
  * Starts both and waits until the API server is ready: RBAC, default admission, tokens of service accounts. There are no
@@ -61,15 +63,13 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Ap
 }
 
 async function startOnce(binDir: string, moreArgs: string[]): Promise<ApiServer> {
-  const folder = await makeFolder();
+  // In memory where that is to be had.
+  const { path: folder, remove } = await makeFolder('apiserver', existsSync(MEMORY) ? MEMORY : tmpdir());
   const processes: ChildProcess[] = [];
-  const removeFolder = () => rmSync(folder, { recursive: true, force: true });
-  process.once('exit', removeFolder);
   const stop = async () => {
     // The API server first: without etcd it would wait for its watches; neither has anything to save.
     for (const child of processes.toReversed()) await kill(child);
-    removeFolder();
-    process.removeListener('exit', removeFolder);
+    remove();
   };
   try {
     const ports = { api: await freePort(), etcd: await freePort(), peer: await freePort() };
@@ -95,17 +95,6 @@ async function startOnce(binDir: string, moreArgs: string[]): Promise<ApiServer>
       },
     );
   }
-}
-
-/** A new folder, in memory where that is to be had; what processes that were killed left behind is removed. */
-async function makeFolder(): Promise<string> {
-  const parent = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
-  for (const name of await readdir(parent)) {
-    const owner = name.match(/^windlass-apiserver-(\d+)-/)?.[1];
-    if (owner && !existsSync(`/proc/${owner}`))
-      await rm(join(parent, name), { recursive: true, force: true });
-  }
-  return mkdtemp(join(parent, `windlass-apiserver-${process.pid}-`));
 }
 
 function etcdArguments(folder: string, ports: Ports): string[] {

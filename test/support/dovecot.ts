@@ -4,13 +4,13 @@
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { mkdtemp } from 'node:fs/promises';
+import { chownSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
-import { tmpdir, userInfo } from 'node:os';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { ImapFlow } from 'imapflow';
 import { runCommand } from './command.ts';
+import { makeFolder } from './folder.ts';
 import { freePort } from './freePort.ts';
 import { pollUntil } from './poll.ts';
 
@@ -47,7 +47,7 @@ const NOBODY = 65_534;
 
 /** Starts a server and waits until it greets. */
 export async function startDovecot(options: DovecotOptions = {}): Promise<Dovecot> {
-  const folder = await mkdtemp(join(tmpdir(), 'windlass-dovecot-'));
+  const { path: folder, remove } = await makeFolder('dovecot');
   const isRoot = process.getuid?.() === 0;
   const own = (path: string) => isRoot && chownSync(path, NOBODY, NOBODY);
   const [port, tlsPort] = [await freePort(), await freePort()];
@@ -59,11 +59,6 @@ export async function startDovecot(options: DovecotOptions = {}): Promise<Doveco
   if (isRoot) await runCommand('chmod', ['755', folder]);
   writeFiles(folder, { ...options, port, tlsPort, isRoot });
   let child = await launch(folder, port);
-  const remove = () => {
-    child.kill('SIGTERM');
-    rmSync(folder, { recursive: true, force: true });
-  };
-  process.once('exit', remove);
   const stop = () => end(child);
   return {
     port,
@@ -90,9 +85,8 @@ export async function startDovecot(options: DovecotOptions = {}): Promise<Doveco
       child = await launch(folder, port);
     },
     close: async () => {
-      process.removeListener('exit', remove);
       await stop();
-      rmSync(folder, { recursive: true, force: true });
+      remove();
     },
   };
 }

@@ -4,13 +4,12 @@
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, rmSync } from 'node:fs';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { runCommand } from './command.ts';
+import { makeFolder } from './folder.ts';
 import { freePort } from './freePort.ts';
 import { pollUntil } from './poll.ts';
 
@@ -51,14 +50,13 @@ export type TestRedis = {
   stop(): Promise<void>;
 };
 
-const FOLDER_PREFIX = 'windlass-redis-';
 const START_TIMEOUT_MS = 10_000;
 /** Between two looks whether it has ended. */
 const SUPERVISED_MS = 100;
 
 /** Starts a server and waits until it answers. Throws, with what it wrote, where it does not. */
 export async function startRedis(options: RedisOptions = {}): Promise<TestRedis> {
-  const folder = await makeFolder();
+  const { path: folder, remove } = await makeFolder('redis');
   const port = await freePort();
   const volume = options.volumeMiB === undefined ? undefined : await mountVolume(folder, options.volumeMiB);
   const seen = volume ? `/proc/${volume.pid}/root${folder}` : folder;
@@ -67,13 +65,6 @@ export async function startRedis(options: RedisOptions = {}): Promise<TestRedis>
   await writeFile(join(seen, 'redis.conf'), configuration(folder, port, options));
   const start = () => launch({ folder, seen, port, ...(volume && { volume }) });
   let child = await start();
-  const removeFolder = () => rmSync(folder, { recursive: true, force: true });
-  const atExit = () => {
-    child.kill('SIGKILL');
-    volume?.kill('SIGKILL');
-    removeFolder();
-  };
-  process.once('exit', atExit);
   const kill = () => end(child);
   return {
     url: `redis://127.0.0.1:${port}`,
@@ -114,8 +105,7 @@ export async function startRedis(options: RedisOptions = {}): Promise<TestRedis>
     stop: async () => {
       await kill();
       if (volume) await end(volume);
-      removeFolder();
-      process.removeListener('exit', atExit);
+      remove();
     },
   };
 }
@@ -145,16 +135,6 @@ async function mountVolume(folder: string, mebibytes: number): Promise<ChildProc
 
 function inVolume(volume: ChildProcess): string[] {
   return [`--mount=/proc/${volume.pid}/ns/mnt`];
-}
-
-/** A new folder; what processes that were killed left behind is removed. */
-async function makeFolder(): Promise<string> {
-  for (const name of await readdir(tmpdir())) {
-    const owner = name.startsWith(FOLDER_PREFIX) ? name.slice(FOLDER_PREFIX.length).split('-')[0] : undefined;
-    if (owner && !existsSync(`/proc/${owner}`))
-      await rm(join(tmpdir(), name), { recursive: true, force: true });
-  }
-  return mkdtemp(join(tmpdir(), `${FOLDER_PREFIX}${process.pid}-`));
 }
 
 function configuration(folder: string, port: number, options: RedisOptions): string {

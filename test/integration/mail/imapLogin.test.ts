@@ -1,12 +1,12 @@
 /** How mail triggers come into an IMAP account: with TLS of either kind or not at all, by password or by access token. */
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { tmpdir } from 'node:os';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { CredentialSpec } from '../../../api/credential.ts';
 import { runCommand } from '../../support/command.ts';
 import { IMAP_PASSWORD, startDovecot, type Dovecot } from '../../support/dovecot.ts';
+import { makeFolder } from '../../support/folder.ts';
 import { listen, readBody, sendJson, type Listening } from '../../support/listen.ts';
 import { lookAt } from '../../support/mailLook.ts';
 
@@ -32,13 +32,13 @@ afterAll(async () => {
 });
 
 async function selfSigned(): Promise<{ key: string; cert: string }> {
-  const folder = await mkdtemp(join(tmpdir(), 'windlass-tls-'));
-  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
+  const { path, remove } = await makeFolder('tls');
+  const [key, cert] = [join(path, 'key.pem'), join(path, 'cert.pem')];
   const wanted = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'];
   const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'];
   await runCommand('openssl', ['req', '-x509', ...wanted, ...names, '-keyout', key, '-out', cert]);
   const pair = { key: await readFile(key, 'utf8'), cert: await readFile(cert, 'utf8') };
-  await rm(folder, { recursive: true });
+  remove();
   return pair;
 }
 

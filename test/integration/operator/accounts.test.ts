@@ -1,6 +1,5 @@
 /** Where the passwords of the run store come from, before anything else runs. */
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createClient, type KubeClient } from '../../../kube/client.ts';
@@ -10,6 +9,7 @@ import { ensurePoolAccount, OPERATOR_ACCOUNT, poolAccount } from '../../../runs/
 import { connectRunStore } from '../../../runs/connection.ts';
 import { startApiServer, type ApiServer } from '../../support/apiserver.ts';
 import { runCommand } from '../../support/command.ts';
+import { makeFolder, type Folder } from '../../support/folder.ts';
 import { startRedis } from '../../support/redis.ts';
 
 const ref = { namespace: 'system', name: 'run-store' };
@@ -17,19 +17,19 @@ const program = join(import.meta.dirname, '../../../operator/initRunStore.ts');
 
 let server: ApiServer;
 let client: KubeClient;
-let folder: string;
+let folder: Folder;
 
 beforeAll(async () => {
   server = await startApiServer();
   client = createClient(server.connection);
   await client.create(namespaces, { metadata: { name: ref.namespace } });
-  folder = await mkdtemp(join(tmpdir(), 'windlass-accounts-'));
+  folder = await makeFolder('accounts');
 }, 600_000);
 
 afterAll(async () => {
   await client?.close();
   await server?.stop();
-  await rm(folder, { recursive: true, force: true });
+  folder?.remove();
 });
 
 test('replicas that start together make one Secret, and what is in it is kept', async () => {
@@ -48,10 +48,11 @@ test('a Secret of somebody else that lacks the key is told with the command that
 });
 
 test('Redis starts with the accounts that are written for it, and keeps those of projects', async () => {
-  const list = join(folder, 'users.acl');
-  const write = () => runCommand(process.execPath, [program, list, folder]);
-  await writeFile(join(folder, 'operator-password'), 'of the operator');
-  await writeFile(join(folder, 'gateway-password'), 'of the gateway');
+  const { path } = folder;
+  const list = join(path, 'users.acl');
+  const write = () => runCommand(process.execPath, [program, list, path]);
+  await writeFile(join(path, 'operator-password'), 'of the operator');
+  await writeFile(join(path, 'gateway-password'), 'of the gateway');
   await write();
   const redis = await startRedis({ acl: await readFile(list, 'utf8') });
   const conn = connectRunStore({

@@ -2,17 +2,19 @@
  * `npm run test:mutants [-- NAME ...]`: breaks a copy of our own code, one promise at a time, and sees that the test which is
  * named in the patch notices. A mutant that survives, or whose test does not pass without it, is a failure.
  */
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { bin, output, ROOT } from '../../scripts/run.ts';
 import { runCommand } from '../support/command.ts';
+import { makeFolder } from '../support/folder.ts';
 import { prepareForTests } from '../support/prepare.ts';
 import { createProgress } from '../support/progress.ts';
 import { readMutants, type Mutant } from './mutant.ts';
-import { verdictOn, type TestReport, type Verdict } from './report.ts';
+import { readReport, verdictOn, type Verdict } from './report.ts';
 
 const progress = createProgress(process.stderr);
+/** Many times what they take: only for a mutant that keeps its test from ending. */
+const LIMIT_MS = 600_000;
 
 /** The files that Git knows or would take, as they are now, with the packages of this folder. */
 async function copyTree(to: string): Promise<void> {
@@ -30,10 +32,9 @@ async function verdicts(tree: string, mutants: Mutant[]): Promise<Verdict[]> {
   const names = mutants.map(({ test }) => RegExp.escape(test)).join('|');
   const files = [...new Set(mutants.map(({ file }) => file))];
   const args = ['run', '--reporter=json', `--outputFile=${report}`, '-t', names];
-  await runCommand(process.execPath, [bin('vitest'), ...args, ...files], { cwd: tree }).catch(
-    () => undefined,
-  );
-  const found = JSON.parse(readFileSync(report, 'utf8')) as TestReport;
+  const options = { cwd: tree, timeoutMs: LIMIT_MS };
+  await runCommand(process.execPath, [bin('vitest'), ...args, ...files], options).catch(() => undefined);
+  const found = readReport(report);
   return mutants.map(({ test }) => verdictOn(test, found));
 }
 
@@ -60,7 +61,7 @@ async function main(names: string[]): Promise<number> {
   }
   const mutants = names.length === 0 ? all : all.filter(({ name }) => names.includes(name));
   await prepareForTests('integration');
-  const tree = mkdtempSync(join(tmpdir(), 'windlass-mutants-'));
+  const { path: tree, remove } = await makeFolder('mutants');
   try {
     await copyTree(tree);
     const wrong: string[] = [];
@@ -76,7 +77,7 @@ async function main(names: string[]): Promise<number> {
     console.log(`mutants: ${mutants.length - wrong.length} of ${mutants.length} killed`);
     return wrong.length === 0 ? 0 : 1;
   } finally {
-    rmSync(tree, { recursive: true, force: true });
+    remove();
   }
 }
 

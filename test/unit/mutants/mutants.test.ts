@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readMutants } from '../../mutants/mutant.ts';
-import { verdictOn } from '../../mutants/report.ts';
+import { readReport, verdictOn } from '../../mutants/report.ts';
 
 const root = join(import.meta.dirname, '../../..');
 const mutants = readMutants(join(root, 'test/mutants'));
@@ -44,4 +44,8 @@ test.each([
   [[], 'not executed'],
 ])('a test that %j is %s', (statuses, verdict) => {
   expect(verdictOn('it holds', reportOf(...statuses))).toBe(verdict);
+});
+
+test('without a report no test was executed', () => {
+  expect(verdictOn('it holds', readReport(join(root, 'no-such-report.json')))).toBe('not executed');
 });

@@ -2,7 +2,8 @@
  * Checks of credentials on their way: the operator asks, one runner of the project tries, and the operator looks for the answer.
  * A question that is asked anew with another key makes answers to the one before worthless. All times are the store's.
  */
-import type { CheckResult } from '../api/check.ts';
+import * as z from 'zod';
+import { checkResult, type CheckResult } from '../api/check.ts';
 import type { CredentialSpec } from '../api/credential.ts';
 import { orUnavailable, type RunStoreConnection } from './connection.ts';
 import { keysOf } from './keys.ts';
@@ -23,6 +24,8 @@ export type CheckRequest = {
 };
 
 export type CheckAnswer = { key: string; failures: number; result: CheckResult };
+
+const checkAnswer = z.object({ key: z.string(), failures: z.int().min(0), result: checkResult });
 
 /** What the store knows of a check. */
 export type SeenCheck = {
@@ -67,7 +70,7 @@ export function askCheck(
   });
 }
 
-/** What is known of the check of a credential. */
+/** What is known of the check of a credential. Whoever holds an account of the project's runners may have written it: what has not the form is not there. */
 export function lookAtCheck(
   conn: RunStoreConnection,
   project: ProjectUid,
@@ -81,13 +84,28 @@ export function lookAtCheck(
       conn.command('hmget', check(uid), 'key', 'asked', 'answer', 'answered'),
       conn.command('time'),
     ])) as [string | null, (string | null)[], [string, string]];
-    const [key, asked, answer, at] = found;
+    const [key, asked, answered, at] = found;
+    const answer = answerIn(answered);
     return {
       now: Number(time[0]) * 1_000 + Math.floor(Number(time[1]) / 1_000),
-      ...(waits !== null && { waiting: { key: key ?? '', askedAt: Number(asked) } }),
-      ...(answer && { answer: { ...(JSON.parse(answer) as CheckAnswer), at: Number(at) } }),
+      ...(waits !== null && { waiting: { key: key ?? '', askedAt: timeIn(asked) } }),
+      ...(answer && { answer: { ...answer, at: timeIn(at) } }),
     };
   });
+}
+
+function answerIn(text: string | null | undefined): CheckAnswer | undefined {
+  try {
+    const found: unknown = JSON.parse(text ?? 'null');
+    return checkAnswer.safeParse(found).success ? (found as CheckAnswer) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function timeIn(text: string | null | undefined): number {
+  const time = Number(text);
+  return Number.isFinite(time) ? time : 0;
 }
 
 const TAKE = defineScript({

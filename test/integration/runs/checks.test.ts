@@ -76,6 +76,26 @@ test('an answer to what was asked before is worth nothing', async () => {
   expect(await answer(taken)).toEqual({ outcome: 'done' });
 });
 
+const TRUE_ANSWER = { key: 'first', failures: 1, result: rejected };
+
+test.each([
+  ['no JSON', '{'],
+  ['nothing', 'null'],
+  ['without a result', { key: 'first', failures: 1 }],
+  ['with failures that cannot be counted', { ...TRUE_ANSWER, failures: 'many' }],
+  ['of a reason that there is not', { ...TRUE_ANSWER, result: { ...rejected, reason: 'Complete' } }],
+  ['with a message that is no text', { ...TRUE_ANSWER, result: { works: true, message: {} } }],
+  ['that asks to wait for no number', { ...TRUE_ANSWER, result: { ...rejected, retryAfterMs: 'long' } }],
+  ['with more than a status holds', { ...TRUE_ANSWER, result: { ...works, account: 'a'.repeat(513) } }],
+])('what a holder of the pool account writes %s is no answer', async (_what, forged) => {
+  await ask();
+  const text = typeof forged === 'string' ? forged : JSON.stringify(forged);
+  const { check } = keysOf(project);
+  await store.conn.command('hset', check('one'), 'answer', text, 'answered', 'now', 'asked', 'never');
+  const { waiting, answer: said } = await look();
+  expect([waiting, said]).toEqual([{ key: 'first', askedAt: 0 }, undefined]);
+});
+
 test('what a runner took that is gone another takes up', async () => {
   await ask();
   await takeOne();

@@ -4,7 +4,6 @@
  */
 import type { FastifyPluginCallback, FastifyRequest } from 'fastify';
 import { parseJson } from '../../api/json.ts';
-import { submit } from '../../runs/submit.ts';
 import type { Submission, Submitted } from '../../runs/types.ts';
 import { createAnswers, JSON_TYPE, type Answers } from '../answers.ts';
 import { hasBody, readBody, refuseByHeaders, tooLarge } from '../body.ts';
@@ -18,6 +17,7 @@ import { isTooLargeEvent } from '../limits/limits.ts';
 import { answerAccepted, refuseSubmission } from '../outcome.ts';
 import type { ProblemCode } from '../problems.ts';
 import type { Route } from '../routes.ts';
+import { storeEvent } from '../store.ts';
 import { waitFor } from '../waiting.ts';
 import { admit, type Exchange } from './guard.ts';
 import { preferredWait } from './prefer.ts';
@@ -91,7 +91,7 @@ async function start(
     const event = await readEvent(deps, exchange, hold);
     if (event === undefined || typeof event === 'string') return event;
     const submission = submissionOf(asked, event.text);
-    return isTooLargeEvent(submission.input) ? 'event-too-large' : await submit(deps.runs, submission);
+    return isTooLargeEvent(submission.input) ? 'event-too-large' : await storeEvent(deps, submission);
   } finally {
     hold.release();
   }

@@ -3,6 +3,7 @@ import type { JsonLimits } from '../../api/json.ts';
 import { VALUE_LIMIT_BYTES } from '../../runs/advance.ts';
 import { createAddresses, type Addresses } from './addresses.ts';
 import { createInFlight, type InFlight } from './inFlight.ts';
+import { createLanes, type Lanes } from './lanes.ts';
 import { createRates, type Rates } from './rates.ts';
 import { noRefusals, type Refusals } from './refusals.ts';
 import type { LimitSettings } from './settings.ts';
@@ -18,6 +19,7 @@ export type Limits = {
   addresses: Addresses;
   rates: Rates;
   inFlight: InFlight;
+  lanes: Lanes;
   waits: Waits;
   unread: Unread;
   /** For answers to those who are refused. */
@@ -42,6 +44,7 @@ export function createLimits(settings: LimitSettings, trustedProxies: readonly s
     addresses: createAddresses(trustedProxies),
     rates: createRates(settings),
     inFlight: createInFlight(inFlightBytes, eventBytes),
+    lanes: createLanes(),
     waits: createWaits(waiting),
     unread: createUnread(inFlightBytes),
     turns: createTurns({ most: REFUSED }),

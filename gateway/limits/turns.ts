@@ -4,6 +4,7 @@
  * every call that is served waits for several turns.
  */
 import { createBucket, secondsToWait, take as takeToken, type Rate } from './bucket.ts';
+import { createQueue } from './queue.ts';
 
 export type Turns = { add: (work: () => void) => void };
 
@@ -20,16 +21,14 @@ export type TurnOptions = {
   most?: number;
 };
 
-/** What is done is let go, also when the flood never ends. Work must not throw. */
+/** Work must not throw. */
 export function createTurns({
   perTurn = PER_TURN,
   rate,
   most = Number.POSITIVE_INFINITY,
 }: TurnOptions = {}): Turns {
   const bucket = rate && createBucket(rate, performance.now());
-  let arrived: (() => void)[] = [];
-  /** What arrived before all that is in `arrived`, the last of it first. */
-  let due: (() => void)[] = [];
+  const waiting = createQueue<() => void>();
   let isScheduled = false;
   const mayGoOn = (): boolean => bucket === undefined || secondsToWait(bucket, performance.now()) === 0;
   const schedule = (): void => {
@@ -41,18 +40,17 @@ export function createTurns({
   const takeSome = (): void => {
     isScheduled = false;
     for (let done = 0; done < perTurn && mayGoOn(); done += 1) {
-      if (due.length === 0) [due, arrived] = [arrived.toReversed(), []];
-      const work = due.pop();
+      const work = waiting.shift();
       if (work === undefined) return;
       if (bucket) takeToken(bucket);
       work();
     }
-    if (due.length + arrived.length > 0) schedule();
+    if (waiting.size() > 0) schedule();
   };
   return {
     add: (work) => {
-      if (due.length + arrived.length >= most) return work();
-      arrived.push(work);
+      if (waiting.size() >= most) return work();
+      waiting.push(work);
       schedule();
     },
   };

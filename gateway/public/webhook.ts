@@ -5,7 +5,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify';
 import { parseJson } from '../../api/json.ts';
-import { submit } from '../../runs/submit.ts';
 import type { Submission } from '../../runs/types.ts';
 import { createAnswers, type Answers } from '../answers.ts';
 import { readBody, refuseByHeaders, tooLarge } from '../body.ts';
@@ -16,6 +15,7 @@ import { isTooLargeEvent, type Limits } from '../limits/limits.ts';
 import type { ProblemCode } from '../problems.ts';
 import { answerAccepted, refuseSubmission } from '../outcome.ts';
 import type { Route } from '../routes.ts';
+import { storeEvent } from '../store.ts';
 import { answerReply } from './reply.ts';
 import { isStopped } from './verify/guard.ts';
 
@@ -107,7 +107,11 @@ async function receive(
   answers: Answers,
   { request: { raw }, reply, hold }: Receiving,
 ): Promise<void> {
-  const body = await readBody(raw, reply.raw, { limit: deps.limits.eventBytes, turns: deps.limits.reading, hold });
+  const body = await readBody(raw, reply.raw, {
+    limit: deps.limits.eventBytes,
+    turns: deps.limits.reading,
+    hold,
+  });
   if (body.outcome === 'aborted') return;
   if (body.outcome === 'too-large') return answers.problem(reply, tooLarge(deps.limits));
   if (body.outcome !== 'read') return answers.problem(reply, body.outcome);
@@ -123,7 +127,7 @@ async function receive(
   if (webhook.reply && !waits.enter(route.spec.projectUID, reply.raw))
     return answers.refuse(reply, 'too-many-waiting');
   const startedAt = performance.now();
-  const submitted = await submit(deps.runs, {
+  const submitted = await storeEvent(deps, {
     project: route.spec.projectUID,
     workflow: route.spec.workflow,
     workflowUid: route.spec.workflowUID,

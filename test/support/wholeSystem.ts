@@ -2,7 +2,6 @@
  * Everything that takes an event from its caller to its effect, each as the program that it is: operator, gateway, runner, with a
  * real API server and a real run store, which they reach through a proxy. Effects are HTTP calls, each with the key of its attempt.
  */
-import { setTimeout as delay } from 'node:timers/promises';
 import { stringify } from 'yaml';
 import { isTerminal } from '../../api/phase.ts';
 import { secrets } from '../../kube/resource.ts';
@@ -45,8 +44,6 @@ export type WholeSystem = {
 type Effects = {
   /** The keys of the calls that came, in order. */
   keys: string[];
-  /** How long each call from now on takes to be answered. */
-  delayMs: number;
   /** No call is answered any more, until the function that it returns is called. */
   hold(): () => void;
 };
@@ -105,7 +102,6 @@ async function startPrograms(
   let released = Promise.resolve();
   const effects: Effects = {
     keys: [],
-    delayMs: 0,
     hold: () => {
       const held = Promise.withResolvers<void>();
       released = held.promise;
@@ -115,7 +111,6 @@ async function startPrograms(
   const sink = await listen(async (request, response) => {
     await readBody(request);
     effects.keys.push(String(request.headers['idempotency-key']));
-    await delay(effects.delayMs);
     await released;
     sendJson(response, 200, {});
   });

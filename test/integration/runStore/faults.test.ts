@@ -4,7 +4,7 @@
  */
 import { appendFile, readdir, stat, statfs, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { workflowRuns } from '../../../operator/resources.ts';
 import { keysOf } from '../../../runs/keys.ts';
 import { pollUntil } from '../../support/poll.ts';
@@ -23,14 +23,15 @@ beforeAll(async () => {
 }, 600_000);
 afterAll(() => system?.stop());
 
-beforeEach(() => {
-  system.effects.delayMs = 0;
-});
 
 const isAccepted = ({ status }: SentEvent) => status === 200;
 
 const senders: Sender[] = [];
-afterEach(() => Promise.all(senders.splice(0).map((sender) => sender.stop())));
+let release = (): void => undefined;
+afterEach(async () => {
+  release();
+  await Promise.all(senders.splice(0).map((sender) => sender.stop()));
+});
 
 /** Starts to send, and waits until some events were accepted. */
 async function sending(): Promise<Sender> {
@@ -159,7 +160,7 @@ test('its log torn in the middle of a record: nothing that was answered is lost'
 
 test('its log cut back to before what was answered: what is recorded of that fails as DataLost, and what was there before goes on', async () => {
   const { stage, effects, namespace } = system;
-  effects.delayMs = 2_000;
+  release = effects.hold();
   const kept = await system.send('orders', 'before the cut');
   const { size } = await stat(await logFile());
   const lost = await system.send('orders', 'after the cut');
@@ -174,6 +175,7 @@ test('its log cut back to before what was answered: what is recorded of that fai
   await stage.redis.kill();
   await truncate(await logFile(), size + 20);
   await stage.redis.restart();
+  release();
   const phases = await system.allEnded(40_000);
   expect(phases.get(kept.run ?? '')).toBe('Succeeded');
   const { status } = await stage.client.get(workflowRuns, { namespace, name: lost.run ?? '' });
@@ -198,7 +200,7 @@ test.each<[string, string, (system: WholeSystem) => Promise<unknown>]>([
   '%s: open again within seconds, what was recorded ends, and a repeated event is the recorded run',
   async (_what, key, wipe) => {
     const { operator, gateway, runner, effects } = system;
-    effects.delayMs = 3_000;
+    release = effects.hold();
     const run = await begunEvent(key);
     const sender = await sending();
     const told = watchRestraint({ operator, gateway, runner });
@@ -212,7 +214,7 @@ test.each<[string, string, (system: WholeSystem) => Promise<unknown>]>([
     const events = await sender.stop();
     expectRefused(events.filter((event) => !isAccepted(event)));
     expect(await system.send('orders', key)).toMatchObject({ status: 200, run });
-    effects.delayMs = 0;
+    release();
     const phases = await system.allEnded(40_000);
     expect(phases.get(run)).toBe('Succeeded');
     const later = events.filter((event) => isAccepted(event) && event.at >= back);
@@ -255,7 +257,7 @@ async function fill(prefix: string) {
 
 test('its memory full, and fuller than full: refused, what runs ends and is recorded, and that makes room', async () => {
   const { stage, effects } = system;
-  effects.delayMs = 2_000;
+  release = effects.hold();
   const used = (await stage.redisCommand('info', 'memory')).find((line) => line.startsWith('used_memory:'));
   const limit = Number(used?.split(':')[1]) + 4 * 1024 * 1024;
   await stage.redisCommand('config', 'set', 'maxmemory', String(limit));
@@ -263,7 +265,7 @@ test('its memory full, and fuller than full: refused, what runs ends and is reco
   expect(refusal).toMatchObject({ status: 503, problem: 'run-store-full' });
   expect(refusal.retryAfter).toBeGreaterThan(0);
   expect(accepted.length).toBeGreaterThan(0);
-  effects.delayMs = 0;
+  release();
   await stage.redisCommand('config', 'set', 'maxmemory', '1mb');
   expect(await repeated(accepted)).toEqual([]);
   const areRecorded = async () => {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { readConfig } from './config.ts';
+import { createEgress } from '../nodes/egress/egress.ts';
+import { egressOf, readConfig } from './config.ts';
 
 const needed = {
   PUBLIC_URL: 'https://hooks.example.com/',
@@ -37,4 +38,16 @@ test('everything that is missing or makes no sense is named at once', () => {
   const read = () =>
     readConfig({ ...needed, RUNNER_IMAGE: undefined, RUNNER_REPLICAS: 'many', RUNNER_ENV: '{' });
   expect(read).toThrow(/RUNNER_IMAGE: [^]*RUNNER_REPLICAS: [^]*RUNNER_ENV: /);
+});
+
+test('no provider is looked for at the API server or the node, also where these are public or in an allowed range', async () => {
+  const around = {
+    KUBERNETES_SERVICE_HOST: '10.96.0.1',
+    HOST_IP: '93.184.216.34',
+    RUNNER_EGRESS_ALLOW: '10.0.0.0/8',
+  };
+  const egress = createEgress(egressOf(readConfig({ ...needed, ...around })));
+  for (const host of ['10.96.0.1', '93.184.216.34'])
+    await expect(egress.resolve(host, 443)).rejects.toMatchObject({ reason: 'AddressForbidden' });
+  expect(await egress.resolve('10.96.0.2', 443)).toHaveLength(1);
 });

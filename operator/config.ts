@@ -1,6 +1,6 @@
 /** What the operator is told from outside: its environment, read once and checked. A value that makes no sense stops it. */
 import * as z from 'zod';
-import { egressProblems } from '../nodes/egress/rules.ts';
+import { egressProblems, rulesInPod, type EgressRules } from '../nodes/egress/rules.ts';
 import { OPERATOR_ACCOUNT } from '../runs/accounts.ts';
 
 const json = <T>(schema: z.ZodType<T>) =>
@@ -84,6 +84,9 @@ const environment = z.object({
   RUNNER_EGRESS_ALLOW: egress('allow'),
   /** Where they may not, with commas between: ranges. */
   RUNNER_EGRESS_DENY: egress('deny'),
+  /** The pod's own: the address of the API server, and that of the node with its kubelet. Neither is a provider of anybody. */
+  KUBERNETES_SERVICE_HOST: z.string().optional(),
+  HOST_IP: z.string().optional(),
   /** Writes a second that making and pruning records may cost the API server, of all projects and of one. */
   RECORD_WRITES_PER_SECOND: count(6, 10_000).default(200),
   PROJECT_RECORD_WRITES_PER_SECOND: count(2, 10_000).default(100),
@@ -108,6 +111,12 @@ export function readConfig(env: Record<string, string | undefined>): OperatorCon
   if (result.success) return result.data;
   const problems = result.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
   throw new Error(`The operator's environment is not usable.\n  ${problems.join('\n  ')}`);
+}
+
+/** Where providers that a tenant names may be: where the tenant's own steps may connect to, and nowhere else. */
+export function egressOf(config: OperatorConfig): EgressRules {
+  const { RUNNER_EGRESS_ALLOW: allow, RUNNER_EGRESS_DENY: deny } = config;
+  return rulesInPod({ allow, deny }, [config.KUBERNETES_SERVICE_HOST, config.HOST_IP]);
 }
 
 /** The operator's own configuration, and the environment that a pod finds the API server by. */

@@ -1,7 +1,6 @@
 /** Starts the operator's parts in their order and ends them in reverse. Everything that it needs is passed in. */
 import { createClient, type KubeClient } from '../kube/client.ts';
-import { createEgress, type Egress } from '../nodes/egress/egress.ts';
-import { parseEgressRules } from '../nodes/egress/rules.ts';
+import { createEgress } from '../nodes/egress/egress.ts';
 import { createAsk } from './oauth/ask.ts';
 import { keepCodes } from './oauth/codes.ts';
 import { createConnections } from './oauth/connections.ts';
@@ -11,7 +10,7 @@ import { runWithLease, type LeaseOptions } from '../kube/lease.ts';
 import type { Log } from '../kube/log.ts';
 import { connectRunStore, type RunStoreConnection, type RunStoreOptions } from '../runs/connection.ts';
 import { prunesPerSecond } from './budget/split.ts';
-import type { OperatorConfig } from './config.ts';
+import { egressOf, type OperatorConfig } from './config.ts';
 import type { OperatorContext } from './context.ts';
 import { createControllers, type Controllers } from './controllers.ts';
 import { feedGatewayView } from './gateways/feed.ts';
@@ -72,12 +71,13 @@ export async function runOperator(options: OperatorOptions): Promise<void> {
     const pacer = createPacer(prunesPerSecond(config.RECORD_WRITES_PER_SECOND), clock);
     const store = createProjectStore(conn, createSeedSource({ client, world, clock, pacer }));
     const refusedPools = new Map<string, string>();
+    const refusedPolls: OperatorContext['refusedPolls'] = new Map();
     const grantedSecrets = new Map<string, readonly string[]>();
     const webhooks = createWebhookSecrets({ client, world, clock });
     const connections = createConnections({
       client,
       world,
-      ask: createAsk({ client, egress: egressOf(config), isLeading: () => mayWrite() }),
+      ask: createAsk({ client, egress: createEgress(egressOf(config)), isLeading: () => mayWrite() }),
       gatewayURL: `http://${config.GATEWAY_SERVICES.at(-1)}.${namespace}`,
       log,
       clock,
@@ -91,6 +91,7 @@ export async function runOperator(options: OperatorOptions): Promise<void> {
       webhooks,
       connections,
       refusedPools,
+      refusedPolls,
       grantedSecrets,
     };
     const context: OperatorContext = { ...parts, config, log, clock };
@@ -112,11 +113,6 @@ export async function runOperator(options: OperatorOptions): Promise<void> {
   health.server.closeAllConnections();
   await new Promise((resolve) => health.server.close(resolve));
   await Promise.all([client.close(), ownClient.close()]);
-}
-
-/** Providers that a tenant names are reached where the tenant's own steps could reach them, and nowhere else. */
-function egressOf({ RUNNER_EGRESS_ALLOW: allow, RUNNER_EGRESS_DENY: deny }: OperatorConfig): Egress {
-  return createEgress(parseEgressRules(allow, deny));
 }
 
 /** Makes the Secret where that is ours to do, and connects with what is in it. Undefined: ended before that. */

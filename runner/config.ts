@@ -1,7 +1,6 @@
 /** What a runner is told from outside: its environment, read once and checked. A value that makes no sense stops it. */
 import * as z from 'zod';
-import { parseRange } from '../nodes/egress/address.ts';
-import { egressProblems, parseEgressRules, type EgressRules } from '../nodes/egress/rules.ts';
+import { egressProblems, rulesInPod, type EgressRules } from '../nodes/egress/rules.ts';
 
 const entries = z.string().transform((text) =>
   text
@@ -62,10 +61,8 @@ export function readConfig(env: Record<string, string | undefined>): RunnerConfi
 
 /** Where steps may connect to. The API server and the node are denied by their addresses, as far as the pod knows these. */
 export function egressOf(config: RunnerConfig): EgressRules {
-  const around = [config.KUBERNETES_SERVICE_HOST, config.HOST_IP].filter(
-    (text) => text !== undefined && parseRange(text) !== undefined,
-  ) as string[];
-  return parseEgressRules(config.EGRESS_ALLOW, [...config.EGRESS_DENY, ...around]);
+  const { EGRESS_ALLOW: allow, EGRESS_DENY: deny, KUBERNETES_SERVICE_HOST: server, HOST_IP: node } = config;
+  return rulesInPod({ allow, deny }, [server, node]);
 }
 
 /** The runner's own configuration. What the pod says about the API server comes with it. */

@@ -18,6 +18,18 @@ export function parseEgressRules(allow: readonly string[], deny: readonly string
   return { allow: allow.map(allowed), deny: deny.map(denied) };
 }
 
+/**
+ * The same in a pod, which knows where the API server and its node with the kubelet are: nobody may connect to these either. What is
+ * no address (a name, nothing) is left out.
+ */
+export function rulesInPod(
+  { allow, deny }: { allow: readonly string[]; deny: readonly string[] },
+  around: readonly (string | undefined)[],
+): EgressRules {
+  const addresses = around.filter((text) => text !== undefined && parseRange(text) !== undefined);
+  return parseEgressRules(allow, [...deny, ...(addresses as string[])]);
+}
+
 /** What is wrong with the entries of one of the two lists, as sentences; empty when nothing is. */
 export function egressProblems(list: 'allow' | 'deny', entries: readonly string[]): string[] {
   return entries.flatMap((entry) => {

@@ -7,8 +7,7 @@ import { createClient } from '../../kube/client.ts';
 import { inClusterConnection, kubeconfigConnection } from '../../kube/config.ts';
 import type { Log } from '../../kube/log.ts';
 import { createEgress } from '../../nodes/egress/egress.ts';
-import { parseRange } from '../../nodes/egress/address.ts';
-import { parseEgressRules } from '../../nodes/egress/rules.ts';
+import { rulesInPod } from '../../nodes/egress/rules.ts';
 import { StepError } from '../../api/reasons.ts';
 import { createCredentials, credentialResource } from '../credentials.ts';
 import { createSecretReader } from '../secrets.ts';
@@ -37,13 +36,8 @@ export async function openMeans(config: PollConfig, log: Log): Promise<Means> {
     onChange: () => () => {},
   };
   const source = createCredentials(cache, createSecretReader(client, namespace, { log }), namespace);
-  const { allow, deny, around } = egress;
-  const rules = parseEgressRules(allow, [
-    ...deny,
-    ...around.filter((text) => parseRange(text) !== undefined),
-  ]);
   return {
-    egress: createEgress(rules),
+    egress: createEgress(rulesInPod(egress, egress.around)),
     credential: async (name) => {
       try {
         await (listed ??= list());

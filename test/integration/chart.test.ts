@@ -112,6 +112,11 @@ test.each(['operator', 'gateway'])('the heap of the %s has half of its memory li
   expect(unlimited).not.toHaveProperty('NODE_OPTIONS');
 });
 
+test('the operator is told which node it is on, so that no provider of a tenant is looked for there', async () => {
+  const { HOST_IP } = await environmentOf('windlass-operator');
+  expect(HOST_IP).toEqual({ fieldRef: { fieldPath: 'status.hostIP' } });
+});
+
 test('what records may cost the API server can be set', async () => {
   const settings = 'operator.recordWrites.perSecond=60,operator.recordWrites.perSecondOfProject=30';
   expect(await environmentOf('windlass-operator', '--set', settings)).toMatchObject({

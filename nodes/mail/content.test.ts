@@ -71,6 +71,7 @@ test('a mail gives its text, who wrote it to whom, when, and what lies in it', a
     in_reply_to: '<a0@example.com>',
     references: ['<z@example.com>', '<a0@example.com>'],
     auto_submitted: null,
+    automatic: null,
     attachments: [{ filename: 'über.pdf', content_type: 'application/pdf', size: 17 }],
     html: expect.stringContaining('<b>Tag</b>'),
     truncated: false,

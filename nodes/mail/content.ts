@@ -25,6 +25,8 @@ export type MailHeader = {
   references: string[];
   /** What the sender says of how the mail came about (RFC 3834), in lower case. */
   autoSubmitted: string | undefined;
+  /** The header line by which it shows that no person wrote it to this reader; undefined where none does. */
+  automatic: string | undefined;
 };
 
 export type MailContent = {
@@ -47,6 +49,16 @@ const LONGEST_LINE = 10_000;
 const LONGEST_ADDRESS = 1_000;
 /** A mail within a mail is a file like any other. */
 const OPTIONS = { forceRfc822Attachments: true };
+/** What programs and mailing lists say of their mail (RFC 3834 section 2), by the names of headers; a bounce has nobody to answer to. */
+const AUTOMATIC: readonly (readonly [name: RegExp, value: RegExp])[] = [
+  [/^auto-submitted$/, /^(?!\s*no\b)/i],
+  [/^return-path$/, /^\s*<\s*>/],
+  [/^content-type$/, /^\s*multipart\/report\b/i],
+  [/^from$/, /\bmailer-daemon\b/i],
+  [/^precedence$/, /^\s*(?:bulk|junk|list)\b/i],
+  [/^list-[a-z-]+$/, /^/],
+  [/^x-auto-response-suppress$/, /\b(?:all|autoreply)\b/i],
+];
 const MESSAGE_ID = /<[^\s<>\p{Cc}]{1,900}>/gu;
 
 /** Parses a mail as it was sent. Also what is cut off or broken gives a mail; nothing is thrown. */
@@ -90,7 +102,15 @@ export function headerOf(email: Email): MailHeader {
         : oneLine(auto, 100)
             .split(/[\s;(]/, 1)[0]
             ?.toLowerCase(),
+    automatic: automaticOf(email),
   };
+}
+
+function automaticOf({ headers }: Email): string | undefined {
+  const line = headers.find(({ key, value }) =>
+    AUTOMATIC.some(([name, shows]) => name.test(key) && shows.test(value)),
+  );
+  return line && oneLine(`${line.originalKey}: ${line.value}`, 100);
 }
 
 /** A text of a mail by itself, as bytes without transfer encoding: what `text` or `html` it is. */

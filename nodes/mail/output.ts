@@ -55,6 +55,7 @@ function headerFields(header: MailHeader, received: Date) {
     in_reply_to: header.inReplyTo ?? null,
     references: within(header.references.toReversed(), MOST_HEADER_BYTES).toReversed(),
     auto_submitted: header.autoSubmitted ?? null,
+    automatic: header.automatic ?? null,
   };
 }
 

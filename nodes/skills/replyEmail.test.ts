@@ -118,22 +118,69 @@ test('of a long conversation the first and the last mails are named', async () =
   ]);
 });
 
-test('what a program sent is not answered, and what says that it is from a person is', async () => {
-  const before = server.connections();
-  const brought = await triggered([
-    'From: robot@example.com',
-    'Auto-Submitted: Auto-Replied (vacation)',
-    '',
-    'I am away',
+test('an answer to an answer that names only the mail before it names that one, too', async () => {
+  await answer({ ...mail, references: [], in_reply_to: '<a1@example.com>' });
+  await answer({ ...mail, in_reply_to: '<elsewhere@example.com>' });
+  expect(server.messages.map(({ headers }) => headers['references'])).toEqual([
+    '<a1@example.com> <a2@example.com>',
+    '<a0@example.com> <a1@example.com> <a2@example.com>',
   ]);
-  const { output } = await answer(brought);
-  expect(output).toEqual({
-    text_content: 'Not answered: a program sent the mail (Auto-Submitted: auto-replied).',
+});
+
+const AUTOMATIC = [
+  'Auto-Submitted: Auto-Replied (vacation)',
+  'Auto-Submitted: auto-generated',
+  'Return-Path: <>',
+  'Content-Type: multipart/report; report-type=delivery-status; boundary=b',
+  'Precedence: bulk',
+  'Precedence: list',
+  'List-Id: Lamps <lamps.example.com>',
+  'List-Unsubscribe: <mailto:leave@example.com>',
+  'X-Auto-Response-Suppress: DR, AutoReply',
+];
+
+test.each(AUTOMATIC)('mail with the header %s is answered only where that is asked for', async (line) => {
+  const before = server.connections();
+  const brought = await triggered(['From: robot@example.com', line, '', '--b--']);
+  expect((await answer(brought)).output).toEqual({
+    text_content: `Not answered: a program or a mailing list sent the mail (${line}).`,
     data_content: { message_id: null, accepted: [], rejected: [] },
   });
   expect(server.connections()).toBe(before);
+  await answer(brought, { answerAutomatic: true });
+  expect(server.messages).toHaveLength(1);
+});
+
+test('a bounce is not answered, whatever else it lacks', async () => {
+  const bounce = await triggered([
+    'From: Mail Delivery System <MAILER-DAEMON>',
+    'Subject: Undelivered',
+    '',
+    'a',
+  ]);
+  expect((await answer(bounce)).output.text_content).toMatch(/^Not answered: .*MAILER-DAEMON/);
+});
+
+test.each([
+  'Auto-Submitted: no',
+  'Return-Path: <ada@example.com>',
+  'Precedence: first-class',
+  'X-List: lamps',
+])('mail with the header %s is that of a person', async (line) => {
+  await answer(await triggered(['From: ada@example.com', line, '', 'Hello']));
+  expect(server.messages).toHaveLength(1);
+});
+
+test('what is known of a mail by Auto-Submitted alone is enough', async () => {
+  await answer({ ...mail, auto_submitted: 'auto-replied' });
   await answer({ ...mail, auto_submitted: 'no' });
   expect(server.messages).toHaveLength(1);
+});
+
+test('a name of the sender that looks like further addresses reaches nobody', async () => {
+  await answer(await triggered(['From: "eve@example.com, <bo@example.com>" <ada@example.com>', '', 'Hello']));
+  await answer({ ...mail, from: 'eve@example.com <ada@example.com>' });
+  expect(server.messages.map(({ to }) => to)).toEqual([['ada@example.com'], ['ada@example.com']]);
 });
 
 test.each<[string, object, object]>([

@@ -1,7 +1,7 @@
 /**
  * Skill `reply_email`: answers a mail that a mail trigger brought, so that readers show both as one conversation (RFC 5322 section 3.6.4).
- * What a stranger wrote ends in headers, so it is checked like everything else that does; and no program is answered (RFC 3834), for two
- * that answer each other would never end.
+ * What a stranger wrote ends in headers, so it is checked like everything else that does; and neither a program nor a mailing list is
+ * answered unless somebody asks for it (RFC 3834), for two programs that answer each other would never end.
  */
 import * as z from 'zod';
 import { StepError } from '../../api/reasons.ts';
@@ -31,8 +31,10 @@ const answered = z
     reply_to: z.array(line(2_100)).max(200).optional(),
     subject: line(10_001).optional(),
     message_id: line(1_000).nullish(),
+    in_reply_to: line(1_000).nullish(),
     references: z.array(line(1_000)).max(200).optional(),
     auto_submitted: line(200).nullish(),
+    automatic: line(200).nullish(),
   })
   .meta({ description: "The mail to answer: {{ $('trigger').data_content }} of a mail trigger." });
 
@@ -46,6 +48,10 @@ const parameters = z
     bcc: addresses('Who gets a copy without the others seeing it.').optional(),
     subject: subject('The subject. Default: that of the mail with Re: before it.').optional(),
     ...content,
+    answerAutomatic: z
+      .boolean()
+      .optional()
+      .describe('Whether mail of programs and mailing lists is answered, too. Default false.'),
   })
   .refine(({ to = [], cc = [], bcc = [] }) => to.length + cc.length + bcc.length <= MOST_RECIPIENTS, {
     path: ['to'],
@@ -64,27 +70,33 @@ export const replyEmail: SkillDefinition<Parameters> = {
 };
 
 async function reply(parameters: Parameters, context: StepContext, name?: string): Promise<StepResult> {
-  const { mail, to = recipientsOf(mail), cc, bcc, html, body } = parameters;
-  const { auto_submitted: auto, message_id: id } = mail;
-  if (auto && auto !== 'no') return { output: notAnswered(auto) };
-  const inReplyTo = id && MESSAGE_ID.test(id) ? id : undefined;
+  const { mail, cc, bcc, html, body, answerAutomatic } = parameters;
+  const sign = automaticOf(mail);
+  // Before anything else of it is looked at: what a program sends often names nobody to answer to.
+  if (sign !== undefined && !answerAutomatic) return { output: notAnswered(sign) };
+  const inReplyTo = identityOf(mail.message_id);
   const answer = {
-    to,
+    to: parameters.to ?? recipientsOf(mail),
     cc,
     bcc,
     html,
     text: body,
     inReplyTo,
     subject: parameters.subject ?? subjectOf(mail.subject ?? ''),
-    references: referencesOf(mail.references ?? [], inReplyTo),
+    references: referencesOf(mail, inReplyTo),
     isAnswer: true,
   };
   return { output: await sendMail(answer, context, name) };
 }
 
-function notAnswered(auto: string): NodeOutput {
+/** What shows that no person wrote the mail; undefined where nothing does. */
+function automaticOf({ automatic, auto_submitted: auto }: Parameters['mail']): string | undefined {
+  return automatic ?? (auto && auto !== 'no' ? `Auto-Submitted: ${auto}` : undefined);
+}
+
+function notAnswered(sign: string): NodeOutput {
   return {
-    text_content: `Not answered: a program sent the mail (Auto-Submitted: ${auto}).`,
+    text_content: `Not answered: a program or a mailing list sent the mail (${sign}).`,
     data_content: { message_id: null, accepted: [], rejected: [] },
   };
 }
@@ -108,10 +120,17 @@ function subjectOf(text: string): string {
     : `${whole.slice(0, LONGEST_SUBJECT).replace(/[\ud800-\udbff]$/, '')}…`;
 }
 
-/** Those of the mail and its own, without what is no identity; of many the first and the last. */
-function referencesOf(references: readonly string[], own: string | undefined): string[] {
-  const all = [...new Set([...references, ...(own === undefined ? [] : [own])])].filter((id) =>
-    MESSAGE_ID.test(id),
-  );
+function identityOf(text: string | null | undefined): string | undefined {
+  return text && MESSAGE_ID.test(text) ? text : undefined;
+}
+
+/**
+ * Those of the mail, or else the one that it answers, and its own (RFC 5322 section 3.6.4), without what is no identity; of many the first
+ * and the last.
+ */
+function referencesOf(mail: Parameters['mail'], own: string | undefined): string[] {
+  const { references = [], in_reply_to: answered } = mail;
+  const before = references.length > 0 ? references : [answered];
+  const all = [...new Set([...before, own].map(identityOf))].filter((id) => id !== undefined);
   return all.length <= MOST_REFERENCES ? all : [...all.slice(0, 1), ...all.slice(1 - MOST_REFERENCES)];
 }

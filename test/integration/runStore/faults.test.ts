@@ -23,7 +23,6 @@ beforeAll(async () => {
 }, 600_000);
 afterAll(() => system?.stop());
 
-
 const isAccepted = ({ status }: SentEvent) => status === 200;
 
 const senders: Sender[] = [];

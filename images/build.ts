@@ -12,10 +12,10 @@ import type { Progress, Update } from '../test/support/progress.ts';
 import { bundledPrograms, type ProgramImage } from './bundle.ts';
 import { buildahEngine, containerfile, dockerEngine, isDockerUsable, type Engine } from './engine.ts';
 import { hashFiles, layOut, type ImageFile } from './files.ts';
-import { nodeFiles, redisFiles } from './rootfs.ts';
+import { dovecotFiles, nodeFiles, redisFiles } from './rootfs.ts';
 
 /** References by which pods name the images. */
-export type ImageReferences = { windlass: string; 'windlass-demo': string; redis: string };
+export type ImageReferences = { windlass: string; 'windlass-demo': string; redis: string; dovecot: string };
 
 type Image = { reference: string; base: string; files: ImageFile[] };
 
@@ -30,7 +30,11 @@ const programImage = async (name: ProgramImage, base: string) =>
   imageOf(name, base, await bundledPrograms(name));
 
 /** The bases that a registry has, for nodes that can pull. */
-const registry = { node: 'docker.io/library/node:24-slim', redis: 'docker.io/library/redis:7' };
+const registry = {
+  node: 'docker.io/library/node:24-slim',
+  redis: 'docker.io/library/redis:7',
+  dovecot: 'docker.io/dovecot/dovecot:2.3.21',
+};
 
 /** What is to be built, bases before what stands on them; `wanted` is what pods name. */
 type Plan = {
@@ -47,6 +51,7 @@ async function planWithDocker(): Promise<Plan> {
     windlass: windlass.reference,
     'windlass-demo': demo.reference,
     redis: registry.redis,
+    dovecot: registry.dovecot,
   };
   return { engine: dockerEngine, bases: [], wanted: [windlass, demo], references };
 }
@@ -56,19 +61,21 @@ async function planFromThisMachine(): Promise<Plan> {
   const windlass = await programImage('windlass', base.reference);
   const demo = await programImage('windlass-demo', base.reference);
   const redis = await imageOf('windlass-redis', scratch, await redisFiles());
+  const dovecot = await imageOf('windlass-dovecot', scratch, await dovecotFiles());
   const references = {
     windlass: windlass.reference,
     'windlass-demo': demo.reference,
     redis: redis.reference,
+    dovecot: dovecot.reference,
   };
-  return { engine: buildahEngine, bases: [base], wanted: [windlass, demo, redis], references };
+  return { engine: buildahEngine, bases: [base], wanted: [windlass, demo, redis, dovecot], references };
 }
 
 /** Builds what the cluster lacks, loads it, and gives the references. */
 export async function buildAndLoadImages(cluster: Cluster, progress: Progress): Promise<ImageReferences> {
   const withDocker =
     cluster.provider === 'kind' || (cluster.provider === 'current' && (await isDockerUsable()));
-  if (!withDocker) await ensurePackages(['buildah', 'redis-server'], progress);
+  if (!withDocker) await ensurePackages(['buildah', 'redis-server', 'dovecot-imapd'], progress);
   return progress.step('build the images and load them into the cluster', async (update) => {
     const plan = await (withDocker ? planWithDocker() : planFromThisMachine());
     const known = await imagesOfNodes(cluster);

@@ -2,7 +2,8 @@
  * The files of the base images where no registry is to be had: programs of this machine with every library that they
  * load, and what a program without root needs around it.
  */
-import { access, realpath } from 'node:fs/promises';
+import { access, readdir, realpath } from 'node:fs/promises';
+import { join } from 'node:path';
 import { runCommand } from '../test/support/command.ts';
 import type { ImageFile } from './files.ts';
 
@@ -17,7 +18,7 @@ const accounts: ImageFile[] = [
 
 /** Node as this process runs it, with name resolution and the certificate authorities. */
 export async function nodeFiles(): Promise<ImageFile[]> {
-  const libraries = await librariesOf(process.execPath);
+  const libraries = await librariesOf([process.execPath]);
   return [
     ...accounts,
     { to: '/etc/nsswitch.conf', content: 'hosts: files dns\n' },
@@ -28,20 +29,36 @@ export async function nodeFiles(): Promise<ImageFile[]> {
 }
 
 /** Redis of this machine, server and client. */
-export async function redisFiles(): Promise<ImageFile[]> {
-  const programs = ['/usr/bin/redis-server', '/usr/bin/redis-cli'];
-  const libraries = new Set((await Promise.all(programs.map(librariesOf))).flat());
+export const redisFiles = () => withLibraries(['/usr/bin/redis-server', '/usr/bin/redis-cli']);
+
+/** Dovecot of this machine: the server with all its parts, among them the one that puts a mail into a mailbox, and TLS, which it loads in any case. */
+export async function dovecotFiles(): Promise<ImageFile[]> {
+  const folder = '/usr/lib/dovecot';
+  const parts = (await readdir(folder, { withFileTypes: true })).filter(
+    (entry) => entry.isFile() && !entry.name.includes('.'),
+  );
+  return withLibraries([
+    '/usr/sbin/dovecot',
+    '/usr/bin/doveconf',
+    ...parts.map(({ name }) => join(folder, name)),
+    join(folder, 'modules/libssl_iostream_openssl.so'),
+  ]);
+}
+
+async function withLibraries(programs: string[]): Promise<ImageFile[]> {
+  const libraries = await librariesOf(programs);
   return [...accounts, ...[...programs, ...libraries].map(inPlace)];
 }
 
 const inPlace = (path: string): ImageFile => ({ to: path, from: path });
 
-/** Every library that the program loads, as absolute paths. Throws when one is missing. */
-async function librariesOf(program: string): Promise<string[]> {
-  const listing = await runCommand('ldd', [await realpath(program)]);
+/** Every library that the programs load, once, as absolute paths. Throws when one is missing. */
+async function librariesOf(programs: string[]): Promise<string[]> {
+  const listing = await runCommand('ldd', await Promise.all(programs.map((path) => realpath(path))));
   const missing = listing.match(/^\s*(\S+) => not found/m);
-  if (missing) throw new Error(`${program} needs the library ${missing[1]}, which this machine lacks`);
-  return [...listing.matchAll(/(?:=>\s+|^\s*)(\/\S+)\s+\(0x/gm)].map((match) => match[1] ?? '');
+  if (missing) throw new Error(`${programs.join(', ')} need ${missing[1]}, which this machine lacks`);
+  const found = listing.matchAll(/(?:=>\s+|^\s*)(\/\S+)\s+\(0x/gm);
+  return [...new Set(Array.from(found, ([, path = '']) => path))];
 }
 
 /** What libc loads by name when a host name is looked up, which is why ldd does not see it. */

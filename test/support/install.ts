@@ -19,6 +19,7 @@ export const demoHosts = [
   `model.${demoNamespace}.svc:8080`,
   `mail.${demoNamespace}.svc:2525`,
   `mail.${demoNamespace}.svc:8025`,
+  `imap.${demoNamespace}.svc:1143`,
 ];
 
 export type InstallOptions = {
@@ -80,8 +81,11 @@ async function startDemoServers(
   { log }: InstallOptions,
 ): Promise<void> {
   const manifest = await readFile(join(import.meta.dirname, 'manifests/demo-servers.yaml'), 'utf8');
-  await applyManifest(cluster, manifest.replaceAll('IMAGE', images['windlass-demo']));
-  const ready = ['deployment/model', 'deployment/mail'].map((deployment) =>
+  const named = manifest
+    .replaceAll('DEMO_IMAGE', images['windlass-demo'])
+    .replaceAll('DOVECOT_IMAGE', images.dovecot);
+  await applyManifest(cluster, named);
+  const ready = ['deployment/model', 'deployment/mail', 'deployment/imap'].map((deployment) =>
     kubectl(cluster, ['rollout', 'status', '-n', demoNamespace, deployment, '--timeout=120s'], {
       log,
       timeoutMs: 130_000,
@@ -167,7 +171,7 @@ export async function applyExample(
   await waitForReady(cluster, name, namespace);
 }
 
-/** Waits until the workflow says that it is ready; after a minute throws with its conditions. */
+/** Waits until the workflow says that it is ready; after a minute and a half, since accounts are looked at each minute, throws with its conditions. */
 export async function waitForReady(
   cluster: ClusterAccess,
   workflow: string,
@@ -175,8 +179,8 @@ export async function waitForReady(
 ): Promise<void> {
   const object = ['-n', namespace, `workflows.windlass.dev/${workflow}`];
   try {
-    await kubectl(cluster, ['wait', ...object, '--for=condition=Ready', '--timeout=60s'], {
-      timeoutMs: 70_000,
+    await kubectl(cluster, ['wait', ...object, '--for=condition=Ready', '--timeout=90s'], {
+      timeoutMs: 100_000,
     });
   } catch (cause) {
     const template = '{range .status.conditions[*]}{.type}={.status} {.reason}: {.message}{"\\n"}{end}';

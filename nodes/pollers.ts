@@ -8,8 +8,8 @@ import type { Poller } from './poller.ts';
 
 type Registered = {
   load: () => Promise<Poller<unknown>>;
-  /** The fields of the trigger that say where it looks: where one of them is another, the cursor means nothing. */
-  place: readonly string[];
+  /** The fields of the trigger that say where it looks, with their defaults: where one of them is another, the cursor means nothing. */
+  place: Readonly<Record<string, string | undefined>>;
   /** The kinds of credentials that it can use. */
   credentials: readonly CredentialKind[];
 };
@@ -17,7 +17,7 @@ type Registered = {
 const POLLERS: Partial<Record<TriggerKind, Registered>> = {
   mail: {
     load: async () => (await import('./mail/poller.ts')).mailPoller,
-    place: ['credential', 'mailbox'],
+    place: { credential: undefined, mailbox: 'INBOX' },
     credentials: ['imap', 'oauth2'],
   },
 };
@@ -33,9 +33,10 @@ export function isPolled(kind: string): boolean {
   return registered(kind) !== undefined;
 }
 
-/** The fields that say where a trigger of that kind looks. */
-export function placeFields(kind: string): readonly string[] {
-  return registered(kind)?.place ?? [];
+/** Where a trigger of that kind with these fields looks. */
+export function placeOf(kind: string, fields: Readonly<Record<string, unknown>>): readonly unknown[] {
+  const place = Object.entries(registered(kind)?.place ?? {});
+  return [kind, ...place.map(([field, otherwise]) => fields[field] ?? otherwise ?? null)];
 }
 
 /** The kinds of credentials that a trigger of that kind can use; empty for one that is not polled. */

@@ -6,6 +6,7 @@ import type { RunStoreConnection } from '../runs/connection.ts';
 import type { OperatorConfig } from './config.ts';
 import type { Connections } from './oauth/connections.ts';
 import type { GatewayView } from './gateways/view.ts';
+import type { Refusal } from './schedule/refused.ts';
 import type { ProjectStore } from './store/projects.ts';
 import type { WebhookSecrets } from './webhooks/material.ts';
 import type { World } from './world.ts';
@@ -22,6 +23,8 @@ export type OperatorContext = {
   connections: Connections;
   /** By namespace: why the API server refuses the operator a runner pool there. */
   refusedPools: Map<string, string>;
+  /** By namespace: why the API server does not take the CronJob that looks at accounts there. */
+  refusedPolls: Map<string, Refusal>;
   /** By namespace: the Secrets that the runners' Role names, as it was applied last by this process. */
   grantedSecrets: Map<string, readonly string[]>;
   config: OperatorConfig;

@@ -30,6 +30,30 @@ test.each([
   expect(`${status}/${reason}`).toBe(expected);
 });
 
+const refused = { reason: 'QuotaExceeded', message: 'A quota admits no CronJob.' } as const;
+
+test.each([
+  ['nobody has looked', undefined, 'False/QuotaExceeded'],
+  ['nobody looks any more', stateOf({ dueAt: now - 151_000 }), 'False/QuotaExceeded'],
+  ['the CronJob before it still does its work', stateOf(), 'True/Polled'],
+  ['a look has failed', stateOf({ failure }), 'False/Rejected'],
+])('a CronJob that is refused is told where %s', (_what, state, expected) => {
+  const { status, reason } = healthOf(state, { refused });
+  expect(`${status}/${reason}`).toBe(expected);
+});
+
+test.each([
+  ['yesterday', true],
+  ['', true],
+  ['now', false],
+  ['2026-03-02T09:00:00Z', false],
+  [undefined, false],
+])('an annotation %s is told, with what to write: %s', (reset, isTold) => {
+  const { status, message } = healthOf(stateOf(), { reset });
+  expect(status).toBe('True');
+  expect(message.includes('write now, or a time such as')).toBe(isTold);
+});
+
 test('in a back-off it says what failed, how often, and when it is tried again', () => {
   const { message } = healthOf(stateOf({ failure: { ...failure, inARow: 4 }, dueAt: now + 480_000 }));
   expect(message).toBe(

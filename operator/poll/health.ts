@@ -1,7 +1,10 @@
 /** Whether a polled trigger works, as a pure function of what the run store knows of it. */
 import type { Reason } from '../../api/conditions.ts';
 import { REASON } from '../../api/conditions.ts';
+import { ANNOTATION } from '../../api/group.ts';
 import type { PollState } from '../../runs/polling/state.ts';
+import type { Refusal } from '../schedule/refused.ts';
+import { isNoReset } from './trigger.ts';
 
 export type PollHealth = { status: 'True' | 'False' | 'Unknown'; reason: Reason; message: string };
 
@@ -9,8 +12,24 @@ export type PollHealth = { status: 'True' | 'False' | 'Unknown'; reason: Reason;
 const LATE_MS = 150_000;
 const LOOK = 'kubectl get jobs,pods -l app.kubernetes.io/name=windlass-poll';
 
+/** What else counts: why the API server takes no CronJob, and the annotation that asks to begin anew. */
+export type Beside = {
+  refused?: Pick<Refusal, 'reason' | 'message'> | undefined;
+  reset?: string | undefined;
+};
+
 /** What the condition says. `state` is undefined where the run store knows nothing of the trigger yet. */
-export function healthOf(state: PollState | undefined): PollHealth {
+export function healthOf(state: PollState | undefined, { refused, reset }: Beside = {}): PollHealth {
+  const health = looksOf(state);
+  // As long as somebody looks, an older CronJob does its work.
+  const isLeft = health.reason === 'Pending' || health.reason === 'NotPolled';
+  if (refused && isLeft) return { status: 'False', reason: refused.reason, message: refused.message };
+  return isNoReset(reset) ? { ...health, message: `${health.message} ${NO_RESET}` } : health;
+}
+
+const NO_RESET = `The annotation ${ANNOTATION.resetCursor} is not understood, so that nothing begins anew: write now, or a time such as 2026-03-02T09:00:00Z.`;
+
+function looksOf(state: PollState | undefined): PollHealth {
   if (!state) return pending;
   const { failure, polledAt, dueAt, now } = state;
   if (now > dueAt + LATE_MS) {

@@ -2,7 +2,7 @@
  * Has the accounts of polled triggers looked at: the run store says what is to be looked at, and one CronJob per project makes the
  * pods that do it. What is not in effect any more nobody looks at.
  */
-import { GROUP } from '../../api/group.ts';
+import { ANNOTATION, GROUP } from '../../api/group.ts';
 import type { Workflow } from '../../api/kinds.ts';
 import type { RouteSpec } from '../../api/route.ts';
 import { applyIfChanged } from '../../kube/apply.ts';
@@ -13,23 +13,35 @@ import type { OperatorContext } from '../context.ts';
 import { POLL } from '../project/names.ts';
 import type { World } from '../world.ts';
 import { pollCronJob } from './cronJob.ts';
-import { healthOf, type PollHealth } from './health.ts';
+import { refusalOf } from '../schedule/refused.ts';
+import { healthOf, type Beside, type PollHealth } from './health.ts';
 import { triggerOf } from './trigger.ts';
 
 /** Puts the polled trigger of the route into effect, and none where it has none. Says how it is. */
 export async function keepTrigger(
-  { store, conn }: OperatorContext,
+  context: OperatorContext,
   workflow: Workflow,
   route: RouteSpec,
 ): Promise<{ poll?: PollHealth; retryAfterMs?: number }> {
+  const { store, conn, world } = context;
   const { projectUID, workflowUID } = route;
-  const put = await store.putTrigger(projectUID, workflowUID, triggerOf(workflow, route));
+  const { namespace } = workflow.metadata;
+  const trigger = triggerOf(workflow, route, (name) => world.credentials.get(namespace, name));
+  const put = await store.putTrigger(projectUID, workflowUID, trigger);
   const state =
     put.outcome === 'done' && route.poll ? await readPoll(conn, projectUID, workflowUID) : undefined;
   const away = put.outcome === 'unavailable' ? put : state;
   if (isUnavailable(away))
     return { ...(route.poll && { poll: STORE_AWAY }), retryAfterMs: away.retryAfterSeconds * 1_000 };
-  return route.poll ? { poll: healthOf(away) } : {};
+  return route.poll ? { poll: healthOf(away, besideOf(context, workflow)) } : {};
+}
+
+/** What is to be said of a trigger beside how its looks are. */
+export function besideOf({ refusedPolls }: OperatorContext, { metadata }: Workflow): Beside {
+  return {
+    refused: refusedPolls.get(metadata.namespace ?? ''),
+    reset: metadata.annotations?.[ANNOTATION.resetCursor],
+  };
 }
 
 /** What is known of a polled trigger while the run store is away. */
@@ -44,26 +56,33 @@ function isPolling({ routes }: Pick<World, 'routes'>, namespace: string): boolea
   return routes.list(namespace).some(({ spec }) => spec.poll !== undefined);
 }
 
-/** Makes the project's CronJob what it should be, or removes it where nothing is to be looked at. */
+/**
+ * Makes the project's CronJob what it should be, or removes it where nothing is to be looked at. Where the API server does not take it
+ * the triggers say so, and all else of the project goes on.
+ */
 export async function keepPollJob(
   context: OperatorContext,
   project: { namespace: string; uid: string },
 ): Promise<void> {
-  const { client, world, config } = context;
-  const cached = await world.cronJobs.getFresh(project.namespace, POLL);
-  if (!isPolling(world, project.namespace)) {
-    if (cached) await dropPollJob(context, project.namespace);
+  const { client, world, config, refusedPolls } = context;
+  const { namespace } = project;
+  const cached = await world.cronJobs.getFresh(namespace, POLL);
+  if (!isPolling(world, namespace)) {
+    refusedPolls.delete(namespace);
+    if (cached) await dropPollJob(context, namespace);
     return;
   }
   const manifest = pollCronJob(project, config);
-  const { object, written } = await applyIfChanged({
-    client,
-    resource: cronJobs,
-    manifest,
-    cached,
-    prefix: GROUP,
-  });
-  if (written) world.cronJobs.noteWrite(object);
+  try {
+    const resource = cronJobs;
+    const { object, written } = await applyIfChanged({ client, resource, manifest, cached, prefix: GROUP });
+    if (written) world.cronJobs.noteWrite(object);
+    refusedPolls.delete(namespace);
+  } catch (error) {
+    const refusal = refusalOf(error);
+    if (refusal === undefined) throw error;
+    refusedPolls.set(namespace, refusal);
+  }
 }
 
 /** Removes the project's CronJob; its Jobs and pods go with it. */

@@ -15,6 +15,7 @@ import { forgetLost, readPoll, type PollState } from '../../runs/polling/state.t
 import type { OperatorContext } from '../context.ts';
 import { workflows } from '../resources.ts';
 import { healthOf, timeOf } from './health.ts';
+import { besideOf } from './keep.ts';
 import { resetOf } from './trigger.ts';
 
 const EVERY_MS = 60_000;
@@ -77,7 +78,7 @@ export function createPollReconciler(
       await forgetLost(conn, projectUID, workflowUID, state.lost);
     }
     await show(workflow, state);
-    const health = healthOf(state);
+    const health = healthOf(state, besideOf(context, workflow));
     const shown = findCondition(workflow.status?.conditions, 'TriggerHealthy');
     const { status, reason, message } = health;
     if (shown?.status !== status || shown.reason !== reason || shown.message !== message) onHealth(key);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Workflow } from '../../api/kinds.ts';
+import type { Credential, Workflow } from '../../api/kinds.ts';
 import type { RouteSpec } from '../../api/route.ts';
 import type { WorkflowStatus } from '../../api/workflow.ts';
 import { baselineOf, pollOf, resetOf, triggerOf } from './trigger.ts';
@@ -27,7 +27,8 @@ const routeOf = ({ spec }: Workflow): RouteSpec => ({
   active: true,
   ...pollOf(spec),
 });
-const triggerIn = (workflow: Workflow) => triggerOf(workflow, routeOf(workflow));
+const triggerIn = (workflow: Workflow, credential?: Credential) =>
+  triggerOf(workflow, routeOf(workflow), () => credential);
 
 test('what is looked at has the fields of the trigger, without those that are not its', () => {
   const testData = { data_content: {} } as Mail['testData'];
@@ -47,6 +48,7 @@ test('what is looked at has the fields of the trigger, without those that are no
 test.each([
   ['another mailbox', { mailbox: 'Archive' }, true],
   ['another account', { credential: 'other' }, true],
+  ['the mailbox by its name', { mailbox: 'INBOX' }, false],
   ['another interval', { pollIntervalSeconds: 5 }, false],
   ['another filter', { subject: 'order' }, false],
 ])('%s is another place: %s', (_what, change, isOther) => {
@@ -55,9 +57,10 @@ test.each([
 
 test('where the spec says something else than the route nobody is to look', () => {
   const route = routeOf(workflowOf());
-  expect(triggerOf(workflowOf({ from: 'shop' }), route)).toBeUndefined();
+  const nobody = () => undefined;
+  expect(triggerOf(workflowOf({ from: 'shop' }), route, nobody)).toBeUndefined();
   const { poll: _poll, ...closed } = route;
-  expect(triggerOf(workflowOf(), closed)).toBeUndefined();
+  expect(triggerOf(workflowOf(), closed, nobody)).toBeUndefined();
 });
 
 test.each([
@@ -74,6 +77,37 @@ test.each([
   [undefined, undefined],
 ])('the annotation %s asks for %o', (value, reset) => {
   expect(resetOf(value)).toEqual(reset);
+});
+
+type Seen = { generation?: number; status?: 'True' | 'False'; lastChecked?: string; expires?: string };
+
+function credentialOf({ generation = 1, status = 'True', ...seen }: Seen): Credential {
+  const lastTransitionTime = '2026-03-02T09:00:00Z';
+  return {
+    apiVersion: 'windlass.dev/v1alpha1',
+    kind: 'Credential',
+    metadata: { name: 'inbox', uid: 'uid-2', generation },
+    spec: {},
+    status: {
+      conditions: [{ type: 'Ready', status, reason: 'Any', message: '', lastTransitionTime }],
+      ...seen,
+    },
+  };
+}
+const later = '2026-03-02T10:00:00Z';
+
+test.each<[string, Seen, Seen | undefined, boolean]>([
+  ['was changed', { status: 'False' }, { status: 'False', generation: 2 }, true],
+  ['was seen to work', { status: 'False' }, { status: 'True' }, true],
+  ['was seen to work again, by another Secret', {}, { lastChecked: later }, true],
+  ['has another access token', {}, { expires: later }, true],
+  ['is gone', {}, undefined, true],
+  ['was seen to fail again', { status: 'False' }, { status: 'False', lastChecked: later }, false],
+])('where its credential %s the account may work that did not: %4$s', (_what, before, after, isOther) => {
+  const [one, other] = [before, after].map(
+    (seen) => triggerIn(workflowOf(), seen && credentialOf(seen))?.access,
+  );
+  expect(one !== other).toBe(isOther);
 });
 
 test('a wish is passed on until the status says that it was granted', () => {

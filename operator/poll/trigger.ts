@@ -1,11 +1,12 @@
 /** What is to be looked at of a workflow, as pure functions: its route says that something is, the run store what. */
 import { ANNOTATION } from '../../api/group.ts';
-import type { Workflow } from '../../api/kinds.ts';
+import type { Credential, Workflow } from '../../api/kinds.ts';
 import { shortHash } from '../../api/names.ts';
 import type { RouteSpec } from '../../api/route.ts';
 import { kindOf, type WorkflowSpec } from '../../api/workflow.ts';
 import { canonicalJson } from '../../kube/apply.ts';
-import { isPolled, placeFields } from '../../nodes/pollers.ts';
+import { findCondition } from '../../kube/conditions.ts';
+import { isPolled, placeOf } from '../../nodes/pollers.ts';
 import type { KnownBaseline, PolledTrigger } from '../../runs/polling/triggers.ts';
 
 const INTERVAL_SECONDS = 60;
@@ -30,12 +31,17 @@ export function pollOf(spec: WorkflowSpec): Pick<RouteSpec, 'poll'> {
   return trigger ? { poll: { trigger: shortHash(canonicalJson(trigger)) } } : {};
 }
 
+type CredentialOf = (name: string) => Credential | undefined;
+
 /** What pods are to look at for a route; undefined where they are not, or where the spec says something else by now. */
-export function triggerOf({ spec, metadata, status }: Workflow, route: RouteSpec): PolledTrigger | undefined {
+export function triggerOf(
+  { spec, metadata, status }: Workflow,
+  route: RouteSpec,
+  credentialOf: CredentialOf,
+): PolledTrigger | undefined {
   const trigger = declared(spec);
   if (!route.poll || !trigger || pollOf(spec).poll?.trigger !== route.poll.trigger) return undefined;
   const { kind, fields } = trigger;
-  const place = placeFields(kind).map((field) => fields[field] ?? null);
   const reset = resetOf(metadata.annotations?.[ANNOTATION.resetCursor]);
   const isGranted = reset?.value === status?.poll?.reset;
   return {
@@ -43,9 +49,27 @@ export function triggerOf({ spec, metadata, status }: Workflow, route: RouteSpec
     workflowUid: route.workflowUID,
     revision: route.revision,
     ...trigger,
-    place: shortHash(canonicalJson([kind, ...place])),
+    place: shortHash(canonicalJson(placeOf(kind, fields))),
     ...(reset && !isGranted && { reset }),
+    ...accessOf(fields, credentialOf),
   };
+}
+
+/**
+ * Names the account of a trigger in the state that it is in: another one where the credential was changed, or was seen to work since. So
+ * whoever mends it, be it by its Secret alone, need not wait for a back-off.
+ */
+function accessOf(
+  { credential: name }: Record<string, unknown>,
+  credentialOf: CredentialOf,
+): Pick<PolledTrigger, 'access'> {
+  if (typeof name !== 'string') return {};
+  const { metadata, status } = credentialOf(name) ?? {};
+  const ready = findCondition(status?.conditions, 'Ready');
+  const seen =
+    ready?.status === 'True' ? [ready.lastTransitionTime, status?.lastChecked, status?.expires] : [];
+  const parts = [metadata?.uid, metadata?.generation, ...seen].map((part) => part ?? null);
+  return { access: shortHash(canonicalJson(parts)) };
 }
 
 /** RFC 3339, as the API server writes times, with any offset. */
@@ -58,6 +82,11 @@ export function resetOf(value: string | undefined): PolledTrigger['reset'] {
   if (value === 'now') return { value };
   if (!TIME.test(value) || Number.isNaN(Date.parse(value))) return undefined;
   return { value, since: new Date(value).toISOString() };
+}
+
+/** Whether the annotation is there and says nothing that can be granted. */
+export function isNoReset(value: string | undefined): boolean {
+  return value !== undefined && resetOf(value) === undefined;
 }
 
 const LOST = 'The run store has lost the cursor, which was too large for the status.';

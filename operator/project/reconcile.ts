@@ -64,9 +64,10 @@ export type ProjectEvents = {
 /** Creates the reconciler. */
 export function createProjectReconciler(context: OperatorContext, events: ProjectEvents): ProjectReconciler {
   const reconcile = createPoolReconciler(context, events);
-  const { refusedPools, grantedSecrets } = context;
+  const { refusedPools, refusedPolls, grantedSecrets } = context;
   return async ({ name: namespace }) => {
     const granted = grantedSecrets.get(namespace);
+    const refused = refusedPolls.get(namespace)?.message;
     try {
       const action = await reconcile(namespace);
       if (refusedPools.delete(namespace)) events.onRights(namespace);
@@ -81,7 +82,8 @@ export function createProjectReconciler(context: OperatorContext, events: Projec
       throw error;
     } finally {
       // Also where something failed after that: nobody would be told by the next attempt, which finds them granted.
-      if (grantedSecrets.get(namespace) !== granted) events.onRights(namespace);
+      const isRefused = refusedPolls.get(namespace)?.message;
+      if (grantedSecrets.get(namespace) !== granted || isRefused !== refused) events.onRights(namespace);
     }
   };
 }

@@ -11,7 +11,12 @@ import type { ServedWorkflow } from './seed.ts';
 /** Reads them. A revision that does not exist any more is left out. */
 export async function servedWorkflows(
   client: Pick<KubeClient, 'find'>,
-  { namespaces, routes, workflows }: Pick<World, 'namespaces' | 'routes' | 'workflows'>,
+  {
+    namespaces,
+    routes,
+    workflows,
+    credentials,
+  }: Pick<World, 'namespaces' | 'routes' | 'workflows' | 'credentials'>,
   project: ProjectUid,
 ): Promise<ServedWorkflow[]> {
   const namespace = namespaces.list().find(({ metadata }) => metadata.uid === project)?.metadata.name;
@@ -26,7 +31,7 @@ export async function servedWorkflows(
       found.push({ revision });
       continue;
     }
-    const trigger = triggerOf(workflow, spec);
+    const trigger = triggerOf(workflow, spec, (name) => credentials.get(namespace, name));
     const polled = trigger && { trigger, ...baselineOf(workflow) };
     found.push({ revision, limits: limitsOf(workflow), ...(polled && { polled }) });
   }

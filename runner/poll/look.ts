@@ -19,7 +19,7 @@ import { pollDelayMs } from '../../runs/polling/delay.ts';
 import { failPoll, movePoll } from '../../runs/polling/outcome.ts';
 import type { PolledTrigger } from '../../runs/polling/triggers.ts';
 import { submit } from '../../runs/submit.ts';
-import type { ProjectUid, Submission } from '../../runs/types.ts';
+import type { ProjectUid, Submission, Unavailable } from '../../runs/types.ts';
 import { keptCursor, startOf } from './cursor.ts';
 import { DEFECT, failureOf } from './failure.ts';
 
@@ -32,6 +32,8 @@ const PAGE_BYTES = 8 * 1024 * 1024;
 const EVENT_BYTES = 512 * 1024;
 /** While the run store is away. */
 const AGAIN_MS = 500;
+/** After this time a burst lets others go before it. */
+const TURN_MS = 15_000;
 
 /** What pollers may use of the project. */
 export type Means = Pick<PollContext, 'credential' | 'egress'>;
@@ -46,18 +48,30 @@ export type LookDeps = {
   /** The pod ends: whatever is under way is given up, and nobody is blamed for it. */
   leave: AbortSignal;
   log: Log;
+  /** For how long a look goes on to further pages. Left out: 15 s. */
+  turnMs?: number;
 };
 
-/** When to look again, in milliseconds, and whether the last look failed; or nobody is to look any more. */
-export type Looked = { outcome: 'again'; ms: number; failing: boolean } | { outcome: 'gone' };
+/** When to look again, in milliseconds, and whether the last look failed; or nobody is to look any more. `away`: what the run store said. */
+export type Looked =
+  | { outcome: 'again'; ms: number; failing: boolean; away?: Unavailable['why'] }
+  | { outcome: 'gone' };
 
 type Claimed = Extract<ClaimedPoll, { outcome: 'claimed' }>;
 
-/** Looks at a trigger if it is due, page by page until nothing more is waiting. Never throws. */
-export async function lookAt(deps: LookDeps, workflowUid: string): Promise<Looked> {
-  const claim = await claimPoll(deps.conn, deps.project, workflowUid, deps.pod);
+/**
+ * Looks at a trigger if it is due, page by page until nothing more is waiting or others should have their turn. `onlyWell`: not at one
+ * whose last look failed.
+ */
+export async function lookAt(
+  deps: LookDeps,
+  workflowUid: string,
+  options: { onlyWell?: boolean } = {},
+): Promise<Looked> {
+  const claim = await claimPoll(deps.conn, deps.project, workflowUid, deps.pod, options);
   if (claim.outcome === 'gone') return claim;
-  if (claim.outcome === 'unavailable') return { outcome: 'again', ms: AGAIN_MS, failing: false };
+  if (claim.outcome === 'unavailable')
+    return { outcome: 'again', ms: AGAIN_MS, failing: false, away: claim.why };
   if (claim.outcome === 'wait') return { outcome: 'again', ms: claim.ms, failing: claim.failures > 0 };
   const begunAt = performance.now();
   const lost = new AbortController();
@@ -66,7 +80,11 @@ export async function lookAt(deps: LookDeps, workflowUid: string): Promise<Looke
   }, RENEW_MS);
   const end = AbortSignal.any([deps.leave, lost.signal]);
   try {
-    await readPages(deps, claim, end);
+    const { isLeft } = await readPages(deps, claim, end);
+    if (isLeft) {
+      await releasePoll(deps.conn, claim.ref);
+      return { outcome: 'again', ms: 0, failing: false };
+    }
   } catch (error) {
     if (!end.aborted) return await fail(deps, claim, error);
     await releasePoll(deps.conn, claim.ref);
@@ -77,25 +95,31 @@ export async function lookAt(deps: LookDeps, workflowUid: string): Promise<Looke
   return { outcome: 'again', ms: Math.max(0, begunAt + intervalMs - performance.now()), failing: false };
 }
 
-/** Throws what the poller throws, and the signal's reason when it is aborted. */
-async function readPages(deps: LookDeps, { ref, trigger, cursor }: Claimed, end: AbortSignal): Promise<void> {
-  const { conn } = deps;
+/** Whether more is left for another turn. Throws what the poller throws, and the signal's reason when it is aborted. */
+async function readPages(
+  deps: LookDeps,
+  { ref, trigger, cursor }: Claimed,
+  end: AbortSignal,
+): Promise<{ isLeft: boolean }> {
+  const { conn, turnMs = TURN_MS } = deps;
   const poller = await deps.poller(trigger.kind);
+  const until = performance.now() + turnMs;
   let kept = cursor;
-  for (let more = true; more; ) {
+  for (;;) {
     const page = await readPage(deps, poller, { trigger, kept }, end);
     // Whoever was held up for longer than its claim lasts starts nothing any more.
-    if (page.events.length > 0 && (await renewPoll(conn, ref)).outcome === 'fenced') return;
+    if (page.events.length > 0 && (await renewPoll(conn, ref)).outcome === 'fenced') break;
     await submitAll(deps, trigger, page.events, end);
     kept = keptCursor(trigger, page.cursor);
-    ({ more } = page);
-    const moved = await movePoll(conn, ref, { cursor: kept, more, lost: page.baselineLost });
+    const { more, baselineLost: lost } = page;
+    const moved = await movePoll(conn, ref, { cursor: kept, more, lost });
     report(deps, trigger, page);
-    if (moved.outcome === 'fenced') return;
-    // The next look brings the same events once more, and they start nothing.
-    if (moved.outcome === 'unavailable') more = false;
+    // Where it could not be moved the next look brings the same events once more, and they start nothing.
+    if (!more || moved.outcome !== 'done') break;
     end.throwIfAborted();
+    if (performance.now() >= until) return { isLeft: true };
   }
+  return { isLeft: false };
 }
 
 async function readPage(
@@ -146,13 +170,17 @@ async function submitAll(
   for (const event of events) {
     const submission = submissionOf(project, trigger, event);
     let submitted = await submit(conn, submission);
-    while (submitted.outcome === 'unavailable') {
+    for (let tries = 1; submitted.outcome === 'unavailable'; tries += 1) {
+      if (tries === 1)
+        log.warn({ workflow, why: submitted.why }, 'the run store takes no event, trying again');
       end.throwIfAborted();
       await sleep(AGAIN_MS, end);
       submitted = await submit(conn, submission);
     }
     if (submitted.outcome === 'rejected')
       log.warn({ workflow }, 'no run is started for an event: the workflow rejects runs above its limit');
+    if (submitted.outcome === 'conflict')
+      log.warn({ workflow, run: submitted.run }, 'another run has the key of an event, no run is started');
   }
 }
 

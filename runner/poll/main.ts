@@ -19,6 +19,10 @@ const line = (level: number) => (fields: object, message: string) =>
   );
 const log: Log = { debug: () => {}, info: line(30), warn: line(40), error: line(50) };
 
+// A first process of a container ends by no signal unless it says so.
+const stopping = new AbortController();
+process.on('SIGTERM', () => stopping.abort());
+
 const config = pollConfig();
 const { project, pod } = config;
 const conn = connectRunStore({ ...config.store, name: pod });
@@ -28,7 +32,16 @@ let opened: Promise<Means> | undefined;
 const means = () => (opened ??= import('./means.ts').then(({ openMeans }) => openMeans(config, log)));
 const now = Date.now();
 const forMs = endOfWindow(now) - now;
-const reached = await runPod({ conn, project, pod, poller: loadPoller, means, log, forMs });
+const reached = await runPod({
+  conn,
+  project,
+  pod,
+  poller: loadPoller,
+  means,
+  log,
+  forMs,
+  stop: stopping.signal,
+});
 if (!reached) log.error({}, 'the run store was not reached');
 await conn.close();
 // What a poller that did not heed its end still holds open is not waited for.

@@ -18,17 +18,21 @@ type Known = { dueAt: number; failing: boolean };
 export type PodOptions = Omit<LookDeps, 'leave'> & {
   /** For how long it may look. */
   forMs: number;
+  /** Aborted when it is to end before that. */
+  stop?: AbortSignal;
 };
 
 /** Looks until its time is over, or until nothing is due before that. False where the run store was never reached. */
-export async function runPod({ forMs, ...options }: PodOptions): Promise<boolean> {
+export async function runPod({ forMs, stop, ...options }: PodOptions): Promise<boolean> {
   const end = performance.now() + forMs;
-  const leave = new AbortController();
-  const timer = setTimeout(() => leave.abort(), forMs);
-  const deps: LookDeps = { ...options, leave: leave.signal };
+  const over = new AbortController();
+  const timer = setTimeout(() => over.abort(), forMs);
+  const leave = AbortSignal.any([over.signal, ...(stop ? [stop] : [])]);
+  const deps: LookDeps = { ...options, leave };
   const known = new Map<string, Known>();
   const looking = new Map<string, { failing: boolean; done: Promise<void> }>();
   let listedAt = -Infinity;
+  let isTold = false;
 
   async function list(): Promise<void> {
     const found = await listTriggers(deps.conn, deps.project);
@@ -37,11 +41,15 @@ export async function runPod({ forMs, ...options }: PodOptions): Promise<boolean
     for (const uid of found) if (!known.has(uid)) known.set(uid, { dueAt: listedAt, failing: false });
   }
 
-  async function look(uid: string): Promise<void> {
-    const looked = await lookAt(deps, uid);
+  async function look(uid: string, failing: boolean): Promise<void> {
+    const looked = await lookAt(deps, uid, { onlyWell: !failing });
     looking.delete(uid);
-    if (looked.outcome === 'gone') known.delete(uid);
-    else known.set(uid, { dueAt: performance.now() + looked.ms, failing: looked.failing });
+    if (looked.outcome === 'gone') return void known.delete(uid);
+    known.set(uid, { dueAt: performance.now() + looked.ms, failing: looked.failing });
+    if (looked.away !== undefined && !isTold) {
+      isTold = true;
+      deps.log.warn({ why: looked.away }, 'the run store does not say what is due, trying again');
+    }
   }
 
   function startDue(): void {
@@ -53,7 +61,7 @@ export async function runPod({ forMs, ...options }: PodOptions): Promise<boolean
       const lane = failing ? 'failing' : 'well';
       if (free[lane] === 0) continue;
       free[lane] -= 1;
-      looking.set(uid, { failing, done: look(uid) });
+      looking.set(uid, { failing, done: look(uid, failing) });
     }
   }
 
@@ -65,7 +73,7 @@ export async function runPod({ forMs, ...options }: PodOptions): Promise<boolean
     return next < end ? next : undefined;
   }
 
-  while (!leave.signal.aborted) {
+  while (!leave.aborted) {
     if (performance.now() - listedAt >= LIST_MS) await list();
     startDue();
     const at = nextAt();
@@ -73,7 +81,7 @@ export async function runPod({ forMs, ...options }: PodOptions): Promise<boolean
     await pause(
       at,
       [...looking.values()].map(({ done }) => done),
-      leave.signal,
+      leave,
     );
   }
   await Promise.all([...looking.values()].map(({ done }) => done));

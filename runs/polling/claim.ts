@@ -27,7 +27,7 @@ export type ClaimedPoll =
       /** Looks that failed in a row before this one. */
       failures: number;
     }
-  /** Not now: it is not due for so long, or somebody else looks. */
+  /** Not now: it is not due for so long, or somebody else looks; or it failed, where only those are wanted that work. */
   | { outcome: 'wait'; ms: number; failures: number }
   /** Nobody is to look at it any more. */
   | { outcome: 'gone' }
@@ -35,7 +35,7 @@ export type ClaimedPoll =
 
 const CLAIM = defineScript({
   keys: ['meta', 'poll'],
-  args: ['pod', 'token', 'lease'],
+  args: ['pod', 'token', 'lease', 'well'],
   body: `
     ${REQUIRE_STORE}
     local state = redis.call('HMGET', poll, 'config', 'interval', 'early', 'token', 'until', 'at', 'notBefore', 'failures', 'cursor')
@@ -50,22 +50,32 @@ const CLAIM = defineScript({
     if state[6] then due = tonumber(state[6]) + tonumber(state[2]) - tonumber(state[3]) end
     due = math.max(due, tonumber(state[7] or 0))
     if due > now then return {'wait', tostring(due - now), failures} end
+    if well == '1' and failures ~= '0' then return {'wait', '0', failures} end
     redis.call('HSET', poll, 'token', token, 'until', now + lease, 'began', now)
+    redis.call('HDEL', poll, 'changed')
     return {'claimed', state[1], failures, state[9] or ''}
   `,
 });
 
-/** Claims a trigger that is due. `pod`: who looks; what the same pod claimed before is free, since it has ended. */
+/**
+ * Claims a trigger that is due. `pod`: who looks; what the same pod claimed before is free, since it has ended. `onlyWell`: one whose
+ * last look failed is left alone, which is told as no wait.
+ */
 export function claimPoll(
   conn: RunStoreConnection,
   project: ProjectUid,
   workflowUid: string,
   pod: string,
+  { onlyWell = false }: { onlyWell?: boolean } = {},
 ): Promise<ClaimedPoll> {
   const { meta, poll } = keysOf(project);
   const token = `${pod}/${randomText(12)}`;
   return orUnavailable(async (): Promise<ClaimedPoll> => {
-    const answer = await conn.script(CLAIM, [meta, poll(workflowUid)], [pod, token, LEASE_MS]);
+    const answer = await conn.script(
+      CLAIM,
+      [meta, poll(workflowUid)],
+      [pod, token, LEASE_MS, onlyWell ? '1' : '0'],
+    );
     const [outcome, detail = '', failures = '0', cursor = ''] = answer as string[];
     if (outcome === 'gone') return { outcome };
     if (outcome === 'wait') return { outcome, ms: Number(detail), failures: Number(failures) };

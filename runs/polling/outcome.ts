@@ -10,12 +10,17 @@ const MOVE = defineScript({
   args: ['token', 'cursor', 'lost', 'ends'],
   body: `
     ${POLL_FENCE}
-    local began = redis.call('HGET', poll, 'began')
-    redis.call('HSET', poll, 'cursor', cursor, 'polled', began)
-    redis.call('HDEL', poll, 'failures', 'notBefore', 'reason', 'error')
+    local state = redis.call('HMGET', poll, 'began', 'changed')
+    local began, changed = state[1], state[2]
+    redis.call('HSET', poll, 'cursor', cursor)
     if lost ~= '' then redis.call('HSET', poll, 'lost', lost) end
+    -- Of what it is by now nothing was seen.
+    if not changed then
+      redis.call('HSET', poll, 'polled', began)
+      redis.call('HDEL', poll, 'failures', 'notBefore', 'reason', 'error')
+    end
     if ends == '1' then
-      redis.call('HSET', poll, 'at', began)
+      if not changed then redis.call('HSET', poll, 'at', began) end
       redis.call('HDEL', poll, 'token', 'until', 'began')
     end
     return 'done'
@@ -41,14 +46,20 @@ const FAIL = defineScript({
   body: `
     ${POLL_FENCE}
     ${NOW}
-    redis.call('HSET', poll, 'at', redis.call('HGET', poll, 'began'), 'failures', failures,
-      'notBefore', now + delay, 'reason', reason, 'error', error)
+    local state = redis.call('HMGET', poll, 'began', 'changed')
+    if not state[2] then
+      redis.call('HSET', poll, 'at', state[1], 'failures', failures,
+        'notBefore', now + delay, 'reason', reason, 'error', error)
+    end
     redis.call('HDEL', poll, 'token', 'until', 'began')
     return 'done'
   `,
 });
 
-/** The look failed, for the `failures`th time in a row; the next one comes after `delayMs`. The cursor stays. */
+/**
+ * The look failed, for the `failures`th time in a row; the next one comes after `delayMs`. The cursor stays. Where the trigger was
+ * changed meanwhile it is as if nobody had looked.
+ */
 export function failPoll(
   conn: RunStoreConnection,
   ref: PollRef,

@@ -42,12 +42,14 @@ export function readPoll(
     const answer = (await conn.script(READ, [keysOf(project).poll(workflowUid)], [])) as string[];
     const [put, interval, cursor, at, polled, failures, notBefore, reason, message = '', lost, now] = answer;
     if (!put) return undefined;
+    // Page after page of a burst is a look that works, though none of them ends it.
+    const due = Math.max(Number(at || put), Number(polled || 0)) + (at ? Number(interval) : 0);
     return {
       ...(cursor && { cursor }),
       ...(polled && { polledAt: Number(polled) }),
       ...(reason && { failure: { reason, message, inARow: Number(failures || 1) } }),
       ...(lost && { lost }),
-      dueAt: Math.max(at ? Number(at) + Number(interval) : Number(put), Number(notBefore || 0)),
+      dueAt: Math.max(due, Number(notBefore || 0)),
       now: Number(now),
     };
   });

@@ -22,6 +22,8 @@ export type PolledTrigger = {
   place: string;
   /** A wish to begin anew, which is granted once: `since` that time (RFC 3339), or now. */
   reset?: { value: string; since?: string };
+  /** Another one whenever the account may work that did not. Pods do not get it. */
+  access?: string;
 };
 
 /** What is known of a trigger whose run store was wiped: its cursor, or why there is none. */
@@ -35,18 +37,24 @@ const EARLY_MS = 5_000;
 const PUT = defineScript({
   flags: 'drains',
   keys: ['meta', 'polls', 'poll'],
-  args: ['uid', 'config', 'interval', 'early', 'seeding', 'field', 'known'],
+  args: ['uid', 'config', 'place', 'access', 'interval', 'early', 'seeding', 'field', 'known'],
   body: `
     if seeding == '' or redis.call('HGET', meta, 'seeding') ~= seeding then
       ${REQUIRE_STORE}
     end
     ${NOW}
-    local before = redis.call('HGET', poll, 'config')
+    local before = redis.call('HMGET', poll, 'config', 'place', 'access', 'reason', 'token')
     redis.call('SADD', polls, uid)
-    redis.call('HSET', poll, 'config', config, 'interval', interval, 'early', early)
-    redis.call('HSETNX', poll, 'put', now)
-    -- Whoever changed it may have mended it.
-    if before ~= config then redis.call('HDEL', poll, 'notBefore', 'failures') end
+    redis.call('HSET', poll, 'config', config, 'place', place, 'access', access, 'interval', interval, 'early', early)
+    -- Of another place nothing is known yet.
+    if before[2] ~= place then redis.call('HDEL', poll, 'polled', 'reason', 'error') end
+    -- Whoever changed it may have mended it. Another state of the account alone shortens no time that the other side asked for.
+    local isMended = before[3] ~= access and before[4] and before[4] ~= 'RateLimited'
+    if before[1] ~= config or isMended then
+      redis.call('HDEL', poll, 'at', 'notBefore', 'failures')
+      redis.call('HSET', poll, 'put', now)
+      if before[5] then redis.call('HSET', poll, 'changed', '1') end
+    end
     if field ~= '' and redis.call('HEXISTS', poll, 'cursor') == 0 then
       redis.call('HSETNX', poll, field, known)
     end
@@ -54,15 +62,18 @@ const PUT = defineScript({
   `,
 });
 
-/** Has pods look at the trigger from now on. A change of it ends a back-off. With a `seeding` also before the project is open. */
+/**
+ * Has pods look at the trigger from now on. One that was changed is due at once, also where a look is under way; so is one that failed
+ * and has another `access`. With a `seeding` also before the project is open.
+ */
 export function putTrigger(
   conn: RunStoreConnection,
   project: ProjectUid,
-  trigger: PolledTrigger,
+  { access = '', ...trigger }: PolledTrigger,
   { seeding, known }: { seeding?: Seeding | undefined; known?: KnownBaseline | undefined } = {},
 ): Promise<Done> {
   const { meta, polls, poll } = keysOf(project);
-  const { workflowUid, intervalSeconds } = trigger;
+  const { workflowUid, intervalSeconds, place } = trigger;
   const intervalMs = intervalSeconds * 1_000;
   const [field = '', value = ''] = Object.entries(known ?? {})[0] ?? [];
   return orUnavailable(async () => {
@@ -72,6 +83,8 @@ export function putTrigger(
       [
         workflowUid,
         JSON.stringify(trigger),
+        place,
+        access,
         intervalMs,
         Math.min(intervalMs / 10, EARLY_MS),
         seeding?.token ?? '',

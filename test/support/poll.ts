@@ -33,3 +33,16 @@ export async function pollUntil<T>(
     cause,
   });
 }
+
+/** Waits until the check, which throws until then, no longer does; fails with what it threw last. In concurrent tests `expect.poll` knows no test. */
+export async function pollUntilPasses(
+  what: string,
+  check: () => Promise<void>,
+  options: PollOptions,
+): Promise<void> {
+  const passes = async (): Promise<true> => {
+    await check();
+    return true;
+  };
+  await pollUntil(what, passes, options);
+}

@@ -1,4 +1,5 @@
 /** A poll pod in this process, with a real run store, and a real mail server behind the poller of mail. */
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { loadPoller } from '../../../nodes/pollers.ts';
 import { PollError, type Polled, type Poller } from '../../../nodes/poller.ts';
@@ -10,6 +11,7 @@ import { keysOf } from '../../../runs/keys.ts';
 import { readPoll, type PollState } from '../../../runs/polling/state.ts';
 import { dropTrigger, putTrigger, type PolledTrigger } from '../../../runs/polling/triggers.ts';
 import { readRun } from '../../../runs/read.ts';
+import { submit } from '../../../runs/submit.ts';
 import { createCollectedLog } from '../../support/collectedLog.ts';
 import { IMAP_PASSWORD, startDovecot, type Dovecot } from '../../support/dovecot.ts';
 import { pollUntil } from '../../support/poll.ts';
@@ -219,6 +221,70 @@ test('accounts that failed have places of their own', async () => {
   expect(looks.get('good')?.length).toBeGreaterThanOrEqual(3);
 });
 
+test('accounts that failed before the pod came have places of their own, too', async () => {
+  const bad = Array.from({ length: 12 }, (_, n) => `bad-${n}`);
+  let isBroken = true;
+  const { poller, looks } = pollerOf(async (account) => {
+    if (account === 'good') return nothingNew;
+    if (!isBroken) return never();
+    throw new PollError('Unreachable', 'There is nobody.');
+  });
+  for (const uid of bad) await put(uid, { fields: { account: uid } });
+  await put('good', { intervalSeconds: 1, fields: { account: 'good' } });
+  // So that it is not due before the others have taken their places.
+  for (const uid of [...bad, 'good']) await lookAt(depsOf({ poller }), uid);
+  isBroken = false;
+  await runPod(optionsOf({ poller, forMs: 4_000 }));
+  expect(looks.get('good')?.length).toBeGreaterThanOrEqual(2);
+});
+
+test('bursts have their turns, and let others go before them', async () => {
+  const bursts = Array.from({ length: 9 }, (_, n) => `burst-${n}`);
+  const { poller, looks } = pollerOf(async (account) => {
+    if (account === 'quiet') return nothingNew;
+    await delay(50);
+    return { events: [], cursor: 1, more: true };
+  });
+  for (const uid of bursts) await put(uid, { fields: { account: uid } });
+  await put('quiet', { intervalSeconds: 1, fields: { account: 'quiet' } });
+  await lookAt(depsOf({ poller }), 'quiet');
+  await runPod(optionsOf({ poller, forMs: 4_000, turnMs: 200 }));
+  expect(looks.get('quiet')?.length).toBeGreaterThanOrEqual(2);
+  for (const uid of bursts) expect(looks.get(uid)?.length).toBeGreaterThanOrEqual(2);
+});
+
+test('an event whose key another run has starts none, is told, and holds nothing up', async () => {
+  await put('orders', { fields: { account: 'orders' } });
+  const names = { workflow: 'orders', workflowUid: 'orders', revision: 'orders-1' };
+  const event = {
+    trigger: 'mail',
+    dedupeKey: 'mail/1',
+    bodyHash: 'of another body',
+    input: '{}',
+    test: false,
+  };
+  await submit(store.conn, { project, ...names, ...event });
+  const { poller } = pollerOf(async () => ({ events: [eventOf(1), eventOf(2)], cursor: 2, more: false }));
+  const log = createCollectedLog();
+  await lookAt(depsOf({ poller, log }), 'orders');
+  expect(await runsOf('orders')).toHaveLength(2);
+  expect(log.messages('warn')).toEqual(['another run has the key of an event, no run is started']);
+  expect((await stateOf('orders')).cursor).toBe('{"place":"inbox","cursor":2}');
+});
+
+test('an event that the account shows otherwise the second time is the same one', async () => {
+  await put('orders', { fields: { account: 'orders' } });
+  for (const text_content of ['unread', 'read']) {
+    const event = { key: '1', output: { text_content, data_content: {} } };
+    const { poller } = pollerOf(async () => ({ events: [event], cursor: 2, more: false }));
+    await lookAt(depsOf({ poller }), 'orders');
+  }
+  const [run = '', ...others] = await runsOf('orders');
+  expect(others).toEqual([]);
+  const kept = await readRun(store.conn, project, run);
+  expect(kept && !isUnavailable(kept) && kept.input).toContain('"unread"');
+});
+
 test('a pod ends at once when nothing is due in its time, and looks at nothing that another looks at', async () => {
   await put('orders', { intervalSeconds: 3_600, fields: { account: 'orders' } });
   const { poller, looks } = pollerOf(async () => nothingNew);
@@ -250,7 +316,9 @@ test('while the run store is away the pod waits, and goes on when it is back', a
     );
     return { events: [{ key: '1', output: { text_content: '', data_content: {} } }], cursor: 2, more: false };
   });
-  await runPod(optionsOf({ poller }));
+  const log = createCollectedLog();
+  await runPod(optionsOf({ poller, log }));
+  expect(log.messages('warn')).toContain('the run store takes no event, trying again');
   await store.conn.ready();
   expect(await runsOf('orders')).toHaveLength(1);
   expect((await stateOf('orders')).cursor).toBe('{"place":"inbox","cursor":2}');

@@ -1,5 +1,7 @@
 /** The program of a poll pod, as a process: with a real mail server, a real run store, and the rights of a runner. */
 import type { ImapFlow } from 'imapflow';
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createClient, type KubeClient } from '../../../kube/client.ts';
@@ -22,6 +24,16 @@ import { tokenOf, writeKubeconfig } from '../../support/users.ts';
 const program = fileURLToPath(new URL('../../../runner/poll/main.ts', import.meta.url));
 const namespace = 'shop';
 const UID = 'uid-orders';
+const trigger = {
+  workflow: 'orders',
+  workflowUid: UID,
+  revision: 'orders-1',
+  kind: 'mail',
+  fields: { credential: 'inbox' },
+  // So that a pod ends after one look.
+  intervalSeconds: 86_400,
+  place: 'inbox',
+};
 
 let api: ApiServer;
 let client: KubeClient;
@@ -65,16 +77,7 @@ afterAll(async () => {
 beforeEach(async () => {
   passes = () => true;
   project = await newProject(store.conn);
-  await putTrigger(store.conn, project, {
-    workflow: 'orders',
-    workflowUid: UID,
-    revision: 'orders-1',
-    kind: 'mail',
-    fields: { credential: 'inbox' },
-    // So that a pod ends after one look.
-    intervalSeconds: 86_400,
-    place: 'inbox',
-  });
+  await putTrigger(store.conn, project, trigger);
 });
 
 function start(env: Record<string, string> = {}): Program {
@@ -138,6 +141,23 @@ test('a pod that was killed with SIGKILL at any of its steps is followed by one 
   await look();
   expect(await runs()).toHaveLength(50);
 }, 120_000);
+
+test('a pod that is told to end gives up what it looks at, and goes', async () => {
+  const silent = createServer().listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  const called = once(silent, 'connection');
+  const { port } = silent.address() as AddressInfo;
+  const imap = { host: '127.0.0.1', port, tls: 'None', username: 'shop' } as const;
+  const spec = { imap: { ...imap, passwordRef: { name: 'accounts', key: 'password' } } };
+  await client.create(credentialResource, { metadata: { name: 'silent', namespace }, spec });
+  await putTrigger(store.conn, project, { ...trigger, fields: { credential: 'silent' } });
+  const pod = start();
+  await called;
+  pod.signal('SIGTERM');
+  expect(await pod.ended).toBe(0);
+  expect(await store.conn.command('hexists', keysOf(project).poll(UID), 'token')).toBe(0);
+  silent.close();
+});
 
 test('with no rights on a Secret, and with no account, it says what is wrong, and no secret', async () => {
   const nobody = await writeKubeconfig(api, 'nobody', 'none');

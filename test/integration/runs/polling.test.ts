@@ -164,14 +164,80 @@ test('a failure is shown, keeps the cursor, and holds the next look off; one tha
   expect(await state()).not.toHaveProperty('failure');
 });
 
-test('a trigger that was changed is looked at again at once, the same one is not', async () => {
-  await put();
+test('a trigger that was changed is due at once, whatever its interval, and the same one is not', async () => {
+  await put({ intervalSeconds: 86_400 });
   await failPoll(store.conn, (await claimed()).ref, failure);
-  await shift('at', 60_000);
-  await put();
+  await put({ intervalSeconds: 86_400 });
   expect(await claim()).toMatchObject({ outcome: 'wait' });
-  await put({ fields: { credential: 'mended' } });
-  expect(await claimed()).toMatchObject({ failures: 0, trigger: { fields: { credential: 'mended' } } });
+  const fields = { credential: 'mended' };
+  await put({ intervalSeconds: 86_400, fields });
+  const again = await claimed();
+  expect(again).toMatchObject({ failures: 0, trigger: { fields } });
+  await move(again.ref, 'kept');
+  await put({ intervalSeconds: 86_400, fields, revision: 'orders-2' });
+  await claimed();
+});
+
+test('what is changed while a look is under way is due at once after it, and the look says nothing of it', async () => {
+  const changes = [{ place: 'other' }, { place: 'third' }];
+  await put();
+  for (const change of changes) {
+    const { ref } = await claimed();
+    await put(change);
+    if (change.place === 'other') await move(ref, 'of the place before');
+    else await failPoll(store.conn, ref, failure);
+    const now = await state();
+    expect(now).not.toHaveProperty('polledAt');
+    expect(now).not.toHaveProperty('failure');
+  }
+  expect(await claimed()).toMatchObject({ failures: 0, trigger: { place: 'third' } });
+});
+
+test('of another place nothing is known before somebody has looked there', async () => {
+  await put();
+  await move((await claimed()).ref, 'kept');
+  await put({ revision: 'orders-2' });
+  expect(await state()).toHaveProperty('polledAt');
+  await put({ revision: 'orders-2', place: 'other' });
+  expect(await state()).not.toHaveProperty('polledAt');
+});
+
+test.each([
+  ['is due again where its account is another', 'Rejected', 'claimed'],
+  ['waits all the same where the other side asked for that', 'RateLimited', 'wait'],
+])('what failed %s', async (_what, reason, outcome) => {
+  await put({ access: 'before' });
+  await failPoll(store.conn, (await claimed()).ref, { ...failure, reason });
+  await put({ access: 'before' });
+  expect(await claim()).toMatchObject({ outcome: 'wait' });
+  await put({ access: 'after' });
+  expect(await claim()).toMatchObject({ outcome });
+});
+
+test('an account that works is looked at no sooner for being in another state', async () => {
+  await put({ access: 'before' });
+  await move((await claimed()).ref, 'kept');
+  await put({ access: 'after' });
+  expect(await claim()).toMatchObject({ outcome: 'wait' });
+});
+
+test('what failed is left to those who take it', async () => {
+  await put();
+  await failPoll(store.conn, (await claimed()).ref, { ...failure, delayMs: 0 });
+  await shift('at', 60_000);
+  const well = await claimPoll(store.conn, project, UID, 'pod-1', { onlyWell: true });
+  expect(well).toEqual({ outcome: 'wait', ms: 0, failures: 1 });
+  await claimed();
+});
+
+test('a burst that goes on page by page for long is not due for long', async () => {
+  await put();
+  await move((await claimed()).ref, 'first');
+  await shift('at', 600_000);
+  await shift('put', 900_000);
+  await move((await claimed()).ref, 'page-1', true);
+  const { dueAt = 0, now = Infinity } = (await state()) ?? {};
+  expect(dueAt).toBeGreaterThan(now - 10_000);
 });
 
 test('a trigger that is dropped takes claim and cursor with it, and a look that goes on brings nothing back', async () => {

@@ -1,0 +1,168 @@
+/** Starts the operator's parts in their order and ends them in reverse. Everything that it needs is passed in. */
+import { createClient, type KubeClient } from '../kube/client.ts';
+import { createEgress } from '../nodes/egress/egress.ts';
+import { createAsk } from './oauth/ask.ts';
+import { keepCodes } from './oauth/codes.ts';
+import { createConnections } from './oauth/connections.ts';
+import { sleep, systemClock, type Clock } from '../kube/clock.ts';
+import type { KubeConnection } from '../kube/config.ts';
+import { runWithLease, type LeaseOptions } from '../kube/lease.ts';
+import type { Log } from '../kube/log.ts';
+import { connectRunStore, type RunStoreConnection, type RunStoreOptions } from '../runs/connection.ts';
+import { prunesPerSecond } from './budget/split.ts';
+import { egressOf, type OperatorConfig } from './config.ts';
+import type { OperatorContext } from './context.ts';
+import { createControllers, type Controllers } from './controllers.ts';
+import { feedGatewayView } from './gateways/feed.ts';
+import { createGatewayView } from './gateways/view.ts';
+import { serveHealth } from './health.ts';
+import { createMetrics } from './metrics.ts';
+import { createPacer } from './pacer.ts';
+import { keepStore } from './store/keep.ts';
+import { createProjectStore } from './store/projects.ts';
+import { createSeedSource } from './store/source.ts';
+import { ensureStoreSecret, readOperatorPassword } from './store/secret.ts';
+import { createWebhookSecrets } from './webhooks/material.ts';
+import { createWorld, startWorld, synced } from './world.ts';
+
+export type OperatorOptions = {
+  config: OperatorConfig;
+  connection: KubeConnection;
+  /** The operator's and the gateway's namespace. */
+  namespace: string;
+  log: Log;
+  /** Shutdown: what is being reconciled is finished, then the lease is given back. */
+  signal: AbortSignal;
+  /** Another operator may lead already: the program must end. */
+  onLost: () => void;
+  clock?: Clock;
+};
+
+const AGAIN_MS = 2_000;
+
+/** Runs the operator until the signal is aborted. Rejects when its port cannot be had. */
+export async function runOperator(options: OperatorOptions): Promise<void> {
+  const { config, connection, namespace, log, signal, clock = systemClock } = options;
+  const metrics = createMetrics();
+  const common = {
+    fieldManager: 'windlass-operator',
+    userAgent: 'windlass-operator',
+    onRequest: metrics.requested,
+  };
+  // What takes the lease, and makes what has to be there before.
+  const ownClient = createClient(connection, common);
+  let mayWrite = (): boolean => false;
+  const client = createClient(connection, { ...common, mayWrite: () => mayWrite() });
+  const watched = config.WATCH_NAMESPACES;
+  const world = createWorld({ client, namespace, watched, log });
+  const isReady = (): boolean => Object.values(world).every((cache) => cache.hasSynced());
+  const unready = (): string | undefined => (isReady() ? undefined : 'not every kind is known yet');
+  const health = await serveHealth(config.METRICS_PORT, { unready, registry: metrics.registry });
+  log.info({ port: health.port }, 'listening');
+  const following = startWorld(world, signal);
+  let controllers: Controllers | undefined;
+  const recheck = (healthy: boolean): void => {
+    if (healthy) controllers?.recheckProjects();
+  };
+  const conn = await connectStore(options, ownClient, { onStateChange: recheck, maySend: () => mayWrite() });
+  if (conn && (await isSynced(world, signal))) {
+    const gateways = createGatewayView(clock);
+    feedGatewayView(gateways, world, config.GATEWAY_SERVICES);
+    const pacer = createPacer(prunesPerSecond(config.RECORD_WRITES_PER_SECOND), clock);
+    const store = createProjectStore(conn, createSeedSource({ client, world, clock, pacer }));
+    const refusedPools = new Map<string, string>();
+    const refusedPolls: OperatorContext['refusedPolls'] = new Map();
+    const grantedSecrets = new Map<string, readonly string[]>();
+    const webhooks = createWebhookSecrets({ client, world, clock });
+    const connections = createConnections({
+      client,
+      world,
+      ask: createAsk({ client, egress: createEgress(egressOf(config)), isLeading: () => mayWrite() }),
+      gatewayURL: `http://${config.GATEWAY_SERVICES.at(-1)}.${namespace}`,
+      log,
+      clock,
+    });
+    const parts = {
+      client,
+      world,
+      conn,
+      store,
+      gateways,
+      webhooks,
+      connections,
+      refusedPools,
+      refusedPolls,
+      grantedSecrets,
+    };
+    const context: OperatorContext = { ...parts, config, log, clock };
+    await lead(options, ownClient, async (signal, isLeading) => {
+      mayWrite = isLeading;
+      metrics.leading(true);
+      // Made only now: the queues of a replica that stands by would fill for nothing.
+      controllers = createControllers(context, metrics);
+      await Promise.all([
+        controllers.run(signal),
+        keepStore(context, signal),
+        keepCodes({ conn, connections, log, clock }, signal),
+      ]);
+      metrics.leading(false);
+    });
+  }
+  await conn?.close();
+  await following;
+  health.server.closeAllConnections();
+  await new Promise((resolve) => health.server.close(resolve));
+  await Promise.all([client.close(), ownClient.close()]);
+}
+
+/** Makes the Secret where that is ours to do, and connects with what is in it. Undefined: ended before that. */
+async function connectStore(
+  { config, namespace, log, signal }: OperatorOptions,
+  client: KubeClient,
+  hooks: Pick<RunStoreOptions, 'onStateChange' | 'maySend'>,
+): Promise<RunStoreConnection | undefined> {
+  const ref = { namespace, name: config.REDIS_SECRET };
+  while (!signal.aborted) {
+    try {
+      if (config.REDIS_SECRET_CREATE) await ensureStoreSecret(client, ref);
+      const password = await readOperatorPassword(client, ref);
+      const { REDIS_URL: url, REDIS_USERNAME: username, POD_NAME: name } = config;
+      return connectRunStore({ url, username, password, name, log, ...hooks });
+    } catch (error) {
+      log.error(
+        { secret: ref.name, err: error },
+        'the password of the run store cannot be had, trying again',
+      );
+      await sleep(AGAIN_MS, signal);
+    }
+  }
+  return undefined;
+}
+
+async function isSynced(world: Parameters<typeof synced>[0], signal: AbortSignal): Promise<boolean> {
+  try {
+    await synced(world);
+    return true;
+  } catch (error) {
+    if (signal.aborted) return false;
+    throw error;
+  }
+}
+
+async function lead(
+  { config, namespace, log, signal, onLost, clock }: OperatorOptions,
+  client: KubeClient,
+  onStarted: LeaseOptions['onStarted'],
+): Promise<void> {
+  await runWithLease({
+    client,
+    namespace,
+    name: config.LEASE_NAME,
+    identity: config.POD_NAME,
+    log,
+    signal,
+    onLost,
+    onStarted,
+    ...(clock && { clock }),
+  });
+}

@@ -98,7 +98,8 @@ export const PROBLEMS = {
   'not-connectable': {
     status: 409,
     title: 'The credential is not of a kind that is connected',
-    detail: 'Only a credential of kind oauth2 is connected; others name their secrets.',
+    detail:
+      'Only a credential of kind oauth2 with a valid authorizationURL is connected; others name their secrets.',
   },
   inactive: {
     status: 409,
@@ -184,6 +185,12 @@ export const PROBLEMS = {
     title: 'The caller asks for too much at once',
     detail: 'More different workflows and runs were asked about than a second allows: try again later.',
     headers: { 'retry-after': '1' },
+  },
+  'too-many-links': {
+    status: 429,
+    title: 'Too many links were asked for',
+    detail: 'The namespace was given 200 links within ten minutes: try again when they have ended.',
+    headers: { 'retry-after': '60' },
   },
   'too-many-requests': {
     status: 429,

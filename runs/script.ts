@@ -18,7 +18,8 @@ export type DeclaredKey =
   | 'check'
   | 'poll'
   | 'secret'
-  | 'codes';
+  | 'codes'
+  | 'made';
 
 export type Script = {
   readonly lua: string;

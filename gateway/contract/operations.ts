@@ -179,22 +179,38 @@ export const OPERATIONS = {
     path: '/credentials/{credential}/connect',
     summary: 'A link that connects a credential of kind oauth2',
     description:
-      'Whoever opens the link signs in at the provider and gives the credential access to the account. It can be opened once, and within ten minutes.',
+      'Whoever follows the link signs in at the provider and gives the credential access to the account. It can be followed once, and within ten minutes.',
     right: { verb: 'update', resource: 'credentials', on: 'credential' },
     answers: { 201: { description: 'The link.', content: { [JSON_TYPE]: connectLink } } },
-    problems: [...ADMISSION, 'credential-unknown', 'not-connectable', 'connect-unavailable'],
+    problems: [
+      ...ADMISSION,
+      ...(['credential-unknown', 'not-connectable', 'too-many-links', 'connect-unavailable'] as const),
+    ],
   },
   openLink: {
     listener: 'public',
     method: 'GET',
     path: '/oauth/connect/{link}',
-    summary: 'Leads the browser of a person to the provider',
+    summary: 'Says who asks for which account',
+    description: 'It can be opened as often as somebody likes, until the link was followed.',
+    answers: {
+      200: page('Who asks, for which credential, and where it goes on.'),
+      400: page('The link was followed before, is too old, or is none.'),
+      503: page('Not now.'),
+    },
+    problems: [],
+  },
+  followLink: {
+    listener: 'public',
+    method: 'GET',
+    path: '/oauth/connect/{link}/continue',
+    summary: 'Leads the browser of a person to the provider, once',
     answers: {
       303: {
         description: "The provider's page, and a cookie without which its answer does not count.",
         headers: { Location: "The provider's page.", 'Set-Cookie': 'Binds the browser for ten minutes.' },
       },
-      400: page('The link was opened before, is too old, or is none.'),
+      400: page('The link was followed before, is too old, or is none.'),
       503: page('Not now.'),
     },
     problems: [],

@@ -59,7 +59,8 @@ async function credentialOf(
     const credential = await findCredential(deps, namespace, name);
     if (credential === undefined || credential.metadata.deletionTimestamp !== undefined)
       return 'credential-unknown';
-    return credential.spec.oauth2 ? credential : 'not-connectable';
+    const { oauth2 } = credential.spec;
+    return oauth2 && URL.canParse(providerOf(oauth2).authorizationURL) ? credential : 'not-connectable';
   } catch (error) {
     deps.log.warn({ err: error }, 'a credential cannot be read');
     return 'cluster-unavailable';
@@ -78,6 +79,7 @@ async function makeLink(
   const endsAt = Date.now() + CONNECT_MS;
   const kept = await keepLink(runs, secret, linkOf(credential, { user, publicURL, endsAt }));
   if (isUnavailable(kept)) return 'connect-unavailable';
+  if (kept.outcome === 'too-many') return 'too-many-links';
   return { url: `${publicURL}/oauth/connect/${secret}`, expires: new Date(endsAt).toISOString() };
 }
 
@@ -89,8 +91,8 @@ function linkOf({ metadata, spec, status }: Credential, { user, publicURL, endsA
   if (!oauth2) throw new Error('only a credential of kind oauth2 is connected');
   const provider = providerOf(oauth2);
   const redirectURI = `${publicURL}/oauth/callback`;
-  // The operator adds what workflows need; before it has looked, what the credential itself says.
-  const scopes = status?.scopes ?? [...new Set([...provider.scopes, ...(oauth2.scopes ?? [])])];
+  // The operator adds what workflows need, and may not have seen the last change of the credential yet.
+  const scopes = [...new Set([...provider.scopes, ...(oauth2.scopes ?? []), ...(status?.scopes ?? [])])];
   const url = new URL(provider.authorizationURL);
   const parameters = {
     ...provider.parameters,

@@ -1,17 +1,27 @@
 /**
- * `GET /oauth/connect/{link}`: opens a one-time link. The browser that opens it gets a cookie, and only the browser with that
- * cookie can bring the provider's answer: the PKCE verifier (RFC 7636) is made of the cookie and the state, and kept nowhere.
+ * `GET /oauth/connect/{link}`: says who asks for which account, and leads nowhere: programs that look at links in messages open it,
+ * too. `GET /oauth/connect/{link}/continue`, to which that page leads, uses the link up. The browser gets a cookie, and only the
+ * browser with that cookie can bring the provider's answer: the PKCE verifier (RFC 7636) is made of the cookie and the state, and
+ * kept nowhere.
  */
 import { createHash } from 'node:crypto';
 import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify';
 import { isUnavailable } from '../../runs/connection.ts';
-import { hashOf, isSecret, keepState, newSecret, readKey, takeLink } from '../../runs/connect/store.ts';
+import {
+  hashOf,
+  isSecret,
+  keepState,
+  newSecret,
+  readKey,
+  readLink,
+  takeLink,
+} from '../../runs/connect/store.ts';
 import { createAnswers, type Answers } from '../answers.ts';
 import { routePath } from '../contract/operation.ts';
 import { OPERATIONS } from '../contract/operations.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { onlyGet } from '../internal/guard.ts';
-import { guardAnswer, sendPage } from './page.ts';
+import { guardAnswer, sendPage, sendQuestion } from './page.ts';
 
 export function openLinkRoute(deps: GatewayDeps): FastifyPluginCallback {
   const answers = createAnswers(deps, 'connect');
@@ -24,11 +34,40 @@ export function openLinkRoute(deps: GatewayDeps): FastifyPluginCallback {
         openLink(deps, answers, request, reply).catch((error: unknown) => answers.unexpected(reply, error));
       },
     });
+    app.route({
+      method: app.supportedMethods,
+      url: routePath(OPERATIONS.followLink),
+      onRequest: onlyGet(answers),
+      handler: (request, reply) => {
+        followLink(deps, answers, request, reply).catch((error: unknown) => answers.unexpected(reply, error));
+      },
+    });
     done();
   };
 }
 
 async function openLink(
+  { runs }: GatewayDeps,
+  answers: Answers,
+  { params }: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
+  const { link: secret } = params as { link: string };
+  if (!isSecret(secret)) return sendPage(answers, reply, 'link-unknown');
+  const link = await readLink(runs, secret);
+  if (isUnavailable(link)) return sendPage(answers, reply, 'unavailable');
+  if (link.outcome === 'none') return sendPage(answers, reply, 'link-unknown');
+  const { namespace, name, user, authorizationURL } = link.value;
+  const { host } = new URL(authorizationURL);
+  sendQuestion(answers, reply, {
+    credential: `${namespace}/${name}`,
+    user,
+    host,
+    next: `${secret}/continue`,
+  });
+}
+
+async function followLink(
   { runs, publicURL }: GatewayDeps,
   answers: Answers,
   { params, raw }: FastifyRequest,
@@ -42,7 +81,7 @@ async function openLink(
   if (key === undefined || isUnavailable(key)) return sendPage(answers, reply, 'unavailable');
   const taken = await takeLink(runs, secret);
   if (isUnavailable(taken)) return sendPage(answers, reply, 'unavailable');
-  const leftMs = taken.outcome === 'taken' ? taken.value.endsAt - Date.now() : 0;
+  const leftMs = taken.outcome === 'found' ? taken.value.endsAt - Date.now() : 0;
   if (taken.outcome === 'none' || leftMs <= 0) return sendPage(answers, reply, 'link-unknown');
   const { authorizationURL, endsAt: _endsAt, ...connecting } = taken.value;
   const [state, cookie] = [newSecret(), newSecret()];

@@ -1,6 +1,6 @@
 /**
  * The plain pages that a person sees who connects a credential: constant text, no scripts, nothing that another page could embed
- * or read. Of a request nothing is shown but the name of the credential, escaped.
+ * or read. Nothing of a request is shown; of what is connected the name, who asked for it and the provider's host, escaped.
  */
 import type { FastifyReply } from 'fastify';
 import type { Answers } from '../answers.ts';
@@ -28,7 +28,7 @@ const PAGES = {
   'link-unknown': {
     status: 400,
     title: 'This link cannot be used',
-    text: `It was opened before, is older than ten minutes, or never was a link. ${AGAIN}`,
+    text: `It was used before, is older than ten minutes, or never was a link. ${AGAIN}`,
   },
   'state-unknown': {
     status: 400,
@@ -73,7 +73,20 @@ export function sendPage(answers: Answers, reply: FastifyReply, code: PageCode, 
   const { status, title, text } = PAGES[code];
   reply.headers(HEADERS);
   if (status === 503) reply.header('retry-after', '5');
-  answers.send(reply, status, HTML_TYPE, htmlOf(title, text, credential));
+  answers.send(reply, status, HTML_TYPE, htmlOf(title, text, { credential }));
+}
+
+/** Whose account is to be connected to what. `next` is the address of who agrees. */
+type Question = { credential: string; user: string; host: string; next: string };
+
+/** Sends the page on which a person decides. */
+export function sendQuestion(answers: Answers, reply: FastifyReply, question: Question): void {
+  const { credential, user, host, next } = question;
+  const who = user === '' ? 'Somebody' : user;
+  const text = `${who} asks you to connect an account of yours at ${host}. Workflows there can then use it, with the rights that ${host} shows you. If you do not know what this is about, close this page: nothing happens then.`;
+  const more = `<p><a href="${escaped(next)}" rel="noreferrer">Continue to ${escaped(host)}</a></p>\n`;
+  reply.headers(HEADERS);
+  answers.send(reply, 200, HTML_TYPE, htmlOf('Connect an account', text, { credential, more }));
 }
 
 /** The headers that every answer to a browser has, redirects too. */
@@ -81,7 +94,11 @@ export function guardAnswer(reply: FastifyReply): void {
   reply.headers(HEADERS);
 }
 
-function htmlOf(title: string, text: string, credential: string | undefined): string {
+function htmlOf(
+  title: string,
+  text: string,
+  { credential, more = '' }: { credential: string | undefined; more?: string },
+): string {
   const named =
     credential === undefined ? '' : `<p>Credential: <strong>${escaped(credential)}</strong></p>\n`;
   return `<!doctype html>
@@ -90,7 +107,7 @@ function htmlOf(title: string, text: string, credential: string | undefined): st
 <body>
 <h1>${escaped(title)}</h1>
 ${named}<p>${escaped(text)}</p>
-</body>
+${more}</body>
 </html>
 `;
 }

@@ -4,7 +4,7 @@
  * the hash of their secret, so that who reads the store can use neither.
  */
 import { createHash, randomBytes } from 'node:crypto';
-import { orUnavailable, type RunStoreConnection } from '../connection.ts';
+import { isUnavailable, orUnavailable, type RunStoreConnection } from '../connection.ts';
 import { defineScript } from '../script.ts';
 import type { Unavailable } from '../types.ts';
 import { connectKeys } from './keys.ts';
@@ -15,6 +15,8 @@ export const CONNECT_MS = 600_000;
 const CODE_SECONDS = 60;
 /** How long a public key counts after the operator last said it. */
 const KEY_MS = 15_000;
+/** Links of a namespace in ten minutes: far more than people can open, and few enough to leave the store its room. */
+export const MOST_LINKS = 200;
 /** Codes that wait at most: beyond them nobody takes them. */
 const MOST_CODES = 1_000;
 
@@ -73,15 +75,37 @@ const TAKE = defineScript({
 });
 
 type Kept = { outcome: 'kept' } | Unavailable;
-type Taken<T> = { outcome: 'taken'; value: T } | { outcome: 'none' } | Unavailable;
+type Found<T> = { outcome: 'found'; value: T } | { outcome: 'none' } | Unavailable;
 
-/** Keeps a link under its secret. */
-export function keepLink(conn: RunStoreConnection, secret: string, link: Link): Promise<Kept> {
+const COUNT = defineScript({
+  keys: ['made'],
+  body: `
+    local count = redis.call('HINCRBY', made, 'links', 1)
+    if count == 1 then redis.call('EXPIRE', made, ${CONNECT_MS / 1_000}) end
+    return count
+  `,
+});
+
+/** Keeps a link under its secret, unless the namespace was given too many of late. */
+export async function keepLink(
+  conn: RunStoreConnection,
+  secret: string,
+  link: Link,
+): Promise<Kept | { outcome: 'too-many' }> {
+  const made = connectKeys.made(hashOf(link.namespace));
+  const count = await orUnavailable(async () => Number(await conn.script(COUNT, [made], [])));
+  if (isUnavailable(count)) return count;
+  if (count > MOST_LINKS) return { outcome: 'too-many' };
   return keep(conn, connectKeys.link(hashOf(secret)), link, CONNECT_MS);
 }
 
+/** The link, which can still be opened. */
+export function readLink(conn: RunStoreConnection, secret: string): Promise<Found<Link>> {
+  return orUnavailable(async () => found(await conn.command('get', connectKeys.link(hashOf(secret)))));
+}
+
 /** The link, which nobody gets a second time. */
-export function takeLink(conn: RunStoreConnection, secret: string): Promise<Taken<Link>> {
+export function takeLink(conn: RunStoreConnection, secret: string): Promise<Found<Link>> {
   return take(conn, connectKeys.link(hashOf(secret)));
 }
 
@@ -96,7 +120,7 @@ export function keepState(
 }
 
 /** The state, which nobody gets a second time. */
-export function takeState(conn: RunStoreConnection, secret: string): Promise<Taken<State>> {
+export function takeState(conn: RunStoreConnection, secret: string): Promise<Found<State>> {
   return take(conn, connectKeys.state(hashOf(secret)));
 }
 
@@ -107,14 +131,13 @@ function keep(conn: RunStoreConnection, key: string, value: object, forMs: numbe
   });
 }
 
-function take<T>(conn: RunStoreConnection, key: string): Promise<Taken<T>> {
-  return orUnavailable(async () => {
-    const text = await conn.script(TAKE, [key], []);
-    // Written by the gateway alone, so it has the form.
-    return typeof text === 'string'
-      ? { outcome: 'taken', value: JSON.parse(text) as T }
-      : { outcome: 'none' };
-  });
+function take<T>(conn: RunStoreConnection, key: string): Promise<Found<T>> {
+  return orUnavailable(async () => found(await conn.script(TAKE, [key], [])));
+}
+
+/** Written by the gateway alone, so it has the form. */
+function found<T>(text: unknown): Found<T> {
+  return typeof text === 'string' ? { outcome: 'found', value: JSON.parse(text) as T } : { outcome: 'none' };
 }
 
 /** Says which key codes are to be sealed to. Repeat it every few seconds: nothing is sealed to the key of who has gone. */

@@ -65,13 +65,24 @@ export function createBrowser(): Browser {
   };
 }
 
+/** Opens a link that connects a credential, and agrees to what it asks. */
+export async function begin(
+  browser: Browser,
+  link: string,
+  stop: (url: string) => boolean = () => false,
+): Promise<Page> {
+  const question = await browser.open(link, stop);
+  const [, next] = /<a href="([^"]*)"/.exec(question.text) ?? [];
+  return next === undefined ? question : browser.open(new URL(next, link).href, stop);
+}
+
 /** Signs in at the provider and allows everything; what comes then, or the address where `stop` held. */
 export async function signIn(
   browser: Browser,
   link: string,
   { account, stop = () => false }: { account: string; stop?: (url: string) => boolean },
 ): Promise<Page> {
-  const login = await browser.open(link, stop);
+  const login = await begin(browser, link, stop);
   if (!login.text.includes('<form')) return login;
   const consent = await browser.submit(login, { login: account, password: 'any' }, stop);
   return consent.text.includes('<form') ? browser.submit(consent, {}, stop) : consent;

@@ -225,7 +225,15 @@ const REFUSED: [who: string, code: string][] = [
 
 test('what needs no token is known here', () => {
   const open = operations.filter(([, { right }]) => right === undefined).map(([id]) => id);
-  expect(open).toEqual(['callWebhook', 'openLink', 'finishConnect', 'describe', 'live', 'ready']);
+  expect(open).toEqual([
+    'callWebhook',
+    'openLink',
+    'followLink',
+    'finishConnect',
+    'describe',
+    'live',
+    'ready',
+  ]);
 });
 
 test.each(guarded)('%s yields data to who is allowed and to nobody else', async (id, operation) => {

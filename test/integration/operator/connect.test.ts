@@ -1,7 +1,8 @@
 /** Connecting a credential, the whole way by HTTP as a browser goes it, with a real provider; and what is not accepted on the way. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { credentials } from '../../../operator/resources.ts';
-import { createBrowser, signIn } from '../../support/browser.ts';
+import { begin, createBrowser, signIn } from '../../support/browser.ts';
+import { hashOf, MOST_LINKS } from '../../../runs/connect/store.ts';
 import { CLIENT } from '../../support/oauthProvider.ts';
 import { startOAuthStage, type OAuthStage } from '../../support/oauthStage.ts';
 
@@ -118,7 +119,8 @@ test('an answer with its state counts once, and a link is opened once', async ()
   const isCallback = (url: string) => url.includes('/oauth/callback');
   const { url } = await signIn(browser, link, { account: 'ada', stop: isCallback });
   const cookies = new Map(browser.cookies);
-  expect((await createBrowser().open(link)).status).toBe(400);
+  for (const address of [link, `${link}/continue`])
+    expect((await createBrowser().open(address)).status).toBe(400);
   expect((await browser.open(url)).status).toBe(200);
   await stage.said('once', 'Connected');
   const before = stage.provider.granted('authorization_code');
@@ -159,10 +161,29 @@ test('who says no, or whose provider fails, is told so, and nothing of the answe
   expect(page.headers.get('referrer-policy')).toBe('no-referrer');
 });
 
+test('whoever looks at a link is told who asks for what, and uses nothing up', async () => {
+  await stage.createCredential('shown');
+  const link = await stage.link('shown');
+  for (const browser of [createBrowser(), createBrowser()]) {
+    const page = await browser.open(link);
+    const { host } = new URL(stage.provider.issuer);
+    expect(page.status).toBe(200);
+    for (const text of [`${stage.namespace}/shown`, `${stage.namespace}:ana asks you`, `Continue to ${host}`])
+      expect(page.text).toContain(text);
+    expect([browser.told, page.headers.get('referrer-policy')]).toEqual([[], 'no-referrer']);
+  }
+  const guess = { redirect: 'manual', headers: { 'sec-purpose': 'prefetch' } } as const;
+  expect((await fetch(`${link}/continue`, guess)).status).toBe(400);
+  const isProvider = (url: string) => url.startsWith(stage.provider.issuer);
+  expect((await begin(createBrowser(), link, isProvider)).status).toBe(303);
+});
+
 test('the provider is asked with PKCE, the exact redirect URI and a cookie that scripts cannot read', async () => {
   await stage.createCredential('asked');
   const browser = createBrowser();
-  const page = await browser.open(await stage.link('asked'), (url) => url.startsWith(stage.provider.issuer));
+  const page = await begin(browser, await stage.link('asked'), (url) =>
+    url.startsWith(stage.provider.issuer),
+  );
   const { searchParams } = new URL(page.url);
   expect(page.status).toBe(303);
   expect(Object.fromEntries(searchParams)).toEqual({
@@ -188,6 +209,7 @@ test.each([
   `/oauth/callback?state=${A_SECRET}&code=1&redirect=https://evil.example.com`,
   '/oauth/callback//evil.example.com',
   `/oauth/connect/${A_SECRET}?url=https://evil.example.com`,
+  `/oauth/connect/${A_SECRET}/continue?url=https://evil.example.com`,
   '/oauth/connect/https:%2f%2fevil.example.com',
   '/oauth/connect//evil.example.com',
 ])('%s leads nowhere', async (path) => {
@@ -203,7 +225,7 @@ test.each(['/oauth/callback/', '/other', '/oauth/callback?x=1', '/oauth/../oauth
   'the provider takes no redirect URI that is only like ours: %s',
   async (path) => {
     await stage.createCredential('exact');
-    const page = await createBrowser().open(await stage.link('exact'), (url) =>
+    const page = await begin(createBrowser(), await stage.link('exact'), (url) =>
       url.startsWith(stage.provider.issuer),
     );
     const url = withParameter(new URL(page.url), 'redirect_uri', `${stage.gateway.publicURL}${path}`);
@@ -261,6 +283,18 @@ test('an operator that begins anew takes back nothing of what the one before it 
   const expected = new Set(['changed', 'replayed']);
   const written = [...before].filter(([name, version]) => after.get(name) !== version);
   expect(written.filter(([name]) => !expected.has(name))).toEqual([]);
+});
+
+test('of a namespace no more links are given than people can open', async () => {
+  await stage.createCredential('asked-often');
+  const made = `wl:connect:made:${hashOf(stage.namespace)}`;
+  await stage.redisCommand('HSET', made, 'links', String(MOST_LINKS - 1));
+  const last = await stage.askLink('asked-often');
+  const refused = await stage.askLink('asked-often');
+  expect([last.status, refused.status, refused.headers.get('retry-after')]).toEqual([201, 429, '60']);
+  const [left = '0'] = await stage.redisCommand('TTL', made);
+  expect(Number(left)).toBeGreaterThan(0);
+  await stage.redisCommand('DEL', made);
 });
 
 test('a link is given to who may update the credential, if it is one that is connected', async () => {

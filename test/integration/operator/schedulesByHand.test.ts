@@ -1,0 +1,199 @@
+/** CronJobs of schedules that somebody else meddles with, or that the cluster does not take. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { findCondition } from '../../../kube/conditions.ts';
+import { cronJobs } from '../../../kube/resource.ts';
+import { webhookRoutes } from '../../../operator/resources.ts';
+import { startOperatorStage, type OperatorStage } from '../../support/operatorStage.ts';
+import { pollUntil, pollUntilPasses } from '../../support/poll.ts';
+import { BROKEN, READY, REPLY, SOON, openScheduleProject } from '../../support/scheduleProject.ts';
+
+let stage: OperatorStage;
+const openProject = () => openScheduleProject(stage);
+
+beforeAll(async () => {
+  stage = await startOperatorStage();
+  stage.startOperator();
+}, 600_000);
+afterAll(() => stage?.stop());
+
+type Ref = { namespace: string; name: string };
+
+function patchByHand(ref: Ref, spec: object): Promise<unknown> {
+  return stage.client.patch(cronJobs, ref, { spec }, { type: 'merge', fieldManager: 'kubectl' });
+}
+
+test.concurrent('a CronJob of somebody else that has our labels is left alone', async () => {
+  const { namespace, apply, waitFor, names, onlyCronJob } = await openProject();
+  await apply({});
+  await waitFor(READY);
+  const { metadata, spec } = await onlyCronJob();
+  const theirs = {
+    metadata: { name: 'theirs', namespace, ...(metadata.labels && { labels: metadata.labels }) },
+  };
+  await stage.client.create(cronJobs, { ...theirs, ...(spec && { spec }) });
+  await apply({ cron: '0 8 * * *' });
+  await pollUntil('the old one gone', async () => !(await names()).includes(metadata.name), SOON);
+  expect(await names()).toContain('theirs');
+});
+
+test.concurrent.each([
+  ['deleted', (ref: Ref) => stage.client.delete(cronJobs, ref)],
+  ['changed', (ref: Ref) => patchByHand(ref, { schedule: '* * * * *' })],
+])('a CronJob that is %s by hand beside a broken step is put right', async (_what, meddle) => {
+  const { namespace, apply, waitFor, onlyCronJob } = await openProject();
+  await apply({});
+  await waitFor(READY);
+  await apply({}, { nodes: [BROKEN] });
+  await waitFor({ type: 'Valid', status: 'False' });
+  const { metadata, spec } = await onlyCronJob();
+  await meddle({ namespace, name: metadata.name });
+  await pollUntil(
+    'it is as it was',
+    async () => {
+      const now = await onlyCronJob();
+      return (
+        now.metadata.resourceVersion !== metadata.resourceVersion && now.spec?.schedule === spec?.schedule
+      );
+    },
+    SOON,
+  );
+  const route = await stage.client.get(webhookRoutes, { namespace, name: 'report' });
+  expect(route.spec).toMatchObject({ active: true, schedule: { cron: '0 9 * * 1-5' } });
+});
+
+test.concurrent('somebody who deletes or changes the CronJob is put right', async () => {
+  const { namespace, apply, waitFor, found, schedules, onlyCronJob } = await openProject();
+  await apply({});
+  await waitFor(READY);
+  const { metadata } = await onlyCronJob();
+  await stage.client.delete(cronJobs, { namespace, name: metadata.name });
+  await pollUntil('it is back', async () => (await found()).length === 1, SOON);
+  expect((await onlyCronJob()).metadata.uid).not.toBe(metadata.uid);
+  await patchByHand({ namespace, name: metadata.name }, { schedule: '* * * * *' });
+  await pollUntil(
+    'its schedule is back',
+    async () => (await schedules()).join() === '0 9 * * 1-5 Europe/Berlin',
+    SOON,
+  );
+});
+
+test.concurrent.each([
+  ['suspends it', { suspend: true }],
+  ['gives it a deadline', { startingDeadlineSeconds: 60 }],
+])('somebody who %s by hand is put right', async (_what, byHand) => {
+  const { namespace, apply, waitFor, onlyCronJob } = await openProject();
+  await apply({ missed: 'RunLatest' });
+  await waitFor(READY);
+  const { name } = (await onlyCronJob()).metadata;
+  await patchByHand({ namespace, name }, byHand);
+  const said = async () => {
+    const { suspend, startingDeadlineSeconds } = (await onlyCronJob()).spec ?? {};
+    return { suspend, startingDeadlineSeconds };
+  };
+  await pollUntilPasses(
+    'it being put right',
+    async () => expect(await said()).toEqual({ suspend: false, startingDeadlineSeconds: undefined }),
+    SOON,
+  );
+});
+
+/** A policy of the cluster's own that admits no CronJob any more; what it gives takes the policy away again. */
+async function refuseImages(namespace: string): Promise<() => Promise<unknown>> {
+  const group = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolic';
+  const metadata = { name: namespace };
+  const inNamespace = { matchLabels: { 'kubernetes.io/metadata.name': namespace } };
+  const body = {
+    metadata,
+    spec: {
+      failurePolicy: 'Fail',
+      matchConstraints: {
+        namespaceSelector: inNamespace,
+        resourceRules: [
+          {
+            apiGroups: ['batch'],
+            apiVersions: ['*'],
+            operations: ['CREATE', 'UPDATE'],
+            resources: ['cronjobs'],
+          },
+        ],
+      },
+      validations: [{ expression: 'false', message: 'no image of that registry' }],
+    },
+  };
+  await stage.client.raw('POST', `${group}ies`, { body });
+  const binding = { metadata, spec: { policyName: namespace, validationActions: ['Deny'] } };
+  await stage.client.raw('POST', `${group}ybindings`, { body: binding });
+  const probe = () =>
+    stage.client.create(
+      cronJobs,
+      { metadata: { name: 'probe', namespace }, spec: probeSpec },
+      { dryRun: true },
+    );
+  await pollUntil(
+    'the policy in effect',
+    () =>
+      probe().then(
+        () => false,
+        () => true,
+      ),
+    SOON,
+  );
+  return async () => {
+    await stage.client.raw('DELETE', `${group}ybindings/${namespace}`);
+    await stage.client.raw('DELETE', `${group}ies/${namespace}`);
+    await pollUntil('the policy away', () => probe().then(() => true), SOON);
+  };
+}
+
+const probeSpec = {
+  schedule: '0 0 * * *',
+  jobTemplate: {
+    spec: {
+      template: { spec: { restartPolicy: 'Never' as const, containers: [{ name: 'a', image: 'a' }] } },
+    },
+  },
+};
+
+test.concurrent('a CronJob that the API server refuses to change goes on as it was, and that is said', async () => {
+  const { namespace, apply, waitFor, names, onlyCronJob } = await openProject();
+  await apply({});
+  const { status: before } = await waitFor(READY);
+  const admit = await refuseImages(namespace);
+  try {
+    await apply({}, { nodes: [REPLY] });
+    const wish = { type: 'Ready', status: 'False', reason: 'ScheduleRefused' };
+    const { status } = await waitFor(wish);
+    expect(findCondition(status?.conditions, 'Scheduled')?.message).toContain('no image of that registry');
+    expect(findCondition(status?.conditions, 'Stalled')).toBeUndefined();
+    expect(status?.schedule?.next).toBe(before?.schedule?.next);
+    expect(JSON.stringify((await onlyCronJob()).spec)).toContain(before?.revision);
+    await apply({ cron: '0 8 * * *' });
+    await pollUntilPasses('no CronJob', async () => expect(await names()).toEqual([]), SOON);
+    await waitFor({ type: 'Active', status: 'False', reason: 'ScheduleRefused' });
+  } finally {
+    await admit();
+  }
+});
+
+test.concurrent('where a quota admits one CronJob the times can be changed all the same', async () => {
+  const { namespace, apply, waitFor, names, schedules } = await openProject();
+  await apply({});
+  await waitFor(READY);
+  const hard = { 'count/cronjobs.batch': '1' };
+  const quotas = `/api/v1/namespaces/${namespace}/resourcequotas`;
+  await stage.client.raw('POST', quotas, { body: { metadata: { name: 'few' }, spec: { hard } } });
+  // The controller of quotas counts; there is none here.
+  const count = (used: string) =>
+    stage.client.raw('PATCH', `${quotas}/few/status`, {
+      body: { status: { hard, used: { 'count/cronjobs.batch': used } } },
+      contentType: 'application/merge-patch+json',
+    });
+  await count('1');
+  await apply({ cron: '0 8 * * *' });
+  await waitFor({ type: 'Ready', status: 'False', reason: 'QuotaExceeded' });
+  await waitFor({ type: 'Routed', status: 'True' });
+  await pollUntilPasses('no CronJob', async () => expect(await names()).toEqual([]), SOON);
+  await count('0');
+  await waitFor(READY, 30_000);
+  expect(await schedules()).toEqual(['0 8 * * * Europe/Berlin']);
+});

@@ -7,7 +7,7 @@ import { openGateway } from '../support/gateway.ts';
 import { applyExample, installWindlass, uninstallWindlass } from '../support/install.ts';
 import { kubectl } from '../support/kubectl.ts';
 import { createProgress, type Progress } from '../support/progress.ts';
-import { showOrder } from './order.ts';
+import { exampleNamed, listOfExamples } from './examples.ts';
 
 const help = `usage: npm run demo [-- OPTIONS]
 
@@ -16,9 +16,13 @@ examples/order-confirmation, sends an order to its webhook and shows what happen
 takes less than half a minute.
 
 options
-  --down        removes the cluster and everything in it
-  --name NAME   which cluster (default: windlass); several can run side by side
-  --help        this text
+  --example NAME   shows another one of the examples (below)
+  --down           removes the cluster and everything in it
+  --name NAME      which cluster (default: windlass); several can run side by side
+  --help           this text
+
+examples
+${listOfExamples()}
 
 environment
   WINDLASS_CLUSTER   kind, builtin or current (the context of your kubeconfig); docs/cluster.md says more
@@ -26,22 +30,26 @@ environment
 
 const logFile = join(import.meta.dirname, '../../.windlass/demo.log');
 const tell = (line = '') => console.log(line);
+const firstExample = 'order-confirmation';
 
-async function demo(name: string, progress: Progress): Promise<void> {
+async function demo(name: string, example: string, progress: Progress): Promise<void> {
+  const { show } = exampleNamed(example);
   await mkdir(join(logFile, '..'), { recursive: true });
   await rm(logFile, { force: true });
   const cluster = await ensureCluster({ name, progress });
   await installWindlass(cluster, { progress, log: logFile });
-  await progress.step('apply examples/order-confirmation and wait until it is ready', () =>
-    applyExample(cluster, 'order-confirmation'),
+  await progress.step(`apply examples/${example} and wait until it is ready`, () =>
+    applyExample(cluster, example),
   );
   const gateway = await openGateway(cluster);
   try {
-    await showOrder(cluster, gateway, tell);
+    await show({ cluster, gateway, tell });
     tell();
     tell('$ kubectl get workflows.windlass.dev,workflowruns');
     tell((await kubectl(cluster, ['get', 'workflows.windlass.dev,workflowruns'])).trimEnd());
-    showWhatNext(cluster, gateway.publicURL, gateway.internalURL);
+    if (example === firstExample) showWhatNext(cluster, gateway.publicURL, gateway.internalURL);
+    else showWhere(cluster, example);
+    showEnd(cluster);
   } finally {
     gateway.close();
   }
@@ -49,11 +57,10 @@ async function demo(name: string, progress: Progress): Promise<void> {
 
 function showWhatNext(cluster: Cluster, publicURL: string, internalURL: string): void {
   const url = `${publicURL}/webhook/default.order-confirmation/orders`;
-  const name = cluster.name === 'windlass' ? '' : ` --name ${cluster.name}`;
   tell(`
 The cluster runs on. To go on, in this shell:
 
-  export KUBECONFIG=${cluster.kubeconfigPath} PATH=${cluster.binDir}:$PATH
+  ${environmentOf(cluster)}
 
   curl -i ${url} -H 'content-type: application/json' \\
     -d '{"number": "A-1002", "customer": {"name": "Grace", "email": "grace@example.com"}, "items": [{"name": "compass", "price": 12}]}'
@@ -61,8 +68,28 @@ The cluster runs on. To go on, in this shell:
   kubectl apply -f examples/hello                            # a workflow that is started by hand
   curl -i ${internalURL}/workflows/default.hello/execute -H 'prefer: wait=30' \\
     -H "authorization: Bearer $(kubectl create token caller -n windlass-demo --audience windlass)" --json '{"name": "Ada"}'
+`);
+}
 
-README.md has the first workflow of your own. To remove everything: npm run demo -- --down${name}`);
+function showWhere(cluster: Cluster, example: string): void {
+  tell(`
+The cluster runs on. In this shell:
+
+  ${environmentOf(cluster)}
+
+What else to try with it, and how to put your own accounts in, is in examples/${example}/README.md; kubectl delete -f examples/${example}
+takes it away. The other examples:
+
+${listOfExamples()}
+`);
+}
+
+const environmentOf = ({ kubeconfigPath, binDir }: Cluster) =>
+  `export KUBECONFIG=${kubeconfigPath} PATH=${binDir}:$PATH`;
+
+function showEnd({ name }: Cluster): void {
+  const named = name === 'windlass' ? '' : ` --name ${name}`;
+  tell(`README.md has the first workflow of your own. To remove everything: npm run demo -- --down${named}`);
 }
 
 /** A cluster of ours goes with all that is in it; from another one only that is taken which we put in. */
@@ -84,6 +111,7 @@ async function main(args: string[], progress: Progress): Promise<void> {
   const { values } = parseArgs({
     args,
     options: {
+      example: { type: 'string', default: firstExample },
       down: { type: 'boolean', default: false },
       name: { type: 'string', default: 'windlass' },
       help: { type: 'boolean', short: 'h', default: false },
@@ -91,7 +119,7 @@ async function main(args: string[], progress: Progress): Promise<void> {
   });
   if (values.help) process.stdout.write(help);
   else if (values.down) await down(values.name, progress);
-  else await demo(values.name, progress);
+  else await demo(values.name, values.example, progress);
 }
 
 const progress = createProgress(process.stderr);

@@ -1,11 +1,11 @@
 /** Sends the order of the demo and tells what happens with it, while it happens. */
 import type { Cluster } from '../cluster/cluster.ts';
-import { callerToken, liveEvents, type Gateway } from '../support/gateway.ts';
-import { getJson } from '../support/kubectl.ts';
+import { callerToken, liveEvents } from '../support/gateway.ts';
 import { receivedMails } from '../support/mailbox.ts';
 import { pollUntil } from '../support/poll.ts';
-
-export type Tell = (line?: string) => void;
+import { showAnswer } from './calls.ts';
+import { showMail } from './mails.ts';
+import { runNames, type Stage, type Tell } from './runs.ts';
 
 const workflow = 'order-confirmation';
 const order = {
@@ -18,9 +18,9 @@ const order = {
 };
 
 /** Sends the webhook, shows the agent's text as it streams, the answer and the mail. Throws when one of them does not come. */
-export async function showOrder(cluster: Cluster, gateway: Gateway, tell: Tell): Promise<void> {
+export async function showOrder({ cluster, gateway, tell }: Stage): Promise<void> {
   const token = await callerToken(cluster);
-  const [runsBefore, mailsBefore] = await Promise.all([runNames(cluster), receivedMails(cluster)]);
+  const [runsBefore, mailsBefore] = await Promise.all([runNames(cluster, workflow), receivedMails(cluster)]);
   const url = `${gateway.publicURL}/webhook/default.${workflow}/orders`;
   tell();
   tell(`POST ${url}`);
@@ -35,21 +35,8 @@ export async function showOrder(cluster: Cluster, gateway: Gateway, tell: Tell):
   tell(`run ${run}, as GET …/workflows/default.${workflow}/runs/${run}/events tells it:`);
   await showEvents(`${gateway.internalURL}/workflows/default.${workflow}/runs/${run}/events`, token, tell);
   tell();
-  await showAnswer(await answering, tell);
-  tell();
-  await showMail(cluster, mailsBefore.length, tell);
-}
-
-type RunList = { items: { metadata: { name: string } }[] };
-
-async function runNames(cluster: Cluster): Promise<Set<string>> {
-  const list = await getJson<RunList>(
-    cluster,
-    'workflowruns',
-    '--field-selector',
-    `spec.workflow=${workflow}`,
-  );
-  return new Set(list.items.map((run) => run.metadata.name));
+  await showAnswer(await answering, 201, tell);
+  await showMail(cluster, tell, (_mail, index) => index === mailsBefore.length);
 }
 
 /** The webhook answers when the run is done, so that its name comes from its object, which is there from the start. */
@@ -57,7 +44,7 @@ async function newRun(cluster: Cluster, before: Set<string>, answering: Promise<
   const stop = new AbortController();
   const recorded = pollUntil(
     'a WorkflowRun of the webhook',
-    async () => [...(await runNames(cluster))].find((name) => !before.has(name)),
+    async () => [...(await runNames(cluster, workflow))].find((name) => !before.has(name)),
     { timeoutMs: 30_000, signal: stop.signal },
   );
   try {
@@ -87,26 +74,4 @@ async function showEvents(url: string, token: string, tell: Tell): Promise<void>
     speaking = false;
     tell(`  ${event.node ?? 'run'}: ${event.phase ?? ''}${event.reason ? ` (${event.reason})` : ''}`);
   }
-}
-
-async function showAnswer(response: Response, tell: Tell): Promise<void> {
-  tell(`the answer: HTTP ${response.status} ${response.headers.get('content-type') ?? ''}`);
-  const text = await response.text();
-  tell(`  ${text}`);
-  if (response.status !== 201) throw new Error(`the answer should have been 201, as the response node says`);
-}
-
-async function showMail(cluster: Cluster, before: number, tell: Tell): Promise<void> {
-  const mail = await pollUntil(
-    'a mail at the mail server',
-    async () => (await receivedMails(cluster))[before],
-    {
-      timeoutMs: 10_000,
-    },
-  );
-  tell('the mail that the mail server received:');
-  tell(`  From: ${mail.from}`);
-  tell(`  To: ${mail.to.join(', ')}`);
-  tell(`  Subject: ${mail.subject}`);
-  for (const line of ['', ...mail.text.split('\n')]) tell(`  ${line}`.trimEnd());
 }

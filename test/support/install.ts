@@ -1,5 +1,5 @@
 /** Puts Windlass, the demo's servers and the examples into a cluster: the same way for the demo and for the tests. */
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { buildAndLoadImages, type ImageReferences } from '../../images/build.ts';
@@ -200,7 +200,9 @@ export async function uninstallWindlass(cluster: Cluster): Promise<void> {
   const gone = (args: string[]) =>
     kubectl(cluster, ['delete', '--ignore-not-found', ...args], { timeoutMs: 180_000 });
   // While the operator is there, so that it undoes what it made.
-  await gone(['-n', 'default', '-f', exampleFolder('order-confirmation')]);
+  for (const example of await readdir(join(root, 'examples'))) {
+    await gone(['-n', 'default', '-f', exampleFolder(example)]);
+  }
   await gone(['crd', ...kinds]);
   await helm(cluster, ['uninstall', release, '-n', windlassNamespace, '--ignore-not-found', '--wait'], {
     timeoutMs: 180_000,

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import type { WorkflowSpec } from '../../api/workflow.ts';
 import { validate } from '../../operator/workflow/validate.ts';
+import { EXAMPLES, exampleNamed } from '../demo/examples.ts';
 
 const folder = join(import.meta.dirname, '../../examples');
 
@@ -16,4 +17,19 @@ test.each(readdirSync(folder))('the workflow of examples/%s is valid', (name) =>
   );
   const [workflow] = objects.filter(({ kind }) => kind === 'Workflow');
   expect(workflow && validate(workflow.spec)).toEqual([]);
+});
+
+test('the demo shows each example, and of a name that is none it says which there are', () => {
+  expect(Object.keys(EXAMPLES).toSorted()).toEqual(readdirSync(folder).toSorted());
+  for (const name of ['hallo', 'toString']) {
+    expect(() => exampleNamed(name)).toThrow(
+      /Choose one of: order-confirmation, hello, mail-count, mail-reply/,
+    );
+  }
+});
+
+test.each(Object.keys(EXAMPLES))('examples/%s says how to see it work', (name) => {
+  const text = readFileSync(join(folder, name, 'README.md'), 'utf8');
+  expect(text).toContain(`kubectl apply -f examples/${name}`);
+  expect(text).toContain(`npm run demo -- --example ${name}`);
 });

@@ -1,0 +1,33 @@
+/** What the demo can show: every folder of `examples/`, with what it does to see it work. */
+import { showHello, showMailCount } from './calls.ts';
+import { showMailReply, showMorningMail } from './mails.ts';
+import { showOrder } from './order.ts';
+import type { Stage } from './runs.ts';
+
+export type Example = {
+  /** What is shown, in a line. */
+  what: string;
+  show: (stage: Stage) => Promise<void>;
+};
+
+/** By the name of the folder. */
+export const EXAMPLES: Readonly<Record<string, Example>> = {
+  'order-confirmation': { what: 'an order at a webhook: model, mail, answer', show: showOrder },
+  hello: { what: 'a workflow that is started by hand', show: showHello },
+  'mail-count': { what: 'a webhook that asks an HTTP API', show: showMailCount },
+  'mail-reply': { what: 'a new mail is answered (up to two minutes)', show: showMailReply },
+  'morning-mail': { what: 'a schedule sends a mail (up to two minutes)', show: showMorningMail },
+};
+
+/** Throws with the names that there are. */
+export function exampleNamed(name: string): Example {
+  const example = Object.hasOwn(EXAMPLES, name) ? EXAMPLES[name] : undefined;
+  if (example) return example;
+  throw new Error(`there is no example ${name}. Choose one of: ${Object.keys(EXAMPLES).join(', ')}`);
+}
+
+/** A line for each. */
+export const listOfExamples = (): string =>
+  Object.entries(EXAMPLES)
+    .map(([name, { what }]) => `  ${name.padEnd(20)}${what}`)
+    .join('\n');

@@ -1,0 +1,91 @@
+/** The examples about mail: one that answers what comes into a mailbox, and one that writes at the times of a schedule. */
+import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Cluster } from '../cluster/cluster.ts';
+import { exampleFolder, waitForReady } from '../support/install.ts';
+import { getJson, kubectl } from '../support/kubectl.ts';
+import { deliverMail, receivedMails } from '../support/mailbox.ts';
+import type { ReceivedMail } from '../support/mailServer.ts';
+import { pollUntil } from '../support/poll.ts';
+import { runNames, showRun, type Stage, type Tell } from './runs.ts';
+
+/** A look each half minute, a minute and what a pod takes where one has just ended. */
+const LOOK_MS = 120_000;
+/** A minute, and what a pod and its run take. */
+const TICK_MS = 120_000;
+const MAIL_MS = 10_000;
+
+/** Delivers a mail to the mailbox that is watched; shows the run that it starts, and the answer that goes out. */
+export async function showMailReply(stage: Stage): Promise<void> {
+  const { cluster, tell } = stage;
+  const before = await runNames(cluster, 'mail-reply');
+  const identity = `<${randomUUID()}@example.com>`;
+  const mail = [
+    'From: Ada <ada@example.com>',
+    'To: orders@example.com',
+    'Subject: My order A-1001',
+    `Message-ID: ${identity}`,
+    `Date: ${new Date().toUTCString().replace('GMT', '+0000')}`,
+    '',
+    'Where is my lamp?',
+    '',
+  ];
+  tell();
+  tell('a mail comes into the mailbox of orders, which is looked at every 30 seconds:');
+  for (const line of mail) tell(`  ${line}`.trimEnd());
+  await deliverMail(cluster, 'orders', mail.join('\n'));
+  await showRun(stage, 'mail-reply', { before, timeoutMs: LOOK_MS });
+  await showMail(cluster, tell, (sent) => sent.headers['in-reply-to'] === identity);
+}
+
+/** Has the schedule fire each minute until its first run is there, shows that, and puts the schedule back. */
+export async function showMorningMail(stage: Stage): Promise<void> {
+  const { cluster, tell } = stage;
+  const workflow = await readFile(join(exampleFolder('morning-mail'), 'workflow.yaml'), 'utf8');
+  const [before, mails] = await Promise.all([runNames(cluster, 'morning-mail'), receivedMails(cluster)]);
+  const apply = (manifest: string) => kubectl(cluster, ['apply', '-f', '-'], { input: manifest });
+  try {
+    await apply(workflow.replace(/cron: .*/, 'cron: "* * * * *"'));
+    await waitForReady(cluster, 'morning-mail');
+    tell();
+    tell('so that nobody has to wait for the morning, it fires each minute for now (cron: "* * * * *").');
+    await showRun(stage, 'morning-mail', { before, timeoutMs: TICK_MS });
+    const known = new Set(mails.map(({ messageId }) => messageId));
+    await showMail(
+      cluster,
+      tell,
+      ({ subject, messageId }) => subject.startsWith('Good morning') && !known.has(messageId),
+    );
+  } finally {
+    await apply(workflow);
+  }
+  await waitForReady(cluster, 'morning-mail');
+  type Scheduled = { status: { schedule?: { next?: string } } };
+  const { status } = await getJson<Scheduled>(cluster, 'workflows.windlass.dev', 'morning-mail');
+  tell();
+  tell(`the schedule is what the file says again, and fires at ${status.schedule?.next}:`);
+  const cronJobs = ['get', 'cronjobs', '-l', 'windlass.dev/workflow=morning-mail'];
+  tell((await kubectl(cluster, cronJobs)).trimEnd());
+}
+
+/** Tells the first mail that the mail server received and that fits. */
+export async function showMail(
+  cluster: Cluster,
+  tell: Tell,
+  fits: (mail: ReceivedMail, index: number) => boolean,
+): Promise<void> {
+  const mail = await pollUntil(
+    'a mail at the mail server',
+    async () => (await receivedMails(cluster)).find(fits),
+    { timeoutMs: MAIL_MS },
+  );
+  const replied = mail.headers['in-reply-to'];
+  tell();
+  tell('the mail that the mail server received:');
+  tell(`  From: ${mail.from}`);
+  tell(`  To: ${mail.to.join(', ')}`);
+  tell(`  Subject: ${mail.subject}`);
+  if (replied !== undefined) tell(`  In-Reply-To: ${replied}`);
+  for (const line of ['', ...mail.text.split('\n')]) tell(`  ${line}`.trimEnd());
+}

@@ -1,0 +1,51 @@
+/** What the shows of the demo tell of a run, from its record in the cluster. */
+import type { RunStatus } from '../../api/run.ts';
+import type { Cluster } from '../cluster/cluster.ts';
+import type { Gateway } from '../support/gateway.ts';
+import { getJson } from '../support/kubectl.ts';
+import { pollUntil } from '../support/poll.ts';
+
+export type Tell = (line?: string) => void;
+
+/** Where an example is shown: Windlass is installed, and the example applied and ready. */
+export type Stage = { cluster: Cluster; gateway: Gateway; tell: Tell };
+
+type Run = { metadata: { name: string }; status?: RunStatus };
+
+/** The width of what is shown of an output. */
+const WIDTH = 160;
+
+/** The names of the runs of a workflow that are recorded. */
+export async function runNames(cluster: Cluster, workflow: string): Promise<Set<string>> {
+  return new Set((await runsOf(cluster, workflow)).map((run) => run.metadata.name));
+}
+
+async function runsOf(cluster: Cluster, workflow: string): Promise<Run[]> {
+  const ofWorkflow = ['--field-selector', `spec.workflow=${workflow}`];
+  return (await getJson<{ items: Run[] }>(cluster, 'workflowruns', ...ofWorkflow)).items;
+}
+
+/** Waits until a run that was not there `before` has ended, and tells what each node produced. Throws when it did not succeed. */
+export async function showRun(
+  { cluster, tell }: Stage,
+  workflow: string,
+  { before, timeoutMs }: { before: Set<string>; timeoutMs: number },
+): Promise<void> {
+  const { metadata, status } = await pollUntil(
+    `a run of ${workflow} that has ended`,
+    async () =>
+      (await runsOf(cluster, workflow)).find(
+        (run) => !before.has(run.metadata.name) && run.status?.completionTime !== undefined,
+      ),
+    { timeoutMs, everyMs: 500 },
+  );
+  tell();
+  tell(`run ${metadata.name}: ${status?.phase} after ${status?.duration}`);
+  for (const { id, phase, output } of status?.nodes ?? []) {
+    const { text_content: text, data_content: data } = output ?? {};
+    const parts = [...(text ? [JSON.stringify(text)] : []), ...(data ? [JSON.stringify(data)] : [])];
+    tell(`  ${id}: ${phase}`);
+    for (const part of parts) tell(`    ${part.length > WIDTH ? `${part.slice(0, WIDTH)}…` : part}`);
+  }
+  if (status?.phase !== 'Succeeded') throw new Error(`the run should have succeeded`);
+}

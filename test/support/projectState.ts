@@ -11,6 +11,7 @@ import {
   configMaps,
   controllerRevisions,
   deployments,
+  namespaces,
   roleBindings,
   roles,
   secrets,
@@ -33,7 +34,7 @@ import type { RunStoreConnection } from '../../runs/connection.ts';
 import { projectOfKey } from '../../runs/keys.ts';
 
 /** Everything that the operator makes, or that users make for it. */
-export const PROJECT_KINDS: Resource<KubeObject>[] = [
+const PROJECT_KINDS: Resource<KubeObject>[] = [
   workflows,
   workflowRuns,
   credentials,
@@ -50,6 +51,18 @@ export const PROJECT_KINDS: Resource<KubeObject>[] = [
 ];
 
 export type Project = { namespace: string; uid: string };
+
+/** What the controllers of a cluster do about a namespace that is deleted, which do not run beside an API server alone. */
+export async function deleteNamespace(client: KubeClient, namespace: string): Promise<void> {
+  await client.delete(namespaces, { name: namespace });
+  for (const resource of PROJECT_KINDS) {
+    const { items } = await client.listAll(resource, { namespace });
+    await Promise.all(items.map(({ metadata: { name } }) => client.delete(resource, { namespace, name })));
+  }
+  const path = `/api/v1/namespaces/${namespace}`;
+  const object = (await client.raw('GET', path)) as object;
+  await client.raw('PUT', `${path}/finalize`, { body: { ...object, spec: { finalizers: [] } } });
+}
 
 type Found = {
   objects: Map<string, KubeObject[]>;

@@ -5,7 +5,13 @@ import { stringify } from 'yaml';
 import { createClient, type KubeClient } from '../../kube/client.ts';
 import type { KubeConnection } from '../../kube/config.ts';
 import type { ApiServer } from './apiserver.ts';
-import { roleBindings, roles, serviceAccounts, type PolicyRule } from '../../kube/resource.ts';
+import {
+  roleBindings,
+  roles,
+  serviceAccounts,
+  subjectAccessReviews,
+  type PolicyRule,
+} from '../../kube/resource.ts';
 
 /** A token of the service account; `spec` is that of the TokenRequest. */
 export async function tokenOf(
@@ -67,4 +73,21 @@ export async function createUser(
     subjects: [{ kind: 'ServiceAccount', name, namespace }],
   });
   return createClient(connectionOf(connection, await tokenOf(admin, namespace, name)));
+}
+
+/**
+ * Whether the API server lets the user do the first of all that the rule is about, in that namespace. It learns of changed rules a
+ * moment after it has stored them.
+ */
+export async function isAllowed(
+  admin: KubeClient,
+  { user, namespace }: { user: string; namespace: string },
+  { apiGroups, resources, resourceNames, verbs }: PolicyRule,
+): Promise<boolean> {
+  const [resource = '', subresource = ''] = resources[0]?.split('/') ?? [];
+  const [group = '', name = '', verb = ''] = [apiGroups[0], resourceNames?.[0], verbs[0]];
+  const resourceAttributes = { namespace, verb, group, resource, subresource, name };
+  const spec = { user, resourceAttributes };
+  const review = await admin.create(subjectAccessReviews, { metadata: { name: '' }, spec });
+  return review.status?.allowed === true;
 }

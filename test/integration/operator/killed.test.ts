@@ -11,7 +11,7 @@ import { startKubeApiFaults, type KubeApiFaults } from '../../support/kubeApiFau
 import { startOperatorProcess } from '../../support/operatorProgram.ts';
 import type { Program } from '../../support/program.ts';
 import { startOperatorStage, SYSTEM, type OperatorStage } from '../../support/operatorStage.ts';
-import { PROJECT_KINDS, readEverything, stateOf, type Project } from '../../support/projectState.ts';
+import { deleteNamespace, readEverything, stateOf, type Project } from '../../support/projectState.ts';
 import { pollUntil } from '../../support/poll.ts';
 import { startRedisDoor, type RedisDoor } from '../../support/redisDoor.ts';
 import { writeKubeconfig } from '../../support/users.ts';
@@ -105,20 +105,6 @@ function record({ namespace, uid }: Project): void {
   recording.push(createRecorder({ conn, kube, project: uid, namespace, log }).run(ending.signal));
 }
 
-/** What the controllers of a cluster do about a namespace that is deleted; none of them runs here. */
-async function deleteNamespace({ namespace }: Project): Promise<void> {
-  await stage.client.delete(namespaces, { name: namespace });
-  for (const resource of PROJECT_KINDS) {
-    const { items } = await stage.client.listAll(resource, { namespace });
-    await Promise.all(
-      items.map(({ metadata }) => stage.client.delete(resource, { namespace, name: metadata.name })),
-    );
-  }
-  const path = `/api/v1/namespaces/${namespace}`;
-  const object = (await stage.client.raw('GET', path)) as object;
-  await stage.client.raw('PUT', `${path}/finalize`, { body: { ...object, spec: { finalizers: [] } } });
-}
-
 type Scenario = {
   /** What is there before: nothing, or an active workflow, or one with a run that waits. */
   before?: 'active' | 'waiting';
@@ -163,7 +149,11 @@ const SCENARIOS = {
       !/^(WebhookRoute|Deployment|account|run:)/m.test(state) &&
       /^WorkflowRun .*"phase":"Cancelled"/m.test(state),
   },
-  'delete the namespace': { before: 'waiting', act: deleteNamespace, isReached: (state) => state === '' },
+  'delete the namespace': {
+    before: 'waiting',
+    act: ({ namespace }) => deleteNamespace(stage.client, namespace),
+    isReached: (state) => state === '',
+  },
 } satisfies Record<string, Scenario>;
 type ActionName = keyof typeof SCENARIOS;
 const scenarioOf = (action: ActionName): Scenario => SCENARIOS[action];

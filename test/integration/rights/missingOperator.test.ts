@@ -1,5 +1,5 @@
 /** The operator without rights that the chart gives it: it says which one it lacks, waits, and goes on when it has it. */
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { parseAllDocuments, stringify } from 'yaml';
 import { roles, type KubeObject, type PolicyRule, type Resource } from '../../../kube/resource.ts';
 import { credentials, workflows } from '../../../operator/resources.ts';
@@ -7,7 +7,9 @@ import { ensureBinaries } from '../../cluster/build.ts';
 import { renderChart } from '../../support/chart.ts';
 import { startOperatorStage, SYSTEM, type OperatorStage } from '../../support/operatorStage.ts';
 import { pollUntil } from '../../support/poll.ts';
+import { deleteNamespace } from '../../support/projectState.ts';
 import { createProgress } from '../../support/progress.ts';
+import { isAllowed } from '../../support/users.ts';
 
 type RoleObject = KubeObject & { rules: PolicyRule[] };
 
@@ -47,6 +49,7 @@ function titleOf({ verbs, resources, resourceNames = [] }: PolicyRule): string {
 }
 
 let stage: OperatorStage;
+let namespace: string;
 
 beforeAll(async () => {
   stage = await startOperatorStage({
@@ -57,9 +60,13 @@ beforeAll(async () => {
     },
   });
 });
+beforeEach(async () => {
+  ({ namespace } = await stage.createProject());
+});
 afterEach(async () => {
   await stage.stopOperator();
-  await Promise.all(granted.map((role) => setRules(role, role.rules)));
+  // The next operator has nothing to do with it.
+  await deleteNamespace(stage.client, namespace);
 });
 afterAll(() => stage?.stop());
 
@@ -113,7 +120,7 @@ function manifest(): string {
 }
 
 /** All that the operator says: in its log as an administrator reads it, and in conditions. */
-async function said(namespace: string): Promise<string> {
+async function said(): Promise<string> {
   const messageOf = (fields: object): string => {
     const { err, error } = fields as { err?: Error; error?: string };
     return err?.message ?? error ?? '';
@@ -138,17 +145,32 @@ function names(text: string, { verbs, resources }: PolicyRule): boolean {
   );
 }
 
-async function startWithout(...missing: PolicyRule[]): Promise<string> {
-  for (const role of granted)
-    await setRules(
-      role,
-      role.rules.filter((rule) => !missing.includes(rule)),
-    );
+const USER = `system:serviceaccount:${SYSTEM}:windlass-operator`;
+
+/** Gives the operator all its rights but these, and waits until these are gone. */
+async function takeAway(...missing: PolicyRule[]): Promise<void> {
+  await Promise.all(
+    granted.map((role) =>
+      setRules(
+        role,
+        role.rules.filter((rule) => !missing.includes(rule)),
+      ),
+    ),
+  );
+  await Promise.all(missing.map(untilGone));
+}
+
+async function untilGone(rule: PolicyRule): Promise<void> {
+  const place = granted.find(({ rules }) => rules.includes(rule))?.metadata.namespace ?? namespace;
+  const isGone = async () => !(await isAllowed(stage.client, { user: USER, namespace: place }, rule));
+  await pollUntil('the right being gone', isGone, { timeoutMs: 15_000, everyMs: 20 });
+}
+
+async function startWithout(...missing: PolicyRule[]): Promise<void> {
+  await takeAway(...missing);
   stage.log.entries.length = 0;
   stage.startOperator();
-  const { namespace } = await stage.createProject();
   await stage.apply(namespace, manifest());
-  return namespace;
 }
 
 const warnings = (): number => stage.log.entries.filter(({ level }) => level !== 'info').length;
@@ -156,13 +178,13 @@ const warnings = (): number => stage.log.entries.filter(({ level }) => level !==
 test.each(table)(
   'without the right to %s it says so, and goes on when it has it',
   async (_title, _role, rule) => {
-    const namespace = await startWithout(rule);
-    await pollUntil('the lack being named', async () => names(await said(namespace), rule), {
+    await startWithout(rule);
+    await pollUntil('the lack being named', async () => names(await said(), rule), {
       timeoutMs: 15_000,
       everyMs: 50,
     });
     expect(warnings()).toBeLessThan(100);
-    await Promise.all(granted.map((role) => setRules(role, role.rules)));
+    await takeAway();
     await stage.waitFor(namespace, 'orders', READY, 25_000);
   },
   60_000,
@@ -179,15 +201,15 @@ test.each([0, 1])(
   'without every second right (from number %i) it neither ends nor turns fast',
   async (first) => {
     const missing = table.map(([, , rule]) => rule).filter((_, index) => index % 2 === first);
-    const namespace = await startWithout(...missing);
-    await pollUntil('the lack being named', async () => /cannot \w+ resource/.test(await said(namespace)), {
+    await startWithout(...missing);
+    await pollUntil('the lack being named', async () => /cannot \w+ resource/.test(await said()), {
       timeoutMs: 15_000,
     });
     const [before, loud, from] = [await requests(), warnings(), performance.now()];
     await pollUntil('three seconds gone', () => performance.now() - from > 3_000, { timeoutMs: 5_000 });
     expect((await requests()) - before).toBeLessThan(3 * 25);
     expect(warnings() - loud).toBeLessThan(3 * 5);
-    await Promise.all(granted.map((role) => setRules(role, role.rules)));
+    await takeAway();
     await stage.waitFor(namespace, 'orders', READY, 25_000);
   },
   60_000,

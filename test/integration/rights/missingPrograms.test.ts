@@ -7,7 +7,6 @@ import {
   roles,
   secrets,
   serviceAccounts,
-  subjectAccessReviews,
   type PolicyRule,
   type Resource,
   type Role,
@@ -27,7 +26,7 @@ import { pollUntil } from '../../support/poll.ts';
 import { startRedis, type TestRedis } from '../../support/redis.ts';
 import { startRunnerProgram, type RunnerProgram } from '../../support/runnerProgram.ts';
 import { openTestProject, type TestProject } from '../../support/runnerProject.ts';
-import { createUser, tokenOf, writeKubeconfig } from '../../support/users.ts';
+import { createUser, isAllowed, tokenOf, writeKubeconfig } from '../../support/users.ts';
 
 const SYSTEM = 'windlass-system';
 const SOON = { timeoutMs: 40_000, everyMs: 50 };
@@ -97,19 +96,9 @@ afterAll(async () => {
 /** `user`: the account that has it. */
 type RoleRef = { resource: Resource<Role>; namespace?: string; name: string; user: string };
 
-/** Whether the API server lets the user do what the rule is about; it learns of a change of rules a moment after it has stored it. */
-async function isAllowed({ user, namespace = NAMESPACE }: RoleRef, rule: PolicyRule, about: string) {
-  const [resource = '', subresource = ''] = about.split('/');
-  const [group = '', name = '', verb = ''] = [rule.apiGroups[0], rule.resourceNames?.[0], rule.verbs[0]];
-  const spec = { user, resourceAttributes: { namespace, verb, group, resource, subresource, name } };
-  return (
-    (await admin.create(subjectAccessReviews, { metadata: { name: '' }, spec })).status?.allowed === true
-  );
-}
-
 /** Takes every rule about the resource out of the role, and waits until that is in effect; returns what puts it back. */
 async function takeAway(role: RoleRef, about: string): Promise<() => Promise<void>> {
-  const { resource, user: _user, ...ref } = role;
+  const { resource, user, ...ref } = role;
   const { rules } = await admin.get(resource, ref);
   const taken = rules.filter(({ resources }) => resources.includes(about));
   const write = async (next: PolicyRule[]) => {
@@ -118,8 +107,13 @@ async function takeAway(role: RoleRef, about: string): Promise<() => Promise<voi
   const rest = rules.filter(({ resources }) => !resources.includes(about));
   expect(rest.length).toBeLessThan(rules.length);
   await write(rest);
+  const mayDo = (rule: PolicyRule) => isAllowed(admin, { user, namespace: ref.namespace ?? NAMESPACE }, rule);
   for (const rule of taken)
-    await pollUntil('the right being gone', async () => !(await isAllowed(role, rule, about)), SOON);
+    await pollUntil(
+      'the right being gone',
+      async () => !(await mayDo({ ...rule, resources: [about] })),
+      SOON,
+    );
   return () => write(rules);
 }
 

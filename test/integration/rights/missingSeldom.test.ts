@@ -1,0 +1,116 @@
+/** Rights that the operator needs only when something happens: to tell people of it, and to hand the token of an account to runners. */
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { connectionOf } from '../../../api/provider.ts';
+import { events, secrets, type KubeObject, type PolicyRule, type Resource } from '../../../kube/resource.ts';
+import { credentials } from '../../../operator/resources.ts';
+import { hashOf } from '../../../runs/connect/store.ts';
+import { startOperatorStage, SYSTEM, type OperatorStage } from '../../support/operatorStage.ts';
+import { pollUntil, pollUntilPasses } from '../../support/poll.ts';
+import { openPollProject } from '../../support/pollProject.ts';
+
+const clusterRoles: Resource<KubeObject & { rules: PolicyRule[] }> = {
+  group: 'rbac.authorization.k8s.io',
+  version: 'v1',
+  kind: 'ClusterRole',
+  plural: 'clusterroles',
+  namespaced: false,
+};
+const ROLE = { name: 'windlass-operator' };
+const USER = `system:serviceaccount:${SYSTEM}:windlass-operator`;
+const SOON = { timeoutMs: 25_000, everyMs: 50 };
+
+let stage: OperatorStage;
+let granted: PolicyRule[];
+
+beforeAll(async () => {
+  stage = await startOperatorStage();
+  ({ rules: granted } = await stage.client.get(clusterRoles, ROLE));
+});
+afterEach(async () => {
+  await stage.stopOperator();
+  await setRules(granted);
+});
+afterAll(() => stage?.stop());
+
+function setRules(rules: PolicyRule[]): Promise<unknown> {
+  return stage.client.patch(clusterRoles, ROLE, { rules }, { type: 'merge' });
+}
+
+/** Starts the operator without the rules that fit, and waits until they are gone. */
+async function startWithout(fits: (rule: PolicyRule) => boolean): Promise<void> {
+  const missing = granted.filter(fits);
+  expect(missing).toHaveLength(1);
+  await setRules(granted.filter((rule) => !fits(rule)));
+  for (const rule of missing) await pollUntil('the right being gone', () => isGone(rule), SOON);
+  stage.log.entries.length = 0;
+  stage.startOperator();
+}
+
+async function isGone({ apiGroups, resources, resourceNames, verbs }: PolicyRule): Promise<boolean> {
+  const [group, resource, name, verb] = [apiGroups[0], resources[0], resourceNames?.[0], verbs[0]];
+  const spec = { user: USER, resourceAttributes: { namespace: 'default', verb, group, resource, name } };
+  const review = { apiVersion: 'authorization.k8s.io/v1', kind: 'SubjectAccessReview', spec };
+  const path = '/apis/authorization.k8s.io/v1/subjectaccessreviews';
+  const { status } = (await stage.client.raw('POST', path, { body: review })) as {
+    status: { allowed: boolean };
+  };
+  return !status.allowed;
+}
+
+/** What the operator has logged of errors, with the words before them. */
+function complaints(): string {
+  const lines = stage.log.entries.map(
+    ({ message, fields }) => `${message}: ${(fields as { err?: Error }).err?.message}`,
+  );
+  return lines.join('\n');
+}
+
+test('without the right to create events the log says which one could not be told, and all else goes on', async () => {
+  await startWithout(({ resources, verbs }) => resources.includes('events') && verbs.includes('create'));
+  const project = await openPollProject(stage);
+  await project.apply();
+  await pollUntil('the trigger', () => project.state(), SOON);
+  await project.look({ baselineLost: 'The mails are numbered anew.' });
+  const lack = /cannot write an event: .* cannot create resource "events"/;
+  await pollUntil('the lack in the log', () => lack.test(complaints()), SOON);
+  await project.waitFor({ type: 'TriggerHealthy', status: 'True' });
+  await setRules(granted);
+  await project.look({ baselineLost: 'The mails are numbered once more.' });
+  // With another route the operator looks at once at what there is to tell.
+  await project.apply({ steps: [{ id: 'reply', response: { body: 'done' } }] });
+  const told = async () => (await stage.client.list(events, { namespace: project.namespace })).items;
+  const expected = [{ reason: 'BaselineLost', note: 'The mails are numbered once more.' }];
+  await pollUntilPasses(
+    'the next one being told',
+    async () => expect(await told()).toMatchObject(expected),
+    SOON,
+  );
+});
+
+test('without the right to patch Secrets with tokens the log says so, and runners get the token when it is there', async () => {
+  const { namespace } = await stage.createProject();
+  const oauth2 = {
+    authorizationURL: 'https://id.example.com/authorize',
+    tokenURL: 'https://id.example.com/token',
+    clientID: 'windlass',
+  };
+  const metadata = { namespace, name: 'mailbox' };
+  const { uid = '' } = (await stage.client.create(credentials, { metadata, spec: { oauth2 } })).metadata;
+  // As an operator leaves it that is ended right after somebody has connected the account.
+  const grant = {
+    connection: hashOf(connectionOf(oauth2)),
+    accessToken: 'of the account',
+    obtainedAt: Date.now(),
+    expiresAt: Date.now() + 3_600_000,
+    scopes: [],
+  };
+  const grants = { namespace, name: 'windlass-refresh-tokens' };
+  await stage.client.create(secrets, { metadata: grants, data: { [uid]: btoa(JSON.stringify(grant)) } });
+  await startWithout(({ resourceNames = [] }) => resourceNames.includes('windlass-tokens'));
+  const lack = /reconcile failed: .*windlass-tokens.* cannot patch resource "secrets"/;
+  await pollUntil('the lack in the log', () => lack.test(complaints()), SOON);
+  await setRules(granted);
+  const token = async () =>
+    (await stage.client.find(secrets, { namespace, name: 'windlass-tokens' }))?.data?.['mailbox'];
+  await pollUntilPasses('the token', async () => expect(await token()).toBe(btoa('of the account')), SOON);
+});

@@ -1,6 +1,7 @@
 /** What nobody told the operator of, because it did not run: it finds out, and the run store keeps nothing of it. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { stringify } from 'yaml';
+import { namespaces } from '../../../kube/resource.ts';
 import { webhookRoutes, workflows } from '../../../operator/resources.ts';
 import { ensurePoolAccount, hasPoolAccount } from '../../../runs/accounts.ts';
 import { keysOf } from '../../../runs/keys.ts';
@@ -8,6 +9,7 @@ import { closeProject, liveRuns, openProject, setQuota } from '../../../runs/pro
 import { readUse } from '../../../runs/memory.ts';
 import { submit } from '../../../runs/submit.ts';
 import { startOperatorStage, type OperatorStage } from '../../support/operatorStage.ts';
+import { deleteNamespace } from '../../support/projectState.ts';
 import { accepted, submissionOf } from '../../support/runStore.ts';
 
 const WITHIN = { timeout: 40_000, interval: 50 };
@@ -76,6 +78,23 @@ test('what was left of a namespace whose removal broke off goes, too', async () 
   await stage.conn.command('unlink', keysOf(GONE).meta);
   stage.startOperator();
   await expect.poll(() => keys(GONE), WITHIN).toEqual(['']);
+});
+
+test('a namespace that is deleted and made again under the same name inherits nothing', async () => {
+  const event = { workflow: 'same', dedupeKey: 'delivery-1' };
+  const before = submissionOf(uid, { ...event, workflowUid: await applyWorkflow('same') });
+  const run = await accepted(stage.conn, before);
+  await deleteNamespace(stage.client, namespace);
+  await expect.poll(() => keys(uid), WITHIN).toEqual(['']);
+  expect(await hasPoolAccount(stage.conn, uid)).toBe(false);
+  const { metadata } = await stage.client.create(namespaces, { metadata: { name: namespace } });
+  const again = metadata.uid ?? '';
+  const workflowUid = await applyWorkflow('same');
+  expect(await liveRuns(stage.conn, again, workflowUid)).toEqual([]);
+  const submitted = await submit(stage.conn, submissionOf(again, { ...event, workflowUid }));
+  expect(submitted).toMatchObject({ outcome: 'accepted', duplicate: false });
+  expect(submitted).not.toMatchObject({ run });
+  expect(await submit(stage.conn, before)).toMatchObject({ outcome: 'unavailable', why: 'no-store' });
 });
 
 test('runs of a workflow that was deleted with its route while no operator ran are cancelled, and it is forgotten', async () => {

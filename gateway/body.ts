@@ -94,13 +94,18 @@ export function readBody(
     let length = 0;
     let pieces = 0;
     let isRead = false;
+    /** Whatever still comes of it, its end too, finds nothing. */
+    const letGo = (): void => {
+      free(bytes);
+      [bytes, length] = [NOTHING, 0];
+    };
     const stop = (outcome: 'too-large' | 'overloaded' | 'too-many-chunks'): void => {
       request.removeAllListeners('data');
       pace.end();
       // What still comes in pieces is dropped as it comes: kept, each would take more room than it has bytes.
       if (outcome === 'too-many-chunks') request.resume();
       else request.pause();
-      free(bytes);
+      letGo();
       resolve({ outcome });
     };
     request.on('data', (chunk: Buffer) => {
@@ -128,7 +133,7 @@ export function readBody(
     });
     request.on('close', () => {
       // It comes also after 'end'.
-      if (!isRead) free(bytes);
+      if (!isRead) letGo();
       resolve({ outcome: 'aborted' });
     });
     request.on('error', () => resolve({ outcome: 'aborted' }));

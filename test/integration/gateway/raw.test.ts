@@ -125,10 +125,26 @@ test('a client that asks before it sends what is fine is told to go on', async (
   expect(statuses(text)).toEqual([100, 200]);
 });
 
-test('chunks above the limit are refused at the limit', async () => {
+test.each([
+  ['far above the limit', 17, ''],
+  ['a little above the limit, with their end', 9, '0\r\n\r\n'],
+])('chunks %s are refused at the limit', async (_how, count, end) => {
   const chunk = `10000\r\n${'x'.repeat(65_536)}\r\n`;
-  const text = await exchange(`${HEAD}Transfer-Encoding: chunked\r\n\r\n${chunk.repeat(17)}`);
+  const text = await exchange(`${HEAD}Transfer-Encoding: chunked\r\n\r\n${chunk.repeat(count)}${end}`);
   expect(statuses(text)).toEqual([413]);
+  expect((await fetch(door.hook('orders'))).status).toBe(405);
+});
+
+test.each([
+  // Of 1,040 bytes one in a piece, 1,024 and one for each 64 of them.
+  [1_040, 200, '"run":'],
+  [1_041, 400, 'problem/too-many-chunks'],
+])('a body in %i pieces of one byte gets %i', async (pieces, status, says) => {
+  const json = `"${'x'.repeat(pieces - 2)}"`;
+  const chunks = Array.from(json, (character) => `1\r\n${character}\r\n`).join('');
+  const text = await exchange(`${HEAD}${CLOSE}Transfer-Encoding: chunked\r\n\r\n${chunks}0\r\n\r\n`);
+  expect(statuses(text)).toEqual([status]);
+  expect(text).toContain(says);
 });
 
 test.each(['with its length', 'in chunks'])(

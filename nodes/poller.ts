@@ -28,6 +28,8 @@ export type PollContext = {
   egress: Egress;
   /** Aborted when this look must end. What it brings after that is not used. */
   signal: AbortSignal;
+  /** Aborted some time before that: whoever has got further by then ends the look, with `more`, so that the next one goes on from there. */
+  enough: AbortSignal;
   /** Events that are wanted at most. */
   limit: number;
   /** What an event's output may have as JSON. */

@@ -23,3 +23,18 @@ export function collect({ limit, maxBytes }: Pick<PollContext, 'limit' | 'maxByt
     },
   };
 }
+
+/** Waits for the work for as long as it is not enough: what is under way then is left to the next look. Throws the signal's reason. */
+export async function untilEnough<T>(work: Promise<T>, enough: AbortSignal): Promise<T> {
+  let stop = () => {};
+  const ended = new Promise<never>((_resolve, reject) => {
+    stop = () => reject(enough.reason as Error);
+  });
+  enough.addEventListener('abort', stop, { once: true });
+  if (enough.aborted) stop();
+  try {
+    return await Promise.race([work, ended]);
+  } finally {
+    enough.removeEventListener('abort', stop);
+  }
+}

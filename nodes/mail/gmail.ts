@@ -19,9 +19,6 @@ export type Gmail = {
   context: Pick<PollContext, 'egress' | 'signal'>;
 };
 
-/** An answer that has more than is read. */
-export class TooLargeError extends PollError {}
-
 export type Query = Record<string, string | readonly string[] | undefined>;
 
 /** Of an answer without a mail in it. */
@@ -89,7 +86,7 @@ function brokenOff(error: unknown, host: string, signal: AbortSignal): Error {
 async function bodyOf(response: Response, limit: number, host: string): Promise<string> {
   const text = await readUpTo(response, limit);
   if (text !== undefined) return text;
-  throw new TooLargeError('InvalidAnswer', `${host} answered with more than ${limit} bytes`);
+  throw new PollError('InvalidAnswer', `${host} answered with more than ${limit} bytes`);
 }
 
 /** The body; undefined where it has more. */

@@ -12,7 +12,8 @@ import {
   type MailContent,
   type MailHeader,
 } from './content.ts';
-import { getGmail, TooLargeError, type Gmail } from './gmail.ts';
+import { PollError } from '../poller.ts';
+import { getGmail, type Gmail } from './gmail.ts';
 import { assemble, type Part } from './parts.ts';
 
 export type GmailSummary = {
@@ -108,12 +109,12 @@ async function readLarge(gmail: Gmail, id: string, trigger: MailTrigger): Promis
   return { header, ...(await assemble(leaves.map(partOf), trigger, load)) };
 }
 
-/** What the mail consists of, with its texts; the header alone where these are longer than anybody reads. */
+/** What the mail consists of, with its texts; the header alone where these are longer, or parts nested deeper, than anybody reads. */
 async function payloadOf(gmail: Gmail, id: string): Promise<Payload | undefined> {
   const ask = (format: string) =>
     getGmail(gmail, pathOf(id), { query: { format }, schema: fullSchema, limit: FULL_LIMIT });
   const mail = await ask('full').catch((error: unknown) => {
-    if (error instanceof TooLargeError) return ask('metadata');
+    if (error instanceof PollError && error.reason === 'InvalidAnswer') return ask('metadata');
     throw error;
   });
   return mail?.payload;

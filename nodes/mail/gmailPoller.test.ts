@@ -171,6 +171,44 @@ test('what was read before a failure counts, and the rest comes with the next lo
   expect(subjects(await look(found.cursor))).toEqual(['two']);
 });
 
+test('a look ends with what it has when it is enough, also while a mail does not come, but never without having got further', async () => {
+  const { cursor } = await look(undefined);
+  for (const subject of numbered(1, 3)) server.deliver(mail(subject));
+  const enough = new AbortController();
+  const log = server.requests.push.bind(server.requests);
+  server.requests.push = (request) => {
+    if (request.includes('format=raw') && server.requests.some((each) => each.includes('format=raw'))) {
+      server.setFault('hang');
+      enough.abort();
+    }
+    return log(request);
+  };
+  const first = await look(cursor, {}, { enough: enough.signal });
+  expect({ subjects: subjects(first), more: first.more }).toEqual({ subjects: ['mail 1'], more: true });
+  server.setFault(undefined);
+  server.requests.length = 0;
+  const second = await look(first.cursor, {}, { enough: enough.signal });
+  expect({ subjects: subjects(second), more: second.more }).toEqual({ subjects: ['mail 2'], more: true });
+  const none = await look(second.cursor, { subject: 'something else' }, { enough: enough.signal });
+  expect(none).toMatchObject({ events: [], more: false });
+  server.requests.length = 0;
+  expect(subjects(await look(second.cursor))).toEqual(['mail 3']);
+});
+
+test('of a mail whose parts cannot be read the header is brought, and those behind it come', async () => {
+  const { cursor } = await look(undefined);
+  server.deliver(`Subject: odd\r\n\r\n${'\r\n'.repeat(30_000)}`);
+  server.deliver(mail('after'));
+  const log = server.requests.push.bind(server.requests);
+  server.requests.push = (request) => {
+    server.setFault(request.includes('format=full') ? 'garbage' : undefined);
+    return log(request);
+  };
+  const found = await look(cursor);
+  expect(subjects(found)).toEqual(['odd', 'after']);
+  expect(found.events[0]?.output).toMatchObject({ text_content: '', data_content: { truncated: true } });
+});
+
 test('a look that must end ends', async () => {
   server.setFault('hang');
   const controller = new AbortController();

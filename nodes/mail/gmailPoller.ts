@@ -5,7 +5,7 @@
 import * as z from 'zod';
 import type { MailTrigger } from '../../api/trigger.ts';
 import { PollError, type PollContext, type Polled, type PolledEvent } from '../poller.ts';
-import { collect } from './collect.ts';
+import { collect, untilEnough } from './collect.ts';
 import { getGmail, type Gmail } from './gmail.ts';
 import { readGmail, summaryOf, type GmailSummary } from './gmailMail.ts';
 import { matches } from './filter.ts';
@@ -127,20 +127,24 @@ type Step = { id: string; cursor: Cursor };
 async function take(look: Look, steps: readonly Step[], end: Cursor, isPart: boolean): Promise<Polled> {
   const found = collect(look.context);
   let place = look.from;
+  const { enough } = look.context;
   const polled = (cursor: Cursor, more: boolean): Polled => ({ events: found.events, cursor, more });
+  const hasMoved = () => place !== look.from;
   try {
     for (const { id, cursor } of steps.slice(0, MOST_LOOKED_AT)) {
+      if (enough.aborted && hasMoved()) return polled(place, true);
       const mail = place.seen.includes(id) ? undefined : await summaryOf(look.gmail, id);
       if (mail && isEvent(mail, look)) {
         if (found.isFull()) return polled(place, true);
-        const event = await eventOf(mail, look);
+        const reading = eventOf(mail, look);
+        const event = await (hasMoved() ? untilEnough(reading, enough) : reading);
         if (event && !found.add(event)) return polled(place, true);
       }
       place = passed({ ...cursor, time: place.time, seen: place.seen }, id, mail?.received);
     }
   } catch (error) {
-    // What was read before counts, so that a mail that cannot be read holds up none that came before it.
-    if (found.events.length === 0) throw error;
+    // What was looked at before counts, so that a mail that cannot be read holds up none that came before it.
+    if (!hasMoved()) throw error;
     return polled(place, true);
   }
   if (steps.length > MOST_LOOKED_AT) return polled(place, true);

@@ -2,7 +2,15 @@
  * A connection with an IMAP server (RFC 3501, RFC 9051): to an address that the egress admits, with TLS as the account says,
  * logged in, with one mailbox opened for reading. Every failure is a PollError in words.
  */
-import type { ImapFlow, ImapFlowError, ImapFlowOptions, SearchObject, SearchReturnOption } from 'imapflow';
+import type {
+  FetchMessageObject,
+  FetchQueryObject,
+  ImapFlow,
+  ImapFlowError,
+  ImapFlowOptions,
+  MailboxObject,
+  SearchObject,
+} from 'imapflow';
 import { StepError } from '../../api/reasons.ts';
 import { lookupOf } from '../egress/connect.ts';
 import type { Egress } from '../egress/egress.ts';
@@ -29,6 +37,9 @@ const SOCKET_TIMEOUT_MS = 60_000;
 const ANSWER_LIMIT = 4_194_304;
 const LITERAL_LIMIT = 3_145_728;
 const LINE_LIMIT = 393_216;
+/** What may come for one command: a server can say ever more without ending its answer. */
+const COMMAND_LIMIT = 8_388_608;
+const GUARD_MS = 50;
 
 /**
  * Calls the work with a connection that is closed afterwards, also when the signal is aborted.
@@ -53,11 +64,24 @@ export async function withImap<T>(
   }
 }
 
-const losses = new WeakMap<ImapFlow, ImapFlowError>();
+const losses = new WeakMap<ImapFlow, ImapFlowError | PollError>();
 
 /** What the connection was lost by; undefined where it was not, or nobody knows. */
-export function lossOf(client: ImapFlow): ImapFlowError | undefined {
+export function lossOf(client: ImapFlow): ImapFlowError | PollError | undefined {
   return losses.get(client);
+}
+
+/** Closes a connection on which more comes for one command than anybody asks for. */
+function guard(client: ImapFlow, host: string): void {
+  const timer = setInterval(() => {
+    if (client.stats().received <= COMMAND_LIMIT) return;
+    losses.set(
+      client,
+      new PollError('InvalidAnswer', `an answer without end came from the mail server ${host}`),
+    );
+    client.close();
+  }, GUARD_MS);
+  client.once('close', () => clearInterval(timer));
 }
 
 /** The library is loaded with the first look: most runners never read mail. */
@@ -68,6 +92,7 @@ async function connect(account: ImapAccount, egress: Egress, signal: AbortSignal
   const client = new ImapFlow({ ...optionsOf(account), tls: { lookup: lookupOf(addresses) } });
   // Commands under way fail with the loss of the connection alone; what it was lost by comes here.
   client.on('error', (error) => losses.set(client, error));
+  guard(client, account.host);
   const stop = () => client.close();
   signal.addEventListener('abort', stop, { once: true });
   try {
@@ -76,7 +101,7 @@ async function connect(account: ImapAccount, egress: Egress, signal: AbortSignal
     return client;
   } catch (error) {
     client.close();
-    throw error;
+    throw lossOf(client) ?? error;
   } finally {
     signal.removeEventListener('abort', stop);
   }
@@ -117,21 +142,58 @@ export function mustBeOpen(client: ImapFlow): undefined {
   throw lossOf(client) ?? new PollError('Unreachable', 'the connection with the mail server was lost');
 }
 
-/** The UIDs that the search finds; with `MIN` the least of them, from a server that can say it. */
-export async function searchMailbox(
-  client: ImapFlow,
-  query: SearchObject,
-  returnOptions: SearchReturnOption[] = [],
-): Promise<number[]> {
-  const found = await client.search(query, { uid: true, returnOptions });
+/** The UIDs that the search finds: at most so many. */
+export async function searchMailbox(client: ImapFlow, query: SearchObject, most: number): Promise<number[]> {
+  client.stats(true);
+  if (client.mailbox) boundExists(client.mailbox, most);
+  const found = await client.search(query, { uid: true });
   mustBeOpen(client);
   if (!found) throw new PollError('UpstreamError', 'the mail server could not search the mailbox');
-  if (Array.isArray(found)) return found;
-  return found.min === undefined ? [] : [found.min];
+  return found;
+}
+
+/** A search can be answered with a range (RFC 4731), of which the library takes no more than there are mails. How many there are is the server's word. */
+function boundExists(mailbox: MailboxObject, most: number): void {
+  let { exists } = mailbox;
+  Object.defineProperty(mailbox, 'exists', {
+    configurable: true,
+    get: () => Math.min(exists, most),
+    set: (count: number) => {
+      exists = count;
+    },
+  });
+}
+
+/**
+ * What the server says of these mails, by their UIDs. It may speak of others in between, or of their flags alone, as when somebody reads one in that moment
+ * (RFC 3501 section 7.4.2): that answers nothing.
+ */
+export async function fetchMails(
+  client: ImapFlow,
+  uids: readonly number[],
+  query: FetchQueryObject,
+): Promise<Map<number, FetchMessageObject>> {
+  const asked = new Set(uids);
+  const found = new Map<number, FetchMessageObject>();
+  client.stats(true);
+  for await (const mail of client.fetch(uids.join(','), query, { uid: true }))
+    if (asked.has(mail.uid)) found.set(mail.uid, { ...found.get(mail.uid), ...mail });
+  mustBeOpen(client);
+  return found;
+}
+
+/** What the server says of the mail; undefined where it is not there any more. */
+export async function fetchMail(
+  client: ImapFlow,
+  uid: number,
+  query: FetchQueryObject,
+): Promise<FetchMessageObject | undefined> {
+  return (await fetchMails(client, [uid], query)).get(uid);
 }
 
 /** Opens a mailbox without changing anything in it. */
-export async function openMailbox(client: ImapFlow, path: string) {
+export async function openMailbox(client: ImapFlow, path: string): Promise<MailboxObject> {
+  client.stats(true);
   try {
     return await client.mailboxOpen(path, { readOnly: true });
   } catch (error) {
@@ -146,11 +208,18 @@ export async function openMailbox(client: ImapFlow, path: string) {
   }
 }
 
+/** What the server said where it refused a command for good; undefined where the connection was lost, or it asks to wait. */
+export function refusalOf(error: unknown): string | undefined {
+  const { responseStatus } = error as ImapFlowError;
+  if (!responseStatus || judge(error as ImapFlowError).reason !== 'UpstreamError') return undefined;
+  return quoted(saidBy(error as ImapFlowError), []);
+}
+
 function failureOf(error: unknown, account: ImapAccount, signal: AbortSignal): Error {
-  if (error instanceof PollError || error instanceof StepError) return error;
   if (signal.aborted) {
     return signal.reason instanceof Error ? signal.reason : new PollError('Timeout', 'the look was stopped');
   }
+  if (error instanceof PollError || error instanceof StepError) return error;
   // A defect of ours is no answer of a server.
   if (error instanceof TypeError || error instanceof ReferenceError) return error;
   const { host, secret } = account;
@@ -170,10 +239,15 @@ const BUSY = new Set(['LIMIT', 'INUSE', 'UNAVAILABLE', 'THROTTLED', 'OVERQUOTA']
 /** Many servers tell by words alone that they refuse a login for the moment. */
 const BUSY_WORDS = /too many|temporar|try again|maximum number of connections|rate limit|throttl/i;
 
+/** What the library says of a server that has no mechanism for the login, such as one without OAuth. */
+const NO_MECHANISM = 'Unsupported authentication mechanism';
+
 function judge(error: ImapFlowError): { reason: PollReason; text: string } {
   const { code = '', authenticationFailed, serverResponseCode = '', tlsFailed, responseStatus } = error;
   if (BUSY.has(serverResponseCode) || code === 'ETHROTTLE' || BUSY_WORDS.test(saidBy(error)))
     return { reason: 'RateLimited', text: 'asked to wait by the mail server' };
+  if (error.message === NO_MECHANISM)
+    return { reason: 'Rejected', text: 'no login that the account has is offered by the mail server' };
   if (authenticationFailed) return { reason: 'Rejected', text: 'the login was refused by the mail server' };
   if (tlsFailed || TLS_CODE.test(code)) return { reason: 'Unreachable', text: 'no TLS with the mail server' };
   if (code.endsWith('TooLarge') || code.startsWith('ParserError') || code === 'InvalidResponse')

@@ -6,7 +6,7 @@
 import type { FetchBodyPartQuery, ImapFlow, ImapFlowError, MessageStructureObject } from 'imapflow';
 import type { MailTrigger } from '../../api/trigger.ts';
 import { HEADER_LIMIT, headerOf, isParsable, parseHeader, parseMail, type MailContent } from './content.ts';
-import { lossOf, mustBeOpen } from './imap.ts';
+import { fetchMail, lossOf, refusalOf } from './imap.ts';
 import { assemble, type Part } from './parts.ts';
 
 /** What must be known of a mail before it is read. */
@@ -15,38 +15,47 @@ export type MailSummary = { uid: number; size: number; received: Date };
 /** Up to this size a mail is fetched in one piece. */
 const WHOLE_BYTES = 1_048_576;
 
-/** The mail; undefined where it is not there any more. */
+/** The mail; undefined where it is not there any more. What the server does not give of it is missing. */
 export async function readMail(
   client: ImapFlow,
   { uid, size }: MailSummary,
   trigger: MailTrigger,
 ): Promise<MailContent | undefined> {
-  if (size > WHOLE_BYTES) return readLarge(client, uid, trigger);
-  // Some servers only guess the size.
-  const found = await client.fetchOne(String(uid), { source: { start: 0, maxLength: 2 * WHOLE_BYTES } }, UID);
-  if (!found || !found.source) return mustBeOpen(client);
-  if (!isParsable(found.source)) return readLarge(client, uid, trigger);
-  const mail = await parseMail(found.source);
-  return found.source.length < 2 * WHOLE_BYTES ? mail : { ...mail, truncated: true };
+  const source = size > WHOLE_BYTES ? undefined : await sourceOf(client, uid);
+  if (!source || !isParsable(source)) return readLarge(client, uid, trigger);
+  const mail = await parseMail(source);
+  return source.length < 2 * WHOLE_BYTES ? mail : { ...mail, truncated: true };
 }
 
-const UID = { uid: true } as const;
+/** The mail as it was sent; undefined where the server does not give it in one piece. Some servers only guess the size. */
+async function sourceOf(client: ImapFlow, uid: number): Promise<Buffer | undefined> {
+  const query = { source: { start: 0, maxLength: 2 * WHOLE_BYTES } };
+  const source = await orRefused(fetchMail(client, uid, query).then((found) => found?.source));
+  return source && source.length > 0 ? source : undefined;
+}
+
+/** Servers refuse what they cannot read themselves; undefined then. */
+function orRefused<T>(asked: Promise<T>): Promise<T | undefined> {
+  return asked.catch((error: unknown) => {
+    if (refusalOf(error) === undefined) throw error;
+    return undefined;
+  });
+}
 
 async function readLarge(
   client: ImapFlow,
   uid: number,
   trigger: MailTrigger,
 ): Promise<MailContent | undefined> {
-  const found = await client.fetchOne(String(uid), { bodyParts: [headerPart(HEADER_LIMIT)] }, UID);
-  if (!found) return mustBeOpen(client);
+  const found = await fetchMail(client, uid, { bodyParts: [headerPart(HEADER_LIMIT)] });
+  if (!found) return undefined;
   const header = headerOf(await parseHeader(found.headers ?? Buffer.alloc(0)));
   const root = await structureOf(client, uid);
-  // Its sender wanted it to be unreadable. The connection is lost with it, and the mail must not hold up those behind it.
+  // Its sender wanted it to be unreadable, or the server cannot read it. The connection may be lost with it, and the mail must not hold up those behind it.
   if (!root) return { header, text: '', html: undefined, attachments: [], truncated: true };
   const load = async (key: string, maxLength: number) => {
-    const part = await client.fetchOne(String(uid), { bodyParts: [{ key, start: 0, maxLength }] }, UID);
-    mustBeOpen(client);
-    return (part && part.bodyParts?.get(key.toLowerCase())) || Buffer.alloc(0);
+    const part = await orRefused(fetchMail(client, uid, { bodyParts: [{ key, start: 0, maxLength }] }));
+    return part?.bodyParts?.get(key.toLowerCase()) ?? Buffer.alloc(0);
   };
   return { header, ...(await assemble(leavesOf(root), trigger, load)) };
 }
@@ -56,14 +65,12 @@ export function headerPart(maxLength: number): FetchBodyPartQuery {
   return { key: 'HEADER', start: 0, maxLength };
 }
 
-/** What the mail consists of; undefined where the server's answer is more than is read, because of the mail. */
+/** What the mail consists of; undefined where the server does not say it, or with more than is read, because of the mail. */
 async function structureOf(client: ImapFlow, uid: number): Promise<MessageStructureObject | undefined> {
   try {
-    const found = await client.fetchOne(String(uid), { bodyStructure: true }, UID);
-    mustBeOpen(client);
-    return (found && found.bodyStructure) || { type: 'text/plain' };
+    return (await orRefused(fetchMail(client, uid, { bodyStructure: true })))?.bodyStructure;
   } catch (error) {
-    const { code = '' } = lossOf(client) ?? (error as ImapFlowError);
+    const { code = '' } = (lossOf(client) ?? error) as ImapFlowError;
     if (/TooLarge$|^ParserError|NESTING/.test(code)) return undefined;
     throw error;
   }

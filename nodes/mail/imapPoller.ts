@@ -6,11 +6,19 @@ import { createHash } from 'node:crypto';
 import type { ImapFlow, MailboxObject } from 'imapflow';
 import * as z from 'zod';
 import type { MailTrigger } from '../../api/trigger.ts';
-import type { PollContext, Polled, PolledEvent } from '../poller.ts';
-import { collect } from './collect.ts';
+import { PollError, type PollContext, type Polled, type PolledEvent } from '../poller.ts';
+import { collect, untilEnough } from './collect.ts';
 import { headerOf, parseHeader } from './content.ts';
 import { hasFilter, matches } from './filter.ts';
-import { mustBeOpen, openMailbox, searchMailbox, withImap, type ImapAccount } from './imap.ts';
+import {
+  fetchMails,
+  mustBeOpen,
+  openMailbox,
+  refusalOf,
+  searchMailbox,
+  withImap,
+  type ImapAccount,
+} from './imap.ts';
 import { headerPart, readMail, type MailSummary } from './imapMail.ts';
 import { outputOf } from './output.ts';
 
@@ -49,11 +57,13 @@ export async function pollImap(
   return withImap(account, context, async (client) => {
     const path = trigger.mailbox ?? 'INBOX';
     const mailbox = await openMailbox(client, path);
-    const last = await lastUid(client, mailbox);
-    const place = hashOf([account.host, account.username, path]);
-    const now: Cursor = { place, uidValidity: String(mailbox.uidValidity), uid: last };
     const parsed = cursorSchema.safeParse(cursor);
-    if (cursor === undefined) return { events: [], ...(await begin(client, now, since)) };
+    const place = hashOf([account.host, account.username, path]);
+    const here = { place, uidValidity: String(mailbox.uidValidity) };
+    const isOfHere = parsed.success && problemOf(parsed.data, { ...here, uid: Infinity }) === undefined;
+    const last = await lastUid(client, mailbox, isOfHere ? parsed.data.uid : 0);
+    const now: Cursor = { ...here, uid: last };
+    if (cursor === undefined) return { events: [], ...begin(now, since) };
     const lost = problemOf(parsed.success ? parsed.data : undefined, now);
     if (lost !== undefined || !parsed.success)
       return { events: [], cursor: now, more: false, baselineLost: lost ?? UNREADABLE };
@@ -73,34 +83,25 @@ function problemOf(cursor: Cursor | undefined, now: Cursor): string | undefined 
   return undefined;
 }
 
-/** The highest UID that was ever given. */
-async function lastUid(client: ImapFlow, { uidNext, exists, path }: MailboxObject): Promise<number> {
+/** The highest UID that was ever given; `known` is one that was. */
+async function lastUid(
+  client: ImapFlow,
+  { uidNext, exists, path }: MailboxObject,
+  known: number,
+): Promise<number> {
   if (uidNext) return uidNext - 1;
   const status = await client.status(path, { uidNext: true });
   if (status && status.uidNext) return status.uidNext - 1;
-  // RFC 3501 does not oblige a server to say it.
+  // RFC 3501 does not oblige a server to say it. Then the newest mail tells, as long as nobody removes it.
   const newest = exists > 0 ? await client.fetchOne('*', { uid: true }) : false;
   mustBeOpen(client);
-  return newest ? newest.uid : 0;
+  return Math.max(known, newest ? newest.uid : 0);
 }
 
-/** From now on, or from a point in time: then the first look is already at what came since. */
-async function begin(
-  client: ImapFlow,
-  now: Cursor,
-  since?: Date,
-): Promise<{ cursor: Cursor; more: boolean }> {
+/** From now on, or from a point in time: then the first looks go through what is there. */
+function begin(now: Cursor, since?: Date): { cursor: Cursor; more: boolean } {
   if (!since || now.uid === 0) return { cursor: now, more: false };
-  // SINCE knows days alone, of the server's time zone.
-  const day = new Date(since.getTime() - 86_400_000);
-  const first = least(await searchMailbox(client, { since: day }, ['MIN']));
-  if (first === undefined) return { cursor: now, more: false };
-  const cursor = { ...now, uid: first - 1, since: { time: since.toISOString(), upTo: now.uid } };
-  return { cursor, more: true };
-}
-
-function least(numbers: readonly number[]): number | undefined {
-  return numbers.length === 0 ? undefined : numbers.reduce((a, b) => Math.min(a, b));
+  return { cursor: { ...now, uid: 0, since: { time: since.toISOString(), upTo: now.uid } }, more: true };
 }
 
 type Look = { from: Cursor; last: number; context: PollContext };
@@ -109,19 +110,22 @@ type Look = { from: Cursor; last: number; context: PollContext };
 async function look(client: ImapFlow, trigger: MailTrigger, { from, last, context }: Look): Promise<Polled> {
   const found = collect(context);
   let uid = from.uid;
+  const hasMoved = () => found.events.length > 0 || uid > from.uid;
   const polled = (more: boolean): Polled => ({ events: found.events, cursor: advanced(from, uid), more });
   try {
-    for await (const { mail, upTo } of newMails(client, trigger, from.uid, last)) {
+    for await (const { mail, upTo } of newMails(client, trigger, from, last)) {
+      if (context.enough.aborted && hasMoved()) return polled(true);
       if (mail && mail.received >= startOf(from, mail.uid)) {
         if (found.isFull()) return polled(true);
-        const event = await eventOf(client, mail, trigger, { from, context });
+        const reading = eventOf(client, mail, trigger, { from, context });
+        const event = await (hasMoved() ? untilEnough(reading, context.enough) : reading);
         if (event && !found.add(event)) return polled(true);
       }
       uid = upTo;
     }
   } catch (error) {
-    // What was read before counts, so that a mail that cannot be read holds up none that came before it.
-    if (found.events.length === 0) throw error;
+    // What was looked at before counts, so that a mail that cannot be read holds up none that came before it.
+    if (!hasMoved()) throw error;
     return polled(true);
   }
   return polled(uid < last);
@@ -131,17 +135,13 @@ async function look(client: ImapFlow, trigger: MailTrigger, { from, last, contex
 async function* newMails(
   client: ImapFlow,
   trigger: MailTrigger,
-  after: number,
+  from: Cursor,
   last: number,
 ): AsyncGenerator<{ upTo: number; mail?: MailSummary }> {
   let lookedAt = 0;
-  for (
-    let [start, window] = [after, 0];
-    start < last && window < MOST_WINDOWS;
-    start += WINDOW, window += 1
-  ) {
-    const end = Math.min(start + WINDOW, last);
-    const uids = await search(client, trigger, start + 1, end);
+  for (let [start, window] = [from.uid, 0]; start < last && window < MOST_WINDOWS; window += 1) {
+    const end = Math.min(start + WINDOW, last, endOfPast(from, start));
+    const uids = await search(client, trigger, { from, first: start + 1, end });
     for (let at = 0; at < uids.length; at += BATCH) {
       if (lookedAt >= MOST_LOOKED_AT) return;
       const batch = uids.slice(at, at + BATCH);
@@ -150,6 +150,7 @@ async function* newMails(
       lookedAt += batch.length;
     }
     yield { upTo: end };
+    start = end;
   }
 }
 
@@ -159,21 +160,37 @@ async function eventOf(
   trigger: MailTrigger,
   { from, context }: { from: Cursor; context: PollContext },
 ): Promise<PolledEvent | undefined> {
-  const content = await readMail(client, mail, trigger);
+  const content = await readMail(client, mail, trigger).catch((error: unknown) => {
+    throw refused(error, mail.uid);
+  });
   if (!content) return undefined;
   const output = outputOf(content, trigger, mail.received, context.maxEventBytes);
   return { key: `${from.place}/${from.uidValidity}/${mail.uid}`, output };
+}
+
+/** Which mail it is that the server gives nothing of: whoever moves it away lets those behind it come. */
+function refused(error: unknown, uid: number): unknown {
+  const said = refusalOf(error);
+  if (said === undefined) return error;
+  return new PollError('UpstreamError', `the mail server does not give the mail with UID ${uid}: ${said}`, {
+    cause: error,
+  });
 }
 
 /** The UIDs from `first` to `end` that there are, in order. A mail that was removed or moved away meanwhile is no event. */
 async function search(
   client: ImapFlow,
   { unseenOnly }: MailTrigger,
-  first: number,
-  end: number,
+  { from, first, end }: { from: Cursor; first: number; end: number },
 ): Promise<number[]> {
-  const query = { uid: `${first}:${end}`, ...(unseenOnly ? { seen: false } : {}) };
-  const found = await searchMailbox(client, query);
+  const start = startOf(from, first);
+  const query = {
+    uid: `${first}:${end}`,
+    ...(unseenOnly ? { seen: false } : {}),
+    // It knows days alone, of the server's time zone.
+    ...(start > BEGINNING ? { since: new Date(start.getTime() - DAY_MS) } : {}),
+  };
+  const found = await searchMailbox(client, query, WINDOW);
   return found.filter((uid) => uid >= first && uid <= end).toSorted((a, b) => a - b);
 }
 
@@ -189,19 +206,27 @@ async function summaries(
     internalDate: true,
     ...(hasFilter(trigger) ? { bodyParts: [headerPart(FILTERED_BYTES)] } : {}),
   };
-  const fetched = await client.fetchAll(uids.join(','), query, { uid: true });
-  mustBeOpen(client);
   const found: (MailSummary & { isWanted: boolean })[] = [];
-  for (const { uid, size = 0, internalDate, headers } of fetched) {
-    const isWanted = !headers || matches(headerOf(await parseHeader(headers)), trigger);
+  for (const [uid, mail] of await fetchMails(client, uids, query)) {
+    const { size = 0, internalDate, headers = Buffer.alloc(0) } = mail;
+    const isWanted = !hasFilter(trigger) || matches(headerOf(await parseHeader(headers)), trigger);
     const time = new Date(internalDate ?? 0);
-    found.push({ uid, size, isWanted, received: Number.isNaN(time.getTime()) ? new Date(0) : time });
+    found.push({ uid, size, isWanted, received: Number.isNaN(time.getTime()) ? BEGINNING : time });
   }
   return found.toSorted((a, b) => a.uid - b.uid);
 }
 
+const BEGINNING = new Date(0);
+const DAY_MS = 86_400_000;
+
+/** From when on the mail with that UID counts. */
 function startOf({ since }: Cursor, uid: number): Date {
-  return since && uid <= since.upTo ? new Date(since.time) : new Date(0);
+  return since && uid <= since.upTo ? new Date(since.time) : BEGINNING;
+}
+
+/** The last UID of those that count from the same time on as the next one. */
+function endOfPast({ since }: Cursor, uid: number): number {
+  return since && uid < since.upTo ? since.upTo : Infinity;
 }
 
 function advanced({ since, ...cursor }: Cursor, uid: number): Cursor {

@@ -66,14 +66,17 @@ async function attachmentOf(part: Part, loading: Loading): Promise<MailAttachmen
   const attachment = { filename: fileName(part.filename), contentType: part.type, size: part.size };
   const fits = part.encodedSize <= loading.room && loading.left > 0;
   if (!isWanted(part.size, loading.trigger) || !fits) return attachment;
-  const content = part.encodedSize > 0 ? await loaded(part, part.encodedSize, loading) : new Uint8Array();
-  return { ...attachment, size: content.length, content };
+  if (part.encodedSize === 0) return { ...attachment, size: 0, content: new Uint8Array() };
+  const content = await loaded(part, part.encodedSize, loading);
+  return content.length === 0 ? attachment : { ...attachment, size: content.length, content };
 }
 
 async function loaded(part: Part, most: number, loading: Loading): Promise<Uint8Array> {
   const body = await loading.load(part.key, most);
   loading.room -= body.length;
   loading.left -= 1;
+  // What the server does not give although there is something.
+  if (body.length === 0) loading.truncated = true;
   return decoded(body, part.encoding);
 }
 

@@ -25,6 +25,8 @@ import { DEFECT, failureOf } from './failure.ts';
 
 /** One page must be there after this time. */
 const PAGE_MS = 30_000;
+/** After a third of that time a page ends with what it has, so that what takes long has the next one for itself. */
+const ENOUGH_OF_PAGE = 1 / 3;
 /** Events of a page, and what all of them may have. */
 const PAGE_EVENTS = 100;
 const PAGE_BYTES = 8 * 1024 * 1024;
@@ -50,6 +52,8 @@ export type LookDeps = {
   log: Log;
   /** For how long a look goes on to further pages. Left out: 15 s. */
   turnMs?: number;
+  /** By when a page must be there. Left out: 30 s. */
+  pageMs?: number;
 };
 
 /** When to look again, in milliseconds, and whether the last look failed; or nobody is to look any more. `away`: what the run store said. */
@@ -128,8 +132,10 @@ async function readPage(
   { trigger, kept }: { trigger: PolledTrigger; kept: string | undefined },
   end: AbortSignal,
 ): Promise<Polled> {
-  const deadline = AbortSignal.timeout(PAGE_MS);
+  const { pageMs = PAGE_MS } = deps;
+  const deadline = AbortSignal.timeout(pageMs);
   const signal = AbortSignal.any([end, deadline]);
+  const enough = AbortSignal.timeout(Math.ceil(pageMs * ENOUGH_OF_PAGE));
   const { cursor, since } = startOf(trigger, kept);
   const { workflow } = trigger;
   const log = {
@@ -138,11 +144,11 @@ async function readPage(
   };
   const bounds = { limit: PAGE_EVENTS, maxEventBytes: EVENT_BYTES, maxBytes: PAGE_BYTES };
   try {
-    const context = { ...(await deps.means()), ...bounds, signal, log };
+    const context = { ...(await deps.means()), ...bounds, signal, enough, log };
     return await within(signal, poller.poll(trigger.fields, cursor, context, since));
   } catch (error) {
     if (deadline.aborted && !end.aborted)
-      throw new PollError('Timeout', `The account did not answer within ${PAGE_MS / 1_000} seconds.`, {
+      throw new PollError('Timeout', `The account did not answer within ${pageMs / 1_000} seconds.`, {
         cause: error,
       });
     throw error;

@@ -37,6 +37,7 @@ export function lookAt(
     credential: async () => credential,
     egress: localEgress,
     signal: new AbortController().signal,
+    enough: new AbortController().signal,
     limit: 100,
     maxEventBytes: 524_288,
     maxBytes: 4_194_304,

@@ -1,4 +1,5 @@
 /** A poll pod in this process, with a real run store, and a real mail server behind the poller of mail. */
+import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { loadPoller } from '../../../nodes/pollers.ts';
@@ -204,6 +205,21 @@ test('accounts that hang hold up no others, however many there are, and at its e
   }
   // Nobody is blamed for the end of the pod, and the next one begins with them.
   for (const uid of hanging) expect(await stateOf(uid)).not.toHaveProperty('failure');
+});
+
+test('a page ends with what it has after a part of its time, and one that is not there at its deadline is a failure', async () => {
+  await put('orders', { fields: { account: 'orders' } });
+  const untilEnough: Poller<unknown> = {
+    poll: async (_trigger, _cursor, { enough }) => {
+      await once(enough, 'abort');
+      return { ...nothingNew, events: [eventOf(1)] };
+    },
+  };
+  await lookAt(depsOf({ poller: async () => untilEnough, pageMs: 3_000 }), 'orders');
+  expect(await subjectsOf('orders')).toEqual(['mail-1']);
+  await put('slow', { fields: { account: 'slow' } });
+  await lookAt(depsOf({ poller: pollerOf(never).poller, pageMs: 100 }), 'slow');
+  expect((await stateOf('slow')).failure).toMatchObject({ reason: 'Timeout' });
 });
 
 test('accounts that failed have places of their own', async () => {

@@ -40,16 +40,16 @@ export async function grantAccounts(
       return { name, refreshToken };
     }),
   );
-  const uids = new Map<string, string>();
-  for (const { name } of made) {
-    const { metadata } = await client.create(credentials, {
-      metadata: { namespace, name },
-      spec: { oauth2 },
-    });
-    uids.set(name, metadata.uid ?? '');
-  }
+  const granted = await Promise.all(
+    made.map(async (each) => {
+      const { metadata } = await client.create(credentials, {
+        metadata: { namespace, name: each.name },
+        spec: { oauth2 },
+      });
+      return { ...each, uid: metadata.uid ?? '' };
+    }),
+  );
   const now = Date.now();
-  const granted = made.map((each) => ({ ...each, uid: uids.get(each.name) ?? '' }));
   const data = granted.map(({ uid, refreshToken }) => [
     uid,
     encoded(

@@ -1,7 +1,7 @@
 /** Renewing what a real provider has granted: once each, whoever is killed; and what happens when the provider is away or says no. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findCondition } from '../../../kube/conditions.ts';
-import { events, secrets } from '../../../kube/resource.ts';
+import { events, leases, secrets } from '../../../kube/resource.ts';
 import { credentials } from '../../../operator/resources.ts';
 import { DUE, grantAccounts, makeDue, type Granted, type Times } from '../../support/grantedAccounts.ts';
 import { startKubeApiFaults, type KubeApiFaults } from '../../support/kubeApiFaults.ts';
@@ -20,7 +20,8 @@ let stage: OperatorStage;
 let provider: OAuthProvider;
 let kube: KubeApiFaults;
 const gate = createWriteGate();
-const operators: Program[] = [];
+const operators = new Map<string, Program>();
+const LEASE = { namespace: SYSTEM, name: 'windlass-operator' };
 
 beforeAll(async () => {
   stage = await startOperatorStage();
@@ -30,13 +31,13 @@ beforeAll(async () => {
   kube.always((request) => !gate.passesKube(request), { status: 500, body });
 }, 600_000);
 afterAll(async () => {
-  await Promise.all(operators.map((operator) => operator.stop('SIGKILL')));
+  await Promise.all([...operators.values()].map((operator) => operator.stop('SIGKILL')));
   await kube?.stop();
   await provider?.close();
   await stage?.stop();
 });
 
-async function startOperator(pod: string): Promise<Program> {
+async function startOperator(pod: string): Promise<void> {
   const token = (await stage.connection.auth.token?.()) ?? '';
   const kubeconfigPath = await writeKubeconfig({ ...stage.server, url: kube.connection.server }, pod, token);
   const operator = startOperatorProcess({
@@ -46,8 +47,16 @@ async function startOperator(pod: string): Promise<Program> {
     namespace: SYSTEM,
     env: { RUNNER_EGRESS_ALLOW: '127.0.0.0/8' },
   });
-  operators.push(operator);
-  return operator;
+  operators.set(pod, operator);
+}
+
+/** Kills the one that leads, and takes its lease away, which would run out by itself. */
+async function killLeader(): Promise<void> {
+  const { spec } = await stage.client.get(leases, LEASE);
+  const operator = operators.get(spec?.holderIdentity ?? '');
+  if (!operator) throw new Error(`nobody here leads, but ${spec?.holderIdentity}`);
+  await operator.stop('SIGKILL');
+  await stage.client.delete(leases, LEASE);
 }
 
 async function entries(namespace: string, name: string): Promise<Record<string, string>> {
@@ -71,6 +80,12 @@ async function readyOf(namespace: string, name: string) {
   return { reason: ready?.reason, message: ready?.message, expires: status?.expires };
 }
 
+/** The reasons of the Events there. */
+async function told(namespace: string): Promise<string[]> {
+  const { items } = await stage.client.list(events, { namespace });
+  return items.map(({ reason }) => reason).toSorted();
+}
+
 async function make(names: readonly string[], times: Times = DUE) {
   const project = await stage.createProject();
   const granted = await grantAccounts(stage.client, provider, project.namespace, names, times);
@@ -89,10 +104,10 @@ async function renewed(namespace: string): Promise<number> {
 
 test('two operators renew a hundred accounts that are due at once, each once, and go on when one is killed', async () => {
   const { namespace, granted } = await make(CROWD);
-  const [first] = [await startOperator('operator-a'), await startOperator('operator-b')];
+  await Promise.all(['operator-a', 'operator-b'].map(startOperator));
   await expect.poll(() => renewed(namespace), WITHIN).toBe(CROWD.length);
   await expect.poll(async () => (await readyOf(namespace, 'account-7')).reason, WITHIN).toBe('Connected');
-  await first.stop('SIGKILL');
+  await killLeader();
   const second = await make(['later']);
   await expect.poll(() => renewed(second.namespace), WITHIN).toBe(1);
   expect(shownOf([...granted, ...second.granted])).toEqual(Array.from({ length: CROWD.length + 1 }, () => 1));
@@ -100,14 +115,14 @@ test('two operators renew a hundred accounts that are due at once, each once, an
 }, 180_000);
 
 test('killed after any of its writes, an operator is followed by one that renews nothing twice and loses nothing', async () => {
-  await Promise.all(operators.splice(0).map((operator) => operator.stop()));
+  await Promise.all([...operators.values()].map((operator) => operator.stop()));
   const projects = await Promise.all([1, 2, 3].map(async (most) => ({ most, ...(await make(['killed'])) })));
   for (const { most, ...project } of projects) gate.arm(project, most);
-  const operator = await startOperator('operator-c');
+  await startOperator('operator-c');
   const areCutOff = () =>
     projects.every((project) => gate.isCutOff(project) || gate.writes(project).length >= 3);
   await expect.poll(areCutOff, WITHIN).toBe(true);
-  await operator.stop('SIGKILL');
+  await killLeader();
   expect(projects.map(({ granted }) => shownOf(granted))).toEqual([[1], [1], [1]]);
   gate.open();
   await startOperator('operator-d');
@@ -141,8 +156,7 @@ test('a provider that takes the access back is believed: the token goes, and an 
     /taken the access back.*invalid_grant.*POST to/,
   );
   expect(Object.keys(await tokens(namespace))).toEqual(['stays']);
-  const told = async () => (await stage.client.list(events, { namespace })).items.map(({ reason }) => reason);
-  await expect.poll(told, WITHIN).toEqual(['NotConnected']);
+  await expect.poll(() => told(namespace), WITHIN).toEqual(['NotConnected']);
 }, 120_000);
 
 test('while the provider is away a token is kept until its end, then the access has ended, and comes back by itself', async () => {
@@ -150,10 +164,12 @@ test('while the provider is away a token is kept until its end, then the access 
   const { namespace } = await make(['waiting'], { obtainedMs: -3_590_000, expiresMs: 6_000 });
   await expect
     .poll(async () => (await readyOf(namespace, 'waiting')).message, WITHIN)
-    .toMatch(/^Connected, but it could not be renewed/);
+    .toMatch(/^Connected until \S+, but it could not be renewed/);
+  expect((await readyOf(namespace, 'waiting')).reason).toBe('Expiring');
   expect(await tokens(namespace)).toEqual({ waiting: 'the first one' });
   await expect.poll(async () => (await readyOf(namespace, 'waiting')).reason, WITHIN).toBe('Expired');
   await expect.poll(() => tokens(namespace), WITHIN).toEqual({});
+  await expect.poll(() => told(namespace), WITHIN).toEqual(['Expired', 'Expiring']);
   provider.state.away = false;
   await expect.poll(async () => (await readyOf(namespace, 'waiting')).reason, WITHIN).toBe('Connected');
   expect(await renewed(namespace)).toBe(1);

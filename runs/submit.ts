@@ -99,7 +99,7 @@ export function submit(conn: RunStoreConnection, submission: Submission): Promis
 async function store(conn: RunStoreConnection, submission: Submission): Promise<Submitted> {
   const { project, workflow, workflowUid } = submission;
   const keys = keysOf(project);
-  const key = submission.dedupeKey ?? nameAsKey(submission);
+  const key = keyOf(submission);
   const hash = key === undefined ? undefined : dedupeHash(workflowUid, key);
   // Never made from the key: once the key is forgotten, the object of the run that it named may still be there.
   const run = submission.run ?? newRunName(workflow);
@@ -119,6 +119,13 @@ async function store(conn: RunStoreConnection, submission: Submission): Promise<
   if (outcome === 'full') return { outcome: 'unavailable', why: 'full', retryAfterSeconds: 10 };
   // The name is taken: a new one where it was our choice, otherwise it stands for something else.
   return submission.run === undefined ? store(conn, submission) : { outcome: 'conflict', run };
+}
+
+/** What it is known by. What callers choose is never what a trigger, an object or a name gives. */
+function keyOf(submission: Submission): string | undefined {
+  const { dedupeKey, trigger } = submission;
+  if (dedupeKey === undefined) return nameAsKey(submission);
+  return trigger === 'webhook' || trigger === 'execute' ? `caller/${dedupeKey}` : dedupeKey;
 }
 
 /** An object, and a name that the caller chose, are submitted again and again until they are seen to run: once only. */

@@ -55,6 +55,24 @@ test('the same key gives the same run, and with another body it is a conflict', 
   expect(await submit(conn, { ...event, workflowUid: 'uid-other' })).toMatchObject({ duplicate: false });
 });
 
+test.each([
+  [
+    'a schedule',
+    { trigger: 'schedule', dedupeKey: 'schedule/2026-11-21T00:00:00Z' },
+    'schedule/2026-11-21T00:00:00Z',
+  ],
+  ['an object', { recordUid: 'uid-1', run: 'mine' }, 'object/uid-1'],
+  ['a name', { run: 'other' }, 'run/other'],
+])('a key that a caller chose is never the one of %s', async (_what, own, key) => {
+  const { conn } = store;
+  const project = await newProject(conn);
+  await accepted(conn, submissionOf(project, { dedupeKey: key, bodyHash: 'a caller' }));
+  expect(await submit(conn, submissionOf(project, own))).toMatchObject({
+    outcome: 'accepted',
+    duplicate: false,
+  });
+});
+
 test('of many submissions of one key at the same time one makes the run', async () => {
   const { conn } = store;
   const project = await newProject(conn);

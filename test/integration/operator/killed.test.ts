@@ -3,7 +3,7 @@
  * is left over. Writes are those to the API server and those to the run store. Each k has a project of its own; one process of
  * the operator looks after all of them, is cut off in each after as many writes as that one's turn is, and is then killed.
  */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { namespaces, secrets } from '../../../kube/resource.ts';
 import { credentials, workflowRuns, workflows } from '../../../operator/resources.ts';
 import { createRecorder } from '../../../runs/record/recorder.ts';
@@ -32,10 +32,13 @@ let kube: KubeApiFaults;
 let redis: RedisDoor;
 let kubeconfigPath: string;
 let operator: Program | undefined;
-const ending = new AbortController();
-const recording: Promise<void>[] = [];
+let ending: AbortController;
+let recording: Promise<void>[];
 
-beforeAll(async () => {
+// Anew for each test: an operator that also looks after the projects of the one before takes twice as long.
+beforeEach(async () => {
+  ending = new AbortController();
+  recording = [];
   stage = await startOperatorStage();
   kube = await startKubeApiFaults({ server: stage.server.url, ca: stage.connection.ca ?? '', auth: {} });
   const refusal = {
@@ -48,7 +51,7 @@ beforeAll(async () => {
   kubeconfigPath = await writeKubeconfig({ ...stage.server, url: kube.connection.server }, 'operator', token);
 }, 600_000);
 
-afterAll(async () => {
+afterEach(async () => {
   await operator?.stop('SIGKILL');
   ending.abort();
   await Promise.all(recording);

@@ -84,7 +84,7 @@ export async function makeDue(client: KubeClient, namespace: string, { name, uid
 }
 
 /** Secrets are not followed, but a credential that changes is looked at. */
-async function wake(client: KubeClient, namespace: string, name: string): Promise<void> {
+export async function wake(client: KubeClient, namespace: string, name: string): Promise<void> {
   const spec = { oauth2: { allowedHosts: [`at-${Date.now()}.example.com`] } };
   await client.patch(credentials, { namespace, name }, { spec }, { type: 'merge' });
 }

@@ -18,6 +18,10 @@ export type OAuthProvider = {
   issueRefreshToken: (account: string) => Promise<string>;
   /** Takes back what such a person has allowed. */
   takeBack: (account: string) => Promise<void>;
+  /** Takes back an access token; it can be renewed. */
+  takeTokenBack: (accessToken: string) => Promise<void>;
+  /** How often somebody with an access token of the account has asked whose it is. */
+  named: (account: string) => number;
   close: () => Promise<void>;
 };
 
@@ -39,6 +43,7 @@ export async function startOAuthProvider(options: OAuthProviderOptions): Promise
   const counts = new Map<string, number>();
   const shown = new Map<string, number>();
   const grants = new Map<string, string>();
+  const named = new Map<string, number>();
   const state = { away: false };
   const paramsOf = ({ oidc }: KoaContextWithOIDC) => oidc.params ?? {};
   provider.on('grant.success', (context) => {
@@ -50,6 +55,11 @@ export async function startOAuthProvider(options: OAuthProviderOptions): Promise
     if (typeof token === 'string') shown.set(token, (shown.get(token) ?? 0) + 1);
   };
   provider.on('grant.success', note);
+  provider.use(async (context: KoaContextWithOIDC, next: () => Promise<unknown>) => {
+    await next();
+    const { sub } = (context.body ?? {}) as { sub?: string };
+    if (context.path === '/me' && sub !== undefined) named.set(sub, (named.get(sub) ?? 0) + 1);
+  });
   provider.on('grant.error', note);
   const handle = provider.callback();
   server.on('request', (request, response) => {
@@ -72,6 +82,8 @@ export async function startOAuthProvider(options: OAuthProviderOptions): Promise
       grants.set(account, grantId);
       return token;
     },
+    takeTokenBack: async (accessToken) => (await provider.AccessToken.find(accessToken))?.destroy(),
+    named: (account) => named.get(account) ?? 0,
     takeBack: (account) => provider.RefreshToken.revokeByGrantId(grants.get(account) ?? ''),
     close: async () => {
       const closed = once(server, 'close');

@@ -8,9 +8,11 @@ import type { Credential } from '../../../api/kinds.ts';
 import { findCondition } from '../../../kube/conditions.ts';
 import { secrets } from '../../../kube/resource.ts';
 import { credentials, workflowRuns } from '../../../operator/resources.ts';
+import { DUE, grantAccounts, makeDue, wake } from '../../support/grantedAccounts.ts';
 import { listen, sendJson, type Listening } from '../../support/listen.ts';
 import { startMailServer, type MailServer } from '../../support/mailServer.ts';
 import { startModelServer, type ModelServer } from '../../support/modelServer.ts';
+import { startOAuthProvider, type OAuthProvider } from '../../support/oauthProvider.ts';
 import { startOperatorStage, type OperatorStage } from '../../support/operatorStage.ts';
 import { pollUntil } from '../../support/poll.ts';
 import { startRunnerProgram, type RunnerProgram } from '../../support/runnerProgram.ts';
@@ -27,12 +29,17 @@ let runner: RunnerProgram;
 let mailbox: MailServer;
 let model: ModelServer;
 let api: Listening;
+let provider: OAuthProvider;
 /** The token that the API takes, and those that came. */
 let token = 'first-token';
 const tokens: (string | undefined)[] = [];
 
 beforeAll(async () => {
-  stage = await startOperatorStage({ triesCredentials: true });
+  stage = await startOperatorStage({
+    triesCredentials: true,
+    env: { RUNNER_EGRESS_ALLOW: '127.0.0.0/8' },
+  });
+  provider = await startOAuthProvider({ redirectURI: 'https://hooks.example.com/oauth/callback' });
   mailbox = await startMailServer({ username: 'orders', password: PASSWORD });
   model = await startModelServer({ apiKey: PASSWORD });
   api = await listen((request, response) => {
@@ -67,7 +74,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await runner?.stop('SIGKILL');
   await stage?.stop();
-  await Promise.all([mailbox?.close(), model?.close(), api?.close()]);
+  await Promise.all([mailbox?.close(), model?.close(), api?.close(), provider?.close()]);
 });
 
 const apply = (kind: string, name: string, spec: object) =>
@@ -113,7 +120,7 @@ function said(name: string, status: string, reason: string): Promise<Credential>
 
 const messageOf = ({ status }: Credential) => findCondition(status?.conditions, 'Ready')?.message;
 
-test('a credential is tried once a workflow names it, and says what was found', LONG, async () => {
+test.concurrent('a credential is tried once a workflow names it, and says what was found', LONG, async () => {
   await putSecret('llm', PASSWORD);
   await apply('Credential', 'llm', { openai: { baseURL: model.baseURL, apiKeyRef: refTo('llm') } });
   expect(messageOf(await said('llm', 'Unknown', 'NotChecked'))).toContain('no workflow of this namespace');
@@ -124,7 +131,7 @@ test('a credential is tried once a workflow names it, and says what was found', 
   await stage.waitFor(namespace, 'asks', { type: 'Ready', status: 'True', reason: 'Serving' });
 });
 
-test(
+test.concurrent(
   'a password that is refused is told by credential and workflow, and healed by a changed Secret alone',
   LONG,
   async () => {
@@ -146,7 +153,7 @@ test(
   },
 );
 
-test(
+test.concurrent(
   'a server that is away is told, without calling for its user, and seen when it is back',
   LONG,
   async () => {
@@ -166,7 +173,7 @@ test(
   },
 );
 
-test(
+test.concurrent(
   'a credential in use that is deleted is missed by its workflow until it is there again',
   LONG,
   async () => {
@@ -185,7 +192,7 @@ test(
   },
 );
 
-test('a changed Secret is used by the next step, without a restart', LONG, async () => {
+test.concurrent('a changed Secret is used by the next step, without a restart', LONG, async () => {
   await putSecret('api', token);
   await apply('Credential', 'api', {
     http: { bearer: { tokenRef: refTo('api') }, checkURL: `${api.url}/me` },
@@ -201,6 +208,40 @@ test('a changed Secret is used by the next step, without a restart', LONG, async
   await runs('calls', 'after');
   expect(tokens.at(-1)).toBe('second-token');
 });
+
+test.concurrent(
+  'an account that is connected is tried with its access token, and works again with the next one',
+  LONG,
+  async ({ expect }) => {
+    const [granted] = await grantAccounts(stage.client, provider, namespace, ['account'], DUE);
+    if (!granted) throw new Error('nothing was granted');
+    const asked = () => provider.named('account');
+    await said('account', 'True', 'Connected');
+    expect(asked()).toBe(0);
+    const url = provider.endpoints.userinfoURL;
+    await workflow('uses', {
+      id: 'call',
+      skill: { name: 'http_request', credential: 'account', parameters: { url } },
+    });
+    await expect.poll(asked, { timeout: 30_000 }).toBe(1);
+    const isTried = async () =>
+      (await stage.client.get(credentials, { namespace, name: 'account' })).status?.lastChecked !== undefined;
+    await expect.poll(isTried, { timeout: 30_000 }).toBe(true);
+    expect(messageOf(await said('account', 'True', 'Connected'))).toBe('Connected.');
+    const { data } = await stage.client.get(secrets, { namespace, name: 'windlass-tokens' });
+    await provider.takeTokenBack(Buffer.from(data?.['account'] ?? '', 'base64').toString());
+    await wake(stage.client, namespace, 'account');
+    expect(messageOf(await said('account', 'False', 'Rejected'))).toMatch(
+      /refused the access token with status 401/,
+    );
+    const wish = { type: 'CredentialsReady', status: 'False', reason: 'CredentialNotReady' };
+    await stage.waitFor(namespace, 'uses', wish);
+    await makeDue(stage.client, namespace, granted);
+    await expect.poll(asked, { timeout: 30_000 }).toBe(2);
+    await said('account', 'True', 'Connected');
+    await stage.waitFor(namespace, 'uses', { type: 'Ready', status: 'True' });
+  },
+);
 
 /** Starts a run and waits until it has succeeded. */
 async function runs(name: string, run: string): Promise<void> {

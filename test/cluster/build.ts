@@ -7,6 +7,7 @@ import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, symlink, utimes } 
 import { join } from 'node:path';
 import { findCommand, runCommand, type CommandOptions } from '../support/command.ts';
 import { withLock } from '../support/lock.ts';
+import { pollUntil } from '../support/poll.ts';
 import { stepFailure, type Progress, type Update } from '../support/progress.ts';
 import { readClusterConfig } from './config.ts';
 import { writeProgramImage } from './image-archive.ts';
@@ -123,9 +124,12 @@ async function compile(outputFolder: string, log: string, update: Update): Promi
   update('fetching modules');
   const go = (args: string[], more: Partial<CommandOptions>) =>
     runCommand(...endingWithUs('go', args), { ...options, ...more });
-  await go(['mod', 'download', '-x'], {
-    onLine: (line) => update(`fetching modules: ${fetched(line)}`),
-  });
+  const fetchAll = () =>
+    go(['mod', 'download', '-x'], { onLine: (line) => update(`fetching modules: ${fetched(line)}`) }).then(
+      () => true,
+    );
+  // One answer of hundreds that fails is no reason to fail, and what was fetched is kept.
+  await pollUntil('fetching the modules', fetchAll, { timeoutMs: 30_000, everyMs: 5_000 });
   update('reading packages');
   const total = (await go(['list', '-deps', ...packages], {})).trim().split('\n').length;
   let compiled = 0;

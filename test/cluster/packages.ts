@@ -72,12 +72,12 @@ export async function ensurePackages(wanted: readonly DebianPackage[], progress:
 async function install(packages: readonly string[], update: (detail: string) => void): Promise<void> {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
   const options = { env, timeoutMs: 900_000, onLine: (line: string) => update(line.slice(0, 70)) };
-  // Another apt-get may be at work, such as the daily one: wait for its lock.
-  const waiting = ['-o', 'DPkg::Lock::Timeout=300'];
-  await runCommand('apt-get', [...waiting, 'update'], options);
+  // Another apt-get may be at work, such as the daily one: wait for its lock. And a mirror may fail once.
+  const patient = ['-o', 'DPkg::Lock::Timeout=300', '-o', 'Acquire::Retries=3'];
+  await runCommand('apt-get', [...patient, 'update'], options);
   await runCommand(
     'apt-get',
-    [...waiting, 'install', '--yes', '--no-install-recommends', ...packages],
+    [...patient, 'install', '--yes', '--no-install-recommends', ...packages],
     options,
   );
 }

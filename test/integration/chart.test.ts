@@ -25,7 +25,7 @@ let server: ApiServer;
 beforeAll(async () => {
   server = await startApiServer();
 });
-afterAll(() => server.stop());
+afterAll(() => server?.stop());
 
 const render = (...settings: string[]) =>
   helm(server, ['template', 'windlass', CHART, '-n', namespace, '--kube-version', '1.34', ...settings]);

@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await Promise.all(open.map((conn) => conn.close()));
-  await redis.stop();
+  await redis?.stop();
 });
 
 async function loggedIn(): Promise<RunStoreConnection> {

@@ -43,7 +43,7 @@ beforeAll(async () => {
   });
 });
 
-afterAll(() => door.close());
+afterAll(() => door?.close());
 
 /** A service account with these rights in its namespace, and a token of it. */
 async function makeUser(

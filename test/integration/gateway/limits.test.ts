@@ -58,9 +58,9 @@ beforeAll(async () => {
 afterEach(() => attacks.splice(0).forEach(({ stop }) => stop()));
 
 afterAll(async () => {
-  await small.stop();
-  await patient.stop();
-  await door.close();
+  await small?.stop();
+  await patient?.stop();
+  await door?.close();
 });
 
 function begin(options: Parameters<typeof attack>[0]): Attack {

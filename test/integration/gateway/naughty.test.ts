@@ -25,7 +25,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   agent.destroy();
-  await door.close();
+  await door?.close();
 });
 
 const PLAIN = `/webhook/${NAMESPACE}.plain/new`;

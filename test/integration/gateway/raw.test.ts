@@ -16,7 +16,7 @@ beforeAll(async () => {
   });
 });
 
-afterAll(() => door.close());
+afterAll(() => door?.close());
 
 type Exchange = {
   /** Sent once something has come back. */

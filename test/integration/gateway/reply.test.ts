@@ -22,7 +22,7 @@ beforeAll(async () => {
   });
 });
 
-afterAll(() => door.close());
+afterAll(() => door?.close());
 
 function send(
   workflow: string,

@@ -21,8 +21,8 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await balancer.close();
-  await door.close();
+  await balancer?.close();
+  await door?.close();
 });
 
 function startReplica(pod: string, env: Record<string, string>): Promise<GatewayProcess> {

@@ -35,7 +35,7 @@ beforeAll(async () => {
     makeUser('stranger', []),
   ]);
 });
-afterAll(() => door.close());
+afterAll(() => door?.close());
 
 beforeEach(async () => {
   workflow = `orders-${(workflows += 1)}`;

@@ -30,7 +30,7 @@ beforeAll(async () => {
   await Promise.all(['orders', 'deliveries'].map((workflow) => served(workflow, true)));
 });
 
-afterAll(() => door.close());
+afterAll(() => door?.close());
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 

@@ -18,7 +18,7 @@ let project: TestProject;
 let revision: string;
 
 beforeAll(async () => void (store = await startRunStore({ appendfsync: 'no' })));
-afterAll(() => store.stop());
+afterAll(() => store?.stop());
 beforeEach(async () => {
   project = await openTestProject(store.conn);
   revision = await project.deploy([{ id: 'tick', schedule: { cron: '* * * * *' } }]);

@@ -21,7 +21,7 @@ import {
 
 let store: TestStore;
 beforeAll(async () => void (store = await startRunStore({ appendfsync: 'no' })));
-afterAll(() => store.stop());
+afterAll(() => store?.stop());
 
 const start = (id: string, atMostOnce = false) => ({ id, attempt: 1, atMostOnce, at: 1_700_000_000_000 });
 const done = { outcome: 'done', cancelRequested: false };

@@ -24,7 +24,7 @@ import {
 
 let store: TestStore;
 beforeAll(async () => void (store = await startRunStore({ appendfsync: 'no' })));
-afterAll(() => store.stop());
+afterAll(() => store?.stop());
 
 const end = { end: { phase: 'Succeeded' as const } };
 const limits = (policy: WorkflowLimits['policy'], concurrency?: number): WorkflowLimits => ({

@@ -18,7 +18,7 @@ import {
 
 let store: TestStore;
 beforeAll(async () => void (store = await startRunStore({ appendfsync: 'no' })));
-afterAll(() => store.stop());
+afterAll(() => store?.stop());
 
 async function running(quotaBytes?: number): Promise<ClaimRef> {
   const project = await newProject(store.conn, quotaBytes);

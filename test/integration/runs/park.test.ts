@@ -25,7 +25,7 @@ import {
 
 let store: TestStore;
 beforeAll(async () => void (store = await startRunStore()));
-afterAll(() => store.stop());
+afterAll(() => store?.stop());
 
 const waiting: NodeState = {
   id: 'a',

@@ -26,7 +26,7 @@ let store: TestStore;
 let project: string;
 
 beforeAll(async () => void (store = await startRunStore({ appendfsync: 'no' })));
-afterAll(() => store.stop());
+afterAll(() => store?.stop());
 beforeEach(async () => void (project = await newProject(store.conn)));
 
 const triggerOf = (changes: Partial<PolledTrigger> = {}): PolledTrigger => ({

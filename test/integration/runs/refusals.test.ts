@@ -28,7 +28,7 @@ import {
 
 let store: TestStore;
 beforeAll(async () => void (store = await startRunStore({ appendfsync: 'no' })));
-afterAll(() => store.stop());
+afterAll(() => store?.stop());
 
 const damaged = { outcome: 'unavailable', why: 'damaged' };
 

@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   waiter.close();
-  await store.stop();
+  await store?.stop();
 });
 
 const reply = { status: 200, headers: {}, body: 'x', contentType: 'text/plain' };

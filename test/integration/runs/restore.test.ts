@@ -23,7 +23,7 @@ import {
 
 let store: TestStore;
 beforeAll(async () => void (store = await startRunStore({ appendfsync: 'no' })));
-afterAll(() => store.stop());
+afterAll(() => store?.stop());
 
 const NO_STORE = { outcome: 'unavailable', why: 'no-store' };
 const DONE = { outcome: 'done' };

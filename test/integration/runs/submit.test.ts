@@ -18,7 +18,7 @@ import {
 
 let store: TestStore;
 beforeAll(async () => void (store = await startRunStore()));
-afterAll(() => store.stop());
+afterAll(() => store?.stop());
 
 const reply = { status: 201, headers: {}, body: '{"ok":true}', contentType: 'application/json' };
 

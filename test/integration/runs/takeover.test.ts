@@ -24,7 +24,7 @@ import {
 
 let store: TestStore;
 beforeAll(async () => void (store = await startRunStore({ appendfsync: 'no' })));
-afterAll(() => store.stop());
+afterAll(() => store?.stop());
 
 const poll = { timeoutMs: 40_000, everyMs: 10 };
 const beatOf = async (project: string, runner: string) =>

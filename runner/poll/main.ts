@@ -8,6 +8,8 @@ import { runPod } from './pod.ts';
 import { endOfWindow } from './window.ts';
 
 const CONNECT_MS = 2_000;
+/** As of a program that a SIGTERM ended. */
+const TERMINATED = 143;
 
 const line = (level: number) => (fields: object, message: string) =>
   console.log(
@@ -44,5 +46,7 @@ const reached = await runPod({
 });
 if (!reached) log.error({}, 'the run store was not reached');
 await conn.close();
-// What a poller that did not heed its end still holds open is not waited for.
-process.exit(reached ? 0 : 1);
+// Ended before its time, as where its node is drained, it must not count as a success: then its Job makes another pod, instead of nobody
+// looking before the next minute. What a poller that did not heed its end still holds open is not waited for.
+const ended = stopping.signal.aborted ? TERMINATED : 0;
+process.exit(reached ? ended : 1);

@@ -1,5 +1,6 @@
 /** What `kubectl apply` refuses and says, what becomes a condition, and that manifests converge in any order. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { EXAMPLES } from '../demo/examples.ts';
 import { exampleFolder, waitForReady } from '../support/install.ts';
 import { pollUntil } from '../support/poll.ts';
 import {
@@ -64,6 +65,11 @@ test.each([
   ['an unknown field', workflow([{ ...trigger, colour: 'red' }]), /unknown field "spec.nodes\[0\].colour"/],
 ])('%s is refused, and the message says what is wrong', async (_what, object, message) => {
   await expect(apply(project, object)).rejects.toThrow(message);
+});
+
+test.each(Object.keys(EXAMPLES))('the cluster takes examples/%s as it lies there', async (name) => {
+  const dryRun = ['apply', '--dry-run=server', '--validate=strict', '-n', project, '-f', exampleFolder(name)];
+  expect(await kube(dryRun)).toContain(`workflow.windlass.dev/${name} created`);
 });
 
 test('what is missing is a condition that says what to do, and heals when it appears', async () => {

@@ -142,7 +142,7 @@ test('a pod that was killed with SIGKILL at any of its steps is followed by one 
   expect(await runs()).toHaveLength(50);
 }, 120_000);
 
-test('a pod that is told to end gives up what it looks at, and goes', async () => {
+test('a pod that is told to end gives up what it looks at, and goes with a failure, so that its Job makes another one', async () => {
   const silent = createServer().listen(0, '127.0.0.1');
   await once(silent, 'listening');
   const called = once(silent, 'connection');
@@ -154,7 +154,7 @@ test('a pod that is told to end gives up what it looks at, and goes', async () =
   const pod = start();
   await called;
   pod.signal('SIGTERM');
-  expect(await pod.ended).toBe(0);
+  expect(await pod.ended).toBe(143);
   expect(await store.conn.command('hexists', keysOf(project).poll(UID), 'token')).toBe(0);
   silent.close();
 });

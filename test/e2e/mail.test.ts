@@ -1,0 +1,210 @@
+/** Mail on a real cluster: poll pods of a CronJob look at a real IMAP server, and each new mail is one run, whatever is killed. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { waitForReady } from '../support/install.ts';
+import { deliverMail } from '../support/mailbox.ts';
+import { pollUntil } from '../support/poll.ts';
+import {
+  apply,
+  cluster,
+  condition,
+  createProject,
+  kube,
+  mailsTo,
+  recordedRuns,
+  removeProject,
+  workflowOf,
+  type RecordedRun,
+} from './environment.ts';
+
+/** A look each 5 seconds, of which a killed pod takes up to 20: its Job waits, and so does the claim of the next one. */
+const LOOKED = { timeoutMs: 45_000, everyMs: 500 };
+/** Whoever has the password has a mailbox at the demo's server. */
+const PASSWORD = 'demo-password';
+const HOST = 'windlass-demo.svc';
+
+let project: string;
+beforeAll(async () => {
+  project = await createProject();
+  await mail(OLD);
+  await apply(project, secretOf(PASSWORD, 'wrong'), ...accounts(), answers(true), counts(true));
+});
+afterAll(() => removeProject(project));
+
+/** The mailbox is the project's, so that nobody else's mail is in it. */
+const credential = (name: string, spec: object) => ({
+  apiVersion: 'windlass.dev/v1alpha1',
+  kind: 'Credential',
+  metadata: { name },
+  spec,
+});
+const secretOf = (good: string, other: string) => ({
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: { name: 'accounts' },
+  stringData: { good, other },
+});
+const accounts = () => {
+  const key = (name: string) => ({ name: 'accounts', key: name });
+  const imap = { host: `imap.${HOST}`, port: 1143, tls: 'None', username: project };
+  const smtp = { host: `mail.${HOST}`, port: 2525, tls: 'None', username: 'orders' };
+  return [
+    credential('mailbox', { imap: { ...imap, passwordRef: key('good') } }),
+    credential('again', { imap: { ...imap, passwordRef: key('other') } }),
+    credential('smtp', { smtp: { ...smtp, passwordRef: key('good'), from: 'orders@example.com' } }),
+  ];
+};
+
+/** Answers what comes in. */
+const answers = (active: boolean) => {
+  const parameters = { mail: "{{ $('trigger').data_content }}", body: 'It is on its way.' };
+  const nodes = [
+    { id: 'trigger', mail: { credential: 'mailbox', pollIntervalSeconds: 5 } },
+    { id: 'answer', skill: { name: 'reply_email', credential: 'smtp', parameters } },
+  ];
+  return workflowOf('answers', nodes, { active });
+};
+/** Looks at the same mailbox, with an account whose password is wrong at first. */
+const counts = (active: boolean) => {
+  const trigger = {
+    id: 'trigger',
+    mail: { credential: 'again', pollIntervalSeconds: 5, attachments: 'None' },
+  };
+  return workflowOf('counts', [trigger], { active });
+};
+
+const OLD = 'old';
+const FIRST = 'first';
+/** The person who writes: nobody else's answers go there. */
+const writer = () => `${project}@example.com`;
+const identity = (name: string) => `<${name}.${project}@example.com>`;
+
+async function mail(name: string, lines: string[] = []): Promise<void> {
+  const head = [
+    `From: Ada <${writer()}>`,
+    'To: orders@example.com',
+    `Subject: Order ${name}`,
+    `Message-ID: ${identity(name)}`,
+    'Date: Mon, 2 Mar 2026 10:30:00 +0100',
+  ];
+  const body = lines.length > 0 ? lines : ['', 'Where is my lamp?'];
+  await deliverMail(cluster, project, `${[...head, ...body].join('\n')}\n`);
+}
+
+/** With a text, its HTML and a picture of four bytes. */
+const WITH_ATTACHMENT = [
+  'In-Reply-To: <offer@example.com>',
+  'References: <start@example.com> <offer@example.com>',
+  'MIME-Version: 1.0',
+  'Content-Type: multipart/mixed; boundary=b',
+  '',
+  '--b',
+  'Content-Type: text/html; charset=utf-8',
+  '',
+  '<p>Where is <b>my</b> lamp?</p>',
+  '--b',
+  'Content-Type: image/png; name=lamp.png',
+  'Content-Disposition: attachment; filename=lamp.png',
+  'Content-Transfer-Encoding: base64',
+  '',
+  'AAECAw==',
+  '--b--',
+];
+
+const runsOf = async (workflow: string): Promise<RecordedRun[]> =>
+  (await recordedRuns(project)).filter(({ spec }) => spec.workflow === workflow);
+/** The names of the mails that started runs, one for each run. */
+const mailsOf = (runs: RecordedRun[]): string[] =>
+  runs.map(({ status }) => {
+    const { message_id } = (status?.nodes?.[0]?.output?.data_content ?? {}) as { message_id?: string };
+    return message_id?.slice(1).split('.')[0] ?? '';
+  });
+
+/** The runs of the workflow, once that mail has started one and all have ended. */
+const runsWith = (workflow: string, name: string): Promise<RecordedRun[]> =>
+  pollUntil(
+    `the run of ${workflow} for the mail ${name}`,
+    async () => {
+      const runs = await runsOf(workflow);
+      const ended = runs.every(({ status }) => status?.completionTime !== undefined);
+      return ended && mailsOf(runs).includes(name) && runs;
+    },
+    LOOKED,
+  );
+
+test('a wrong password is said of the credential and of the workflow, and heals once the Secret is corrected', async () => {
+  const name = 'credentials.windlass.dev/again';
+  const wrong = await condition(project, name, 'Ready', { status: 'False', reason: 'Rejected' });
+  expect(wrong.message).toContain(`imap.${HOST}`);
+  expect(wrong.message).not.toContain('wrong');
+  const told = await condition(project, 'workflows.windlass.dev/counts', 'CredentialsReady', {
+    status: 'False',
+  });
+  expect(told).toMatchObject({ reason: 'CredentialNotReady', message: expect.stringContaining('Rejected') });
+  await apply(project, secretOf(PASSWORD, PASSWORD));
+  await condition(project, name, 'Ready', { status: 'True', reason: 'Checked' });
+});
+
+test('a new mail starts one run with its text, header and attachments, and the answer is in its conversation; old mail starts none', async () => {
+  await waitForReady(cluster, 'answers', project);
+  await mail(FIRST, WITH_ATTACHMENT);
+  const runs = await runsWith('answers', FIRST);
+  expect(mailsOf(runs)).toEqual([FIRST]);
+  expect(runs[0]?.status?.phase).toBe('Succeeded');
+  expect(runs[0]?.spec.trigger).toMatchObject({ type: 'mail', key: expect.stringMatching(/^mail\//) });
+  expect(runs[0]?.status?.nodes?.[0]?.output).toMatchObject({
+    text_content: expect.stringMatching(/^Where is my lamp\?/),
+    data_content: {
+      from: `Ada <${writer()}>`,
+      subject: 'Order first',
+      date: '2026-03-02T09:30:00.000Z',
+      to: ['orders@example.com'],
+      message_id: identity(FIRST),
+      in_reply_to: '<offer@example.com>',
+      references: ['<start@example.com>', '<offer@example.com>'],
+      html: expect.stringContaining('<b>my</b>'),
+      attachments: [{ filename: 'lamp.png', content_type: 'image/png', size: 4 }],
+      truncated: false,
+    },
+  });
+  const sent = await mailsTo(writer());
+  expect(sent.map(({ subject }) => subject)).toEqual(['Re: Order first']);
+  expect(sent[0]?.headers).toMatchObject({
+    'in-reply-to': identity(FIRST),
+    references: `<start@example.com> <offer@example.com> ${identity(FIRST)}`,
+  });
+});
+
+test('a poll pod that is killed while mail comes in loses none and starts none twice', async () => {
+  const names = Array.from({ length: 8 }, (_, index) => `m${index}`);
+  const pod = await pollUntil('a poll pod at work', pollPod, LOOKED);
+  for (const name of names.slice(0, 4)) await mail(name);
+  const kill = ['delete', '-n', project, pod, '--force', '--grace-period=0', '--wait=false'];
+  await Promise.all([kube(kill), ...names.slice(4).map((name) => mail(name))]);
+  await Promise.all(names.map((name) => runsWith('answers', name)));
+  // A look that began after all of them.
+  await mail('last');
+  const runs = await runsWith('answers', 'last');
+  expect(mailsOf(runs).toSorted()).toEqual([FIRST, 'last', ...names].toSorted());
+  expect(new Set(runs.map(({ status }) => status?.phase))).toEqual(new Set(['Succeeded']));
+  expect((await mailsTo(writer())).length).toBe(runs.length);
+});
+
+/** The pod that runs now. */
+async function pollPod(): Promise<string | undefined> {
+  const running = ['-l', 'app.kubernetes.io/name=windlass-poll', '--field-selector=status.phase=Running'];
+  const [name] = (await kube(['get', 'pods', '-n', project, ...running, '-o', 'name'])).trim().split('\n');
+  return name === '' ? undefined : name;
+}
+
+test('switched off, a workflow starts no run while another one looks at the same mailbox; when both are, nothing looks', async () => {
+  await waitForReady(cluster, 'counts', project);
+  const before = await runsOf('answers');
+  await apply(project, answers(false));
+  await condition(project, 'workflows.windlass.dev/answers', 'Active', { status: 'False' });
+  await mail('late');
+  await runsWith('counts', 'late');
+  await apply(project, counts(false));
+  const cronJobs = async () => (await kube(['get', 'cronjobs', '-n', project, '-o', 'name'])).trim();
+  await expect.poll(cronJobs, { timeout: LOOKED.timeoutMs, interval: LOOKED.everyMs }).toBe('');
+  expect(mailsOf(await runsOf('answers')).toSorted()).toEqual(mailsOf(before).toSorted());
+});

@@ -72,6 +72,9 @@ const oauth2Credential = z
     authorizationURL: url('Where a person allows the access. For custom.').optional(),
     tokenURL: url('Where tokens are issued. For custom.').optional(),
     userinfoURL: url('Where the account is named. For custom.').optional(),
+    revocationURL: url(
+      'Where the access is taken back (RFC 7009) when the credential is deleted. For custom. Left out: nowhere.',
+    ).optional(),
     issuer: url('The issuer that answers must name. For custom.').optional(),
     clientID: z.string().min(1).max(1024).describe('The client id that the provider gave.'),
     clientSecretRef: secretKeyRef('The Secret key that holds the client secret.').optional(),

@@ -9,6 +9,8 @@ export type Provider = {
   authorizationURL: string;
   /** Where tokens are issued. */
   tokenURL: string;
+  /** Where the access is taken back when the credential is deleted; undefined: nowhere. */
+  revocationURL?: string;
   /** Where the account is named; undefined: it is known from the ID token, or not at all. */
   userinfoURL: string | undefined;
   /** Who must have answered (RFC 9207, and `iss` of ID tokens); undefined: not known. */
@@ -25,6 +27,7 @@ export type Provider = {
 
 const PRESETS: Record<Exclude<Preset, 'custom'>, Provider> = {
   // https://developers.google.com/identity/protocols/oauth2/web-server: without `prompt` a second connecting brings no refresh token.
+  // Nothing is taken back: that would end all that the account has granted to the client, to other credentials, too.
   google: {
     authorizationURL: 'https://accounts.google.com/o/oauth2/v2/auth',
     tokenURL: 'https://oauth2.googleapis.com/token',
@@ -52,11 +55,12 @@ const PRESETS: Record<Exclude<Preset, 'custom'>, Provider> = {
 export function providerOf(spec: OAuth2Spec): Provider {
   const { preset = 'custom' } = spec;
   if (preset !== 'custom') return PRESETS[preset];
-  const { authorizationURL = '', tokenURL = '', userinfoURL, issuer } = spec;
+  const { authorizationURL = '', tokenURL = '', userinfoURL, revocationURL, issuer } = spec;
   return {
     authorizationURL,
     tokenURL,
     userinfoURL,
+    ...(revocationURL !== undefined && { revocationURL }),
     issuer,
     mustNameIssuer: issuer !== undefined,
     // OpenID Connect Core, section 11: without it a request for offline access is ignored.
@@ -71,6 +75,8 @@ export function providerOf(spec: OAuth2Spec): Provider {
  * more, so that nobody gets it by naming endpoints of their own.
  */
 export function connectionOf(spec: OAuth2Spec): string {
-  const { authorizationURL, tokenURL, userinfoURL, issuer } = providerOf(spec);
-  return JSON.stringify([authorizationURL, tokenURL, userinfoURL ?? '', issuer ?? '', spec.clientID]);
+  const { authorizationURL, tokenURL, userinfoURL, revocationURL, issuer } = providerOf(spec);
+  // At the end and only where it is there: what was granted before there was such a member is still for the same.
+  const names = [authorizationURL, tokenURL, userinfoURL ?? '', issuer ?? '', spec.clientID];
+  return JSON.stringify(revocationURL === undefined ? names : [...names, revocationURL]);
 }

@@ -15,8 +15,13 @@ export type AskOptions = {
   isLeading: () => boolean;
 };
 
+type Failed = Extract<Issued, { outcome: 'failed' }>;
+
 /** What keeps it from being asked is a failure like those of providers. Throws a WaitingError while another may lead. */
-export type Ask = (credential: Credential, question: (asking: Asking) => Promise<Issued>) => Promise<Issued>;
+export type Ask = <T>(
+  credential: Credential,
+  question: (asking: Asking) => Promise<T>,
+) => Promise<T | Failed>;
 
 export function createAsk({ client, egress, isLeading }: AskOptions): Ask {
   return async ({ metadata: { namespace = '' }, spec: { oauth2 } }, question) => {

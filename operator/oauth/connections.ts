@@ -4,7 +4,7 @@
  * provider has taken back. What it could not store yet it keeps, and asks for nothing new meanwhile.
  */
 import type { Credential } from '../../api/kinds.ts';
-import { connectionOf } from '../../api/provider.ts';
+import { connectionOf, providerOf } from '../../api/provider.ts';
 import { TOKENS } from '../../api/token.ts';
 import { canonicalJson } from '../../kube/apply.ts';
 import { after, done, keyOf, type Action, type Key } from '../../kube/controller.ts';
@@ -16,7 +16,7 @@ import { hashOf, type Code } from '../../runs/connect/store.ts';
 import type { World } from '../world.ts';
 import type { Ask } from './ask.ts';
 import { nextLookAt, renewalAt, retryMs } from './due.ts';
-import { accountOf, exchangeCode, refresh, type Issued } from './endpoint.ts';
+import { accountOf, exchangeCode, refresh, revoke, type Issued } from './endpoint.ts';
 import { grantOf, isUsable, parseGrant, REFRESH_TOKENS, takenBack, type Grant } from './grant.ts';
 import { connectionOfFacts, type Connection } from './say.ts';
 import { dropEntries, readStored, saveGrant, showToken, type Stored } from './stored.ts';
@@ -56,13 +56,19 @@ type ConnectionsEvents = {
 /** What is remembered of a credential. Losing it costs words, and what a provider gave and is not stored yet. */
 type Memory = {
   connection?: Connection;
+  grant?: Grant | undefined;
   unsaved?: Grant;
   problem?: string;
   failures: number;
   notBefore: number;
 };
 
-type Keeper = ConnectionsOptions & { on: ConnectionsEvents; memories: Map<string, Memory> };
+type Keeper = ConnectionsOptions & {
+  on: ConnectionsEvents;
+  memories: Map<string, Memory>;
+  /** Those that were deleted, with what they were granted: it is to be taken back. */
+  gone: { credential: Credential; grant: Grant }[];
+};
 
 /** A credential with what there is to say and to remember of it. */
 type Subject = { credential: Credential; memory: Memory };
@@ -73,10 +79,15 @@ export function createConnections(options: ConnectionsOptions): Connections {
     onChange: () => undefined,
     onBrought: () => undefined,
   };
-  const keeper: Keeper = { ...options, on, memories: new Map() };
+  const keeper: Keeper = { ...options, on, memories: new Map(), gone: [] };
   const inTurn = createTurns();
   options.world.credentials.onChange(({ type, object }) => {
-    if (type === 'deleted') keeper.memories.delete(object.metadata.uid ?? '');
+    if (type !== 'deleted') return;
+    const { uid = '' } = object.metadata;
+    const { grant } = keeper.memories.get(uid) ?? {};
+    keeper.memories.delete(uid);
+    const isToRevoke = object.spec.oauth2 && providerOf(object.spec.oauth2).revocationURL !== undefined;
+    if (isToRevoke && grant?.connection === nameOf(object)) keeper.gone.push({ credential: object, grant });
   });
   return {
     of: (uid = '') => keeper.memories.get(uid)?.connection,
@@ -89,11 +100,13 @@ export function createConnections(options: ConnectionsOptions): Connections {
 async function reconcile(keeper: Keeper, { namespace, name }: Key): Promise<Action> {
   const { client, world } = keeper;
   const credential = await world.credentials.getFresh(namespace, name);
+  await takeBack(keeper, { namespace, name });
   const stored = await readStored(client, namespace);
   await sweep(keeper, namespace, stored);
   if (!credential?.spec.oauth2 || credential.metadata.deletionTimestamp !== undefined) return done();
   const subject = subjectOf(keeper, credential);
   const grant = await grantFor(keeper, subject, stored);
+  subject.memory.grant = grant;
   const token = grant && isUsable(grant, now(keeper)) ? grant.accessToken : undefined;
   if (stored.tokens.get(name) !== token) await showToken(client, credential, token);
   say(keeper, subject, grant);
@@ -131,6 +144,21 @@ function bringOf({ ask }: Keeper, credential: Credential, code: Code): Promise<I
     const account = (await accountOf(asking, issued.accessToken)) ?? issued.subject;
     return account === undefined ? issued : { ...issued, account };
   });
+}
+
+/** Asks the provider, once, to take back what it has granted to a credential of that name that is gone. */
+async function takeBack({ gone, ask, log }: Keeper, { namespace, name }: Key): Promise<void> {
+  const at = gone.findIndex(
+    ({ credential: { metadata } }) => metadata.namespace === namespace && metadata.name === name,
+  );
+  const [found] = at < 0 ? [] : gone.splice(at, 1);
+  if (!found || found.grant.accessToken === '') return;
+  const { accessToken, refreshToken = accessToken } = found.grant;
+  const said = await ask(found.credential, (asking) => revoke(asking, refreshToken));
+  const reason = typeof said === 'string' ? said : said?.message;
+  if (reason === undefined)
+    log.info({ namespace, credential: name }, 'a credential is gone, and so is its access');
+  else log.warn({ namespace, credential: name, reason }, 'what was granted could not be taken back');
 }
 
 /** Takes out what belongs to credentials that are gone, or are of another kind now. */

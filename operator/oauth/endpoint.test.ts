@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createEgress } from '../../nodes/egress/egress.ts';
 import { parseEgressRules } from '../../nodes/egress/rules.ts';
 import { listen, sendJson, type Listening } from '../../test/support/listen.ts';
-import { exchangeCode, refresh, type Asking } from './endpoint.ts';
+import { exchangeCode, refresh, revoke, type Asking } from './endpoint.ts';
 
 const YEAR = 365 * 24 * 3_600_000;
 const LEAST = { access_token: 'access', token_type: 'Bearer' };
@@ -90,6 +90,16 @@ test('an address that is none is told, and nothing is thrown', async () => {
   const expected = { outcome: 'failed', message: expect.stringContaining('tokenURL') as string };
   expect(await exchangeCode(asking({ tokenURL: 'https://[' }), brought)).toEqual(expected);
   expect(await refresh(asking({ tokenURL: 'https://a:99999/' }), 'refresh')).toEqual(expected);
+});
+
+test('whoever takes access back is asked where the credential says so, and why it was not taken back is told', async () => {
+  const ask = (revocationURL?: string) => revoke(asking(revocationURL ? { revocationURL } : {}), 'refresh');
+  answer = { status: 503, body: {} };
+  expect(await ask()).toBeUndefined();
+  expect(await ask('https://[')).toContain('revocationURL');
+  expect(await ask(`${server.url}/revoke`)).toMatch(/^127\.0\.0\.1:\d+: /);
+  answer = { status: 200, body: '' };
+  expect(await ask(`${server.url}/revoke`)).toBeUndefined();
 });
 
 test('whoever may not be connected to is not', async () => {

@@ -87,6 +87,22 @@ export function refresh(asking: Asking, refreshToken: string): Promise<Issued> {
   });
 }
 
+/** Takes back what was granted (RFC 7009). Undefined: done, or there is nowhere to ask; else why it was not, as a part of a sentence. */
+export async function revoke(asking: Asking, token: string): Promise<string | undefined> {
+  const { revocationURL } = providerOf(asking.spec);
+  if (revocationURL === undefined) return undefined;
+  if (!URL.canParse(revocationURL)) return 'revocationURL is no URL';
+  try {
+    const { as, client, authentication, options } = partiesOf(asking);
+    const response = await oauth.revocationRequest(as, client, authentication, token, options);
+    await oauth.processRevocationResponse(response);
+    return undefined;
+  } catch (error) {
+    const failure = failureOf(error, new URL(revocationURL).host);
+    return 'message' in failure ? failure.message : undefined;
+  }
+}
+
 /** Whose account it is, as the provider names it; undefined if it does not. */
 export async function accountOf(asking: Asking, accessToken: string): Promise<string | undefined> {
   const { as, client, options } = partiesOf(asking);
@@ -119,6 +135,7 @@ function partiesOf(
     token_endpoint: provider.tokenURL,
     authorization_response_iss_parameter_supported: provider.mustNameIssuer,
     ...(provider.userinfoURL !== undefined && { userinfo_endpoint: provider.userinfoURL }),
+    ...(provider.revocationURL !== undefined && { revocation_endpoint: provider.revocationURL }),
   };
   return {
     as,

@@ -16,6 +16,8 @@ export type OAuthProvider = {
   state: { away: boolean };
   /** A refresh token of a person who has allowed everything, as if that had been a while ago. */
   issueRefreshToken: (account: string) => Promise<string>;
+  /** Whether the refresh token is good for anything. */
+  isGood: (refreshToken: string) => Promise<boolean>;
   /** Takes back what such a person has allowed. */
   takeBack: (account: string) => Promise<void>;
   /** Takes back an access token; it can be renewed. */
@@ -82,6 +84,7 @@ export async function startOAuthProvider(options: OAuthProviderOptions): Promise
       grants.set(account, grantId);
       return token;
     },
+    isGood: async (refreshToken) => (await provider.RefreshToken.find(refreshToken)) !== undefined,
     takeTokenBack: async (accessToken) => (await provider.AccessToken.find(accessToken))?.destroy(),
     named: (account) => named.get(account) ?? 0,
     takeBack: (account) => provider.RefreshToken.revokeByGrantId(grants.get(account) ?? ''),
@@ -125,7 +128,7 @@ function createProvider(
       RefreshToken: 86_400,
       Session: 86_400,
     },
-    features: { devInteractions: { enabled: true } },
+    features: { devInteractions: { enabled: true }, revocation: { enabled: true } },
   });
 }
 

@@ -254,16 +254,20 @@ test('whose tokens were given to one client, is not connected for another', asyn
   expect(await stage.entries('windlass-tokens')).not.toHaveProperty('moved');
 });
 
-test('what was given to a credential goes with it', async () => {
-  const { metadata } = await stage.createCredential('leaver');
+test('what was given to a credential goes with it, and is taken back where the provider takes back', async () => {
+  const revocationURL = `${stage.provider.issuer}/token/revocation`;
+  const { metadata } = await stage.createCredential('leaver', { revocationURL });
   await signIn(createBrowser(), await stage.link('leaver'), { account: 'ada' });
   await stage.said('leaver', 'Connected');
-  expect(await stage.entries('windlass-refresh-tokens')).toHaveProperty(metadata.uid ?? '');
+  const { [metadata.uid ?? '']: grant = '{}' } = await stage.entries('windlass-refresh-tokens');
+  const { refreshToken } = JSON.parse(grant) as { refreshToken: string };
+  expect(await stage.provider.isGood(refreshToken)).toBe(true);
   await stage.client.delete(credentials, { namespace: stage.namespace, name: 'leaver' });
   await expect
     .poll(() => stage.entries('windlass-refresh-tokens'), { timeout: 10_000 })
     .not.toHaveProperty(metadata.uid ?? '');
   expect(await stage.entries('windlass-tokens')).not.toHaveProperty('leaver');
+  await expect.poll(() => stage.provider.isGood(refreshToken), { timeout: 10_000 }).toBe(false);
   await stage.createCredential('leaver');
   await stage.said('leaver', 'NotConnected');
 });

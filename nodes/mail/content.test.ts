@@ -97,6 +97,56 @@ test('where there is no plain text, the text comes from the HTML', async () => {
   expect(data['html']).toContain('<p>Dear Ada,</p>');
 });
 
+test('texts and pages side by side are both brought, as text and as HTML', async () => {
+  const { text, data } = await produced(
+    `${HEADER}Content-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: text/html\n\n<p>Dear <b>Ada</b></p>\n--b\n\nThe list <lamps@example.com>\n--b--\n`,
+  );
+  expect(text.split('\n').filter(Boolean)).toEqual(['Dear Ada', 'The list <lamps@example.com>']);
+  expect(data['html']).toContain('<p>Dear <b>Ada</b></p>');
+  expect(data['html']).toContain('<div>The list &lt;lamps@example.com&gt;</div>');
+});
+
+test.each([
+  ['a<br>b<BR/>c', 'a\nb\nc'],
+  ['<p>a</p><p>b</p>', 'a\n\nb'],
+  ['<ul><li>a</li><li>b</li></ul>', '* a\n* b'],
+  ['<a title="x" href="https://example.com/?a=1&amp;b=2">here</a>', '(https://example.com/?a=1&b=2) here'],
+  ['<table><tr><td>a</td><td>b</td></tr></table>', 'a\n\nb'],
+  ['a<img src="x">b<b>c</b>d', 'a bcd'],
+  ['1 < 2 > 0 &lt;b&gt; &eacute;&#x1F980;', '1 < 2 > 0 <b> é🦀'],
+  ['a<!-- b <p> -->c<style>p { }</style>d', 'acd'],
+  ['a <b', 'a'],
+])('of the page %j the text is %j', async (page, expected) => {
+  const { text } = await produced(`${HEADER}Content-Type: text/html; charset=utf-8\n\n${page}\n`);
+  expect(text).toBe(expected);
+});
+
+const PAGES = [
+  '<a href=',
+  '<a href="',
+  '<',
+  '<a ',
+  '<br',
+  '<li>\u00a0',
+  '<!--',
+  '<style>',
+  '<p> ',
+  '&',
+  '</',
+  '\n ',
+];
+
+test.each(PAGES)('a page of a megabyte of %j takes no longer than others', async (unit) => {
+  const page = unit.repeat(Math.ceil(700_000 / unit.length));
+  for (const text of ['', '--b\n\nfirst\n']) {
+    const { data, bytes } = await produced(
+      `Content-Type: multipart/mixed; boundary=b\n\n${text}--b\nContent-Type: text/html; charset=utf-8\nContent-Transfer-Encoding: base64\n\n${base64(page)}\n--b--\n`,
+    );
+    expect(data['html']).toContain(unit);
+    expect(bytes).toBeLessThanOrEqual(LIMIT);
+  }
+});
+
 test('a mail without date, subject, sender, identity and body has what can be said of it', async () => {
   const { text, data } = await produced('X-Nothing: here\n\n');
   expect(text).toBe('');

@@ -3,6 +3,7 @@
  * anything a sender can write gives a result: what cannot be read is left out, and the mail says so.
  */
 import PostalMime, { type Address, type Email } from 'postal-mime';
+import { htmlOfText, textOfHtml } from './html.ts';
 
 export type MailAttachment = {
   filename: string | null;
@@ -64,22 +65,40 @@ const MESSAGE_ID = /<[^\s<>\p{Cc}]{1,900}>/gu;
 /** Parses a mail as it was sent. Also what is cut off or broken gives a mail; nothing is thrown. */
 export async function parseMail(source: Uint8Array): Promise<MailContent> {
   try {
-    return await contentOf(await PostalMime.parse(source, OPTIONS));
+    return await contentOf(await parse(source));
   } catch {
     // Nested too deep, or a header beyond all bounds.
-    return { ...(await contentOf(await parseHeader(source))), truncated: true };
+    const header = headerOf(await parseHeader(source));
+    return { header, text: '', html: undefined, attachments: [], truncated: true };
   }
+}
+
+/** The texts of a part, or of several of which each says the same. */
+type Texts = { plain?: { value: string }[]; html?: { value: string }[] };
+/** What the parser has inside, and does at the end of its work. */
+type Parser = PostalMime & { textMap: Map<unknown, Texts>; renderTextContent(): void };
+
+/** The mail, without its texts, and these as they were sent: the parser would make text of HTML with expressions that may take minutes. */
+async function parse(source: Uint8Array): Promise<{ email: Email; texts: Texts[] }> {
+  const parser = new PostalMime(OPTIONS) as Parser;
+  parser.renderTextContent = () => {};
+  const email = await parser.parse(source);
+  return { email, texts: [...parser.textMap.values()] };
 }
 
 /** The header alone: the text ends where its first empty line is. */
 export async function parseHeader(source: Uint8Array): Promise<Email> {
-  const bounded = Buffer.from(source.subarray(0, HEADER_LIMIT)).toString('latin1');
-  const end = /\r?\n\r?\n/.exec(bounded)?.index ?? bounded.length;
   // Without its type it is the header of an empty text, whatever parts the mail has.
-  const lines = bounded.slice(0, end).replaceAll(/^content-[^\n]*\n(?:[ \t][^\n]*\n?)*/gim, '');
+  const lines = linesOfHeader(source).replaceAll(/^content-[^\n]*\n(?:[ \t][^\n]*\n?)*/gim, '');
   return PostalMime.parse(Buffer.from(`${lines}\r\n\r\n`, 'latin1')).catch(() =>
     PostalMime.parse('Subject: \r\n\r\n'),
   );
+}
+
+/** What stands before the first empty line, at most as much as is read of a header. */
+function linesOfHeader(source: Uint8Array): string {
+  const bounded = Buffer.from(source.subarray(0, HEADER_LIMIT)).toString('latin1');
+  return bounded.slice(0, /\r?\n\r?\n/.exec(bounded)?.index);
 }
 
 /** What the header says, cleaned. */
@@ -126,8 +145,9 @@ export async function parseText(
   );
 }
 
-/** Whether a mail may be parsed in one piece: of lines that are not base64 the parser takes a kilobyte each. */
+/** Whether a mail may be parsed in one piece: of lines that are not base64 the parser takes a kilobyte each, and of a long header long. */
 export function isParsable(source: Uint8Array): boolean {
+  if (linesOfHeader(source).length === HEADER_LIMIT) return false;
   let lines = 0;
   for (let at = source.indexOf(LF); at >= 0; at = source.indexOf(LF, at + 1)) {
     lines += 1;
@@ -136,66 +156,28 @@ export function isParsable(source: Uint8Array): boolean {
   return true;
 }
 
-/** HTML as text: what the parser makes of a part in HTML that stands beside one in plain text. */
-export async function textOfHtml(html: string): Promise<string> {
-  const encoded = Buffer.from(shownOf(html).toWellFormed(), 'utf8').toString('base64');
-  const mixed = [
-    'Content-Type: multipart/mixed; boundary=part',
-    '',
-    '--part',
-    'Content-Type: text/plain',
-    '',
-    '',
-    '--part',
-    'Content-Type: text/html; charset=utf-8',
-    'Content-Transfer-Encoding: base64',
-    '',
-    encoded,
-    '--part--',
-    '',
-  ];
-  const { text = '' } = await PostalMime.parse(mixed.join('\r\n'));
-  return text.trim();
-}
-
-/** What nobody sees of a page, from where it begins to where it ends, or to the end of the page. */
-const HIDDEN = [
-  [/<style\b/gi, /<\/style\s*>/gi],
-  [/<script\b/gi, /<\/script\s*>/gi],
-  [/<title\b/gi, /<\/title\s*>/gi],
-  [/<!--/g, /-->/g],
-] as const;
-
-/** The page without what nobody sees, in time that grows with the page alone. */
-function shownOf(html: string): string {
-  return HIDDEN.reduce((page, [begin, end]) => without(page, begin, end), html);
-}
-
-function without(page: string, begin: RegExp, end: RegExp): string {
-  const kept: string[] = [];
-  let at = 0;
-  while (at < page.length) {
-    begin.lastIndex = at;
-    const found = begin.exec(page);
-    kept.push(page.slice(at, found?.index));
-    if (!found) break;
-    end.lastIndex = found.index;
-    at = end.exec(page) ? end.lastIndex : page.length;
-  }
-  return kept.join('');
-}
-
-async function contentOf(email: Email): Promise<MailContent> {
+async function contentOf({ email, texts }: { email: Email; texts: Texts[] }): Promise<MailContent> {
   return {
     header: headerOf(email),
-    text: email.text?.trim() ? email.text : await textOfHtml(email.html ?? ''),
-    html: email.html,
+    ...(await textsOf(texts)),
     attachments: email.attachments.map(({ filename, mimeType, content }) => {
       const bytes = bytesOf(content);
       return { filename: fileName(filename), contentType: mimeType, size: bytes.length, content: bytes };
     }),
     truncated: false,
   };
+}
+
+/** All of them as text, and as HTML where some are in HTML. */
+async function textsOf(texts: readonly Texts[]): Promise<Pick<MailContent, 'text' | 'html'>> {
+  const joined = (parts: { value: string }[] = []) => parts.map(({ value }) => value).join('\n');
+  const text: string[] = [];
+  const html: string[] = [];
+  for (const { plain, html: pages } of texts) {
+    text.push(joined(plain).trim() ? joined(plain) : await textOfHtml(joined(pages)));
+    html.push(pages ? joined(pages) : htmlOfText(joined(plain)));
+  }
+  return { text: text.join('\n'), html: texts.some((each) => each.html) ? html.join('\n') : undefined };
 }
 
 /** What the parser gives without being asked for text. */

@@ -3,7 +3,8 @@
  * fetched still stands in the list of attachments.
  */
 import type { MailTrigger } from '../../api/trigger.ts';
-import { fileName, parseText, textOfHtml, type MailAttachment, type MailContent } from './content.ts';
+import { fileName, parseText, type MailAttachment, type MailContent } from './content.ts';
+import { textOfHtml } from './html.ts';
 import { isWanted } from './output.ts';
 
 export type Part = {

@@ -1,6 +1,6 @@
 /**
- * Before the end-to-end tests: a cluster of their own with Windlass and two replicas of each program. It goes afterwards, unless
- * WINDLASS_KEEP=1 asks to keep it for the next time and for looking around.
+ * Before the end-to-end tests: a cluster of their own with Windlass and two replicas of each program. It goes afterwards, also when
+ * somebody interrupts them, unless WINDLASS_KEEP=1 asks to keep it for the next time and for looking around.
  */
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -30,7 +30,11 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   await mkdir(join(logFile, '..'), { recursive: true });
   await rm(logFile, { force: true });
   const cluster = await ensureCluster({ name: 'windlass-e2e', progress, audit: true });
-  const remove = () => (cluster.provider === 'current' ? uninstallWindlass(cluster) : cluster.down());
+  const remove = () =>
+    progress.step('remove the cluster of the end-to-end tests', () =>
+      cluster.provider === 'current' ? uninstallWindlass(cluster) : cluster.down(),
+    );
+  if (!keeps()) whenInterrupted(remove);
   try {
     await installWindlass(cluster, { progress, log: logFile, values: REPLICATED });
   } catch (error) {
@@ -48,8 +52,23 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   });
   return async () => {
     if (keeps()) progress.say(`› cluster windlass-e2e is kept: export KUBECONFIG=${kubeconfigPath}`);
-    else await progress.step('remove the cluster of the end-to-end tests', remove);
+    else await remove();
   };
 }
 
 const keeps = () => process.env['WINDLASS_KEEP'] === '1';
+
+/** Does that before a signal ends the process, which would otherwise leave out what `setup` returns. */
+function whenInterrupted(work: () => Promise<void>): void {
+  let isAtWork = false;
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    // Vite's own ends the process at once.
+    process.removeAllListeners(signal);
+    process.on(signal, () => {
+      // It comes more than once: from the terminal, and from whoever started us.
+      if (isAtWork) return;
+      isAtWork = true;
+      void work().finally(() => process.exit(1));
+    });
+  }
+}

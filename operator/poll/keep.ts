@@ -37,7 +37,10 @@ export async function keepTrigger(
 }
 
 /** What is to be said of a trigger beside how its looks are. */
-export function besideOf({ refusedPolls }: OperatorContext, { metadata }: Workflow): Beside {
+export function besideOf(
+  { refusedPolls }: Pick<OperatorContext, 'refusedPolls'>,
+  { metadata }: Workflow,
+): Beside {
   return {
     refused: refusedPolls.get(metadata.namespace ?? ''),
     reset: metadata.annotations?.[ANNOTATION.resetCursor],

@@ -3,9 +3,11 @@
  * conditions is told when the trigger turned healthy or the other way round.
  */
 import { ANNOTATION } from '../../api/group.ts';
-import type { Workflow } from '../../api/kinds.ts';
+import type { WebhookRoute, Workflow } from '../../api/kinds.ts';
 import type { WorkflowStatus } from '../../api/workflow.ts';
 import { canonicalJson } from '../../kube/apply.ts';
+import type { Cache } from '../../kube/cache.ts';
+import type { KubeClient } from '../../kube/client.ts';
 import { findCondition } from '../../kube/conditions.ts';
 import { after, done, WaitingError, type Action, type Key } from '../../kube/controller.ts';
 import type { Recorder } from '../../kube/events.ts';
@@ -28,6 +30,11 @@ const LONGEST = 4_096;
 
 type PollStatus = NonNullable<WorkflowStatus['poll']>;
 
+type PollContext = Pick<OperatorContext, 'clock' | 'conn' | 'refusedPolls'> & {
+  client: Pick<KubeClient, 'patch'>;
+  world: { workflows: Pick<Cache<Workflow>, 'get' | 'noteWrite'>; routes: Pick<Cache<WebhookRoute>, 'get'> };
+};
+
 export type PollHooks = {
   events: Pick<Recorder, 'record'>;
   /** The conditions of the workflow do not say what the run store knows. */
@@ -36,7 +43,7 @@ export type PollHooks = {
 
 /** Creates the reconciler. */
 export function createPollReconciler(
-  context: OperatorContext,
+  context: PollContext,
   { events, onHealth }: PollHooks,
 ): (key: Key) => Promise<Action> {
   const { world, clock, conn } = context;
@@ -111,7 +118,7 @@ function grantedIn(cursor: string | undefined): unknown {
 }
 
 async function writePoll(
-  { client, world }: OperatorContext,
+  { client, world }: PollContext,
   workflow: Workflow,
   poll: PollStatus | undefined,
 ): Promise<void> {

@@ -76,7 +76,9 @@ test('up starts again what has crashed, and leaves the pods alone', async () => 
   const pod = await podOf(first);
   await kill(`/kube-apiserver\0.*/${name}/`);
   await kill(`/containerd\0.*/${name}/`);
-  await pollUntil('the end of both', async () => (await endedParts(name)).length === 2, { timeoutMs: 5000 });
+  await pollUntil('the end of both', async () => (await endedParts(name)).length === 2, {
+    timeoutMs: 20_000,
+  });
   expect(await endedParts(name)).toEqual(['containerd', 'kube-apiserver']);
   await up(name);
   expect(await endedParts(name)).toEqual([]);
@@ -85,7 +87,7 @@ test('up starts again what has crashed, and leaves the pods alone', async () => 
 
 test('up resumes a cluster of which nothing runs any more, with its pods and their data', async () => {
   await kill(`^cluster-node\0init\0.*/${name}/node.json`);
-  await pollUntil('its end', async () => (await endedParts(name)).includes('node'), { timeoutMs: 5000 });
+  await pollUntil('its end', async () => (await endedParts(name)).includes('node'), { timeoutMs: 20_000 });
   first = await up(name);
   await deploymentIsReady(first);
   expect(await answerOf(first)).toMatchObject({ cluster: name, disk: name });

@@ -18,9 +18,11 @@ import {
   webhookURL,
   workflowObject,
   workflowOf,
+  type RecordedRun,
 } from './environment.ts';
 
 const workflow = 'order-confirmation';
+const SOON = { timeout: 20_000, interval: 100 };
 let project: string;
 beforeAll(async () => {
   project = await createProject();
@@ -89,12 +91,22 @@ test.each([
   ['a number that a double cannot hold', '{"number": 1e400}', 422],
   ['text that is no JSON', '{"number": ', 400],
 ])('%s is refused and starts nothing', async (_what, body, status) => {
-  const before = (await recordedRuns(project)).length;
   const answer = await post(body);
   expect(answer.status).toBe(status);
   expect(answer.headers['content-type']).toMatch(/^application\/problem\+json/);
-  expect(await recordedRuns(project)).toHaveLength(before);
+  // What had been started before the next order would be recorded when that is.
+  const next = `next-${status}@example.com`;
+  expect((await post(orderFrom(next))).status).toBe(201);
+  const customers = async () => (await recordedRuns(project)).map(customerOf);
+  await expect.poll(customers, SOON).toContain(next);
+  await expect.poll(customers, SOON).not.toContain(undefined);
 });
+
+/** Undefined for a run that no order has started. */
+function customerOf({ status }: RecordedRun): string | undefined {
+  const order = status?.nodes?.[0]?.output?.data_content as { customer?: { email: string } } | undefined;
+  return order?.customer?.email;
+}
 
 test('switched off it is gone within two seconds at every replica; switched on it has the same address', async () => {
   const activate = (active: boolean) =>

@@ -1,5 +1,6 @@
 /** Connecting a credential, the whole way by HTTP as a browser goes it, with a real provider; and what is not accepted on the way. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { secrets } from '../../../kube/resource.ts';
 import { credentials } from '../../../operator/resources.ts';
 import { begin, createBrowser, signIn } from '../../support/browser.ts';
 import { hashOf, MOST_LINKS } from '../../../runs/connect/store.ts';
@@ -245,6 +246,20 @@ test('a credential that was changed while somebody signed in is not connected', 
   await expectNothing('changed', before);
 });
 
+test('a client whose secret is empty is told, and not shown to the provider', async () => {
+  await stage.client.create(secrets, {
+    metadata: { namespace: stage.namespace, name: 'empty' },
+    data: { secret: '' },
+  });
+  const before = stage.provider.granted('authorization_code');
+  await stage.createCredential('keyless', { clientSecretRef: { name: 'empty', key: 'secret' } });
+  const { browser, url } = await answerFor('keyless', 'ada');
+  expect((await browser.open(url.href)).status).toBe(200);
+  const shown = async () => JSON.stringify((await stage.said('keyless', 'NotConnected')).status);
+  await expect.poll(shown, { timeout: 10_000 }).toContain('Secret empty has no key secret, or it is empty');
+  await expectNothing('keyless', before);
+});
+
 test('whose tokens were given to one client, is not connected for another', async () => {
   await stage.createCredential('moved');
   await signIn(createBrowser(), await stage.link('moved'), { account: 'ada' });
@@ -284,7 +299,7 @@ test('an operator that begins anew takes back nothing of what the one before it 
   await stage.said('latest', 'NotConnected');
   const after = await versions();
   // Why connecting has failed is remembered by nobody.
-  const expected = new Set(['changed', 'replayed']);
+  const expected = new Set(['changed', 'keyless', 'replayed']);
   const written = [...before].filter(([name, version]) => after.get(name) !== version);
   expect(written.filter(([name]) => !expected.has(name))).toEqual([]);
 });

@@ -1,5 +1,6 @@
-import { EventEmitter } from 'node:events';
-import type { Server } from 'node:net';
+import { EventEmitter, once } from 'node:events';
+import { createServer } from 'node:http';
+import { connect, type AddressInfo, type Server } from 'node:net';
 import { expect, test } from 'vitest';
 import { createAddresses } from './addresses.ts';
 import { limitConnections } from './connections.ts';
@@ -50,4 +51,31 @@ test('all addresses of an IPv6 network of 64 bits are one client', () => {
 
 test('a trusted proxy has as many connections as there are in all', () => {
   expect(connectFrom('fd00::1', 'fd00::1', 'fd00::1')).toEqual([false, false, false]);
+});
+
+test('what is pipelined behind the last request of a connection is neither served nor kept', async () => {
+  const server = createServer();
+  const { enter } = limitConnections(server, {
+    connections: 100,
+    connectionsPerAddress: 100,
+    requestsPerConnection: 2,
+    isProxy: () => false,
+    clientOf: (address) => address,
+    refused: noRefusals(),
+    refusal: () => '',
+  });
+  const entered: boolean[] = [];
+  server.on('request', (request, response) => entered.push(enter(request, response)));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const client = connect(port, '127.0.0.1', () =>
+    client.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(1_000)),
+  );
+  await once(server, 'request');
+  // What came in the same packet was parsed with it.
+  expect(entered).toEqual([true, true, false]);
+  client.destroy();
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
 });

@@ -70,8 +70,11 @@ export function limitConnections(server: Server, options: ConnectionOptions): Co
       const { socket } = request;
       const connection = book.known.get(socket);
       // One that was refused or gave way is ended; one that is not known otherwise did not come through this server.
-      if (connection === undefined) return !socket.writableEnded && !socket.destroyed;
-      if (connection.isLast) return false;
+      if (connection?.isLast ?? (socket.writableEnded || socket.destroyed)) {
+        stopParsing(socket);
+        return false;
+      }
+      if (connection === undefined) return true;
       connection.requests += 1;
       connection.responses = [...connection.responses.filter(isToCome), response];
       const isLast = connection.requests >= options.requestsPerConnection;

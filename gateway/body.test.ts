@@ -1,9 +1,9 @@
-import { once } from 'node:events';
-import { createServer, request, type OutgoingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { EventEmitter, once } from 'node:events';
+import { createServer, request, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { pollUntil } from '../test/support/poll.ts';
-import { hasBody, isJsonType, readBody, refuseByHeaders, type Body } from './body.ts';
+import { hasBody, isJsonType, lingerAfterAnswer, readBody, refuseByHeaders, type Body } from './body.ts';
 import { createInFlight } from './limits/inFlight.ts';
 import { createLimits } from './limits/limits.ts';
 import { limitSettings } from './limits/settings.ts';
@@ -129,6 +129,15 @@ test('a small body waits for nothing', async () => {
   await using door = await openReader({ add: () => expect.unreachable() });
   const body = Buffer.alloc(16_000, 'a');
   expectRead(await door.send(body), body);
+});
+
+test('clients that have gone before they are refused take no place of those that must read why', () => {
+  const gone = () => ({ socket: Object.assign(new EventEmitter(), { destroyed: true }) });
+  for (let calls = 0; calls < 1_000; calls += 1) lingerAfterAnswer(gone() as unknown as IncomingMessage);
+  const socket = new EventEmitter() as Socket;
+  lingerAfterAnswer({ socket } as IncomingMessage);
+  expect(socket).toHaveProperty('destroySoon');
+  socket.emit('close');
 });
 
 /** To compare megabytes as values takes seconds. */

@@ -208,8 +208,8 @@ const lingering = new Set<Socket>();
  */
 export function lingerAfterAnswer(request: IncomingMessage): void {
   const { socket } = request;
-  // Of several requests of a connection each may be refused.
-  if (lingering.has(socket) || lingering.size >= MAX_LINGERING) return;
+  // Of several requests of a connection each may be refused; and whoever has gone would take a place for ever.
+  if (socket.destroyed || lingering.has(socket) || lingering.size >= MAX_LINGERING) return;
   lingering.add(socket);
   let timer: NodeJS.Timeout | undefined;
   socket.once('close', () => {

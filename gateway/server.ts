@@ -124,9 +124,10 @@ function createListener(deps: GatewayDeps, admit?: OnRequest): FastifyInstance {
     app.server.on(event, (request, response) => app.server.emit('request', request, response));
   }
   // A tunnel has no answer of the usual kind, and no listener would mean no answer at all.
-  app.server.on('connect', (_request, socket) => {
+  app.server.on('connect', (_request, duplex) => {
+    const socket = duplex as Socket;
     refused.malformed += 1;
-    bidFarewell(socket as Socket, rawProblem('bad-request'));
+    if (!connections.spoil(socket)) bidFarewell(socket, rawProblem('bad-request'));
   });
   return app;
 }

@@ -103,7 +103,9 @@ test('what was accepted is told so, whatever comes after it on the connection', 
   const one = `${HEAD}${LENGTH}\r\n{}`;
   expect(statuses(await exchange(`${one}\0${smuggled}`))).toEqual([200]);
   expect(statuses(await exchange(`${one}${one}${CHUNKED}xx\r\n`))).toEqual([200, 200]);
-  expect(await accepted()).toBe(events + 3);
+  const tunnel = 'CONNECT x:80 HTTP/1.1\r\nHost: x\r\n\r\n';
+  expect(statuses(await exchange(`${one}${tunnel}${smuggled}`))).toEqual([200]);
+  expect(await accepted()).toBe(events + 4);
 });
 
 test('a length above the limit is refused before a byte of the body is sent', async () => {

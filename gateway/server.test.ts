@@ -290,6 +290,13 @@ test('an execute call needs neither body nor content type', async () => {
   expect(await codeOf(inside, { method: 'POST', url: EXECUTE })).toBe('run-store-unavailable');
 });
 
+test('a content type that is none means nothing where no body is read', async () => {
+  const headers = { 'content-type': '/' };
+  expect(await codeOf(inside, { method: 'POST', url: EXECUTE, headers })).toBe('run-store-unavailable');
+  const connect = { method: 'POST', url: '/credentials/shop.mail/connect', headers, payload: 'x' } as const;
+  expect(await codeOf(inside, connect)).not.toBe('internal');
+});
+
 test.each(['nodot', '.orders', 'shop.', 'Shop.orders', 'shop.or_ders', 'shop.orders%2f..', 'shop.%00'])(
   'the id %s is no workflow, even to who may do everything',
   async (id) => {

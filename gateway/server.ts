@@ -109,12 +109,10 @@ function createListener(deps: GatewayDeps, admit?: OnRequest): FastifyInstance {
   });
   deps.metrics.connections.push(connections.open);
   deps.leaving.addEventListener('abort', connections.leave, { once: true });
+  // Bodies are read by the routes, after their own checks: to the framework no method has one, and it judges no type of any.
   for (const method of METHODS) {
-    if (!app.supportedMethods.includes(method) && method !== 'CONNECT') app.addHttpMethod(method);
+    if (method !== 'CONNECT') app.addHttpMethod(method, { hasBody: false, overrideExisting: true });
   }
-  // Bodies are read by the routes, after their own checks; nothing is ever parsed here.
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', (_request, _payload, done) => done(null));
   app.addHook('onRequest', refuseOddRequests(answers, connections));
   if (admit !== undefined) app.addHook('onRequest', admit);
   app.setErrorHandler((error, _request, reply) => answers.unexpected(reply, error));

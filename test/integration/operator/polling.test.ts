@@ -216,17 +216,3 @@ test.concurrent('a cursor that is lost is an event that people see', async () =>
     regarding: { kind: 'Workflow', name: 'orders' },
   });
 });
-
-test('a run store that loses everything goes on from the cursor of the status', async () => {
-  const project = await applied();
-  await project.look();
-  await pollUntil('the cursor', () => cursorIn(project), SOON);
-  await stage.redis.replace();
-  await stage.conn.ready();
-  await pollUntil('the trigger again', () => project.state().catch(() => undefined), {
-    timeoutMs: 60_000,
-    everyMs: 100,
-  });
-  // A pod that finds the project not open yet comes again.
-  expect(await pollUntil('the next look', () => project.look(), SOON)).toEqual({ cursor: { uid: 7 } });
-}, 90_000);

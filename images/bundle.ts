@@ -20,6 +20,7 @@ const programs = {
     'model-server': 'test/support/modelServer.ts',
     'mail-server': 'test/support/mailServer.ts',
     'http-sink': 'test/support/httpSink.ts',
+    'oauth-server': 'test/support/oauthProvider.ts',
   },
 } as const;
 
@@ -46,6 +47,8 @@ export async function bundledPrograms(image: ProgramImage): Promise<ImageFile[]>
     platform: 'node',
     target: 'node24',
     minifySyntax: true,
+    // The OAuth provider keeps what it stores by the names of its classes.
+    keepNames: image === 'windlass-demo',
     banner: { js: banner },
     logLevel: 'silent',
   });

@@ -25,8 +25,8 @@ export async function openGateway(cluster: GatewayCluster): Promise<Gateway> {
     return { publicURL: url(ports.public), internalURL: url(ports.internal), close: () => {} };
   }
   const [outside, inside] = await Promise.all([
-    forward(cluster, 'windlass-gateway'),
-    forward(cluster, 'windlass-gateway-internal'),
+    forward(cluster, windlassNamespace, 'windlass-gateway'),
+    forward(cluster, windlassNamespace, 'windlass-gateway-internal'),
   ]);
   const close = () => {
     outside.close();
@@ -35,15 +35,13 @@ export async function openGateway(cluster: GatewayCluster): Promise<Gateway> {
   return { publicURL: outside.url, internalURL: inside.url, close };
 }
 
-async function forward(cluster: ClusterAccess, service: string): Promise<{ url: string; close: () => void }> {
-  const args = [
-    'port-forward',
-    '-n',
-    windlassNamespace,
-    '--address=127.0.0.1',
-    `service/${service}`,
-    ':http',
-  ];
+/** A port of this machine that leads to the port `http` of a service. */
+export async function forward(
+  cluster: ClusterAccess,
+  namespace: string,
+  service: string,
+): Promise<{ url: string; close: () => void }> {
+  const args = ['port-forward', '-n', namespace, '--address=127.0.0.1', `service/${service}`, ':http'];
   const child = spawn(join(cluster.binDir, 'kubectl'), args, {
     env: { ...process.env, KUBECONFIG: cluster.kubeconfigPath },
     stdio: ['ignore', 'pipe', 'inherit'],

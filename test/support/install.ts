@@ -14,12 +14,13 @@ const root = join(import.meta.dirname, '../..');
 export const windlassNamespace = 'windlass-system';
 export const demoNamespace = 'windlass-demo';
 const release = 'windlass';
-/** The servers of the demo are in the cluster, where steps may not connect to without being told so. */
+/** The servers of the demo, and those that tests start beside them, are in the cluster, where steps may not connect to without being told so. */
 export const demoHosts = [
   `model.${demoNamespace}.svc:8080`,
   `mail.${demoNamespace}.svc:2525`,
   `mail.${demoNamespace}.svc:8025`,
   `imap.${demoNamespace}.svc:1143`,
+  `oauth.${demoNamespace}.svc:3000`,
 ];
 
 export type InstallOptions = {

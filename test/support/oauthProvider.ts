@@ -1,4 +1,4 @@
-/** A real OAuth 2.0 and OpenID Connect provider on a free port, with one client. Anybody can sign in, with any name. */
+/** A real OAuth 2.0 and OpenID Connect provider, in a test or as a program on a cluster, with one client. Anybody can sign in, with any name. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -34,13 +34,16 @@ export type OAuthProviderOptions = {
   redirectURI: string;
   /** How long access tokens are good; default an hour. */
   accessTokenSeconds?: number;
+  /** Where it answers, and what it calls itself; default: a free port of 127.0.0.1. */
+  at?: { host: string; port: number; issuer: string };
 };
 
 export async function startOAuthProvider(options: OAuthProviderOptions): Promise<OAuthProvider> {
+  const { at } = options;
   const server = createServer();
-  server.listen(0, '127.0.0.1');
+  server.listen(at?.port ?? 0, at?.host ?? '127.0.0.1');
   await once(server, 'listening');
-  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const issuer = at?.issuer ?? `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const provider = createProvider(issuer, options);
   const counts = new Map<string, number>();
   const shown = new Map<string, number>();
@@ -150,3 +153,18 @@ async function issueRefreshToken(
   });
   return { token: await token.save(), grantId };
 }
+
+async function main({
+  ISSUER = '',
+  PORT,
+  REDIRECT_URI = '',
+}: Record<string, string | undefined>): Promise<void> {
+  const at = { host: '0.0.0.0', port: Number(PORT ?? 3000), issuer: ISSUER };
+  const provider = await startOAuthProvider({ redirectURI: REDIRECT_URI, at });
+  console.log(JSON.stringify({ msg: 'OAuth provider listens', issuer: provider.issuer }));
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.once(signal, () => void provider.close().then(() => process.exit(0)));
+  }
+}
+
+if (import.meta.main) await main(process.env);

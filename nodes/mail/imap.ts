@@ -33,10 +33,13 @@ const CONNECT_TIMEOUT_MS = 10_000;
 /** Servers let strangers wait. */
 const GREETING_TIMEOUT_MS = 30_000;
 const SOCKET_TIMEOUT_MS = 60_000;
-/** What one answer may have: more than is ever asked for, and little enough for a hostile server, or a mail of a million parts. */
-const ANSWER_LIMIT = 4_194_304;
-const LITERAL_LIMIT = 3_145_728;
-const LINE_LIMIT = 393_216;
+/**
+ * What one answer may have: more than is ever asked for, and little enough for a hostile server, or a mail of a million parts. Of a line
+ * the library makes objects that take some hundred times its room.
+ */
+const LITERAL_LIMIT = 524_288;
+const LINE_LIMIT = 131_072;
+const ANSWER_LIMIT = LITERAL_LIMIT + LINE_LIMIT;
 /** What may come for one command: a server can say ever more without ending its answer. */
 const COMMAND_LIMIT = 8_388_608;
 const GUARD_MS = 50;

@@ -14,6 +14,7 @@ export type MailSummary = { uid: number; size: number; received: Date };
 
 /** Up to this size a mail is fetched in one piece. */
 const WHOLE_BYTES = 1_048_576;
+const PIECE_BYTES = 393_216;
 
 /** The mail; undefined where it is not there any more. What the server does not give of it is missing. */
 export async function readMail(
@@ -29,9 +30,26 @@ export async function readMail(
 
 /** The mail as it was sent; undefined where the server does not give it in one piece. Some servers only guess the size. */
 async function sourceOf(client: ImapFlow, uid: number): Promise<Buffer | undefined> {
-  const query = { source: { start: 0, maxLength: 2 * WHOLE_BYTES } };
-  const source = await orRefused(fetchMail(client, uid, query).then((found) => found?.source));
+  const piece = (start: number, maxLength: number) =>
+    fetchMail(client, uid, { source: { start, maxLength } }).then((found) => found?.source);
+  const source = await orRefused(inPieces(2 * WHOLE_BYTES, piece));
   return source && source.length > 0 ? source : undefined;
+}
+
+/** At most so many bytes, asked for one after the other, so that no answer is large. Undefined where one of them is not given. */
+async function inPieces(
+  most: number,
+  piece: (start: number, maxLength: number) => Promise<Buffer | undefined>,
+): Promise<Buffer | undefined> {
+  const pieces: Buffer[] = [];
+  for (let start = 0; start < most; start += PIECE_BYTES) {
+    const length = Math.min(PIECE_BYTES, most - start);
+    const found = await piece(start, length);
+    if (!found) return undefined;
+    pieces.push(found);
+    if (found.length < length) break;
+  }
+  return Buffer.concat(pieces);
 }
 
 /** Servers refuse what they cannot read themselves; undefined then. */
@@ -53,9 +71,12 @@ async function readLarge(
   const root = await structureOf(client, uid);
   // Its sender wanted it to be unreadable, or the server cannot read it. The connection may be lost with it, and the mail must not hold up those behind it.
   if (!root) return { header, text: '', html: undefined, attachments: [], truncated: true };
-  const load = async (key: string, maxLength: number) => {
-    const part = await orRefused(fetchMail(client, uid, { bodyParts: [{ key, start: 0, maxLength }] }));
-    return part?.bodyParts?.get(key.toLowerCase()) ?? Buffer.alloc(0);
+  const load = async (key: string, most: number) => {
+    const piece = (start: number, maxLength: number) =>
+      fetchMail(client, uid, { bodyParts: [{ key, start, maxLength }] }).then((part) =>
+        part?.bodyParts?.get(key.toLowerCase()),
+      );
+    return (await orRefused(inPieces(most, piece))) ?? Buffer.alloc(0);
   };
   return { header, ...(await assemble(leavesOf(root), trigger, load)) };
 }

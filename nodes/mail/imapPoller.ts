@@ -35,7 +35,7 @@ const cursorSchema = z.object({
 type Cursor = z.infer<typeof cursorSchema>;
 
 /** UIDs that are asked for at once: the answer stays small, however many mails came. */
-const WINDOW = 20_000;
+const WINDOW = 10_000;
 const MOST_WINDOWS = 100;
 /** Mails of which the header is looked at for one poll, when most of them do not match. */
 const MOST_LOOKED_AT = 500;

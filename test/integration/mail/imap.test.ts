@@ -1,4 +1,5 @@
 /** Mail triggers by IMAP, against a real server: what is an event and what is not, and what each failure says. */
+import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ImapFlow } from 'imapflow';
 import type { MailTrigger } from '../../../api/trigger.ts';
@@ -140,6 +141,25 @@ test('a mail of 50 MB is not fetched but for its texts and what is wanted of it'
   await meter.close();
   await client.logout();
 });
+
+test.each([300_000, 1_200_000])(
+  'a file beside one of %i bytes comes whole, in however many pieces',
+  async (beside) => {
+    const { name, client } = await newUser();
+    const { cursor } = await look({ name }, undefined);
+    const wanted = randomBytes(300_000);
+    const file = (bytes: Buffer) =>
+      `--b\r\nContent-Type: application/zip\r\nContent-Transfer-Encoding: base64\r\n\r\n${bytes.toString('base64').replaceAll(/.{76}/g, '$&\r\n')}\r\n`;
+    const parts = `${file(Buffer.alloc(beside))}${file(wanted)}`;
+    await client.append('INBOX', `Content-Type: multipart/mixed; boundary=b\r\n\r\n${parts}--b--\r\n`);
+    const context = { maxEventBytes: 2_097_152 };
+    const fields = { attachments: 'Content', maxAttachmentBytes: 300_000 } as const;
+    const { events } = await look({ name }, cursor, fields, context);
+    const { attachments } = events[0]!.output.data_content as { attachments: { content?: string }[] };
+    expect(attachments[1]?.content).toBe(wanted.toString('base64'));
+    await client.logout();
+  },
+);
 
 test('a text of 5 MB is cut with a mark, and no more of it is fetched than that', async () => {
   const { name, client } = await newUser();

@@ -1,47 +1,22 @@
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
-import { connectRunStore } from '../../../runs/connection.ts';
 import { cancelRun } from '../../../runs/cancel.ts';
 import { readEvents } from '../../../runs/events.ts';
 import type { NodeState, RunState } from '../../../runs/types.ts';
 import type { Runner } from '../../../runner/runner.ts';
-import { startMailServer } from '../../support/mailServer.ts';
-import { startModelServer } from '../../support/modelServer.ts';
 import { pollUntil } from '../../support/poll.ts';
-import { startRedis } from '../../support/redis.ts';
-import { openTestProject, startTestRunner } from '../../support/runnerProject.ts';
+import { startTestRunner } from '../../support/runnerProject.ts';
+import { startRunnerStage } from '../../support/runnerStage.ts';
 
-const redis = await startRedis();
-const model = await startModelServer();
-const mailbox = await startMailServer();
-const conn = connectRunStore({ url: redis.url, name: 'test' });
-const project = await openTestProject(conn);
+const stage = await startRunnerStage();
+const { conn, project, model, mailbox, credentials } = stage;
 let runner: Runner;
 
 beforeEach(() => {
-  model.requests.length = 0;
-  mailbox.messages.length = 0;
-  model.setFault(undefined);
-  runner = startTestRunner(conn, project.uid, {
-    credentials: {
-      llm: { spec: { openai: { baseURL: model.baseURL, apiKeyRef: { name: 's', key: 'apiKey' } } } },
-      smtp: {
-        spec: {
-          smtp: {
-            host: '127.0.0.1',
-            port: mailbox.smtpPort,
-            tls: 'None',
-            from: 'Orders <orders@example.com>',
-          },
-        },
-      },
-    },
-  });
+  stage.reset();
+  runner = startTestRunner(conn, project.uid, { credentials });
 });
 afterEach(() => runner.stop(0));
-afterAll(async () => {
-  await conn.close();
-  await Promise.all([model.close(), mailbox.close(), redis.stop()]);
-});
+afterAll(stage.close);
 
 const webhook = { id: 'trigger', webhook: { path: 'orders' } };
 const agent = (id: string, extra: object = {}, fields: object = {}) => ({
@@ -314,9 +289,7 @@ test('a runner that leaves hands back what it cannot end, and the next one does 
   expect(state.phase).not.toBe('Failed');
   runner = startTestRunner(conn, project.uid, {
     runner: 'runner-2',
-    credentials: {
-      llm: { spec: { openai: { baseURL: model.baseURL, apiKeyRef: { name: 's', key: 'apiKey' } } } },
-    },
+    credentials,
   });
   expect(await project.ended(run)).toMatchObject({ phase: 'Succeeded', crashes: 0 });
   expect(new Set(model.requests.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(1);

@@ -1,39 +1,19 @@
 import { afterAll, beforeEach, expect, test } from 'vitest';
-import { startBeats } from '../../../runs/beat.ts';
 import { claimRuns } from '../../../runs/claim.ts';
 import { connectRunStore } from '../../../runs/connection.ts';
 import { keysOf } from '../../../runs/keys.ts';
 import { takeOver } from '../../../runs/takeover.ts';
 import type { NodeState, RunState } from '../../../runs/types.ts';
-import { startMailServer } from '../../support/mailServer.ts';
-import { startModelServer } from '../../support/modelServer.ts';
 import { pollUntil } from '../../support/poll.ts';
-import { startRedis } from '../../support/redis.ts';
-import { killRunner, QUICK, spawnRunner } from '../../support/runnerProcess.ts';
-import { openTestProject, startTestRunner } from '../../support/runnerProject.ts';
+import { killRunner, spawnRunner } from '../../support/runnerProcess.ts';
+import { startTestRunner } from '../../support/runnerProject.ts';
+import { startRunnerStage } from '../../support/runnerStage.ts';
 
-const redis = await startRedis();
-const model = await startModelServer({ slowDelayMs: 40 });
-const mailbox = await startMailServer();
-const conn = connectRunStore({ url: redis.url, name: 'test' });
-const project = await openTestProject(conn);
-const credentials = {
-  llm: { spec: { openai: { baseURL: model.baseURL, apiKeyRef: { name: 's', key: 'apiKey' } } } },
-  smtp: {
-    spec: {
-      smtp: { host: '127.0.0.1', port: mailbox.smtpPort, tls: 'None', from: 'orders@example.com' } as const,
-    },
-  },
-};
+const stage = await startRunnerStage({ slowDelayMs: 40 });
+const { redis, conn, project, model, mailbox, credentials, withSuccessor } = stage;
 
-beforeEach(() => {
-  model.requests.length = 0;
-  mailbox.messages.length = 0;
-});
-afterAll(async () => {
-  await conn.close();
-  await Promise.all([model.close(), mailbox.close(), redis.stop()]);
-});
+beforeEach(stage.reset);
+afterAll(stage.close);
 
 const trigger = { id: 'trigger', webhook: { path: 'orders' } };
 const agent = {
@@ -54,17 +34,6 @@ const nodeOf = (state: RunState, id: string): NodeState | undefined =>
   state.nodes.find((node) => node.id === id);
 const spawned = (runner: string) =>
   spawnRunner({ url: redis.url, project: project.uid, runner, credentials });
-
-/** A runner in this process that takes over quickly, for as long as `use` lasts. */
-async function withSuccessor<T>(runner: string, use: () => Promise<T>): Promise<T> {
-  const beats = startBeats({ url: redis.url, project: project.uid, runner, everyMs: QUICK.everyMs });
-  const successor = startTestRunner(conn, project.uid, { runner, credentials, beats, takeover: QUICK });
-  try {
-    return await use();
-  } finally {
-    await successor.stop(0);
-  }
-}
 
 test('a runner killed in the middle of an answer is taken over from: the run succeeds, with one mail', async () => {
   const revision = await project.deploy([trigger, agent, mail('ada@example.com'), reply]);

@@ -2,44 +2,22 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
-import { startBeats } from '../../../runs/beat.ts';
-import { connectRunStore } from '../../../runs/connection.ts';
+import { afterAll, afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { keysOf } from '../../../runs/keys.ts';
 import type { NodeState, RunState } from '../../../runs/types.ts';
 import { makeMemoryGroup } from '../../support/memoryGroup.ts';
-import { startMailServer } from '../../support/mailServer.ts';
-import { startModelServer } from '../../support/modelServer.ts';
 import { pollUntil } from '../../support/poll.ts';
-import { startRedis } from '../../support/redis.ts';
 import { killRunner, QUICK, spawnRunner, type Order } from '../../support/runnerProcess.ts';
-import { openTestProject, startTestRunner, type CredentialTable } from '../../support/runnerProject.ts';
+import { startTestRunner } from '../../support/runnerProject.ts';
+import { startRunnerStage } from '../../support/runnerStage.ts';
 
-const redis = await startRedis();
-const model = await startModelServer({ slowDelayMs: 40 });
-const mailbox = await startMailServer();
-const conn = connectRunStore({ url: redis.url, name: 'test' });
-const project = await openTestProject(conn);
-const credentials = {
-  llm: { spec: { openai: { baseURL: model.baseURL, apiKeyRef: { name: 's', key: 'apiKey' } } } },
-  smtp: {
-    spec: {
-      smtp: { host: '127.0.0.1', port: mailbox.smtpPort, tls: 'None', from: 'orders@example.com' } as const,
-    },
-  },
-};
+const stage = await startRunnerStage({ slowDelayMs: 40 });
+const { redis, conn, project, model, mailbox, credentials, withSuccessor } = stage;
 const children: ChildProcess[] = [];
 
-beforeEach(() => {
-  model.requests.length = 0;
-  mailbox.messages.length = 0;
-  model.setFault(undefined);
-});
+beforeEach(stage.reset);
 afterEach(() => Promise.all(children.splice(0).map(killRunner)));
-afterAll(async () => {
-  await conn.close();
-  await Promise.all([model.close(), mailbox.close(), redis.stop()]);
-});
+afterAll(stage.close);
 
 const trigger = { id: 'trigger', webhook: { path: 'orders' } };
 const agent = (id: string, name = 'demo', extra: object = {}) => ({
@@ -71,22 +49,6 @@ async function spawned(
   const child = await spawnRunner(settings, nodeArgs, onStart);
   children.push(child);
   return child;
-}
-
-/** A runner in this process that takes over quickly, for as long as `use` lasts. */
-async function withSuccessor<T>(
-  runner: string,
-  use: () => Promise<T>,
-  table: CredentialTable = credentials,
-): Promise<T> {
-  const beats = startBeats({ url: redis.url, project: project.uid, runner, everyMs: QUICK.everyMs });
-  const options = { runner, credentials: table, beats, takeover: QUICK };
-  const successor = startTestRunner(conn, project.uid, options);
-  try {
-    return await use();
-  } finally {
-    await successor.stop(0);
-  }
 }
 
 /** All that the store holds of a run, as it lies there. */
@@ -243,6 +205,7 @@ test('a step that kills its runner does so three times: then its run is Poison, 
 
 test('a step for which the kernel kills its runner three times makes its run Poison; with enough memory it can be repeated', async () => {
   const group = await makeMemoryGroup(256);
+  onTestFinished(() => group.remove());
   const { agent: parameters } = agent('a');
   const revision = await project.deploy([
     trigger,
@@ -256,7 +219,6 @@ test('a step for which the kernel kills its runner three times makes its run Poi
     expect(child.signalCode ?? (await once(child, 'exit'))[1]).toBe('SIGKILL');
   }
   expect(await group.kills()).toBe(3);
-  await group.remove();
   const enough = { ...credentials, hungry: credentials.llm };
   await withSuccessor(
     'careful',

@@ -1,27 +1,13 @@
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
 import { claimRuns } from '../../../runs/claim.ts';
-import { connectRunStore } from '../../../runs/connection.ts';
 import { handBackAll } from '../../../runs/handback.ts';
 import type { Runner } from '../../../runner/runner.ts';
-import { startMailServer } from '../../support/mailServer.ts';
-import { startModelServer } from '../../support/modelServer.ts';
 import { pollUntil } from '../../support/poll.ts';
-import { startRedis } from '../../support/redis.ts';
-import { openTestProject, startTestRunner } from '../../support/runnerProject.ts';
+import { startTestRunner } from '../../support/runnerProject.ts';
+import { startRunnerStage } from '../../support/runnerStage.ts';
 
-const redis = await startRedis();
-const model = await startModelServer({ slowDelayMs: 40 });
-const mailbox = await startMailServer();
-const conn = connectRunStore({ url: redis.url, name: 'test' });
-const project = await openTestProject(conn);
-const credentials = {
-  llm: { spec: { openai: { baseURL: model.baseURL, apiKeyRef: { name: 's', key: 'apiKey' } } } },
-  smtp: {
-    spec: {
-      smtp: { host: '127.0.0.1', port: mailbox.smtpPort, tls: 'None', from: 'orders@example.com' } as const,
-    },
-  },
-};
+const stage = await startRunnerStage({ slowDelayMs: 40 });
+const { redis, conn, project, model, mailbox, credentials } = stage;
 const nodes = [
   { id: 'trigger', webhook: { path: 'orders' } },
   {
@@ -51,15 +37,11 @@ const hanging = await project.deploy([
 let runner: Runner;
 
 beforeEach(() => {
-  model.requests.length = 0;
-  mailbox.messages.length = 0;
+  stage.reset();
   runner = startTestRunner(conn, project.uid, { credentials });
 });
 afterEach(() => runner.stop(0));
-afterAll(async () => {
-  await conn.close();
-  await Promise.all([model.close(), mailbox.close(), redis.stop()]);
-});
+afterAll(stage.close);
 
 const asked = (times: number) =>
   pollUntil(`${times} questions`, () => model.requests.length === times, { timeoutMs: 20_000, everyMs: 5 });

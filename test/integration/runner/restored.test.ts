@@ -1,38 +1,21 @@
 /** Runs that were put back into a run store that lost its data: runners go on with them from what was recorded. */
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
-import { connectRunStore } from '../../../runs/connection.ts';
 import { restoreRun, type RecordedRun } from '../../../runs/restore.ts';
 import type { NodeState } from '../../../runs/types.ts';
 import type { Runner } from '../../../runner/runner.ts';
-import { startMailServer } from '../../support/mailServer.ts';
-import { startModelServer } from '../../support/modelServer.ts';
-import { startRedis } from '../../support/redis.ts';
-import { openTestProject, startTestRunner } from '../../support/runnerProject.ts';
+import { startTestRunner } from '../../support/runnerProject.ts';
+import { startRunnerStage } from '../../support/runnerStage.ts';
 
-const redis = await startRedis();
-const model = await startModelServer();
-const mailbox = await startMailServer();
-const conn = connectRunStore({ url: redis.url, name: 'test' });
-const project = await openTestProject(conn);
+const stage = await startRunnerStage();
+const { conn, project, model, mailbox, credentials } = stage;
 let runner: Runner;
 
 beforeEach(() => {
-  model.requests.length = 0;
-  const smtp = {
-    host: '127.0.0.1',
-    port: mailbox.smtpPort,
-    tls: 'None',
-    from: 'orders@example.com',
-  } as const;
-  const openai = { baseURL: model.baseURL, apiKeyRef: { name: 's', key: 'apiKey' } };
-  const credentials = { llm: { spec: { openai } }, smtp: { spec: { smtp } } };
+  stage.reset();
   runner = startTestRunner(conn, project.uid, { credentials });
 });
 afterEach(() => runner.stop(0));
-afterAll(async () => {
-  await conn.close();
-  await Promise.all([model.close(), mailbox.close(), redis.stop()]);
-});
+afterAll(stage.close);
 
 const parameters = { to: 'ada@example.com', subject: 'Order', body: "{{ $('second').text_content }}" };
 const agent = (id: string) => ({ id, agent: { credential: 'llm', model: 'demo', prompt: `${id} says hi` } });

@@ -43,11 +43,14 @@ const CLAIM = defineScript({
     ${NOW}
     local failures = state[8] or '0'
     -- The process before this one in the same pod is dead, or this one would not be there.
-    if state[4] and string.sub(state[4], 1, #pod + 1) ~= pod .. '/' and tonumber(state[5]) > now then
-      return {'wait', tostring(tonumber(state[5]) - now), failures}
+    local left = tonumber(state[5] or 0) - now
+    -- What lies too far ahead is of a clock that has gone back since.
+    if state[4] and string.sub(state[4], 1, #pod + 1) ~= pod .. '/' and left > 0 and left <= tonumber(lease) then
+      return {'wait', tostring(left), failures}
     end
     local due = 0
-    if state[6] then due = tonumber(state[6]) + tonumber(state[2]) - tonumber(state[3]) end
+    local at = tonumber(state[6] or 0)
+    if state[6] and at <= now then due = at + tonumber(state[2]) - tonumber(state[3]) end
     due = math.max(due, tonumber(state[7] or 0))
     if due > now then return {'wait', tostring(due - now), failures} end
     if well == '1' and failures ~= '0' then return {'wait', '0', failures} end

@@ -43,7 +43,9 @@ export function readPoll(
     const [put, interval, cursor, at, polled, failures, notBefore, reason, message = '', lost, now] = answer;
     if (!put) return undefined;
     // Page after page of a burst is a look that works, though none of them ends it.
-    const due = Math.max(Number(at || put), Number(polled || 0)) + (at ? Number(interval) : 0);
+    const began = Math.max(Number(at || put), Number(polled || 0));
+    // Not later than now: the store's clock may have gone back.
+    const due = Math.min(began, Number(now)) + (at ? Number(interval) : 0);
     return {
       ...(cursor && { cursor }),
       ...(polled && { polledAt: Number(polled) }),

@@ -140,6 +140,17 @@ test('between pages the claim stays, and whoever takes over in between goes on a
   expect(await claimed('pod-2')).toMatchObject({ cursor: 'page-1' });
 });
 
+test('a clock of the store that goes back keeps nobody from looking', async () => {
+  await put();
+  await move((await claimed()).ref, 'a');
+  await shift('at', -86_400_000);
+  const ahead = await state();
+  expect((ahead?.dueAt ?? 0) - (ahead?.now ?? 0)).toBeLessThanOrEqual(60_000);
+  await claimed('pod-1');
+  await shift('until', -86_400_000);
+  await claimed('pod-2');
+});
+
 test('what was given up is due again as if nobody had looked', async () => {
   await put();
   await releasePoll(store.conn, (await claimed()).ref);

@@ -31,7 +31,7 @@ async function rolesOfChart(): Promise<RoleObject[]> {
   return objects.filter((object): object is RoleObject => object?.rules !== undefined);
 }
 
-/** Rights that are used when a person connects an account, or a mailbox has lost its place: not by what is applied here. */
+/** Rights that are used when a person connects an account, or a mailbox has lost its place: see missingSeldom.test.ts. */
 const LATER = ['create events', 'patch secrets windlass-tokens windlass-refresh-tokens'];
 
 const granted = await rolesOfChart();

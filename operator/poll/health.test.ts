@@ -54,6 +54,11 @@ test.each([
   expect(message.includes('write now, or a time such as')).toBe(isTold);
 });
 
+test('what a server says without a full stop is a sentence of its own', () => {
+  const refused = { ...failure, message: 'connect ECONNREFUSED 10.0.0.1:993' };
+  expect(healthOf(stateOf({ failure: refused })).message).toContain(':993. The next one is at');
+});
+
 test('in a back-off it says what failed, how often, and when it is tried again', () => {
   const { message } = healthOf(stateOf({ failure: { ...failure, inARow: 4 }, dueAt: now + 480_000 }));
   expect(message).toBe(

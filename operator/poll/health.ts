@@ -39,11 +39,12 @@ function looksOf(state: PollState | undefined): PollHealth {
   if (failure) {
     const { reason, message, inARow } = failure;
     const times = inARow > 1 ? `${inARow} looks in a row have failed. ` : '';
+    const said = /[.!?…]$/.test(message) ? message : `${message}.`;
     const known = Object.hasOwn(REASON, reason) ? (reason as Reason) : 'UpstreamError';
     return {
       status: 'False',
       reason: known,
-      message: `${message} ${times}The next one is at ${timeOf(dueAt)}.`,
+      message: `${said} ${times}The next one is at ${timeOf(dueAt)}.`,
     };
   }
   if (polledAt === undefined) return pending;

@@ -44,6 +44,8 @@ export type ConnectionsOptions = {
   clock: Clock;
 };
 
+const NOT_STORED = `what the provider gave could not be stored in the Secret ${REFRESH_TOKENS}: the operator's log says why; it is kept and tried again`;
+
 /** Who is to know, and where Events go that people see. */
 type ConnectionsEvents = {
   events: Pick<Recorder, 'record'>;
@@ -105,7 +107,10 @@ async function reconcile(keeper: Keeper, { namespace, name }: Key): Promise<Acti
   await sweep(keeper, namespace, stored);
   if (!credential?.spec.oauth2 || credential.metadata.deletionTimestamp !== undefined) return done();
   const subject = subjectOf(keeper, credential);
-  const grant = await grantFor(keeper, subject, stored);
+  const grant = await grantFor(keeper, subject, stored).catch((error: unknown) => {
+    if (subject.memory.unsaved) sayUnsaved(keeper, subject, stored);
+    throw error;
+  });
   subject.memory.grant = grant;
   const token = grant && isUsable(grant, now(keeper)) ? grant.accessToken : undefined;
   if (stored.tokens.get(name) !== token) await showToken(client, credential, token);
@@ -197,6 +202,7 @@ async function save({ client }: Keeper, { credential, memory }: Subject, grant: 
   await saveGrant(client, credential, grant);
   // Unless something newer has come meanwhile.
   if (memory.unsaved === grant) delete memory.unsaved;
+  if (memory.problem === NOT_STORED) delete memory.problem;
   return grant;
 }
 
@@ -235,6 +241,14 @@ function say(keeper: Keeper, { credential, memory }: Subject, grant: Grant | und
   const isNews = said.reason === 'Expiring' || (said.reason === 'Expired' && before?.said.status === 'True');
   if (isNews && before?.said.reason !== said.reason) tell(keeper, credential, said.reason, said.message);
   if (canonicalJson(before ?? null) !== canonicalJson(memory.connection)) on.onChange(keyOf(credential));
+}
+
+/** What a provider gave is kept and not used, so that what was granted before counts. */
+function sayUnsaved(keeper: Keeper, subject: Subject, { grants }: Stored): void {
+  const { credential, memory } = subject;
+  memory.problem = NOT_STORED;
+  const before = parseGrant(grants.get(credential.metadata.uid ?? ''));
+  say(keeper, subject, before?.connection === nameOf(credential) ? before : undefined);
 }
 
 function tell({ on }: Keeper, credential: Credential, reason: string, note: string): void {

@@ -1,5 +1,6 @@
 /** Connecting a credential, the whole way by HTTP as a browser goes it, with a real provider; and what is not accepted on the way. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { findCondition } from '../../../kube/conditions.ts';
 import { secrets } from '../../../kube/resource.ts';
 import { credentials } from '../../../operator/resources.ts';
 import { begin, createBrowser, signIn } from '../../support/browser.ts';
@@ -246,6 +247,23 @@ test('a credential that was changed while somebody signed in is not connected', 
   await expectNothing('changed', before);
 });
 
+test('what has no room in the Secret is told, kept, and stored as soon as there is room', async () => {
+  const { metadata } = await stage.createCredential('filler');
+  const { uid = '' } = metadata;
+  await stage.createCredential('full');
+  const ref = { namespace: stage.namespace, name: 'windlass-refresh-tokens' };
+  const taken = Object.values((await stage.client.get(secrets, ref)).data ?? {}).join('').length * 0.75;
+  const data = { [uid]: Buffer.alloc(2 ** 20 - 100 - Math.ceil(taken), 'a').toString('base64') };
+  await stage.client.patch(secrets, ref, { data }, { type: 'merge' });
+  await signIn(createBrowser(), await stage.link('full'), { account: 'ada' });
+  const shown = async () => JSON.stringify((await stage.said('full', 'NotConnected')).status);
+  await expect.poll(shown, { timeout: 10_000 }).toContain('could not be stored');
+  await stage.client.delete(credentials, { namespace: stage.namespace, name: 'filler' });
+  const { status } = await stage.said('full', 'Connected');
+  expect(findCondition(status?.conditions, 'Ready')?.message).toBe('Connected.');
+  expect(await stage.entries('windlass-tokens')).toHaveProperty('full');
+});
+
 test('a client whose secret is empty is told, and not shown to the provider', async () => {
   await stage.client.create(secrets, {
     metadata: { namespace: stage.namespace, name: 'empty' },
@@ -327,10 +345,10 @@ test('a link is given to who may update the credential, if it is one that is con
   expect(await codeOf(await stage.askLink('mailbox', 'nobody'))).toBe('unauthorized');
 });
 
-test('of all that was brought here only what four persons allowed has become a token', async () => {
+test('of all that was brought here only what five persons allowed has become a token', async () => {
   await expect
     .poll(() => stage.redisCommand('EXISTS', 'wl:connect:codes'), { timeout: 10_000 })
     .toEqual(['0']);
-  expect(stage.provider.granted('authorization_code')).toBe(4);
-  expect(Object.keys(await stage.entries('windlass-tokens'))).toEqual(['mailbox', 'once']);
+  expect(stage.provider.granted('authorization_code')).toBe(5);
+  expect(Object.keys(await stage.entries('windlass-tokens'))).toEqual(['full', 'mailbox', 'once']);
 });

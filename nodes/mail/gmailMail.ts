@@ -12,7 +12,7 @@ import {
   type MailContent,
   type MailHeader,
 } from './content.ts';
-import { PollError } from '../poller.ts';
+import { PollError, type PollReason } from '../poller.ts';
 import { getGmail, type Gmail } from './gmail.ts';
 import { assemble, type Part } from './parts.ts';
 
@@ -86,12 +86,23 @@ export async function readGmail(
   { id, size }: GmailSummary,
   trigger: MailTrigger,
 ): Promise<MailContent | undefined> {
-  if (size > WHOLE_BYTES) return readLarge(gmail, id, trigger);
+  const source = size > WHOLE_BYTES ? undefined : await sourceOf(gmail, id);
+  return source && isParsable(source) ? parseMail(source) : readLarge(gmail, id, trigger);
+}
+
+/** The mail as it was sent; undefined where the server fails to give it so, or has it no more. */
+async function sourceOf(gmail: Gmail, id: string): Promise<Buffer | undefined> {
   const options = { query: { format: 'raw' }, schema: rawSchema, limit: RAW_LIMIT };
-  const mail = await getGmail(gmail, pathOf(id), options);
-  if (!mail) return undefined;
-  const source = Buffer.from(mail.raw, 'base64url');
-  return isParsable(source) ? parseMail(source) : readLarge(gmail, id, trigger);
+  const mail = await getGmail(gmail, pathOf(id), options).catch((error: unknown) => {
+    // It may be this one request that it cannot answer.
+    if (isOneOf(error, 'UpstreamError', 'InvalidAnswer')) return undefined;
+    throw error;
+  });
+  return mail && Buffer.from(mail.raw, 'base64url');
+}
+
+function isOneOf(error: unknown, ...reasons: PollReason[]): boolean {
+  return error instanceof PollError && reasons.includes(error.reason);
 }
 
 async function readLarge(gmail: Gmail, id: string, trigger: MailTrigger): Promise<MailContent | undefined> {
@@ -114,7 +125,7 @@ async function payloadOf(gmail: Gmail, id: string): Promise<Payload | undefined>
   const ask = (format: string) =>
     getGmail(gmail, pathOf(id), { query: { format }, schema: fullSchema, limit: FULL_LIMIT });
   const mail = await ask('full').catch((error: unknown) => {
-    if (error instanceof PollError && error.reason === 'InvalidAnswer') return ask('metadata');
+    if (isOneOf(error, 'InvalidAnswer')) return ask('metadata');
     throw error;
   });
   return mail?.payload;

@@ -195,6 +195,21 @@ test('a look ends with what it has when it is enough, also while a mail does not
   expect(subjects(await look(second.cursor))).toEqual(['mail 3']);
 });
 
+test('a mail that the server fails to give as it was sent is read in pieces', async () => {
+  const { cursor } = await look(undefined);
+  server.deliver(mail('odd'));
+  const log = server.requests.push.bind(server.requests);
+  server.requests.push = (request) => {
+    server.setFault(request.includes('format=raw') ? 'unavailable' : undefined);
+    return log(request);
+  };
+  const found = await look(cursor);
+  expect(found.events[0]?.output).toMatchObject({
+    text_content: expect.stringContaining('body of odd'),
+    data_content: { subject: 'odd', truncated: false },
+  });
+});
+
 test('of a mail whose parts cannot be read the header is brought, and those behind it come', async () => {
   const { cursor } = await look(undefined);
   server.deliver(`Subject: odd\r\n\r\n${'\r\n'.repeat(30_000)}`);

@@ -201,7 +201,8 @@ export async function openMailbox(client: ImapFlow, path: string): Promise<Mailb
     return await client.mailboxOpen(path, { readOnly: true });
   } catch (error) {
     const { mailboxMissing, responseStatus, responseText } = error as ImapFlowError;
-    if (!mailboxMissing && responseStatus !== 'NO') throw error;
+    const isBusy = judge(error as ImapFlowError).reason === 'RateLimited';
+    if (isBusy || (!mailboxMissing && responseStatus !== 'NO')) throw error;
     const said = responseText ? `: ${quoted(responseText, [])}` : '';
     throw new PollError(
       'MailboxMissing',

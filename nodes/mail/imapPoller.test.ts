@@ -149,6 +149,14 @@ test('a server that refuses for the moment is asked for the whole mail again', a
   await expect(look(await beginning())).rejects.toMatchObject({ reason: 'RateLimited' });
 });
 
+test.each(['NO [UNAVAILABLE] Temporary failure', 'NO [INUSE] Mailbox is in use, try again'])(
+  'a mailbox that cannot be opened for the moment (%s) is not missing',
+  async (end) => {
+    await start((command) => (command.startsWith('EXAMINE') ? { end } : undefined));
+    await expect(look(undefined)).rejects.toMatchObject({ reason: 'RateLimited' });
+  },
+);
+
 test('a look ends with what it has when it is enough, also while a mail does not come, but never without having got further', async () => {
   let enough = new AbortController();
   const context = () => ({ enough: enough.signal });

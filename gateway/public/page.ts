@@ -77,16 +77,21 @@ export function sendPage(answers: Answers, reply: FastifyReply, code: PageCode, 
 }
 
 /** Whose account is to be connected to what. `next` is the address of who agrees. */
-type Question = { credential: string; user: string; host: string; next: string };
+type Question = { namespace: string; name: string; user: string; host: string; next: string };
 
 /** Sends the page on which a person decides. */
 export function sendQuestion(answers: Answers, reply: FastifyReply, question: Question): void {
-  const { credential, user, host, next } = question;
+  const { namespace, name, user, host, next } = question;
   const who = user === '' ? 'Somebody' : user;
-  const text = `${who} asks you to connect an account of yours at ${host}. Workflows there can then use it, with the rights that ${host} shows you. If you do not know what this is about, close this page: nothing happens then.`;
+  const text = `${who} asks you to connect an account of yours at ${host}. Workflows of the namespace ${namespace} can then use it, with the rights that you will be shown there. If you do not know what this is about, close this page: nothing happens then.`;
   const more = `<p><a href="${escaped(next)}" rel="noreferrer">Continue to ${escaped(host)}</a></p>\n`;
   reply.headers(HEADERS);
-  answers.send(reply, 200, HTML_TYPE, htmlOf('Connect an account', text, { credential, more }));
+  answers.send(
+    reply,
+    200,
+    HTML_TYPE,
+    htmlOf('Connect an account', text, { credential: `${namespace}/${name}`, more }),
+  );
 }
 
 /** The headers that every answer to a browser has, redirects too. */

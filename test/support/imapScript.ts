@@ -30,6 +30,7 @@ export async function startImapScript(
   const server = createServer((socket) => {
     sockets.add(socket);
     socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
+    socket.setNoDelay();
     socket.write('* OK ready\r\n');
     createInterface(socket).on('line', (line) => {
       const [tag = '', ...words] = line.split(' ');

@@ -11,7 +11,18 @@ import {
   serviceAccounts,
   subjectAccessReviews,
   type PolicyRule,
+  type Resource,
+  type Role,
 } from '../../kube/resource.ts';
+
+/** None of our programs reads them. */
+export const clusterRoles: Resource<Role> = {
+  group: 'rbac.authorization.k8s.io',
+  version: 'v1',
+  kind: 'ClusterRole',
+  plural: 'clusterroles',
+  namespaced: false,
+};
 
 /** A token of the service account; `spec` is that of the TokenRequest. */
 export async function tokenOf(

@@ -4,33 +4,18 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { parseAllDocuments, stringify } from 'yaml';
 import { findCondition } from '../../../kube/conditions.ts';
-import {
-  controllerRevisions,
-  deployments,
-  namespaces,
-  roles,
-  secrets,
-  type Resource,
-  type Role,
-} from '../../../kube/resource.ts';
+import { controllerRevisions, deployments, namespaces, roles, secrets } from '../../../kube/resource.ts';
 import { credentials, webhookRoutes, workflows } from '../../../operator/resources.ts';
 import { getRevision } from '../../../runs/project.ts';
 import { kubectl } from '../../support/kubectl.ts';
-import { startOperatorStage, type OperatorStage } from '../../support/operatorStage.ts';
+import { startOperatorStage, SYSTEM, type OperatorStage } from '../../support/operatorStage.ts';
 import { pollUntil } from '../../support/poll.ts';
+import { clusterRoles, isAllowed } from '../../support/users.ts';
 
 const NAME = 'order-confirmation';
 const folder = join(import.meta.dirname, '../../../examples', NAME);
 const SOON = { timeoutMs: 40_000, everyMs: 25 };
 const READY = { type: 'Ready', status: 'True', reason: 'Serving' };
-
-const clusterRoles: Resource<Role> = {
-  group: 'rbac.authorization.k8s.io',
-  version: 'v1',
-  kind: 'ClusterRole',
-  plural: 'clusterroles',
-  namespaced: false,
-};
 
 let stage: OperatorStage;
 let namespace: string;
@@ -310,6 +295,13 @@ test('a right that the operator lacks is told with verb and resource, and what i
   const role = await stage.client.get(clusterRoles, { name });
   const without = role.rules.filter(({ resources }) => !resources.includes('webhookroutes'));
   await stage.client.replace(clusterRoles, { ...role, rules: without });
+  const user = `system:serviceaccount:${SYSTEM}:${name}`;
+  const lacking = role.rules.filter((rule) => !without.includes(rule));
+  const areGone = async () => {
+    const may = await Promise.all(lacking.map((rule) => isAllowed(stage.client, { user, namespace }, rule)));
+    return !may.includes(true);
+  };
+  await pollUntil('the right being gone', areGone, SOON);
   await stage.apply(namespace, workflowManifest('one'));
   const refused = await stage.waitFor(namespace, 'one', {
     type: 'Routed',

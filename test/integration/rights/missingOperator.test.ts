@@ -1,7 +1,7 @@
 /** The operator without rights that the chart gives it: it says which one it lacks, waits, and goes on when it has it. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { parseAllDocuments, stringify } from 'yaml';
-import { roles, type KubeObject, type PolicyRule, type Resource } from '../../../kube/resource.ts';
+import { roles, type PolicyRule, type Role } from '../../../kube/resource.ts';
 import { credentials, workflows } from '../../../operator/resources.ts';
 import { ensureBinaries } from '../../cluster/build.ts';
 import { renderChart } from '../../support/chart.ts';
@@ -9,26 +9,17 @@ import { startOperatorStage, SYSTEM, type OperatorStage } from '../../support/op
 import { pollUntil } from '../../support/poll.ts';
 import { deleteNamespace } from '../../support/projectState.ts';
 import { createProgress } from '../../support/progress.ts';
-import { isAllowed } from '../../support/users.ts';
+import { clusterRoles, isAllowed } from '../../support/users.ts';
 
-type RoleObject = KubeObject & { rules: PolicyRule[] };
-
-const clusterRoles: Resource<RoleObject> = {
-  group: 'rbac.authorization.k8s.io',
-  version: 'v1',
-  kind: 'ClusterRole',
-  plural: 'clusterroles',
-  namespaced: false,
-};
 const READY = { type: 'Ready', status: 'True', reason: 'Serving' };
 
 /** The operator's roles, as the chart has them. */
-async function rolesOfChart(): Promise<RoleObject[]> {
+async function rolesOfChart(): Promise<Role[]> {
   const binDir = await ensureBinaries(createProgress(process.stderr));
   const templates = ['operator-rbac'];
   const text = await renderChart({ binDir, kubeconfigPath: '' }, SYSTEM, { templates });
-  const objects = parseAllDocuments(text).map((document) => document.toJS() as RoleObject | null);
-  return objects.filter((object): object is RoleObject => object?.rules !== undefined);
+  const objects = parseAllDocuments(text).map((document) => document.toJS() as Role | null);
+  return objects.filter((object): object is Role => object?.rules !== undefined);
 }
 
 /** Rights that are used when a person connects an account, or a mailbox has lost its place: see missingSeldom.test.ts. */
@@ -36,7 +27,7 @@ const LATER = ['create events', 'patch secrets windlass-tokens windlass-refresh-
 
 const granted = await rolesOfChart();
 const table = granted
-  .flatMap((role) => role.rules.map((rule): [string, RoleObject, PolicyRule] => [titleOf(rule), role, rule]))
+  .flatMap((role) => role.rules.map((rule): [string, Role, PolicyRule] => [titleOf(rule), role, rule]))
   .filter(([title]) => !LATER.includes(title));
 
 test('what is used only later is among what is granted', () => {
@@ -70,8 +61,8 @@ afterEach(async () => {
 });
 afterAll(() => stage?.stop());
 
-async function setRules({ kind, metadata }: RoleObject, rules: PolicyRule[]): Promise<void> {
-  const resource = kind === 'Role' ? (roles as Resource<RoleObject>) : clusterRoles;
+async function setRules({ kind, metadata }: Role, rules: PolicyRule[]): Promise<void> {
+  const resource = kind === 'Role' ? roles : clusterRoles;
   const { namespace, name } = metadata;
   await stage.client.patch(
     resource,

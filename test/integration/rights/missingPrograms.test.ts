@@ -26,17 +26,10 @@ import { pollUntil } from '../../support/poll.ts';
 import { startRedis, type TestRedis } from '../../support/redis.ts';
 import { startRunnerProgram, type RunnerProgram } from '../../support/runnerProgram.ts';
 import { openTestProject, type TestProject } from '../../support/runnerProject.ts';
-import { createUser, isAllowed, tokenOf, writeKubeconfig } from '../../support/users.ts';
+import { clusterRoles, createUser, isAllowed, tokenOf, writeKubeconfig } from '../../support/users.ts';
 
 const SYSTEM = 'windlass-system';
 const SOON = { timeoutMs: 40_000, everyMs: 50 };
-const clusterRoles: Resource<Role> = {
-  group: 'rbac.authorization.k8s.io',
-  version: 'v1',
-  kind: 'ClusterRole',
-  plural: 'clusterroles',
-  namespaced: false,
-};
 
 let server: ApiServer;
 let admin: KubeClient;

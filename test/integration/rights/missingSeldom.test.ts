@@ -1,20 +1,14 @@
 /** Rights that the operator needs only when something happens: to tell people of it, and to hand the token of an account to runners. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { connectionOf } from '../../../api/provider.ts';
-import { events, secrets, type KubeObject, type PolicyRule, type Resource } from '../../../kube/resource.ts';
+import { events, secrets, type PolicyRule } from '../../../kube/resource.ts';
 import { credentials } from '../../../operator/resources.ts';
 import { hashOf } from '../../../runs/connect/store.ts';
 import { startOperatorStage, SYSTEM, type OperatorStage } from '../../support/operatorStage.ts';
 import { pollUntil, pollUntilPasses } from '../../support/poll.ts';
 import { openPollProject } from '../../support/pollProject.ts';
+import { clusterRoles, isAllowed } from '../../support/users.ts';
 
-const clusterRoles: Resource<KubeObject & { rules: PolicyRule[] }> = {
-  group: 'rbac.authorization.k8s.io',
-  version: 'v1',
-  kind: 'ClusterRole',
-  plural: 'clusterroles',
-  namespaced: false,
-};
 const ROLE = { name: 'windlass-operator' };
 const USER = `system:serviceaccount:${SYSTEM}:windlass-operator`;
 const SOON = { timeoutMs: 25_000, everyMs: 50 };
@@ -41,20 +35,11 @@ async function startWithout(fits: (rule: PolicyRule) => boolean): Promise<void> 
   const missing = granted.filter(fits);
   expect(missing).toHaveLength(1);
   await setRules(granted.filter((rule) => !fits(rule)));
+  const isGone = async (rule: PolicyRule) =>
+    !(await isAllowed(stage.client, { user: USER, namespace: 'default' }, rule));
   for (const rule of missing) await pollUntil('the right being gone', () => isGone(rule), SOON);
   stage.log.entries.length = 0;
   stage.startOperator();
-}
-
-async function isGone({ apiGroups, resources, resourceNames, verbs }: PolicyRule): Promise<boolean> {
-  const [group, resource, name, verb] = [apiGroups[0], resources[0], resourceNames?.[0], verbs[0]];
-  const spec = { user: USER, resourceAttributes: { namespace: 'default', verb, group, resource, name } };
-  const review = { apiVersion: 'authorization.k8s.io/v1', kind: 'SubjectAccessReview', spec };
-  const path = '/apis/authorization.k8s.io/v1/subjectaccessreviews';
-  const { status } = (await stage.client.raw('POST', path, { body: review })) as {
-    status: { allowed: boolean };
-  };
-  return !status.allowed;
 }
 
 /** What the operator has logged of errors, with the words before them. */

@@ -60,7 +60,8 @@ async function openLink(
   const { namespace, name, user, authorizationURL } = link.value;
   const { host } = new URL(authorizationURL);
   sendQuestion(answers, reply, {
-    credential: `${namespace}/${name}`,
+    namespace,
+    name,
     user,
     host,
     next: `${secret}/continue`,

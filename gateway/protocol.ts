@@ -1,5 +1,5 @@
 /** What the HTTP parser lets pass and others may read in another way; all of it is told before anything else is looked at. */
-import type { IncomingMessage } from 'node:http';
+import { METHODS, type IncomingMessage } from 'node:http';
 
 /** A name or an address, with a port (RFC 3986, section 3.2.2), or nothing: neither a user nor a path. */
 const HOST = /^[A-Za-z0-9._~!$&'()*+,;=%[\]:-]*$/;
@@ -46,4 +46,15 @@ export function routable(url: string): string {
   } catch {
     return '/';
   }
+}
+
+const KNOWN = new Set(METHODS);
+
+/**
+ * Makes a request that is misunderstood of one whose method is not of HTTP: the parser takes those of RTSP too, and what no method
+ * can have a route for, the framework answers by itself, at some cost.
+ */
+export function judgeMethod(request: { method?: string | undefined; httpVersionMajor: number }): void {
+  if (KNOWN.has(request.method ?? '')) return;
+  Object.assign(request, { method: 'TRACE', httpVersionMajor: 0 });
 }

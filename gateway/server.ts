@@ -19,7 +19,7 @@ import { executeRoute } from './internal/execute.ts';
 import { runListRoute } from './internal/runList.ts';
 import { runRoute } from './internal/runs.ts';
 import { PROBLEM_TYPE, problemBody, problemOf, type ProblemCode } from './problems.ts';
-import { isMisunderstood, isOddExpectation, originForm, routable } from './protocol.ts';
+import { isMisunderstood, isOddExpectation, judgeMethod, originForm, routable } from './protocol.ts';
 import { callbackRoute } from './public/callback.ts';
 import { openLinkRoute } from './public/connect.ts';
 import { webhookRoute } from './public/webhook.ts';
@@ -47,7 +47,11 @@ function bounds({ requestSeconds, idleSeconds, headersSeconds, headerBytes, body
     exposeHeadRoutes: false,
     return503OnClosing: false,
     routerOptions: { maxParamLength: MAX_URL },
-    rewriteUrl: ({ url = '' }: { url?: string }) => routable(url.startsWith('/') ? url : originForm(url)),
+    rewriteUrl: (request: FastifyRequest['raw']) => {
+      judgeMethod(request);
+      const { url = '' } = request;
+      return routable(url.startsWith('/') ? url : originForm(url));
+    },
   };
 }
 

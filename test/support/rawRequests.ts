@@ -81,6 +81,7 @@ export const MALFORMED: [what: string, bytes: string][] = [
   ['a method in lower case', `${HEAD.replace('POST', 'post')}${LENGTH}\r\n{}`],
   ['a method that nobody knows', `${HEAD.replace('POST', 'FETCH')}${LENGTH}\r\n{}`],
   ['a method without end', 'X'.repeat(20_000)],
+  ['another protocol with a method of its own', `PLAY ${TARGET} RTSP/1.0\r\nHost: x\r\n\r\n${smuggled}`],
   ['a tunnel', `CONNECT x:80 HTTP/1.1\r\nHost: x\r\n\r\n${smuggled}`],
   ['a space in the address', `POST ${TARGET} x HTTP/1.1\r\nHost: x\r\n${LENGTH}\r\n{}`],
   ['tabs in the first line', `POST\t${TARGET}\tHTTP/1.1\r\nHost: x\r\n${LENGTH}\r\n{}`],

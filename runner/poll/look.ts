@@ -47,6 +47,8 @@ export type LookDeps = {
   pod: string;
   poller(kind: string): Promise<Poller<unknown>>;
   means(): Promise<Means>;
+  /** A look failed: what is known of accounts may not be so any more. */
+  doubt?(): void;
   /** The pod ends: whatever is under way is given up, and nobody is blamed for it. */
   leave: AbortSignal;
   log: Log;
@@ -217,7 +219,8 @@ function report({ log }: LookDeps, { workflow }: PolledTrigger, { events, baseli
     log.warn({ workflow, why: baselineLost }, 'begins anew: the cursor is lost');
 }
 
-async function fail({ conn, log }: LookDeps, claim: Claimed, error: unknown): Promise<Looked> {
+async function fail(deps: LookDeps, claim: Claimed, error: unknown): Promise<Looked> {
+  const { conn, log } = deps;
   const { trigger, ref } = claim;
   const { workflow, intervalSeconds } = trigger;
   const known = failureOf(error);
@@ -226,6 +229,7 @@ async function fail({ conn, log }: LookDeps, claim: Claimed, error: unknown): Pr
   const failures = claim.failures + 1;
   const ms = pollDelayMs({ failures, intervalSeconds, retryAfterSeconds });
   log.warn({ workflow, reason, failures, againMs: Math.round(ms) }, 'a look failed');
+  deps.doubt?.();
   await failPoll(conn, ref, { failures, delayMs: ms, reason, message });
   return { outcome: 'again', ms, failing: true };
 }

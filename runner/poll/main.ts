@@ -3,7 +3,7 @@ import type { Log } from '../../kube/log.ts';
 import { loadPoller } from '../../nodes/pollers.ts';
 import { connectRunStore } from '../../runs/connection.ts';
 import { pollConfig } from './config.ts';
-import type { Means } from './look.ts';
+import type { AccountMeans } from './means.ts';
 import { runPod } from './pod.ts';
 import { endOfWindow } from './window.ts';
 
@@ -30,7 +30,7 @@ const { project, pod } = config;
 const conn = connectRunStore({ ...config.store, name: pod });
 // Whether it is there or not is told by the first call.
 await conn.ready(AbortSignal.timeout(CONNECT_MS)).catch(() => {});
-let opened: Promise<Means> | undefined;
+let opened: Promise<AccountMeans> | undefined;
 const means = () => (opened ??= import('./means.ts').then(({ openMeans }) => openMeans(config, log)));
 const now = Date.now();
 const forMs = endOfWindow(now) - now;
@@ -40,6 +40,7 @@ const reached = await runPod({
   pod,
   poller: loadPoller,
   means,
+  doubt: () => void opened?.then((accounts) => accounts.doubt()),
   log,
   forMs,
   stop: stopping.signal,

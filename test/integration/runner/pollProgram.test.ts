@@ -16,6 +16,8 @@ import { putTrigger } from '../../../runs/polling/triggers.ts';
 import { startApiServer, type ApiServer } from '../../support/apiserver.ts';
 import { installCrds } from '../../support/crds.ts';
 import { IMAP_PASSWORD, startDovecot, type Dovecot } from '../../support/dovecot.ts';
+import { freePort } from '../../support/freePort.ts';
+import { pollUntil } from '../../support/poll.ts';
 import { startProgram, type Program } from '../../support/program.ts';
 import { startRedisDoor, type RedisDoor } from '../../support/redisDoor.ts';
 import { newProject, startRunStore, type TestStore } from '../../support/runStore.ts';
@@ -157,6 +159,31 @@ test('a pod that is told to end gives up what it looks at, and goes with a failu
   expect(await pod.ended).toBe(143);
   expect(await store.conn.command('hexists', keysOf(project).poll(UID), 'token')).toBe(0);
   silent.close();
+});
+
+test('what is corrected while a pod lives, credential or Secret, is used by its next look', async () => {
+  const secret = { metadata: { name: 'wrong', namespace } };
+  const specAt = (port: number) => {
+    const passwordRef = { name: secret.metadata.name, key: 'password' };
+    return { imap: { host: '127.0.0.1', port, tls: 'None', username: 'shop', passwordRef } as const };
+  };
+  const credential = { name: 'mended', namespace };
+  await client.apply(roles, poolRole(namespace, ['accounts', 'wrong']));
+  await client.create(secrets, { ...secret, data: { password: btoa('wrong') } });
+  await client.apply(credentialResource, { metadata: credential, spec: specAt(await freePort()) });
+  const fields = { credential: credential.name };
+  await putTrigger(store.conn, project, { ...trigger, fields, intervalSeconds: 2 });
+  const pod = start();
+  const says = (reason: string) => async () => (await state()).failure?.reason === reason;
+  await pollUntil('a look at the wrong port', says('Unreachable'), { timeoutMs: 10_000 });
+  await client.apply(credentialResource, { metadata: credential, spec: specAt(mail.port) });
+  await pollUntil('a look with the wrong password', says('Rejected'), { timeoutMs: 10_000 });
+  await client.apply(secrets, { ...secret, data: { password: btoa(IMAP_PASSWORD) } });
+  const works = async () => (await state()).polledAt !== undefined;
+  await pollUntil('a look that works', works, { timeoutMs: 10_000 });
+  // It was the one that looked first.
+  pod.signal('SIGTERM');
+  expect(await pod.ended).toBe(143);
 });
 
 test('with no rights on a Secret, and with no account, it says what is wrong, and no secret', async () => {

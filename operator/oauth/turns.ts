@@ -3,22 +3,33 @@ import { WaitingError } from '../../kube/controller.ts';
 
 const MOST_OF_PROJECT = 4;
 const AGAIN_MS = 250;
+/** So much longer for each that was sent away before: however many wait, some 200 come again in a second. */
+const APART_MS = 5;
+const LONGEST_MS = 15_000;
 
 /** Does the work, or throws a WaitingError before it has begun. */
 export type InTurn = <T>(namespace: string, work: () => Promise<T>) => Promise<T>;
 
+/** Of a project: how many are at work, and how many were sent away since the last one began. */
+type Turns = { working: number; sentAway: number };
+
 export function createTurns(): InTurn {
-  const underWay = new Map<string, number>();
+  const underWay = new Map<string, Turns>();
   return async (namespace, work) => {
-    const count = underWay.get(namespace) ?? 0;
-    if (count >= MOST_OF_PROJECT) throw new WaitingError('others of the project have their turn', AGAIN_MS);
-    underWay.set(namespace, count + 1);
+    const turns = underWay.get(namespace) ?? { working: 0, sentAway: 0 };
+    if (turns.working >= MOST_OF_PROJECT) {
+      turns.sentAway += 1;
+      const againMs = Math.min(AGAIN_MS + turns.sentAway * APART_MS, LONGEST_MS);
+      throw new WaitingError('others of the project have their turn', againMs);
+    }
+    underWay.set(namespace, turns);
+    turns.working += 1;
+    turns.sentAway = 0;
     try {
       return await work();
     } finally {
-      const left = (underWay.get(namespace) ?? 1) - 1;
-      if (left > 0) underWay.set(namespace, left);
-      else underWay.delete(namespace);
+      turns.working -= 1;
+      if (turns.working === 0) underWay.delete(namespace);
     }
   };
 }

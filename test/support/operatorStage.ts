@@ -65,6 +65,12 @@ type ConditionWish = { type: string; status: string; reason?: string };
 const POOL_WITHIN = { timeoutMs: 60_000 };
 
 export const SYSTEM = 'windlass-system';
+/** Settings of the operator with which pools have every part that they can have. */
+export const WHOLE_POOL = {
+  RUNNER_REPLICAS: '2',
+  RUNNER_DISRUPTION_BUDGET: 'true',
+  RUNNER_NETWORK: '{"ingress":[],"egress":[]}',
+};
 const SECRET = 'windlass-run-store';
 /** User and password of an account of the run store that may do everything. */
 export const TESTER = 'tester';

@@ -10,7 +10,7 @@ import { createRecorder } from '../../../runs/record/recorder.ts';
 import { startKubeApiFaults, type KubeApiFaults } from '../../support/kubeApiFaults.ts';
 import { startOperatorProcess } from '../../support/operatorProgram.ts';
 import type { Program } from '../../support/program.ts';
-import { startOperatorStage, SYSTEM, type OperatorStage } from '../../support/operatorStage.ts';
+import { startOperatorStage, SYSTEM, WHOLE_POOL, type OperatorStage } from '../../support/operatorStage.ts';
 import { deleteNamespace, readEverything, stateOf, type Project } from '../../support/projectState.ts';
 import { pollUntil } from '../../support/poll.ts';
 import { startRedisDoor, type RedisDoor } from '../../support/redisDoor.ts';
@@ -20,11 +20,6 @@ import { createWriteGate } from '../../support/writeGate.ts';
 const WITHIN = { timeoutMs: 240_000, everyMs: 1_000 };
 const LONG = { timeout: 240_000, interval: 1_000 };
 const USERS = 'made-by-hand';
-const EVERYTHING = {
-  RUNNER_NETWORK: '{"ingress":[],"egress":[]}',
-  RUNNER_DISRUPTION_BUDGET: 'true',
-  RUNNER_REPLICAS: '2',
-};
 
 const gate = createWriteGate();
 let stage: OperatorStage;
@@ -62,7 +57,7 @@ afterEach(async () => {
 
 /** Starts it, and again when it ends by itself, as it does when a slow machine costs it its lease. */
 function startOperator(): void {
-  const place = { pod: 'operator-1', namespace: SYSTEM, env: EVERYTHING };
+  const place = { pod: 'operator-1', namespace: SYSTEM, env: WHOLE_POOL };
   const started = startOperatorProcess({ kubeconfigPath, redisURL: redis.url, ...place });
   operator = started;
   void started.ended.then((code) => code !== null && operator === started && startOperator());

@@ -1,11 +1,12 @@
 /** The operator without rights that the chart gives it: it says which one it lacks, waits, and goes on when it has it. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { parseAllDocuments, stringify } from 'yaml';
+import { parseAllDocuments } from 'yaml';
 import { roles, type PolicyRule, type Role } from '../../../kube/resource.ts';
 import { credentials, workflows } from '../../../operator/resources.ts';
 import { ensureBinaries } from '../../cluster/build.ts';
 import { renderChart } from '../../support/chart.ts';
-import { startOperatorStage, SYSTEM, type OperatorStage } from '../../support/operatorStage.ts';
+import { mailWorkflow } from '../../support/mailWorkflow.ts';
+import { startOperatorStage, SYSTEM, WHOLE_POOL, type OperatorStage } from '../../support/operatorStage.ts';
 import { pollUntil } from '../../support/poll.ts';
 import { deleteNamespace } from '../../support/projectState.ts';
 import { createProgress } from '../../support/progress.ts';
@@ -43,13 +44,7 @@ let stage: OperatorStage;
 let namespace: string;
 
 beforeAll(async () => {
-  stage = await startOperatorStage({
-    env: {
-      RUNNER_REPLICAS: '2',
-      RUNNER_DISRUPTION_BUDGET: 'true',
-      RUNNER_NETWORK: '{"ingress":[],"egress":[]}',
-    },
-  });
+  stage = await startOperatorStage({ env: WHOLE_POOL });
 });
 beforeEach(async () => {
   ({ namespace } = await stage.createProject());
@@ -72,43 +67,8 @@ async function setRules({ kind, metadata }: Role, rules: PolicyRule[]): Promise<
   );
 }
 
-function manifest(): string {
-  const of = (kind: string, spec: object) => ({
-    apiVersion: 'windlass.dev/v1alpha1',
-    kind,
-    metadata: { name: 'orders' },
-    spec,
-  });
-  const smtp = {
-    host: 'mail.example.com',
-    from: 'a@example.com',
-    username: 'a',
-    passwordRef: { name: 'mail', key: 'password' },
-  };
-  const parameters = { to: 'b@example.com', subject: 'Hello', body: 'Hello' };
-  const nodes = [
-    {
-      id: 'call',
-      webhook: { path: 'orders', auth: { bearer: { secretRefs: [{ name: 'mail', key: 'password' }] } } },
-    },
-    { id: 'mail', skill: { name: 'send_email', credential: 'orders', parameters } },
-  ];
-  const secret = {
-    apiVersion: 'v1',
-    kind: 'Secret',
-    metadata: { name: 'mail' },
-    stringData: { password: 'a' },
-  };
-  return [
-    secret,
-    of('Credential', { smtp }),
-    of('Workflow', { active: true, nodes }),
-    // Fails at once, since it names a revision that does not exist: that is a status to write.
-    of('WorkflowRun', { workflow: 'orders', revision: 'none' }),
-  ]
-    .map((object) => stringify(object))
-    .join('---\n');
-}
+// Its run fails at once, since it names a revision that does not exist: that is a status to write.
+const MANIFEST = mailWorkflow({ verifies: true, run: { revision: 'none' } });
 
 /** All that the operator says: in its log as an administrator reads it, and in conditions. */
 async function said(): Promise<string> {
@@ -161,7 +121,7 @@ async function startWithout(...missing: PolicyRule[]): Promise<void> {
   await takeAway(...missing);
   stage.log.entries.length = 0;
   stage.startOperator();
-  await stage.apply(namespace, manifest());
+  await stage.apply(namespace, MANIFEST);
 }
 
 const warnings = (): number => stage.log.entries.filter(({ level }) => level !== 'info').length;

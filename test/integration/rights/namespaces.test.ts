@@ -1,6 +1,5 @@
 /** Operator and gateway with rights in two namespaces only: there all works, and what is elsewhere is not acted on. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { stringify } from 'yaml';
 import { workflowId } from '../../../api/group.ts';
 import { isConditionTrue } from '../../../kube/conditions.ts';
 import {
@@ -22,7 +21,14 @@ import {
   workflows,
 } from '../../../operator/resources.ts';
 import { startGateway, type GatewayProcess } from '../../support/gatewayProcess.ts';
-import { startOperatorStage, SYSTEM, TESTER, type OperatorStage } from '../../support/operatorStage.ts';
+import { mailWorkflow } from '../../support/mailWorkflow.ts';
+import {
+  startOperatorStage,
+  SYSTEM,
+  TESTER,
+  WHOLE_POOL,
+  type OperatorStage,
+} from '../../support/operatorStage.ts';
 import { pollUntil } from '../../support/poll.ts';
 import { createUser, tokenOf, writeKubeconfig } from '../../support/users.ts';
 
@@ -46,11 +52,7 @@ beforeAll(async () => {
   stage = await startOperatorStage({
     watchNamespaces: WATCHED,
     templates: ['admission', 'gateway', 'gateway-rbac'],
-    env: {
-      RUNNER_REPLICAS: '2',
-      RUNNER_DISRUPTION_BUDGET: 'true',
-      RUNNER_NETWORK: '{"ingress":[],"egress":[]}',
-    },
+    env: WHOLE_POOL,
   });
   await stage.client.create(namespaces, { metadata: { name: ELSEWHERE } });
   stage.startOperator();
@@ -60,36 +62,8 @@ afterAll(async () => {
   await stage?.stop();
 });
 
-function manifest(namespace: string): string {
-  const of = (kind: string, spec: object) => ({
-    apiVersion: 'windlass.dev/v1alpha1',
-    kind,
-    metadata: { name: 'orders' },
-    spec,
-  });
-  const passwordRef = { name: 'mail', key: 'password' };
-  const smtp = { host: 'mail.example.com', from: 'a@example.com', username: 'a', passwordRef };
-  const mail = { to: 'b@example.com', subject: 'Hello', body: 'Hello' };
-  const nodes = [
-    { id: 'call', webhook: { path: 'orders' } },
-    { id: 'mail', skill: { name: 'send_email', credential: 'orders', parameters: mail } },
-  ];
-  const secret = {
-    apiVersion: 'v1',
-    kind: 'Secret',
-    metadata: { name: 'mail' },
-    stringData: { password: 'a' },
-  };
-  return [
-    secret,
-    of('Credential', { smtp }),
-    of('Workflow', { active: true, nodes }),
-    // Without a runner no run ends, and with it no pool.
-    ...(namespace === 'office' ? [] : [of('WorkflowRun', { workflow: 'orders' })]),
-  ]
-    .map((object) => stringify(object))
-    .join('---\n');
-}
+/** Without a runner no run ends, and with it no pool. */
+const manifest = (namespace: string) => mailWorkflow(namespace === 'office' ? {} : { run: {} });
 
 test('workflows of each of its namespaces are served, and those of another one are not touched', async () => {
   for (const namespace of [ELSEWHERE, ...WATCHED]) await stage.apply(namespace, manifest(namespace));

@@ -161,7 +161,7 @@ test('a provider that takes the access back is believed: the token goes, and an 
 
 test('while the provider is away a token is kept until its end, then the access has ended, and comes back by itself', async () => {
   provider.state.away = true;
-  const { namespace } = await make(['waiting'], { obtainedMs: -3_590_000, expiresMs: 6_000 });
+  const { namespace } = await make(['waiting'], { obtainedMs: -3_590_000, expiresMs: 5_000 });
   await expect
     .poll(async () => (await readyOf(namespace, 'waiting')).message, WITHIN)
     .toMatch(/^Connected until \S+, but it could not be renewed/);

@@ -1,9 +1,14 @@
-import type { ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import { createServer, get, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { expect, test, vi } from 'vitest';
 import { createGatewayDeps } from '../../test/support/gatewayDeps.ts';
+import { pollUntil } from '../../test/support/poll.ts';
+import type { RunEvent } from '../../runs/types.ts';
+import { createUnread } from '../limits/unread.ts';
 import { problemType } from '../problems.ts';
 import { buildInternal } from '../server.ts';
-import { eventText } from './events.ts';
+import { eventText, stream } from './events.ts';
 
 test('an event is one block whatever its text holds', () => {
   const block = eventText({ id: '1-0', type: 'text', node: 'agent_1', text: 'a\n\ndata: b\r', at: 5 });
@@ -52,4 +57,59 @@ test('while nothing happens a comment is sent every 15 s, so that nobody takes t
     await app.close();
     close();
   }
+});
+
+/** Follows a run of so many events of 10,000 characters; the reader reads nothing at first. */
+async function openStream(events: number, unreadBytes: number) {
+  let following = 0;
+  const begun: string[] = [];
+  async function* follow(after = '0'): AsyncGenerator<RunEvent> {
+    begun.push(after);
+    following += 1;
+    try {
+      for (let id = Number(after) + 1; id <= events; id += 1) {
+        yield { id: String(id), type: 'text', node: 'agent', text: 'x'.repeat(10_000), at: 1 };
+      }
+    } finally {
+      following -= 1;
+    }
+  }
+  const unread = createUnread(unreadBytes);
+  const server = createServer((_request, response) => {
+    void stream(response, { after: undefined, follow, unread }).then(() => response.end());
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const open = async () => {
+    const [answer] = (await once(get({ port, agent: false }), 'response')) as [IncomingMessage];
+    return answer.on('error', () => undefined);
+  };
+  const stuck = () =>
+    pollUntil('nobody to follow any more', () => begun.length > 0 && following === 0, { timeoutMs: 10_000 });
+  const connections = () =>
+    new Promise((resolve) => server.getConnections((_error, count) => resolve(count)));
+  const close = async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  };
+  return { open, stuck, connections, begun, [Symbol.asyncDispose]: close };
+}
+
+test('a reader that does not read holds no events of the store, and gets each once when it does', async () => {
+  const count = 3_000;
+  await using door = await openStream(count, 1_000_000);
+  const answer = await door.open();
+  await door.stuck();
+  let text = '';
+  for await (const chunk of answer) text += String(chunk);
+  const ids = Array.from(text.matchAll(/^id: (\d+)$/gm), ([, id]) => Number(id));
+  expect(ids).toEqual(Array.from({ length: count }, (_, index) => index + 1));
+});
+
+test('of readers that do not read, those that have not for longest are disconnected when it is too much', async () => {
+  await using door = await openStream(3_000, 1);
+  for (let readers = 0; readers < 3; readers += 1) await door.open();
+  await pollUntil('one to be left', async () => (await door.connections()) === 1, { timeoutMs: 10_000 });
+  expect(door.begun.length).toBeGreaterThanOrEqual(3);
 });

@@ -15,6 +15,7 @@ import { OPERATIONS } from '../contract/operations.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { onlyGet, type Exchange } from './guard.ts';
 import { findRun, type FoundRun } from './runs.ts';
+import type { Unread } from '../limits/unread.ts';
 
 const HEARTBEAT_MS = 15_000;
 const HEADERS = {
@@ -57,11 +58,10 @@ async function answerEvents(deps: GatewayDeps, answers: Answers, exchange: Excha
   answers.count(200);
   reply.hijack();
   deps.open.streams += 1;
+  const signal = AbortSignal.any([closedSignal(reply.raw), deps.closing]);
+  const follow = (last: string | undefined) => eventsOf(deps, found, last, signal);
   try {
-    await stream(
-      reply.raw,
-      eventsOf(deps, found, after, AbortSignal.any([closedSignal(reply.raw), deps.closing])),
-    );
+    await stream(reply.raw, { after, follow, unread: deps.limits.unread });
   } finally {
     deps.open.streams -= 1;
     reply.raw.end();
@@ -111,14 +111,34 @@ function lastWord(view: FoundRun['view']): RunEvent {
   };
 }
 
-async function stream(response: ServerResponse, events: AsyncIterable<RunEvent>): Promise<void> {
+type Following = {
+  after: string | undefined;
+  /** The events after that one, and then as they come. */
+  follow: (after: string | undefined) => AsyncIterable<RunEvent>;
+  unread: Unread;
+};
+
+/**
+ * Sends the events as they are read. Of those that a slow reader has not caught up with none is kept here: what the store has of
+ * a run is read again from where it stopped, since thousands may follow, and read nothing.
+ */
+export async function stream(response: ServerResponse, { after, follow, unread }: Following): Promise<void> {
   response.writeHead(200, HEADERS);
   response.flushHeaders();
   const heartbeat = setInterval(() => response.write(': still here\n\n'), HEARTBEAT_MS);
   try {
-    for await (const event of events) {
-      if (response.destroyed) break;
-      if (!response.write(eventText(event))) await writable(response);
+    for (let last = after; ; ) {
+      let isTaken = true;
+      for await (const event of follow(last)) {
+        if (response.destroyed) return;
+        last = event.id;
+        isTaken = response.write(eventText(event));
+        if (!isTaken) break;
+      }
+      if (isTaken || last === ENDED) return;
+      unread.add(response);
+      await writable(response);
+      unread.remove(response);
     }
   } finally {
     clearInterval(heartbeat);

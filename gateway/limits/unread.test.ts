@@ -39,6 +39,18 @@ test('what was read at last counts no more', () => {
   expect(callers.some(({ socket }) => socket.destroyed)).toBe(false);
 });
 
+test('a stream whose client has caught up counts no more, and is not disconnected later', () => {
+  const { add, remove } = createUnread(100_000);
+  const [stream, next] = [responseOf(60_000), responseOf(60_000)];
+  for (let times = 0; times < 20; times += 1) {
+    add(stream.response);
+    remove(stream.response);
+  }
+  expect(stream.response.listenerCount('close')).toBe(0);
+  add(next.response);
+  expect([stream, next].map(({ socket }) => socket.destroyed)).toEqual([false, false]);
+});
+
 test('an answer that is larger than the limit gets through while nobody else waits to be read', () => {
   const { add } = createUnread(100_000);
   const [large, next] = [responseOf(500_000), responseOf(1)];

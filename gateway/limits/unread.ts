@@ -7,6 +7,8 @@ import type { ServerResponse } from 'node:http';
 export type Unread = {
   /** To be told when an answer was given: whatever of it the client has not taken is counted until it has, or has gone. */
   add: (response: ServerResponse) => void;
+  /** To be told when the client has taken what was counted, and more of the answer is to come. */
+  remove: (response: ServerResponse) => void;
 };
 
 /** What an answer takes beside its bytes, with the request that it belongs to: rather too much. */
@@ -14,24 +16,29 @@ const OVERHEAD_BYTES = 8_192;
 
 /** `limit` is in bytes. One answer alone may be larger: a client that reads gets it. */
 export function createUnread(limit: number): Unread {
-  const bytesOf = new Map<ServerResponse, number>();
+  const counted = new Map<ServerResponse, { bytes: number; onClose: () => void }>();
   let total = 0;
   const remove = (response: ServerResponse): void => {
-    total -= bytesOf.get(response) ?? 0;
-    bytesOf.delete(response);
+    const known = counted.get(response);
+    if (known === undefined) return;
+    total -= known.bytes;
+    counted.delete(response);
+    response.off('close', known.onClose);
   };
   return {
     add: (response) => {
       if (response.writableLength === 0 || response.destroyed) return;
       const bytes = response.writableLength + OVERHEAD_BYTES;
-      bytesOf.set(response, bytes);
+      const onClose = (): void => remove(response);
+      counted.set(response, { bytes, onClose });
       total += bytes;
-      response.once('close', () => remove(response));
-      for (const longest of bytesOf.keys()) {
+      response.once('close', onClose);
+      for (const longest of counted.keys()) {
         if (total <= limit || longest === response) return;
         remove(longest);
         longest.req.socket.destroy();
       }
     },
+    remove,
   };
 }

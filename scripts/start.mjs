@@ -54,4 +54,13 @@ const child = spawn(node, ['--disable-warning=ExperimentalWarning', join(root, p
   env: { ...process.env, PATH: `${dirname(node)}:${process.env.PATH}` },
 });
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+// A signal that ends npm ends its shell, too, which does not pass it on.
+if (process.env.npm_lifecycle_event !== undefined) {
+  const shell = process.ppid;
+  const watch = setInterval(() => {
+    if (process.ppid === shell) return;
+    clearInterval(watch);
+    child.kill('SIGTERM');
+  }, 1_000);
+}
 child.on('exit', (code, signal) => process.exit(signal ? 128 + 15 : (code ?? 1)));

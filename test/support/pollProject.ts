@@ -42,10 +42,7 @@ export type PollProject = {
 };
 
 /** Makes a project of its own, so that tests can go on at the same time. */
-export async function openPollProject(
-  stage: OperatorStage,
-  { hasSecret = true } = {},
-): Promise<PollProject> {
+export async function openPollProject(stage: OperatorStage, { hasSecret = true } = {}): Promise<PollProject> {
   const { client, conn } = stage;
   const { namespace, uid: project } = await stage.createProject();
   const createSecret = () =>

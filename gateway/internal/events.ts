@@ -139,6 +139,8 @@ export async function stream(response: ServerResponse, { after, follow, unread }
       unread.add(response);
       await writable(response);
       unread.remove(response);
+      // Who has gone is not looked up again.
+      if (response.destroyed) return;
     }
   } finally {
     clearInterval(heartbeat);

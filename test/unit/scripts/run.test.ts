@@ -9,7 +9,7 @@ const modulePath = join(import.meta.dirname, '../../../scripts/run.ts');
 
 test('a signal ends the program that was started, and then whoever started it, who does not go on', async () => {
   const program =
-    "console.log(process.pid); process.on('SIGTERM', () => { console.log('told'); process.exit(); }); setInterval(() => {}, 1000);";
+    "process.on('SIGTERM', () => { console.log('told'); process.exit(); }); setInterval(() => {}, 1000); console.log(process.pid);";
   const script = `
     const { run } = await import(${JSON.stringify(modulePath)});
     await run(process.execPath, ['--eval', ${JSON.stringify(program)}]);

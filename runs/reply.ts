@@ -6,6 +6,7 @@ import { isTerminal, type TerminalPhase } from '../api/phase.ts';
 import { isUnavailable, orUnavailable, type RunStoreConnection } from './connection.ts';
 import { keysOf } from './keys.ts';
 import { readRun } from './read.ts';
+import { createShared, type Shared } from './shared.ts';
 import { createSignal } from './signal.ts';
 import type { ProjectUid, Reply, RunState } from './types.ts';
 
@@ -47,6 +48,7 @@ export function lookAfterMs(waiting: number, random: number): number {
 /** Waits over one shared connection for messages. */
 export function createReplyWaiter(conn: RunStoreConnection): ReplyWaiter {
   const closing = new AbortController();
+  const looks: Looks = createShared();
   let waiting = 0;
   const pause = () => lookAfterMs(waiting, Math.random());
   return {
@@ -54,7 +56,7 @@ export function createReplyWaiter(conn: RunStoreConnection): ReplyWaiter {
       waiting += 1;
       const signal = AbortSignal.any([options.signal, closing.signal]);
       try {
-        return await wait(conn, project, run, { ...options, signal, pause });
+        return await wait(conn, project, run, { ...options, signal, pause, looks });
       } finally {
         waiting -= 1;
       }
@@ -63,11 +65,14 @@ export function createReplyWaiter(conn: RunStoreConnection): ReplyWaiter {
   };
 }
 
+type Looks = Shared<Waited | undefined>;
+type Waiters = { pause: () => number; looks: Looks };
+
 async function wait(
   conn: RunStoreConnection,
   project: ProjectUid,
   run: string,
-  { timeoutMs, signal, pause, until = 'reply' }: WaitOptions & { pause: () => number },
+  { timeoutMs, signal, pause, looks, until = 'reply' }: WaitOptions & Waiters,
 ): Promise<Waited> {
   const deadline = performance.now() + timeoutMs;
   const news = createSignal();
@@ -78,7 +83,8 @@ async function wait(
   signal.addEventListener('abort', news.raise, { once: true });
   try {
     for (;;) {
-      const found = await look(conn, project, run, until);
+      // Many may wait for one run, and each look brings its whole reply.
+      const found = await looks(`${until} ${project} ${run}`, () => look(conn, project, run, until));
       if (found) return found;
       const left = deadline - performance.now();
       if (left <= 0 || signal.aborted) return { kind: 'timeout' };

@@ -67,12 +67,20 @@ test('who waits for the end is not satisfied with a reply', async () => {
   expect(await waiting).toMatchObject({ kind: 'ended', phase: 'Succeeded', reply });
 });
 
-test('many wait for one run', async () => {
+test('many wait for one run, which is looked at a few times for all of them', async () => {
   const { project, run, ref } = await started();
-  const waiting = Array.from({ length: 20 }, () => waiter.wait(project, run, options));
+  const before = await looksSoFar();
+  const waiting = Array.from({ length: 200 }, () => waiter.wait(project, run, options));
   await advance(store.conn, ref, { reply });
   for (const outcome of await Promise.all(waiting)) expect(outcome).toEqual({ kind: 'reply', reply });
+  expect((await looksSoFar()) - before).toBeLessThan(10);
 });
+
+/** Of all waiters, counted by the store. */
+async function looksSoFar(): Promise<number> {
+  const stats = (await store.conn.command('info', 'commandstats')) as string;
+  return Number(/^cmdstat_hmget:calls=(\d+)/m.exec(stats)?.[1] ?? 0);
+}
 
 test('the wait ends after its time, when it is aborted, and when there is no such run', async () => {
   const { project, run } = await started();

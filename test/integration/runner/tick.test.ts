@@ -120,7 +120,11 @@ test('above the limit of a workflow that rejects no run is started, and that is 
 test('a time whose key another run has is lost, and its Job says so', async () => {
   const job = jobOf();
   const time = new Date(Number(job.split('-').at(-1)) * 60_000).toISOString().replace('.000Z', 'Z');
-  const run = await project.send(revision, {}, { dedupeKey: `schedule/${time}`, bodyHash: 'another' });
+  const run = await project.send(
+    revision,
+    {},
+    { trigger: 'schedule', dedupeKey: `schedule/${time}`, bodyHash: 'another' },
+  );
   const { status, log } = await tick(job);
   expect(status).toBe(3);
   expect(log.at(-1)).toMatchObject({ msg: 'another run has the key of this time, no run is started', run });

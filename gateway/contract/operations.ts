@@ -195,7 +195,7 @@ export const OPERATIONS = {
     description: 'It can be opened as often as somebody likes, until the link was followed.',
     answers: {
       200: page('Who asks, for which credential, and where it goes on.'),
-      400: page('The link was followed before, is too old, or is none.'),
+      404: page('The link was followed before, is too old, or is none.'),
       503: page('Not now.'),
     },
     problems: [],
@@ -210,7 +210,7 @@ export const OPERATIONS = {
         description: "The provider's page, and a cookie without which its answer does not count.",
         headers: { Location: "The provider's page.", 'Set-Cookie': 'Binds the browser for ten minutes.' },
       },
-      400: page('The link was followed before, is too old, or is none.'),
+      404: page('The link was followed before, is too old, or is none.'),
       503: page('Not now.'),
     },
     problems: [],

@@ -26,7 +26,7 @@ const PAGES = {
     text: `The provider answered with an error. Check the client id, the redirect URI and the scopes at the provider. ${AGAIN}`,
   },
   'link-unknown': {
-    status: 400,
+    status: 404,
     title: 'This link cannot be used',
     text: `It was used before, is older than ten minutes, or never was a link. ${AGAIN}`,
   },

@@ -122,7 +122,7 @@ test('an answer with its state counts once, and a link is opened once', async ()
   const { url } = await signIn(browser, link, { account: 'ada', stop: isCallback });
   const cookies = new Map(browser.cookies);
   for (const address of [link, `${link}/continue`])
-    expect((await createBrowser().open(address)).status).toBe(400);
+    expect((await createBrowser().open(address)).status).toBe(404);
   expect((await browser.open(url)).status).toBe(200);
   await stage.said('once', 'Connected');
   const before = stage.provider.granted('authorization_code');
@@ -175,7 +175,7 @@ test('whoever looks at a link is told who asks for what, and uses nothing up', a
     expect([browser.told, page.headers.get('referrer-policy')]).toEqual([[], 'no-referrer']);
   }
   const guess = { redirect: 'manual', headers: { 'sec-purpose': 'prefetch' } } as const;
-  expect((await fetch(`${link}/continue`, guess)).status).toBe(400);
+  expect((await fetch(`${link}/continue`, guess)).status).toBe(404);
   const isProvider = (url: string) => url.startsWith(stage.provider.issuer);
   expect((await begin(createBrowser(), link, isProvider)).status).toBe(303);
 });

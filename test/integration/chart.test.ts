@@ -8,6 +8,7 @@ import { poolDeployment, poolDisruptionBudget, poolNetworkPolicy } from '../../o
 import { startApiServer, type ApiServer } from '../support/apiserver.ts';
 import { CHART } from '../support/chart.ts';
 import { runCommand } from '../support/command.ts';
+import { NODE_ARGS } from '../support/gatewayProcess.ts';
 import { helm, kubectl } from '../support/kubectl.ts';
 
 const namespace = 'windlass-system';
@@ -19,7 +20,11 @@ const exposed = [
 
 type Manifest = { kind: string; metadata: { name: string }; spec?: Record<string, unknown> };
 type PodSpec = { containers: Container[]; initContainers?: Container[] };
-type Container = { name: string; env?: { name: string; value?: string; valueFrom?: unknown }[] };
+type Container = {
+  name: string;
+  command?: string[];
+  env?: { name: string; value?: string; valueFrom?: unknown }[];
+};
 
 let server: ApiServer;
 beforeAll(async () => {
@@ -110,6 +115,12 @@ test.each(['operator', 'gateway'])('the heap of the %s has half of its memory li
   await expect(runCommand(process.execPath, [String(NODE_OPTIONS), '-e', '0'])).resolves.toBe('');
   const unlimited = await environmentOf(name, '--set', `${program}.resources.limits=null`);
   expect(unlimited).not.toHaveProperty('NODE_OPTIONS');
+});
+
+test('the gateway is measured and tested with what Node is started with in its pods', async () => {
+  const deployment = await find('Deployment', 'windlass-gateway');
+  const [gateway] = (deployment && podSpecOf(deployment)?.containers) ?? [];
+  expect(gateway?.command).toEqual(['node', ...NODE_ARGS, '/app/gateway.mjs']);
 });
 
 test('the operator is told which node it is on, so that no provider of a tenant is looked for there', async () => {

@@ -15,12 +15,16 @@ export type GatewayOptions = ProgramOptions & {
   namespace: string;
 };
 
+/** With what the chart has Node start it. */
+export const NODE_ARGS = ['--no-allocation-site-pretenuring'];
+
 /** Starts it and waits until it is ready. Throws, with what it logged, if it does not become so. */
 export async function startGateway({
   kubeconfigPath,
   redisURL,
   pod,
   namespace,
+  nodeArgs = [],
   ...options
 }: GatewayOptions): Promise<GatewayProcess> {
   const env = {
@@ -35,7 +39,7 @@ export async function startGateway({
     DRAIN_SECONDS: '0',
     LOG_LEVEL: 'info',
   };
-  const program = startProgram('gateway', env, options);
+  const program = startProgram('gateway', env, { ...options, nodeArgs: [...NODE_ARGS, ...nodeArgs] });
   const ports = await whenReady('the gateway', program, async (line) => {
     const said = JSON.parse(line) as Ports;
     const { ok } = await fetch(`${address(said.internalPort)}/readyz`);

@@ -50,14 +50,15 @@ async function describe(pid: number): Promise<Candidate | undefined> {
 }
 
 function isProgram({ args, cgroups }: Candidate, program: Program, cluster: string): boolean {
-  const [first = '', second = ''] = args;
+  const [first = '', ...others] = args;
   if (program === 'kube-apiserver' || program === 'etcd') {
     return basename(first) === program && args.some((arg) => arg.includes(`/clusters/${cluster}/`));
   }
   if (!cgroups.includes(`/windlass-${cluster}/`)) return false;
   // Redis writes its address into its title: `redis-server *:6379`.
   if (program === 'redis') return /^(\S*\/)?redis-server\b/.test(first);
-  return basename(first) === 'node' && second === `/app/${program}.mjs`;
+  const script = others.find((arg) => !arg.startsWith('-'));
+  return basename(first) === 'node' && script === `/app/${program}.mjs`;
 }
 
 async function isOfProject(pid: number, project: string | undefined): Promise<boolean> {

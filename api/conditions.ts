@@ -70,6 +70,8 @@ export const REASON = {
   UpstreamError: 'The other side answered with an error of its own.',
   InvalidAnswer: 'The other side answered with something that cannot be read.',
   Timeout: 'The other side did not answer in time.',
+  TooLarge: 'What is looked at has more in it than can be remembered.',
+  ProjectFull: 'The project may hold no more in the run store.',
   InvalidTrigger: 'The trigger and its credential do not fit together.',
   Internal: 'A defect of Windlass; the log has the details.',
   WaitingForReplicas: 'Some gateway replica does not serve the current spec yet.',

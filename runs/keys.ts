@@ -25,7 +25,8 @@
  * | `lines:<workflow>` | hash | run → line about it |
  * | `rev:<name>` | string | a revision |
  * | `polls` | set | the workflows whose trigger is polled |
- * | `poll:<workflow>` | hash | a polled trigger: `config` (JSON), `interval` and `early` (ms), `put` (when it came, ms); `token` and `until` of the one who looks; `cursor`, `at` (when the last look began, ms), `polled` (when the last look that worked began, ms), `failures` in a row, `notBefore` (ms), `reason` and `error` of the last one, `lost`: why the cursor was given up, to be told |
+ * | `poll:<workflow>` | hash | a polled trigger: `config` (JSON), `interval` and `early` (ms), `put` (when it came, ms); `token` and `until` of the one who looks; `cursor`, `at` (when the last look began, ms), `polled` (when the last look that worked began, ms), `failures` in a row, `notBefore` (ms), `reason` and `error` of the last one, `lost`: why the cursor was given up, to be told; `memory`: the name of what is kept for it |
+ * | `kept:<workflow>` | hash | what a polled trigger remembers beside its cursor, by name (base64): what is in force, and what is to be |
  *
  * Workflows and credentials are named by uid. All of one is in one hash, so that a transition reads and writes it at once. In `q`, `held`, `due` and `live` a run is its entry: `<workflow> <accepted, µs> <run>`. Channels have
  * the names of keys: `q` announces work, `run:<id>` what happens to a run, `cancels` a run that shall be cancelled, `checks` a credential to try.
@@ -60,6 +61,7 @@ export type ProjectKeys = Readonly<Record<ProjectKey, string>> & {
   check: (credentialUid: string) => string;
   rev: (name: string) => string;
   poll: (workflowUid: string) => string;
+  kept: (workflowUid: string) => string;
 };
 
 const known = new Map<ProjectUid, ProjectKeys>();
@@ -100,5 +102,6 @@ function makeKeys(project: ProjectUid): ProjectKeys {
     check: (credentialUid) => `${prefix}check:${credentialUid}`,
     rev: (name) => `${prefix}rev:${name}`,
     poll: (workflowUid) => `${prefix}poll:${workflowUid}`,
+    kept: (workflowUid) => `${prefix}kept:${workflowUid}`,
   };
 }

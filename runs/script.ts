@@ -17,6 +17,7 @@ export type DeclaredKey =
   | 'lines'
   | 'check'
   | 'poll'
+  | 'kept'
   | 'secret'
   | 'codes'
   | 'made';

@@ -283,13 +283,17 @@ const spreadsheetTrigger = z
 const fileStorageTrigger = z
   .object({
     credential,
-    folderId: z.string().max(1024).optional().describe('The folder to watch. Default: all.'),
+    folderId: z
+      .string()
+      .max(1024)
+      .optional()
+      .describe('The folder to watch: its id; at S3 its name, such as reports/2026. Default: all.'),
     includeSubfolders: z.boolean().optional().describe('Also what lies in folders below. Default false.'),
     mimeTypes: z
       .array(z.string().max(256))
       .max(32)
       .optional()
-      .describe('Only files of these types. Default: all.'),
+      .describe('Only files of these types; image/* are all images. Default: all.'),
     events: z
       .array(z.enum(['added', 'modified']))
       .max(2)
@@ -300,19 +304,25 @@ const fileStorageTrigger = z
   })
   .describe('Starts a run when a file is added or modified.');
 
+/** The kinds of chats, in Telegram's words. */
+export const CHAT_TYPES = ['private', 'group', 'supergroup', 'channel'] as const;
+export type ChatType = (typeof CHAT_TYPES)[number];
+
 const botTrigger = z
   .object({
     credential,
     chatTypes: z
-      .array(z.enum(['private', 'group', 'supergroup', 'channel']))
+      .array(z.enum(CHAT_TYPES))
       .max(4)
       .optional()
-      .describe('Only messages of these chats. Default: all.'),
+      .describe('Only messages of these chats; at Slack, direct messages are private. Default: all.'),
     commands: z
-      .array(z.string().min(1).max(64))
+      .array(z.string().min(1).max(64).regex(/^\S+$/))
       .max(64)
       .optional()
-      .describe('Only messages that begin with one of these commands.'),
+      .describe(
+        'Only messages that begin with one of these commands, in whatever case; with a slash or without. Default: all.',
+      ),
     testData,
   })
   .describe('Starts a run for each message that a messaging bot receives.');
@@ -329,7 +339,9 @@ export const triggers = {
 
 export type TriggerKind = keyof typeof triggers;
 export const TRIGGER_KINDS = Object.keys(triggers) as TriggerKind[];
+export type BotTrigger = z.infer<typeof botTrigger>;
 export type MailTrigger = z.infer<typeof mailTrigger>;
+export type FileStorageTrigger = z.infer<typeof fileStorageTrigger>;
 export type ScheduleTrigger = z.infer<typeof scheduleTrigger>;
 export type RateLimit = z.infer<typeof rateLimit>;
 export type WebhookTrigger = z.infer<typeof webhookTrigger>;

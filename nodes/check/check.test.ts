@@ -13,7 +13,7 @@ import { Secret } from '../secret.ts';
 import { resultOf } from './check.ts';
 import { canBeChecked, checkCredential } from './register.ts';
 import { checkOpenai } from './openai.ts';
-import { signedHeaders } from './signature.ts';
+import { signedHeaders } from '../files/signature.ts';
 
 const KEY = 'correct-horse/battery+staple';
 const mailbox = await startMailServer({ username: 'orders', password: KEY });
@@ -301,7 +301,8 @@ const store: typeof handler = (request, response) => {
   const now = new Date(date.replace(/^(....)(..)(..T..)(..)/, '$1-$2-$3:$4:'));
   const signed = signedHeaders({
     method: 'HEAD',
-    url: new URL(request.url ?? '', server.url),
+    host: request.headers.host ?? '',
+    path: request.url ?? '',
     region: 'us-east-1',
     accessKeyId: new Secret('ID'),
     secretAccessKey: new Secret(KEY),

@@ -40,7 +40,7 @@ const schedule = (cron: string, timeZone = 'UTC'): WorkflowNode => ({
   id: 'tick',
   schedule: { cron, timeZone },
 });
-const drive: WorkflowNode = { id: 'files', fileStorage: { credential: 'drive' } };
+const drive: WorkflowNode = { id: 'table', spreadsheet: { credential: 'drive', spreadsheetId: 'a' } };
 
 test('the model of an agent may be a reference, which is checked', () => {
   const asks = (model: string): WorkflowNode => ({
@@ -97,7 +97,7 @@ const invalid: [sentence: string, spec: WorkflowSpec, reason: string, says: RegE
     'a trigger that this version cannot activate',
     spec([drive, agent('Hi')]),
     'TriggerNotSupported',
-    /^node files: this version cannot activate a fileStorage trigger yet; use manual, webhook, schedule or mail$/,
+    /^node table: this version cannot activate a spreadsheet trigger yet; use manual, webhook, .* or fileStorage$/,
   ],
   [
     'a day that never comes',

@@ -123,7 +123,7 @@ test('an expression that names no predecessor is a condition that names both, un
 });
 
 test('a trigger that does not work yet says so and never pretends', async () => {
-  await apply(project, workflowOf('files', [{ id: 'trigger', fileStorage: { credential: 'drive' } }, reply]));
+  await apply(project, workflowOf('files', [{ id: 'trigger', spreadsheet: { credential: 'drive', spreadsheetId: 'a' } }, reply]));
   await condition(project, 'workflows.windlass.dev/files', 'Valid', {
     status: 'False',
     reason: 'TriggerNotSupported',

@@ -187,7 +187,7 @@ test('a broken workflow can still be switched off', async () => {
 });
 
 test('a trigger that cannot be activated is never served', async () => {
-  const spec = { active: true, nodes: [{ id: 'tick', fileStorage: { credential: 'drive' } }] };
+  const spec = { active: true, nodes: [{ id: 'tick', spreadsheet: { credential: 'drive', spreadsheetId: 'a' } }] };
   const manifest = {
     apiVersion: 'windlass.dev/v1alpha1',
     kind: 'Workflow',

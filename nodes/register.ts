@@ -5,10 +5,13 @@ import { StepError } from '../api/reasons.ts';
 import type { RevisionStep } from '../api/revision.ts';
 import type { Effect } from './node.ts';
 import type { Skill, SkillDefinition } from './skills/skill.ts';
+import { appendRow } from './skills/appendRow.ts';
 import { httpRequest } from './skills/httpRequest.ts';
+import { readRows } from './skills/readRows.ts';
 import { replyEmail } from './skills/replyEmail.ts';
 import { sendEmail } from './skills/sendEmail.ts';
 import { set } from './skills/set.ts';
+import { updateRow } from './skills/updateRow.ts';
 
 /** All skills. */
 export const SKILLS: readonly Skill[] = [
@@ -16,6 +19,9 @@ export const SKILLS: readonly Skill[] = [
   checked(replyEmail),
   checked(httpRequest),
   checked(set),
+  checked(readRows),
+  checked(appendRow),
+  checked(updateRow),
 ];
 
 const byName = new Map(SKILLS.map((skill) => [skill.name, skill]));

@@ -11,6 +11,9 @@ export type Scopes = Partial<Record<Preset, readonly string[]>>;
 // https://developers.google.com/workspace/gmail/api/auth/scopes
 const GMAIL_READ = 'https://www.googleapis.com/auth/gmail.readonly';
 const GMAIL_SEND = 'https://www.googleapis.com/auth/gmail.send';
+// https://developers.google.com/workspace/sheets/api/scopes
+const SHEETS = 'https://www.googleapis.com/auth/spreadsheets';
+const SHEETS_READ = 'https://www.googleapis.com/auth/spreadsheets.readonly';
 // https://learn.microsoft.com/exchange/client-developer/legacy-protocols/how-to-authenticate-an-imap-pop-smtp-application-by-using-oauth
 const OUTLOOK_IMAP = 'https://outlook.office.com/IMAP.AccessAsUser.All';
 const OUTLOOK_SMTP = 'https://outlook.office.com/SMTP.Send';
@@ -24,6 +27,9 @@ const BY_TRIGGER: Readonly<Record<string, Scopes>> = {
 const BY_SKILL: Readonly<Record<string, Scopes>> = {
   send_email: { google: [GMAIL_SEND], microsoft: [OUTLOOK_SMTP] },
   reply_email: { google: [GMAIL_SEND], microsoft: [OUTLOOK_SMTP] },
+  read_rows: { google: [SHEETS_READ] },
+  append_row: { google: [SHEETS] },
+  update_row: { google: [SHEETS] },
 };
 
 /** What of an account the node needs; undefined where nothing is known. */

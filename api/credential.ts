@@ -162,11 +162,16 @@ const httpCredential = z
     }),
   });
 
+export const PLATFORMS = ['telegram', 'slack'] as const;
+export type Platform = (typeof PLATFORMS)[number];
+
 const botCredential = z
   .object({
-    platform: z.enum(['telegram', 'slack']).optional().describe('The messaging service. Default telegram.'),
+    platform: z.enum(PLATFORMS).optional().describe('The messaging service. Default telegram.'),
     tokenRef: secretKeyRef("The Secret key that holds the bot's token."),
-    signingSecretRef: secretKeyRef('Slack: the Secret key that holds the signing secret.').optional(),
+    signingSecretRef: secretKeyRef(
+      'Slack: the Secret key that holds the signing secret. For a bot trigger.',
+    ).optional(),
     apiURL: url("Address of the service's API. Default: the service's own.").optional(),
   })
   .describe('A messaging bot.');

@@ -4,6 +4,7 @@ import type { Clock } from '../kube/clock.ts';
 import type { Log } from '../kube/log.ts';
 import type { RunStoreConnection } from '../runs/connection.ts';
 import type { OperatorConfig } from './config.ts';
+import type { BotHolders } from './bots/holders.ts';
 import type { Connections } from './oauth/connections.ts';
 import type { GatewayView } from './gateways/view.ts';
 import type { Refusal } from './schedule/refused.ts';
@@ -19,6 +20,8 @@ export type OperatorContext = {
   gateways: GatewayView;
   /** What the gateway verifies callers of webhooks with. */
   webhooks: WebhookSecrets;
+  /** Which workflow has which bot. */
+  bots: BotHolders;
   /** The accounts of oauth2 credentials. */
   connections: Connections;
   /** By namespace: why the API server refuses the operator a runner pool there. */

@@ -1,5 +1,5 @@
 /** Every controller of the operator: what wakes it, and what it does. This file alone knows all of them. */
-import type { Workflow } from '../api/kinds.ts';
+import type { WebhookRoute, Workflow } from '../api/kinds.ts';
 import { isTerminal } from '../api/phase.ts';
 import type { Change } from '../kube/cache.ts';
 import type { Clock } from '../kube/clock.ts';
@@ -7,6 +7,7 @@ import { enqueueOwner, keyOf, runController, watchInto, type Action, type Key } 
 import { createRecorder, type Recorder } from '../kube/events.ts';
 import { createQueue, type Queue } from '../kube/queue.ts';
 import { objectKey, type Deployment, type KubeObject } from '../kube/resource.ts';
+import { wantedBot } from './bots/route.ts';
 import { keepBudget } from './budget/keep.ts';
 import { prunesPerSecond } from './budget/split.ts';
 import type { OperatorContext } from './context.ts';
@@ -166,6 +167,7 @@ function wakeWorkflows({ world, gateways }: OperatorContext, queue: Queue): void
   const inNamespace = (namespace: string): Key[] => world.workflows.list(namespace).map(keyOf);
   watchInto(world.workflows, queue);
   watchInto(world.routes, queue);
+  wakeBots(world, queue);
   watchInto(world.revisions, queue, enqueueOwner('Workflow'));
   watchInto(world.cronJobs, queue, (cronJob, change) =>
     enqueueOwner('Workflow')(cronJob).filter(({ namespace, name }) =>
@@ -186,6 +188,34 @@ function wakeWorkflows({ world, gateways }: OperatorContext, queue: Queue): void
       changed === 'all' ? world.routes.list() : changed.flatMap((uid) => world.routes.byIndex(BY_UID, uid));
     for (const { metadata } of routes) queue.add(objectKey(metadata));
   });
+}
+
+/** Whoever lets go of a bot makes room for another workflow of the project. */
+function wakeBots(world: World, queue: Queue): void {
+  const waiting = (namespace = ''): Key[] =>
+    world.workflows
+      .list(namespace)
+      .filter((workflow) => wantedBot(workflow))
+      .map(keyOf);
+  watchInto(world.routes, queue, (_route, change) =>
+    hadBot(change) ? waiting(change.object.metadata.namespace) : [],
+  );
+  watchInto(
+    world.workflows,
+    queue,
+    ifSpecChanged(({ metadata, spec }) =>
+      spec.nodes.some((node) => node.bot) ? waiting(metadata.namespace) : [],
+    ),
+  );
+}
+
+/** Whether a route had a bot and has not any more, or not the same. */
+function hadBot(change: Change<WebhookRoute>): boolean {
+  if (change.type === 'added') return false;
+  const { bot } = change.type === 'updated' ? change.old.spec : change.object.spec;
+  return (
+    bot !== undefined && (change.type === 'deleted' || bot.credential !== change.object.spec.bot?.credential)
+  );
 }
 
 /**

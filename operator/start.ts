@@ -9,6 +9,7 @@ import type { KubeConnection } from '../kube/config.ts';
 import { runWithLease, type LeaseOptions } from '../kube/lease.ts';
 import type { Log } from '../kube/log.ts';
 import { connectRunStore, type RunStoreConnection, type RunStoreOptions } from '../runs/connection.ts';
+import { createBotHolders } from './bots/holders.ts';
 import { prunesPerSecond } from './budget/split.ts';
 import { egressOf, type OperatorConfig } from './config.ts';
 import type { OperatorContext } from './context.ts';
@@ -89,6 +90,7 @@ export async function runOperator(options: OperatorOptions): Promise<void> {
       store,
       gateways,
       webhooks,
+      bots: createBotHolders(world),
       connections,
       refusedPools,
       refusedPolls,

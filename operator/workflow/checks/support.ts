@@ -4,7 +4,7 @@ import { POLLED_KINDS } from '../../../nodes/pollers.ts';
 import type { Check, Violation } from './check.ts';
 
 /** Triggers that start runs in this version. */
-const SUPPORTED_TRIGGERS: readonly string[] = ['manual', 'webhook', 'schedule', ...POLLED_KINDS];
+const SUPPORTED_TRIGGERS: readonly string[] = ['manual', 'webhook', 'schedule', 'bot', ...POLLED_KINDS];
 
 const LIST = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(SUPPORTED_TRIGGERS);
 

@@ -1,0 +1,77 @@
+/** Updates of Telegram (https://core.telegram.org/bots/api#update) as messages. Pure; whatever is no message is `other`. */
+import { TELEGRAM_UPDATES } from '../../api/bot.ts';
+import { CHAT_TYPES } from '../../api/trigger.ts';
+import { firstWord, member, plain, textOf, type Received, type ReceivedMessage } from './message.ts';
+
+/** The members of https://core.telegram.org/bots/api#message that say of which type it is, those first that come with others. */
+const TYPES = [
+  'text',
+  'animation',
+  'audio',
+  'document',
+  'paid_media',
+  'photo',
+  'sticker',
+  'story',
+  'video',
+  'video_note',
+  'voice',
+  'checklist',
+  'contact',
+  'dice',
+  'game',
+  'poll',
+  'venue',
+  'location',
+];
+
+/** `username` is the bot's own, where it is known: a command that names another bot is none. */
+export function readTelegram(update: unknown, username?: string): Received {
+  const id = member(update, 'update_id');
+  const message = TELEGRAM_UPDATES.map((kind) => member(update, kind)).find((each) => each !== undefined);
+  const chat = member(message, 'chat');
+  const chatId = member(chat, 'id');
+  if (!isInteger(id) || !isInteger(chatId)) return { kind: 'other' };
+  const text = textOf(message, 'text') ?? textOf(message, 'caption') ?? '';
+  const type = textOf(chat, 'type');
+  return {
+    kind: 'message',
+    id: String(id),
+    chatType: CHAT_TYPES.find((each) => each === type),
+    command: commandOf(text, username),
+    output: {
+      text_content: text,
+      data_content: { chat_id: chatId, from: senderOf(message, chat), message_type: typeOf(message) },
+    },
+  };
+}
+
+function isInteger(value: unknown): value is number {
+  return Number.isSafeInteger(value);
+}
+
+type Sender = ReceivedMessage['output']['data_content']['from'];
+
+/** In channels nobody but the channel speaks. What is not known is empty, so that references to it work. */
+function senderOf(message: unknown, chat: unknown): Sender {
+  const from = member(message, 'from');
+  const first_name = textOf(from, 'first_name') ?? textOf(chat, 'title') ?? '';
+  const username = from === undefined ? textOf(chat, 'username') : textOf(from, 'username');
+  return { first_name, username: username ?? '' };
+}
+
+function typeOf(message: unknown): string {
+  return TYPES.find((type) => member(message, type) !== undefined) ?? 'other';
+}
+
+/** `/command` or `/command@name_of_the_bot` (https://core.telegram.org/bots/features#commands). */
+function commandOf(text: string, username: string | undefined): string | undefined {
+  const word = firstWord(text);
+  if (word === undefined || !word.startsWith('/')) return undefined;
+  const [command = '', bot] = word.split('@');
+  const isOurs =
+    bot === undefined ||
+    username === undefined ||
+    bot.toLowerCase() === username.replace(/^@/, '').toLowerCase();
+  return isOurs ? plain(command) : undefined;
+}

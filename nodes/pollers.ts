@@ -20,10 +20,22 @@ const POLLERS: Partial<Record<TriggerKind, Registered>> = {
     place: { credential: undefined, mailbox: 'INBOX' },
     credentials: ['imap', 'oauth2'],
   },
+  spreadsheet: {
+    load: async () => (await import('./spreadsheet/poller.ts')).spreadsheetPoller,
+    place: {
+      credential: undefined,
+      spreadsheetId: undefined,
+      sheet: undefined,
+      range: undefined,
+      keyColumn: undefined,
+      header: true,
+    },
+    credentials: ['oauth2'],
+  },
   fileStorage: {
     load: async () => (await import('./files/poller.ts')).filePoller,
     place: { credential: undefined, folderId: undefined, includeSubfolders: false },
-    credentials: ['s3'],
+    credentials: ['s3', 'oauth2'],
   },
 };
 

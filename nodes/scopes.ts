@@ -14,6 +14,8 @@ const GMAIL_SEND = 'https://www.googleapis.com/auth/gmail.send';
 // https://developers.google.com/workspace/sheets/api/scopes
 const SHEETS = 'https://www.googleapis.com/auth/spreadsheets';
 const SHEETS_READ = 'https://www.googleapis.com/auth/spreadsheets.readonly';
+// https://developers.google.com/workspace/drive/api/guides/api-specific-auth
+const DRIVE_METADATA = 'https://www.googleapis.com/auth/drive.metadata.readonly';
 // https://learn.microsoft.com/exchange/client-developer/legacy-protocols/how-to-authenticate-an-imap-pop-smtp-application-by-using-oauth
 const OUTLOOK_IMAP = 'https://outlook.office.com/IMAP.AccessAsUser.All';
 const OUTLOOK_SMTP = 'https://outlook.office.com/SMTP.Send';
@@ -21,6 +23,8 @@ const OUTLOOK_SMTP = 'https://outlook.office.com/SMTP.Send';
 /** By the kind of a trigger. */
 const BY_TRIGGER: Readonly<Record<string, Scopes>> = {
   mail: { google: [GMAIL_READ], microsoft: [OUTLOOK_IMAP] },
+  fileStorage: { google: [DRIVE_METADATA] },
+  spreadsheet: { google: [SHEETS_READ, DRIVE_METADATA] },
 };
 
 /** By the name of a skill. */

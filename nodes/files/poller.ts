@@ -10,6 +10,7 @@ import type { NodeOutput } from '../../api/value.ts';
 import { PollError, type PollContext, type Polled, type Poller } from '../poller.ts';
 import { collect } from '../mail/collect.ts';
 import { Known } from './known.ts';
+import { driveSource } from './driveSource.ts';
 import { decodeMemory, encodeMemory, isMuch, type Memory } from './memory.ts';
 import { asPollError } from './refusal.ts';
 import { s3Source } from './s3Source.ts';
@@ -43,10 +44,13 @@ export const filePoller: Poller<FileStorageTrigger> = {
 /** @throws PollError `InvalidTrigger` for a credential that has no files */
 async function openSource(trigger: FileStorageTrigger, context: PollContext): Promise<Source> {
   const credential = await context.credential(trigger.credential);
-  if (credential.spec.s3) return s3Source(credential, trigger);
+  const { s3, oauth2 } = credential.spec;
+  if (s3) return s3Source(credential, trigger);
+  if (oauth2?.preset === 'google' || (oauth2?.preset !== 'microsoft' && oauth2?.apiURL !== undefined))
+    return driveSource(credential, trigger, context);
   throw new PollError(
     'InvalidTrigger',
-    `the credential ${credential.name} cannot read files: use one of kind s3`,
+    `the credential ${credential.name} cannot list files: use one of kind s3, or of kind oauth2 with the preset google`,
   );
 }
 

@@ -45,9 +45,7 @@ export async function registerWebhook(
   const token = credential.secret(tokenRef);
   const bot: Bot = { apiURL, token, masks: echoesOf(token), context };
   const found = infoIn(await call(bot, 'getWebhookInfo'));
-  return wish.url === undefined
-    ? leave(bot, wish.ours, found)
-    : take(bot, { ...wish, url: wish.url }, found);
+  return wish.url === undefined ? leave(bot, wish.ours, found) : take(bot, { ...wish, url: wish.url }, found);
 }
 
 async function leave(bot: Bot, ours: readonly string[], { url }: Info): Promise<Registered> {
@@ -63,8 +61,7 @@ async function take(
   const isThere = found.url === url;
   const difference = differenceIn(found, url);
   const undelivered = shown(found.undelivered, bot.masks, LONGEST_QUOTE);
-  if (wasSo && difference === undefined)
-    return { url, ...(undelivered !== undefined && { undelivered }) };
+  if (wasSo && difference === undefined) return { url, ...(undelivered !== undefined && { undelivered }) };
   const secret = botSecret(bot.token.reveal(), uid);
   await call({ ...bot, masks: [...bot.masks, ...echoesOf(new Secret(secret))] }, 'setWebhook', {
     url,

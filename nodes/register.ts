@@ -10,6 +10,7 @@ import { httpRequest } from './skills/httpRequest.ts';
 import { readRows } from './skills/readRows.ts';
 import { replyEmail } from './skills/replyEmail.ts';
 import { sendEmail } from './skills/sendEmail.ts';
+import { sendMessage } from './skills/sendMessage.ts';
 import { set } from './skills/set.ts';
 import { updateRow } from './skills/updateRow.ts';
 
@@ -17,6 +18,7 @@ import { updateRow } from './skills/updateRow.ts';
 export const SKILLS: readonly Skill[] = [
   checked(sendEmail),
   checked(replyEmail),
+  checked(sendMessage),
   checked(httpRequest),
   checked(set),
   checked(readRows),

@@ -18,7 +18,7 @@ export type SlackFault =
   | 'garbage';
 
 /** The parameters of chat.postMessage. */
-export type Posted = { channel: string; text: string } & Record<string, unknown>;
+type Posted = { channel: string; text: string } & Record<string, unknown>;
 
 export type SlackServer = {
   url: string;

@@ -79,7 +79,7 @@ const MARKS: Record<Exclude<Format, 'link'>, readonly [before: string, after: st
 };
 
 /** The text as Slack reads it. */
-export function mrkdwnOf({ text, spans }: RichText): string {
+function mrkdwnOf({ text, spans }: RichText): string {
   const edges = spans.flatMap((span, order) => [
     { at: span.start, order, text: marksOf(span)[0] },
     { at: span.end, order: -1 - order, text: marksOf(span)[1] },

@@ -14,6 +14,7 @@ import {
   type Sheets,
   type SheetSize,
 } from './sheets/client.ts';
+import { pagesOf, type Bounded, type Page } from './sheets/pages.ts';
 import { table, tableOf } from './sheets/parameters.ts';
 import { columnNamed, lettersOf, rangeOf, type Area, type Column } from './sheets/table.ts';
 import type { SkillDefinition } from './skill.ts';
@@ -21,8 +22,6 @@ import type { SkillDefinition } from './skill.ts';
 const ROWS = { default: 100, most: 10_000 } as const;
 /** What the rows of an output may have as JSON; the rest of the room is for what stands around them. */
 const ROOM = OUTPUT_LIMIT - 4_096;
-/** Cells of a page: some megabytes of JSON, as a rule. */
-const PAGE_CELLS = 100_000;
 
 const scalar = z.union([z.string(), z.number(), z.boolean()], 'must be a text, a number, true or false');
 
@@ -86,8 +85,6 @@ async function read(parameters: Parameters, context: StepContext, name?: string)
   };
 }
 
-type Bounded = Required<Area>;
-
 /** The part of the area that the sheet has; undefined where it has none. */
 function within(area: Area, { rowCount, columnCount }: SheetSize): Bounded | undefined {
   const { firstRow, firstColumn, lastRow = Infinity, lastColumn = Infinity } = area;
@@ -123,31 +120,6 @@ function conditionsOf(where: Record<string, CellValue>, columns: readonly Column
     column: columnNamed(name, columns, `where[${JSON.stringify(name.slice(0, 100))}]`),
     text: toText(value),
   }));
-}
-
-type Page = { firstRow: number; rows: CellValue[][] };
-
-/** The rows of the area, a page at a time. A page that is too large to be read is asked for again in smaller ones. */
-async function* pagesOf(
-  sheets: Sheets,
-  { title }: SheetSize,
-  { area, atOnce }: { area: Bounded; atOnce: number },
-): AsyncGenerator<Page> {
-  const { firstColumn, lastColumn, lastRow } = area;
-  let length = Math.max(1, Math.min(atOnce, Math.floor(PAGE_CELLS / (lastColumn - firstColumn + 1))));
-  let { firstRow } = area;
-  while (firstRow <= lastRow) {
-    const end = Math.min(firstRow + length - 1, lastRow);
-    const range = rangeOf(title, `${lettersOf(firstColumn)}${firstRow}:${lettersOf(lastColumn)}${end}`);
-    const rows = await readValues(sheets, range).catch((error: unknown) => {
-      if (error instanceof StepError && error.reason === 'OutputTooLarge' && length > 1) return undefined;
-      throw error;
-    });
-    if (rows) {
-      yield { firstRow, rows };
-      firstRow = end + 1;
-    } else length = Math.ceil(length / 8);
-  }
 }
 
 type Wanted = {

@@ -51,6 +51,13 @@ test('the key itself can be changed', async () => {
   expect(rows()[1]?.[0]).toBe(9);
 });
 
+test('a key is found in a column that is too large to be read at once', async () => {
+  const filler = Array.from({ length: 200 }, () => ['x'.repeat(50_000)]);
+  server.put('large', [['Id', 'State'], ...filler, ['7', 'new']]);
+  await update({ spreadsheetId: 'large', keyColumn: 'Id', key: 7, values: { State: 'done' } });
+  expect(server.sheet('large').rows[201]).toEqual(['7', 'done']);
+});
+
 test('a sheet that somebody sorts between the search and the writing is told', async () => {
   server.onRequest((request) => {
     if (request.startsWith('PUT')) server.sheet('orders').rows.splice(1, 0, [1, 'New', 'new']);

@@ -9,12 +9,14 @@ import type { StepContext, StepResult } from '../node.ts';
 import {
   openSheets,
   readValues,
+  sizeOfSheet,
   titleOf,
   writeRow,
   type GivenCell,
   type Sheets,
   type WrittenRow,
 } from './sheets/client.ts';
+import { pagesOf, type Page } from './sheets/pages.ts';
 import { cellsOf, row, table, tableOf } from './sheets/parameters.ts';
 import {
   columnNamed,
@@ -114,17 +116,35 @@ async function find(
     throw new StepError('InvalidParameters', 'row: lies outside of the table, or is its header');
   }
   const column = keyColumnOf(keyColumn ?? '', columns);
-  const letters = lettersOf(column);
-  const [all = []] = await readValues(sheets, rangeOf(sheet, `${letters}:${letters}`), 'COLUMNS');
   const text = toText(key);
-  const rows = all.flatMap((value, index) => {
-    const number = index + 1;
-    return number >= firstRow && number <= lastRow && toText(value) === text ? [number] : [];
-  });
+  const rows: number[] = [];
+  for await (const page of pagesOfColumn(sheets, sheet, column)) {
+    for (const [index, [value = '']] of page.rows.entries()) {
+      const number = page.firstRow + index;
+      if (number >= firstRow && number <= lastRow && toText(value) === text) rows.push(number);
+    }
+  }
   const [first] = rows;
   if (first === undefined) throw new StepError('Refused', 'no row of the table has that key');
   if (rows.length === 1) return { row: first, key: { column, text } };
   throw new StepError('Refused', `more than one row has that key: ${rows.slice(0, 10).join(', ')}`);
+}
+
+/** In one, as a rule; a column that is too large for that in several. */
+async function* pagesOfColumn(
+  sheets: Sheets,
+  sheet: string | undefined,
+  column: number,
+): AsyncGenerator<Page> {
+  const letters = lettersOf(column);
+  try {
+    yield { firstRow: 1, rows: await readValues(sheets, rangeOf(sheet, `${letters}:${letters}`)) };
+  } catch (error) {
+    if (!(error instanceof StepError) || error.reason !== 'OutputTooLarge') throw error;
+    const size = await sizeOfSheet(sheets, sheet === undefined ? {} : { title: sheet });
+    const area = { firstRow: 1, lastRow: size.rowCount, firstColumn: column, lastColumn: column };
+    yield* pagesOf(sheets, size, { area, atOnce: Infinity });
+  }
 }
 
 /** A heading counts before a letter. */

@@ -11,8 +11,8 @@ import type { SheetName } from './parameters.ts';
 import { callApi, refusalOf, unreadable, type ApiAnswer, type ApiCall } from '../api.ts';
 
 const SHEETS_URL = 'https://sheets.googleapis.com';
-/** A page of cells; the shortest JSON of a cell has three bytes. */
-const VALUES_LIMIT = 16_777_216;
+/** Of a page of cells. Google recommends 2 MB: https://developers.google.com/workspace/sheets/api/limits */
+const VALUES_LIMIT = 4_194_304;
 const ANSWER_LIMIT = 1_048_576;
 
 /** One spreadsheet, and what is needed to ask for it. */
@@ -98,16 +98,11 @@ const cell = z.union([z.string(), z.number(), z.boolean()]);
 const valuesSchema = z.object({ values: z.array(z.array(cell)).optional() });
 
 /**
- * The values of a range, by rows or by columns, without the empty ones at the ends.
+ * The values of a range, row by row, without the empty ones at the ends.
  * @throws StepError
  */
-export async function readValues(
-  sheets: Sheets,
-  range: string,
-  majorDimension: 'ROWS' | 'COLUMNS' = 'ROWS',
-): Promise<CellValue[][]> {
-  const query = { majorDimension, ...RENDERED };
-  const call = callOf(sheets, 'GET', pathOf(range), { query, limit: VALUES_LIMIT });
+export async function readValues(sheets: Sheets, range: string): Promise<CellValue[][]> {
+  const call = callOf(sheets, 'GET', pathOf(range), { query: RENDERED, limit: VALUES_LIMIT });
   return (await ask(sheets, call, valuesSchema)).values ?? [];
 }
 

@@ -37,11 +37,11 @@ export const SLACK_TOKEN = 'xoxb-17653672481-19874698323';
 const LONGEST_TEXT = 40_000;
 
 type Failing = { fault: SlackFault | undefined; after: number; times: number; retryAfter: number };
-type State = Pick<SlackServer, 'posted' | 'calls'> & { failing: Failing };
+type State = Pick<SlackServer, 'posted' | 'calls'> & { token: string; failing: Failing };
 
-/** Starts it, with a workspace whose channels all begin with C. */
-export async function startSlackServer(): Promise<SlackServer> {
-  const state: State = { posted: [], calls: [], failing: failing(undefined) };
+/** Starts it, with a workspace whose channels all begin with C. `token` is the one that is taken. */
+export async function startSlackServer({ token = SLACK_TOKEN } = {}): Promise<SlackServer> {
+  const state: State = { token, posted: [], calls: [], failing: failing(undefined) };
   const server = await listen((request, response) => answer(state, request, response));
   return {
     url: `${server.url}/api`,
@@ -68,7 +68,7 @@ async function answer(state: State, request: IncomingMessage, response: ServerRe
   const fault = faultOf(state.failing);
   if (fault !== 'lostAnswer' && fail(fault, state.failing, request, response)) return;
   const result =
-    request.headers.authorization === `Bearer ${SLACK_TOKEN}`
+    request.headers.authorization === `Bearer ${state.token}`
       ? resultOf(state, method, (text === '' ? {} : JSON.parse(text)) as Posted)
       : 'invalid_auth';
   if (fault === 'lostAnswer') request.socket.destroy();

@@ -58,3 +58,10 @@ test('what is asked for twice is asked for once, and what was granted is not mis
   ]);
   expect(missingScopes([READ, SEND, SEND], [READ])).toEqual([SEND]);
 });
+
+test('who may change spreadsheets may read them, and not the other way round', () => {
+  const change = 'https://www.googleapis.com/auth/spreadsheets';
+  const read = `${change}.readonly`;
+  expect(missingScopes([read], [change])).toEqual([]);
+  expect(missingScopes([change], [read])).toEqual([change]);
+});

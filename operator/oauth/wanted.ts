@@ -32,7 +32,12 @@ function scopesNeededBy(spec: WorkflowSpec, { metadata, spec: of }: Credential):
     .flatMap(({ scopes }) => scopes?.[preset] ?? []);
 }
 
-/** Those that were not granted. */
+const READ_ONLY = '.readonly';
+
+/** Those that were not granted. At Google the right to change includes the one to read alone, whose name is the same with an ending. */
 export function missingScopes(needed: readonly string[], granted: readonly string[]): string[] {
-  return [...new Set(needed)].filter((scope) => !granted.includes(scope));
+  const isGranted = (scope: string): boolean =>
+    granted.includes(scope) ||
+    (scope.endsWith(READ_ONLY) && granted.includes(scope.slice(0, -READ_ONLY.length)));
+  return [...new Set(needed)].filter((scope) => !isGranted(scope));
 }

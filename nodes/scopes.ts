@@ -15,6 +15,8 @@ const GMAIL_SEND = 'https://www.googleapis.com/auth/gmail.send';
 const SHEETS = 'https://www.googleapis.com/auth/spreadsheets';
 const SHEETS_READ = 'https://www.googleapis.com/auth/spreadsheets.readonly';
 // https://developers.google.com/workspace/drive/api/guides/api-specific-auth
+const DRIVE = 'https://www.googleapis.com/auth/drive';
+const DRIVE_READ = 'https://www.googleapis.com/auth/drive.readonly';
 const DRIVE_METADATA = 'https://www.googleapis.com/auth/drive.metadata.readonly';
 // https://learn.microsoft.com/exchange/client-developer/legacy-protocols/how-to-authenticate-an-imap-pop-smtp-application-by-using-oauth
 const OUTLOOK_IMAP = 'https://outlook.office.com/IMAP.AccessAsUser.All';
@@ -34,6 +36,8 @@ const BY_SKILL: Readonly<Record<string, Scopes>> = {
   read_rows: { google: [SHEETS_READ] },
   append_row: { google: [SHEETS] },
   update_row: { google: [SHEETS] },
+  upload_file: { google: [DRIVE] },
+  download_file: { google: [DRIVE_READ] },
 };
 
 /** What of an account the node needs; undefined where nothing is known. */

@@ -6,6 +6,7 @@ import type { Readable } from 'node:stream';
 import { StepError } from '../../api/reasons.ts';
 import { dispatcherThrough, isOfConnected } from '../egress/connect.ts';
 import type { Egress } from '../egress/egress.ts';
+import { mayHaveArrived } from '../skills/http/failure.ts';
 
 /** What a request goes through, and what ends it. */
 export type Wire = { egress: Egress; signal: AbortSignal };
@@ -21,6 +22,17 @@ export type Outgoing = {
 };
 
 export type Incoming = { host: string; status: number; headers: Headers; body: Readable };
+
+/** The connection failed. */
+export class BrokenOff extends StepError {
+  /** Whether the request may have come to the other side. */
+  readonly mayHaveArrived: boolean;
+
+  constructor(message: string, error: unknown) {
+    super('Unreachable', message);
+    this.mayHaveArrived = mayHaveArrived(error);
+  }
+}
 
 /**
  * Sends it. The body of the answer must be read or dropped.
@@ -85,7 +97,7 @@ function brokenOff(error: unknown, host: string, signal: AbortSignal): Error {
   if (code.startsWith('HPE_') || code === 'UND_ERR_HEADERS_OVERFLOW')
     return new StepError('InvalidAnswer', `the answer of ${host} is no HTTP that can be read: ${code}`);
   const what = isOfConnected(error) ? `the connection with ${host} broke off` : `no answer from ${host}`;
-  return new StepError('Unreachable', `${what}: ${code}`);
+  return new BrokenOff(`${what}: ${code}`, error);
 }
 
 /** The parser of HTTP has no codes, but a name. */

@@ -152,6 +152,6 @@ export async function headOf(
 }
 
 /** Without the charset and the like. */
-function typeIn(headers: Headers): string | null {
+export function typeIn(headers: Headers): string | null {
   return headers.get('content-type')?.split(';', 1)[0]?.trim() || null;
 }

@@ -5,8 +5,11 @@
  * https://developers.google.com/workspace/drive/api/reference/rest/v3/files/list (q, orderBy, page tokens)
  * https://developers.google.com/workspace/drive/api/reference/rest/v3/changes/getStartPageToken
  * https://developers.google.com/workspace/drive/api/reference/rest/v3/changes/list (one entry for each file, nextPageToken or newStartPageToken)
+ * https://developers.google.com/workspace/drive/api/guides/manage-uploads#multipart (create and update)
+ * https://developers.google.com/workspace/drive/api/guides/manage-downloads (alt=media, export; 403 for media of Google's own documents)
  * https://developers.google.com/workspace/drive/api/guides/handle-errors (401, 403, 404, 410, 429, 5xx and their bodies)
- * Of `q` it knows `'ID' in parents`, `trashed = false`, `mimeType = '…'`, `mimeType != '…'`, joined by `and`. `fields` is not looked at.
+ * Of `q` it knows `'ID' in parents`, `name = '…'`, `trashed = false`, `mimeType = '…'`, `mimeType != '…'` and
+ * `appProperties has { key='…' and value='…' }`, joined by `and`. `fields` is not looked at.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { listen, sendJson } from './listen.ts';
@@ -37,6 +40,7 @@ type StoredFile = {
   md5Checksum?: string;
   size?: string;
   webViewLink?: string;
+  appProperties?: Record<string, string>;
   trashed: boolean;
 };
 
@@ -51,6 +55,9 @@ export type DriveServer = {
   /** Takes none of the tokens that it gave so far. */
   expireTokens(): void;
   setFault(fault: DriveFault | undefined, within?: string): void;
+  /** What is in a file. */
+  content(id: string): string | undefined;
+  files: ReadonlyMap<string, StoredFile>;
   /** Method, path and query of every request so far. */
   requests: string[];
   close(): Promise<void>;
@@ -63,6 +70,7 @@ type State = {
   owner: string;
   pageSize: number;
   files: Map<string, StoredFile>;
+  contents: Map<string, Buffer>;
   changes: { number: number; fileId: string }[];
   count: number;
   oldest: number;
@@ -79,6 +87,7 @@ export async function startDriveServer(options: DriveOptions = {}): Promise<Driv
     owner,
     pageSize,
     files: new Map(),
+    contents: new Map(),
     changes: [],
     count: 100,
     oldest: 100,
@@ -99,6 +108,8 @@ export async function startDriveServer(options: DriveOptions = {}): Promise<Driv
   return {
     url: server.url,
     requests: state.requests,
+    files: state.files,
+    content: (id) => state.contents.get(id)?.toString('utf8'),
     put: (file) => {
       state.files.set(file.id, { ...(state.files.get(file.id) ?? stored(file)), ...file });
       return changed(file.id);
@@ -139,7 +150,7 @@ function stored(file: Partial<StoredFile> & { id: string }): StoredFile {
   };
 }
 
-function answer(state: State, request: IncomingMessage, response: ServerResponse): void {
+async function answer(state: State, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const url = new URL(request.url ?? '', 'http://drive');
   state.requests.push(`${request.method} ${url.pathname}${url.search}`);
   const { fault } = state;
@@ -152,10 +163,47 @@ function answer(state: State, request: IncomingMessage, response: ServerResponse
   if (path === 'changes/startPageToken')
     return sendJson(response, 200, { kind: 'drive#startPageToken', startPageToken: String(state.count + 1) });
   if (path === 'changes') return sendChanges(state, url.searchParams, response);
-  const id = decodeURIComponent(path.replace(/^files\//, ''));
+  if (path.startsWith('/upload/')) return upload(state, request, { path, response });
+  sendFile(state, url, { path, response });
+}
+
+function sendFile(
+  state: State,
+  { searchParams }: URL,
+  { path, response }: { path: string; response: ServerResponse },
+): void {
+  const [, encodedId = '', exported] = path.split('/');
+  const id = decodeURIComponent(encodedId);
   const file = state.files.get(id === 'root' ? 'root-folder' : id);
-  if (file) sendJson(response, 200, file);
-  else sendError(response, 404, 'notFound', `File not found: ${id}.`);
+  if (!file) return sendError(response, 404, 'notFound', `File not found: ${id}.`);
+  const isMedia = searchParams.get('alt') === 'media';
+  if (isMedia && file.mimeType.startsWith('application/vnd.google-apps'))
+    sendError(response, 403, 'fileNotDownloadable', 'Only files with binary content can be downloaded.');
+  else if (isMedia || exported === 'export') response.writeHead(200).end(state.contents.get(id));
+  else sendJson(response, 200, file);
+}
+
+async function upload(
+  state: State,
+  request: IncomingMessage,
+  { path, response }: { path: string; response: ServerResponse },
+): Promise<void> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  const boundary = /boundary=(.+)$/.exec(request.headers['content-type'] ?? '')?.[1] ?? '';
+  const [, head = '', media = ''] = Buffer.concat(chunks).toString('latin1').split(`--${boundary}`);
+  const bodyOf = (part: string) => Buffer.from(part.slice(part.indexOf('\r\n\r\n') + 4, -2), 'latin1');
+  const metadata = JSON.parse(bodyOf(head).toString('utf8')) as Partial<StoredFile>;
+  const known = state.files.get(decodeURIComponent(path.split('/')[5] ?? ''));
+  const parent = metadata.parents?.[0] ?? 'root-folder';
+  if (!known && !state.files.has(parent))
+    return sendError(response, 404, 'notFound', `File not found: ${parent}.`);
+  const id = known?.id ?? `uploaded-${state.files.size}`;
+  const content = bodyOf(media);
+  state.contents.set(id, content);
+  const file = { ...stored({ id }), ...known, ...metadata, id, size: String(content.length) };
+  state.files.set(id, { ...file, webViewLink: `https://drive.google.com/file/d/${id}/view` });
+  sendJson(response, 200, state.files.get(id));
 }
 
 const CODES: Partial<Record<DriveFault, [number, string, string]>> = {
@@ -189,7 +237,8 @@ function sendError(response: ServerResponse, code: number, reason: string, messa
 function sendFiles(state: State, query: URLSearchParams, response: ServerResponse): void {
   const [era, start] = (query.get('pageToken') ?? `${state.era}:0`).split(':').map(Number);
   if (era !== state.era) return sendError(response, 400, 'invalid', 'Invalid Value');
-  const words = (query.get('q') ?? '').split(' and ');
+  // The word before a value is part of what is asked of properties.
+  const words = (query.get('q') ?? '').split(/ and (?!value=)/);
   const found = [...state.files.values()]
     .filter((file) => words.every((word) => fits(file, word)))
     .toSorted((a, b) => (a.createdTime < b.createdTime ? -1 : 1));
@@ -204,8 +253,12 @@ function sendFiles(state: State, query: URLSearchParams, response: ServerRespons
 
 function fits(file: StoredFile, word: string): boolean {
   if (word === 'trashed = false') return !file.trashed;
+  const [, name] = /^name = '(.*)'$/.exec(word) ?? [];
+  if (name !== undefined) return file.name === name.replaceAll(/\\(.)/g, '$1');
+  const [, key = '', value] = /^appProperties has \{ key='(.+)' and value='(.+)' \}$/.exec(word) ?? [];
+  if (value !== undefined) return file.appProperties?.[key] === value;
   const [, parent] = /^'(.+)' in parents$/.exec(word) ?? [];
-  if (parent !== undefined) return file.parents.includes(parent);
+  if (parent !== undefined) return file.parents.includes(parent === 'root' ? 'root-folder' : parent);
   const [, operator, type] = /^mimeType (=|!=) '(.+)'$/.exec(word) ?? [];
   if (type === undefined) throw new Error(`this server does not know ${word}`);
   return (file.mimeType === type) === (operator === '=');

@@ -3,6 +3,7 @@
  * is answered; whatever else comes is answered with 200, since services repeat what was refused and keep the rest waiting for
  * it. The answer comes within a second: services repeat what takes long, too, and a repeated message is the same run.
  */
+import { createHash } from 'node:crypto';
 import type { FastifyPluginCallback } from 'fastify';
 import { BOT_PREFIX } from '../../api/bot.ts';
 import { parseJson } from '../../api/json.ts';
@@ -54,6 +55,7 @@ function store(
   { id }: ReceivedMessage,
   input: string,
 ): Promise<Submitted> {
+  const key = eventKeyOf(spec, id);
   return storeEvent(deps, {
     project: spec.projectUID,
     workflow: spec.workflow,
@@ -62,9 +64,9 @@ function store(
     trigger: 'bot',
     test: false,
     input,
-    dedupeKey: eventKeyOf(spec, id),
+    dedupeKey: key,
     // The service says which event it is: refused for another body, it would be repeated for hours.
-    bodyHash: '',
+    bodyHash: createHash('sha256').update(key).digest('hex'),
   });
 }
 

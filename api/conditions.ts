@@ -67,6 +67,7 @@ export const REASON = {
   AddressForbidden: 'The host of the account leads to an address that may not be connected to.',
   MailboxMissing: 'The account has no such mailbox.',
   FolderMissing: 'The account has no such folder or bucket, or may not see it.',
+  SpreadsheetMissing: 'The account has no such spreadsheet or sheet, or may not see it.',
   RateLimited: 'The other side asked to wait.',
   UpstreamError: 'The other side answered with an error of its own.',
   InvalidAnswer: 'The other side answered with something that cannot be read.',

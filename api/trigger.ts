@@ -254,18 +254,27 @@ const spreadsheetTrigger = z
   .object({
     credential,
     spreadsheetId: z.string().min(1).max(2048).describe('Id or URL of the spreadsheet.'),
-    sheet: z.string().max(256).optional().describe('Name of the sheet. Default: the first one.'),
+    sheet: z
+      .string()
+      .max(256)
+      .optional()
+      .describe('Name of the sheet. Default: the one that the URL shows (gid), else the first one.'),
     range: z
       .string()
       .max(256)
       .optional()
-      .describe('Cells to watch, in A1 notation. Default: the whole sheet.'),
+      .describe('Cells to watch, in A1 notation such as A3:F. Default: the whole sheet.'),
     keyColumn: z
       .string()
       .max(256)
       .optional()
-      .describe('Header or letter of the column that identifies a row.'),
-    header: z.boolean().optional().describe('Whether the first row names the columns. Default true.'),
+      .describe(
+        'Header or letters of the column that identifies a row. Rows in which it is empty are left out. Default: rows are told apart by all that they hold.',
+      ),
+    header: z
+      .boolean()
+      .optional()
+      .describe('Whether the first row of what is watched names the columns. Default true.'),
     events: z
       .array(z.enum(['added', 'updated', 'removed']))
       .max(3)
@@ -274,7 +283,7 @@ const spreadsheetTrigger = z
     perRow: z
       .boolean()
       .optional()
-      .describe('One run for each changed row, not one for each look. Default false.'),
+      .describe('One run for each row that changed, not one for each look. Default false.'),
     pollIntervalSeconds,
     testData,
   })
@@ -339,8 +348,8 @@ export const triggers = {
 
 export type TriggerKind = keyof typeof triggers;
 export const TRIGGER_KINDS = Object.keys(triggers) as TriggerKind[];
-export type BotTrigger = z.infer<typeof botTrigger>;
 export type MailTrigger = z.infer<typeof mailTrigger>;
+export type SpreadsheetTrigger = z.infer<typeof spreadsheetTrigger>;
 export type FileStorageTrigger = z.infer<typeof fileStorageTrigger>;
 export type ScheduleTrigger = z.infer<typeof scheduleTrigger>;
 export type RateLimit = z.infer<typeof rateLimit>;

@@ -68,6 +68,7 @@ export type PollReason =
   | 'Unreachable'
   | 'AddressForbidden'
   | 'MailboxMissing'
+  | 'SpreadsheetMissing'
   | 'FolderMissing'
   | 'RateLimited'
   | 'UpstreamError'

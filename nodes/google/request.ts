@@ -33,7 +33,7 @@ export type Asked<T> = {
 const ERROR_LIMIT = 65_536;
 
 /** An answer that has more bytes than were to be read. */
-class AnswerTooLarge extends PollError {}
+export class AnswerTooLarge extends PollError {}
 
 /**
  * The answer to `GET <baseURL>/<path>`; undefined where there is no such thing.

@@ -1,0 +1,205 @@
+/**
+ * One look at a spreadsheet. Guarantees that each change of a row starts one run, whatever ends a look: a look that finds changes
+ * remembers them and brings none; those that follow bring what is remembered, without asking the provider, and no longer than
+ * that is there. Where nothing of the spreadsheet was changed a look costs one small request.
+ */
+import * as z from 'zod';
+import type { SpreadsheetTrigger } from '../../api/trigger.ts';
+import { collect } from '../mail/collect.ts';
+import { PollError, type PollContext, type Polled } from '../poller.ts';
+import type { Book, Sheet } from './book.ts';
+import { take } from './changes.ts';
+import { diff, type RowEvent } from './diff.ts';
+import { decodeMemory, encodeMemory, type Memory } from './memory.ts';
+import { outputOf } from './output.ts';
+import { partsOf, readRows, type Reading, type Watched } from './read.ts';
+import { rangeOf, type Area, type SheetName } from './reference.ts';
+import { digestOf } from './rows.ts';
+import { createTurns } from './turn.ts';
+
+const cursorSchema = z.object({
+  /** Of the spreadsheet when it was read; left out while it was not read in one state yet. */
+  version: z.string().optional(),
+  sheetId: z.string().optional(),
+  /** The changes that are remembered start runs first. */
+  batch: z
+    .object({
+      title: z.string(),
+      firstColumn: z.int(),
+      /** How many of them have. */
+      done: z.int(),
+      /** How many batches of this version came before. */
+      number: z.int(),
+      /** There are more changes in this version than are remembered. */
+      isPart: z.boolean(),
+    })
+    .optional(),
+  /** Why it begins anew, while it could not yet. */
+  lost: z.string().optional(),
+  /** How often in a row it was changed while it was read. */
+  torn: z.int().optional(),
+  /** The number of the batch that is next, where this version has more changes. */
+  next: z.int().optional(),
+});
+
+type Cursor = z.infer<typeof cursorSchema>;
+
+/** As often a spreadsheet that was changed while it was read in parts is read again by the next look; then what was read counts. */
+const MOST_TORN = 3;
+const EVENTS: readonly RowEvent[] = ['added', 'updated', 'removed'];
+const UNKNOWN = 'what the rows were is not known any more';
+
+export type Look = {
+  book: Book;
+  trigger: SpreadsheetTrigger;
+  context: PollContext;
+  gid?: string | undefined;
+};
+
+/** @throws PollError */
+export async function look(look: Look, cursor: unknown): Promise<Polled> {
+  const parsed = cursorSchema.safeParse(cursor ?? {});
+  if (!parsed.success) return compare(look, { lost: 'the place up to which rows were seen cannot be read' });
+  const from = parsed.data;
+  if (!from.batch) return compare(look, from);
+  const memory = await remembered(look.context);
+  return memory ? tell(look, memory, { ...from, batch: from.batch }) : compare(look, { lost: UNKNOWN });
+}
+
+async function remembered({ memory }: PollContext): Promise<Memory | undefined> {
+  const bytes = await memory.read();
+  return bytes && decodeMemory(bytes);
+}
+
+/** Brings the changes that are remembered. */
+function tell(
+  { book, trigger, context }: Look,
+  memory: Memory,
+  { batch, ...from }: Cursor & { batch: NonNullable<Cursor['batch']> },
+): Polled {
+  const found = collect(context);
+  const { title: sheet, firstColumn, number } = batch;
+  const { names, namesBefore, pending } = memory;
+  const seen = { spreadsheetId: book.id, sheet, firstColumn, names, namesBefore };
+  const bounds = { maxBytes: context.maxEventBytes, ...(trigger.perRow && { most: 1 }) };
+  let { done } = batch;
+  while (done < pending.length && !found.isFull()) {
+    const { output, count } = outputOf(pending.slice(done), seen, bounds);
+    const digest = digestOf(JSON.stringify([number, done, output]));
+    if (!found.add({ key: `${book.id}/${from.version}/${digest}`, output })) break;
+    done += count;
+  }
+  const { events } = found;
+  if (done < pending.length) return { events, cursor: { ...from, batch: { ...batch, done } }, more: true };
+  const next = batch.isPart ? { next: number + 1 } : {};
+  return { events, cursor: { ...from, ...next }, more: batch.isPart };
+}
+
+/** Compares the rows with what is remembered of them. */
+async function compare(look: Look, from: Cursor): Promise<Polled> {
+  const { book, context } = look;
+  const place = placeOf(look);
+  const version = await book.version();
+  if (from.version === version && from.next === undefined) return { events: [], cursor: from, more: false };
+  const watched = await watchedOf(book, place, look.trigger);
+  const isBegun = from.sheetId !== undefined;
+  const isSame = from.sheetId === watched.sheet.id;
+  const memory = isBegun && isSame ? await remembered(context) : undefined;
+  const why = from.lost ?? whyLost({ isBegun, isSame, memory });
+  const work = () => readWhole(watched, memory, { version, torn: from.torn ?? 0 });
+  const isLarge = partsOf(watched.area).length > 1;
+  const read = isLarge ? await turns.take(work, context.enough) : { result: await work() };
+  const kept: Cursor = why === undefined ? from : { lost: why };
+  // Others read large sheets meanwhile: the next look asks again.
+  if (!read) return { events: [], cursor: kept, more: true };
+  if (!read.result) return { events: [], cursor: { ...kept, torn: (from.torn ?? 0) + 1 }, more: false };
+  const baselineLost = why === undefined ? {} : { baselineLost: why };
+  return settle(
+    look,
+    { watched, memory, reading: read.result, version, number: from.next ?? 0 },
+    baselineLost,
+  );
+}
+
+const turns = createTurns();
+
+type Known = { isBegun: boolean; isSame: boolean; memory: Memory | undefined };
+
+function whyLost({ isBegun, isSame, memory }: Known): string | undefined {
+  if (!isBegun) return undefined;
+  if (!isSame) return 'it is another sheet than before that is watched, by its place or its name';
+  return memory ? undefined : UNKNOWN;
+}
+
+/** Undefined where it was changed meanwhile, so that what was read may be rows of two states. */
+async function readWhole(
+  watched: Watched,
+  memory: Memory | undefined,
+  { version, torn }: { version: string; torn: number },
+): Promise<Reading | undefined> {
+  const reading = await readRows(watched, memory);
+  if (reading.parts <= 1 || torn >= MOST_TORN) return reading;
+  return (await watched.book.version()) === version ? reading : undefined;
+}
+
+type Compared = {
+  watched: Watched;
+  memory: Memory | undefined;
+  reading: Reading;
+  version: string;
+  number: number;
+};
+
+/** Remembers what the rows are now, and what happened to them. */
+async function settle(
+  { trigger, context }: Look,
+  { watched: { sheet, area }, memory, reading, version, number }: Compared,
+  lost: Pick<Polled, 'baselineLost'>,
+): Promise<Polled> {
+  const { names, rows, isIncomparable } = reading;
+  const isBaseline = !memory || isIncomparable;
+  if (memory && isIncomparable)
+    context.log.warn({}, 'columns are gone: what else happened to rows meanwhile is not known');
+  const isKeyed = trigger.keyColumn !== undefined;
+  const changes = isBaseline ? [] : diff(memory.rows, rows, isKeyed);
+  const taken = take(changes, rows, new Set(trigger.events?.length ? trigger.events : EVENTS));
+  const { pending, isPart } = taken;
+  const next: Memory = { names, namesBefore: memory?.names, rows: taken.rows, pending };
+  await context.memory.keep(await encodeMemory(next));
+  const cursor: Cursor = { version, sheetId: sheet.id };
+  if (pending.length === 0) return { events: [], cursor, more: false, ...lost };
+  const { title } = sheet;
+  const batch = { title, firstColumn: area.startColumn, done: 0, number, isPart };
+  return { events: [], cursor: { ...cursor, batch }, more: true };
+}
+
+async function watchedOf(
+  book: Book,
+  place: Place,
+  { keyColumn, header = true }: SpreadsheetTrigger,
+): Promise<Watched> {
+  const sheet = await book.sheet(place.name);
+  return { book, sheet, area: within(sheet, place.area), hasHeader: header, keyColumn };
+}
+
+type Place = { name: SheetName; area: Area | undefined };
+
+/** @throws PollError `InvalidTrigger` */
+function placeOf({ trigger: { sheet, range }, gid }: Look): Place {
+  const { title: inRange, area } = range === undefined ? {} : rangeOf(range);
+  if (sheet !== undefined && inRange !== undefined && sheet !== inRange)
+    throw new PollError('InvalidTrigger', 'sheet and range name two sheets: leave one of them out');
+  const title = sheet ?? inRange;
+  if (title !== undefined) return { name: { title }, area };
+  return { name: gid === undefined ? {} : { gid }, area };
+}
+
+function within({ rowCount, columnCount }: Sheet, area: Area | undefined): Area {
+  const { startRow = 0, startColumn = 0, endRow = Infinity, endColumn = Infinity } = area ?? {};
+  return {
+    startRow: Math.min(startRow, rowCount),
+    startColumn: Math.min(startColumn, columnCount),
+    endRow: Math.min(endRow, rowCount),
+    endColumn: Math.min(endColumn, columnCount),
+  };
+}

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { withLock } from '../support/lock.ts';
 import { accept } from './accept.ts';
 import { apiload } from './apiload.ts';
+import { bots } from './bots.ts';
 import { door } from './door.ts';
 import { memory } from './memory.ts';
 import { n8n } from './n8n.ts';
@@ -21,6 +22,10 @@ const BENCHMARKS: Record<string, { about: string; run: () => Promise<Figure[]> }
     about:
       'webhook calls accepted durably, 32 connections, without and with HMAC, beside a bare echo (2 min)',
     run: accept,
+  },
+  bots: {
+    about: 'how long messages to a bot wait for their answer, with repeats, at 200/s (1 min)',
+    run: bots,
   },
   refusals: {
     about: 'webhook calls refused with 404, 401, 413, 429, beside a bare echo (2 min)',

@@ -93,7 +93,7 @@ test('a message is one run, with the output of the trigger, whichever replicas g
   const route = await stage.client.get(webhookRoutes, { namespace, name: 'answers' });
   const found = await readRun(stage.conn, route.spec.projectUID, first?.run ?? '');
   expect(found).toMatchObject({ trigger: 'bot', test: false });
-  expect(JSON.parse(String((found as { input: string }).input))).toEqual({
+  expect(JSON.parse((found as { input: string }).input)).toEqual({
     text_content: 'Hello',
     data_content: { chat_id: -100123, from: { first_name: 'Ada', username: 'ada' }, message_type: 'text' },
   });

@@ -91,6 +91,7 @@ export async function runOperator(options: OperatorOptions): Promise<void> {
       gateways,
       webhooks,
       bots: createBotHolders(world),
+      registrations: new Map(),
       connections,
       refusedPools,
       refusedPolls,

@@ -1,6 +1,6 @@
 /**
  * A runner: claims and executes runs, wakes those that wait, takes over from runners that died, records what happened, tries
- * credentials, and leaves in order.
+ * credentials, registers bots, and leaves in order.
  */
 import type { Log } from '../kube/log.ts';
 import { sleep } from '../kube/clock.ts';
@@ -16,6 +16,7 @@ import { createChecker } from './checks.ts';
 import { Claims } from './claims.ts';
 import type { CredentialSource } from './credentials.ts';
 import type { RunnerMetrics } from './metrics.ts';
+import { createRegistrar } from './registrations.ts';
 
 export type RunnerOptions = {
   conn: RunStoreConnection;
@@ -56,6 +57,7 @@ export function startRunner(options: RunnerOptions): Runner {
   const claims = new Claims({ ...options, abandon: abandon.signal });
   const cancels = watchCancels(conn, project, (run) => claims.cancel(run));
   const checker = createChecker(options);
+  const registrar = createRegistrar(options);
   const due = createDueSweep(conn, project);
   const takeover = createTakeover({ conn, project, runner, log, ...options.takeover });
   const claimed = keepRunning('claims', (signal) => claims.run(signal), claiming.signal, log);
@@ -69,6 +71,8 @@ export function startRunner(options: RunnerOptions): Runner {
     keepRunning('due', (signal) => due.run(signal), serving.signal, log),
     keepRunning('takeover', (signal) => takeover.run(signal), serving.signal, log),
     keepRunning('checks', (signal) => checker.run(signal), claiming.signal, log),
+    // Also while it leaves: with a project that is deleted its runners are.
+    keepRunning('registrations', (signal) => registrar.run(signal), serving.signal, log),
     ...(recorder ? [keepRunning('records', (signal) => recorder.run(signal), serving.signal, log)] : []),
   ];
   return {

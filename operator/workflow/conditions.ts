@@ -33,7 +33,7 @@ export type Facts = {
   pool: PoolState;
   /** Of an active workflow that starts by the clock. */
   schedule?: ScheduleFacts;
-  /** Of an active workflow whose trigger is polled. */
+  /** Of an active workflow whose trigger is polled, or whose bot is to be registered. */
   poll?: PollHealth;
   route: RouteFacts;
   /** What `Ready=True` says of an active workflow. */

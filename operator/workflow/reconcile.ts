@@ -33,6 +33,7 @@ import { isPolled } from '../../nodes/pollers.ts';
 import type { KeyProblem } from '../webhooks/keys.ts';
 import { secretsOf } from '../project/gather.ts';
 import { poolState } from '../project/readiness.ts';
+import { registrationHealth } from '../registration/registrations.ts';
 import { webhookRoutes } from '../resources.ts';
 import {
   dropSchedule,
@@ -247,6 +248,7 @@ async function reportStatus(
 ): Promise<readonly Condition[]> {
   const { world, config, clock } = context;
   const { namespace = '', generation = 0 } = workflow.metadata;
+  const health = poll ?? registrationHealth(context, workflow, spec);
   const url = openUrl(config.PUBLIC_URL, workflow.metadata, spec);
   const facts: Facts = {
     generation,
@@ -259,7 +261,7 @@ async function reportStatus(
     ...(unserved && { unserved: atTrigger(workflow, unserved) }),
     pool: poolState(context, namespace, secretsOf(world, namespace, [workflow.spec])),
     ...(schedule && { schedule }),
-    ...(poll && { poll }),
+    ...(health && { poll: health }),
     route,
     serving: servingOf(workflow, url),
   };

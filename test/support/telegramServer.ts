@@ -23,7 +23,7 @@ export type TelegramFault =
   | 'hang'
   | 'garbage';
 
-export type Webhook = {
+type Webhook = {
   url: string;
   secretToken: string | undefined;
   allowedUpdates: string[] | undefined;
@@ -31,7 +31,7 @@ export type Webhook = {
   lastError?: { date: number; message: string };
 };
 
-export type SentMessage = { chatId: number | string; text: string; parseMode: string | undefined };
+type SentMessage = { chatId: number | string; text: string; parseMode: string | undefined };
 
 export type TelegramServer = {
   url: string;
@@ -53,7 +53,7 @@ export type TelegramServer = {
 
 export const TELEGRAM_TOKEN = '123456789:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw';
 /** What `tooManyRequests` asks to wait. */
-export const RETRY_AFTER_SECONDS = 17;
+const RETRY_AFTER_SECONDS = 17;
 const LONGEST_TEXT = 4096;
 const PORTS = new Set(['', '80', '88', '443', '8443']);
 

@@ -1,0 +1,30 @@
+/**
+ * The mark on a Credential whose bot may be registered at the messaging service: a finalizer, so that nobody forgets to take the
+ * registration back. It is there before anything is registered.
+ */
+import { GROUP } from '../../api/group.ts';
+import type { Credential } from '../../api/kinds.ts';
+import type { KubeObject } from '../../kube/resource.ts';
+import type { OperatorContext } from '../context.ts';
+import { credentials } from '../resources.ts';
+
+export const FINALIZER = `${GROUP}/bot-webhook`;
+
+export function isMarked({ metadata }: Pick<KubeObject, 'metadata'>): boolean {
+  return metadata.finalizers?.includes(FINALIZER) ?? false;
+}
+
+/** Sets the mark, or takes it away. Throws a conflict where somebody else has changed the Credential meanwhile. */
+export async function setMark(
+  { client, world }: Pick<OperatorContext, 'client' | 'world'>,
+  { metadata }: Credential,
+  isWanted: boolean,
+): Promise<void> {
+  const { namespace = '', name, resourceVersion, finalizers = [] } = metadata;
+  const others = finalizers.filter((each) => each !== FINALIZER);
+  const wanted = isWanted ? [...others, FINALIZER] : others;
+  const body = { metadata: { resourceVersion, finalizers: wanted } };
+  const written = await client.patch(credentials, { namespace, name }, body, { type: 'merge' });
+  // Of one that was being deleted nothing is left to be followed.
+  if (written.metadata.deletionTimestamp === undefined) world.credentials.noteWrite(written);
+}

@@ -1,0 +1,45 @@
+/** Files of a Google Drive. */
+import { startDriveServer } from '../driveServer.ts';
+import { googleRefusal } from './google.ts';
+import { startHttpDoor } from './httpDoor.ts';
+import type { Driver } from './provider.ts';
+
+export const driveDriver: Driver = {
+  title: 'files of a Google Drive',
+  kind: 'fileStorage',
+  credential: 'oauth2',
+  preset: 'google',
+  faults: {
+    unauthorized: { reasons: ['Rejected'] },
+    forbidden: { reasons: ['Rejected'] },
+    // Of the changes: the place is known no more, and all files are listed.
+    notFound: { reasons: ['InvalidAnswer'], firstRequestOnly: true },
+    gone: { reasons: ['InvalidAnswer'], firstRequestOnly: true },
+    tooManyRequests: { reasons: ['RateLimited'] },
+    unavailable: { reasons: ['UpstreamError'] },
+    silence: { reasons: ['Timeout'] },
+    lost: { reasons: ['Unreachable'] },
+    garbage: { reasons: ['InvalidAnswer'] },
+    endless: { reasons: ['InvalidAnswer'] },
+  },
+  saysWhen: true,
+  nameOf: ({ text_content }) => text_content,
+  start: async () => ({
+    account: async () => {
+      const server = await startDriveServer({ pageSize: 7 });
+      const door = await startHttpDoor(server.url, googleRefusal);
+      const apiURL = `http://127.0.0.1:${door.port}`;
+      return {
+        spec: { oauth2: { preset: 'google', clientID: 'client', apiURL } },
+        secrets: { access_token: 'good-token' },
+        door,
+        add: async (name) => void server.put({ id: `id-of-${name}`, name, parents: ['root-folder'] }),
+        close: async () => {
+          await door.close();
+          await server.close();
+        },
+      };
+    },
+    stop: async () => undefined,
+  }),
+};

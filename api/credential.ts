@@ -96,7 +96,7 @@ const oauth2Credential = z
       .describe('The hosts to which http_request may send the token. Default: any.'),
     imap: oauth2Imap.optional(),
     apiURL: url(
-      "Address of Google's APIs, where something stands in front of them. Default: Google's own.",
+      "Address of Google's or Microsoft's APIs, where something stands in front of them. Default: their own.",
     ).optional(),
   })
   .meta({

@@ -21,11 +21,13 @@ const DRIVE_METADATA = 'https://www.googleapis.com/auth/drive.metadata.readonly'
 // https://learn.microsoft.com/exchange/client-developer/legacy-protocols/how-to-authenticate-an-imap-pop-smtp-application-by-using-oauth
 const OUTLOOK_IMAP = 'https://outlook.office.com/IMAP.AccessAsUser.All';
 const OUTLOOK_SMTP = 'https://outlook.office.com/SMTP.Send';
+// https://learn.microsoft.com/graph/api/driveitem-delta
+const ONEDRIVE_READ = 'https://graph.microsoft.com/Files.Read';
 
 /** By the kind of a trigger. */
 const BY_TRIGGER: Readonly<Record<string, Scopes>> = {
   mail: { google: [GMAIL_READ], microsoft: [OUTLOOK_IMAP] },
-  fileStorage: { google: [DRIVE_METADATA] },
+  fileStorage: { google: [DRIVE_METADATA], microsoft: [ONEDRIVE_READ] },
   spreadsheet: { google: [SHEETS_READ, DRIVE_METADATA] },
 };
 

@@ -20,8 +20,8 @@ import {
   type DriveChanges,
   type DriveFile,
 } from './drive.ts';
-import { KnownList, type Known } from './known.ts';
-import type { Change, Extent, Seen, SeenFile, Source } from './source.ts';
+import { compared } from './latest.ts';
+import type { Extent, Seen, SeenFile, Source } from './source.ts';
 import { firstPlace, inOrder, place, walk, type Place } from './walk.ts';
 
 const positionSchema = z.object({
@@ -47,7 +47,7 @@ export async function driveSource(
     ...(found?.driveId !== undefined && { driveId: found.driveId }),
   };
   return {
-    place: hashOf([apiURL, owner, found?.id ?? '']),
+    place: hashOf([owner, found?.id ?? '']),
     lost: 'the place up to which the drive was looked at cannot be read',
     first: (since) => ({ list: firstPlace(since) }),
     look: async (position, extent) => {
@@ -110,54 +110,25 @@ async function lookAtChanges(drive: Drive, from: string, extent: Extent): Promis
   const position = { changes: token };
   if (pages.length === 0) return { changes: [], position, more: isPart };
   if (drive.folder?.below && pages.some(({ file }) => file?.mimeType === FOLDER_TYPE)) return anew;
-  return { ...compared(pages, await whereIsLooked(drive), extent.known), position, more: isPart };
+  const latest = latestOf(pages, await whereIsLooked(drive));
+  return { ...compared(latest, extent.known), position, more: isPart };
 }
 
 /** Fewer than wait at a time. */
 const MOST_CHANGES = 1_500;
 
-function compared(
+function latestOf(
   pages: DriveChanges['changes'],
   lies: (file: DriveFile) => boolean,
-  known: Known,
-): { changes: Change[]; known?: Known } {
-  const latest = new Map(
-    pages.map(({ fileId, removed, file }) => [fileId ?? file?.id, removed ? undefined : file]),
-  );
-  const changes: Change[] = [];
-  /** Of files that were known: what stands in their place. */
-  const instead = new Map<number, SeenFile | undefined>();
-  for (const [id, file] of latest) {
+): ReadonlyMap<string, SeenFile | undefined> {
+  const latest = new Map<string, SeenFile | undefined>();
+  for (const { fileId, removed, file } of pages) {
+    const id = fileId ?? file?.id;
     if (id === undefined) continue;
-    const index = known.indexOf(id);
-    if (!file || file.trashed || file.mimeType === FOLDER_TYPE || !lies(file)) {
-      if (index >= 0) instead.set(index, undefined);
-      continue;
-    }
-    const seen = seenOf(file);
-    if (index >= 0 && known.hasVersion(index, seen.version)) continue;
-    if (index >= 0) instead.set(index, seen);
-    changes.push({ event: index < 0 ? 'added' : 'modified', file: seen });
+    const isThere = file && !removed && !file.trashed && file.mimeType !== FOLDER_TYPE && lies(file);
+    latest.set(id, isThere ? seenOf(file) : undefined);
   }
-  if (changes.length === 0 && instead.size === 0) return { changes };
-  return { changes: inOrder(changes), known: replaced(known, instead, changes) };
-}
-
-function replaced(
-  known: Known,
-  instead: ReadonlyMap<number, SeenFile | undefined>,
-  changes: readonly Change[],
-): Known {
-  const list = new KnownList();
-  let next = 0;
-  for (const [index, file] of [...instead].toSorted(([a], [b]) => a - b)) {
-    list.take(known, next, index);
-    if (file) list.push(file.id, file.version);
-    next = index + 1;
-  }
-  list.take(known, next);
-  for (const { event, file } of changes) if (event === 'added') list.push(file.id, file.version);
-  return list.known();
+  return latest;
 }
 
 /** Which files lie where is looked. */

@@ -12,6 +12,7 @@ import { collect } from '../mail/collect.ts';
 import { Known } from './known.ts';
 import { driveSource } from './driveSource.ts';
 import { decodeMemory, encodeMemory, isMuch, type Memory } from './memory.ts';
+import { oneDriveSource } from './oneDriveSource.ts';
 import { asPollError } from './refusal.ts';
 import { s3Source } from './s3Source.ts';
 import type { Change, SeenFile, Source } from './source.ts';
@@ -48,9 +49,10 @@ async function openSource(trigger: FileStorageTrigger, context: PollContext): Pr
   if (s3) return s3Source(credential, trigger);
   if (oauth2?.preset === 'google' || (oauth2?.preset !== 'microsoft' && oauth2?.apiURL !== undefined))
     return driveSource(credential, trigger, context);
+  if (oauth2?.preset === 'microsoft') return oneDriveSource(credential, trigger, context);
   throw new PollError(
     'InvalidTrigger',
-    `the credential ${credential.name} cannot list files: use one of kind s3, or of kind oauth2 with the preset google`,
+    `the credential ${credential.name} cannot list files: use one of kind s3, or of kind oauth2 with the preset google or microsoft`,
   );
 }
 

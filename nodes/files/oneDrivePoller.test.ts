@@ -1,0 +1,190 @@
+/** File triggers on OneDrive, against a server that speaks Microsoft Graph's documented wire format. */
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { FileStorageTrigger } from '../../api/trigger.ts';
+import { fileLooks, inShort } from '../../test/support/fileLook.ts';
+import {
+  startGraphServer,
+  type GraphFault,
+  type GraphOptions,
+  type GraphServer,
+} from '../../test/support/graphServer.ts';
+import type { Polled } from '../poller.ts';
+
+let server: GraphServer;
+beforeEach(async () => {
+  server = await startGraphServer();
+});
+afterEach(() => server.close());
+
+const looks = (fields: Partial<FileStorageTrigger> = {}) =>
+  fileLooks(
+    { oauth2: { preset: 'microsoft', clientID: 'client', apiURL: server.url } },
+    { access_token: 'good-token' },
+    fields,
+  );
+
+async function restart(options: GraphOptions): Promise<void> {
+  await server.close();
+  server = await startGraphServer(options);
+}
+
+const enough = { enough: AbortSignal.abort() };
+
+/** Looks until nothing more is waiting. */
+async function round(look: ReturnType<typeof looks>['look'], context: object = {}): Promise<string[]> {
+  const found: string[] = [];
+  let polled: Polled;
+  do {
+    polled = await look(context);
+    found.push(...inShort(polled));
+  } while (polled.more);
+  return found;
+}
+
+test('the first look brings nothing, and the next what was added and modified since, once', async () => {
+  server.put({ id: 'old' });
+  server.put({ id: 'changed' });
+  const { look, goBackTo } = looks();
+  expect(await look()).toMatchObject({ events: [], more: false });
+  server.put({
+    id: 'new',
+    name: 'Invoice.pdf',
+    file: { mimeType: 'application/pdf' },
+    size: 10_737_418_240,
+    lastModifiedDateTime: '2026-03-02T09:00:00Z',
+    webUrl: 'https://onedrive.live.com/?id=new',
+  });
+  server.write('changed');
+  const found = await look();
+  expect(inShort(found)).toEqual(['added new', 'modified changed']);
+  expect(found.events[0]?.output).toEqual({
+    text_content: 'Invoice.pdf',
+    data_content: {
+      event: 'added',
+      file: {
+        id: 'new',
+        name: 'Invoice.pdf',
+        mime_type: 'application/pdf',
+        size: 10_737_418_240,
+        modified_time: '2026-03-02T09:00:00.000Z',
+        folder_id: 'root-id',
+        url: 'https://onedrive.live.com/?id=new',
+      },
+    },
+  });
+  expect((await look()).events).toEqual([]);
+  goBackTo(found.cursor);
+  expect((await look()).events).toEqual([]);
+});
+
+test('another name is no event, and neither is a file that is gone', async () => {
+  server.put({ id: 'a' });
+  const { look } = looks();
+  await look();
+  server.put({ id: 'a', name: 'another name' });
+  server.put({ id: 'b' });
+  server.remove('b');
+  expect((await look()).events).toEqual([]);
+});
+
+test('many changes come in pages, none twice and none left out, also where each look has one page', async () => {
+  await restart({ pageSize: 7 });
+  for (let n = 0; n < 20; n += 1) server.put({ id: `old ${n}` });
+  const { look } = looks();
+  expect(await round(look, enough)).toEqual([]);
+  const names = Array.from({ length: 45 }, (_, n) => `file ${String(n).padStart(2, '0')}`);
+  for (const id of names) server.put({ id });
+  const found = await round(look, { ...enough, limit: 10 });
+  expect(found.toSorted()).toEqual(names.map((name) => `added ${name}`));
+});
+
+test('a folder is watched alone, or with those below it, also when they come and go', async () => {
+  server.put({ id: 'in', folder: {} });
+  server.put({ id: 'below', folder: {}, parent: 'in' });
+  server.put({ id: 'elsewhere', folder: {} });
+  server.put({ id: 'old', parent: 'below' });
+  const alone = looks({ folderId: 'in' });
+  const withBelow = looks({ folderId: 'in', includeSubfolders: true });
+  await round(alone.look);
+  await round(withBelow.look);
+  for (const parent of ['in', 'below', 'elsewhere']) server.put({ id: `in ${parent}`, parent });
+  expect(await round(alone.look)).toEqual(['added in in']);
+  expect((await round(withBelow.look)).toSorted()).toEqual(['added in below', 'added in in']);
+  server.put({ id: 'elsewhere', parent: 'below' });
+  expect(await round(withBelow.look)).toEqual(['added in elsewhere']);
+  server.put({ id: 'below', parentReference: { id: 'root-id' } });
+  await round(withBelow.look);
+  server.write('old');
+  expect(await round(withBelow.look)).toEqual([]);
+});
+
+test('where Microsoft knows the place no more, all is compared with what was known, so that nothing is lost', async () => {
+  await restart({ pageSize: 10 });
+  for (let n = 0; n < 25; n += 1) server.put({ id: `old ${n}` });
+  const { look } = looks();
+  await round(look, enough);
+  server.put({ id: 'new' });
+  server.write('old 7');
+  server.expireTokens();
+  expect((await round(look, enough)).toSorted()).toEqual(['added new', 'modified old 7']);
+});
+
+test('a first look from a point in time brings what came since then', async () => {
+  server.put({ id: 'before', lastModifiedDateTime: '2026-01-01T00:00:00Z' });
+  server.put({ id: 'after', lastModifiedDateTime: '2026-01-03T00:00:00Z' });
+  const { look } = looks();
+  expect((await look({}, new Date('2026-01-02T00:00:00Z'))).events).toEqual([]);
+  expect(await round(look)).toEqual(['added after']);
+});
+
+test.each<[GraphFault, string, number | undefined]>([
+  ['unauthorized', 'Rejected', undefined],
+  ['forbidden', 'Rejected', undefined],
+  ['notFound', 'FolderMissing', undefined],
+  ['tooManyRequests', 'RateLimited', 17],
+  ['unavailable', 'UpstreamError', undefined],
+  ['drop', 'Unreachable', undefined],
+  ['garbage', 'InvalidAnswer', undefined],
+])(
+  'a OneDrive that answers with "%s" is %s, and nothing is lost',
+  async (fault, reason, retryAfterSeconds) => {
+    const { look } = looks();
+    await look();
+    server.put({ id: 'new' });
+    server.setFault(fault);
+    const error: unknown = await look().catch((error: unknown) => error);
+    expect(error).toMatchObject({ name: 'PollError', reason, retryAfterSeconds });
+    expect(String(error)).not.toContain('good-token');
+    server.setFault(undefined);
+    expect(await round(look)).toEqual(['added new']);
+  },
+);
+
+test('a page that leads to another place is not asked for', async () => {
+  server.setFault('otherHost', '/delta');
+  await expect(looks().look()).rejects.toMatchObject({ reason: 'InvalidAnswer' });
+});
+
+test('a folder that is not there, is a file, or is gone is told', async () => {
+  server.put({ id: 'file' });
+  for (const folderId of ['missing', 'file'])
+    await expect(looks({ folderId }).look()).rejects.toMatchObject({ reason: 'FolderMissing' });
+  server.put({ id: 'in', folder: {} });
+  const { look } = looks({ folderId: 'in' });
+  await look();
+  server.remove('in');
+  await expect(look()).rejects.toMatchObject({ reason: 'FolderMissing' });
+});
+
+test('another account behind the same credential is a new beginning', async () => {
+  const { cursor } = await looks().look();
+  await restart({ driveId: 'b!other' });
+  server.put({ id: 'of the other one' });
+  const other = looks();
+  await other.look();
+  other.goBackTo(cursor);
+  expect(await other.look()).toMatchObject({
+    events: [],
+    baselineLost: expect.stringContaining('another account'),
+  });
+});

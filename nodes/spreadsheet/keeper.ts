@@ -14,21 +14,23 @@ const ROW_BYTES = 160 * 1024;
 
 export function createKeeper(): Keeper {
   const rows: Row[] = [];
-  const changed = new Set<Row>();
+  /** Those that keep their cells only if there is room for those of all. */
+  let spare: Row[] = [];
   const room = { all: KEPT_BYTES, changed: KEPT_BYTES };
   return {
     rows,
     take: (row, cells, isAsBefore) => {
       rows.push(row);
-      if (!isAsBefore) changed.add(row);
       if (room.all < 0 && (isAsBefore || room.changed < 0)) return;
       const kept = cut(cells, ROW_BYTES);
       const bytes = sizeOf(kept);
-      const hadRoom = room.all >= 0;
       room.all -= bytes;
       if (!isAsBefore) room.changed -= bytes;
-      if (hadRoom && room.all < 0) for (const each of rows) if (!changed.has(each)) delete each.cells;
-      if (room.all < 0 && (isAsBefore || room.changed < 0)) return;
+      if (room.all < 0) {
+        for (const each of spare) delete each.cells;
+        spare = [];
+        if (isAsBefore || room.changed < 0) return;
+      } else if (isAsBefore) spare.push(row);
       row.cells = kept;
       if (kept !== cells) row.isCut = true;
     },

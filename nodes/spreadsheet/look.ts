@@ -10,9 +10,9 @@ import { PollError, type PollContext, type Polled } from '../poller.ts';
 import type { Book, Sheet } from './book.ts';
 import { take } from './changes.ts';
 import { diff, type RowEvent } from './diff.ts';
-import { decodeMemory, encodeMemory, type Memory } from './memory.ts';
+import { decodeMemory, encodeMemory, type Memory, type Remembered } from './memory.ts';
 import { outputOf } from './output.ts';
-import { partsOf, readRows, type Reading, type Watched } from './read.ts';
+import { partsOf, readRows, type Before, type Reading, type Watched } from './read.ts';
 import { rangeOf, type Area, type SheetName } from './reference.ts';
 import { digestOf } from './rows.ts';
 import { createTurns } from './turn.ts';
@@ -66,7 +66,7 @@ export async function look(look: Look, cursor: unknown): Promise<Polled> {
   return memory ? tell(look, memory, { ...from, batch: from.batch }) : compare(look, { lost: UNKNOWN });
 }
 
-async function remembered({ memory }: PollContext): Promise<Memory | undefined> {
+async function remembered({ memory }: PollContext): Promise<Remembered | undefined> {
   const bytes = await memory.read();
   return bytes && decodeMemory(bytes);
 }
@@ -74,7 +74,7 @@ async function remembered({ memory }: PollContext): Promise<Memory | undefined> 
 /** Brings the changes that are remembered. */
 function tell(
   { book, trigger, context }: Look,
-  memory: Memory,
+  memory: Remembered,
   { batch, ...from }: Cursor & { batch: NonNullable<Cursor['batch']> },
 ): Polled {
   const found = collect(context);
@@ -102,74 +102,62 @@ async function compare(look: Look, from: Cursor): Promise<Polled> {
   const version = await book.version();
   if (from.version === version && from.next === undefined) return { events: [], cursor: from, more: false };
   const watched = await watchedOf(book, place, look.trigger);
-  const isBegun = from.sheetId !== undefined;
-  const isSame = from.sheetId === watched.sheet.id;
-  const memory = isBegun && isSame ? await remembered(context) : undefined;
-  const why = from.lost ?? whyLost({ isBegun, isSame, memory });
-  const work = () => readWhole(watched, memory, { version, torn: from.torn ?? 0 });
-  const isLarge = partsOf(watched.area).length > 1;
-  const read = isLarge ? await turns.take(work, context.enough) : { result: await work() };
-  const kept: Cursor = why === undefined ? from : { lost: why };
+  const work = () => readAndCompare(look, { watched, version, from });
+  if (partsOf(watched.area).length <= 1) return work();
+  const done = await turns.take(work, context.enough);
   // Others read large sheets meanwhile: the next look asks again.
-  if (!read) return { events: [], cursor: kept, more: true };
-  if (!read.result) return { events: [], cursor: { ...kept, torn: (from.torn ?? 0) + 1 }, more: false };
-  const baselineLost = why === undefined ? {} : { baselineLost: why };
-  return settle(
-    look,
-    { watched, memory, reading: read.result, version, number: from.next ?? 0 },
-    baselineLost,
-  );
+  return done ? done.result : { events: [], cursor: from, more: true };
 }
 
 const turns = createTurns();
 
-type Known = { isBegun: boolean; isSame: boolean; memory: Memory | undefined };
+type Now = { watched: Watched; version: string; from: Cursor };
 
-function whyLost({ isBegun, isSame, memory }: Known): string | undefined {
+async function readAndCompare(look: Look, now: Now): Promise<Polled> {
+  const { watched, version, from } = now;
+  const isBegun = from.sheetId !== undefined;
+  const isSame = from.sheetId === watched.sheet.id;
+  const memory = isBegun && isSame ? await remembered(look.context) : undefined;
+  const why = from.lost ?? whyLost({ isBegun, isSame, isKnown: memory !== undefined });
+  const before = memory && { names: memory.names, rows: memory.rows() };
+  const reading = await readRows(watched, before);
+  const { torn = 0 } = from;
+  // What was changed while it was read in parts may be rows of two states.
+  if (reading.parts > 1 && torn < MOST_TORN && (await watched.book.version()) !== version) {
+    const kept: Cursor = why === undefined ? from : { lost: why };
+    return { events: [], cursor: { ...kept, torn: torn + 1 }, more: false };
+  }
+  const settled = await settle(look, now, { before, reading });
+  return why === undefined ? settled : { ...settled, baselineLost: why };
+}
+
+type Known = { isBegun: boolean; isSame: boolean; isKnown: boolean };
+
+function whyLost({ isBegun, isSame, isKnown }: Known): string | undefined {
   if (!isBegun) return undefined;
   if (!isSame) return 'it is another sheet than before that is watched, by its place or its name';
-  return memory ? undefined : UNKNOWN;
+  return isKnown ? undefined : UNKNOWN;
 }
-
-/** Undefined where it was changed meanwhile, so that what was read may be rows of two states. */
-async function readWhole(
-  watched: Watched,
-  memory: Memory | undefined,
-  { version, torn }: { version: string; torn: number },
-): Promise<Reading | undefined> {
-  const reading = await readRows(watched, memory);
-  if (reading.parts <= 1 || torn >= MOST_TORN) return reading;
-  return (await watched.book.version()) === version ? reading : undefined;
-}
-
-type Compared = {
-  watched: Watched;
-  memory: Memory | undefined;
-  reading: Reading;
-  version: string;
-  number: number;
-};
 
 /** Remembers what the rows are now, and what happened to them. */
 async function settle(
   { trigger, context }: Look,
-  { watched: { sheet, area }, memory, reading, version, number }: Compared,
-  lost: Pick<Polled, 'baselineLost'>,
+  { watched: { sheet, area }, version, from }: Now,
+  { before, reading }: { before: Before | undefined; reading: Reading },
 ): Promise<Polled> {
   const { names, rows, isIncomparable } = reading;
-  const isBaseline = !memory || isIncomparable;
-  if (memory && isIncomparable)
+  if (before && isIncomparable)
     context.log.warn({}, 'columns are gone: what else happened to rows meanwhile is not known');
   const isKeyed = trigger.keyColumn !== undefined;
-  const changes = isBaseline ? [] : diff(memory.rows, rows, isKeyed);
+  const changes = !before || isIncomparable ? [] : diff(before.rows, rows, isKeyed);
   const taken = take(changes, rows, new Set(trigger.events?.length ? trigger.events : EVENTS));
   const { pending, isPart } = taken;
-  const next: Memory = { names, namesBefore: memory?.names, rows: taken.rows, pending };
+  const next: Memory = { names, namesBefore: before?.names, rows: taken.rows, pending };
   await context.memory.keep(await encodeMemory(next));
   const cursor: Cursor = { version, sheetId: sheet.id };
-  if (pending.length === 0) return { events: [], cursor, more: false, ...lost };
-  const { title } = sheet;
-  const batch = { title, firstColumn: area.startColumn, done: 0, number, isPart };
+  if (pending.length === 0) return { events: [], cursor, more: false };
+  const { next: number = 0 } = from;
+  const batch = { title: sheet.title, firstColumn: area.startColumn, done: 0, number, isPart };
   return { events: [], cursor: { ...cursor, batch }, more: true };
 }
 

@@ -82,33 +82,43 @@ function digests(rows: readonly Row[], of: (row: Row) => string): Buffer {
 /** More than any memory has. */
 const MOST_BYTES = 32 * 2 ** 20;
 
+/** What is remembered; its rows take ten times as much as their bytes, so they are made when they are asked for. */
+export type Remembered = Omit<Memory, 'rows'> & { rows(): Row[] };
+
 /** Undefined where the bytes are none of ours, or were damaged. */
-export async function decodeMemory(bytes: Buffer): Promise<Memory | undefined> {
+export async function decodeMemory(bytes: Buffer): Promise<Remembered | undefined> {
   try {
     const all: Buffer = await promisify(inflateRaw)(bytes, { maxOutputLength: MOST_BYTES });
-    const end = NUMBER_BYTES + all.readUInt32BE(0);
+    const start = NUMBER_BYTES + all.readUInt32BE(0);
     const {
       version: _version,
+      cells,
       count,
       isKeyed,
-      cells: kept,
       ...rest
-    } = headSchema.parse(JSON.parse(all.toString('utf8', NUMBER_BYTES, end)));
-    const contents = end + count * NUMBER_BYTES;
-    const ids = contents + count * DIGEST_BYTES;
-    const digestAt = (start: number, index: number) =>
-      all.toString('base64', start + index * DIGEST_BYTES, start + (index + 1) * DIGEST_BYTES);
-    const rows = Array.from({ length: count }, (_, index): Row => {
-      const row = kept?.[index];
-      return {
-        number: all.readUInt32BE(end + index * NUMBER_BYTES),
-        id: isKeyed ? digestAt(ids, index) : '',
-        content: digestAt(contents, index),
-        ...(row && { cells: row }),
-      };
-    });
-    return { ...rest, rows };
+    } = headSchema.parse(JSON.parse(all.toString('utf8', NUMBER_BYTES, start)));
+    const table = all.subarray(start);
+    if (table.length !== count * (NUMBER_BYTES + DIGEST_BYTES * (isKeyed ? 2 : 1))) return undefined;
+    return { ...rest, rows: () => rowsOf(table, { count, isKeyed, cells }) };
   } catch {
     return undefined;
   }
+}
+
+type Head = { count: number; isKeyed: boolean; cells?: Cell[][] | undefined };
+
+function rowsOf(table: Buffer, { count, isKeyed, cells }: Head): Row[] {
+  const contents = count * NUMBER_BYTES;
+  const ids = contents + count * DIGEST_BYTES;
+  const digestAt = (start: number, index: number) =>
+    table.toString('base64', start + index * DIGEST_BYTES, start + (index + 1) * DIGEST_BYTES);
+  return Array.from({ length: count }, (_, index): Row => {
+    const row = cells?.[index];
+    return {
+      number: table.readUInt32BE(index * NUMBER_BYTES),
+      id: isKeyed ? digestAt(ids, index) : '',
+      content: digestAt(contents, index),
+      ...(row && { cells: row }),
+    };
+  });
 }

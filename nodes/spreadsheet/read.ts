@@ -19,6 +19,9 @@ export type Watched = {
   keyColumn?: string | undefined;
 };
 
+/** What is remembered of the sheet. */
+export type Before = Pick<Memory, 'names' | 'rows'>;
+
 export type Reading = {
   names: readonly string[] | undefined;
   rows: Row[];
@@ -54,7 +57,7 @@ export function partsOf({ startRow, endRow, startColumn, endColumn }: Area): Are
  * they were.
  * @throws PollError
  */
-export async function readRows(watched: Watched, before: Memory | undefined): Promise<Reading> {
+export async function readRows(watched: Watched, before: Before | undefined): Promise<Reading> {
   const parts = partsOf(watched.area);
   const keeper = createKeeper();
   let layout: Layout | undefined;
@@ -102,7 +105,7 @@ type Layout = {
 function layoutOf(
   { area, hasHeader, keyColumn }: Watched,
   firstRow: readonly Cell[],
-  before: Memory | undefined,
+  before: Before | undefined,
 ): Layout {
   const names = hasHeader ? namesOf(trimmed(firstRow), area.startColumn) : undefined;
   const keyIndex = keyColumn === undefined ? undefined : keyIndexOf(keyColumn, names, area);
@@ -121,7 +124,7 @@ function layoutOf(
 
 /** Whether a row is as it was before, asked of one row after the other. `areGone`: nobody can say so of contents. */
 function comparerOf(
-  { rows }: Memory,
+  { rows }: Before,
   { isKeyed, areGone }: { isKeyed: boolean; areGone: boolean },
 ): (row: Row) => boolean {
   if (isKeyed) {

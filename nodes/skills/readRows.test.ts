@@ -70,24 +70,31 @@ test('rows are chosen by what they hold, and what was left out is read from wher
 });
 
 test('a sheet is read in pages, and only as much of it as is wanted', async () => {
-  const long = Array.from({ length: 12_000 }, (_, index) => [`row ${index}`]);
-  server.put('orders', [['Name'], ...long], { rowCount: 12_001, columnCount: 26 });
+  const long = Array.from({ length: 12_000 }, (_, index) => [`row ${index}`, 'x']);
+  server.put('orders', [['Name', 'Same'], ...long], { rowCount: 12_001, columnCount: 26 });
   await read({ limit: 3 });
   expect(server.requests.at(-1)).toContain(encodeURIComponent("'Sheet1'!A2:Z5"));
   server.requests.length = 0;
   const { data } = await read({ where: { Name: 'row 11999' } });
-  expect(data['rows']).toEqual([{ row: 12_001, values: { Name: 'row 11999' } }]);
+  expect(data['rows']).toEqual([{ row: 12_001, values: { Name: 'row 11999', Same: 'x' } }]);
   // The header, and 12,000 rows of 26 columns.
   expect(server.requests.filter((request) => request.includes('/values/'))).toHaveLength(1 + 4);
+  // As many as an output has room for, over the end of a page.
+  const all = await read({ where: { Same: 'x' }, limit: 10_000, after: 2_001 });
+  const found = (all.data['rows'] as { row: number }[]).map(({ row }) => row);
+  expect(found.length).toBeGreaterThan(8_000);
+  expect(found).toEqual(found.map((_, index) => 2_002 + index));
 });
 
 test('an output is never larger than it may be, and a page that is too large is read in parts', async () => {
-  const large = Array.from({ length: 500 }, () => ['x'.repeat(50_000)]);
+  const large = Array.from({ length: 110 }, () => ['x'.repeat(50_000)]);
   server.put('orders', [['Name'], ...large]);
   const { data } = await read();
   expect(data).toMatchObject({ rows: { length: 10 }, more: true });
   const { data: found } = await read({ where: { Name: 'nothing' } });
   expect(found).toMatchObject({ rows: [], more: false });
+  // A page that is too large, and its parts.
+  expect(server.requests.length).toBeGreaterThan(8);
   server.put('orders', [['a'], Array.from({ length: 12 }, () => 'x'.repeat(50_000))]);
   expect(await failure({})).toMatchObject({
     reason: 'OutputTooLarge',

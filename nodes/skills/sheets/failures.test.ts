@@ -1,6 +1,7 @@
 /** What becomes of a step when Google Sheets fails it. */
 import { afterAll, expect, test } from 'vitest';
 import { StepError } from '../../../api/reasons.ts';
+import { listen, sendJson } from '../../../test/support/listen.ts';
 import { startSheetsServer, type SheetsServer } from '../../../test/support/sheetsServer.ts';
 import { sheetsFailure } from '../../../test/support/sheetsSkill.ts';
 
@@ -51,6 +52,19 @@ test.each(cases)(
     expect(error.retryAfterMs).toBe(fault === 'tooManyRequests' ? 17_000 : undefined);
   },
 );
+
+test('a quota may be told as 403', async () => {
+  const message = 'Rate Limit Exceeded';
+  const errors = [{ message, domain: 'usageLimits', reason: 'rateLimitExceeded' }];
+  const limited = await listen((_request, response) =>
+    sendJson(response, 403, { error: { code: 403, message, errors } }),
+  );
+  expect(await sheetsFailure(limited, 'append_row', WRITE)).toMatchObject({
+    reason: 'RateLimited',
+    retryable: true,
+  });
+  await limited.close();
+});
 
 test('a quota that ends while the header is read has written nothing, and is waited for', async () => {
   server.put('orders', [['Item']]);

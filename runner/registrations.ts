@@ -44,25 +44,35 @@ async function register(
     else if (result.works) held.delete(uid);
     return result;
   } catch (error) {
-    if (error instanceof StepError) return { works: false, reason: 'KeyMissing', message: error.message };
+    if (error instanceof StepError) return { works: false, reason: 'NotChecked', message: error.message };
     deps.log.error({ credential: name, err: error }, 'registering failed by a defect');
     return DEFECT;
   }
 }
 
-/** The credential with its Secrets as they are now. Throws a StepError where they are not there. */
+/**
+ * The credential with its Secrets as they are now; to delete a webhook, as they were, where the token cannot be had any more. Throws a
+ * StepError where they cannot be read.
+ */
 async function accessFor(
   { credentials }: CheckerDeps,
   held: Held,
   { uid, request: { name, spec, url } }: Taken<RegistrationRequest>,
 ): Promise<CredentialAccess> {
+  const known = url === undefined ? held.get(uid) : undefined;
   try {
     const credential = await credentials.fresh(name, spec);
-    credential.secret(partOf(credential, 'bot').tokenRef);
-    return credential;
+    return known === undefined || hasToken(credential) ? credential : known;
   } catch (error) {
-    const known = url === undefined ? held.get(uid) : undefined;
     if (!known) throw error;
     return known;
+  }
+}
+
+function hasToken(credential: CredentialAccess): boolean {
+  try {
+    return credential.secret(partOf(credential, 'bot').tokenRef).reveal() !== '';
+  } catch {
+    return false;
   }
 }

@@ -124,6 +124,11 @@ test.each([{ hasRunner: false }, { seen: undefined }])(
   },
 );
 
+test('with a project that is deleted a runner that leaves is asked still', () => {
+  expect(decided({ ...leaving, hasRunner: false, goingMs: 0 }).ask).toBeDefined();
+  expect(decided({ ...leaving, hasRunner: false }).ask).toBeUndefined();
+});
+
 test('a Credential that is deleted does not wait for a token that is no good', () => {
   const missing: RegistrationResult = { works: false, reason: 'KeyMissing', message: 'There is no Secret.' };
   for (const said of [rejected, missing])

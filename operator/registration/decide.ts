@@ -102,12 +102,13 @@ function releaseFor(
 
 /** Who was asked answers soon, or never: the longer it takes, the less often there is a look. */
 function waitFor(
-  { key, hasRunner }: RegistrationFacts,
+  { key, hasRunner, goingMs }: RegistrationFacts,
   { now, waiting }: SeenRegistration,
 ): { lookMs: number; mayAsk: boolean } {
   const isAsked = waiting?.key === key;
   const lookMs = isAsked ? clamp((now - waiting.askedAt) / 2, LOOK) : LOOK.mostMs;
-  return { lookMs, mayAsk: !isAsked && hasRunner };
+  // With a project that is deleted its runners are: one that leaves just now may still do it.
+  return { lookMs, mayAsk: !isAsked && (hasRunner || goingMs !== undefined) };
 }
 
 function nextMs(answer: RegistrationAnswer): number {

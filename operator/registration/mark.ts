@@ -4,6 +4,7 @@
  */
 import { GROUP } from '../../api/group.ts';
 import type { Credential } from '../../api/kinds.ts';
+import { isNotFound } from '../../kube/errors.ts';
 import type { KubeObject } from '../../kube/resource.ts';
 import type { OperatorContext } from '../context.ts';
 import { credentials } from '../resources.ts';
@@ -24,7 +25,12 @@ export async function setMark(
   const others = finalizers.filter((each) => each !== FINALIZER);
   const wanted = isWanted ? [...others, FINALIZER] : others;
   const body = { metadata: { resourceVersion, finalizers: wanted } };
-  const written = await client.patch(credentials, { namespace, name }, body, { type: 'merge' });
+  const written = await client
+    .patch(credentials, { namespace, name }, body, { type: 'merge' })
+    .catch((error: unknown) => {
+      if (isWanted || !isNotFound(error)) throw error;
+      return undefined;
+    });
   // Of one that was being deleted nothing is left to be followed.
-  if (written.metadata.deletionTimestamp === undefined) world.credentials.noteWrite(written);
+  if (written && written.metadata.deletionTimestamp === undefined) world.credentials.noteWrite(written);
 }

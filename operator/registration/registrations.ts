@@ -61,13 +61,11 @@ export function createRegistrationReconciler(
 }
 
 async function reconcile(keeper: Keeper, credential: Credential): Promise<Action> {
-  const { context, memory } = keeper;
+  const { context } = keeper;
   const { namespace = '', name, uid = '' } = credential.metadata;
   const route = routeOf(context, credential);
   const wish = wishFor(context, credential, route);
   if (wish === 'nowhere' && !isMarked(credential)) {
-    // Of one that is gone, or was never there, nothing is to be remembered.
-    for (const known of [memory.firsts, memory.goingSince, memory.toldAt]) known.delete(uid);
     say(keeper, { namespace, name }, undefined);
     return done();
   }
@@ -123,6 +121,7 @@ async function act(keeper: Keeper, subject: Subject, { ask, release }: Registrat
     tell(keeper, subject, 'NotUnregistered', note.replace(/\.\.$/, '.'));
   }
   await setMark(context, credential, false);
+  for (const known of [memory.firsts, memory.goingSince, memory.toldAt]) known.delete(uid);
 }
 
 async function askFor(

@@ -2,6 +2,7 @@
 import { driveDriver } from './drive.ts';
 import { gmailDriver } from './gmail.ts';
 import { imapDriver, imapTokenDriver } from './imap.ts';
+import { oneDriveDriver } from './oneDrive.ts';
 import type { Driver } from './provider.ts';
 import { s3Driver } from './s3.ts';
 import { sheetsDriver } from './sheets.ts';
@@ -12,5 +13,6 @@ export const DRIVERS: readonly Driver[] = [
   gmailDriver,
   sheetsDriver,
   driveDriver,
+  oneDriveDriver,
   s3Driver,
 ];

@@ -26,7 +26,7 @@ export const oneDriveDriver: Driver = {
     unauthorized: { reasons: ['Rejected'] },
     forbidden: { reasons: ['Rejected'] },
     // Of the changes: the place is known no more, and all that there is is gone through.
-    notFound: { reasons: ['Rejected'], firstRequestOnly: true },
+    notFound: { reasons: ['FolderMissing'], firstRequestOnly: true },
     gone: { reasons: ['InvalidAnswer'], firstRequestOnly: true },
     tooManyRequests: { reasons: ['RateLimited'] },
     unavailable: { reasons: ['UpstreamError'] },

@@ -31,7 +31,6 @@ export const REASON = {
   Inactive: 'The workflow is switched off and served nowhere, as the spec says.',
   Accepted: 'The spec is valid.',
   InvalidSpec: 'The spec is invalid, so what was valid before stays in effect, if anything was.',
-  TriggerNotSupported: 'This version cannot activate this kind of trigger yet.',
   FieldNotSupported: 'This version cannot execute a field of the spec yet.',
   InvalidExpression: 'A reference or condition cannot be parsed.',
   UnknownReference: 'A reference names a node that does not come before the node that uses it.',

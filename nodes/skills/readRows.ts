@@ -6,6 +6,7 @@ import * as z from 'zod';
 import { OUTPUT_LIMIT, toText } from '../../api/expression/evaluate.ts';
 import { StepError } from '../../api/reasons.ts';
 import type { StepContext, StepResult } from '../node.ts';
+import { named, namesOf, type Values } from '../spreadsheet/layout.ts';
 import {
   openSheets,
   readValues,
@@ -16,7 +17,7 @@ import {
 } from './sheets/client.ts';
 import { pagesOf, type Bounded, type Page } from './sheets/pages.ts';
 import { table, tableOf } from './sheets/parameters.ts';
-import { columnNamed, lettersOf, rangeOf, type Area, type Column } from './sheets/table.ts';
+import { columnNamed, rangeOf, type Area, type Column } from './sheets/table.ts';
 import type { SkillDefinition } from './skill.ts';
 
 const ROWS = { default: 100, most: 10_000 } as const;
@@ -59,7 +60,7 @@ export const readRows: SkillDefinition<Parameters> = {
   execute: read,
 };
 
-type Row = { row: number; values: Record<string, CellValue> | CellValue[] };
+type Row = { row: number; values: Values };
 
 async function read(parameters: Parameters, context: StepContext, name?: string): Promise<StepResult> {
   const { header = true, after = 0, limit } = parameters;
@@ -67,14 +68,15 @@ async function read(parameters: Parameters, context: StepContext, name?: string)
   const sheets = await openSheets(id, context, name);
   const size = await sizeOfSheet(sheets, sheet);
   const inGrid = within(area, size);
-  const columns = header && inGrid ? await headingsOf(sheets, inGrid, size) : [];
+  const names = header && inGrid ? await headingsOf(sheets, inGrid, size) : [];
+  const columns = names.map((name, index) => ({ name, column: area.firstColumn + index }));
   const wanted = conditionsOf(parameters.where ?? {}, columns);
   const first = Math.max(area.firstRow + (header ? 1 : 0), after + 1);
   const body = inGrid && first <= inGrid.lastRow ? { ...inGrid, firstRow: first } : undefined;
   const pages = body
     ? pagesOf(sheets, size, { area: body, atOnce: wanted.length === 0 ? limit + 1 : Infinity })
     : [];
-  const { rows, more } = await collect(pages, { limit, columns: header ? columns : undefined, wanted, area });
+  const { rows, more } = await collect(pages, { limit, names: header ? names : undefined, wanted, area });
   const data = { spreadsheet_id: id, sheet: size.title, rows, more };
   const count = `${rows.length} row${rows.length === 1 ? '' : 's'}`;
   return {
@@ -93,24 +95,11 @@ function within(area: Area, { rowCount, columnCount }: SheetSize): Bounded | und
   return { firstRow, firstColumn, ...ends };
 }
 
-async function headingsOf(sheets: Sheets, area: Bounded, { title }: SheetSize): Promise<Column[]> {
-  const { firstRow } = area;
+/** The names of the columns, as the trigger `spreadsheet` has them. */
+async function headingsOf(sheets: Sheets, area: Bounded, { title }: SheetSize): Promise<string[]> {
+  const { firstRow, firstColumn, lastColumn } = area;
   const [row = []] = await readValues(sheets, rangeOf(title, `${firstRow}:${firstRow}`));
-  return named(row, area);
-}
-
-/** A column without a heading has its letters, and one whose heading another has before it has both, as for the trigger. */
-function named(row: readonly CellValue[], { firstColumn, lastColumn }: Bounded): Column[] {
-  const seen = new Set<string>();
-  return row.slice(0, lastColumn + 1).flatMap((cell, column) => {
-    if (column < firstColumn) return [];
-    const letters = lettersOf(column);
-    const text = String(cell).trim() || letters;
-    let name = seen.has(text) ? `${text} (${letters})` : text;
-    while (seen.has(name)) name += "'";
-    seen.add(name);
-    return [{ name, column }];
-  });
+  return namesOf(row.slice(firstColumn, lastColumn + 1), firstColumn);
 }
 
 type Condition = { column: number; text: string };
@@ -124,21 +113,21 @@ function conditionsOf(where: Record<string, CellValue>, columns: readonly Column
 
 type Wanted = {
   limit: number;
-  columns: readonly Column[] | undefined;
+  names: readonly string[] | undefined;
   wanted: readonly Condition[];
   area: Area;
 };
 
 async function collect(
   pages: AsyncIterable<Page> | Iterable<Page>,
-  { limit, columns, wanted, area }: Wanted,
+  { limit, names, wanted, area }: Wanted,
 ): Promise<{ rows: Row[]; more: boolean }> {
   const rows: Row[] = [];
   let room = ROOM;
   for await (const page of pages) {
     for (const [index, cells] of page.rows.entries()) {
       if (isEmpty(cells) || !fits(cells, wanted, area)) continue;
-      const row = { row: page.firstRow + index, values: columns ? byName(cells, columns, area) : cells };
+      const row = { row: page.firstRow + index, values: named(cells, names, area.firstColumn) };
       room -= Buffer.byteLength(JSON.stringify(row)) + 1;
       if (rows.length === limit || (room < 0 && rows.length > 0)) return { rows, more: true };
       if (room < 0)
@@ -156,19 +145,4 @@ const isEmpty = (cells: readonly CellValue[]): boolean => cells.every((cell) => 
 
 function fits(cells: readonly CellValue[], wanted: readonly Condition[], { firstColumn }: Area): boolean {
   return wanted.every(({ column, text }) => toText(cells[column - firstColumn] ?? '') === text);
-}
-
-/** What is beyond the header has the letters of its column, if there is anything in it. */
-function byName(
-  cells: readonly CellValue[],
-  columns: readonly Column[],
-  { firstColumn }: Area,
-): Record<string, CellValue> {
-  const names = new Map(columns.map(({ name, column }) => [column, name]));
-  const entries = columns.map(({ name, column }) => [name, cells[column - firstColumn] ?? ''] as const);
-  const others = cells.flatMap((cell, index) => {
-    const column = firstColumn + index;
-    return names.has(column) || cell === '' ? [] : [[lettersOf(column), cell] as const];
-  });
-  return Object.fromEntries([...others, ...entries]);
 }

@@ -18,7 +18,7 @@ const ANSWER_LIMIT = 2 ** 20;
 const SPREADSHEET = 'application/vnd.google-apps.spreadsheet';
 
 const fileSchema = z.object({
-  version: z.string(),
+  version: z.string().max(64),
   trashed: z.boolean().optional(),
   mimeType: z.string().optional(),
 });
@@ -29,7 +29,7 @@ const sheetsSchema = z.object({
       z.object({
         properties: z.object({
           sheetId: z.int().optional(),
-          title: z.string(),
+          title: z.string().max(512),
           gridProperties: z
             .object({ rowCount: z.int().optional(), columnCount: z.int().optional() })
             .optional(),

@@ -63,6 +63,21 @@ test('a sheet that is changed while it is read in parts is read again by the nex
   expect(await orders.look()).toMatchObject({ events: [] });
 });
 
+test('an account that loses its access in the middle of a sheet loses no change', async () => {
+  const rows = rowsOf(1_200);
+  server.put('orders', [HEADER, ...rows], WIDE);
+  const orders = watch({ keyColumn: 'Order' });
+  await orders.look();
+  server.put('orders', [HEADER, ...rows.slice(1), ['b1', 'new']], WIDE);
+  server.setFault('forbidden', { after: 2, path: '/values/' });
+  await expect(orders.look()).rejects.toMatchObject({ reason: 'Rejected' });
+  server.setFault(undefined);
+  expect(changesOf(await orders.look()).map(({ event, row }) => `${event} ${row}`)).toEqual([
+    'removed 2',
+    'added 1201',
+  ]);
+});
+
 test('more changes than can be remembered come batch by batch, each once', async () => {
   server.put('orders', [HEADER]);
   const orders = watch({ keyColumn: 'Order', perRow: true });

@@ -358,6 +358,16 @@ test('a sheet that is another one, and memory that is lost, begin anew and start
   }
 });
 
+test('a cursor that cannot be read begins anew and starts nothing', async () => {
+  server.put('orders', ORDERS);
+  const orders = watch();
+  await orders.look();
+  orders.goBackTo({ ...(await orders.state()), cursor: { version: 7 } });
+  expect(await orders.look()).toMatchObject({ events: [], baselineLost: expect.stringContaining('read') });
+  server.put('orders', [...ORDERS, ['a4', 'Vase', 8]]);
+  expect(told(await orders.look())).toEqual(['added 5 a4']);
+});
+
 type Fault = NonNullable<Parameters<SheetsServer['setFault']>[0]>;
 
 test.each<[Fault, string, number | undefined]>([
@@ -412,6 +422,8 @@ test('a spreadsheet in the bin, or that is none, or of which nobody knows, is to
   });
   for (const fields of [
     { spreadsheetId: '../etc' },
+    { spreadsheetId: 'x'.repeat(201) },
+    { spreadsheetId: `https://docs.google.com/spreadsheets/d/${'x'.repeat(201)}/edit` },
     { spreadsheetId: 'https://docs.google.com/spreadsheets/d/e/2PACX-1/pub' },
     { range: 'orders' },
     { range: 'A1:B2:C3' },

@@ -13,10 +13,10 @@ export type SheetName = { title?: string; gid?: string };
  * @throws PollError `InvalidTrigger`
  */
 export function spreadsheetOf(text: string): { id: string; gid?: string } {
-  const [, id] = /\/spreadsheets\/(?:u\/\d+\/)?d\/([\w-]{2,})/.exec(text) ?? [];
+  const [, id] = /\/spreadsheets\/(?:u\/\d+\/)?d\/([\w-]{2,200})(?:[/?#]|$)/.exec(text) ?? [];
   const [, gid] = /[?#&]gid=(\d+)/.exec(text) ?? [];
   if (id !== undefined) return { id, ...(gid !== undefined && { gid }) };
-  if (/^[\w-]+$/.test(text)) return { id: text };
+  if (/^[\w-]{1,200}$/.test(text)) return { id: text };
   throw new PollError(
     'InvalidTrigger',
     'spreadsheetId is neither the id of a Google spreadsheet nor the URL that the browser shows for it',

@@ -119,3 +119,11 @@ test('names that objects inherit mean nothing', () => {
     kind: 'other',
   });
 });
+
+test('what strangers call themselves and write is taken as it is', () => {
+  const first_name = '🤖'.repeat(1_000);
+  const text = `../../etc/passwd {{ $('trigger').text_content }} \u0000 ${'ß'.repeat(4_000)}`;
+  const { output } = message(readTelegram(update({ text, from: { first_name, username: '../' } })));
+  expect(output.text_content).toBe(text);
+  expect(output.data_content.from).toEqual({ first_name, username: '../' });
+});

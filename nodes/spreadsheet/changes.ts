@@ -46,18 +46,21 @@ function pendingOf(change: RowChange): PendingChange {
   };
 }
 
-/** The rows as if these changes had not happened yet. */
+/** The rows as if these changes, which are in the order of rows, had not happened yet. */
 function without(after: readonly Row[], changes: readonly RowChange[]): Row[] {
-  const old = new Map<Row, Row | undefined>();
-  const rows: Row[] = [];
-  for (const { before, after: row } of changes) {
-    if (row) old.set(row, before);
-    else if (before) rows.push(before);
-  }
+  const rows = changes.flatMap((change) => (change.before && !change.after ? change.before : []));
+  const come = changes.filter((change) => change.after !== undefined);
+  let next = 0;
   for (const row of after) {
-    const before = old.get(row);
+    const change = come[next];
+    if (change?.after !== row) {
+      rows.push(row);
+      continue;
+    }
+    next += 1;
+    const { before } = change;
     if (before) before.number = row.number;
-    if (before ?? !old.has(row)) rows.push(before ?? row);
+    if (before) rows.push(before);
   }
   return rows.toSorted((a, b) => a.number - b.number);
 }

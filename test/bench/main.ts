@@ -14,6 +14,7 @@ import { reply } from './reply.ts';
 import { report, type Figure } from './report.ts';
 import { runs } from './runs.ts';
 import { routes } from './routes.ts';
+import { sheets } from './sheets.ts';
 import { store } from './store.ts';
 import { tokens } from './tokens.ts';
 
@@ -52,6 +53,7 @@ const BENCHMARKS: Record<string, { about: string; run: () => Promise<Figure[]> }
     about: 'CPU of a poll pod that finds nothing due, and of looks at accounts (30 s)',
     run: polling,
   },
+  sheets: { about: 'looks at a spreadsheet of 100,000 rows and 20 columns (1 min)', run: sheets },
   store: { about: 'events and runs that the run store takes by itself (20 s)', run: store },
 };
 

@@ -21,6 +21,7 @@ const programs = {
     'mail-server': 'test/support/mailServer.ts',
     'http-sink': 'test/support/httpSink.ts',
     'oauth-server': 'test/support/oauthProvider.ts',
+    'telegram-server': 'test/support/telegramProgram.ts',
   },
 } as const;
 

@@ -1,4 +1,5 @@
 /** What the demo can show: every folder of `examples/`, with what it does to see it work. */
+import { showBotAnswer } from './bots.ts';
 import { showHello, showMailCount } from './calls.ts';
 import { showMailReply, showMorningMail } from './mails.ts';
 import { showOrder } from './order.ts';
@@ -16,6 +17,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   hello: { what: 'a workflow that is started by hand', show: showHello },
   'mail-count': { what: 'a webhook that asks an HTTP API', show: showMailCount },
   'mail-reply': { what: 'a new mail is answered (up to two minutes)', show: showMailReply },
+  'bot-answer': { what: 'a message to a bot is answered', show: showBotAnswer },
   'morning-mail': { what: 'a schedule sends a mail (up to two minutes)', show: showMorningMail },
 };
 

@@ -21,6 +21,7 @@ export const demoHosts = [
   `mail.${demoNamespace}.svc:8025`,
   `imap.${demoNamespace}.svc:1143`,
   `oauth.${demoNamespace}.svc:3000`,
+  `telegram.${demoNamespace}.svc:8081`,
 ];
 
 export type InstallOptions = {
@@ -86,11 +87,15 @@ async function startDemoServers(
     .replaceAll('DEMO_IMAGE', images['windlass-demo'])
     .replaceAll('DOVECOT_IMAGE', images.dovecot);
   await applyManifest(cluster, named);
-  const ready = ['deployment/model', 'deployment/mail', 'deployment/imap'].map((deployment) =>
-    kubectl(cluster, ['rollout', 'status', '-n', demoNamespace, deployment, '--timeout=120s'], {
-      log,
-      timeoutMs: 130_000,
-    }),
+  const ready = ['model', 'mail', 'imap', 'telegram'].map((deployment) =>
+    kubectl(
+      cluster,
+      ['rollout', 'status', '-n', demoNamespace, `deployment/${deployment}`, '--timeout=120s'],
+      {
+        log,
+        timeoutMs: 130_000,
+      },
+    ),
   );
   await explained(Promise.all(ready), 'the demo servers do not start', cluster, demoNamespace, log);
 }

@@ -63,6 +63,7 @@ export type TelegramOptions = {
   /** True: it takes URLs without TLS, as a Bot API server of one's own does. */
   isLocal?: boolean;
   port?: number;
+  host?: string;
 };
 
 type State = Pick<TelegramServer, 'calls' | 'sent'> & {
@@ -76,10 +77,11 @@ export async function startTelegramServer({
   tokens = [TELEGRAM_TOKEN],
   isLocal = false,
   port = 0,
+  host = '127.0.0.1',
 }: TelegramOptions = {}): Promise<TelegramServer> {
   const webhooks = new Map(tokens.map((token) => [token, none()]));
   const state: State = { webhooks, isLocal, fault: undefined, calls: [], sent: [] };
-  const server = await listen((request, response) => answer(state, request, response), { port });
+  const server = await listen((request, response) => answer(state, request, response), { port, host });
   const of = (token: string): Webhook => {
     const webhook = webhooks.get(token);
     if (!webhook) throw new Error('there is no such bot');

@@ -173,15 +173,16 @@ test.each(['meta', 'out', 'wf', 'runs', 'done', 'lines', 'dk'])(
     await finish(conn, await claimedOne(conn, project), { phase: 'Succeeded' });
     const state = await stateOf(conn, project, run);
     const dk = keysOf(project).dk('uid-orders', state.dedupeHash ?? '');
-    const keys = { ...keysOfOne(project, run), dk };
-    await withDamaged(keys[name as keyof typeof keys], async () => {
+    const keys: Record<string, string> = { ...keysOfOne(project, run), dk };
+    await withDamaged(keys[name] ?? '', async () => {
       expect(await recorded(conn, state, 'written')).toMatchObject(damaged);
     });
     expect(await recorded(conn, state, 'written')).toBe('recorded');
     expect(await readSummary(conn, project, 'uid-orders', run)).toMatchObject({ run, phase: 'Succeeded' });
     expect(await readUse(conn, project)).toMatchObject({ bytes: 0 });
     expect(await conn.command('ttl', dk)).toBeGreaterThan(0);
-    expect(await conn.command('exists', keys.out, keys.runs)).toBe(0);
+    const { out, runs } = keysOf(project);
+    expect(await conn.command('exists', out, runs('uid-orders'))).toBe(0);
   },
 );
 

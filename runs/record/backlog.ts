@@ -95,17 +95,17 @@ const RECORDED = defineScript({
     end
 
     -- First whatever may find a key of a wrong type: what fails has let nothing go, and is done again.
-    local is_counted = redis.call('HLEN', wf) > 0
-    local is_deduped = dk and redis.call('HLEN', dk) > 0
+    redis.call('HEXISTS', wf, waiting)
     redis.call('ZCARD', done)
-    redis.call('HLEN', lines)
+    redis.call('HEXISTS', lines, run_id)
+    local is_deduped = dk and redis.call('HEXISTS', dk, 'run') == 1
     redis.call('ZREM', runs, run_id)
     redis.call('ZREM', out, run_id)
     redis.call('HSET', run, 'dropped', 1)
     redis.call('EXPIRE', run, ${RUN_KEPT_S})
     redis.call('HINCRBY', meta, 'bytes', -state[4])
     -- Of a workflow that was dropped, and of a key that is forgotten, nothing is kept, or it would be there again.
-    if is_counted then
+    if redis.call('EXISTS', wf) == 1 then
       redis.call('HINCRBY', wf, waiting, -1)
       redis.call('ZADD', done, state[7], run_id)
       redis.call('HSET', lines, run_id, line)

@@ -47,8 +47,10 @@ const EXAMPLES: [name: string, wish: { type: string; status: string; reason: str
 test.each(EXAMPLES)('examples/%s, applied as it lies there, is in effect', async (name, wish) => {
   await kubectl(stage.server, ['apply', '-n', namespace, '-f', join(folder, '..', name)]);
   await stage.waitFor(namespace, name, wish);
-  for (const type of ['CredentialsReady', 'Routed', 'Active'])
+  for (const type of ['CredentialsReady', 'Routed'])
     await stage.waitFor(namespace, name, { type, status: 'True' });
+  const { status } = await stage.waitFor(namespace, name, { type: 'Active', status: 'True' });
+  expect(status?.id).toBe(`${namespace}.${name}`);
 });
 
 const applyExample = (documents = example) => stage.apply(namespace, documents.join('\n---\n'));

@@ -240,7 +240,7 @@ async function reportStatus(
       world.credentials.get(namespace, credential),
     ),
     ...(unverifiable && { unverifiable: atTrigger(workflow, unverifiable) }),
-    pool: poolState(context, namespace, secretsOf(world, namespace, [workflow.spec])),
+    pool: poolState(context, namespace, secretsOf(world, namespace, workflow.spec)),
     ...(schedule && { schedule }),
     ...(poll && { poll }),
     route,

@@ -27,7 +27,13 @@ const workflow = { metadata, spec: { nodes: naming('new') } } as unknown as Work
 const revisions = [
   { name: 'orders-1', credentials: ['old', 'shared'] },
   { name: 'orders-2', credentials: ['new'] },
-].map(({ name, credentials }) => asChild<ControllerRevision>(workflow, { metadata: { namespace, name }, revision: 1, data: { credentials } }));
+].map(({ name, credentials }) =>
+  asChild<ControllerRevision>(workflow, {
+    metadata: { namespace, name },
+    revision: 1,
+    data: { credentials },
+  }),
+);
 
 let store: TestStore;
 let uid: string;

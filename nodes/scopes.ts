@@ -2,15 +2,18 @@
  * Which rights of an account the parts of workflows need, so that connecting a credential asks for what its workflows use. A new
  * trigger or skill that uses an oauth2 credential is one line here.
  */
+import type { CredentialSpec } from '../api/credential.ts';
 import type { Preset } from '../api/provider.ts';
 import { kindOf, type WorkflowNode } from '../api/workflow.ts';
 
-/** By preset; of a custom provider nothing is known. */
-export type Scopes = Partial<Record<Preset, readonly string[]>>;
+/** By preset, and of Google apart where mail is read by IMAP; of a custom provider nothing is known. */
+export type Scopes = Partial<Record<Preset | 'googleImap', readonly string[]>>;
 
 // https://developers.google.com/workspace/gmail/api/auth/scopes
 const GMAIL_READ = 'https://www.googleapis.com/auth/gmail.readonly';
 const GMAIL_SEND = 'https://www.googleapis.com/auth/gmail.send';
+// https://developers.google.com/workspace/gmail/imap/xoauth2-protocol
+const GMAIL_ALL = 'https://mail.google.com/';
 // https://developers.google.com/workspace/sheets/api/scopes
 const SHEETS = 'https://www.googleapis.com/auth/spreadsheets';
 const SHEETS_READ = 'https://www.googleapis.com/auth/spreadsheets.readonly';
@@ -26,7 +29,7 @@ const ONEDRIVE_READ = 'https://graph.microsoft.com/Files.Read';
 
 /** By the kind of a trigger. */
 const BY_TRIGGER: Readonly<Record<string, Scopes>> = {
-  mail: { google: [GMAIL_READ], microsoft: [OUTLOOK_IMAP] },
+  mail: { google: [GMAIL_READ], googleImap: [GMAIL_ALL], microsoft: [OUTLOOK_IMAP] },
   fileStorage: { google: [DRIVE_METADATA], microsoft: [ONEDRIVE_READ] },
   spreadsheet: { google: [SHEETS_READ, DRIVE_METADATA] },
 };
@@ -45,4 +48,11 @@ const BY_SKILL: Readonly<Record<string, Scopes>> = {
 /** What of an account the node needs; undefined where nothing is known. */
 export function scopesOf(node: WorkflowNode): Scopes | undefined {
   return node.skill ? BY_SKILL[node.skill.name] : BY_TRIGGER[kindOf(node)];
+}
+
+/** Those that an account like that must have given. */
+export function scopesFor(scopes: Scopes | undefined, { oauth2 }: CredentialSpec): readonly string[] {
+  const { preset = 'custom', imap } = oauth2 ?? {};
+  const byImap = preset === 'google' && imap ? scopes?.googleImap : undefined;
+  return byImap ?? scopes?.[preset] ?? [];
 }

@@ -27,7 +27,7 @@ import {
 import { POLL, POOL_LABELS } from './project/names.ts';
 import { TICK } from './schedule/cronJob.ts';
 import { credentials, webhookRoutes, workflowRuns, workflows } from './resources.ts';
-import { credentialRefs } from './workflow/references.ts';
+import { credentialRefs, credentialsOfRevision } from './workflow/references.ts';
 
 export type World = {
   workflows: Cache<Workflow>;
@@ -79,7 +79,7 @@ export function createWorld({ client, namespace, watched, log }: WorldOptions): 
     revisions: cache({
       resource: controllerRevisions,
       labelSelector: LABEL.workflow,
-      transform: withoutData,
+      transform: withCredentialsAlone,
       indexes: { [BY_WORKFLOW]: workflowOfLabel },
     }),
     deployments: cache({ resource: deployments, labelSelector: selector(POOL_LABELS) }),
@@ -146,9 +146,10 @@ function withoutPayload(run: WorkflowRun): WorkflowRun {
   return { ...run, metadata: withoutManagedFields(run.metadata), spec, status };
 }
 
-function withoutData(revision: ControllerRevision): ControllerRevision {
-  const { data: _data, ...rest } = revision;
-  return { ...rest, metadata: withoutManagedFields(revision.metadata) };
+/** Of what it executes only the names of the credentials. */
+function withCredentialsAlone(revision: ControllerRevision): ControllerRevision {
+  const { data, ...rest } = revision;
+  return { ...rest, metadata: withoutManagedFields(revision.metadata), data: credentialsOfRevision(data) };
 }
 
 function metadataOnly(namespace: Namespace): Namespace {

@@ -9,6 +9,13 @@ import { ENQUEUE, FREE_SLOT } from './lua.ts';
  * runs on when a runner claims it again: waiting takes none of it. Needs what `advance` knows of the run.
  */
 export const PARK = `
+-- First whatever may find a key of a wrong type: what fails has parked nothing, and is done again.
+local counts = redis.call('HMGET', wf, 'active', 'limit', 'vt', 'accepted')
+local virtual = redis.call('HGET', meta, 'v')
+redis.call('ZCARD', q)
+redis.call('ZCARD', held)
+redis.call('ZCARD', out)
+redis.call('LINDEX', ev, 0)
 redis.call('ZADD', due, now + park, state[8] .. ' ' .. state[1] .. ' ' .. run_id)
 redis.call('HDEL', claims, run_id)
 local deadline = tonumber(redis.call('HGET', run, 'deadline'))
@@ -19,12 +26,10 @@ end
 redis.call('HSET', run, 'phase', 'Waiting')
 emit('{"type":"run","phase":"Waiting"}')
 
-local counts = redis.call('HMGET', wf, 'active', 'limit', 'vt', 'accepted')
 -- Of a workflow that was dropped nothing is counted, or its hash would be there again.
 if counts[4] then
   ${ENQUEUE}
   ${FREE_SLOT}
-  local virtual = redis.call('HGET', meta, 'v')
   local active, own = free(state[8], virtual, tonumber(counts[1] or 0), counts[2], counts[3])
   redis.call('HSET', wf, 'active', active, 'vt', own or 0)
 end

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { aclFile, GATEWAY_ACCOUNT } from './accounts.ts';
 import { defineScript } from './script.ts';
 
 const sources = ['./', './record/', './polling/', './connect/'].flatMap((folder) => {
@@ -18,6 +19,17 @@ test('scripts reach keys by their declared names alone, never by names that they
   expect(calls.length).toBeGreaterThan(80);
   const isDeclared = (key: string) => keys.includes(key) || /^(unpack\()?KEYS\b/.test(key);
   expect(calls.filter(([, , key = '']) => !isDeclared(key)).map(([text]) => text)).toEqual([]);
+});
+
+test('scripts use no command that the accounts of pools and gateway may not', () => {
+  const hash = '0'.repeat(64);
+  const file = aclFile({ operatorPasswordSha256: hash, gatewayPasswordSha256: hash });
+  const gateway = file.split('\n').find((line) => line.startsWith(`user ${GATEWAY_ACCOUNT} `)) ?? '';
+  const allowed = new Set(gateway.split(' ').filter((word) => word.startsWith('+')));
+  const used = sources.flatMap((source) => [...source.matchAll(/redis\.p?call\('([A-Z]+)'/g)]);
+  expect(used.length).toBeGreaterThan(80);
+  const names = used.map(([, name = '']) => `+${name.toLowerCase()}`);
+  expect([...new Set(names)].filter((name) => !allowed.has(name))).toEqual([]);
 });
 
 test('keys and arguments are locals by the names that they are declared with', () => {

@@ -34,10 +34,11 @@ const TAKE_OVER = defineScript({
     if state[4] ~= '1' then
       crashes = tonumber(state[3] or 0) + 1
     end
-    redis.call('HSET', run, 'crashes', crashes, 'progress', 0)
+    -- Counted last: what found a key of a wrong type is done again, and a run has died once all the same.
     if crashes < ${CRASH_LIMIT} then
       ${REQUEUE}
       requeue()
+      redis.call('HSET', run, 'crashes', crashes, 'progress', 0)
       return 'ready'
     end
     ${NOW}
@@ -46,6 +47,7 @@ const TAKE_OVER = defineScript({
     ${ENQUEUE}
     ${END}
     finish(state[7], true, state[1], tonumber(state[2] or 0) + 1, 0, {phase, reason, message, end_event})
+    redis.call('HSET', run, 'crashes', crashes, 'progress', 0)
     redis.call('HDEL', claims, run_id)
     return 'poison'
   `,

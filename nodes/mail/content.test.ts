@@ -170,9 +170,10 @@ test.each(['not a date', 'Fri, 99 Jan 2026 99:99:99 +0000', ''])(
   },
 );
 
-test('a charset that nobody knows leaves the letters that all have in common', async () => {
-  const { text } = await produced('Subject: a\nContent-Type: text/plain; charset=x-klingon-8\n\nHello there');
-  expect(text.trim()).toBe('Hello there');
+test('a charset that nobody knows is read as if it was Windows-1252', async () => {
+  const head = Buffer.from('Subject: a\r\nContent-Type: text/plain; charset=x-klingon-8\r\n\r\n');
+  const { text } = await produced(Buffer.concat([head, Buffer.from([0x47, 0xfc, 0x80])]));
+  expect(text.trim()).toBe('G\u00fc\u20ac');
 });
 
 test.each([
@@ -287,6 +288,21 @@ test.each(['a', 'ü', '🦀', '"', '\u0001', '<p>&amp;</p>'])(
     }
   },
 );
+
+const many = (count: number, of: (n: number) => string, between: string) =>
+  Array.from({ length: count }, (_, n) => of(n)).join(between);
+
+test.each<[string, string, boolean]>([
+  ['100 addresses', `To: ${many(100, (n) => `a${n}@example.com`, ',\n ')}`, false],
+  ['300 addresses', `To: ${many(300, (n) => `a${n}@example.com`, ',\n ')}`, true],
+  ['addresses of 40 KB', `Cc: ${many(100, (n) => `${'x'.repeat(400)}${n}@example.com`, ',\n ')}`, true],
+  ['a name of 2,000 letters', `From: ${'x'.repeat(2_000)} <a@example.com>`, true],
+  ['60 references', `References: ${many(60, (n) => `<${n}@example.com>`, '\n ')}`, true],
+  ['a subject of 20,000 letters', `Subject: ${'x'.repeat(20_000)}`, true],
+])('of a mail with %s the mark says whether something of it is missing', async (_what, line, isCut) => {
+  const { data } = await produced(`${line}\n\nthe text`);
+  expect(data['truncated']).toBe(isCut);
+});
 
 test('3,000 addresses in each line, 500 references and 400 long names of files, leave room for the rest', async () => {
   const to = Array.from({ length: 3_000 }, (_, n) => `${'🦀'.repeat(20)}${n} <a${n}@example.com>`).join(

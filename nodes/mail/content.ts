@@ -2,7 +2,7 @@
  * What is read of a mail, whichever way it came. Guarantees that header values are one line each and bounded, and that
  * anything a sender can write gives a result: what cannot be read is left out, and the mail says so.
  */
-import PostalMime, { type Address, type Email } from 'postal-mime';
+import PostalMime, { type Address, type Email, type Mailbox } from 'postal-mime';
 import { htmlOfText, textOfHtml } from './html.ts';
 
 export type MailAttachment = {
@@ -28,6 +28,8 @@ export type MailHeader = {
   autoSubmitted: string | undefined;
   /** The header line by which it shows that no person wrote it to this reader; undefined where none does. */
   automatic: string | undefined;
+  /** Whether something of it is missing. */
+  truncated: boolean;
 };
 
 export type MailContent = {
@@ -68,7 +70,7 @@ export async function parseMail(source: Uint8Array): Promise<MailContent> {
     return await contentOf(await parse(source));
   } catch {
     // Nested too deep, or a header beyond all bounds.
-    const header = headerOf(await parseHeader(source));
+    const header = await readHeader(source);
     return { header, text: '', html: undefined, attachments: [], truncated: true };
   }
 }
@@ -86,13 +88,16 @@ async function parse(source: Uint8Array): Promise<{ email: Email; texts: Texts[]
   return { email, texts: [...parser.textMap.values()] };
 }
 
-/** The header alone: the text ends where its first empty line is. */
-export async function parseHeader(source: Uint8Array): Promise<Email> {
+/** What the header alone says, cleaned: it ends where the first empty line is. */
+export async function readHeader(source: Uint8Array): Promise<MailHeader> {
+  const lines = linesOfHeader(source);
   // Without its type it is the header of an empty text, whatever parts the mail has.
-  const lines = linesOfHeader(source).replaceAll(/^content-[^\n]*\n(?:[ \t][^\n]*\n?)*/gim, '');
-  return PostalMime.parse(Buffer.from(`${lines}\r\n\r\n`, 'latin1')).catch(() =>
+  const untyped = lines.replaceAll(/^content-[^\n]*\n(?:[ \t][^\n]*\n?)*/gim, '');
+  const email = await PostalMime.parse(Buffer.from(`${untyped}\r\n\r\n`, 'latin1')).catch(() =>
     PostalMime.parse('Subject: \r\n\r\n'),
   );
+  const header = headerOf(email);
+  return { ...header, truncated: header.truncated || lines.length === HEADER_LIMIT };
 }
 
 /** What stands before the first empty line, at most as much as is read of a header. */
@@ -101,8 +106,7 @@ function linesOfHeader(source: Uint8Array): string {
   return bounded.slice(0, /\r?\n\r?\n/.exec(bounded)?.index);
 }
 
-/** What the header says, cleaned. */
-export function headerOf(email: Email): MailHeader {
+function headerOf(email: Email): MailHeader {
   const auto = email.headers.find(({ key }) => key === 'auto-submitted')?.value;
   const sender = addressesOf(email.from ? [email.from] : []);
   return {
@@ -110,6 +114,7 @@ export function headerOf(email: Email): MailHeader {
     to: addressesOf(email.to),
     cc: addressesOf(email.cc),
     replyTo: addressesOf(email.replyTo),
+    truncated: isCut(email),
     subject: oneLine(email.subject ?? '', LONGEST_LINE),
     date: dateOf(email.date),
     messageId: messageIds(email.messageId)[0],
@@ -123,6 +128,16 @@ export function headerOf(email: Email): MailHeader {
             ?.toLowerCase(),
     automatic: automaticOf(email),
   };
+}
+
+function isCut({ from, to = [], cc = [], replyTo = [], subject = '', references }: Email): boolean {
+  const lists = [from ? [from] : [], to, cc, replyTo].map(mailboxesOf);
+  return (
+    lists.some((list) => list.length > MOST_ADDRESSES) ||
+    lists.flat().some(({ name, address }) => Math.max(name.length, address.length) > LONGEST_ADDRESS) ||
+    messageIds(references).length > MOST_REFERENCES ||
+    subject.length > LONGEST_LINE
+  );
 }
 
 function automaticOf({ headers }: Email): string | undefined {
@@ -201,13 +216,19 @@ function oneLine(text: string, most: number): string {
   return line.length <= most ? line : `${line.slice(0, most).toWellFormed()}…`;
 }
 
+/** Groups are taken apart. */
+function mailboxesOf(addresses: readonly Address[]): Mailbox[] {
+  return addresses.flatMap((address) => address.group ?? [address]);
+}
+
 function addressesOf(addresses: readonly Address[] = []): string[] {
-  const mailboxes = addresses.flatMap((address) => address.group ?? [address]);
-  return mailboxes.slice(0, MOST_ADDRESSES).map(({ name, address }) => {
-    const [shown, plain] = [oneLine(name, LONGEST_ADDRESS), oneLine(address, LONGEST_ADDRESS)];
-    if (shown === '' || shown === plain) return plain;
-    return `${quotedName(shown)}${plain === '' ? '' : ` <${plain}>`}`;
-  });
+  return mailboxesOf(addresses)
+    .slice(0, MOST_ADDRESSES)
+    .map(({ name, address }) => {
+      const [shown, plain] = [oneLine(name, LONGEST_ADDRESS), oneLine(address, LONGEST_ADDRESS)];
+      if (shown === '' || shown === plain) return plain;
+      return `${quotedName(shown)}${plain === '' ? '' : ` <${plain}>`}`;
+    });
 }
 
 /** A name with special characters stands in quotes (RFC 5322 section 3.2.4), so that it can be sent as it is. */

@@ -4,14 +4,7 @@
  */
 import * as z from 'zod';
 import type { MailTrigger } from '../../api/trigger.ts';
-import {
-  headerOf,
-  isParsable,
-  parseHeader,
-  parseMail,
-  type MailContent,
-  type MailHeader,
-} from './content.ts';
+import { isParsable, parseMail, readHeader, type MailContent, type MailHeader } from './content.ts';
 import { PollError, type PollReason } from '../poller.ts';
 import { getGmail, type Gmail } from './gmail.ts';
 import { assemble, type Part } from './parts.ts';
@@ -179,5 +172,5 @@ function charsetOf(contentType: string, data: string | undefined): string | unde
 /** Written out again, to be read like every other header. */
 async function headerFrom(headers: readonly { name: string; value: string }[] = []): Promise<MailHeader> {
   const lines = headers.map(({ name, value }) => `${name}: ${value.replaceAll(/[\r\n]+/g, ' ')}`);
-  return headerOf(await parseHeader(Buffer.from(lines.join('\r\n'), 'utf8')));
+  return readHeader(Buffer.from(lines.join('\r\n'), 'utf8'));
 }

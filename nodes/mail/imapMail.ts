@@ -5,7 +5,7 @@
  */
 import type { FetchBodyPartQuery, ImapFlow, ImapFlowError, MessageStructureObject } from 'imapflow';
 import type { MailTrigger } from '../../api/trigger.ts';
-import { HEADER_LIMIT, headerOf, isParsable, parseHeader, parseMail, type MailContent } from './content.ts';
+import { HEADER_LIMIT, isParsable, parseMail, readHeader, type MailContent } from './content.ts';
 import { fetchMail, lossOf, refusalOf } from './imap.ts';
 import { assemble, type Part } from './parts.ts';
 
@@ -67,7 +67,7 @@ async function readLarge(
 ): Promise<MailContent | undefined> {
   const found = await fetchMail(client, uid, { bodyParts: [headerPart(HEADER_LIMIT)] });
   if (!found) return undefined;
-  const header = headerOf(await parseHeader(found.headers ?? Buffer.alloc(0)));
+  const header = await readHeader(found.headers ?? Buffer.alloc(0));
   const root = await structureOf(client, uid);
   // Its sender wanted it to be unreadable, or the server cannot read it. The connection may be lost with it, and the mail must not hold up those behind it.
   if (!root) return { header, text: '', html: undefined, attachments: [], truncated: true };

@@ -8,7 +8,7 @@ import * as z from 'zod';
 import type { MailTrigger } from '../../api/trigger.ts';
 import { PollError, type PollContext, type Polled, type PolledEvent } from '../poller.ts';
 import { collect, untilEnough } from './collect.ts';
-import { headerOf, parseHeader } from './content.ts';
+import { readHeader } from './content.ts';
 import { hasFilter, matches } from './filter.ts';
 import {
   fetchMails,
@@ -209,7 +209,7 @@ async function summaries(
   const found: (MailSummary & { isWanted: boolean })[] = [];
   for (const [uid, mail] of await fetchMails(client, uids, query)) {
     const { size = 0, internalDate, headers = Buffer.alloc(0) } = mail;
-    const isWanted = !hasFilter(trigger) || matches(headerOf(await parseHeader(headers)), trigger);
+    const isWanted = !hasFilter(trigger) || matches(await readHeader(headers), trigger);
     const time = new Date(internalDate ?? 0);
     found.push({ uid, size, isWanted, received: Number.isNaN(time.getTime()) ? BEGINNING : time });
   }

@@ -31,7 +31,8 @@ export function outputOf(
   const { html: page } = mail;
   const listed = trigger.attachments === 'None' ? [] : mail.attachments;
   const attachments = within(listed.map(described), MOST_LISTED_BYTES).slice(0, MOST_ATTACHMENTS);
-  const data = { ...headerFields(mail.header, received), attachments };
+  const header = headerFields(mail.header, received);
+  const data = { ...header, attachments };
   let room = maxBytes - sizeOf({ text_content: '', data_content: { ...data, html: '', truncated: false } });
   const share = Math.max(0, Math.floor(room * SHARE_OF_TEXT));
   const [textNeeds, pageNeeds] = [mail.text, page ?? ''].map((text) => Math.min(share, sizeOf(text)));
@@ -39,7 +40,8 @@ export function outputOf(
   const text = cut(mail.text, room - (pageNeeds ?? 0));
   const html = page === undefined ? null : cut(page, room - sizeOf(text));
   const isCut = text !== mail.text.toWellFormed() || (html !== null && html !== page?.toWellFormed());
-  const truncated = mail.truncated || isCut || attachments.length < listed.length;
+  const isListCut = attachments.length < listed.length || hasLess(header, mail.header);
+  const truncated = mail.truncated || isCut || isListCut;
   return { text_content: text, data_content: { ...data, html, truncated } };
 }
 
@@ -57,6 +59,17 @@ function headerFields(header: MailHeader, received: Date) {
     auto_submitted: header.autoSubmitted ?? null,
     automatic: header.automatic ?? null,
   };
+}
+
+/** Whether there was more in a list of the header than there is room for. */
+function hasLess(shown: ReturnType<typeof headerFields>, header: MailHeader): boolean {
+  return (
+    header.truncated ||
+    shown.to.length < header.to.length ||
+    shown.cc.length < header.cc.length ||
+    shown.reply_to.length < header.replyTo.length ||
+    shown.references.length < header.references.length
+  );
 }
 
 /** The first of them, for as long as they have no more than so many bytes together. */

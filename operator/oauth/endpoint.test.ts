@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createEgress } from '../../nodes/egress/egress.ts';
 import { parseEgressRules } from '../../nodes/egress/rules.ts';
-import { listen, sendJson, type Listening } from '../../test/support/listen.ts';
+import { listen, readBody, sendJson, type Listening } from '../../test/support/listen.ts';
 import { exchangeCode, refresh, revoke, type Asking } from './endpoint.ts';
 
 const YEAR = 365 * 24 * 3_600_000;
@@ -10,9 +10,15 @@ const LEAST = { access_token: 'access', token_type: 'Bearer' };
 let server: Listening;
 /** What the token endpoint answers next. */
 let answer: { status: number; body: unknown };
+/** What it was asked last. */
+let asked: { authorization: string | undefined; form: Record<string, string> };
 
 beforeAll(async () => {
-  server = await listen((_request, response) => sendJson(response, answer.status, answer.body));
+  server = await listen(async (request, response) => {
+    const form = Object.fromEntries(new URLSearchParams(await readBody(request)));
+    asked = { authorization: request.headers.authorization, form };
+    sendJson(response, answer.status, answer.body);
+  });
 });
 afterAll(() => server?.close());
 
@@ -38,6 +44,20 @@ test('what a provider gives is taken', async () => {
     expiresInMs: 3_600_000,
     scopes: ['a', 'b'],
   });
+});
+
+const SHOWN = { grant_type: 'refresh_token', refresh_token: 'refresh' };
+const POST = { ...SHOWN, client_id: 'a', client_secret: 'hush' };
+
+test.each<['Basic' | 'Post' | undefined, string | undefined, typeof asked]>([
+  [undefined, 'hush', { authorization: `Basic ${btoa('a:hush')}`, form: SHOWN }],
+  ['Basic', 'hush', { authorization: `Basic ${btoa('a:hush')}`, form: SHOWN }],
+  ['Post', 'hush', { authorization: undefined, form: POST }],
+  ['Post', undefined, { authorization: undefined, form: { ...SHOWN, client_id: 'a' } }],
+])('a client shows who it is by %s with the secret %s', async (how, clientSecret, expected) => {
+  answer = { status: 200, body: LEAST };
+  await refresh({ ...asking(how && { clientAuthentication: how }), clientSecret }, 'refresh');
+  expect(asked).toEqual(expected);
 });
 
 test('members that are null are as good as left out', async () => {

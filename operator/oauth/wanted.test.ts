@@ -46,6 +46,12 @@ test('who reads mail alone is not asked for the right to send it', () => {
   expect(neededScopes(worldOf(reads('other')), account('google'))).toEqual([]);
 });
 
+test('where mail of Google is read by IMAP the right to that is asked for', () => {
+  const { spec, ...rest } = account('google');
+  const byImap = { ...rest, spec: { oauth2: { ...spec.oauth2!, imap: { username: 'ada@example.com' } } } };
+  expect(neededScopes(worldOf(reads('gmail'), answers), byImap)).toEqual(['https://mail.google.com/', SEND]);
+});
+
 test('of a custom provider nothing is asked for but what the credential names', () => {
   expect(wantedScopes(worldOf(reads('gmail')), account('custom', ['mail']))).toEqual(['mail']);
 });

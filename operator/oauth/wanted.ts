@@ -2,6 +2,7 @@
 import type { Credential } from '../../api/kinds.ts';
 import { providerOf } from '../../api/provider.ts';
 import type { WorkflowSpec } from '../../api/workflow.ts';
+import { scopesFor } from '../../nodes/scopes.ts';
 import { BY_CREDENTIAL, inNamespaceOf, type World } from '../world.ts';
 import { credentialRefs } from '../workflow/references.ts';
 
@@ -26,10 +27,9 @@ export function neededScopes({ workflows }: Pick<World, 'workflows'>, credential
 
 /** What the nodes of a workflow that name the credential need. */
 function scopesNeededBy(spec: WorkflowSpec, { metadata, spec: of }: Credential): string[] {
-  const { preset = 'custom' } = of.oauth2 ?? {};
   return credentialRefs(spec)
     .filter(({ name }) => name === metadata.name)
-    .flatMap(({ scopes }) => scopes?.[preset] ?? []);
+    .flatMap(({ scopes }) => scopesFor(scopes, of));
 }
 
 const READ_ONLY = '.readonly';

@@ -22,10 +22,10 @@ function worldOf(credential: Credential) {
 
 test('a project keeps its runners, and their right to the token, until the webhook of a bot is deleted', () => {
   const marked = worldOf(bot([FINALIZER]));
-  expect([needsPool(marked, 'shop'), secretsInUse(marked, 'shop')]).toEqual([true, ['telegram']]);
+  expect([needsPool(marked, 'shop'), secretsInUse(marked, 'shop', [])]).toEqual([true, ['telegram']]);
 });
 
 test('a credential that no workflow names, and whose bot is not registered, needs nothing', () => {
   const world = worldOf(bot(['example.com/of-somebody-else']));
-  expect([needsPool(world, 'shop'), secretsInUse(world, 'shop')]).toEqual([false, []]);
+  expect([needsPool(world, 'shop'), secretsInUse(world, 'shop', [])]).toEqual([false, []]);
 });

@@ -24,26 +24,36 @@ export function hasOpenRuns({ runs }: Pick<World, 'runs'>, namespace: string): b
   return runs.list(namespace).some(({ status }) => status?.phase !== undefined && !isTerminal(status.phase));
 }
 
-/** The Secrets that runners of the project may read: those of the credentials that its workflows name, and of bots that are registered. */
+/** The Secrets that runners of the project may read: those of the credentials that its workflows name, of bots that are registered, and of further ones. */
 export function secretsInUse(
   { workflows, credentials }: Pick<World, 'workflows' | 'credentials'>,
   namespace: string,
+  further: readonly string[],
 ): string[] {
-  const specs = workflows.list(namespace).map(({ spec }) => spec);
+  const names = workflows.list(namespace).flatMap(({ spec }) => namesOf(spec));
   const ofBots = credentials
     .list(namespace)
     .filter(isMarked)
-    .flatMap(({ metadata, spec }) => runnerRefs(metadata.name, spec).map((ref) => ref.name));
-  return [...new Set([...secretsOf({ credentials }, namespace, specs), ...ofBots])].toSorted();
+    .map(({ metadata }) => metadata.name);
+  return secretsOfCredentials({ credentials }, namespace, [...names, ...ofBots, ...further]);
 }
 
-/** What runners read of the Secrets of the credentials that the specs name, each once, sorted. */
+/** What runners read of the Secrets of the credentials that the spec names, each once, sorted. */
 export function secretsOf(
+  world: Pick<World, 'credentials'>,
+  namespace: string,
+  spec: WorkflowSpec,
+): string[] {
+  return secretsOfCredentials(world, namespace, namesOf(spec));
+}
+
+const namesOf = (spec: WorkflowSpec): string[] => credentialRefs(spec).map(({ name }) => name);
+
+function secretsOfCredentials(
   { credentials }: Pick<World, 'credentials'>,
   namespace: string,
-  specs: readonly WorkflowSpec[],
+  names: readonly string[],
 ): string[] {
-  const names = specs.flatMap((spec) => credentialRefs(spec).map(({ name }) => name));
   const secrets = [...new Set(names)].flatMap((name) => {
     const credential = credentials.get(namespace, name);
     return credential ? runnerRefs(name, credential.spec).map((ref) => ref.name) : [];

@@ -23,6 +23,7 @@ import type { Unavailable } from '../../runs/types.ts';
 import type { OperatorContext } from '../context.ts';
 import { lackOfRight } from '../refusal.ts';
 import { poolCredentials, sha256 } from './account.ts';
+import { olderCredentials, type Served } from './older.ts';
 import { hasOpenRuns, needsPool, secretsInUse } from './gather.ts';
 import { dropPollJob, keepPollJob } from '../poll/keep.ts';
 import { networkPolicies, podDisruptionBudgets } from '../resources.ts';
@@ -45,6 +46,7 @@ const DRAIN_CHECK_MS = 10_000;
 /** What is remembered of a project between reconciles; losing it costs some writes that change nothing. */
 type Memory = {
   uid: string;
+  served: Served;
   account: PoolAccount;
   /** The text of what was applied last of all that no cache follows, and when. */
   applied: { text: string; at: number };
@@ -111,7 +113,9 @@ function createPoolReconciler(
       return done();
     }
     if (await isLost(context, uid)) onLost(namespace);
-    memories.set(namespace, await ensurePool(context, project, memories.get(namespace)));
+    const before = memories.get(namespace);
+    const { names: older, served } = await olderCredentials(context, project, before?.served);
+    memories.set(namespace, { ...(await ensurePool(context, { ...project, older }, before)), served });
     return after(ACCOUNT_CHECK_MS);
   };
 }
@@ -130,11 +134,14 @@ async function isLost({ store }: OperatorContext, uid: string): Promise<boolean>
   return checked.lost;
 }
 
+/** `older`: credentials that runs of earlier revisions still use. */
+type Pool = Project & { older: readonly string[] };
+
 async function ensurePool(
   context: OperatorContext,
-  project: Project,
+  project: Pool,
   memory: Memory | undefined,
-): Promise<Memory> {
+): Promise<Omit<Memory, 'served'>> {
   const isDue = memory === undefined || context.clock.now() - memory.applied.at >= DRIFT_CHECK_MS;
   const account = isDue ? await poolCredentials(context.client, project) : memory.account;
   // The Secret comes first: a password that only the run store knows would be lost with this process.
@@ -150,12 +157,12 @@ async function ensurePool(
 /** Applies what no cache follows, unless the same was applied a short while ago. */
 async function applyUncached(
   { client, world, clock, config, grantedSecrets }: OperatorContext,
-  { namespace }: Project,
+  { namespace, older }: Pool,
   account: PoolAccount,
   before: Memory['applied'] | undefined,
 ): Promise<Memory['applied']> {
   const secret = poolSecret(namespace, account);
-  const secretNames = secretsInUse(world, namespace);
+  const secretNames = secretsInUse(world, namespace, older);
   const role = poolRole(namespace, secretNames);
   const text = sha256(canonicalJson([secret, role]));
   if (before?.text === text) return before;

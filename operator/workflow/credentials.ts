@@ -3,6 +3,7 @@ import type { Reason } from '../../api/conditions.ts';
 import { credentialKind } from '../../api/credential.ts';
 import type { Credential } from '../../api/kinds.ts';
 import { findCondition } from '../../kube/conditions.ts';
+import { scopesFor } from '../../nodes/scopes.ts';
 import type { CredentialRef } from './references.ts';
 
 export type CredentialProblem = {
@@ -40,14 +41,10 @@ function problemOf(ref: CredentialRef, credential: Credential | undefined): Cred
 }
 
 /** What the node needs of an account and the account has not given. Before it is connected that is no news. */
-function scopeProblem(
-  place: string,
-  { scopes = {} }: CredentialRef,
-  credential: Credential,
-): CredentialProblem[] {
+function scopeProblem(place: string, { scopes }: CredentialRef, credential: Credential): CredentialProblem[] {
   const { connectURL = '', grantedScopes } = credential.status ?? {};
-  const { preset = 'custom' } = credential.spec.oauth2 ?? {};
-  const missing = scopes[preset]?.filter((scope) => !grantedScopes?.includes(scope)) ?? [];
+  const needed = scopesFor(scopes, credential.spec);
+  const missing = needed.filter((scope) => !grantedScopes?.includes(scope));
   if (grantedScopes === undefined || missing.length === 0) return [];
   const message = `${place} lacks rights of the account that the node needs: ${missing.join(', ')}. Connect it again: POST to ${connectURL} and open the link that it answers`;
   return [{ reason: 'MissingScope', message, isKnown: true }];

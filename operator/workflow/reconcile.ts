@@ -259,7 +259,7 @@ async function reportStatus(
     ),
     ...(unverifiable && { unverifiable: atTrigger(workflow, unverifiable) }),
     ...(unserved && { unserved: atTrigger(workflow, unserved) }),
-    pool: poolState(context, namespace, secretsOf(world, namespace, [workflow.spec])),
+    pool: poolState(context, namespace, secretsOf(world, namespace, workflow.spec)),
     ...(schedule && { schedule }),
     ...(health && { poll: health }),
     route,

@@ -1,5 +1,6 @@
 /** Which credentials a workflow names, and of which kind each must be. */
 import type { CredentialKind } from '../../api/credential.ts';
+import type { Revision } from '../../api/revision.ts';
 import { kindOf, type WorkflowNode, type WorkflowSpec } from '../../api/workflow.ts';
 import { pollsWith } from '../../nodes/pollers.ts';
 import { findSkill } from '../../nodes/register.ts';
@@ -31,4 +32,19 @@ function kindsFor(node: WorkflowNode): readonly CredentialKind[] {
   if (node.bot) return ['bot'];
   if (node.skill) return findSkill(node.skill.name)?.credentials ?? [];
   return pollsWith(kindOf(node));
+}
+
+/** What is kept in memory of a revision's content. */
+export type RevisionCredentials = { credentials: string[] };
+
+/** The credentials that the steps of a revision name. */
+export function credentialsOfRevision(data: unknown): RevisionCredentials {
+  const { steps = [] } = (data ?? {}) as Partial<Revision>;
+  const names = steps.flatMap((step) => {
+    const { credential } = (step.kind === 'agent' ? step.agent : step.kind === 'skill' ? step.skill : {}) as {
+      credential?: string;
+    };
+    return credential === undefined ? [] : [credential];
+  });
+  return { credentials: [...new Set(names)] };
 }

@@ -240,6 +240,7 @@ async function fail(deps: LookDeps, claim: Claimed, error: unknown): Promise<Loo
   const ms = pollDelayMs({ failures, intervalSeconds, retryAfterSeconds });
   log.warn({ workflow, reason, failures, againMs: Math.round(ms) }, 'a look failed');
   deps.doubt?.();
-  await failPoll(conn, ref, { failures, delayMs: ms, reason, message });
+  const isAsked = retryAfterSeconds !== undefined;
+  await failPoll(conn, ref, { failures, delayMs: ms, reason, message, isAsked });
   return { outcome: 'again', ms, failing: true };
 }

@@ -1,19 +1,13 @@
-/**
- * A pod that looks at the accounts of a project: at each when it is due, at several at the same time, until its time is over.
- * Accounts that failed have places of their own, so that they hold up no other.
- */
+/** A pod that looks at the accounts of a project: at each when it is due, at several at the same time, until its time is over. */
 import { sleep } from '../../kube/clock.ts';
 import { isUnavailable } from '../../runs/connection.ts';
 import { listTriggers } from '../../runs/polling/triggers.ts';
+import { dueOf, type Known } from './due.ts';
 import { lookAt, type LookDeps } from './look.ts';
 
-/** Looks at the same time: of accounts that work, and of those that failed. */
-const PLACES = { well: 8, failing: 4 };
 /** How often it is asked which triggers there are. */
 const LIST_MS = 10_000;
 const AGAIN_MS = 500;
-
-type Known = { dueAt: number; failing: boolean };
 
 export type PodOptions = Omit<LookDeps, 'leave'> & {
   /** For how long it may look. */
@@ -52,31 +46,21 @@ export async function runPod({ forMs, stop, ...options }: PodOptions): Promise<b
     }
   }
 
-  function startDue(): void {
-    const free = { ...PLACES };
-    for (const { failing } of looking.values()) free[failing ? 'failing' : 'well'] -= 1;
+  /** Begins what is due. When something becomes due; undefined where nothing does before the end. */
+  function startDue(): number | undefined {
     const now = performance.now();
-    const due = [...known].filter(([uid, { dueAt }]) => dueAt <= now && !looking.has(uid));
-    for (const [uid, { failing }] of due.toSorted(([, a], [, b]) => a.dueAt - b.dueAt)) {
-      const lane = failing ? 'failing' : 'well';
-      if (free[lane] === 0) continue;
-      free[lane] -= 1;
+    const { begin, next } = dueOf(known, looking, now);
+    for (const uid of begin) {
+      const failing = known.get(uid)?.failing === true;
       looking.set(uid, { failing, done: look(uid, failing) });
     }
-  }
-
-  /** When something becomes due; undefined where nothing does before the end. What is due waits for a place, and so for a look to end. */
-  function nextAt(): number | undefined {
-    const now = performance.now();
     if (listedAt === -Infinity) return now + AGAIN_MS;
-    const next = Math.min(...[...known.values()].map(({ dueAt }) => dueAt).filter((at) => at > now));
-    return next < end ? next : undefined;
+    return next !== undefined && next < end ? next : undefined;
   }
 
   while (!leave.aborted) {
     if (performance.now() - listedAt >= LIST_MS) await list();
-    startDue();
-    const at = nextAt();
+    const at = startDue();
     if (at === undefined && looking.size === 0) break;
     await pause(
       at,

@@ -22,7 +22,7 @@ const MOVE = defineScript({
     -- Of what it is by now nothing was seen.
     if not changed then
       redis.call('HSET', poll, 'polled', began)
-      redis.call('HDEL', poll, 'failures', 'notBefore', 'reason', 'error')
+      redis.call('HDEL', poll, 'failures', 'notBefore', 'reason', 'error', 'asked')
     end
     if ends == '1' then
       if not changed then redis.call('HSET', poll, 'at', began) end
@@ -57,14 +57,14 @@ export function movePoll(
 const FAIL = defineScript({
   flags: 'drains',
   keys: ['meta', 'poll'],
-  args: ['token', 'failures', 'delay', 'reason', 'error'],
+  args: ['token', 'failures', 'delay', 'reason', 'error', 'asked'],
   body: `
     ${POLL_FENCE}
     ${NOW}
     local state = redis.call('HMGET', poll, 'began', 'changed')
     if not state[2] then
       redis.call('HSET', poll, 'at', state[1], 'failures', failures,
-        'notBefore', now + delay, 'reason', reason, 'error', error)
+        'notBefore', now + delay, 'reason', reason, 'error', error, 'asked', asked)
     end
     redis.call('HDEL', poll, 'token', 'until', 'began')
     return 'done'
@@ -73,15 +73,16 @@ const FAIL = defineScript({
 
 /**
  * The look failed, for the `failures`th time in a row; the next one comes after `delayMs`. The cursor stays. Where the trigger was
- * changed meanwhile it is as if nobody had looked.
+ * changed meanwhile it is as if nobody had looked. `isAsked`: the other side asked for that time.
  */
 export function failPoll(
   conn: RunStoreConnection,
   ref: PollRef,
-  failure: { failures: number; delayMs: number; reason: string; message: string },
+  failure: { failures: number; delayMs: number; reason: string; message: string; isAsked?: boolean },
 ): Promise<PollStep> {
-  const { failures, delayMs, reason, message } = failure;
+  const { failures, delayMs, reason, message, isAsked = false } = failure;
+  const asked = isAsked ? '1' : '0';
   return pollStep(() =>
-    conn.script(FAIL, keysOfPoll(ref), [ref.token, failures, Math.ceil(delayMs), reason, message]),
+    conn.script(FAIL, keysOfPoll(ref), [ref.token, failures, Math.ceil(delayMs), reason, message, asked]),
   );
 }

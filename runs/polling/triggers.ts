@@ -44,13 +44,13 @@ const PUT = defineScript({
       ${REQUIRE_STORE}
     end
     ${NOW}
-    local before = redis.call('HMGET', poll, 'config', 'place', 'access', 'reason', 'token')
+    local before = redis.call('HMGET', poll, 'config', 'place', 'access', 'reason', 'token', 'asked')
     redis.call('SADD', polls, uid)
     redis.call('HSET', poll, 'config', config, 'place', place, 'access', access, 'interval', interval, 'early', early)
     -- Of another place nothing is known yet.
     if before[2] ~= place then redis.call('HDEL', poll, 'polled', 'reason', 'error') end
     -- Whoever changed it may have mended it. Another state of the account alone shortens no time that the other side asked for.
-    local isMended = before[3] ~= access and before[4] and before[4] ~= 'RateLimited'
+    local isMended = before[3] ~= access and before[4] and before[4] ~= 'RateLimited' and before[6] ~= '1'
     if before[1] ~= config or isMended then
       redis.call('HDEL', poll, 'at', 'notBefore', 'failures')
       redis.call('HSET', poll, 'put', now)

@@ -89,12 +89,20 @@ const RECORDED = defineScript({
       redis.call('ZADD', out, ended and now or now + ${COALESCE_MS}, run_id)
       return 'behind'
     end
-    redis.call('ZREM', out, run_id)
-    if not ended then return 'recorded' end
+    if not ended then
+      redis.call('ZREM', out, run_id)
+      return 'recorded'
+    end
 
+    -- First whatever may find a key of a wrong type: what fails has let nothing go, and is done again.
+    redis.call('HEXISTS', wf, waiting)
+    redis.call('ZCARD', done)
+    redis.call('HEXISTS', lines, run_id)
+    local is_deduped = dk and redis.call('HEXISTS', dk, 'run') == 1
+    redis.call('ZREM', runs, run_id)
+    redis.call('ZREM', out, run_id)
     redis.call('HSET', run, 'dropped', 1)
     redis.call('EXPIRE', run, ${RUN_KEPT_S})
-    redis.call('ZREM', runs, run_id)
     redis.call('HINCRBY', meta, 'bytes', -state[4])
     -- Of a workflow that was dropped, and of a key that is forgotten, nothing is kept, or it would be there again.
     if redis.call('EXISTS', wf) == 1 then
@@ -108,7 +116,7 @@ const RECORDED = defineScript({
         redis.call('HDEL', lines, unpack(oldest))
       end
     end
-    if dk and redis.call('EXISTS', dk) == 1 then
+    if is_deduped then
       redis.call('EXPIRE', dk, ${DEDUPE_KEPT_S})
       if not state[6] then
         redis.call('HSET', dk, 'phase', phase)

@@ -52,7 +52,11 @@ test('two schedules start one run at each minute, while operator, gateway and ru
   const first = (await runsOf(name)).find(({ status }) => status?.nodes?.[0]?.output?.text_content === next);
   expect(first?.status?.nodes?.[0]?.output).toMatchObject({
     text_content: next,
-    data_content: { scheduled_time: next, time_zone: 'Europe/Berlin' },
+    data_content: {
+      scheduled_time: next,
+      fired_time: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
+      time_zone: 'Europe/Berlin',
+    },
   });
   expect(first?.status?.nodes?.[1]?.output?.data_content).toEqual({ at: next });
 }, 300_000);
@@ -75,11 +79,13 @@ test('the status says when it fired last; a Job that is done again finds its run
   await pollUntil('the records of both', async () => (await runsOf(name)).filter(byHand).length === 2, SOON);
 }, 240_000);
 
-test('switched off, schedules leave no CronJob', async () => {
+test('switched off, schedules leave neither CronJobs nor Jobs and pods of ticks', async () => {
+  const ofTicks = ['-l', 'app.kubernetes.io/name=windlass-tick', '-o', 'name'];
+  const left = async () => (await kube(['get', 'cronjobs,jobs,pods', '-n', project, ...ofTicks])).trim();
+  expect(await left()).toMatch(/cronjob\..*job\..*pod\//s);
   for (const name of ['minutely-0', 'minutely-1']) {
     const patch = '{"spec":{"active":false}}';
     await kube(['patch', '-n', project, `workflows.windlass.dev/${name}`, '--type=merge', '-p', patch]);
   }
-  const cronJobs = async () => (await kube(['get', 'cronjobs', '-n', project, '-o', 'name'])).trim();
-  await expect.poll(cronJobs, { timeout: SOON.timeoutMs, interval: SOON.everyMs }).toBe('');
+  await expect.poll(left, { timeout: SOON.timeoutMs, interval: SOON.everyMs }).toBe('');
 });

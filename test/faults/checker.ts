@@ -165,6 +165,11 @@ export function isUnknownEffect({ phase, reason }: EndedRun): boolean {
 }
 
 function checkHistories({ evidence, ended }: Index): Violation[] {
+  const isSeen = evidence.histories.some(({ phases }) => phases.some((phase) => TERMINAL.has(phase)));
+  // Who watches nothing sees no phase change.
+  if (evidence.ended.length > 0 && !isSeen) {
+    return [{ kind: 'not-recorded', message: 'runs ended, and no record was seen to say so' }];
+  }
   return evidence.histories.flatMap(({ run, phases }): Violation[] => {
     const first = phases.findIndex((phase) => TERMINAL.has(phase));
     if (first === -1) return [];

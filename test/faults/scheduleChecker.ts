@@ -39,6 +39,10 @@ export function brokenBy(evidence: ScheduleEvidence): { broken: string[]; rows: 
   const broken = [
     ...events.flatMap(({ name, runs }) => problemsOf(name, runs)),
     ...(p99 < SUBMITTED_WITHIN_MS ? [] : [`from start to submit a tick took ${p99} ms (p99)`]),
+    // What nobody saw was not fast.
+    ...(startToSubmit.length * 2 >= inTotal.length
+      ? []
+      : [`of ${inTotal.length} ticks the start of ${startToSubmit.length} was seen`]),
   ];
   const lateness = inTotal.map(({ time, acceptedAt }) => acceptedAt - time);
   const rows = [

@@ -49,6 +49,11 @@ export async function openPollProject(stage: OperatorStage, { hasSecret = true }
     client.create(secrets, { metadata: { name: 'accounts', namespace }, data: { password: btoa('x') } });
   const workflow = () => client.get(workflows, { namespace, name: 'orders' });
   const uidOf = async () => (await workflow()).metadata.uid ?? '';
+  const stateOf = async (uid: string) => {
+    const state = await readPoll(conn, project, uid);
+    if (isUnavailable(state)) throw new Error('the run store is away');
+    return state;
+  };
   if (hasSecret) await createSecret();
   const passwordRef = { name: 'accounts', key: 'password' };
   const spec: Credential['spec'] = { imap: { host: 'mail.example.com', username: 'shop', passwordRef } };
@@ -87,17 +92,19 @@ export async function openPollProject(stage: OperatorStage, { hasSecret = true }
       const { signal: leave } = new AbortController();
       const means = async () => ({ egress: localEgress, credential });
       const log = createCollectedLog();
-      await lookAt({ conn, project, pod: 'pod-1', poller: async () => poller, means, leave, log }, uid);
+      const deps = { conn, project, pod: 'pod-1', poller: async () => poller, means, leave, log };
+      // As a pod does, which looks again at once where the operator changed the trigger meanwhile.
+      for (let isDue = true; isDue; ) {
+        await lookAt(deps, uid);
+        const state = await stateOf(uid);
+        isDue = state !== undefined && state.dueAt <= state.now;
+      }
       return seen;
     },
     triggerIn: async () => {
       const text = await conn.command('hget', keysOf(project).poll(await uidOf()), 'config');
       return typeof text === 'string' ? (JSON.parse(text) as PolledTrigger) : undefined;
     },
-    state: async (uid) => {
-      const state = await readPoll(conn, project, uid ?? (await uidOf()));
-      if (isUnavailable(state)) throw new Error('the run store is away');
-      return state;
-    },
+    state: async (uid) => stateOf(uid ?? (await uidOf())),
   };
 }

@@ -1,5 +1,6 @@
-import { createHmac } from 'node:crypto';
-import { expect, test } from 'vitest';
+import crypto, { createHmac } from 'node:crypto';
+import { syncBuiltinESMExports } from 'node:module';
+import { expect, test, vi } from 'vitest';
 import type { RouteSpec, Verification } from '../../../api/route.ts';
 import type { KeyScheme } from '../../../api/webhookAuth.ts';
 import { doorOf, stopAt, type Stopped } from './door.ts';
@@ -231,6 +232,32 @@ test.each(VECTORS)('%s is verified by any of the secrets, and by no other', (_wh
   expect(verify(others)).not.toBe(true);
 });
 
+/** How often the work has bytes compared in constant time. */
+function safeComparisons(work: () => void): number {
+  const spy = vi.spyOn(crypto, 'timingSafeEqual');
+  syncBuiltinESMExports();
+  work();
+  const count = spy.mock.calls.length;
+  spy.mockRestore();
+  syncBuiltinESMExports();
+  return count;
+}
+
+test.each(VECTORS)(
+  '%s is compared in constant time with each secret, whichever is right',
+  (_what, vector) => {
+    const others = ['one', 'two'].map(bytes);
+    for (const keys of [
+      [...vector.keys, ...others],
+      [...others, ...vector.keys],
+      others.concat(bytes('three')),
+    ]) {
+      const verify = verifierOf({ ...vector, keys });
+      expect(safeComparisons(() => judge(verify, vector.headers, vector.body, vector.now))).toBe(3);
+    }
+  },
+);
+
 test.each(VECTORS)('what proves %s proves nothing to another scheme', (_what, vector) => {
   const hmac = { header: 'x-other', algorithm: 'sha256', encoding: 'hex', prefix: '' } as const;
   const verification = settings({ hmac, username: 'Aladdin' });
@@ -329,6 +356,19 @@ const webhook = (over: Partial<Webhook>): Webhook => ({
 });
 const stopped = (over: Partial<Webhook>, keys?: Buffer[]): Stopped | undefined =>
   stopAt(doorOf({ webhook: webhook(over) }, keys), { rawHeaders: BEARER.headers.flat() });
+
+test.each([
+  ['github', 'x-github-delivery'],
+  ['standardWebhooks', 'webhook-id'],
+  ['hmac', undefined],
+  ['bearer', undefined],
+  ['basic', undefined],
+] as const)('behind %s the header that names the event is %s', (access, name) => {
+  const door = doorOf({ webhook: webhook({ access, verify: settings({ material: '1' }) }) }, [
+    bytes('a key'),
+  ]);
+  expect(door.kind === 'guarded' && [door.deliveryHeader]).toEqual([name]);
+});
 
 test('without auth anybody may call', () => {
   expect(stopped({})).toBeUndefined();

@@ -119,6 +119,11 @@ const refusedWorkflows: [sentence: string, spec: unknown, says: RegExp][] = [
     /cron must have five fields/,
   ],
   [
+    'a look at an account each four seconds',
+    { nodes: [{ id: 't', mail: { credential: 'a', pollIntervalSeconds: 4 } }] },
+    /pollIntervalSeconds.*greater than or equal to 5/,
+  ],
+  [
     'a path of two segments',
     { nodes: [{ id: 't', webhook: { path: 'a/b' } }] },
     /path must be one URL segment/,

@@ -147,6 +147,19 @@ test(`of ${COUNT} expressions, good and odd, we take none that a CronJob refuses
 }, 60_000);
 
 test.each([
+  '0 0 * * 7',
+  '0 0 * * 5-7',
+  '0 0 L * *',
+  '0 0 * * 5L',
+  '0 0 15W * *',
+  '0 0 * * 5#2',
+  '0 0 0 * * *',
+  'TZ=UTC 0 0 * * *',
+])('%s is refused here, as it is there', async (cron) => {
+  expect([isTakenHere(cron, 'UTC'), await isTakenThere(cron, 'UTC')]).toEqual([false, false]);
+});
+
+test.each([
   'UTC',
   'Europe/Berlin',
   'Asia/Calcutta',

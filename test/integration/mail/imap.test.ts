@@ -23,16 +23,16 @@ async function newUser(of: Dovecot = server): Promise<{ name: string; client: Im
   return { name, client };
 }
 
-type Account = { name: string; port?: number; password?: string };
+type Account = { name: string; host?: string; port?: number; password?: string };
 
 function look(
-  { name, port = server.port, password = IMAP_PASSWORD }: Account,
+  { name, host = '127.0.0.1', port = server.port, password = IMAP_PASSWORD }: Account,
   cursor: unknown,
   fields: Partial<MailTrigger> = {},
   { since, ...context }: Partial<PollContext> & { since?: Date } = {},
 ): Promise<Look> {
   const passwordRef = { name: 'mail', key: 'password' };
-  const spec = { imap: { host: '127.0.0.1', port, tls: 'None', username: name, passwordRef } } as const;
+  const spec = { imap: { host, port, tls: 'None', username: name, passwordRef } } as const;
   return lookAt(spec, { password }, { cursor, fields, context, since });
 }
 
@@ -212,7 +212,10 @@ test.each<[string, string]>([
   await client.append('INBOX', mail('before'));
   await client.append('INBOX', `Subject: hostile\r\n${source}`);
   await client.append('INBOX', mail('after'));
-  expect((await lookOn({ name }, cursor)).subjects).toEqual(['before', 'hostile', 'after']);
+  const all = await lookOn({ name }, cursor);
+  expect(all.subjects).toEqual(['before', 'hostile', 'after']);
+  const marks = all.found.flatMap(({ events }) => events.map(({ output }) => output.data_content));
+  expect(marks).toMatchObject([{ truncated: false }, { truncated: true }, { truncated: false }]);
   const filtered = await lookOn({ name }, cursor, { subject: 'after' });
   expect(filtered.subjects).toEqual(['after']);
   await client.logout();
@@ -252,6 +255,32 @@ test('when the server has numbered the mails anew, the place is lost and nothing
   expect(subjects(await look({ name }, second.cursor, { mailbox: 'Orders' }))).toEqual(['three']);
   await client.logout();
 });
+
+test('a place is that of one mailbox of one account, and its mails have it in their keys', async () => {
+  const { name, client } = await newUser();
+  const other = await newUser();
+  await client.mailboxCreate('Orders');
+  const { cursor } = await look({ name }, undefined);
+  const elsewhere: [Account, Partial<MailTrigger>][] = [
+    [{ name: other.name }, {}],
+    [{ name, host: 'localhost' }, {}],
+    [{ name }, { mailbox: 'Orders' }],
+  ];
+  const places = new Set([placeIn(cursor)]);
+  for (const [account, fields] of elsewhere) {
+    const lost = await look(account, cursor, fields);
+    expect(lost.baselineLost).toContain('another account or mailbox');
+    places.add(placeIn(lost.cursor));
+  }
+  expect(places.size).toBe(4);
+  await client.append('INBOX', mail('new'));
+  const { events } = await look({ name }, cursor);
+  expect(events.map(({ key }) => key.split('/')[0])).toEqual([placeIn(cursor)]);
+  await client.logout();
+  await other.client.logout();
+});
+
+const placeIn = (cursor: unknown) => (cursor as { place: string }).place;
 
 test.each([
   ['of another account', { place: '0123456789abcdef', uidValidity: '1', uid: 0 }],

@@ -4,11 +4,14 @@ import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { CredentialSpec } from '../../../api/credential.ts';
+import { checkCredential } from '../../../nodes/check/register.ts';
+import { Secret } from '../../../nodes/secret.ts';
 import { runCommand } from '../../support/command.ts';
 import { IMAP_PASSWORD, startDovecot, type Dovecot } from '../../support/dovecot.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { listen, readBody, sendJson, type Listening } from '../../support/listen.ts';
 import { lookAt } from '../../support/mailLook.ts';
+import { localEgress } from '../../support/stepContext.ts';
 
 let server: Dovecot;
 let provider: Listening;
@@ -52,11 +55,11 @@ const byPassword = (tls: 'None' | 'StartTLS' | 'TLS', host = 'localhost'): Crede
   },
 });
 
-const byToken = (username = 'ada'): CredentialSpec => ({
+const byToken = (username = 'ada', { port } = server): CredentialSpec => ({
   oauth2: {
     preset: 'microsoft',
     clientID: 'client',
-    imap: { host: 'localhost', port: server.port, tls: 'None', username },
+    imap: { host: 'localhost', port, tls: 'None', username },
   },
 });
 
@@ -110,9 +113,18 @@ test('a server that speaks no TLS where it should says so', async () => {
   });
 });
 
-test('a connected account is read with its access token', async () => {
-  expect(await look(byToken(), { access_token: 'good-token' })).toMatchObject(baseline);
-});
+// The first is what Google and Microsoft speak; of a server that has both the second is used.
+test.each(['xoauth2', 'oauthbearer'])(
+  'a connected account is read with its access token where the server has %s alone',
+  async (mechanism) => {
+    const tokens = { introspectionURL: `${provider.url}/introspect` };
+    const one = await startDovecot({ tokens, config: [`auth_mechanisms = plain login ${mechanism}`] });
+    expect(await look(byToken('ada', one), { access_token: 'good-token' })).toMatchObject(baseline);
+    const refused = look(byToken('ada', one), { access_token: 'bad-token' });
+    await expect(refused).rejects.toMatchObject({ name: 'PollError', reason: 'Rejected' });
+    await one.close();
+  },
+);
 
 test.each([
   ['that the provider does not know', 'ada', 'bad-token'],
@@ -123,4 +135,16 @@ test.each([
   );
   expect(error).toMatchObject({ name: 'PollError', reason: 'Rejected' });
   expect(String(error)).not.toContain(token);
+});
+
+test('a connected account that reads mail by IMAP is tried by that login', async () => {
+  const tried = (token: string) => {
+    const credential = { name: 'mail', spec: byToken(), secret: () => new Secret(token) };
+    return checkCredential(credential, { egress: localEgress, signal: new AbortController().signal });
+  };
+  const message = 'localhost took the login.';
+  expect(await tried('good-token')).toEqual({ works: true, message, account: 'ada' });
+  const refused = await tried('bad-token');
+  expect(refused).toMatchObject({ works: false, reason: 'Rejected' });
+  expect(refused.message).not.toContain('bad-token');
 });

@@ -36,6 +36,23 @@ beforeEach(async () => {
   ({ namespace, uid } = await stage.createProject());
 });
 
+const EXAMPLES: [name: string, wish: { type: string; status: string; reason: string }][] = [
+  ['hello', READY],
+  ['mail-count', READY],
+  ['morning-mail', READY],
+  // Nobody looks at accounts here.
+  ['mail-reply', { type: 'TriggerHealthy', status: 'Unknown', reason: 'Pending' }],
+];
+
+test.each(EXAMPLES)('examples/%s, applied as it lies there, is in effect', async (name, wish) => {
+  await kubectl(stage.server, ['apply', '-n', namespace, '-f', join(folder, '..', name)]);
+  await stage.waitFor(namespace, name, wish);
+  for (const type of ['CredentialsReady', 'Routed'])
+    await stage.waitFor(namespace, name, { type, status: 'True' });
+  const { status } = await stage.waitFor(namespace, name, { type: 'Active', status: 'True' });
+  expect(status?.id).toBe(`${namespace}.${name}`);
+});
+
 const applyExample = (documents = example) => stage.apply(namespace, documents.join('\n---\n'));
 const refOf = (name: string) => ({ namespace, name });
 const patch = (spec: object) =>

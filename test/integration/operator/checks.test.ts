@@ -6,8 +6,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import type { Credential } from '../../../api/kinds.ts';
 import { findCondition } from '../../../kube/conditions.ts';
-import { secrets } from '../../../kube/resource.ts';
+import { roles, secrets } from '../../../kube/resource.ts';
 import { credentials, workflowRuns } from '../../../operator/resources.ts';
+import { keysOf } from '../../../runs/keys.ts';
 import { DUE, grantAccounts, makeDue, wake } from '../../support/grantedAccounts.ts';
 import { listen, sendJson, type Listening } from '../../support/listen.ts';
 import { startMailServer, type MailServer } from '../../support/mailServer.ts';
@@ -33,6 +34,10 @@ let provider: OAuthProvider;
 /** The token that the API takes, and those that came. */
 let token = 'first-token';
 const tokens: (string | undefined)[] = [];
+/** Where a credential leads that is to be tried before there is a runner; how often somebody has come, and what was so before there was one. */
+let early: Listening;
+let came = 0;
+let before: { waiting: unknown; came: number };
 
 beforeAll(async () => {
   stage = await startOperatorStage({
@@ -55,6 +60,24 @@ beforeAll(async () => {
     nodes: [{ id: 'trigger', manual: {} }],
   });
   await stage.waitFor(namespace, 'first', { type: 'Ready', status: 'True' });
+  early = await listen((_request, response) => {
+    came += 1;
+    sendJson(response, 200, {});
+  });
+  await putSecret('early', token);
+  await apply('Credential', 'early', {
+    http: { bearer: { tokenRef: refTo('early') }, checkURL: `${early.url}/me` },
+  });
+  const parameters = { url: `${early.url}/orders` };
+  await workflow('early', {
+    id: 'call',
+    skill: { name: 'http_request', credential: 'early', parameters },
+  });
+  const isTried = async () =>
+    messageOf(await said('early', 'Unknown', 'NotChecked')) === 'It is being tried.';
+  await pollUntil('the credential being tried', isTried, HEALED);
+  const waiting = await stage.conn.command('zcard', keysOf(project.uid).checks);
+  before = { waiting, came };
   const { data } = await stage.client.get(secrets, { namespace, name: 'windlass-runner' });
   const given = (key: string) => Buffer.from(data?.[key] ?? '', 'base64').toString();
   const identity = await tokenOf(stage.client, namespace, 'windlass-runner');
@@ -74,7 +97,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await runner?.stop('SIGKILL');
   await stage?.stop();
-  await Promise.all([mailbox?.close(), model?.close(), api?.close(), provider?.close()]);
+  await Promise.all([mailbox, model, api, early, provider].map((server) => server?.close()));
 });
 
 const apply = (kind: string, name: string, spec: object) =>
@@ -119,6 +142,16 @@ function said(name: string, status: string, reason: string): Promise<Credential>
 }
 
 const messageOf = ({ status }: Credential) => findCondition(status?.conditions, 'Ready')?.message;
+
+test.concurrent(
+  'what is to be tried waits for a runner of the project, and nobody else connects',
+  LONG,
+  async () => {
+    expect(before).toEqual({ waiting: 1, came: 0 });
+    await said('early', 'True', 'Checked');
+    expect(came).toBe(1);
+  },
+);
 
 test.concurrent('a credential is tried once a workflow names it, and says what was found', LONG, async () => {
   await putSecret('llm', PASSWORD);
@@ -228,6 +261,13 @@ test.concurrent(
       (await stage.client.get(credentials, { namespace, name: 'account' })).status?.lastChecked !== undefined;
     await expect.poll(isTried, { timeout: 30_000 }).toBe(true);
     expect(messageOf(await said('account', 'True', 'Connected'))).toBe('Connected.');
+    const role = await stage.client.get(roles, { namespace, name: 'windlass-runner' });
+    const readable = (role.rules ?? [])
+      .filter(({ resources }) => resources.includes('secrets'))
+      .flatMap(({ resourceNames = [] }) => resourceNames);
+    expect(readable).toContain('windlass-tokens');
+    for (const ofTheOperator of ['windlass-refresh-tokens', 'client'])
+      expect(readable).not.toContain(ofTheOperator);
     const { data } = await stage.client.get(secrets, { namespace, name: 'windlass-tokens' });
     await provider.takeTokenBack(Buffer.from(data?.['account'] ?? '', 'base64').toString());
     await wake(stage.client, namespace, 'account');

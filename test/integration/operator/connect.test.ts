@@ -1,10 +1,21 @@
 /** Connecting a credential, the whole way by HTTP as a browser goes it, with a real provider; and what is not accepted on the way. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { connectionOf } from '../../../api/provider.ts';
+import { cookieName, verifierOf } from '../../../gateway/public/connect.ts';
 import { findCondition } from '../../../kube/conditions.ts';
 import { secrets } from '../../../kube/resource.ts';
-import { credentials } from '../../../operator/resources.ts';
+import { credentials, workflows } from '../../../operator/resources.ts';
+import { isUnavailable } from '../../../runs/connection.ts';
+import { seal } from '../../../runs/connect/seal.ts';
 import { begin, createBrowser, signIn } from '../../support/browser.ts';
-import { hashOf, MOST_LINKS } from '../../../runs/connect/store.ts';
+import {
+  hashOf,
+  leaveCode,
+  MOST_LINKS,
+  readKey,
+  SEALED_FOR,
+  type Code,
+} from '../../../runs/connect/store.ts';
 import { CLIENT } from '../../support/oauthProvider.ts';
 import { startOAuthStage, type OAuthStage } from '../../support/oauthStage.ts';
 
@@ -42,6 +53,12 @@ test('a person who opens the link and signs in has connected the account', async
   expect(await who.json()).toMatchObject({ email: 'ada@example.com' });
   const [grant = '{}'] = Object.values(await stage.entries('windlass-refresh-tokens'));
   expect(JSON.parse(grant)).toMatchObject({ accessToken: token, refreshToken: expect.any(String) as string });
+  const user = `system:serviceaccount:${stage.namespace}:ana`;
+  expect(stage.log.entries).toContainEqual({
+    level: 'info',
+    fields: { namespace: stage.namespace, credential: 'mailbox', user },
+    message: 'a credential was connected',
+  });
   // Nothing of it is anywhere else.
   const { refreshToken } = JSON.parse(grant) as { refreshToken: string };
   const said = JSON.stringify([status, stage.log.entries, stage.gateway.log, page.text]);
@@ -131,7 +148,11 @@ test('an answer with its state counts once, and a link is opened once', async ()
   expect(stage.provider.granted('authorization_code')).toBe(before);
 });
 
-test('a code that was used before, or belongs to another verifier, brings no token', async () => {
+/** How often connecting has failed at the provider. */
+const failures = () =>
+  stage.log.messages('warn').filter((said) => said === 'a credential could not be connected').length;
+
+test('a code that belongs to another verifier brings no token', async () => {
   await stage.createCredential('replayed');
   const [first, second] = [await answerFor('replayed', 'ada'), await answerFor('replayed', 'ada')];
   const before = stage.provider.granted('authorization_code');
@@ -139,12 +160,43 @@ test('a code that was used before, or belongs to another verifier, brings no tok
   const code = first.url.searchParams.get('code') ?? '';
   const page = await second.browser.open(withParameter(second.url, 'code', code));
   expect(page.status).toBe(200);
-  const told = () =>
-    stage.log.messages('warn').filter((said) => said === 'a credential could not be connected');
-  await expect.poll(told, { timeout: 10_000 }).toHaveLength(1);
+  await expect.poll(failures, { timeout: 10_000 }).toBe(1);
   const shown = async () => JSON.stringify((await stage.said('replayed', 'NotConnected')).status);
   await expect.poll(shown, { timeout: 10_000 }).toContain('invalid_grant');
   await expectNothing('replayed', before);
+});
+
+test('a code that was used before brings no token, even with its verifier and sealed as the gateway does', async () => {
+  const { metadata, spec } = await stage.createCredential('used');
+  const { browser, url } = await answerFor('used', 'ada');
+  const { code = '', state = '', iss = '' } = Object.fromEntries(url.searchParams);
+  const cookie = browser.cookies.get(cookieName(stage.gateway.publicURL, state)) ?? '';
+  expect((await browser.open(url.href)).status).toBe(200);
+  await stage.said('used', 'Connected');
+  const [before, failed] = [stage.provider.granted('authorization_code'), failures()];
+  const key = await readKey(stage.conn);
+  if (key === undefined || isUnavailable(key) || !spec.oauth2) throw new Error('nothing can be sealed');
+  const again: Code = {
+    namespace: stage.namespace,
+    name: 'used',
+    uid: metadata.uid ?? '',
+    generation: metadata.generation ?? 0,
+    user: 'mallory',
+    connection: hashOf(connectionOf(spec.oauth2)),
+    redirectURI: `${stage.gateway.publicURL}/oauth/callback`,
+    scopes: [],
+    mustNameIssuer: true,
+    issuer: iss,
+    answeredBy: iss,
+    code,
+    verifier: verifierOf(cookie, state),
+    state,
+  };
+  await leaveCode(stage.conn, seal(key, JSON.stringify(again), SEALED_FOR));
+  await expect.poll(failures, { timeout: 10_000 }).toBe(failed + 1);
+  const shown = async () => JSON.stringify((await stage.said('used', 'Connected')).status);
+  await expect.poll(shown, { timeout: 10_000 }).toContain('invalid_grant');
+  expect(stage.provider.granted('authorization_code')).toBe(before);
 });
 
 test('who says no, or whose provider fails, is told so, and nothing of the answer is shown', async () => {
@@ -236,6 +288,108 @@ test.each(['/oauth/callback/', '/other', '/oauth/callback?x=1', '/oauth/../oauth
   },
 );
 
+test('nothing of a request changes the redirect URI', async () => {
+  await stage.createCredential('fixed');
+  const evil = 'evil.example.com';
+  const query = `?redirect_uri=https://${evil}/&redirectURI=https://${evil}/`;
+  const headers = {
+    'x-forwarded-host': evil,
+    forwarded: `host=${evil};proto=https`,
+    origin: `https://${evil}`,
+  };
+  const asked = await fetch(
+    `${stage.gateway.internalURL}/credentials/${stage.namespace}.fixed/connect${query}`,
+    { method: 'POST', headers: { ...headers, authorization: `Bearer ${stage.token}` } },
+  );
+  const { url: link } = (await asked.json()) as { url: string };
+  const followed = await fetch(`${link}/continue${query}`, { headers, redirect: 'manual' });
+  const target = new URL(followed.headers.get('location') ?? '');
+  expect(target.href.startsWith(stage.provider.endpoints.authorizationURL)).toBe(true);
+  expect(target.searchParams.get('redirect_uri')).toBe(`${stage.gateway.publicURL}/oauth/callback`);
+  expect(target.href).not.toContain('evil');
+});
+
+test('a good answer counts at the redirect URI alone', async () => {
+  await stage.createCredential('astray');
+  const before = stage.provider.granted('authorization_code');
+  const { browser, url } = await answerFor('astray', 'ada');
+  for (const path of [
+    '/oauth/callback/',
+    '/oauth//callback',
+    '/OAuth/Callback',
+    '/oauth/callback;a',
+    '/callback',
+  ])
+    expect([path, (await browser.open(url.href.replace('/oauth/callback', path))).status]).toEqual([
+      path,
+      404,
+    ]);
+  await expectNothing('astray', before);
+});
+
+test('where no issuer is known, an answer that names one connects nothing', async () => {
+  await stage.createCredential('nameless', { issuer: undefined });
+  const before = stage.provider.granted('authorization_code');
+  const { browser, url } = await answerFor('nameless', 'ada');
+  expect(url.searchParams.get('iss')).toBe(stage.provider.issuer);
+  expect((await browser.open(url.href)).text).toMatch(/another provider/);
+  await expectNothing('nameless', before);
+});
+
+const ASKED = {
+  google: {
+    spec: {},
+    address: 'https://accounts.google.com/o/oauth2/v2/auth',
+    scope: 'openid email https://www.googleapis.com/auth/gmail.readonly',
+    more: { access_type: 'offline', prompt: 'consent' },
+  },
+  microsoft: {
+    spec: { imap: { username: 'ada@example.com' } },
+    address: 'https://login.microsoftonline.com/common/oauth2/v2.0/authorize',
+    scope: 'openid email offline_access https://outlook.office.com/IMAP.AccessAsUser.All',
+    more: { prompt: 'select_account' },
+  },
+};
+
+test.each(['google', 'microsoft'] as const)(
+  '%s is asked for the rights that a workflow needs which uses the account',
+  async (preset) => {
+    const { spec, address, scope, more } = ASKED[preset];
+    const metadata = { namespace: stage.namespace, name: preset };
+    await stage.client.apply(credentials, {
+      metadata,
+      spec: { oauth2: { preset, clientID: CLIENT.id, ...spec } },
+    });
+    await stage.said(preset, 'NotConnected');
+    const mail = { id: 'trigger', mail: { credential: preset } };
+    await stage.client.apply(workflows, { metadata, spec: { active: false, nodes: [mail] } });
+    const told = async () => (await stage.client.get(credentials, metadata)).status?.scopes?.join(' ');
+    await expect.poll(told, { timeout: 10_000 }).toBe(scope);
+    const isThere = (url: string) => url.startsWith(address);
+    const { searchParams } = new URL((await begin(createBrowser(), await stage.link(preset), isThere)).url);
+    expect(Object.fromEntries(searchParams)).toMatchObject({ ...more, scope, client_id: CLIENT.id });
+  },
+);
+
+test('a credential that was deleted and made again while somebody signed in is not connected', async () => {
+  await stage.createCredential('remade');
+  const before = stage.provider.granted('authorization_code');
+  const { browser, url } = await answerFor('remade', 'ada');
+  await stage.client.delete(credentials, { namespace: stage.namespace, name: 'remade' });
+  await stage.createCredential('remade');
+  await stage.said('remade', 'NotConnected');
+  expect((await browser.open(url.href)).status).toBe(200);
+  const waiting = () => stage.redisCommand('EXISTS', 'wl:connect:codes');
+  await expect.poll(waiting, { timeout: 10_000 }).toEqual(['0']);
+  // Whatever came of it would be there before what comes of one that is brought now.
+  await stage.createCredential('behind');
+  const behind = await answerFor('behind', 'ada');
+  await behind.browser.open(withParameter(behind.url, 'code', 'none'));
+  const shown = async () => JSON.stringify((await stage.said('behind', 'NotConnected')).status);
+  await expect.poll(shown, { timeout: 10_000 }).toContain('invalid_grant');
+  await expectNothing('remade', before);
+});
+
 test('a credential that was changed while somebody signed in is not connected', async () => {
   await stage.createCredential('changed');
   const before = stage.provider.granted('authorization_code');
@@ -317,9 +471,23 @@ test('an operator that begins anew takes back nothing of what the one before it 
   await stage.said('latest', 'NotConnected');
   const after = await versions();
   // Why connecting has failed is remembered by nobody.
-  const expected = new Set(['changed', 'keyless', 'replayed']);
+  const expected = new Set(['behind', 'changed', 'keyless', 'replayed', 'used']);
   const written = [...before].filter(([name, version]) => after.get(name) !== version);
   expect(written.filter(([name]) => !expected.has(name))).toEqual([]);
+});
+
+test('while no operator leads, what a browser brings is not used up, and counts as soon as one does', async () => {
+  await stage.createCredential('patient');
+  const { browser, url } = await answerFor('patient', 'ada');
+  await stage.stopOperator();
+  // As if the time were over in which its key counts.
+  await stage.redisCommand('DEL', 'wl:connect:key');
+  const refused = await browser.open(url.href);
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5']);
+  expect((await stage.askLink('patient')).status).toBe(503);
+  stage.startOperator();
+  await expect.poll(async () => (await browser.open(url.href)).status, { timeout: 10_000 }).toBe(200);
+  await stage.said('patient', 'Connected');
 });
 
 test('of a namespace no more links are given than people can open', async () => {
@@ -345,10 +513,11 @@ test('a link is given to who may update the credential, if it is one that is con
   expect(await codeOf(await stage.askLink('mailbox', 'nobody'))).toBe('unauthorized');
 });
 
-test('of all that was brought here only what five persons allowed has become a token', async () => {
+test('of all that was brought here only what seven persons allowed has become a token', async () => {
   await expect
     .poll(() => stage.redisCommand('EXISTS', 'wl:connect:codes'), { timeout: 10_000 })
     .toEqual(['0']);
-  expect(stage.provider.granted('authorization_code')).toBe(5);
-  expect(Object.keys(await stage.entries('windlass-tokens'))).toEqual(['full', 'mailbox', 'once']);
+  expect(stage.provider.granted('authorization_code')).toBe(7);
+  const left = Object.keys(await stage.entries('windlass-tokens')).toSorted();
+  expect(left).toEqual(['full', 'mailbox', 'once', 'patient', 'used']);
 });

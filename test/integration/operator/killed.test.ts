@@ -127,7 +127,7 @@ const SCENARIOS = {
   edit: {
     before: 'waiting',
     act: (project) => apply(project, { path: 'two', key: 'second', credential: 'other' }),
-    isReached: (state) => says('Serving', 2)(state) && state.includes('"resourceNames":["other"]'),
+    isReached: (state) => says('Serving', 2)(state) && state.includes('"resourceNames":["other","smtp"]'),
   },
   deactivate: {
     before: 'waiting',

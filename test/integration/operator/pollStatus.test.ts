@@ -3,8 +3,8 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { WebhookRoute, Workflow } from '../../../api/kinds.ts';
 import type { KubeClient } from '../../../kube/client.ts';
 import { createPollReconciler } from '../../../operator/poll/status.ts';
-import { claimPoll } from '../../../runs/polling/claim.ts';
-import { movePoll } from '../../../runs/polling/outcome.ts';
+import { claimPoll, type PollRef } from '../../../runs/polling/claim.ts';
+import { failPoll, movePoll } from '../../../runs/polling/outcome.ts';
 import { putTrigger } from '../../../runs/polling/triggers.ts';
 import { createManualClock } from '../../support/manualClock.ts';
 import { newProject, startRunStore, type TestStore } from '../../support/runStore.ts';
@@ -26,18 +26,23 @@ beforeEach(async () => {
   await putTrigger(store.conn, project, { ...names, ...trigger });
 });
 
-/** A look that works, and brings this cursor. */
-async function look(cursor: string): Promise<void> {
+async function claimed(): Promise<PollRef> {
   const claim = await claimPoll(store.conn, project, UID, 'pod-1');
   if (claim.outcome !== 'claimed') throw new Error(`not claimed: ${claim.outcome}`);
-  await movePoll(store.conn, claim.ref, { cursor, more: false });
+  return claim.ref;
+}
+
+/** A look that works, and brings this cursor. */
+async function look(cursor: string): Promise<void> {
+  await movePoll(store.conn, await claimed(), { cursor, more: false });
 }
 
 type Poll = NonNullable<Workflow['status']>['poll'];
 
 /** The reconciler of the workflow, with what it has written. */
-function subject() {
-  const kind = { apiVersion: 'windlass.dev/v1alpha1' as const, metadata: { ...KEY, uid: UID } };
+function subject(annotations: Record<string, string> = {}) {
+  const metadata = { ...KEY, uid: UID, annotations };
+  const kind = { apiVersion: 'windlass.dev/v1alpha1' as const, metadata };
   let workflow: Workflow = { ...kind, kind: 'Workflow', spec: { active: true, nodes: [] } };
   let route: WebhookRoute = {
     ...kind,
@@ -97,6 +102,29 @@ test('the status is written when something changed, and at most once a minute', 
   await clock.advance(MINUTE_MS);
   await reconcile();
   expect(written).toHaveLength(2);
+});
+
+test('why the last look failed is shown until one works', async () => {
+  const { written, clock, reconcile } = subject();
+  const failure = { reason: 'Rejected', message: 'The server refuses the password.' };
+  await failPoll(store.conn, await claimed(), { ...failure, failures: 1, delayMs: 0 });
+  await reconcile();
+  expect(written).toEqual([{ lastError: 'Rejected: The server refuses the password.' }]);
+  await look('a');
+  await clock.advance(MINUTE_MS);
+  await reconcile();
+  expect(written.at(-1)).toMatchObject({ cursor: 'a', lastError: null });
+});
+
+test('which wish to begin anew was granted is shown', async () => {
+  const { written, clock, reconcile } = subject({ 'windlass.dev/reset-cursor': 'now' });
+  await look('{"place":"inbox","cursor":1}');
+  await reconcile();
+  expect(written.at(-1)).not.toHaveProperty('reset');
+  await look('{"place":"inbox","reset":"now","cursor":2}');
+  await clock.advance(MINUTE_MS);
+  await reconcile();
+  expect(written.at(-1)).toHaveProperty('reset', 'now');
 });
 
 test('a cursor beyond 4 KiB is not shown', async () => {

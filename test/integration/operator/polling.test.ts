@@ -1,12 +1,12 @@
 /** From a mail trigger that is applied to what pods look at, and back to its status. The looks are made here, at no mail server. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { findCondition } from '../../../kube/conditions.ts';
 import { cronJobs, events } from '../../../kube/resource.ts';
 import { PollError } from '../../../nodes/poller.ts';
 import { credentials, workflows } from '../../../operator/resources.ts';
-import { startOperatorStage, type OperatorStage } from '../../support/operatorStage.ts';
 import { openPollProject, type PollProject } from '../../support/pollProject.ts';
 import { pollUntil, pollUntilPasses } from '../../support/poll.ts';
+import { operatorOfFile } from '../../support/runningOperator.ts';
 
 const READY = { type: 'Ready', status: 'True', reason: 'Serving' };
 const PENDING = { type: 'TriggerHealthy', status: 'Unknown', reason: 'Pending' };
@@ -14,17 +14,11 @@ const INACTIVE = { type: 'Ready', status: 'True', reason: 'Inactive' };
 const SOON = { timeoutMs: 20_000, everyMs: 25 };
 const REJECTED = new PollError('Rejected', 'The server refuses the password.');
 
-let stage: OperatorStage;
-
-beforeAll(async () => {
-  stage = await startOperatorStage();
-  stage.startOperator();
-}, 600_000);
-afterAll(() => stage?.stop());
+const stage = operatorOfFile();
 
 /** A project with the workflow, at which nobody has looked yet. */
 async function applied(trigger?: object): Promise<PollProject> {
-  const project = await openPollProject(stage);
+  const project = await openPollProject(stage());
   await project.apply({ ...(trigger && { trigger }) });
   await project.waitFor(PENDING);
   return project;
@@ -85,12 +79,12 @@ test.concurrent('a credential that is changed and works ends the back-off', asyn
   expect(await isDue(project)).toBe(false);
   const patch = { spec: { imap: { username: 'other' } } };
   const ref = { namespace: project.namespace, name: 'inbox' };
-  await stage.client.patch(credentials, ref, patch, { type: 'merge' });
+  await stage().client.patch(credentials, ref, patch, { type: 'merge' });
   await pollUntilPasses('the trigger being due', async () => expect(await isDue(project)).toBe(true), SOON);
 });
 
 test.concurrent('a Secret alone that has what was missing ends the back-off', async () => {
-  const project = await openPollProject(stage, { hasSecret: false });
+  const project = await openPollProject(stage(), { hasSecret: false });
   await project.apply({ trigger: SELDOM });
   await project.waitFor({ type: 'CredentialsReady', status: 'False' });
   await pollUntil('the trigger', () => project.state(), SOON);
@@ -103,7 +97,10 @@ test.concurrent('a Secret alone that has what was missing ends the back-off', as
 test.concurrent.each([
   ['switched off', ({ apply }: PollProject) => apply({ active: false })],
   ['given another trigger', ({ apply }: PollProject) => apply({ trigger: { manual: {} } })],
-  ['deleted', ({ namespace }: PollProject) => stage.client.delete(workflows, { namespace, name: 'orders' })],
+  [
+    'deleted',
+    ({ namespace }: PollProject) => stage().client.delete(workflows, { namespace, name: 'orders' }),
+  ],
   [
     'changed while a step is broken',
     ({ apply }: PollProject) =>
@@ -143,9 +140,9 @@ test.concurrent('a broken step keeps what is looked at as it was', async () => {
 test.concurrent('one CronJob serves all workflows of a project, and somebody who deletes it is put right', async () => {
   const { namespace, apply, jobs, waitFor } = await applied();
   await apply({ name: 'invoices', trigger: { mail: { credential: 'inbox', mailbox: 'Invoices' } } });
-  await stage.waitFor(namespace, 'invoices', PENDING);
+  await stage().waitFor(namespace, 'invoices', PENDING);
   await pollUntilPasses('the CronJob', async () => expect(await jobs()).toEqual(['windlass-poll']), SOON);
-  await stage.client.delete(cronJobs, { namespace, name: 'windlass-poll' });
+  await stage().client.delete(cronJobs, { namespace, name: 'windlass-poll' });
   await pollUntilPasses('the CronJob', async () => expect(await jobs()).toEqual(['windlass-poll']), SOON);
   await apply({ active: false });
   await waitFor(INACTIVE);
@@ -153,12 +150,12 @@ test.concurrent('one CronJob serves all workflows of a project, and somebody who
 });
 
 test.concurrent('where a quota admits no CronJob the trigger says so, and nothing else of the project suffers', async () => {
-  const project = await openPollProject(stage);
+  const project = await openPollProject(stage());
   const hard = { 'count/cronjobs.batch': '0' };
   const quotas = `/api/v1/namespaces/${project.namespace}/resourcequotas`;
-  await stage.client.raw('POST', quotas, { body: { metadata: { name: 'none' }, spec: { hard } } });
+  await stage().client.raw('POST', quotas, { body: { metadata: { name: 'none' }, spec: { hard } } });
   // The controller of quotas counts; there is none here.
-  await stage.client.raw('PATCH', `${quotas}/none/status`, {
+  await stage().client.raw('PATCH', `${quotas}/none/status`, {
     body: { status: { hard, used: { 'count/cronjobs.batch': '0' } } },
     contentType: 'application/merge-patch+json',
   });
@@ -205,7 +202,7 @@ test.concurrent('a cursor that is lost is an event that people see', async () =>
   const event = await pollUntil(
     'the event',
     async () => {
-      const { items } = await stage.client.list(events, { namespace });
+      const { items } = await stage().client.list(events, { namespace });
       return items.find(({ reason }) => reason === 'BaselineLost');
     },
     SOON,

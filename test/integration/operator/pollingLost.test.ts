@@ -1,31 +1,50 @@
 /** Polled triggers whose run store loses everything. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startOperatorStage, type OperatorStage } from '../../support/operatorStage.ts';
+import { expect, test } from 'vitest';
+import { events } from '../../../kube/resource.ts';
 import { pollUntil } from '../../support/poll.ts';
-import { openPollProject } from '../../support/pollProject.ts';
+import { openPollProject, type PollProject } from '../../support/pollProject.ts';
+import { operatorOfFile } from '../../support/runningOperator.ts';
 
 const SOON = { timeoutMs: 20_000, everyMs: 25 };
+/** What the run store knows is looked at each half minute. */
+const TOLD = { timeoutMs: 45_000, everyMs: 100 };
 
-let stage: OperatorStage;
+const stage = operatorOfFile();
 
-beforeAll(async () => {
-  stage = await startOperatorStage();
-  stage.startOperator();
-}, 600_000);
-afterAll(() => stage?.stop());
+test('when a run store loses everything, a trigger goes on from the cursor of the status, and begins anew where that has none', async () => {
+  const small = await openPollProject(stage());
+  const large = await openPollProject(stage());
+  for (const project of [small, large]) {
+    await project.apply();
+    await pollUntil('the trigger', () => project.state(), SOON);
+  }
+  const shown = async (project: PollProject) => (await project.workflow()).status?.poll;
+  await small.look();
+  await large.look({ cursor: 'too large for the status'.repeat(200) });
+  await pollUntil('the cursor', async () => (await shown(small))?.cursor, SOON);
+  await pollUntil('the time of the look', async () => (await shown(large))?.lastPollTime, SOON);
+  expect(await shown(large)).not.toHaveProperty('cursor');
+  await stage().redis.replace();
+  await stage().conn.ready();
+  expect(await nextLook(small)).toEqual({ cursor: { uid: 7 } });
+  expect(await nextLook(large)).toEqual({ cursor: undefined });
+  await pollUntil('the Event', async () => (await losses(large)).length > 0, TOLD);
+  expect(await losses(large)).toEqual([
+    'The run store has lost the cursor, which was too large for the status.',
+  ]);
+  expect(await losses(small)).toEqual([]);
+}, 120_000);
 
-test('a run store that loses everything goes on from the cursor of the status', async () => {
-  const project = await openPollProject(stage);
-  await project.apply();
-  await pollUntil('the trigger', () => project.state(), SOON);
-  await project.look();
-  await pollUntil('the cursor', async () => (await project.workflow()).status?.poll?.cursor, SOON);
-  await stage.redis.replace();
-  await stage.conn.ready();
-  await pollUntil('the trigger again', () => project.state().catch(() => undefined), {
-    timeoutMs: 60_000,
-    everyMs: 100,
-  });
+/** From where the first look goes on after the loss. */
+async function nextLook(project: PollProject): Promise<unknown> {
+  const again = { timeoutMs: 60_000, everyMs: 100 };
+  await pollUntil('the trigger again', () => project.state().catch(() => undefined), again);
   // A pod that finds the project not open yet comes again.
-  expect(await pollUntil('the next look', () => project.look(), SOON)).toEqual({ cursor: { uid: 7 } });
-}, 90_000);
+  return pollUntil('the next look', () => project.look(), SOON);
+}
+
+/** What Events say of cursors that were lost. */
+async function losses({ namespace }: PollProject): Promise<(string | undefined)[]> {
+  const { items } = await stage().client.list(events, { namespace });
+  return items.filter(({ reason }) => reason === 'BaselineLost').map(({ note }) => note);
+}

@@ -114,14 +114,18 @@ test('two operators renew a hundred accounts that are due at once, each once, an
   expect(provider.granted('refresh_token')).toBe(CROWD.length + 1);
 }, 180_000);
 
-test('killed after any of its writes, an operator is followed by one that renews nothing twice and loses nothing', async () => {
+test('killed after any of its writes, an operator is followed by one that renews nothing twice and loses nothing; before its first one, by one that says what to do', async () => {
   await Promise.all([...operators.values()].map((operator) => operator.stop()));
   const projects = await Promise.all([1, 2, 3].map(async (most) => ({ most, ...(await make(['killed'])) })));
   for (const { most, ...project } of projects) gate.arm(project, most);
+  // What the provider gave is nowhere but in the memory of the one that is killed.
+  const lost = await make(['lost']);
+  gate.arm(lost, 0);
   await startOperator('operator-c');
   const areCutOff = () =>
     projects.every((project) => gate.isCutOff(project) || gate.writes(project).length >= 3);
   await expect.poll(areCutOff, WITHIN).toBe(true);
+  await expect.poll(() => shownOf(lost.granted), WITHIN).toEqual([1]);
   await killLeader();
   expect(projects.map(({ granted }) => shownOf(granted))).toEqual([[1], [1], [1]]);
   gate.open();
@@ -131,6 +135,10 @@ test('killed after any of its writes, an operator is followed by one that renews
     await expect.poll(async () => (await readyOf(namespace, 'killed')).reason, WITHIN).toBe('Connected');
   }
   expect(projects.map(({ granted }) => shownOf(granted))).toEqual([[1], [1], [1]]);
+  const readyOfLost = () => readyOf(lost.namespace, 'lost');
+  await expect.poll(async () => (await readyOfLost()).reason, WITHIN).toBe('NotConnected');
+  expect((await readyOfLost()).message).toMatch(/invalid_grant.*POST to/);
+  expect(await tokens(lost.namespace)).toEqual({});
 }, 180_000);
 
 test('what cannot be stored is kept and stored later, and nothing is asked for meanwhile', async () => {

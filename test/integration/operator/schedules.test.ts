@@ -1,20 +1,14 @@
 /** From a schedule that is applied to its CronJob, and back. Nothing fires here: there is no controller of CronJobs. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { findCondition } from '../../../kube/conditions.ts';
 import { cronJobs } from '../../../kube/resource.ts';
 import { workflows } from '../../../operator/resources.ts';
-import { startOperatorStage, type OperatorStage } from '../../support/operatorStage.ts';
 import { pollUntil } from '../../support/poll.ts';
+import { operatorOfFile } from '../../support/runningOperator.ts';
 import { BROKEN, READY, REPLY, SOON, openScheduleProject } from '../../support/scheduleProject.ts';
 
-let stage: OperatorStage;
-const openProject = () => openScheduleProject(stage);
-
-beforeAll(async () => {
-  stage = await startOperatorStage();
-  stage.startOperator();
-}, 600_000);
-afterAll(() => stage?.stop());
+const stage = operatorOfFile();
+const openProject = () => openScheduleProject(stage());
 
 test.concurrent('a schedule is a CronJob of its workflow, and the status says when it fires next', async () => {
   const { uid, apply, waitFor, onlyCronJob } = await openProject();
@@ -48,7 +42,7 @@ test.concurrent('when it has fired the status says so', async () => {
   const { metadata } = await onlyCronJob();
   const last = `${new Date().toISOString().slice(0, 16)}:00Z`;
   const status = { lastScheduleTime: last };
-  await stage.client.patch(
+  await stage().client.patch(
     cronJobs,
     { namespace, name: metadata.name },
     { status },
@@ -58,7 +52,7 @@ test.concurrent('when it has fired the status says so', async () => {
   await pollUntil(
     'the times in the status',
     async () => {
-      const workflow = await stage.client.get(workflows, { namespace, name: 'report' });
+      const workflow = await stage().client.get(workflows, { namespace, name: 'report' });
       expect(workflow.status?.schedule).toEqual({ last, next });
       return true;
     },
@@ -72,7 +66,7 @@ test.concurrent('ticks that fail are told, until one succeeds again', async () =
   await waitFor(READY);
   const { name } = (await onlyCronJob()).metadata;
   const told = (status: object) =>
-    stage.client.patch(cronJobs, { namespace, name }, { status }, { type: 'merge', subresource: 'status' });
+    stage().client.patch(cronJobs, { namespace, name }, { status }, { type: 'merge', subresource: 'status' });
   const ago = (minutes: number) =>
     `${new Date(Date.now() - minutes * 60_000).toISOString().slice(0, 16)}:00Z`;
   await told({ lastScheduleTime: ago(1), lastSuccessfulTime: ago(60) });
@@ -118,7 +112,7 @@ test.concurrent('switched off, and deleted, it leaves no CronJob', async () => {
   expect(await found()).toEqual([]);
   await apply({});
   await waitFor(READY);
-  await stage.client.delete(workflows, { namespace, name: 'report' });
+  await stage().client.delete(workflows, { namespace, name: 'report' });
   await pollUntil('no CronJob', async () => (await found()).length === 0, SOON);
 });
 
@@ -127,7 +121,7 @@ test.concurrent('with another trigger there is no CronJob and no time in the sta
   await apply({});
   await waitFor(READY);
   const spec = { active: true, nodes: [{ id: 'tick', manual: {} }] };
-  await stage.client.patch(
+  await stage().client.patch(
     workflows,
     { namespace, name: 'report' },
     { spec },

@@ -1,25 +1,19 @@
 /** CronJobs of schedules that somebody else meddles with, or that the cluster does not take. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { findCondition } from '../../../kube/conditions.ts';
 import { cronJobs } from '../../../kube/resource.ts';
 import { webhookRoutes } from '../../../operator/resources.ts';
-import { startOperatorStage, type OperatorStage } from '../../support/operatorStage.ts';
 import { pollUntil, pollUntilPasses } from '../../support/poll.ts';
+import { operatorOfFile } from '../../support/runningOperator.ts';
 import { BROKEN, READY, REPLY, SOON, openScheduleProject } from '../../support/scheduleProject.ts';
 
-let stage: OperatorStage;
-const openProject = () => openScheduleProject(stage);
-
-beforeAll(async () => {
-  stage = await startOperatorStage();
-  stage.startOperator();
-}, 600_000);
-afterAll(() => stage?.stop());
+const stage = operatorOfFile();
+const openProject = () => openScheduleProject(stage());
 
 type Ref = { namespace: string; name: string };
 
 function patchByHand(ref: Ref, spec: object): Promise<unknown> {
-  return stage.client.patch(cronJobs, ref, { spec }, { type: 'merge', fieldManager: 'kubectl' });
+  return stage().client.patch(cronJobs, ref, { spec }, { type: 'merge', fieldManager: 'kubectl' });
 }
 
 test.concurrent('a CronJob of somebody else that has our labels is left alone', async () => {
@@ -30,14 +24,14 @@ test.concurrent('a CronJob of somebody else that has our labels is left alone', 
   const theirs = {
     metadata: { name: 'theirs', namespace, ...(metadata.labels && { labels: metadata.labels }) },
   };
-  await stage.client.create(cronJobs, { ...theirs, ...(spec && { spec }) });
+  await stage().client.create(cronJobs, { ...theirs, ...(spec && { spec }) });
   await apply({ cron: '0 8 * * *' });
   await pollUntil('the old one gone', async () => !(await names()).includes(metadata.name), SOON);
   expect(await names()).toContain('theirs');
 });
 
 test.concurrent.each([
-  ['deleted', (ref: Ref) => stage.client.delete(cronJobs, ref)],
+  ['deleted', (ref: Ref) => stage().client.delete(cronJobs, ref)],
   ['changed', (ref: Ref) => patchByHand(ref, { schedule: '* * * * *' })],
 ])('a CronJob that is %s by hand beside a broken step is put right', async (_what, meddle) => {
   const { namespace, apply, waitFor, onlyCronJob } = await openProject();
@@ -57,7 +51,7 @@ test.concurrent.each([
     },
     SOON,
   );
-  const route = await stage.client.get(webhookRoutes, { namespace, name: 'report' });
+  const route = await stage().client.get(webhookRoutes, { namespace, name: 'report' });
   expect(route.spec).toMatchObject({ active: true, schedule: { cron: '0 9 * * 1-5' } });
 });
 
@@ -66,7 +60,7 @@ test.concurrent('somebody who deletes or changes the CronJob is put right', asyn
   await apply({});
   await waitFor(READY);
   const { metadata } = await onlyCronJob();
-  await stage.client.delete(cronJobs, { namespace, name: metadata.name });
+  await stage().client.delete(cronJobs, { namespace, name: metadata.name });
   await pollUntil('it is back', async () => (await found()).length === 1, SOON);
   expect((await onlyCronJob()).metadata.uid).not.toBe(metadata.uid);
   await patchByHand({ namespace, name: metadata.name }, { schedule: '* * * * *' });
@@ -120,11 +114,11 @@ async function refuseImages(namespace: string): Promise<() => Promise<unknown>> 
       validations: [{ expression: 'false', message: 'no image of that registry' }],
     },
   };
-  await stage.client.raw('POST', `${group}ies`, { body });
+  await stage().client.raw('POST', `${group}ies`, { body });
   const binding = { metadata, spec: { policyName: namespace, validationActions: ['Deny'] } };
-  await stage.client.raw('POST', `${group}ybindings`, { body: binding });
+  await stage().client.raw('POST', `${group}ybindings`, { body: binding });
   const probe = () =>
-    stage.client.create(
+    stage().client.create(
       cronJobs,
       { metadata: { name: 'probe', namespace }, spec: probeSpec },
       { dryRun: true },
@@ -139,8 +133,8 @@ async function refuseImages(namespace: string): Promise<() => Promise<unknown>> 
     SOON,
   );
   return async () => {
-    await stage.client.raw('DELETE', `${group}ybindings/${namespace}`);
-    await stage.client.raw('DELETE', `${group}ies/${namespace}`);
+    await stage().client.raw('DELETE', `${group}ybindings/${namespace}`);
+    await stage().client.raw('DELETE', `${group}ies/${namespace}`);
     await pollUntil('the policy away', () => probe().then(() => true), SOON);
   };
 }
@@ -181,10 +175,10 @@ test.concurrent('where a quota admits one CronJob the times can be changed all t
   await waitFor(READY);
   const hard = { 'count/cronjobs.batch': '1' };
   const quotas = `/api/v1/namespaces/${namespace}/resourcequotas`;
-  await stage.client.raw('POST', quotas, { body: { metadata: { name: 'few' }, spec: { hard } } });
+  await stage().client.raw('POST', quotas, { body: { metadata: { name: 'few' }, spec: { hard } } });
   // The controller of quotas counts; there is none here.
   const count = (used: string) =>
-    stage.client.raw('PATCH', `${quotas}/few/status`, {
+    stage().client.raw('PATCH', `${quotas}/few/status`, {
       body: { status: { hard, used: { 'count/cronjobs.batch': used } } },
       contentType: 'application/merge-patch+json',
     });

@@ -1,28 +1,22 @@
 /** CronJobs of schedules while the operator or the run store is away. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { findCondition } from '../../../kube/conditions.ts';
 import { webhookRoutes, workflows } from '../../../operator/resources.ts';
-import { startOperatorStage, type OperatorStage } from '../../support/operatorStage.ts';
 import { pollUntilPasses } from '../../support/poll.ts';
+import { operatorOfFile } from '../../support/runningOperator.ts';
 import { BROKEN, READY, REPLY, SOON, openScheduleProject } from '../../support/scheduleProject.ts';
 
-let stage: OperatorStage;
-const openProject = () => openScheduleProject(stage);
-
-beforeAll(async () => {
-  stage = await startOperatorStage();
-  stage.startOperator();
-}, 600_000);
-afterAll(() => stage?.stop());
+const stage = operatorOfFile();
+const openProject = () => openScheduleProject(stage());
 
 test('of a workflow that is deleted the CronJob goes, also where its route is gone', async () => {
   const { namespace, apply, waitFor, names } = await openProject();
   await apply({});
   await waitFor(READY);
-  await stage.stopOperator();
-  await stage.client.delete(webhookRoutes, { namespace, name: 'report' });
-  await stage.client.delete(workflows, { namespace, name: 'report' });
-  stage.startOperator();
+  await stage().stopOperator();
+  await stage().client.delete(webhookRoutes, { namespace, name: 'report' });
+  await stage().client.delete(workflows, { namespace, name: 'report' });
+  stage().startOperator();
   await pollUntilPasses('no CronJob', async () => expect(await names()).toEqual([]), SOON);
 });
 
@@ -30,10 +24,10 @@ test('a broken spec without a route leaves no CronJob', async () => {
   const { namespace, apply, waitFor, names } = await openProject();
   await apply({});
   await waitFor(READY);
-  await stage.stopOperator();
+  await stage().stopOperator();
   await apply({}, { nodes: [BROKEN] });
-  await stage.client.delete(webhookRoutes, { namespace, name: 'report' });
-  stage.startOperator();
+  await stage().client.delete(webhookRoutes, { namespace, name: 'report' });
+  stage().startOperator();
   await pollUntilPasses('no CronJob', async () => expect(await names()).toEqual([]), SOON);
 });
 
@@ -42,17 +36,17 @@ test('switched off while the run store is away, and interrupted half-way, it lea
   await apply({});
   await waitFor(READY);
   // What an operator leaves behind that is killed right after it has closed the route.
-  await stage.stopOperator();
+  await stage().stopOperator();
   await apply({}, { active: false });
-  const route = await stage.client.get(webhookRoutes, { namespace, name: 'report' });
+  const route = await stage().client.get(webhookRoutes, { namespace, name: 'report' });
   const patch = { spec: { ...route.spec, active: false } };
-  await stage.client.patch(webhookRoutes, { namespace, name: 'report' }, patch, { type: 'merge' });
-  stage.redis.freeze();
+  await stage().client.patch(webhookRoutes, { namespace, name: 'report' }, patch, { type: 'merge' });
+  stage().redis.freeze();
   try {
-    stage.startOperator();
+    stage().startOperator();
     await pollUntilPasses('no CronJob', async () => expect(await names()).toEqual([]), SOON);
   } finally {
-    stage.redis.thaw();
+    stage().redis.thaw();
   }
 });
 
@@ -60,7 +54,7 @@ test('while the run store is away the status says of the schedule what it said b
   const { apply, waitFor } = await openProject();
   await apply({});
   const { status: before } = await waitFor(READY);
-  stage.redis.freeze();
+  stage().redis.freeze();
   try {
     await apply({}, { nodes: [REPLY] });
     const wish = { type: 'Ready', status: 'False', reason: 'StoreUnavailable' };
@@ -68,6 +62,6 @@ test('while the run store is away the status says of the schedule what it said b
     expect(status?.schedule).toEqual(before?.schedule);
     expect(findCondition(status?.conditions, 'Scheduled')?.status).toBe('True');
   } finally {
-    stage.redis.thaw();
+    stage().redis.thaw();
   }
 });

@@ -19,7 +19,7 @@ import type { RunState } from '../../../runs/types.ts';
 import { startApiServer, type ApiServer } from '../../support/apiserver.ts';
 import { applyChart } from '../../support/chart.ts';
 import { installCrds } from '../../support/crds.ts';
-import { NAMESPACE, PROJECT, putRoute } from '../../support/door.ts';
+import { NAMESPACE, PROJECT, putGithubKey, putRoute } from '../../support/door.ts';
 import { startGateway, type GatewayProcess } from '../../support/gatewayProcess.ts';
 import { startModelServer, type ModelServer } from '../../support/modelServer.ts';
 import { pollUntil } from '../../support/poll.ts';
@@ -62,6 +62,7 @@ beforeAll(async () => {
     rules: [
       { apiGroups: ['windlass.dev'], resources: ['workflows/execute'], verbs: ['create'] },
       { apiGroups: ['windlass.dev'], resources: ['workflowruns'], verbs: ['get'] },
+      { apiGroups: ['windlass.dev'], resources: ['credentials'], verbs: ['update'] },
     ],
   });
   await user.close();
@@ -89,25 +90,35 @@ afterAll(async () => {
 /** `user`: the account that has it. */
 type RoleRef = { resource: Resource<Role>; namespace?: string; name: string; user: string };
 
-/** Takes every rule about the resource out of the role, and waits until that is in effect; returns what puts it back. */
-async function takeAway(role: RoleRef, about: string): Promise<() => Promise<void>> {
-  const { resource, user, ...ref } = role;
-  const { rules } = await admin.get(resource, ref);
-  const taken = rules.filter(({ resources }) => resources.includes(about));
-  const write = async (next: PolicyRule[]) => {
-    await admin.patch(resource, ref, { rules: next }, { type: 'merge' });
+/** Takes rules out of the roles, and waits until that is in effect; returns what puts them back. */
+async function takeRules(
+  roleRefs: RoleRef[],
+  isTaken: (rule: PolicyRule, index: number) => boolean,
+): Promise<() => Promise<void>> {
+  const before = await Promise.all(
+    roleRefs.map(async ({ resource, user, ...ref }) => {
+      const { rules } = await admin.get(resource, ref);
+      return { resource, user, ref, rules };
+    }),
+  );
+  const taken = before.flatMap(({ rules }) => rules).filter(isTaken);
+  expect(taken.length).toBeGreaterThan(0);
+  const write = async (isKept: (rule: PolicyRule) => boolean): Promise<void> => {
+    for (const { resource, ref, rules } of before)
+      await admin.patch(resource, ref, { rules: rules.filter(isKept) }, { type: 'merge' });
   };
-  const rest = rules.filter(({ resources }) => !resources.includes(about));
-  expect(rest.length).toBeLessThan(rules.length);
-  await write(rest);
-  const mayDo = (rule: PolicyRule) => isAllowed(admin, { user, namespace: ref.namespace ?? NAMESPACE }, rule);
-  for (const rule of taken)
-    await pollUntil(
-      'the right being gone',
-      async () => !(await mayDo({ ...rule, resources: [about] })),
-      SOON,
-    );
-  return () => write(rules);
+  await write((rule) => !taken.includes(rule));
+  for (const { user, ref, rules } of before)
+    for (const rule of rules.filter((each) => taken.includes(each))) {
+      const whose = { user, namespace: ref.namespace ?? NAMESPACE };
+      await pollUntil('the right being gone', async () => !(await isAllowed(admin, whose, rule)), SOON);
+    }
+  return () => write(() => true);
+}
+
+/** Every rule about the resource. */
+function takeAway(role: RoleRef, about: string): Promise<() => Promise<void>> {
+  return takeRules([role], ({ resources }) => resources.includes(about));
 }
 
 const named = (log: string[], text: string) => () => log.find((line) => line.includes(text));
@@ -149,6 +160,7 @@ test.each<[string, RoleRef, string, string, (url: string) => Promise<Response>]>
   ['ask who callers are', REVIEWS, 'create', 'tokenreviews', execute],
   ['ask what callers may do', REVIEWS, 'create', 'subjectaccessreviews', execute],
   ['read records of runs', GATEWAY, 'get', 'workflowruns', readRun],
+  ['read credentials', GATEWAY, 'get', 'credentials', connectCredential],
 ])(
   'a gateway without the right to %s refuses with 503 and says why in its log',
   async (_what, role, verb, resource, call) => {
@@ -184,6 +196,68 @@ function readRun(url: string): Promise<Response> {
   });
 }
 
+function connectCredential(url: string): Promise<Response> {
+  return fetch(`${url}/credentials/${NAMESPACE}.llm/connect`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${caller}` },
+  });
+}
+
+/** What comes of a call that nobody signed: 401 where callers can be verified, 503 where the gateway cannot read with what. */
+async function unsigned(url: string): Promise<number> {
+  const headers = { 'content-type': 'application/json' };
+  return (await fetch(`${url}/webhook/${NAMESPACE}.signed/new`, { method: 'POST', headers, body: '{}' }))
+    .status;
+}
+
+test('a gateway without the right to what verifies callers lets nobody in, says so, and goes on when it has it', async () => {
+  const url = gateway?.publicURL ?? '';
+  const giveBack = await takeAway(GATEWAY, 'secrets');
+  const before = warnings(gatewayLog);
+  await putRoute(admin, 'signed', await putGithubKey(admin, 'signed', 'a key'));
+  await pollUntil('the refusal', async () => (await unsigned(url)) === 503, SOON);
+  await pollUntil('the lack being named', named(gatewayLog, cannot('get', 'secrets')), SOON);
+  expect(warnings(gatewayLog) - before).toBeLessThan(20);
+  await giveBack();
+  await pollUntil('callers being verified', async () => (await unsigned(url)) === 401, SOON);
+}, 60_000);
+
+const everySecond = (first: number) => (_rule: PolicyRule, index: number) => index % 2 === first;
+
+test.each([
+  [0, cannot('list', 'webhookroutes')],
+  [1, cannot('get', 'secrets')],
+])(
+  'a gateway that starts without every second right (from number %i) says so, and serves when it has them',
+  async (first, lack) => {
+    const giveBack = await takeRules([GATEWAY, REVIEWS, LEASES], everySecond(first));
+    const log: string[] = [];
+    const starting = startGatewayAs(`half-${first}`, log);
+    await pollUntil('the lack being named', named(log, lack), SOON);
+    expect(warnings(log)).toBeLessThan(20);
+    await giveBack();
+    const half = await starting;
+    await pollUntil('callers being verified', async () => (await unsigned(half.publicURL)) === 401, SOON);
+    await half.stop();
+  },
+  60_000,
+);
+
+test('all that the gateway has a right to is taken away here', async () => {
+  const of = async ({ resource, user: _user, ...ref }: RoleRef) =>
+    (await admin.get(resource, ref)).rules.flatMap(({ resources }) => resources);
+  const all = await Promise.all([GATEWAY, REVIEWS, LEASES].map(of));
+  expect(all.flat().toSorted()).toEqual([
+    'credentials',
+    'leases',
+    'secrets',
+    'subjectaccessreviews',
+    'tokenreviews',
+    'webhookroutes',
+    'workflowruns',
+  ]);
+});
+
 const RUNNER_ROLE = poolRole(NAMESPACE, ['accounts', 'others']);
 const POOL: RoleRef = {
   resource: roles,
@@ -202,16 +276,20 @@ async function execution(credential: string): Promise<RunState> {
   return project.ended(run);
 }
 
-test('a runner that starts without the right to read credentials claims nothing before it has it', async () => {
-  const giveBack = await takeAway(POOL, 'credentials');
+async function startRunner(): Promise<RunnerProgram> {
   const token = await tokenOf(admin, NAMESPACE, 'windlass-runner');
-  runner = await startRunnerProgram({
+  return startRunnerProgram({
     kubeconfigPath: await writeKubeconfig(server, 'runner', token),
     redisURL: redis.url,
     namespace: NAMESPACE,
     project: project.uid,
     env: { EGRESS_ALLOW: '127.0.0.0/8' },
   });
+}
+
+test('a runner that starts without the right to read credentials claims nothing before it has it', async () => {
+  const giveBack = await takeAway(POOL, 'credentials');
+  runner = await startRunner();
   const run = await project.send(await project.deploy(nodesOf('llm')), {});
   await pollUntil('the lack being named', named(runner.log, cannot('list', 'credentials')), SOON);
   expect((await fetch(`${runner.url}/readyz`)).status).toBe(503);
@@ -261,3 +339,22 @@ test('a runner without the right to a Secret fails the step, names the Secret in
     SOON,
   );
 }, 60_000);
+
+test.each([
+  [0, cannot('list', 'credentials')],
+  [1, cannot('create', 'workflowruns')],
+])(
+  'a runner that starts without every second right (from number %i) says so, and executes and records when it has them',
+  async (first, lack) => {
+    await runner?.stop();
+    const giveBack = await takeRules([POOL], everySecond(first));
+    runner = await startRunner();
+    const run = await project.send(await project.deploy(nodesOf('llm')), {});
+    await pollUntil('the lack being named', named(runner.log, lack), SOON);
+    expect(warnings(runner.log)).toBeLessThan(20);
+    expect(runner.isRunning()).toBe(true);
+    await giveBack();
+    await pollUntil('its record', async () => (await phaseOfRecord(run)) === 'Succeeded', SOON);
+  },
+  60_000,
+);

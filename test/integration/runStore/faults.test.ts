@@ -223,16 +223,15 @@ test.each<[string, string, (system: WholeSystem) => Promise<unknown>]>([
 
 test('all of its keys of a wrong type: refused, and mended as the documentation says', async () => {
   const { stage, uid } = system;
-  const project = keysOf(uid);
-  const names = ['meta', 'q', 'held', 'due', 'live', 'claims', 'beats', 'cancels', 'out'] as const;
+  const { prefix, ...project } = keysOf(uid);
+  const fixed = Object.values(project).filter((key) => typeof key === 'string');
+  const found = async () => (await stage.redisCommand('keys', `${prefix}*`)).filter((key) => key !== '');
   await outage({
     begin: async () => {
-      for (const name of names) await stage.redisCommand('set', project[name], 'of somebody else');
+      const names = [...new Set([...fixed, ...(await found())])];
+      await stage.redisCommand('mset', ...names.flatMap((name) => [name, 'of somebody else']));
     },
-    end: async () => {
-      const keys = (await stage.redisCommand('keys', `${project.prefix}*`)).filter((key) => key !== '');
-      await stage.redisCommand('unlink', ...keys);
-    },
+    end: async () => stage.redisCommand('unlink', ...(await found())),
   });
   const said = [system.gateway, system.runner].map(({ log }) =>
     log.filter((line) => line.includes('of a wrong type')),
@@ -255,7 +254,7 @@ async function fill(prefix: string) {
 }
 
 test('its memory full, and fuller than full: refused, what runs ends and is recorded, and that makes room', async () => {
-  const { stage, effects } = system;
+  const { stage, effects, operator, gateway, runner } = system;
   release = effects.hold();
   const used = (await stage.redisCommand('info', 'memory')).find((line) => line.startsWith('used_memory:'));
   const limit = Number(used?.split(':')[1]) + 4 * 1024 * 1024;
@@ -264,8 +263,14 @@ test('its memory full, and fuller than full: refused, what runs ends and is reco
   expect(refusal).toMatchObject({ status: 503, problem: 'run-store-full' });
   expect(refusal.retryAfter).toBeGreaterThan(0);
   expect(accepted.length).toBeGreaterThan(0);
-  release();
   await stage.redisCommand('config', 'set', 'maxmemory', '1mb');
+  const told = watchRestraint({ operator, gateway, runner });
+  const sender = startSender(system, 'orders', EVENTS_PER_SECOND);
+  senders.push(sender);
+  await passed(performance.now());
+  expectCalm(told);
+  expectRefused(await sender.stop());
+  release();
   expect(await repeated(accepted)).toEqual([]);
   const areRecorded = async () => {
     const phases = await system.recorded();

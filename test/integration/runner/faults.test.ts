@@ -107,6 +107,7 @@ type Failing = [fault: ModelFault, reason: string, attempts: number, cause: RegE
 
 test.for<Failing>([
   ['error-500', 'UpstreamError', 2, /model's server failed: .*had an error/],
+  ['rate-limit', 'RateLimited', 2, /asks to wait: .*Rate limit reached/],
   ['not-found', 'Refused', 1, /refused the request: .*does not exist/],
   ['garbage', 'InvalidAnswer', 2, /no stream of chat chunks/],
   ['bad-json', 'InvalidAnswer', 2, /cannot be read/],

@@ -94,9 +94,32 @@ async function stateOf(uid: string): Promise<PollState> {
   return state;
 }
 
-test('the first look starts nothing, and a burst of 250 mails goes in by pages, oldest first', async () => {
+/** Pods that are killed after so many steps: calls of the run store. */
+async function startMortalPods() {
+  let left = 0;
+  let killed = new AbortController();
+  const door = await startRedisDoor(store.redis.port, ([name = '']) => {
+    if (!name.startsWith('eval')) return true;
+    left -= 1;
+    if (left < 0) killed.abort();
+    return left >= 0;
+  });
+  return {
+    lookFor: async (steps: number, changes: Partial<LookDeps>): Promise<void> => {
+      killed = new AbortController();
+      left = steps;
+      const conn = connectRunStore({ url: door.url, name: 'killed' });
+      await conn.ready();
+      await lookAt(depsOf({ ...changes, conn, leave: killed.signal }), 'orders');
+      await conn.close();
+    },
+    stop: () => door.stop(),
+  };
+}
+
+test('the first look starts nothing, and a burst of 1,000 mails goes in by pages, oldest first, though pods are killed in between', async () => {
   const user = newUser();
-  mail.fill(user, 250);
+  mail.fill(user, 1_000);
   const means = meansOf(user);
   await put('orders');
   await lookUntil(depsOf({ means }), async () => (await stateOf('orders')).cursor !== undefined);
@@ -104,12 +127,19 @@ test('the first look starts nothing, and a burst of 250 mails goes in by pages, 
   // As if somebody asked for what came since then.
   const reset = { value: '2025-01-01T00:00:00Z', since: '2025-01-01T00:00:00Z' };
   await put('orders', { reset });
+  const pods = await startMortalPods();
+  // In the first page, once in its middle and once before the cursor moves, and in the third.
+  for (const steps of [50, 102, 250]) await pods.lookFor(steps, { means });
+  await pods.stop();
+  const killed = (await runsOf('orders')).length;
+  expect(killed).toBeGreaterThan(100);
+  expect(killed).toBeLessThan(1_000);
   const log = createCollectedLog();
-  await lookUntil(depsOf({ means, log }), async () => (await runsOf('orders')).length >= 250);
-  expect(await subjectsOf('orders')).toEqual(Array.from({ length: 250 }, (_, n) => `mail ${n + 1}`));
-  expect(log.messages('info').length).toBeGreaterThanOrEqual(3);
+  await lookUntil(depsOf({ means, log }), async () => (await runsOf('orders')).length >= 1_000);
+  expect(await subjectsOf('orders')).toEqual(Array.from({ length: 1_000 }, (_, n) => `mail ${n + 1}`));
+  expect(log.messages('info').length).toBeGreaterThanOrEqual(7);
   await lookAt(depsOf({ means }), 'orders');
-  expect(await runsOf('orders')).toHaveLength(250);
+  expect(await runsOf('orders')).toHaveLength(1_000);
 });
 
 test('a refused login is shown with its reason, holds the next look off, and is forgotten when it works again', async () => {
@@ -123,6 +153,17 @@ test('a refused login is shown with its reason, holds the next look off, and is 
   const mended = depsOf({ means: meansOf(newUser()) });
   await lookUntil(mended, async () => (await stateOf('orders')).failure === undefined);
   expect(await stateOf('orders')).toHaveProperty('cursor');
+});
+
+test('a time for which the other side asks is waited, however short the interval is', async () => {
+  await put('orders', { fields: { account: 'orders' } });
+  const { poller } = pollerOf(async () => {
+    throw new PollError('RateLimited', 'Too many requests.', { retryAfterSeconds: 600 });
+  });
+  await lookAt(depsOf({ poller }), 'orders');
+  const { dueAt, now, failure } = await stateOf('orders');
+  expect(failure).toMatchObject({ reason: 'RateLimited' });
+  expect(dueAt - now).toBeGreaterThan(590_000);
 });
 
 /** Looks again and again until that is true: a call of the run store may fail where the machine is busy. */
@@ -166,28 +207,16 @@ test('killed at each of its steps, 30 looks that together see 600 events start 6
     const next = (cursor as number) + numbers.length;
     return { events: numbers.map(eventOf), cursor: next, more: next < arrived };
   });
-  let left = 0;
-  let killed = new AbortController();
-  const door = await startRedisDoor(store.redis.port, ([name = '']) => {
-    if (!name.startsWith('eval')) return true;
-    left -= 1;
-    if (left < 0) killed.abort();
-    return left >= 0;
-  });
+  const pods = await startMortalPods();
   for (let look = 0; look < 30; look += 1) {
     arrived += 20;
-    killed = new AbortController();
-    left = look;
-    const conn = connectRunStore({ url: door.url, name: 'killed' });
-    await conn.ready();
-    await lookAt(depsOf({ conn, poller, leave: killed.signal }), 'orders');
-    await conn.close();
+    await pods.lookFor(look, { poller });
     // The container starts again, in the same pod.
     if (look % 3 === 0) await lookAt(depsOf({ poller }), 'orders');
   }
   await lookUntil(depsOf({ poller }), async () => (await runsOf('orders')).length >= 600);
   expect(await subjectsOf('orders')).toEqual(Array.from({ length: 600 }, (_, n) => `mail-${n}`));
-  await door.stop();
+  await pods.stop();
 });
 
 test('accounts that hang hold up no others, however many there are, and at its end the pod gives them up', async () => {

@@ -216,11 +216,12 @@ test('of another place nothing is known before somebody has looked there', async
 });
 
 test.each([
-  ['is due again where its account is another', 'Rejected', 'claimed'],
-  ['waits all the same where the other side asked for that', 'RateLimited', 'wait'],
-])('what failed %s', async (_what, reason, outcome) => {
+  ['is due again where its account is another', { reason: 'Rejected' }, 'claimed'],
+  ['waits all the same where it has too many requests', { reason: 'RateLimited' }, 'wait'],
+  ['waits all the same where a time was asked for', { reason: 'UpstreamError', isAsked: true }, 'wait'],
+])('what failed %s', async (_what, said, outcome) => {
   await put({ access: 'before' });
-  await failPoll(store.conn, (await claimed()).ref, { ...failure, reason });
+  await failPoll(store.conn, (await claimed()).ref, { ...failure, ...said });
   await put({ access: 'before' });
   expect(await claim()).toMatchObject({ outcome: 'wait' });
   await put({ access: 'after' });

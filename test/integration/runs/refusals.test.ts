@@ -6,13 +6,17 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createClient } from '../../../kube/client.ts';
 import { advance, finish } from '../../../runs/advance.ts';
 import { claimRuns } from '../../../runs/claim.ts';
-import { connectRunStore, orUnavailable } from '../../../runs/connection.ts';
+import { connectRunStore, orUnavailable, type RunStoreConnection } from '../../../runs/connection.ts';
 import { handBackAll } from '../../../runs/handback.ts';
 import { keysOf } from '../../../runs/keys.ts';
+import { readUse } from '../../../runs/memory.ts';
 import { setWorkflowLimits } from '../../../runs/project.ts';
-import { readCounts, readRun } from '../../../runs/read.ts';
+import { readCounts, readRun, readSummary } from '../../../runs/read.ts';
+import { recorded } from '../../../runs/record/backlog.ts';
 import { createRecorder } from '../../../runs/record/recorder.ts';
 import { submit } from '../../../runs/submit.ts';
+import { takeOver } from '../../../runs/takeover.ts';
+import type { NodeState } from '../../../runs/types.ts';
 import { createCollectedLog } from '../../support/collectedLog.ts';
 import {
   accepted,
@@ -62,8 +66,10 @@ test.each([
 
 /** All keys that a run of the project touches. */
 function keysOfOne(project: string, run: string): Record<string, string> {
-  const { meta, q, held, claims, beats, cancels, out, wf, run: runKey, ev } = keysOf(project);
-  return { meta, q, held, claims, beats, cancels, out, wf: wf('uid-orders'), run: runKey(run), ev: ev(run) };
+  const { meta, q, held, due, claims, beats, cancels, out, run: runKey, ev, ...keys } = keysOf(project);
+  const [wf, runs, done, lines] = [keys.wf, keys.runs, keys.done, keys.lines].map((key) => key('uid-orders'));
+  const fixed = { meta, q, held, due, claims, beats, cancels, out };
+  return { ...fixed, wf: wf!, runs: runs!, done: done!, lines: lines!, run: runKey(run), ev: ev(run) };
 }
 
 async function withDamaged(key: string, check: () => Promise<void>): Promise<void> {
@@ -117,28 +123,84 @@ test.each(['meta', 'q', 'claims', 'beats', 'cancels', 'out', 'wf', 'run', 'ev', 
   },
 );
 
+const concurrency = (conn: RunStoreConnection, project: string, limit: number) =>
+  setWorkflowLimits(conn, project, {
+    workflowUid: 'uid-orders',
+    concurrency: limit,
+    policy: 'Queue',
+    deadlineMs: 60_000,
+  });
+
+test.each(['meta', 'q', 'held', 'due', 'out', 'wf', 'ev'])(
+  'with %s of a wrong type a run that is to wait keeps its runner, and once that is mended it waits and its slot is free',
+  async (name) => {
+    const { conn } = store;
+    const project = await newProject(conn);
+    await concurrency(conn, project, 1);
+    const run = await accepted(conn, submissionOf(project));
+    const next = await accepted(conn, submissionOf(project));
+    const ref = await claimedOne(conn, project);
+    const waiting: NodeState = { id: 'a', phase: 'Waiting', attempts: 1, reason: 'UpstreamError' };
+    const park = () =>
+      advance(conn, ref, { checkpoints: [waiting], waits: [{ id: 'a', delayMs: 60_000 }], parkMs: 60_000 });
+    await withDamaged(keysOfOne(project, run)[name] ?? '', async () => {
+      expect(await park()).toMatchObject(damaged);
+    });
+    expect(await park()).toEqual({ outcome: 'done', cancelRequested: false });
+    expect(await stateOf(conn, project, run)).toMatchObject({ phase: 'Waiting', nodes: [waiting] });
+    expect((await claimedOne(conn, project)).run).toBe(next);
+  },
+);
+
+test('with q of a wrong type the runs of a dead runner wait, and its death counts once', async () => {
+  const { conn } = store;
+  const project = await newProject(conn);
+  await accepted(conn, submissionOf(project));
+  const dead = { ...(await claimedOne(conn, project)), runner: 'runner-1', beat: '0' };
+  await withDamaged(keysOf(project).q, async () => {
+    for (let look = 0; look < 3; look += 1) expect(await takeOver(conn, dead)).toMatchObject(damaged);
+  });
+  expect(await takeOver(conn, dead)).toBe('ready');
+  expect(await claimed(conn, project)).toMatchObject([{ alone: false, state: { crashes: 1 } }]);
+});
+
+test.each(['meta', 'out', 'wf', 'runs', 'done', 'lines', 'dk'])(
+  'with %s of a wrong type a recorded run is not let go, and once that is mended it is, and its line is kept',
+  async (name) => {
+    const { conn } = store;
+    const project = await newProject(conn);
+    const run = await accepted(conn, submissionOf(project, { dedupeKey: 'one' }));
+    await finish(conn, await claimedOne(conn, project), { phase: 'Succeeded' });
+    const state = await stateOf(conn, project, run);
+    const dk = keysOf(project).dk('uid-orders', state.dedupeHash ?? '');
+    const keys: Record<string, string> = { ...keysOfOne(project, run), dk };
+    await withDamaged(keys[name] ?? '', async () => {
+      expect(await recorded(conn, state, 'written')).toMatchObject(damaged);
+    });
+    expect(await recorded(conn, state, 'written')).toBe('recorded');
+    expect(await readSummary(conn, project, 'uid-orders', run)).toMatchObject({ run, phase: 'Succeeded' });
+    expect(await readUse(conn, project)).toMatchObject({ bytes: 0 });
+    expect(await conn.command('ttl', dk)).toBeGreaterThan(0);
+    const { out, runs } = keysOf(project);
+    expect(await conn.command('exists', out, runs('uid-orders'))).toBe(0);
+  },
+);
+
 test('a run that somebody removed from under its queue or its claim is let go of, and so is its slot', async () => {
   const { conn } = store;
   const project = await newProject(conn);
-  const limit = (concurrency: number) =>
-    setWorkflowLimits(conn, project, {
-      workflowUid: 'uid-orders',
-      concurrency,
-      policy: 'Queue',
-      deadlineMs: 60_000,
-    });
-  await limit(1);
+  await concurrency(conn, project, 1);
   const runs: string[] = [];
   for (let count = 0; count < 5; count += 1) runs.push(await accepted(conn, submissionOf(project)));
   const remove = (run = '') => conn.command('unlink', keysOf(project).run(run));
   await remove(runs[0]);
-  await limit(2);
+  await concurrency(conn, project, 2);
   const finished = await claimedOne(conn, project);
   expect(finished.run).toBe(runs[1]);
   await remove(finished.run);
   expect(await finish(conn, finished, { phase: 'Succeeded' })).toEqual({ outcome: 'fenced' });
   const rest = async () => (await claimed(conn, project)).map(({ state }) => state.run);
-  await limit(3);
+  await concurrency(conn, project, 3);
   expect(await rest()).toEqual(runs.slice(2));
   await remove(runs[2]);
   expect(await handBackAll(conn, { project, runner: 'runner-1' })).toMatchObject({ outcome: 'done' });

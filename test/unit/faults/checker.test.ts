@@ -147,6 +147,7 @@ test.each<[string, ViolationKind, Partial<Evidence>]>([
     'phase-changed',
     { histories: [history(1, 'Running', 'Failed')] },
   ],
+  ['runs that ended, and no record that was seen to say so', 'not-recorded', { histories: [] }],
   [
     'a run that ended too long after the last fault',
     'late',

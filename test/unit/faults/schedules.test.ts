@@ -11,7 +11,9 @@ const run = (schedule: string, time: number, more: Partial<ScheduledRun> = {}): 
   ...more,
 });
 const good = [run('a', nine), run('a', later), run('b', nine), run('b', later)];
-const evidenceOf = (runs: ScheduledRun[], starts: [string, number][] = []) => ({
+const startsOf = (runs: ScheduledRun[]) =>
+  runs.map(({ schedule, time }): [string, number] => [`${schedule} ${time}`, time + 1_000]);
+const evidenceOf = (runs: ScheduledRun[], starts = startsOf(runs)) => ({
   schedules: ['a', 'b'],
   times: [nine, later],
   runs,
@@ -33,6 +35,11 @@ test.each<[what: string, runs: ScheduledRun[], broken: string]>([
 });
 
 test('ticks that are slow between their start and the run store are told', () => {
-  const slow = evidenceOf(good, [[`a ${nine}`, nine - 4_000]]);
+  const slow = evidenceOf(good, [...startsOf(good), [`a ${nine}`, nine - 4_000]]);
   expect(brokenBy(slow).broken).toEqual(['from start to submit a tick took 7000 ms (p99)']);
+});
+
+test('ticks of which most were not seen to start are told', () => {
+  const { broken } = brokenBy(evidenceOf(good, startsOf(good).slice(0, 1)));
+  expect(broken).toEqual(['of 4 ticks the start of 1 was seen']);
 });

@@ -1,0 +1,154 @@
+/** Turns of a run that somebody else began, that waits, that is cancelled, or whose runner leaves. */
+import { expect, test } from 'vitest';
+import type { NodeState } from '../runs/types.ts';
+import {
+  agent,
+  mail,
+  NOW,
+  open,
+  phases,
+  reply,
+  revision,
+  text,
+  turn,
+  webhook,
+} from '../test/support/turns.ts';
+import { awaitRetry, endWait, refuseOutputs, release, succeed, waitsOf } from './memory.ts';
+import { takeTurn } from './turn.ts';
+
+const chain = revision([webhook, agent('a'), mail('m'), reply('reply', "{{ $('a').text_content }}")]);
+const done = (id: string, text_content = ''): NodeState => ({
+  id,
+  phase: 'Succeeded',
+  attempts: 1,
+  output: { text_content, data_content: null },
+});
+
+const busy = { phase: 'Failed', reason: 'UpstreamError', message: 'busy' } as const;
+const cancelled = {
+  phase: 'Cancelled',
+  reason: 'Cancelled',
+  message: 'somebody cancelled the run',
+} as const;
+
+test('after a takeover, nodes with a checkpoint are not repeated', () => {
+  const step = turn(open(chain, { nodes: [done('trigger'), done('a', 'hello')] }));
+  expect(step).toEqual({ starts: [{ id: 'm', attempt: 1, atMostOnce: true, at: NOW }] });
+});
+
+test('after a takeover, a marked node that may be repeated is, as the same attempt', () => {
+  const marked: NodeState = {
+    id: 'a',
+    phase: 'Running',
+    attempts: 2,
+    startedAt: 600,
+    mark: { attempt: 2, atMostOnce: false },
+  };
+  const step = turn(open(chain, { nodes: [done('trigger'), marked] }));
+  expect(step).toEqual({ starts: [{ id: 'a', attempt: 2, atMostOnce: false, at: NOW, firstAt: 600 }] });
+});
+
+test('after a takeover, a marked node that must not be repeated is unknown and fails the run', () => {
+  const marked: NodeState = {
+    id: 'm',
+    phase: 'Running',
+    attempts: 1,
+    startedAt: 700,
+    mark: { attempt: 1, atMostOnce: true },
+  };
+  const step = turn(open(chain, { nodes: [done('trigger'), done('a'), marked] }));
+  expect(step).toMatchObject({
+    checkpoints: [
+      { id: 'm', phase: 'Unknown', reason: 'EffectUnknown', attempts: 1, startedAt: 700, endedAt: NOW },
+      { id: 'reply', phase: 'Skipped' },
+    ],
+    end: { phase: 'Failed', reason: 'EffectUnknown' },
+  });
+});
+
+test('after a takeover, a node that waited goes on waiting, and then has its next attempt', () => {
+  const waiting: NodeState = {
+    id: 'm',
+    phase: 'Waiting',
+    attempts: 1,
+    startedAt: 700,
+    nextAttemptAt: NOW + 60_000,
+  };
+  const memory = open(chain, { nodes: [done('trigger'), done('a'), waiting] });
+  expect(turn(memory)).toBeUndefined();
+  expect(waitsOf(memory)).toEqual([{ id: 'm', leftMs: expect.closeTo(60_000, -3) }]);
+  endWait(memory, 'm');
+  expect(turn(memory)?.starts).toEqual([{ id: 'm', attempt: 2, atMostOnce: true, at: NOW, firstAt: 700 }]);
+});
+
+test('a node that waits for its next attempt is stored as waiting, then marked again', () => {
+  const memory = open(chain);
+  turn(memory);
+  awaitRetry(memory, 'a', busy, 5_000);
+  expect(turn(memory)).toEqual({
+    checkpoints: [
+      { id: 'a', phase: 'Waiting', attempts: 1, startedAt: NOW, reason: 'UpstreamError', message: 'busy' },
+    ],
+    waits: [{ id: 'a', delayMs: 5_000 }],
+  });
+  endWait(memory, 'a');
+  expect(takeTurn(memory, NOW + 50)).toEqual({
+    starts: [{ id: 'a', attempt: 2, atMostOnce: false, at: NOW + 50, firstAt: NOW }],
+  });
+});
+
+test('when the run is cancelled, what waits or has not begun ends at once', () => {
+  const memory = open(chain);
+  turn(memory);
+  awaitRetry(memory, 'a', busy, 5_000);
+  turn(memory);
+  memory.halt = cancelled;
+  const step = turn(memory);
+  expect(phases(step?.checkpoints)).toEqual({ a: 'Cancelled', m: 'Skipped', reply: 'Skipped' });
+  expect(step?.end).toMatchObject({ phase: 'Cancelled' });
+});
+
+test('a node that a dead runner began is no skipped one when the run is cancelled', () => {
+  const marked: NodeState = {
+    id: 'a',
+    phase: 'Running',
+    attempts: 2,
+    startedAt: 600,
+    mark: { attempt: 2, atMostOnce: false },
+  };
+  const memory = open(chain, { nodes: [done('trigger'), marked] });
+  memory.halt = cancelled;
+  expect(turn(memory)?.checkpoints?.[0]).toMatchObject({
+    id: 'a',
+    phase: 'Cancelled',
+    attempts: 2,
+    startedAt: 600,
+  });
+});
+
+test('a runner that leaves begins no effect, and what it stopped in time is released', () => {
+  const memory = open(chain);
+  turn(memory);
+  memory.leaving = true;
+  release(memory, 'a');
+  expect(turn(memory)).toEqual({ checkpoints: [{ id: 'a', phase: 'Pending', attempts: 0, startedAt: NOW }] });
+  expect(turn(memory)).toBeUndefined();
+});
+
+test('outputs that the run store refuses fail their nodes and the run', () => {
+  const memory = open(chain);
+  turn(memory);
+  succeed(memory, 'a', text('much'), NOW);
+  const refused = turn(memory);
+  refuseOutputs(memory, refused!, 'too large');
+  const step = turn(memory);
+  expect(step).toMatchObject({
+    checkpoints: [
+      { id: 'a', phase: 'Failed', reason: 'OutputTooLarge' },
+      { id: 'm', phase: 'Skipped' },
+      { id: 'reply', phase: 'Skipped' },
+    ],
+    end: { phase: 'Failed', reason: 'OutputTooLarge' },
+  });
+  expect(JSON.stringify(step)).not.toContain('much');
+});

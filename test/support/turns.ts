@@ -1,0 +1,62 @@
+/** Runs in memory, whose turns are taken at one and the same time, and the nodes that they are made of. */
+import { revisionOf, type Revision } from '../../api/revision.ts';
+import type { WorkflowSpec } from '../../api/workflow.ts';
+import { endNode, openMemory, type Memory } from '../../runner/memory.ts';
+import { planOf } from '../../runner/plan.ts';
+import { takeTurn } from '../../runner/turn.ts';
+import type { NodeState, RunState } from '../../runs/types.ts';
+
+export const NOW = 1_000;
+
+export const webhook = { id: 'trigger', webhook: { path: 'orders' } };
+export const agent = (id: string, extra: object = {}) => ({
+  id,
+  agent: { credential: 'llm', model: 'm', prompt: 'hi' },
+  ...extra,
+});
+export const mail = (id: string, extra: object = {}) => ({
+  id,
+  skill: {
+    name: 'send_email',
+    credential: 'smtp',
+    parameters: { to: 'a@example.com', subject: 's', body: 'b' },
+  },
+  ...extra,
+});
+export const reply = (id: string, body: unknown = 'ok') => ({ id, response: { body } });
+
+export const revision = (nodes: object[], edges?: object[]): Revision =>
+  revisionOf({ active: true, nodes, ...(edges && { edges }) } as WorkflowSpec);
+
+export function open(plan: Revision, state: Partial<RunState> = {}): Memory {
+  const full: RunState = {
+    run: 'orders-1',
+    project: 'p',
+    workflow: 'orders',
+    workflowUid: 'w',
+    revision: 'orders-r',
+    trigger: 'webhook',
+    test: false,
+    phase: 'Running',
+    epoch: 1,
+    sequence: 1,
+    acceptedAt: 500,
+    cancelRequested: false,
+    crashes: 0,
+    input: '{"text_content":"","data_content":{"items":[{"name":"lamp"}],"n":3}}',
+    nodes: [],
+    ...state,
+  };
+  return openMemory(
+    { token: 't', state: full, remainingMs: 60_000, claimedAt: NOW, alone: false },
+    planOf(plan),
+    NOW,
+  );
+}
+
+export const turn = (memory: Memory) => takeTurn(memory, NOW);
+export const text = (text_content: string) => ({ output: { text_content, data_content: null } });
+export const phases = (nodes: NodeState[] | undefined) =>
+  Object.fromEntries((nodes ?? []).map(({ id, phase }) => [id, phase]));
+export const fail = (memory: Memory, id: string) =>
+  endNode(memory, id, { phase: 'Failed', reason: 'Refused', message: 'no' }, NOW);

@@ -109,44 +109,22 @@ export function liveRuns(
   project: ProjectUid,
   workflowUid: string,
 ): Promise<string[] | Unavailable> {
-  return orUnavailable(async () => {
-    const { entries, running } = await readLive(conn, project, workflowUid);
-    return [...entries.map((entry) => entry.slice(entry.lastIndexOf(' ') + 1)), ...running];
-  });
-}
-
-/** Whether runs of the workflow have not ended that were accepted before that time (ms, the store's clock). */
-export function hasLiveBefore(
-  conn: RunStoreConnection,
-  project: ProjectUid,
-  workflowUid: string,
-  at: number,
-): Promise<boolean | Unavailable> {
-  return orUnavailable(async () => {
-    const { entries, running } = await readLive(conn, project, workflowUid);
-    const { runs } = keysOf(project);
-    const scores = await Promise.all(running.map((run) => conn.command('zscore', runs(workflowUid), run)));
-    const accepted = [...entries.map((entry) => entry.split(' ')[1]), ...scores];
-    return accepted.some((micros) => Number(micros ?? 0) < at * 1_000);
-  });
-}
-
-/** What has not ended of a workflow: the entries of what no runner holds, and the names of what one does. */
-async function readLive(
-  conn: RunStoreConnection,
-  project: ProjectUid,
-  workflowUid: string,
-): Promise<{ entries: string[]; running: string[] }> {
   const { q, held, due, claims } = keysOf(project);
-  const [ready, parked, waiting, claimed] = (await Promise.all([
-    conn.command('zrange', q, 0, -1),
-    conn.command('zrange', due, 0, -1),
-    conn.command('zrangebylex', held, `[${workflowUid} `, `(${workflowUid}!`),
-    conn.command('hgetall', claims),
-  ])) as [string[], string[], string[], Record<string, string>];
-  const own = [...ready, ...parked].filter((entry) => entry.startsWith(`${workflowUid} `));
-  const running = Object.entries(claimed).filter(([, token]) => workflowOf(token) === workflowUid);
-  return { entries: [...own, ...waiting], running: running.map(([run]) => run) };
+  return orUnavailable(async () => {
+    const [ready, parked, waiting, claimed] = (await Promise.all([
+      conn.command('zrange', q, 0, -1),
+      conn.command('zrange', due, 0, -1),
+      conn.command('zrangebylex', held, `[${workflowUid} `, `(${workflowUid}!`),
+      conn.command('hgetall', claims),
+    ])) as [string[], string[], string[], Record<string, string>];
+    const own = [...ready, ...parked].filter((entry) => entry.startsWith(`${workflowUid} `));
+    const entries = [...own, ...waiting];
+    const running = Object.entries(claimed).filter(([, token]) => workflowOf(token) === workflowUid);
+    return [
+      ...entries.map((entry) => entry.slice(entry.lastIndexOf(' ') + 1)),
+      ...running.map(([run]) => run),
+    ];
+  });
 }
 
 const TUNE = defineScript({

@@ -5,7 +5,7 @@
 import type { Workflow } from '../../api/kinds.ts';
 import { controllerOf, type ControllerRevision } from '../../kube/resource.ts';
 import { isUnavailable } from '../../runs/connection.ts';
-import { hasLiveBefore } from '../../runs/project.ts';
+import { liveRuns } from '../../runs/project.ts';
 import type { ProjectUid } from '../../runs/types.ts';
 import type { OperatorContext } from '../context.ts';
 import { credentialRefs, type RevisionCredentials } from '../workflow/references.ts';
@@ -64,10 +64,10 @@ async function olderRuns(
   const same = last.served?.revision === revision ? last.served : undefined;
   if (same && same.since === undefined) return { ...same, mayHave: false };
   const since = same?.since ?? clock.now();
-  const settledAt = last.isFirst ? since : since + SETTLING_MS;
-  const older = await hasLiveBefore(conn, project, uid, settledAt);
-  const mayHave = isUnavailable(older) || older || clock.now() < settledAt;
-  return { mayHave, revision, since: mayHave ? since : undefined };
+  const live = await liveRuns(conn, project, uid);
+  if (isUnavailable(live) || live.length > 0) return { mayHave: true, revision, since };
+  const isSettled = last.isFirst || clock.now() - since >= SETTLING_MS;
+  return { mayHave: !isSettled, revision, since: isSettled ? undefined : since };
 }
 
 const keyOf = (workflow: Workflow) => inNamespaceOf(workflow, workflow.metadata.name);

@@ -1,6 +1,6 @@
 /**
  * Which credentials runs still use that were accepted before their workflow was edited: their Secrets stay readable for the runners until
- * the last of those runs has ended, and no longer.
+ * the workflow is seen without a run that has not ended, so that one that is never idle keeps them.
  */
 import type { Workflow } from '../../api/kinds.ts';
 import { controllerOf, type ControllerRevision } from '../../kube/resource.ts';

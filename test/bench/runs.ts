@@ -28,7 +28,10 @@ export async function runs(): Promise<Figure[]> {
   try {
     const chain = await drained(stage, 'chain', BACKLOG);
     const begun = await latency(stage, chain.perSecond / 2, NODE_ARGS);
+    // Right before and after the large one, since a machine is not equally fast for minutes.
+    const before = await drained(stage, 'chain', BACKLOG);
     const large = await drained(stage, 'chain', LARGE_BACKLOG);
+    const after = await drained(stage, 'chain', BACKLOG);
     const neighbour = await beside(stage);
     return [
       {
@@ -42,7 +45,10 @@ export async function runs(): Promise<Figure[]> {
         name: 'backlog of 100,000: drained',
         value: large.perSecond,
         unit: 'runs/s',
-        ratio: { to: 'backlog of 20,000', value: large.perSecond / chain.perSecond },
+        ratio: {
+          to: 'backlog of 20,000',
+          value: (2 * large.perSecond) / (before.perSecond + after.perSecond),
+        },
         goal: { at: 'least', value: 0.9, of: 'ratio' },
       },
       {

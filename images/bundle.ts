@@ -22,6 +22,8 @@ const programs = {
     'http-sink': 'test/support/httpSink.ts',
     'oauth-server': 'test/support/oauthProvider.ts',
     'telegram-server': 'test/support/telegramProgram.ts',
+    'slack-server': 'test/support/slackServer.ts',
+    'google-server': 'test/support/googleProgram.ts',
   },
 } as const;
 

@@ -22,6 +22,7 @@ export const demoHosts = [
   `imap.${demoNamespace}.svc:1143`,
   `oauth.${demoNamespace}.svc:3000`,
   `telegram.${demoNamespace}.svc:8081`,
+  `slack.${demoNamespace}.svc:3001`,
 ];
 
 export type InstallOptions = {
@@ -30,6 +31,8 @@ export type InstallOptions = {
   log: string;
   /** Values of the chart beside those that the cluster needs. */
   values?: Record<string, unknown>;
+  /** True: also an S3 server, which it takes Go and two minutes to build for the first time. */
+  s3?: boolean;
 };
 
 /** The ports of the node at which the two Services of the gateway answer, on a cluster that has such ports. */
@@ -40,10 +43,16 @@ export function gatewayPorts(
   return first === undefined ? undefined : { public: first, internal: first + 1 };
 }
 
+/** Where browsers and webhooks reach the gateway on such a cluster. */
+function publicURL(cluster: Cluster): string | undefined {
+  const ports = gatewayPorts(cluster);
+  return ports && `http://127.0.0.1:${ports.public}`;
+}
+
 /** Builds the images, installs or upgrades the chart and starts the demo's servers; returns when all pods are ready. */
 export async function installWindlass(cluster: Cluster, options: InstallOptions): Promise<void> {
-  const { progress } = options;
-  const images = await buildAndLoadImages(cluster, progress);
+  const { progress, s3 = false } = options;
+  const images = await buildAndLoadImages(cluster, progress, { s3 });
   await progress.step('install the chart and the demo servers', async (update) => {
     const showing = setInterval(() => {
       countPods(cluster, [windlassNamespace, demoNamespace]).then(update, () => {});
@@ -82,12 +91,17 @@ async function startDemoServers(
   images: ImageReferences,
   { log }: InstallOptions,
 ): Promise<void> {
-  const manifest = await readFile(join(import.meta.dirname, 'manifests/demo-servers.yaml'), 'utf8');
+  const read = (name: string) => readFile(join(import.meta.dirname, 'manifests', name), 'utf8');
+  const manifest = [await read('demo-servers.yaml'), ...(images.s3 ? [await read('s3-server.yaml')] : [])];
   const named = manifest
+    .join('\n---\n')
     .replaceAll('DEMO_IMAGE', images['windlass-demo'])
-    .replaceAll('DOVECOT_IMAGE', images.dovecot);
+    .replaceAll('DOVECOT_IMAGE', images.dovecot)
+    .replaceAll('S3_IMAGE', images.s3 ?? '')
+    .replaceAll('CALLBACK_URL', `${publicURL(cluster) ?? 'http://127.0.0.1'}/oauth/callback`);
   await applyManifest(cluster, named);
-  const ready = ['model', 'mail', 'imap', 'telegram'].map((deployment) =>
+  const servers = ['model', 'mail', 'imap', 'telegram', 'google', ...(images.s3 ? ['s3'] : [])];
+  const ready = servers.map((deployment) =>
     kubectl(
       cluster,
       ['rollout', 'status', '-n', demoNamespace, `deployment/${deployment}`, '--timeout=120s'],
@@ -128,7 +142,7 @@ function valuesFor(cluster: Cluster, images: ImageReferences): Record<string, un
     runner: { egress: { allow: demoHosts } },
     ...(ports && {
       gateway: {
-        public: { url: `http://127.0.0.1:${ports.public}`, ...service(ports.public) },
+        public: { url: publicURL(cluster), ...service(ports.public) },
         internal: service(ports.internal),
       },
     }),

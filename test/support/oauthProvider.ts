@@ -18,6 +18,8 @@ export type OAuthProvider = {
   issueRefreshToken: (account: string) => Promise<string>;
   /** Whether the refresh token is good for anything. */
   isGood: (refreshToken: string) => Promise<boolean>;
+  /** Whether the access token is good for anything. */
+  admits: (accessToken: string) => Promise<boolean>;
   /** Takes back what such a person has allowed. */
   takeBack: (account: string) => Promise<void>;
   /** Takes back an access token; it can be renewed. */
@@ -88,6 +90,7 @@ export async function startOAuthProvider(options: OAuthProviderOptions): Promise
       return token;
     },
     isGood: async (refreshToken) => (await provider.RefreshToken.find(refreshToken)) !== undefined,
+    admits: async (accessToken) => (await provider.AccessToken.find(accessToken)) !== undefined,
     takeTokenBack: async (accessToken) => (await provider.AccessToken.find(accessToken))?.destroy(),
     named: (account) => named.get(account) ?? 0,
     takeBack: (account) => provider.RefreshToken.revokeByGrantId(grants.get(account) ?? ''),

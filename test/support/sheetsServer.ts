@@ -63,7 +63,7 @@ export type SheetsServer = {
 type SheetOptions = { title?: string; sheetId?: number; rowCount?: number; columnCount?: number };
 
 type State = {
-  token: string;
+  admits: (token: string) => boolean | Promise<boolean>;
   spreadsheets: Map<string, Spreadsheet>;
   fault: { fault: SheetsFault | undefined; after: number; path: string };
   onRequest: ((request: string) => void) | undefined;
@@ -74,17 +74,30 @@ type State = {
 /** What a request is answered with, and what it did. */
 type Answer = { status: number; body: unknown };
 
-/** Starts it. `token` is the one that is taken. */
-export async function startSheetsServer({ token = 'good-token' } = {}): Promise<SheetsServer> {
+type SheetsOptions = {
+  /** The access token that is taken. */
+  token?: string;
+  /** Which access tokens are taken, where there are several. */
+  admits?: (token: string) => boolean | Promise<boolean>;
+  port?: number;
+  host?: string;
+};
+
+/** Starts it. */
+export async function startSheetsServer({
+  token = 'good-token',
+  admits = (shown) => shown === token,
+  ...at
+}: SheetsOptions = {}): Promise<SheetsServer> {
   const state: State = {
-    token,
+    admits,
     spreadsheets: new Map(),
     fault: { fault: undefined, after: 0, path: '' },
     onRequest: undefined,
     requests: [],
     sent: 0,
   };
-  const server = await listen((request, response) => answer(state, request, response));
+  const server = await listen((request, response) => answer(state, request, response), at);
   const found = (id: string): Spreadsheet => {
     const spreadsheet = state.spreadsheets.get(id);
     if (!spreadsheet) throw new Error(`there is no spreadsheet ${id}`);
@@ -151,8 +164,9 @@ async function answer(state: State, request: IncomingMessage, response: ServerRe
   state.onRequest?.(line);
   const fault = faultOf(state, line);
   if (fault !== 'lostAnswer' && fail(fault, request, response)) return;
+  const [, token] = /^Bearer (.+)$/.exec(request.headers.authorization ?? '') ?? [];
   const { status, body } =
-    request.headers.authorization === `Bearer ${state.token}`
+    token !== undefined && (await state.admits(token))
       ? resource(state, request.method ?? '', url, parsed(await readBody(request)))
       : error(401, 'UNAUTHENTICATED', 'Request had invalid authentication credentials.');
   if (fault === 'lostAnswer') {

@@ -1,5 +1,5 @@
 /**
- * A server that speaks the wire format of Slack's Web API, as its documentation has it:
+ * A server that speaks the wire format of Slack's Web API, in a test or as a program on a cluster, as its documentation has it:
  * https://docs.slack.dev/apis/web-api/ (200 also for refusals: `ok`, `error`), https://docs.slack.dev/apis/web-api/rate-limits (429, Retry-After)
  * https://docs.slack.dev/reference/methods/auth.test
  * https://docs.slack.dev/reference/methods/chat.postMessage
@@ -40,9 +40,16 @@ type Failing = { fault: SlackFault | undefined; after: number; times: number; re
 type State = Pick<SlackServer, 'posted' | 'calls'> & { token: string; failing: Failing };
 
 /** Starts it, with a workspace whose channels all begin with C. `token` is the one that is taken. */
-export async function startSlackServer({ token = SLACK_TOKEN } = {}): Promise<SlackServer> {
+export async function startSlackServer({
+  token = SLACK_TOKEN,
+  ...at
+}: {
+  token?: string;
+  port?: number;
+  host?: string;
+} = {}): Promise<SlackServer> {
   const state: State = { token, posted: [], calls: [], failing: failing(undefined) };
-  const server = await listen((request, response) => answer(state, request, response));
+  const server = await listen((request, response) => answer(state, request, response), at);
   return {
     url: `${server.url}/api`,
     posted: state.posted,
@@ -114,3 +121,11 @@ function resultOf({ posted }: State, method: string, parameters: Posted): object
   const ts = `1503435956.${String(posted.length).padStart(6, '0')}`;
   return { channel, ts, message: { type: 'message', ts, text: text.slice(0, LONGEST_TEXT) } };
 }
+
+async function main({ PORT: port = '3001', HOST: host = '0.0.0.0' }: Record<string, string | undefined>) {
+  await startSlackServer({ port: Number(port), host });
+  console.log(JSON.stringify({ msg: 'Slack server listens', port }));
+  process.once('SIGTERM', () => process.exit(0));
+}
+
+if (import.meta.main) await main(process.env);

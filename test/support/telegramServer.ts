@@ -60,6 +60,8 @@ const PORTS = new Set(['', '80', '88', '443', '8443']);
 export type TelegramOptions = {
   /** The tokens that it knows a bot for. */
   tokens?: string[];
+  /** True: it knows a bot for every number, whose token ends as that of TELEGRAM_TOKEN does. */
+  anyNumber?: boolean;
   /** True: it takes URLs without TLS, as a Bot API server of one's own does. */
   isLocal?: boolean;
   port?: number;
@@ -68,6 +70,7 @@ export type TelegramOptions = {
 
 type State = Pick<TelegramServer, 'calls' | 'sent'> & {
   webhooks: Map<string, Webhook>;
+  anyNumber: boolean;
   isLocal: boolean;
   fault: TelegramFault | undefined;
 };
@@ -75,15 +78,16 @@ type State = Pick<TelegramServer, 'calls' | 'sent'> & {
 /** Starts it. */
 export async function startTelegramServer({
   tokens = [TELEGRAM_TOKEN],
+  anyNumber = false,
   isLocal = false,
   port = 0,
   host = '127.0.0.1',
 }: TelegramOptions = {}): Promise<TelegramServer> {
   const webhooks = new Map(tokens.map((token) => [token, none()]));
-  const state: State = { webhooks, isLocal, fault: undefined, calls: [], sent: [] };
+  const state: State = { webhooks, anyNumber, isLocal, fault: undefined, calls: [], sent: [] };
   const server = await listen((request, response) => answer(state, request, response), { port, host });
   const of = (token: string): Webhook => {
-    const webhook = webhooks.get(token);
+    const webhook = webhookOf(state, token);
     if (!webhook) throw new Error('there is no such bot');
     return webhook;
   };
@@ -103,6 +107,18 @@ export async function startTelegramServer({
 
 function none(pending: object[] = []): Webhook {
   return { url: '', secretToken: undefined, allowedUpdates: undefined, pending };
+}
+
+/** That of the bot with this token; undefined where there is no such bot. */
+function webhookOf({ webhooks, anyNumber }: State, token: string): Webhook | undefined {
+  if (anyNumber && !webhooks.has(token) && token === tokenOf(Number.parseInt(token, 10)))
+    webhooks.set(token, none());
+  return webhooks.get(token);
+}
+
+/** The token of the bot with that number, where there is one for every number. */
+export function tokenOf(bot: number): string {
+  return TELEGRAM_TOKEN.replace(/^\d+/, String(bot));
 }
 
 async function deliver(webhook: Webhook, update: object): Promise<number | undefined> {
@@ -132,7 +148,7 @@ async function answer(state: State, request: IncomingMessage, response: ServerRe
   const parameters = await parametersOf(request, url);
   state.calls.push({ method, parameters });
   if (fail(state.fault, request, response)) return;
-  const webhook = state.webhooks.get(token);
+  const webhook = webhookOf(state, token);
   // What has not the form of a token is no path of the API.
   if (!/^\d+:[\w-]{30,}$/.test(token)) refuse(response, 404, 'Not Found');
   else if (!webhook) refuse(response, 401, 'Unauthorized');

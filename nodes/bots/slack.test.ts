@@ -28,7 +28,7 @@ function message(received: Received): ReceivedMessage {
 test('a message becomes its text, the channel, who wrote it and its type', () => {
   expect(readSlack(body({ text: 'a &lt;b&gt; &amp;amp; <@U1>' }))).toEqual({
     kind: 'message',
-    id: 'Ev0PV52K21',
+    id: 'C024BE91L/1355517523.000005',
     chatType: 'channel',
     command: 'a',
     output: {
@@ -61,6 +61,36 @@ test.each([
   expect([received.output.data_content.message_type, received.chatType]).toEqual([type, chatType]);
 });
 
+const OURS = 'U0LAN0Z89';
+const ofApp = { authorizations: [{ team_id: 'T061EG9R6', user_id: OURS, is_bot: true }] };
+
+test('a mention that Slack sends twice, as a message and as a mention, is one, and shown alike', () => {
+  const text = `Hello <@${OURS}>`;
+  const [mention, written] = [{ type: 'app_mention', channel_type: undefined }, { type: 'message' }].map(
+    (event, at) => message(readSlack(body({ ...event, text }, { ...ofApp, event_id: `Ev${at}` }))),
+  );
+  expect(mention?.id).toBe('C024BE91L/1355517523.000005');
+  expect(written?.id).toBe(mention?.id);
+  expect(written?.output).toEqual(mention?.output);
+  expect(mention?.output.data_content.message_type).toBe('app_mention');
+});
+
+test('messages of the same moment in two channels, and those that follow each other, are several', () => {
+  const ids = [{}, { channel: 'C2' }, { ts: '1355517523.000006' }].map(
+    (event) => message(readSlack(body(event))).id,
+  );
+  expect(new Set(ids).size).toBe(3);
+});
+
+test('a message without a time is named by its event', () => {
+  expect(message(readSlack(body({ ts: undefined }))).id).toBe('Ev0PV52K21');
+});
+
+test('a call for somebody else is no mention', () => {
+  const received = message(readSlack(body({ text: '<@U1> and <!here>' }, ofApp)));
+  expect(received.output.data_content.message_type).toBe('text');
+});
+
 test('a name that comes with the message is told', () => {
   const user_profile = { first_name: 'Ada', name: 'ada', display_name: 'ada l' };
   expect(message(readSlack(body({ user_profile }))).output.data_content.from).toEqual({
@@ -72,6 +102,8 @@ test('a name that comes with the message is told', () => {
 test.each([
   ['what a bot has written', body({ bot_id: 'B1' })],
   ['what a bot has written without a user', body({ subtype: 'bot_message', user: undefined })],
+  ['what our own bot has written', body({ user: OURS, files: [{ id: 'F1' }], subtype: 'file_share' }, ofApp)],
+  ['what Slackbot has written', body({ user: 'USLACKBOT' })],
   ['an edit', body({ subtype: 'message_changed' })],
   ['a deletion', body({ subtype: 'message_deleted' })],
   ['who joined', body({ subtype: 'channel_join' })],

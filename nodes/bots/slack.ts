@@ -13,6 +13,9 @@ const WRITTEN: ReadonlySet<string | undefined> = new Set([
   'thread_broadcast',
 ]);
 
+/** Slack's own bot, which has no id of one. */
+const SLACKBOT = 'USLACKBOT';
+
 /** `channel_type` in Telegram's words. */
 const CHAT_TYPES: Readonly<Record<string, ChatType>> = {
   im: 'private',
@@ -28,27 +31,53 @@ export function readSlack(body: unknown): Received {
   if (type === 'url_verification' && challenge !== undefined) return { kind: 'challenge', text: challenge };
   const id = textOf(body, 'event_id');
   if (type !== 'event_callback' || id === undefined || id === '') return { kind: 'other' };
-  return messageOf(id, member(body, 'event'));
+  return messageOf(id, member(body, 'event'), ownUsers(body));
 }
 
-function messageOf(id: string, event: unknown): Received {
+function messageOf(eventId: string, event: unknown, own: readonly string[]): Received {
   const kind = textOf(event, 'type');
   const channel = textOf(event, 'channel');
   const user = textOf(event, 'user');
-  const isWritten = WRITTEN.has(textOf(event, 'subtype')) && member(event, 'bot_id') === undefined;
-  if ((kind !== 'message' && kind !== 'app_mention') || !isWritten) return { kind: 'other' };
-  if (channel === undefined || user === undefined) return { kind: 'other' };
-  const text = plainText(textOf(event, 'text') ?? '');
+  if ((kind !== 'message' && kind !== 'app_mention') || channel === undefined) return { kind: 'other' };
+  if (user === undefined || !isWritten(event, user, own)) return { kind: 'other' };
+  const written = textOf(event, 'text') ?? '';
+  const text = plainText(written);
+  const isMention = kind === 'app_mention' || own.some((each) => written.includes(`<@${each}>`));
   return {
     kind: 'message',
-    id,
+    id: idOf(event, channel) ?? eventId,
     chatType: chatTypeOf(event, channel),
     command: commandOf(text),
     output: {
       text_content: text,
-      data_content: { chat_id: channel, from: senderOf(event, user), message_type: typeOf(kind, event) },
+      data_content: {
+        chat_id: channel,
+        from: senderOf(event, user),
+        message_type: isMention ? 'app_mention' : typeOf(event),
+      },
     },
   };
+}
+
+/** Channel and time name a message (https://docs.slack.dev/messaging/retrieving-messages): of one that calls the bot two events may tell. */
+function idOf(event: unknown, channel: string): string | undefined {
+  const ts = textOf(event, 'ts');
+  return ts === undefined || ts === '' ? undefined : `${channel}/${ts}`;
+}
+
+/** The ids of the users that the bot is (https://docs.slack.dev/apis/events-api/#authorizations). */
+function ownUsers(body: unknown): string[] {
+  const authorizations = member(body, 'authorizations');
+  if (!Array.isArray(authorizations)) return [];
+  return authorizations
+    .filter((each: unknown) => member(each, 'is_bot') === true)
+    .flatMap((each: unknown) => textOf(each, 'user_id') ?? []);
+}
+
+/** Whether a person has just written it. */
+function isWritten(event: unknown, user: string, own: readonly string[]): boolean {
+  const isOfBot = textOf(event, 'bot_id') !== undefined || user === SLACKBOT || own.includes(user);
+  return !isOfBot && WRITTEN.has(textOf(event, 'subtype'));
 }
 
 type Sender = ReceivedMessage['output']['data_content']['from'];
@@ -60,8 +89,7 @@ function senderOf(event: unknown, user: string): Sender {
   return { first_name, username: textOf(profile, 'name') ?? user };
 }
 
-function typeOf(kind: 'message' | 'app_mention', event: unknown): string {
-  if (kind === 'app_mention') return kind;
+function typeOf(event: unknown): string {
   const files = member(event, 'files');
   return Array.isArray(files) && files.length > 0 ? 'file' : 'text';
 }

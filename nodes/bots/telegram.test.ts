@@ -59,6 +59,8 @@ test('who has no user name has an empty one, and in a channel the channel speaks
 
 test.each([
   ['an edited message', { update_id: 1, edited_message: update({ text: 'x' }).message }],
+  ['what another bot has written', update({ text: 'x', from: { ...FROM, is_bot: true } })],
+  ['a copy of a channel post', update({ text: 'x', is_automatic_forward: true, sender_chat: { id: -5 } })],
   ['a button that was pressed', { update_id: 1, callback_query: { id: '1', data: 'x' } }],
   ['a kind that nobody knows', { update_id: 1, quantum_message: {} }],
   ['an update without a number', { message: update({ text: 'x' }).message }],
@@ -70,6 +72,24 @@ test.each([
   ['nothing', null],
 ])('%s is none', (_what, body) => {
   expect(readTelegram(body)).toEqual({ kind: 'other' });
+});
+
+test('who writes in the name of a group or a channel is a person', () => {
+  const from = { id: 1_087_968_824, is_bot: true, first_name: 'Group', username: 'GroupAnonymousBot' };
+  const received = message(readTelegram(update({ text: 'x', from, sender_chat: CHAT })));
+  expect(received.output.data_content.from).toEqual({ first_name: 'Team', username: '' });
+});
+
+test.each([
+  ['in what stands below a picture', { photo: [{}], caption: '/order 2 apples' }, 'order'],
+  [
+    'with entities that mean nothing',
+    { text: '/order', entities: 'none', caption_entities: [null, 1] },
+    'order',
+  ],
+  ['not where the text is none', { text: ['/order'], caption: 7 }, undefined],
+])('a command counts %s', (_where, members, command) => {
+  expect(message(readTelegram(update(members))).command).toBe(command);
 });
 
 test.each([

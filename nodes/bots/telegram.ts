@@ -31,7 +31,7 @@ export function readTelegram(update: unknown, username?: string): Received {
   const message = TELEGRAM_UPDATES.map((kind) => member(update, kind)).find((each) => each !== undefined);
   const chat = member(message, 'chat');
   const chatId = member(chat, 'id');
-  if (!isInteger(id) || !isInteger(chatId)) return { kind: 'other' };
+  if (!isInteger(id) || !isInteger(chatId) || !isWritten(message)) return { kind: 'other' };
   const text = textOf(message, 'text') ?? textOf(message, 'caption') ?? '';
   const type = textOf(chat, 'type');
   return {
@@ -46,18 +46,26 @@ export function readTelegram(update: unknown, username?: string): Received {
   };
 }
 
+/**
+ * Whether somebody wrote it, that is no other bot (https://core.telegram.org/bots/features#bot-to-bot-communication), nor Telegram, which copies what
+ * a channel posts into its group. Who writes in the name of a chat is shown as a bot, too.
+ */
+function isWritten(message: unknown): boolean {
+  if (member(message, 'is_automatic_forward') === true) return false;
+  return member(message, 'sender_chat') !== undefined || member(member(message, 'from'), 'is_bot') !== true;
+}
+
 function isInteger(value: unknown): value is number {
   return Number.isSafeInteger(value);
 }
 
 type Sender = ReceivedMessage['output']['data_content']['from'];
 
-/** In channels nobody but the channel speaks. What is not known is empty, so that references to it work. */
+/** In channels nobody but the channel speaks, and in groups some speak in a chat's name. What is not known is empty, so that references to it work. */
 function senderOf(message: unknown, chat: unknown): Sender {
-  const from = member(message, 'from');
-  const first_name = textOf(from, 'first_name') ?? textOf(chat, 'title') ?? '';
-  const username = from === undefined ? textOf(chat, 'username') : textOf(from, 'username');
-  return { first_name, username: username ?? '' };
+  const from = member(message, 'sender_chat') ?? member(message, 'from') ?? chat;
+  const first_name = textOf(from, 'first_name') ?? textOf(from, 'title') ?? '';
+  return { first_name, username: textOf(from, 'username') ?? '' };
 }
 
 function typeOf(message: unknown): string {

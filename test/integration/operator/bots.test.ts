@@ -203,7 +203,7 @@ const signed = (body: string) => {
   return { 'x-slack-request-timestamp': time, 'x-slack-signature': `v0=${signature}` };
 };
 
-test('what Slack signs is one run for each event, and its challenge is answered', async () => {
+test('what Slack signs is one run for each message, however often it is told of it, and its challenge is answered', async () => {
   const namespace = await webhooks.project({ token: 'xoxb-1', signing: SIGNING });
   await stage.apply(namespace, credential('helper', slack));
   await stage.apply(namespace, workflow('talks', { commands: ['deploy'] }));
@@ -211,11 +211,11 @@ test('what Slack signs is one run for each event, and its challenge is answered'
   const bot = `${namespace}.helper`;
   const challenge = JSON.stringify({ type: 'url_verification', challenge: '"3eZb"' });
   expect(await send(bot, challenge, signed(challenge))).toEqual([{ status: 200 }, { status: 200 }]);
-  const message = (text: string) =>
+  const message = (text: string, event: object = {}, id = 'Ev0PV52K21') =>
     JSON.stringify({
       type: 'event_callback',
-      event_id: 'Ev0PV52K21',
-      event: { type: 'app_mention', channel: 'C1', user: 'U1', text },
+      event_id: id,
+      event: { type: 'app_mention', channel: 'C1', user: 'U1', ts: '1355517523.000005', text, ...event },
     });
   const other = message('<@U2> help');
   expect(await send(bot, other, signed(other))).toEqual([{ status: 200 }, { status: 200 }]);
@@ -223,6 +223,13 @@ test('what Slack signs is one run for each event, and its challenge is answered'
   const [first, second] = await send(bot, wanted, signed(wanted));
   expect(first).toEqual({ status: 200, run: expect.stringMatching(/^talks-/) });
   expect(second).toEqual(first);
+  const again = { 'x-slack-retry-num': '1', 'x-slack-retry-reason': 'http_timeout' };
+  expect(await send(bot, wanted, { ...signed(wanted), ...again })).toEqual([first, first]);
+  // Who subscribes to both gets two events for a mention in a channel.
+  const twin = message('<@U2> deploy', { type: 'message', channel_type: 'channel' }, 'Ev0PV52K22');
+  expect(await send(bot, twin, signed(twin))).toEqual([first, first]);
+  const next = message('<@U2> deploy', { ts: '1355517523.000006' }, 'Ev0PV52K23');
+  expect((await send(bot, next, signed(next)))[0]?.run).not.toBe(first?.run);
   expect(statuses(await send(bot, `${wanted} `, signed(wanted)))).toEqual([401, 401]);
 });
 

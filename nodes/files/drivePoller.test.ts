@@ -149,6 +149,21 @@ test('where Google knows the place no more, the list is compared with what was k
   expect(await round(look)).toEqual(['added old 3']);
 });
 
+test('files that were known in another order than the list has are no events, though the list takes several looks', async () => {
+  await restart({ pageSize: 10 });
+  for (let n = 0; n < 35; n += 1) server.put({ id: `old ${n}`, createdTime: `2026-01-01T00:00:${10 + n}Z` });
+  const { look } = looks();
+  await round(look, enough);
+  server.put({ id: 'made long ago', createdTime: '2020-01-01T00:00:00Z' });
+  expect(await round(look)).toEqual(['added made long ago']);
+  server.expireTokens();
+  server.put({ id: 'new', createdTime: '2019-01-01T00:00:00Z' });
+  server.remove('old 20');
+  expect(await round(look, enough)).toEqual(['added new']);
+  server.put({ id: 'old 20' });
+  expect(await round(look)).toEqual(['added old 20']);
+});
+
 test('a list whose tokens are taken no more is gone through from its beginning', async () => {
   await restart({ pageSize: 10 });
   for (let n = 0; n < 25; n += 1) server.put({ id: `old ${n}`, createdTime: `2026-01-01T00:00:${10 + n}Z` });

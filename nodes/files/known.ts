@@ -1,6 +1,6 @@
 /**
  * Which version of which file was seen: 16 bytes for each, hashes of both. Files stand in the order in which they were put there, so that
- * whoever goes through a list in that order sees what is gone.
+ * whoever goes through a list in that order and finds nothing new has nothing to write.
  */
 import { hash } from 'node:crypto';
 import { PollError } from '../poller.ts';
@@ -67,6 +67,17 @@ export class KnownList {
   /** Takes over what stands there from `start` to before `end`. Throws a PollError `TooLarge`. */
   take(known: Known, start: number, end: number = known.count): void {
     this.#write(known.bytes.subarray(start * ENTRY, end * ENTRY));
+  }
+
+  /** The same but for what is marked, by its place there. */
+  takeUnmarked(known: Known, marks: Uint8Array, start: number, end: number = known.count): void {
+    let from = start;
+    for (let index = start; index < end; index += 1) {
+      if (!marks[index]) continue;
+      this.take(known, from, index);
+      from = index + 1;
+    }
+    this.take(known, from, end);
   }
 
   known(): Known {

@@ -27,6 +27,32 @@ export function compared(
   return { changes: inOrder(changes), known: replaced(known, instead, added) };
 }
 
+/**
+ * The same while a store goes through all that there is, in several looks: what was listed by them stands before `at`. Once that is the
+ * whole of it, what was not listed is gone.
+ */
+export function gathered(
+  latest: ReadonlyMap<string, SeenFile | undefined>,
+  known: Known,
+  { at, isWhole, isNew }: { at: number; isWhole: boolean; isNew: (file: SeenFile) => boolean },
+): { changes: Change[]; known: Known; at: number } {
+  const changes: Change[] = [];
+  const isListed = new Uint8Array(known.count);
+  for (const [id, file] of latest) {
+    const index = known.indexOf(id);
+    if (index >= 0) isListed[index] = 1;
+    const isSame = file && index >= 0 && known.hasVersion(index, file.version);
+    if (file && !isSame && isNew(file)) changes.push({ event: index < 0 ? 'added' : 'modified', file });
+  }
+  const list = new KnownList();
+  const begin = Math.min(at, known.count);
+  list.takeUnmarked(known, isListed, 0, begin);
+  for (const file of latest.values()) if (file) list.push(file.id, file.version);
+  const { count } = list;
+  if (!isWhole) list.takeUnmarked(known, isListed, begin);
+  return { changes: inOrder(changes), known: list.known(), at: count };
+}
+
 function replaced(
   known: Known,
   instead: ReadonlyMap<number, SeenFile | undefined>,

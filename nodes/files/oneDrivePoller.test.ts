@@ -9,6 +9,7 @@ import {
   type GraphServer,
 } from '../../test/support/graphServer.ts';
 import type { Polled } from '../poller.ts';
+import { decodeMemory } from './memory.ts';
 
 let server: GraphServer;
 beforeEach(async () => {
@@ -116,6 +117,71 @@ test('a folder is watched alone, or with those below it, also when they come and
   await round(withBelow.look);
   server.write('old');
   expect(await round(withBelow.look)).toEqual([]);
+});
+
+test('what is known is what is there, however often folders come and go', async () => {
+  server.put({ id: 'in', folder: {} });
+  server.put({ id: 'below', folder: {}, parent: 'in' });
+  server.put({ id: 'old', parent: 'below' });
+  const { look, memory } = looks({ folderId: 'in', includeSubfolders: true });
+  await round(look);
+  for (let n = 0; n < 5; n += 1) {
+    server.put({ id: `folder ${n}`, folder: {}, parent: 'in' });
+    server.put({ id: `file ${n}`, parent: `folder ${n}` });
+    expect(await round(look)).toEqual([`added file ${n}`]);
+    server.remove(`file ${n}`);
+    server.remove(`folder ${n}`);
+    expect(await round(look)).toEqual([]);
+  }
+  server.expireTokens();
+  expect(await round(look)).toEqual([]);
+  // A file and the folder that it lies in.
+  expect(decodeMemory(await memory.read())?.known.count).toBe(2);
+});
+
+test('what went while the place was not known is new when it comes again', async () => {
+  await restart({ pageSize: 2 });
+  for (let n = 0; n < 9; n += 1) server.put({ id: `old ${n}` });
+  const { look } = looks();
+  await round(look, enough);
+  server.remove('old 3');
+  server.expireTokens();
+  expect(await round(look, enough)).toEqual([]);
+  server.put({ id: 'old 3' });
+  expect(await round(look, enough)).toEqual(['added old 3']);
+});
+
+test('files whose folder is listed after them, by another look, are found all the same', async () => {
+  await restart({ pageSize: 1 });
+  server.put({ id: 'in', folder: {} });
+  server.put({ id: 'old', parent: 'deep' });
+  server.put({ id: 'deep', folder: {}, parent: 'below' });
+  server.put({ id: 'below', folder: {}, parent: 'in' });
+  server.put({ id: 'beside', folder: {} });
+  const { look } = looks({ folderId: 'in', includeSubfolders: true });
+  expect(await round(look, enough)).toEqual([]);
+  server.put({ id: 'new', parent: 'beside' });
+  server.write('old');
+  server.put({ id: 'beside', folder: {}, parent: 'deep' });
+  expect((await round(look, enough)).toSorted()).toEqual(['added new', 'modified old']);
+  server.put({ id: 'old', parentReference: { id: 'root-id' } });
+  server.put({ id: 'newer', parent: 'beside' });
+  server.put({ id: 'beside', name: 'another name' });
+  server.expireTokens();
+  expect(await round(look, enough)).toEqual(['added newer']);
+});
+
+test('what lies in a folder that was moved away is not watched, though it is listed before that folder', async () => {
+  await restart({ pageSize: 1 });
+  server.put({ id: 'in', folder: {} });
+  server.put({ id: 'below', folder: {}, parent: 'in' });
+  server.put({ id: 'deep', folder: {}, parent: 'below' });
+  const { look } = looks({ folderId: 'in', includeSubfolders: true });
+  await round(look, enough);
+  server.put({ id: 'below', parentReference: { id: 'root-id' } });
+  expect(await round(look, enough)).toEqual([]);
+  server.put({ id: 'new', parent: 'deep' });
+  expect(await round(look, enough)).toEqual([]);
 });
 
 test('where Microsoft knows the place no more, all is compared with what was known, so that nothing is lost', async () => {

@@ -9,7 +9,7 @@ import type { GoogleAccount as Account } from '../google/request.ts';
 import { accessToken, type CredentialAccess } from '../node.ts';
 import { PollError, type PollContext } from '../poller.ts';
 import type { Known } from './known.ts';
-import { compared } from './latest.ts';
+import { compared, gathered } from './latest.ts';
 import { deltaPage, driveIdOf, folderIdOf, GRAPH_URL, type DriveItem } from './oneDrive.ts';
 import type { Extent, Seen, SeenFile, Source } from './source.ts';
 
@@ -20,8 +20,12 @@ const positionSchema = z.object({
   all: z.boolean().optional(),
   /** While a trigger begins: only files that came from that time on are new, in milliseconds since 1970; 0: none is. */
   since: z.number().optional(),
-  /** How often it was gone through: folders that were found before count no more. */
-  round: z.int().min(0),
+  /** While all is gone through: how much of what is known was listed by now. */
+  at: z.int().min(0).optional(),
+  /** … whether something was listed of which nobody could say for sure yet where it lies. */
+  isUnsure: z.boolean().optional(),
+  /** … whether folders came or went. With the one before, all is gone through once more. */
+  haveMoved: z.boolean().optional(),
 });
 type Position = z.infer<typeof positionSchema>;
 
@@ -48,7 +52,7 @@ export async function oneDriveSource(
       .digest('hex')
       .slice(0, 16),
     lost: 'the place up to which the OneDrive was looked at cannot be read',
-    first: (since) => ({ all: true, since: since?.getTime() ?? 0, round: 0 }),
+    first: (since) => ({ all: true, since: since?.getTime() ?? 0 }),
     look: async (position, extent) => {
       const parsed = positionSchema.safeParse(position);
       return parsed.success ? look(account, watched, { from: parsed.data, extent }) : undefined;
@@ -71,34 +75,42 @@ async function look(
     items.push(...page.items);
     ({ next, isPart } = page);
   } while (isPart && !enough.aborted && items.length < MOST_ITEMS);
-  const lies = whereIsLooked(watched, items, { from, known: extent.known });
-  const all = from.all === true && isPart;
-  const { round, since } = from;
+  const { known } = extent;
+  const listed = from.all ? (from.at ?? 0) : known.count;
+  const lies = whereIsLooked(watched, items, { known, listed });
+  const latest = new Map([...lies.folders, ...filesOf(items, lies.isIn)]);
+  if (from.all) return goThrough(latest, lies, { from, next, isPart, known });
   // Of a folder that came or went nothing is said of what lies in it.
-  if (lies.haveFoldersMoved && from.all !== true) return anew(from, false);
-  const found = compared(
-    new Map([...lies.folders, ...filesOf(items, lies.isIn)]),
-    extent.known,
-    isNewSince(from),
-  );
-  const isBeginning = all && since !== undefined;
-  return {
-    ...found,
-    position: { next, round, ...(all && { all }), ...(isBeginning && { since }) },
-    more: isPart,
-  };
+  if (lies.haveMoved) return anew(from, false);
+  return { ...compared(latest, known, isFile), position: { next }, more: isPart };
 }
 
-function anew({ since, round }: Position, isRefused: boolean): Seen {
+function anew({ since }: Position, isRefused: boolean): Seen {
   if (isRefused) throw new PollError('InvalidAnswer', 'the OneDrive does not list what is in it');
-  return { changes: [], position: { all: true, since, round: round + 1 }, more: true };
+  return { changes: [], position: { all: true, since }, more: true };
 }
 
-function isNewSince({ all, since }: Position): (file: SeenFile) => boolean {
-  return (file) => {
-    if (isFolder(file)) return false;
-    return all !== true || since === undefined || (since > 0 && Date.parse(file.modified) >= since);
-  };
+type Round = { from: Position; next: string; isPart: boolean; known: Known };
+
+/** A part of all that there is. */
+function goThrough(
+  latest: ReadonlyMap<string, SeenFile | undefined>,
+  lies: Pick<Lies, 'isUnsure' | 'haveMoved'>,
+  { from, next, isPart, known }: Round,
+): Seen {
+  const { at = 0, since } = from;
+  const isUnsure = from.isUnsure === true || lies.isUnsure();
+  const haveMoved = from.haveMoved === true || lies.haveMoved;
+  const isNew = (file: SeenFile) => isFile(file) && isNewSince(file, since);
+  const { at: end, ...found } = gathered(latest, known, { at, isWhole: !isPart, isNew });
+  if (isPart)
+    return { ...found, position: { next, all: true, since, at: end, isUnsure, haveMoved }, more: true };
+  const isAgain = isUnsure && haveMoved;
+  return { ...found, position: isAgain ? { all: true, since } : { next }, more: isAgain };
+}
+
+function isNewSince({ modified }: SeenFile, since: number | undefined): boolean {
+  return since === undefined || (since > 0 && Date.parse(modified) >= since);
 }
 
 /** The last one of several of the same id counts. */
@@ -115,43 +127,54 @@ type Lies = {
   isIn: (item: DriveItem) => boolean;
   /** Folders below the one that is watched, by a name that no file has. */
   folders: [id: string, folder: SeenFile | undefined][];
-  haveFoldersMoved: boolean;
+  /** Folders came or went. */
+  haveMoved: boolean;
+  /** Whether of something that was asked about the folders above it were not listed yet. */
+  isUnsure: () => boolean;
 };
 
+/** `listed`: how much of what is known is so as of now, while all that there is is gone through. */
 function whereIsLooked(
   watched: Watched,
   items: readonly DriveItem[],
-  { from, known }: { from: Position; known: Known },
+  { known, listed }: { known: Known; listed: number },
 ): Lies {
   const parentOf = ({ parentReference }: DriveItem) => parentReference?.id ?? '';
-  if (!watched) return { isIn: () => true, folders: [], haveFoldersMoved: false };
-  if (!watched.below)
-    return { isIn: (item) => parentOf(item) === watched.folder, folders: [], haveFoldersMoved: false };
-  const nameOf = (id: string) => `${FOLDER}${from.round}/${id}`;
-  const latest = new Map(items.filter(({ folder }) => folder).map((item) => [item.id, item]));
+  const flat = { folders: [], haveMoved: false, isUnsure: () => false };
+  if (!watched) return { ...flat, isIn: () => true };
+  if (!watched.below) return { ...flat, isIn: (item) => parentOf(item) === watched.folder };
+  // What is gone may not say any more that it was a folder.
+  const latest = new Map(
+    items.filter(({ folder, deleted }) => folder ?? deleted).map((item) => [item.id, item]),
+  );
+  let isUnsure = false;
   const isWatched = (id: string, depth = 0): boolean => {
     if (id === watched.folder) return true;
+    if (depth > MOST_DEPTH) return false;
     const item = latest.get(id);
-    if (!item || depth > MOST_DEPTH) return known.indexOf(nameOf(id)) >= 0;
-    return !item.deleted && isWatched(parentOf(item), depth + 1);
+    if (item) return !item.deleted && !item.root && isWatched(parentOf(item), depth + 1);
+    const index = known.indexOf(nameOf(id));
+    isUnsure ||= index < 0 || index >= listed;
+    return index >= 0;
   };
   const folders = [...latest.keys()]
     .filter((id) => id !== watched.folder)
-    .map((id) => ({ id, is: isWatched(id), was: known.indexOf(nameOf(id)) >= 0 }))
-    .filter(({ is, was }) => is !== was);
+    .map((id) => ({ name: nameOf(id), is: isWatched(id) }));
   return {
     isIn: (item) => isWatched(parentOf(item)),
-    folders: folders.map(({ id, is }) => [nameOf(id), is ? folderEntry(nameOf(id)) : undefined]),
-    haveFoldersMoved: folders.length > 0,
+    folders: folders.map(({ name, is }) => [name, is ? folderEntry(name) : undefined]),
+    haveMoved: folders.some(({ name, is }) => is !== known.indexOf(name) >= 0),
+    isUnsure: () => isUnsure,
   };
 }
 
 const MOST_DEPTH = 500;
 const FOLDER = 'folder/';
+const nameOf = (id: string): string => FOLDER + id;
 
 /** No id of Microsoft's has a slash. */
-function isFolder({ id }: SeenFile): boolean {
-  return id.startsWith(FOLDER);
+function isFile({ id }: SeenFile): boolean {
+  return !id.startsWith(FOLDER);
 }
 
 function folderEntry(id: string): SeenFile {

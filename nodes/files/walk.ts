@@ -1,4 +1,4 @@
-/** A list of all files compared with what was known of them, in the order of the list, which may take several looks. */
+/** A list of all files compared with what was known of them, whatever the order of both. It may take several looks. */
 import * as z from 'zod';
 import { KnownList, type Known } from './known.ts';
 import type { Change, Extent, SeenFile } from './source.ts';
@@ -27,30 +27,34 @@ export type Walk = {
   end(isWhole: boolean): { known?: Known; at: number };
 };
 
-/** Goes on from there. */
+/** Goes on from there. What is known may stand in another order than the list has: what the list has not come to yet stays known. */
 export function walk(from: Place, { known }: Pick<Extent, 'known'>): Walk {
   const { since } = from;
   const changes: Change[] = [];
   const list = new KnownList();
-  let next = Math.min(from.at, known.count);
+  const begin = Math.min(from.at, known.count);
+  const isListed = new Uint8Array(known.count);
+  let next = begin;
   let isOther = false;
-  list.take(known, 0, next);
+  list.take(known, 0, begin);
   return {
     changes,
     pass: (file, time) => {
       const index = known.indexOf(file.id);
+      // Pages shift while others make files: what was listed before counts.
+      if (index >= 0 && (index < begin || isListed[index])) return;
       const isSame = index >= 0 && known.hasVersion(index, file.version);
       list.push(file.id, file.version);
-      // What was known between the last one and this one is gone.
-      if (index !== next || !isSame) isOther = true;
-      next = Math.max(next, index + 1);
+      if (index >= 0) isListed[index] = 1;
+      if (index === next && isSame) next += 1;
+      else isOther = true;
       if (isSame || (since !== undefined && (since === 0 || time < since))) return;
       changes.push({ event: index < 0 ? 'added' : 'modified', file });
     },
     end: (isWhole) => {
       const at = list.count;
       if (isWhole && next < known.count) isOther = true;
-      if (!isWhole) list.take(known, next);
+      if (!isWhole && isOther) list.takeUnmarked(known, isListed, begin);
       return { at, ...(isOther && { known: list.known() }) };
     },
   };

@@ -25,9 +25,12 @@ export type Sheet = {
 };
 
 export type Book = {
-  id: string;
-  /** Another one whenever anything of the spreadsheet was changed. Costs little. */
-  version(): Promise<string>;
+  /** Cells of a part that is read at a time: some 1 MiB as a rule. */
+  partCells: number;
+  /** Parts that are asked for at the same time. */
+  atOnce: number;
+  /** What it is named, and a version, which is another one whenever anything of the spreadsheet was changed. Costs little. */
+  state(): Promise<{ id: string; version: string }>;
   sheet(name: SheetName): Promise<Sheet>;
   /** The cells of an area within what the sheet has, row by row; what is empty at the end of a row, and the rows at the end, may be left out. */
   cells(sheet: Sheet, area: Area): Promise<Cell[][]>;

@@ -15,6 +15,9 @@ const SHEETS_URL = 'https://sheets.googleapis.com';
 /** "We recommend a 2 MB maximum payload": https://developers.google.com/workspace/sheets/api/limits. */
 const VALUES_LIMIT = 4 * 2 ** 20;
 const ANSWER_LIMIT = 2 ** 20;
+/** Google counts requests, so that there should be few of them. */
+const PART_CELLS = 100_000;
+const AT_ONCE = 2;
 const SPREADSHEET = 'application/vnd.google-apps.spreadsheet';
 
 const fileSchema = z.object({
@@ -46,8 +49,9 @@ export function googleBook(account: Omit<GoogleAccount, 'baseURL'>, id: string, 
   const drive = { ...account, baseURL: apiURL ?? DRIVE_URL };
   const sheets = { ...account, baseURL: apiURL ?? SHEETS_URL };
   return {
-    id,
-    version: () => versionOf(drive, id),
+    partCells: PART_CELLS,
+    atOnce: AT_ONCE,
+    state: async () => ({ id, version: await versionOf(drive, id) }),
     sheet: (name) => findSheet(sheets, id, name),
     cells: (sheet, area) => cellsOf(sheets, { id, sheet, area }),
   };

@@ -5,6 +5,10 @@ import type { Row } from './rows.ts';
 export type Keeper = {
   readonly rows: Row[];
   take(row: Row, cells: readonly Cell[], isAsBefore: boolean): void;
+  /** A row that another keeper gathered before, with the cells that it kept. */
+  takeAgain(row: Row, isAsBefore: boolean): void;
+  /** Whether the row keeps its cells only as there is room for those of all. */
+  isSpare(row: Row): boolean;
 };
 
 /** What the cells of all rows, and what those of rows that are not as they were, may have as JSON. */
@@ -15,7 +19,7 @@ const ROW_BYTES = 160 * 1024;
 export function createKeeper(): Keeper {
   const rows: Row[] = [];
   /** Those that keep their cells only if there is room for those of all. */
-  let spare: Row[] = [];
+  const spare = new Set<Row>();
   const room = { all: KEPT_BYTES, changed: KEPT_BYTES };
   return {
     rows,
@@ -28,12 +32,20 @@ export function createKeeper(): Keeper {
       if (!isAsBefore) room.changed -= bytes;
       if (room.all < 0) {
         for (const each of spare) delete each.cells;
-        spare = [];
+        spare.clear();
         if (isAsBefore || room.changed < 0) return;
-      } else if (isAsBefore) spare.push(row);
+      } else if (isAsBefore) spare.add(row);
       row.cells = kept;
       if (kept !== cells) row.isCut = true;
     },
+    takeAgain: (row, isAsBefore) => {
+      rows.push(row);
+      const bytes = row.cells ? sizeOf(row.cells) : Infinity;
+      room.all -= bytes;
+      if (!isAsBefore) room.changed -= bytes;
+      else if (row.cells) spare.add(row);
+    },
+    isSpare: (row) => spare.has(row),
   };
 }
 

@@ -1,7 +1,8 @@
 /**
  * One look at a spreadsheet. Guarantees that each change of a row starts one run, whatever ends a look: a look that finds changes
  * remembers them and brings none; those that follow bring what is remembered, without asking the provider, and no longer than
- * that is there. Where nothing of the spreadsheet was changed a look costs one small request.
+ * that is there. A sheet that takes longer to be read than a look may take is read by several, each of which goes on where the one before
+ * ended. Where nothing of the spreadsheet was changed a look costs one small request.
  */
 import * as z from 'zod';
 import type { SpreadsheetTrigger } from '../../api/trigger.ts';
@@ -24,6 +25,8 @@ const cursorSchema = z.object({
   /** The changes that are remembered start runs first. */
   batch: z
     .object({
+      /** The id of the spreadsheet, and the title of the sheet. */
+      id: z.string(),
       title: z.string(),
       firstColumn: z.int(),
       /** How many of them have. */
@@ -32,6 +35,16 @@ const cursorSchema = z.object({
       number: z.int(),
       /** There are more changes in this version than are remembered. */
       isPart: z.boolean(),
+    })
+    .optional(),
+  /** How far a sheet was read that takes several looks: what was read is remembered. */
+  reading: z
+    .object({
+      /** Of the spreadsheet when it was begun. */
+      version: z.string(),
+      sheetId: z.string(),
+      /** The row, counted from 0, from which it goes on. */
+      next: z.int(),
     })
     .optional(),
   /** Why it begins anew, while it could not yet. */
@@ -73,20 +86,20 @@ async function remembered({ memory }: PollContext): Promise<Remembered | undefin
 
 /** Brings the changes that are remembered. */
 function tell(
-  { book, trigger, context }: Look,
+  { trigger, context }: Look,
   memory: Remembered,
   { batch, ...from }: Cursor & { batch: NonNullable<Cursor['batch']> },
 ): Polled {
   const found = collect(context);
-  const { title: sheet, firstColumn, number } = batch;
+  const { id, title: sheet, firstColumn, number } = batch;
   const { names, namesBefore, pending } = memory;
-  const seen = { spreadsheetId: book.id, sheet, firstColumn, names, namesBefore };
+  const seen = { spreadsheetId: id, sheet, firstColumn, names, namesBefore };
   const bounds = { maxBytes: context.maxEventBytes, ...(trigger.perRow && { most: 1 }) };
   let { done } = batch;
   while (done < pending.length && !found.isFull()) {
     const { output, count } = outputOf(pending.slice(done), seen, bounds);
     const digest = digestOf(JSON.stringify([number, done, output]));
-    if (!found.add({ key: `${book.id}/${from.version}/${digest}`, output })) break;
+    if (!found.add({ key: `${id}/${from.version}/${digest}`, output })) break;
     done += count;
   }
   const { events } = found;
@@ -97,13 +110,14 @@ function tell(
 
 /** Compares the rows with what is remembered of them. */
 async function compare(look: Look, from: Cursor): Promise<Polled> {
-  const { book, context } = look;
+  const { book, context, trigger } = look;
   const place = placeOf(look);
-  const version = await book.version();
-  if (from.version === version && from.next === undefined) return { events: [], cursor: from, more: false };
-  const watched = await watchedOf(book, place, look.trigger);
-  const work = () => readAndCompare(look, { watched, version, from });
-  if (partsOf(watched.area).length <= 1) return work();
+  const { id, version } = await book.state();
+  const isSettled = from.next === undefined && !from.reading;
+  if (from.version === version && isSettled) return { events: [], cursor: from, more: false };
+  const watched = await watchedOf(book, place, trigger);
+  const work = () => readAndCompare(look, { id, watched, version, from });
+  if (partsOf(watched).length <= 1) return work();
   const done = await turns.take(work, context.enough);
   // Others read large sheets meanwhile: the next look asks again.
   return done ? done.result : { events: [], cursor: from, more: true };
@@ -111,24 +125,59 @@ async function compare(look: Look, from: Cursor): Promise<Polled> {
 
 const turns = createTurns();
 
-type Now = { watched: Watched; version: string; from: Cursor };
+type Now = { id: string; watched: Watched; version: string; from: Cursor };
 
 async function readAndCompare(look: Look, now: Now): Promise<Polled> {
-  const { watched, version, from } = now;
+  const { watched, from } = now;
+  const { before, begun, why, kept } = await knownOf(look, now);
+  const version = begun?.version ?? now.version;
+  const reading = await readRows(watched, { before, begun, enough: look.context.enough });
+  if (reading.next !== undefined)
+    return goOnLater(look, { ...now, from: kept, version }, { before, reading });
+  // What was changed while it was read in parts may be rows of two states.
+  const isInParts = begun !== undefined || partsOf(watched).length > 1;
+  const { torn = 0 } = kept;
+  if (isInParts && torn < MOST_TORN && (await watched.book.state()).version !== version)
+    return { events: [], cursor: { ...kept, torn: torn + 1 }, more: false };
+  const settled = await settle(look, { ...now, from, version }, { before, reading });
+  return why === undefined ? settled : { ...settled, baselineLost: why };
+}
+
+/** What the rows were, what looks before this one read of what they are, and what of the cursor stays while they are read. */
+async function knownOf({ context }: Look, now: Now) {
+  const { watched, from } = now;
   const isBegun = from.sheetId !== undefined;
   const isSame = from.sheetId === watched.sheet.id;
-  const memory = isBegun && isSame ? await remembered(look.context) : undefined;
+  const memory = isBegun || from.reading ? await remembered(context) : undefined;
   const why = from.lost ?? whyLost({ isBegun, isSame, isKnown: memory !== undefined });
-  const before = memory && { names: memory.names, rows: memory.rows() };
-  const reading = await readRows(watched, before);
-  const { torn = 0 } = from;
-  // What was changed while it was read in parts may be rows of two states.
-  if (reading.parts > 1 && torn < MOST_TORN && (await watched.book.version()) !== version) {
-    const kept: Cursor = why === undefined ? from : { lost: why };
-    return { events: [], cursor: { ...kept, torn: torn + 1 }, more: false };
-  }
-  const settled = await settle(look, now, { before, reading });
-  return why === undefined ? settled : { ...settled, baselineLost: why };
+  const before = isBegun && isSame && memory ? { names: memory.names, rows: memory.rows() } : undefined;
+  const begun = memory && begunOf(now, memory);
+  const { reading, ...rest } = from;
+  // What was read of another state than this one counts for nothing.
+  const torn = (from.torn ?? 0) + (reading && !begun ? 1 : 0);
+  const kept: Cursor = { ...(why === undefined ? rest : { lost: why }), torn };
+  return { before, begun, why, kept };
+}
+
+/** What looks before this one read, where it is worth to go on with it. */
+function begunOf({ version, watched, from: { reading, torn = 0 } }: Now, memory: Remembered) {
+  const rows = memory.begun();
+  if (!rows || reading?.sheetId !== watched.sheet.id) return undefined;
+  return reading.version === version || torn >= MOST_TORN ? { ...rows, ...reading } : undefined;
+}
+
+/** Remembers what was read so far. */
+async function goOnLater(
+  { context }: Look,
+  { watched, version, from }: Now,
+  { before, reading }: Compared,
+): Promise<Polled> {
+  context.signal.throwIfAborted();
+  const { names, rows, next = 0 } = reading;
+  const memory = { names: before?.names, rows: before?.rows ?? [], pending: [], begun: { names, rows } };
+  await context.memory.keep(await encodeMemory(memory, (row) => reading.isSpare(row)));
+  const progress = { version, sheetId: watched.sheet.id, next };
+  return { events: [], cursor: { ...from, reading: progress }, more: true };
 }
 
 type Known = { isBegun: boolean; isSame: boolean; isKnown: boolean };
@@ -139,11 +188,13 @@ function whyLost({ isBegun, isSame, isKnown }: Known): string | undefined {
   return isKnown ? undefined : UNKNOWN;
 }
 
+type Compared = { before: Before | undefined; reading: Reading };
+
 /** Remembers what the rows are now, and what happened to them. */
 async function settle(
   { trigger, context }: Look,
-  { watched: { sheet, area }, version, from }: Now,
-  { before, reading }: { before: Before | undefined; reading: Reading },
+  { id, watched: { sheet, area }, version, from }: Now,
+  { before, reading }: Compared,
 ): Promise<Polled> {
   const { names, rows, isIncomparable } = reading;
   if (before && isIncomparable)
@@ -157,7 +208,7 @@ async function settle(
   const cursor: Cursor = { version, sheetId: sheet.id };
   if (pending.length === 0) return { events: [], cursor, more: false };
   const { next: number = 0 } = from;
-  const batch = { title: sheet.title, firstColumn: area.startColumn, done: 0, number, isPart };
+  const batch = { id, title: sheet.title, firstColumn: area.startColumn, done: 0, number, isPart };
   return { events: [], cursor: { ...cursor, batch }, more: true };
 }
 

@@ -17,6 +17,14 @@ export const spreadsheetPoller: Poller<SpreadsheetTrigger> = {
         'InvalidTrigger',
         `the credential ${credential.name} cannot read spreadsheets: its preset is not google`,
       );
-    return look({ book: googleBook({ token, context }, id, apiURL), trigger, context, gid }, cursor);
+    const over = new AbortController();
+    // What a look asked for and does not wait for any more ends with it.
+    const signal = AbortSignal.any([context.signal, over.signal]);
+    const book = googleBook({ token, context: { egress: context.egress, signal } }, id, apiURL);
+    try {
+      return await look({ book, trigger, context, gid }, cursor);
+    } finally {
+      over.abort();
+    }
   },
 };

@@ -1,12 +1,13 @@
 /**
  * Reads the rows of a sheet, a part of it at a time, into what is to be remembered of them. Guarantees that no more than a few parts and
- * what is remembered are in memory, however large the sheet is, and that one large sheet is read at a time.
+ * what is remembered are in memory, however large the sheet is, that one large sheet is read at a time, and that a look which takes
+ * long or fails in the middle gives what it read, so that the next one goes on from there.
  */
 import { PollError } from '../poller.ts';
 import type { Book, Cell, Sheet } from './book.ts';
 import { asBefore, keyIndexOf, movedFrom, namesOf, type Moved } from './layout.ts';
 import { createKeeper, type Keeper } from './keeper.ts';
-import { MOST_ROWS, type Memory } from './memory.ts';
+import { MOST_ROWS, type Begun, type Memory } from './memory.ts';
 import type { Area } from './reference.ts';
 import { createIds, digestOf, trimmed, type Row } from './rows.ts';
 
@@ -27,50 +28,69 @@ export type Reading = {
   rows: Row[];
   /** Columns are gone and nothing identifies rows, so that nobody can say what happened to them. */
   isIncomparable: boolean;
-  /** In how many parts it was read. */
-  parts: number;
+  /** The row, counted from 0, from which the next look goes on; left out where all were read. */
+  next?: number;
+  /** Whether the cells of the row are only kept as there is room for those of all. */
+  isSpare(row: Row): boolean;
 };
 
-/** Cells of a part: some 1 MiB as a rule. */
-const PART_CELLS = 100_000;
 const MOST_CELLS = 5_000_000;
-/** Parts that are asked for at the same time. */
-const AT_ONCE = 2;
 
-/** @throws PollError `TooLarge` */
-export function partsOf({ startRow, endRow, startColumn, endColumn }: Area): Area[] {
+/**
+ * What is asked for at a time.
+ * @throws PollError `TooLarge`
+ */
+export function partsOf({ book, area }: Pick<Watched, 'book' | 'area'>): Area[] {
+  const { startRow, endRow, startColumn, endColumn } = area;
   const width = Math.max(1, endColumn - startColumn);
   if ((endRow - startRow) * width > MOST_CELLS)
     throw new PollError(
       'TooLarge',
       `more than ${MOST_CELLS / 1e6} million cells are watched, empty ones too: give a smaller range, or remove empty rows and columns`,
     );
-  const rows = Math.max(1, Math.floor(PART_CELLS / width));
+  const rows = Math.max(1, Math.floor(book.partCells / width));
   const parts: Area[] = [];
   for (let row = startRow; row < endRow; row += rows)
     parts.push({ startRow: row, endRow: Math.min(row + rows, endRow), startColumn, endColumn });
   return parts;
 }
 
+type Asked = {
+  before: Before | undefined;
+  /** What looks before this one read of it, up to that row. */
+  begun?: (Begun & { next: number }) | undefined;
+  /** Aborted when the look is to end with what it has. */
+  enough: AbortSignal;
+};
+
 /**
  * What the rows are now. Their cells are kept where there is room for those of all rows; else those of the first rows that are not as
  * they were.
  * @throws PollError
  */
-export async function readRows(watched: Watched, before: Before | undefined): Promise<Reading> {
-  const parts = partsOf(watched.area);
+export async function readRows(watched: Watched, { before, begun, enough }: Asked): Promise<Reading> {
   const keeper = createKeeper();
-  let layout: Layout | undefined;
-  for await (const { cells, startRow } of inTurn(watched, parts)) {
+  let layout = begun && layoutOf(watched, begun.names, before, begun.rows);
+  for (const row of begun?.rows ?? []) keeper.takeAgain(row, layout?.isAsBefore(row) === true);
+  const from = begun ? { ...watched.area, startRow: begun.next } : watched.area;
+  let next = from.startRow;
+  for await (const { cells, area } of inTurn(watched, partsOf({ ...watched, area: from }), enough)) {
     const isFirst = layout === undefined;
-    layout ??= layoutOf(watched, cells[0] ?? [], before);
+    layout ??= layoutOf(watched, headerOf(watched, cells[0]), before, []);
     for (const [index, row] of cells.entries()) {
       if (isFirst && index === 0 && watched.hasHeader) continue;
-      takeRow(trimmed(row), startRow + index + 1, { layout, keeper });
+      takeRow(trimmed(row), area.startRow + index + 1, { layout, keeper });
     }
+    next = area.endRow;
   }
-  const { names, isIncomparable } = layout ?? layoutOf(watched, [], before);
-  return { names, rows: keeper.rows, isIncomparable, parts: parts.length };
+  const { names, isIncomparable } = layout ?? layoutOf(watched, headerOf(watched), before, []);
+  const isWhole = next >= watched.area.endRow;
+  const isSpare = (row: Row) => keeper.isSpare(row);
+  return { names, rows: keeper.rows, isIncomparable, ...(!isWhole && { next }), isSpare };
+}
+
+function headerOf({ hasHeader, area }: Watched, firstRow: readonly Cell[] = []): string[] | undefined {
+  return hasHeader ? namesOf(trimmed(firstRow), area.startColumn) : undefined;
 }
 
 function takeRow(
@@ -102,12 +122,13 @@ type Layout = {
   isAsBefore(row: Row): boolean;
 };
 
+/** `rows`: those that were read before. */
 function layoutOf(
-  { area, hasHeader, keyColumn }: Watched,
-  firstRow: readonly Cell[],
+  { area, keyColumn }: Watched,
+  names: readonly string[] | undefined,
   before: Before | undefined,
+  rows: readonly Row[],
 ): Layout {
-  const names = hasHeader ? namesOf(trimmed(firstRow), area.startColumn) : undefined;
   const keyIndex = keyColumn === undefined ? undefined : keyIndexOf(keyColumn, names, area);
   const isSame = !names || !before?.names || JSON.stringify(names) === JSON.stringify(before.names);
   const moved = isSame ? undefined : movedFrom(before.names ?? [], names);
@@ -117,7 +138,7 @@ function layoutOf(
     keyIndex,
     moved,
     isIncomparable: areGone && keyIndex === undefined,
-    idOf: createIds(),
+    idOf: createIds(new Set(rows.map(({ id }) => id))),
     isAsBefore: before ? comparerOf(before, { isKeyed: keyIndex !== undefined, areGone }) : () => true,
   };
 }
@@ -146,22 +167,41 @@ function comparerOf(
   };
 }
 
-/** The cells of each part, in order; a few are asked for before their turn. */
+type Part = { cells: Cell[][]; area: Area };
+
+/**
+ * The cells of each part, in order; a few are asked for before their turn. Once there was one, a failure ends them, and so does `enough`:
+ * the next look asks again for what did not come.
+ */
 async function* inTurn(
   { book, sheet }: Watched,
   parts: readonly Area[],
-): AsyncGenerator<{ cells: Cell[][]; startRow: number }> {
-  const asked: Promise<Cell[][]>[] = [];
-  for (const [index, { startRow }] of parts.entries()) {
-    while (asked.length < AT_ONCE && index + asked.length < parts.length) {
-      const part = parts[index + asked.length];
-      if (!part) break;
-      const cells = book.cells(sheet, part);
+  enough: AbortSignal,
+): AsyncGenerator<Part> {
+  const asked: Promise<Part>[] = [];
+  let next = 0;
+  for (let taken = 0; taken < parts.length && !(taken > 0 && enough.aborted); taken += 1) {
+    while (asked.length < (enough.aborted ? 1 : book.atOnce)) {
+      const area = parts[next];
+      if (!area) break;
+      const part = book.cells(sheet, area).then((cells) => ({ cells, area }));
       // Whoever fails first is told of; the others are waited for by nobody.
-      cells.catch(() => undefined);
-      asked.push(cells);
+      part.catch(() => undefined);
+      asked.push(part);
+      next += 1;
     }
-    const cells = await asked.shift();
-    yield { cells: cells ?? [], startRow };
+    const part = asked.shift();
+    const found = taken === 0 ? await part : part && (await unlessEnough(part, enough));
+    if (!found) return;
+    yield found;
   }
+}
+
+/** Undefined where it failed, or did not come in time. */
+function unlessEnough<T>(work: Promise<T>, enough: AbortSignal): Promise<T | undefined> {
+  return new Promise((resolve) => {
+    const leave = () => resolve(undefined);
+    enough.addEventListener('abort', leave, { once: true });
+    void work.then(resolve, leave).finally(() => enough.removeEventListener('abort', leave));
+  });
 }

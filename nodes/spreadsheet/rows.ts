@@ -30,13 +30,21 @@ export function trimmed(cells: readonly Cell[]): readonly Cell[] {
   return length === cells.length ? cells : cells.slice(0, length);
 }
 
-/** Says of each key, one row after the other, what identifies the row: rows of one key are told apart by their order. */
-export function createIds(): (key: Cell) => string {
+/**
+ * Says of each key, one row after the other, what identifies the row: rows of one key are told apart by their order. `before`: what it
+ * said of the rows before them.
+ */
+export function createIds(before: ReadonlySet<string>): (key: Cell) => string {
   const seen = new Map<string, number>();
   return (key) => {
     const digest = digestOf(String(key));
-    const times = seen.get(digest) ?? 0;
+    let times = seen.get(digest) ?? 0;
+    while (before.has(nthOf(digest, times))) times += 1;
     seen.set(digest, times + 1);
-    return times === 0 ? digest : digestOf(`${times}:${digest}`);
+    return nthOf(digest, times);
   };
+}
+
+function nthOf(digest: string, times: number): string {
+  return times === 0 ? digest : digestOf(`${times}:${digest}`);
 }

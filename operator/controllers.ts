@@ -89,6 +89,7 @@ export function createControllers(context: OperatorContext, metrics: OperatorMet
       reconcile: createPollReconciler(context, {
         events,
         onHealth: (key) => queues.workflow.add(objectKey(key)),
+        metrics: metrics.polls,
       }),
     },
   ];

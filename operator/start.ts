@@ -44,7 +44,7 @@ const AGAIN_MS = 2_000;
 /** Runs the operator until the signal is aborted. Rejects when its port cannot be had. */
 export async function runOperator(options: OperatorOptions): Promise<void> {
   const { config, connection, namespace, log, signal, clock = systemClock } = options;
-  const metrics = createMetrics();
+  const metrics = createMetrics(clock);
   const common = {
     fieldManager: 'windlass-operator',
     userAgent: 'windlass-operator',

@@ -27,7 +27,7 @@
  * | `lines:<workflow>` | hash | run → line about it |
  * | `rev:<name>` | string | a revision |
  * | `polls` | set | the workflows whose trigger is polled |
- * | `poll:<workflow>` | hash | a polled trigger: `config` (JSON), `interval` and `early` (ms), `put` (when it came, ms); `token` and `until` of the one who looks; `cursor`, `at` (when the last look began, ms), `polled` (when the last look that worked began, ms), `failures` in a row, `notBefore` (ms), `reason` and `error` of the last one, `lost`: why the cursor was given up, to be told; `memory`: the name of what is kept for it |
+ * | `poll:<workflow>` | hash | a polled trigger: `config` (JSON), `interval` and `early` (ms), `put` (when it came, ms); `token` and `until` of the one who looks; `cursor`, `at` (when the last look began, ms), `polled` (when the last look that worked began, ms), `failures` in a row, `notBefore` (ms), `reason` and `error` of the last one, `lost`: why the cursor was given up, to be told; `memory`: the name of what is kept for it; `n:<what>`: what was counted of looks, until the operator takes it |
  * | `kept:<workflow>` | hash | what a polled trigger remembers beside its cursor, by name (base64): what is in force, and what is to be |
  *
  * Workflows and credentials are named by uid. All of one is in one hash, so that a transition reads and writes it at once. In `q`, `held`, `due` and `live` a run is its entry: `<workflow> <accepted, µs> <run>`. Channels have

@@ -125,8 +125,8 @@ async function readPages(
     if (page.events.length > 0 && (await renewPoll(conn, ref)).outcome === 'fenced') break;
     await submitAll(deps, trigger, page.events, end);
     kept = keptCursor(trigger, page.cursor);
-    const { more, baselineLost: lost } = page;
-    const moved = await movePoll(conn, ref, { cursor: kept, more, lost, memory });
+    const { more, baselineLost: lost, events } = page;
+    const moved = await movePoll(conn, ref, { cursor: kept, more, events: events.length, lost, memory });
     report(deps, trigger, page);
     // Where it could not be moved the next look brings the same events once more, and they start nothing.
     if (!more || moved.outcome !== 'done') break;

@@ -93,6 +93,10 @@ describe.each(DRIVERS)('$title', (driver) => {
       .filter(({ message }) => message === 'events submitted')
       .map(({ fields }) => (fields as { events: number }).events);
     expect(counted.reduce((sum, count) => sum + count, 0)).toBe(added.length);
+    const shown = await project.metrics();
+    expect(shown).toMatchObject({ 'triggers True': 1, events_total: added.length });
+    expect(shown['looks_total Polled']).toBeGreaterThanOrEqual(4);
+    expect(Object.keys(shown).filter((name) => name.startsWith('looks_total'))).toHaveLength(1);
   });
 
   test('many events come by pages, oldest first', async () => {
@@ -121,6 +125,8 @@ describe.each(DRIVERS)('$title', (driver) => {
       }
       // To claim, to ask, to start three runs and to move the cursor for each of two pages.
       expect(step).toBeGreaterThanOrEqual(8);
+      // Whoever saw an event, it counts once.
+      expect(await project.metrics()).toMatchObject({ events_total: added.length });
     },
   );
 
@@ -138,6 +144,14 @@ describe.each(DRIVERS)('$title', (driver) => {
     expect(looked.outcome === 'again' && looked.ms).toBeGreaterThanOrEqual(seconds * 1_000);
   }
 
+  /** The failure that is shown now is counted with those before it, by reason. */
+  async function expectCounted(counted: Record<string, number>): Promise<void> {
+    const { failure } = await project.state();
+    const outcome = `looks_total ${failure?.reason}`;
+    counted[outcome] = (counted[outcome] ?? 0) + 1;
+    expect(await project.metrics()).toMatchObject({ ...counted, 'triggers False': 1 });
+  }
+
   const known = FAULTS.filter(
     (fault) => driver.faults[fault] !== null && (isWhole || fault === 'unauthorized'),
   );
@@ -153,14 +167,14 @@ describe.each(DRIVERS)('$title', (driver) => {
       await happen(2);
       await project.look();
       const requests = firstRequestOnly ? 1 : account.door.requests();
-      let failures = 0;
+      const counted: Record<string, number> = {};
       for (let first = 0; first < requests; first += 1) {
         await happen(2);
         account.door.fail(fault, first);
         const looked = await project.look(fault === 'silence' ? { pageMs: SILENT_MS } : {});
         if (account.door.failed() > 0) {
-          failures += 1;
           await expectShown(shown, looked, fault);
+          await expectCounted(counted);
         }
         expect(added).toEqual(expect.arrayContaining(await project.started()));
         account.door.fail(undefined);
@@ -168,6 +182,7 @@ describe.each(DRIVERS)('$title', (driver) => {
         expect(await project.started()).toEqual(added);
         expect(await health()).toMatchObject({ status: 'True', reason: 'Polled' });
       }
+      const failures = Object.values(counted).reduce((sum, count) => sum + count, 0);
       expect(failures).toBeGreaterThan(0);
       expect(account.door.takenBytes()).toBeLessThanOrEqual(failures * TAKEN_BYTES);
     },

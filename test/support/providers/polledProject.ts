@@ -2,15 +2,20 @@
  * A project in which one trigger watches an account of a provider, as its poll pod sees it: the real run store, the real poller, and a
  * pod that can be killed at each of its steps. Every page that a poller brings is held to the bounds.
  */
+import { Registry } from 'prom-client';
 import { expect } from 'vitest';
+import { systemClock } from '../../../kube/clock.ts';
 import type { NodeOutput } from '../../../api/value.ts';
 import { StepError } from '../../../api/reasons.ts';
 import type { Polled, Poller } from '../../../nodes/poller.ts';
 import { loadPoller, placeOf } from '../../../nodes/pollers.ts';
 import { Secret } from '../../../nodes/secret.ts';
+import { healthOf } from '../../../operator/poll/health.ts';
+import { createPollMetrics } from '../../../operator/poll/metrics.ts';
 import { lookAt, type LookDeps, type Looked } from '../../../runner/poll/look.ts';
 import { connectRunStore, isUnavailable } from '../../../runs/connection.ts';
 import { keysOf } from '../../../runs/keys.ts';
+import { takePollCounts } from '../../../runs/polling/counts.ts';
 import { readPoll, type PollState } from '../../../runs/polling/state.ts';
 import { putTrigger } from '../../../runs/polling/triggers.ts';
 import { readRun } from '../../../runs/read.ts';
@@ -35,6 +40,8 @@ export type PolledProject = {
   /** The names of the events that started runs, in the order in which the runs were accepted. */
   started(): Promise<string[]>;
   state(): Promise<PollState>;
+  /** What the operator shows to whoever collects metrics, by name and, where there is one, outcome or status; what is zero is left out. */
+  metrics(): Promise<Record<string, number>>;
   /** The names of the events of each page that a poller brought, with the cursor that was to be kept for it. */
   pages: { names: string[]; cursor: string }[];
 };
@@ -79,6 +86,13 @@ export async function openPolledProject(
     leave: new AbortController().signal,
     log,
   };
+  const registry = new Registry();
+  const metrics = createPollMetrics([registry], systemClock);
+  const state = async (): Promise<PollState> => {
+    const found = await readPoll(conn, project, UID);
+    if (!found || isUnavailable(found)) throw new Error('the trigger cannot be read');
+    return found;
+  };
   const makeDue = () => conn.command('hdel', key(UID), 'at', 'notBefore');
   return {
     log,
@@ -114,12 +128,31 @@ export async function openPolledProject(
         return driver.nameOf(JSON.parse(state.input) as NodeOutput);
       });
     },
-    state: async () => {
-      const state = await readPoll(conn, project, UID);
-      if (!state || isUnavailable(state)) throw new Error('the trigger cannot be read');
-      return state;
+    state,
+    metrics: async () => {
+      const { lateMs, ...known } = await state();
+      const counts = await takePollCounts(conn, project, UID);
+      if (isUnavailable(counts)) throw new Error('what was counted cannot be taken');
+      const { status } = healthOf({ lateMs, ...known });
+      metrics.seen(UID, { kind: driver.kind, status, lateMs, counts });
+      return shownOf(registry, driver.kind);
     },
   };
+}
+
+const PREFIX = 'windlass_poll_';
+
+async function shownOf(registry: Registry, kind: string): Promise<Record<string, number>> {
+  const shown: Record<string, number> = {};
+  for (const { name, values } of await registry.getMetricsAsJSON()) {
+    for (const { value, labels } of values as { value: number; labels: Record<string, string> }[]) {
+      expect(labels).toHaveProperty('kind', kind);
+      const { outcome, status } = labels;
+      const parts = [name.slice(PREFIX.length), outcome ?? status].filter((part) => part !== undefined);
+      if (value !== 0) shown[parts.join(' ')] = value;
+    }
+  }
+  return shown;
 }
 
 function secretOf({ secrets }: Account) {

@@ -218,6 +218,53 @@ test('columns that are renamed, moved or added are no change of rows', async () 
   }
 });
 
+const ROWS = [
+  ['a1', 'Lamp', 20],
+  ['a2', 'Chair', 35],
+];
+const withFirst = (cell: string, row: readonly (string | number)[]) => [cell, ...row];
+
+test.each<[string, (string | number)[][], (string | number)[][]]>([
+  ['a name is given to a column that holds something', [['Order', 'Item'], ...ROWS], [HEADER, ...ROWS]],
+  ['names are given to all columns', [[], ...ROWS], [HEADER, ...ROWS]],
+  [
+    'a column comes before some that have no name, or one that another has',
+    [['Order', '', 'Order'], ...ROWS],
+    [['New', 'Order', '', 'Order'], ...ROWS.map((row) => withFirst('x', row))],
+  ],
+  [
+    'a column without a name comes before another one without',
+    [['Order', '', 'Sum'], ...ROWS],
+    [['', 'Order', '', 'Sum'], ...ROWS.map((row) => withFirst('x', row))],
+  ],
+  [
+    'a column comes between two of one name',
+    [['Order', 'Order'], ...ROWS.map(([a, b]) => [a ?? '', b ?? ''])],
+    [['Order', 'New', 'Order'], ...ROWS.map(([a, b]) => [a ?? '', 'x', b ?? ''])],
+  ],
+])('where %s it is no change of rows, and what changes then is one', async (_what, before, after) => {
+  for (const fields of [{ keyColumn: 'Order' }, {}]) {
+    if (fields.keyColumn !== undefined && !before[0]?.includes('Order')) continue;
+    server.put('orders', before);
+    const orders = watch(fields);
+    await orders.look();
+    server.put('orders', after);
+    expect(told(await orders.look())).toEqual([]);
+    server.put('orders', [...after.slice(0, -1), [...(after.at(-1) ?? []).slice(0, -1), 'other']]);
+    expect(changesOf(await orders.look())).toMatchObject([{ event: 'updated', row: 3 }]);
+  }
+});
+
+test('a key whose column is not named so any more is told, though there is a column of these letters', async () => {
+  server.put('orders', [['ID', 'Item'], ...ROWS], { columnCount: 300 });
+  const orders = watch({ keyColumn: 'ID' });
+  await orders.look();
+  server.put('orders', [['Number', 'Item'], ...ROWS]);
+  await expect(orders.look()).rejects.toMatchObject({ reason: 'InvalidTrigger' });
+  server.put('orders', [['ID', 'Item'], ...ROWS, ['a3', 'Table']]);
+  expect(told(await orders.look())).toEqual(['added 4 a3']);
+});
+
 test('a column that is removed is no change of rows; with a key, rows that are added or removed meanwhile are', async () => {
   server.put('orders', ORDERS);
   const [keyed, plain] = [watch({ keyColumn: 'Order' }), watch()];

@@ -5,7 +5,7 @@
  */
 import { PollError } from '../poller.ts';
 import type { Book, Cell, Sheet } from './book.ts';
-import { asBefore, keyIndexOf, movedFrom, namesOf, type Moved } from './layout.ts';
+import { asBefore, keyIndexOf, movesFrom, namesOf, type Moved } from './layout.ts';
 import { createKeeper, type Keeper } from './keeper.ts';
 import { MOST_ROWS, type Begun, type Memory } from './memory.ts';
 import type { Area } from './reference.ts';
@@ -98,7 +98,7 @@ function takeRow(
   number: number,
   { layout, keeper }: { layout: Layout; keeper: Keeper },
 ): void {
-  const { keyIndex, moved } = layout;
+  const { keyIndex, contentBefore } = layout;
   const key = keyIndex === undefined ? undefined : (cells[keyIndex] ?? '');
   if (cells.length === 0 || key === '') return;
   if (keeper.rows.length === MOST_ROWS)
@@ -108,15 +108,15 @@ function takeRow(
     id: key === undefined ? '' : layout.idOf(key),
     content: digestOf(JSON.stringify(cells)),
   };
-  if (moved) row.contentBefore = digestOf(JSON.stringify(trimmed(asBefore(cells, moved))));
+  if (contentBefore) row.contentBefore = contentBefore(cells);
   keeper.take(row, cells, layout.isAsBefore(row));
 }
 
 type Layout = {
   names: readonly string[] | undefined;
   keyIndex: number | undefined;
-  /** Where the columns that were there before are now, if they were others. */
-  moved: Moved | undefined;
+  /** A digest of what a row would be if the columns were as they were before, where they are others now. */
+  contentBefore: ((cells: readonly Cell[]) => string) | undefined;
   isIncomparable: boolean;
   idOf(key: Cell): string;
   isAsBefore(row: Row): boolean;
@@ -129,17 +129,26 @@ function layoutOf(
   before: Before | undefined,
   rows: readonly Row[],
 ): Layout {
-  const keyIndex = keyColumn === undefined ? undefined : keyIndexOf(keyColumn, names, area);
+  const keyIndex = keyColumn === undefined ? undefined : keyIndexOf(keyColumn, names, area, before?.names);
   const isSame = !names || !before?.names || JSON.stringify(names) === JSON.stringify(before.names);
-  const moved = isSame ? undefined : movedFrom(before.names ?? [], names);
-  const areGone = !isSame && !moved;
+  const moves = isSame ? [] : movesFrom(before.names ?? [], names, area.startColumn);
+  const areGone = !isSame && moves.length === 0;
   return {
     names,
     keyIndex,
-    moved,
+    contentBefore: before && moves.length > 0 ? contentsBefore(before, moves) : undefined,
     isIncomparable: areGone && keyIndex === undefined,
     idOf: createIds(new Set(rows.map(({ id }) => id))),
     isAsBefore: before ? comparerOf(before, { isKeyed: keyIndex !== undefined, areGone }) : () => true,
+  };
+}
+
+/** Where the columns may have come to several places, it is that of which there was such a row. */
+function contentsBefore({ rows }: Before, moves: readonly Moved[]): (cells: readonly Cell[]) => string {
+  const known = new Set(moves.length > 1 ? rows.map(({ content }) => content) : []);
+  return (cells) => {
+    const contents = moves.map((moved) => digestOf(JSON.stringify(trimmed(asBefore(cells, moved)))));
+    return contents.find((content) => known.has(content)) ?? contents[0] ?? '';
   };
 }
 

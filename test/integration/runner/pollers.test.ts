@@ -35,9 +35,10 @@ test('every provider that is registered has a driver here', () => {
   expect(known.toSorted()).toEqual(POLLED_KINDS.flatMap(registered).toSorted());
 });
 
-/** What a trigger of that kind can look at: of connected accounts, those whose rights are known. */
+/** What a trigger of that kind can look at: of connected accounts, those whose rights are known. By IMAP all are looked at alike. */
 function registered(kind: string): string[] {
-  const presets = Object.keys(scopesOf({ id: 'trigger', [kind]: {} }) ?? {});
+  const { googleImap: _alike, ...scopes } = scopesOf({ id: 'trigger', [kind]: {} }) ?? {};
+  const presets = Object.keys(scopes);
   return pollsWith(kind).flatMap((credential) =>
     credential === 'oauth2'
       ? presets.map((preset) => nameOf(kind, credential, preset))

@@ -1,6 +1,7 @@
 /** An account that is connected on a real cluster: in the browser through the gateway, at a real provider, and used by a step. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createBrowser, signIn } from '../support/browser.ts';
+import { askLink } from '../support/connectAccount.ts';
 import { startDemoServer, stopDemoServer } from '../support/demoServer.ts';
 import { forward } from '../support/gateway.ts';
 import { demoNamespace } from '../support/install.ts';
@@ -12,10 +13,8 @@ import {
   condition,
   createProject,
   gateway,
-  kube,
   removeProject,
   runInPhase,
-  send,
   workflowOf,
 } from './environment.ts';
 
@@ -72,25 +71,15 @@ afterAll(async () => {
   await removeProject(project);
 });
 
-/** Asks for a link as somebody with the role `edit`, or without it. */
-async function askLink(person: string, roles: string[]): Promise<{ status: number; text: string }> {
-  await kube(['create', 'serviceaccount', person, '-n', project]);
-  for (const role of roles) {
-    const subject = `--serviceaccount=${project}:${person}`;
-    await kube(['create', 'rolebinding', person, '-n', project, `--clusterrole=${role}`, subject]);
-  }
-  const token = (await kube(['create', 'token', person, '-n', project, '--audience', 'windlass'])).trim();
-  const url = `${gateway.internalURL}/credentials/${project}.account/connect`;
-  return send('POST', url, undefined, { authorization: `Bearer ${token}` });
-}
+const asked = () => ({ cluster, gateway, namespace: project, credential: 'account' });
 
 test('whoever may edit connects an account in the browser; steps then have its access, and nobody sees a token', async () => {
   const before = await condition(project, ACCOUNT, 'Ready', { status: 'False', reason: 'NotConnected' });
   expect(before.message).toContain('connect');
-  expect((await askLink('viewer', ['view'])).status).toBe(403);
-  const asked = await askLink('editor', ['edit']);
-  expect(asked.status).toBe(201);
-  const { url } = JSON.parse(asked.text) as { url: string };
+  expect((await askLink(asked(), 'viewer', ['view'])).status).toBe(403);
+  const given = await askLink(asked(), 'editor', ['edit']);
+  expect(given.status).toBe(201);
+  const { url } = JSON.parse(given.text) as { url: string };
   expect(url.startsWith(`${gateway.publicURL}/`)).toBe(true);
   const page = await signIn(createBrowser(), url, { account: 'ada' });
   expect([page.status, page.text]).toEqual([200, expect.stringContaining(`${project}/account`)]);

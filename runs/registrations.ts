@@ -1,6 +1,6 @@
 /** Registrations of where the updates of bots are sent, on their way between the operator and the runners of a project. */
 import type { CredentialSpec } from '../api/credential.ts';
-import { registrationResult, type RegistrationResult } from '../api/registration.ts';
+import { registrationResult, type Registered, type RegistrationResult } from '../api/registration.ts';
 import { defineQuestions, type Answer, type Seen } from './questions.ts';
 
 /** What is to be registered. The secret is in none: who registers makes it of the bot's token. */
@@ -16,8 +16,8 @@ export type RegistrationRequest = {
   ours: readonly string[];
   /** What is to be was so when somebody last looked: another state is somebody else's work. */
   wasSo: boolean;
-  /** The bot begins now: what was written to it before starts nothing. */
-  isFirst: boolean;
+  /** What was registered last, and not taken back; left out: the bot begins now, and what was written to it before starts nothing. */
+  registered?: Registered;
   /** How often in a row it has failed before. */
   failures: number;
 };

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { RegistrationResult } from '../../api/registration.ts';
-import { decideRegistration, type RegistrationFacts } from './decide.ts';
+import { decideRegistration, registeredIn, type RegistrationFacts } from './decide.ts';
 
 const MINUTE_MS = 60_000;
 const now = Date.parse('2026-01-02T00:00:00Z');
@@ -26,6 +26,16 @@ test('a bot that a workflow wants is asked to be registered, and nobody says bef
   const { ask, health } = decided({});
   expect(ask).toEqual({ failures: 0, wasSo: false });
   expect(health).toMatchObject({ status: 'Unknown', reason: 'Pending' });
+});
+
+test('what is registered is known from the last answer, also after failures, and not any more once it is taken back', () => {
+  const registered = { url: URL, bot: '12' };
+  const seenWith = (result: RegistrationResult) => registeredIn(answered(result).seen);
+  expect(seenWith({ ...done, bot: '12' })).toEqual(registered);
+  expect(seenWith({ ...away, registered })).toEqual(registered);
+  expect([seenWith({ works: true }), seenWith(away), registeredIn({ now })]).toEqual(
+    Array(3).fill(undefined),
+  );
 });
 
 test('what is asked is not asked again, but looked for', () => {

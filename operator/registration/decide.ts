@@ -2,6 +2,7 @@
  * When the webhook of a bot is registered or deleted, and what there is to say of it. Pure. What is registered is looked at again
  * now and then, since whoever has the token can change it; deleting a Credential waits for the webhook to be deleted, and not for long.
  */
+import type { Registered } from '../../api/registration.ts';
 import type { PollHealth } from '../poll/health.ts';
 import type { RegistrationAnswer, SeenRegistration } from '../../runs/registrations.ts';
 import { untilNextMs } from '../credential/decide.ts';
@@ -51,6 +52,17 @@ export function decideRegistration(facts: RegistrationFacts): RegistrationDecisi
   if (wish === 'as it is') return { againMs: VERIFY_MS };
   if (wish !== 'nowhere') return register(facts, wish.at);
   return isMarked ? takeBack(facts) : {};
+}
+
+/**
+ * What was registered last and not taken back, as far as the store knows. It is known from nothing else, so that an operator that was ended after
+ * it had set the mark leaves a bot that begins.
+ */
+export function registeredIn(seen: SeenRegistration | undefined): Registered | undefined {
+  const result = seen?.answer?.result;
+  if (!result?.works) return result?.registered;
+  const { url, bot } = result;
+  return url === undefined ? undefined : { url, ...(bot !== undefined && { bot }) };
 }
 
 function register(facts: RegistrationFacts, url: string): RegistrationDecision {

@@ -17,7 +17,14 @@ import type { OperatorContext } from '../context.ts';
 import { hasRunnerFor, readSecrets } from '../credential/facts.ts';
 import type { PollHealth } from '../poll/health.ts';
 import { lackOfRight } from '../refusal.ts';
-import { decideRegistration, pending, registered, type RegistrationDecision, type Wish } from './decide.ts';
+import {
+  decideRegistration,
+  pending,
+  registered as isRegistered,
+  registeredIn,
+  type RegistrationDecision,
+  type Wish,
+} from './decide.ts';
 import { isMarked, setMark } from './mark.ts';
 
 /** What is known of the registrations of bots, for those who have something to say of them. */
@@ -31,8 +38,6 @@ type Followers = {
 
 /** What is remembered between reconciles; losing it costs words, and time. */
 type Memory = {
-  /** Those that begin now. */
-  firsts: Set<string>;
   /** When this process first saw that a Credential waits to go. */
   goingSince: Map<string, number>;
   /** The time of the last answer whose news were told. */
@@ -48,7 +53,7 @@ export function createRegistrationReconciler(
   context: OperatorContext,
   followers: Followers,
 ): (key: Key) => Promise<Action> {
-  const memory: Memory = { firsts: new Set(), goingSince: new Map(), toldAt: new Map() };
+  const memory: Memory = { goingSince: new Map(), toldAt: new Map() };
   const keeper = { context, followers, memory };
   return async ({ namespace, name }) => {
     const credential = await context.world.credentials.getFresh(namespace, name);
@@ -108,10 +113,7 @@ async function act(keeper: Keeper, subject: Subject, { ask, release }: Registrat
   const { uid = '' } = credential.metadata;
   tellNews(keeper, subject);
   if (ask) {
-    if (!isMarked(credential)) {
-      memory.firsts.add(uid);
-      await setMark(context, credential, true);
-    }
+    if (!isMarked(credential)) await setMark(context, credential, true);
     await askFor(keeper, subject, ask);
   }
   if (!release) return;
@@ -121,27 +123,26 @@ async function act(keeper: Keeper, subject: Subject, { ask, release }: Registrat
     tell(keeper, subject, 'NotUnregistered', note.replace(/\.\.$/, '.'));
   }
   await setMark(context, credential, false);
-  for (const known of [memory.firsts, memory.goingSince, memory.toldAt]) known.delete(uid);
+  for (const known of [memory.goingSince, memory.toldAt]) known.delete(uid);
 }
 
 async function askFor(
-  { context, memory }: Keeper,
+  { context }: Keeper,
   { credential, wish, seen, key, project }: Subject,
   ask: NonNullable<RegistrationDecision['ask']>,
 ): Promise<void> {
   const { conn, config, log } = context;
   const { namespace = '', name, uid = '' } = credential.metadata;
   if (project === undefined) return;
-  const result = seen?.answer?.result;
-  const before = result?.works === true ? result.url : undefined;
+  const registered = registeredIn(seen);
   const own = urlOf(config.PUBLIC_URL, credential);
   const request = {
     key,
     name,
     spec: credential.spec,
     ...(typeof wish === 'object' && { url: wish.at }),
-    ours: [...new Set([own, before ?? own])],
-    isFirst: memory.firsts.has(uid),
+    ours: [...new Set([own, registered?.url ?? own])],
+    ...(registered && { registered }),
     ...ask,
   };
   // Where it cannot be asked now, the next look asks.
@@ -163,11 +164,14 @@ function tellNews(keeper: Keeper, subject: Subject): void {
     const note = `The webhook of the bot could not be deleted at Telegram. This is tried again: ${answer.result.message}.`;
     return tell(keeper, subject, 'NotUnregistered', note);
   }
-  memory.firsts.delete(uid);
-  const { mended } = answer.result;
+  const { mended, left } = answer.result;
   // What is older the operator before this one has told.
-  const isNews = seen !== undefined && seen.now - answer.at < NEWS_MS;
-  if (mended === undefined || !isNews) return;
+  if (seen === undefined || seen.now - answer.at >= NEWS_MS) return;
+  if (left !== undefined) {
+    const note = `The Credential has another bot now, and the webhook of the one before stays at Telegram: ${left}. Revoke its token (@BotFather, /revoke), or call deleteWebhook with it.`;
+    tell(keeper, subject, 'NotUnregistered', note);
+  }
+  if (mended === undefined) return;
   const note = `Somebody else had changed the webhook of the bot at Telegram: ${mended}. It is registered for this workflow again. Whoever has the token can do that: revoke it (@BotFather, /revoke) if it was nobody of yours.`;
   tell(keeper, subject, 'RegistrationChanged', note);
 }
@@ -258,6 +262,6 @@ export function registrationHealth(
   if (!found || !isTelegram(found) || verify?.material === undefined) return undefined;
   const known = registrations.get(objectKey({ namespace, name: credential }));
   const before = findCondition(status?.conditions, 'TriggerHealthy');
-  const isKept = known === undefined && before?.reason === registered.reason;
-  return isKept ? registered : (known ?? pending);
+  const isKept = known === undefined && before?.reason === isRegistered.reason;
+  return isKept ? isRegistered : (known ?? pending);
 }

@@ -61,21 +61,30 @@ const manifestOf = (kind: string, name: string, spec: object) =>
 const apply = (kind: string, name: string, spec: object) =>
   stage.apply(namespace, manifestOf(kind, name, spec));
 
-/** A bot with a Telegram of its own, its Credential and a workflow that has it, all by that name; active and registered. */
-async function startBot(name: string) {
-  const token = TELEGRAM_TOKEN.replace(/^\d+/, String((bots += 1)));
-  const telegram = await startTelegramServer({ tokens: [token] });
-  servers.push(telegram);
-  const stringData = { token };
-  await stage.apply(
+const nextToken = () => TELEGRAM_TOKEN.replace(/^\d+/, String((bots += 1)));
+const putToken = (name: string, token: string) =>
+  stage.apply(
     namespace,
-    stringify({ apiVersion: 'v1', kind: 'Secret', metadata: { name }, stringData }),
+    stringify({ apiVersion: 'v1', kind: 'Secret', metadata: { name }, stringData: { token } }),
   );
+
+/** A bot with a Telegram of its own, and its Credential, by that name. `others` are the tokens of further bots there. */
+async function putBot(name: string, others: string[] = []) {
+  const token = nextToken();
+  const telegram = await startTelegramServer({ tokens: [token, ...others] });
+  servers.push(telegram);
+  await putToken(name, token);
   await apply('Credential', name, { bot: { tokenRef: { name, key: 'token' }, apiURL: telegram.url } });
-  await switchTo(name, true);
-  await registered(name);
   const webhook = () => telegram.webhook(token);
   return { telegram, webhook, token };
+}
+
+/** With a workflow that has it, by the same name; active and registered. */
+async function startBot(name: string, others: string[] = []) {
+  const bot = await putBot(name, others);
+  await switchTo(name, true);
+  await registered(name);
+  return bot;
 }
 
 const switchTo = (name: string, active: boolean) =>
@@ -84,6 +93,15 @@ const registered = (name: string) =>
   stage.waitFor(namespace, name, { type: 'TriggerHealthy', status: 'True', reason: 'Registered' });
 const find = (name: string) => stage.client.find(credentials, { namespace, name });
 const urlOf = (name: string) => `https://hooks.example.com/bot/${namespace}.${name}`;
+
+/** Has the operator look at the Secret of a bot, as it does every few minutes. */
+const touch = (name: string, { url }: TelegramServer) =>
+  stage.client.patch(
+    credentials,
+    { namespace, name },
+    { spec: { bot: { apiURL: `${url}/` } } },
+    { type: 'merge' },
+  );
 
 const gone = (name: string) =>
   pollUntil(`Credential ${name} being gone`, async () => (await find(name)) === undefined, SOON);
@@ -130,18 +148,30 @@ test.concurrent(
   async ({ expect }) => {
     const { telegram } = await startBot('refused');
     telegram.setFault('unavailable');
-    await stage.client.patch(
-      credentials,
-      { namespace, name: 'refused' },
-      { spec: { bot: { apiURL: `${telegram.url}/` } } },
-      { type: 'merge' },
-    );
+    await touch('refused', telegram);
     const wish = { type: 'TriggerHealthy', status: 'False', reason: 'Unreachable' };
     const { status } = await stage.waitFor(namespace, 'refused', wish);
     const said = status?.conditions.find(({ type }) => type === 'TriggerHealthy')?.message;
     expect(said).toMatch(/^The bot is not registered: .*status 502/);
     telegram.setFault(undefined);
     await registered('refused');
+  },
+);
+
+test.concurrent(
+  'with the token of another bot that one is registered, and of the bot before nothing is left',
+  LONG,
+  async ({ expect }) => {
+    const other = nextToken();
+    const { telegram, webhook } = await startBot('replaced', [other]);
+    telegram.register({ pending: [{ update_id: 1 }] }, other);
+    await putToken('replaced', other);
+    await touch('replaced', telegram);
+    const isThere = () => Promise.resolve(telegram.webhook(other).url === urlOf('replaced'));
+    await pollUntil('the other bot being registered', isThere, SOON);
+    await pollUntil('the bot before being let go', () => Promise.resolve(webhook().url === ''), SOON);
+    expect(telegram.webhook(other).pending).toEqual([]);
+    await registered('replaced');
   },
 );
 
@@ -189,4 +219,33 @@ test('a registration that somebody else changed is mended, and told in an Event'
   expect(webhook()).toMatchObject({ url: urlOf('changed') });
   expect(webhook().secretToken).not.toBe('theirs');
   await registered('changed');
+});
+
+test(
+  'what was written to a bot before it begins starts nothing, also where an operator was ended between mark and question',
+  LONG,
+  async () => {
+    const { telegram, webhook, token } = await putBot('marked');
+    telegram.register({ pending: [{ update_id: 1 }] }, token);
+    await stage.stopOperator();
+    const marked = { metadata: { finalizers: [FINALIZER] } };
+    await stage.client.patch(credentials, { namespace, name: 'marked' }, marked, { type: 'merge' });
+    await switchTo('marked', true);
+    stage.startOperator();
+    await registered('marked');
+    expect(webhook()).toMatchObject({ url: urlOf('marked'), pending: [] });
+  },
+);
+
+test('a webhook of a bot whose token no runner has any more is told in an Event', LONG, async () => {
+  const { webhook } = await startBot('lost');
+  const { metadata } = (await find('lost')) ?? {};
+  const key = keysOf(project).registration(metadata?.uid ?? '');
+  // As after a runner that was ended: the bot that was registered is another one than that of the token.
+  const result = { works: true, url: urlOf('lost'), bot: '999' };
+  await stage.stopOperator();
+  await stage.conn.command('hset', key, 'answer', JSON.stringify({ key: 'before', failures: 0, result }));
+  stage.startOperator();
+  expect(await told('NotUnregistered', 'Credential', 'lost')).toMatch(/no runner has its token any more/);
+  expect(webhook().url).toBe(urlOf('lost'));
 });

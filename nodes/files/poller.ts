@@ -133,12 +133,18 @@ function completed(source: Source, file: SeenFile, context: PollContext): Promis
 function isWanted(file: SeenFile, { event }: Change, { events, mimeTypes }: FileStorageTrigger): boolean {
   if (events && events.length > 0 && !events.includes(event)) return false;
   if (!mimeTypes || mimeTypes.length === 0) return true;
-  const type = file.mimeType?.toLowerCase() ?? '';
-  return mimeTypes.some((wanted) => admits(wanted.toLowerCase(), type));
+  const type = bareType(file.mimeType ?? '');
+  return mimeTypes.some((wanted) => admits(bareType(wanted), type));
 }
 
-/** `image/*` admits all images. */
+/** Without the charset and the like. */
+function bareType(text: string): string {
+  return (text.split(';', 1)[0] ?? '').trim().toLowerCase();
+}
+
+// `image/*` admits all images, and a star alone everything.
 function admits(wanted: string, type: string): boolean {
+  if (wanted === '*' || wanted === '*/*') return true;
   return wanted.endsWith('/*') ? type.startsWith(wanted.slice(0, -1)) : wanted === type;
 }
 

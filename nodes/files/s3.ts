@@ -133,7 +133,8 @@ export type ObjectHead = { type: string | null };
 
 /**
  * What is only known of an object by itself: undefined where it is gone. To whoever may list and not read the type is not told; where it
- * `mustTell`, that fails.
+ * `mustTell`, that fails. Nor is that of an object that cannot be asked for so, as one that the customer has encrypted (400): it holds up
+ * no other.
  * @throws Refusal
  */
 export async function headOf(
@@ -145,7 +146,7 @@ export async function headOf(
   const answer = await ask(bucket, { method: 'HEAD', key }, wire);
   const { status, headers } = answer;
   const type = status === 200 ? typeIn(headers) : null;
-  const isHidden = status === 403 && !mustTell;
+  const isHidden = status === 400 || (status === 403 && !mustTell);
   if (status !== 200 && status !== 404 && !isHidden) throw await refusal(bucket, answer, wire);
   drop(answer);
   return status === 404 ? undefined : { type };

@@ -112,6 +112,35 @@ test('an account that may list and not read brings files without their type, unl
   await expect(choosy.look()).rejects.toMatchObject({ reason: 'Rejected' });
 });
 
+test('a file that the service cannot tell of by itself, as one with a key of the customer, holds up no other', async () => {
+  const { look } = looks();
+  const choosy = looks({ mimeTypes: ['text/plain'] });
+  await look();
+  await choosy.look();
+  server.put('a');
+  server.setFault('InvalidRequest', 'HEAD');
+  expect(shownIn(await look())[0]?.file).toMatchObject({ id: 'a', mime_type: null });
+  expect((await choosy.look()).events).toEqual([]);
+  server.setFault(undefined);
+  server.put('b');
+  expect(inShort(await choosy.look())).toEqual(['added b']);
+});
+
+test.each([
+  [['*/*'], ['a', 'b']],
+  [['*'], ['a', 'b']],
+  [['text/*'], ['a']],
+  [['TEXT/Plain'], ['a']],
+  [['text/plain; charset=utf-8'], ['a']],
+  [['image/*', 'application/pdf'], []],
+])('%o admits %o', async (mimeTypes, expected) => {
+  const { look } = looks({ mimeTypes });
+  await look();
+  server.put('a');
+  server.put('b', { type: '' });
+  expect(shownIn(await look()).map(({ file }) => file['id'])).toEqual(expected);
+});
+
 test('a file that is gone when it is asked about is none', async () => {
   const { look } = looks();
   await look();

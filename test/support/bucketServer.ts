@@ -13,6 +13,7 @@ export type BucketFault =
   | 'AccessDenied'
   | 'NoSuchBucket'
   | 'RequestTimeTooSkewed'
+  | 'InvalidRequest'
   | 'PermanentRedirect'
   | 'tooManyRequests'
   | 'SlowDown'
@@ -23,7 +24,7 @@ export type BucketFault =
   | 'halfAList'
   | 'endless';
 
-type Stored = { etag: string; size: number; modified: Date };
+type Stored = { etag: string; size: number; modified: Date; type: string };
 
 export type BucketServer = {
   url: string;
@@ -42,6 +43,7 @@ const CODES: Partial<Record<BucketFault, [number, string]>> = {
   AccessDenied: [403, 'AccessDenied'],
   NoSuchBucket: [404, 'NoSuchBucket'],
   RequestTimeTooSkewed: [403, 'RequestTimeTooSkewed'],
+  InvalidRequest: [400, 'InvalidRequest'],
   PermanentRedirect: [301, 'PermanentRedirect'],
   tooManyRequests: [429, 'TooManyRequests'],
   SlowDown: [503, 'SlowDown'],
@@ -69,8 +71,8 @@ export async function startBucketServer({ pageSize = 1_000 } = {}): Promise<Buck
     url: server.url,
     objects,
     requests,
-    put: (key, { etag = `"${objects.size}"`, size = 3, modified = new Date() } = {}) =>
-      void objects.set(key, { etag, size, modified }),
+    put: (key, { etag = `"${objects.size}"`, size = 3, modified = new Date(), type = 'text/plain' } = {}) =>
+      void objects.set(key, { etag, size, modified, type }),
     setFault: (kind, method) => {
       fault = kind && { fault: kind, method };
     },
@@ -103,9 +105,7 @@ function fail(fault: BucketFault, request: IncomingMessage, response: ServerResp
 function head(objects: Map<string, Stored>, path: string, response: ServerResponse): void {
   const key = decodeURIComponent(path.replace(/^\/[^/]+\//, ''));
   const found = objects.get(key);
-  response
-    .writeHead(found ? 200 : 404, found ? { 'content-type': 'text/plain', etag: found.etag } : {})
-    .end();
+  response.writeHead(found ? 200 : 404, found ? { 'content-type': found.type, etag: found.etag } : {}).end();
 }
 
 type Bounds = { pageSize: number; era: number };

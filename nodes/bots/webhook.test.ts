@@ -150,9 +150,11 @@ test.each([
   expect(telegram.webhook()).toMatchObject(asWished);
 });
 
-test('a URL that Telegram does not take is told in its words', async () => {
+test('a URL that Telegram does not take is told in its words, with where it comes from', async () => {
   const result = await register({ url: 'http://hooks.example.com/bot/shop.support' });
-  const message = expect.stringContaining('An HTTPS URL must be provided for webhook');
+  const message = expect.stringMatching(
+    /: An HTTPS URL must be provided for webhook \(the URL was http:\/\/hooks.example.com\/bot\/shop.support, .*gateway\.public\.url/,
+  );
   expect(result).toEqual({ works: false, reason: 'Rejected', message });
 });
 

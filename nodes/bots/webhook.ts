@@ -63,13 +63,20 @@ async function take(
   const undelivered = shown(found.undelivered, bot.masks, LONGEST_QUOTE);
   if (wasSo && difference === undefined) return { url, ...(undelivered !== undefined && { undelivered }) };
   const secret = botSecret(bot.token.reveal(), uid);
-  await call({ ...bot, masks: [...bot.masks, ...echoesOf(new Secret(secret))] }, 'setWebhook', {
+  const speaker = { ...bot, masks: [...bot.masks, ...echoesOf(new Secret(secret))] };
+  const wished = {
     url,
     secret_token: secret,
     allowed_updates: TELEGRAM_UPDATES,
     // Where it was registered already somebody was ended in the middle of it, and what has come since then counts.
     drop_pending_updates: isFirst && !isThere,
-  });
+  };
+  await call(
+    speaker,
+    'setWebhook',
+    wished,
+    `(the URL was ${url}, as gateway.public.url of the chart has it)`,
+  );
   const isForeign = found.url !== '' && !isThere && !ours.includes(found.url);
   return { url, ...(difference !== undefined && (wasSo || isForeign) && { mended: difference }) };
 }
@@ -115,8 +122,8 @@ function infoIn({ host, json }: Answer): Info {
   };
 }
 
-/** Calls a method. Only what is done comes back. */
-async function call(bot: Bot, method: string, parameters: object = {}): Promise<Answer> {
+/** Calls a method. Only what is done comes back. `remark` is for people where it does not take the parameters. */
+async function call(bot: Bot, method: string, parameters: object = {}, remark = ''): Promise<Answer> {
   const { apiURL, token, masks, context } = bot;
   const url = under(apiURL, `/bot${encodeURIComponent(token.reveal())}/${method}`);
   const headers = { 'content-type': 'application/json' };
@@ -128,7 +135,7 @@ async function call(bot: Bot, method: string, parameters: object = {}): Promise<
   if (status === 200 && said['ok'] === true) return answer;
   const { message, reason, retryAfterMs } = refusal(answer, 'the token', masks);
   // What it does not take it will not take later: the URL is not fit for it.
-  if (status === 400) throw new CheckError('Rejected', message);
+  if (status === 400) throw new CheckError('Rejected', `${message} ${remark}`.trimEnd());
   throw new CheckError(reason, message, { retryAfterMs: retryAfterMs ?? waitIn(said['parameters']) });
 }
 

@@ -23,6 +23,9 @@ export const demoHosts = [
   `oauth.${demoNamespace}.svc:3000`,
   `telegram.${demoNamespace}.svc:8081`,
   `slack.${demoNamespace}.svc:3001`,
+  `google.${demoNamespace}.svc:3000`,
+  `google.${demoNamespace}.svc:8081`,
+  `s3.${demoNamespace}.svc:7070`,
 ];
 
 export type InstallOptions = {
@@ -223,6 +226,7 @@ export async function uninstallWindlass(cluster: Cluster): Promise<void> {
   for (const example of await readdir(join(root, 'examples'))) {
     await gone(['-n', 'default', '-f', exampleFolder(example)]);
   }
+  await gone(['-n', 'default', 'rolebinding', 'windlass-demo-caller', 'windlass-demo-editor']);
   await gone(['crd', ...kinds]);
   await helm(cluster, ['uninstall', release, '-n', windlassNamespace, '--ignore-not-found', '--wait'], {
     timeoutMs: 180_000,

@@ -1,6 +1,6 @@
 /** How people name a spreadsheet and cells of it: id or URL, A1 notation (https://developers.google.com/workspace/sheets/api/guides/concepts#cell). */
 import { PollError } from '../poller.ts';
-import { lettersOf, parseRange } from '../skills/sheets/table.ts';
+import { lettersOf, parseRange, spreadsheetIn } from '../skills/sheets/table.ts';
 
 /** Cells of a sheet, counted from 0; the ends are the first that do not belong to it, and `Infinity` where nothing is said. */
 export type Area = { startRow: number; endRow: number; startColumn: number; endColumn: number };
@@ -13,10 +13,8 @@ export type SheetName = { title?: string; gid?: string };
  * @throws PollError `InvalidTrigger`
  */
 export function spreadsheetOf(text: string): { id: string; gid?: string } {
-  const [, id] = /\/spreadsheets\/(?:u\/\d+\/)?d\/([\w-]{2,200})(?:[/?#]|$)/.exec(text) ?? [];
-  const [, gid] = /[?#&]gid=(\d+)/.exec(text) ?? [];
-  if (id !== undefined) return { id, ...(gid !== undefined && { gid }) };
-  if (/^[\w-]{1,200}$/.test(text)) return { id: text };
+  const found = spreadsheetIn(text);
+  if (found) return found;
   throw new PollError(
     'InvalidTrigger',
     'spreadsheetId is neither the id of a Google spreadsheet nor the URL that the browser shows for it',

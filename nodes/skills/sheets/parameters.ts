@@ -4,24 +4,16 @@ import { toText } from '../../../api/expression/evaluate.ts';
 import { StepError } from '../../../api/reasons.ts';
 import { textParameter } from '../skill.ts';
 import type { GivenCell } from './client.ts';
-import { columnNamed, parseRange, type Area, type Column } from './table.ts';
+import { columnNamed, parseRange, spreadsheetIn, type Area, type Column } from './table.ts';
 
 /** What a cell may hold (https://support.google.com/drive/answer/37603). */
 const CELL_LIMIT = 50_000;
 const MOST_VALUES = 1_000;
-const ID = /^[A-Za-z0-9_-]{1,200}$/;
-const IN_URL = /^https:\/\/[^/?#\s]+\/spreadsheets\/(?:u\/\d+\/)?d\/([A-Za-z0-9_-]{1,200})(?:[/?#]|$)/;
-const GID = /[?#&]gid=(\d{1,20})(?:[&#]|$)/;
-
-/** The id in a text that is one, or a URL of a spreadsheet. */
-function idIn(text: string): string | undefined {
-  return ID.test(text) ? text : IN_URL.exec(text)?.[1];
-}
 
 /** Which table it is. */
 export const table = {
   spreadsheetId: textParameter(2_048, 'Id or URL of the spreadsheet.').refine(
-    (text) => idIn(text) !== undefined,
+    (text) => spreadsheetIn(text) !== undefined,
     'must be the id of a spreadsheet, or its URL',
   ),
   sheet: textParameter(
@@ -86,12 +78,12 @@ export function tableOf({ spreadsheetId, sheet, range }: TableParameters): Table
   const { title = sheet, area } = (range === undefined ? undefined : parseRange(range)) ?? { area: WHOLE };
   if (sheet !== undefined && title !== sheet)
     throw new StepError('InvalidParameters', 'range: names another sheet than sheet does');
-  const gid = GID.exec(spreadsheetId)?.[1];
+  const { id = '', gid } = spreadsheetIn(spreadsheetId) ?? {};
   const name = {
     ...(title !== undefined && { title }),
     ...(title === undefined && gid !== undefined && { gid }),
   };
-  return { id: idIn(spreadsheetId) ?? '', sheet: name, area };
+  return { id, sheet: name, area };
 }
 
 /**

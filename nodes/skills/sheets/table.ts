@@ -8,6 +8,22 @@ import type { CellValue } from './client.ts';
 /** Where a table may lie; what is left out is unbounded. */
 export type Area = { firstRow: number; lastRow?: number; firstColumn: number; lastColumn?: number };
 
+const ID = /^[\w-]{1,200}$/;
+/** As browsers show it, in a window of an organisation or of one of several accounts, too. */
+const IN_URL =
+  /^(?:https?:\/\/)?[^/?#\s]+\/(?:a\/[^/?#\s]+\/)?(?:spreadsheets|file)\/(?:u\/\d+\/)?d\/([\w-]{2,200})(?:[/?#]|$)/;
+const IN_LINK = /^(?:https?:\/\/)?drive\.google\.com\/open\?(?:[^#\s]*&)?id=([\w-]{2,200})(?:[&#]|$)/;
+const GID = /[?#&]gid=(\d{1,20})(?:[&#]|$)/;
+
+/** The id of a spreadsheet in a text that is one, or one of the URLs that it has, and the sheet that the URL shows; undefined where it is none. */
+export function spreadsheetIn(text: string): { id: string; gid?: string } | undefined {
+  const name = text.trim();
+  if (ID.test(name)) return { id: name };
+  const [, id] = IN_URL.exec(name) ?? IN_LINK.exec(name) ?? [];
+  const [, gid] = GID.exec(name) ?? [];
+  return id === undefined ? undefined : { id, ...(gid !== undefined && { gid }) };
+}
+
 const TITLED = /^(?:'((?:[^']|'')+)'|([^'!]+))!(.+)$/;
 const CELL = /^\$?([A-Za-z]{1,3})?\$?([1-9]\d{0,7})?$/;
 

@@ -46,11 +46,16 @@ type Memory = {
 
 const NEWS_MS = 120_000;
 
-type Keeper = { context: OperatorContext; followers: Followers; memory: Memory };
+type RegistrationContext = Pick<
+  OperatorContext,
+  'client' | 'world' | 'conn' | 'log' | 'clock' | 'registrations' | 'grantedSecrets'
+> & { config: Pick<OperatorContext['config'], 'PUBLIC_URL'> };
+
+type Keeper = { context: RegistrationContext; followers: Followers; memory: Memory };
 
 /** Creates the reconciler. */
 export function createRegistrationReconciler(
-  context: OperatorContext,
+  context: RegistrationContext,
   followers: Followers,
 ): (key: Key) => Promise<Action> {
   const memory: Memory = { goingSince: new Map(), toldAt: new Map() };
@@ -198,11 +203,15 @@ function say({ context, followers }: Keeper, key: Key, health: PollHealth | unde
 }
 
 /** The route that has the bot. */
-function routeOf({ world }: OperatorContext, { metadata }: Credential): WebhookRoute | undefined {
+function routeOf({ world }: RegistrationContext, { metadata }: Credential): WebhookRoute | undefined {
   return world.routes.list(metadata.namespace).find(({ spec }) => spec.bot?.credential === metadata.name);
 }
 
-function wishFor({ config }: OperatorContext, credential: Credential, route: WebhookRoute | undefined): Wish {
+function wishFor(
+  { config }: RegistrationContext,
+  credential: Credential,
+  route: WebhookRoute | undefined,
+): Wish {
   if (credential.metadata.deletionTimestamp !== undefined || !isTelegram(credential)) return 'nowhere';
   const bot = route?.spec.bot;
   if (bot === undefined) return 'nowhere';
@@ -221,7 +230,7 @@ export function isTelegram({ spec }: Pick<Credential, 'spec'>): boolean {
 
 /** Another spec, another state of the Secrets and another URL have another one. */
 async function keyOfWish(
-  context: OperatorContext,
+  context: RegistrationContext,
   { metadata: { namespace = '', uid }, spec }: Credential,
   wish: Wish,
 ): Promise<{ key: string; problem?: PollHealth }> {

@@ -190,6 +190,7 @@ const s3Credential = z
   })
   .describe('A bucket in an S3-compatible store.');
 
+/** The register of kinds of credentials: one line for each. */
 const credentials = {
   smtp: smtpCredential,
   imap: imapCredential,
@@ -204,15 +205,8 @@ export type CredentialKind = keyof typeof credentials;
 const CREDENTIAL_KINDS = Object.keys(credentials) as CredentialKind[];
 
 export const credentialSpec = z
-  .object({
-    smtp: smtpCredential.optional(),
-    imap: imapCredential.optional(),
-    openai: openaiCredential.optional(),
-    oauth2: oauth2Credential.optional(),
-    bot: botCredential.optional(),
-    http: httpCredential.optional(),
-    s3: s3Credential.optional(),
-  })
+  .object(credentials)
+  .partial()
   .meta({
     description: 'What kind of account it is, and where its secrets lie.',
     ...rules({

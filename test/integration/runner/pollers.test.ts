@@ -100,6 +100,21 @@ describe.each(DRIVERS)('$title', (driver) => {
     expect(Object.keys(shown).filter((name) => name.startsWith('looks_total'))).toHaveLength(1);
   });
 
+  test.each(driver.kind === 'fileStorage' ? ['changes'] : [])(
+    'a file that %s is one more event, each time',
+    async () => {
+      await happen(2);
+      await project.look();
+      for (const name of ['event-0001', 'event-0001', 'event-0002']) {
+        if (!account.change) throw new Error('the driver does not say how a file is changed');
+        await account.change(name);
+        added.push(name);
+        await project.look();
+        expect(await project.started()).toEqual(added);
+      }
+    },
+  );
+
   test('many events come by pages, oldest first', async () => {
     await happen(11);
     await project.look();

@@ -34,6 +34,7 @@ export const driveDriver: Driver = {
         secrets: { access_token: 'good-token' },
         door,
         add: async (name) => void server.put({ id: `id-of-${name}`, name, parents: ['root-folder'] }),
+        change: async (name) => server.write(`id-of-${name}`),
         close: async () => {
           await door.close();
           await server.close();

@@ -47,6 +47,7 @@ export const oneDriveDriver: Driver = {
         secrets: { access_token: 'good-token' },
         door,
         add: async (name) => server.put({ id: `id-of-${name}`, name }),
+        change: async (name) => server.write(`id-of-${name}`),
         close: async () => {
           await door.close();
           await server.close();

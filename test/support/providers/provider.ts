@@ -62,6 +62,8 @@ export type Account = {
   door: Door;
   /** Something happens that is one event of that name, after all that happened before. */
   add(name: string): Promise<void>;
+  /** Of files: what is in the one of that name becomes something else, which is one more event of that name. */
+  change?(name: string): Promise<void>;
   close(): Promise<void>;
 };
 

@@ -63,16 +63,20 @@ export const s3Driver: Driver = {
           spec: specAt(server.url, name),
           secret: ({ key }) => new Secret(key === 'id' ? secrets.id : secrets.secret),
         });
+        let puts = 0;
+        const put = async (key: string): Promise<void> => {
+          const wire = { egress: localEgress, signal: AbortSignal.timeout(10_000) };
+          const body = Buffer.from(`${key} ${(puts += 1)}`);
+          const answer = await ask(bucket, { method: 'PUT', key, body }, wire);
+          drop(answer);
+          if (answer.status !== 200) throw new Error(`the S3 server answered with ${answer.status}`);
+        };
         return {
           spec: specAt(`http://127.0.0.1:${door.port}`, name),
           secrets,
           door,
-          add: async (key) => {
-            const wire = { egress: localEgress, signal: AbortSignal.timeout(10_000) };
-            const answer = await ask(bucket, { method: 'PUT', key, body: Buffer.from(key) }, wire);
-            drop(answer);
-            if (answer.status !== 200) throw new Error(`the S3 server answered with ${answer.status}`);
-          },
+          add: put,
+          change: put,
           close: () => door.close(),
         };
       },

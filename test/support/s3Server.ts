@@ -1,7 +1,7 @@
 /** A real S3 server of one's own (versitygw) on a free port of 127.0.0.1, with a folder of its own and one account. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFolder } from './folder.ts';
 import { freePort } from './freePort.ts';
@@ -14,6 +14,8 @@ export type S3Server = {
   accessKeyId: string;
   secretAccessKey: string;
   makeBucket(name: string): Promise<void>;
+  /** Makes empty objects in no time: as files of the folder that it keeps. They have no ETag. */
+  fill(bucket: string, keys: readonly string[]): Promise<void>;
   close(): Promise<void>;
 };
 
@@ -66,5 +68,8 @@ export async function startS3Server(): Promise<S3Server> {
     await close();
     throw error;
   }
-  return { url, ...ACCOUNT, makeBucket: (name) => mkdir(join(data, name)), close };
+  const fill: S3Server['fill'] = async (bucket, keys) => {
+    for (const key of keys) await writeFile(join(data, bucket, key), '');
+  };
+  return { url, ...ACCOUNT, makeBucket: (name) => mkdir(join(data, name)), fill, close };
 }

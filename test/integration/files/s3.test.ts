@@ -6,6 +6,7 @@ import { ask, bucketOf, type Bucket } from '../../../nodes/files/s3.ts';
 import { drop } from '../../../nodes/files/request.ts';
 import { Secret } from '../../../nodes/secret.ts';
 import { fileLooks, inShort, shownIn } from '../../support/fileLook.ts';
+import { putInParts } from '../../support/s3Parts.ts';
 import { startS3Server, type S3Server } from '../../support/s3Server.ts';
 import { localEgress } from '../../support/stepContext.ts';
 
@@ -80,7 +81,17 @@ test('the first look brings nothing, and the next what was added and modified si
 test('names of any characters are files like others', async () => {
   const { look } = looks();
   await look();
-  const names = ["a+b & <c>'(1)!*.txt", 'grün/ß 100%.txt', '日本/😀.txt', 'a=b&c=d?e#f.txt', '~tilde;.txt'];
+  const names = [
+    "a+b & <c>'(1)!*.txt",
+    'grün/ß 100%.txt',
+    '100%25%2F%00.txt',
+    '日本/😀.txt',
+    'e\u0301 and \u00e9.txt',
+    'a=b&c=d?e#f.txt',
+    '~tilde;.txt',
+    'two..dots/...',
+    'back\\slash.txt',
+  ];
   for (const each of names) await put(each);
   const found = await look();
   expect(
@@ -124,6 +135,31 @@ test.each<[Partial<FileStorageTrigger>, string[]]>([
       .map(({ file }) => String(file['id']))
       .toSorted(),
   ).toEqual(expected);
+});
+
+test('an object that came in parts is a file, and in other parts it is another version', async () => {
+  const { look } = looks();
+  await look();
+  await putInParts(bucket(), 'large.bin', 'a');
+  expect(inShort(await look())).toEqual(['added large.bin']);
+  await put('large.bin', 'a');
+  expect(inShort(await look())).toEqual(['modified large.bin']);
+  expect(inShort(await look())).toEqual([]);
+});
+
+test('more than a thousand objects, over several pages of the list, are told apart, wherever new ones stand', async () => {
+  const names = Array.from({ length: 1_005 }, (_, n) => `${['😀', 'a', 'Z', ''][n % 4]}${n}`);
+  await server.fill(name, names);
+  const { look } = looks();
+  expect(await look()).toMatchObject({ events: [], more: false });
+  const others = ['!first', 'a1', '😁last'];
+  for (const each of others) await put(each);
+  expect(
+    shownIn(await look())
+      .map(({ file }) => String(file['id']))
+      .toSorted(),
+  ).toEqual(others.toSorted());
+  expect(await look()).toMatchObject({ events: [], more: false });
 });
 
 test('only the changes that are asked for start something', async () => {

@@ -1,6 +1,9 @@
 /** The skills upload_file and download_file on a real S3 server. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { bucketOf } from '../../../nodes/files/s3.ts';
 import { findSkill } from '../../../nodes/register.ts';
+import { Secret } from '../../../nodes/secret.ts';
+import { putInParts } from '../../support/s3Parts.ts';
 import { startS3Server, type S3Server } from '../../support/s3Server.ts';
 import { stepContext } from '../../support/stepContext.ts';
 
@@ -11,14 +14,18 @@ beforeAll(async () => {
 }, 300_000);
 afterAll(() => server?.close());
 
-async function execute(skill: string, parameters: object) {
-  const s3 = {
+const access = () => ({
+  s3: {
     endpoint: server.url,
     bucket: 'orders',
     accessKeyIdRef: { name: 'files', key: 'id' },
     secretAccessKeyRef: { name: 'files', key: 'secret' },
-  };
-  const secrets = { id: server.accessKeyId, secret: server.secretAccessKey };
+  },
+  secrets: { id: server.accessKeyId, secret: server.secretAccessKey },
+});
+
+async function execute(skill: string, parameters: object) {
+  const { s3, secrets } = access();
   const found = await findSkill(skill)?.execute(parameters, stepContext({ s3 }, { secrets }), 'files');
   return found?.output;
 }
@@ -60,6 +67,18 @@ test('a file that is there is not replaced unless the step says so, and writing 
   await expect(write('second')).rejects.toMatchObject({ reason: 'Refused' });
   await write('second', true);
   expect(await execute('download_file', { fileId: 'a.txt' })).toMatchObject({ text_content: 'second' });
+});
+
+test('the same content is the same however it was written, and other content of its length is not', async () => {
+  const { s3, secrets } = access();
+  const secret = ({ key }: { key: string }) => new Secret(key === 'id' ? secrets.id : secrets.secret);
+  const bucket = bucketOf({ name: 'files', spec: { s3 }, secret });
+  expect(await putInParts(bucket, 'parts.txt', 'in parts')).toMatch(/-1"$/);
+  await execute('upload_file', { name: 'parts.txt', content: 'in parts' });
+  for (const content of ['in other', 'in parts!', 'in part'])
+    await expect(execute('upload_file', { name: 'parts.txt', content })).rejects.toMatchObject({
+      reason: 'Refused',
+    });
 });
 
 test('bytes come back as they were', async () => {

@@ -98,6 +98,15 @@ test('who asks first has the bot, before its route says so and after', () => {
   expect(take('two')).toBeUndefined();
 });
 
+test('an operator that has just begun knows from the routes who has the bot', () => {
+  const { apply, routes, take } = project();
+  apply('one');
+  apply('two');
+  routes.set('one', { credential: 'helper' });
+  expect(take('two')).toBe('one');
+  expect(take('one')).toBeUndefined();
+});
+
 test.each([
   ['is switched off', { active: false }],
   ['takes another bot', { bot: 'other' }],

@@ -6,15 +6,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { POD_HEAP, POD_MIB } from '../support/pollPods.ts';
 import { startSheetsServer, type SheetsServer } from '../support/sheetsServer.ts';
 import type { Figure } from './report.ts';
 import type { LookTook } from './sheetsProcess.ts';
 
 const ROWS = 100_000;
 const COLUMNS = 20;
-/** What a poll pod has: half of its memory for what lives long. */
-const NODE_ARGS = ['--max-old-space-size=128', '--max-semi-space-size=16'];
-const POD_MIB = 256;
 const program = fileURLToPath(new URL('sheetsProcess.ts', import.meta.url));
 
 const BANNER =
@@ -47,7 +45,7 @@ export async function sheets(): Promise<Figure[]> {
     format: 'esm',
     banner: { js: BANNER },
   });
-  const child = fork(outfile, [server.url, 'Column 0'], { execArgv: NODE_ARGS });
+  const child = fork(outfile, [server.url, 'Column 0'], { execArgv: POD_HEAP });
   try {
     const options = { columnCount: COLUMNS };
     const steps: [name: string, rows: Rows | undefined, changes: number][] = [

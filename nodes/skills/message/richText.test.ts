@@ -19,6 +19,18 @@ test.each<[string, string, number, string[]]>([
   expect(texts(text, most)).toEqual(expected);
 });
 
+test.each(['🇩🇪', '👍🏽', '👩‍👩‍👧', 'e\u0301', '\u1112\u1161\u11ab'])(
+  'of many %s none is cut in two, wherever they begin',
+  (character) => {
+    for (const before of ['', 'a', 'ab', 'abc']) {
+      const parts = texts(before + character.repeat(100), 101);
+      expect(parts.length).toBeGreaterThan(1);
+      for (const [index, part] of parts.entries())
+        expect(part.slice(index === 0 ? before.length : 0).replaceAll(character, '')).toBe('');
+    }
+  },
+);
+
 test('a format goes on in the next part', () => {
   const rich: RichText = {
     text: 'first line\nsecond line',

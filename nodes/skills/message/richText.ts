@@ -55,10 +55,10 @@ function cutBefore(text: string, start: number, end: number): number {
     const place = part.lastIndexOf(separator);
     if (place >= 0) return first + place;
   }
-  const from = Math.max(start, end - LONGEST_CHARACTER);
-  const characters = new Intl.Segmenter().segment(text.slice(from, end + LONGEST_CHARACTER));
-  const cut = characters.containing(end - from);
-  return cut && cut.index > 0 ? from + cut.index : end;
+  // From the start of the part: of flags in a row nobody can tell from the midst of them which two letters make one.
+  const characters = new Intl.Segmenter().segment(text.slice(start, end + LONGEST_CHARACTER));
+  const cut = characters.containing(end - start);
+  return cut && cut.index > 0 ? start + cut.index : end;
 }
 
 /** A part of the text, with what of the spans lies in it. */

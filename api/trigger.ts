@@ -253,7 +253,13 @@ const mailTrigger = z
 const spreadsheetTrigger = z
   .object({
     credential,
-    spreadsheetId: z.string().min(1).max(2048).describe('Id or URL of the spreadsheet.'),
+    spreadsheetId: z
+      .string()
+      .min(1)
+      .max(2048)
+      .describe(
+        'Id or URL of the spreadsheet; of a workbook of Excel the id of its file in the OneDrive, or a URL that leads to it.',
+      ),
     sheet: z
       .string()
       .max(256)

@@ -24,14 +24,17 @@ const DRIVE_METADATA = 'https://www.googleapis.com/auth/drive.metadata.readonly'
 // https://learn.microsoft.com/exchange/client-developer/legacy-protocols/how-to-authenticate-an-imap-pop-smtp-application-by-using-oauth
 const OUTLOOK_IMAP = 'https://outlook.office.com/IMAP.AccessAsUser.All';
 const OUTLOOK_SMTP = 'https://outlook.office.com/SMTP.Send';
-// https://learn.microsoft.com/graph/api/driveitem-delta
+// https://learn.microsoft.com/graph/api/driveitem-delta, https://learn.microsoft.com/graph/api/resources/excel#authorization-and-scopes
 const ONEDRIVE_READ = 'https://graph.microsoft.com/Files.Read';
+/** Also what lies in SharePoint sites and the OneDrives of others, as far as the account may see it. */
+const SHARED_READ = 'https://graph.microsoft.com/Files.Read.All';
 
-/** By the kind of a trigger. */
+/** By the kind of a trigger; of a spreadsheet that is named by a URL it is not known whose it is. */
 const BY_TRIGGER: Readonly<Record<string, Scopes>> = {
   mail: { google: [GMAIL_READ], googleImap: [GMAIL_ALL], microsoft: [OUTLOOK_IMAP] },
   fileStorage: { google: [DRIVE_METADATA], microsoft: [ONEDRIVE_READ] },
-  spreadsheet: { google: [SHEETS_READ, DRIVE_METADATA] },
+  spreadsheet: { google: [SHEETS_READ, DRIVE_METADATA], microsoft: [ONEDRIVE_READ] },
+  spreadsheetByURL: { google: [SHEETS_READ, DRIVE_METADATA], microsoft: [SHARED_READ] },
 };
 
 /** By the name of a skill. */
@@ -47,8 +50,11 @@ const BY_SKILL: Readonly<Record<string, Scopes>> = {
 
 /** What of an account the node needs; undefined where nothing is known. */
 export function scopesOf(node: WorkflowNode): Scopes | undefined {
-  return node.skill ? BY_SKILL[node.skill.name] : BY_TRIGGER[kindOf(node)];
+  if (node.skill) return BY_SKILL[node.skill.name];
+  return BY_TRIGGER[isURL(node.spreadsheet?.spreadsheetId) ? 'spreadsheetByURL' : kindOf(node)];
 }
+
+const isURL = (name = ''): boolean => name.includes('://');
 
 /** Those that an account like that must have given. */
 export function scopesFor(scopes: Scopes | undefined, { oauth2 }: CredentialSpec): readonly string[] {

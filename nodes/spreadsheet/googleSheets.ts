@@ -4,10 +4,11 @@
  * Values are what a person sees of dates and times, and plain numbers, texts and truth values of all else; of a formula its result.
  */
 import * as z from 'zod';
-import { AnswerTooLarge, getGoogle, type GoogleAccount } from '../google/request.ts';
+import { getGoogle, type GoogleAccount } from '../google/request.ts';
 import { quoted } from '../node.ts';
 import { PollError } from '../poller.ts';
 import { areRows, type Book, type Cell, type Sheet } from './book.ts';
+import { inPieces } from './pieces.ts';
 import { a1, type Area, type SheetName } from './reference.ts';
 
 const DRIVE_URL = 'https://www.googleapis.com';
@@ -114,10 +115,9 @@ async function findSheet(sheets: GoogleAccount, id: string, { title, gid }: Shee
 
 type Wanted = { id: string; sheet: Sheet; area: Area };
 
-/** In as many pieces as it takes for none of them to be large. */
-async function cellsOf(sheets: GoogleAccount, { id, sheet, area }: Wanted): Promise<Cell[][]> {
-  const range = encodeURIComponent(a1(sheet.title, area));
-  try {
+function cellsOf(sheets: GoogleAccount, { id, sheet, area }: Wanted): Promise<Cell[][]> {
+  return inPieces(area, VALUES_LIMIT, async (area) => {
+    const range = encodeURIComponent(a1(sheet.title, area));
     const answer = await getGoogle(sheets, `v4/spreadsheets/${encodeURIComponent(id)}/values/${range}`, {
       query: { valueRenderOption: 'UNFORMATTED_VALUE', dateTimeRenderOption: 'FORMATTED_STRING' },
       schema: valuesSchema,
@@ -127,15 +127,5 @@ async function cellsOf(sheets: GoogleAccount, { id, sheet, area }: Wanted): Prom
     });
     if (!answer) throw missing();
     return answer.values ?? [];
-  } catch (error) {
-    if (!(error instanceof AnswerTooLarge)) throw error;
-    const { startRow, endRow } = area;
-    if (endRow - startRow <= 1)
-      throw new PollError('TooLarge', `row ${endRow} has more than ${VALUES_LIMIT / 2 ** 20} MiB of text`);
-    const middle = startRow + Math.ceil((endRow - startRow) / 2);
-    const first = await cellsOf(sheets, { id, sheet, area: { ...area, endRow: middle } });
-    // Of the first half the empty rows at its end were left out.
-    while (first.length < middle - startRow) first.push([]);
-    return [...first, ...(await cellsOf(sheets, { id, sheet, area: { ...area, startRow: middle } }))];
-  }
+  });
 }

@@ -235,10 +235,9 @@ function placeOf({ trigger: { sheet, range }, gid }: Look): Place {
 
 function within({ rowCount, columnCount }: Sheet, area: Area | undefined): Area {
   const { startRow = 0, startColumn = 0, endRow = Infinity, endColumn = Infinity } = area ?? {};
-  return {
-    startRow: Math.min(startRow, rowCount),
-    startColumn: Math.min(startColumn, columnCount),
-    endRow: Math.min(endRow, rowCount),
-    endColumn: Math.min(endColumn, columnCount),
-  };
+  const [firstRow, firstColumn] = [Math.min(startRow, rowCount), Math.min(startColumn, columnCount)];
+  const columns = { startColumn: firstColumn, endColumn: Math.min(endColumn, columnCount) };
+  // Beside the last column there are no rows, either.
+  if (firstColumn >= columns.endColumn) return { ...columns, startRow: firstRow, endRow: firstRow };
+  return { ...columns, startRow: firstRow, endRow: Math.min(endRow, rowCount) };
 }

@@ -480,8 +480,8 @@ test('a spreadsheet in the bin, or that is none, or of which nobody knows, is to
 });
 
 test('an account that cannot read spreadsheets, or that nobody has connected, is told', async () => {
-  const microsoft = { oauth2: { preset: 'microsoft', clientID: 'client' } } as const;
-  await expect(sheetLooks(microsoft, {}).look()).rejects.toMatchObject({ reason: 'InvalidTrigger' });
+  const custom = { oauth2: { preset: 'custom', clientID: 'client' } } as const;
+  await expect(sheetLooks(custom, {}).look()).rejects.toMatchObject({ reason: 'InvalidTrigger' });
   await expect(sheetLooks(tokenSpec(), {}, null).look()).rejects.toMatchObject({
     reason: 'CredentialMissing',
   });

@@ -21,6 +21,26 @@ export function spreadsheetOf(text: string): { id: string; gid?: string } {
   );
 }
 
+/** A file of a OneDrive: one of the account's own by its id, or any that it may see by a URL. */
+export type FileName = { id: string } | { url: string };
+
+/**
+ * The workbook that is meant.
+ * @throws PollError `InvalidTrigger`
+ */
+export function workbookOf(text: string): FileName {
+  if (/^[\w!-]{1,200}$/.test(text)) return { id: text };
+  if (isURL(text)) return { url: text };
+  throw new PollError(
+    'InvalidTrigger',
+    'spreadsheetId is neither the id of a file in the OneDrive nor a URL that leads to one',
+  );
+}
+
+function isURL(text: string): boolean {
+  return URL.canParse(text) && new URL(text).protocol === 'https:';
+}
+
 /**
  * The cells that a range names, and the sheet if it names one. A single cell says where to begin.
  * @throws PollError `InvalidTrigger`
@@ -43,7 +63,11 @@ export function rangeOf(range: string): { title?: string; area: Area } {
 }
 
 /** The range of these cells of a sheet; none of the ends is open. */
-export function a1(title: string, { startRow, endRow, startColumn, endColumn }: Area): string {
-  const quoted = `'${title.replaceAll("'", "''")}'`;
-  return `${quoted}!${lettersOf(startColumn)}${startRow + 1}:${lettersOf(endColumn - 1)}${endRow}`;
+export function a1(title: string, area: Area): string {
+  return `'${title.replaceAll("'", "''")}'!${addressOf(area)}`;
+}
+
+/** The range of these cells, in whatever sheet. */
+export function addressOf({ startRow, endRow, startColumn, endColumn }: Area): string {
+  return `${lettersOf(startColumn)}${startRow + 1}:${lettersOf(endColumn - 1)}${endRow}`;
 }

@@ -1,21 +1,8 @@
 /** Files of a OneDrive. */
 import { startGraphServer } from '../graphServer.ts';
-import { startHttpDoor, type Refusal } from './httpDoor.ts';
+import { graphRefusal } from './graph.ts';
+import { startHttpDoor } from './httpDoor.ts';
 import type { Driver } from './provider.ts';
-
-/** https://learn.microsoft.com/graph/errors */
-const CODE: Readonly<Record<number, string>> = {
-  401: 'InvalidAuthenticationToken',
-  403: 'accessDenied',
-  404: 'itemNotFound',
-  410: 'resyncRequired',
-  429: 'activityLimitReached',
-  503: 'serviceNotAvailable',
-};
-const refusal: Refusal = (status) => ({
-  type: 'application/json',
-  body: JSON.stringify({ error: { code: CODE[status], message: `refused with ${status}` } }),
-});
 
 export const oneDriveDriver: Driver = {
   title: 'files of a OneDrive',
@@ -40,7 +27,7 @@ export const oneDriveDriver: Driver = {
   start: async () => ({
     account: async () => {
       const server = await startGraphServer({ pageSize: 7 });
-      const door = await startHttpDoor(server.url, refusal);
+      const door = await startHttpDoor(server.url, graphRefusal);
       const apiURL = `http://127.0.0.1:${door.port}`;
       return {
         spec: { oauth2: { preset: 'microsoft', clientID: 'client', apiURL } },

@@ -1,5 +1,6 @@
 /** The providers that the conformance suite knows. A new one is a file and a line here. */
 import { driveDriver } from './drive.ts';
+import { excelDriver } from './excel.ts';
 import { gmailDriver } from './gmail.ts';
 import { imapDriver, imapTokenDriver } from './imap.ts';
 import { oneDriveDriver } from './oneDrive.ts';
@@ -12,6 +13,7 @@ export const DRIVERS: readonly Driver[] = [
   imapTokenDriver,
   gmailDriver,
   sheetsDriver,
+  excelDriver,
   driveDriver,
   oneDriveDriver,
   s3Driver,

@@ -230,6 +230,53 @@ test('a folder that is not there, is a file, was thrown away, or is seen no more
   expect(await round(look)).toEqual(['added new']);
 });
 
+test.each([false, true])(
+  'a folder of a shared drive is watched there (with those below: %o)',
+  async (below) => {
+    const [one, other] = [{ driveId: '0A-one' }, { driveId: '0A-other' }];
+    server.put({ id: 'in', mimeType: FOLDER, parents: ['0A-one'], ...one });
+    server.put({ id: 'below', mimeType: FOLDER, parents: ['in'], ...one });
+    const { look } = looks({ folderId: 'in', includeSubfolders: below });
+    await round(look);
+    server.put({ id: 'elsewhere', parents: ['in'], ...other });
+    server.put({ id: 'new', parents: ['in'], ...one });
+    server.put({ id: 'new below', parents: ['below'], ...one });
+    expect(await round(look)).toEqual(below ? ['added new', 'added new below'] : ['added new']);
+    // The folder was moved into another shared drive: its files are listed there and compared.
+    for (const id of ['in', 'below', 'new', 'new below']) server.put({ id, ...other });
+    server.put({ id: 'newer', parents: ['in'], ...other });
+    expect((await round(look)).toSorted()).toEqual(['added elsewhere', 'added newer']);
+  },
+);
+
+test("a shortcut and a document of Google's own are files, and folders that lie in one another end nowhere", async () => {
+  server.put({ id: 'in', mimeType: FOLDER });
+  const { look } = looks({ folderId: 'in', includeSubfolders: true });
+  await round(look);
+  server.put({ id: 'a', mimeType: FOLDER, parents: ['b'] });
+  server.put({ id: 'b', mimeType: FOLDER, parents: ['a', 'in'] });
+  server.put({ id: 'shortcut', mimeType: 'application/vnd.google-apps.shortcut', parents: ['in'] });
+  server.put({ id: 'document', mimeType: 'application/vnd.google-apps.document', parents: ['a'] });
+  expect(await look()).toMatchObject({ events: [], more: true });
+  expect(shownIn(await look()).map(({ file }) => [file['id'], file['size']])).toEqual([
+    ['shortcut', null],
+    ['document', null],
+  ]);
+});
+
+test('whatever the clock of the drive says, a file is an event once, with the time that it says', async () => {
+  const { look } = looks();
+  await look();
+  const times = ['1970-01-01T00:00:00.000Z', '2199-01-01T00:00:00.000Z', 'no time'];
+  for (const modifiedTime of times) server.put({ id: modifiedTime, modifiedTime, createdTime: modifiedTime });
+  expect(shownIn(await look()).map(({ file }) => file['modified_time'])).toEqual([
+    '1970-01-01T00:00:00.000Z',
+    '1970-01-01T00:00:00.000Z',
+    '2199-01-01T00:00:00.000Z',
+  ]);
+  expect((await look()).events).toEqual([]);
+});
+
 test('another account behind the same credential is a new beginning', async () => {
   const { look } = looks();
   const { cursor } = await look();

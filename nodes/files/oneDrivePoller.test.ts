@@ -88,6 +88,32 @@ test('another name is no event, and neither is a file that is gone', async () =>
   expect((await look()).events).toEqual([]);
 });
 
+test('names are shown as they are, and times as the OneDrive says', async () => {
+  const { look } = looks();
+  await look();
+  const names = ['😀'.repeat(1_000), '../../etc/passwd', ''];
+  const times = ['1970-01-01T00:00:00Z', '2199-01-01T00:00:00Z', 'no time'];
+  for (const [n, name] of names.entries())
+    server.put({ id: `file ${n}`, name, lastModifiedDateTime: times[n] ?? '' });
+  const found = await look();
+  expect(found.events.map(({ output }) => output.text_content).toSorted()).toEqual(names.toSorted());
+  expect((await look()).events).toEqual([]);
+});
+
+test('folders that lie in one another end nowhere, and what is no file is none', async () => {
+  server.put({ id: 'in', folder: {} });
+  const { look } = looks({ folderId: 'in', includeSubfolders: true });
+  await round(look);
+  server.put({ id: 'a', folder: {}, parent: 'b' });
+  server.put({ id: 'b', folder: {}, parent: 'a' });
+  server.put({ id: 'lost', parent: 'a' });
+  server.put({ id: 'notebook', parent: 'in', package: { type: 'oneNote' }, file: undefined } as object & {
+    id: string;
+  });
+  server.put({ id: 'new', parent: 'in' });
+  expect(await round(look)).toEqual(['added new']);
+});
+
 test('many changes come in pages, none twice and none left out, also where each look has one page', async () => {
   await restart({ pageSize: 7 });
   for (let n = 0; n < 20; n += 1) server.put({ id: `old ${n}` });
@@ -225,6 +251,27 @@ test.each<[GraphFault, string, number | undefined]>([
     expect(await round(look)).toEqual(['added new']);
   },
 );
+
+test('a OneDrive that does not even list what is in it is told', async () => {
+  server.setFault('gone', '/delta');
+  await expect(looks().look()).rejects.toMatchObject({ reason: 'InvalidAnswer' });
+});
+
+test('where folders are listed with what lies in them, all is gone through once', async () => {
+  server.put({ id: 'in', folder: {} });
+  server.put({ id: 'below', folder: {}, parent: 'in' });
+  server.put({ id: 'old', parent: 'below' });
+  const { look } = looks({ folderId: 'in', includeSubfolders: true });
+  await round(look);
+  const listed = () => server.requests.filter((request) => request.includes('/delta?%24select')).length;
+  expect(listed()).toBe(1);
+  server.put({ id: 'next', folder: {}, parent: 'in' });
+  await round(look);
+  expect(listed()).toBe(2);
+  server.put({ id: 'new', parent: 'next' });
+  expect(await round(look)).toEqual(['added new']);
+  expect(listed()).toBe(2);
+});
 
 test('a page that leads to another place is not asked for', async () => {
   server.setFault('otherHost', '/delta');

@@ -101,11 +101,14 @@ test('with overwrite the one file of that name gets new content, and of several 
 test('a document of Google is read as text, a sheet as CSV, or as the step says', async () => {
   server.put({ id: 'sheet', mimeType: 'application/vnd.google-apps.spreadsheet' });
   server.put({ id: 'form', mimeType: 'application/vnd.google-apps.form' });
+  for (const kind of ['folder', 'shortcut'])
+    server.put({ id: kind, mimeType: `application/vnd.google-apps.${kind}` });
   const read = await execute('download_file', { fileId: 'sheet' });
   expect(read.data_content).toMatchObject({ mime_type: 'text/csv' });
   await execute('download_file', { fileId: 'sheet', exportType: 'application/pdf' });
   expect(server.requests.at(-1)).toContain('/export?mimeType=application%2Fpdf');
-  await expect(execute('download_file', { fileId: 'form' })).rejects.toMatchObject({ reason: 'Refused' });
+  for (const fileId of ['form', 'folder', 'shortcut'])
+    await expect(execute('download_file', { fileId })).rejects.toMatchObject({ reason: 'Refused' });
 });
 
 test('a file of 10 GB is not asked for', async () => {

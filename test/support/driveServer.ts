@@ -8,6 +8,7 @@
  * https://developers.google.com/workspace/drive/api/guides/manage-uploads#multipart (create and update)
  * https://developers.google.com/workspace/drive/api/guides/manage-downloads (alt=media, export; 403 for media of Google's own documents)
  * https://developers.google.com/workspace/drive/api/guides/handle-errors (401, 403, 404, 410, 429, 5xx and their bodies)
+ * https://developers.google.com/workspace/drive/api/guides/enable-shareddrives (`driveId`, `corpora`)
  * Of `q` it knows `'ID' in parents`, `name = '…'`, `trashed = false`, `mimeType = '…'`, `mimeType != '…'` and
  * `appProperties has { key='…' and value='…' }`, joined by `and`. `fields` is not looked at.
  */
@@ -35,6 +36,8 @@ type StoredFile = {
   name: string;
   mimeType: string;
   parents: string[];
+  /** The shared drive that it lies in. */
+  driveId?: string;
   createdTime: string;
   modifiedTime: string;
   md5Checksum?: string;
@@ -161,7 +164,10 @@ async function answer(state: State, request: IncomingMessage, response: ServerRe
   if (path === 'about') return sendJson(response, 200, { user: { permissionId: state.owner } });
   if (path === 'files') return sendFiles(state, url.searchParams, response);
   if (path === 'changes/startPageToken')
-    return sendJson(response, 200, { kind: 'drive#startPageToken', startPageToken: String(state.count + 1) });
+    return sendJson(response, 200, {
+      kind: 'drive#startPageToken',
+      startPageToken: `${placeOf(url.searchParams)}${state.count + 1}`,
+    });
   if (path === 'changes') return sendChanges(state, url.searchParams, response);
   if (path.startsWith('/upload/')) return upload(state, request, { path, response });
   sendFile(state, url, { path, response });
@@ -239,7 +245,9 @@ function sendFiles(state: State, query: URLSearchParams, response: ServerRespons
   if (era !== state.era) return sendError(response, 400, 'invalid', 'Invalid Value');
   // The word before a value is part of what is asked of properties.
   const words = (query.get('q') ?? '').split(/ and (?!value=)/);
+  const driveId = query.get('corpora') === 'drive' ? query.get('driveId') : undefined;
   const found = [...state.files.values()]
+    .filter((file) => driveId === undefined || file.driveId === driveId)
     .filter((file) => words.every((word) => fits(file, word)))
     .toSorted((a, b) => (a.createdTime < b.createdTime ? -1 : 1));
   const end = (start ?? 0) + Math.min(Number(query.get('pageSize') ?? 100), state.pageSize);
@@ -264,19 +272,28 @@ function fits(file: StoredFile, word: string): boolean {
   return (file.mimeType === type) === (operator === '=');
 }
 
+/** A shared drive has changes and tokens of its own. */
+function placeOf(query: URLSearchParams): string {
+  const driveId = query.get('driveId');
+  return driveId === null ? '' : `${driveId}:`;
+}
+
 function sendChanges(state: State, query: URLSearchParams, response: ServerResponse): void {
-  const start = Number(query.get('pageToken'));
+  const [place, token] = [placeOf(query), query.get('pageToken') ?? ''];
+  const start = token.startsWith(place) ? Number(token.slice(place.length)) : Number.NaN;
+  if (Number.isNaN(start)) return sendError(response, 400, 'invalid', 'Invalid Value');
   if (start <= state.oldest && state.era > 0)
     return sendError(response, 410, 'updatedMinTooLongAgo', 'Sync token is no longer valid');
-  const all = state.changes.filter(({ number }) => number >= start);
+  const lies = (fileId: string) => place === '' || `${state.files.get(fileId)?.driveId}:` === place;
+  const all = state.changes.filter(({ number, fileId }) => number >= start && lies(fileId));
   const page = all.slice(0, Math.min(Number(query.get('pageSize') ?? 100), state.pageSize));
   const last = page.at(-1)?.number ?? 0;
   sendJson(response, 200, {
     kind: 'drive#changeList',
     changes: page.map(({ fileId }) => changeOf(fileId, state.files.get(fileId))),
     ...(page.length < all.length
-      ? { nextPageToken: String(last + 1) }
-      : { newStartPageToken: String(state.count + 1) }),
+      ? { nextPageToken: `${place}${last + 1}` }
+      : { newStartPageToken: `${place}${state.count + 1}` }),
   });
 }
 

@@ -21,6 +21,7 @@ type Spreadsheet = {
   version: number;
   modifiedTime: number;
   trashed: boolean;
+  mimeType: string;
   sheets: Sheet[];
 };
 
@@ -47,7 +48,10 @@ export type SheetsServer = {
   addSheet(id: string, title: string, rows: Rows): void;
   /** The version goes on, whatever has changed. */
   touch(id: string): void;
-  trash(id: string): void;
+  /** Throws it away, or takes it out of the bin again. */
+  trash(id: string, isTrashed?: boolean): void;
+  /** Has it be a file of another type. */
+  become(id: string, mimeType: string): void;
   remove(id: string): void;
   /** Requests whose path has `path` in it fail, once `after` of them were answered. */
   setFault(fault: SheetsFault | undefined, options?: { after?: number; path?: string }): void;
@@ -115,8 +119,12 @@ export async function startSheetsServer({
       changed(found(id));
     },
     touch: (id) => changed(found(id)),
-    trash: (id) => {
-      found(id).trashed = true;
+    trash: (id, isTrashed = true) => {
+      found(id).trashed = isTrashed;
+      changed(found(id));
+    },
+    become: (id, mimeType) => {
+      found(id).mimeType = mimeType;
       changed(found(id));
     },
     remove: (id) => void state.spreadsheets.delete(id),
@@ -142,7 +150,8 @@ function put({ spreadsheets }: State, id: string, rows: Rows, options: SheetOpti
   }
   const sheet = { sheetId, title, rowCount: Math.max(rowCount, rows.length), columnCount, rows };
   const times = { version: 10, modifiedTime: Date.now(), trashed: false };
-  spreadsheets.set(id, { id, title: 'A spreadsheet', ...times, sheets: [sheet] });
+  const mimeType = 'application/vnd.google-apps.spreadsheet';
+  spreadsheets.set(id, { id, title: 'A spreadsheet', mimeType, ...times, sheets: [sheet] });
 }
 
 function sheetOf({ sheets }: Spreadsheet, title?: string): Sheet {
@@ -272,9 +281,8 @@ function fileOf(spreadsheet: Spreadsheet | undefined): Answer {
     const errors = [{ message, domain: 'global', reason: 'notFound', locationType: 'parameter' }];
     return { status: 404, body: { error: { code: 404, message, errors } } };
   }
-  const { id, title: name, version, modifiedTime, trashed } = spreadsheet;
+  const { id, title: name, mimeType, version, modifiedTime, trashed } = spreadsheet;
   const times = { version: String(version), modifiedTime: new Date(modifiedTime).toISOString() };
-  const mimeType = 'application/vnd.google-apps.spreadsheet';
   return { status: 200, body: { kind: 'drive#file', id, name, mimeType, trashed, ...times } };
 }
 

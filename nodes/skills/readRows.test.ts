@@ -48,6 +48,21 @@ test('without a header rows are lists, from the first one on', async () => {
     { row: 1, values: ['Lamp', 1] },
     { row: 2, values: ['Wheel'] },
   ]);
+  expect(await failure({ header: false, where: { A: 'Lamp' } })).toMatchObject({
+    reason: 'InvalidParameters',
+  });
+});
+
+test('an empty A1 is an empty cell, or a column that has its letter as name', async () => {
+  server.put('orders', [
+    ['', 'Item'],
+    ['x', 'Lamp'],
+  ]);
+  expect((await read({ header: false })).data['rows']).toMatchObject([
+    { values: ['', 'Item'] },
+    { values: ['x', 'Lamp'] },
+  ]);
+  expect((await read({})).data['rows']).toMatchObject([{ values: { A: 'x', Item: 'Lamp' } }]);
 });
 
 test('a table is read where it lies, and from the sheet of that name', async () => {

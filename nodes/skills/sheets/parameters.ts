@@ -31,7 +31,9 @@ export const table = {
   header: z
     .boolean('must be true or false')
     .optional()
-    .describe('Whether the first row of the table names its columns. Default true.'),
+    .describe(
+      'Whether the first row of the table names its columns. With false it is a row like the others, and values are lists. Default true.',
+    ),
 };
 
 /** What is written. */

@@ -277,6 +277,13 @@ test('whatever the clock of the drive says, a file is an event once, with the ti
   expect((await look()).events).toEqual([]);
 });
 
+test('more folders than are told apart are told', async () => {
+  await restart({ pageSize: 1 });
+  for (let n = 0; n < 101; n += 1) server.put({ id: `folder ${n}`, mimeType: FOLDER });
+  const look = looks({ folderId: 'folder 0', includeSubfolders: true }).look();
+  await expect(look).rejects.toMatchObject({ reason: 'TooLarge' });
+});
+
 test('another account behind the same credential is a new beginning', async () => {
   const { look } = looks();
   const { cursor } = await look();

@@ -177,6 +177,21 @@ test('what went while the place was not known is new when it comes again', async
   expect(await round(look, enough)).toEqual(['added old 3']);
 });
 
+test('what changes or is moved away while all is gone through is known once, or not', async () => {
+  await restart({ pageSize: 1 });
+  server.put({ id: 'in', folder: {} });
+  for (const id of ['changed', 'moved', 'old']) server.put({ id, parent: 'in' });
+  const { look, memory } = looks({ folderId: 'in' });
+  for (let n = 0; n < 4; n += 1) await look(enough);
+  server.write('changed');
+  server.put({ id: 'moved', parentReference: { id: 'root-id' } });
+  expect(await round(look, enough)).toEqual([]);
+  expect(decodeMemory(await memory.read())?.known.count).toBe(2);
+  server.put({ id: 'moved', parent: 'in' });
+  server.write('changed');
+  expect((await round(look, enough)).toSorted()).toEqual(['added moved', 'modified changed']);
+});
+
 test('files whose folder is listed after them, by another look, are found all the same', async () => {
   await restart({ pageSize: 1 });
   server.put({ id: 'in', folder: {} });
@@ -216,9 +231,14 @@ test('where Microsoft knows the place no more, all is compared with what was kno
   const { look } = looks();
   await round(look, enough);
   server.put({ id: 'new' });
-  server.write('old 7');
+  for (const id of ['old 0', 'old 7', 'old 24']) server.write(id);
   server.expireTokens();
-  expect((await round(look, enough)).toSorted()).toEqual(['added new', 'modified old 7']);
+  expect((await round(look, enough)).toSorted()).toEqual([
+    'added new',
+    'modified old 0',
+    'modified old 24',
+    'modified old 7',
+  ]);
 });
 
 test('a first look from a point in time brings what came since then', async () => {

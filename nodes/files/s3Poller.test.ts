@@ -141,6 +141,32 @@ test.each([
   expect(shownIn(await look()).map(({ file }) => file['id'])).toEqual(expected);
 });
 
+test('a file that is written again while it is looked at is shown as it was, and then as it is', async () => {
+  const { look } = looks();
+  await look();
+  server.put('a', { etag: '"first"', size: 1 });
+  const log = server.requests.push.bind(server.requests);
+  server.requests.push = (request) => {
+    if (request.startsWith('GET')) queueMicrotask(() => server.put('a', { etag: '"second"', size: 2 }));
+    return log(request);
+  };
+  expect(shownIn(await look())).toMatchObject([{ event: 'added', file: { id: 'a', size: 1 } }]);
+  server.requests.push = log;
+  expect(shownIn(await look())).toMatchObject([{ event: 'modified', file: { id: 'a', size: 2 } }]);
+});
+
+test('an older version that is restored is another one, whatever its time', async () => {
+  const { look } = looks();
+  server.put('a', { etag: '"1"', modified: new Date('2026-01-01T00:00:00Z') });
+  await look();
+  server.put('a', { etag: '"2"', modified: new Date('2199-01-01T00:00:00Z') });
+  const [second] = (await look()).events;
+  server.put('a', { etag: '"1"', modified: new Date('2026-01-01T00:00:00Z') });
+  const [restored] = (await look()).events;
+  expect(restored?.output.data_content).toMatchObject({ event: 'modified' });
+  expect(restored?.key).not.toBe(second?.key);
+});
+
 test('a file that is gone when it is asked about is none', async () => {
   const { look } = looks();
   await look();
@@ -205,7 +231,7 @@ test('a token that the service takes no more has the list gone through from its 
 test('a name of 1,000 emoji, of dots and slashes, and a file of 10 GB are files like others, of which nothing is loaded', async () => {
   const { look } = looks();
   await look();
-  const names = ['😀'.repeat(250), '../../etc/passwd', 'a/../b', './c', 'x\u0001y\ny'];
+  const names = ['😀'.repeat(250), '../../etc/passwd', 'a/../b', './c', '/leading', 'a//b', 'x\u0001y\ny'];
   for (const name of names) server.put(name, { size: 10 * 1_024 ** 3 });
   const found = await look();
   const byName = (names: unknown[]) => names.map(String).toSorted();

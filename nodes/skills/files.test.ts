@@ -137,7 +137,13 @@ test.each<[string, object, RegExp]>([
 });
 
 test('a name of 1,000 emoji is a name', async () => {
-  await expect(execute('upload_file', { name: '😀'.repeat(500), content: 'a' })).resolves.toBeDefined();
+  const name = '😀'.repeat(1_000);
+  const written = await execute('upload_file', { name, content: 'a' });
+  expect(written.data_content).toMatchObject({ name });
+  expect([...server.files.values()].map((file) => file.name)).toContain(name);
+  await expect(execute('upload_file', { name: 'x'.repeat(1_025), content: 'a' })).rejects.toMatchObject({
+    reason: 'InvalidParameters',
+  });
 });
 
 test.each<[DriveFault, string, number | undefined]>([

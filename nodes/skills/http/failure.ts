@@ -45,7 +45,8 @@ export async function unexpectedStatus(
   const { status, headers, from } = received;
   const said = quoted(await beginningOf(received, secrets), secrets);
   const message = `${from} answered ${request.method} with status ${status}${said === '' ? '' : `: ${said}`}`;
-  const wait = retryAfterMs(new Headers({ 'retry-after': headers['retry-after'] ?? '' }));
+  const { 'retry-after': after = '', date = '' } = headers;
+  const wait = retryAfterMs(new Headers({ 'retry-after': after, date }));
   const options = wait === undefined ? {} : { retryAfterMs: wait };
   const failure = new StepError(reasonOf(status, request), message, options);
   return failure.reason === 'UpstreamError' || request.afterChange

@@ -103,3 +103,11 @@ test('a way out of the folder is refused', async () => {
   const uploading = execute('upload_file', { folderId: 'a/../../b', name: 'c', content: 'c' });
   await expect(uploading).rejects.toMatchObject({ reason: 'InvalidParameters' });
 });
+
+test('a name that is longer than the store admits, as one of 1,000 emoji, is refused before anything is sent', async () => {
+  const uploading = execute('upload_file', { name: '😀'.repeat(1_000), content: 'c' });
+  await expect(uploading).rejects.toMatchObject({
+    reason: 'InvalidParameters',
+    message: expect.stringContaining('1024 bytes'),
+  });
+});

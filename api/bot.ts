@@ -3,9 +3,12 @@
  * who sends, and which updates are wanted. Works on text alone: no input or output.
  */
 import { createHmac } from 'node:crypto';
-import { workflowId } from './group.ts';
+import { GROUP, workflowId } from './group.ts';
 
 export const BOT_PREFIX = '/bot/';
+
+/** The finalizer of a Credential whose bot may be registered at the messaging service. */
+export const BOT_FINALIZER = `${GROUP}/bot-webhook`;
 
 /** The updates that a Telegram bot asks for (`allowed_updates` of setWebhook). Others are answered and start nothing. */
 export const TELEGRAM_UPDATES = ['message', 'channel_post'] as const;

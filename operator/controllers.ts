@@ -321,8 +321,12 @@ function wakeRegistrations(
       spec.bot ? [{ namespace, name: spec.bot.credential }] : [],
     ),
   );
+  const botsOf = (namespace?: string): Key[] => world.credentials.list(namespace).filter(isOfBot).map(keyOf);
   watchInto(world.deployments, registration, ({ metadata }, change) =>
-    turnedAvailable(change) ? world.credentials.list(metadata.namespace).filter(isOfBot).map(keyOf) : [],
+    turnedAvailable(change) ? botsOf(metadata.namespace) : [],
+  );
+  watchInto(world.namespaces, registration, ({ metadata: { name, deletionTimestamp } }) =>
+    deletionTimestamp === undefined ? [] : botsOf(name),
   );
   // While one is marked there are runners for it.
   watchInto(world.credentials, project, (credential, change) =>

@@ -27,6 +27,8 @@ export type RunnerOptions = {
   credentials: CredentialSource;
   egress: Egress;
   beats: Beats;
+  /** Whether a bot of the project may be registered. Left out: none is. */
+  hasBot?: () => boolean;
   /** Writes the records, if this runner shall. */
   recorder?: { run(signal: AbortSignal): Promise<void> };
   /** How soon other runners are taken for dead; default: as `runs/takeover.ts` says. */
@@ -44,6 +46,12 @@ export type Runner = {
 const LEAVE_MS = 6_000;
 /** How long the records may catch up at the end. Other runners go on with what is left. */
 const LAST_RECORDS_MS = 1_000;
+/**
+ * How long it stays for the webhooks of bots at the least: a namespace that is deleted loses its runners first, and nobody else can delete
+ * them. With a namespace that stays nobody asks for that.
+ */
+const LAST_REGISTRATIONS_MS = 5_000;
+const LOOK_MS = 100;
 
 /** After a defect in a loop. */
 const LOOP_PAUSE_MS = 1_000;
@@ -77,6 +85,7 @@ export function startRunner(options: RunnerOptions): Runner {
   ];
   return {
     stop: async (patienceMs) => {
+      const leavingAt = performance.now();
       claiming.abort();
       await Promise.race([idle(), sleep(patienceMs)]);
       claims.leave();
@@ -85,6 +94,8 @@ export function startRunner(options: RunnerOptions): Runner {
       await handBackAll(conn, { project, runner });
       cancels.stop();
       if (recorder) await sleep(LAST_RECORDS_MS);
+      while (options.hasBot?.() && performance.now() < leavingAt + LAST_REGISTRATIONS_MS)
+        await sleep(LOOK_MS);
       serving.abort();
       await Promise.allSettled(loops);
       await beats.stop();

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Credential } from '../../api/kinds.ts';
-import { FINALIZER } from '../registration/mark.ts';
+import { BOT_FINALIZER } from '../../api/bot.ts';
 import { needsPool, secretsInUse } from './gather.ts';
 
 const bot = (finalizers: string[]): Credential => ({
@@ -21,7 +21,7 @@ function worldOf(credential: Credential) {
 }
 
 test('a project keeps its runners, and their right to the token, until the webhook of a bot is deleted', () => {
-  const marked = worldOf(bot([FINALIZER]));
+  const marked = worldOf(bot([BOT_FINALIZER]));
   expect([needsPool(marked, 'shop'), secretsInUse(marked, 'shop', [])]).toEqual([true, ['telegram']]);
 });
 

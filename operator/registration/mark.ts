@@ -2,17 +2,15 @@
  * The mark on a Credential whose bot may be registered at the messaging service: a finalizer, so that nobody forgets to take the
  * registration back. It is there before anything is registered.
  */
-import { GROUP } from '../../api/group.ts';
+import { BOT_FINALIZER } from '../../api/bot.ts';
 import type { Credential } from '../../api/kinds.ts';
 import { isNotFound } from '../../kube/errors.ts';
 import type { KubeObject } from '../../kube/resource.ts';
 import type { OperatorContext } from '../context.ts';
 import { credentials } from '../resources.ts';
 
-export const FINALIZER = `${GROUP}/bot-webhook`;
-
 export function isMarked({ metadata }: Pick<KubeObject, 'metadata'>): boolean {
-  return metadata.finalizers?.includes(FINALIZER) ?? false;
+  return metadata.finalizers?.includes(BOT_FINALIZER) ?? false;
 }
 
 /** Sets the mark, or takes it away. Throws a conflict where somebody else has changed the Credential meanwhile. */
@@ -22,8 +20,8 @@ export async function setMark(
   isWanted: boolean,
 ): Promise<void> {
   const { namespace = '', name, resourceVersion, finalizers = [] } = metadata;
-  const others = finalizers.filter((each) => each !== FINALIZER);
-  const wanted = isWanted ? [...others, FINALIZER] : others;
+  const others = finalizers.filter((each) => each !== BOT_FINALIZER);
+  const wanted = isWanted ? [...others, BOT_FINALIZER] : others;
   const body = { metadata: { resourceVersion, finalizers: wanted } };
   const written = await client
     .patch(credentials, { namespace, name }, body, { type: 'merge' })

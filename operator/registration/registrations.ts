@@ -17,6 +17,7 @@ import type { OperatorContext } from '../context.ts';
 import { hasRunnerFor, readSecrets } from '../credential/facts.ts';
 import type { PollHealth } from '../poll/health.ts';
 import { lackOfRight } from '../refusal.ts';
+import type { World } from '../world.ts';
 import {
   decideRegistration,
   pending,
@@ -208,11 +209,11 @@ function routeOf({ world }: RegistrationContext, { metadata }: Credential): Webh
 }
 
 function wishFor(
-  { config }: RegistrationContext,
+  { config, world }: RegistrationContext,
   credential: Credential,
   route: WebhookRoute | undefined,
 ): Wish {
-  if (credential.metadata.deletionTimestamp !== undefined || !isTelegram(credential)) return 'nowhere';
+  if (isGoing(world, credential) || !isTelegram(credential)) return 'nowhere';
   const bot = route?.spec.bot;
   if (bot === undefined) return 'nowhere';
   // While nobody can be verified, for lack of the token, what is there is no worse than nothing.
@@ -247,10 +248,16 @@ function unauthorized(error: unknown): PollHealth {
   return { status: 'False', reason: 'Unauthorized', message: lackOfRight(error) };
 }
 
+/** Whether it is deleted, be it with its namespace: Kubernetes removes the pods of that first, and then there is no runner any more. */
+function isGoing({ namespaces }: Pick<World, 'namespaces'>, { metadata }: Credential): boolean {
+  const namespace = namespaces.get(undefined, metadata.namespace ?? '');
+  return [metadata, namespace?.metadata].some((each) => each?.deletionTimestamp !== undefined);
+}
+
 /** Reckoned by this process alone: clocks of other machines may differ. */
-function goingFor({ context, memory }: Keeper, { metadata }: Credential): number | undefined {
-  const { uid = '', deletionTimestamp } = metadata;
-  if (deletionTimestamp === undefined) return undefined;
+function goingFor({ context, memory }: Keeper, credential: Credential): number | undefined {
+  const { uid = '' } = credential.metadata;
+  if (!isGoing(context.world, credential)) return undefined;
   const now = context.clock.now();
   const since = memory.goingSince.get(uid) ?? now;
   memory.goingSince.set(uid, since);

@@ -6,8 +6,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { botSecret } from '../../../api/bot.ts';
-import { events, secrets } from '../../../kube/resource.ts';
-import { FINALIZER } from '../../../operator/registration/mark.ts';
+import { events, namespaces, secrets } from '../../../kube/resource.ts';
+import { BOT_FINALIZER } from '../../../api/bot.ts';
 import { credentials, workflows } from '../../../operator/resources.ts';
 import { keysOf } from '../../../runs/keys.ts';
 import { startOperatorStage, type OperatorStage } from '../../support/operatorStage.ts';
@@ -125,7 +125,7 @@ test.concurrent(
   async ({ expect }) => {
     const { webhook, token } = await startBot('switched');
     const { metadata } = (await find('switched')) ?? {};
-    expect(metadata?.finalizers).toEqual([FINALIZER]);
+    expect(metadata?.finalizers).toEqual([BOT_FINALIZER]);
     expect(webhook()).toMatchObject({
       url: urlOf('switched'),
       secretToken: botSecret(token, metadata?.uid ?? ''),
@@ -228,7 +228,7 @@ test(
     const { telegram, webhook, token } = await putBot('marked');
     telegram.register({ pending: [{ update_id: 1 }] }, token);
     await stage.stopOperator();
-    const marked = { metadata: { finalizers: [FINALIZER] } };
+    const marked = { metadata: { finalizers: [BOT_FINALIZER] } };
     await stage.client.patch(credentials, { namespace, name: 'marked' }, marked, { type: 'merge' });
     await switchTo('marked', true);
     stage.startOperator();
@@ -249,3 +249,17 @@ test('a webhook of a bot whose token no runner has any more is told in an Event'
   expect(await told('NotUnregistered', 'Credential', 'lost')).toMatch(/no runner has its token any more/);
   expect(webhook().url).toBe(urlOf('lost'));
 });
+
+test(
+  'with its namespace a bot is deregistered by runners that leave before anything else is deleted',
+  LONG,
+  async () => {
+    const { webhook } = await startBot('last');
+    // What the namespace controller does at once, and goes on when they are gone.
+    const leaving = runner.stop('SIGTERM');
+    await Promise.all([stage.client.delete(namespaces, { name: namespace }), leaving]);
+    expect(webhook().url).toBe('');
+    const isLetGo = async () => (await find('last'))?.metadata.finalizers === undefined;
+    await pollUntil('the mark being gone', isLetGo, SOON);
+  },
+);

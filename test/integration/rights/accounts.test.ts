@@ -14,7 +14,7 @@ import {
   type KubeObject,
 } from '../../../kube/resource.ts';
 import { poolRole, poolRoleBinding, poolServiceAccount } from '../../../operator/project/manifests.ts';
-import { FINALIZER } from '../../../operator/registration/mark.ts';
+import { BOT_FINALIZER } from '../../../api/bot.ts';
 import { credentials } from '../../../operator/resources.ts';
 import { TICK_LABELS } from '../../../operator/schedule/cronJob.ts';
 import { startApiServer, type ApiServer } from '../../support/apiserver.ts';
@@ -218,7 +218,7 @@ test('of a credential the operator changes the mark of its bot and nothing else'
   });
   for (const metadata of [{ labels: { a: 'b' } }, { annotations: { a: 'b' } }, { finalizers: null }])
     expect(await change({ metadata })).toContain(refused);
-  expect(await change({ metadata: { finalizers: [...finalizers, FINALIZER] } })).toBe('changed');
+  expect(await change({ metadata: { finalizers: [...finalizers, BOT_FINALIZER] } })).toBe('changed');
   expect(await change({ metadata: { finalizers } })).toBe('changed');
   await operator.close();
 });

@@ -16,23 +16,25 @@ const TEST_MS = 240_000;
 let project: string;
 beforeAll(async () => {
   project = await createProject();
+  // One after the other: they have accounts of the same name.
+  for (const example of ['bot-answer', 'row-mail', 'file-rows'])
+    await kube(['apply', '-n', project, '-f', exampleFolder(example)]);
 });
 afterAll(() => removeProject(project));
 
-async function applied(example: string, connects?: string): Promise<void> {
-  await kube(['apply', '-n', project, '-f', exampleFolder(example)]);
-  if (connects !== undefined) {
-    const asked = { cluster, gateway, namespace: project, credential: connects };
-    const { text } = await askLink(asked, connects, ['edit']);
-    await connectAtGoogle(cluster, (JSON.parse(text) as { url: string }).url, 'ada');
-  }
-  await waitForReady(cluster, example, project);
+/** Signs in for the account, as somebody who may edit. */
+async function connect(credential: string): Promise<void> {
+  const asked = { cluster, gateway, namespace: project, credential };
+  const { text } = await askLink(asked, credential, ['edit']);
+  await connectAtGoogle(cluster, (JSON.parse(text) as { url: string }).url, 'ada');
 }
+
+const isReady = (example: string) => waitForReady(cluster, example, project);
 
 test.concurrent(
   'examples/bot-answer answers a message into its chat',
   async ({ expect }) => {
-    await applied('bot-answer');
+    await isReady('bot-answer');
     const text = `Where is my lamp, ${project}?`;
     expect(await writeToBot(cluster, { text })).toBe(200);
     const answers = async () => (await writtenByBots(cluster)).filter((sent) => sent.text.includes(project));
@@ -52,7 +54,8 @@ test.concurrent(
 test.concurrent(
   'examples/row-mail confirms a new row by mail',
   async ({ expect }) => {
-    await applied('row-mail', 'sheets');
+    await connect('sheets');
+    await isReady('row-mail');
     const customer = `${project}@example.com`;
     await addRow(cluster, 'orders', [project, 'Ada', customer, 'lamp', 2]);
     await pollUntil('a mail', async () => (await mailsTo(customer)).length > 0, LOOKED);
@@ -69,7 +72,8 @@ test.concurrent(
 test.concurrent(
   'examples/file-rows writes a row for a new file',
   async ({ expect }) => {
-    await applied('file-rows', 'table');
+    await connect('table');
+    await isReady('file-rows');
     const file = `${project}.txt`;
     await putLetter(cluster, `inbox/${file}`, 'Dear shop, the lamp has no bulb.\n');
     const written = async () => (await rowsOf(cluster, 'letters')).filter(([name]) => name === file);

@@ -247,17 +247,19 @@ const textOf = (cell: string | number | boolean) =>
 type Area = { rowIndex: number; columnIndex: number; rowCount: number; columnCount: number };
 
 function usedOf({ rows }: Worksheet): Area {
-  const used = rows.flatMap((row, y) => row.flatMap((cell, x) => (cell === '' ? [] : [{ x, y }])));
-  if (used.length === 0) return { rowIndex: 0, columnIndex: 0, rowCount: 1, columnCount: 1 };
-  const least = used.reduce((a, b) => ({ x: Math.min(a.x, b.x), y: Math.min(a.y, b.y) }));
-  const most = used.reduce((a, b) => ({ x: Math.max(a.x, b.x), y: Math.max(a.y, b.y) }));
-  return {
-    rowIndex: least.y,
-    columnIndex: least.x,
-    rowCount: most.y - least.y + 1,
-    columnCount: most.x - least.x + 1,
-  };
+  const used = rows.map((row) => [row.findIndex(isFilled), row.findLastIndex(isFilled)] as const);
+  const first = used.findIndex(([left]) => left >= 0);
+  if (first < 0) return { rowIndex: 0, columnIndex: 0, rowCount: 1, columnCount: 1 };
+  const last = used.findLastIndex(([left]) => left >= 0);
+  let [columnIndex, end] = [Infinity, 0];
+  for (const [left, right] of used) {
+    if (left >= 0) columnIndex = Math.min(columnIndex, left);
+    end = Math.max(end, right + 1);
+  }
+  return { rowIndex: first, columnIndex, rowCount: last - first + 1, columnCount: end - columnIndex };
 }
+
+const isFilled = (cell: ExcelCell) => cell !== '';
 
 function areaOf(call: string): Area | undefined {
   const [, left = '', top, right = '', bottom] =

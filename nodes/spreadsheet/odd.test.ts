@@ -19,6 +19,7 @@ type Data = { changes: Change[]; truncated: boolean };
 const dataOf = ({ events }: Polled) => events.map(({ output }) => output.data_content as Data);
 const changesOf = (polled: Polled) => dataOf(polled).flatMap(({ changes }) => changes);
 
+const KEY = { name: 'secret', key: 'key' };
 const HEADER = ['Order', 'Item'];
 const ROWS = [
   ['a1', 'Lamp'],
@@ -164,4 +165,19 @@ test('a spreadsheet that was moved is the same; one that is taken away or thrown
   await expect(orders.look()).rejects.toMatchObject({ reason: 'SpreadsheetMissing' });
   server.trash('orders', false);
   expect(changesOf(await orders.look())).toMatchObject([{ event: 'added', row: 4 }]);
+});
+
+// Of another kind it is known without the trigger; the status calls both InvalidTrigger.
+test.each([
+  [
+    { s3: { endpoint: 'http://a', bucket: 'a', accessKeyIdRef: KEY, secretAccessKeyRef: KEY } },
+    'InvalidParameters',
+  ],
+  [{ smtp: { host: 'a', from: 'a@example.com' } }, 'InvalidParameters'],
+  [{ oauth2: { clientID: 'client' } }, 'InvalidTrigger'],
+])('a credential that has no spreadsheets (%o) is told', async (spec, reason) => {
+  await expect(sheetLooks(spec, {}).look()).rejects.toMatchObject({
+    reason,
+    message: expect.stringContaining('credential sheets'),
+  });
 });

@@ -34,7 +34,7 @@ export type InstallOptions = {
   log: string;
   /** Values of the chart beside those that the cluster needs. */
   values?: Record<string, unknown>;
-  /** True: also an S3 server, which it takes Go and two minutes to build for the first time. */
+  /** True: also an S3 server, which takes Go and a minute to build for the first time. */
   s3?: boolean;
 };
 

@@ -293,6 +293,16 @@ test('where folders are listed with what lies in them, all is gone through once'
   expect(listed()).toBe(2);
 });
 
+test('the top with all that lies below it is all that there is, which is never gone through twice', async () => {
+  const { look } = looks({ folderId: 'root', includeSubfolders: true });
+  await round(look);
+  server.requests.length = 0;
+  server.put({ id: 'next', folder: {} });
+  server.put({ id: 'new', parent: 'next' });
+  expect(await round(look)).toEqual(['added new']);
+  expect(server.requests).toHaveLength(2);
+});
+
 test('a page that leads to another place is not asked for', async () => {
   server.setFault('otherHost', '/delta');
   await expect(looks().look()).rejects.toMatchObject({ reason: 'InvalidAnswer' });
@@ -307,7 +317,26 @@ test('a folder that is not there, is a file, or is gone is told', async () => {
   await look();
   server.remove('in');
   await expect(look()).rejects.toMatchObject({ reason: 'FolderMissing' });
+  server.put({ id: 'in', folder: {} });
+  server.put({ id: 'new', parent: 'in' });
+  expect(await round(look)).toEqual(['added new']);
 });
+
+test.each([false, true])(
+  'a folder that is moved and renamed is the same one (with those below: %o)',
+  async (below) => {
+    server.put({ id: 'in', folder: {} });
+    server.put({ id: 'elsewhere', folder: {} });
+    server.put({ id: 'old', parent: 'in' });
+    const { look } = looks({ folderId: 'in', includeSubfolders: below });
+    await round(look);
+    server.put({ id: 'in', name: 'another name', parent: 'elsewhere' });
+    expect(await round(look)).toEqual([]);
+    server.put({ id: 'new', parent: 'in' });
+    server.write('old');
+    expect((await round(look)).toSorted()).toEqual(['added new', 'modified old']);
+  },
+);
 
 test('another account behind the same credential is a new beginning', async () => {
   const { cursor } = await looks().look();

@@ -45,7 +45,8 @@ export async function oneDriveSource(
   const account = { baseURL: apiURL, token: accessToken(credential), context };
   const drive = await driveIdOf(account);
   const { folderId, includeSubfolders: below = false } = trigger;
-  const watched = folderId ? { folder: await folderIdOf(account, folderId), below } : undefined;
+  const isAll = !folderId || (folderId === 'root' && below);
+  const watched = isAll ? undefined : { folder: await folderIdOf(account, folderId), below };
   return {
     place: createHash('sha256')
       .update(JSON.stringify([drive, watched?.folder ?? '']))

@@ -126,12 +126,20 @@ test.each<[string, object, RegExp]>([
   ['a line break', { name: 'a\r\nb' }, /^name: must not hold a slash or a control character/],
   ['nothing', { name: '' }, /^name: must not be empty/],
   ['a type that ends the header', { mimeType: 'text/csv; a\r\nX: y' }, /^mimeType: /],
+  ['content that is too long', { content: 'x'.repeat(524_289) }, /^content: may have at most 524288/],
   ['content that is no base64', { content: '!', encoding: 'base64' }, /^content: is not base64/],
 ])('%s is refused before anything is sent', async (_what, changes, message) => {
   const executing = execute('upload_file', { name: 'a', content: 'a', ...changes });
   await expect(executing).rejects.toMatchObject({
     reason: 'InvalidParameters',
     message: expect.stringMatching(message),
+  });
+  expect(server.requests).toEqual([]);
+});
+
+test('more bytes than an output has room for cannot be asked for', async () => {
+  await expect(execute('download_file', { fileId: 'a', maxBytes: 384_001 })).rejects.toMatchObject({
+    reason: 'InvalidParameters',
   });
   expect(server.requests).toEqual([]);
 });

@@ -10,7 +10,7 @@ const MATERIAL = 'fedcba9876543210';
 const SECRET = 'kc1nYpC7vVZ_-8Zw4zqUu4r1wE9gq2b5n5Lr0fW1xYk';
 
 /** The headers of a message of the bot. */
-export const SHOWN = { 'x-telegram-bot-api-secret-token': SECRET };
+export const SHOWN: Record<string, string> = { 'x-telegram-bot-api-secret-token': SECRET };
 
 /** A Telegram bot that a workflow has. The project's Secret then holds its secret alone. */
 export async function putBot(client: KubeClient, workflow: string, credential: string): Promise<void> {

@@ -22,6 +22,7 @@ import { makeFolder } from './folder.ts';
 import { kubectl } from './kubectl.ts';
 import { pollUntil } from './poll.ts';
 import { startProgram } from './program.ts';
+import type { RedisOptions } from './redis.ts';
 import { newProject, startRunStore } from './runStore.ts';
 import { tokenOf } from './users.ts';
 
@@ -90,11 +91,14 @@ process.on('exit', () => {
 /** Looked at once, and not again by itself. */
 const SELDOM_SECONDS = 86_400;
 
-/** Starts what pods talk to; `name`: that of their namespaces. */
-export async function startPollPods(name: string): Promise<PollPods> {
+/** Starts what pods talk to; `name`: that of their namespaces. `appendfsync`: whether the run store syncs each write to the disk. */
+export async function startPollPods(
+  name: string,
+  { appendfsync = 'always' }: Pick<RedisOptions, 'appendfsync'> = {},
+): Promise<PollPods> {
   const [api, store, folder] = await Promise.all([
     startApiServer(),
-    startRunStore({ appendfsync: 'always' }),
+    startRunStore({ appendfsync }),
     makeFolder('poll-pods'),
   ]);
   const { conn } = store;

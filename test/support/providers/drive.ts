@@ -4,6 +4,9 @@ import { googleRefusal } from './google.ts';
 import { startHttpDoor } from './httpDoor.ts';
 import type { Driver } from './provider.ts';
 
+/** More changes than a look goes through. */
+const LARGE_FILES = 1_600;
+
 export const driveDriver: Driver = {
   title: 'files of a Google Drive',
   kind: 'fileStorage',
@@ -25,8 +28,8 @@ export const driveDriver: Driver = {
   saysWhen: true,
   nameOf: ({ text_content }) => text_content,
   start: async () => ({
-    account: async () => {
-      const server = await startDriveServer({ pageSize: 7 });
+    account: async ({ pageSize = 7 } = {}) => {
+      const server = await startDriveServer({ pageSize });
       const door = await startHttpDoor(server.url, googleRefusal);
       const apiURL = `http://127.0.0.1:${door.port}`;
       return {
@@ -35,6 +38,14 @@ export const driveDriver: Driver = {
         door,
         add: async (name) => void server.put({ id: `id-of-${name}`, name, parents: ['root-folder'] }),
         change: async (name) => server.write(`id-of-${name}`),
+        large: {
+          fill: async () => undefined,
+          burst: async () => {
+            for (let n = 0; n < LARGE_FILES; n += 1)
+              server.put({ id: `large-${n}`, name: `${n} ${'🗒'.repeat(250)}`, parents: ['root-folder'] });
+            return LARGE_FILES;
+          },
+        },
         close: async () => {
           await door.close();
           await server.close();

@@ -2,9 +2,11 @@
 import { startWorkbookServer, type ExcelRows } from '../workbookServer.ts';
 import { graphRefusal } from './graph.ts';
 import { startHttpDoor } from './httpDoor.ts';
+import { editRows, fillRows } from './largeSheet.ts';
 import type { Driver } from './provider.ts';
 
 const ID = '01CYZLFJGUJ7JHBSZDFZFL25KSZGQTVAUN';
+const LARGE_ROWS = 25_000;
 
 export const excelDriver: Driver = {
   title: 'rows of a workbook of Excel',
@@ -44,6 +46,17 @@ export const excelDriver: Driver = {
         add: async (name) => {
           rows.push([name, `what ${name} is`]);
           server.put(ID, rows);
+        },
+        large: {
+          fill: async () => {
+            fillRows(rows, LARGE_ROWS);
+            server.put(ID, rows);
+          },
+          burst: async () => {
+            const edited = editRows(rows);
+            server.put(ID, rows);
+            return edited;
+          },
         },
         close: async () => {
           await door.close();

@@ -3,6 +3,7 @@ import type { CredentialSpec } from '../../../api/credential.ts';
 import { IMAP_PASSWORD, startDovecot } from '../dovecot.ts';
 import { listen, readBody, sendJson } from '../listen.ts';
 import { startImapDoor } from './imapDoor.ts';
+import { LARGE_MAILS, largeMails } from './largeMail.ts';
 import type { Account, Driver } from './provider.ts';
 
 /** What a server says to each command may mean one thing at a login and another where the mailbox is opened. */
@@ -59,10 +60,18 @@ function driverOf(named: Named, { spec, secrets }: Login): Driver {
           return {
             spec: spec(door.port, username),
             secrets: Object.fromEntries(filled) as Record<string, string>,
+            fields: { attachments: 'Content' },
             door,
             add: async (name) => {
               const mail = `From: ada@example.com\r\nSubject: ${name}\r\n\r\nbody of ${name}\r\n`;
               await client.append('INBOX', Buffer.from(mail));
+            },
+            large: {
+              fill: async () => undefined,
+              burst: async () => {
+                for (const mail of largeMails()) await client.append('INBOX', mail);
+                return LARGE_MAILS;
+              },
             },
             close: async () => {
               await client.logout();

@@ -4,6 +4,10 @@ import { graphRefusal } from './graph.ts';
 import { startHttpDoor } from './httpDoor.ts';
 import type { Driver } from './provider.ts';
 
+const FILES_THERE = 20_000;
+/** Several pages of changes. */
+const LARGE_FILES = 1_600;
+
 export const oneDriveDriver: Driver = {
   title: 'files of a OneDrive',
   kind: 'fileStorage',
@@ -25,8 +29,8 @@ export const oneDriveDriver: Driver = {
   saysWhen: true,
   nameOf: ({ text_content }) => text_content,
   start: async () => ({
-    account: async () => {
-      const server = await startGraphServer({ pageSize: 7 });
+    account: async ({ pageSize = 7 } = {}) => {
+      const server = await startGraphServer({ pageSize });
       const door = await startHttpDoor(server.url, graphRefusal);
       const apiURL = `http://127.0.0.1:${door.port}`;
       return {
@@ -35,6 +39,16 @@ export const oneDriveDriver: Driver = {
         door,
         add: async (name) => server.put({ id: `id-of-${name}`, name }),
         change: async (name) => server.write(`id-of-${name}`),
+        large: {
+          fill: async () => {
+            for (let n = 0; n < FILES_THERE; n += 1) server.put({ id: `there-${n}`, name: `there ${n}` });
+          },
+          burst: async () => {
+            for (let n = 0; n < LARGE_FILES; n += 1)
+              server.put({ id: `large-${n}`, name: `${n} ${'🗒'.repeat(250)}` });
+            return LARGE_FILES;
+          },
+        },
         close: async () => {
           await door.close();
           await server.close();

@@ -52,6 +52,17 @@ export type Door = {
 /** How a failure is shown: with one of these reasons, or, where the provider is asked for one event, not at all: then it says that there is no such event. */
 export type Shown = { reasons: readonly PollReason[]; firstRequestOnly?: boolean };
 
+/** So much that a look at it needs memory. */
+type Large = {
+  /** What is there before the first look. */
+  fill(): Promise<void>;
+  /** What happens then, many pages of it: how many events it is. */
+  burst(): Promise<number>;
+};
+
+/** How large pages of a provider's answers are, where that can be chosen; left out: so small that a few events are pages. */
+type AccountOptions = { pageSize?: number };
+
 /** An account of one's own, in which nothing has happened yet. */
 export type Account = {
   spec: CredentialSpec;
@@ -64,6 +75,8 @@ export type Account = {
   add(name: string): Promise<void>;
   /** Of files: what is in the one of that name becomes something else, which is one more event of that name. */
   change?(name: string): Promise<void>;
+  /** Left out: hundreds of small events are as large as it gets. */
+  large?: Large;
   close(): Promise<void>;
 };
 
@@ -81,5 +94,5 @@ export type Driver = {
   saysWhen: boolean;
   /** The name of the event that an output shows. */
   nameOf(output: NodeOutput): string;
-  start(): Promise<{ account(): Promise<Account>; stop(): Promise<void> }>;
+  start(): Promise<{ account(options?: AccountOptions): Promise<Account>; stop(): Promise<void> }>;
 };

@@ -21,6 +21,19 @@ const refusal: Refusal = (status) => ({
   body: `<?xml version="1.0" encoding="UTF-8"?><Error><Code>${CODE[status]}</Code><Message>refused with ${status}</Message></Error>`,
 });
 
+/** Several pages of a list, of which some are modified then. */
+const LARGE_OBJECTS = 1_200;
+const MODIFIED_OBJECTS = 300;
+const AT_ONCE = 16;
+
+/** Puts so many objects there, or other content into them. */
+async function putMany(put: (key: string) => Promise<void>, count: number): Promise<void> {
+  for (let first = 0; first < count; first += AT_ONCE) {
+    const keys = Array.from({ length: Math.min(AT_ONCE, count - first) }, (_, n) => `large/${first + n}`);
+    await Promise.all(keys.map((key) => put(key)));
+  }
+}
+
 export const s3Driver: Driver = {
   title: 'files of a bucket',
   kind: 'fileStorage',
@@ -77,6 +90,13 @@ export const s3Driver: Driver = {
           door,
           add: put,
           change: put,
+          large: {
+            fill: () => putMany(put, LARGE_OBJECTS),
+            burst: async () => {
+              await putMany(put, MODIFIED_OBJECTS);
+              return MODIFIED_OBJECTS;
+            },
+          },
           close: () => door.close(),
         };
       },

@@ -2,9 +2,12 @@
 import { startSheetsServer } from '../sheetsServer.ts';
 import { googleRefusal } from './google.ts';
 import { startHttpDoor } from './httpDoor.ts';
+import { editRows, fillRows } from './largeSheet.ts';
 import type { Driver } from './provider.ts';
 
 const ID = 'spreadsheet-1';
+/** As many as are watched. */
+const LARGE_ROWS = 100_000;
 
 export const sheetsDriver: Driver = {
   title: 'rows of a Google spreadsheet',
@@ -44,6 +47,17 @@ export const sheetsDriver: Driver = {
         add: async (name) => {
           rows.push([name, `what ${name} is`]);
           server.put(ID, rows);
+        },
+        large: {
+          fill: async () => {
+            fillRows(rows, LARGE_ROWS);
+            server.put(ID, rows);
+          },
+          burst: async () => {
+            const edited = editRows(rows);
+            server.put(ID, rows);
+            return edited;
+          },
         },
         close: async () => {
           await door.close();

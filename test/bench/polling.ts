@@ -37,7 +37,16 @@ export async function polling(): Promise<Figure[]> {
   }
 }
 
-function figuresOf(name: string, { cpuMs, memoryMiB, requests }: Took): Figure[] {
+/** `requests`: to the API server. */
+type Look = Took & { requests: number };
+
+async function lookOf(pods: PollPods, place: Place): Promise<Look> {
+  const asked = await pods.requestsSoFar();
+  const took = await pods.pod(place);
+  return { ...took, requests: (await pods.requestsSoFar()) - asked };
+}
+
+function figuresOf(name: string, { cpuMs, memoryMiB, requests }: Look): Figure[] {
   return [
     { name, value: cpuMs, unit: 'ms of CPU' },
     { name, value: memoryMiB, unit: 'MiB' },
@@ -64,14 +73,14 @@ async function createProject(pods: PollPods, mail: Dovecot, count: number, mails
   return place;
 }
 
-async function idle(pods: PollPods, mail: Dovecot, count: number): Promise<Took> {
+async function idle(pods: PollPods, mail: Dovecot, count: number): Promise<Look> {
   const place = await createProject(pods, mail, count, 0);
   const now = String(Date.now());
   for (let n = 0; n < count; n += 1)
     await pods.conn.command('hset', keysOf(place.project).poll(`uid-${n}`), 'at', now);
-  const rounds: Took[] = [];
-  for (let round = 0; round < ROUNDS; round += 1) rounds.push(await pods.pod(place));
-  const medianOf = (field: keyof Took) => median(rounds.map((took) => took[field]));
+  const rounds: Look[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) rounds.push(await lookOf(pods, place));
+  const medianOf = (field: keyof Look) => median(rounds.map((took) => took[field]));
   return { cpuMs: medianOf('cpuMs'), memoryMiB: medianOf('memoryMiB'), requests: medianOf('requests') };
 }
 
@@ -80,9 +89,9 @@ async function looks(
   mail: Dovecot,
   count: number,
   mails = 0,
-): Promise<Took & { runs: number }> {
+): Promise<Look & { runs: number }> {
   const place = await createProject(pods, mail, count, mails);
-  const took = await pods.pod(place);
+  const took = await lookOf(pods, place);
   const runs = await pods.conn.command('zcard', keysOf(place.project).runs('uid-0'));
   return { ...took, runs: Number(runs) };
 }

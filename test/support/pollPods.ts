@@ -26,8 +26,8 @@ import type { RedisOptions } from './redis.ts';
 import { newProject, startRunStore } from './runStore.ts';
 import { tokenOf } from './users.ts';
 
-/** What a program took: `memoryMiB` the most that was ever resident, `requests` those to the API server for credentials and Secrets. */
-export type Took = { cpuMs: number; memoryMiB: number; requests: number };
+/** What a program took: `memoryMiB` the most that was ever resident. */
+export type Took = { cpuMs: number; memoryMiB: number };
 
 export type Place = { project: string; namespace: string };
 
@@ -52,6 +52,8 @@ export type PollPods = {
   pod(place: Place): Promise<Took>;
   /** Another program of the image, to its end. `before`: when it was started, in milliseconds since 1970. */
   run(name: string, env: Record<string, string>): Promise<Took & { log: string[]; before: number }>;
+  /** How often the API server was asked for credentials and Secrets. */
+  requestsSoFar(): Promise<number>;
   stop(): Promise<void>;
 };
 
@@ -120,7 +122,6 @@ export async function startPollPods(
 
   const run: PollPods['run'] = async (program, env) => {
     const errors: string[] = [];
-    const asked = await requestsSoFar();
     const before = Date.now();
     const metered = ['--import', `data:text/javascript,${encodeURIComponent(meter(folder.path))}`];
     const options = { program: join(folder.path, `app/${program}.mjs`), errors };
@@ -130,13 +131,14 @@ export async function startPollPods(
     const took = () => errors.find((line) => line.startsWith('took '));
     const said = await pollUntil('what it took', took, { timeoutMs: 5_000 });
     const [, cpuMs = Number.NaN, memoryMiB = Number.NaN] = said.split(' ').map(Number);
-    return { cpuMs, memoryMiB, requests: (await requestsSoFar()) - asked, log, before };
+    return { cpuMs, memoryMiB, log, before };
   };
 
   let places = 0;
   return {
     conn,
     run,
+    requestsSoFar,
     createPlace: async () => {
       const namespace = `${name}-${(places += 1)}`;
       await client.create(namespaces, { metadata: { name: namespace } });

@@ -6,7 +6,7 @@ import { editRows, fillRows } from './largeSheet.ts';
 import type { Driver } from './provider.ts';
 
 const ID = '01CYZLFJGUJ7JHBSZDFZFL25KSZGQTVAUN';
-const LARGE_ROWS = 25_000;
+const LARGE_ROWS = 10_000;
 
 export const excelDriver: Driver = {
   title: 'rows of a workbook of Excel',

@@ -3,7 +3,7 @@
 const MIB = 2 ** 20;
 /** Of one attachment, as much as the trigger takes by default. */
 const ATTACHED = MIB / 4;
-const HUGE = 12 * MIB;
+const HUGE = 8 * MIB;
 /** Several pages. */
 export const LARGE_MAILS = 40;
 

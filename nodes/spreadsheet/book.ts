@@ -29,6 +29,8 @@ export type Book = {
   partCells: number;
   /** Parts that are asked for at the same time. */
   atOnce: number;
+  /** For how long cells may come as they were before, although the version is another one already. */
+  lagMs: number;
   /** What it is named, and a version, which is another one whenever anything of the spreadsheet was changed. Costs little. */
   state(): Promise<{ id: string; version: string }>;
   sheet(name: SheetName): Promise<Sheet>;

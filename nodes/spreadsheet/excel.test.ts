@@ -1,5 +1,5 @@
 /** Spreadsheet triggers at workbooks of Excel, against a server that speaks the documented wire format of Microsoft Graph. */
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { SpreadsheetTrigger } from '../../api/trigger.ts';
 import { sheetLooks } from '../../test/support/sheetLooks.ts';
 import {
@@ -13,7 +13,10 @@ let server: WorkbookServer;
 beforeEach(async () => {
   server = await startWorkbookServer({ mostCells: 30_000 });
 });
-afterEach(() => server.close());
+afterEach(async () => {
+  vi.useRealTimers();
+  await server.close();
+});
 
 const watch = (fields: Partial<SpreadsheetTrigger> = {}) =>
   sheetLooks({ oauth2: { preset: 'microsoft', clientID: 'client', apiURL: server.url } }, fields);
@@ -90,6 +93,29 @@ test('a look at a workbook in which nothing changed is one small request, and a 
     `${sheet}/range(address='A1:C5')?$select=values,text,numberFormat`,
   ]);
   expect(new Set(server.sessions)).toEqual(new Set(['']));
+});
+
+test('cells that came as they were before the version are read once more, half a minute later', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  server.put('orders', ORDERS);
+  const orders = watch({ perRow: true });
+  const later = async () => {
+    vi.setSystemTime(Date.now() + 30_000);
+    server.requests.length = 0;
+    return orders.look();
+  };
+  await orders.look();
+  expect((await later()).events).toEqual([]);
+  expect(server.requests).toHaveLength(4);
+  server.put('orders', MORE);
+  const first = await orders.look();
+  server.sheet('orders').rows = [...MORE, ['a5', 'Rug', 60]];
+  expect((await orders.look()).events).toEqual([]);
+  const second = await later();
+  expect(told(second)).toEqual(['added 6 a5']);
+  expect(second.events[0]?.key).not.toBe(first.events[0]?.key);
+  await later();
+  expect(server.requests).toHaveLength(1);
 });
 
 test('a file may be named by a URL that leads to it; what it is then is told by its id', async () => {

@@ -20,6 +20,8 @@ const VERSION = 'v1.0';
 const PART_CELLS = 20_000;
 /** "For each workbook, only send the next request after receiving a successful response": https://learn.microsoft.com/graph/workbook-best-practice. */
 const AT_ONCE = 1;
+/** Some 5 s were seen: https://github.com/microsoftgraph/msgraph-cli/issues/215. */
+const LAG_MS = 30_000;
 const CELLS_LIMIT = 4 * 2 ** 20;
 const ANSWER_LIMIT = 2 ** 20;
 const XLSX = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
@@ -62,6 +64,7 @@ export function excelBook(given: Omit<Account, 'baseURL'>, file: FileName, apiUR
   return {
     partCells: PART_CELLS,
     atOnce: AT_ONCE,
+    lagMs: LAG_MS,
     state: async () => {
       const { id, version } = await ask();
       return { id, version };

@@ -52,6 +52,7 @@ export function googleBook(account: Omit<GoogleAccount, 'baseURL'>, id: string, 
   return {
     partCells: PART_CELLS,
     atOnce: AT_ONCE,
+    lagMs: 0,
     state: async () => ({ id, version: await versionOf(drive, id) }),
     sheet: (name) => findSheet(sheets, id, name),
     cells: (sheet, area) => cellsOf(sheets, { id, sheet, area }),

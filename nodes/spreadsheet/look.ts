@@ -37,6 +37,8 @@ const cursorSchema = z.object({
       isPart: z.boolean(),
     })
     .optional(),
+  /** When what was read of this version is read once more, and the number of the batch that is next then. */
+  again: z.object({ at: z.number(), number: z.int() }).optional(),
   /** How far a sheet was read that takes several looks: what was read is remembered. */
   reading: z
     .object({
@@ -113,7 +115,8 @@ async function compare(look: Look, from: Cursor): Promise<Polled> {
   const { book, context, trigger } = look;
   const place = placeOf(look);
   const { id, version } = await book.state();
-  const isSettled = from.next === undefined && !from.reading;
+  const isDueAgain = from.again !== undefined && Date.now() >= from.again.at;
+  const isSettled = from.next === undefined && !from.reading && !isDueAgain;
   if (from.version === version && isSettled) return { events: [], cursor: from, more: false };
   const watched = await watchedOf(book, place, trigger);
   const work = () => readAndCompare(look, { id, watched, version, from });
@@ -192,7 +195,7 @@ type Compared = { before: Before | undefined; reading: Reading };
 
 /** Remembers what the rows are now, and what happened to them. */
 async function settle(
-  { trigger, context }: Look,
+  { book: { lagMs }, trigger, context }: Look,
   { id, watched: { sheet, area }, version, from }: Now,
   { before, reading }: Compared,
 ): Promise<Polled> {
@@ -205,11 +208,23 @@ async function settle(
   const { pending, isPart } = taken;
   const next: Memory = { names, namesBefore: before?.names, rows: taken.rows, pending };
   await context.memory.keep(await encodeMemory(next));
-  const cursor: Cursor = { version, sheetId: sheet.id };
+  const { number, ...rest } = readOf(from, version, lagMs);
+  const cursor: Cursor = { version, sheetId: sheet.id, ...rest };
   if (pending.length === 0) return { events: [], cursor, more: false };
-  const { next: number = 0 } = from;
   const batch = { id, title: sheet.title, firstColumn: area.startColumn, done: 0, number, isPart };
   return { events: [], cursor: { ...cursor, batch }, more: true };
+}
+
+/** The number of the batch that this reading of the version brings, and when it is to be read once more. */
+function readOf(
+  { version: before, next, again }: Cursor,
+  version: string,
+  lagMs: number,
+): Pick<Cursor, 'again'> & { number: number } {
+  // A version that was read for the second time is known.
+  if (before === version && next === undefined) return { number: again?.number ?? 0 };
+  const number = next ?? 0;
+  return { number, ...(lagMs > 0 && { again: { at: Date.now() + lagMs, number: number + 1 } }) };
 }
 
 async function watchedOf(

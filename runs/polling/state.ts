@@ -14,7 +14,7 @@ export type PollState = {
   failure?: { reason: string; message: string; inARow: number };
   /** When the next look is due. */
   dueAt: number;
-  /** For how long, beyond its interval, no look has worked. */
+  /** For how long no look has worked, beyond its interval; of a trigger of which none ever has, since it came or was changed. */
   lateMs: number;
   /** The store's clock when it was read. */
   now: number;
@@ -48,14 +48,14 @@ export function readPoll(
     const began = Math.max(Number(at || put), Number(polled || 0));
     // Not later than now: the store's clock may have gone back.
     const due = Math.min(began, Number(now)) + (at ? Number(interval) : 0);
-    const well = Math.min(Number(polled || put), Number(now));
+    const wanted = polled ? Number(polled) + Number(interval) : Number(put);
     return {
       ...(cursor && { cursor }),
       ...(polled && { polledAt: Number(polled) }),
       ...(reason && { failure: { reason, message, inARow: Number(failures || 1) } }),
       ...(lost && { lost }),
       dueAt: Math.max(due, Number(notBefore || 0)),
-      lateMs: Math.max(0, Number(now) - well - Number(interval)),
+      lateMs: Math.max(0, Number(now) - wanted),
       now: Number(now),
     };
   });

@@ -254,6 +254,20 @@ test('a burst that goes on page by page for long is not due for long', async () 
   expect(dueAt).toBeGreaterThan(now - 10_000);
 });
 
+test('a trigger is late by the time since which a look should have worked: its interval after the last one that did, and at once before the first', async () => {
+  await put();
+  await shift('put', 30_000);
+  const late = async () => Math.round(((await state())?.lateMs ?? Number.NaN) / 1_000);
+  expect(await late()).toBe(30);
+  await move((await claimed()).ref, 'first');
+  expect(await late()).toBe(0);
+  await shift('polled', 100_000);
+  expect(await late()).toBe(40);
+  await shift('at', 100_000);
+  await failPoll(store.conn, (await claimed()).ref, failure);
+  expect(await late()).toBe(40);
+});
+
 test('a trigger that is dropped takes claim and cursor with it, and a look that goes on brings nothing back', async () => {
   await put();
   const { ref } = await claimed();

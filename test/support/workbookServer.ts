@@ -186,7 +186,7 @@ function resource(state: State, line: string, asked: Asked): Answer {
   if (`${method} ${rest}` === 'POST createSession') return sessionOf(asked);
   if (method !== 'GET') return error(405, 'methodNotAllowed');
   return rest === 'worksheets'
-    ? { status: 200, body: { value: workbook.sheets.map((sheet, index) => listed(sheet, index, asked)) } }
+    ? { status: 200, body: { value: listOf(workbook, asked) } }
     : cellsOf(state, workbook, decodeURIComponent(rest), asked);
 }
 
@@ -213,11 +213,19 @@ function selected(resource: object, query: URLSearchParams): object {
 
 function sessionOf({ body }: Asked): Answer {
   const { persistChanges } = JSON.parse(body) as { persistChanges: boolean };
+  // The access may read alone.
+  if (persistChanges) return error(403, 'accessDenied');
   return { status: 201, body: { id: 'cluster=US1&session=12.1', persistChanges } };
 }
 
-function listed({ id, name }: Worksheet, position: number, { query }: Asked): object {
-  return selected({ '@odata.id': `/worksheets(${id})`, id, name, position, visibility: 'Visible' }, query);
+/** Nothing is said of their order but their positions. */
+function listOf({ sheets }: Workbook, { query }: Asked): object[] {
+  return sheets
+    .map(({ id, name }, position) => {
+      const about = { '@odata.id': `/worksheets(${id})`, id, name, position, visibility: 'Visible' };
+      return selected(about, query);
+    })
+    .toReversed();
 }
 
 function cellsOf({ mostCells }: State, { sheets }: Workbook, path: string, { query }: Asked): Answer {

@@ -25,8 +25,9 @@ beforeEach(() => {
 type Options = Omit<Partial<StepContext>, 'credential'> & { secrets?: Record<string, string> };
 
 const send = async (bot: CredentialSpec['bot'], parameters: object, options: Options = {}) => {
-  const context = stepContext({ bot: bot! }, { effect: 'AtMostOnce', ...options });
-  return (await findSkill('send_message')!.execute(parameters, context, 'bot')).output;
+  const { effect, execute } = findSkill('send_message')!;
+  const context = stepContext({ bot: bot! }, { effect, ...options });
+  return (await execute(parameters, context, 'bot')).output;
 };
 const tokenRef = (key: string) => ({ tokenRef: { name: 'bot', key } });
 const secrets = { telegram: TELEGRAM_TOKEN, slack: SLACK_TOKEN };

@@ -144,6 +144,20 @@ test('a second workflow is told which one has the bot, and takes over at the sam
   expect(after?.run).toMatch(/^second-/);
 });
 
+test('two Credentials with the token of one bot are one bot, which has one workflow', async () => {
+  const { namespace } = await withBot();
+  await stage.apply(namespace, workflow('first'));
+  await routed(namespace, 'first');
+  await stage.apply(namespace, credential('copy', {}));
+  await stage.apply(namespace, workflow('second', { credential: 'copy' }));
+  const taken = { type: 'Routed', status: 'False', reason: 'BotTaken' };
+  const { status } = await stage.waitFor(namespace, 'second', taken);
+  const said = status?.conditions.find(({ type }) => type === 'Routed');
+  expect(said?.message).toMatch(/Credential copy .* workflow first\b/);
+  await stop(namespace, 'first');
+  await routed(namespace, 'second');
+});
+
 test('switched off, and without its Credential, a bot takes no messages, and nothing of its secret is left', async () => {
   const { namespace, secret } = await withBot();
   const bot = `${namespace}.helper`;

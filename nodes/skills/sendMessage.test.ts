@@ -25,9 +25,10 @@ beforeEach(() => {
 type Options = Omit<Partial<StepContext>, 'credential'> & { secrets?: Record<string, string> };
 
 const send = async (bot: CredentialSpec['bot'], parameters: object, options: Options = {}) => {
-  const { effect, execute } = findSkill('send_message')!;
-  const context = stepContext({ bot: bot! }, { effect, ...options });
-  return (await execute(parameters, context, 'bot')).output;
+  const skill = findSkill('send_message')!;
+  const { effect } = skill;
+  const context = stepContext({ bot: bot! }, { ...(effect !== 'None' && { effect }), ...options });
+  return (await skill.execute(parameters, context, 'bot')).output;
 };
 const tokenRef = (key: string) => ({ tokenRef: { name: 'bot', key } });
 const secrets = { telegram: TELEGRAM_TOKEN, slack: SLACK_TOKEN };

@@ -213,7 +213,6 @@ test.concurrent('a mention at Slack is one run, however often it is sent; switch
 });
 
 async function watchSheet(expect: ExpectStatic): Promise<void> {
-  await waitForReady(cluster, 'one-sheet', project);
   await writeRows([1, 'Old'], [2, 'Lamp']);
   const added = 'Row 3 of Sheet1 was added: Number: 2; Item: Lamp.';
   await runsOf('one-sheet', [added]);
@@ -243,7 +242,6 @@ async function watchSheet(expect: ExpectStatic): Promise<void> {
       },
     ]),
   );
-  await waitForReady(cluster, 'other-sheet', project);
   await switchOff(sheet('one-sheet', false, project), 'one-sheet');
   await writeRows([2, 'Lantern'], [3, 'Late']);
   await runsOf('other-sheet', [added, changed, 'Row 3 of Sheet1 was added: Number: 3; Item: Late.']);
@@ -252,7 +250,6 @@ async function watchSheet(expect: ExpectStatic): Promise<void> {
 }
 
 async function watchFolder(expect: ExpectStatic): Promise<void> {
-  await waitForReady(cluster, 'one-folder', project);
   await writeFile('orders.csv', '1;Lamp');
   await runsOf('one-folder', ['orders.csv']);
   await writeFile('orders.csv', '1;Lamp\n2;Lantern');
@@ -271,7 +268,6 @@ async function watchFolder(expect: ExpectStatic): Promise<void> {
   };
   expect(outputs).toContainEqual({ event: 'added', file: { ...file, size: 6 } });
   expect(outputs).toContainEqual({ event: 'modified', file: { ...file, size: 16 } });
-  await waitForReady(cluster, 'other-folder', project);
   await switchOff(files('one-folder', false, project), 'one-folder');
   await writeFile('late.csv', '');
   await runsOf('other-folder', [...names, 'late.csv']);
@@ -295,7 +291,8 @@ async function keptKinds(): Promise<Set<string>> {
 test.concurrent('changes of a spreadsheet and of a folder are one run each; when their workflows are switched off nothing is remembered', async ({
   expect,
 }) => {
-  await waitForReady(cluster, 'one-sheet', project);
+  const names = ['one-sheet', 'other-sheet', 'one-folder', 'other-folder'];
+  await Promise.all(names.map((name) => waitForReady(cluster, name, project)));
   expect([...(await keptKinds())]).toEqual(expect.arrayContaining(['polls', 'poll', 'kept']));
   await Promise.all([watchSheet(expect), watchFolder(expect)]);
   const made = async () => kube(['get', 'cronjobs', '-n', project, '-o', 'name']);

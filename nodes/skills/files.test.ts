@@ -137,6 +137,34 @@ test.each<[string, object, RegExp]>([
   expect(server.requests).toEqual([]);
 });
 
+test('a file of as many bytes as are wanted is read, and one of more is not, though nobody says how large it is', async () => {
+  const written = await execute('upload_file', { name: 'a', content: 'abc' });
+  const { file_id: fileId } = written.data_content as { file_id: string };
+  expect(await execute('download_file', { fileId, maxBytes: 3 })).toMatchObject({ text_content: 'abc' });
+  const untold = { size: undefined, mimeType: 'application/vnd.google-apps.document' };
+  server.put({ id: fileId, ...untold });
+  expect(await execute('download_file', { fileId, maxBytes: 3 })).toMatchObject({ text_content: 'abc' });
+  await expect(execute('download_file', { fileId, maxBytes: 2 })).rejects.toMatchObject({
+    reason: 'OutputTooLarge',
+  });
+});
+
+test('text with what no text has is read as bytes, and one that JSON makes too large is not', async () => {
+  const upload = async (content: string, effectKey: string) => {
+    const written = await execute('upload_file', { name: 'a', content }, context({ effectKey }));
+    return written.data_content as { file_id: string };
+  };
+  const { file_id: bytes } = await upload('a\0b', '1');
+  expect((await execute('download_file', { fileId: bytes })).data_content).toMatchObject({
+    encoding: 'base64',
+    content: Buffer.from('a\0b').toString('base64'),
+  });
+  const { file_id: escaped } = await upload('\u0001'.repeat(200_000), '2');
+  await expect(execute('download_file', { fileId: escaped })).rejects.toMatchObject({
+    reason: 'OutputTooLarge',
+  });
+});
+
 test('more bytes than an output has room for cannot be asked for', async () => {
   await expect(execute('download_file', { fileId: 'a', maxBytes: 384_001 })).rejects.toMatchObject({
     reason: 'InvalidParameters',

@@ -241,6 +241,41 @@ test('a name of 1,000 emoji, of dots and slashes, and a file of 10 GB are files 
   expect(server.requests.some((request) => request.startsWith('GET') && request.includes('etc'))).toBe(false);
 });
 
+test('what is known that is lost or damaged, and a cursor that cannot be read, begin anew and start nothing', async () => {
+  server.put('old');
+  const { look, memory, goBackTo } = looks();
+  let { cursor } = await look();
+  const lost = [
+    { reading: async () => undefined, why: 'what was known of the files is lost' },
+    { reading: async () => Buffer.from('damaged bytes'), why: 'what was known of the files is lost' },
+    { given: { place: 7 }, why: 'cannot be read' },
+    { given: { position: 'nowhere' }, why: 'cannot be read' },
+  ];
+  for (const [n, { reading, why, given }] of lost.entries()) {
+    server.put(`meanwhile ${n}`);
+    if (given) goBackTo({ ...(cursor as object), ...given });
+    const keep = memory.keep.bind(memory);
+    const read = reading ?? memory.read.bind(memory);
+    expect(await look({ memory: { read, keep } })).toMatchObject({
+      events: [],
+      baselineLost: expect.stringContaining(why),
+    });
+    server.put(`new ${n}`);
+    const found = await look();
+    expect(inShort(found)).toEqual([`added new ${n}`]);
+    ({ cursor } = found);
+  }
+});
+
+test('where nothing happened nothing is kept', async () => {
+  server.put('old');
+  const { look, kept } = looks();
+  await look();
+  const before = kept();
+  expect(await look()).toMatchObject({ events: [], more: false });
+  expect(kept()).toBe(before);
+});
+
 test('an object that stands for a folder is no file', async () => {
   const { look } = looks();
   await look();

@@ -3,7 +3,7 @@
  * format. Registered while a workflow has the bot, mended where somebody else has changed it, deleted with the workflow and with the
  * Credential, which goes whatever Telegram says.
  */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { botSecret } from '../../../api/bot.ts';
 import { events, namespaces, secrets } from '../../../kube/resource.ts';
@@ -119,135 +119,140 @@ const told = (reason: string, kind: string, name: string) =>
     SOON,
   );
 
-test.concurrent(
-  'a bot is registered when its workflow is activated, and not any more when it is switched off',
-  LONG,
-  async ({ expect }) => {
-    const { webhook, token } = await startBot('switched');
-    const { metadata } = (await find('switched')) ?? {};
-    expect(metadata?.finalizers).toEqual([BOT_FINALIZER]);
-    expect(webhook()).toMatchObject({
-      url: urlOf('switched'),
-      secretToken: botSecret(token, metadata?.uid ?? ''),
-      allowedUpdates: ['message', 'channel_post'],
-    });
-    await stage.waitFor(namespace, 'switched', { type: 'Ready', status: 'True', reason: 'Serving' });
-    await switchTo('switched', false);
-    const isLetGo = async () => (await find('switched'))?.metadata.finalizers === undefined;
-    await pollUntil('the mark being gone', isLetGo, SOON);
-    expect(webhook().url).toBe('');
-    await switchTo('switched', true);
-    const isBack = () => Promise.resolve(webhook().url === urlOf('switched'));
-    await pollUntil('the webhook being back', isBack, SOON);
-  },
-);
+// One after the other alone would take minutes; what ends the project comes when all of these have ended.
+describe('a bot of a project', () => {
+  test.concurrent(
+    'a bot is registered when its workflow is activated, and not any more when it is switched off',
+    LONG,
+    async ({ expect }) => {
+      const { webhook, token } = await startBot('switched');
+      const { metadata } = (await find('switched')) ?? {};
+      expect(metadata?.finalizers).toEqual([BOT_FINALIZER]);
+      expect(webhook()).toMatchObject({
+        url: urlOf('switched'),
+        secretToken: botSecret(token, metadata?.uid ?? ''),
+        allowedUpdates: ['message', 'channel_post'],
+      });
+      await stage.waitFor(namespace, 'switched', { type: 'Ready', status: 'True', reason: 'Serving' });
+      await switchTo('switched', false);
+      const isLetGo = async () => (await find('switched'))?.metadata.finalizers === undefined;
+      await pollUntil('the mark being gone', isLetGo, SOON);
+      expect(webhook().url).toBe('');
+      await switchTo('switched', true);
+      const isBack = () => Promise.resolve(webhook().url === urlOf('switched'));
+      await pollUntil('the webhook being back', isBack, SOON);
+    },
+  );
 
-test.concurrent(
-  'what Telegram refuses is told by the workflow, and registered once it does not',
-  LONG,
-  async ({ expect }) => {
-    const { telegram } = await startBot('refused');
-    telegram.setFault('unavailable');
-    await touch('refused', telegram);
-    const wish = { type: 'TriggerHealthy', status: 'False', reason: 'Unreachable' };
-    const { status } = await stage.waitFor(namespace, 'refused', wish);
-    const said = status?.conditions.find(({ type }) => type === 'TriggerHealthy')?.message;
-    expect(said).toMatch(/^The bot is not registered: .*status 502/);
-    telegram.setFault(undefined);
-    await registered('refused');
-  },
-);
+  test.concurrent(
+    'what Telegram refuses is told by the workflow, and registered once it does not',
+    LONG,
+    async ({ expect }) => {
+      const { telegram } = await startBot('refused');
+      telegram.setFault('unavailable');
+      await touch('refused', telegram);
+      const wish = { type: 'TriggerHealthy', status: 'False', reason: 'Unreachable' };
+      const { status } = await stage.waitFor(namespace, 'refused', wish);
+      const said = status?.conditions.find(({ type }) => type === 'TriggerHealthy')?.message;
+      expect(said).toMatch(/^The bot is not registered: .*status 502/);
+      telegram.setFault(undefined);
+      await registered('refused');
+    },
+  );
 
-test.concurrent(
-  'with the token of another bot that one is registered, and of the bot before nothing is left',
-  LONG,
-  async ({ expect }) => {
-    const other = nextToken();
-    const { telegram, webhook } = await startBot('replaced', [other]);
-    telegram.register({ pending: [{ update_id: 1 }] }, other);
-    await putToken('replaced', other);
-    await touch('replaced', telegram);
-    const isThere = () => Promise.resolve(telegram.webhook(other).url === urlOf('replaced'));
-    await pollUntil('the other bot being registered', isThere, SOON);
-    await pollUntil('the bot before being let go', () => Promise.resolve(webhook().url === ''), SOON);
-    expect(telegram.webhook(other).pending).toEqual([]);
-    await registered('replaced');
-  },
-);
+  test.concurrent(
+    'with the token of another bot that one is registered, and of the bot before nothing is left',
+    LONG,
+    async ({ expect }) => {
+      const other = nextToken();
+      const { telegram, webhook } = await startBot('replaced', [other]);
+      telegram.register({ pending: [{ update_id: 1 }] }, other);
+      await putToken('replaced', other);
+      await touch('replaced', telegram);
+      const isThere = () => Promise.resolve(telegram.webhook(other).url === urlOf('replaced'));
+      await pollUntil('the other bot being registered', isThere, SOON);
+      await pollUntil('the bot before being let go', () => Promise.resolve(webhook().url === ''), SOON);
+      expect(telegram.webhook(other).pending).toEqual([]);
+      await registered('replaced');
+    },
+  );
 
-test.concurrent(
-  'with Credential, Secret and workflow deleted at once nothing is left at Telegram',
-  LONG,
-  async ({ expect }) => {
-    const { webhook } = await startBot('deleted');
-    const ref = { namespace, name: 'deleted' };
-    await Promise.all([
-      stage.client.delete(secrets, ref),
-      stage.client.delete(credentials, ref),
-      stage.client.delete(workflows, ref),
-    ]);
-    await gone('deleted');
-    expect(webhook().url).toBe('');
-  },
-);
+  test.concurrent(
+    'with Credential, Secret and workflow deleted at once nothing is left at Telegram',
+    LONG,
+    async ({ expect }) => {
+      const { webhook } = await startBot('deleted');
+      const ref = { namespace, name: 'deleted' };
+      await Promise.all([
+        stage.client.delete(secrets, ref),
+        stage.client.delete(credentials, ref),
+        stage.client.delete(workflows, ref),
+      ]);
+      await gone('deleted');
+      expect(webhook().url).toBe('');
+    },
+  );
 
-test.concurrent(
-  'a Credential whose token is revoked goes all the same, and what could not be done is told',
-  LONG,
-  async ({ expect }) => {
-    const { telegram } = await startBot('revoked');
-    telegram.setFault('unauthorized');
-    await stage.client.delete(credentials, { namespace, name: 'revoked' });
-    await gone('revoked');
-    expect(await told('NotUnregistered', 'Credential', 'revoked')).toMatch(
-      /refused the token with status 401/,
-    );
-  },
-);
+  test.concurrent(
+    'a Credential whose token is revoked goes all the same, and what could not be done is told',
+    LONG,
+    async ({ expect }) => {
+      const { telegram } = await startBot('revoked');
+      telegram.setFault('unauthorized');
+      await stage.client.delete(credentials, { namespace, name: 'revoked' });
+      await gone('revoked');
+      expect(await told('NotUnregistered', 'Credential', 'revoked')).toMatch(
+        /refused the token with status 401/,
+      );
+    },
+  );
 
-test('a registration that somebody else changed is mended, and told in an Event', LONG, async () => {
-  const { telegram, webhook, token } = await startBot('changed');
-  const { metadata } = (await find('changed')) ?? {};
-  telegram.register({ url: THEIRS, secretToken: 'theirs' }, token);
-  // As if the time to look again had come; whoever begins to lead looks at all.
-  const key = keysOf(project).registration(metadata?.uid ?? '');
-  await stage.conn.command('hset', key, 'answered', 0);
-  await stage.stopOperator();
-  stage.startOperator();
-  for (const kind of ['Credential', 'Workflow'])
-    expect(await told('RegistrationChanged', kind, 'changed')).toMatch(/were sent to other\.example\.com\./);
-  expect(webhook()).toMatchObject({ url: urlOf('changed') });
-  expect(webhook().secretToken).not.toBe('theirs');
-  await registered('changed');
-});
-
-test(
-  'what was written to a bot before it begins starts nothing, also where an operator was ended between mark and question',
-  LONG,
-  async () => {
-    const { telegram, webhook, token } = await putBot('marked');
-    telegram.register({ pending: [{ update_id: 1 }] }, token);
+  test('a registration that somebody else changed is mended, and told in an Event', LONG, async () => {
+    const { telegram, webhook, token } = await startBot('changed');
+    const { metadata } = (await find('changed')) ?? {};
+    telegram.register({ url: THEIRS, secretToken: 'theirs' }, token);
+    // As if the time to look again had come; whoever begins to lead looks at all.
+    const key = keysOf(project).registration(metadata?.uid ?? '');
+    await stage.conn.command('hset', key, 'answered', 0);
     await stage.stopOperator();
-    const marked = { metadata: { finalizers: [BOT_FINALIZER] } };
-    await stage.client.patch(credentials, { namespace, name: 'marked' }, marked, { type: 'merge' });
-    await switchTo('marked', true);
     stage.startOperator();
-    await registered('marked');
-    expect(webhook()).toMatchObject({ url: urlOf('marked'), pending: [] });
-  },
-);
+    for (const kind of ['Credential', 'Workflow'])
+      expect(await told('RegistrationChanged', kind, 'changed')).toMatch(
+        /were sent to other\.example\.com\./,
+      );
+    expect(webhook()).toMatchObject({ url: urlOf('changed') });
+    expect(webhook().secretToken).not.toBe('theirs');
+    await registered('changed');
+  });
 
-test('a webhook of a bot whose token no runner has any more is told in an Event', LONG, async () => {
-  const { webhook } = await startBot('lost');
-  const { metadata } = (await find('lost')) ?? {};
-  const key = keysOf(project).registration(metadata?.uid ?? '');
-  // As after a runner that was ended: the bot that was registered is another one than that of the token.
-  const result = { works: true, url: urlOf('lost'), bot: '999' };
-  await stage.stopOperator();
-  await stage.conn.command('hset', key, 'answer', JSON.stringify({ key: 'before', failures: 0, result }));
-  stage.startOperator();
-  expect(await told('NotUnregistered', 'Credential', 'lost')).toMatch(/no runner has its token any more/);
-  expect(webhook().url).toBe(urlOf('lost'));
+  test(
+    'what was written to a bot before it begins starts nothing, also where an operator was ended between mark and question',
+    LONG,
+    async () => {
+      const { telegram, webhook, token } = await putBot('marked');
+      telegram.register({ pending: [{ update_id: 1 }] }, token);
+      await stage.stopOperator();
+      const marked = { metadata: { finalizers: [BOT_FINALIZER] } };
+      await stage.client.patch(credentials, { namespace, name: 'marked' }, marked, { type: 'merge' });
+      await switchTo('marked', true);
+      stage.startOperator();
+      await registered('marked');
+      expect(webhook()).toMatchObject({ url: urlOf('marked'), pending: [] });
+    },
+  );
+
+  test('a webhook of a bot whose token no runner has any more is told in an Event', LONG, async () => {
+    const { webhook } = await startBot('lost');
+    const { metadata } = (await find('lost')) ?? {};
+    const key = keysOf(project).registration(metadata?.uid ?? '');
+    // As after a runner that was ended: the bot that was registered is another one than that of the token.
+    const result = { works: true, url: urlOf('lost'), bot: '999' };
+    await stage.stopOperator();
+    await stage.conn.command('hset', key, 'answer', JSON.stringify({ key: 'before', failures: 0, result }));
+    stage.startOperator();
+    expect(await told('NotUnregistered', 'Credential', 'lost')).toMatch(/no runner has its token any more/);
+    expect(webhook().url).toBe(urlOf('lost'));
+  });
 });
 
 test(

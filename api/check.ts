@@ -22,7 +22,15 @@ export type CheckResult =
 /** What the status of a credential holds. */
 const message = z.string().max(32_768);
 
-/** The same, from whoever holds the account of a project's runners in the run store. */
+/** A check that failed, from there. */
+export const failedCheck = z.object({
+  works: z.literal(false),
+  reason: z.enum([...CHECK_REASONS, 'NotChecked']),
+  message,
+  retryAfterMs: z.number().min(0).optional(),
+});
+
+/** The results, from whoever holds the account of a project's runners in the run store. */
 export const checkResult = z.discriminatedUnion('works', [
   z.object({
     works: z.literal(true),
@@ -30,10 +38,5 @@ export const checkResult = z.discriminatedUnion('works', [
     account: z.string().max(512).optional(),
     models: z.array(z.string().max(256)).max(50).optional(),
   }),
-  z.object({
-    works: z.literal(false),
-    reason: z.enum([...CHECK_REASONS, 'NotChecked']),
-    message,
-    retryAfterMs: z.number().min(0).optional(),
-  }),
+  failedCheck,
 ]);

@@ -96,7 +96,7 @@ const oauth2Credential = z
       .describe('The hosts to which http_request may send the token. Default: any.'),
     imap: oauth2Imap.optional(),
     apiURL: url(
-      "Address of Google's APIs, where something stands in front of them. Default: Google's own.",
+      "Address of Google's or Microsoft's APIs, where something stands in front of them. Default: their own.",
     ).optional(),
   })
   .meta({
@@ -162,11 +162,16 @@ const httpCredential = z
     }),
   });
 
+export const PLATFORMS = ['telegram', 'slack'] as const;
+export type Platform = (typeof PLATFORMS)[number];
+
 const botCredential = z
   .object({
-    platform: z.enum(['telegram', 'slack']).optional().describe('The messaging service. Default telegram.'),
+    platform: z.enum(PLATFORMS).optional().describe('The messaging service. Default telegram.'),
     tokenRef: secretKeyRef("The Secret key that holds the bot's token."),
-    signingSecretRef: secretKeyRef('Slack: the Secret key that holds the signing secret.').optional(),
+    signingSecretRef: secretKeyRef(
+      'Slack: the Secret key that holds the signing secret. For a bot trigger.',
+    ).optional(),
     apiURL: url("Address of the service's API. Default: the service's own.").optional(),
   })
   .describe('A messaging bot.');
@@ -185,6 +190,7 @@ const s3Credential = z
   })
   .describe('A bucket in an S3-compatible store.');
 
+/** The register of kinds of credentials: one line for each. */
 const credentials = {
   smtp: smtpCredential,
   imap: imapCredential,
@@ -199,15 +205,8 @@ export type CredentialKind = keyof typeof credentials;
 const CREDENTIAL_KINDS = Object.keys(credentials) as CredentialKind[];
 
 export const credentialSpec = z
-  .object({
-    smtp: smtpCredential.optional(),
-    imap: imapCredential.optional(),
-    openai: openaiCredential.optional(),
-    oauth2: oauth2Credential.optional(),
-    bot: botCredential.optional(),
-    http: httpCredential.optional(),
-    s3: s3Credential.optional(),
-  })
+  .object(credentials)
+  .partial()
   .meta({
     description: 'What kind of account it is, and where its secrets lie.',
     ...rules({

@@ -180,6 +180,12 @@ export const WEBHOOK_ROUTE: Kind = {
       jsonPath: '.spec.webhook.access',
       description: 'Who may call the public URL: Exposed, anybody; else whoever passes this scheme.',
     },
+    {
+      name: 'Bot',
+      type: 'string',
+      jsonPath: '.spec.bot.credential',
+      description: 'The Credential of the bot whose messages start runs, if there is one.',
+    },
     { name: 'Trigger', type: 'string', jsonPath: '.spec.trigger', description: 'The kind of the trigger.' },
     age,
   ],

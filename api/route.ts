@@ -3,7 +3,8 @@
  * operator goes by while the spec is invalid.
  */
 import * as z from 'zod';
-import { rateLimit, TRIGGER_KINDS } from './trigger.ts';
+import { PLATFORMS } from './credential.ts';
+import { CHAT_TYPES, rateLimit, TRIGGER_KINDS } from './trigger.ts';
 import { objectName, secretKeyRef } from './value.ts';
 import { AUTH_SCHEMES, EXPOSED, WEBHOOKS } from './webhookAuth.ts';
 
@@ -90,6 +91,28 @@ export const routeSpec = z
       })
       .optional()
       .describe('The public URL, while the workflow is active and has one.'),
+    bot: z
+      .object({
+        credential: objectName(
+          'The Credential of the bot, which names its URL: POST /bot/<namespace>.<credential>.',
+        ),
+        platform: z.enum(PLATFORMS).optional().describe('The messaging service.'),
+        account: z
+          .string()
+          .max(64)
+          .optional()
+          .describe("Telegram: the bot's id. Its updates are numbered by it."),
+        username: z.string().max(256).optional().describe('Telegram: the name of the bot, once it is known.'),
+        chatTypes: z.array(z.enum(CHAT_TYPES)).max(4).optional().describe('Only messages of these chats.'),
+        commands: z
+          .array(z.string().max(64))
+          .max(64)
+          .optional()
+          .describe('Only messages that begin with one of these commands.'),
+        verify: verification.optional(),
+      })
+      .optional()
+      .describe('The URL of the bot, while the workflow is active and takes its messages.'),
     schedule: z
       .object({
         cron: z.string().max(256).describe('The five cron fields.'),
@@ -114,3 +137,11 @@ export const routeStatus = z.object({}).describe('Empty: replicas say in their L
 
 export type RouteSpec = z.infer<typeof routeSpec>;
 export type Verification = z.infer<typeof verification>;
+
+/** How the callers of a route's URL are verified; undefined where it has none, or nobody is to be verified. */
+export function verificationIn({
+  webhook,
+  bot,
+}: Pick<RouteSpec, 'webhook' | 'bot'>): Verification | undefined {
+  return webhook?.verify ?? bot?.verify;
+}

@@ -52,6 +52,10 @@ export const acceptedRun = z
   .object({ run: runName })
   .describe('The event is stored, and this is the run that it started.');
 
+export const botAnswer = z
+  .object({ run: runName.optional() })
+  .describe('What came in, and the run that it started, if it started one.');
+
 /** What an event tells; which members are there depends on its type. */
 const runEventData = z.object({
   phase: z.string().optional().describe('How far the run, or the node, is.'),

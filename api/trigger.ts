@@ -253,19 +253,34 @@ const mailTrigger = z
 const spreadsheetTrigger = z
   .object({
     credential,
-    spreadsheetId: z.string().min(1).max(2048).describe('Id or URL of the spreadsheet.'),
-    sheet: z.string().max(256).optional().describe('Name of the sheet. Default: the first one.'),
+    spreadsheetId: z
+      .string()
+      .min(1)
+      .max(2048)
+      .describe(
+        'Id or URL of the spreadsheet; of a workbook of Excel the id of its file in the OneDrive, or a URL that leads to it.',
+      ),
+    sheet: z
+      .string()
+      .max(256)
+      .optional()
+      .describe('Name of the sheet. Default: the one that the URL shows (gid), else the first one.'),
     range: z
       .string()
       .max(256)
       .optional()
-      .describe('Cells to watch, in A1 notation. Default: the whole sheet.'),
+      .describe('Cells to watch, in A1 notation such as A3:F. Default: the whole sheet.'),
     keyColumn: z
       .string()
       .max(256)
       .optional()
-      .describe('Header or letter of the column that identifies a row.'),
-    header: z.boolean().optional().describe('Whether the first row names the columns. Default true.'),
+      .describe(
+        'Header or letters of the column that identifies a row. Rows in which it is empty are left out. Default: rows are told apart by all that they hold.',
+      ),
+    header: z
+      .boolean()
+      .optional()
+      .describe('Whether the first row of what is watched names the columns. Default true.'),
     events: z
       .array(z.enum(['added', 'updated', 'removed']))
       .max(3)
@@ -274,7 +289,7 @@ const spreadsheetTrigger = z
     perRow: z
       .boolean()
       .optional()
-      .describe('One run for each changed row, not one for each look. Default false.'),
+      .describe('One run for each row that changed, not one for each look. Default false.'),
     pollIntervalSeconds,
     testData,
   })
@@ -283,13 +298,17 @@ const spreadsheetTrigger = z
 const fileStorageTrigger = z
   .object({
     credential,
-    folderId: z.string().max(1024).optional().describe('The folder to watch. Default: all.'),
+    folderId: z
+      .string()
+      .max(1024)
+      .optional()
+      .describe('The folder to watch: its id; at S3 its name, such as reports/2026. Default: all.'),
     includeSubfolders: z.boolean().optional().describe('Also what lies in folders below. Default false.'),
     mimeTypes: z
       .array(z.string().max(256))
       .max(32)
       .optional()
-      .describe('Only files of these types. Default: all.'),
+      .describe('Only files of these types; image/* are all images. Default: all.'),
     events: z
       .array(z.enum(['added', 'modified']))
       .max(2)
@@ -300,19 +319,25 @@ const fileStorageTrigger = z
   })
   .describe('Starts a run when a file is added or modified.');
 
+/** The kinds of chats, in Telegram's words. */
+export const CHAT_TYPES = ['private', 'group', 'supergroup', 'channel'] as const;
+export type ChatType = (typeof CHAT_TYPES)[number];
+
 const botTrigger = z
   .object({
     credential,
     chatTypes: z
-      .array(z.enum(['private', 'group', 'supergroup', 'channel']))
+      .array(z.enum(CHAT_TYPES))
       .max(4)
       .optional()
-      .describe('Only messages of these chats. Default: all.'),
+      .describe('Only messages of these chats; at Slack, direct messages are private. Default: all.'),
     commands: z
-      .array(z.string().min(1).max(64))
+      .array(z.string().min(1).max(64).regex(/^\S+$/))
       .max(64)
       .optional()
-      .describe('Only messages that begin with one of these commands.'),
+      .describe(
+        'Only messages that begin with one of these commands, in whatever case; with a slash or without. Default: all.',
+      ),
     testData,
   })
   .describe('Starts a run for each message that a messaging bot receives.');
@@ -330,6 +355,8 @@ export const triggers = {
 export type TriggerKind = keyof typeof triggers;
 export const TRIGGER_KINDS = Object.keys(triggers) as TriggerKind[];
 export type MailTrigger = z.infer<typeof mailTrigger>;
+export type SpreadsheetTrigger = z.infer<typeof spreadsheetTrigger>;
+export type FileStorageTrigger = z.infer<typeof fileStorageTrigger>;
 export type ScheduleTrigger = z.infer<typeof scheduleTrigger>;
 export type RateLimit = z.infer<typeof rateLimit>;
 export type WebhookTrigger = z.infer<typeof webhookTrigger>;

@@ -3,8 +3,13 @@
  * the gateway, in one Secret per project with an entry for each workflow. Works on bytes alone: no input or output.
  */
 
+import { PLATFORMS, type Platform } from './credential.ts';
+
 export const AUTH_SCHEMES = ['hmac', 'standardWebhooks', 'github', 'bearer', 'basic'] as const;
 export type AuthScheme = (typeof AUTH_SCHEMES)[number];
+
+/** What a key is for: a scheme of webhooks, or the messages of a bot. */
+export type KeyScheme = AuthScheme | Platform;
 
 /** What `access` of a route says where anybody who knows the URL may call. */
 export const EXPOSED = 'Exposed';
@@ -20,14 +25,16 @@ const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$
 export type Usable = { ok: true; key: Uint8Array } | { ok: false; why: string };
 
 /** The key that a scheme makes of the value of a Secret key, or why it can make none of it. */
-export function usableKey(scheme: AuthScheme, value: Uint8Array): Usable {
+export function usableKey(scheme: KeyScheme, value: Uint8Array): Usable {
   if (value.length === 0) return unusable('is empty');
   if (value.length > LONGEST_KEY) return unusable(`is longer than ${LONGEST_KEY} bytes`);
   if (scheme === 'standardWebhooks') return standardKey(value);
-  const isText = scheme === 'bearer' || scheme === 'basic';
+  const hasControl = value.some((byte) => byte < 0x20 || byte === 0x7f);
   // No header can carry it, so that no caller could ever match. It is nearly always a line break at the end.
-  if (isText && value.some((byte) => byte < 0x20 || byte === 0x7f))
+  if (hasControl && (scheme === 'bearer' || scheme === 'basic'))
     return unusable('has a line break or another control character, which no caller can send');
+  if (hasControl && PLATFORMS.some((platform) => platform === scheme))
+    return unusable('has a line break or another control character, which no token or signing secret has');
   return { ok: true, key: value };
 }
 

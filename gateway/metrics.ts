@@ -5,7 +5,7 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import { REFUSAL_REASONS, type Refusals } from './limits/refusals.ts';
 
-const ROUTE_CLASSES = ['webhook', 'execute', 'run', 'events', 'connect', 'other'] as const;
+const ROUTE_CLASSES = ['webhook', 'bot', 'execute', 'run', 'events', 'connect', 'other'] as const;
 export type RouteClass = (typeof ROUTE_CLASSES)[number];
 
 /** What gauges show at the moment when somebody asks. */
@@ -29,7 +29,7 @@ export type Metrics = {
   answered: (route: RouteClass) => Float64Array;
   /** Seconds from the last byte of an event to its place in the run store. */
   acceptSeconds: Histogram;
-  /** Calls of webhooks that were not let in, by reason. */
+  /** Calls of webhooks and bots that were not let in, by reason. */
   unverified: Counter<'reason'>;
   /** Asks the API server who a caller is and what it may do, by kind and outcome. */
   reviews: Counter<'kind' | 'outcome'>;
@@ -59,7 +59,7 @@ export function createMetrics(observed: Observed): Metrics {
     }),
     unverified: new Counter({
       name: 'windlass_gateway_unverified_total',
-      help: 'Calls of webhooks whose caller was not verified, by reason.',
+      help: 'Calls of webhooks and bots whose caller was not verified, by reason.',
       labelNames: ['reason'],
       registers: [registry],
     }),

@@ -1,8 +1,8 @@
 /**
- * What is served: the routes in memory, found by workflow id, or by the last two segments of a webhook's URL, in one
- * look-up. Together with the routes it keeps their digest, which the replica's Lease acknowledges.
+ * What is served: the routes in memory, found by workflow id, or by the last segments of the URL of a webhook
+ * or bot, in one look-up. Together with the routes it keeps their digest, which the replica's Lease acknowledges.
  */
-import { routeSpec, type RouteSpec } from '../api/route.ts';
+import { routeSpec, verificationIn, type RouteSpec } from '../api/route.ts';
 import { workflowId } from '../api/group.ts';
 import { emptyDigest, formatDigest, toggle } from '../api/routes.ts';
 import { entryName } from '../api/webhookAuth.ts';
@@ -17,7 +17,7 @@ export type Route = {
   id: string;
   namespace: string;
   spec: RouteSpec;
-  /** Who is let in to the webhook. */
+  /** Who is let in to the webhook, or to the URL of the bot. */
   door: Door;
 };
 
@@ -27,6 +27,8 @@ const MOST_WAITING = 1_000;
 export type RouteTable = {
   /** The active workflow whose webhook has this `<id>/<path>`, not decoded. */
   webhook: (key: string) => Route | undefined;
+  /** The active workflow that has the bot with this `<namespace>.<credential>`, not decoded. */
+  bot: (key: string) => Route | undefined;
   /** The workflow of this id, active or not. */
   workflow: (id: string) => Route | undefined;
   /** The project of a namespace, as far as one of its workflows is served. */
@@ -51,6 +53,7 @@ export function createRouteTable(): RouteTable {
   const byObject = new Map<string, Route>();
   const byId = new Map<string, Route>();
   const byWebhook = new Map<string, Route>();
+  const byBot = new Map<string, Route>();
   const projects = new Map<string, { uid: string; routes: number }>();
   const digest = emptyDigest();
   const waiting = new Set<string>();
@@ -59,7 +62,7 @@ export function createRouteTable(): RouteTable {
 
   /** Which routes wait is said apart from the digest, so that no project can spoil a bucket that others share. */
   function acknowledge({ uid, generation, spec, door }: Route): void {
-    const waits = door.kind === 'closed' && spec.webhook?.verify?.material !== undefined;
+    const waits = door.kind === 'closed' && verificationIn(spec)?.material !== undefined;
     if (waits && waiting.size >= MOST_WAITING) unsaid.add(uid);
     else toggle(digest, uid, generation);
     if (waits) waiting.add(uid);
@@ -75,6 +78,8 @@ export function createRouteTable(): RouteTable {
     byId.set(route.id, route);
     const webhook = webhookKey(route);
     if (webhook !== undefined) byWebhook.set(webhook, route);
+    const bot = botKey(route);
+    if (bot !== undefined) byBot.set(bot, route);
     const routes = projects.get(route.namespace)?.routes ?? 0;
     projects.set(route.namespace, { uid: route.spec.projectUID, routes: routes + 1 });
     acknowledge(route);
@@ -87,6 +92,8 @@ export function createRouteTable(): RouteTable {
     if (byId.get(route.id) === route) byId.delete(route.id);
     const webhook = webhookKey(route);
     if (webhook !== undefined && byWebhook.get(webhook) === route) byWebhook.delete(webhook);
+    const bot = botKey(route);
+    if (bot !== undefined && byBot.get(bot) === route) byBot.delete(bot);
     const project = projects.get(route.namespace);
     if (project !== undefined && project.routes > 1) project.routes -= 1;
     else projects.delete(route.namespace);
@@ -95,6 +102,7 @@ export function createRouteTable(): RouteTable {
 
   return {
     webhook: (key) => byWebhook.get(key),
+    bot: (key) => byBot.get(key),
     workflow: (id) => byId.get(id),
     project: (namespace) => projects.get(namespace)?.uid,
     put: (object, keys) => {
@@ -116,19 +124,24 @@ function webhookKey({ id, spec }: Route): string | undefined {
   return spec.active && spec.webhook !== undefined ? `${id}/${spec.webhook.path}` : undefined;
 }
 
+/** A bot's URL has the name of its Credential, so that another workflow can take over without a new registration. */
+function botKey({ namespace, spec }: Route): string | undefined {
+  return spec.active && spec.bot !== undefined ? workflowId(namespace, spec.bot.credential) : undefined;
+}
+
 function parseRoute(object: KubeObject, keys: readonly Uint8Array[] | undefined): Route | undefined {
   const { uid, generation, namespace } = object.metadata;
   const parsed = routeSpec.safeParse(object.spec);
   if (uid === undefined || generation === undefined || namespace === undefined || !parsed.success)
     return undefined;
   const spec = parsed.data;
-  const door = doorOf(spec.webhook, keys);
+  const door = doorOf(spec, keys);
   return { uid, generation, namespace, id: workflowId(namespace, spec.workflow), spec, door };
 }
 
 /** The entry with the keys that an object's callers are verified with, if it names one. */
 export function entryOf(object: KubeObject): string | undefined {
   const parsed = routeSpec.safeParse(object.spec);
-  const material = parsed.data?.webhook?.verify?.material;
+  const material = parsed.data && verificationIn(parsed.data)?.material;
   return material === undefined ? undefined : entryName(parsed.data?.workflowUID ?? '', material);
 }

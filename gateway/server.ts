@@ -20,6 +20,7 @@ import { runListRoute } from './internal/runList.ts';
 import { runRoute } from './internal/runs.ts';
 import { PROBLEM_TYPE, problemBody, problemOf, type ProblemCode } from './problems.ts';
 import { isMisunderstood, isOddExpectation, judgeMethod, originForm, routable } from './protocol.ts';
+import { botRoute } from './public/bot.ts';
 import { callbackRoute } from './public/callback.ts';
 import { openLinkRoute } from './public/connect.ts';
 import { webhookRoute } from './public/webhook.ts';
@@ -55,10 +56,11 @@ function bounds({ requestSeconds, idleSeconds, headersSeconds, headerBytes, body
   };
 }
 
-/** What anybody may call: webhooks, and what connects credentials. */
+/** What anybody may call: webhooks, the URLs of bots, and what connects credentials. */
 export function buildPublic(deps: GatewayDeps): FastifyInstance {
   const app = createListener(deps, refuseOftenCalling(deps));
   app.register(webhookRoute(deps));
+  app.register(botRoute(deps));
   app.register(openLinkRoute(deps));
   app.register(callbackRoute(deps));
   return app;

@@ -9,13 +9,20 @@ import { readClusterConfig } from '../test/cluster/config.ts';
 import { ensurePackages } from '../test/cluster/packages.ts';
 import { getJson } from '../test/support/kubectl.ts';
 import type { Progress, Update } from '../test/support/progress.ts';
+import { ensureS3Program } from '../test/support/s3Program.ts';
 import { bundledPrograms, type ProgramImage } from './bundle.ts';
 import { buildahEngine, containerfile, dockerEngine, isDockerUsable, type Engine } from './engine.ts';
 import { hashFiles, layOut, type ImageFile } from './files.ts';
 import { dovecotFiles, nodeFiles, redisFiles } from './rootfs.ts';
 
-/** References by which pods name the images. */
-export type ImageReferences = { windlass: string; 'windlass-demo': string; redis: string; dovecot: string };
+/** References by which pods name the images; that of the S3 server where it was asked for. */
+export type ImageReferences = {
+  windlass: string;
+  'windlass-demo': string;
+  redis: string;
+  dovecot: string;
+  s3?: string;
+};
 
 type Image = { reference: string; base: string; files: ImageFile[] };
 
@@ -44,40 +51,55 @@ type Plan = {
   references: ImageReferences;
 };
 
-async function planWithDocker(): Promise<Plan> {
+/** The S3 server is built from Go modules wherever it runs. */
+async function s3Image(program: string, base: string): Promise<Image> {
+  return imageOf('windlass-s3', base, [{ to: '/usr/local/bin/versitygw', from: program }]);
+}
+
+async function planWithDocker(s3Program?: string): Promise<Plan> {
   const windlass = await programImage('windlass', registry.node);
   const demo = await programImage('windlass-demo', registry.node);
+  const s3 = s3Program === undefined ? [] : [await s3Image(s3Program, registry.node)];
   const references = {
     windlass: windlass.reference,
     'windlass-demo': demo.reference,
     redis: registry.redis,
     dovecot: registry.dovecot,
+    ...(s3[0] && { s3: s3[0].reference }),
   };
-  return { engine: dockerEngine, bases: [], wanted: [windlass, demo], references };
+  return { engine: dockerEngine, bases: [], wanted: [windlass, demo, ...s3], references };
 }
 
-async function planFromThisMachine(): Promise<Plan> {
+async function planFromThisMachine(s3Program?: string): Promise<Plan> {
   const base = await imageOf('windlass-base', scratch, await nodeFiles());
   const windlass = await programImage('windlass', base.reference);
   const demo = await programImage('windlass-demo', base.reference);
   const redis = await imageOf('windlass-redis', scratch, await redisFiles());
   const dovecot = await imageOf('windlass-dovecot', scratch, await dovecotFiles());
+  const s3 = s3Program === undefined ? [] : [await s3Image(s3Program, scratch)];
   const references = {
     windlass: windlass.reference,
     'windlass-demo': demo.reference,
     redis: redis.reference,
     dovecot: dovecot.reference,
+    ...(s3[0] && { s3: s3[0].reference }),
   };
-  return { engine: buildahEngine, bases: [base], wanted: [windlass, demo, redis, dovecot], references };
+  const wanted = [windlass, demo, redis, dovecot, ...s3];
+  return { engine: buildahEngine, bases: [base], wanted, references };
 }
 
 /** Builds what the cluster lacks, loads it, and gives the references. */
-export async function buildAndLoadImages(cluster: Cluster, progress: Progress): Promise<ImageReferences> {
+export async function buildAndLoadImages(
+  cluster: Cluster,
+  progress: Progress,
+  { s3 = false }: { s3?: boolean } = {},
+): Promise<ImageReferences> {
   const withDocker =
     cluster.provider === 'kind' || (cluster.provider === 'current' && (await isDockerUsable()));
   if (!withDocker) await ensurePackages(['buildah', 'redis-server', 'dovecot-imapd'], progress);
+  const s3Program = s3 ? await ensureS3Program(progress) : undefined;
   return progress.step('build the images and load them into the cluster', async (update) => {
-    const plan = await (withDocker ? planWithDocker() : planFromThisMachine());
+    const plan = await (withDocker ? planWithDocker(s3Program) : planFromThisMachine(s3Program));
     const known = await imagesOfNodes(cluster);
     const missing = plan.wanted.filter((image) => !known.has(image.reference));
     if (missing.length > 0) {

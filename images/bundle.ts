@@ -20,7 +20,10 @@ const programs = {
     'model-server': 'test/support/modelServer.ts',
     'mail-server': 'test/support/mailServer.ts',
     'http-sink': 'test/support/httpSink.ts',
-    'oauth-server': 'test/support/oauthProvider.ts',
+    'oauth-server': 'test/support/oauthProgram.ts',
+    'telegram-server': 'test/support/telegramProgram.ts',
+    'slack-server': 'test/support/slackServer.ts',
+    'google-server': 'test/support/googleProgram.ts',
   },
 } as const;
 

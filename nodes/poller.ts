@@ -21,6 +21,17 @@ export type Polled = {
   baselineLost?: string;
 };
 
+/** What a trigger remembers beside its cursor, where that is too large for one: at most 8 MiB. */
+export type PollMemory = {
+  /** What was kept with the cursor that this look was given; undefined where there is none, or where it was lost. */
+  read(): Promise<Buffer | undefined>;
+  /**
+   * Keeps the bytes with the cursor that this look brings; without a call, what was kept before stays.
+   * @throws PollError `TooLarge`, `ProjectFull`
+   */
+  keep(bytes: Buffer): Promise<void>;
+};
+
 export type PollContext = {
   /** A credential of the project. Throws a StepError `CredentialMissing`. */
   credential(name: string): Promise<CredentialAccess>;
@@ -36,6 +47,7 @@ export type PollContext = {
   maxEventBytes: number;
   /** What all events of this look may have together; the first one comes whatever it has. Beyond that: `more`. */
   maxBytes: number;
+  memory: PollMemory;
   log: NodeLog;
 };
 
@@ -56,10 +68,15 @@ export type PollReason =
   | 'Unreachable'
   | 'AddressForbidden'
   | 'MailboxMissing'
+  | 'SpreadsheetMissing'
+  | 'FolderMissing'
   | 'RateLimited'
   | 'UpstreamError'
   | 'InvalidAnswer'
   | 'Timeout'
+  | 'TooLarge'
+  | 'ProjectFull'
+  | 'StoreUnavailable'
   | 'InvalidTrigger';
 
 /** A look that failed, with a message for people: one line, bounded, without secrets. */

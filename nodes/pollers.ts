@@ -9,7 +9,7 @@ import type { Poller } from './poller.ts';
 type Registered = {
   load: () => Promise<Poller<unknown>>;
   /** The fields of the trigger that say where it looks, with their defaults: where one of them is another, the cursor means nothing. */
-  place: Readonly<Record<string, string | undefined>>;
+  place: Readonly<Record<string, string | boolean | undefined>>;
   /** The kinds of credentials that it can use. */
   credentials: readonly CredentialKind[];
 };
@@ -19,6 +19,23 @@ const POLLERS: Partial<Record<TriggerKind, Registered>> = {
     load: async () => (await import('./mail/poller.ts')).mailPoller,
     place: { credential: undefined, mailbox: 'INBOX' },
     credentials: ['imap', 'oauth2'],
+  },
+  spreadsheet: {
+    load: async () => (await import('./spreadsheet/poller.ts')).spreadsheetPoller,
+    place: {
+      credential: undefined,
+      spreadsheetId: undefined,
+      sheet: undefined,
+      range: undefined,
+      keyColumn: undefined,
+      header: true,
+    },
+    credentials: ['oauth2'],
+  },
+  fileStorage: {
+    load: async () => (await import('./files/poller.ts')).filePoller,
+    place: { credential: undefined, folderId: undefined, includeSubfolders: false },
+    credentials: ['s3', 'oauth2'],
   },
 };
 

@@ -5,17 +5,29 @@ import { StepError } from '../api/reasons.ts';
 import type { RevisionStep } from '../api/revision.ts';
 import type { Effect } from './node.ts';
 import type { Skill, SkillDefinition } from './skills/skill.ts';
+import { appendRow } from './skills/appendRow.ts';
+import { downloadFile } from './skills/downloadFile.ts';
 import { httpRequest } from './skills/httpRequest.ts';
+import { readRows } from './skills/readRows.ts';
 import { replyEmail } from './skills/replyEmail.ts';
 import { sendEmail } from './skills/sendEmail.ts';
+import { sendMessage } from './skills/sendMessage.ts';
 import { set } from './skills/set.ts';
+import { updateRow } from './skills/updateRow.ts';
+import { uploadFile } from './skills/uploadFile.ts';
 
 /** All skills. */
 export const SKILLS: readonly Skill[] = [
   checked(sendEmail),
   checked(replyEmail),
+  checked(sendMessage),
   checked(httpRequest),
   checked(set),
+  checked(readRows),
+  checked(appendRow),
+  checked(updateRow),
+  checked(uploadFile),
+  checked(downloadFile),
 ];
 
 const byName = new Map(SKILLS.map((skill) => [skill.name, skill]));

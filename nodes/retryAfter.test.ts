@@ -7,6 +7,16 @@ test.each([
   ['seconds', { 'retry-after': '7' }, 7_000],
   ['a date', { 'retry-after': 'Thu, 01 Jan 2026 12:00:30 GMT' }, 30_000],
   ['a date that has passed', { 'retry-after': 'Thu, 01 Jan 2026 11:00:00 GMT' }, 0],
+  [
+    'a date, by the clock of the server',
+    { 'retry-after': 'Fri, 02 Jan 2032 12:00:30 GMT', date: 'Fri, 02 Jan 2032 12:00:00 GMT' },
+    30_000,
+  ],
+  [
+    'a date, where that clock is nonsense',
+    { 'retry-after': 'Thu, 01 Jan 2026 12:00:30 GMT', date: 'x' },
+    30_000,
+  ],
   ['milliseconds', { 'retry-after-ms': '250', 'retry-after': '1' }, 250],
   ['more than a day', { 'retry-after': '99999999' }, 86_400_000],
   ['nonsense', { 'retry-after': 'soon' }, undefined],

@@ -10,5 +10,7 @@ export function retryAfterMs(headers: Headers | undefined, now: number = Date.no
   if (!value) return undefined;
   if (/^\d+(\.\d+)?$/.test(value)) return Math.min(Number(value) * 1_000, LONGEST_MS);
   const date = Date.parse(value);
-  return Number.isNaN(date) ? undefined : Math.min(Math.max(date - now, 0), LONGEST_MS);
+  // A date counts from that of the answer: the clock of the other side may be another one.
+  const said = Date.parse(headers?.get('date') ?? '') || now;
+  return Number.isNaN(date) ? undefined : Math.min(Math.max(date - said, 0), LONGEST_MS);
 }

@@ -76,7 +76,7 @@ const environment = z.object({
   /** JSON: the resources of the container that looks at the accounts of polled triggers, each minute for moments. */
   POLL_RESOURCES: json(resources).default({
     requests: { cpu: '10m', memory: '64Mi' },
-    limits: { memory: '256Mi' },
+    limits: { memory: '384Mi' },
   }),
   /** JSON: further environment variables of a runner, name to value. */
   RUNNER_ENV: json(z.record(z.string(), z.string())).default({}),

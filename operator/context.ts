@@ -4,8 +4,10 @@ import type { Clock } from '../kube/clock.ts';
 import type { Log } from '../kube/log.ts';
 import type { RunStoreConnection } from '../runs/connection.ts';
 import type { OperatorConfig } from './config.ts';
+import type { BotHolders } from './bots/holders.ts';
 import type { Connections } from './oauth/connections.ts';
 import type { GatewayView } from './gateways/view.ts';
+import type { Registrations } from './registration/registrations.ts';
 import type { Refusal } from './schedule/refused.ts';
 import type { ProjectStore } from './store/projects.ts';
 import type { WebhookSecrets } from './webhooks/material.ts';
@@ -19,6 +21,10 @@ export type OperatorContext = {
   gateways: GatewayView;
   /** What the gateway verifies callers of webhooks with. */
   webhooks: WebhookSecrets;
+  /** Which workflow has which bot. */
+  bots: BotHolders;
+  /** How the bots of credentials are registered. */
+  registrations: Registrations;
   /** The accounts of oauth2 credentials. */
   connections: Connections;
   /** By namespace: why the API server refuses the operator a runner pool there. */

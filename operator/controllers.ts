@@ -1,5 +1,5 @@
 /** Every controller of the operator: what wakes it, and what it does. This file alone knows all of them. */
-import type { Workflow } from '../api/kinds.ts';
+import type { Credential, WebhookRoute, Workflow } from '../api/kinds.ts';
 import { isTerminal } from '../api/phase.ts';
 import type { Change } from '../kube/cache.ts';
 import type { Clock } from '../kube/clock.ts';
@@ -7,6 +7,7 @@ import { enqueueOwner, keyOf, runController, watchInto, type Action, type Key } 
 import { createRecorder, type Recorder } from '../kube/events.ts';
 import { createQueue, type Queue } from '../kube/queue.ts';
 import { objectKey, type Deployment, type KubeObject } from '../kube/resource.ts';
+import { wantedBot } from './bots/route.ts';
 import { keepBudget } from './budget/keep.ts';
 import { prunesPerSecond } from './budget/split.ts';
 import type { OperatorContext } from './context.ts';
@@ -16,6 +17,8 @@ import { createPacer } from './pacer.ts';
 import { createPollReconciler } from './poll/status.ts';
 import { POLL } from './project/names.ts';
 import { createProjectReconciler } from './project/reconcile.ts';
+import { isMarked } from './registration/mark.ts';
+import { createRegistrationReconciler, isTelegram } from './registration/registrations.ts';
 import { isNew, isToBeCancelled } from './run/decide.ts';
 import { createRunReconciler } from './run/reconcile.ts';
 import { createCountsReconciler, type CountsReconciler } from './workflow/counts.ts';
@@ -43,6 +46,7 @@ function createQueues(clock: Clock) {
     project: queueOf(4),
     credential: queueOf(4),
     connection: queueOf(16),
+    registration: queueOf(4),
     run: queueOf(8),
     history: queueOf(2),
     counts: queueOf(2),
@@ -68,6 +72,14 @@ export function createControllers(context: OperatorContext, metrics: OperatorMet
     },
     { name: 'credential', queue: queues.credential, reconcile: (key) => reconcileCredential(context, key) },
     { name: 'connection', queue: queues.connection, reconcile: context.connections.reconcile },
+    {
+      name: 'registration',
+      queue: queues.registration,
+      reconcile: createRegistrationReconciler(context, {
+        events,
+        onChange: (key) => wakers.wakeUsers(key),
+      }),
+    },
     { name: 'run', queue: queues.run, reconcile: createRunReconciler(context, pacer) },
     { name: 'history', queue: queues.history, reconcile: (key) => reconcileHistory(context, pacer, key) },
     { name: 'counts', queue: queues.counts, reconcile: (key) => counts.reconcile(key) },
@@ -77,6 +89,7 @@ export function createControllers(context: OperatorContext, metrics: OperatorMet
       reconcile: createPollReconciler(context, {
         events,
         onHealth: (key) => queues.workflow.add(objectKey(key)),
+        metrics: metrics.polls,
       }),
     },
   ];
@@ -85,6 +98,7 @@ export function createControllers(context: OperatorContext, metrics: OperatorMet
   wakeProjects(world, queues.project);
   wakeCredentials(world, queues.credential);
   wakeConnections(context, queues, events);
+  wakeRegistrations(world, queues);
   wakeRuns(world, queues.run);
   // An operator before this one may have been ended between putting a store back and ending what it lost.
   wakeOpenRuns();
@@ -112,7 +126,7 @@ export function createControllers(context: OperatorContext, metrics: OperatorMet
 /** What wakes more than the one object that changed. */
 function createWakers(
   { world, store, log }: OperatorContext,
-  queues: Record<'workflow' | 'project' | 'credential' | 'run', Queue>,
+  queues: Record<'workflow' | 'project' | 'credential' | 'registration' | 'run', Queue>,
 ) {
   const wakeAll = (namespace: string): void => {
     for (const { metadata } of world.workflows.list(namespace)) queues.workflow.add(objectKey(metadata));
@@ -124,6 +138,11 @@ function createWakers(
   const wakeProject = (namespace: string): void => queues.project.add(namespace);
   const recheckProjects = (): void => projectsOf(world).forEach(wakeProject);
   return {
+    /** The workflows that name a credential. */
+    wakeUsers: (credential: Key): void => {
+      for (const { metadata } of world.workflows.byIndex(BY_CREDENTIAL, objectKey(credential)))
+        queues.workflow.add(objectKey(metadata));
+    },
     wakeProject,
     wakeOpenRuns,
     recheckProjects,
@@ -134,8 +153,10 @@ function createWakers(
     },
     onRights: (namespace: string): void => {
       wakeAll(namespace);
-      for (const { metadata } of world.credentials.list(namespace))
-        queues.credential.add(objectKey(metadata));
+      for (const credential of world.credentials.list(namespace)) {
+        queues.credential.add(objectKey(credential.metadata));
+        if (isTelegram(credential)) queues.registration.add(objectKey(credential.metadata));
+      }
     },
     onRestart: (): void => {
       log.info({}, 'the run store was started anew, looking whether it lost something');
@@ -166,6 +187,7 @@ function wakeWorkflows({ world, gateways }: OperatorContext, queue: Queue): void
   const inNamespace = (namespace: string): Key[] => world.workflows.list(namespace).map(keyOf);
   watchInto(world.workflows, queue);
   watchInto(world.routes, queue);
+  wakeBots(world, queue);
   watchInto(world.revisions, queue, enqueueOwner('Workflow'));
   watchInto(world.cronJobs, queue, (cronJob, change) =>
     enqueueOwner('Workflow')(cronJob).filter(({ namespace, name }) =>
@@ -186,6 +208,34 @@ function wakeWorkflows({ world, gateways }: OperatorContext, queue: Queue): void
       changed === 'all' ? world.routes.list() : changed.flatMap((uid) => world.routes.byIndex(BY_UID, uid));
     for (const { metadata } of routes) queue.add(objectKey(metadata));
   });
+}
+
+/** Whoever lets go of a bot makes room for another workflow of the project. */
+function wakeBots(world: World, queue: Queue): void {
+  const waiting = (namespace = ''): Key[] =>
+    world.workflows
+      .list(namespace)
+      .filter((workflow) => wantedBot(workflow))
+      .map(keyOf);
+  watchInto(world.routes, queue, (_route, change) =>
+    hadBot(change) ? waiting(change.object.metadata.namespace) : [],
+  );
+  watchInto(
+    world.workflows,
+    queue,
+    ifSpecChanged(({ metadata, spec }) =>
+      spec.nodes.some((node) => node.bot) ? waiting(metadata.namespace) : [],
+    ),
+  );
+}
+
+/** Whether a route had a bot and has not any more, or not the same. */
+function hadBot(change: Change<WebhookRoute>): boolean {
+  if (change.type === 'added') return false;
+  const { bot } = change.type === 'updated' ? change.old.spec : change.object.spec;
+  return (
+    bot !== undefined && (change.type === 'deleted' || bot.credential !== change.object.spec.bot?.credential)
+  );
 }
 
 /**
@@ -251,6 +301,39 @@ function wakeConnections(
       .filter(({ name }) => world.credentials.get(namespace, name)?.spec.oauth2)
       .map(({ name }) => ({ namespace, name }));
   watchInto(world.workflows, connection, ifSpecChanged(named));
+}
+
+/** Where the updates of a bot go depends on its Credential, and on the route that has it; whoever can register it is a runner. */
+function wakeRegistrations(
+  world: World,
+  { registration, project }: Record<'registration' | 'project', Queue>,
+): void {
+  const isOfBot = (credential: Credential): boolean => isTelegram(credential) || isMarked(credential);
+  watchInto(
+    world.credentials,
+    registration,
+    ifSpecChanged((credential) => (isOfBot(credential) ? [keyOf(credential)] : [])),
+  );
+  watchInto(
+    world.routes,
+    registration,
+    ifSpecChanged(({ metadata: { namespace = '' }, spec }) =>
+      spec.bot ? [{ namespace, name: spec.bot.credential }] : [],
+    ),
+  );
+  const botsOf = (namespace?: string): Key[] => world.credentials.list(namespace).filter(isOfBot).map(keyOf);
+  watchInto(world.deployments, registration, ({ metadata }, change) =>
+    turnedAvailable(change) ? botsOf(metadata.namespace) : [],
+  );
+  watchInto(world.namespaces, registration, ({ metadata: { name, deletionTimestamp } }) =>
+    deletionTimestamp === undefined ? [] : botsOf(name),
+  );
+  // While one is marked there are runners for it.
+  watchInto(world.credentials, project, (credential, change) =>
+    change.type === 'updated' && isMarked(change.old) !== isMarked(change.object)
+      ? projectKey(credential)
+      : [],
+  );
 }
 
 function wakeRuns(world: World, queue: Queue): void {

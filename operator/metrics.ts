@@ -1,8 +1,10 @@
 /** What the operator counts. Labels are bounded: controllers, outcomes, verbs and resources, never a name. */
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import type { RequestMetric } from '../kube/caller.ts';
+import { systemClock, type Clock } from '../kube/clock.ts';
 import { outcomes, type Outcome } from '../kube/controller.ts';
 import type { QueueStats } from '../kube/queue.ts';
+import { createPollMetrics, type PollMetrics } from './poll/metrics.ts';
 
 export type OperatorMetrics = {
   registry: Registry;
@@ -13,11 +15,13 @@ export type OperatorMetrics = {
   /** Shows a controller's queue from now on, and its outcomes from zero. */
   watchQueue: (controller: string, stats: () => QueueStats) => void;
   leading: (leads: boolean) => void;
+  /** Of triggers that are polled. */
+  polls: PollMetrics;
 };
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-export function createMetrics(): OperatorMetrics {
+export function createMetrics(clock: Clock = systemClock): OperatorMetrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const registers = [registry];
@@ -55,6 +59,7 @@ export function createMetrics(): OperatorMetrics {
     requested: ({ verb, resource, code }) => requests.inc({ verb, resource, code }),
     watchQueue: queueGauges(registers, reconciles),
     leading: (leads) => leader.set(leads ? 1 : 0),
+    polls: createPollMetrics(registers, clock),
   };
 }
 

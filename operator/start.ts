@@ -9,6 +9,7 @@ import type { KubeConnection } from '../kube/config.ts';
 import { runWithLease, type LeaseOptions } from '../kube/lease.ts';
 import type { Log } from '../kube/log.ts';
 import { connectRunStore, type RunStoreConnection, type RunStoreOptions } from '../runs/connection.ts';
+import { createBotHolders } from './bots/holders.ts';
 import { prunesPerSecond } from './budget/split.ts';
 import { egressOf, type OperatorConfig } from './config.ts';
 import type { OperatorContext } from './context.ts';
@@ -43,7 +44,7 @@ const AGAIN_MS = 2_000;
 /** Runs the operator until the signal is aborted. Rejects when its port cannot be had. */
 export async function runOperator(options: OperatorOptions): Promise<void> {
   const { config, connection, namespace, log, signal, clock = systemClock } = options;
-  const metrics = createMetrics();
+  const metrics = createMetrics(clock);
   const common = {
     fieldManager: 'windlass-operator',
     userAgent: 'windlass-operator',
@@ -89,6 +90,8 @@ export async function runOperator(options: OperatorOptions): Promise<void> {
       store,
       gateways,
       webhooks,
+      bots: createBotHolders(world),
+      registrations: new Map(),
       connections,
       refusedPools,
       refusedPolls,

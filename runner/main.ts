@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
+import { BOT_FINALIZER } from '../api/bot.ts';
 import { createCache } from '../kube/cache.ts';
 import { createClient } from '../kube/client.ts';
 import { createEgress } from '../nodes/egress/egress.ts';
@@ -63,6 +64,7 @@ if (!stop.signal.aborted) {
     concurrency,
     credentials: createCredentials(cache, createSecretReader(kube, namespace, { log }), namespace),
     egress: createEgress(egressOf(config)),
+    hasBot: () => cache.list().some(({ metadata }) => metadata.finalizers?.includes(BOT_FINALIZER)),
     beats: startBeats({ ...account, project, runner, ...beatWorker }),
     recorder: createRecorder({ conn, kube, project, namespace, log }),
     metrics,

@@ -1,6 +1,6 @@
 /**
  * A runner: claims and executes runs, wakes those that wait, takes over from runners that died, records what happened, tries
- * credentials, and leaves in order.
+ * credentials, registers bots, and leaves in order.
  */
 import type { Log } from '../kube/log.ts';
 import { sleep } from '../kube/clock.ts';
@@ -16,6 +16,7 @@ import { createChecker } from './checks.ts';
 import { Claims } from './claims.ts';
 import type { CredentialSource } from './credentials.ts';
 import type { RunnerMetrics } from './metrics.ts';
+import { createRegistrar } from './registrations.ts';
 
 export type RunnerOptions = {
   conn: RunStoreConnection;
@@ -26,6 +27,8 @@ export type RunnerOptions = {
   credentials: CredentialSource;
   egress: Egress;
   beats: Beats;
+  /** Whether a bot of the project may be registered. Left out: none is. */
+  hasBot?: () => boolean;
   /** Writes the records, if this runner shall. */
   recorder?: { run(signal: AbortSignal): Promise<void> };
   /** How soon other runners are taken for dead; default: as `runs/takeover.ts` says. */
@@ -43,6 +46,12 @@ export type Runner = {
 const LEAVE_MS = 6_000;
 /** How long the records may catch up at the end. Other runners go on with what is left. */
 const LAST_RECORDS_MS = 1_000;
+/**
+ * How long it stays for the webhooks of bots at the least: a namespace that is deleted loses its runners first, and nobody else can delete
+ * them. With a namespace that stays nobody asks for that.
+ */
+const LAST_REGISTRATIONS_MS = 5_000;
+const LOOK_MS = 100;
 
 /** After a defect in a loop. */
 const LOOP_PAUSE_MS = 1_000;
@@ -56,6 +65,7 @@ export function startRunner(options: RunnerOptions): Runner {
   const claims = new Claims({ ...options, abandon: abandon.signal });
   const cancels = watchCancels(conn, project, (run) => claims.cancel(run));
   const checker = createChecker(options);
+  const registrar = createRegistrar(options);
   const due = createDueSweep(conn, project);
   const takeover = createTakeover({ conn, project, runner, log, ...options.takeover });
   const claimed = keepRunning('claims', (signal) => claims.run(signal), claiming.signal, log);
@@ -69,10 +79,13 @@ export function startRunner(options: RunnerOptions): Runner {
     keepRunning('due', (signal) => due.run(signal), serving.signal, log),
     keepRunning('takeover', (signal) => takeover.run(signal), serving.signal, log),
     keepRunning('checks', (signal) => checker.run(signal), claiming.signal, log),
+    // Also while it leaves: with a project that is deleted its runners are.
+    keepRunning('registrations', (signal) => registrar.run(signal), serving.signal, log),
     ...(recorder ? [keepRunning('records', (signal) => recorder.run(signal), serving.signal, log)] : []),
   ];
   return {
     stop: async (patienceMs) => {
+      const leavingAt = performance.now();
       claiming.abort();
       await Promise.race([idle(), sleep(patienceMs)]);
       claims.leave();
@@ -81,6 +94,8 @@ export function startRunner(options: RunnerOptions): Runner {
       await handBackAll(conn, { project, runner });
       cancels.stop();
       if (recorder) await sleep(LAST_RECORDS_MS);
+      while (options.hasBot?.() && performance.now() < leavingAt + LAST_REGISTRATIONS_MS)
+        await sleep(LOOK_MS);
       serving.abort();
       await Promise.allSettled(loops);
       await beats.stop();

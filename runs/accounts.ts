@@ -14,7 +14,7 @@ export const GATEWAY_ACCOUNT = 'windlass-gateway';
 const RUN_COMMANDS = [
   'evalsha eval ping hello auth client|setname subscribe unsubscribe publish',
   'time exists expire unlink get set',
-  'hget hmget hgetall hvals hset hsetnx hdel hexists hincrby hstrlen',
+  'hget hmget hgetall hkeys hvals hset hsetnx hdel hexists hincrby hstrlen',
   'zadd zrem zcard zscore zrange zrangebylex sadd srem sismember smembers',
   'lindex lrange lpop lpush ltrim rpush',
 ];

@@ -64,7 +64,8 @@ export function connectRunStore(options: RunStoreOptions): RunStoreConnection {
   const redis = openRedis(options);
   const send = createSender(redis, createDamageReport(options.log), options.maySend);
   let subscriber: Subscriber | undefined;
-  watchState(redis, options);
+  const closing = new AbortController();
+  watchState(redis, options, closing.signal);
   return {
     healthy: () => isUp(redis),
     ready: (signal) => untilReady(redis, signal),
@@ -73,6 +74,7 @@ export function connectRunStore(options: RunStoreOptions): RunStoreConnection {
     subscriber: () =>
       (subscriber ??= createSubscriber(openRedis({ ...options, name: `${options.name}-events` }))),
     close: async () => {
+      closing.abort();
       await Promise.all([subscriber?.close(), closeRedis(redis)]);
     },
   };
@@ -81,12 +83,13 @@ export function connectRunStore(options: RunStoreOptions): RunStoreConnection {
 /** A server that comes and goes, since it ends at each start, is told of once in this time. */
 const STATE_TOLD_MS = 2_000;
 
-function watchState(redis: Redis, { log, onStateChange }: RunStoreOptions): void {
+/** What we close ourselves is no loss to be told. */
+function watchState(redis: Redis, { log, onStateChange }: RunStoreOptions, closing: AbortSignal): void {
   let healthy = false;
   let told = false;
   let isResting = false;
   const tell = () => {
-    if (isResting || told === healthy) return;
+    if (isResting || told === healthy || closing.aborted) return;
     told = healthy;
     if (healthy) log?.info({}, 'run store: connected');
     else log?.warn({}, 'run store: connection lost');

@@ -16,6 +16,8 @@
  * | `out` | sorted set | runs whose record is behind, by the time from which they may be taken |
  * | `checks` | sorted set | credentials that a runner shall try, by the time (ms) from which they may be taken |
  * | `check:<credential>` | hash | what is to be tried (`key`, `request`, `asked`) and what was found last (`answer`, `answered`); gone after three days |
+ * | `registrations` | sorted set | bots whose updates a runner shall have sent here, or not any more, by the time (ms) from which they may be taken |
+ * | `registration:<credential>` | hash | as `check:<credential>` |
  * | `wf:<workflow>` | hash | limits (`limit`, `policy`, `timeout`, `keep:<phase>`), `active` (runs that are ready or claimed, what the limit counts), `vt` (virtual time at which its next run starts), exact totals (`accepted`, one per phase), `last` acceptance (µs), `waiting:<phase>`: ended and not recorded |
  * | `run:<id>` | hash | the run; `n:<node>` is what a node is at, `w:<node>` when one that waits is tried again (ms, the store's clock) |
  * | `ev:<id>` | list | live events, each `<number> <at> <json>` |
@@ -25,10 +27,11 @@
  * | `lines:<workflow>` | hash | run → line about it |
  * | `rev:<name>` | string | a revision |
  * | `polls` | set | the workflows whose trigger is polled |
- * | `poll:<workflow>` | hash | a polled trigger: `config` (JSON), `interval` and `early` (ms), `put` (when it came, ms); `token` and `until` of the one who looks; `cursor`, `at` (when the last look began, ms), `polled` (when the last look that worked began, ms), `failures` in a row, `notBefore` (ms), `reason` and `error` of the last one, `lost`: why the cursor was given up, to be told |
+ * | `poll:<workflow>` | hash | a polled trigger: `config` (JSON), `interval` and `early` (ms), `put` (when it came, ms); `token` and `until` of the one who looks; `cursor`, `at` (when the last look began, ms), `polled` (when the last look that worked began, ms), `failures` in a row, `notBefore` (ms), `reason` and `error` of the last one, `lost`: why the cursor was given up, to be told; `memory`: the name of what is kept for it; `n:<what>`: what was counted of looks, until the operator takes it |
+ * | `kept:<workflow>` | hash | what a polled trigger remembers beside its cursor, by name (base64): what is in force, and what is to be |
  *
  * Workflows and credentials are named by uid. All of one is in one hash, so that a transition reads and writes it at once. In `q`, `held`, `due` and `live` a run is its entry: `<workflow> <accepted, µs> <run>`. Channels have
- * the names of keys: `q` announces work, `run:<id>` what happens to a run, `cancels` a run that shall be cancelled, `checks` a credential to try.
+ * the names of keys: `q` announces work, `run:<id>` what happens to a run, `cancels` a run that shall be cancelled, `checks` a credential to try, `registrations` a bot to register.
  */
 import type { ProjectUid } from './types.ts';
 
@@ -43,6 +46,7 @@ const PROJECT_KEYS = [
   'cancels',
   'out',
   'checks',
+  'registrations',
   'polls',
 ] as const;
 
@@ -58,8 +62,10 @@ export type ProjectKeys = Readonly<Record<ProjectKey, string>> & {
   done: (workflowUid: string) => string;
   lines: (workflowUid: string) => string;
   check: (credentialUid: string) => string;
+  registration: (credentialUid: string) => string;
   rev: (name: string) => string;
   poll: (workflowUid: string) => string;
+  kept: (workflowUid: string) => string;
 };
 
 const known = new Map<ProjectUid, ProjectKeys>();
@@ -98,7 +104,9 @@ function makeKeys(project: ProjectUid): ProjectKeys {
     done: (workflowUid) => `${prefix}done:${workflowUid}`,
     lines: (workflowUid) => `${prefix}lines:${workflowUid}`,
     check: (credentialUid) => `${prefix}check:${credentialUid}`,
+    registration: (credentialUid) => `${prefix}registration:${credentialUid}`,
     rev: (name) => `${prefix}rev:${name}`,
     poll: (workflowUid) => `${prefix}poll:${workflowUid}`,
+    kept: (workflowUid) => `${prefix}kept:${workflowUid}`,
   };
 }

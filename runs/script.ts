@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import type { ProjectKey } from './keys.ts';
 
-/** A key of the project by its name, or one of a run, workflow, credential or event key that the call itself brings. */
+/** A key of the project by its name, or one of a run, workflow, credential or event key, or of a kind of question, that the call itself brings. */
 export type DeclaredKey =
   | ProjectKey
   | 'wf'
@@ -15,8 +15,10 @@ export type DeclaredKey =
   | 'runs'
   | 'done'
   | 'lines'
-  | 'check'
+  | 'questions'
+  | 'question'
   | 'poll'
+  | 'kept'
   | 'secret'
   | 'codes'
   | 'made';

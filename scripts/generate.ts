@@ -2,13 +2,15 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { crdOf } from '../api/crd.ts';
-import { KINDS } from '../api/kinds.ts';
+import { crdOf, rootSchema } from '../api/crd.ts';
+import { CREDENTIAL, KINDS, WORKFLOW } from '../api/kinds.ts';
 import { SKILLS } from '../nodes/register.ts';
 import { referencePage, skillsPage } from './reference.ts';
 
 const root = join(import.meta.dirname, '..');
 const HEADER = '# Generated from api/ by `npm run generate`. Do not edit.\n';
+/** Where a node names Secrets. */
+const AUTH = 'webhook.auth.';
 const yaml = (value: unknown) => stringify(value, { lineWidth: 0, aliasDuplicateObjects: false });
 
 function write(path: string, text: string): void {
@@ -25,6 +27,35 @@ function chartCopy(crd: ReturnType<typeof crdOf>): string {
   return `${HEADER}{{- if .Values.crds.install }}\n${escaped}{{- end }}\n`;
 }
 
+type Schema = { properties?: Record<string, Schema>; items?: Schema };
+
+/** The paths of the fields that name Secrets: `smtp.passwordRef`. */
+function secretPaths(schema: Schema, path: string[] = []): string[] {
+  const fields = Object.entries({ ...schema.properties, ...schema.items?.properties });
+  return fields.flatMap(([name, field]) => {
+    const here = [...path, name];
+    return /Refs?$/.test(name) ? [here.join('.')] : secretPaths(field, here);
+  });
+}
+
+/** What the admission policy asks the right for: a field that names a Secret and is not among these would be a way around it. */
+function secretFields(): string {
+  const specOf = (kind: typeof CREDENTIAL) => (rootSchema(kind) as Schema).properties?.['spec'] ?? {};
+  const ofNodes = secretPaths(specOf(WORKFLOW).properties?.['nodes'] ?? {});
+  const strange = ofNodes.find((path) => !path.startsWith(AUTH));
+  if (strange) throw new Error(`nodes name Secrets in ${strange}: admission.yaml looks in ${AUTH} alone`);
+  const template = (name: string, paths: string[]) =>
+    `{{- define "windlass.${name}" -}}\n${paths.join('\n')}\n{{- end }}\n`;
+  return [
+    '{{- /* Generated from api/ by `npm run generate`. Do not edit. */}}\n',
+    template('secretsOfCredentials', secretPaths(specOf(CREDENTIAL))),
+    template(
+      'secretsOfWebhooks',
+      ofNodes.map((path) => path.slice(AUTH.length)),
+    ),
+  ].join('');
+}
+
 rmSync(join(root, 'crds'), { recursive: true, force: true });
 for (const kind of KINDS) {
   const crd = crdOf(kind);
@@ -32,5 +63,6 @@ for (const kind of KINDS) {
   write(`charts/windlass/templates/crds/${kind.plural}.yaml`, chartCopy(crd));
   write(`docs/reference/${kind.plural}.md`, referencePage(kind));
 }
+write('charts/windlass/templates/_secrets.tpl', secretFields());
 write('docs/reference/skills.md', skillsPage(SKILLS));
 console.log(`generated ${KINDS.length} CRDs, their chart copies and the reference pages`);

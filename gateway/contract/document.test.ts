@@ -31,14 +31,19 @@ afterAll(async () => {
   close();
 });
 
-/** As the router has it: of a webhook's address it takes the whole rest as one. */
+/** As the router has it: of the address of a webhook or bot it takes the whole rest as one. */
 function registered({ path }: Operation): string {
-  return path.replace(/^\/webhook\/.*$/, '/webhook/*').replaceAll(/\{(\w+)\}/g, ':$1');
+  return path.replace(/^\/(webhook|bot)\/.*$/, '/$1/*').replaceAll(/\{(\w+)\}/g, ':$1');
 }
 
 /** An address that the operation answers at. */
 function exampleOf(path: string): string {
-  const values: Record<string, string> = { id: 'shop.orders', path: 'new', run: 'orders-1' };
+  const values: Record<string, string> = {
+    id: 'shop.orders',
+    path: 'new',
+    run: 'orders-1',
+    credential: 'shop.helper',
+  };
   return path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => values[name] ?? name);
 }
 

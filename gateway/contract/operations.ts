@@ -3,7 +3,7 @@
  * `/openapi.json` is made of it: a route that is not here cannot be found by callers, and fails a test.
  */
 import * as z from 'zod';
-import { acceptedRun, runEvent, runPage, runView } from '../../api/runView.ts';
+import { acceptedRun, botAnswer, runEvent, runPage, runView } from '../../api/runView.ts';
 import { connectLink } from '../../api/connect.ts';
 import { listQuery } from '../internal/listQuery.ts';
 import { JSON_PROBLEMS, type ProblemCode } from '../problems.ts';
@@ -80,6 +80,38 @@ export const OPERATIONS = {
       ...BODY,
       ...SUBMISSION,
       ...(['too-many-waiting', 'run-failed', 'reply-timeout', 'outcome-unknown'] as const),
+    ],
+  },
+  sendToBot: {
+    listener: 'public',
+    method: 'POST',
+    path: '/bot/{credential}',
+    summary: 'Takes what a messaging service says happened to a bot',
+    description:
+      "Telegram shows the secret that was given with the registration, Slack signs with the app's signing secret. A message starts a run of the workflow that has the bot; the same update or event is the same run.",
+    headers: z.object({
+      'X-Telegram-Bot-Api-Secret-Token': z.string().optional().describe('Telegram: the secret.'),
+      'X-Slack-Request-Timestamp': z
+        .string()
+        .optional()
+        .describe('Slack: the time of signing, in Unix seconds.'),
+      'X-Slack-Signature': z.string().optional().describe('Slack: "v0=" and the signature in hex.'),
+    }),
+    body: {
+      schema: z.unknown().describe('An Update of Telegram, or a request of the Events API of Slack.'),
+      required: true,
+    },
+    answers: {
+      200: {
+        description:
+          'The message is stored; or it is none that the workflow wants, and the object is empty; or, as text, the challenge that Slack asks for.',
+        content: { [JSON_TYPE]: botAnswer, [TEXT]: z.string() },
+      },
+    },
+    problems: [
+      ...(['not-found', 'not-ready', 'too-many-requests', 'unverified', 'callers-unverifiable'] as const),
+      ...BODY,
+      ...(['too-many-runs', 'run-store-full', 'run-store-unavailable'] as const),
     ],
   },
   executeWorkflow: {

@@ -34,13 +34,15 @@ export class CheckError extends Error {
 /** How long a check may take. */
 const CHECK_TIMEOUT_MS = 15_000;
 
-/** Tries the credential and says what came of it. Only a defect is thrown. */
-export async function resultOf(
-  check: Check,
+type Failed = Extract<CheckResult, { works: false }>;
+
+/** Does something with the credential and says what came of it. Only a defect is thrown. */
+export async function resultOf<T extends object = Found>(
+  check: (credential: CredentialAccess, context: CheckContext) => Promise<T>,
   credential: CredentialAccess,
   context: CheckContext,
   timeoutMs: number = CHECK_TIMEOUT_MS,
-): Promise<CheckResult> {
+): Promise<({ works: true } & T) | Failed> {
   const deadline = AbortSignal.timeout(timeoutMs);
   const signal = AbortSignal.any([context.signal, deadline]);
   try {
@@ -62,7 +64,7 @@ const REASONS: Partial<Record<FailureReason, CheckReason>> = {
   InvalidParameters: 'Rejected',
 };
 
-function failed(reason: CheckReason, message: string, retryAfterMs?: number): CheckResult {
+function failed(reason: CheckReason, message: string, retryAfterMs?: number): Failed {
   return { works: false, reason, message, ...(retryAfterMs !== undefined && { retryAfterMs }) };
 }
 

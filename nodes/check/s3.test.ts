@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { check, KEY, ref, WRONG, startOtherSide } from '../../test/support/checking.ts';
 import type { Handler } from '../../test/support/httpTarget.ts';
 import { Secret } from '../secret.ts';
-import { signedHeaders } from './signature.ts';
+import { signedHeaders } from '../files/signature.ts';
 
 const side = await startOtherSide();
 const s3 = (changes: object = {}) => ({
@@ -22,7 +22,8 @@ const store: Handler = (request, response) => {
   const now = new Date(date.replace(/^(....)(..)(..T..)(..)/, '$1-$2-$3:$4:'));
   const signed = signedHeaders({
     method: 'HEAD',
-    url: new URL(request.url ?? '', side.url),
+    host: request.headers.host ?? '',
+    path: request.url ?? '',
     region: 'us-east-1',
     accessKeyId: new Secret('ID'),
     secretAccessKey: new Secret(KEY),

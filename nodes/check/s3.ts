@@ -5,9 +5,8 @@ import { partOf } from '../node.ts';
 import { echoesOf } from '../secret.ts';
 import { ask, refusal } from './ask.ts';
 import { CheckError, type Check } from './check.ts';
-import { signedHeaders } from './signature.ts';
-
-const DEFAULT_REGION = 'us-east-1';
+import { DEFAULT_REGION } from '../files/s3.ts';
+import { signedHeaders } from '../files/signature.ts';
 
 export const checkS3: Check = async (credential, context) => {
   const s3 = partOf(credential, 's3');
@@ -18,7 +17,15 @@ export const checkS3: Check = async (credential, context) => {
     throw new CheckError('Rejected', 'the access key id holds a character that headers cannot hold');
   const url = urlOf(s3);
   const now = new Date();
-  const headers = signedHeaders({ method: 'HEAD', url, region, accessKeyId, secretAccessKey, now });
+  const headers = signedHeaders({
+    method: 'HEAD',
+    host: url.host,
+    path: url.pathname,
+    region,
+    accessKeyId,
+    secretAccessKey,
+    now,
+  });
   const answer = await ask({ url, method: 'HEAD', headers }, context);
   const { host, status } = answer;
   if (status === 200) return { message: `${host} took the keys, and the bucket ${bucket} is there.` };

@@ -37,10 +37,16 @@ async function open(
 
 const dispatchers = new WeakMap<Egress, Agent>();
 
-/** `fetch` through the egress, over connections that are kept for the next request. */
-export function fetchThrough(egress: Egress): typeof fetch {
+/** A dispatcher through the egress that is there for good, so that its connections are kept for the next request. */
+export function dispatcherThrough(egress: Egress): Agent {
   const dispatcher = dispatchers.get(egress) ?? openDispatcher(egress);
   dispatchers.set(egress, dispatcher);
+  return dispatcher;
+}
+
+/** `fetch` through the egress, over connections that are kept for the next request. */
+export function fetchThrough(egress: Egress): typeof fetch {
+  const dispatcher = dispatcherThrough(egress);
   // The types of undici's own fetch and of the one in Node differ in name only.
   const request = (url: string, init?: object) => fetchWith(url, { ...init, dispatcher });
   return request as unknown as typeof fetch;

@@ -76,8 +76,14 @@ function tried(
   return { ...found, ask: { failures: answer.failures }, againMs: LOOK.leastMs };
 }
 
+/** An answer, as far as it counts here. */
+type Failing = {
+  failures: number;
+  result: { works: true } | Extract<CheckResult, { works: false }>;
+};
+
 /** From one check to the next. */
-export function untilNextMs({ failures, result }: Pick<CheckAnswer, 'failures' | 'result'>): number {
+export function untilNextMs({ failures, result }: Failing): number {
   if (result.works) return DAY_MS;
   const isAway = result.reason === 'Unreachable' || result.reason === 'NotChecked';
   const { firstMs, mostMs } = isAway ? AWAY : REFUSED;

@@ -5,7 +5,7 @@ import type { Credential } from '../../api/kinds.ts';
 import { runnerRefs } from '../../api/token.ts';
 import { canonicalJson } from '../../kube/apply.ts';
 import { secrets, objectKey } from '../../kube/resource.ts';
-import { lookAtCheck, type SeenCheck } from '../../runs/checks.ts';
+import { CHECKS, type SeenCheck } from '../../runs/checks.ts';
 import { isUnavailable } from '../../runs/connection.ts';
 import type { OperatorContext } from '../context.ts';
 import { POOL } from '../project/names.ts';
@@ -53,18 +53,25 @@ export async function checkFacts(
   { metadata, spec }: Credential,
   key: string,
 ): Promise<CheckFacts> {
-  const { world, conn, grantedSecrets } = context;
+  const { world, conn } = context;
   const { namespace = '', name, uid = '' } = metadata;
   const isUsed = world.workflows.byIndex(BY_CREDENTIAL, objectKey({ namespace, name })).length > 0;
-  const granted = grantedSecrets.get(namespace);
-  const mayRead = runnerRefs(name, spec).every((ref) => granted?.includes(ref.name));
-  const isThere = (world.deployments.get(namespace, POOL)?.status?.availableReplicas ?? 0) > 0;
   const project = world.namespaces.get(undefined, namespace)?.metadata.uid;
-  const seen = project === undefined ? undefined : await lookAtCheck(conn, project, uid);
+  const seen = project === undefined ? undefined : await CHECKS.lookAt(conn, project, uid);
   return {
     key,
     isUsed,
-    hasRunner: mayRead && isThere,
+    hasRunner: hasRunnerFor(context, { metadata, spec }),
     seen: isUnavailable(seen) ? undefined : seen,
   };
+}
+
+/** Whether there is a runner that may read the Secrets of the credential. */
+export function hasRunnerFor(
+  { world, grantedSecrets }: Pick<OperatorContext, 'world' | 'grantedSecrets'>,
+  { metadata: { namespace = '', name }, spec }: Pick<Credential, 'metadata' | 'spec'>,
+): boolean {
+  const granted = grantedSecrets.get(namespace);
+  const mayRead = runnerRefs(name, spec).every((ref) => granted?.includes(ref.name));
+  return mayRead && (world.deployments.get(namespace, POOL)?.status?.availableReplicas ?? 0) > 0;
 }

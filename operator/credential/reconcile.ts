@@ -11,7 +11,7 @@ import { after, done, type Action, type Key } from '../../kube/controller.ts';
 import { isForbidden } from '../../kube/errors.ts';
 import type { Condition } from '../../kube/resource.ts';
 import { canBeChecked } from '../../nodes/check/register.ts';
-import { askCheck } from '../../runs/checks.ts';
+import { CHECKS } from '../../runs/checks.ts';
 import type { OperatorContext } from '../context.ts';
 import { lackOfRight } from '../refusal.ts';
 import { credentials } from '../resources.ts';
@@ -103,7 +103,7 @@ async function ask(
   const project = world.namespaces.get(undefined, namespace)?.metadata.uid;
   if (project === undefined) return;
   // Where it cannot be asked now, the next look asks.
-  const asked = await askCheck(conn, project, uid, { ...request, name, spec });
+  const asked = await CHECKS.ask(conn, project, uid, { ...request, name, spec });
   log.debug({ namespace, credential: name, outcome: asked.outcome }, 'asked for a check');
 }
 

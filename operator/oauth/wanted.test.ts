@@ -64,3 +64,35 @@ test('what is asked for twice is asked for once, and what was granted is not mis
   ]);
   expect(missingScopes([READ, SEND, SEND], [READ])).toEqual([SEND]);
 });
+
+test('who may change spreadsheets may read them, and not the other way round', () => {
+  const change = 'https://www.googleapis.com/auth/spreadsheets';
+  const read = `${change}.readonly`;
+  expect(missingScopes([read], [change])).toEqual([]);
+  expect(missingScopes([change], [read])).toEqual([change]);
+});
+
+const FILES = 'https://graph.microsoft.com/Files.Read';
+const watches = (spreadsheetId: string): WorkflowNode => ({
+  id: 'rows',
+  spreadsheet: { credential: 'gmail', spreadsheetId },
+});
+
+test('of workbooks of Excel those of the account alone may be read, and others where one is named by its URL', () => {
+  const world = (spreadsheetId: string) => worldOf(watches(spreadsheetId));
+  expect(neededScopes(world('01CYZLFJGUJ7'), account('microsoft'))).toEqual([FILES]);
+  const url = 'https://contoso.sharepoint.com/:x:/s/sales/EeUqK';
+  expect(neededScopes(world(url), account('microsoft'))).toEqual([`${FILES}.All`]);
+});
+
+test.each([
+  [FILES, ['Files.Read'], true],
+  [FILES, [`${FILES}.All`], true],
+  [FILES, ['Files.ReadWrite'], true],
+  [FILES, ['Files.ReadWrite.All'], true],
+  [`${FILES}.All`, ['Files.ReadWrite.All'], true],
+  [`${FILES}.All`, ['Files.Read', 'Files.ReadWrite'], false],
+  [FILES, ['Mail.Read', 'openid'], false],
+])('at Microsoft %s is granted with %j: %s', (needed, granted, isGranted) => {
+  expect(missingScopes([needed], granted)).toEqual(isGranted ? [] : [needed]);
+});

@@ -32,7 +32,28 @@ function scopesNeededBy(spec: WorkflowSpec, { metadata, spec: of }: Credential):
     .flatMap(({ scopes }) => scopesFor(scopes, of));
 }
 
-/** Those that were not granted. */
+const READ_ONLY = '.readonly';
+const GRAPH = 'https://graph.microsoft.com/';
+
+/**
+ * Those that were not granted. At Google the right to change includes the one to read alone, whose name is the same with an ending. At
+ * Microsoft the one to read and write does, and the one for all files includes that for the account's own.
+ */
 export function missingScopes(needed: readonly string[], granted: readonly string[]): string[] {
-  return [...new Set(needed)].filter((scope) => !granted.includes(scope));
+  const names = new Set(granted.map(nameOf));
+  const isGranted = (scope: string): boolean =>
+    names.has(nameOf(scope)) ||
+    (scope.endsWith(READ_ONLY) && names.has(nameOf(scope.slice(0, -READ_ONLY.length)))) ||
+    (scope.startsWith(GRAPH) && wider(nameOf(scope)).some((name) => names.has(name)));
+  return [...new Set(needed)].filter((scope) => !isGranted(scope));
+}
+
+/** Microsoft tells those of Graph in full or by their names alone (https://learn.microsoft.com/entra/identity-platform/scopes-oidc). */
+function nameOf(scope: string): string {
+  return scope.startsWith(GRAPH) ? scope.slice(GRAPH.length) : scope;
+}
+
+function wider(name: string): string[] {
+  const all = name.endsWith('.All') ? [name] : [name, `${name}.All`];
+  return [...all, ...all.map((each) => each.replace('.Read', '.ReadWrite'))];
 }

@@ -5,6 +5,7 @@ import { healthOf } from './health.ts';
 const now = Date.parse('2026-03-02T09:00:00Z');
 const stateOf = (changes: Partial<PollState> = {}): PollState => ({
   dueAt: now + 30_000,
+  lateMs: 0,
   now,
   polledAt: now - 30_000,
   ...changes,
@@ -13,7 +14,7 @@ const failure = { reason: 'Rejected', message: 'The server refuses the password.
 
 test.each([
   ['nothing is known', undefined, 'Unknown/Pending'],
-  ['nobody has looked yet', { now, dueAt: now }, 'Unknown/Pending'],
+  ['nobody has looked yet', { now, dueAt: now, lateMs: 0 }, 'Unknown/Pending'],
   ['the last look worked', stateOf(), 'True/Polled'],
   ['it failed', stateOf({ failure }), 'False/Rejected'],
   [
@@ -23,7 +24,7 @@ test.each([
   ],
   ['it is due for two minutes', stateOf({ dueAt: now - 120_000 }), 'True/Polled'],
   ['it is due for longer', stateOf({ dueAt: now - 151_000 }), 'False/NotPolled'],
-  ['it never came to the first look', { now, dueAt: now - 151_000 }, 'False/NotPolled'],
+  ['it never came to the first look', { now, dueAt: now - 151_000, lateMs: 0 }, 'False/NotPolled'],
   ['it failed, and nobody looks any more', stateOf({ failure, dueAt: now - 151_000 }), 'False/NotPolled'],
 ])('where %s', (_what, state, expected) => {
   const { status, reason } = healthOf(state);

@@ -4,6 +4,7 @@
  */
 import { ANNOTATION } from '../../api/group.ts';
 import type { WebhookRoute, Workflow } from '../../api/kinds.ts';
+import type { RouteSpec } from '../../api/route.ts';
 import type { WorkflowStatus } from '../../api/workflow.ts';
 import { canonicalJson } from '../../kube/apply.ts';
 import type { Cache } from '../../kube/cache.ts';
@@ -13,11 +14,14 @@ import { after, done, WaitingError, type Action, type Key } from '../../kube/con
 import type { Recorder } from '../../kube/events.ts';
 import { objectKey } from '../../kube/resource.ts';
 import { isUnavailable } from '../../runs/connection.ts';
+import { takePollCounts } from '../../runs/polling/counts.ts';
 import { forgetLost, readPoll, type PollState } from '../../runs/polling/state.ts';
+import type { Unavailable } from '../../runs/types.ts';
 import type { OperatorContext } from '../context.ts';
 import { workflows } from '../resources.ts';
-import { healthOf, timeOf } from './health.ts';
+import { healthOf, timeOf, type PollHealth } from './health.ts';
 import { besideOf } from './keep.ts';
+import type { PollMetrics } from './metrics.ts';
 import { resetOf } from './trigger.ts';
 
 const EVERY_MS = 60_000;
@@ -39,12 +43,13 @@ export type PollHooks = {
   events: Pick<Recorder, 'record'>;
   /** The conditions of the workflow do not say what the run store knows. */
   onHealth: (key: Key) => void;
+  metrics: PollMetrics;
 };
 
 /** Creates the reconciler. */
 export function createPollReconciler(
   context: PollContext,
-  { events, onHealth }: PollHooks,
+  { events, onHealth, metrics }: PollHooks,
 ): (key: Key) => Promise<Action> {
   const { world, clock, conn } = context;
   const writtenAt = new Map<string, number>();
@@ -68,6 +73,7 @@ export function createPollReconciler(
   return async (key) => {
     const workflow = world.workflows.get(key.namespace, key.name);
     const spec = world.routes.get(key.namespace, key.name)?.spec;
+    if (!workflow || !spec?.poll) metrics.gone(objectKey(key));
     if (!workflow || !spec) {
       writtenAt.delete(objectKey(key));
       return done();
@@ -76,21 +82,42 @@ export function createPollReconciler(
       const againMs = await show(workflow, undefined);
       return againMs === undefined ? done() : after(againMs);
     }
-    const { projectUID, workflowUID } = spec;
-    const state = await readPoll(conn, projectUID, workflowUID);
-    if (isUnavailable(state))
-      throw new WaitingError('the run store cannot be reached', state.retryAfterSeconds * 1_000);
+    const { state, health } = await readTrigger(context, metrics, workflow, spec);
     if (state?.lost !== undefined) {
       tell(workflow, state.lost);
-      await forgetLost(conn, projectUID, workflowUID, state.lost);
+      await forgetLost(conn, spec.projectUID, spec.workflowUID, state.lost);
     }
     await show(workflow, state);
-    const health = healthOf(state, besideOf(context, workflow));
-    const shown = findCondition(workflow.status?.conditions, 'TriggerHealthy');
-    const { status, reason, message } = health;
-    if (shown?.status !== status || shown.reason !== reason || shown.message !== message) onHealth(key);
-    return after(status === 'True' ? LOOK_MS.healthy : LOOK_MS.other);
+    if (!isShown(workflow, health)) onHealth(key);
+    return after(health.status === 'True' ? LOOK_MS.healthy : LOOK_MS.other);
   };
+}
+
+/** Whether the condition says so already. */
+function isShown(workflow: Workflow, { status, reason, message }: PollHealth): boolean {
+  const shown = findCondition(workflow.status?.conditions, 'TriggerHealthy');
+  return shown?.status === status && shown.reason === reason && shown.message === message;
+}
+
+/** What the run store knows of the trigger, and how it is. Metrics come before anything else can fail: what was counted is told once. */
+async function readTrigger(
+  context: PollContext,
+  metrics: PollMetrics,
+  workflow: Workflow,
+  { projectUID, workflowUID, trigger: kind }: RouteSpec,
+): Promise<{ state: PollState | undefined; health: PollHealth }> {
+  const state = orWait(await readPoll(context.conn, projectUID, workflowUID));
+  const counts = orWait(await takePollCounts(context.conn, projectUID, workflowUID));
+  const health = healthOf(state, besideOf(context, workflow));
+  const { status } = health;
+  metrics.seen(objectKey(workflow.metadata), { kind, status, lateMs: state?.lateMs ?? 0, counts });
+  return { state, health };
+}
+
+function orWait<T>(answer: T | Unavailable): T {
+  if (isUnavailable(answer))
+    throw new WaitingError('the run store cannot be reached', answer.retryAfterSeconds * 1_000);
+  return answer;
 }
 
 /** What the status is to say. `state` is undefined where nobody looks. */

@@ -2,13 +2,20 @@
 import { isTerminal } from '../../api/phase.ts';
 import { runnerRefs } from '../../api/token.ts';
 import type { WorkflowSpec } from '../../api/workflow.ts';
+import { isMarked } from '../registration/mark.ts';
 import type { World } from '../world.ts';
 import { credentialRefs } from '../workflow/references.ts';
 
-/** Whether the project needs runners: every valid workflow has a route, and runs may have begun before one lost its own. */
-export function needsPool(world: Pick<World, 'routes' | 'workflows' | 'runs'>, namespace: string): boolean {
-  const { routes, workflows } = world;
-  if (routes.list(namespace).length > 0) return true;
+/**
+ * Whether the project needs runners: every valid workflow has a route, runs may have begun before one lost its own, and the webhooks
+ * of bots are to be deleted.
+ */
+export function needsPool(
+  world: Pick<World, 'routes' | 'workflows' | 'runs' | 'credentials'>,
+  namespace: string,
+): boolean {
+  const { routes, workflows, credentials } = world;
+  if (routes.list(namespace).length > 0 || credentials.list(namespace).some(isMarked)) return true;
   return workflows.list(namespace).length > 0 && hasOpenRuns(world, namespace);
 }
 
@@ -17,14 +24,18 @@ export function hasOpenRuns({ runs }: Pick<World, 'runs'>, namespace: string): b
   return runs.list(namespace).some(({ status }) => status?.phase !== undefined && !isTerminal(status.phase));
 }
 
-/** The Secrets that runners of the project may read: those of the credentials that its workflows name, and of further ones. */
+/** The Secrets that runners of the project may read: those of the credentials that its workflows name, of bots that are registered, and of further ones. */
 export function secretsInUse(
   { workflows, credentials }: Pick<World, 'workflows' | 'credentials'>,
   namespace: string,
   further: readonly string[],
 ): string[] {
   const names = workflows.list(namespace).flatMap(({ spec }) => namesOf(spec));
-  return secretsOfCredentials({ credentials }, namespace, [...names, ...further]);
+  const ofBots = credentials
+    .list(namespace)
+    .filter(isMarked)
+    .map(({ metadata }) => metadata.name);
+  return secretsOfCredentials({ credentials }, namespace, [...names, ...ofBots, ...further]);
 }
 
 /** What runners read of the Secrets of the credentials that the spec names, each once, sorted. */

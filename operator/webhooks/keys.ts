@@ -1,7 +1,7 @@
-/** Reads the Secrets that a webhook names, by name, and says which key is missing or of no use. Values are never logged. */
+/** Reads the Secrets that a webhook, or the credential of a bot, names, by name, and says which key is missing or of no use. Values are never logged. */
 import type { Reason } from '../../api/conditions.ts';
 import type { SecretKeyRef } from '../../api/value.ts';
-import { usableKey, type AuthScheme } from '../../api/webhookAuth.ts';
+import { usableKey, type KeyScheme } from '../../api/webhookAuth.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import { secrets } from '../../kube/resource.ts';
 import { checkKeys } from '../credential/check.ts';
@@ -21,7 +21,7 @@ type Values = ReadonlyMap<string, Uint8Array>;
 export async function readKeys(
   client: Pick<KubeClient, 'find'>,
   namespace: string,
-  scheme: AuthScheme,
+  scheme: KeyScheme,
   refs: readonly SecretKeyRef[],
 ): Promise<FoundKeys> {
   const found = new Map<string, Values | undefined>();
@@ -35,7 +35,7 @@ export async function readKeys(
 /** Pure. */
 export function judgeKeys(
   namespace: string,
-  scheme: AuthScheme,
+  scheme: KeyScheme,
   refs: readonly SecretKeyRef[],
   found: ReadonlyMap<string, Values | undefined>,
 ): FoundKeys {

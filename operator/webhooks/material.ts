@@ -4,8 +4,9 @@
  * that a gateway that serves a route verifies with the very keys that the route means, or refuses everybody.
  */
 import { randomBytes } from 'node:crypto';
+import { botSecret, telegramId } from '../../api/bot.ts';
 import type { Verification } from '../../api/route.ts';
-import { WEBHOOKS, type AuthScheme } from '../../api/webhookAuth.ts';
+import { WEBHOOKS, type KeyScheme } from '../../api/webhookAuth.ts';
 import { canonicalJson } from '../../kube/apply.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import type { Clock } from '../../kube/clock.ts';
@@ -27,7 +28,9 @@ import {
 type Guarded = {
   namespace: string;
   uid: string;
-  access: AuthScheme;
+  access: KeyScheme;
+  /** Of a bot: the uid of its Credential. */
+  credentialUid?: string;
   verify: Pick<Verification, 'secretRefs'>;
   /** The material that the route names now. */
   routed: string | undefined;
@@ -35,7 +38,9 @@ type Guarded = {
   annotations: Record<string, string> | undefined;
 };
 
-type Material = { ok: true; material: string } | ({ ok: false } & KeyProblem);
+/** `account`: the id of a Telegram bot, where the token begins with one. */
+type Known = { material: string; account?: string };
+type Material = ({ ok: true } & Known) | ({ ok: false } & KeyProblem);
 
 export type WebhookSecrets = {
   /** The material of a workflow, which the project's Secret holds; or why there is none, and then it holds none. */
@@ -47,7 +52,7 @@ export type WebhookSecrets = {
 /** Secrets are read again by the next reconcile after this time: many reconciles follow each other closely. */
 const MOST_AGE_MS = 10_000;
 
-type Memory = { of: string; material: string; at: number };
+type Memory = { of: string; known: Known; at: number };
 
 export function createWebhookSecrets({
   client,
@@ -83,25 +88,27 @@ export function createWebhookSecrets({
   }
 
   async function ensure(guarded: Guarded): Promise<Material> {
-    const { namespace, uid, access, verify, routed, annotations } = guarded;
-    const of = canonicalJson([access, verify.secretRefs, routed, annotations]);
+    const { namespace, uid, access, credentialUid = '', verify, routed, annotations } = guarded;
+    const of = canonicalJson([access, credentialUid, verify.secretRefs, routed, annotations]);
     const memory = memories.get(uid);
-    if (memory?.of === of && clock.now() - memory.at < MOST_AGE_MS)
-      return { ok: true, material: memory.material };
+    if (memory?.of === of && clock.now() - memory.at < MOST_AGE_MS) return { ok: true, ...memory.known };
     memories.delete(uid);
     const found = await readKeys(client, namespace, access, verify.secretRefs);
     if (!found.ok) {
       await change(namespace, () => ({ uid }));
       return found;
     }
-    const { keys } = found;
+    const { keys, account } =
+      access === 'telegram'
+        ? ofTelegram(found.keys, credentialUid)
+        : { keys: found.keys, account: undefined };
     const { current } = await change(namespace, (entries) => {
       const material = materialOf(entries, uid, keys, routed) ?? randomBytes(8).toString('hex');
       return { uid, routed, current: { material, keys } };
     });
-    const material = current?.material ?? '';
-    memories.set(uid, { of, material, at: clock.now() });
-    return { ok: true, material };
+    const known = { material: current?.material ?? '', ...(account !== undefined && { account }) };
+    memories.set(uid, { of, known, at: clock.now() });
+    return { ok: true, ...known };
   }
 
   return {
@@ -112,6 +119,16 @@ export function createWebhookSecrets({
         await change(namespace, () => ({ uid }));
       }),
   };
+}
+
+/** The gateway gets what is made of a bot's token, and never the token. */
+function ofTelegram(
+  tokens: readonly Uint8Array[],
+  credentialUid: string,
+): { keys: Uint8Array[]; account: string | undefined } {
+  const texts = tokens.map((token) => Buffer.from(token).toString('utf8'));
+  const keys = texts.map((token) => Buffer.from(botSecret(token, credentialUid), 'utf8'));
+  return { keys, account: telegramId(texts[0] ?? '') };
 }
 
 /** One after the other within a project: its workflows share the Secret. */

@@ -24,6 +24,7 @@ const missing: Facts['credentials'] = [{ reason: 'CredentialMissing', message: '
 const unchecked: Facts['credentials'] = [
   { reason: 'CredentialNotReady', message: 'being checked', isKnown: false },
 ];
+const taken: NonNullable<Facts['unserved']> = { reason: 'BotTaken', message: 'workflow one has it' };
 const unverifiable: NonNullable<Facts['unverifiable']> = { reason: 'KeyMissing', message: 'no key token' };
 const starting: Facts['pool'] = { kind: 'Starting' };
 const lagging: Facts['route'] = { kind: 'applied', routing: { kind: 'Lagging', replicas: ['gateway-1'] } };
@@ -47,6 +48,7 @@ const cases: [sentence: string, facts: Partial<Facts>, ready: string][] = [
   ['a credential is missing', { credentials: missing }, 'False/CredentialMissing'],
   ['a credential was not looked at yet', { credentials: unchecked }, 'Unknown/CredentialNotReady'],
   ['callers of its webhook cannot be verified', { unverifiable }, 'False/KeyMissing'],
+  ['another workflow has its bot', { unserved: taken }, 'False/BotTaken'],
   ['no runner is ready', { pool: starting }, 'False/PoolStarting'],
   ['no runner may be made', { pool: { kind: 'Unauthorized', message: 'no' } }, 'False/Unauthorized'],
   ['a replica does not serve it yet', { route: lagging }, 'False/WaitingForReplicas'],
@@ -151,4 +153,22 @@ test('while callers cannot be verified no events start runs, and Secret and key 
   expect(findCondition(list, 'CredentialsReady')).toMatchObject({ status: 'False', message: 'no key token' });
   expect(findCondition(list, 'Active')).toMatchObject({ status: 'False', reason: 'KeyMissing' });
   expect(findCondition(list, 'Stalled')).toMatchObject({ status: 'True', reason: 'KeyMissing' });
+});
+
+test('a workflow whose bot another one has starts nothing, and only the user can mend it', () => {
+  const list = conditionsOf({ ...good, unserved: taken }, [], now);
+  for (const [type, status] of [
+    ['Routed', 'False'],
+    ['Active', 'False'],
+    ['Stalled', 'True'],
+  ] as const)
+    expect(findCondition(list, type)).toMatchObject({ status, ...taken });
+});
+
+test('a bot whose Credential is missing starts nothing, and the route is what it can be', () => {
+  const unserved = { reason: 'CredentialMissing', message: 'no Credential bot' } as const;
+  const list = conditionsOf({ ...good, unserved }, [], now);
+  expect(findCondition(list, 'Active')).toMatchObject({ status: 'False', ...unserved });
+  expect(findCondition(list, 'Routed')).toMatchObject({ status: 'True' });
+  expect(findCondition(list, 'Stalled')).toBeUndefined();
 });

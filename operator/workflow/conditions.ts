@@ -2,6 +2,7 @@
 import { DEPENDENTS, type Reason } from '../../api/conditions.ts';
 import { setCondition, summarize, type ConditionUpdate } from '../../kube/conditions.ts';
 import type { Condition } from '../../kube/resource.ts';
+import type { Unserved } from '../bots/take.ts';
 import type { Routing } from '../gateways/view.ts';
 import type { PollHealth } from '../poll/health.ts';
 import type { PoolState } from '../project/readiness.ts';
@@ -25,12 +26,14 @@ export type Facts = {
   active: boolean;
   violations: readonly Violation[];
   credentials: readonly CredentialProblem[];
-  /** Why callers of the webhook cannot be verified: then nobody is let in. */
+  /** Why callers of the webhook, or senders of messages, cannot be verified: then nobody is let in. */
   unverifiable?: KeyProblem;
+  /** Why the messages of the bot start no runs. */
+  unserved?: Unserved;
   pool: PoolState;
   /** Of an active workflow that starts by the clock. */
   schedule?: ScheduleFacts;
-  /** Of an active workflow whose trigger is polled. */
+  /** Of an active workflow whose trigger is polled, or whose bot is to be registered. */
   poll?: PollHealth;
   route: RouteFacts;
   /** What `Ready=True` says of an active workflow. */
@@ -148,8 +151,9 @@ function untilThen(cronJob: string): string {
   return `CronJob ${cronJob} starts runs as it did before.`;
 }
 
-function routed({ route }: Facts): Update {
+function routed({ route, unserved }: Facts): Update {
   const type = 'Routed';
+  if (unserved?.reason === 'BotTaken') return { type, status: 'False', ...unserved };
   switch (route.kind) {
     case 'invalid':
       return { type, status: 'False', reason: 'InvalidSpec', message: keptMessage(route.keeps) };
@@ -199,9 +203,10 @@ function active(facts: Facts): Update {
   if (!facts.active)
     return { type, status: 'False', reason: 'Inactive', message: 'Events start no runs, as the spec says.' };
   if (facts.unverifiable) {
-    const message = 'Calls of the webhook are refused with 503: no caller can be verified.';
+    const message = 'Calls are refused with 503: no caller can be verified.';
     return { type, status: 'False', reason: facts.unverifiable.reason, message };
   }
+  if (facts.unserved) return { type, status: 'False', ...facts.unserved };
   if (facts.schedule?.kind === 'refused') {
     const { reason, cronJob } = facts.schedule;
     if (cronJob === undefined) return { type, status: 'False', reason, message: 'No CronJob starts runs.' };
@@ -221,10 +226,11 @@ function active(facts: Facts): Update {
 
 /** Only there while it is True: what the user alone can mend. */
 function stalled(facts: Facts): Update[] {
-  const { violations, schedule } = facts;
+  const { violations, schedule, unserved } = facts;
   const known = credentialsOf(facts).filter(({ isKnown, mayPass }) => isKnown && !mayPass);
   const refused = schedule?.kind === 'refused' && schedule.reason === 'InvalidSchedule' ? [schedule] : [];
-  const problems = [...violations, ...known, ...refused];
+  const taken = unserved?.reason === 'BotTaken' ? [unserved] : [];
+  const problems = [...violations, ...known, ...refused, ...taken];
   const [first] = problems;
   if (!first) return [];
   return [{ type: 'Stalled', status: 'True', reason: first.reason, message: listed(problems) }];

@@ -3,9 +3,10 @@
  * the next reconcile: the revision is made, then put into the run store, then what verifies
  * callers is put where the gateway reads it, and only then the route opens.
  */
-import { GROUP, workflowId } from '../../api/group.ts';
+import { GROUP } from '../../api/group.ts';
+import type { Reason } from '../../api/conditions.ts';
 import type { WebhookRoute, Workflow } from '../../api/kinds.ts';
-import type { RouteSpec } from '../../api/route.ts';
+import { verificationIn, type RouteSpec } from '../../api/route.ts';
 import { EXPOSED } from '../../api/webhookAuth.ts';
 import { kindOf } from '../../api/workflow.ts';
 import { applyIfChanged, asChild } from '../../kube/apply.ts';
@@ -21,6 +22,7 @@ import {
 } from '../../kube/controller.ts';
 import { isForbidden, isTerminating } from '../../kube/errors.ts';
 import type { Condition } from '../../kube/resource.ts';
+import { withBot, type Unserved } from '../bots/take.ts';
 import type { OperatorContext } from '../context.ts';
 import { nextLookMs } from '../credential/reconcile.ts';
 import type { Routing } from '../gateways/view.ts';
@@ -31,6 +33,7 @@ import { isPolled } from '../../nodes/pollers.ts';
 import type { KeyProblem } from '../webhooks/keys.ts';
 import { secretsOf } from '../project/gather.ts';
 import { poolState } from '../project/readiness.ts';
+import { registrationHealth } from '../registration/registrations.ts';
 import { webhookRoutes } from '../resources.ts';
 import {
   dropSchedule,
@@ -46,20 +49,24 @@ import { limitsOf } from './limits.ts';
 import { credentialRefs } from './references.ts';
 import { ensureRevision, namedRevision, pruneRevisions } from './revision.ts';
 import { closed, routeOf, routeUnderInvalidSpec } from './route.ts';
-import { statusOf, webhookUrl, writeStatus } from './status.ts';
+import { openUrl, statusOf, writeStatus } from './status.ts';
 import { validate } from './validate.ts';
 import type { Violation } from './checks/check.ts';
 
 /** While a replica is waited for: Leases run out without an event. */
 const LAGGING_MS = 1_000;
+/** While another workflow has the bot, which says nothing when it is switched off before it had a route. */
+const UNSERVED_MS = 30_000;
 
 /** What became of the route: the facts for the conditions, the route in effect, and who serves it. */
 type Effect = {
   facts: RouteFacts;
   route?: RouteSpec;
   routing?: Routing;
-  /** Why callers of the webhook cannot be verified, so that nobody is let in. */
+  /** Why callers of the webhook, or senders of messages, cannot be verified, so that nobody is let in. */
   unverifiable?: KeyProblem;
+  /** Why the messages of the bot start no runs. */
+  unserved?: Unserved;
   /** What keeps the schedule of an active workflow. */
   schedule?: ScheduleFacts;
   /** How the polled trigger of an active workflow is. */
@@ -83,7 +90,7 @@ export async function reconcileWorkflow(context: OperatorContext, key: Key): Pro
   if (effect.route) await pruneRevisions(context, workflow, effect.route);
   const action = nextAction(effect, violations);
   if (action.kind !== 'done') return action;
-  if (effect.route?.webhook?.verify !== undefined) return lookAgain(context, conditions);
+  if (effect.route && verificationIn(effect.route)) return lookAgain(context, conditions);
   const times = timesOf(context, workflow, effect.schedule);
   const againMs = nextScheduleLookMs(times, effect.schedule, context.clock.date());
   return againMs === undefined ? action : after(againMs);
@@ -132,25 +139,35 @@ async function activate(context: OperatorContext, workflow: Workflow, projectUid
       retryAfterMs: stored.retryAfterSeconds * 1_000,
     };
   }
-  const guarded = await withMaterial(context, workflow, route);
+  const guarded = await withDoor(context, workflow, route);
   const routing = await applyRoute(context, workflow, guarded.route);
   const schedule = await keepSchedule(context, workflow, guarded.route);
   const poll = await keepTrigger(context, workflow, guarded.route);
   return { facts: { kind: 'applied', routing }, ...guarded, ...schedule, ...poll, routing };
 }
 
+type Guarded = Pick<Effect, 'unverifiable' | 'unserved'> & { route: RouteSpec };
+
 /** The route with what its callers are verified with, which the gateway can read from now on. */
+async function withDoor(context: OperatorContext, workflow: Workflow, route: RouteSpec): Promise<Guarded> {
+  const served = servedRoute(context, workflow)?.spec;
+  return route.bot
+    ? withBot(context, workflow, route, served)
+    : withMaterial(context, workflow, route, served);
+}
+
 async function withMaterial(
   context: OperatorContext,
   workflow: Workflow,
   route: RouteSpec,
-): Promise<Pick<Effect, 'unverifiable'> & { route: RouteSpec }> {
+  served: RouteSpec | undefined,
+): Promise<Guarded> {
   const { webhook } = route;
   const { access = EXPOSED, verify: declared } = webhook ?? {};
   if (webhook === undefined || declared === undefined || access === EXPOSED) return { route };
   const { material: _before, ...verify } = declared;
   const { namespace = '', uid = '', annotations } = workflow.metadata;
-  const routed = servedRoute(context, workflow)?.spec.webhook?.verify?.material;
+  const routed = served && verificationIn(served)?.material;
   const found = await context.webhooks.ensure({ namespace, uid, access, verify, routed, annotations });
   if (!found.ok) return { route: { ...route, webhook: { ...webhook, verify } }, unverifiable: found };
   const { material } = found;
@@ -181,7 +198,7 @@ async function hold(
     return { facts: { kind: 'invalid' } };
   }
   const kept = routeUnderInvalidSpec(served, workflow.spec, violations);
-  const guarded = await withMaterial(context, workflow, kept);
+  const guarded = await withDoor(context, workflow, kept);
   const routing = await applyRoute(context, workflow, guarded.route);
   const schedule = await keepSchedule(context, workflow, guarded.route);
   const poll = await keepTrigger(context, workflow, guarded.route);
@@ -207,7 +224,7 @@ async function applyRoute(context: OperatorContext, workflow: Workflow, spec: Ro
   // Of a workflow of the same name that was deleted before this one was made.
   const isForeign = cached !== undefined && cached.spec.workflowUID !== spec.workflowUID;
   // First, because it is the route that says that there is something to take out.
-  if (cached?.spec.webhook?.verify && (isForeign || !spec.webhook?.verify))
+  if (cached && verificationIn(cached.spec) && (isForeign || !verificationIn(spec)))
     await webhooks.drop(namespace, cached.spec.workflowUID);
   const { object, written } = await applyIfChanged<WebhookRoute>({
     client,
@@ -227,11 +244,12 @@ async function reportStatus(
   context: OperatorContext,
   workflow: Workflow,
   violations: readonly Violation[],
-  { facts: route, route: spec, routing, unverifiable, schedule, poll }: Effect,
+  { facts: route, route: spec, routing, unverifiable, unserved, schedule, poll }: Effect,
 ): Promise<readonly Condition[]> {
   const { world, config, clock } = context;
-  const { namespace = '', name, generation = 0 } = workflow.metadata;
-  const url = webhookUrl(config.PUBLIC_URL, workflowId(namespace, name), spec);
+  const { namespace = '', generation = 0 } = workflow.metadata;
+  const health = poll ?? registrationHealth(context, workflow, spec);
+  const url = openUrl(config.PUBLIC_URL, workflow.metadata, spec);
   const facts: Facts = {
     generation,
     active: workflow.spec.active,
@@ -240,9 +258,10 @@ async function reportStatus(
       world.credentials.get(namespace, credential),
     ),
     ...(unverifiable && { unverifiable: atTrigger(workflow, unverifiable) }),
+    ...(unserved && { unserved: atTrigger(workflow, unserved) }),
     pool: poolState(context, namespace, secretsOf(world, namespace, workflow.spec)),
     ...(schedule && { schedule }),
-    ...(poll && { poll }),
+    ...(health && { poll: health }),
     route,
     serving: servingOf(workflow, url),
   };
@@ -262,6 +281,8 @@ async function reportStatus(
 
 /** What starts a run of an active workflow. */
 function servingOf({ spec }: Workflow, url: string | undefined): string {
+  const bot = spec.nodes.find((node) => node.bot)?.bot;
+  if (bot) return `Each message to the bot of Credential ${bot.credential} starts a run.`;
   if (url !== undefined) return `A POST to ${url} starts a run.`;
   const polled = spec.nodes.map(kindOf).find(isPolled);
   if (polled !== undefined) return `Each new event of the ${polled} trigger starts a run.`;
@@ -270,19 +291,23 @@ function servingOf({ spec }: Workflow, url: string | undefined): string {
   return `A run starts at each time of "${schedule.cron}" (${schedule.timeZone ?? 'UTC'}).`;
 }
 
-function atTrigger({ spec }: Workflow, { reason, message }: KeyProblem): KeyProblem {
-  const node = spec.nodes.find(({ webhook }) => webhook)?.id ?? '';
+function atTrigger<T extends Reason>(
+  { spec }: Workflow,
+  { reason, message }: { reason: T; message: string },
+): { reason: T; message: string } {
+  const node = spec.nodes.find(({ webhook, bot }) => webhook ?? bot)?.id ?? '';
   return { reason, message: `node ${node}: ${message}` };
 }
 
 function nextAction(effect: Effect, violations: readonly Violation[]): Action {
-  const { facts, routing, retryAfterMs, schedule } = effect;
+  const { facts, routing, unserved, retryAfterMs, schedule } = effect;
   if (facts.kind === 'store-unavailable')
     throw new WaitingError('the run store cannot be reached', retryAfterMs ?? LAGGING_MS);
   if (routing?.kind === 'Lagging' || (routing?.kind === 'Served' && routing.settling))
     return after(LAGGING_MS);
   if (schedule?.kind === 'refused') return after(schedule.retryAfterMs);
   if (retryAfterMs !== undefined) return after(retryAfterMs);
+  if (unserved) return after(UNSERVED_MS);
   const [violation] = violations;
   if (violation) throw new StalledError(violation.message);
   return done();
@@ -299,7 +324,7 @@ async function remove(context: OperatorContext, { namespace, name }: Key): Promi
   if (!route) return done();
   const { uid } = route.metadata;
   await store.dropWorkflow(route.spec.projectUID, route.spec.workflowUID);
-  if (route.spec.webhook?.verify) await webhooks.drop(namespace, route.spec.workflowUID);
+  if (verificationIn(route.spec)) await webhooks.drop(namespace, route.spec.workflowUID);
   await client.delete(
     webhookRoutes,
     { namespace, name },

@@ -29,6 +29,7 @@ export function credentialRefs(spec: WorkflowSpec): CredentialRef[] {
 
 function kindsFor(node: WorkflowNode): readonly CredentialKind[] {
   if (node.agent) return ['openai'];
+  if (node.bot) return ['bot'];
   if (node.skill) return findSkill(node.skill.name)?.credentials ?? [];
   return pollsWith(kindOf(node));
 }

@@ -153,3 +153,24 @@ test('under an invalid spec what is polled stays as it was, or ends where it say
   expect(kept).toMatchObject({ active: false });
   expect(kept).not.toHaveProperty('poll');
 });
+
+const bot = (trigger: object = {}, more: Partial<WorkflowSpec> = {}) =>
+  workflow({}, { nodes: [{ id: 'trigger', bot: { credential: 'helper', ...trigger } }], ...more });
+
+test('the route of a bot says which one it is and which messages are wanted, and of an inactive workflow nothing', () => {
+  const filters = { chatTypes: ['private' as const], commands: ['/order'] };
+  expect(route(bot(filters)).bot).toEqual({ credential: 'helper', ...filters });
+  expect(route(bot({}, { active: false }))).not.toHaveProperty('bot');
+});
+
+test('under an invalid spec a bot stays as it was, or goes where the spec says something else', () => {
+  const declared = route(bot());
+  const verify = { secretRefs: [{ name: 'bots', key: 'token' }], toleranceSeconds: 300, material: '1' };
+  const served = {
+    ...declared,
+    bot: { credential: 'helper', platform: 'telegram' as const, account: '12', verify },
+  };
+  expect(routeUnderInvalidSpec(served, bot().spec, stepIsWrong)).toEqual(served);
+  for (const change of [{ credential: 'other' }, { commands: ['/order'] }])
+    expect(routeUnderInvalidSpec(served, bot(change).spec, stepIsWrong)).not.toHaveProperty('bot');
+});

@@ -6,6 +6,7 @@ import type { RouteSpec } from '../../api/route.ts';
 import type { WebhookTrigger } from '../../api/trigger.ts';
 import { isTriggerKind, kindOf, type WorkflowSpec } from '../../api/workflow.ts';
 import { canonicalJson } from '../../kube/apply.ts';
+import { botOf, declaredBot } from '../bots/route.ts';
 import { pollOf } from '../poll/trigger.ts';
 import { rulesOf } from '../schedule/cronJob.ts';
 import { verificationOf } from '../webhooks/verification.ts';
@@ -16,7 +17,7 @@ const LONGEST_REPLY_SECONDS = 300;
 
 type Webhook = NonNullable<RouteSpec['webhook']>;
 
-/** The route of a valid spec. The public URL, the schedule, or what is polled, is in it while the workflow is active. */
+/** The route of a valid spec. The public URL, the bot, the schedule, or what is polled, is in it while the workflow is active. */
 export function routeOf(
   workflow: Workflow,
   projectUid: string,
@@ -32,6 +33,7 @@ export function routeOf(
     trigger: current.revision.trigger.kind,
     active: spec.active,
     ...(spec.active && webhook && { webhook }),
+    ...(spec.active && botOf(spec)),
     ...(spec.active && scheduleOf(spec)),
     ...(spec.active && pollOf(spec)),
   };
@@ -53,6 +55,7 @@ export function routeUnderInvalidSpec(
 /** The route without anything by which events come in. */
 export function closed({
   webhook: _webhook,
+  bot: _bot,
   schedule: _schedule,
   poll: _poll,
   ...route
@@ -64,11 +67,13 @@ function hasSameTrigger(served: RouteSpec, spec: WorkflowSpec): boolean {
   const trigger = spec.nodes.map(kindOf).find(isTriggerKind);
   const declared = {
     webhook: webhookOf(spec, served.webhook?.reply ?? false),
+    ...botOf(spec),
     ...scheduleOf(spec),
     ...pollOf(spec),
   };
   const { schedule, poll } = served;
-  const inEffect = { webhook: withoutMaterial(served.webhook), schedule, poll };
+  const bot = declaredBot(served.bot);
+  const inEffect = { webhook: withoutMaterial(served.webhook), bot, schedule, poll };
   return served.trigger === trigger && canonicalJson(inEffect) === canonicalJson(declared);
 }
 

@@ -1,4 +1,5 @@
 /** The status of a workflow: computed as a whole, written once, and only when something changed. */
+import { botPath } from '../../api/bot.ts';
 import { workflowId } from '../../api/group.ts';
 import type { Workflow } from '../../api/kinds.ts';
 import type { RouteSpec } from '../../api/route.ts';
@@ -23,16 +24,23 @@ export type StatusParts = {
   schedule?: WorkflowStatus['schedule'];
 };
 
-/** The URL of the webhook that a route opens, if it opens one. */
-export function webhookUrl(publicUrl: string, id: string, route: RouteSpec | undefined): string | undefined {
-  return route?.active && route.webhook ? `${publicUrl}/webhook/${id}/${route.webhook.path}` : undefined;
+/** The URL of the webhook or bot that a route opens, if it opens one. */
+export function openUrl(
+  publicUrl: string,
+  { namespace = '', name }: Workflow['metadata'],
+  route: RouteSpec | undefined,
+): string | undefined {
+  if (!route?.active) return undefined;
+  const { webhook, bot } = route;
+  if (bot) return `${publicUrl}${botPath(namespace, bot.credential)}`;
+  return webhook && `${publicUrl}/webhook/${workflowId(namespace, name)}/${webhook.path}`;
 }
 
 /** The status that the workflow should have. */
 export function statusOf(workflow: Workflow, parts: StatusParts): Written {
   const { namespace = '', name, generation = 0 } = workflow.metadata;
   const id = workflowId(namespace, name);
-  const url = parts.isServed ? webhookUrl(parts.publicUrl, id, parts.route) : undefined;
+  const url = parts.isServed ? openUrl(parts.publicUrl, workflow.metadata, parts.route) : undefined;
   const trigger = workflow.spec.nodes.map(kindOf).find(isTriggerKind);
   return {
     id,

@@ -40,7 +40,6 @@ const schedule = (cron: string, timeZone = 'UTC'): WorkflowNode => ({
   id: 'tick',
   schedule: { cron, timeZone },
 });
-const drive: WorkflowNode = { id: 'files', fileStorage: { credential: 'drive' } };
 
 test('the model of an agent may be a reference, which is checked', () => {
   const asks = (model: string): WorkflowNode => ({
@@ -93,12 +92,6 @@ test('values in CEL that name what came before are valid, and are no references 
 });
 
 const invalid: [sentence: string, spec: WorkflowSpec, reason: string, says: RegExp][] = [
-  [
-    'a trigger that this version cannot activate',
-    spec([drive, agent('Hi')]),
-    'TriggerNotSupported',
-    /^node files: this version cannot activate a fileStorage trigger yet; use manual, webhook, schedule or mail$/,
-  ],
   [
     'a day that never comes',
     spec([schedule('0 0 30 2 *')]),
@@ -230,14 +223,14 @@ test.each(invalid)(
 );
 
 test('what is wrong with the trigger is marked so, because nothing may be served under it', () => {
-  const open = spec([drive, agent('{{')]);
+  const open = spec([schedule('0 0 30 2 *'), agent('{{')]);
   expect(validate(open).map(({ trigger }) => trigger)).toEqual([true, undefined]);
 });
 
 test('everything that is wrong is found at once', () => {
-  const nodes = [drive, agent('{{'), mail({ to: 'nobody', subject: 'Hello', body: 'Text' })];
+  const nodes = [schedule('0 0 30 2 *'), agent('{{'), mail({ to: 'nobody', subject: 'Hello', body: 'Text' })];
   expect(validate(spec(nodes)).map(({ reason }) => reason)).toEqual([
-    'TriggerNotSupported',
+    'InvalidSchedule',
     'InvalidParameters',
     'InvalidExpression',
   ]);

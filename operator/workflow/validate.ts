@@ -7,10 +7,9 @@ import { responsesFit } from './checks/responses.ts';
 import { scheduleFits } from './checks/schedules.ts';
 import { skillsFit } from './checks/skills.ts';
 import { stepsAreReached } from './checks/reach.ts';
-import { fieldsAreSupported, triggerIsSupported } from './checks/support.ts';
+import { fieldsAreSupported } from './checks/support.ts';
 
 const CHECKS: readonly Check[] = [
-  triggerIsSupported,
   scheduleFits,
   fieldsAreSupported,
   stepsAreReached,

@@ -14,7 +14,14 @@ import {
   type Poller,
 } from '../../nodes/poller.ts';
 import type { RunStoreConnection } from '../../runs/connection.ts';
-import { claimPoll, releasePoll, renewPoll, RENEW_MS, type ClaimedPoll } from '../../runs/polling/claim.ts';
+import {
+  claimPoll,
+  releasePoll,
+  renewPoll,
+  RENEW_MS,
+  type ClaimedPoll,
+  type PollRef,
+} from '../../runs/polling/claim.ts';
 import { pollDelayMs } from '../../runs/polling/delay.ts';
 import { failPoll, movePoll } from '../../runs/polling/outcome.ts';
 import type { PolledTrigger } from '../../runs/polling/triggers.ts';
@@ -22,6 +29,7 @@ import { submit } from '../../runs/submit.ts';
 import type { ProjectUid, Submission, Unavailable } from '../../runs/types.ts';
 import { keptCursor, startOf } from './cursor.ts';
 import { DEFECT, failureOf } from './failure.ts';
+import { createMemory } from './memory.ts';
 
 /** One page must be there after this time. */
 const PAGE_MS = 30_000;
@@ -112,13 +120,13 @@ async function readPages(
   const until = performance.now() + turnMs;
   let kept = cursor;
   for (;;) {
-    const page = await readPage(deps, poller, { trigger, kept }, end);
+    const { page, memory } = await readPage(deps, poller, { ref, trigger, kept }, end);
     // Whoever was held up for longer than its claim lasts starts nothing any more.
     if (page.events.length > 0 && (await renewPoll(conn, ref)).outcome === 'fenced') break;
     await submitAll(deps, trigger, page.events, end);
     kept = keptCursor(trigger, page.cursor);
-    const { more, baselineLost: lost } = page;
-    const moved = await movePoll(conn, ref, { cursor: kept, more, lost });
+    const { more, baselineLost: lost, events } = page;
+    const moved = await movePoll(conn, ref, { cursor: kept, more, events: events.length, lost, memory });
     report(deps, trigger, page);
     // Where it could not be moved the next look brings the same events once more, and they start nothing.
     if (!more || moved.outcome !== 'done') break;
@@ -131,9 +139,9 @@ async function readPages(
 async function readPage(
   deps: LookDeps,
   poller: Poller<unknown>,
-  { trigger, kept }: { trigger: PolledTrigger; kept: string | undefined },
+  { ref, trigger, kept }: { ref: PollRef; trigger: PolledTrigger; kept: string | undefined },
   end: AbortSignal,
-): Promise<Polled> {
+): Promise<{ page: Polled; memory: string | undefined }> {
   const { pageMs = PAGE_MS } = deps;
   const deadline = AbortSignal.timeout(pageMs);
   const signal = AbortSignal.any([end, deadline]);
@@ -145,9 +153,11 @@ async function readPage(
     warn: (fields: object, message: string) => deps.log.warn({ workflow, ...fields }, message),
   };
   const bounds = { limit: PAGE_EVENTS, maxEventBytes: EVENT_BYTES, maxBytes: PAGE_BYTES };
+  const memory = createMemory(deps.conn, ref, cursor === undefined);
   try {
-    const context = { ...(await deps.means()), ...bounds, signal, enough, log };
-    return await within(signal, poller.poll(trigger.fields, cursor, context, since));
+    const context = { ...(await deps.means()), ...bounds, memory, signal, enough, log };
+    const page = await within(signal, poller.poll(trigger.fields, cursor, context, since));
+    return { page, memory: memory.kept() };
   } catch (error) {
     if (deadline.aborted && !end.aborted)
       throw new PollError('Timeout', `The account did not answer within ${pageMs / 1_000} seconds.`, {

@@ -24,7 +24,7 @@ export type AccountMeans = Means & {
   doubt(): void;
 };
 
-/** Connects with the API server. Its answers are kept until they are doubted: a pod lives for about a minute. */
+/** Connects with the API server. Its answers are kept until they are doubted, or lack an account: a pod lives for about a minute. */
 export async function openMeans(config: PollConfig, log: Log): Promise<AccountMeans> {
   const { namespace, kubeconfig, env, egress } = config;
   const connection = kubeconfig ? await kubeconfigConnection(kubeconfig) : inClusterConnection(env);
@@ -57,7 +57,9 @@ export async function openMeans(config: PollConfig, log: Log): Promise<AccountMe
       isDoubted = true;
     },
     credential: async (name) => {
-      if (isDoubted && performance.now() - listedAt >= LEAST_AGE_MS) {
+      // An account may have come since, with a workflow of its own.
+      const isOld = isDoubted || !found.has(name);
+      if (isOld && performance.now() - listedAt >= LEAST_AGE_MS) {
         isDoubted = false;
         listed = undefined;
       }

@@ -2,14 +2,23 @@
 import type { RunStoreConnection } from '../connection.ts';
 import { NOW } from '../lua.ts';
 import { defineScript } from '../script.ts';
+import { COUNT, WORKED } from './counts.ts';
+import { DROP_OTHERS, keysOfMemory } from './memory.ts';
 import { keysOfPoll, POLL_FENCE, pollStep, type PollRef, type PollStep } from './claim.ts';
 
 const MOVE = defineScript({
   flags: 'drains',
-  keys: ['meta', 'poll'],
-  args: ['token', 'cursor', 'lost', 'ends'],
+  keys: ['meta', 'poll', 'kept'],
+  args: ['token', 'cursor', 'lost', 'ends', 'memory', 'events'],
   body: `
     ${POLL_FENCE}
+    if events ~= '0' then redis.call('HINCRBY', poll, '${COUNT}events', events) end
+    if lost ~= '' then redis.call('HINCRBY', poll, '${COUNT}lost', 1) end
+    if ends == '1' then redis.call('HINCRBY', poll, '${COUNT}${WORKED}', 1) end
+    if memory ~= '' then
+      redis.call('HSET', poll, 'memory', memory)
+      ${DROP_OTHERS}
+    end
     local state = redis.call('HMGET', poll, 'began', 'changed')
     local began, changed = state[1], state[2]
     redis.call('HSET', poll, 'cursor', cursor)
@@ -27,16 +36,27 @@ const MOVE = defineScript({
   `,
 });
 
+type MovedPoll = {
+  cursor: string;
+  more: boolean;
+  events?: number;
+  lost?: string | undefined;
+  memory?: string | undefined;
+};
+
 /**
  * Moves the cursor of a look that worked; its events must have been submitted. `more`: the look goes on with the next page,
- * and whoever takes over does so at once. `lost`: why the cursor before meant nothing.
+ * and whoever takes over does so at once. `events`: how many were submitted. `lost`: why the cursor before meant nothing. `memory`: the name of what was kept for this cursor;
+ * left out, what is in force stays.
  */
 export function movePoll(
   conn: RunStoreConnection,
   ref: PollRef,
-  { cursor, more, lost = '' }: { cursor: string; more: boolean; lost?: string | undefined },
+  { cursor, more, events = 0, lost = '', memory = '' }: MovedPoll,
 ): Promise<PollStep> {
-  return pollStep(() => conn.script(MOVE, keysOfPoll(ref), [ref.token, cursor, lost, more ? '0' : '1']));
+  return pollStep(() =>
+    conn.script(MOVE, keysOfMemory(ref), [ref.token, cursor, lost, more ? '0' : '1', memory, events]),
+  );
 }
 
 const FAIL = defineScript({
@@ -46,6 +66,7 @@ const FAIL = defineScript({
   body: `
     ${POLL_FENCE}
     ${NOW}
+    redis.call('HINCRBY', poll, '${COUNT}' .. reason, 1)
     local state = redis.call('HMGET', poll, 'began', 'changed')
     if not state[2] then
       redis.call('HSET', poll, 'at', state[1], 'failures', failures,

@@ -14,6 +14,8 @@ export type PollState = {
   failure?: { reason: string; message: string; inARow: number };
   /** When the next look is due. */
   dueAt: number;
+  /** For how long no look has worked, beyond its interval; of a trigger of which none ever has, since it came or was changed. */
+  lateMs: number;
   /** The store's clock when it was read. */
   now: number;
   /** Why the cursor was given up; told once, and forgotten with `forgetLost`. */
@@ -46,12 +48,14 @@ export function readPoll(
     const began = Math.max(Number(at || put), Number(polled || 0));
     // Not later than now: the store's clock may have gone back.
     const due = Math.min(began, Number(now)) + (at ? Number(interval) : 0);
+    const wanted = polled ? Number(polled) + Number(interval) : Number(put);
     return {
       ...(cursor && { cursor }),
       ...(polled && { polledAt: Number(polled) }),
       ...(reason && { failure: { reason, message, inARow: Number(failures || 1) } }),
       ...(lost && { lost }),
       dueAt: Math.max(due, Number(notBefore || 0)),
+      lateMs: Math.max(0, Number(now) - wanted),
       now: Number(now),
     };
   });

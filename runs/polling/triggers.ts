@@ -5,6 +5,7 @@
 import { orUnavailable, type RunStoreConnection } from '../connection.ts';
 import { keysOf } from '../keys.ts';
 import { NOW, REQUIRE_STORE } from '../lua.ts';
+import { DROP_OTHERS } from './memory.ts';
 import { defineScript } from '../script.ts';
 import type { Seeding } from '../seed.ts';
 import type { ProjectUid, Unavailable } from '../types.ts';
@@ -98,23 +99,25 @@ export function putTrigger(
 
 const DROP = defineScript({
   flags: 'drains',
-  keys: ['polls', 'poll'],
+  keys: ['meta', 'polls', 'poll', 'kept'],
   args: ['uid'],
   body: `
     redis.call('SREM', polls, uid)
+    local memory
+    ${DROP_OTHERS}
     return redis.call('UNLINK', poll)
   `,
 });
 
-/** Nobody looks at the trigger any more, and its cursor is forgotten. */
+/** Nobody looks at the trigger any more; its cursor and what it remembers are forgotten. */
 export function dropTrigger(
   conn: RunStoreConnection,
   project: ProjectUid,
   workflowUid: string,
 ): Promise<Done> {
-  const { polls, poll } = keysOf(project);
+  const { meta, polls, poll, kept } = keysOf(project);
   return orUnavailable(async () => {
-    await conn.script(DROP, [polls, poll(workflowUid)], [workflowUid]);
+    await conn.script(DROP, [meta, polls, poll(workflowUid), kept(workflowUid)], [workflowUid]);
     return { outcome: 'done' };
   });
 }

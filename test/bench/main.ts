@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { withLock } from '../support/lock.ts';
 import { accept } from './accept.ts';
 import { apiload } from './apiload.ts';
+import { bots } from './bots.ts';
 import { door } from './door.ts';
 import { memory } from './memory.ts';
 import { n8n } from './n8n.ts';
@@ -13,6 +14,7 @@ import { reply } from './reply.ts';
 import { report, type Figure } from './report.ts';
 import { runs } from './runs.ts';
 import { routes } from './routes.ts';
+import { sheets } from './sheets.ts';
 import { store } from './store.ts';
 import { tokens } from './tokens.ts';
 
@@ -21,6 +23,10 @@ const BENCHMARKS: Record<string, { about: string; run: () => Promise<Figure[]> }
     about:
       'webhook calls accepted durably, 32 connections, without and with HMAC, beside a bare echo (2 min)',
     run: accept,
+  },
+  bots: {
+    about: 'how long messages to a bot wait for their answer, with repeats, at 200/s (1 min)',
+    run: bots,
   },
   refusals: {
     about: 'webhook calls refused with 404, 401, 413, 429, beside a bare echo (2 min)',
@@ -44,9 +50,10 @@ const BENCHMARKS: Record<string, { about: string; run: () => Promise<Figure[]> }
   },
   tokens: { about: 'kubectl get beside tokens that nobody made, at saturation (2 min)', run: tokens },
   polling: {
-    about: 'CPU of a poll pod that finds nothing due, and of looks at accounts (30 s)',
+    about: 'a poll pod that finds nothing due, looks at accounts, and at one of each provider (2 min)',
     run: polling,
   },
+  sheets: { about: 'looks at a spreadsheet of 100,000 rows and 20 columns (1 min)', run: sheets },
   store: { about: 'events and runs that the run store takes by itself (20 s)', run: store },
 };
 

@@ -120,22 +120,43 @@ async function buildInto(folder: string, binFolder: string, update: Update): Pro
 }
 
 async function compile(outputFolder: string, log: string, update: Update): Promise<void> {
-  const options = { cwd: sourceFolder, env: goEnvironment(), timeoutMs: 3_600_000, log };
-  update('fetching modules');
-  const go = (args: string[], more: Partial<CommandOptions>) =>
-    runCommand(...endingWithUs('go', args), { ...options, ...more });
-  const fetchAll = () =>
-    go(['mod', 'download', '-x'], { onLine: (line) => update(`fetching modules: ${fetched(line)}`) }).then(
-      () => true,
-    );
-  // One answer of hundreds that fails is no reason to fail, and what was fetched is kept.
-  await pollUntil('fetching the modules', fetchAll, { timeoutMs: 30_000, everyMs: 5_000 });
+  const build = { cwd: sourceFolder, log };
+  await goFetch({ ...build, update });
   update('reading packages');
-  const total = (await go(['list', '-deps', ...packages], {})).trim().split('\n').length;
+  const total = (await go(['list', '-deps', ...packages], build)).trim().split('\n').length;
   let compiled = 0;
   // The first to be compiled are those of Go itself; what is in Go's own cache is not reported, so the count may stay below.
   await go(buildArguments(outputFolder), {
+    ...build,
     onLine: () => update(`${(compiled += 1)} of at most ${total} packages`),
+  });
+}
+
+type Building = { cwd: string; log: string; update: Update };
+
+/** Fetches the modules of the folder and builds. Throws when Go is missing, or the build fails. */
+export async function goBuild({ args, ...building }: Building & { args: string[] }): Promise<void> {
+  await requireGo();
+  await goFetch(building);
+  building.update('compiling');
+  await go(args, building);
+}
+
+async function goFetch({ cwd, log, update }: Building): Promise<void> {
+  update('fetching modules');
+  const onLine = (line: string) => update(`fetching modules: ${fetched(line)}`);
+  const fetchAll = () => go(['mod', 'download', '-x'], { cwd, log, onLine }).then(() => true);
+  // One answer of hundreds that fails is no reason to fail, and what was fetched is kept.
+  await pollUntil('fetching the modules', fetchAll, { timeoutMs: 30_000, everyMs: 5_000 });
+}
+
+function go(args: string[], { cwd, log, onLine }: CommandOptions): Promise<string> {
+  return runCommand(...endingWithUs('go', args), {
+    env: goEnvironment(),
+    timeoutMs: 3_600_000,
+    ...(cwd && { cwd }),
+    ...(log && { log }),
+    ...(onLine && { onLine }),
   });
 }
 

@@ -5,6 +5,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { SHOWN } from '../support/bots.ts';
 import { makeFolder } from '../support/folder.ts';
 import { prepareForTests } from '../support/prepare.ts';
 import { createProgress } from '../support/progress.ts';
@@ -38,20 +39,25 @@ async function contract(examples: number, seed: number): Promise<number> {
 }
 
 type Schemas = { whole: string; narrow: string };
-type Parameter = { name: string; in: string; schema: object };
+type Parameter = { name: string; in: string; required?: boolean; schema: object };
 type Document = { paths: Record<string, Record<string, { parameters: Parameter[] }>> };
 
+/** Of the workflow and of the bot that are there. */
+const PLACES: Record<string, string> = { id: 'shop.orders', path: 'new', credential: 'shop.mailbox' };
+
 /**
- * The description as it is, in a file; and one that knows only the workflow that is there, so that more requests than those
- * of the examples get beyond its name.
+ * The description as it is, in a file; and one that knows only the workflow and the bot that are there, and what the bot's messages show, so
+ * that more requests than those of the examples get beyond them.
  */
 async function writeSchemas({ internalURL }: ContractStage, folder: string): Promise<Schemas> {
   const text = await (await fetch(`${internalURL}/openapi.json`)).text();
   const document = JSON.parse(text) as Document;
   for (const { parameters } of Object.values(document.paths).flatMap((path) => Object.values(path)))
     for (const parameter of parameters) {
-      const only = parameter.in === 'path' && { id: 'shop.orders', path: 'new' }[parameter.name];
-      if (only) parameter.schema = { type: 'string', enum: [only] };
+      const only = parameter.in === 'path' ? PLACES[parameter.name] : SHOWN[parameter.name.toLowerCase()];
+      if (only === undefined) continue;
+      parameter.schema = { type: 'string', enum: [only] };
+      parameter.required = true;
     }
   const schemas = { whole: join(folder, 'openapi.json'), narrow: join(folder, 'narrow.json') };
   await writeFile(schemas.whole, text);

@@ -1,5 +1,5 @@
 /**
- * What the contract is tried on: a gateway process with a real API server and run store, a workflow with a webhook, a
+ * What the contract is tried on: a gateway process with a real API server and run store, a workflow with a webhook and one with a bot, a
  * caller with all rights in its namespace, a run that is recorded. Runs that are started end soon, as if a runner were there.
  */
 import { GROUP } from '../../api/group.ts';
@@ -8,6 +8,7 @@ import { namespacedResource, serviceAccounts } from '../../kube/resource.ts';
 import { advance } from '../../runs/advance.ts';
 import { claimRuns } from '../../runs/claim.ts';
 import type { RunStoreConnection } from '../../runs/connection.ts';
+import { putBot } from '../support/bots.ts';
 import { NAMESPACE, openDoor, PROJECT, putRoute, type Door } from '../support/door.ts';
 import { pollUntil } from '../support/poll.ts';
 import { tokenOf } from '../support/users.ts';
@@ -37,6 +38,7 @@ export async function openContractStage(): Promise<ContractStage> {
   };
   try {
     await putRoute(door.client, 'orders');
+    await putBot(door.client, 'answers', 'mailbox');
     await pollUntil('the route', async () => (await fetch(door.hook('orders'))).status === 405, {
       timeoutMs: 5_000,
     });

@@ -1,12 +1,18 @@
 /** What the demo can show: every folder of `examples/`, with what it does to see it work. */
+import { showBotAnswer } from './bots.ts';
 import { showHello, showMailCount } from './calls.ts';
 import { showMailReply, showMorningMail } from './mails.ts';
 import { showOrder } from './order.ts';
 import type { Stage } from './runs.ts';
+import { showFileRows, showRowMail } from './sheets.ts';
 
 export type Example = {
   /** What is shown, in a line. */
   what: string;
+  /** The credential that a person connects in the browser before it is ready. */
+  connects?: string;
+  /** True: it needs the S3 server. */
+  s3?: boolean;
   show: (stage: Stage) => Promise<void>;
 };
 
@@ -16,6 +22,18 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   hello: { what: 'a workflow that is started by hand', show: showHello },
   'mail-count': { what: 'a webhook that asks an HTTP API', show: showMailCount },
   'mail-reply': { what: 'a new mail is answered (up to two minutes)', show: showMailReply },
+  'row-mail': {
+    what: 'a mail for each new row of a spreadsheet (up to two minutes)',
+    connects: 'sheets',
+    show: showRowMail,
+  },
+  'file-rows': {
+    what: 'a row in a spreadsheet for each new file (up to two minutes)',
+    connects: 'table',
+    s3: true,
+    show: showFileRows,
+  },
+  'bot-answer': { what: 'a message to a bot is answered', show: showBotAnswer },
   'morning-mail': { what: 'a schedule sends a mail (up to two minutes)', show: showMorningMail },
 };
 

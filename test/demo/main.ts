@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { chooseProvider, ensureCluster, type Cluster } from '../cluster/cluster.ts';
 import { openGateway } from '../support/gateway.ts';
-import { applyExample, installWindlass, uninstallWindlass } from '../support/install.ts';
+import { exampleFolder, installWindlass, uninstallWindlass, waitForReady } from '../support/install.ts';
 import { kubectl } from '../support/kubectl.ts';
 import { createProgress, type Progress } from '../support/progress.ts';
+import { showConnecting } from './connect.ts';
 import { exampleNamed, listOfExamples } from './examples.ts';
 
 const help = `usage: npm run demo [-- OPTIONS]
@@ -33,17 +34,20 @@ const tell = (line = '') => console.log(line);
 const firstExample = 'order-confirmation';
 
 async function demo(name: string, example: string, progress: Progress): Promise<void> {
-  const { show } = exampleNamed(example);
+  const { show, connects, s3 = false } = exampleNamed(example);
   await mkdir(join(logFile, '..'), { recursive: true });
   await rm(logFile, { force: true });
   const cluster = await ensureCluster({ name, progress });
-  await installWindlass(cluster, { progress, log: logFile });
-  await progress.step(`apply examples/${example} and wait until it is ready`, () =>
-    applyExample(cluster, example),
-  );
+  await installWindlass(cluster, { progress, log: logFile, s3 });
   const gateway = await openGateway(cluster);
+  const stage = { cluster, gateway, tell };
   try {
-    await show({ cluster, gateway, tell });
+    await progress.step(`apply examples/${example}`, () =>
+      kubectl(cluster, ['apply', '-f', exampleFolder(example)]),
+    );
+    if (connects !== undefined) await showConnecting(stage, connects);
+    await progress.step('wait until it is ready', () => waitForReady(cluster, example));
+    await show(stage);
     tell();
     tell('$ kubectl get workflows.windlass.dev,workflowruns');
     tell((await kubectl(cluster, ['get', 'workflows.windlass.dev,workflowruns'])).trimEnd());

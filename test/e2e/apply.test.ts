@@ -122,14 +122,14 @@ test('an expression that names no predecessor is a condition that names both, un
   await waitForReady(cluster, 'references', project);
 });
 
-test('a trigger that does not work yet says so and never pretends', async () => {
-  await apply(project, workflowOf('files', [{ id: 'trigger', fileStorage: { credential: 'drive' } }, reply]));
-  await condition(project, 'workflows.windlass.dev/files', 'Valid', {
+test('a trigger that can never fire says so and never pretends', async () => {
+  await apply(project, workflowOf('never', [{ id: 'trigger', schedule: { cron: '0 0 30 2 *' } }, reply]));
+  await condition(project, 'workflows.windlass.dev/never', 'Valid', {
     status: 'False',
-    reason: 'TriggerNotSupported',
+    reason: 'InvalidSchedule',
   });
-  const ready = await condition(project, 'workflows.windlass.dev/files', 'Ready', { status: 'False' });
-  expect(ready.reason).toBe('TriggerNotSupported');
+  const ready = await condition(project, 'workflows.windlass.dev/never', 'Ready', { status: 'False' });
+  expect(ready.reason).toBe('InvalidSchedule');
 });
 
 test.each([

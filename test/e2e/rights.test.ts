@@ -52,6 +52,7 @@ const EXCEPTIONS: Record<(typeof ACCOUNTS)[number], Record<string, string>> = {
     'create workflowruns.windlass.dev': FOR_RUNNERS,
     'create events.events.k8s.io': 'for what happens to accounts',
     'get credentials.windlass.dev': STALE,
+    'patch credentials.windlass.dev': 'for bots that are registered: see registrations.test.ts',
     'patch secrets windlass-tokens': FOR_ACCOUNTS,
     'patch secrets windlass-refresh-tokens': FOR_ACCOUNTS,
     'get cronjobs.batch': STALE,

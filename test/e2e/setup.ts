@@ -36,7 +36,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     );
   if (!keeps()) whenInterrupted(remove);
   try {
-    await installWindlass(cluster, { progress, log: logFile, values: REPLICATED });
+    await installWindlass(cluster, { progress, log: logFile, values: REPLICATED, s3: true });
   } catch (error) {
     if (!keeps()) await remove();
     throw error;

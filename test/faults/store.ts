@@ -1,9 +1,9 @@
 /** What the run store says of the project's workflows: totals while a fault run lasts, and how every run ended. */
 import { stringify } from 'yaml';
-import { OPERATOR_ACCOUNT } from '../../runs/accounts.ts';
 import { isUnavailable, connectRunStore, type RunStoreConnection } from '../../runs/connection.ts';
 import { liveRuns } from '../../runs/project.ts';
 import { readCounts, readSummaries } from '../../runs/read.ts';
+import { operatorAccount } from '../support/clusterRunStore.ts';
 import { applyManifest, windlassNamespace } from '../support/install.ts';
 import { getJson, type ClusterAccess } from '../support/kubectl.ts';
 import type { EndedRun, Totals } from './evidence.ts';
@@ -77,18 +77,10 @@ async function connect(cluster: ClusterAccess): Promise<RunStoreConnection> {
     '-n',
     windlassNamespace,
   );
-  const secret = await getJson<{ data: Record<string, string> }>(
-    cluster,
-    'secret',
-    'windlass-run-store',
-    '-n',
-    windlassNamespace,
-  );
   const conn = connectRunStore({
     url: `redis://127.0.0.1:${made.spec.ports[0]?.nodePort}`,
     name: 'fault-tests',
-    username: OPERATOR_ACCOUNT,
-    password: Buffer.from(secret.data['operator-password'] ?? '', 'base64').toString(),
+    ...(await operatorAccount(cluster)),
   });
   await conn.ready(AbortSignal.timeout(20_000));
   return conn;

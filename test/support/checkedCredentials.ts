@@ -1,17 +1,27 @@
-/** Stands in for runners that try credentials, where there are none: whatever the operator asks for works. */
-import { answerCheck, followChecks, takeChecks } from '../../runs/checks.ts';
+/** Stands in for runners that try credentials and register bots, where there are none: whatever the operator asks for works. */
+import { CHECKS } from '../../runs/checks.ts';
 import { isUnavailable, type RunStoreConnection } from '../../runs/connection.ts';
+import type { Questions } from '../../runs/questions.ts';
+import { REGISTRATIONS } from '../../runs/registrations.ts';
 
 /** How long a lost message can hold an answer up, as in a runner. */
 const LOOK_MS = 1_000;
 const MANY = 100;
 
-/** Answers the checks of each project that it is told of, until the signal is aborted; `ended` resolves after that. */
+/** Answers what is asked in each project that it is told of, until the signal is aborted; `ended` resolves after that. */
 export function createCheckAnswers(conn: RunStoreConnection, signal: AbortSignal) {
-  const served = new Map<string, Promise<void>>();
+  const served = new Map<string, Promise<unknown>>();
+  const answerBoth = (project: string): Promise<unknown> =>
+    Promise.all([
+      answerAll({ conn, project, signal }, CHECKS, () => ({ works: true, message: 'It works.' })),
+      answerAll({ conn, project, signal }, REGISTRATIONS, ({ url }) => ({
+        works: true as const,
+        ...(url !== undefined && { url }),
+      })),
+    ]);
   return {
     serve: (project: string): void => {
-      if (!served.has(project)) served.set(project, answerAll(conn, project, signal));
+      if (!served.has(project)) served.set(project, answerBoth(project));
     },
     ended: async (): Promise<void> => {
       await Promise.all(served.values());
@@ -19,14 +29,20 @@ export function createCheckAnswers(conn: RunStoreConnection, signal: AbortSignal
   };
 }
 
-async function answerAll(conn: RunStoreConnection, project: string, signal: AbortSignal): Promise<void> {
-  const following = followChecks(conn, project);
+type Place = { conn: RunStoreConnection; project: string; signal: AbortSignal };
+
+async function answerAll<Q, R>(
+  { conn, project, signal }: Place,
+  questions: Questions<Q, R>,
+  resultOf: (request: Q) => R,
+): Promise<void> {
+  const following = questions.follow(conn, project);
   const { asked } = following;
   signal.addEventListener('abort', asked.raise, { once: true });
   while (!signal.aborted) {
-    const taken = await takeChecks(conn, project, MANY);
+    const taken = await questions.take(conn, project, MANY);
     for (const each of isUnavailable(taken) ? [] : taken)
-      await answerCheck(conn, project, each, { works: true, message: 'It works.' });
+      await questions.answer(conn, project, each, resultOf(each.request));
     await asked.wait(LOOK_MS);
   }
   following.end();

@@ -1,5 +1,5 @@
 /** Runs a program to its end and gives what it wrote; when it fails, the error says which one and what it complained of. */
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 
@@ -15,6 +15,10 @@ export type CommandOptions = {
   /** Each line that it writes, on either stream. */
   onLine?: (line: string) => void;
 };
+
+/** None outlives this process, however many there are at once. */
+const running = new Set<ChildProcess>();
+process.once('exit', () => running.forEach((child) => child.kill('SIGKILL')));
 
 /** What the program wrote on its standard output. Throws when it cannot be started, ends with a status that is not 0, or takes too long. */
 export async function runCommand(
@@ -42,8 +46,7 @@ export async function runCommand(
   // A program that ends before it has read its input is judged by its exit status.
   child.stdin.on('error', () => {});
   child.stdin.end(options.input ?? '');
-  const stop = () => child.kill('SIGKILL');
-  process.once('exit', stop);
+  running.add(child);
   try {
     const ended = await new Promise<string>((resolve, reject) => {
       child.once('error', reject);
@@ -55,7 +58,7 @@ export async function runCommand(
     if (ended !== 'ended with status 0')
       throw new Error(`${command} ${args[0] ?? ''} ${ended}: ${lastLines(complaints, output)}`);
   } finally {
-    process.removeListener('exit', stop);
+    running.delete(child);
   }
   return output.join('');
 }

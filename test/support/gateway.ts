@@ -35,13 +35,14 @@ export async function openGateway(cluster: GatewayCluster): Promise<Gateway> {
   return { publicURL: outside.url, internalURL: inside.url, close };
 }
 
-/** A port of this machine that leads to the port `http` of a service. */
+/** A port of this machine that leads to a port of a service. */
 export async function forward(
   cluster: ClusterAccess,
   namespace: string,
   service: string,
+  port = 'http',
 ): Promise<{ url: string; close: () => void }> {
-  const args = ['port-forward', '-n', namespace, '--address=127.0.0.1', `service/${service}`, ':http'];
+  const args = ['port-forward', '-n', namespace, '--address=127.0.0.1', `service/${service}`, `:${port}`];
   const child = spawn(join(cluster.binDir, 'kubectl'), args, {
     env: { ...process.env, KUBECONFIG: cluster.kubeconfigPath },
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -53,9 +54,9 @@ export async function forward(
   });
   const [line] = (await Promise.race([once(createInterface(child.stdout), 'line'), ended])) as [string];
   ended.catch(() => {});
-  const port = /127\.0\.0\.1:(\d+)/.exec(line)?.[1];
-  if (!port) throw new Error(`kubectl port-forward said "${line}"`);
-  return { url: `http://127.0.0.1:${port}`, close };
+  const here = /127\.0\.0\.1:(\d+)/.exec(line)?.[1];
+  if (!here) throw new Error(`kubectl port-forward said "${line}"`);
+  return { url: `http://127.0.0.1:${here}`, close };
 }
 
 /** A token of the demo's caller, who may start workflows in namespace default and read their runs. */

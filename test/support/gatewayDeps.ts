@@ -1,7 +1,7 @@
 /**
  * What the gateway's listeners are built from, for tests that need no answer of what is behind them: everything is real, but
  * nobody answers for the run store, so that whatever passes all checks ends with 503, and who calls is allowed. They know one
- * workflow, `shop.orders`, with a webhook, unless other routes are given.
+ * workflow, `shop.orders`, with a webhook, and another that has the bot `shop.helper`, unless other routes are given.
  */
 import type { GatewayDeps } from '../../gateway/deps.ts';
 import { createLimits } from '../../gateway/limits/limits.ts';
@@ -27,6 +27,21 @@ const ORDERS = {
   },
 };
 
+const HELPER = {
+  apiVersion: 'windlass.dev/v1alpha1',
+  kind: 'WebhookRoute',
+  metadata: { name: 'answers', namespace: 'shop', uid: 'uid-answers', generation: 1 },
+  spec: {
+    workflow: 'answers',
+    workflowUID: 'workflow-answers',
+    projectUID: 'project',
+    revision: 'answers-1',
+    trigger: 'bot',
+    active: true,
+    bot: { credential: 'helper', platform: 'telegram' },
+  },
+};
+
 export type GatewayDepsOptions = Partial<Pick<GatewayDeps, 'access' | 'health' | 'log' | 'routes'>> & {
   /** The largest body; default as in the chart. */
   bodyBytes?: number;
@@ -38,7 +53,7 @@ export function createGatewayDeps({ bodyBytes, ...given }: GatewayDepsOptions = 
 } {
   const runs = connectRunStore({ url: 'redis://127.0.0.1:1', name: 'test' });
   const waiter = createReplyWaiter(runs);
-  const routes = given.routes ?? ordersAlone();
+  const routes = given.routes ?? ordersAndHelper();
   const open = { waiters: 0, streams: 0 };
   const limits = createLimits(limitSettings.parse({ ...(bodyBytes !== undefined && { bodyBytes }) }), []);
   const deps: GatewayDeps = {
@@ -71,8 +86,9 @@ export function createGatewayDeps({ bodyBytes, ...given }: GatewayDepsOptions = 
   return { deps, close };
 }
 
-function ordersAlone(): RouteTable {
+function ordersAndHelper(): RouteTable {
   const routes = createRouteTable();
   routes.put(ORDERS);
+  routes.put(HELPER);
   return routes;
 }

@@ -21,6 +21,11 @@ export const demoHosts = [
   `mail.${demoNamespace}.svc:8025`,
   `imap.${demoNamespace}.svc:1143`,
   `oauth.${demoNamespace}.svc:3000`,
+  `telegram.${demoNamespace}.svc:8081`,
+  `slack.${demoNamespace}.svc:3001`,
+  `google.${demoNamespace}.svc:3000`,
+  `google.${demoNamespace}.svc:8081`,
+  `s3.${demoNamespace}.svc:7070`,
 ];
 
 export type InstallOptions = {
@@ -29,6 +34,8 @@ export type InstallOptions = {
   log: string;
   /** Values of the chart beside those that the cluster needs. */
   values?: Record<string, unknown>;
+  /** True: also an S3 server, which takes Go and a minute to build for the first time. */
+  s3?: boolean;
 };
 
 /** The ports of the node at which the two Services of the gateway answer, on a cluster that has such ports. */
@@ -39,10 +46,16 @@ export function gatewayPorts(
   return first === undefined ? undefined : { public: first, internal: first + 1 };
 }
 
+/** Where browsers and webhooks reach the gateway on such a cluster. */
+function publicURL(cluster: Cluster): string | undefined {
+  const ports = gatewayPorts(cluster);
+  return ports && `http://127.0.0.1:${ports.public}`;
+}
+
 /** Builds the images, installs or upgrades the chart and starts the demo's servers; returns when all pods are ready. */
 export async function installWindlass(cluster: Cluster, options: InstallOptions): Promise<void> {
-  const { progress } = options;
-  const images = await buildAndLoadImages(cluster, progress);
+  const { progress, s3 = false } = options;
+  const images = await buildAndLoadImages(cluster, progress, { s3 });
   await progress.step('install the chart and the demo servers', async (update) => {
     const showing = setInterval(() => {
       countPods(cluster, [windlassNamespace, demoNamespace]).then(update, () => {});
@@ -81,16 +94,25 @@ async function startDemoServers(
   images: ImageReferences,
   { log }: InstallOptions,
 ): Promise<void> {
-  const manifest = await readFile(join(import.meta.dirname, 'manifests/demo-servers.yaml'), 'utf8');
+  const read = (name: string) => readFile(join(import.meta.dirname, 'manifests', name), 'utf8');
+  const manifest = [await read('demo-servers.yaml'), ...(images.s3 ? [await read('s3-server.yaml')] : [])];
   const named = manifest
+    .join('\n---\n')
     .replaceAll('DEMO_IMAGE', images['windlass-demo'])
-    .replaceAll('DOVECOT_IMAGE', images.dovecot);
+    .replaceAll('DOVECOT_IMAGE', images.dovecot)
+    .replaceAll('S3_IMAGE', images.s3 ?? '')
+    .replaceAll('CALLBACK_URL', `${publicURL(cluster) ?? 'http://127.0.0.1'}/oauth/callback`);
   await applyManifest(cluster, named);
-  const ready = ['deployment/model', 'deployment/mail', 'deployment/imap'].map((deployment) =>
-    kubectl(cluster, ['rollout', 'status', '-n', demoNamespace, deployment, '--timeout=120s'], {
-      log,
-      timeoutMs: 130_000,
-    }),
+  const servers = ['model', 'mail', 'imap', 'telegram', 'google', ...(images.s3 ? ['s3'] : [])];
+  const ready = servers.map((deployment) =>
+    kubectl(
+      cluster,
+      ['rollout', 'status', '-n', demoNamespace, `deployment/${deployment}`, '--timeout=120s'],
+      {
+        log,
+        timeoutMs: 130_000,
+      },
+    ),
   );
   await explained(Promise.all(ready), 'the demo servers do not start', cluster, demoNamespace, log);
 }
@@ -123,7 +145,7 @@ function valuesFor(cluster: Cluster, images: ImageReferences): Record<string, un
     runner: { egress: { allow: demoHosts } },
     ...(ports && {
       gateway: {
-        public: { url: `http://127.0.0.1:${ports.public}`, ...service(ports.public) },
+        public: { url: publicURL(cluster), ...service(ports.public) },
         internal: service(ports.internal),
       },
     }),
@@ -204,6 +226,7 @@ export async function uninstallWindlass(cluster: Cluster): Promise<void> {
   for (const example of await readdir(join(root, 'examples'))) {
     await gone(['-n', 'default', '-f', exampleFolder(example)]);
   }
+  await gone(['-n', 'default', 'rolebinding', 'windlass-demo-caller', 'windlass-demo-editor']);
   await gone(['crd', ...kinds]);
   await helm(cluster, ['uninstall', release, '-n', windlassNamespace, '--ignore-not-found', '--wait'], {
     timeoutMs: 180_000,

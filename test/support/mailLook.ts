@@ -5,6 +5,7 @@ import type { MailTrigger } from '../../api/trigger.ts';
 import { mailPoller } from '../../nodes/mail/poller.ts';
 import type { PollContext, Polled } from '../../nodes/poller.ts';
 import { Secret } from '../../nodes/secret.ts';
+import { createLookMemory } from './lookMemory.ts';
 import { localEgress } from './stepContext.ts';
 
 export type Look = Polled;
@@ -41,6 +42,7 @@ export function lookAt(
     limit: 100,
     maxEventBytes: 524_288,
     maxBytes: 4_194_304,
+    memory: createLookMemory(),
     log: { info: () => undefined, warn: () => undefined },
     ...context,
   };

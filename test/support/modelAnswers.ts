@@ -22,7 +22,7 @@ export function answerTo({ messages, response_format: format }: ModelRequest): s
 
 type Item = { name?: string; quantity?: number; price?: number };
 
-/** A confirmation of the order that stands in the prompt as JSON: an object with `items`, or the list of them. */
+/** A confirmation of the order that stands in the prompt as JSON: an object with `items`, or the list of them, or a row with an `Item`. */
 function summaryOf(prompt: string): string | undefined {
   const items = itemsIn(/[[{][\s\S]*[\]}]/.exec(prompt)?.[0] ?? '');
   if (!items || items.length === 0) return undefined;
@@ -35,8 +35,10 @@ function summaryOf(prompt: string): string | undefined {
 
 function itemsIn(text: string): Item[] | undefined {
   try {
-    const order = JSON.parse(text) as Item[] | { items?: Item[] };
-    return Array.isArray(order) ? order : order.items;
+    const order = JSON.parse(text) as Item[] | { items?: Item[]; Item?: string; Quantity?: number };
+    if (Array.isArray(order)) return order;
+    const { items, Item: name, Quantity: quantity = 1 } = order;
+    return items ?? (name === undefined ? undefined : [{ name, quantity }]);
   } catch {
     return undefined;
   }

@@ -1,4 +1,4 @@
-/** A real OAuth 2.0 and OpenID Connect provider, in a test or as a program on a cluster, with one client. Anybody can sign in, with any name. */
+/** A real OAuth 2.0 and OpenID Connect provider with one client. Anybody can sign in, with any name. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -18,6 +18,8 @@ export type OAuthProvider = {
   issueRefreshToken: (account: string) => Promise<string>;
   /** Whether the refresh token is good for anything. */
   isGood: (refreshToken: string) => Promise<boolean>;
+  /** Whether the access token is good for anything. */
+  admits: (accessToken: string) => Promise<boolean>;
   /** Takes back what such a person has allowed. */
   takeBack: (account: string) => Promise<void>;
   /** Takes back an access token; it can be renewed. */
@@ -88,6 +90,7 @@ export async function startOAuthProvider(options: OAuthProviderOptions): Promise
       return token;
     },
     isGood: async (refreshToken) => (await provider.RefreshToken.find(refreshToken)) !== undefined,
+    admits: async (accessToken) => (await provider.AccessToken.find(accessToken)) !== undefined,
     takeTokenBack: async (accessToken) => (await provider.AccessToken.find(accessToken))?.destroy(),
     named: (account) => named.get(account) ?? 0,
     takeBack: (account) => provider.RefreshToken.revokeByGrantId(grants.get(account) ?? ''),
@@ -153,18 +156,3 @@ async function issueRefreshToken(
   });
   return { token: await token.save(), grantId };
 }
-
-async function main({
-  ISSUER = '',
-  PORT,
-  REDIRECT_URI = '',
-}: Record<string, string | undefined>): Promise<void> {
-  const at = { host: '0.0.0.0', port: Number(PORT ?? 3000), issuer: ISSUER };
-  const provider = await startOAuthProvider({ redirectURI: REDIRECT_URI, at });
-  console.log(JSON.stringify({ msg: 'OAuth provider listens', issuer: provider.issuer }));
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.once(signal, () => void provider.close().then(() => process.exit(0)));
-  }
-}
-
-if (import.meta.main) await main(process.env);

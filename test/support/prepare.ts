@@ -2,6 +2,7 @@
 import { ensureBinaries } from '../cluster/build.ts';
 import { clusterPackages, ensurePackages } from '../cluster/packages.ts';
 import { createProgress } from './progress.ts';
+import { ensureS3Program } from './s3Program.ts';
 
 /** Installs and builds what is missing, saying so. The first time takes minutes; afterwards it takes no time. */
 export async function prepareForTests(project: 'integration' | 'e2e'): Promise<void> {
@@ -9,4 +10,5 @@ export async function prepareForTests(project: 'integration' | 'e2e'): Promise<v
   const packages = project === 'e2e' ? clusterPackages : (['redis-server', 'dovecot-imapd'] as const);
   await ensurePackages(packages, progress);
   await ensureBinaries(progress);
+  if (project === 'integration') await ensureS3Program(progress);
 }

@@ -58,9 +58,9 @@ export type Answer = {
 
 type RunnerStart = { name?: string; nodeArgs?: string[]; env?: Record<string, string> };
 
-/** Starts all of it, with one project and the workflow `orders`. */
+/** Starts all of it, with one project and the workflow `orders`. With `triesCredentials` its runner tries accounts and registers bots; else all of that works. */
 export async function startWholeSystem(
-  options: { redis?: Omit<RedisOptions, 'acl'> } = {},
+  options: { redis?: Omit<RedisOptions, 'acl'>; triesCredentials?: boolean } = {},
 ): Promise<WholeSystem> {
   const closers: (() => Promise<unknown>)[] = [];
   const stop = async () => {

@@ -8,6 +8,10 @@ the programs do (test/e2e/rights.test.ts).
 - apiGroups: [windlass.dev]
   resources: [workflows, credentials]
   verbs: [get, list, watch]
+# The mark on a credential whose bot is registered, so that it is not gone before its webhook is.
+- apiGroups: [windlass.dev]
+  resources: [credentials]
+  verbs: [patch]
 - apiGroups: [windlass.dev]
   resources: [workflows/status, credentials/status, workflowruns/status]
   verbs: [patch]

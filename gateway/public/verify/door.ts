@@ -2,8 +2,8 @@
  * How a route lets callers in. It fails closed: what cannot be verified, for want of a secret or of settings that make
  * sense, is let in by nobody.
  */
-import type { RouteSpec } from '../../../api/route.ts';
-import { EXPOSED } from '../../../api/webhookAuth.ts';
+import type { RouteSpec, Verification } from '../../../api/route.ts';
+import { EXPOSED, type KeyScheme } from '../../../api/webhookAuth.ts';
 import { SCHEMES } from './register.ts';
 import type { Caller, Scheme, Unverified, Verifier } from './verifier.ts';
 
@@ -14,14 +14,26 @@ export type Door =
   | { kind: 'closed' }
   | ({ kind: 'guarded'; verify: Verifier } & Pick<Scheme, 'challenge' | 'deliveryHeader'>);
 
-/** The door of a webhook, with the keys that its entry has, if they are known. */
-export function doorOf(webhook: RouteSpec['webhook'], keys: readonly Uint8Array[] | undefined): Door {
+/** The door of a route's URL, with the keys that its entry has, if they are known. */
+export function doorOf(
+  { webhook, bot }: Pick<RouteSpec, 'webhook' | 'bot'>,
+  keys: readonly Uint8Array[] | undefined,
+): Door {
+  if (bot !== undefined) return guardedBy(bot.platform, bot.verify, keys);
   const { access = EXPOSED, verify } = webhook ?? {};
   if (access === EXPOSED) return { kind: verify === undefined ? 'open' : 'closed' };
+  return guardedBy(access, verify, keys);
+}
+
+function guardedBy(
+  scheme: KeyScheme | undefined,
+  verify: Verification | undefined,
+  keys: readonly Uint8Array[] | undefined,
+): Door {
   const hasKeys = keys !== undefined && keys.length > 0 && keys.every((key) => key.length > 0);
-  if (verify?.material === undefined || !hasKeys) return { kind: 'closed' };
-  const { create, ...scheme } = SCHEMES[access];
-  return { kind: 'guarded', verify: create(verify, keys), ...scheme };
+  if (scheme === undefined || verify?.material === undefined || !hasKeys) return { kind: 'closed' };
+  const { create, ...rest } = SCHEMES[scheme];
+  return { kind: 'guarded', verify: create(verify, keys), ...rest };
 }
 
 /** Why nobody, or not this caller, is let in; undefined if nothing speaks against it so far. */

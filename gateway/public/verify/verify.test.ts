@@ -2,7 +2,7 @@ import crypto, { createHmac } from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 import { expect, test, vi } from 'vitest';
 import type { RouteSpec, Verification } from '../../../api/route.ts';
-import { AUTH_SCHEMES, type AuthScheme } from '../../../api/webhookAuth.ts';
+import type { KeyScheme } from '../../../api/webhookAuth.ts';
 import { doorOf, stopAt, type Stopped } from './door.ts';
 import { SCHEMES } from './register.ts';
 import type { Verifier } from './verifier.ts';
@@ -25,13 +25,15 @@ function judge(verify: Verifier, headers: Headers, body: string | Buffer, now = 
 }
 
 type Case = {
-  scheme: AuthScheme;
+  scheme: KeyScheme;
   verification: Verification;
   keys: Buffer[];
   headers: Headers;
   body: string;
   /** The header that proves who calls. */
   proof: string;
+  /** When it was signed. */
+  now?: number;
 };
 
 const GITHUB: Case = {
@@ -129,6 +131,29 @@ const BASIC: Case = {
   proof: 'Authorization',
 };
 
+const TELEGRAM: Case = {
+  scheme: 'telegram',
+  verification: settings(),
+  keys: [bytes('kc1nYpC7vVZ_-8Zw4zqUu4r1wE9gq2b5n5Lr0fW1xYk')],
+  headers: [['X-Telegram-Bot-Api-Secret-Token', 'kc1nYpC7vVZ_-8Zw4zqUu4r1wE9gq2b5n5Lr0fW1xYk']],
+  body: '{"update_id":1}',
+  proof: 'X-Telegram-Bot-Api-Secret-Token',
+};
+
+const SLACK: Case = {
+  scheme: 'slack',
+  verification: settings(),
+  // docs.slack.dev, "Verifying requests from Slack": secret, time, body and signature of its example.
+  keys: [bytes('8f742231b10e8888abcd99yyyzzz85a5')],
+  headers: [
+    ['X-Slack-Request-Timestamp', '1531420618'],
+    ['X-Slack-Signature', 'v0=a2114d57b48eac39b9ad189dd8316235a7b4a8d21a10bd27519666489c69b503'],
+  ],
+  body: 'token=xyzz0WbapA4vBCDEFasx0q6G&team_id=T1DC2JH3J&team_domain=testteamnow&channel_id=G8PSS9T3V&channel_name=foobar&user_id=U2CERLKJA&user_name=roadrunner&command=%2Fwebhook-collect&text=&response_url=https%3A%2F%2Fhooks.slack.com%2Fcommands%2FT1DC2JH3J%2F397700885554%2F96rGlfmibIGlgcZRskXaIFfN&trigger_id=398738663015.47445629121.803a0bc887a14d10d2c447fce8b6703c',
+  proof: 'X-Slack-Signature',
+  now: 1_531_420_618,
+};
+
 const VECTORS: [what: string, vector: Case][] = [
   ["GitHub's vector", GITHUB],
   ['the vector of Standard Webhooks', STANDARD],
@@ -138,8 +163,11 @@ const VECTORS: [what: string, vector: Case][] = [
   ['HMAC-SHA1 of RFC 2202 in base64', SHA1],
   ['a bearer token', BEARER],
   ['the user and password of RFC 7617', BASIC],
+  ["Telegram's secret", TELEGRAM],
+  ["Slack's vector", SLACK],
 ];
-const SIGNED = VECTORS.filter(([, { scheme }]) => scheme !== 'bearer' && scheme !== 'basic');
+const BY_HEADER: KeyScheme[] = ['bearer', 'basic', 'telegram'];
+const SIGNED = VECTORS.filter(([, { scheme }]) => !BY_HEADER.includes(scheme));
 
 const verifierOf = ({ scheme, verification, keys }: Case): Verifier =>
   SCHEMES[scheme].create(verification, keys);
@@ -153,7 +181,7 @@ const flip = (text: string, at: number): string => {
 };
 
 test.each(VECTORS)('%s is verified', (_what, vector) => {
-  expect(judge(verifierOf(vector), vector.headers, vector.body)).toBe(true);
+  expect(judge(verifierOf(vector), vector.headers, vector.body, vector.now)).toBe(true);
 });
 
 test.each(VECTORS)('of %s no bit of the proof can be another one', (_what, vector) => {
@@ -162,7 +190,7 @@ test.each(VECTORS)('of %s no bit of the proof can be another one', (_what, vecto
   // The name of the scheme in an Authorization header is compared without regard to case, nothing else is.
   const admitted = Array.from(proof, (_character, at) =>
     withProof(vector, (value) => flip(value, at)),
-  ).filter((headers) => judge(verify, headers, vector.body) === true);
+  ).filter((headers) => judge(verify, headers, vector.body, vector.now) === true);
   expect(admitted).toEqual([]);
 });
 
@@ -170,7 +198,7 @@ test.each(SIGNED)(
   'of %s no bit of the body can be another one, and nothing can be added or left out',
   (_what, vector) => {
     const verify = verifierOf(vector);
-    const { headers, body } = vector;
+    const { headers, body, now } = vector;
     const others = [
       ...Array.from(body, (_character, at) => flip(body, at)),
       '',
@@ -178,7 +206,7 @@ test.each(SIGNED)(
       ` ${body}`,
       body.slice(1),
     ];
-    expect(others.filter((other) => judge(verify, headers, other) !== false)).toEqual([]);
+    expect(others.filter((other) => judge(verify, headers, other, now) !== false)).toEqual([]);
   },
 );
 
@@ -197,7 +225,8 @@ test.each(VECTORS)('of %s every header must be there, once', (_what, vector) => 
 
 test.each(VECTORS)('%s is verified by any of the secrets, and by no other', (_what, vector) => {
   const others = ['one', 'two', 'three', 'four'].map(bytes);
-  const verify = (keys: Buffer[]) => judge(verifierOf({ ...vector, keys }), vector.headers, vector.body);
+  const verify = (keys: Buffer[]) =>
+    judge(verifierOf({ ...vector, keys }), vector.headers, vector.body, vector.now);
   expect(verify([...others, ...vector.keys])).toBe(true);
   expect(verify([...vector.keys, ...others])).toBe(true);
   expect(verify(others)).not.toBe(true);
@@ -224,7 +253,7 @@ test.each(VECTORS)(
       others.concat(bytes('three')),
     ]) {
       const verify = verifierOf({ ...vector, keys });
-      expect(safeComparisons(() => judge(verify, vector.headers, vector.body))).toBe(3);
+      expect(safeComparisons(() => judge(verify, vector.headers, vector.body, vector.now))).toBe(3);
     }
   },
 );
@@ -232,10 +261,10 @@ test.each(VECTORS)(
 test.each(VECTORS)('what proves %s proves nothing to another scheme', (_what, vector) => {
   const hmac = { header: 'x-other', algorithm: 'sha256', encoding: 'hex', prefix: '' } as const;
   const verification = settings({ hmac, username: 'Aladdin' });
-  const others = AUTH_SCHEMES.filter((scheme) => scheme !== vector.scheme).map((scheme) =>
-    SCHEMES[scheme].create(verification, vector.keys),
-  );
-  const sameHeaders = others.map((verify) => judge(verify, vector.headers, vector.body));
+  const others = (Object.keys(SCHEMES) as KeyScheme[])
+    .filter((scheme) => scheme !== vector.scheme)
+    .map((scheme) => SCHEMES[scheme].create(verification, vector.keys));
+  const sameHeaders = others.map((verify) => judge(verify, vector.headers, vector.body, vector.now));
   expect(sameHeaders.every((said) => said === 'missing' || said === 'malformed')).toBe(true);
 });
 
@@ -249,6 +278,7 @@ test.each([
 ])('signed %i s ago, a request is judged so', (ago, expected) => {
   expect(judge(verifierOf(STANDARD), STANDARD.headers, STANDARD.body, NOW + ago)).toBe(expected);
   expect(judge(verifierOf(TIMED), TIMED.headers, TIMED.body, NOW + ago)).toBe(expected);
+  expect(judge(verifierOf(SLACK), SLACK.headers, SLACK.body, (SLACK.now ?? 0) + ago)).toBe(expected);
 });
 
 test('the tolerance is what the workflow says', () => {
@@ -325,7 +355,7 @@ const webhook = (over: Partial<Webhook>): Webhook => ({
   ...over,
 });
 const stopped = (over: Partial<Webhook>, keys?: Buffer[]): Stopped | undefined =>
-  stopAt(doorOf(webhook(over), keys), { rawHeaders: BEARER.headers.flat() });
+  stopAt(doorOf({ webhook: webhook(over) }, keys), { rawHeaders: BEARER.headers.flat() });
 
 test.each([
   ['github', 'x-github-delivery'],
@@ -334,7 +364,9 @@ test.each([
   ['bearer', undefined],
   ['basic', undefined],
 ] as const)('behind %s the header that names the event is %s', (access, name) => {
-  const door = doorOf(webhook({ access, verify: settings({ material: '1' }) }), [bytes('a key')]);
+  const door = doorOf({ webhook: webhook({ access, verify: settings({ material: '1' }) }) }, [
+    bytes('a key'),
+  ]);
   expect(door.kind === 'guarded' && [door.deliveryHeader]).toEqual([name]);
 });
 

@@ -26,6 +26,13 @@ test.each<[number, object, string, boolean, number | undefined]>([
   [429, { 'retry-after': '7' }, 'RateLimited', true, 7_000],
   [500, {}, 'UpstreamError', true, undefined],
   [503, { 'retry-after': '3' }, 'UpstreamError', true, 3_000],
+  [
+    503,
+    { 'retry-after': 'Fri, 02 Jan 2032 12:00:30 GMT', date: 'Fri, 02 Jan 2032 12:00:00 GMT' },
+    'UpstreamError',
+    true,
+    30_000,
+  ],
 ])('status %i fails the step', async (status, headers, reason, retryable, retryAfterMs) => {
   target.answer(
     answering(status, { 'content-type': 'text/plain', ...headers }, status === 304 ? '' : 'no\n such  thing'),

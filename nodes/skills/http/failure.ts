@@ -28,8 +28,12 @@ export function brokenOff(
 ): StepError {
   if (signal.aborted) return doubted(abortion(signal), request, effect);
   const failure = translated(error, request);
-  const isSent = !(error instanceof StepError) && !isNotSent(error) && !isTls(codeOf(error));
-  return isSent || request.afterChange ? doubted(failure, request, effect) : failure;
+  return mayHaveArrived(error) || request.afterChange ? doubted(failure, request, effect) : failure;
+}
+
+/** Whether a request that broke off with that error may have come to the other side. */
+export function mayHaveArrived(error: unknown): boolean {
+  return !(error instanceof StepError) && !isNotSent(error) && !isTls(codeOf(error));
 }
 
 /** The error of a status that the step does not take for a success. */
@@ -41,7 +45,8 @@ export async function unexpectedStatus(
   const { status, headers, from } = received;
   const said = quoted(await beginningOf(received, secrets), secrets);
   const message = `${from} answered ${request.method} with status ${status}${said === '' ? '' : `: ${said}`}`;
-  const wait = retryAfterMs(new Headers({ 'retry-after': headers['retry-after'] ?? '' }));
+  const { 'retry-after': after = '', date = '' } = headers;
+  const wait = retryAfterMs(new Headers({ 'retry-after': after, date }));
   const options = wait === undefined ? {} : { retryAfterMs: wait };
   const failure = new StepError(reasonOf(status, request), message, options);
   return failure.reason === 'UpstreamError' || request.afterChange

@@ -1,12 +1,6 @@
 /** Checks that this version can do what the spec asks for. What it cannot do it refuses, rather than leave it out. */
-import { isTriggerKind, kindOf, type WorkflowNode } from '../../../api/workflow.ts';
-import { POLLED_KINDS } from '../../../nodes/pollers.ts';
+import type { WorkflowNode } from '../../../api/workflow.ts';
 import type { Check, Violation } from './check.ts';
-
-/** Triggers that start runs in this version. */
-const SUPPORTED_TRIGGERS: readonly string[] = ['manual', 'webhook', 'schedule', ...POLLED_KINDS];
-
-const LIST = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(SUPPORTED_TRIGGERS);
 
 /** Fields that are in the schema and not executed yet, and how to do without them. */
 const UNSUPPORTED: {
@@ -21,15 +15,6 @@ const UNSUPPORTED: {
     isUsed: (node) => (node.agent?.tools ?? []).length > 0,
   },
 ];
-
-/** The trigger is of a kind that this version can activate. */
-export const triggerIsSupported: Check = (spec) =>
-  spec.nodes.flatMap((node): Violation[] => {
-    const kind = kindOf(node);
-    if (!isTriggerKind(kind) || SUPPORTED_TRIGGERS.includes(kind)) return [];
-    const message = `node ${node.id}: this version cannot activate a ${kind} trigger yet; use ${LIST}`;
-    return [{ reason: 'TriggerNotSupported', message, trigger: true }];
-  });
 
 /** No node uses a field that this version does not execute. */
 export const fieldsAreSupported: Check = (spec) =>

@@ -20,6 +20,7 @@ import { advance } from '../../../runs/advance.ts';
 import { claimRuns } from '../../../runs/claim.ts';
 import { createSealingKeys } from '../../../runs/connect/seal.ts';
 import { publishKey } from '../../../runs/connect/store.ts';
+import { putBot, SHOWN } from '../../support/bots.ts';
 import { NAMESPACE, openDoor, PROJECT, putRoute, workflowUid, type Door } from '../../support/door.ts';
 import { startGateway, type GatewayProcess } from '../../support/gatewayProcess.ts';
 import { startKubeApiFaults, type KubeApiFaults } from '../../support/kubeApiFaults.ts';
@@ -48,6 +49,7 @@ beforeAll(async () => {
   proxy = await startKubeApiFaults(door.api.connection);
   await door.client.create(namespaces, { metadata: { name: 'other' } });
   await putRoute(door.client, WORKFLOW);
+  await putBot(door.client, 'helper', WORKFLOW);
   const { url, ...rest } = { ...door.api, url: proxy.connection.server };
   gateway = await startGateway({
     kubeconfigPath: await writeKubeconfig({ ...rest, url }, 'through-proxy', 'none'),
@@ -195,6 +197,7 @@ function call(
     headers: {
       ...(token !== undefined && { authorization: `Bearer ${token}` }),
       ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...(path.startsWith('/bot/') && SHOWN),
     },
     ...(body !== undefined && { body: '{}' }),
   });
@@ -227,6 +230,7 @@ test('what needs no token is known here', () => {
   const open = operations.filter(([, { right }]) => right === undefined).map(([id]) => id);
   expect(open).toEqual([
     'callWebhook',
+    'sendToBot',
     'openLink',
     'followLink',
     'finishConnect',

@@ -285,6 +285,10 @@ describe.concurrent('a kept lease', () => {
   test('does not confirm what the server has not, and goes on when it is back', async ({ world }) => {
     const { door, kept, digestIs } = await keep(world);
     await digestIs('one');
+    // The server has it before its answer is here.
+    await pollUntil('the first word back', () => kept.confirmed().annotations?.['digest'] === 'one', {
+      timeoutMs: SOON_MS,
+    });
     const back = door.always(() => true, { status: 503 });
     kept.publish({ digest: 'two' });
     await pollUntil('an age beyond the period', () => kept.confirmed().ageMs > 1_000, { timeoutMs: SOON_MS });

@@ -204,7 +204,7 @@ test('a broken workflow can still be switched off', async () => {
 });
 
 test('a trigger that cannot be activated is never served', async () => {
-  const spec = { active: true, nodes: [{ id: 'tick', fileStorage: { credential: 'drive' } }] };
+  const spec = { active: true, nodes: [{ id: 'tick', schedule: { cron: '0 0 30 2 *' } }] };
   const manifest = {
     apiVersion: 'windlass.dev/v1alpha1',
     kind: 'Workflow',
@@ -212,7 +212,7 @@ test('a trigger that cannot be activated is never served', async () => {
     spec,
   };
   await stage.apply(namespace, stringify(manifest));
-  await stage.waitFor(namespace, 'tick', { type: 'Ready', status: 'False', reason: 'TriggerNotSupported' });
+  await stage.waitFor(namespace, 'tick', { type: 'Ready', status: 'False', reason: 'InvalidSchedule' });
   expect(await stage.client.find(webhookRoutes, refOf('tick'))).toBeUndefined();
 });
 

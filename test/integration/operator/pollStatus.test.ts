@@ -2,7 +2,9 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { WebhookRoute, Workflow } from '../../../api/kinds.ts';
 import type { KubeClient } from '../../../kube/client.ts';
+import { createMetrics } from '../../../operator/metrics.ts';
 import { createPollReconciler } from '../../../operator/poll/status.ts';
+import { keysOf } from '../../../runs/keys.ts';
 import { claimPoll, type PollRef } from '../../../runs/polling/claim.ts';
 import { failPoll, movePoll } from '../../../runs/polling/outcome.ts';
 import { putTrigger } from '../../../runs/polling/triggers.ts';
@@ -33,8 +35,8 @@ async function claimed(): Promise<PollRef> {
 }
 
 /** A look that works, and brings this cursor. */
-async function look(cursor: string): Promise<void> {
-  await movePoll(store.conn, await claimed(), { cursor, more: false });
+async function look(cursor: string, found: { events?: number; lost?: string } = {}): Promise<void> {
+  await movePoll(store.conn, await claimed(), { cursor, more: false, ...found });
 }
 
 type Poll = NonNullable<Workflow['status']>['poll'];
@@ -72,13 +74,20 @@ function subject(annotations: Record<string, string> = {}) {
     client: { patch },
     world: { workflows: { get: () => workflow, noteWrite: () => undefined }, routes: { get: () => route } },
   };
+  const { registry, polls: metrics } = createMetrics(clock);
   const reconcile = createPollReconciler(context, {
     events: { record: () => undefined },
     onHealth: () => undefined,
+    metrics,
   });
   return {
     written,
     clock,
+    /** What is shown of polled triggers, and is not zero. */
+    metrics: async () => {
+      const lines = (await registry.metrics()).split('\n');
+      return lines.filter((line) => line.startsWith('windlass_poll_') && !line.endsWith(' 0'));
+    },
     reconcile: () => reconcile(KEY),
     switchOff: () => {
       const { poll: _poll, ...spec } = route.spec;
@@ -142,4 +151,48 @@ test('of what was switched off the status forgets where it was', async () => {
   await clock.advance(MINUTE_MS);
   await reconcile();
   expect(written.at(-1)).toBeNull();
+});
+
+const FAILURE = { reason: 'Rejected', message: 'The server refuses the password.', failures: 1, delayMs: 0 };
+
+test('metrics count the looks of all pods by how they ended, their events, and what was given up, each once', async () => {
+  const { metrics, reconcile } = subject();
+  await look('a');
+  await look('b', { events: 3 });
+  await reconcile();
+  await reconcile();
+  await failPoll(store.conn, await claimed(), FAILURE);
+  await look('c', { events: 4, lost: 'another account' });
+  await reconcile();
+  expect(await metrics()).toEqual([
+    'windlass_poll_triggers{kind="mail",status="True"} 1',
+    'windlass_poll_looks_total{kind="mail",outcome="Polled"} 3',
+    'windlass_poll_looks_total{kind="mail",outcome="Rejected"} 1',
+    'windlass_poll_events_total{kind="mail"} 7',
+    'windlass_poll_baselines_lost_total{kind="mail"} 1',
+  ]);
+});
+
+test('metrics say how the trigger is, and for how long no look has worked; after a while without the run store nobody knows', async () => {
+  const { metrics, clock, reconcile, switchOff } = subject();
+  await failPoll(store.conn, await claimed(), FAILURE);
+  await store.conn.command('hincrby', keysOf(project).poll(UID), 'put', '-600000');
+  await reconcile();
+  const late = (lines: string[]) => lines.find((line) => line.startsWith('windlass_poll_late_seconds'));
+  expect(await metrics()).toContain('windlass_poll_triggers{kind="mail",status="False"} 1');
+  expect(late(await metrics())).toMatch(/\{kind="mail"\} 60\d$/);
+  await clock.advance(100_000);
+  expect(await metrics()).toContain('windlass_poll_triggers{kind="mail",status="Unknown"} 1');
+  expect(late(await metrics())).toMatch(/\{kind="mail"\} 70\d$/);
+  switchOff();
+  await reconcile();
+  expect((await metrics()).map((line) => line.split('{')[0])).toEqual(['windlass_poll_looks_total']);
+});
+
+test('what a project writes in the place of counts is shown as no label and no count', async () => {
+  const { metrics, reconcile } = subject();
+  const junk = ['n:events', '1e999', 'n:lost', '-5', 'n:Polled', 'many', 'n:Timeout', '1.5', 'n:x"} 1', '7'];
+  await store.conn.command('hset', keysOf(project).poll(UID), ...junk);
+  await reconcile();
+  expect(await metrics()).toEqual(['windlass_poll_triggers{kind="mail",status="Unknown"} 1']);
 });

@@ -64,6 +64,14 @@ test.concurrent('what fails is said in words with the time of the next look, and
   expect(status?.conditions.map(({ type }) => type)).not.toContain('Stalled');
   await look();
   await waitFor(READY);
+  const counted = async () => {
+    const metrics = await stage().metrics();
+    for (const outcome of ['Polled', 'Rejected'])
+      expect(metrics).toMatch(
+        new RegExp(`windlass_poll_looks_total\\{kind="mail",outcome="${outcome}"\\} [1-9]`),
+      );
+  };
+  await pollUntilPasses('the metrics', counted, SOON);
 });
 
 /** Whether the account is looked at by whoever comes next. */

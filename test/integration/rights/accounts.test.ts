@@ -14,6 +14,8 @@ import {
   type KubeObject,
 } from '../../../kube/resource.ts';
 import { poolRole, poolRoleBinding, poolServiceAccount } from '../../../operator/project/manifests.ts';
+import { BOT_FINALIZER } from '../../../api/bot.ts';
+import { credentials } from '../../../operator/resources.ts';
 import { TICK_LABELS } from '../../../operator/schedule/cronJob.ts';
 import { startApiServer, type ApiServer } from '../../support/apiserver.ts';
 import { applyChart } from '../../support/chart.ts';
@@ -117,13 +119,13 @@ test('the operator changes of what makes a runner pool nothing that has another 
   }
 });
 
-test('nobody but the operator writes a route, and runners write no credential and no workflow', async () => {
+test('nobody but the operator writes a route, runners write no credential, and nobody of them a workflow', async () => {
   const of = (resource: string): Asked[] =>
     WRITE.map((verb) => ({ verb, group: 'windlass.dev', resource, name: 'one' }));
   for (const user of [GATEWAY, RUNNER])
     for (const resource of ['webhookroutes', 'workflows', 'credentials'])
       expect(await allowed(user, of(resource))).toEqual([]);
-  expect(await allowed(OPERATOR, [...of('workflows'), ...of('credentials')])).toEqual([]);
+  expect(await allowed(OPERATOR, of('workflows'))).toEqual([]);
 });
 
 /** A token as kubelet gives it to a pod of the gateway. */
@@ -194,6 +196,30 @@ test('the operator changes and removes its own CronJobs and no others', async ()
   await expect(operator.delete(cronJobs, { name: 'backup', namespace: PROJECT })).rejects.toThrow(refused);
   expect(await change('report')).toBe('changed');
   expect(await operator.delete(cronJobs, { name: 'report', namespace: PROJECT })).toBe(true);
+  await operator.close();
+});
+
+test('of a credential the operator changes the mark of its bot and nothing else', async () => {
+  const bot = (apiURL: string) => ({ bot: { tokenRef: { name: 'smtp', key: 'token' }, apiURL } });
+  const ref = { name: 'helper', namespace: PROJECT };
+  const finalizers = ['example.com/kept'];
+  await admin.create(credentials, { metadata: { ...ref, finalizers }, spec: bot('https://one.example.com') });
+  const token = await tokenOf(admin, SYSTEM, 'windlass-operator');
+  const operator = createClient(connectionOf(server.connection, token));
+  const change = (patch: object) =>
+    operator.patch(credentials, ref, patch, { type: 'merge' }).then(
+      () => 'changed',
+      (error: Error) => error.message,
+    );
+  const refused = 'the operator may change the finalizer windlass.dev/bot-webhook of a credential alone';
+  const elsewhere = { spec: bot('https://two.example.com') };
+  await pollUntil('the policy in effect', async () => (await change(elsewhere)).includes(refused), {
+    timeoutMs: 20_000,
+  });
+  for (const metadata of [{ labels: { a: 'b' } }, { annotations: { a: 'b' } }, { finalizers: null }])
+    expect(await change({ metadata })).toContain(refused);
+  expect(await change({ metadata: { finalizers: [...finalizers, BOT_FINALIZER] } })).toBe('changed');
+  expect(await change({ metadata: { finalizers } })).toBe('changed');
   await operator.close();
 });
 

@@ -23,8 +23,8 @@ async function rolesOfChart(): Promise<Role[]> {
   return objects.filter((object): object is Role => object?.rules !== undefined);
 }
 
-/** Rights that are used when a person connects an account, or a mailbox has lost its place: see missingSeldom.test.ts. */
-const LATER = ['create events', 'patch secrets windlass-tokens windlass-refresh-tokens'];
+/** Rights that are used when a person connects an account, a mailbox has lost its place, or a bot is registered: see missingSeldom.test.ts. */
+const LATER = ['create events', 'patch credentials', 'patch secrets windlass-tokens windlass-refresh-tokens'];
 
 const granted = await rolesOfChart();
 const table = granted

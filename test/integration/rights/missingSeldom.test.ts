@@ -1,4 +1,7 @@
-/** Rights that the operator needs only when something happens: to tell people of it, and to hand the token of an account to runners. */
+/**
+ * Rights that the operator needs only when something happens: to tell people of it, to hand the token of an account to runners, and to
+ * mark the credential of a bot.
+ */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { connectionOf } from '../../../api/provider.ts';
 import { events, secrets, type PolicyRule } from '../../../kube/resource.ts';
@@ -98,4 +101,39 @@ test('without the right to patch Secrets with tokens the log says so, and runner
   const token = async () =>
     (await stage.client.find(secrets, { namespace, name: 'windlass-tokens' }))?.data?.['mailbox'];
   await pollUntilPasses('the token', async () => expect(await token()).toBe(btoa('of the account')), SOON);
+});
+
+test('without the right to patch credentials a bot is not registered, which its workflow says, and it is when it is there', async () => {
+  const { namespace } = await stage.createProject();
+  const ours = { apiVersion: 'windlass.dev/v1alpha1' };
+  const objects = [
+    {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'bot' },
+      stringData: { token: '1234:AAH-of-the-bot' },
+    },
+    {
+      ...ours,
+      kind: 'Credential',
+      metadata: { name: 'bot' },
+      spec: { bot: { tokenRef: { name: 'bot', key: 'token' } } },
+    },
+    {
+      ...ours,
+      kind: 'Workflow',
+      metadata: { name: 'answers' },
+      spec: { active: true, nodes: [{ id: 'trigger', bot: { credential: 'bot' } }] },
+    },
+  ];
+  await startWithout(
+    ({ resources, verbs }) => resources.join() === 'credentials' && verbs.join() === 'patch',
+  );
+  await stage.apply(namespace, objects.map((each) => JSON.stringify(each)).join('\n---\n'));
+  const wish = { type: 'TriggerHealthy', status: 'False', reason: 'Unauthorized' };
+  const { status } = await stage.waitFor(namespace, 'answers', wish);
+  const said = status?.conditions.find(({ type }) => type === 'TriggerHealthy')?.message;
+  expect(said).toContain('cannot patch resource "credentials"');
+  await setRules(granted);
+  await stage.waitFor(namespace, 'answers', { type: 'TriggerHealthy', status: 'True', reason: 'Registered' });
 });

@@ -186,6 +186,32 @@ test('what is corrected while a pod lives, credential or Secret, is used by its 
   expect(await pod.ended).toBe(143);
 });
 
+test('an account that comes while a pod lives is there for the first look that needs it', async () => {
+  await putTrigger(store.conn, project, { ...trigger, intervalSeconds: 2 });
+  const pod = start();
+  const polledAt = async () => (await state()).polledAt;
+  const first = await pollUntil('a look', polledAt, { timeoutMs: 10_000 });
+  // By then what the pod has read of the credentials is two seconds old.
+  await pollUntil('another look', async () => (await polledAt()) !== first, { timeoutMs: 10_000 });
+  const imap = { host: '127.0.0.1', port: mail.port, tls: 'None', username: 'later' } as const;
+  const spec = { imap: { ...imap, passwordRef: { name: 'accounts', key: 'password' } } };
+  await client.create(credentialResource, { metadata: { name: 'later', namespace }, spec });
+  const names = { workflow: 'later', workflowUid: 'uid-later', place: 'later' };
+  await putTrigger(store.conn, project, { ...trigger, ...names, fields: { credential: 'later' } });
+  const looked = await pollUntil(
+    'a look at it',
+    async () => {
+      const found = await readPoll(store.conn, project, names.workflowUid);
+      const isLooked = found && !isUnavailable(found) && (found.polledAt ?? found.failure);
+      return isLooked !== undefined && found;
+    },
+    { timeoutMs: 10_000 },
+  );
+  expect(looked).toMatchObject({ polledAt: expect.any(Number) });
+  pod.signal('SIGTERM');
+  expect(await pod.ended).toBe(143);
+});
+
 test('with no rights on a Secret, and with no account, it says what is wrong, and no secret', async () => {
   const nobody = await writeKubeconfig(api, 'nobody', 'none');
   const pod = await look({ KUBECONFIG: nobody });

@@ -1,25 +1,31 @@
-/** `set` and `http_request` in a chain, as a runner executes it. */
+/** Skills in chains, as a runner executes them. */
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { connectRunStore } from '../../../runs/connection.ts';
 import { answering, startHttpTarget } from '../../support/httpTarget.ts';
 import { sendJson } from '../../support/listen.ts';
 import { startRedis } from '../../support/redis.ts';
 import { openTestProject, startTestRunner } from '../../support/runnerProject.ts';
+import { startSheetsServer } from '../../support/sheetsServer.ts';
+import { startSlackServer } from '../../support/slackServer.ts';
 
 const redis = await startRedis();
 const target = await startHttpTarget();
+const sheets = await startSheetsServer({ token: 'test-secret' });
+const slack = await startSlackServer({ token: 'test-secret' });
 const conn = connectRunStore({ url: redis.url, name: 'test' });
 const project = await openTestProject(conn);
 const runner = startTestRunner(conn, project.uid, {
   credentials: {
     shop: { spec: { http: { header: { name: 'X-Api-Key', valueRef: { name: 's', key: 'key' } } } } },
+    sheets: { spec: { oauth2: { preset: 'google', clientID: 'windlass', apiURL: sheets.url } } },
+    bot: { spec: { bot: { platform: 'slack', apiURL: slack.url, tokenRef: { name: 's', key: 'key' } } } },
   },
 });
 beforeEach(() => target.answer());
 afterAll(async () => {
   await runner.stop(0);
   await conn.close();
-  await Promise.all([target.close(), redis.stop()]);
+  await Promise.all([target.close(), sheets.close(), slack.close(), redis.stop()]);
 });
 
 const trigger = { id: 'trigger', webhook: { path: 'orders' } };
@@ -103,4 +109,52 @@ test('a host that is not admitted fails the node once, whatever its retries', as
     reason: 'AddressForbidden',
     message: expect.stringMatching(/^169\.254\.169\.254 is a link-local address, .* runner\.egress\.allow$/),
   });
+});
+
+const spreadsheetId = 'orders';
+const add = {
+  id: 'add',
+  skill: {
+    name: 'append_row',
+    credential: 'sheets',
+    parameters: { spreadsheetId, values: { Number: "{{ $('trigger').data_content.number }}", State: 'new' } },
+  },
+  retry,
+};
+const look = {
+  id: 'look',
+  skill: { name: 'read_rows', credential: 'sheets', parameters: { spreadsheetId, where: { State: 'new' } } },
+};
+const tell = {
+  id: 'tell',
+  skill: {
+    name: 'send_message',
+    credential: 'bot',
+    parameters: {
+      chatId: 'C1',
+      text: "{{ $('look').data_content.rows[0].values.Number }} is in row {{ $('add').data_content.row }}",
+    },
+  },
+};
+
+test('a row is added and read, and a message tells of it', async () => {
+  sheets.put(spreadsheetId, [['Number', 'State']]);
+  const revision = await project.deploy([trigger, add, look, tell]);
+  const state = await project.ended(await project.send(revision, { number: '=A1' }));
+  expect(state.phase).toBe('Succeeded');
+  expect(sheets.sheet(spreadsheetId).rows).toEqual([
+    ['Number', 'State'],
+    ['=A1', 'new'],
+  ]);
+  expect(slack.posted).toMatchObject([{ channel: 'C1', text: '=A1 is in row 2' }]);
+});
+
+test('a row of which nobody knows whether it was added is not added once more, whatever its retries', async () => {
+  sheets.put(spreadsheetId, [['Number', 'State']]);
+  sheets.setFault('lostAnswer', { path: ':append' });
+  const revision = await project.deploy([trigger, add]);
+  const state = await project.ended(await project.send(revision, { number: 7 }));
+  sheets.setFault(undefined);
+  expect(state).toMatchObject({ phase: 'Failed', nodes: [{}, { id: 'add', phase: 'Unknown', attempts: 1 }] });
+  expect(sheets.sheet(spreadsheetId).rows).toHaveLength(2);
 });

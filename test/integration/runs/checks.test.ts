@@ -1,6 +1,6 @@
 /** Checks of credentials between operator and runners: each is answered once, by whoever is there, and about what is asked now. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { answerCheck, askCheck, lookAtCheck, takeChecks, type TakenCheck } from '../../../runs/checks.ts';
+import { CHECKS, type TakenCheck } from '../../../runs/checks.ts';
 import { isUnavailable } from '../../../runs/connection.ts';
 import { keysOf } from '../../../runs/keys.ts';
 import { newProject, startRunStore, type TestStore } from '../../support/runStore.ts';
@@ -21,12 +21,12 @@ beforeEach(async () => {
 });
 
 const ask = (uid = 'one', key = 'first', failures = 0) =>
-  askCheck(store.conn, project, uid, { key, name: uid, spec, failures });
+  CHECKS.ask(store.conn, project, uid, { key, name: uid, spec, failures });
 const answer = (taken: TakenCheck, result: typeof works | typeof rejected = works) =>
-  answerCheck(store.conn, project, taken, result);
+  CHECKS.answer(store.conn, project, taken, result);
 
 async function take(most = 10): Promise<TakenCheck[]> {
-  const taken = await takeChecks(store.conn, project, most);
+  const taken = await CHECKS.take(store.conn, project, most);
   if (isUnavailable(taken)) throw new Error('the run store is away');
   return taken;
 }
@@ -38,7 +38,7 @@ async function takeOne(): Promise<TakenCheck> {
 }
 
 async function look(uid = 'one') {
-  const seen = await lookAtCheck(store.conn, project, uid);
+  const seen = await CHECKS.lookAt(store.conn, project, uid);
   if (isUnavailable(seen)) throw new Error('the run store is away');
   return seen;
 }

@@ -7,6 +7,7 @@ import { readCounts, readRun } from '../../../runs/read.ts';
 import { createReplyWaiter } from '../../../runs/reply.ts';
 import { submit } from '../../../runs/submit.ts';
 import { waitForWork } from '../../../runs/wake.ts';
+import { createCollectedLog } from '../../support/collectedLog.ts';
 import { startDropper, type Dropper } from '../../support/dropper.ts';
 import { pollUntil } from '../../support/poll.ts';
 import {
@@ -137,6 +138,20 @@ test('a server that is frozen is reported within two seconds, by every call', as
   redis.thaw();
   await conn.ready(AbortSignal.timeout(5_000));
   expect(await submit(conn, submissionOf(project))).toMatchObject({ outcome: 'accepted' });
+});
+
+test('a connection that breaks off is told of as lost, and one that is closed is not', async () => {
+  const logs = [createCollectedLog(), createCollectedLog()] as const;
+  const url = `redis://127.0.0.1:${dropper.port}`;
+  const [kept, closed] = logs.map((log) => connectRunStore({ url, name: 'told', log }));
+  await Promise.all([kept?.ready(), closed?.ready()]);
+  await closed?.close();
+  dropper.swallow(true);
+  dropper.drop();
+  const told = () => logs[0].messages('warn').includes('run store: connection lost');
+  await pollUntil('the loss being told', told, { timeoutMs: 10_000 });
+  expect(logs[1].messages()).toEqual(['run store: connected']);
+  await kept?.close();
 });
 
 test('a connection on which nothing comes any more is replaced', async () => {

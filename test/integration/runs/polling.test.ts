@@ -7,6 +7,7 @@ import {
   type ClaimedPoll,
   type PollRef,
 } from '../../../runs/polling/claim.ts';
+import { keepMemory, readMemory } from '../../../runs/polling/memory.ts';
 import { failPoll, movePoll } from '../../../runs/polling/outcome.ts';
 import { forgetLost, readPoll, type PollState } from '../../../runs/polling/state.ts';
 import {
@@ -16,6 +17,7 @@ import {
   type KnownBaseline,
   type PolledTrigger,
 } from '../../../runs/polling/triggers.ts';
+import { setQuota } from '../../../runs/project.ts';
 import { isUnavailable } from '../../../runs/connection.ts';
 import { keysOf } from '../../../runs/keys.ts';
 import { newProject, startRunStore, type TestStore } from '../../support/runStore.ts';
@@ -252,6 +254,20 @@ test('a burst that goes on page by page for long is not due for long', async () 
   expect(dueAt).toBeGreaterThan(now - 10_000);
 });
 
+test('a trigger is late by the time since which a look should have worked: its interval after the last one that did, and at once before the first', async () => {
+  await put();
+  await shift('put', 30_000);
+  const late = async () => Math.round(((await state())?.lateMs ?? Number.NaN) / 1_000);
+  expect(await late()).toBe(30);
+  await move((await claimed()).ref, 'first');
+  expect(await late()).toBe(0);
+  await shift('polled', 100_000);
+  expect(await late()).toBe(40);
+  await shift('at', 100_000);
+  await failPoll(store.conn, (await claimed()).ref, failure);
+  expect(await late()).toBe(40);
+});
+
 test('a trigger that is dropped takes claim and cursor with it, and a look that goes on brings nothing back', async () => {
   await put();
   const { ref } = await claimed();
@@ -291,4 +307,53 @@ test('why a cursor was given up is kept until it was told; a cursor that is ther
   await forgetLost(store.conn, project, UID, 'UIDVALIDITY changed');
   await put({}, { lost: 'too large for the status' });
   expect(await state()).not.toHaveProperty('lost');
+});
+
+const remembered = async (ref: PollRef) => {
+  const found = await readMemory(store.conn, ref);
+  if (isUnavailable(found)) throw new Error('the run store is away');
+  return found.bytes?.toString();
+};
+async function keep(ref: PollRef, text: string): Promise<string> {
+  const answer = await keepMemory(store.conn, ref, Buffer.from(text));
+  if (answer.outcome !== 'kept') throw new Error(`not kept: ${answer.outcome}`);
+  return answer.name;
+}
+const usedBytes = async () => Number(await store.conn.command('hget', keysOf(project).meta, 'bytes'));
+
+test('what is kept is remembered from the moment in which the cursor of the same look is stored', async () => {
+  await put();
+  const { ref } = await claimed();
+  const memory = await keep(ref, 'rows');
+  expect(await remembered(ref)).toBeUndefined();
+  await movePoll(store.conn, ref, { cursor: '1', more: true, memory });
+  expect(await remembered(ref)).toBe('rows');
+  await movePoll(store.conn, ref, { cursor: '2', more: true });
+  expect(await remembered(ref)).toBe('rows');
+});
+
+test('what is kept counts as bytes of the project once, and no more when it is replaced, given up or dropped', async () => {
+  await put();
+  const before = await usedBytes();
+  const { ref } = await claimed();
+  await movePoll(store.conn, ref, { cursor: '1', more: true, memory: await keep(ref, 'x'.repeat(300)) });
+  expect(await usedBytes()).toBe(before + 400);
+  await keep(ref, 'given up');
+  await keep(ref, 'y'.repeat(30));
+  expect(await usedBytes()).toBe(before + 440);
+  await movePoll(store.conn, ref, { cursor: '2', more: true, memory: await keep(ref, 'z'.repeat(60)) });
+  expect(await usedBytes()).toBe(before + 80);
+  await dropTrigger(store.conn, project, UID);
+  expect(await usedBytes()).toBe(before);
+  await put();
+  expect(await remembered((await claimed()).ref)).toBeUndefined();
+});
+
+test('nothing is kept of one whose claim is over, or beyond what the project may hold', async () => {
+  await put();
+  const { ref } = await claimed();
+  await setQuota(store.conn, project, (await usedBytes()) + 100);
+  expect(await keepMemory(store.conn, ref, Buffer.alloc(300))).toEqual({ outcome: 'full' });
+  await releasePoll(store.conn, ref);
+  expect(await keepMemory(store.conn, ref, Buffer.from('x'))).toEqual({ outcome: 'fenced' });
 });

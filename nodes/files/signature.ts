@@ -7,23 +7,28 @@ import type { Secret } from '../secret.ts';
 
 export type Signing = {
   method: string;
-  url: URL;
+  host: string;
+  /** As it is sent: every segment encoded by `encoded`, and nothing of it resolved. */
+  path: string;
+  query?: Readonly<Record<string, string>>;
   region: string;
   accessKeyId: Secret;
   secretAccessKey: Secret;
   now: Date;
+  /** Left out: the request has none. */
+  body?: Buffer;
 };
 
 const SIGNED = 'host;x-amz-content-sha256;x-amz-date';
 
-/** The headers that a request without a body is sent with. */
+/** The headers that a request is sent with, beside those that are not signed. */
 export function signedHeaders(signing: Signing): Record<string, string> {
-  const { method, url, region, accessKeyId, secretAccessKey, now } = signing;
+  const { method, host, path, query = {}, region, accessKeyId, secretAccessKey, now } = signing;
   const time = now.toISOString().replaceAll(/[-:]|\.\d+/g, '');
   const scope = [time.slice(0, 8), region, 's3', 'aws4_request'];
-  const content = sha256('');
-  const headers = `host:${url.host}\nx-amz-content-sha256:${content}\nx-amz-date:${time}\n`;
-  const canonical = [method, url.pathname, queryOf(url), headers, SIGNED, content].join('\n');
+  const content = sha256(signing.body ?? '');
+  const headers = `host:${host}\nx-amz-content-sha256:${content}\nx-amz-date:${time}\n`;
+  const canonical = [method, path, queryText(query), headers, SIGNED, content].join('\n');
   const toSign = ['AWS4-HMAC-SHA256', time, scope.join('/'), sha256(canonical)].join('\n');
   const key = scope.reduce<string | Buffer>(hmac, `AWS4${secretAccessKey.reveal()}`);
   const credential = [accessKeyId.reveal(), ...scope].join('/');
@@ -35,14 +40,23 @@ export function signedHeaders(signing: Signing): Record<string, string> {
   };
 }
 
-function queryOf({ searchParams }: URL): string {
-  return [...searchParams]
-    .map((pair) => pair.map(encodeURIComponent).join('='))
+/** A query as it is signed and sent: in the order of its names, which differ. */
+export function queryText(query: Readonly<Record<string, string>>): string {
+  return Object.entries(query)
+    .map((pair) => pair.map(encoded).join('='))
     .toSorted()
     .join('&');
 }
 
-function sha256(text: string): string {
+/** Everything is escaped but letters, digits and `-._~` (RFC 3986 section 2.3), which is less than the language leaves as it is. */
+export function encoded(text: string): string {
+  return encodeURIComponent(text.toWellFormed()).replaceAll(
+    /[!'()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+}
+
+function sha256(text: string | Buffer): string {
   return createHash('sha256').update(text).digest('hex');
 }
 

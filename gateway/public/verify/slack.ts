@@ -1,0 +1,29 @@
+/**
+ * Slack (https://docs.slack.dev/authentication/verifying-requests-from-slack): `X-Slack-Signature` holds `v0=` and the HMAC-SHA256
+ * of `v0:<time>:<body>` in hex. The time is signed, so that a copy of a request is good for a few minutes only.
+ */
+import { bytesOf, createSignedBy, decodeSignature } from './signature.ts';
+import { judgeTime } from './timestamp.ts';
+import { onlyHeader, type Scheme } from './verifier.ts';
+
+const SIGNATURE = 'x-slack-signature';
+const TIMESTAMP = 'x-slack-request-timestamp';
+const PREFIX = 'v0=';
+
+export const slack: Scheme = {
+  create: ({ toleranceSeconds }, keys) => {
+    const isSigned = createSignedBy('sha256', keys);
+    return (caller, now) => {
+      const given = onlyHeader(caller, SIGNATURE);
+      if ('fault' in given) return given.fault;
+      const time = onlyHeader(caller, TIMESTAMP);
+      if ('fault' in time) return time.fault;
+      if (!given.value.startsWith(PREFIX)) return 'malformed';
+      const signature = decodeSignature(given.value.slice(PREFIX.length), 'sha256', 'hex');
+      if (signature === undefined) return 'malformed';
+      const timed = judgeTime(time.value, now, toleranceSeconds);
+      if (timed !== 'fresh') return timed;
+      return (body) => isSigned([signature], [bytesOf(`v0:${time.value}:`), body]);
+    };
+  },
+};

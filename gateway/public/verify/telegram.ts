@@ -1,0 +1,19 @@
+/** Telegram (https://core.telegram.org/bots/api#setwebhook): the secret that was given with the registration comes back in a header. */
+import { createIsOneOf } from './authorization.ts';
+import { bytesOf } from './signature.ts';
+import { anyBody, onlyHeader, type Scheme } from './verifier.ts';
+
+const SECRET = 'x-telegram-bot-api-secret-token';
+const FORM = /^[A-Za-z0-9_-]{1,256}$/;
+
+export const telegram: Scheme = {
+  create: (_settings, keys) => {
+    const isSecret = createIsOneOf(keys);
+    return (caller) => {
+      const secret = onlyHeader(caller, SECRET);
+      if ('fault' in secret) return secret.fault;
+      if (!FORM.test(secret.value)) return 'malformed';
+      return isSecret(bytesOf(secret.value)) ? anyBody : 'mismatch';
+    };
+  },
+};

@@ -1,0 +1,113 @@
+/** The parameters that the skills for spreadsheets share, and the cells that values become. */
+import * as z from 'zod';
+import { toText } from '../../../api/expression/evaluate.ts';
+import { StepError } from '../../../api/reasons.ts';
+import { textParameter } from '../skill.ts';
+import type { GivenCell } from './client.ts';
+import { columnNamed, parseRange, spreadsheetIn, type Area, type Column } from './table.ts';
+
+/** What a cell may hold (https://support.google.com/drive/answer/37603). */
+const CELL_LIMIT = 50_000;
+const MOST_VALUES = 1_000;
+
+/** Which table it is. */
+export const table = {
+  spreadsheetId: textParameter(2_048, 'Id or URL of the spreadsheet.').refine(
+    (text) => spreadsheetIn(text) !== undefined,
+    'must be the id of a spreadsheet, or its URL',
+  ),
+  sheet: textParameter(
+    256,
+    'Name of the sheet. Default: the one that range names, or the URL; else the first one.',
+  )
+    .refine((name) => name !== '', 'must not be empty')
+    .optional(),
+  range: textParameter(
+    256,
+    'Where the table lies in the sheet, in A1 notation such as A3:F; a single cell says where it begins. Default: the whole sheet.',
+  )
+    .refine((text) => parseRange(text) !== undefined, 'must be cells in A1 notation, such as A3:F')
+    .optional(),
+  header: z
+    .boolean('must be true or false')
+    .optional()
+    .describe(
+      'Whether the first row of the table names its columns. With false it is a row like the others, and values are lists. Default true.',
+    ),
+};
+
+/** What is written. */
+export const row = {
+  values: z
+    .union(
+      [z.record(z.string(), z.unknown()), z.array(z.unknown()).min(1)],
+      'must be an object of headings and values, or a list of values',
+    )
+    .refine((values) => Object.keys(values).length > 0, 'must hold a value')
+    .refine((values) => Object.keys(values).length <= MOST_VALUES, `may have at most ${MOST_VALUES} values`)
+    .describe(
+      'The values by heading, or as a list from the first column of the table on. null leaves a cell as it is, "" empties it; objects and lists are written as JSON.',
+    ),
+  input: z
+    .enum(['Raw', 'UserEntered'], 'must be Raw or UserEntered')
+    .optional()
+    .describe(
+      'Raw: texts are stored as they are. UserEntered: as if a person typed them, so that dates, numbers and formulas in texts become such: not for what strangers write. Default Raw.',
+    ),
+};
+
+export type TableParameters = {
+  spreadsheetId: string;
+  sheet?: string | undefined;
+  range?: string | undefined;
+  header?: boolean | undefined;
+};
+
+const WHOLE: Area = { firstRow: 1, firstColumn: 0 };
+
+export type RowValues = Record<string, unknown> | unknown[];
+
+/** The sheet is named by its title, or by its number in URLs; neither: the first one. */
+export type SheetName = { title?: string; gid?: string };
+
+export type Table = { id: string; sheet: SheetName; area: Area };
+
+/**
+ * Where the table lies that checked parameters name.
+ * @throws StepError `InvalidParameters` when range names another sheet than sheet does
+ */
+export function tableOf({ spreadsheetId, sheet, range }: TableParameters): Table {
+  const { title = sheet, area } = (range === undefined ? undefined : parseRange(range)) ?? { area: WHOLE };
+  if (sheet !== undefined && title !== sheet)
+    throw new StepError('InvalidParameters', 'range: names another sheet than sheet does');
+  const { id = '', gid } = spreadsheetIn(spreadsheetId) ?? {};
+  const name = {
+    ...(title !== undefined && { title }),
+    ...(title === undefined && gid !== undefined && { gid }),
+  };
+  return { id, sheet: name, area };
+}
+
+/**
+ * The cells of a row from the first column of the table on; null where none is given.
+ * @throws StepError `InvalidParameters`
+ */
+export function cellsOf(values: RowValues, columns: readonly Column[], area: Area): GivenCell[] {
+  const cells: GivenCell[] = [];
+  for (const [name, value] of Object.entries(values)) {
+    const place = `values${Array.isArray(values) ? `[${name}]` : `[${JSON.stringify(name.slice(0, 100))}]`}`;
+    const index = Array.isArray(values) ? Number(name) : columnNamed(name, columns, place) - area.firstColumn;
+    if (index + area.firstColumn > (area.lastColumn ?? Infinity))
+      throw new StepError('InvalidParameters', `${place}: lies outside of the range`);
+    cells[index] = cellOf(value, place);
+  }
+  return Array.from(cells, (cell) => cell ?? null);
+}
+
+function cellOf(value: unknown, place: string): GivenCell {
+  if (value === undefined || value === null || typeof value === 'number' || typeof value === 'boolean')
+    return value ?? null;
+  const text = toText(value);
+  if (text.length <= CELL_LIMIT) return text;
+  throw new StepError('InvalidParameters', `${place}: may have at most ${CELL_LIMIT} characters`);
+}

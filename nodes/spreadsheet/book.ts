@@ -1,0 +1,39 @@
+/** What a spreadsheet is to those who compare its rows, whoever keeps it. A provider is a file that gives one. */
+import type { Area, SheetName } from './reference.ts';
+
+/** What a cell shows; `''` where it is empty. */
+export type Cell = string | number | boolean;
+
+/** Whether these are rows of cells. A hundred thousand of them are not copied to be looked at, as a schema would do. */
+export function areRows(value: unknown): boolean {
+  return Array.isArray(value) && value.every(areCells);
+}
+
+/** Whether this is a row of cells. */
+export function areCells(row: unknown): boolean {
+  return Array.isArray(row) && row.every((cell) => CELLS.has(typeof cell));
+}
+
+const CELLS: ReadonlySet<string> = new Set(['string', 'number', 'boolean']);
+
+export type Sheet = {
+  /** Stays the same when the sheet gets another title. */
+  id: string;
+  title: string;
+  rowCount: number;
+  columnCount: number;
+};
+
+export type Book = {
+  /** Cells of a part that is read at a time: some 1 MiB as a rule. */
+  partCells: number;
+  /** Parts that are asked for at the same time. */
+  atOnce: number;
+  /** For how long cells may come as they were before, although the version is another one already. */
+  lagMs: number;
+  /** What it is named, and a version, which is another one whenever anything of the spreadsheet was changed. Costs little. */
+  state(): Promise<{ id: string; version: string }>;
+  sheet(name: SheetName): Promise<Sheet>;
+  /** The cells of an area within what the sheet has, row by row; what is empty at the end of a row, and the rows at the end, may be left out. */
+  cells(sheet: Sheet, area: Area): Promise<Cell[][]>;
+};

@@ -1,0 +1,29 @@
+/** Reads cells in as many pieces as it takes for none of them to be too large to be read. */
+import { AnswerTooLarge } from '../google/request.ts';
+import { PollError } from '../poller.ts';
+import type { Cell } from './book.ts';
+import type { Area } from './reference.ts';
+
+/**
+ * The rows of the area. `ask` throws AnswerTooLarge for what has more than `limit` bytes, and is asked for the halves then.
+ * @throws PollError `TooLarge` for a row that does
+ */
+export async function inPieces(
+  area: Area,
+  limit: number,
+  ask: (area: Area) => Promise<Cell[][]>,
+): Promise<Cell[][]> {
+  try {
+    return await ask(area);
+  } catch (error) {
+    if (!(error instanceof AnswerTooLarge)) throw error;
+    const { startRow, endRow } = area;
+    if (endRow - startRow <= 1)
+      throw new PollError('TooLarge', `row ${endRow} has more than ${limit / 2 ** 20} MiB of text`);
+    const middle = startRow + Math.ceil((endRow - startRow) / 2);
+    const first = await inPieces({ ...area, endRow: middle }, limit, ask);
+    // Of the first half the empty rows at its end were left out.
+    while (first.length < middle - startRow) first.push([]);
+    return [...first, ...(await inPieces({ ...area, startRow: middle }, limit, ask))];
+  }
+}

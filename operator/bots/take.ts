@@ -1,0 +1,78 @@
+/**
+ * Gives the route of a workflow its bot, with what the gateway verifies messages with, or says why it gets none: the Credential
+ * is not there, or another workflow has the bot already.
+ */
+import type { Reason } from '../../api/conditions.ts';
+import type { Credential, Workflow } from '../../api/kinds.ts';
+import { verificationIn, type RouteSpec } from '../../api/route.ts';
+import type { OperatorContext } from '../context.ts';
+import type { KeyProblem } from '../webhooks/keys.ts';
+import { botWith, declaredBot, type BotRoute } from './route.ts';
+
+/** Why the messages of a bot start no runs of this workflow. */
+export type Unserved = {
+  reason: Extract<Reason, 'BotTaken' | 'CredentialMissing' | 'WrongCredentialKind'>;
+  message: string;
+};
+
+type Taken = { route: RouteSpec; unverifiable?: KeyProblem; unserved?: Unserved };
+
+type TakeContext = Pick<OperatorContext, 'world' | 'webhooks' | 'bots'>;
+
+/** `served` is the route as it is now. */
+export async function withBot(
+  { world, webhooks, bots }: TakeContext,
+  { metadata }: Workflow,
+  { bot: asked, ...route }: RouteSpec,
+  served: RouteSpec | undefined,
+): Promise<Taken> {
+  const declared = declaredBot(asked);
+  if (declared === undefined) return { route };
+  const { name, namespace = '', uid = '', annotations } = metadata;
+  const self = { namespace, name, uid };
+  const credential = world.credentials.get(namespace, declared.credential);
+  const unusable = problemOf(declared, credential);
+  if (unusable !== undefined || credential === undefined) return { route, ...unusable };
+  const taken = takenBy(declared, bots.take(self, declared));
+  if (taken !== undefined) return { route, ...taken };
+  const bot = botWith(declared, credential);
+  const { verify, platform } = bot;
+  if (verify === undefined || platform === undefined)
+    return { route: { ...route, bot }, unverifiable: unsigned(declared) };
+  const routed = served && verificationIn(served)?.material;
+  const credentialUid = credential.metadata.uid ?? '';
+  const guarded = { namespace, uid, access: platform, credentialUid, verify, routed, annotations };
+  const found = await webhooks.ensure(guarded);
+  if (!found.ok) return { route: { ...route, bot }, unverifiable: found };
+  const { material, account } = found;
+  const known = { ...bot, ...(account !== undefined && { account }), verify: { ...verify, material } };
+  const other = takenBy(declared, bots.take(self, known));
+  if (other === undefined) return { route: { ...route, bot: known } };
+  await webhooks.drop(namespace, uid);
+  return { route, ...other };
+}
+
+function problemOf(
+  { credential: name }: BotRoute,
+  credential: Credential | undefined,
+): Pick<Taken, 'unserved'> | undefined {
+  const nobody = 'No message starts a run:';
+  if (credential === undefined || credential.metadata.deletionTimestamp !== undefined) {
+    const message = `${nobody} there is no Credential ${name} in this namespace.`;
+    return { unserved: { reason: 'CredentialMissing', message } };
+  }
+  if (credential.spec.bot) return undefined;
+  const message = `${nobody} the Credential ${name} is none of a bot.`;
+  return { unserved: { reason: 'WrongCredentialKind', message } };
+}
+
+function takenBy({ credential }: BotRoute, other: string | undefined): Pick<Taken, 'unserved'> | undefined {
+  if (other === undefined) return undefined;
+  const message = `The messages to the bot of Credential ${credential} start runs of the workflow ${other}, and a bot has room for one: switch one of the two off (spec.active: false), or give this one a bot of its own.`;
+  return { unserved: { reason: 'BotTaken', message } };
+}
+
+function unsigned({ credential }: BotRoute): KeyProblem {
+  const message = `Credential ${credential}: it names no signingSecretRef, without which nobody can tell whether a message comes from Slack: add it`;
+  return { reason: 'KeyMissing', message };
+}

@@ -1,0 +1,106 @@
+/**
+ * What whoever collects metrics is shown of polled triggers, whose pods live too shortly to be asked. Labels are bounded: kinds of
+ * triggers, statuses and outcomes, never a name; which trigger it is, its own status says.
+ */
+import { Counter, Gauge, type Registry } from 'prom-client';
+import type { Clock } from '../../kube/clock.ts';
+import { WORKED, type PollCounts } from '../../runs/polling/counts.ts';
+import type { PollHealth } from './health.ts';
+
+/** What is known of a trigger, and what was counted since it was seen last. */
+type PollReading = {
+  kind: string;
+  status: PollHealth['status'];
+  /** For how long, beyond its interval, no look has worked. */
+  lateMs: number;
+  counts: PollCounts;
+};
+
+export type PollMetrics = {
+  /** Counts, and shows the trigger from now on. */
+  seen(trigger: string, reading: PollReading): void;
+  /** Nobody is to look at it any more. */
+  gone(trigger: string): void;
+};
+
+/** A trigger is seen every 30 s at least; where the run store is away nobody knows how it is. */
+const STALE_MS = 90_000;
+const STATUSES = ['True', 'False', 'Unknown'] as const;
+
+type Known = Omit<PollReading, 'counts'>;
+
+/** Registers them. Nothing is shown of a kind before a trigger of that kind was seen. */
+export function createPollMetrics(registers: Registry[], clock: Pick<Clock, 'now'>): PollMetrics {
+  const seen = new Map<string, Known & { at: number }>();
+  const known = (): Known[] =>
+    [...seen.values()].map(({ kind, status, lateMs, at }) => {
+      const age = clock.now() - at;
+      return age > STALE_MS ? { kind, status: 'Unknown', lateMs: lateMs + age } : { kind, status, lateMs };
+    });
+  const kinds = new Set<string>();
+  registerGauges(registers, kinds, known);
+  const counters = createCounters(registers);
+  return {
+    seen: (trigger, { counts, ...reading }) => {
+      kinds.add(reading.kind);
+      seen.set(trigger, { ...reading, at: clock.now() });
+      counters.add(reading.kind, counts);
+    },
+    gone: (trigger) => void seen.delete(trigger),
+  };
+}
+
+function createCounters(registers: Registry[]) {
+  const looks = new Counter({
+    name: 'windlass_poll_looks_total',
+    help: 'Looks at accounts that came to their end, by kind of trigger and outcome: Polled, or the reason of the failure.',
+    labelNames: ['kind', 'outcome'],
+    registers,
+  });
+  const events = new Counter({
+    name: 'windlass_poll_events_total',
+    help: 'Events that looks brought into the run store, by kind of trigger.',
+    labelNames: ['kind'],
+    registers,
+  });
+  const lost = new Counter({
+    name: 'windlass_poll_baselines_lost_total',
+    help: 'How often nobody could say any more what is new in an account, by kind of trigger.',
+    labelNames: ['kind'],
+    registers,
+  });
+  return {
+    add: (kind: string, counts: PollCounts): void => {
+      // What is there at zero can be seen to rise.
+      looks.inc({ kind, outcome: WORKED }, 0);
+      for (const [outcome, count] of Object.entries(counts.looks)) looks.inc({ kind, outcome }, count);
+      events.inc({ kind }, counts.events);
+      lost.inc({ kind }, counts.lost);
+    },
+  };
+}
+
+function registerGauges(registers: Registry[], kinds: ReadonlySet<string>, known: () => Known[]): void {
+  const triggers = new Gauge({
+    name: 'windlass_poll_triggers',
+    help: 'Triggers that are polled, by kind and by the status of their condition TriggerHealthy.',
+    labelNames: ['kind', 'status'],
+    registers,
+    collect: () => {
+      for (const kind of kinds) for (const status of STATUSES) triggers.set({ kind, status }, 0);
+      for (const { kind, status } of known()) triggers.inc({ kind, status });
+    },
+  });
+  const late = new Gauge({
+    name: 'windlass_poll_late_seconds',
+    help: 'The longest time, beyond its interval, for which no look at a trigger of the kind has worked.',
+    labelNames: ['kind'],
+    registers,
+    collect: () => {
+      for (const kind of kinds) {
+        const each = known().filter((trigger) => trigger.kind === kind);
+        late.set({ kind }, Math.floor(Math.max(0, ...each.map(({ lateMs }) => lateMs)) / 1_000));
+      }
+    },
+  });
+}

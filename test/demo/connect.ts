@@ -1,0 +1,30 @@
+/** The account of an example that a person connects in the browser: the demo asks for the link, follows it and signs in. */
+import { connectAtGoogle, linkToConnect, whenConnected } from '../support/google.ts';
+import { demoNamespace } from '../support/install.ts';
+import { kubectl } from '../support/kubectl.ts';
+import type { Stage } from './runs.ts';
+
+const ACCOUNT = 'ada';
+
+/** Connects the credential of namespace default, each time anew, since the demo's Google forgets what was allowed when it starts again. */
+export async function showConnecting({ cluster, gateway, tell }: Stage, name: string): Promise<void> {
+  const args = ['create', 'token', 'editor', '-n', demoNamespace, '--audience', 'windlass'];
+  const token = (await kubectl(cluster, args)).trim();
+  tell();
+  tell(
+    `the credential ${name} is an account that a person connects. Somebody who may edit it asks for a link:`,
+  );
+  tell(`  POST ${gateway.internalURL}/credentials/default.${name}/connect`);
+  const account = await whenConnected(cluster, 'default', name, async () => {
+    const link = await linkToConnect(gateway, `default.${name}`, token);
+    tell(`  ${link}`);
+    tell(
+      `opens it in a browser, goes on to Google (that of the demo), signs in as ${ACCOUNT} and allows the access:`,
+    );
+    const page = await connectAtGoogle(cluster, link, ACCOUNT);
+    const [, title = '', text = ''] = /<h1>(.*?)<\/h1>[\s\S]*<p>(.*?)<\/p>\s*<\/body>/.exec(page.text) ?? [];
+    tell(`  ${title}. ${text}`);
+    if (page.status !== 200) throw new Error(`the page should have come with 200, not with ${page.status}`);
+  });
+  tell(`the status of the credential says whose account it is: ${account}`);
+}

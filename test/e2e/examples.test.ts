@@ -1,0 +1,84 @@
+/** The examples of bots, spreadsheets and files on a real cluster, applied as they lie there: from the event to what comes of it. */
+import { afterAll, beforeAll, test } from 'vitest';
+import { askLink } from '../support/connectAccount.ts';
+import { addRow, connectAtGoogle, rowsOf } from '../support/google.ts';
+import { exampleFolder, waitForReady } from '../support/install.ts';
+import { putLetter } from '../support/letters.ts';
+import { writeToBot, writtenByBots } from '../support/phone.ts';
+import { pollUntil } from '../support/poll.ts';
+import { cluster, createProject, gateway, kube, mailsTo, removeProject } from './environment.ts';
+
+/** A look each half minute, a minute and what a pod takes where one has just ended. */
+const LOOKED = { timeoutMs: 120_000, everyMs: 500 };
+/** The first look, that of the next minute, and a look. */
+const TEST_MS = 240_000;
+
+let project: string;
+beforeAll(async () => {
+  project = await createProject();
+  // One after the other: they have accounts of the same name.
+  for (const example of ['bot-answer', 'row-mail', 'file-rows'])
+    await kube(['apply', '-n', project, '-f', exampleFolder(example)]);
+});
+afterAll(() => removeProject(project));
+
+/** Signs in for the account, as somebody who may edit. */
+async function connect(credential: string): Promise<void> {
+  const asked = { cluster, gateway, namespace: project, credential };
+  const { text } = await askLink(asked, credential, ['edit']);
+  await connectAtGoogle(cluster, (JSON.parse(text) as { url: string }).url, 'ada');
+}
+
+const isReady = (example: string) => waitForReady(cluster, example, project);
+
+test.concurrent(
+  'examples/bot-answer answers a message into its chat',
+  async ({ expect }) => {
+    await isReady('bot-answer');
+    const text = `Where is my lamp, ${project}?`;
+    expect(await writeToBot(cluster, { text })).toBe(200);
+    const answers = async () => (await writtenByBots(cluster)).filter((sent) => sent.text.includes(project));
+    const [answer] = await pollUntil(
+      'an answer of the bot',
+      async () => {
+        const all = await answers();
+        return all.length > 0 && all;
+      },
+      LOOKED,
+    );
+    expect(answer?.chatId).toBe(1_001);
+  },
+  TEST_MS,
+);
+
+test.concurrent(
+  'examples/row-mail confirms a new row by mail',
+  async ({ expect }) => {
+    await connect('sheets');
+    await isReady('row-mail');
+    const customer = `${project}@example.com`;
+    await addRow(cluster, 'orders', [project, 'Ada', customer, 'lamp', 2]);
+    await pollUntil('a mail', async () => (await mailsTo(customer)).length > 0, LOOKED);
+    expect(await mailsTo(customer)).toEqual([
+      expect.objectContaining({
+        subject: `Your order ${project}`,
+        text: expect.stringContaining('2 × lamp'),
+      }),
+    ]);
+  },
+  TEST_MS,
+);
+
+test.concurrent(
+  'examples/file-rows writes a row for a new file',
+  async ({ expect }) => {
+    await connect('table');
+    await isReady('file-rows');
+    const file = `${project}.txt`;
+    await putLetter(cluster, `inbox/${file}`, 'Dear shop, the lamp has no bulb.\n');
+    const written = async () => (await rowsOf(cluster, 'letters')).filter(([name]) => name === file);
+    await pollUntil('a row', async () => (await written()).length > 0, LOOKED);
+    expect(await written()).toEqual([[file, 33, expect.stringContaining('the lamp has no bulb')]]);
+  },
+  TEST_MS,
+);

@@ -1,0 +1,154 @@
+/**
+ * The mark on the Credential of a bot, at a real API server, and by a clock that the test moves: it is there before anything is asked for, and goes
+ * after a minute where nobody answers, with its namespace or alone.
+ */
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { Credential } from '../../../api/kinds.ts';
+import { createClient, type KubeClient } from '../../../kube/client.ts';
+import type { Action, Key } from '../../../kube/controller.ts';
+import { createRecorder, type Recorder } from '../../../kube/events.ts';
+import { deployments, events, namespaces } from '../../../kube/resource.ts';
+import { POOL, POOL_LABELS } from '../../../operator/project/names.ts';
+import { BOT_FINALIZER } from '../../../api/bot.ts';
+import { createRegistrationReconciler } from '../../../operator/registration/registrations.ts';
+import { credentials, webhookRoutes } from '../../../operator/resources.ts';
+import { createWorld, startWorld, synced, type World } from '../../../operator/world.ts';
+import { openProject } from '../../../runs/project.ts';
+import { REGISTRATIONS } from '../../../runs/registrations.ts';
+import { createManualClock, type ManualClock } from '../../support/manualClock.ts';
+import { startOperatorStage, SYSTEM, type OperatorStage } from '../../support/operatorStage.ts';
+import { pollUntil } from '../../support/poll.ts';
+
+const PUBLIC_URL = 'https://hooks.example.com';
+const WITHIN = { timeoutMs: 10_000, everyMs: 20 };
+
+let stage: OperatorStage;
+/** With the operator's rights. */
+let client: KubeClient;
+let world: World;
+const ended = new AbortController();
+let following: Promise<void>;
+let clock: ManualClock;
+let recorder: Recorder;
+let reconcile: (key: Key) => Promise<Action>;
+
+beforeAll(async () => {
+  stage = await startOperatorStage();
+  client = createClient(stage.connection, { fieldManager: 'windlass-operator' });
+  world = createWorld({ client, namespace: SYSTEM, watched: [], log: stage.log });
+  following = startWorld(world, ended.signal);
+  await synced(world);
+}, 600_000);
+
+afterAll(async () => {
+  ended.abort();
+  await following;
+  await client?.close();
+  await stage?.stop();
+});
+
+beforeEach(() => {
+  clock = createManualClock();
+  recorder = createRecorder(client, 'windlass.dev/operator', { log: stage.log, clock });
+  reconcile = reconcilerWith(client);
+});
+
+/** In the namespaces of `granted` runners may read the token. */
+function reconcilerWith(client: KubeClient, granted: string[] = []): (key: Key) => Promise<Action> {
+  const { conn, log } = stage;
+  const grantedSecrets = new Map(granted.map((namespace) => [namespace, ['bots']]));
+  const known = { registrations: new Map(), grantedSecrets };
+  const context = { client, world, conn, log, clock, config: { PUBLIC_URL }, ...known };
+  return createRegistrationReconciler(context, { events: recorder, onChange: () => undefined });
+}
+
+async function createCredential(namespace: string, finalizers: string[]): Promise<Key & { uid: string }> {
+  const key = { namespace, name: 'helper' };
+  const spec = { bot: { tokenRef: { name: 'bots', key: 'token' } } };
+  const { metadata } = await stage.client.create(credentials, { metadata: { ...key, finalizers }, spec });
+  return { ...key, uid: metadata.uid ?? '' };
+}
+
+/** A Credential that may be registered, and is being deleted. */
+const goingCredential = (namespace: string) => createCredential(namespace, [BOT_FINALIZER]);
+
+/** What asking takes: the project's place in the run store, a runner, and the route of a workflow that has the bot. */
+async function wantBot(namespace: string, project: string): Promise<void> {
+  await openProject(stage.conn, project);
+  const labels = { ...POOL_LABELS };
+  const containers = [{ name: 'runner', image: 'windlass:test' }];
+  const template = { metadata: { labels }, spec: { containers } };
+  await stage.client.create(deployments, {
+    metadata: { namespace, name: POOL, labels },
+    spec: { selector: { matchLabels: labels }, template },
+  });
+  const material = '0123456789abcdef';
+  const verify = { secretRefs: [{ name: 'bots', key: 'token' }], toleranceSeconds: 300, material };
+  const workflow = { workflow: 'answers', workflowUID: 'answers-1', projectUID: project, revision: 'r-1' };
+  const bot = { credential: 'helper', platform: 'telegram' as const, verify };
+  await stage.client.create(webhookRoutes, {
+    metadata: { namespace, name: 'answers' },
+    spec: { ...workflow, trigger: 'bot', active: true, bot },
+  });
+  const isSeen = () => {
+    const runners = world.deployments.get(namespace, POOL)?.status?.availableReplicas;
+    return Promise.resolve(runners === 1 && world.routes.get(namespace, 'answers') !== undefined);
+  };
+  await pollUntil('all of it being seen', isSeen, WITHIN);
+}
+
+async function deleteIt(key: Key): Promise<void> {
+  await stage.client.delete(credentials, key);
+  const isSeen = () =>
+    Promise.resolve(world.credentials.get(key.namespace, key.name)?.metadata.deletionTimestamp !== undefined);
+  await pollUntil('the deletion being seen', isSeen, WITHIN);
+}
+
+const find = (key: Key): Promise<Credential | undefined> => stage.client.find(credentials, key);
+
+/** Lets a minute pass, and sees that the Credential is there until it is over, and looked at all the time. */
+async function waitItOut(key: Key): Promise<void> {
+  for (const ms of [0, ...Array<number>(29).fill(2_000), 1_900]) {
+    await clock.advance(ms);
+    const action = await reconcile(key);
+    expect(action.kind === 'after' && action.ms <= 2_000).toBe(true);
+    expect((await find(key))?.metadata.finalizers).toEqual([BOT_FINALIZER]);
+  }
+  await clock.advance(100);
+  await reconcile(key);
+}
+
+test('nobody is asked to register a bot before its Credential has the mark', async () => {
+  const { namespace, uid: project } = await stage.createProject();
+  const { uid, ...key } = await createCredential(namespace, []);
+  await wantBot(namespace, project);
+  const ended = { ...client, patch: () => Promise.reject(new Error('ended')) };
+  await expect(reconcilerWith(ended, [namespace])(key)).rejects.toThrow('ended');
+  expect(await REGISTRATIONS.lookAt(stage.conn, project, uid)).not.toHaveProperty('waiting');
+  await reconcilerWith(client, [namespace])(key);
+  expect((await find(key))?.metadata.finalizers).toEqual([BOT_FINALIZER]);
+  expect(await REGISTRATIONS.lookAt(stage.conn, project, uid)).toHaveProperty('waiting');
+});
+
+test('a Credential that is deleted while nobody can delete the webhook goes after a minute and not before, and what stays is told', async () => {
+  const { namespace } = await stage.createProject();
+  const key = await goingCredential(namespace);
+  await deleteIt(key);
+  await waitItOut(key);
+  expect(await find(key)).toBeUndefined();
+  await recorder.flush();
+  const { items } = await stage.client.list(events, { namespace });
+  expect(items.map(({ reason, note }) => [reason, note])).toEqual([
+    ['NotUnregistered', expect.stringContaining('no runner has answered in time')],
+  ]);
+});
+
+test('a namespace that is deleted is kept from going for a minute at most', async () => {
+  const { namespace } = await stage.createProject();
+  const key = await goingCredential(namespace);
+  await stage.client.delete(namespaces, { name: namespace });
+  // There is no namespace controller here; this is what it does.
+  await deleteIt(key);
+  await waitItOut(key);
+  expect(await find(key)).toBeUndefined();
+});

@@ -1,0 +1,206 @@
+/**
+ * The conformance suite: every provider of every polled trigger, held to the same promises, at its real server or at one that speaks its
+ * documented wire format. docs/extending.md says how a provider comes in.
+ */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { REASON } from '../../../api/conditions.ts';
+import { POLLED_KINDS, pollsWith } from '../../../nodes/pollers.ts';
+import { scopesOf } from '../../../nodes/scopes.ts';
+import { healthOf } from '../../../operator/poll/health.ts';
+import type { Looked } from '../../../runner/poll/look.ts';
+import { openPolledProject, type PolledProject } from '../../support/providers/polledProject.ts';
+import {
+  FAULTS,
+  RETRY_AFTER,
+  type Account,
+  type Fault,
+  type Shown,
+} from '../../support/providers/provider.ts';
+import { DRIVERS } from '../../support/providers/register.ts';
+import { startRunStore, type TestStore } from '../../support/runStore.ts';
+
+/** By when a look that is to fail must have its answer. */
+const SILENT_MS = 250;
+/** Some of these tests make a hundred looks and more. */
+const LONG = { timeout: 300_000 };
+/** What a look may take of an answer that does not end. */
+const TAKEN_BYTES = 32 * 2 ** 20;
+
+let store: TestStore;
+beforeAll(async () => void (store = await startRunStore({ appendfsync: 'no' })));
+afterAll(() => store?.stop());
+
+test('every provider that is registered has a driver here', () => {
+  const known = DRIVERS.map(({ kind, credential, preset }) => nameOf(kind, credential, preset));
+  expect(known.toSorted()).toEqual(POLLED_KINDS.flatMap(registered).toSorted());
+});
+
+/** What a trigger of that kind can look at: of connected accounts, those whose rights are known. By IMAP all are looked at alike. */
+function registered(kind: string): string[] {
+  const { googleImap: _alike, ...scopes } = scopesOf({ id: 'trigger', [kind]: {} }) ?? {};
+  const presets = Object.keys(scopes);
+  return pollsWith(kind).flatMap((credential) =>
+    credential === 'oauth2'
+      ? presets.map((preset) => nameOf(kind, credential, preset))
+      : nameOf(kind, credential),
+  );
+}
+
+const nameOf = (...parts: (string | undefined)[]) => parts.filter((part) => part !== undefined).join('/');
+
+describe.each(DRIVERS)('$title', (driver) => {
+  let provider: Awaited<ReturnType<typeof driver.start>>;
+  let account: Account;
+  let project: PolledProject;
+  let added: string[];
+  const isWhole = !driver.differsByLogin;
+
+  beforeAll(async () => void (provider = await driver.start()), 300_000);
+  afterAll(() => provider?.stop());
+  beforeEach(async () => {
+    account = await provider.account();
+    project = await openPolledProject(store, driver, account);
+    added = [];
+    await account.add('event-0000');
+    await project.look();
+  });
+  afterEach(() => account.close());
+
+  /** So many events happen, one after the other. */
+  async function happen(count: number): Promise<void> {
+    for (let n = 0; n < count; n += 1) {
+      const name = `event-${String(added.length + 1).padStart(4, '0')}`;
+      await account.add(name);
+      added.push(name);
+    }
+  }
+
+  const health = async () => healthOf(await project.state());
+
+  test('the first look starts nothing, each event that comes then starts one run, and the status says that it works', async () => {
+    expect(await project.started()).toEqual([]);
+    expect(await health()).toMatchObject({ status: 'True', reason: 'Polled' });
+    await happen(3);
+    await project.look();
+    expect(await project.started()).toEqual(added);
+    await happen(1);
+    await Promise.all(['pod-1', 'pod-2', 'pod-3'].map((pod) => project.look({ pod })));
+    await project.look();
+    expect(await project.started()).toEqual(added);
+    expect(await health()).toMatchObject({ status: 'True', reason: 'Polled' });
+    const { cursor = '' } = await project.state();
+    expect(cursor).toBe(project.pages.at(-1)?.cursor);
+    const counted = project.log.entries
+      .filter(({ message }) => message === 'events submitted')
+      .map(({ fields }) => (fields as { events: number }).events);
+    expect(counted.reduce((sum, count) => sum + count, 0)).toBe(added.length);
+    const shown = await project.metrics();
+    expect(shown).toMatchObject({ 'triggers True': 1, events_total: added.length });
+    expect(shown['looks_total Polled']).toBeGreaterThanOrEqual(4);
+    expect(Object.keys(shown).filter((name) => name.startsWith('looks_total'))).toHaveLength(1);
+  });
+
+  test.each(driver.kind === 'fileStorage' ? ['changes'] : [])(
+    'a file that %s is one more event, each time',
+    async () => {
+      await happen(2);
+      await project.look();
+      for (const name of ['event-0001', 'event-0001', 'event-0002']) {
+        if (!account.change) throw new Error('the driver does not say how a file is changed');
+        await account.change(name);
+        added.push(name);
+        await project.look();
+        expect(await project.started()).toEqual(added);
+      }
+    },
+  );
+
+  test('many events come by pages, oldest first', async () => {
+    await happen(11);
+    await project.look();
+    expect(await project.started()).toEqual(added);
+    expect(project.pages.filter(({ names }) => names.length > 0).length).toBeGreaterThanOrEqual(5);
+  });
+
+  test.each(isWhole ? ['killed'] : [])(
+    '%s at each of its steps, a look loses nothing, starts nothing twice, and moves its cursor after its events alone',
+    LONG,
+    async () => {
+      let step = 0;
+      for (; ; step += 1) {
+        await happen(3);
+        project.pages.length = 0;
+        const isKilled = await project.lookKilledAt(step);
+        const [started, { cursor }] = [await project.started(), await project.state()];
+        const last = project.pages.findLastIndex((page) => page.cursor === cursor);
+        const before = project.pages.slice(0, last + 1).flatMap(({ names }) => names);
+        expect(started).toEqual(expect.arrayContaining(before));
+        await project.look();
+        expect(await project.started()).toEqual(added);
+        if (!isKilled) break;
+      }
+      // To claim, to ask, to start three runs and to move the cursor for each of two pages.
+      expect(step).toBeGreaterThanOrEqual(8);
+      // Whoever saw an event, it counts once.
+      expect(await project.metrics()).toMatchObject({ events_total: added.length });
+    },
+  );
+
+  async function expectShown({ reasons }: Shown, looked: Looked, fault: Fault): Promise<void> {
+    const { failure } = await project.state();
+    expect(reasons).toContain(failure?.reason);
+    expect(REASON).toHaveProperty(failure?.reason ?? '');
+    expect(failure?.message).toMatch(/^[^\n]{10,600}$/);
+    expect(await health()).toMatchObject({ status: 'False', reason: failure?.reason });
+    expect(project.log.entries.at(-1)).toMatchObject({
+      message: 'a look failed',
+      fields: { reason: failure?.reason },
+    });
+    const seconds = fault === 'tooManyRequests' && driver.saysWhen ? RETRY_AFTER : 0;
+    expect(looked.outcome === 'again' && looked.ms).toBeGreaterThanOrEqual(seconds * 1_000);
+  }
+
+  /** The failure that is shown now is counted with those before it, by reason. */
+  async function expectCounted(counted: Record<string, number>): Promise<void> {
+    const { failure } = await project.state();
+    const outcome = `looks_total ${failure?.reason}`;
+    counted[outcome] = (counted[outcome] ?? 0) + 1;
+    expect(await project.metrics()).toMatchObject({ ...counted, 'triggers False': 1 });
+  }
+
+  const known = FAULTS.filter(
+    (fault) => driver.faults[fault] !== null && (isWhole || fault === 'unauthorized'),
+  );
+
+  test.each(known)(
+    '%s, at whichever request: shown with its reason, healed by itself, nothing lost',
+    LONG,
+    async (fault) => {
+      const shown = driver.faults[fault];
+      if (!shown) throw new Error('the protocol knows no such failure');
+      const { firstRequestOnly = false } = shown;
+      account.door.fail(undefined);
+      await happen(2);
+      await project.look();
+      const requests = firstRequestOnly ? 1 : account.door.requests();
+      const counted: Record<string, number> = {};
+      for (let first = 0; first < requests; first += 1) {
+        await happen(2);
+        account.door.fail(fault, first);
+        const looked = await project.look(fault === 'silence' ? { pageMs: SILENT_MS } : {});
+        if (account.door.failed() > 0) {
+          await expectShown(shown, looked, fault);
+          await expectCounted(counted);
+        }
+        expect(added).toEqual(expect.arrayContaining(await project.started()));
+        account.door.fail(undefined);
+        await project.look();
+        expect(await project.started()).toEqual(added);
+        expect(await health()).toMatchObject({ status: 'True', reason: 'Polled' });
+      }
+      const failures = Object.values(counted).reduce((sum, count) => sum + count, 0);
+      expect(failures).toBeGreaterThan(0);
+      expect(account.door.takenBytes()).toBeLessThanOrEqual(failures * TAKEN_BYTES);
+    },
+  );
+});

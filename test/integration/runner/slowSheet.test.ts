@@ -1,0 +1,45 @@
+/** A sheet that takes longer to be read than a page of a look may take. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { excelDriver } from '../../support/providers/excel.ts';
+import { graphRefusal } from '../../support/providers/graph.ts';
+import { startHttpDoor } from '../../support/providers/httpDoor.ts';
+import { openPolledProject } from '../../support/providers/polledProject.ts';
+import { startRunStore, type TestStore } from '../../support/runStore.ts';
+import { startWorkbookServer } from '../../support/workbookServer.ts';
+
+let store: TestStore;
+beforeAll(async () => void (store = await startRunStore({ appendfsync: 'no' })));
+afterAll(() => store?.stop());
+
+/** Four parts, each of which comes after a second. */
+const ROWS = 3_500;
+const RANGE_MS = 1_000;
+/** By when a page must be there. */
+const PAGE_MS = 3_000;
+
+test('it is read by several, and what changes of it starts its run', { timeout: 60_000 }, async () => {
+  const server = await startWorkbookServer({ rangeMs: RANGE_MS });
+  const rows = Array.from({ length: ROWS }, (_, index) => [index === 0 ? 'id' : `row-${index}`, ...WIDE]);
+  server.put('orders', rows);
+  const door = await startHttpDoor(server.url, graphRefusal);
+  const apiURL = `http://127.0.0.1:${door.port}`;
+  const project = await openPolledProject(store, excelDriver, {
+    spec: { oauth2: { preset: 'microsoft', clientID: 'client', apiURL } },
+    secrets: { access_token: 'good-token' },
+    fields: { spreadsheetId: 'orders', keyColumn: 'id', perRow: true },
+    door,
+    add: async (name) => server.put('orders', [...rows, [name]]),
+    close: () => door.close(),
+  });
+  const options = { pageMs: PAGE_MS, turnMs: 60_000 };
+  expect(await project.look(options)).toMatchObject({ outcome: 'again', failing: false });
+  expect(project.pages.length).toBeGreaterThanOrEqual(2);
+  server.put('orders', [...rows, ['event']]);
+  await project.look(options);
+  expect(await project.started()).toEqual(['event']);
+  expect((await project.state()).failure).toBeUndefined();
+  await door.close();
+  await server.close();
+});
+
+const WIDE = Array.from({ length: 19 }, (_, index) => `column ${index}`);

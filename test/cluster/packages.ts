@@ -6,6 +6,7 @@ import { stepFailure, type Progress } from '../support/progress.ts';
 /** Each package and what shows that it, or another that brings the same, is there: a program on PATH or a file. */
 const signs = {
   buildah: 'buildah',
+  chromium: 'chromium',
   conntrack: 'conntrack',
   containerd: 'containerd',
   'containernetworking-plugins': '/usr/lib/cni/bridge',

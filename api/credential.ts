@@ -225,6 +225,11 @@ export const credentialStatus = z
       .describe('The generation of the spec that the status was made from.'),
     account: z.string().max(512).optional().describe('Whose account it is, once that is known.'),
     lastChecked: time('When it was last tried.').optional(),
+    check: z
+      .string()
+      .max(64)
+      .optional()
+      .describe('The value of the annotation windlass.dev/check that was obeyed last.'),
     expires: time('When the access ends.').optional(),
     connectURL: z
       .string()

@@ -39,7 +39,8 @@ export function graphOf(nodes: readonly GraphNode[], edges?: readonly GraphEdge[
 /** What is wrong, and where in the manifest: `path` is like `spec.edges[2].to`. */
 export type GraphProblem = { path: string; message: string };
 
-const NODE_ID = /^[A-Za-z][A-Za-z0-9_]{0,62}$/;
+/** What the id of a node looks like. */
+export const NODE_ID = /^[A-Za-z][A-Za-z0-9_]{0,62}$/;
 const GRAPH_LIMITS = { nodes: 100, edges: 300 } as const;
 
 /** What is wrong with a graph, in the order of the manifest; nothing for a sound one. The CRD refuses the same. */

@@ -20,6 +20,8 @@ export const ANNOTATION = {
   waiting: 'windlass.dev/waiting',
   /** On a Workflow whose trigger is polled: begin anew, `now` or from a time (RFC 3339) on; granted once per value. */
   resetCursor: 'windlass.dev/reset-cursor',
+  /** On a Credential: try it now; obeyed once per value. */
+  check: 'windlass.dev/check',
   /** On a WorkflowRun: the run store that it was recorded from, so that a user's own object is told from a record. */
   recorded: 'windlass.dev/recorded',
   /** On a WorkflowRun: the hash of its event's key and that of its body. See `runs/record/keepsake.ts`. */

@@ -52,6 +52,14 @@ const conditionColumn = (
   priority,
 });
 
+/** What `kubectl get -o wide` and the lists of the console show. Times are whole there, which a column of dates is not. */
+const detail = (
+  name: string,
+  jsonPath: string,
+  description: string,
+  type: Column['type'] = 'string',
+): Column => ({ name, type, jsonPath, description, priority: 1 });
+
 export const WORKFLOW: Kind = {
   kind: 'Workflow',
   plural: 'workflows',
@@ -79,13 +87,7 @@ export const WORKFLOW: Kind = {
     conditionColumn('Ready', 'status', 'Ready', 'Whether what the spec asks for is in effect.'),
     conditionColumn('Ready', 'reason', 'Reason', 'Why.'),
     { name: 'Trigger', type: 'string', jsonPath: '.status.trigger', description: 'The kind of the trigger.' },
-    {
-      name: 'URL',
-      type: 'string',
-      jsonPath: '.status.url',
-      description: 'Where the webhook answers.',
-      priority: 1,
-    },
+    detail('URL', '.status.url', 'Where the webhook answers.'),
     conditionColumn('Ready', 'message', 'Message', 'Why, in a sentence.', 1),
     {
       name: 'Last run',
@@ -93,6 +95,12 @@ export const WORKFLOW: Kind = {
       jsonPath: '.status.runs.last',
       description: 'When the last run was accepted.',
     },
+    detail('Display name', '.spec.displayName', 'What people see, where it is not the name.'),
+    conditionColumn('Stalled', 'status', 'Stalled', 'True if it stays as it is until somebody acts.', 1),
+    detail('Last accepted', '.status.runs.last', 'When the last run was accepted, as a time.'),
+    detail('Running', '.status.runs.active', 'Runs that have not ended.', 'integer'),
+    detail('Succeeded', '.status.runs.succeeded', 'Runs that succeeded, in all.', 'integer'),
+    detail('Failed', '.status.runs.failed', 'Runs that failed or were cancelled, in all.', 'integer'),
     age,
   ],
 };
@@ -112,27 +120,14 @@ export const WORKFLOW_RUN: Kind = {
     { name: 'Trigger', type: 'string', jsonPath: '.status.trigger', description: 'What started it.' },
     { name: 'Duration', type: 'string', jsonPath: '.status.duration', description: 'From begin to end.' },
     { name: 'Reason', type: 'string', jsonPath: '.status.reason', description: 'Why it failed.' },
-    {
-      name: 'Message',
-      type: 'string',
-      jsonPath: '.status.message',
-      description: 'Why it failed, in a sentence.',
-      priority: 1,
-    },
-    {
-      name: 'Accepted',
-      type: 'string',
-      jsonPath: '.status.acceptedTime',
-      description: 'When its event was accepted.',
-      priority: 1,
-    },
-    {
-      name: 'Completed',
-      type: 'string',
-      jsonPath: '.status.completionTime',
-      description: 'When it ended.',
-      priority: 1,
-    },
+    detail('Message', '.status.message', 'Why it failed, in a sentence.'),
+    detail('Accepted', '.status.acceptedTime', 'When its event was accepted.'),
+    detail('Started', '.status.startTime', 'When a runner began.'),
+    detail('Completed', '.status.completionTime', 'When it ended.'),
+    detail('Revision', '.status.revision', 'The revision that was executed.'),
+    detail('Test', '.spec.test', 'Whether it is a test run.', 'boolean'),
+    detail('Until', '.spec.until', 'The node as far as which it goes.'),
+    detail('Retry of', '.spec.retryOf', 'The run that it repeats.'),
     age,
   ],
   selectableFields: ['.status.phase', '.spec.workflow'],
@@ -153,6 +148,9 @@ export const CREDENTIAL: Kind = {
     conditionColumn('Ready', 'reason', 'Reason', 'Why not.'),
     { name: 'Account', type: 'string', jsonPath: '.status.account', description: 'Whose account it is.' },
     conditionColumn('Ready', 'message', 'Message', 'Why not, in a sentence.', 1),
+    detail('Checked', '.status.lastChecked', 'When it was last tried.'),
+    detail('Expires', '.status.expires', 'When the access ends.'),
+    detail('Connect', '.status.connectURL', 'Where a link that connects it is asked for.'),
     age,
   ],
 };

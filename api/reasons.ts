@@ -37,6 +37,10 @@ export const FAILURES = {
     retryable: false,
     meaning: 'The revision that the run should execute does not exist any more.',
   },
+  NodeMissing: {
+    retryable: false,
+    meaning: 'The run should go as far as a node that the revision does not have.',
+  },
   RunMissing: { retryable: false, meaning: 'There is no such run of the workflow to repeat.' },
   WorkflowMissing: { retryable: false, meaning: 'There is no workflow of that name in the namespace.' },
   WorkflowInactive: {

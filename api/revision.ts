@@ -104,6 +104,11 @@ export function replies(revision: Revision): boolean {
   return revision.steps.some((step) => step.kind === 'response');
 }
 
+/** Whether a node has this id. */
+export function hasNode({ trigger, steps }: Revision, id: string): boolean {
+  return trigger.id === id || steps.some((step) => step.id === id);
+}
+
 /** JSON with sorted keys, so that equal revisions have equal texts (and, through a hash of it, equal names). */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) =>

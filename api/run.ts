@@ -35,6 +35,14 @@ export const runSpec = z
     retryOf: objectName(
       'The run that this one repeats. Without an input of its own it takes the input of that run.',
     ).optional(),
+    until: z
+      .string()
+      .min(1)
+      .max(63)
+      .optional()
+      .describe(
+        'Only in a test run: it goes as far as this node. What does not come before the node is skipped. A test run that takes its input from another takes this from there, too.',
+      ),
     cancel: z.boolean().optional().describe('Set it to true to cancel the run.'),
   })
   .meta({
@@ -69,6 +77,14 @@ export const runSpec = z
         message: 'what a run repeats cannot be changed: create a new WorkflowRun',
       },
       {
+        rule: 'has(self.until) == has(oldSelf.until) && (!has(self.until) || self.until == oldSelf.until)',
+        message: 'how far a run goes cannot be changed: create a new WorkflowRun',
+      },
+      {
+        rule: '!has(self.until) || (has(self.test) && self.test)',
+        message: 'only a test run goes as far as a node and no further: set test to true, or leave until out',
+      },
+      {
         rule: '!has(oldSelf.cancel) || !oldSelf.cancel || (has(self.cancel) && self.cancel)',
         message: 'a cancelled run stays cancelled: create a new WorkflowRun',
       },
@@ -88,8 +104,8 @@ const nodeStatus = z
       .boolean()
       .optional()
       .describe('The output was too large for the record: only its beginning is here.'),
-    reason: z.string().max(1024).optional().describe('Why it failed, in one word.'),
-    message: z.string().max(4096).optional().describe('Why it failed, in a sentence.'),
+    reason: z.string().max(1024).optional().describe('Why it failed, or was skipped, in one word.'),
+    message: z.string().max(4096).optional().describe('Why it failed, or was skipped, in a sentence.'),
     usage: z
       .object({
         inputTokens: z.int().min(0).optional().describe('Tokens that the model read.'),

@@ -108,10 +108,13 @@ export function createTransport(
 }
 
 function connectOptions(connection: KubeConnection): object {
+  return { ...reachOptions(connection), cert: connection.auth.cert, key: connection.auth.key };
+}
+
+/** How the API server is reached and known, and nothing of who we are. */
+export function reachOptions(connection: Omit<KubeConnection, 'auth'>): object {
   return {
     ca: connection.ca,
-    cert: connection.auth.cert,
-    key: connection.auth.key,
     ...(connection.serverName !== undefined && { servername: connection.serverName }),
     rejectUnauthorized: connection.insecureSkipTlsVerify !== true,
     timeout: connectTimeoutMs,

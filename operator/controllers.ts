@@ -12,6 +12,7 @@ import { keepBudget } from './budget/keep.ts';
 import { prunesPerSecond } from './budget/split.ts';
 import type { OperatorContext } from './context.ts';
 import { reconcileCredential } from './credential/reconcile.ts';
+import { checkWish, isWished } from './credential/wish.ts';
 import type { OperatorMetrics } from './metrics.ts';
 import { createPacer } from './pacer.ts';
 import { createPollReconciler } from './poll/status.ts';
@@ -259,6 +260,10 @@ function wakeProjects(world: World, queue: Queue): void {
   watchInto(world.routes, queue, ifSpecChanged(projectKey));
   watchInto(world.workflows, queue, ifSpecChanged(projectKey));
   watchInto(world.credentials, queue, ifSpecChanged(projectKey));
+  // Who is asked to try one that no workflow names must be there, and may read its Secrets until it is done.
+  watchInto(world.credentials, queue, (credential, change) =>
+    change.type === 'updated' && isWished(change.old) !== isWished(credential) ? projectKey(credential) : [],
+  );
   watchInto(world.deployments, queue, ifSpecChanged(projectKey));
   watchInto(world.namespaces, queue, ownKey);
 }
@@ -266,6 +271,9 @@ function wakeProjects(world: World, queue: Queue): void {
 /** Those that a workflow names are tried, and runners are who does it. */
 function wakeCredentials(world: World, queue: Queue): void {
   watchInto(world.credentials, queue, ifSpecChanged(ownKey));
+  watchInto(world.credentials, queue, (credential, change) =>
+    change.type === 'updated' && checkWish(change.old) !== checkWish(credential) ? ownKey(credential) : [],
+  );
   const named = ({ metadata, spec }: Workflow): Key[] =>
     credentialRefs(spec).map(({ name }) => ({ namespace: metadata.namespace ?? '', name }));
   watchInto(world.workflows, queue, ifSpecChanged(named));

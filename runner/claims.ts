@@ -13,7 +13,7 @@ import { StepError } from '../api/reasons.ts';
 import { RunExecution, type Conclusion, type ExecutionDeps } from './execute.ts';
 import { HeldRuns, type Held } from './held.ts';
 import { insist } from './insist.ts';
-import { createPlanCache, type Plan } from './plan.ts';
+import { createPlanCache, planUntil, type Plan } from './plan.ts';
 
 export type ClaimsDeps = ExecutionDeps & { project: ProjectUid; runner: string; concurrency: number };
 
@@ -121,7 +121,9 @@ export class Claims {
   }
 
   async #execute(claim: Claim, held: Held): Promise<Conclusion> {
-    const plan = this.#plans.get(claim.state.revision) ?? (await this.#plan(claim.state.revision));
+    const { revision, until } = claim.state;
+    const whole = this.#plans.get(revision) ?? (await this.#plan(revision));
+    const plan = whole && 'graph' in whole ? planOrEnd(() => planUntil(whole, until)) : whole;
     if (!plan) return 'abandoned';
     // What waited for its plan, or for its turn, has not begun: another runner begins it.
     if (this.#left) return this.#giveBack(claim);

@@ -154,7 +154,13 @@ export function mark(memory: Memory, id: string, now: number): void {
 /** The node will never run. */
 export function skip(memory: Memory, id: string, now: number): void {
   memory.phases.set(id, 'Skipped');
-  memory.checkpoints.push({ id, phase: 'Skipped', attempts: 0, endedAt: now });
+  memory.checkpoints.push({ id, phase: 'Skipped', attempts: 0, endedAt: now, ...whyNotAsked(memory, id) });
+}
+
+/** Said of nodes that the run was not to reach; that no edge was taken needs no reason. */
+function whyNotAsked({ plan: { until } }: Memory, id: string): Pick<NodeState, 'reason' | 'message'> {
+  if (until === undefined || until.asked.has(id)) return {};
+  return { reason: 'NotAsked', message: `the run was to go as far as node ${until.node}` };
 }
 
 /** The node has produced its output. */

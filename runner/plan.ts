@@ -2,7 +2,7 @@
 import { compileCondition, type Condition } from '../api/cel.ts';
 import { ExpressionError } from '../api/expression/errors.ts';
 import type { Scope } from '../api/expression/scope.ts';
-import { graphOf, type Graph, type GraphEdge } from '../api/graph.ts';
+import { graphOf, predecessors, type Graph, type GraphEdge } from '../api/graph.ts';
 import { StepError } from '../api/reasons.ts';
 import type { Revision, RevisionStep, RevisionTrigger } from '../api/revision.ts';
 import type { Effect } from '../nodes/node.ts';
@@ -18,6 +18,8 @@ export type Plan = {
   readonly steps: ReadonlyMap<string, PlannedStep>;
   readonly conditions: ReadonlyMap<GraphEdge, Condition>;
   readonly timeoutMs: number;
+  /** Of a run that goes only as far as one node: that node, and those that may run. */
+  readonly until?: { node: string; asked: ReadonlySet<string> };
 };
 
 /**
@@ -59,6 +61,25 @@ function planStep(step: RevisionStep): PlannedStep {
     throw new StepError('InvalidParameters', `node ${step.id}: this version does not execute tools`);
   }
   return { step, fields: compileFields(step), effect: effectOf(step) };
+}
+
+/**
+ * The plan of a run that goes only as far as this node: edges lead to the node and its predecessors alone, so that everything else is
+ * skipped, and a failure that a branch beyond would catch fails the run.
+ * @throws StepError when there is no such node.
+ */
+export function planUntil(plan: Plan, node: string | undefined): Plan {
+  if (node === undefined) return plan;
+  const { nodes, edges } = plan.graph;
+  if (!nodes.some(({ id }) => id === node)) {
+    throw new StepError('NodeMissing', `the revision has no node ${node}, as far as which the run should go`);
+  }
+  const asked = predecessors(plan.graph, node).add(node);
+  const graph = graphOf(
+    nodes,
+    edges.filter(({ to }) => asked.has(to)),
+  );
+  return { ...plan, graph, until: { node, asked } };
 }
 
 /** Plans by the name of their revision, which never changes. The oldest are forgotten beyond `limit`. */

@@ -1,7 +1,7 @@
 /**
  * The names of all keys of the run store. Every key of a project begins with `wl:{<uid of its namespace>}:`; the braces
  * are a hash tag, so that one project lies on one server, and an account of one project can reach no other.
- * Keys that belong to no project are in `connect/keys.ts`.
+ * Keys that belong to no project are in `connect/keys.ts` and `console/keys.ts`.
  *
  * | key | type | holds |
  * | --- | --- | --- |

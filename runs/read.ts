@@ -16,6 +16,7 @@ export type RunHead = {
   dedupeHash?: string | undefined;
   bodyHash?: string | undefined;
   retryOf?: string | undefined;
+  until?: string | undefined;
   recordUid?: string | undefined;
 };
 

@@ -140,8 +140,18 @@ function nodeArgs({ nextAttemptAt, ...node }: NodeState): string[] {
 }
 
 function headOf(recorded: RecordedRun): string {
-  const { workflow, revision, trigger, test, dedupeKey, retryOf, recordUid, dedupe } = recorded;
+  const { workflow, revision, trigger, test, dedupeKey, retryOf, until, recordUid, dedupe } = recorded;
   const hashes = { dedupeHash: dedupe?.hash, bodyHash: dedupe?.body };
-  const head: RunHead = { workflow, revision, trigger, test, dedupeKey, ...hashes, retryOf, recordUid };
+  const head: RunHead = {
+    workflow,
+    revision,
+    trigger,
+    test,
+    dedupeKey,
+    ...hashes,
+    retryOf,
+    until,
+    recordUid,
+  };
   return JSON.stringify(head);
 }

@@ -146,7 +146,7 @@ function sizeOf({ input, dedupeKey = '' }: Submission): number {
 
 /** What never changes of a run, in one field: as JSON, which no script looks into. */
 function headOf(submission: Submission, dedupeHash: string | undefined): string {
-  const { workflow, revision, trigger, test, dedupeKey, retryOf, recordUid } = submission;
+  const { workflow, revision, trigger, test, dedupeKey, retryOf, until, recordUid } = submission;
   const bodyHash = dedupeHash === undefined ? undefined : submission.bodyHash;
   const head: RunHead = {
     workflow,
@@ -157,6 +157,7 @@ function headOf(submission: Submission, dedupeHash: string | undefined): string 
     dedupeHash,
     bodyHash,
     retryOf,
+    until,
     recordUid,
   };
   return JSON.stringify(head);

@@ -36,6 +36,8 @@ export type Submission = {
   bodyHash: string;
   test: boolean;
   retryOf?: string;
+  /** Of a test run that goes only as far as this node. */
+  until?: string;
   /** Of a run that somebody made as an object: its uid, so that the record is that object. */
   recordUid?: string;
 };
@@ -95,6 +97,7 @@ export type RunState = {
   bodyHash?: string;
   test: boolean;
   retryOf?: string;
+  until?: string;
   recordUid?: string;
   /** The uid of the object that the run is recorded in, once it is known. */
   recordedUid?: string;

@@ -1,13 +1,14 @@
 /** Spreadsheet triggers at workbooks of Excel, against a server that speaks the documented wire format of Microsoft Graph. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { SpreadsheetTrigger } from '../../api/trigger.ts';
+import { changesOf, told } from '../../test/support/sheetChanges.ts';
+import { failAtEach } from '../../test/support/sheetFaults.ts';
 import { sheetLooks } from '../../test/support/sheetLooks.ts';
 import {
   startWorkbookServer,
   type WorkbookFault,
   type WorkbookServer,
 } from '../../test/support/workbookServer.ts';
-import type { Polled } from '../poller.ts';
 
 let server: WorkbookServer;
 beforeEach(async () => {
@@ -20,16 +21,6 @@ afterEach(async () => {
 
 const watch = (fields: Partial<SpreadsheetTrigger> = {}) =>
   sheetLooks({ oauth2: { preset: 'microsoft', clientID: 'client', apiURL: server.url } }, fields);
-
-type Change = { sheet: string; row: number; event: string; values: unknown; previous: unknown };
-const changesOf = ({ events }: Polled) =>
-  events.flatMap(({ output }) => (output.data_content as { changes: Change[] }).changes);
-/** In short: what happened to which row, and its first cell. */
-const told = (polled: Polled) =>
-  changesOf(polled).map(({ event, row, values, previous }) => {
-    const [first] = Object.values((values ?? previous ?? {}) as Record<string, unknown>);
-    return `${event} ${row} ${String(first)}`;
-  });
 
 const HEADER = ['Order', 'Item', 'Sum'];
 const ORDERS = [HEADER, ['a1', 'Lamp', 20], ['a2', 'Chair', 35], ['a3', 'Table', 120]];
@@ -308,12 +299,8 @@ test.each<[WorkbookFault, string, number | undefined]>([
     const orders = watch();
     await orders.look();
     server.put('orders', MORE);
-    for (const after of [0, 1, 2, 3]) {
-      server.setFault(fault, { after });
-      const error = await orders.look().catch((error: unknown) => error);
-      expect(error).toMatchObject({ reason, retryAfterSeconds });
-      expect(String(error)).not.toContain('good-token');
-    }
+    const fail = (after: number) => server.setFault(fault, { after });
+    await failAtEach(orders, { requests: 4, fail }, { reason, retryAfterSeconds });
     server.setFault(undefined);
     expect(told(await orders.look())).toEqual(['added 5 a4']);
   },

@@ -1,9 +1,9 @@
 /** Spreadsheets that are larger than what is read or remembered at a time. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { SpreadsheetTrigger } from '../../api/trigger.ts';
-import { sheetLooks } from '../../test/support/sheetLooks.ts';
+import { changesOf, dataOf } from '../../test/support/sheetChanges.ts';
+import { googleLooks } from '../../test/support/sheetLooks.ts';
 import { startSheetsServer, type SheetsServer } from '../../test/support/sheetsServer.ts';
-import type { Polled } from '../poller.ts';
 
 let server: SheetsServer;
 beforeEach(async () => {
@@ -11,13 +11,7 @@ beforeEach(async () => {
 });
 afterEach(() => server.close());
 
-const watch = (fields: Partial<SpreadsheetTrigger> = {}) =>
-  sheetLooks({ oauth2: { preset: 'google', clientID: 'client', apiURL: server.url } }, fields);
-
-type Change = { row: number; event: string; values: Record<string, unknown>; previous: unknown };
-type Data = { changes: Change[]; truncated: boolean };
-const changesOf = ({ events }: Polled) =>
-  events.flatMap(({ output }) => (output.data_content as Data).changes);
+const watch = (fields?: Partial<SpreadsheetTrigger>) => googleLooks(server, fields);
 
 const HEADER = ['Order', 'Text'];
 const rowsOf = (count: number, length = 10) =>
@@ -84,7 +78,7 @@ test('more changes than can be remembered come batch by batch, each once', async
   await orders.look();
   server.put('orders', [HEADER, ...rowsOf(300, 10_000)]);
   const found = await orders.look();
-  expect(changesOf(found).map(({ values }) => values['Order'])).toEqual(rowsOf(300).map(([key]) => key));
+  expect(changesOf(found).map(({ values }) => values?.['Order'])).toEqual(rowsOf(300).map(([key]) => key));
   expect(new Set(found.events.map(({ key }) => key)).size).toBe(300);
   const reads = server.requests.filter((request) => request.includes('/values/'));
   expect(reads).toHaveLength(3);
@@ -124,9 +118,9 @@ test('of cells that have more text than an event may have the beginning comes, a
   const orders = watch();
   await orders.look();
   server.put('orders', [HEADER, ['a1', 'ü'.repeat(50_000)], ['a2', '😀'.repeat(100_000), 7]]);
-  const { events } = await orders.look({ maxEventBytes: 100_000 });
-  expect(events.map(({ output }) => (output.data_content as Data).truncated)).toEqual([true, true]);
-  for (const { output } of events) {
+  const found = await orders.look({ maxEventBytes: 100_000 });
+  expect(dataOf(found).map(({ truncated }) => truncated)).toEqual([true, true]);
+  for (const { output } of found.events) {
     const text = JSON.stringify(output);
     expect(Buffer.byteLength(text)).toBeLessThan(100_000);
     expect(text).toContain('…');

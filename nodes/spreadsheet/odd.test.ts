@@ -1,9 +1,9 @@
 /** Odd spreadsheets: what the table of bad input in docs/triggers.md says of them. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { SpreadsheetTrigger } from '../../api/trigger.ts';
-import { sheetLooks } from '../../test/support/sheetLooks.ts';
+import { changesOf, dataOf } from '../../test/support/sheetChanges.ts';
+import { googleLooks, sheetLooks } from '../../test/support/sheetLooks.ts';
 import { startSheetsServer, type SheetsServer } from '../../test/support/sheetsServer.ts';
-import type { Polled } from '../poller.ts';
 
 let server: SheetsServer;
 beforeEach(async () => {
@@ -11,13 +11,7 @@ beforeEach(async () => {
 });
 afterEach(() => server.close());
 
-const watch = (fields: Partial<SpreadsheetTrigger> = {}) =>
-  sheetLooks({ oauth2: { preset: 'google', clientID: 'client', apiURL: server.url } }, fields);
-
-type Change = { row: number; event: string; values: Record<string, unknown> | null };
-type Data = { changes: Change[]; truncated: boolean };
-const dataOf = ({ events }: Polled) => events.map(({ output }) => output.data_content as Data);
-const changesOf = (polled: Polled) => dataOf(polled).flatMap(({ changes }) => changes);
+const watch = (fields?: Partial<SpreadsheetTrigger>) => googleLooks(server, fields);
 
 const KEY = { name: 'secret', key: 'key' };
 const HEADER = ['Order', 'Item'];

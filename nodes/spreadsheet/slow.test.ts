@@ -2,7 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { SpreadsheetTrigger } from '../../api/trigger.ts';
-import { sheetLooks } from '../../test/support/sheetLooks.ts';
+import { changesOf } from '../../test/support/sheetChanges.ts';
+import { googleLooks } from '../../test/support/sheetLooks.ts';
 import { startSheetsServer, type SheetsServer } from '../../test/support/sheetsServer.ts';
 import type { Polled } from '../poller.ts';
 import { decodeMemory, encodeMemory } from './memory.ts';
@@ -14,8 +15,7 @@ beforeEach(async () => {
 });
 afterEach(() => server.close());
 
-const watch = (fields: Partial<SpreadsheetTrigger> = {}) =>
-  sheetLooks({ oauth2: { preset: 'google', clientID: 'client', apiURL: server.url } }, fields);
+const watch = (fields?: Partial<SpreadsheetTrigger>) => googleLooks(server, fields);
 
 /** So short is the time of a look that it reads one part. */
 const slow = { enough: AbortSignal.abort() };
@@ -26,11 +26,7 @@ const rowsOf = (count: number) => Array.from({ length: count }, (_, index) => [`
 const readsOf = ({ requests }: SheetsServer) =>
   requests.filter((request) => request.includes('/values/')).map((request) => /!(\w+)%3A/.exec(request)?.[1]);
 
-type Change = { row: number; event: string; values: Record<string, unknown> };
-const told = ({ events }: Polled) =>
-  events
-    .flatMap(({ output }) => (output.data_content as { changes: Change[] }).changes)
-    .map(({ event, row }) => `${event} ${row}`);
+const told = (polled: Polled) => changesOf(polled).map(({ event, row }) => `${event} ${row}`);
 
 test('it is read by several looks, each of which goes on where the one before ended', async () => {
   server.put('orders', [HEADER, ...rowsOf(1_700)], WIDE);

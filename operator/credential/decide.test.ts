@@ -7,6 +7,7 @@ const DAY_MS = 24 * 3_600_000;
 const now = Date.parse('2026-01-02T00:00:00Z');
 const works: CheckResult = { works: true, message: 'It took the login.' };
 const rejected: CheckResult = { works: false, reason: 'Rejected', message: 'No.' };
+const untriable: CheckResult = { works: false, reason: 'NotChecked', message: 'No right yet.' };
 const away: CheckResult = { works: false, reason: 'Unreachable', message: 'Nobody there.' };
 const answer = (result: CheckResult, ageMs: number, key = 'now') => ({
   key,
@@ -29,6 +30,26 @@ test('a credential that no workflow names is not tried, and says so', () => {
   const decision = decided({ isUsed: false });
   expect(decision.finding).toMatchObject({ status: 'Unknown', reason: 'NotChecked' });
   expect(decision.ask).toBeUndefined();
+});
+
+test.each([
+  ['an hour', 3_600_000, 'Checked'],
+  ['a day', DAY_MS, 'NotChecked'],
+])('what was found %s ago of a credential that no workflow names is %s', (_age, ageMs, reason) => {
+  const decision = decided({ isUsed: false, seen: { now, answer: answer(works, ageMs) } });
+  expect(decision.finding).toMatchObject({ reason });
+  expect(decision.ask).toBeUndefined();
+});
+
+test.each([
+  ['that was tried', { seen: { now, answer: answer(rejected, 0) } }, false],
+  ['that no workflow names', { isUsed: false }, false],
+  ['that is asked for', {}, true],
+  ['that no runner can try yet', { hasRunner: false }, true],
+  ['that a runner could not try', { seen: { now, answer: answer(untriable, 0) } }, true],
+  ['while the run store is away', { seen: undefined }, true],
+])('of a credential %s it is known whether it will yet be tried', (_sentence, changes, isUntried) => {
+  expect(decided(changes).isUntried ?? false).toBe(isUntried);
 });
 
 test('a credential that was never tried is tried as soon as there is a runner', () => {

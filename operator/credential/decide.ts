@@ -1,6 +1,6 @@
 /**
- * When a credential is tried, and what its condition `Ready` says of it. Pure. It is tried when it or a Secret of it has changed,
- * daily, and again and again while it does not work: soon where the other side was not there, with growing patience where it
+ * When a credential is tried, and what its condition `Ready` says of it. Pure. It is tried when it or a Secret of it has changed, when
+ * somebody asks for it, daily, and again and again while it does not work: soon where the other side was not there, with growing patience where it
  * refused, since accounts are locked after too many logins.
  */
 import type { CheckResult } from '../../api/check.ts';
@@ -18,6 +18,8 @@ export type Decision = {
   answer?: Answer;
   /** It is to be tried now, after so many failures in a row. */
   ask?: { failures: number };
+  /** It will be tried as it is now, and was not yet. */
+  isUntried?: boolean;
   /** When to look again at the latest. */
   againMs: number;
 };
@@ -35,18 +37,27 @@ const REFUSED = { firstMs: 20_000, mostMs: 3_600_000 };
 /** `before` is the condition as it stands, `generation` that of the spec. */
 export function decide(facts: CheckFacts, before: Condition | undefined, generation: number): Decision {
   const { key, isUsed, hasRunner, seen } = facts;
-  if (!isUsed) return { finding: unused, againMs: QUIET_MS };
-  if (!seen) return { ...kept(before, generation, storeAway), againMs: STORE_AWAY_MS };
+  if (!isUsed) return ofUnused(facts);
+  if (!seen) return { ...kept(before, generation, storeAway), isUntried: true, againMs: STORE_AWAY_MS };
   const { now, waiting, answer } = seen;
   const isAsked = waiting?.key === key;
   // Who was asked answers soon, or never: the longer it takes, the less often there is a look.
   const lookMs = isAsked ? clamp((now - waiting.askedAt) / 2, LOOK) : QUIET_MS;
   const mayAsk = !isAsked && hasRunner;
   if (answer?.key === key) return tried(answer, now, { lookMs, mayAsk });
-  const untried = kept(before, generation, hasRunner ? asked : noRunner);
+  const untried = { ...kept(before, generation, hasRunner ? asked : noRunner), isUntried: true };
   return mayAsk
     ? { ...untried, ask: { failures: 0 }, againMs: LOOK.leastMs }
     : { ...untried, againMs: hasRunner ? lookMs : NO_RUNNER_MS };
+}
+
+/** What was found when somebody asked for a check counts for a day: nobody looks again. */
+function ofUnused({ key, seen }: CheckFacts): Decision {
+  const answer = seen?.answer;
+  const counts = answer?.key === key && seen !== undefined && seen.now - answer.at < DAY_MS;
+  return counts
+    ? { finding: findingOf(answer.result), answer, againMs: QUIET_MS }
+    : { finding: unused, againMs: QUIET_MS };
 }
 
 /** Of an account that is connected: that is what is told, unless trying it has shown that it does not work. */
@@ -70,7 +81,8 @@ function tried(
   { lookMs, mayAsk }: { lookMs: number; mayAsk: boolean },
 ): Decision {
   const dueMs = answer.at + untilNextMs(answer) - now;
-  const found = { finding: findingOf(answer.result), answer };
+  const isUntried = !answer.result.works && answer.result.reason === 'NotChecked';
+  const found = { finding: findingOf(answer.result), answer, isUntried };
   if (dueMs > 0) return { ...found, againMs: clamp(dueMs, { leastMs: LOOK.leastMs, mostMs: lookMs }) };
   if (!mayAsk) return { ...found, againMs: lookMs };
   return { ...found, ask: { failures: answer.failures }, againMs: LOOK.leastMs };

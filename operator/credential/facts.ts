@@ -11,6 +11,7 @@ import type { OperatorContext } from '../context.ts';
 import { POOL } from '../project/names.ts';
 import { BY_CREDENTIAL } from '../world.ts';
 import type { SecretKeys } from './check.ts';
+import { isWished } from './wish.ts';
 
 /** The Secrets that a credential names: their keys, and what changes whenever one of them does. Values are never looked at. */
 export type FoundSecrets = { keys: SecretKeys; versions: Record<string, string> };
@@ -31,15 +32,20 @@ export async function readSecrets(
   return { keys, versions };
 }
 
-/** Names what a check would try: another spec, another state of the Secrets and another access token have another one. */
-export function checkKey(spec: CredentialSpec, { versions }: FoundSecrets, token = 0): string {
-  return createHash('sha256').update(canonicalJson({ spec, versions, token })).digest('hex').slice(0, 32);
+/** Names what a check would try: another spec, another state of the Secrets, another access token and another wish have another one. */
+export function checkKey(
+  spec: CredentialSpec,
+  { versions }: FoundSecrets,
+  { token = 0, wish }: { token?: number | undefined; wish?: string | undefined } = {},
+): string {
+  const tried = { spec, versions, token, ...(wish !== undefined && { wish }) };
+  return createHash('sha256').update(canonicalJson(tried)).digest('hex').slice(0, 32);
 }
 
 /** Who could try a credential, and what came of it. */
 export type CheckFacts = {
   key: string;
-  /** Whether a workflow of the namespace names it: else no runner may read its Secrets. */
+  /** Whether a workflow of the namespace names it, or somebody asks for a check: else no runner may read its Secrets. */
   isUsed: boolean;
   /** Whether there is a runner that may read its Secrets. */
   hasRunner: boolean;
@@ -50,18 +56,18 @@ export type CheckFacts = {
 /** Gathers them. */
 export async function checkFacts(
   context: OperatorContext,
-  { metadata, spec }: Credential,
+  credential: Credential,
   key: string,
 ): Promise<CheckFacts> {
   const { world, conn } = context;
-  const { namespace = '', name, uid = '' } = metadata;
-  const isUsed = world.workflows.byIndex(BY_CREDENTIAL, objectKey({ namespace, name })).length > 0;
+  const { namespace = '', name, uid = '' } = credential.metadata;
+  const isNamed = world.workflows.byIndex(BY_CREDENTIAL, objectKey({ namespace, name })).length > 0;
   const project = world.namespaces.get(undefined, namespace)?.metadata.uid;
   const seen = project === undefined ? undefined : await CHECKS.lookAt(conn, project, uid);
   return {
     key,
-    isUsed,
-    hasRunner: hasRunnerFor(context, { metadata, spec }),
+    isUsed: isNamed || isWished(credential),
+    hasRunner: hasRunnerFor(context, credential),
     seen: isUnavailable(seen) ? undefined : seen,
   };
 }

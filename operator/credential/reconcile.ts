@@ -18,6 +18,7 @@ import { credentials } from '../resources.ts';
 import { checkKeys } from './check.ts';
 import { decide, decideConnected, type Decision, type Finding } from './decide.ts';
 import { checkFacts, checkKey, readSecrets } from './facts.ts';
+import { checkWish } from './wish.ts';
 
 const READY_MS = 300_000;
 /** So that what was mended is seen within half a minute. */
@@ -56,12 +57,13 @@ async function judge(context: OperatorContext, credential: Credential): Promise<
     if (keys.status === 'False') return { finding: keys, againMs: READY_MS };
     const before = findCondition(credential.status?.conditions, 'Ready');
     const works = credential.spec.oauth2 ? connectionFinding(context, credential, before) : keys;
-    if (works === undefined) return { againMs: READY_MS };
+    if (works === undefined) return { isUntried: true, againMs: READY_MS };
     if (works.status !== 'True' || !canBeChecked(credential.spec))
-      return { finding: works, againMs: READY_MS };
+      return { finding: works, isUntried: works.reason === 'Pending', againMs: READY_MS };
     // Each renewal brings another token.
     const token = context.connections.of(credential.metadata.uid)?.obtainedAt;
-    const facts = await checkFacts(context, credential, checkKey(credential.spec, found, token));
+    const key = checkKey(credential.spec, found, { token, wish: checkWish(credential) });
+    const facts = await checkFacts(context, credential, key);
     const decision = credential.spec.oauth2
       ? decideConnected(facts, works, before, generation)
       : decide(facts, before, generation);
@@ -123,10 +125,14 @@ type Found = Pick<CredentialStatus, 'account' | 'models' | 'lastChecked'>;
 
 /** What the status shall say. */
 function statusOf(
-  { metadata: { generation = 0 }, spec, status: before }: Credential,
-  { finding, answer }: Decision,
+  credential: Credential,
+  { finding, answer, isUntried = false }: Decision,
   now: Date,
 ): CredentialStatus {
+  const { metadata, spec, status: before } = credential;
+  const { generation = 0 } = metadata;
+  const obeyed = isUntried ? before?.check : checkWish(credential);
+  const isSame = obeyed === before?.check;
   const old = before?.conditions ?? [];
   const list = finding
     ? setCondition(old, { type: 'Ready', observedGeneration: generation, ...finding }, now)
@@ -134,7 +140,8 @@ function statusOf(
   return {
     kind: credentialKind(spec),
     observedGeneration: generation,
-    ...(answer ? foundBy(answer, before, list === old) : finding ? {} : lastFound(before)),
+    ...(answer ? foundBy(answer, before, list === old && isSame) : finding ? {} : lastFound(before)),
+    ...(obeyed !== undefined && { check: obeyed }),
     conditions: [...list],
   };
 }

@@ -16,9 +16,12 @@ export function inputOf({ spec }: Pick<WorkflowRun, 'spec'>, { trigger }: Pick<R
 /** A run that repeats one that repeats one, and so on: so far it is followed. */
 const LONGEST_CHAIN = 20;
 
-type Given = { input: string } | { reason: FailureReason; message: string };
+type Given = { input: string; until?: string } | { reason: FailureReason; message: string };
 
-/** The input of a run to be submitted. One that repeats another and brings no input takes that of the other. */
+/**
+ * The input of a run to be submitted, and the node as far as which it goes. One that repeats another and brings no input takes that of
+ * the other; a test run, which alone may end before its end, also how far that went.
+ */
 export async function givenInput(
   client: Pick<KubeClient, 'find'>,
   run: WorkflowRun,
@@ -26,6 +29,7 @@ export async function givenInput(
 ): Promise<Given> {
   const { namespace = '' } = run.metadata;
   let giver = run;
+  let { until } = run.spec;
   for (let count = 0; count < LONGEST_CHAIN; count += 1) {
     const { input, retryOf: name } = giver.spec;
     if (input !== undefined || name === undefined) break;
@@ -35,12 +39,13 @@ export async function givenInput(
       return { reason: 'RunMissing', message };
     }
     giver = found;
+    if (run.spec.test === true) until ??= found.spec.until;
   }
   if (giver !== run && isPartial(giver)) {
     const message = `The record of run ${giver.metadata.name} does not hold all of its input: create a WorkflowRun with the input in spec.input.`;
     return { reason: 'DataLost', message };
   }
-  return { input: inputOf(giver, revision) };
+  return { input: inputOf(giver, revision), ...(until !== undefined && { until }) };
 }
 
 function isPartial({ spec, metadata }: WorkflowRun): boolean {

@@ -5,7 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { WebhookRoute, WorkflowRun } from '../../api/kinds.ts';
-import type { Revision } from '../../api/revision.ts';
+import { hasNode, type Revision } from '../../api/revision.ts';
 import { after, done, WaitingError, type Action, type Key } from '../../kube/controller.ts';
 import { isTerminal } from '../../api/phase.ts';
 import { controllerOf, controllerRevisions, objectKey } from '../../kube/resource.ts';
@@ -108,6 +108,12 @@ async function submitRun(context: OperatorContext, run: WorkflowRun, route: Webh
     await endRun(context, run, { phase: 'Failed', ...given });
     return done();
   }
+  const { input, until } = given;
+  if (until !== undefined && !hasNode(revision.revision, until)) {
+    const message = `Revision ${revision.name} of workflow ${run.spec.workflow} has no node ${until}: create a WorkflowRun with the id of one of its nodes in spec.until, or without it.`;
+    await endRun(context, run, { phase: 'Failed', reason: 'NodeMissing', message });
+    return done();
+  }
   const { uid = '', name } = run.metadata;
   const submission: Submission = {
     project: projectUID,
@@ -116,12 +122,13 @@ async function submitRun(context: OperatorContext, run: WorkflowRun, route: Webh
     revision: revision.name,
     run: name,
     trigger: run.spec.trigger?.type ?? 'execute',
-    input: given.input,
+    input,
     // The object is the event: submitted again it is the same one, even if the test data changed meanwhile.
     bodyHash: createHash('sha256').update(uid).digest('hex'),
     recordUid: uid,
     test: run.spec.test === true,
     ...(run.spec.retryOf !== undefined && { retryOf: run.spec.retryOf }),
+    ...(until !== undefined && { until }),
   };
   return settle(context, run, submission);
 }

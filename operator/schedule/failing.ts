@@ -1,10 +1,10 @@
 /** Whether ticks fail, as far as the CronJob tells: Jobs and pods are not looked at. Pure. */
 import type { Workflow } from '../../api/kinds.ts';
+import { parseSchedule } from '../../api/schedule/times.ts';
 import type { Change } from '../../kube/cache.ts';
 import { findCondition } from '../../kube/conditions.ts';
 import type { CronJob } from '../../kube/resource.ts';
 import type { ScheduleRules } from './cronJob.ts';
-import { parseSchedule } from './times.ts';
 
 /** Within that time of a scheduled time its tick has ended, unless something is wrong. */
 const PATIENCE_MS = 420_000;

@@ -2,6 +2,7 @@
 import { GROUP } from '../../api/group.ts';
 import { WORKFLOW, type Workflow } from '../../api/kinds.ts';
 import type { RouteSpec } from '../../api/route.ts';
+import { parseSchedule } from '../../api/schedule/times.ts';
 import type { WorkflowStatus } from '../../api/workflow.ts';
 import { applyIfChanged, asChild } from '../../kube/apply.ts';
 import { keyOf, type Key } from '../../kube/controller.ts';
@@ -11,7 +12,6 @@ import { BY_WORKFLOW } from '../world.ts';
 import { cronJobName, scheduleCronJob, type ScheduleRules } from './cronJob.ts';
 import { failingOf, type Failing } from './failing.ts';
 import { refusalOf, type Refusal } from './refused.ts';
-import { parseSchedule } from './times.ts';
 
 /** The controller may be late by as much as that. */
 const LATE_MS = 60_000;

@@ -101,6 +101,11 @@ test.each<[string, WorkflowRun, Partial<typeof found>, object]>([
   expect(planRestore(run, { ...found, ...changes })).toMatchObject(expected);
 });
 
+test('a test run goes no further than before', () => {
+  const run = runOf({ spec: { test: true, until: 'data' }, status: { nodes: upTo('text') } });
+  expect(planRestore(run, { ...found, until: 'data' })).toMatchObject({ run: { test: true, until: 'data' } });
+});
+
 test('time runs on from its start, but for a run that had waited, of which nobody knows how long', () => {
   const startTime = '2026-01-01T00:00:00.000Z';
   const planned = (nodes: NodeStatus[]) => planRestore(runOf({ status: { nodes, startTime } }), found);

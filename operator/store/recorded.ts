@@ -23,6 +23,8 @@ export type Found = {
   revision: NamedRevision | undefined;
   /** Undefined where it is that of another run, and lost. */
   input: string | undefined;
+  /** The node as far as which it goes, if it does not go to the end. */
+  until?: string | undefined;
 };
 
 export type RestorePlan =
@@ -31,7 +33,10 @@ export type RestorePlan =
   | { kind: 'leave' };
 
 /** What to do with the run, which was read just now and not from a cache. */
-export function planRestore(run: WorkflowRun, { workflowUid, madeFor, revision, input }: Found): RestorePlan {
+export function planRestore(
+  run: WorkflowRun,
+  { workflowUid, madeFor, revision, input, until }: Found,
+): RestorePlan {
   const { metadata, spec, status } = run;
   if (isTerminal(status?.phase) || metadata.deletionTimestamp !== undefined || isNew(run)) {
     return { kind: 'leave' };
@@ -53,7 +58,8 @@ export function planRestore(run: WorkflowRun, { workflowUid, madeFor, revision, 
     const message = `The run store lost its data, and the record does not hold all of ${lost}, which a step still needs. Look at what its nodes have done, then create a new WorkflowRun with spec.retryOf: ${metadata.name}.`;
     return endOf({ phase: 'Failed', reason: 'DataLost', message }, revision);
   }
-  return { kind: 'restore', run: recordedRun(run, workflowUid, revision, input), revision };
+  const recorded = { ...recordedRun(run, workflowUid, revision, input), until };
+  return { kind: 'restore', run: recorded, revision };
 }
 
 function endOf(ending: Omit<RunEnding, 'isRepeatable'>, revision: NamedRevision | undefined): RestorePlan {

@@ -48,8 +48,8 @@ export async function planFor(
   const owner = controllerOf(run) ?? (object && controllerOf(object));
   const workflowUid = (await world.workflows.getFresh(namespace, run.spec.workflow))?.metadata.uid;
   const given = revision && (await givenInput(client, run, revision.revision));
-  const input = given && 'input' in given ? given.input : undefined;
-  return planRestore(run, { workflowUid, madeFor: owner?.uid, revision, input });
+  const { input, until } = given && 'input' in given ? given : {};
+  return planRestore(run, { workflowUid, madeFor: owner?.uid, revision, input, until });
 }
 
 type Revisions = Map<string, Promise<ControllerRevision | undefined>>;

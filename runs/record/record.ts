@@ -71,6 +71,7 @@ function specOf(state: RunState, { maxOutputBytes }: RecordLimits): RunSpec {
     ...(fitted?.truncated && { inputTruncated: true }),
     ...(state.test && { test: true }),
     ...(state.retryOf !== undefined && { retryOf: state.retryOf }),
+    ...(state.until !== undefined && { until: state.until }),
   };
 }
 

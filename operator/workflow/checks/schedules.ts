@@ -1,5 +1,5 @@
 /** What a schedule says beyond what its pattern can tell. */
-import { parseSchedule } from '../../schedule/times.ts';
+import { parseSchedule } from '../../../api/schedule/times.ts';
 import type { Check, Violation } from './check.ts';
 
 /** The expression and the time zone of a schedule can be used, and it fires some day. */

@@ -2,6 +2,7 @@
  * When a CronJob fires, computed as its controller computes it: also in the hours of a clock change, where a time that
  * does not exist is left out and one that comes twice fires twice. Fields are read by cron-parser; the walk through the
  * calendar follows the controller's (SpecSchedule.Next of github.com/robfig/cron v3), whose results alone count.
+ * The operator says with it what a workflow will do, and the console what it would do.
  */
 import { CronExpressionParser } from 'cron-parser';
 import { createZone, type LocalTime, type Zone } from './zone.ts';

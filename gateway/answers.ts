@@ -11,7 +11,7 @@ export const JSON_TYPE = 'application/json';
 
 type ProblemOptions = {
   /** The methods that the address takes. */
-  allow?: 'GET' | 'POST' | 'GET, DELETE';
+  allow?: 'GET' | 'POST' | 'GET, DELETE' | 'GET, HEAD' | 'GET, POST' | 'GET, POST, DELETE';
   /** Seconds after which the caller should try again. */
   retryAfter?: number;
   /** The name of a run that was accepted. */
@@ -19,8 +19,8 @@ type ProblemOptions = {
 };
 
 export type Answers = {
-  /** Sends text of a type. The caller may have set further headers on the reply. */
-  send: (reply: FastifyReply, status: number, type: string, body: string) => void;
+  /** Sends text or bytes of a type. The caller may have set further headers on the reply. */
+  send: (reply: FastifyReply, status: number, type: string, body: string | Buffer) => void;
   problem: (reply: FastifyReply, code: ProblemCode, options?: ProblemOptions) => void;
   /** The same, when it is the caller's turn: for refusals that cost less than what is served, and may come in floods. */
   refuse: (reply: FastifyReply, code: ProblemCode, options?: ProblemOptions) => void;
@@ -46,7 +46,7 @@ type AnswersDeps = Pick<GatewayDeps, 'metrics' | 'log' | 'leaving'> & {
 export function createAnswers({ metrics, log, leaving, limits }: AnswersDeps, route: RouteClass): Answers {
   const answered = metrics.answered(route);
 
-  function send(reply: FastifyReply, status: number, type: string, body: string): void {
+  function send(reply: FastifyReply, status: number, type: string, body: string | Buffer): void {
     count(status);
     if (leaving.aborted) reply.header('connection', 'close');
     reply.code(status).header('content-type', type).send(body);

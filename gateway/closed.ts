@@ -1,4 +1,4 @@
-/** The end of a connection as a signal. */
+/** What becomes of a connection while it is answered: the client has gone, or has caught up. */
 import type { ServerResponse } from 'node:http';
 
 /** Aborted when the client has gone before it was answered. */
@@ -11,4 +11,17 @@ export function closedSignal(response: ServerResponse): AbortSignal {
     });
   }
   return gone.signal;
+}
+
+/** Resolves when a slow reader has caught up, or has gone. */
+export function writable(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      response.off('drain', end);
+      response.off('close', end);
+      resolve();
+    };
+    response.on('drain', end);
+    response.on('close', end);
+  });
 }

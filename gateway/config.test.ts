@@ -40,6 +40,27 @@ test('proxies are addresses and networks', () => {
   expect(read('ingress')).toThrow(/TRUSTED_PROXIES/);
 });
 
+test('a sign-in provider comes with a client, which has not the name of the audience, and asks for ID tokens', () => {
+  const provider = { CONSOLE_OIDC_ISSUER: 'https://issuer.example.com', CONSOLE_OIDC_CLIENT_ID: 'console' };
+  const read = (over: Record<string, string | undefined>) => () =>
+    readConfig({ ...LEAST, ...provider, ...over });
+  const { CONSOLE_ENABLED, CONSOLE_OIDC_SCOPES } = read({
+    CONSOLE_ENABLED: 'false',
+    CONSOLE_OIDC_SCOPES: ' openid  groups ',
+  })();
+  expect([CONSOLE_ENABLED, CONSOLE_OIDC_SCOPES]).toEqual([false, ['openid', 'groups']]);
+  expect(read({})().CONSOLE_OIDC_SCOPES).toEqual(['openid', 'email', 'profile', 'offline_access']);
+  for (const over of [
+    { CONSOLE_OIDC_ISSUER: '' },
+    { CONSOLE_OIDC_CLIENT_ID: '' },
+    { CONSOLE_OIDC_CLIENT_ID: 'windlass' },
+    { CONSOLE_OIDC_SCOPES: 'email' },
+    { CONSOLE_OIDC_ISSUER: 'issuer' },
+    { CONSOLE_ENABLED: 'maybe' },
+  ])
+    expect(read(over)).toThrow(new RegExp(`CONSOLE_(${over.CONSOLE_ENABLED ? 'ENABLED' : 'OIDC_\\w+'}):`));
+});
+
 test('everything that makes no sense is named, and no value is shown', () => {
   const env = {
     POD_NAME: 'gateway-1',

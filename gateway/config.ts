@@ -1,5 +1,6 @@
 /** What the gateway is told from outside: its environment, read once and checked. A value that makes no sense stops it. */
 import * as z from 'zod';
+import { AUDIENCE } from './internal/identity.ts';
 import { isNetwork } from './limits/addresses.ts';
 import { limitSettings } from './limits/settings.ts';
 
@@ -21,50 +22,79 @@ function jsonOrNothing(text: string): unknown {
   }
 }
 
-const environment = z.object({
-  /** The pod's name, which its Lease bears. */
-  POD_NAME: z.string().min(1),
-  /** The namespace of the pod and of its Lease. */
-  POD_NAMESPACE: z.string().min(1),
-  /** The pod's uid, so that the Lease goes with the pod. Left out: the Lease runs out. */
-  POD_UID: z.string().min(1).optional(),
-  /** Outside a cluster: the kubeconfig to use. */
-  KUBECONFIG: z.string().min(1).optional(),
-  /** The namespaces whose workflows are served, with commas between them. Left out: all. */
-  WATCH_NAMESPACES: z
-    .string()
-    .transform((text) => text.split(',').flatMap((name) => name.trim() || []))
-    .default([]),
-  /** The run store, without user and password. */
-  REDIS_URL: z.url({ protocol: /^rediss?$/ }),
-  REDIS_USERNAME: z.string().min(1).optional(),
-  REDIS_PASSWORD: z.string().min(1).optional(),
-  /** What anybody may call. */
-  PUBLIC_PORT: port(8080),
-  /** What callers with a token may call, and the probes. */
-  INTERNAL_PORT: port(8081),
-  METRICS_PORT: port(9090),
-  /** Where the world reaches the public listener, without a path. Left out: no credential can be connected. */
-  PUBLIC_URL: z
-    .url({ protocol: /^https?$/ })
-    .transform((url) => url.replace(/\/+$/, ''))
-    .optional(),
-  /** The address that the listeners bind to. Left out: all, IPv6 and IPv4. */
-  BIND_ADDRESS: z.string().min(1).optional(),
-  /** What is taken at most, as a JSON object. What is left out has its default. */
-  LIMITS: z.string().default('{}').transform(readLimits),
-  /** Proxies whose X-Forwarded-For is believed, addresses and networks with commas between them. Left out: nobody's. */
-  TRUSTED_PROXIES: z
-    .string()
-    .transform((text) => text.split(',').flatMap((network) => network.trim() || []))
-    .refine((networks) => networks.every(isNetwork), 'must be addresses or networks such as 10.0.0.0/8')
-    .default([]),
-  /** How long requests are still taken after SIGTERM, while connections are asked to close. */
-  DRAIN_SECONDS: seconds(3),
-  /** How long callers that wait for an answer are waited for after that. */
-  CLOSE_SECONDS: seconds(30),
-  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace']).default('info'),
-});
+const environment = z
+  .object({
+    /** The pod's name, which its Lease bears. */
+    POD_NAME: z.string().min(1),
+    /** The namespace of the pod and of its Lease. */
+    POD_NAMESPACE: z.string().min(1),
+    /** The pod's uid, so that the Lease goes with the pod. Left out: the Lease runs out. */
+    POD_UID: z.string().min(1).optional(),
+    /** Outside a cluster: the kubeconfig to use. */
+    KUBECONFIG: z.string().min(1).optional(),
+    /** The namespaces whose workflows are served, with commas between them. Left out: all. */
+    WATCH_NAMESPACES: z
+      .string()
+      .transform((text) => text.split(',').flatMap((name) => name.trim() || []))
+      .default([]),
+    /** The run store, without user and password. */
+    REDIS_URL: z.url({ protocol: /^rediss?$/ }),
+    REDIS_USERNAME: z.string().min(1).optional(),
+    REDIS_PASSWORD: z.string().min(1).optional(),
+    /** What anybody may call. */
+    PUBLIC_PORT: port(8080),
+    /** What callers with a token may call, and the probes. */
+    INTERNAL_PORT: port(8081),
+    METRICS_PORT: port(9090),
+    /** Where the world reaches the public listener, without a path. Left out: no credential can be connected. */
+    PUBLIC_URL: z
+      .url({ protocol: /^https?$/ })
+      .transform((url) => url.replace(/\/+$/, ''))
+      .optional(),
+    /** False: no console, and no way to the Kubernetes API. */
+    CONSOLE_ENABLED: z.stringbool().default(true),
+    /** Where the files of the console are. */
+    CONSOLE_DIR: z.string().min(1).default('/app/console'),
+    /** The OpenID Connect provider that the API server trusts. Left out: people sign in with tokens alone. */
+    CONSOLE_OIDC_ISSUER: z.url({ protocol: /^https?$/ }).optional(),
+    CONSOLE_OIDC_CLIENT_ID: z
+      .string()
+      .min(1)
+      .refine((id) => id !== AUDIENCE, 'must not be "windlass", which is the audience of tokens for Windlass')
+      .optional(),
+    /** Left out: a public client. */
+    CONSOLE_OIDC_CLIENT_SECRET: z.string().min(1).optional(),
+    CONSOLE_OIDC_SCOPES: z
+      .string()
+      .default('openid email profile offline_access')
+      .transform((text) => text.split(/[\s,]+/).filter((scope) => scope !== ''))
+      .refine((scopes) => scopes.includes('openid'), 'must have openid'),
+    /** What the button says. */
+    CONSOLE_OIDC_LABEL: z.string().min(1).max(60).default('Sign in with single sign-on'),
+    /** The address that the listeners bind to. Left out: all, IPv6 and IPv4. */
+    BIND_ADDRESS: z.string().min(1).optional(),
+    /** What is taken at most, as a JSON object. What is left out has its default. */
+    LIMITS: z.string().default('{}').transform(readLimits),
+    /** Proxies whose X-Forwarded-For is believed, addresses and networks with commas between them. Left out: nobody's. */
+    TRUSTED_PROXIES: z
+      .string()
+      .transform((text) => text.split(',').flatMap((network) => network.trim() || []))
+      .refine((networks) => networks.every(isNetwork), 'must be addresses or networks such as 10.0.0.0/8')
+      .default([]),
+    /** How long requests are still taken after SIGTERM, while connections are asked to close. */
+    DRAIN_SECONDS: seconds(3),
+    /** How long callers that wait for an answer are waited for after that. */
+    CLOSE_SECONDS: seconds(30),
+    LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace']).default('info'),
+  })
+  .refine(
+    ({ CONSOLE_OIDC_ISSUER: issuer, CONSOLE_OIDC_CLIENT_ID: client }) =>
+      (issuer === undefined) === (client === undefined),
+    {
+      path: ['CONSOLE_OIDC_CLIENT_ID'],
+      message: 'goes with CONSOLE_OIDC_ISSUER, and neither without the other',
+    },
+  );
 
 export type GatewayConfig = z.infer<typeof environment>;
 

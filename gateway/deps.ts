@@ -1,8 +1,10 @@
 /** What the listeners are built from. `main.ts` makes it once; tests make it with what they need. */
 import type { KubeClient } from '../kube/client.ts';
 import type { Log } from '../kube/log.ts';
+import type { PassThrough } from '../kube/passThrough.ts';
 import type { RunStoreConnection } from '../runs/connection.ts';
 import type { ReplyWaiter } from '../runs/reply.ts';
+import type { ConsoleSettings } from './console/settings.ts';
 import type { Health } from './health.ts';
 import type { Access } from './internal/access.ts';
 import type { RecordLists } from './internal/records.ts';
@@ -17,8 +19,14 @@ export type GatewayDeps = {
   access: Access;
   /** Reads runs that are no longer in the run store, after their reader was authorised. */
   client: Pick<KubeClient, 'find'>;
+  /** Asks the API server in the name of whoever calls. */
+  kube: PassThrough;
+  /** The namespaces whose workflows are served; none: all. */
+  namespaces: readonly string[];
   /** Where the world reaches the public listener, without a path; undefined: nobody has said it. */
   publicURL: string | undefined;
+  /** Undefined: there is none. */
+  console: ConsoleSettings | undefined;
   /** Lists such runs. */
   records: RecordLists;
   health: Health;

@@ -47,10 +47,16 @@ test('a key that is empty or longer than 1,024 characters is refused, not ignore
   expect(eventKey({ 'idempotency-key': 'k'.repeat(1_025) })).toEqual({ outcome: 'bad' });
 });
 
-test('events that differ in a byte of the body, in being a test, or in how they were sent have different hashes', () => {
+test('events that differ in a byte of the body, in being a test, in how far they go, or in how they were sent have different hashes', () => {
   const event = { trigger: 'execute', test: false, text: '{}' };
-  const others = [{ text: '{ }' }, { test: true }, { trigger: 'webhook' }];
+  const others = [
+    { text: '{ }' },
+    { test: true },
+    { test: true, until: 'a' },
+    { test: true, until: 'b' },
+    { trigger: 'webhook' },
+  ];
   const hashes = [event, ...others.map((other) => ({ ...event, ...other }))].map(eventHash);
-  expect(new Set(hashes).size).toBe(4);
+  expect(new Set(hashes).size).toBe(6);
   expect(eventHash({ ...event })).toBe(hashes[0]);
 });

@@ -14,6 +14,15 @@ export function eventInput(data: string, headers?: Record<string, string>): stri
   return `{"text_content":"","data_content":${data}${rest}}`;
 }
 
+/** The output of a trigger of which the JSON object given says all. What is missing, or no text where there must be one, is empty. */
+export function wholeInput(text: string): string {
+  const { text_content, data_content = null } = JSON.parse(text) as Record<string, unknown>;
+  return JSON.stringify({
+    text_content: typeof text_content === 'string' ? text_content : '',
+    data_content,
+  });
+}
+
 /** Those of the request's headers that the workflow admits; undefined if it admits none. */
 export function admittedHeaders(
   headers: IncomingHttpHeaders,
@@ -45,9 +54,24 @@ export function eventKey(
   return key.length === 0 || key.length > MAX_KEY ? { outcome: 'bad' } : { outcome: 'key', key };
 }
 
-/** What two requests with the same key must have in common: the body, what it was sent to, and whether it is a test. */
-export function eventHash({ trigger, test, text }: { trigger: string; test: boolean; text: string }): string {
-  return createHash('sha256').update(`${trigger} ${test}\n`).update(text).digest('hex');
+/** What two requests with the same key must have in common: the body and what it is, what it was sent to, whether it is a test, and how far it goes. */
+export function eventHash({
+  trigger,
+  test,
+  until,
+  isOutput,
+  text,
+}: {
+  trigger: string;
+  test: boolean;
+  until?: string | undefined;
+  isOutput?: boolean | undefined;
+  text: string;
+}): string {
+  // No id of a node begins with a dot.
+  const also = [...(until === undefined ? [] : [until]), ...(isOutput === true ? ['.output'] : [])];
+  const kind = [trigger, test, ...also].join(' ');
+  return createHash('sha256').update(`${kind}\n`).update(text).digest('hex');
 }
 
 function headerText(headers: IncomingHttpHeaders, name: string): string | undefined {

@@ -3,10 +3,12 @@ import { randomUUID } from 'node:crypto';
 import pino from 'pino';
 import { createClient } from '../kube/client.ts';
 import { inClusterConnection, kubeconfigConnection } from '../kube/config.ts';
+import { createPassThrough } from '../kube/passThrough.ts';
 import { connectRunStore } from '../runs/connection.ts';
 import { createReplyWaiter } from '../runs/reply.ts';
 import { acknowledgeRoutes, type Acknowledged } from './acknowledge.ts';
 import { gatewayConfig } from './config.ts';
+import { consoleSettings } from './console/settings.ts';
 import type { GatewayDeps } from './deps.ts';
 import { followRoutes } from './follow.ts';
 import { createHealth } from './health.ts';
@@ -27,6 +29,7 @@ const ended = new AbortController();
 const connection =
   config.KUBECONFIG === undefined ? inClusterConnection(env) : await kubeconfigConnection(config.KUBECONFIG);
 const client = createClient(connection, { fieldManager: 'windlass-gateway', userAgent: 'windlass-gateway' });
+const kube = createPassThrough(connection, 'windlass-console');
 const runs = connectRunStore({
   url: config.REDIS_URL,
   name: config.POD_NAME,
@@ -65,8 +68,11 @@ const deps: GatewayDeps = {
   waiter,
   access: createAccess({ client, metrics, log }),
   publicURL: config.PUBLIC_URL,
+  console: consoleSettings(config),
   records: createRecordLists(client),
   client,
+  kube,
+  namespaces: config.WATCH_NAMESPACES,
   health,
   metrics,
   open,
@@ -117,6 +123,7 @@ async function stop(): Promise<void> {
   waiter.close();
   await acknowledged?.stopped;
   await client.close();
+  await kube.close();
   await runs.close();
   log.info({}, 'stopped');
 }

@@ -5,7 +5,17 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import { REFUSAL_REASONS, type Refusals } from './limits/refusals.ts';
 
-const ROUTE_CLASSES = ['webhook', 'bot', 'execute', 'run', 'events', 'connect', 'other'] as const;
+const ROUTE_CLASSES = [
+  'webhook',
+  'bot',
+  'execute',
+  'run',
+  'events',
+  'connect',
+  'console',
+  'kube',
+  'other',
+] as const;
 export type RouteClass = (typeof ROUTE_CLASSES)[number];
 
 /** What gauges show at the moment when somebody asks. */

@@ -39,7 +39,7 @@ export const PROBLEMS = {
     status: 400,
     title: 'The query cannot be read',
     detail:
-      'The parameter "test" is true or false, "limit" a number from 1 to 500, "phase" one phase of a run, and "continue" what the page before gave.',
+      'The parameter "test" is true or false, "until" the id of a node and only with test=true, "limit" a number from 1 to 500, "phase" one phase of a run, and "continue" what the page before gave.',
   },
   unauthorized: {
     status: 401,
@@ -52,10 +52,28 @@ export const PROBLEMS = {
     title: 'The caller is not verified',
     detail: 'Sign the request, or send the credentials, as the owner of the workflow says.',
   },
+  'token-refused': {
+    status: 401,
+    title: 'The token cannot be used to sign in',
+    detail:
+      'The cluster does not accept it, it has expired, it is for the audience "windlass" and not for the API server, or it is longer than 8,000 characters. Make one with: kubectl create token <service account>',
+    headers: { 'www-authenticate': 'Bearer realm="windlass"' },
+  },
   forbidden: {
     status: 403,
     title: 'Not allowed',
     detail: 'The token is good, but RBAC does not allow this call.',
+  },
+  'not-the-console': {
+    status: 403,
+    title: 'Only a page of the console may call this',
+    detail: 'The browser must say that the request comes from the console itself, with its own header.',
+  },
+  'kube-path-refused': {
+    status: 403,
+    title: 'The console does not pass this on to the Kubernetes API',
+    detail:
+      'Passed on are, in one namespace: workflows, workflowruns, credentials (get, list, watch, create, patch, update, delete; no update of runs), webhookroutes (get, list, watch), events (list, watch), secrets (get, list, create, patch; never a value), controllerrevisions (get, list); namespaces (get, list); and reviews of what one may do oneself. No subresources, and only the query parameters that these need.',
   },
   'not-found': {
     status: 404,
@@ -168,11 +186,17 @@ export const PROBLEMS = {
     title: 'The body is not a JSON object',
     detail: 'Send an object, or nothing for an empty one.',
   },
+  'bad-watches': {
+    status: 422,
+    title: 'The watches cannot be read',
+    detail:
+      'Send {"watches":[{"id","path","query","table"}]}: 1 to 32 watches, each with an id of its own of up to 64 letters, digits, and "_.:-", the path of a list without a query, and parameters that are texts.',
+  },
   'key-reused': {
     status: 422,
     title: 'The key was used for another event',
     detail:
-      'The same key came before with another body, to another kind of address, or for a test run: use a new key for a new event.',
+      'The same key came before with another body, to another kind of address, for a test run, or for one as far as another node: use a new key for a new event.',
   },
   'too-many-runs': {
     status: 429,
@@ -186,10 +210,18 @@ export const PROBLEMS = {
     detail: 'More different workflows and runs were asked about than a second allows: try again later.',
     headers: { 'retry-after': '1' },
   },
+  'too-many-exchanges': {
+    status: 429,
+    title: 'Too much of this token is under way',
+    detail:
+      'A token may have 64 requests to the Kubernetes API (8 about secrets) and 256 watches at a time, all tokens together some more: try again when some have ended.',
+    headers: { 'retry-after': '1' },
+  },
   'too-many-links': {
     status: 429,
     title: 'Too many links were asked for',
-    detail: 'The namespace was given 200 links within ten minutes: try again when they have ended.',
+    detail:
+      'A namespace is given 200 links within ten minutes, and a user 50 that sign in to the console: try again when they have ended.',
     headers: { 'retry-after': '60' },
   },
   'too-many-requests': {
@@ -246,7 +278,7 @@ export const PROBLEMS = {
   },
   'cluster-unavailable': {
     status: 503,
-    title: 'The caller cannot be checked now',
+    title: 'The cluster does not answer now',
     detail:
       'The Kubernetes API does not answer, or is asked too often. Try again after the time in Retry-After.',
     headers: { 'retry-after': '2' },
@@ -270,6 +302,13 @@ export const PROBLEMS = {
     detail:
       'The run store or the operator does not answer, or the gateway was not told its public URL. Try again after the time in Retry-After.',
     headers: { 'retry-after': '5' },
+  },
+  'console-unavailable': {
+    status: 503,
+    title: 'Sessions cannot be checked now',
+    detail:
+      'The run store does not answer, which knows who has signed out. Try again after the time in Retry-After.',
+    headers: { 'retry-after': '2' },
   },
   'not-ready': {
     status: 503,
@@ -303,6 +342,14 @@ export const PROBLEMS_OF_ANY = [
   'internal',
   'too-many-connections',
 ] as const satisfies ProblemCode[];
+
+/** Those that come of nothing but what is the console's own, which is no interface for others and not described. */
+export const PROBLEMS_OF_CONSOLE: readonly string[] = [
+  'not-the-console',
+  'kube-path-refused',
+  'bad-watches',
+  'too-many-exchanges',
+];
 
 const problemsOfJson = {
   'bad-json': true,

@@ -166,3 +166,12 @@ test('beyond a thousand that wait, routes are not acknowledged at all', () => {
   for (const object of objects) table.remove(object);
   expect(table.digest()).toBe(createRouteTable().digest());
 });
+
+test('the namespaces of what is served are told, each once, as long as something of theirs is served', () => {
+  const table = createRouteTable();
+  const objects = [guarded({ uid: 'a', name: 'a' }), guarded({ uid: 'b', name: 'b' })];
+  for (const object of objects) table.put(object);
+  expect(table.namespaces()).toEqual(['shop']);
+  for (const object of objects) table.remove(object);
+  expect(table.namespaces()).toEqual([]);
+});

@@ -33,6 +33,8 @@ export type RouteTable = {
   workflow: (id: string) => Route | undefined;
   /** The project of a namespace, as far as one of its workflows is served. */
   project: (namespace: string) => string | undefined;
+  /** The namespaces of the workflows that are served. */
+  namespaces: () => string[];
   /**
    * Serves an object as it is now, with the keys of the entry that it names, if they are known. False if the object is
    * none that can be served; then nothing is served of it.
@@ -105,6 +107,7 @@ export function createRouteTable(): RouteTable {
     bot: (key) => byBot.get(key),
     workflow: (id) => byId.get(id),
     project: (namespace) => projects.get(namespace)?.uid,
+    namespaces: () => [...projects.keys()],
     put: (object, keys) => {
       const key = objectKey(object.metadata);
       const route = parseRoute(object, keys);

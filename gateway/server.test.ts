@@ -43,7 +43,11 @@ beforeAll(() => {
     routes,
     log,
     bodyBytes: LIMIT,
-    access: { decide: async () => state.decision, userOf: () => undefined },
+    access: {
+      decide: async () => state.decision,
+      userOf: () => undefined,
+      identify: async () => ({ outcome: 'unauthorized' }),
+    },
     health: { synced: () => state.synced, unready: () => state.unready },
   });
   const { deps } = made;

@@ -11,6 +11,7 @@ import { bidFarewell } from './limits/farewell.ts';
 import type { Refusals, RefusalReason } from './limits/refusals.ts';
 import type { LimitSettings } from './limits/settings.ts';
 import { openApiRoute } from './contract/route.ts';
+import { registerConsole } from './console/routes.ts';
 import type { GatewayDeps } from './deps.ts';
 import { healthRoutes } from './health.ts';
 import { connectRoute } from './internal/connect.ts';
@@ -18,6 +19,7 @@ import { eventsRoute } from './internal/events.ts';
 import { executeRoute } from './internal/execute.ts';
 import { runListRoute } from './internal/runList.ts';
 import { runRoute } from './internal/runs.ts';
+import { registerKube } from './kube/routes.ts';
 import { PROBLEM_TYPE, problemBody, problemOf, type ProblemCode } from './problems.ts';
 import { isMisunderstood, isOddExpectation, judgeMethod, originForm, routable } from './protocol.ts';
 import { botRoute } from './public/bot.ts';
@@ -76,6 +78,11 @@ export function buildInternal(deps: GatewayDeps): FastifyInstance {
   app.register(runRoute(deps));
   app.register(eventsRoute(deps));
   app.register(connectRoute(deps));
+  // Without a console nobody needs a way to the Kubernetes API through here.
+  if (deps.console !== undefined) {
+    registerConsole(app, deps, deps.console);
+    registerKube(app, deps);
+  }
   return app;
 }
 

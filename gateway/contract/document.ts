@@ -5,6 +5,7 @@
 import * as z from 'zod';
 import { acceptedRun, runEvent, runName, runPage, runView, workflowIdText } from '../../api/runView.ts';
 import { connectLink, credentialText, linkText } from '../../api/connect.ts';
+import { signInLink } from '../../api/console.ts';
 import { webhookPath } from '../../api/trigger.ts';
 import {
   PROBLEM_TYPE,
@@ -26,6 +27,7 @@ const SHARED = {
   RunEvent: runEvent,
   AcceptedRun: acceptedRun,
   ConnectLink: connectLink,
+  SignInLink: signInLink,
   Problem: problemSchema,
 };
 
@@ -77,7 +79,7 @@ export function openApiDocument(): Json {
 }
 
 function operationObject(id: string, operation: Operation): Json {
-  const { listener, summary, description, right, body } = operation;
+  const { listener, summary, description, right, anyToken, body } = operation;
   const scope = right && `${right.verb} ${right.resource}${right.subresource ? `/${right.subresource}` : ''}`;
   return {
     operationId: id,
@@ -86,7 +88,7 @@ function operationObject(id: string, operation: Operation): Json {
     description: [description, scope && `RBAC must allow: ${scope} (group windlass.dev).`]
       .filter(Boolean)
       .join(' '),
-    security: right ? [{ token: [] }] : [],
+    security: right || anyToken ? [{ token: [] }] : [],
     parameters: parameters(operation),
     ...(body && {
       requestBody: {

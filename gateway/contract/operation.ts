@@ -27,6 +27,8 @@ export type Operation = {
   description?: string;
   /** Left out: who has no token may call. */
   right?: Right;
+  /** A token that the cluster accepts is enough, whatever it may do. */
+  anyToken?: true;
   query?: z.ZodObject;
   headers?: z.ZodObject;
   /** What the JSON body must be. */

@@ -5,6 +5,8 @@
 import * as z from 'zod';
 import { acceptedRun, botAnswer, runEvent, runPage, runView } from '../../api/runView.ts';
 import { connectLink } from '../../api/connect.ts';
+import { signInLink } from '../../api/console.ts';
+import { executeQuery } from '../internal/executeQuery.ts';
 import { listQuery } from '../internal/listQuery.ts';
 import { JSON_PROBLEMS, type ProblemCode } from '../problems.ts';
 import type { Operation, Right } from './operation.ts';
@@ -120,12 +122,7 @@ export const OPERATIONS = {
     path: '/workflows/{id}/execute',
     summary: 'Starts a run of any workflow',
     right: { verb: 'create', resource: 'workflows', subresource: 'execute', on: 'workflow' },
-    query: z.object({
-      test: z
-        .enum(['true', 'false'])
-        .optional()
-        .describe('Makes a test run, also of an inactive workflow. Its effects are real.'),
-    }),
+    query: executeQuery,
     headers: z.object({
       ...key,
       Prefer: z
@@ -264,6 +261,31 @@ export const OPERATIONS = {
       503: page('Not now.'),
     },
     problems: [],
+  },
+  makeSignInLink: {
+    listener: 'internal',
+    method: 'POST',
+    path: '/console/links',
+    summary: 'Gives a one-time link that signs in to the console as the caller, for ten minutes',
+    description:
+      "The token must be one for the API server, since the console asks it in the caller's name. What it may do, and until when, whoever opens the link may do.",
+    anyToken: true,
+    answers: {
+      201: {
+        description: 'A link. The page that it leads to asks before it signs in.',
+        content: { [JSON_TYPE]: signInLink },
+      },
+    },
+    problems: [
+      ...([
+        'unauthorized',
+        'token-refused',
+        'too-many-calls',
+        'too-many-links',
+        'cluster-unavailable',
+      ] as const),
+      'console-unavailable',
+    ],
   },
   describe: {
     listener: 'internal',

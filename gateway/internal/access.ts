@@ -27,9 +27,15 @@ export type Wanted = {
 
 export type Decision = 'allowed' | 'unauthorized' | 'forbidden' | 'too-often' | 'unavailable';
 
+export type Identified =
+  | { outcome: 'known'; identity: Identity }
+  | { outcome: 'unauthorized' | 'too-often' | 'unavailable' };
+
 export type Access = {
   /** Decides for the value of an Authorization header. Never rejects. */
   decide: (authorization: string | undefined, wanted: Wanted | undefined) => Promise<Decision>;
+  /** Who the API server says that it is. Never rejects. */
+  identify: (authorization: string | undefined) => Promise<Identified>;
   /** The name of a caller that was just allowed; undefined of all others. */
   userOf: (authorization: string | undefined) => string | undefined;
 };
@@ -48,6 +54,8 @@ const MAX_DECISIONS = 256;
 /** `key` stands for the token: two tokens of one user may differ in groups and scopes. */
 type Known = { key: string; identity: Identity; decisions: ReturnType<typeof createExpiring<boolean>> };
 
+type Found = { outcome: 'known'; caller: Known } | { outcome: 'unauthorized' | 'too-often' | 'unavailable' };
+
 export type AccessOptions = {
   client: Pick<KubeClient, 'create' | 'raw'>;
   metrics: Pick<Metrics, 'reviews'>;
@@ -58,12 +66,76 @@ export type AccessOptions = {
 export function createAccess(options: AccessOptions): Access {
   const { client, metrics, log, clock = systemClock } = options;
   const limit = createReviewLimit(clock);
+  const once = createOnce();
+  const ask = createAsking(metrics);
+  const { identify, held } = createCallers({ client, metrics, log, clock, limit, once, ask });
+
+  async function allows({ key: token, identity, decisions }: Known, wanted: Wanted): Promise<boolean> {
+    const key = Object.values(wanted).join(' ');
+    const held = decisions.get(key);
+    if (held !== undefined) return held;
+    return once(`may ${token} ${key}`, async () => {
+      const askedAt = clock.now();
+      const allowed = await ask('access', () =>
+        limit.forUser(identity.username, () => reviewAccess(client, identity, wanted)),
+      );
+      decisions.set(key, allowed, askedAt + (allowed ? POSITIVE_MS : NEGATIVE_MS));
+      return allowed;
+    });
+  }
+
+  function refusalFor(error: unknown): 'too-often' | 'unavailable' {
+    if (error instanceof TooOften) return 'too-often';
+    if (!(error instanceof Overloaded)) log.warn({ err: error }, 'cannot ask the API server about a caller');
+    return 'unavailable';
+  }
+
+  async function find(authorization: string | undefined): Promise<Found> {
+    const token = bearerToken(authorization);
+    if (token === undefined) return { outcome: 'unauthorized' };
+    try {
+      const caller = await identify(token);
+      return caller === undefined ? { outcome: 'unauthorized' } : { outcome: 'known', caller };
+    } catch (error) {
+      return { outcome: refusalFor(error) };
+    }
+  }
+
+  return {
+    userOf: (authorization) => {
+      const token = bearerToken(authorization);
+      return token === undefined ? undefined : held(token)?.identity.username;
+    },
+    decide: async (authorization, wanted) => {
+      const found = await find(authorization);
+      if (found.outcome !== 'known') return found.outcome;
+      if (wanted === undefined) return 'forbidden';
+      try {
+        return (await allows(found.caller, wanted)) ? 'allowed' : 'forbidden';
+      } catch (error) {
+        return refusalFor(error);
+      }
+    },
+    identify: async (authorization) => {
+      const found = await find(authorization);
+      return found.outcome === 'known' ? { outcome: 'known', identity: found.caller.identity } : found;
+    },
+  };
+}
+
+type CallersOptions = Required<AccessOptions> & {
+  limit: ReturnType<typeof createReviewLimit>;
+  once: ReturnType<typeof createOnce>;
+  ask: ReturnType<typeof createAsking>;
+};
+
+/** Who the tokens belong to that were asked about lately. */
+function createCallers({ client, metrics, log, clock, limit, once, ask }: CallersOptions) {
   const known = createExpiring<Known>(MAX_IDENTITIES, clock);
   const refused = createExpiring<true>(MAX_REFUSED, clock);
   const vouched = createExpiring<true>(MAX_VOUCHED, clock);
   const reviewToken = createTokenReview(client);
   const issuer = createIssuerKeys({ client, clock, log });
-  const once = createOnce();
 
   async function identify(token: string): Promise<Known | undefined> {
     const key = keyOf(token);
@@ -92,51 +164,20 @@ export function createAccess(options: AccessOptions): Access {
     });
   }
 
-  async function allows({ key: token, identity, decisions }: Known, wanted: Wanted): Promise<boolean> {
-    const key = Object.values(wanted).join(' ');
-    const held = decisions.get(key);
-    if (held !== undefined) return held;
-    return once(`may ${token} ${key}`, async () => {
-      const askedAt = clock.now();
-      const allowed = await ask('access', () =>
-        limit.forUser(identity.username, () => reviewAccess(client, identity, wanted)),
-      );
-      decisions.set(key, allowed, askedAt + (allowed ? POSITIVE_MS : NEGATIVE_MS));
-      return allowed;
-    });
-  }
+  return { identify, held: (token: string) => known.get(keyOf(token)) };
+}
 
-  async function ask<T>(kind: string, question: () => Promise<T>): Promise<T> {
+/** Asks, and counts what came of it. */
+function createAsking({ reviews }: AccessOptions['metrics']) {
+  return async <T>(kind: string, question: () => Promise<T>): Promise<T> => {
     try {
       const answer = await question();
-      metrics.reviews.inc({ kind, outcome: answer === undefined || answer === false ? 'no' : 'yes' });
+      reviews.inc({ kind, outcome: answer === undefined || answer === false ? 'no' : 'yes' });
       return answer;
     } catch (error) {
-      metrics.reviews.inc({ kind, outcome: failureOf(error) });
+      reviews.inc({ kind, outcome: failureOf(error) });
       throw error;
     }
-  }
-
-  return {
-    userOf: (authorization) => {
-      const token = bearerToken(authorization);
-      return token === undefined ? undefined : known.get(keyOf(token))?.identity.username;
-    },
-    decide: async (authorization, wanted) => {
-      const token = bearerToken(authorization);
-      if (token === undefined) return 'unauthorized';
-      try {
-        const caller = await identify(token);
-        if (caller === undefined) return 'unauthorized';
-        if (wanted === undefined) return 'forbidden';
-        return (await allows(caller, wanted)) ? 'allowed' : 'forbidden';
-      } catch (error) {
-        if (error instanceof TooOften) return 'too-often';
-        if (!(error instanceof Overloaded))
-          log.warn({ err: error }, 'cannot ask the API server about a caller');
-        return 'unavailable';
-      }
-    },
   };
 }
 

@@ -9,7 +9,7 @@ import { isTerminal } from '../../api/phase.ts';
 import { followEvents, readEvents } from '../../runs/events.ts';
 import type { RunEvent } from '../../runs/types.ts';
 import { createAnswers, type Answers } from '../answers.ts';
-import { closedSignal } from '../closed.ts';
+import { closedSignal, writable } from '../closed.ts';
 import { routePath } from '../contract/operation.ts';
 import { OPERATIONS } from '../contract/operations.ts';
 import type { GatewayDeps } from '../deps.ts';
@@ -150,17 +150,4 @@ export async function stream(response: ServerResponse, { after, follow, unread }
 /** One event on the wire. Its data is JSON, which has no line breaks. */
 export function eventText({ id, type, ...data }: RunEvent): string {
   return `id: ${id}\nevent: ${type}\ndata: ${JSON.stringify(data)}\n\n`;
-}
-
-/** Resolves when a slow reader has caught up, or has gone. */
-function writable(response: ServerResponse): Promise<void> {
-  return new Promise((resolve) => {
-    const end = (): void => {
-      response.off('drain', end);
-      response.off('close', end);
-      resolve();
-    };
-    response.on('drain', end);
-    response.on('close', end);
-  });
 }

@@ -11,7 +11,7 @@ import { closedSignal } from '../closed.ts';
 import { routePath } from '../contract/operation.ts';
 import { OPERATIONS } from '../contract/operations.ts';
 import type { GatewayDeps } from '../deps.ts';
-import { eventHash, eventInput, eventKey } from '../event.ts';
+import { eventHash, eventInput, eventKey, wholeInput } from '../event.ts';
 import type { Hold } from '../limits/inFlight.ts';
 import { isTooLargeEvent } from '../limits/limits.ts';
 import { answerAccepted, refuseSubmission } from '../outcome.ts';
@@ -19,6 +19,7 @@ import type { ProblemCode } from '../problems.ts';
 import type { Route } from '../routes.ts';
 import { storeEvent } from '../store.ts';
 import { waitFor } from '../waiting.ts';
+import { readExecuteQuery, type ExecuteQuery } from './executeQuery.ts';
 import { admit, type Exchange } from './guard.ts';
 import { preferredWait } from './prefer.ts';
 import { viewState } from './runView.ts';
@@ -62,7 +63,7 @@ async function execute(deps: GatewayDeps, answers: Answers, exchange: Exchange):
   await answerRun(deps, answers, exchange, { route: asked.route, submitted });
 }
 
-type Asked = { route: Route; test: boolean; key: string | undefined };
+type Asked = { route: Route; query: ExecuteQuery; key: string | undefined };
 
 /** What the caller asks for, as far as it can be told without the body. */
 function readAsked(
@@ -71,12 +72,12 @@ function readAsked(
 ): Asked | ProblemCode {
   const route = routes.workflow((params as { id: string }).id);
   if (route === undefined) return health.synced() ? 'workflow-unknown' : 'not-ready';
-  const { test } = query as { test?: unknown };
-  if (test !== undefined && test !== 'true' && test !== 'false') return 'bad-query';
-  if (test !== 'true' && !route.spec.active) return 'inactive';
+  const read = readExecuteQuery(query);
+  if (read === undefined) return 'bad-query';
+  if (!read.test && !route.spec.active) return 'inactive';
   const key = eventKey(headers);
   if (key.outcome === 'bad') return 'bad-key';
-  return { route, test: test === 'true', key: key.outcome === 'key' ? key.key : undefined };
+  return { route, query: read, key: key.outcome === 'key' ? key.key : undefined };
 }
 
 /** Receives the event and stores it; undefined if the caller has gone. */
@@ -97,7 +98,9 @@ async function start(
   }
 }
 
-function submissionOf({ route: { spec }, test, key }: Asked, text: string): Submission {
+function submissionOf({ route: { spec }, query, key }: Asked, text: string): Submission {
+  const { test, until, isOutput } = query;
+  const eventOf = isOutput === true ? wholeInput : eventInput;
   return {
     project: spec.projectUID,
     workflow: spec.workflow,
@@ -105,11 +108,15 @@ function submissionOf({ route: { spec }, test, key }: Asked, text: string): Subm
     revision: spec.revision,
     trigger: 'execute',
     // No event at all: in a test run the trigger's testData takes its place.
-    input: text === '' && test ? '' : eventInput(text || '{}'),
+    input: text === '' && test ? '' : eventOf(text || '{}'),
     test,
+    ...(until !== undefined && { until }),
     ...(key === undefined
       ? { bodyHash: '' }
-      : { dedupeKey: keyFor(spec, key), bodyHash: eventHash({ trigger: 'execute', test, text }) }),
+      : {
+          dedupeKey: keyFor(spec, key),
+          bodyHash: eventHash({ trigger: 'execute', test, until, isOutput, text }),
+        }),
   };
 }
 

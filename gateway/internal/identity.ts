@@ -7,7 +7,7 @@ import type { KubeClient } from '../../kube/client.ts';
 import { tokenReviews, type TokenReview } from '../../kube/resource.ts';
 
 /** The audience that tokens for Windlass should be made for: they are good for nothing else. */
-const AUDIENCE = 'windlass';
+export const AUDIENCE = 'windlass';
 
 /** Who the API server says that a token belongs to. */
 export type Identity = {
@@ -70,14 +70,19 @@ export function createTokenReview(client: Pick<KubeClient, 'create'>): ReviewTok
 type Reviewed = { identity: Identity; valid: string[] };
 
 /** Whom a JWT says that it is for. Nothing is trusted here: the API server verifies the audiences that are asked for. */
-function audiencesOf(token: string): string[] {
+export function audiencesOf(token: string): string[] {
+  const { aud } = claimsOf(token);
+  return [aud].flat().filter((name) => typeof name === 'string');
+}
+
+/** What a JWT says of itself; nothing of other tokens. Nobody has verified it. */
+export function claimsOf(token: string): Record<string, unknown> {
   const payload = token.split('.')[1];
-  if (payload === undefined) return [];
+  if (payload === undefined) return {};
   try {
     const claims: unknown = JSON.parse(Buffer.from(payload, 'base64url').toString('utf8'));
-    if (typeof claims !== 'object' || claims === null || !('aud' in claims)) return [];
-    return [claims.aud].flat().filter((name) => typeof name === 'string');
+    return typeof claims === 'object' && claims !== null ? { ...claims } : {};
   } catch {
-    return [];
+    return {};
   }
 }

@@ -125,6 +125,7 @@ const ESCAPES: Record<string, string> = {
   "'": '&#39;',
 };
 
-function escaped(text: string): string {
+/** Text as HTML. */
+export function escaped(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => ESCAPES[character] ?? '');
 }

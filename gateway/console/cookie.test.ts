@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest';
+import { sessionCookie, sessionLines } from './cookie.ts';
+
+const PLAIN = { secure: false };
+const SECURE = { secure: true };
+
+/** The Cookie header of a browser that had `before` and was given these lines. */
+function browserWith(before: string, lines: string[] | undefined): string {
+  const jar = new Map(
+    before === '' ? [] : before.split('; ').map((pair) => pair.split('=', 2) as [string, string]),
+  );
+  for (const line of lines ?? []) {
+    const [name = '', value = ''] = (line.split(';', 1)[0] ?? '').split('=', 2);
+    if (/; Max-Age=0(;|$)/.test(line)) jar.delete(name);
+    else jar.set(name, value);
+  }
+  return [...jar].map(([name, value]) => `${name}=${value}`).join('; ');
+}
+
+test.each([1, 3_800, 3_801, 7_600, 11_400])('a value of %i characters comes back', (length) => {
+  const value = 'Ab-_'.repeat(length).slice(0, length);
+  for (const options of [PLAIN, SECURE]) {
+    const lines = sessionLines(value, undefined, { ...options, maxAgeSeconds: 604_800 });
+    expect(lines).toHaveLength(Math.ceil(length / 3_800));
+    for (const line of lines ?? []) expect(line.length).toBeLessThanOrEqual(4_096);
+    expect(sessionCookie(browserWith('theme=dark', lines))).toBe(value);
+  }
+});
+
+test('what would not fit the headers of a request is refused', () => {
+  expect(sessionLines('x'.repeat(11_401), undefined, PLAIN)).toBeUndefined();
+});
+
+test('a shorter value takes away what is left of a longer one, and no value all of it', () => {
+  const long = browserWith('theme=dark', sessionLines('a'.repeat(9_000), undefined, PLAIN));
+  const short = browserWith(long, sessionLines('b'.repeat(10), long, PLAIN));
+  expect(short).toBe(`theme=dark; windlass_console=${'b'.repeat(10)}`);
+  expect(browserWith(long, sessionLines('', long, PLAIN))).toBe('theme=dark');
+});
+
+test('scripts cannot read it and other sites cannot send it', () => {
+  expect(sessionLines('abc', undefined, { ...PLAIN, maxAgeSeconds: 60 })).toEqual([
+    'windlass_console=abc; Path=/; Max-Age=60; HttpOnly; SameSite=Strict',
+  ]);
+  expect(sessionLines('abc', undefined, SECURE)).toEqual([
+    '__Host-windlass_console=abc; Path=/; HttpOnly; SameSite=Strict; Secure',
+  ]);
+});
+
+test('what a neighbour may have put there counts less than what came over TLS', () => {
+  expect(sessionCookie('windlass_console=theirs; __Host-windlass_console=ours')).toBe('ours');
+  const both = 'windlass_console=old; __Host-windlass_console=ours';
+  expect(browserWith(both, sessionLines('new', both, SECURE))).toBe('__Host-windlass_console=new');
+});
+
+test.each([
+  [undefined, ''],
+  ['', ''],
+  ['other=1', ''],
+  ['windlass_console.1=b', ''],
+  ['windlass_consoleX=b', ''],
+  ['windlass_console=a; windlass_console.2=c', 'a'],
+  ['windlass_console=a; windlass_console.1=b; windlass_console.2=c; windlass_console.3=d', 'abc'],
+  [' windlass_console = a ', 'a'],
+  ['windlass_console=a; windlass_console=b', 'a'],
+  ['=; ;;=x; windlass_console=a', 'a'],
+])('of the header %s the session is "%s"', (header, value) => {
+  expect(sessionCookie(header)).toBe(value);
+});

@@ -1,0 +1,87 @@
+/**
+ * The cookies of the console. A value that is too long for one is split: `windlass_console`, `windlass_console.1`, …, each with its
+ * attributes at most 4,096 bytes, which is what browsers keep.
+ */
+
+const NAME = 'windlass_console';
+/** Over TLS browsers take a name with this prefix from this very host alone, so that no neighbour can put its own session there. */
+const HOST_PREFIX = '__Host-';
+const CHUNK = 3_800;
+/** All headers of a request together have room for so many. */
+const MOST_CHUNKS = 3;
+
+export type CookieOptions = {
+  /** Whether the browser came by https. */
+  secure: boolean;
+  /** Left out: until the browser is closed. */
+  maxAgeSeconds?: number;
+  /** `Lax` for what a redirect of another site must bring back. */
+  sameSite?: 'Strict' | 'Lax';
+};
+
+/** The value of the session's cookies; empty if there is none. */
+export function sessionCookie(header: string | undefined): string {
+  const cookies = readCookies(header);
+  return joined(cookies, HOST_PREFIX + NAME) || joined(cookies, NAME);
+}
+
+/**
+ * The Set-Cookie lines of a session, those included that take away what the browser holds of a longer one; undefined if the value
+ * is too long. An empty value takes everything away.
+ */
+export function sessionLines(
+  value: string,
+  header: string | undefined,
+  options: CookieOptions,
+): string[] | undefined {
+  if (value.length > CHUNK * MOST_CHUNKS) return undefined;
+  const base = options.secure ? HOST_PREFIX + NAME : NAME;
+  const chunks = value === '' ? [] : (value.match(new RegExp(`.{1,${CHUNK}}`, 'g')) ?? []);
+  const set = chunks.map((chunk, at) => cookieLine(nameAt(base, at), chunk, options));
+  const kept = new Set(chunks.map((_, at) => nameAt(base, at)));
+  const left = [...readCookies(header).keys()].filter((name) => isOurs(name) && !kept.has(name));
+  const removed = left.map((name) =>
+    cookieLine(name, '', { secure: name.startsWith(HOST_PREFIX), maxAgeSeconds: 0 }),
+  );
+  return [...set, ...removed];
+}
+
+/** One Set-Cookie line. */
+export function cookieLine(
+  name: string,
+  value: string,
+  { secure, maxAgeSeconds, sameSite = 'Strict' }: CookieOptions,
+): string {
+  const age = maxAgeSeconds === undefined ? '' : `; Max-Age=${maxAgeSeconds}`;
+  return `${name}=${value}; Path=/${age}; HttpOnly; SameSite=${sameSite}${secure ? '; Secure' : ''}`;
+}
+
+/** The cookies of a request by name. Of a name that comes twice the first counts, which is that of the longest path. */
+export function readCookies(header: string | undefined): Map<string, string> {
+  const cookies = new Map<string, string>();
+  for (const pair of (header ?? '').split(';')) {
+    const at = pair.indexOf('=');
+    const name = pair.slice(0, at).trim();
+    if (at > 0 && !cookies.has(name)) cookies.set(name, pair.slice(at + 1).trim());
+  }
+  return cookies;
+}
+
+function nameAt(base: string, at: number): string {
+  return at === 0 ? base : `${base}.${at}`;
+}
+
+function isOurs(name: string): boolean {
+  const plain = name.startsWith(HOST_PREFIX) ? name.slice(HOST_PREFIX.length) : name;
+  return plain === NAME || (plain.startsWith(`${NAME}.`) && /^\d$/.test(plain.slice(NAME.length + 1)));
+}
+
+function joined(cookies: Map<string, string>, base: string): string {
+  let value = '';
+  for (let at = 0; at < MOST_CHUNKS; at += 1) {
+    const chunk = cookies.get(nameAt(base, at));
+    if (chunk === undefined) break;
+    value += chunk;
+  }
+  return value;
+}

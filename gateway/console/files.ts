@@ -1,0 +1,157 @@
+/**
+ * The files of the console: one page for every address below `/console/`, with a nonce of its own each time, and what it is made of,
+ * which never changes under its name. What is not there is said plainly.
+ */
+import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { extname, join } from 'node:path';
+import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify';
+import { createAnswers, type Answers } from '../answers.ts';
+import type { GatewayDeps } from '../deps.ts';
+import type { ConsoleSettings } from './settings.ts';
+
+const PLACEHOLDER = '__NONCE__';
+const HTML = 'text/html; charset=utf-8';
+const TYPES: Record<string, string> = {
+  '.css': 'text/css; charset=utf-8',
+  '.ico': 'image/x-icon',
+  '.js': 'text/javascript; charset=utf-8',
+  '.json': 'application/json',
+  '.map': 'application/json',
+  '.png': 'image/png',
+  '.svg': 'image/svg+xml',
+  '.txt': 'text/plain; charset=utf-8',
+  '.webmanifest': 'application/manifest+json',
+  '.woff2': 'font/woff2',
+};
+/** In the order in which they are preferred. */
+const CODINGS = [
+  { coding: 'br', suffix: '.br' },
+  { coding: 'gzip', suffix: '.gz' },
+];
+
+export function consoleFiles(deps: GatewayDeps, { dir }: ConsoleSettings): FastifyPluginCallback {
+  const answers = createAnswers(deps, 'console');
+  const serve =
+    (send: (request: FastifyRequest, reply: FastifyReply) => Promise<void>) =>
+    (request: FastifyRequest, reply: FastifyReply): void => {
+      send(request, reply).catch((error: unknown) => answers.unexpected(reply, error));
+    };
+  return (app, _options, done) => {
+    const route = (url: string, handler: (request: FastifyRequest, reply: FastifyReply) => void) =>
+      app.route({ method: app.supportedMethods, url, onRequest: onlyRead(answers), handler });
+    route('/console', (_request, reply) => {
+      reply.headers({ location: '/console/', 'cache-control': 'no-store' });
+      answers.send(reply, 302, 'text/plain', '');
+    });
+    route(
+      '/console/assets/*',
+      serve((request, reply) => sendAsset(answers, dir, request, reply)),
+    );
+    route(
+      '/console/*',
+      serve((_request, reply) => sendPage(answers, dir, reply)),
+    );
+    done();
+  };
+}
+
+/** A hook that refuses every method but GET and HEAD. */
+function onlyRead(answers: Answers) {
+  return ({ raw }: FastifyRequest, reply: FastifyReply, next: () => void): void => {
+    if (raw.method === 'GET' || raw.method === 'HEAD') next();
+    else answers.problem(reply, 'method-not-allowed', { allow: 'GET, HEAD' });
+  };
+}
+
+async function sendPage(answers: Answers, dir: string, reply: FastifyReply): Promise<void> {
+  const template = await readIfThere(join(dir, 'index.html'));
+  reply.headers({
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'same-origin',
+    'cross-origin-opener-policy': 'same-origin-allow-popups',
+  });
+  if (template === undefined) {
+    const text = `This gateway has no console: there is no index.html in ${dir} (CONSOLE_DIR). The image of Windlass has one in /app/console.\n`;
+    return answers.send(reply, 404, 'text/plain; charset=utf-8', text);
+  }
+  const nonce = randomBytes(18).toString('base64url');
+  reply.header('content-security-policy', policyWith(nonce));
+  answers.send(reply, 200, HTML, template.toString('utf8').replaceAll(PLACEHOLDER, nonce));
+}
+
+/** No script but ours, nothing from another host, no frame around it; strings become HTML through one function of ours alone. */
+function policyWith(nonce: string): string {
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src 'self' 'nonce-${nonce}'`,
+    "img-src 'self' data:",
+    "font-src 'self'",
+    "connect-src 'self'",
+    "manifest-src 'self'",
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+    "form-action 'self'",
+    "require-trusted-types-for 'script'",
+    'trusted-types default',
+  ].join('; ');
+}
+
+async function sendAsset(
+  answers: Answers,
+  dir: string,
+  { params, headers }: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
+  const { '*': name } = params as { '*': string };
+  const type = TYPES[extname(name)];
+  // A name of one folder, never a path.
+  const isName = /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/.test(name);
+  const found =
+    type !== undefined && isName ? await readCoded(join(dir, 'assets', name), headers) : undefined;
+  if (found === undefined || type === undefined) return answers.problem(reply, 'not-found');
+  reply.headers({
+    'cache-control': 'public, max-age=31536000, immutable',
+    'x-content-type-options': 'nosniff',
+    vary: 'accept-encoding',
+    ...(found.coding !== undefined && { 'content-encoding': found.coding }),
+  });
+  answers.send(reply, 200, type, found.bytes);
+}
+
+type Coded = { bytes: Buffer; coding?: string };
+
+/** The file in the best of the codings that the browser takes and that were made of it; undefined if it is not there. */
+async function readCoded(path: string, headers: FastifyRequest['headers']): Promise<Coded | undefined> {
+  const accepted = acceptedCodings(headers['accept-encoding']);
+  for (const { coding, suffix } of CODINGS) {
+    const bytes = accepted.has(coding) ? await readIfThere(path + suffix) : undefined;
+    if (bytes !== undefined) return { bytes, coding };
+  }
+  const bytes = await readIfThere(path);
+  return bytes && { bytes };
+}
+
+/** The codings that an Accept-Encoding header names and does not refuse (RFC 9110, section 12.5.3). */
+function acceptedCodings(header: string | string[] | undefined): Set<string> {
+  const accepted = new Set<string>();
+  for (const part of String(header ?? '')
+    .toLowerCase()
+    .split(',')) {
+    const [coding = '', ...parameters] = part.split(';').map((text) => text.trim());
+    if (!parameters.some((text) => /^q=0(\.0*)?$/.test(text))) accepted.add(coding);
+  }
+  return accepted;
+}
+
+async function readIfThere(path: string): Promise<Buffer | undefined> {
+  try {
+    return await readFile(path);
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (['ENOENT', 'ENOTDIR', 'EISDIR'].includes(code)) return undefined;
+    throw error;
+  }
+}

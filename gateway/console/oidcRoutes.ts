@@ -1,0 +1,115 @@
+/**
+ * `GET /console/oidc/start`: sends the browser to the provider. `GET /console/oidc/callback`: takes what the provider answers, from
+ * the browser that began, and makes a session of it. Both lead to pages of the console alone.
+ */
+import type { FastifyPluginCallback } from 'fastify';
+import * as z from 'zod';
+import { createAnswers, type Answers } from '../answers.ts';
+import type { GatewayDeps } from '../deps.ts';
+import { onlyGet, type Exchange } from '../internal/guard.ts';
+import { cookieLine, readCookies } from './cookie.ts';
+import type { Issued, Provider } from './oidc.ts';
+import { isSecure, ownOrigin, pageOf } from './origin.ts';
+import { sendWord } from './page.ts';
+import { giveCookies } from './session.ts';
+import type { Sessions } from './sessions.ts';
+import { sessionOf } from './signIn.ts';
+
+const CALLBACK = '/console/oidc/callback';
+const COOKIE = 'windlass_console_oidc';
+const PURPOSE = 'windlass console sign-in';
+/** How long a person may take at the provider. */
+const SIGN_IN_SECONDS = 600;
+
+const underWay = z.object({
+  state: z.string(),
+  nonce: z.string(),
+  verifier: z.string(),
+  redirectURI: z.string(),
+  to: z.string(),
+  until: z.number(),
+});
+
+type Oidc = { deps: GatewayDeps; sessions: Sessions; provider: Provider; answers: Answers };
+
+export function oidcRoutes(deps: GatewayDeps, sessions: Sessions, provider: Provider): FastifyPluginCallback {
+  const answers = createAnswers(deps, 'console');
+  const oidc = { deps, sessions, provider, answers };
+  return (app, _options, done) => {
+    for (const [url, act] of [['/console/oidc/start', start] as const, [CALLBACK, finish] as const]) {
+      app.route({
+        method: app.supportedMethods,
+        url,
+        onRequest: onlyGet(answers),
+        handler: (request, reply) => {
+          act(oidc, { request, reply }).catch((error: unknown) => answers.unexpected(reply, error));
+        },
+      });
+    }
+    done();
+  };
+}
+
+async function start(
+  { deps, sessions, provider, answers }: Oidc,
+  { request, reply }: Exchange,
+): Promise<void> {
+  const { headers } = request.raw;
+  const { to } = request.query as { to?: unknown };
+  const sent = await provider.begin(ownOrigin(headers) + CALLBACK).catch((error: unknown) => {
+    deps.log.warn({ err: error }, 'the OpenID Connect provider does not answer');
+  });
+  if (sent === undefined) return sendWord(answers, reply, 'provider-away');
+  const until = Date.now() + SIGN_IN_SECONDS * 1_000;
+  const sealed = await sessions.sealFor(PURPOSE, { ...sent.begun, to: pageOf(to), until });
+  if (sealed === undefined) return sendWord(answers, reply, 'unavailable');
+  reply.headers({
+    'set-cookie': cookieLine(COOKIE, sealed, {
+      secure: isSecure(headers),
+      maxAgeSeconds: SIGN_IN_SECONDS,
+      sameSite: 'Lax',
+    }),
+    location: sent.url,
+    'cache-control': 'no-store',
+    'referrer-policy': 'no-referrer',
+  });
+  answers.send(reply, 303, 'text/plain', '');
+}
+
+async function finish(oidc: Oidc, exchange: Exchange): Promise<void> {
+  const { deps, sessions, provider, answers } = oidc;
+  const { request, reply } = exchange;
+  const { headers, url = '' } = request.raw;
+  const sealed = readCookies(headers.cookie).get(COOKIE);
+  const begun = underWay.safeParse(sealed && (await sessions.openFor(PURPOSE, sealed))).data;
+  if (begun === undefined || begun.until <= Date.now()) return sendWord(answers, reply, 'not-begun');
+  const { searchParams } = new URL(url, 'http://callback');
+  if (searchParams.get('state') !== begun.state) return sendWord(answers, reply, 'not-begun');
+  if (searchParams.get('error') === 'access_denied') return sendWord(answers, reply, 'denied');
+  const issued = await provider.exchange(begun, searchParams).catch((error: unknown) => {
+    deps.log.warn({ err: error }, 'the OpenID Connect provider gave no token');
+  });
+  if (issued === undefined) return sendWord(answers, reply, 'no-token');
+  const refused = await signIn(oidc, exchange, issued);
+  if (refused !== undefined) return sendWord(answers, reply, refused);
+  reply.header(
+    'set-cookie',
+    cookieLine(COOKIE, '', { secure: isSecure(headers), maxAgeSeconds: 0, sameSite: 'Lax' }),
+  );
+  reply.headers({ location: begun.to, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' });
+  answers.send(reply, 303, 'text/plain', '');
+}
+
+/** Puts the session into the browser; what keeps it from that is told. */
+async function signIn(
+  { deps, sessions }: Oidc,
+  exchange: Exchange,
+  { idToken, refreshToken }: Issued,
+): Promise<'not-accepted' | 'unavailable' | undefined> {
+  const session = await sessionOf(deps, idToken, refreshToken);
+  if (session === 'token-refused') return 'not-accepted';
+  if (typeof session === 'string') return 'unavailable';
+  const problem = await giveCookies(sessions, session, exchange);
+  if (problem === undefined) return undefined;
+  return problem === 'token-refused' ? 'not-accepted' : 'unavailable';
+}

@@ -1,0 +1,90 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { expect, test } from 'vitest';
+import { isFromConsole, isSecure, pageOf } from './origin.ts';
+
+const host = 'console.example.com';
+const OURS = { host, 'x-windlass-console': '1' };
+
+test.each<[string, IncomingHttpHeaders, boolean]>([
+  ['a page of ours says so', { ...OURS, 'sec-fetch-site': 'same-origin' }, true],
+  ['without the header', { host, 'sec-fetch-site': 'same-origin' }, false],
+  [
+    'with another value of it',
+    { ...OURS, 'x-windlass-console': 'true', 'sec-fetch-site': 'same-origin' },
+    false,
+  ],
+  [
+    'with the header twice',
+    { ...OURS, 'x-windlass-console': '1, 1', 'sec-fetch-site': 'same-origin' },
+    false,
+  ],
+  ['the person asked', { ...OURS, 'sec-fetch-site': 'none' }, true],
+  ['a neighbouring host', { ...OURS, 'sec-fetch-site': 'same-site' }, false],
+  ['another site', { ...OURS, 'sec-fetch-site': 'cross-site' }, false],
+  [
+    'another site that names our origin',
+    { ...OURS, 'sec-fetch-site': 'cross-site', origin: `https://${host}` },
+    false,
+  ],
+  ['our origin', { ...OURS, origin: `https://${host}` }, true],
+  ['our origin by http', { ...OURS, origin: `http://${host}` }, true],
+  [
+    'our origin with the port that it has anyway',
+    { ...OURS, host: `${host}:443`, origin: `https://${host}` },
+    true,
+  ],
+  ['our host at another port', { ...OURS, origin: `http://${host}:8080` }, false],
+  ['our host at its port', { ...OURS, host: '10.0.0.7:30081', origin: 'http://10.0.0.7:30081' }, true],
+  ['another origin', { ...OURS, origin: 'https://evil.example' }, false],
+  [
+    'another origin with our page as the referrer',
+    { ...OURS, origin: 'https://evil.example', referer: `https://${host}/console/` },
+    false,
+  ],
+  ['an origin that is hidden', { ...OURS, origin: 'null' }, false],
+  ['no origin and our page as the referrer', { ...OURS, referer: `http://${host}/console/p/shop` }, true],
+  ['no origin and another page as the referrer', { ...OURS, referer: 'http://evil.example/console/' }, false],
+  ['our name as a user of another host', { ...OURS, referer: `http://${host}@evil.example/` }, false],
+  ['nothing at all', OURS, false],
+  ['no host', { 'x-windlass-console': '1', origin: 'https://x' }, false],
+  ['another scheme', { ...OURS, origin: `ftp://${host}` }, false],
+])('%s', (_what, headers, expected) => {
+  expect(isFromConsole(headers)).toBe(expected);
+});
+
+test.each<[IncomingHttpHeaders, boolean]>([
+  [{}, false],
+  [{ 'x-forwarded-proto': 'https' }, true],
+  [{ 'x-forwarded-proto': 'HTTPS, http' }, true],
+  [{ 'x-forwarded-proto': 'http', origin: 'https://x' }, false],
+  [{ origin: 'https://x' }, true],
+  [{ origin: 'http://x', referer: 'https://x/' }, false],
+  [{ referer: 'https://x/' }, true],
+])('%o came by https: %s', (headers, expected) => {
+  expect(isSecure(headers)).toBe(expected);
+});
+
+test.each<[unknown, string]>([
+  ['/console/', '/console/'],
+  ['/console/p/shop/workflows/orders?node=a#b', '/console/p/shop/workflows/orders?node=a#b'],
+  ['/console/p/shop/../x', '/console/p/x'],
+  ['/console', '/console/'],
+  ['/', '/console/'],
+  ['/kube/api', '/console/'],
+  ['https://evil.example/console/', '/console/'],
+  ['//evil.example/console/', '/console/'],
+  ['/\\evil.example/console/', '/console/'],
+  ['/console/../kube/api', '/console/'],
+  ['/console/%2e%2e/kube/api', '/console/'],
+  ['/console/..\\..\\evil', '/console/'],
+  ['/console//evil.example', '/console//evil.example'],
+  ['/console/p\r\nset-cookie: a=b', '/console/pset-cookie:%20a=b'],
+  ['/console/oidc/start', '/console/'],
+  ['/console/link/abc', '/console/'],
+  ['javascript:alert(1)', '/console/'],
+  [undefined, '/console/'],
+  [['/console/a', '/console/b'], '/console/'],
+  [`/console/${'x'.repeat(3_000)}`, '/console/'],
+])('a sign-in that asks for %o leads to %s', (wanted, page) => {
+  expect(pageOf(wanted)).toBe(page);
+});

@@ -1,0 +1,28 @@
+/** What of the console is on the internal listener, beside the way to the Kubernetes API. */
+import type { FastifyInstance } from 'fastify';
+import { systemClock } from '../../kube/clock.ts';
+import type { GatewayDeps } from '../deps.ts';
+import { createCurrent } from './current.ts';
+import { consoleFiles } from './files.ts';
+import { bearSession } from './hook.ts';
+import { linkRoutes } from './links.ts';
+import { createProvider } from './oidc.ts';
+import { oidcRoutes } from './oidcRoutes.ts';
+import { createRenewal } from './renewal.ts';
+import { sessionRoute } from './session.ts';
+import { createSessions } from './sessions.ts';
+import type { ConsoleSettings } from './settings.ts';
+
+/** Registers it. The hook that lets a session bear its token holds for all routes of the listener. */
+export function registerConsole(app: FastifyInstance, deps: GatewayDeps, settings: ConsoleSettings): void {
+  const { runs: conn, log } = deps;
+  const sessions = createSessions(conn, systemClock);
+  const provider = settings.oidc && createProvider(settings.oidc, systemClock);
+  const renew = provider && createRenewal({ conn, provider, clock: systemClock, log });
+  const current = createCurrent(sessions, renew);
+  app.addHook('onRequest', bearSession(deps, current));
+  app.register(sessionRoute(deps, sessions, current));
+  if (provider !== undefined) app.register(oidcRoutes(deps, sessions, provider));
+  app.register(linkRoutes(deps, sessions));
+  app.register(consoleFiles(deps, settings));
+}

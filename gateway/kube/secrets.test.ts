@@ -1,0 +1,103 @@
+import { expect, test } from 'vitest';
+import { allowed, type Allowed } from './allowed.ts';
+import { reducedAnswer, reducedTarget } from './secrets.ts';
+
+const PATH = '/api/v1/namespaces/shop/secrets';
+const VALUE = Buffer.from('canary-4711').toString('base64');
+const needed = (method: string, url: string): Allowed => {
+  const asked = allowed(method, url);
+  if (asked === undefined) throw new Error(`${method} ${url} is not allowed`);
+  return asked;
+};
+const secret = {
+  kind: 'Secret',
+  apiVersion: 'v1',
+  type: 'Opaque',
+  immutable: true,
+  data: { password: VALUE, account: VALUE },
+  stringData: { other: 'canary-4711' },
+  metadata: {
+    name: 'mail',
+    namespace: 'shop',
+    uid: 'u',
+    resourceVersion: '7',
+    labels: { app: 'mail' },
+    annotations: { 'kubectl.kubernetes.io/last-applied-configuration': `{"data":{"password":"${VALUE}"}}` },
+    managedFields: [{ fieldsV1: { 'f:data': { 'f:password': {} } } }],
+  },
+};
+const table = {
+  kind: 'Table',
+  metadata: { resourceVersion: '9', continue: 'next', remainingItemCount: 3 },
+  columnDefinitions: [{ name: 'Name' }, { name: 'Type' }, { name: 'Data' }, { name: 'Age' }],
+  rows: [{ cells: ['mail', 'Opaque', 2, '1d'], object: secret }],
+};
+
+test('of a Secret its metadata, type and the names of its keys are left, without annotations', () => {
+  for (const [method, url] of [
+    ['GET', `${PATH}/mail`],
+    ['POST', PATH],
+    ['PATCH', `${PATH}/mail`],
+  ] as const) {
+    const text = reducedAnswer(needed(method, url), { form: 'object', text: JSON.stringify(secret) });
+    expect(JSON.parse(text)).toEqual({
+      apiVersion: 'v1',
+      kind: 'Secret',
+      type: 'Opaque',
+      immutable: true,
+      keys: ['account', 'password'],
+      metadata: {
+        name: 'mail',
+        namespace: 'shop',
+        uid: 'u',
+        resourceVersion: '7',
+        labels: { app: 'mail' },
+      },
+    });
+  }
+});
+
+test('of a list the names and types are left, as objects or as a table', () => {
+  const asked = needed('GET', PATH);
+  const metadata = { name: 'mail', namespace: 'shop' };
+  const page = { resourceVersion: '9', continue: 'next', remainingItemCount: 3 };
+  const text = JSON.stringify(table);
+  expect(JSON.parse(reducedAnswer(asked, { form: 'object', text }))).toEqual({
+    apiVersion: 'v1',
+    kind: 'SecretList',
+    metadata: page,
+    items: [{ apiVersion: 'v1', kind: 'Secret', metadata, type: 'Opaque' }],
+  });
+  expect(JSON.parse(reducedAnswer(asked, { form: 'table', text }))).toMatchObject({
+    kind: 'Table',
+    metadata: page,
+    rows: [{ cells: ['mail', 'Opaque'], object: { metadata } }],
+  });
+  for (const form of ['object', 'table', 'metadata'] as const)
+    expect(reducedAnswer(asked, { form, text })).not.toMatch(new RegExp(`${VALUE}|canary`));
+});
+
+test('a refusal stays as it is, and what was not asked for is not shown', () => {
+  const status = '{"kind":"Status","code":403,"message":"no"}';
+  expect(reducedAnswer(needed('GET', PATH), { form: 'object', text: status })).toBe(status);
+  const list = JSON.stringify({ kind: 'SecretList', items: [secret] });
+  expect(() => reducedAnswer(needed('GET', PATH), { form: 'object', text: list })).toThrow('something else');
+  expect(() => reducedAnswer(needed('GET', `${PATH}/mail`), { form: 'object', text: list })).toThrow(
+    'something else',
+  );
+});
+
+test.each([
+  ['', '500'],
+  ['?limit=20', '20'],
+  ['?limit=5000', '500'],
+  ['?limit=0', '500'],
+  ['?limit=-1', '500'],
+  ['?limit=all', '500'],
+  ['?includeObject=Object', '500'],
+])('a list of Secrets%s asks for no objects, and for %s of them', (query, limit) => {
+  const { path, accept } = reducedTarget(needed('GET', `${PATH}${query}`));
+  const sent = new URL(path, 'http://server').searchParams;
+  expect([sent.get('includeObject'), sent.getAll('limit')]).toEqual(['None', [limit]]);
+  expect(accept).toContain('as=Table');
+});

@@ -1,0 +1,101 @@
+/**
+ * What of a Secret is shown in a browser: that it is there, its type and the names of its keys, never a value. Annotations are left
+ * out too, since `kubectl apply` keeps a copy of all values in one.
+ */
+import { requestTarget, type Allowed } from './allowed.ts';
+import { acceptOf, type Form } from './forms.ts';
+
+type Json = Record<string, unknown>;
+
+const SHOWN_METADATA = [
+  'name',
+  'namespace',
+  'uid',
+  'resourceVersion',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'labels',
+  'ownerReferences',
+];
+
+/** At most so many are listed at once, since their list is read whole. */
+const PAGE = 500;
+
+/** What is asked of the API server: of a list no objects at all. */
+export function reducedTarget(asked: Allowed): { path: string; accept: string } {
+  if (asked.verb !== 'list') return { path: requestTarget(asked), accept: acceptOf('object', asked.verb) };
+  const query = new URLSearchParams(asked.query);
+  query.set('includeObject', 'None');
+  const limit = Number(query.get('limit'));
+  if (!(limit > 0 && limit <= PAGE)) query.set('limit', String(PAGE));
+  return { path: requestTarget({ path: asked.path, query }), accept: acceptOf('table', 'list') };
+}
+
+/** What is answered. A refusal, which is a Status, stays what it is. Throws for what is no answer about Secrets. */
+export function reducedAnswer(asked: Allowed, { form, text }: { form: Form; text: string }): string {
+  const answer: unknown = JSON.parse(text);
+  const { kind } = record(answer);
+  if (kind === 'Status') return text;
+  const namespace = asked.path.split('/')[4] ?? '';
+  if (asked.verb === 'list' && kind === 'Table')
+    return JSON.stringify((form === 'table' ? reducedTable : reducedSecrets)(answer, namespace));
+  if (asked.verb !== 'list' && kind === 'Secret') return JSON.stringify(reducedSecret(answer));
+  throw new Error('The API server answered something else than was asked for.');
+}
+
+/** One Secret, as it is answered to a read or a write of it. */
+function reducedSecret(secret: unknown): Json {
+  const { metadata, type, data, immutable } = record(secret);
+  const shown = Object.entries(record(metadata)).filter(([name]) => SHOWN_METADATA.includes(name));
+  return {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: Object.fromEntries(shown),
+    ...(typeof type === 'string' && { type }),
+    ...(immutable === true && { immutable }),
+    keys: Object.keys(record(data)).toSorted(),
+  };
+}
+
+/** A list of Secrets by name and type, made of a Table without objects. */
+function reducedSecrets(table: unknown, namespace: string): Json {
+  const items = rowsOf(table).map(({ name, type }) => ({
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name, namespace },
+    type,
+  }));
+  return { apiVersion: 'v1', kind: 'SecretList', metadata: pageOf(table), items };
+}
+
+/** The same as a Table. */
+function reducedTable(table: unknown, namespace: string): Json {
+  const rows = rowsOf(table).map(({ name, type }) => ({
+    cells: [name, type],
+    object: { apiVersion: 'meta.k8s.io/v1', kind: 'PartialObjectMetadata', metadata: { name, namespace } },
+  }));
+  const columnDefinitions = ['Name', 'Type'].map((name) => ({ name, type: 'string' }));
+  return { apiVersion: 'meta.k8s.io/v1', kind: 'Table', metadata: pageOf(table), columnDefinitions, rows };
+}
+
+function rowsOf(table: unknown): { name: string; type: string }[] {
+  const { columnDefinitions, rows } = record(table);
+  const columns = list(columnDefinitions).map((column) => record(column)['name']);
+  return list(rows).map((row) => {
+    const cells = list(record(row)['cells']);
+    return { name: String(cells[columns.indexOf('Name')]), type: String(cells[columns.indexOf('Type')]) };
+  });
+}
+
+function pageOf(table: unknown): Json {
+  const { resourceVersion, continue: token, remainingItemCount } = record(record(table)['metadata']);
+  return { resourceVersion, ...(token !== undefined && { continue: token }), remainingItemCount };
+}
+
+function record(value: unknown): Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
+}
+
+function list(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
+}

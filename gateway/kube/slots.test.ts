@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+import { createSlots, tokenKey } from './slots.ts';
+
+test('a token has so many places, all together so many more, and what is left is given to others', () => {
+  const slots = createSlots({ perToken: 2, total: 3 });
+  const first = slots.enter('a');
+  expect(slots.enter('a')).toBeDefined();
+  expect(slots.enter('a')).toBeUndefined();
+  expect(slots.enter('b')).toBeDefined();
+  expect(slots.enter('b')).toBeUndefined();
+  first?.();
+  first?.();
+  expect(slots.enter('b')).toBeDefined();
+  expect(slots.enter('c')).toBeUndefined();
+});
+
+test('several places are taken together or not at all', () => {
+  const slots = createSlots({ perToken: 4, total: 100 });
+  const three = slots.enter('a', 3);
+  expect(slots.enter('a', 2)).toBeUndefined();
+  expect(slots.enter('a', 1)).toBeDefined();
+  three?.();
+  expect(slots.enter('a', 3)).toBeDefined();
+});
+
+test('a token is counted under something that it cannot be made of', () => {
+  expect(tokenKey('secret-token')).not.toContain('secret');
+  expect(tokenKey('a')).not.toBe(tokenKey('b'));
+});

@@ -1,0 +1,37 @@
+/** How much is under way at a time: of one token, and of all together. */
+import { createHash } from 'node:crypto';
+
+export type Slots = {
+  /** Takes so many places; undefined if there are not so many. What is returned gives them back, once. */
+  enter: (token: string, places?: number) => (() => void) | undefined;
+};
+
+/** What stands for a token where it is counted or remembered. */
+export function tokenKey(token: string): string {
+  return createHash('sha256').update(token).digest('base64');
+}
+
+export function createSlots(limits: { perToken: number; total: number }): Slots {
+  const taken = new Map<string, number>();
+  let total = 0;
+
+  function change(token: string, by: number): void {
+    const left = (taken.get(token) ?? 0) + by;
+    total += by;
+    if (left > 0) taken.set(token, left);
+    else taken.delete(token);
+  }
+
+  return {
+    enter: (token, places = 1) => {
+      const isFull = (taken.get(token) ?? 0) + places > limits.perToken || total + places > limits.total;
+      if (isFull) return undefined;
+      change(token, places);
+      let isOpen = true;
+      return () => {
+        if (isOpen) change(token, -places);
+        isOpen = false;
+      };
+    },
+  };
+}

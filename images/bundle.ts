@@ -1,6 +1,7 @@
 /** Bundles the programs of each image: equal sources give equal files, so that a hash of them names the image. */
 import { join } from 'node:path';
 import { build } from 'esbuild';
+import { bundledConsole } from './console.ts';
 import type { ImageFile } from './files.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -36,7 +37,7 @@ const banner =
 /** Where a program names the file of a worker thread: it lies beside it in the image too, under its other ending. */
 const workerFile = /(?<=new URL\(")(\.\/\w+)\.ts(?=", import\.meta\.url\))/g;
 
-/** The programs of an image, below /app. Throws when one does not bundle. */
+/** The programs of an image, below /app, and the console. Throws when one does not bundle. */
 export async function bundledPrograms(image: ProgramImage): Promise<ImageFile[]> {
   const { outputFiles } = await build({
     absWorkingDir: root,
@@ -55,5 +56,14 @@ export async function bundledPrograms(image: ProgramImage): Promise<ImageFile[]>
     banner: { js: banner },
     logLevel: 'silent',
   });
-  return outputFiles.map((file) => ({ to: file.path, content: file.text.replace(workerFile, '$1.mjs') }));
+  const bundled = outputFiles.map((file) => ({
+    to: file.path,
+    content: file.text.replace(workerFile, '$1.mjs'),
+  }));
+  return image === 'windlass' ? [...bundled, ...(await consoleFiles())] : bundled;
+}
+
+/** The console lies beside the gateway, which serves it. */
+async function consoleFiles(): Promise<ImageFile[]> {
+  return (await bundledConsole()).map(({ path, content }) => ({ to: `/app/console/${path}`, content }));
 }

@@ -4,8 +4,8 @@ import { createReadStream } from 'node:fs';
 import { chmod, copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
-/** A file of an image by its absolute path there: a copy of one of this machine (links followed), or a text. */
-export type ImageFile = { to: string } & ({ from: string } | { content: string });
+/** A file of an image by its absolute path there: a copy of one of this machine (links followed), or what is in it. */
+export type ImageFile = { to: string } & ({ from: string } | { content: string | Uint8Array });
 
 /** A short name for an image that is made of these files in this way. */
 export async function hashFiles(files: ImageFile[], ...recipe: string[]): Promise<string> {
@@ -18,7 +18,7 @@ export async function hashFiles(files: ImageFile[], ...recipe: string[]): Promis
   return hash.digest('hex').slice(0, 12);
 }
 
-/** Lays the files out below a folder. Copies may be executed, texts may not. */
+/** Lays the files out below a folder. Copies may be executed, others may not. */
 export async function layOut(files: ImageFile[], folder: string): Promise<void> {
   for (const file of files) {
     const path = join(folder, file.to);

@@ -1,0 +1,200 @@
+/** The fields of a credential's account, made of their schemas. Values that are secret have inputs of their own. */
+import {
+  Checkbox,
+  Fieldset,
+  NumberInput,
+  SegmentedControl,
+  Select,
+  Stack,
+  TagsInput,
+  Text,
+  TextInput,
+} from '@mantine/core';
+import type { Field } from '../forms/fields.ts';
+import { choiceLabel } from '../forms/labels.ts';
+import { joined, type SecretEntry } from './build.ts';
+import { SecretInput } from './SecretInput.tsx';
+
+type Fields = Record<string, unknown>;
+
+/** How the inputs are told what was typed. */
+export type Typing = {
+  secrets: Record<string, SecretEntry>;
+  problems: Record<string, string>;
+  /** Whether whoever types may write Secrets; else they can only be named. */
+  mayStore: boolean;
+  onSecret: (path: string, entry: SecretEntry | undefined) => void;
+};
+
+type Props = {
+  fields: readonly Field[];
+  path: string;
+  given: Fields;
+  onChange: (given: Fields) => void;
+  typing: Typing;
+};
+
+export function AccountFields({ fields, path, given, onChange, typing }: Props) {
+  return (
+    <Stack gap="sm">
+      {fields.map((field) => (
+        <AccountField
+          key={field.name}
+          field={field}
+          path={joined(path, field.name)}
+          value={given[field.name]}
+          onChange={(value) => onChange({ ...given, [field.name]: value })}
+          typing={typing}
+        />
+      ))}
+    </Stack>
+  );
+}
+
+type FieldProps = {
+  field: Field;
+  path: string;
+  value: unknown;
+  onChange: (value: unknown) => void;
+  typing: Typing;
+};
+
+function AccountField({ field, path, value, onChange, typing }: FieldProps) {
+  const { editor, label, help } = field;
+  const problem = typing.problems[path];
+  if (editor.kind === 'secretRef')
+    return (
+      <SecretInput
+        field={field}
+        entry={typing.secrets[path]}
+        problem={problem}
+        mayStore={typing.mayStore}
+        onChange={(entry) => typing.onSecret(path, entry)}
+      />
+    );
+  if (editor.kind === 'object')
+    return (
+      <Fieldset legend={label}>
+        <Help text={help} />
+        <AccountFields
+          fields={editor.fields}
+          path={path}
+          given={fieldsOf(value)}
+          onChange={onChange}
+          typing={typing}
+        />
+      </Fieldset>
+    );
+  return <PlainInput field={field} value={value} problem={problem} onChange={onChange} />;
+}
+
+type PlainProps = Pick<FieldProps, 'field' | 'value' | 'onChange'> & { problem: string | undefined };
+
+/** A choice, a number, a yes or no, texts, or a text. */
+function PlainInput({ field, value, problem, onChange }: PlainProps) {
+  const { editor, label, help, isRequired, placeholder } = field;
+  const about = {
+    label,
+    description: help,
+    withAsterisk: isRequired,
+    error: problem,
+    autoComplete: 'off',
+    ...(placeholder !== undefined && { placeholder }),
+  };
+  if (editor.kind === 'choice')
+    return (
+      <Select
+        {...about}
+        data={editor.options.map((option) => ({ value: option, label: choiceLabel(option) }))}
+        value={typeof value === 'string' ? value : null}
+        onChange={(next) => onChange(next ?? undefined)}
+        clearable={!isRequired}
+      />
+    );
+  if (editor.kind === 'number')
+    return (
+      <NumberInput
+        {...about}
+        value={typeof value === 'number' ? value : ''}
+        onChange={(next) => onChange(typeof next === 'number' ? next : undefined)}
+        allowDecimal={!editor.isWhole}
+        hideControls
+      />
+    );
+  if (editor.kind === 'boolean')
+    return (
+      <Checkbox
+        label={label}
+        description={help}
+        checked={typeof value === 'boolean' ? value : editor.isOnByDefault}
+        onChange={(event) => onChange(event.currentTarget.checked)}
+      />
+    );
+  if (editor.kind === 'list')
+    return (
+      <TagsInput
+        {...about}
+        size="xs"
+        value={Array.isArray(value) ? value.map(String) : []}
+        onChange={onChange}
+        splitChars={[',', ' ']}
+        acceptValueOnBlur
+      />
+    );
+  return (
+    <TextInput
+      {...about}
+      value={typeof value === 'string' ? value : ''}
+      onChange={(event) => onChange(event.currentTarget.value)}
+      spellCheck={false}
+    />
+  );
+}
+
+type OneOfProps = Omit<Props, 'path' | 'fields'> & { options: readonly Field[] };
+
+/** Of these exactly one: what was typed for the others is forgotten. */
+export function OneOfFields({ options, given, onChange, typing }: OneOfProps) {
+  const taken = options.find(({ name }) => given[name] !== undefined) ?? options[0];
+  const choose = (name: string): void => {
+    const others = Object.entries(given).filter(([member]) => !options.some((each) => each.name === member));
+    for (const path of Object.keys(typing.secrets)) typing.onSecret(path, undefined);
+    onChange({ ...Object.fromEntries(others), [name]: {} });
+  };
+  if (taken === undefined) return null;
+  return (
+    <Stack gap="sm">
+      <Text size="xs" fw={500} id="credential-login">
+        How the API is told who asks
+      </Text>
+      <SegmentedControl
+        aria-labelledby="credential-login"
+        size="xs"
+        data={options.map(({ name, label }) => ({ value: name, label }))}
+        value={taken.name}
+        onChange={choose}
+      />
+      {taken.editor.kind === 'object' && (
+        <AccountFields
+          fields={taken.editor.fields}
+          path={taken.name}
+          given={fieldsOf(given[taken.name])}
+          onChange={(next) => onChange({ ...given, [taken.name]: next })}
+          typing={typing}
+        />
+      )}
+    </Stack>
+  );
+}
+
+function Help({ text }: { text: string | undefined }) {
+  return text === undefined ? null : (
+    <Text size="xs" c="dimmed" mb="xs">
+      {text}
+    </Text>
+  );
+}
+
+function fieldsOf(value: unknown): Fields {
+  return typeof value === 'object' && value !== null ? (value as Fields) : {};
+}

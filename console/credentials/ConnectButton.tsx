@@ -1,0 +1,95 @@
+/**
+ * Connects an account: a window is opened at once, since browsers allow that only on a click, and led to the provider when there is a
+ * link. What comes of it is seen in the credential's status, so that closing the window early harms nothing.
+ */
+import { Anchor, Button, Group, Loader, Text } from '@mantine/core';
+import { IconPlugConnected } from '@tabler/icons-react';
+import { useEffect, useState } from 'react';
+import { callJson } from '../http/call.ts';
+import type { CredentialObject } from '../kube/resources.ts';
+import { tellFailure } from '../shell/tell.ts';
+import { connectingState, connectionMark } from './connecting.ts';
+import { readyOf } from './ready.ts';
+import { connectWord } from './state.ts';
+
+type Link = { url: string; expires: string };
+
+type Attempt = {
+  /** The status when it began. */
+  mark: string;
+  link?: Link;
+  popup: Window | null;
+};
+
+export function ConnectButton({ credential }: { credential: CredentialObject }) {
+  const { namespace = '', name } = credential.metadata;
+  const [attempt, setAttempt] = useState<Attempt>();
+  const ready = readyOf(credential.status);
+  const state = attempt && connectingState(credential, attempt.mark);
+  useEffect(() => {
+    if (state === 'connected') attempt?.popup?.close();
+  }, [state, attempt]);
+
+  const begin = async (): Promise<void> => {
+    const popup = window.open('about:blank', 'windlass-connect', 'popup,width=560,height=760');
+    // The pages that come there have no business with this one.
+    if (popup !== null) popup.opener = null;
+    const mark = connectionMark(credential);
+    setAttempt({ mark, popup });
+    try {
+      const link = await askForLink(namespace, name);
+      if (popup !== null && !popup.closed) popup.location.href = link.url;
+      setAttempt({ mark, popup, link });
+    } catch (error) {
+      popup?.close();
+      setAttempt(undefined);
+      tellFailure(`${name} cannot be connected now`, error);
+    }
+  };
+  return (
+    <Group gap="sm">
+      <Button
+        variant={ready?.status === 'True' ? 'default' : 'filled'}
+        leftSection={<IconPlugConnected size={14} />}
+        onClick={() => void begin()}
+      >
+        {connectWord(ready ?? {})}
+      </Button>
+      <div role="status">
+        {attempt && state && <AttemptWords attempt={attempt} state={state} message={ready?.message ?? ''} />}
+      </div>
+    </Group>
+  );
+}
+
+function askForLink(namespace: string, name: string): Promise<Link> {
+  const id = `${encodeURIComponent(namespace)}.${encodeURIComponent(name)}`;
+  return callJson<Link>(`/credentials/${id}/connect`, { method: 'POST' });
+}
+
+type WordsProps = { attempt: Attempt; state: ReturnType<typeof connectingState>; message: string };
+
+function AttemptWords({ attempt: { link, popup }, state, message }: WordsProps) {
+  if (state === 'connected') return <Text size="xs">Connected.</Text>;
+  if (state === 'refused')
+    return (
+      <Text size="xs" style={{ overflowWrap: 'anywhere' }}>
+        It was not connected: {message}
+      </Text>
+    );
+  return (
+    <Group gap="xs">
+      <Loader size={14} />
+      <Text size="xs">
+        {popup === null && link !== undefined
+          ? 'The browser has blocked the window.'
+          : 'Waiting until you have signed in in the other window.'}
+      </Text>
+      {link !== undefined && (
+        <Anchor href={link.url} target="_blank" rel="noreferrer" size="xs">
+          {popup === null ? 'Sign in at the provider' : 'Open it again'}
+        </Anchor>
+      )}
+    </Group>
+  );
+}

@@ -1,0 +1,157 @@
+/** What is known of one credential, live, and what can be done with it; each action is shown to those who may do it. */
+import { Button, Group, Skeleton, Stack, Text } from '@mantine/core';
+import { IconPencil, IconTrash } from '@tabler/icons-react';
+import { useState, type ReactNode } from 'react';
+import type { CredentialKind } from '../../api/credential.ts';
+import { useMay } from '../kube/access.ts';
+import { useObject } from '../kube/hooks.ts';
+import { CREDENTIALS, type CredentialObject } from '../kube/resources.ts';
+import { FailureNote } from '../shell/FailureNote.tsx';
+import { TextLink } from '../shell/links.tsx';
+import { ago, fullTime } from '../words.ts';
+import { ConnectButton } from './ConnectButton.tsx';
+import { CredentialEditDialog } from './CredentialForm.tsx';
+import { DeleteCredential } from './DeleteCredential.tsx';
+import { readyOf } from './ready.ts';
+import { credentialState } from './state.ts';
+import { TrialPanel } from './TrialPanel.tsx';
+import type { Use } from './usage.ts';
+import classes from './credentials.module.css';
+
+type Props = {
+  project: string;
+  name: string;
+  /** Undefined while it is read, null where it may not be. */
+  uses: readonly Use[] | null | undefined;
+};
+
+export function CredentialDetails({ project, name, uses }: Props) {
+  const { data: credential, error, refetch } = useObject(CREDENTIALS, project, name);
+  if (credential === undefined)
+    return error === null ? (
+      <Skeleton h={60} />
+    ) : (
+      <FailureNote error={error} onRetry={() => void refetch()} />
+    );
+  if (credential === null) return <Text size="sm">It is not there any more.</Text>;
+  return <Details credential={credential} uses={uses} />;
+}
+
+type DetailsProps = { credential: CredentialObject; uses: Props['uses'] };
+
+function Details({ credential, uses }: DetailsProps) {
+  const { namespace = '', name } = credential.metadata;
+  const { status } = credential;
+  const ready = readyOf(status);
+  const { advice } = credentialState(ready ?? {});
+  const at = { resource: CREDENTIALS, namespace, name } as const;
+  const mayPatch = useMay({ verb: 'patch', ...at });
+  const mayConnect = useMay({ verb: 'update', ...at });
+  return (
+    <Stack gap="xs" py="xs" pl={{ base: 0, sm: 34 }}>
+      {ready !== undefined && (
+        <Text size="sm" className={classes['wrap'] ?? ''}>
+          {ready.message}
+        </Text>
+      )}
+      {advice !== undefined && (
+        <Text size="sm" c="dimmed">
+          {advice}
+        </Text>
+      )}
+      {credential.spec.oauth2 !== undefined && mayConnect && <ConnectButton credential={credential} />}
+      {mayPatch && <TrialPanel credential={credential} />}
+      <Facts credential={credential} />
+      <Fact label="Used by">
+        <Uses namespace={namespace} uses={uses} />
+      </Fact>
+      <Actions credential={credential} uses={uses} mayPatch={mayPatch} />
+    </Stack>
+  );
+}
+
+function Facts({ credential: { spec, status } }: { credential: CredentialObject }) {
+  const { account, lastChecked, expires, models = [], grantedScopes = [] } = status ?? {};
+  return (
+    <>
+      {account !== undefined && <Fact label="Account">{account}</Fact>}
+      {lastChecked !== undefined && <Fact label="Last tried">{timeWords(lastChecked)}</Fact>}
+      {expires !== undefined && (
+        <Fact label="Ends">
+          {timeWords(expires)}
+          {spec.oauth2 === undefined ? '' : '; it is renewed by itself where the provider allows it'}
+        </Fact>
+      )}
+      {models.length > 0 && <Fact label="Models">{models.join(', ')}</Fact>}
+      {grantedScopes.length > 0 && <Fact label="Rights">{grantedScopes.join(', ')}</Fact>}
+    </>
+  );
+}
+
+function timeWords(time: string): string {
+  return `${ago(time, Date.now())} (${fullTime(time)})`;
+}
+
+function Fact({ label, children }: { label: string; children: ReactNode }) {
+  return (
+    <Group gap="xs" wrap="nowrap" align="baseline">
+      <Text size="xs" c="dimmed" w={72} style={{ flexShrink: 0 }}>
+        {label}
+      </Text>
+      <Text size="sm" component="div" className={classes['wrap'] ?? ''}>
+        {children}
+      </Text>
+    </Group>
+  );
+}
+
+function Uses({ namespace, uses }: { namespace: string; uses: Props['uses'] }) {
+  if (uses === undefined) return '…';
+  if (uses === null) return 'You may not read the workflows of this project.';
+  if (uses.length === 0) return 'No workflow.';
+  return uses.map(({ workflow, displayName, nodes }, at) => (
+    <span key={workflow}>
+      {at > 0 && ', '}
+      <TextLink
+        to="/p/$project/workflows/$workflow"
+        params={{ project: namespace, workflow }}
+        search={nodes[0] === undefined ? {} : { node: nodes[0] }}
+        size="sm"
+      >
+        {displayName}
+      </TextLink>{' '}
+      ({nodes.join(', ')})
+    </span>
+  ));
+}
+
+function Actions({ credential, uses, mayPatch }: DetailsProps & { mayPatch: boolean }) {
+  const { namespace = '', name } = credential.metadata;
+  const mayDelete = useMay({ verb: 'delete', resource: CREDENTIALS, namespace, name });
+  const [dialog, setDialog] = useState<'edit' | 'delete'>();
+  const kind = Object.keys(credential.spec)[0] as CredentialKind | undefined;
+  const close = () => setDialog(undefined);
+  return (
+    <Group gap="md" mt={4}>
+      {mayPatch && kind !== undefined && (
+        <Button variant="default" leftSection={<IconPencil size={14} />} onClick={() => setDialog('edit')}>
+          Edit
+        </Button>
+      )}
+      {mayDelete && (
+        <Button
+          variant="subtle"
+          color="red"
+          leftSection={<IconTrash size={14} />}
+          onClick={() => setDialog('delete')}
+        >
+          Delete
+        </Button>
+      )}
+      {dialog === 'edit' && kind !== undefined && (
+        <CredentialEditDialog credential={credential} kind={kind} onClose={close} />
+      )}
+      {dialog === 'delete' && <DeleteCredential credential={credential} uses={uses} onClose={close} />}
+    </Group>
+  );
+}

@@ -1,0 +1,310 @@
+/** Making and changing a credential. What is secret goes straight into a Secret and is forgotten here as soon as it is stored. */
+import {
+  Anchor,
+  Button,
+  Collapse,
+  Group,
+  Modal,
+  SimpleGrid,
+  Stack,
+  Text,
+  TextInput,
+  UnstyledButton,
+} from '@mantine/core';
+import { useQueries, useQuery } from '@tanstack/react-query';
+import { useId, useState, type FormEvent } from 'react';
+import { schemas } from 'windlass:schemas';
+import { CopyLine } from '../editor/activation/CopyLine.tsx';
+import type { Field } from '../forms/fields.ts';
+import { CREDENTIALS, SECRETS, type CredentialObject } from '../kube/resources.ts';
+import { rightQuery } from '../kube/access.ts';
+import { sessionQuery } from '../session/session.ts';
+import { FailureNote } from '../shell/FailureNote.tsx';
+import { tellDone } from '../shell/tell.ts';
+import { AccountFields, OneOfFields, type Typing } from './AccountFields.tsx';
+import { builtAccount, entriesOf, type Entries, type SecretEntry } from './build.ts';
+import { choiceOf, choicesFor, type Choice } from './choices.ts';
+import { layoutOf } from './layout.ts';
+import { nameProblem, suggestedName } from './names.ts';
+import { explainedRefusal } from './refusal.ts';
+import { createCredential, secretNameOf, updateCredential } from './save.ts';
+import classes from './credentials.module.css';
+
+type DialogProps = {
+  namespace: string;
+  /** The kinds that are of use; empty: all. */
+  kinds: readonly string[];
+  opened: boolean;
+  onClose: () => void;
+  /** With the name of the new credential. */
+  onCreated: (name: string) => void;
+};
+
+/** Asks what kind of credential it is to be, then for its account, and makes it. */
+export function CredentialDialog({ namespace, kinds, opened, onClose, onCreated }: DialogProps) {
+  return (
+    <Modal opened={opened} onClose={onClose} title="New credential" size="lg">
+      <NewCredential
+        namespace={namespace}
+        kinds={kinds}
+        onDone={(name) => {
+          onCreated(name);
+          onClose();
+        }}
+      />
+    </Modal>
+  );
+}
+
+type NewProps = { namespace: string; kinds: readonly string[]; onDone: (name: string) => void };
+
+function NewCredential({ namespace, kinds, onDone }: NewProps) {
+  const choices = choicesFor(kinds);
+  const [chosen, setChosen] = useState<Choice | undefined>(choices.length === 1 ? choices[0] : undefined);
+  if (chosen === undefined) return <ChoiceGrid choices={choices} onChoose={setChosen} />;
+  return (
+    <CredentialForm
+      namespace={namespace}
+      choice={chosen}
+      onDone={onDone}
+      {...(choices.length > 1 && { onBack: () => setChosen(undefined) })}
+    />
+  );
+}
+
+function ChoiceGrid({
+  choices,
+  onChoose,
+}: {
+  choices: readonly Choice[];
+  onChoose: (choice: Choice) => void;
+}) {
+  return (
+    <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="xs">
+      {choices.map((choice) => (
+        <UnstyledButton key={choice.id} className={classes['choice'] ?? ''} onClick={() => onChoose(choice)}>
+          <Text size="sm" fw={600}>
+            {choice.label}
+          </Text>
+          <Text size="xs" c="dimmed">
+            {choice.sentence}
+          </Text>
+        </UnstyledButton>
+      ))}
+    </SimpleGrid>
+  );
+}
+
+type EditProps = { credential: CredentialObject; kind: Choice['kind']; onClose: () => void };
+
+/** Changes a credential that is there. */
+export function CredentialEditDialog({ credential, kind, onClose }: EditProps) {
+  const { namespace = '', name } = credential.metadata;
+  const account = (credential.spec[kind] ?? {}) as Record<string, unknown>;
+  return (
+    <Modal opened onClose={onClose} title={`Edit ${name}`} size="lg">
+      <CredentialForm
+        namespace={namespace}
+        choice={choiceOf(kind, account)}
+        credential={credential}
+        onDone={onClose}
+      />
+    </Modal>
+  );
+}
+
+type FormProps = {
+  namespace: string;
+  choice: Choice;
+  /** The credential that is changed; left out: a new one. */
+  credential?: CredentialObject;
+  onDone: (name: string) => void;
+  onBack?: () => void;
+};
+
+function CredentialForm({ namespace, choice, credential, onDone, onBack }: FormProps) {
+  const form = useCredentialForm({ namespace, choice, onDone, ...(credential && { credential }) });
+  const { layout, entries, setFields, typing, name } = form;
+  return (
+    <form onSubmit={form.submit} autoComplete="off" noValidate>
+      <Stack gap="sm">
+        <Group justify="space-between" align="baseline">
+          <Text size="sm">{choice.sentence}</Text>
+          {onBack && (
+            <Anchor component="button" type="button" size="xs" onClick={onBack}>
+              Another kind
+            </Anchor>
+          )}
+        </Group>
+        <Text size="xs" c="dimmed">
+          {choice.hint}
+        </Text>
+        {choice.kind === 'oauth2' && <RedirectHint />}
+        {credential === undefined && (
+          <TextInput
+            label="Name"
+            description="How workflows name it. It cannot be changed later."
+            withAsterisk
+            value={name}
+            error={form.problems['']}
+            onChange={(event) => form.setName(event.currentTarget.value)}
+            autoComplete="off"
+            spellCheck={false}
+            data-autofocus
+          />
+        )}
+        <AccountFields
+          fields={layout.first}
+          path=""
+          given={entries.fields}
+          onChange={setFields}
+          typing={typing}
+        />
+        {layout.options.length > 0 && (
+          <OneOfFields options={layout.options} given={entries.fields} onChange={setFields} typing={typing} />
+        )}
+        <MoreFields fields={layout.more} given={entries.fields} onChange={setFields} typing={typing} />
+        {credential !== undefined && (
+          <Text size="xs" c="dimmed">
+            After saving it is tried again. Runners read a changed Secret within five minutes, and at once
+            when a login is refused.
+          </Text>
+        )}
+        {form.failure !== undefined && <FailureNote error={form.failure} />}
+        <Group justify="flex-end">
+          <Button type="submit" loading={form.isBusy}>
+            {credential === undefined ? 'Create' : 'Save'}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+type MoreProps = {
+  fields: readonly Field[];
+  given: Record<string, unknown>;
+  onChange: (given: Record<string, unknown>) => void;
+  typing: Typing;
+};
+
+function MoreFields(props: MoreProps) {
+  const [isOpen, setOpen] = useState(false);
+  const id = useId();
+  if (props.fields.length === 0) return null;
+  return (
+    <>
+      <Anchor
+        component="button"
+        type="button"
+        size="xs"
+        ta="left"
+        aria-expanded={isOpen}
+        aria-controls={id}
+        onClick={() => setOpen(!isOpen)}
+      >
+        {isOpen ? 'Fewer options' : 'More options'}
+      </Anchor>
+      <Collapse expanded={isOpen} id={id}>
+        <AccountFields path="" {...props} />
+      </Collapse>
+    </>
+  );
+}
+
+function RedirectHint() {
+  const { data: session } = useQuery(sessionQuery);
+  const publicURL = session?.signedIn === true ? session.publicURL : null;
+  if (publicURL === null)
+    return (
+      <Text size="xs" c="dimmed">
+        This installation does not know its public address, so that nothing can be connected. Ask whoever
+        installed it to set gateway.public.url of the chart.
+      </Text>
+    );
+  return (
+    <Text size="xs" c="dimmed" component="div">
+      Give the provider this redirect URI, and press Connect in the list of credentials when this is saved:
+      <CopyLine text={`${publicURL}/oauth/callback`} what="The redirect URI" />
+    </Text>
+  );
+}
+
+const WRITES = ['get', 'create', 'patch'] as const;
+
+function useCredentialForm({ namespace, choice, credential, onDone }: Omit<FormProps, 'onBack'>) {
+  const [name, setName] = useState(credential?.metadata.name ?? suggestedName(choice.id));
+  const [entries, setEntries] = useState<Entries>(() => startOf(choice, credential));
+  const [problems, setProblems] = useState<Record<string, string>>({});
+  const [failure, setFailure] = useState<unknown>();
+  const [isBusy, setBusy] = useState(false);
+  const rights = useQueries({
+    queries: WRITES.map((verb) => rightQuery({ verb, resource: SECRETS, namespace })),
+  });
+  // Until it is known, what most people can do is shown.
+  const mayStore = rights.every(({ data }) => data !== false);
+  const [layout] = useState(() => layoutOf(schemas.credentials[choice.kind] ?? {}, choice));
+  const build = (secretName: string) => builtAccount(layout.all, entries, secretName);
+
+  const store = async (): Promise<void> => {
+    setBusy(true);
+    setFailure(undefined);
+    try {
+      const at = { namespace, name };
+      if (credential === undefined) await createCredential(at, choice.kind, build);
+      else await updateCredential(credential, choice.kind, build);
+      // The values are in the Secret now, and nowhere else.
+      setEntries({ fields: {}, secrets: {} });
+      tellDone(credential === undefined ? `${CREDENTIALS.kind} ${name} is there.` : 'Saved.');
+      onDone(name);
+    } catch (error) {
+      setFailure(explainedRefusal(error, namespace));
+    } finally {
+      setBusy(false);
+    }
+  };
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    event.stopPropagation();
+    const wrongName = nameProblem(name);
+    const found = {
+      ...build(secretNameOf(name)).problems,
+      ...(wrongName !== undefined && { '': wrongName }),
+    };
+    setProblems(found);
+    if (Object.keys(found).length === 0) void store();
+  };
+  const typing: Typing = {
+    secrets: entries.secrets,
+    problems,
+    mayStore,
+    onSecret: (path, entry) =>
+      setEntries((before) => ({ ...before, secrets: withEntry(before.secrets, path, entry) })),
+  };
+  return {
+    name,
+    setName: (text: string) => setName(text.toLowerCase().replace(/[^a-z0-9.-]+/g, '-')),
+    entries,
+    setFields: (fields: Record<string, unknown>) => setEntries((before) => ({ ...before, fields })),
+    layout,
+    typing,
+    problems,
+    failure,
+    isBusy,
+    submit,
+  };
+}
+
+function startOf(choice: Choice, credential: CredentialObject | undefined): Entries {
+  if (credential === undefined) return { fields: choice.start, secrets: {} };
+  return entriesOf(credential.spec[choice.kind] ?? {});
+}
+
+function withEntry(
+  secrets: Record<string, SecretEntry>,
+  path: string,
+  entry: SecretEntry | undefined,
+): Record<string, SecretEntry> {
+  const { [path]: _before, ...others } = secrets;
+  return entry === undefined ? others : { ...others, [path]: entry };
+}

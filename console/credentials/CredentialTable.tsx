@@ -1,0 +1,150 @@
+/** The rows of the list of credentials; each opens to what is known of it and what can be done. */
+import { ActionIcon, Table, Text, UnstyledButton, VisuallyHidden } from '@mantine/core';
+import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
+import { Fragment, useEffect, useState } from 'react';
+import { textCell, type Row } from '../kube/table.ts';
+import { ago, count, fullTime } from '../words.ts';
+import { kindWords } from './choices.ts';
+import { CredentialDetails } from './CredentialDetails.tsx';
+import { StateBadge } from './StateBadge.tsx';
+import { credentialState, type ReadyWords } from './state.ts';
+import type { Usage } from './usage.ts';
+import classes from './credentials.module.css';
+
+type Props = {
+  project: string;
+  rows: readonly Row[];
+  /** Null: workflows may not be read. */
+  usage: Usage | null | undefined;
+  /** The row that is open to begin with. */
+  open: string | undefined;
+};
+
+const COLUMNS = 6;
+
+export function CredentialTable({ project, rows, usage, open }: Props) {
+  const [shown, setShown] = useState<string | undefined>(open);
+  useEffect(() => {
+    if (open !== undefined) setShown(open);
+  }, [open]);
+  return (
+    <Table.ScrollContainer minWidth={320}>
+      <Table verticalSpacing={6} highlightOnHover>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th w={34}>
+              <VisuallyHidden>Details</VisuallyHidden>
+            </Table.Th>
+            <Table.Th>Name</Table.Th>
+            <Table.Th>State</Table.Th>
+            <Table.Th visibleFrom="sm">Account</Table.Th>
+            <Table.Th visibleFrom="md">Ends</Table.Th>
+            <Table.Th visibleFrom="sm">Used by</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {rows.map((row) => {
+            const { name } = row.metadata;
+            const isOpen = shown === name;
+            return (
+              <Fragment key={row.metadata.uid ?? name}>
+                <CredentialRow
+                  row={row}
+                  usage={usage}
+                  isOpen={isOpen}
+                  onToggle={() => setShown(isOpen ? undefined : name)}
+                />
+                {isOpen && (
+                  <Table.Tr className={classes['details'] ?? ''}>
+                    <Table.Td colSpan={COLUMNS}>
+                      <CredentialDetails
+                        project={project}
+                        name={name}
+                        uses={usage && (usage.get(name) ?? [])}
+                      />
+                    </Table.Td>
+                  </Table.Tr>
+                )}
+              </Fragment>
+            );
+          })}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  );
+}
+
+type RowProps = { row: Row; usage: Props['usage']; isOpen: boolean; onToggle: () => void };
+
+function CredentialRow({ row, usage, isOpen, onToggle }: RowProps) {
+  const { name } = row.metadata;
+  const ready = { status: textCell(row, 'Ready'), reason: textCell(row, 'Reason') };
+  return (
+    <Table.Tr>
+      <Table.Td>
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          size="sm"
+          onClick={onToggle}
+          aria-expanded={isOpen}
+          aria-label={isOpen ? `Close ${name}` : `Open ${name}`}
+        >
+          {isOpen ? <IconChevronDown size={16} /> : <IconChevronRight size={16} />}
+        </ActionIcon>
+      </Table.Td>
+      <Table.Td>
+        <UnstyledButton onClick={onToggle} tabIndex={-1}>
+          <Text size="sm" fw={600} className={classes['wrap'] ?? ''}>
+            {name}
+          </Text>
+          <Text size="xs" c="dimmed">
+            {kindWords(textCell(row, 'Kind'))}
+          </Text>
+        </UnstyledButton>
+      </Table.Td>
+      <Table.Td>
+        <StateBadge ready={ready} />
+        {!isOpen && <Complaint ready={ready} message={textCell(row, 'Message')} />}
+      </Table.Td>
+      <Table.Td visibleFrom="sm">
+        <Text size="sm" className={classes['wrap'] ?? ''}>
+          {textCell(row, 'Account') ?? '–'}
+        </Text>
+      </Table.Td>
+      <Table.Td visibleFrom="md">
+        <Ends expires={textCell(row, 'Expires')} />
+      </Table.Td>
+      <Table.Td visibleFrom="sm">
+        <Text size="sm">{usesWords(usage, name)}</Text>
+      </Table.Td>
+    </Table.Tr>
+  );
+}
+
+/** What is wrong, in one line. */
+function Complaint({ ready, message }: { ready: ReadyWords; message: string | undefined }) {
+  const { tone } = credentialState(ready);
+  if ((tone !== 'bad' && tone !== 'warning') || message === undefined) return null;
+  return (
+    <Text size="xs" c="dimmed" lineClamp={1} maw={360} title={message}>
+      {message}
+    </Text>
+  );
+}
+
+function Ends({ expires }: { expires: string | undefined }) {
+  if (expires === undefined) return <Text size="sm">–</Text>;
+  return (
+    <Text size="sm" title={fullTime(expires)}>
+      {ago(expires, Date.now())}
+    </Text>
+  );
+}
+
+function usesWords(usage: Props['usage'], name: string): string {
+  if (usage === undefined) return '…';
+  if (usage === null) return '–';
+  const uses = usage.get(name)?.length ?? 0;
+  return uses === 0 ? 'Nothing' : count(uses, 'workflow');
+}

@@ -1,0 +1,119 @@
+/** The credentials of a project: live, with what uses them, and what to do about those that do not work. */
+import { Button, Container, Group, Skeleton, Text, TextInput, Title } from '@mantine/core';
+import { IconKey, IconPlus, IconSearch } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { useParams } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useMay } from '../kube/access.ts';
+import { useTable, type LiveTable } from '../kube/hooks.ts';
+import { CREDENTIALS } from '../kube/resources.ts';
+import { textCell } from '../kube/table.ts';
+import { EmptyState } from '../shell/EmptyState.tsx';
+import { FailureNote } from '../shell/FailureNote.tsx';
+import { CredentialDialog } from './CredentialForm.tsx';
+import { CredentialTable } from './CredentialTable.tsx';
+import { readUsage, type Usage } from './usage.ts';
+
+export function CredentialsPage() {
+  const { project = '' } = useParams({ strict: false });
+  const table = useTable(CREDENTIALS, project);
+  const usage = useQuery({
+    queryKey: ['credentialUsage', project],
+    staleTime: 0,
+    queryFn: ({ signal }) => readUsage(project, signal),
+  });
+  const mayCreate = useMay({ verb: 'create', resource: CREDENTIALS, namespace: project });
+  const [isCreating, setCreating] = useState(false);
+  const [isNew, setNew] = useState<string>();
+  const button = mayCreate ? (
+    <Button leftSection={<IconPlus size={14} />} onClick={() => setCreating(true)}>
+      New credential
+    </Button>
+  ) : null;
+  return (
+    <Container fluid py="md" w="100%">
+      <Group justify="space-between" mb="md">
+        <Title order={1} size="h3">
+          Credentials
+        </Title>
+        {table.data !== undefined && table.data.rows.length > 0 && button}
+      </Group>
+      {table.data === undefined ? (
+        table.error === null ? (
+          <Loading />
+        ) : (
+          <FailureNote error={table.error} onRetry={() => void table.refetch()} />
+        )
+      ) : (
+        <Listed project={project} table={table.data} usage={usage.data} open={isNew} button={button} />
+      )}
+      <CredentialDialog
+        namespace={project}
+        kinds={[]}
+        opened={isCreating}
+        onClose={() => setCreating(false)}
+        onCreated={setNew}
+      />
+    </Container>
+  );
+}
+
+function Loading() {
+  return (
+    <div aria-busy>
+      <Skeleton h={32} mb="xs" />
+      <Skeleton h={32} mb="xs" />
+      <Skeleton h={32} />
+    </div>
+  );
+}
+
+type ListedProps = {
+  project: string;
+  table: LiveTable;
+  usage: Usage | null | undefined;
+  /** The credential that was just made. */
+  open: string | undefined;
+  button: React.ReactNode;
+};
+
+function Listed({ project, table, usage, open, button }: ListedProps) {
+  const [text, setText] = useState('');
+  if (table.rows.length === 0)
+    return (
+      <EmptyState icon={IconKey} title="No credentials yet" actions={button}>
+        A credential is an account that workflows use: a language model, a mail server, a Google account, an
+        API. Its secrets lie in Secrets of the project, and are never shown here.
+      </EmptyState>
+    );
+  const wanted = text.trim().toLowerCase();
+  const rows = table.rows
+    .filter((row) =>
+      [row.metadata.name, textCell(row, 'Kind') ?? '', textCell(row, 'Account') ?? ''].some((cell) =>
+        cell.toLowerCase().includes(wanted),
+      ),
+    )
+    .toSorted((a, b) => a.metadata.name.localeCompare(b.metadata.name));
+  return (
+    <>
+      {table.rows.length > 8 && (
+        <TextInput
+          aria-label="Search credentials"
+          placeholder="Search by name, kind or account"
+          leftSection={<IconSearch size={14} />}
+          value={text}
+          onChange={(event) => setText(event.currentTarget.value)}
+          maw={320}
+          mb="sm"
+        />
+      )}
+      {rows.length === 0 ? (
+        <Text size="sm" c="dimmed">
+          No credential matches.
+        </Text>
+      ) : (
+        <CredentialTable project={project} rows={rows} usage={usage} open={open} />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,68 @@
+/** Asks before a credential is deleted, and says what will stop working. */
+import { Button, Group, List, Modal, Stack, Text } from '@mantine/core';
+import { useState } from 'react';
+import { deleteObject } from '../kube/objects.ts';
+import { CREDENTIALS, type CredentialObject } from '../kube/resources.ts';
+import { FailureNote } from '../shell/FailureNote.tsx';
+import { tellDone } from '../shell/tell.ts';
+import type { Use } from './usage.ts';
+
+type Props = {
+  credential: CredentialObject;
+  uses: readonly Use[] | null | undefined;
+  onClose: () => void;
+};
+
+export function DeleteCredential({ credential, uses, onClose }: Props) {
+  const { namespace = '', name } = credential.metadata;
+  const [isBusy, setBusy] = useState(false);
+  const [failure, setFailure] = useState<unknown>();
+  const remove = async (): Promise<void> => {
+    setBusy(true);
+    try {
+      await deleteObject(CREDENTIALS, namespace, name);
+      tellDone(`${name} is deleted.`);
+      onClose();
+    } catch (error) {
+      setFailure(error);
+      setBusy(false);
+    }
+  };
+  return (
+    <Modal opened onClose={onClose} title={`Delete ${name}?`}>
+      <Stack gap="sm">
+        <Consequences uses={uses} />
+        <Text size="sm" c="dimmed">
+          A Secret that was made here with it is deleted, too. Other Secrets stay.
+        </Text>
+        {failure !== undefined && <FailureNote error={failure} />}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose}>
+            Keep it
+          </Button>
+          <Button color="red" loading={isBusy} onClick={() => void remove()}>
+            Delete
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  );
+}
+
+function Consequences({ uses }: Pick<Props, 'uses'>) {
+  if (uses === undefined || uses === null)
+    return <Text size="sm">Workflows may use it. Steps that name it then fail.</Text>;
+  if (uses.length === 0) return <Text size="sm">No workflow uses it.</Text>;
+  return (
+    <>
+      <Text size="sm">These steps use it, and then fail:</Text>
+      <List size="sm">
+        {uses.map(({ workflow, displayName, nodes }) => (
+          <List.Item key={workflow}>
+            {displayName}: {nodes.join(', ')}
+          </List.Item>
+        ))}
+      </List>
+    </>
+  );
+}

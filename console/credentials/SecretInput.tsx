@@ -1,0 +1,153 @@
+/**
+ * One secret value: typed, and then on its way into a Secret, or the name of a Secret that is there. What is stored is never shown: it
+ * can only be replaced.
+ */
+import { Anchor, Group, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
+import { useState } from 'react';
+import type { Field } from '../forms/fields.ts';
+import type { SecretEntry, SecretRef } from './build.ts';
+
+type Props = {
+  field: Field;
+  entry: SecretEntry | undefined;
+  problem: string | undefined;
+  mayStore: boolean;
+  onChange: (entry: SecretEntry | undefined) => void;
+};
+
+export function SecretInput({ field, entry, problem, mayStore, onChange }: Props) {
+  const current: SecretEntry =
+    entry ?? (mayStore ? { kind: 'value', value: '' } : { kind: 'existing', ref: { name: '', key: '' } });
+  if (current.kind === 'stored')
+    return <StoredSecret field={field} entry={current} mayStore={mayStore} onChange={onChange} />;
+  if (current.kind === 'existing')
+    return (
+      <ExistingSecret
+        field={field}
+        secret={current.ref}
+        problem={problem}
+        {...(mayStore && { onTyping: () => onChange(undefined) })}
+        onChange={onChange}
+      />
+    );
+  return (
+    <Stack gap={2}>
+      <PasswordInput
+        label={field.label}
+        description="Goes straight into a Secret and is never shown again."
+        withAsterisk={field.isRequired}
+        error={problem}
+        value={current.value}
+        onChange={(event) => onChange({ kind: 'value', value: event.currentTarget.value })}
+        size="xs"
+        autoComplete="new-password"
+        spellCheck={false}
+        data-1p-ignore
+      />
+      <Switch text="Use a Secret that is there" onClick={() => onChange(emptyRef)} />
+    </Stack>
+  );
+}
+
+const emptyRef: SecretEntry = { kind: 'existing', ref: { name: '', key: '' } };
+
+type ExistingProps = {
+  field: Field;
+  /** Not `ref`, which React keeps to itself. */
+  secret: SecretRef;
+  problem: string | undefined;
+  onTyping?: () => void;
+  onChange: Props['onChange'];
+};
+
+function ExistingSecret({ field, secret, problem, onTyping, onChange }: ExistingProps) {
+  const set = (change: Partial<SecretRef>) => onChange({ kind: 'existing', ref: { ...secret, ...change } });
+  return (
+    <Stack gap={2}>
+      <Group grow align="flex-start" gap="xs">
+        <TextInput
+          label={`${field.label}: Secret`}
+          description="Its name"
+          withAsterisk={field.isRequired}
+          error={problem}
+          value={secret.name}
+          onChange={(event) => set({ name: event.currentTarget.value })}
+          autoComplete="off"
+          spellCheck={false}
+        />
+        <TextInput
+          label="Key"
+          description="In that Secret"
+          withAsterisk={field.isRequired}
+          value={secret.key}
+          onChange={(event) => set({ key: event.currentTarget.value })}
+          autoComplete="off"
+          spellCheck={false}
+        />
+      </Group>
+      {onTyping && <Switch text="Type the value instead" onClick={onTyping} />}
+    </Stack>
+  );
+}
+
+type StoredProps = {
+  field: Field;
+  entry: Extract<SecretEntry, { kind: 'stored' }>;
+  mayStore: boolean;
+  onChange: Props['onChange'];
+};
+
+function StoredSecret({ field, entry, mayStore, onChange }: StoredProps) {
+  const [isReplacing, setReplacing] = useState(false);
+  const { name, key } = entry.ref;
+  return (
+    <Stack gap={2}>
+      {isReplacing ? (
+        <PasswordInput
+          label={`New ${field.label.toLowerCase()}`}
+          description={`Replaces the key ${key} of the Secret ${name}. Leave it empty to keep what is there.`}
+          value={entry.value}
+          onChange={(event) => onChange({ ...entry, value: event.currentTarget.value })}
+          size="xs"
+          autoComplete="new-password"
+          spellCheck={false}
+          data-1p-ignore
+          autoFocus
+        />
+      ) : (
+        <>
+          <Text size="xs" fw={500}>
+            {field.label}
+          </Text>
+          <Text size="xs" c="dimmed">
+            Stored in the Secret {name}, key {key}. It is not shown.
+          </Text>
+        </>
+      )}
+      <Group gap="md">
+        {mayStore && !isReplacing && <Switch text="Replace the value" onClick={() => setReplacing(true)} />}
+        {isReplacing && (
+          <Switch
+            text="Keep what is there"
+            onClick={() => {
+              setReplacing(false);
+              onChange({ ...entry, value: '' });
+            }}
+          />
+        )}
+        <Switch
+          text="Use another Secret"
+          onClick={() => onChange({ kind: 'existing', ref: { name, key } })}
+        />
+      </Group>
+    </Stack>
+  );
+}
+
+function Switch({ text, onClick }: { text: string; onClick: () => void }) {
+  return (
+    <Anchor component="button" type="button" size="xs" ta="left" onClick={onClick}>
+      {text}
+    </Anchor>
+  );
+}

@@ -1,0 +1,21 @@
+/** The state of a credential as a word with a sign, for eyes that see no colours, too. */
+import { Badge } from '@mantine/core';
+import { IconAlertTriangle, IconCircleCheck, IconCircleDashed, IconCircleX } from '@tabler/icons-react';
+import { credentialState, type ReadyWords, type Tone } from './state.ts';
+
+const LOOKS: Record<Tone, { color: string; icon: typeof IconCircleCheck }> = {
+  good: { color: 'green', icon: IconCircleCheck },
+  warning: { color: 'orange', icon: IconAlertTriangle },
+  bad: { color: 'red', icon: IconCircleX },
+  unknown: { color: 'gray', icon: IconCircleDashed },
+};
+
+export function StateBadge({ ready }: { ready: ReadyWords }) {
+  const { word, tone } = credentialState(ready);
+  const { color, icon: Icon } = LOOKS[tone];
+  return (
+    <Badge color={color} variant="light" tt="none" leftSection={<Icon size={12} aria-hidden />}>
+      {word}
+    </Badge>
+  );
+}

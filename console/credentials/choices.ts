@@ -1,0 +1,161 @@
+/** What a person chooses from who wants a credential: each kind in words, and what is filled in already. */
+import type { CredentialKind } from '../../api/credential.ts';
+
+export type Choice = {
+  /** Unique among the choices. */
+  id: string;
+  kind: CredentialKind;
+  label: string;
+  /** What it is for. */
+  sentence: string;
+  /** Fields that follow from the choice, and are not asked for. */
+  start: Record<string, unknown>;
+  /** Further fields that are of no use here. */
+  without: readonly string[];
+  /** Optional fields that most people need; others stand under "More options". */
+  shown: readonly string[];
+  /** Where the account is had. */
+  hint: string;
+};
+
+const OF_CUSTOM = [
+  'authorizationURL',
+  'tokenURL',
+  'userinfoURL',
+  'revocationURL',
+  'issuer',
+  'clientAuthentication',
+];
+
+/** The choices, those first that most people look for. */
+export const CHOICES: readonly Choice[] = [
+  {
+    id: 'openai',
+    kind: 'openai',
+    label: 'Language model',
+    sentence: 'A key for OpenAI, or for any service that speaks its API. For agents.',
+    start: {},
+    without: [],
+    shown: ['baseURL'],
+    hint: 'Base URL is the address up to and with /v1. Leave it empty for OpenAI; Anthropic, Gemini, Mistral, Groq, Ollama and vLLM have one of their own.',
+  },
+  {
+    id: 'smtp',
+    kind: 'smtp',
+    label: 'Sending mail (SMTP)',
+    sentence: 'A mail server that sends. For the skill send_email.',
+    start: {},
+    without: [],
+    shown: ['port', 'tls', 'username', 'passwordRef'],
+    hint: 'Gmail: smtp.gmail.com and an app password. Microsoft 365: smtp.office365.com. Amazon SES, Mailgun, SendGrid, Postmark and Brevo name host and user on their SMTP page; the password is a key.',
+  },
+  {
+    id: 'imap',
+    kind: 'imap',
+    label: 'Reading mail (IMAP)',
+    sentence: 'A mailbox that is watched. For the trigger mail.',
+    start: {},
+    without: [],
+    shown: ['port', 'tls'],
+    hint: 'Gmail: imap.gmail.com and an app password. iCloud: imap.mail.me.com. Fastmail and Yahoo want an app password; Microsoft 365 admits no password here: take a Microsoft account.',
+  },
+  {
+    id: 'google',
+    kind: 'oauth2',
+    label: 'Google account',
+    sentence: 'Gmail, Google Sheets and Google Drive, connected in the browser.',
+    start: { preset: 'google' },
+    without: ['preset', ...OF_CUSTOM],
+    shown: ['clientSecretRef'],
+    hint: 'At console.cloud.google.com, under APIs & Services, make an OAuth client ID of the type Web application, and enable the APIs that your workflows use.',
+  },
+  {
+    id: 'microsoft',
+    kind: 'oauth2',
+    label: 'Microsoft account',
+    sentence: 'Outlook mail, Excel and OneDrive, connected in the browser.',
+    start: { preset: 'microsoft' },
+    without: ['preset', ...OF_CUSTOM],
+    shown: ['clientSecretRef', 'imap'],
+    hint: 'At entra.microsoft.com, under App registrations, make a new one of the type Web, and a secret under Certificates & secrets.',
+  },
+  {
+    id: 'http',
+    kind: 'http',
+    label: 'HTTP API',
+    sentence: 'A token, a key or a password that an API wants. For the skill http_request.',
+    start: {},
+    without: [],
+    shown: ['allowedHosts', 'checkURL'],
+    hint: 'With a page to check with, such as https://api.github.com/user, the console can tell whether it works.',
+  },
+  {
+    id: 'telegram',
+    kind: 'bot',
+    label: 'Telegram bot',
+    sentence: 'A bot that people write to. For the trigger bot and the skill send_message.',
+    start: { platform: 'telegram' },
+    without: ['platform', 'signingSecretRef'],
+    shown: [],
+    hint: 'Write /newbot to @BotFather in Telegram: it answers with the token.',
+  },
+  {
+    id: 'slack',
+    kind: 'bot',
+    label: 'Slack bot',
+    sentence: 'An app in a Slack workspace. For the trigger bot and the skill send_message.',
+    start: { platform: 'slack' },
+    without: ['platform'],
+    shown: ['signingSecretRef'],
+    hint: 'At api.slack.com/apps make an app with the scope chat:write and install it. The token begins with xoxb-; the signing secret is under Basic Information.',
+  },
+  {
+    id: 's3',
+    kind: 's3',
+    label: 'S3 bucket',
+    sentence: 'Files in AWS, MinIO, Cloudflare R2 and the like. For the trigger fileStorage and for files.',
+    start: {},
+    without: [],
+    shown: ['region'],
+    hint: 'AWS: https://s3.<region>.amazonaws.com and the access key of an IAM user. Cloudflare R2: https://<account>.r2.cloudflarestorage.com, region auto.',
+  },
+  {
+    id: 'custom',
+    kind: 'oauth2',
+    label: 'Another account (OAuth 2)',
+    sentence: 'Any provider with OAuth 2, such as Keycloak, connected in the browser.',
+    start: { preset: 'custom' },
+    without: ['preset'],
+    shown: ['authorizationURL', 'tokenURL', 'userinfoURL', 'issuer', 'clientSecretRef', 'scopes'],
+    hint: 'Its addresses are at <issuer>/.well-known/openid-configuration. Most providers want the scope offline_access, so that the access can be renewed.',
+  },
+];
+
+/** The choices that give a credential of one of these kinds; all where none is named. */
+export function choicesFor(kinds: readonly string[]): readonly Choice[] {
+  return kinds.length === 0 ? CHOICES : CHOICES.filter(({ kind }) => kinds.includes(kind));
+}
+
+/** The choice that a credential came of, as far as its spec tells. */
+export function choiceOf(kind: CredentialKind, fields: Record<string, unknown>): Choice {
+  const { preset = 'custom', platform = 'telegram' } = fields;
+  const id = kind === 'oauth2' ? preset : kind === 'bot' ? platform : kind;
+  const choice = CHOICES.find((each) => each.id === id);
+  if (choice === undefined) throw new Error(`there is no choice for a credential of kind ${kind}`);
+  return choice;
+}
+
+const KIND_WORDS: Record<string, string> = {
+  openai: 'Language model',
+  smtp: 'Sending mail',
+  imap: 'Reading mail',
+  oauth2: 'Connected account',
+  bot: 'Messaging bot',
+  http: 'HTTP API',
+  s3: 'S3 bucket',
+};
+
+/** A kind as a list shows it. */
+export function kindWords(kind: string | undefined): string {
+  return kind === undefined ? '' : (KIND_WORDS[kind] ?? kind);
+}

@@ -1,0 +1,25 @@
+/** Names of credentials. Pure. */
+const NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+const LONGEST = 253;
+
+/** What is wrong with a name; undefined: nothing. */
+export function nameProblem(name: string): string | undefined {
+  if (name === '') return 'Needed';
+  if (name.length > LONGEST) return `At most ${LONGEST} characters`;
+  return NAME.test(name)
+    ? undefined
+    : 'Small letters, digits and - only, with a letter or digit at both ends';
+}
+
+/** A name to begin with, such as `mail` for an account that sends. */
+export function suggestedName(choice: string): string {
+  const NAMES: Record<string, string> = {
+    openai: 'model',
+    smtp: 'mail',
+    imap: 'mailbox',
+    http: 'api',
+    s3: 'files',
+    custom: 'account',
+  };
+  return NAMES[choice] ?? choice;
+}

@@ -1,0 +1,62 @@
+/** Which nodes of which workflows name a credential. */
+import type { WorkflowNode } from '../../api/workflow.ts';
+import { nodeKind } from '../editor/kinds.ts';
+import { ApiFailure } from '../http/failure.ts';
+import { listObjects } from '../kube/objects.ts';
+import { WORKFLOWS, type WorkflowObject } from '../kube/resources.ts';
+
+/** A workflow that uses a credential, and the nodes that name it. */
+export type Use = { workflow: string; displayName: string; nodes: string[] };
+
+/** By the credential's name. */
+export type Usage = ReadonlyMap<string, readonly Use[]>;
+
+/** What uses each credential. */
+export function usageOf(workflows: readonly Pick<WorkflowObject, 'metadata' | 'spec'>[]): Usage {
+  const usage = new Map<string, Use[]>();
+  for (const { metadata, spec } of workflows) {
+    const nodesOf = new Map<string, string[]>();
+    for (const node of spec.nodes)
+      for (const credential of credentialsOfNode(node))
+        nodesOf.set(credential, [...(nodesOf.get(credential) ?? []), node.id]);
+    for (const [credential, nodes] of nodesOf) {
+      const use = { workflow: metadata.name, displayName: spec.displayName ?? metadata.name, nodes };
+      usage.set(credential, [...(usage.get(credential) ?? []), use]);
+    }
+  }
+  return usage;
+}
+
+/** The names that a node names, each once: its own, and those of an agent's tools. */
+function credentialsOfNode(node: WorkflowNode): string[] {
+  const kind = nodeKind(node);
+  const own = (kind === undefined ? {} : (node[kind] ?? {})) as { credential?: unknown };
+  const tools = (node.agent?.tools ?? []).map(({ credential }) => credential);
+  const names = [own.credential, ...tools].filter((name): name is string => typeof name === 'string');
+  return [...new Set(names)];
+}
+
+const PAGE = 100;
+/** So many workflows are looked through; a project has seldom more. */
+const MOST = 2_000;
+
+/** Reads the workflows of the project, page by page, and says what uses what. Null where they may not be read. */
+export async function readUsage(namespace: string, signal: AbortSignal): Promise<Usage | null> {
+  const workflows: WorkflowObject[] = [];
+  let token: string | undefined;
+  try {
+    do {
+      const page = await listObjects(WORKFLOWS, namespace, {
+        limit: PAGE,
+        signal,
+        ...(token !== undefined && { continue: token }),
+      });
+      workflows.push(...page.items);
+      token = page.continue;
+    } while (token !== undefined && workflows.length < MOST);
+    return usageOf(workflows);
+  } catch (error) {
+    if (error instanceof ApiFailure && error.status === 403) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,143 @@
+/** What one has to know before one changes this workflow: who manages it, who changed it meanwhile, who would change it back. */
+import { Alert, Button, Group, Text } from '@mantine/core';
+import { IconGitBranch, IconInfoCircle, IconUsers } from '@tabler/icons-react';
+import { useState } from 'react';
+import { stringify } from 'yaml';
+import { useMay } from '../kube/access.ts';
+import { WORKFLOWS } from '../kube/resources.ts';
+import { copyText } from '../runs/copy.ts';
+import { manifestText } from '../workflows/documents.ts';
+import { managerOf, managerText, type Manager } from '../workflows/manager.ts';
+import { manifestOf } from '../workflows/manifest.ts';
+import { POSITIONS } from './annotation.ts';
+import { CopyDialog } from './CopyDialog.tsx';
+import { appliersOf, whoChanged } from './owners.ts';
+import { mergePatch, patchOf } from './patch.ts';
+import { useEditor, type EditorState } from './store.ts';
+
+export function Banners() {
+  const { workflow, theirs, compare, problems } = useEditor();
+  const manager = managerOf(workflow.metadata);
+  return (
+    <>
+      {manager !== undefined && <ManagedBanner manager={manager} />}
+      {theirs !== undefined && (
+        <Alert color="orange" variant="light" radius={0} py={6} icon={<IconUsers size={16} />} role="status">
+          <Group gap="sm" justify="space-between">
+            <Text size="sm">
+              {whoChanged(theirs)} saved another version of this workflow while you changed it.
+            </Text>
+            <Button variant="light" color="orange" onClick={() => compare(true)}>
+              Compare
+            </Button>
+          </Group>
+        </Alert>
+      )}
+      {manager === undefined && <OwnersBanner />}
+      {problems.workflow.length > 0 && (
+        <Alert
+          color="red"
+          variant="light"
+          radius={0}
+          py={6}
+          icon={<IconInfoCircle size={16} />}
+          role="status"
+        >
+          {problems.workflow.map(({ message }) => (
+            <Text key={message} size="sm">
+              {message}
+            </Text>
+          ))}
+        </Alert>
+      )}
+    </>
+  );
+}
+
+/** Fields that were applied from a manifest: the next time it is applied, what is changed here is gone. */
+function OwnersBanner() {
+  const { workflow, saved, draft } = useEditor();
+  const fields = Object.keys(mergePatch(saved.spec, draft.spec) ?? {});
+  const owned = fields.flatMap((field) => {
+    const owners = appliersOf(workflow.metadata, ['spec', field]);
+    return owners.length > 0 ? [{ field, owners }] : [];
+  });
+  if (owned.length === 0) return null;
+  return (
+    <Alert color="yellow" variant="light" radius={0} py={6} icon={<IconInfoCircle size={16} />} role="status">
+      {owned.map(({ field, owners }) => (
+        <Text key={field} size="sm">
+          spec.{field} comes from a manifest that {owners.join(' and ')} applied: change it there, too, or the
+          next apply changes it back.
+        </Text>
+      ))}
+    </Alert>
+  );
+}
+
+function ManagedBanner({ manager }: { manager: Manager }) {
+  const { namespace, workflow, mode, setMode, isDirty, discard, ...state } = useEditor();
+  const [isCopying, setCopying] = useState(false);
+  const mayCreate = useMay({ verb: 'create', resource: WORKFLOWS, namespace });
+  return (
+    <Alert color="blue" variant="light" radius={0} py={6} icon={<IconGitBranch size={16} />} role="status">
+      <Group gap="sm" justify="space-between">
+        <Text size="sm">
+          {managerText(manager)} manages this workflow and would change back what is saved here.{' '}
+          {mode === 'trial'
+            ? 'Try your changes, then copy them to where it is managed.'
+            : 'So it opens read-only.'}
+        </Text>
+        <Group gap="xs">
+          {mode === 'trial' ? (
+            <>
+              <Button
+                disabled={!isDirty}
+                onClick={() => void copyText(patchText({ workflow, ...state }), 'The patch')}
+              >
+                Copy as patch
+              </Button>
+              <Button
+                variant="default"
+                onClick={() => {
+                  discard();
+                  setMode('read');
+                }}
+              >
+                Drop the changes
+              </Button>
+            </>
+          ) : (
+            <Button variant="default" onClick={() => setMode('trial')}>
+              Try changes
+            </Button>
+          )}
+          <Button
+            variant="default"
+            onClick={() => void copyText(yamlOf({ workflow, ...state }), 'The manifest')}
+          >
+            Copy as YAML
+          </Button>
+          {mayCreate && (
+            <Button variant="default" onClick={() => setCopying(true)}>
+              Edit a copy
+            </Button>
+          )}
+        </Group>
+      </Group>
+      {isCopying && <CopyDialog onClose={() => setCopying(false)} />}
+    </Alert>
+  );
+}
+
+function yamlOf({ workflow, draft }: Pick<EditorState, 'workflow' | 'draft'>): string {
+  const { [POSITIONS]: _positions, ...annotations } = workflow.metadata.annotations ?? {};
+  return manifestText(manifestOf({ metadata: { ...workflow.metadata, annotations }, spec: draft.spec }));
+}
+
+/** The changes as a merge patch that names its object, as kustomize and `kubectl patch --type merge --patch-file` take it. */
+function patchText({ workflow, draft, saved }: Pick<EditorState, 'workflow' | 'draft' | 'saved'>): string {
+  const { apiVersion, kind, metadata } = manifestOf(workflow);
+  const spec = patchOf(saved, draft)?.spec ?? {};
+  return stringify({ apiVersion, kind, metadata: { name: metadata.name }, spec }, { lineWidth: 0 });
+}

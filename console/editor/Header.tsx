@@ -1,0 +1,130 @@
+/** The bar above the canvas: what this workflow is called and how it is, saving, undo, test run, activation. */
+import {
+  ActionIcon,
+  Button,
+  Group,
+  Indicator,
+  SegmentedControl,
+  TextInput,
+  Tooltip,
+  VisuallyHidden,
+} from '@mantine/core';
+import { IconArrowBackUp, IconArrowForwardUp, IconArrowLeft, IconDeviceFloppy } from '@tabler/icons-react';
+import { useEffect, useRef, useState } from 'react';
+import { TextLink } from '../shell/links.tsx';
+import { StateBadge } from '../workflows/StateBadge.tsx';
+import { ActivationBar } from './activation/ActivationBar.tsx';
+import { updateSettings } from './model.ts';
+import { RunBar } from './run/RunBar.tsx';
+import { stateOfWorkflow } from './state.ts';
+import { useEditor } from './store.ts';
+import classes from './editor.module.css';
+
+export type Tab = 'canvas' | 'yaml';
+
+export function Header({ tab, onTab }: { tab: Tab; onTab: (tab: Tab) => void }) {
+  const { namespace, workflow } = useEditor();
+  return (
+    <header className={classes['header']}>
+      <VisuallyHidden component="h1">{workflow.spec.displayName ?? workflow.metadata.name}</VisuallyHidden>
+      <Group gap="xs" wrap="nowrap" miw={0}>
+        <Tooltip label="To the workflows">
+          <TextLink
+            to="/p/$project/workflows"
+            params={{ project: namespace }}
+            aria-label="To the workflows"
+            className={classes['back'] ?? ''}
+          >
+            <IconArrowLeft size={18} />
+          </TextLink>
+        </Tooltip>
+        <NameField />
+        <StateBadge state={stateOfWorkflow(workflow)} />
+      </Group>
+      <SegmentedControl
+        size="xs"
+        aria-label="View"
+        value={tab}
+        onChange={(value) => onTab(value === 'yaml' ? 'yaml' : 'canvas')}
+        data={[
+          { value: 'canvas', label: 'Canvas' },
+          { value: 'yaml', label: 'YAML' },
+        ]}
+      />
+      <Group gap="xs" wrap="nowrap" className={classes['actions'] ?? ''}>
+        <RunBar />
+        <ActivationBar />
+        <SaveButtons />
+      </Group>
+    </header>
+  );
+}
+
+/** The display name, which can be typed over. */
+function NameField() {
+  const { draft, name, apply, isReadOnly } = useEditor();
+  const shown = draft.spec.displayName ?? '';
+  const [text, setText] = useState(shown);
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => setText(shown), [shown]);
+  const keep = (): void => {
+    const displayName = text.trim() === '' || text.trim() === name ? undefined : text.trim();
+    if (displayName !== draft.spec.displayName) apply((before) => updateSettings(before, { displayName }));
+    else setText(shown);
+  };
+  return (
+    <TextInput
+      ref={field}
+      aria-label="Name of the workflow"
+      variant="unstyled"
+      classNames={{ input: classes['name'] ?? '' }}
+      value={text}
+      placeholder={name}
+      readOnly={isReadOnly}
+      maxLength={256}
+      size="sm"
+      title={`${shown === '' ? name : shown} (${name})`}
+      onChange={(event) => setText(event.currentTarget.value)}
+      onBlur={keep}
+      onKeyDown={(event) => {
+        if (event.key === 'Enter') field.current?.blur();
+        if (event.key === 'Escape') setText(shown);
+      }}
+    />
+  );
+}
+
+function SaveButtons() {
+  const { canUndo, canRedo, undo, redo, isDirty, isSaving, mode, save } = useEditor();
+  if (mode === 'read') return null;
+  return (
+    <Group gap={4} wrap="nowrap">
+      <Tooltip label="Undo (Ctrl+Z)">
+        <ActionIcon variant="subtle" color="gray" aria-label="Undo" disabled={!canUndo} onClick={undo}>
+          <IconArrowBackUp size={18} />
+        </ActionIcon>
+      </Tooltip>
+      <Tooltip label="Redo (Ctrl+Shift+Z)">
+        <ActionIcon variant="subtle" color="gray" aria-label="Redo" disabled={!canRedo} onClick={redo}>
+          <IconArrowForwardUp size={18} />
+        </ActionIcon>
+      </Tooltip>
+      {mode === 'edit' && (
+        <Tooltip label={isDirty ? 'Save (Ctrl+S)' : 'Everything is saved'}>
+          <Indicator disabled={!isDirty} size={8} offset={2}>
+            <Button
+              leftSection={<IconDeviceFloppy size={14} />}
+              variant={isDirty ? 'filled' : 'default'}
+              data-dirty={isDirty || undefined}
+              loading={isSaving}
+              onClick={() => void save()}
+              aria-keyshortcuts="Control+S"
+            >
+              {isDirty ? 'Save' : 'Saved'}
+            </Button>
+          </Indicator>
+        </Tooltip>
+      )}
+    </Group>
+  );
+}

@@ -1,0 +1,148 @@
+/** Switches the workflow on and off, and says how far that is; opens to what its trigger does. */
+import { Button, Group, Loader, Popover, ScrollArea, Stack, Switch, Text, Tooltip } from '@mantine/core';
+import { IconAlertTriangle, IconBolt, IconBoltOff, IconChevronDown } from '@tabler/icons-react';
+import { useState } from 'react';
+import type { WorkflowNode } from '../../../api/workflow.ts';
+import { useMay } from '../../kube/access.ts';
+import { patchObject } from '../../kube/objects.ts';
+import { WORKFLOWS } from '../../kube/resources.ts';
+import { tellFailure } from '../../shell/tell.ts';
+import { managerText, ownerOfField } from '../../workflows/manager.ts';
+import { isTrigger, kindLabel, nodeKind } from '../kinds.ts';
+import { useEditorPart, useEditorStore } from '../store.ts';
+import { activationOf, type Activation } from './progress.ts';
+import { SaveFirst } from './SaveFirst.tsx';
+import { TriggerPanel } from './TriggerPanel.tsx';
+
+export function ActivationBar() {
+  const workflow = useEditorPart((state) => state.workflow);
+  const [isOpen, setOpen] = useState(false);
+  const activation = activationOf(workflow);
+  const kind = triggerKind(workflow.spec.nodes);
+  const triggerWord = kind === undefined ? activation.word : kindLabel(kind);
+  // The toggle beside it says the rest.
+  const isSettled = activation.kind === 'on' || activation.kind === 'off';
+  return (
+    <Group gap={6} wrap="nowrap">
+      <Popover
+        opened={isOpen}
+        onChange={setOpen}
+        position="bottom-end"
+        width={460}
+        trapFocus
+        shadow="md"
+        withinPortal
+      >
+        <Popover.Target>
+          <Button
+            variant="subtle"
+            color={activation.kind === 'stuck' ? 'red' : 'gray'}
+            px={6}
+            leftSection={<ActivationIcon kind={activation.kind} />}
+            rightSection={<IconChevronDown size={12} />}
+            onClick={() => setOpen(!isOpen)}
+            aria-expanded={isOpen}
+            aria-label={`${triggerWord}: ${activation.word}`}
+          >
+            <span role="status">{isSettled ? triggerWord : activation.word}</span>
+          </Button>
+        </Popover.Target>
+        <Popover.Dropdown maw="96vw" p={0}>
+          <ScrollArea.Autosize mah="70vh" p="md">
+            <Stack gap="sm">
+              <Progress activation={activation} />
+              <TriggerPanel workflow={workflow} activation={activation} />
+            </Stack>
+          </ScrollArea.Autosize>
+        </Popover.Dropdown>
+      </Popover>
+      <ActiveToggle onActivated={() => setOpen(true)} />
+    </Group>
+  );
+}
+
+function ActivationIcon({ kind }: { kind: Activation['kind'] }) {
+  if (kind === 'settling') return <Loader size={14} color="gray" />;
+  if (kind === 'stuck') return <IconAlertTriangle size={14} />;
+  return kind === 'on' ? <IconBolt size={14} /> : <IconBoltOff size={14} />;
+}
+
+function triggerKind(nodes: readonly WorkflowNode[]) {
+  const trigger = nodes.find(isTrigger);
+  return trigger && nodeKind(trigger);
+}
+
+/** What is awaited, while something is. */
+function Progress({ activation: { kind, word, awaited, message } }: { activation: Activation }) {
+  if (kind === 'on' || kind === 'off') return null;
+  return (
+    <div role="status">
+      <Text size="sm" fw={600}>
+        {word}
+      </Text>
+      {awaited !== undefined && <Text size="sm">{awaited}</Text>}
+      {message !== undefined && (
+        <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+          {message}
+        </Text>
+      )}
+    </div>
+  );
+}
+
+function ActiveToggle({ onActivated }: { onActivated: () => void }) {
+  const store = useEditorStore();
+  const { namespace, name, workflow, mode, isDirty } = useEditorPart((state) => state);
+  const mayPatch = useMay({ verb: 'patch', resource: WORKFLOWS, namespace, name });
+  const [wanted, setWanted] = useState<boolean>();
+  const [isAsking, setAsking] = useState(false);
+  const owner = ownerOfField(workflow.metadata, ['spec', 'active']);
+  const { active } = workflow.spec;
+  const change = async (next: boolean): Promise<void> => {
+    setWanted(next);
+    try {
+      store.see(await patchObject(WORKFLOWS, { namespace, name }, { spec: { active: next } }));
+      if (next) onActivated();
+    } catch (error) {
+      tellFailure(`The workflow was not switched ${next ? 'on' : 'off'}`, error);
+    } finally {
+      setWanted(undefined);
+    }
+  };
+  if (!mayPatch) return null;
+  const isHeld = owner !== undefined;
+  return (
+    <>
+      <Tooltip
+        label={owner && `${managerText(owner)} sets this. Change it where ${owner.tool} takes it from.`}
+        disabled={!isHeld}
+        multiline
+        maw={320}
+        refProp="rootRef"
+        events={{ hover: true, focus: true, touch: true }}
+      >
+        <Switch
+          size="sm"
+          label="Active"
+          checked={wanted ?? active}
+          aria-busy={wanted !== undefined}
+          {...(isHeld && { 'aria-disabled': true, readOnly: true, opacity: 0.55 })}
+          onChange={({ currentTarget: { checked } }) => {
+            if (isHeld || wanted !== undefined) return;
+            if (checked && isDirty && mode === 'edit') setAsking(true);
+            else void change(checked);
+          }}
+        />
+      </Tooltip>
+      {isAsking && (
+        <SaveFirst
+          onClose={() => setAsking(false)}
+          onAnswer={async (saves) => {
+            setAsking(false);
+            if (!saves || (await store.save())) await change(true);
+          }}
+        />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,30 @@
+/** A text that is there to be copied. */
+import { ActionIcon, Code, Group, Tooltip } from '@mantine/core';
+import { IconCopy } from '@tabler/icons-react';
+import { copyText } from '../../runs/copy.ts';
+
+type Props = {
+  text: string;
+  /** What it is, such as "The URL". */
+  what: string;
+};
+
+export function CopyLine({ text, what }: Props) {
+  return (
+    <Group gap={4} wrap="nowrap" align="flex-start">
+      <Code block style={{ flex: 1, minWidth: 0, whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }} fz="xs">
+        {text}
+      </Code>
+      <Tooltip label={`Copy ${what.charAt(0).toLowerCase()}${what.slice(1)}`}>
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          aria-label={`Copy ${what.charAt(0).toLowerCase()}${what.slice(1)}`}
+          onClick={() => void copyText(text, what)}
+        >
+          <IconCopy size={16} />
+        </ActionIcon>
+      </Tooltip>
+    </Group>
+  );
+}

@@ -1,0 +1,85 @@
+/** A trigger that looks at an account again and again: when it looked, what came of it, and how to begin anew. */
+import { Button, Code, Group, Stack, Text } from '@mantine/core';
+import { useState, type ReactNode } from 'react';
+import { ANNOTATION } from '../../../api/group.ts';
+import { useMay } from '../../kube/access.ts';
+import { patchObject } from '../../kube/objects.ts';
+import { WORKFLOWS, type WorkflowObject } from '../../kube/resources.ts';
+import { tellDone, tellFailure } from '../../shell/tell.ts';
+import { ago, fullTime, lasting } from '../../words.ts';
+import { useNow } from '../run/useNow.ts';
+import { pollOf, resetNow } from './polled.ts';
+
+type Props = { workflow: WorkflowObject; intervalSeconds: number; isActive: boolean };
+
+export function PollPanel({ workflow, intervalSeconds, isActive }: Props) {
+  const { namespace = '', name } = workflow.metadata;
+  const { lastAt, nextAt, lastError, cursor } = pollOf(workflow.status?.poll, intervalSeconds);
+  const now = useNow(isActive, 1_000);
+  const mayReset = useMay({ verb: 'patch', resource: WORKFLOWS, namespace, name });
+  return (
+    <Stack gap={6}>
+      <Fact label="Looks">every {lasting(intervalSeconds * 1_000)}</Fact>
+      <Fact label="Last look">
+        {lastAt === undefined ? 'none yet' : `${ago(lastAt, now)} (${fullTime(lastAt)})`}
+      </Fact>
+      {isActive && nextAt !== undefined && (
+        <Fact label="Next look">{nextAt > now ? ago(nextAt, now) : 'any moment'}</Fact>
+      )}
+      {lastError !== undefined && <Fact label="Last error">{lastError}</Fact>}
+      {cursor !== undefined && (
+        <Fact label="Read up to">
+          <Code fz="xs">{cursor}</Code>
+        </Fact>
+      )}
+      <Text size="xs" c="dimmed">
+        The times are written once a minute at most.
+      </Text>
+      {isActive && mayReset && <BeginAnew workflow={workflow} />}
+    </Stack>
+  );
+}
+
+function BeginAnew({ workflow: { metadata, status } }: { workflow: WorkflowObject }) {
+  const { namespace = '', name, annotations = {} } = metadata;
+  const [isBusy, setBusy] = useState(false);
+  const wish = annotations[ANNOTATION.resetCursor];
+  const isWaiting = wish !== undefined && status?.poll?.reset !== wish;
+  const reset = async (): Promise<void> => {
+    setBusy(true);
+    try {
+      const patch = { metadata: { annotations: { [ANNOTATION.resetCursor]: resetNow(Date.now()) } } };
+      await patchObject(WORKFLOWS, { namespace, name }, patch);
+      tellDone('It begins anew with the next look.');
+    } catch (error) {
+      tellFailure('It does not begin anew', error);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <Group gap="xs">
+      <Button size="compact-xs" variant="default" loading={isBusy} onClick={() => void reset()}>
+        Begin anew from now
+      </Button>
+      <Text size="xs" c="dimmed" role="status">
+        {isWaiting
+          ? 'Asked for; it is done with the next look.'
+          : 'Forgets what was read; what is there now counts as known.'}
+      </Text>
+    </Group>
+  );
+}
+
+function Fact({ label, children }: { label: string; children: ReactNode }) {
+  return (
+    <Group gap="xs" wrap="nowrap" align="baseline">
+      <Text size="xs" c="dimmed" w={72} style={{ flexShrink: 0 }}>
+        {label}
+      </Text>
+      <Text size="sm" component="div" style={{ overflowWrap: 'anywhere', minWidth: 0 }}>
+        {children}
+      </Text>
+    </Group>
+  );
+}

@@ -1,0 +1,52 @@
+/** A webhook that is active: its URL, a call of it, and the next request as it comes. */
+import { Stack, Text } from '@mantine/core';
+import type { WebhookTrigger } from '../../../api/trigger.ts';
+import { CopyLine } from './CopyLine.tsx';
+import { curlOf } from './curl.ts';
+import { WaitingForRequest } from './WaitingForRequest.tsx';
+
+type Props = {
+  namespace: string;
+  workflow: string;
+  triggerId: string;
+  webhook: WebhookTrigger;
+  /** Undefined: not served yet. */
+  url: string | undefined;
+};
+
+export function WebhookPanel({ namespace, workflow, triggerId, webhook, url }: Props) {
+  if (url === undefined)
+    return (
+      <Text size="sm" c="dimmed">
+        The URL appears as soon as the workflow is served.
+      </Text>
+    );
+  const { command, hint } = curlOf(url, webhook, webhook.testData?.data_content);
+  return (
+    <Stack gap="sm">
+      <div>
+        <Text size="xs" fw={600}>
+          URL
+        </Text>
+        <CopyLine text={url} what="The URL" />
+      </div>
+      <div>
+        <Text size="xs" fw={600}>
+          Call it from a shell
+        </Text>
+        <CopyLine text={command} what="The command" />
+        {hint !== undefined && (
+          <Text size="xs" c="dimmed">
+            {hint}
+          </Text>
+        )}
+        {webhook.auth === undefined && (
+          <Text size="xs" c="dimmed">
+            Anybody who knows the URL may call it. The webhook can be told to verify callers.
+          </Text>
+        )}
+      </div>
+      <WaitingForRequest namespace={namespace} workflow={workflow} triggerId={triggerId} />
+    </Stack>
+  );
+}

@@ -1,0 +1,144 @@
+import { execFileSync } from 'node:child_process';
+import { createHmac } from 'node:crypto';
+import { expect, test } from 'vitest';
+import type { WebhookAuth } from '../../../api/trigger.ts';
+import { curlOf } from './curl.ts';
+import { cameSince } from './nextRun.ts';
+import { pollOf } from './polled.ts';
+import { activationOf } from './progress.ts';
+
+type Said = [type: string, status: 'True' | 'False' | 'Unknown', reason: string, observedGeneration?: number];
+
+const workflow = (active: boolean, ...said: Said[]) => ({
+  metadata: { name: 'orders', namespace: 'shop', generation: 2 },
+  spec: { active, nodes: [] },
+  status: {
+    conditions: said.map(([type, status, reason, observedGeneration = 2]) => ({
+      type,
+      status,
+      reason,
+      message: `${type} says ${reason}.`,
+      lastTransitionTime: '2026-01-01T00:00:00Z',
+      observedGeneration,
+    })),
+  },
+});
+
+test.each<[active: boolean, said: Said[], kind: string, word: string, awaited: string]>([
+  [true, [], 'settling', 'Activating', 'operator'],
+  [true, [['Ready', 'Unknown', 'Pending']], 'settling', 'Activating', 'operator'],
+  [true, [['Ready', 'True', 'Inactive', 1]], 'settling', 'Activating', 'operator'],
+  [false, [['Ready', 'True', 'Serving', 1]], 'settling', 'Deactivating', 'operator'],
+  [true, [['Ready', 'True', 'Serving']], 'on', 'Active', ''],
+  [false, [['Ready', 'True', 'Inactive']], 'off', 'Inactive', ''],
+  [
+    true,
+    [
+      ['Ready', 'False', 'PoolStarting'],
+      ['Valid', 'True', 'Accepted'],
+      ['Routed', 'False', 'WaitingForReplicas'],
+      ['PoolReady', 'False', 'PoolStarting'],
+    ],
+    'settling',
+    'Activating',
+    'runner',
+  ],
+  [
+    true,
+    [
+      ['Ready', 'False', 'CredentialNotReady'],
+      ['CredentialsReady', 'False', 'CredentialNotReady'],
+      ['Stalled', 'True', 'CredentialNotReady'],
+    ],
+    'stuck',
+    'Needs care',
+    'credentials',
+  ],
+])('active=%s with %j is %s', (active, said, kind, word, awaited) => {
+  const activation = activationOf(workflow(active, ...said));
+  expect(activation).toMatchObject({ kind, word });
+  expect(activation.awaited ?? '').toContain(awaited);
+});
+
+const URL_ = 'https://hooks.example.com/webhook/shop.orders/orders';
+const refs = [{ name: 'hooks', key: 'secret' }];
+const body = { name: "Ada's" };
+
+test('a webhook that verifies nobody is called with its test data alone', () => {
+  expect(curlOf(URL_, { path: 'orders' }, body)).toEqual({
+    command: `curl -X POST '${URL_}' \\\n  -H 'content-type: application/json' \\\n  -d '{"name":"Ada'\\''s"}'`,
+  });
+  expect(curlOf(URL_, { path: 'orders' }, undefined).command).toContain("-d '{}'");
+});
+
+test.each<[auth: WebhookAuth, part: string]>([
+  [{ bearer: { secretRefs: refs } }, 'authorization: Bearer <token>'],
+  [{ basic: { username: 'ada', passwordRefs: refs } }, "-u 'ada:<password>'"],
+  [{ standardWebhooks: { secretRefs: refs } }, 'webhook-signature: v1,'],
+])('a call of a webhook with %j has what it asks for, and says where the secret is', (auth, part) => {
+  const { command, hint } = curlOf(URL_, { path: 'orders', auth }, body);
+  expect(command).toContain(part);
+  expect(hint).toContain('in the Secret hooks, key secret');
+});
+
+const text = JSON.stringify(body);
+const hmac = (message: string, encoding: 'hex' | 'base64', algorithm = 'sha256') =>
+  createHmac(algorithm, '<secret>').update(message).digest(encoding);
+
+test.each<[auth: WebhookAuth, header: string]>([
+  [{ github: { secretRefs: refs } }, `x-hub-signature-256: sha256=${hmac(text, 'hex')}`],
+  [{ hmac: { secretRefs: refs, header: 'x-sign' } }, `x-sign: ${hmac(text, 'hex')}`],
+  [
+    { hmac: { secretRefs: refs, header: 'x-sign', encoding: 'base64', algorithm: 'sha512', prefix: 'v=' } },
+    `x-sign: v=${hmac(text, 'base64', 'sha512')}`,
+  ],
+])('the shell signs what is sent as %j wants it', (auth, header) => {
+  const { command } = curlOf(URL_, { path: 'orders', auth }, body);
+  const printed = execFileSync('sh', ['-c', `curl() { printf '%s\\n' "$@"; }\n${command}`], {
+    encoding: 'utf8',
+  });
+  expect(printed.split('\n')).toContain(header);
+  expect(printed.split('\n')).toContain(text);
+});
+
+test('a time of signing is sent and signed', () => {
+  const auth = { hmac: { secretRefs: refs, header: 'x-sign', timestampHeader: 'x-time' } };
+  const { command } = curlOf(URL_, { path: 'orders', auth }, body);
+  const printed = execFileSync('sh', ['-c', `curl() { printf '%s\\n' "$@"; }\n${command}`], {
+    encoding: 'utf8',
+  });
+  const time = /^x-time: (\d+)$/m.exec(printed)?.[1] ?? '';
+  expect(printed).toContain(`x-sign: ${hmac(`${time}.${text}`, 'hex')}`);
+});
+
+const row = (uid: string, trigger: string, accepted: string) => ({
+  metadata: { name: uid, uid, labels: { 'windlass.dev/trigger': trigger } },
+  cells: { Accepted: accepted },
+});
+
+test('of the runs that came since, the first one that a webhook started is shown', () => {
+  const rows = [
+    row('d', 'webhook', '4'),
+    row('c', 'webhook', '3'),
+    row('b', 'execute', '2'),
+    row('a', 'webhook', '1'),
+  ];
+  expect(cameSince(rows, new Set(['a']))?.metadata.uid).toBe('c');
+  expect(cameSince(rows, new Set(['a', 'c', 'd']))).toBeUndefined();
+  const later = { metadata: { name: 'e', uid: 'e' }, cells: {} };
+  expect(cameSince([later], new Set())).toBeUndefined();
+  expect(cameSince([{ ...later, cells: { Trigger: 'webhook' } }], new Set())).toBeDefined();
+});
+
+test('of a look at an account it is told when it was, when the next one is, and where it is', () => {
+  const cursor = JSON.stringify({ place: 'p', cursor: { uid: 7 } });
+  const lastPollTime = '2026-01-01T00:00:00Z';
+  expect(pollOf({ lastPollTime, cursor, lastError: 'Rejected: no' }, 60)).toEqual({
+    lastAt: Date.parse(lastPollTime),
+    nextAt: Date.parse('2026-01-01T00:01:00Z'),
+    cursor: '{"uid":7}',
+    lastError: 'Rejected: no',
+  });
+  expect(pollOf({ cursor: 'damaged' }, 60)).toEqual({ cursor: 'damaged' });
+  expect(pollOf(undefined, 60)).toEqual({});
+});

@@ -1,0 +1,57 @@
+/** How far the activation of a workflow is: what is in effect, what is awaited, what holds it up. Pure. */
+import { DEPENDENTS, type ConditionType } from '../../../api/conditions.ts';
+import type { Condition } from '../../credentials/ready.ts';
+import type { WorkflowObject } from '../../kube/resources.ts';
+
+export type Activation = {
+  /** `settling`: it is on its way, one way or the other. `stuck`: nothing goes on until somebody acts. */
+  kind: 'off' | 'settling' | 'on' | 'stuck';
+  /** In a few words. */
+  word: string;
+  /** What is awaited or wrong, in a sentence. */
+  awaited?: string;
+  /** What the operator says of it. */
+  message?: string;
+};
+
+const AWAITED: Partial<Record<ConditionType, string>> = {
+  Valid: 'The workflow must make sense together with what it refers to.',
+  CredentialsReady: 'All its credentials must work.',
+  PoolReady: 'A runner must be ready.',
+  Scheduled: 'The clock (a CronJob) must be in place.',
+  TriggerHealthy: 'The account of the trigger must be looked at without an error.',
+  Routed: 'Every gateway must serve it.',
+};
+
+type Looked = Pick<WorkflowObject, 'metadata' | 'spec' | 'status'>;
+
+/** The state of the workflow as it is saved. */
+export function activationOf({ metadata, spec: { active }, status }: Looked): Activation {
+  const conditions: readonly Condition[] = status?.conditions ?? [];
+  const ready = conditions.find(({ type }) => type === 'Ready');
+  if (ready === undefined || !isLookedAt(ready, metadata.generation))
+    return { kind: 'settling', word: goingWord(active), awaited: 'The operator has not looked at it yet.' };
+  if (ready.status !== 'True') return unready(conditions, ready, active);
+  return active ? { kind: 'on', word: 'Active', message: ready.message } : { kind: 'off', word: 'Inactive' };
+}
+
+function isLookedAt({ reason, observedGeneration }: Condition, generation: number | undefined): boolean {
+  return reason !== 'Pending' && (observedGeneration === undefined || observedGeneration === generation);
+}
+
+function goingWord(active: boolean): string {
+  return active ? 'Activating' : 'Deactivating';
+}
+
+function unready(conditions: readonly Condition[], ready: Condition, active: boolean): Activation {
+  const type = DEPENDENTS.find((each) =>
+    conditions.some((condition) => condition.type === each && condition.status !== 'True'),
+  );
+  const missing = conditions.find((condition) => condition.type === type) ?? ready;
+  const awaited = (type && AWAITED[type]) ?? 'It must come into effect everywhere.';
+  const isStuck = conditions.some((condition) => condition.type === 'Stalled' && condition.status === 'True');
+  const [kind, word] = isStuck
+    ? (['stuck', 'Needs care'] as const)
+    : (['settling', goingWord(active)] as const);
+  return { kind, word, awaited, message: missing.message };
+}

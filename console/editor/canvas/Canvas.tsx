@@ -1,0 +1,176 @@
+/** The canvas: the workflow as cards and lines that can be moved, joined, added and removed, by pointer and by keys. */
+import '@xyflow/react/dist/base.css';
+import { Button, useComputedColorScheme } from '@mantine/core';
+import { IconPlus } from '@tabler/icons-react';
+import {
+  Background,
+  MiniMap,
+  ReactFlow,
+  ReactFlowProvider,
+  SelectionMode,
+  useReactFlow,
+  type FinalConnectionState,
+} from '@xyflow/react';
+import { useCallback, useMemo, useRef, useState } from 'react';
+import { whyNotJoined } from '../graph.ts';
+import { layoutOf } from '../layout.ts';
+import { connect } from '../model.ts';
+import { CARD, type Position } from '../place.ts';
+import { useEditorPart, useEditorStore, type EditorStore } from '../store.ts';
+import { useClipboard } from './clipboard.ts';
+import { FlowEdge, HoveredEdge } from './FlowEdge.tsx';
+import type { CardNode, WorkflowFlowEdge } from './flow.ts';
+import { HelpDialog } from './HelpDialog.tsx';
+import { useCanvasKeys } from './keys.ts';
+import { NodeCard } from './NodeCard.tsx';
+import { Tools } from './Tools.tsx';
+import { useFlow } from './useFlow.ts';
+import { useCardFocus, useShownSelection, useView } from './view.ts';
+import classes from './canvas.module.css';
+
+const nodeTypes = { card: NodeCard };
+const edgeTypes = { workflow: FlowEdge };
+const ATTRIBUTION = { hideAttribution: true };
+
+export function Canvas() {
+  return (
+    <ReactFlowProvider>
+      <Flow />
+    </ReactFlowProvider>
+  );
+}
+
+function Flow() {
+  const store = useEditorStore();
+  const canvas = useRef<HTMLDivElement>(null);
+  const scheme = useComputedColorScheme('light');
+  const [isHelpOpen, setHelpOpen] = useState(false);
+  const { nodes, edges, onNodesChange, onDragStop } = useFlow(store);
+  const view = useView(canvas);
+  const tidy = useCallback(() => tidyUp(store), [store]);
+  const commands = useMemo(() => ({ ...view, tidy, help: () => setHelpOpen(true) }), [view, tidy]);
+  useCanvasKeys(canvas, store, commands);
+  useClipboard(canvas, store);
+  useCardFocus(canvas, store);
+  useShownSelection(view.show);
+  const hover = useHover();
+  const isReadOnly = useEditorPart((state) => state.isReadOnly);
+  const handlers = useHandlers(store);
+  return (
+    <div ref={canvas} className={classes['canvas']} role="region" aria-label="Canvas" tabIndex={-1}>
+      <HoveredEdge value={hover.edge}>
+        <ReactFlow<CardNode, WorkflowFlowEdge>
+          nodes={nodes}
+          edges={edges}
+          nodeTypes={nodeTypes}
+          edgeTypes={edgeTypes}
+          colorMode={scheme}
+          onNodesChange={onNodesChange}
+          onNodeDragStop={onDragStop}
+          onSelectionDragStop={onDragStop}
+          {...handlers}
+          onEdgeMouseEnter={hover.enter}
+          onEdgeMouseLeave={hover.leave}
+          nodesDraggable={!isReadOnly}
+          nodesConnectable={!isReadOnly}
+          nodesFocusable={false}
+          edgesFocusable={false}
+          disableKeyboardA11y
+          connectOnClick={false}
+          deleteKeyCode={null}
+          selectionKeyCode="Shift"
+          multiSelectionKeyCode={MULTI}
+          selectionMode={SelectionMode.Partial}
+          connectionRadius={32}
+          nodeDragThreshold={3}
+          minZoom={0.1}
+          maxZoom={2}
+          panOnScroll
+          zoomOnDoubleClick={false}
+          proOptions={ATTRIBUTION}
+          onInit={view.fitAtStart}
+        >
+          <Background gap={20} size={1.5} />
+          <MiniMap pannable zoomable ariaLabel="Map of the workflow" style={MAP} />
+          <Tools view={view} tidy={tidy} onHelp={() => setHelpOpen(true)} />
+        </ReactFlow>
+      </HoveredEdge>
+      {nodes.length === 0 && <FirstNode />}
+      <HelpDialog opened={isHelpOpen} onClose={() => setHelpOpen(false)} />
+    </div>
+  );
+}
+
+/** What the pointer does. The same functions for ever: with new ones the flow would draw every node anew at each move of a drag. */
+function useHandlers(store: EditorStore) {
+  const flow = useReactFlow();
+  return useMemo(
+    () => ({
+      onNodeClick: ({ shiftKey, ctrlKey, metaKey }: MouseKeys, { id }: { id: string }) => {
+        if (!shiftKey && !ctrlKey && !metaKey) store.openNode(id);
+      },
+      onEdgeClick: (_event: unknown, { source, target }: { source: string; target: string }) =>
+        store.openEdge({ from: source, to: target }),
+      onPaneClick: () => {
+        store.closePanel();
+        store.select({});
+      },
+      onConnect: ({ source, target }: { source: string; target: string }) =>
+        store.apply((draft) => connect(draft, { from: source, to: target })),
+      onConnectEnd: (event: MouseEvent | TouchEvent, state: FinalConnectionState) =>
+        offerNode(store, state, flow.screenToFlowPosition(pointOf(event))),
+      isValidConnection: ({ source, target }: { source: string; target: string }) =>
+        whyNotJoined(store.get().draft.spec, { from: source, to: target }) === undefined,
+    }),
+    [store, flow],
+  );
+}
+
+type MouseKeys = { shiftKey: boolean; ctrlKey: boolean; metaKey: boolean };
+
+const MULTI = ['Control', 'Meta', 'Shift'];
+const MAP = { width: 160, height: 100 };
+
+function tidyUp(store: EditorStore): void {
+  store.apply((draft) => ({ ...draft, positions: layoutOf(draft.spec) }));
+}
+
+/** A line that was let go over nothing: the node that it leads to can be chosen. */
+function offerNode(store: EditorStore, state: FinalConnectionState, at: Position): void {
+  if (state.isValid === true || state.toNode !== null || state.fromHandle?.type !== 'source') return;
+  const position = { x: Math.round(at.x), y: Math.round(at.y - CARD.height / 2) };
+  store.pick({ kind: 'after', node: state.fromHandle.nodeId, position });
+}
+
+function pointOf(event: MouseEvent | TouchEvent): Position {
+  const point = 'changedTouches' in event ? event.changedTouches[0] : event;
+  return { x: point?.clientX ?? 0, y: point?.clientY ?? 0 };
+}
+
+/** Long enough to get from the line to its buttons. */
+const HOVER_MS = 350;
+
+/** The edge under the pointer, and a moment longer. */
+function useHover() {
+  const [edge, setEdge] = useState<string>();
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const enter = useCallback((_event: unknown, { id }: { id: string }) => {
+    clearTimeout(timer.current);
+    setEdge(id);
+  }, []);
+  const leave = useCallback(() => {
+    timer.current = setTimeout(() => setEdge(undefined), HOVER_MS);
+  }, []);
+  return { edge, enter, leave };
+}
+
+function FirstNode() {
+  const store = useEditorStore();
+  return (
+    <div className={classes['start']}>
+      <Button size="md" leftSection={<IconPlus size={18} />} onClick={() => store.pick({ kind: 'trigger' })}>
+        Choose what starts the workflow
+      </Button>
+    </div>
+  );
+}

@@ -1,0 +1,63 @@
+/** The buttons on the canvas: how much of it is seen, order, help, and a new node. */
+import { ActionIcon, Tooltip } from '@mantine/core';
+import {
+  IconHelp,
+  IconLayoutDistributeHorizontal,
+  IconMaximize,
+  IconPlus,
+  IconZoomIn,
+  IconZoomOut,
+} from '@tabler/icons-react';
+import { Panel } from '@xyflow/react';
+import { useEditorPart, useEditorStore, type EditorStore } from '../store.ts';
+import type { useView } from './view.ts';
+import classes from './canvas.module.css';
+
+type Props = { view: ReturnType<typeof useView>; tidy: () => void; onHelp: () => void };
+
+export function Tools({ view, tidy, onHelp }: Props) {
+  const store = useEditorStore();
+  const isReadOnly = useEditorPart((state) => state.isReadOnly);
+  return (
+    <>
+      <Panel position="bottom-left" className={classes['tools'] ?? ''}>
+        <Tool label="Fit the workflow (1)" icon={IconMaximize} onClick={view.fit} />
+        <Tool label="Zoom in" icon={IconZoomIn} onClick={view.zoomIn} />
+        <Tool label="Zoom out" icon={IconZoomOut} onClick={view.zoomOut} />
+        {!isReadOnly && (
+          <Tool label="Tidy up (Shift+T)" icon={IconLayoutDistributeHorizontal} onClick={tidy} />
+        )}
+        <Tool label="Keys (?)" icon={IconHelp} onClick={onHelp} />
+      </Panel>
+      {!isReadOnly && (
+        <Panel position="top-right">
+          <Tool
+            label="Add a node (+)"
+            icon={IconPlus}
+            onClick={() => store.pick(placeForNode(store))}
+            isLarge
+          />
+        </Panel>
+      )}
+    </>
+  );
+}
+
+/** Behind what is selected, else behind the last node. */
+function placeForNode(store: EditorStore): Parameters<EditorStore['pick']>[0] {
+  const { draft, selection } = store.get();
+  const node = selection.nodes.at(-1) ?? draft.spec.nodes.at(-1)?.id;
+  return node === undefined ? { kind: 'trigger' } : { kind: 'after', node };
+}
+
+type ToolProps = { label: string; icon: typeof IconHelp; onClick: () => void; isLarge?: boolean };
+
+function Tool({ label, icon: Icon, onClick, isLarge = false }: ToolProps) {
+  return (
+    <Tooltip label={label}>
+      <ActionIcon variant="default" size={isLarge ? 36 : 30} aria-label={label} onClick={onClick}>
+        <Icon size={isLarge ? 20 : 16} />
+      </ActionIcon>
+    </Tooltip>
+  );
+}

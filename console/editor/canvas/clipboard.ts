@@ -1,0 +1,49 @@
+/** Copy, cut and paste of nodes, as YAML: between workflows, browsers, and manifests. */
+import { useEffect, type RefObject } from 'react';
+import { parse, stringify } from 'yaml';
+import { tellDone } from '../../shell/tell.ts';
+import { count } from '../../words.ts';
+import { clipboardOf, fragmentOf, pasted, readFragment } from '../fragment.ts';
+import type { EditorStore } from '../store.ts';
+import { isForCanvas, removeSelected } from './keys.ts';
+
+/** Listens to the browser's own copy, cut and paste while the canvas is shown. */
+export function useClipboard(canvas: RefObject<HTMLElement | null>, store: EditorStore): void {
+  useEffect(() => {
+    const isOurs = ({ target }: Event) =>
+      isForCanvas(canvas.current, target) && (document.getSelection()?.isCollapsed ?? true);
+    const onCopy = (event: ClipboardEvent): void => {
+      const { draft, selection, isReadOnly } = store.get();
+      if (!isOurs(event) || selection.nodes.length === 0) return;
+      event.preventDefault();
+      event.clipboardData?.setData('text/plain', stringify(clipboardOf(fragmentOf(draft, selection.nodes))));
+      if (event.type === 'cut' && !isReadOnly) removeSelected(store);
+      tellDone(`${count(selection.nodes.length, 'node')} copied.`);
+    };
+    const onPaste = (event: ClipboardEvent): void => {
+      if (!isOurs(event) || store.get().isReadOnly) return;
+      const fragment = readFragment(parsed(event.clipboardData?.getData('text/plain') ?? ''));
+      if (fragment === undefined) return;
+      event.preventDefault();
+      const { draft, ids } = pasted(store.get().draft, fragment);
+      store.apply(() => draft);
+      store.select({ nodes: ids });
+    };
+    document.addEventListener('copy', onCopy);
+    document.addEventListener('cut', onCopy);
+    document.addEventListener('paste', onPaste);
+    return () => {
+      document.removeEventListener('copy', onCopy);
+      document.removeEventListener('cut', onCopy);
+      document.removeEventListener('paste', onPaste);
+    };
+  }, [canvas, store]);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return text.length > 1_000_000 ? undefined : parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,116 @@
+/** The draft as the canvas draws it. What did not change keeps its object, so that it is not drawn anew. Pure. */
+import type { Edge, Node } from '@xyflow/react';
+import type { WorkflowEdge, WorkflowNode } from '../../../api/workflow.ts';
+import { edgeId, edgesOf } from '../graph.ts';
+import type { Draft } from '../model.ts';
+import { CARD } from '../place.ts';
+import type { Problem, Problems } from '../problems.ts';
+import type { Selection } from '../store.ts';
+import type { NodeView } from '../run/runState.ts';
+
+export type CardNode = Node<
+  {
+    node: WorkflowNode;
+    hasSuccessor: boolean;
+    isReadOnly: boolean;
+    view: Pick<NodeView, 'phase' | 'startTime' | 'completionTime' | 'attempts' | 'message'> | undefined;
+    /** A run is shown, so that a node without a view waits. */
+    isInRun: boolean;
+    problems: readonly Problem[];
+  },
+  'card'
+>;
+
+export type WorkflowFlowEdge = Edge<
+  { edge: WorkflowEdge; isReadOnly: boolean; isTaken: boolean; problems: readonly Problem[] },
+  'workflow'
+>;
+
+export type Shown = {
+  draft: Draft;
+  selection: Selection;
+  problems: Problems;
+  isReadOnly: boolean;
+  /** By node; undefined: no run is shown. */
+  views: ReadonlyMap<string, NodeView> | undefined;
+};
+
+const NONE: readonly Problem[] = [];
+const measured = { width: CARD.width, height: CARD.height };
+
+/** The cards. */
+export function flowNodes(
+  { draft, selection, problems, isReadOnly, views }: Shown,
+  before: readonly CardNode[],
+): CardNode[] {
+  const known = new Map(before.map((node) => [node.id, node]));
+  const sources = new Set(edgesOf(draft.spec).map(({ from }) => from));
+  const selected = new Set(selection.nodes);
+  return draft.spec.nodes.map((node): CardNode => {
+    const old = known.get(node.id);
+    const data: CardNode['data'] = {
+      node,
+      hasSuccessor: sources.has(node.id),
+      isReadOnly,
+      view: sameView(old?.data.view, views?.get(node.id)),
+      isInRun: views !== undefined,
+      problems: problems.nodes.get(node.id) ?? NONE,
+    };
+    const next: CardNode = {
+      id: node.id,
+      type: 'card',
+      position: draft.positions[node.id] ?? { x: 0, y: 0 },
+      data: old && areSame(old.data, data) ? old.data : data,
+      selected: selected.has(node.id),
+      measured,
+    };
+    const isSame =
+      old !== undefined &&
+      old.data === next.data &&
+      old.selected === next.selected &&
+      old.position.x === next.position.x &&
+      old.position.y === next.position.y;
+    return isSame ? old : next;
+  });
+}
+
+/** The lines between them. */
+export function flowEdges(
+  { draft, selection, problems, isReadOnly, views }: Shown,
+  before: readonly WorkflowFlowEdge[],
+): WorkflowFlowEdge[] {
+  const known = new Map(before.map((edge) => [edge.id, edge]));
+  const selected = new Set(selection.edges);
+  return edgesOf(draft.spec).map((edge): WorkflowFlowEdge => {
+    const id = edgeId(edge);
+    const old = known.get(id);
+    const made: WorkflowFlowEdge['data'] = {
+      edge: old?.data && areSame(old.data.edge, edge) ? old.data.edge : edge,
+      isReadOnly,
+      isTaken: wasTaken(edge, views),
+      problems: problems.edges.get(id) ?? NONE,
+    };
+    const data = old?.data && areSame(old.data, made) ? old.data : made;
+    if (old && old.data === data && old.selected === selected.has(id)) return old;
+    return { id, type: 'workflow', source: edge.from, target: edge.to, selected: selected.has(id), data };
+  });
+}
+
+/** Whether the run went along the edge, as far as the phases of its ends tell. */
+function wasTaken({ from, to, after }: WorkflowEdge, views: Shown['views']): boolean {
+  const [source, target] = [views?.get(from)?.phase, views?.get(to)?.phase];
+  if (target === undefined || target === 'Skipped' || target === 'Pending') return false;
+  return after === 'Failure' ? source === 'Failed' : source !== undefined && source !== 'Skipped';
+}
+
+function sameView(old: CardNode['data']['view'], view: NodeView | undefined): CardNode['data']['view'] {
+  if (view === undefined) return undefined;
+  const { phase, startTime, completionTime, attempts, message } = view;
+  const next = { phase, startTime, completionTime, attempts, message } as CardNode['data']['view'];
+  return old && next && areSame(old, next) ? old : next;
+}
+
+function areSame<T extends object>(one: T, other: T): boolean {
+  const keys = new Set([...Object.keys(one), ...Object.keys(other)]) as Set<keyof T>;
+  return [...keys].every((key) => one[key] === other[key]);
+}

@@ -1,0 +1,149 @@
+/** The keys of the canvas. They work where the canvas or nothing has the focus, never while somebody types. */
+import { useEffect, type RefObject } from 'react';
+import { removeNodes, disconnect, triggerOf } from '../model.ts';
+import { fragmentOf, pasted } from '../fragment.ts';
+import type { EdgeEnds } from '../graph.ts';
+import type { EditorState, EditorStore } from '../store.ts';
+import { neighbour, type Direction } from './walk.ts';
+
+export type CanvasCommands = {
+  fit: () => void;
+  show: (id: string) => void;
+  help: () => void;
+  tidy: () => void;
+};
+
+const ARROWS: Record<string, Direction> = {
+  ArrowLeft: 'left',
+  ArrowRight: 'right',
+  ArrowUp: 'up',
+  ArrowDown: 'down',
+};
+
+/** Whether somebody types into this. */
+export function isTyping(target: EventTarget | null): boolean {
+  return (
+    target instanceof HTMLElement &&
+    (target.isContentEditable || ['INPUT', 'TEXTAREA', 'SELECT'].includes(target.tagName))
+  );
+}
+
+/** Whether the canvas is meant: it has the focus, or nothing has. */
+export function isForCanvas(canvas: HTMLElement | null, target: EventTarget | null): boolean {
+  if (isTyping(target)) return false;
+  return target === document.body || (target instanceof Node && canvas?.contains(target) === true);
+}
+
+/** Listens to the keys while the canvas is shown. */
+export function useCanvasKeys(
+  canvas: RefObject<HTMLElement | null>,
+  store: EditorStore,
+  commands: CanvasCommands,
+): void {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      if (event.defaultPrevented || !isForCanvas(canvas.current, event.target)) return;
+      const isHandled =
+        event.ctrlKey || event.metaKey
+          ? withControl(event, store)
+          : !event.altKey && (whereTo(event, store, commands) || change(event, store, commands));
+      if (isHandled) event.preventDefault();
+    };
+    document.addEventListener('keydown', onKey);
+    return () => document.removeEventListener('keydown', onKey);
+  }, [canvas, store, commands]);
+}
+
+function withControl({ key }: KeyboardEvent, store: EditorStore): boolean {
+  const { draft, selection, isReadOnly } = store.get();
+  if (key === 'a') {
+    store.select({ nodes: draft.spec.nodes.map(({ id }) => id) });
+    return true;
+  }
+  if (key !== 'd') return false;
+  if (!isReadOnly && selection.nodes.length > 0) duplicate(store);
+  return true;
+}
+
+/** Puts copies of what is selected below it, and selects these. */
+function duplicate(store: EditorStore): void {
+  const { draft, selection } = store.get();
+  const { draft: next, ids } = pasted(draft, fragmentOf(draft, selection.nodes));
+  store.apply(() => next);
+  store.select({ nodes: ids });
+}
+
+function whereTo(event: KeyboardEvent, store: EditorStore, commands: CanvasCommands): boolean {
+  const { draft, selection } = store.get();
+  const current = selection.nodes.at(-1);
+  const way = ARROWS[event.key];
+  if (way !== undefined) {
+    const next = current === undefined ? triggerOf(draft)?.id : neighbour(draft, current, way);
+    if (next === undefined) return current !== undefined;
+    store.select({ nodes: event.shiftKey && current !== undefined ? [...selection.nodes, next] : [next] });
+    commands.show(next);
+    return true;
+  }
+  switch (event.key) {
+    case 'Escape':
+      store.closePanel();
+      store.select({});
+      return true;
+    case '1':
+    case '!':
+      commands.fit();
+      return true;
+    case '?':
+      commands.help();
+      return true;
+    default:
+      return false;
+  }
+}
+
+function change(event: KeyboardEvent, store: EditorStore, commands: CanvasCommands): boolean {
+  const { key, shiftKey, target } = event;
+  if ((key === 'Enter' || key === ' ') && !(target instanceof HTMLButtonElement)) return openSelected(store);
+  if (store.get().isReadOnly) return false;
+  if (key === '+' || (key === 'Tab' && !shiftKey)) return pickBehind(store, key === '+');
+  if (key === 'Delete' || key === 'Backspace') removeSelected(store);
+  else if (key === 'T') commands.tidy();
+  else return false;
+  return true;
+}
+
+/** The only thing that is selected. */
+function selectedOne({ selection }: EditorState): { node?: string; edge?: EdgeEnds } {
+  const [node] = selection.nodes;
+  const edge = endsOf(selection.edges[0]);
+  if (selection.nodes.length === 1 && node !== undefined) return { node };
+  return selection.nodes.length === 0 && edge !== undefined ? { edge } : {};
+}
+
+function openSelected(store: EditorStore): boolean {
+  const { node, edge } = selectedOne(store.get());
+  if (node !== undefined) store.openNode(node);
+  else if (edge !== undefined) store.openEdge(edge);
+  return node !== undefined || edge !== undefined;
+}
+
+/** With nothing selected Tab goes on to what comes after the canvas, so that nobody is caught in it. */
+function pickBehind(store: EditorStore, isAnywhere: boolean): boolean {
+  const { node, edge } = selectedOne(store.get());
+  if (edge !== undefined) store.pick({ kind: 'between', edge });
+  else if (node !== undefined) store.pick({ kind: 'after', node });
+  else if (isAnywhere) store.pick({ kind: 'free' });
+  return edge !== undefined || node !== undefined || isAnywhere;
+}
+
+/** Removes the nodes and edges that are selected. */
+export function removeSelected(store: EditorStore): void {
+  const { nodes, edges } = store.get().selection;
+  const ends = edges.flatMap((id) => endsOf(id) ?? []);
+  store.apply((draft) => removeNodes(disconnect(draft, ends), nodes));
+}
+
+function endsOf(id: string | undefined): EdgeEnds | undefined {
+  const [from, to] = id?.split('>') ?? [];
+  return from === undefined || to === undefined ? undefined : { from, to };
+}

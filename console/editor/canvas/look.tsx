@@ -1,0 +1,59 @@
+/** What nodes look like: a picture for each kind and skill. */
+import {
+  IconBrandTelegram,
+  IconBolt,
+  IconDownload,
+  IconMail,
+  IconMailForward,
+  IconPlayerPlay,
+  IconReplace,
+  IconRobot,
+  IconRowInsertBottom,
+  IconSquareRoundedArrowRight,
+  IconTableImport,
+  IconUpload,
+  IconVariable,
+  IconWorld,
+} from '@tabler/icons-react';
+import type { ComponentType } from 'react';
+import type { TriggerKind } from '../../../api/trigger.ts';
+import type { WorkflowNode } from '../../../api/workflow.ts';
+import { triggerWords } from '../../workflows/triggers.ts';
+import { isTrigger, nodeKind } from '../kinds.ts';
+
+export type NodeIcon = ComponentType<{ size?: number | string }>;
+
+const SKILLS: Record<string, NodeIcon> = {
+  send_email: IconMail,
+  reply_email: IconMailForward,
+  http_request: IconWorld,
+  set: IconVariable,
+  send_message: IconBrandTelegram,
+  append_row: IconRowInsertBottom,
+  read_rows: IconTableImport,
+  update_row: IconReplace,
+  download_file: IconDownload,
+  upload_file: IconUpload,
+};
+
+/** The picture of a skill. */
+export function skillIcon(name: string): NodeIcon {
+  return SKILLS[name] ?? IconBolt;
+}
+
+/** The picture of a node. */
+export function nodeIcon(node: WorkflowNode): NodeIcon {
+  const kind = nodeKind(node);
+  if (kind === 'agent') return IconRobot;
+  if (kind === 'response') return IconSquareRoundedArrowRight;
+  if (kind === 'skill') return skillIcon(node.skill?.name ?? '');
+  return triggerWords(kind as TriggerKind)?.icon ?? IconPlayerPlay;
+}
+
+/** The colour of a node's picture, by what it is: a name of the theme's colours. */
+export function nodeColor(node: WorkflowNode): string {
+  if (isTrigger(node)) return 'orange';
+  const kind = nodeKind(node);
+  if (kind === 'agent') return 'violet';
+  return kind === 'response' ? 'green' : 'windlass';
+}

@@ -1,0 +1,201 @@
+/** Makes the editor's store: binds the pure session to what is shown, to saving, and to whoever listens. */
+import { failureFrom } from '../http/failure.ts';
+import type { WorkflowObject } from '../kube/resources.ts';
+import { tellDone, tellFailure } from '../shell/tell.ts';
+import { edgeId } from './graph.ts';
+import type { Draft } from './model.ts';
+import { whoChanged } from './owners.ts';
+import { isEqual } from './patch.ts';
+import { draftProblems, NO_PROBLEMS, problemsOf, savedProblems, type Problems } from './problems.ts';
+import { saveSession } from './saving.ts';
+import { edited, isDirty, opened, resolved, seen, stepped, stored, type Session } from './session.ts';
+import type { EditorActions, EditorState, EditorStore, Mode, Selection } from './store.ts';
+
+const NOTHING: Selection = { nodes: [], edges: [] };
+
+type View = Pick<
+  EditorState,
+  'mode' | 'isSaving' | 'selection' | 'panel' | 'picker' | 'isComparing' | 'unreadable'
+> & {
+  found: Parameters<typeof problemsOf>[0];
+};
+
+/** What the actions work on. */
+type Core = {
+  readonly session: () => Session;
+  readonly view: () => View;
+  readonly set: (session: Session, change?: Partial<View>) => void;
+  /** What was read while saving: it may be our own change, and is looked at when the answer is there. */
+  waiting?: WorkflowObject;
+};
+
+/** A store for this workflow. */
+export function createEditorStore(workflow: WorkflowObject, mode: Mode): EditorStore {
+  let session = opened(workflow);
+  let view: View = {
+    mode,
+    isSaving: false,
+    selection: NOTHING,
+    panel: undefined,
+    picker: undefined,
+    isComparing: false,
+    unreadable: undefined,
+    found: [],
+  };
+  let state = stateOf(session, view);
+  const listeners = new Set<() => void>();
+  const core: Core = {
+    session: () => session,
+    view: () => view,
+    set: (next, change = {}) => {
+      session = next;
+      view = withoutGone({ ...view, ...change }, next.history.present);
+      state = stateOf(session, view, state);
+      for (const listener of listeners) listener();
+    },
+  };
+  return {
+    get: () => state,
+    subscribe: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    ...actionsOf(core),
+  };
+}
+
+function actionsOf(core: Core): EditorActions {
+  const { session, view, set } = core;
+  const show = (change: Partial<View>) => set(session(), change);
+  return {
+    apply: (operation, { key } = {}) => {
+      if (view().mode !== 'read')
+        set(edited(session(), operation, { at: Date.now(), ...(key !== undefined && { key }) }));
+    },
+    undo: () => set(stepped(session(), 'back')),
+    redo: () => set(stepped(session(), 'forward')),
+    select: (selection) => show({ selection: { ...NOTHING, ...selection } }),
+    openNode: (id) => show({ panel: { node: id }, picker: undefined, selection: { nodes: [id], edges: [] } }),
+    openEdge: (edge) =>
+      show({ panel: { edge }, picker: undefined, selection: { nodes: [], edges: [edgeId(edge)] } }),
+    closePanel: () => show({ panel: undefined, picker: undefined }),
+    pick: (picker) => show({ picker, panel: undefined }),
+    setMode: (mode) => show({ mode }),
+    save: () => save(core),
+    discard: () => set(edited(session(), () => session().saved, { at: Date.now() })),
+    see: (workflow) => see(core, workflow),
+    setDraftProblems: (found) => show({ found }),
+    compare: (isComparing) => show({ isComparing }),
+    setUnreadable: (unreadable) => show({ unreadable }),
+    resolve: (draft) => set(resolved(session(), draft), { isComparing: false }),
+  };
+}
+
+function see(core: Core, read: WorkflowObject): void {
+  if (core.view().isSaving) {
+    core.waiting = read;
+    return;
+  }
+  const { workflow } = core.session();
+  const { session, outcome } = seen(core.session(), read);
+  core.set(session);
+  // The toggle shows it, whoever has switched.
+  if (isOnlySwitched(workflow, read)) return;
+  if (outcome === 'taken') tellDone(`${whoChanged(read)} changed this workflow. You see the new version.`);
+  if (outcome === 'joined') tellDone(`${whoChanged(read)} changed this workflow. Your changes are kept.`);
+}
+
+function isOnlySwitched(before: WorkflowObject, read: WorkflowObject): boolean {
+  const { active } = before.spec;
+  return active !== read.spec.active && isEqual(before.spec, { ...read.spec, active });
+}
+
+async function save(core: Core): Promise<boolean> {
+  const { session, view, set } = core;
+  if (view().isSaving || view().mode !== 'edit') return false;
+  const { unreadable } = view();
+  if (unreadable !== undefined) {
+    tellFailure('The workflow was not saved', new Error(`The YAML cannot be read: ${unreadable}`));
+    return false;
+  }
+  if (session().theirs !== undefined) {
+    set(session(), { isComparing: true });
+    return false;
+  }
+  set(session(), { isSaving: true });
+  const result = await saveSession(session());
+  const next = result.kind === 'saved' ? stored(session(), result.workflow, result.sent) : session();
+  set(next, { isSaving: false });
+  seeWaiting(core);
+  if (result.kind === 'newer') return saveOnTop(core, result.workflow);
+  if (result.kind === 'failed') tellNotSaved(core, result.error);
+  if (result.kind === 'saved') tellDone('Saved.');
+  return result.kind !== 'failed' && !isDirty(session());
+}
+
+function seeWaiting(core: Core): void {
+  const read = core.waiting;
+  delete core.waiting;
+  if (read) see(core, read);
+}
+
+/** Somebody was faster: where the two changes go together they are saved, else people decide. */
+function saveOnTop(core: Core, newer: WorkflowObject): Promise<boolean> {
+  see(core, newer);
+  return save(core);
+}
+
+function tellNotSaved({ session, set }: Core, error: unknown): void {
+  const { causes } = failureFrom(error);
+  if (causes.length > 0) set(session(), { found: draftProblems(causes, session().history.present.spec) });
+  tellFailure('The workflow was not saved', error);
+}
+
+function stateOf(session: Session, view: View, before?: EditorState): EditorState {
+  const { workflow, saved, history, theirs } = session;
+  const { found, ...shown } = view;
+  const dirty =
+    before?.saved === saved && before.draft === history.present && view.unreadable === undefined
+      ? before.isDirty
+      : isDirty(session);
+  return {
+    namespace: workflow.metadata.namespace ?? '',
+    name: workflow.metadata.name,
+    workflow,
+    saved,
+    draft: history.present,
+    theirs,
+    ...shown,
+    isReadOnly: view.mode === 'read',
+    isDirty: dirty || view.unreadable !== undefined,
+    canUndo: history.past.length > 0,
+    canRedo: history.future.length > 0,
+    problems: allProblems(found, workflow),
+  };
+}
+
+let known: { found: View['found']; workflow: WorkflowObject; problems: Problems } | undefined;
+
+/** The same object for the same facts, so that nodes are not drawn anew for nothing. */
+function allProblems(found: View['found'], workflow: WorkflowObject): Problems {
+  if (known?.found === found && known.workflow === workflow) return known.problems;
+  const all = [...found, ...savedProblems(workflow)];
+  const problems = all.length === 0 ? NO_PROBLEMS : problemsOf(all);
+  known = { found, workflow, problems };
+  return problems;
+}
+
+/** What is selected or open and is not there any more is neither. */
+function withoutGone(view: View, { spec }: Draft): View {
+  const ids = new Set(spec.nodes.map(({ id }) => id));
+  const { selection, panel } = view;
+  const nodes = selection.nodes.filter((id) => ids.has(id));
+  const isOpen =
+    panel === undefined ||
+    ('node' in panel ? ids.has(panel.node) : ids.has(panel.edge.from) && ids.has(panel.edge.to));
+  return {
+    ...view,
+    selection: nodes.length === selection.nodes.length ? selection : { ...selection, nodes },
+    panel: isOpen ? panel : undefined,
+  };
+}

@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { historyOf, recorded, redone, undone } from './history.ts';
+
+test('what was done is undone and done again', () => {
+  const two = recorded(recorded(historyOf('a'), 'b', { at: 0 }), 'c', { at: 10 });
+  const one = undone(two);
+  expect(one?.present).toBe('b');
+  expect(one && undone(one)?.present).toBe('a');
+  expect(one && redone(one)?.present).toBe('c');
+});
+
+test('at the ends there is nothing to undo or redo', () => {
+  expect(undone(historyOf('a'))).toBeUndefined();
+  expect(redone(historyOf('a'))).toBeUndefined();
+});
+
+test('a change after undo drops what was undone', () => {
+  const back = undone(recorded(historyOf('a'), 'b', { at: 0 }));
+  expect(back && recorded(back, 'c', { at: 5 }).future).toEqual([]);
+});
+
+test.each([
+  ['typing in one field is one step', 'name', 500, 1],
+  ['typing after a pause is another step', 'name', 1_500, 2],
+  ['typing in another field is another step', 'prompt', 500, 2],
+])('%s', (_what, key, at, steps) => {
+  const first = recorded(historyOf('a'), 'ab', { key: 'name', at: 0 });
+  expect(recorded(first, 'abc', { key, at }).past).toHaveLength(steps);
+});
+
+test('what changes nothing is no step', () => {
+  const history = historyOf('a');
+  expect(recorded(history, 'a', { at: 0 })).toBe(history);
+});

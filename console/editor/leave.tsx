@@ -1,0 +1,45 @@
+/** Asks before unsaved changes are lost. */
+import { Button, Group, Modal, Text } from '@mantine/core';
+import { useBlocker } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useEditorStore } from './store.ts';
+
+export function LeaveGuard() {
+  const store = useEditorStore();
+  const isUnsaved = () => store.get().isDirty && store.get().mode === 'edit';
+  const blocker = useBlocker({
+    shouldBlockFn: ({ current, next }) => isUnsaved() && current.pathname !== next.pathname,
+    enableBeforeUnload: isUnsaved,
+    withResolver: true,
+  });
+  const [isSaving, setSaving] = useState(false);
+  const saveAndGo = async (): Promise<void> => {
+    setSaving(true);
+    const isSaved = await store.save();
+    setSaving(false);
+    if (isSaved) blocker.proceed?.();
+    else blocker.reset?.();
+  };
+  return (
+    <Modal
+      opened={blocker.status === 'blocked'}
+      onClose={() => blocker.reset?.()}
+      title="Your changes are not saved"
+    >
+      <Text size="sm" mb="md">
+        What you changed in this workflow is lost when you leave without saving it.
+      </Text>
+      <Group justify="flex-end" gap="xs">
+        <Button variant="default" onClick={() => blocker.reset?.()}>
+          Stay
+        </Button>
+        <Button variant="light" color="red" onClick={() => blocker.proceed?.()}>
+          Leave without saving
+        </Button>
+        <Button loading={isSaving} onClick={() => void saveAndGo()}>
+          Save and leave
+        </Button>
+      </Group>
+    </Modal>
+  );
+}

@@ -1,0 +1,133 @@
+/** The panel of a node at the right of the canvas: what it is called, what it does, its options, what goes in and what came out. */
+import { ActionIcon, Tabs, Tooltip } from '@mantine/core';
+import { IconX } from '@tabler/icons-react';
+import { useEffect, useMemo, useRef, useState } from 'react';
+import type { NodeKind, WorkflowNode } from '../../../api/workflow.ts';
+import { FormContext, type FormScope } from '../../forms/scope.ts';
+import { isTrigger, nodeKind } from '../kinds.ts';
+import { nodeOf, updateNode } from '../model.ts';
+import { useLastOutputs } from '../run/runStore.ts';
+import { useEditor } from '../store.ts';
+import { InputTab } from './InputTab.tsx';
+import { NodeName } from './NodeName.tsx';
+import { OptionsTab } from './OptionsTab.tsx';
+import { OutputTab } from './OutputTab.tsx';
+import classes from './NodePanel.module.css';
+import { ParametersTab, type Change } from './ParametersTab.tsx';
+import { ResizeHandle, usePanelWidth } from './resize.tsx';
+import { sourcesOf } from './sources.ts';
+import { TestDataTab } from './TestDataTab.tsx';
+
+type Props = { nodeId: string; onClose: () => void };
+
+export function NodePanel({ nodeId, onClose }: Props) {
+  const { draft } = useEditor();
+  const { width, setWidth } = usePanelWidth();
+  const panel = useFocusInside();
+  const node = nodeOf(draft, nodeId);
+  const kind = node && nodeKind(node);
+  if (node === undefined || kind === undefined) return null;
+  return (
+    <div
+      ref={panel}
+      className={classes['panel'] ?? ''}
+      style={{ width }}
+      tabIndex={-1}
+      role="group"
+      aria-label={`Settings of ${node.displayName ?? node.id}`}
+      data-node-panel
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape' || event.defaultPrevented) return;
+        event.stopPropagation();
+        if (!isElsewhere(event)) onClose();
+      }}
+    >
+      <ResizeHandle width={width} onResize={setWidth} />
+      <Content key={node.id} node={node} kind={kind} onClose={onClose} />
+    </div>
+  );
+}
+
+/** Lists, menus and dialogs that the panel opened close themselves first. */
+function isElsewhere({ currentTarget, target }: React.KeyboardEvent<HTMLElement>): boolean {
+  if (!(target instanceof HTMLElement) || !currentTarget.contains(target)) return true;
+  return target.getAttribute('aria-expanded') === 'true' && target.matches('input, [role=combobox]');
+}
+
+type ContentProps = { node: WorkflowNode; kind: NodeKind; onClose: () => void };
+
+function Content({ node, kind, onClose }: ContentProps) {
+  const { apply } = useEditor();
+  const outputs = useLastOutputs();
+  const scope = useScope(node.id, outputs);
+  const [tab, setTab] = useState<string | null>('parameters');
+  const change: Change = (update, field) =>
+    apply((draft) => updateNode(draft, node.id, update), { key: `${node.id} ${field}` });
+  const isStep = !isTrigger(node);
+  return (
+    <FormContext value={scope}>
+      <header className={classes['header'] ?? ''}>
+        <NodeName node={node} change={change} />
+        <Tooltip label="Close (Esc)">
+          <ActionIcon variant="subtle" color="gray" aria-label="Close the panel" onClick={onClose}>
+            <IconX size={16} />
+          </ActionIcon>
+        </Tooltip>
+      </header>
+      <Tabs value={tab} onChange={setTab} className={classes['tabs'] ?? ''} keepMounted={false}>
+        <Tabs.List>
+          {/* What is dragged from another tab can be dropped into an input of this one. */}
+          <Tabs.Tab value="parameters" onDragEnter={() => setTab('parameters')}>
+            Parameters
+          </Tabs.Tab>
+          {isStep && (
+            <Tabs.Tab value="options" onDragEnter={() => setTab('options')}>
+              Options
+            </Tabs.Tab>
+          )}
+          {isStep ? <Tabs.Tab value="input">Input</Tabs.Tab> : <Tabs.Tab value="test">Test data</Tabs.Tab>}
+          <Tabs.Tab value="output">Output</Tabs.Tab>
+        </Tabs.List>
+        <div className={classes['body'] ?? ''}>
+          <Tabs.Panel value="parameters">
+            <ParametersTab node={node} kind={kind} change={change} />
+          </Tabs.Panel>
+          <Tabs.Panel value="options">
+            <OptionsTab node={node} change={change} />
+          </Tabs.Panel>
+          <Tabs.Panel value="input">
+            <InputTab />
+          </Tabs.Panel>
+          <Tabs.Panel value="test">
+            <TestDataTab node={node} change={change} />
+          </Tabs.Panel>
+          <Tabs.Panel value="output">
+            <OutputTab nodeId={node.id} last={outputs.get(node.id)} />
+          </Tabs.Panel>
+        </div>
+      </Tabs>
+    </FormContext>
+  );
+}
+
+function useScope(id: string, outputs: ReturnType<typeof useLastOutputs>): FormScope {
+  const { draft, saved, namespace, isReadOnly, isSaving, problems } = useEditor();
+  const [wasSaved, setWasSaved] = useState(false);
+  useEffect(() => {
+    if (isSaving) setWasSaved(true);
+  }, [isSaving]);
+  const sources = useMemo(() => sourcesOf(draft.spec, id, outputs), [draft.spec, id, outputs]);
+  // What nobody has saved yet is not finished: it is not called wrong before somebody tries to use it.
+  const isFresh = nodeOf(saved, id) === undefined && !wasSaved;
+  return useMemo(
+    () => ({ namespace, isReadOnly, sources, problems: problems.nodes.get(id) ?? [], showsAll: !isFresh }),
+    [namespace, isReadOnly, sources, problems, id, isFresh],
+  );
+}
+
+/** The focus goes into the panel when it opens; whoever closes it gives it back. */
+function useFocusInside(): React.RefObject<HTMLDivElement | null> {
+  const panel = useRef<HTMLDivElement>(null);
+  useEffect(() => panel.current?.focus({ preventScroll: true }), []);
+  return panel;
+}

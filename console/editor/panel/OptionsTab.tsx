@@ -1,0 +1,26 @@
+/** What every step can have: retries, a time limit, what its failure means, a run for each element of a list. */
+import type { WorkflowNode } from '../../../api/workflow.ts';
+import { SchemaForm } from '../../forms/SchemaForm.tsx';
+import { FormContext, useFormScope } from '../../forms/scope.ts';
+import type { Values } from '../../forms/values.ts';
+import { OPTION_NAMES, optionFields } from './nodeFields.ts';
+import type { Change } from './ParametersTab.tsx';
+
+export function OptionsTab({ node, change }: { node: WorkflowNode; change: Change }) {
+  const scope = useFormScope();
+  const given = node as Values;
+  const values = Object.fromEntries(
+    OPTION_NAMES.filter((name) => given[name] !== undefined).map((name) => [name, given[name]]),
+  );
+  const set = (next: Values) =>
+    change((old) => {
+      const rest = Object.fromEntries(Object.entries(old).filter(([name]) => !OPTION_NAMES.includes(name)));
+      return { ...rest, ...next } as WorkflowNode;
+    }, 'options');
+  // The list that forEach names cannot be named by its own elements.
+  return (
+    <FormContext value={{ ...scope, sources: { nodes: scope.sources.nodes } }}>
+      <SchemaForm isFlat fields={optionFields(node)} path="" values={values} onChange={set} />
+    </FormContext>
+  );
+}

@@ -1,0 +1,55 @@
+/** The event that a test run takes from the trigger when it is given no other one. Kept in the workflow. */
+import { Button, Group, Stack, Text } from '@mantine/core';
+import { useState } from 'react';
+import type { WorkflowNode } from '../../../api/workflow.ts';
+import { LazyCode } from '../../forms/expression/LazyCode.tsx';
+import { useFormScope } from '../../forms/scope.ts';
+import { readTestData, testDataOf, triggerKind, withTestData } from '../run/testData.ts';
+import type { Change } from './ParametersTab.tsx';
+
+export function TestDataTab({ node, change }: { node: WorkflowNode; change: Change }) {
+  const { isReadOnly } = useFormScope();
+  const kind = triggerKind(node);
+  const isKept = node[kind]?.testData !== undefined;
+  const [text, setText] = useState(() => JSON.stringify(testDataOf(node), null, 2));
+  const read = readTestData(kind, text);
+  const write = (next: string) => {
+    setText(next);
+    const data = readTestData(kind, next);
+    if (data.ok) change((old) => withTestData(old, data.value), 'testData');
+  };
+  return (
+    <Stack gap="xs">
+      <Text size="xs" c="dimmed">
+        {kind === 'manual'
+          ? 'The JSON object that a test run takes when it is given none. Nodes read it as data_content.'
+          : 'The event that a test run takes when it is given none: text_content and data_content, as the trigger would produce them.'}
+      </Text>
+      <LazyCode
+        id="test-data"
+        label="Test data"
+        describedBy="test-data-problem"
+        value={text}
+        onChange={write}
+        language="json"
+        isMultiline
+        isReadOnly={isReadOnly}
+        isInvalid={!read.ok}
+        sources={{ nodes: [] }}
+      />
+      <Text id="test-data-problem" size="xs" c="red" role="status">
+        {read.ok ? '' : read.message}
+      </Text>
+      {!isKept && !isReadOnly && (
+        <Group gap="xs">
+          <Text size="xs" c="dimmed">
+            This is an example, which is not kept in the workflow yet.
+          </Text>
+          <Button size="compact-xs" variant="default" disabled={!read.ok} onClick={() => write(text)}>
+            Keep it
+          </Button>
+        </Group>
+      )}
+    </Stack>
+  );
+}

@@ -1,0 +1,81 @@
+/** What saving sends: a merge patch (RFC 7396) of nothing but what was changed. Pure. */
+import { annotationOf, POSITIONS } from './annotation.ts';
+import type { Draft } from './model.ts';
+
+/** The patch that makes `to` of `from`; undefined where they are equal. Lists are replaced as wholes, as the API server does it. */
+export function mergePatch(from: unknown, to: unknown): unknown {
+  if (isEqual(from, to)) return undefined;
+  if (!isRecord(from) || !isRecord(to)) return to;
+  const keys = new Set([...Object.keys(from), ...Object.keys(to)]);
+  return Object.fromEntries(
+    [...keys].flatMap((key) => {
+      if (to[key] === undefined) return from[key] === undefined ? [] : [[key, null]];
+      const inner = mergePatch(from[key], to[key]);
+      return inner === undefined ? [] : [[key, inner]];
+    }),
+  );
+}
+
+export type WorkflowPatch = {
+  spec?: Record<string, unknown>;
+  metadata?: { annotations: Record<string, string | null> };
+};
+
+/** What saving the draft changes; undefined where it is what was saved. */
+export function patchOf(saved: Draft, draft: Draft): WorkflowPatch | undefined {
+  if (saved === draft) return undefined;
+  const spec = mergePatch(saved.spec, draft.spec) as Record<string, unknown> | undefined;
+  const moved = !isEqual(saved.positions, draft.positions);
+  if (spec === undefined && !moved) return undefined;
+  const [before, after] = moved ? [annotationOf(saved), annotationOf(draft)] : [];
+  return {
+    ...(spec !== undefined && { spec }),
+    ...(before !== after && { metadata: { annotations: { [POSITIONS]: after ?? null } } }),
+  };
+}
+
+/**
+ * My changes on top of theirs; undefined where both changed the same. Nodes and edges are one thing: a graph that two people
+ * changed is for people to join.
+ */
+export function rebased(base: Draft, mine: Draft, theirs: Draft): Draft | undefined {
+  const myFields = changedFields(base, mine);
+  const theirFields = changedFields(base, theirs);
+  if ([...myFields].some((field) => theirFields.has(field))) return undefined;
+  const graph = myFields.has('nodes') ? mine.spec : theirs.spec;
+  const spec: Record<string, unknown> = { ...theirs.spec };
+  for (const field of myFields) spec[field] = (mine.spec as Record<string, unknown>)[field];
+  const { edges: _edges, ...rest } = spec;
+  const joined = { ...rest, nodes: graph.nodes, ...(graph.edges && { edges: graph.edges }) };
+  return { spec: joined as Draft['spec'], positions: { ...theirs.positions, ...movedOf(base, mine) } };
+}
+
+function changedFields(from: Draft, to: Draft): Set<string> {
+  const patch = mergePatch(from.spec, to.spec);
+  return new Set(isRecord(patch) ? Object.keys(patch).map((key) => (key === 'edges' ? 'nodes' : key)) : []);
+}
+
+function movedOf(base: Draft, mine: Draft): Draft['positions'] {
+  return Object.fromEntries(
+    Object.entries(mine.positions).filter(([id, at]) => !isEqual(base.positions[id], at)),
+  );
+}
+
+/** Whether two JSON values are equal; members that are undefined are not there. */
+export function isEqual(one: unknown, other: unknown): boolean {
+  if (one === other) return true;
+  if (Array.isArray(one) || Array.isArray(other)) return areEqualLists(one, other);
+  if (!isRecord(one) || !isRecord(other)) return false;
+  return [...new Set([...Object.keys(one), ...Object.keys(other)])].every((key) =>
+    isEqual(one[key], other[key]),
+  );
+}
+
+function areEqualLists(one: unknown, other: unknown): boolean {
+  if (!Array.isArray(one) || !Array.isArray(other) || one.length !== other.length) return false;
+  return one.every((item, index) => isEqual(item, other[index]));
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,98 @@
+import { expect, test } from 'vitest';
+import type { WorkflowSpec } from '../../api/workflow.ts';
+import { draftProblems, problemsOf, savedProblems } from './problems.ts';
+
+const spec: WorkflowSpec = {
+  active: false,
+  nodes: [
+    { id: 'trigger', manual: {} },
+    { id: 'agent_1', agent: { credential: 'llm', model: '', prompt: 'x' } },
+  ],
+  edges: [{ from: 'trigger', to: 'agent_1' }],
+};
+
+test.each([
+  [
+    'spec.nodes[1].agent.model',
+    'Invalid value: "": spec.nodes[1].agent.model in body should be at least 1 chars long',
+    { node: 'agent_1' },
+    'agent.model',
+    'should be at least 1 chars long',
+  ],
+  [
+    'spec.nodes[1]',
+    'Invalid value: "object": node agent_1 must have exactly one kind: manual, schedule',
+    { node: 'agent_1' },
+    '',
+    'node agent_1 must have exactly one kind: manual, schedule',
+  ],
+  [
+    'spec.nodes[1]',
+    'Invalid value: node agent_1 must have exactly one kind',
+    { node: 'agent_1' },
+    '',
+    'node agent_1 must have exactly one kind',
+  ],
+  [
+    'spec.edges[0].after',
+    'Unsupported value: "Never": supported values: "Success", "Failure"',
+    { edge: 'trigger>agent_1' },
+    'after',
+    'Unsupported value: "Never": supported values: "Success", "Failure"',
+  ],
+  [
+    'spec',
+    'Invalid value: "object": a workflow needs a trigger',
+    undefined,
+    '',
+    'a workflow needs a trigger',
+  ],
+  [
+    'spec.timeout',
+    'Invalid value: "x": spec.timeout in body should match',
+    undefined,
+    '',
+    'spec.timeout: should match',
+  ],
+  ['spec.nodes[9]', 'Invalid value: "object": gone', undefined, '', 'gone'],
+  ['spec.nodes[1].agent.prompt', 'Required value', { node: 'agent_1' }, 'agent.prompt', 'Required value'],
+])('of %s: %s', (field, message, place, inner, words) => {
+  expect(draftProblems([{ field, message }], spec)).toEqual([
+    { place, problem: { field: inner, message: words, source: 'draft' } },
+  ]);
+});
+
+const condition = (type: string, message: string, generation = 3) => ({
+  type,
+  status: 'False' as const,
+  reason: 'X',
+  message,
+  lastTransitionTime: '2026-01-01T00:00:00Z',
+  observedGeneration: generation,
+});
+const workflow = (conditions: ReturnType<typeof condition>[]) => ({
+  metadata: { name: 'orders', generation: 3 },
+  spec,
+  status: { conditions },
+});
+
+test('the operator names nodes, fields and edges; each problem stands at its own', () => {
+  const message =
+    "node agent_1: agent.prompt: $('x').text_content names a node that does not exist: use one of: trigger; edge trigger → agent_1: when: line 1: unknown; node gone: no edge leads to it";
+  const { nodes, edges, workflow: rest } = problemsOf(savedProblems(workflow([condition('Valid', message)])));
+  expect(nodes.get('agent_1')?.map(({ field }) => field)).toEqual(['agent.prompt']);
+  expect(edges.get('trigger>agent_1')).toHaveLength(1);
+  expect(rest).toHaveLength(1);
+});
+
+test('what is said of credentials stands at the node, too', () => {
+  const message =
+    'node agent_1: credential llm does not exist in this namespace: apply it, or name another one';
+  const { nodes } = problemsOf(savedProblems(workflow([condition('CredentialsReady', message)])));
+  expect(nodes.get('agent_1')?.[0]?.message).toBe(message);
+});
+
+test('what was said of an older generation, or of something else, is not shown', () => {
+  const old = condition('Valid', 'node agent_1: old', 2);
+  expect(savedProblems(workflow([old, condition('PoolReady', 'node agent_1: no')]))).toEqual([]);
+});

@@ -1,0 +1,118 @@
+/** What is wrong with a draft, in the API server's own words and the operator's, by the node or edge that it is about. Pure. */
+import type { WorkflowSpec } from '../../api/workflow.ts';
+import type { Cause } from '../http/failure.ts';
+import type { WorkflowObject } from '../kube/resources.ts';
+import { edgeId, edgesOf } from './graph.ts';
+
+export type Problem = {
+  /** The field inside the node, such as `agent.prompt`; empty: the whole. */
+  field: string;
+  message: string;
+  /** Who says so: the API server of the draft, the operator of what is saved. */
+  source: 'draft' | 'saved';
+};
+
+export type Problems = {
+  readonly nodes: ReadonlyMap<string, readonly Problem[]>;
+  /** By `from>to`. */
+  readonly edges: ReadonlyMap<string, readonly Problem[]>;
+  /** What is about no node and no edge in particular. */
+  readonly workflow: readonly Problem[];
+};
+
+type Place = { node: string } | { edge: string } | undefined;
+type Found = { place: Place; problem: Problem };
+
+/** Nothing is wrong. */
+export const NO_PROBLEMS: Problems = { nodes: new Map(), edges: new Map(), workflow: [] };
+
+/** All problems by their place. */
+export function problemsOf(found: readonly Found[]): Problems {
+  const at = (key: 'node' | 'edge') =>
+    found.flatMap(({ place, problem }) => {
+      const id = place === undefined ? undefined : (place as Record<string, string | undefined>)[key];
+      return id === undefined ? [] : [{ id, problem }];
+    });
+  return {
+    nodes: grouped(at('node')),
+    edges: grouped(at('edge')),
+    workflow: found.flatMap(({ place, problem }) => (place === undefined ? [problem] : [])),
+  };
+}
+
+function grouped(list: { id: string; problem: Problem }[]): Map<string, Problem[]> {
+  return new Map(
+    [...Map.groupBy(list, ({ id }) => id)].map(([id, group]) => [id, group.map(({ problem }) => problem)]),
+  );
+}
+
+const NODE_PATH = /^spec\.nodes\[(\d+)\](?:\.(.*))?$/;
+const EDGE_PATH = /^spec\.edges\[(\d+)\](?:\.(.*))?$/;
+/** What the API server puts before the words: the kind of error, and the value, of which nobody needs to read JSON. */
+const PREFIX = /^Invalid value: (?:(?:"(?:\\.|[^"\\])*"|\{.*?\}|\[.*?\]|-?[\d.]+|true|false|null): )?/s;
+
+/** What the API server said of a draft. */
+export function draftProblems(causes: readonly Cause[], spec: WorkflowSpec): Found[] {
+  return causes.map(({ field, message }): Found => {
+    const words = plainWords(message, field);
+    const node = NODE_PATH.exec(field);
+    if (node) return found(nodeAt(spec, Number(node[1])), node[2] ?? '', words, 'draft');
+    const edge = EDGE_PATH.exec(field);
+    if (edge) return found(edgeAt(spec, Number(edge[1])), edge[2] ?? '', words, 'draft');
+    return named(field === '' || field === 'spec' ? words : `${field}: ${words}`, spec, 'draft');
+  });
+}
+
+/** What the operator said of what is saved: the conditions that name nodes. */
+export function savedProblems({ metadata, spec, status }: WorkflowObject): Found[] {
+  const bad = (status?.conditions ?? []).filter(
+    ({ type, status: is, observedGeneration }) =>
+      (type === 'Valid' || type === 'CredentialsReady') &&
+      is === 'False' &&
+      (observedGeneration === undefined || observedGeneration === metadata.generation),
+  );
+  return bad.flatMap(({ message }) => sentencesOf(message ?? '').map((text) => named(text, spec, 'saved')));
+}
+
+/** Several problems stand in one message, each beginning with its place. */
+function sentencesOf(message: string): string[] {
+  return message
+    .split(/(?:;|\n)\s*(?=(?:node|edge) [A-Za-z])/)
+    .map((text) => text.trim())
+    .filter((text) => text !== '');
+}
+
+const NAMED_NODE = /^node '?([A-Za-z]\w*)'?(?:: ?([a-z][A-Za-z.]*): | |: )/;
+const NAMED_EDGE = /^edge ([A-Za-z]\w*) → ([A-Za-z]\w*)/;
+
+function named(message: string, spec: WorkflowSpec, source: Problem['source']): Found {
+  const node = NAMED_NODE.exec(message);
+  const id = node?.[1] ?? '';
+  if (spec.nodes.some((other) => other.id === id))
+    return found({ node: id }, node?.[2] ?? '', message, source);
+  const edge = NAMED_EDGE.exec(message);
+  const ends = edge && edgeId({ from: edge[1] ?? '', to: edge[2] ?? '' });
+  if (ends && edgesOf(spec).some((other) => edgeId(other) === ends))
+    return found({ edge: ends }, 'when', message, source);
+  return found(undefined, '', message, source);
+}
+
+function found(place: Place, field: string, message: string, source: Problem['source']): Found {
+  return { place, problem: { field, message, source } };
+}
+
+function nodeAt(spec: WorkflowSpec, index: number): Place {
+  const id = spec.nodes[index]?.id;
+  return id === undefined ? undefined : { node: id };
+}
+
+function edgeAt(spec: WorkflowSpec, index: number): Place {
+  const edge = spec.edges?.[index];
+  return edge && { edge: edgeId(edge) };
+}
+
+function plainWords(message: string, field: string): string {
+  const words = message.replace(PREFIX, '');
+  const place = `${field} in body `;
+  return words.startsWith(place) ? words.slice(place.length) : words;
+}

@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest';
+import { triggers } from '../../../api/trigger.ts';
+import type { TriggerKind } from '../../../api/trigger.ts';
+import type { WorkflowNode } from '../../../api/workflow.ts';
+import { asTestData, readTestData, testDataOf, withTestData } from './testData.ts';
+
+const KINDS = Object.keys(triggers) as TriggerKind[];
+
+test.each(KINDS)('the example of a %s trigger is one that its test data may be', (kind) => {
+  const example = testDataOf({ id: 'trigger', [kind]: {} });
+  expect(readTestData(kind, JSON.stringify(example))).toEqual({ ok: true, value: example });
+});
+
+test('the test data of the trigger come first', () => {
+  const node = { id: 'trigger', webhook: { path: 'x', testData: { data_content: [1] } } } as WorkflowNode;
+  expect(testDataOf(node)).toEqual({ data_content: [1] });
+  expect(withTestData(node, { data_content: 2 })).toEqual({
+    id: 'trigger',
+    webhook: { path: 'x', testData: { data_content: 2 } },
+  });
+});
+
+test('a real event becomes test data of its trigger', () => {
+  const output = { text_content: '', data_content: { a: 1 } };
+  expect(asTestData('manual', output)).toEqual({ a: 1 });
+  expect(asTestData('webhook', output)).toEqual({ data_content: { a: 1 } });
+  expect(asTestData('mail', { text_content: 'Hi', data_content: null })).toEqual({
+    text_content: 'Hi',
+    data_content: null,
+  });
+});
+
+test.each([
+  ['webhook', '', true],
+  ['manual', '{"anything":1}', true],
+  ['webhook', '{"data_content":[1,"a"]}', true],
+  ['webhook', '{"name":"Ada"}', false],
+  ['webhook', '{"text_content":1}', false],
+  ['manual', '[1]', false],
+  ['manual', '{', false],
+  ['manual', 'null', false],
+] as const)('as test data of a %s trigger %j is taken: %s', (kind, text, isTaken) => {
+  expect(readTestData(kind, text).ok).toBe(isTaken);
+});

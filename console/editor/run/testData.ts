@@ -1,0 +1,113 @@
+/** What a test run is started with: the trigger's test data, or an example of what such a trigger sees. */
+import type { TriggerKind } from '../../../api/trigger.ts';
+import type { WorkflowNode } from '../../../api/workflow.ts';
+import { nodeKind } from '../kinds.ts';
+
+const EXAMPLE_TIME = '2026-01-31T08:00:00Z';
+
+const data = (data_content: unknown, text_content?: string) => ({
+  ...(text_content !== undefined && { text_content }),
+  data_content,
+});
+
+const EXAMPLES: Record<TriggerKind, object> = {
+  manual: {},
+  webhook: data({ name: 'Ada', items: [{ name: 'lamp', quantity: 2 }] }),
+  schedule: data({ scheduled_time: EXAMPLE_TIME, fired_time: EXAMPLE_TIME, time_zone: 'UTC' }, EXAMPLE_TIME),
+  mail: data(
+    {
+      from: 'ada@example.com',
+      to: 'orders@example.com',
+      subject: 'A question',
+      date: EXAMPLE_TIME,
+      message_id: '<1@example.com>',
+      html: '',
+      attachments: [],
+    },
+    'When does my order arrive?',
+  ),
+  spreadsheet: data(
+    {
+      spreadsheet_id: 'example',
+      changes: [
+        { sheet: 'Sheet1', row: 2, event: 'added', values: { Name: 'Ada', Amount: 3 }, previous: null },
+      ],
+    },
+    '1 row was added.',
+  ),
+  fileStorage: data(
+    {
+      event: 'added',
+      file: {
+        id: 'example',
+        name: 'report.pdf',
+        mime_type: 'application/pdf',
+        size: 12_345,
+        modified_time: EXAMPLE_TIME,
+        folder_id: 'folder',
+        url: 'https://files.example.com/report.pdf',
+      },
+    },
+    'report.pdf',
+  ),
+  bot: data({ chat_id: 1, from: { first_name: 'Ada', username: 'ada' }, message_type: 'text' }, 'Hello'),
+};
+
+/** The kind of a trigger; the one that needs nothing where the node has none. */
+export function triggerKind(trigger: WorkflowNode | undefined): TriggerKind {
+  const kind = trigger && nodeKind(trigger);
+  return kind !== undefined && kind in EXAMPLES ? (kind as TriggerKind) : 'manual';
+}
+
+/** The test data of a trigger, or an example. */
+export function testDataOf(trigger: WorkflowNode | undefined): object {
+  const kind = triggerKind(trigger);
+  return (trigger?.[kind]?.testData as object | undefined) ?? EXAMPLES[kind];
+}
+
+/** What a run was started with, in the form of the test data of such a trigger. */
+export function asTestData(
+  kind: TriggerKind,
+  { text_content, data_content }: { text_content?: string | undefined; data_content?: unknown },
+): object {
+  if (kind === 'manual') return isRecord(data_content) ? data_content : {};
+  return data(data_content ?? null, text_content === '' ? undefined : text_content);
+}
+
+/** The node with other test data. */
+export function withTestData(node: WorkflowNode, testData: object): WorkflowNode {
+  const kind = triggerKind(node);
+  return { ...node, [kind]: { ...node[kind], testData } };
+}
+
+export type ReadTestData = { ok: true; value: object } | { ok: false; message: string };
+
+/** What somebody typed as test data. */
+export function readTestData(kind: TriggerKind, text: string): ReadTestData {
+  const parsed = parse(text.trim() === '' ? '{}' : text);
+  if (!parsed.ok) return parsed;
+  const { value } = parsed;
+  if (!isRecord(value)) return { ok: false, message: 'Write a JSON object: { … }.' };
+  if (kind === 'manual') return { ok: true, value };
+  const other = Object.keys(value).find((name) => name !== 'text_content' && name !== 'data_content');
+  if (other !== undefined)
+    return {
+      ok: false,
+      message: `The test data of this trigger have text_content and data_content, and no "${other}": put it into data_content.`,
+    };
+  if (value['text_content'] !== undefined && typeof value['text_content'] !== 'string')
+    return { ok: false, message: 'text_content must be a text.' };
+  return { ok: true, value };
+}
+
+function parse(text: string): { ok: true; value: unknown } | { ok: false; message: string } {
+  try {
+    return { ok: true, value: JSON.parse(text) };
+  } catch (error) {
+    return { ok: false, message: `This is no JSON: ${error instanceof Error ? error.message : ''}` };
+  }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,89 @@
+/** The panel of a line: when it is taken, and the way to take it away. */
+import { Button, CloseButton, SegmentedControl, Stack, Text, Textarea, Title } from '@mantine/core';
+import { IconTrash } from '@tabler/icons-react';
+import { edgeId, edgesOf, type EdgeEnds } from '../graph.ts';
+import { nodeLabel } from '../kinds.ts';
+import { disconnect, nodeOf, updateEdge, type Draft } from '../model.ts';
+import { useEditor } from '../store.ts';
+import classes from './side.module.css';
+
+export function EdgePanel({ ends, onClose }: { ends: EdgeEnds; onClose: () => void }) {
+  const { draft, apply, isReadOnly, problems } = useEditor();
+  const edge = edgesOf(draft.spec).find(({ from, to }) => from === ends.from && to === ends.to);
+  if (edge === undefined) return null;
+  const wrong = problems.edges.get(edgeId(ends))?.map(({ message }) => message);
+  const name = (id: string) => labelOf(draft, id);
+  return (
+    <>
+      <div className={classes['head']}>
+        <Title order={2} size="h5">
+          {name(ends.from)} → {name(ends.to)}
+        </Title>
+        <CloseButton aria-label="Close" onClick={onClose} />
+      </div>
+      <Stack px={12} pb={12}>
+        <div>
+          <Text size="sm" fw={500} mb={4} id="edge-after">
+            Go on
+          </Text>
+          <SegmentedControl
+            aria-labelledby="edge-after"
+            size="xs"
+            disabled={isReadOnly}
+            value={edge.after ?? 'Success'}
+            data={[
+              { value: 'Success', label: `When ${name(ends.from)} succeeds` },
+              { value: 'Failure', label: 'When it fails' },
+            ]}
+            onChange={(after) =>
+              apply((before) =>
+                updateEdge(before, ends, {
+                  when: edge.when,
+                  after: after === 'Failure' ? 'Failure' : undefined,
+                }),
+              )
+            }
+          />
+        </div>
+        <Textarea
+          label="Only if"
+          description={
+            <>
+              A condition in CEL over the outputs before it, such as{' '}
+              <code>nodes.{ends.from}.data_content.total &gt; 100.0</code>. Empty: always.
+            </>
+          }
+          autosize
+          minRows={2}
+          readOnly={isReadOnly}
+          styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
+          value={edge.when ?? ''}
+          error={wrong?.join(' ')}
+          onChange={(event) => {
+            const when = event.currentTarget.value;
+            apply(
+              (before) =>
+                updateEdge(before, ends, { after: edge.after, when: when === '' ? undefined : when }),
+              { key: `when ${edgeId(ends)}` },
+            );
+          }}
+        />
+        {!isReadOnly && (
+          <Button
+            variant="light"
+            color="red"
+            leftSection={<IconTrash size={14} />}
+            onClick={() => apply((before) => disconnect(before, [ends]))}
+          >
+            Remove the line
+          </Button>
+        )}
+      </Stack>
+    </>
+  );
+}
+
+function labelOf(draft: Draft, id: string): string {
+  const node = nodeOf(draft, id);
+  return node === undefined ? id : nodeLabel(node);
+}

@@ -1,0 +1,52 @@
+/** What stands beside the canvas: the panel of a node or edge, or the choice of a new one. */
+import { lazy, Suspense } from 'react';
+import { Center, Loader } from '@mantine/core';
+import { useEditorPart, useEditorStore } from '../store.ts';
+import { EdgePanel } from './EdgePanel.tsx';
+import { NodePicker } from './NodePicker.tsx';
+import classes from './side.module.css';
+
+const NodePanel = lazy(async () => ({ default: (await import('../panel/NodePanel.tsx')).NodePanel }));
+
+export function Side() {
+  const store = useEditorStore();
+  const panel = useEditorPart((state) => state.panel);
+  const picker = useEditorPart((state) => state.picker);
+  if (picker !== undefined)
+    return (
+      <aside className={classes['picker']} aria-label="Add a node">
+        <NodePicker place={picker} />
+      </aside>
+    );
+  if (panel === undefined) return null;
+  return (
+    <aside
+      className={classes['panel']}
+      aria-label={'node' in panel ? `Node ${panel.node}` : 'Line'}
+      onKeyDown={(event) => {
+        if (event.key === 'Escape' && !event.defaultPrevented) closeTo(store);
+      }}
+    >
+      {'node' in panel ? (
+        <Suspense
+          fallback={
+            <Center h="100%">
+              <Loader size="sm" />
+            </Center>
+          }
+        >
+          <NodePanel key={panel.node} nodeId={panel.node} onClose={() => closeTo(store)} />
+        </Suspense>
+      ) : (
+        <EdgePanel ends={panel.edge} onClose={() => closeTo(store)} />
+      )}
+    </aside>
+  );
+}
+
+/** Closes the panel and gives the focus back to the card that it was about. */
+function closeTo(store: ReturnType<typeof useEditorStore>): void {
+  store.closePanel();
+  const id = store.get().selection.nodes.at(-1);
+  if (id !== undefined) document.querySelector<HTMLElement>(`[data-card="${CSS.escape(id)}"]`)?.focus();
+}

@@ -1,0 +1,81 @@
+/** The nodes that can be added, in words: from the schemas that the forms come from. */
+import { schemas } from 'windlass:schemas';
+import { TRIGGERS } from '../../workflows/triggers.ts';
+import { IconRobot, IconSquareRoundedArrowRight } from '@tabler/icons-react';
+import type { Choice } from '../canvas/newNode.ts';
+import { skillIcon, type NodeIcon } from '../canvas/look.tsx';
+import { skillLabel } from '../kinds.ts';
+
+export type Offer = {
+  key: string;
+  label: string;
+  description: string;
+  /** What it needs: kinds of credentials. */
+  needs: string;
+  icon: NodeIcon;
+  color: string;
+  group: string;
+  choice: Choice;
+};
+
+const STEPS: Offer[] = [
+  {
+    key: 'agent',
+    label: 'Agent',
+    description: schemas.steps['agent']?.description ?? '',
+    needs: 'openai',
+    icon: IconRobot,
+    color: 'violet',
+    group: 'AI',
+    choice: { kind: 'agent' },
+  },
+  ...schemas.skills.map(
+    ({ name, description, credentials, credentialIsOptional }): Offer => ({
+      key: name,
+      label: skillLabel(name),
+      description,
+      needs: credentialIsOptional ? '' : credentials.join(' or '),
+      icon: skillIcon(name),
+      color: 'windlass',
+      group: 'Skills',
+      choice: { kind: 'skill', name, credentials, isOptional: credentialIsOptional },
+    }),
+  ),
+  {
+    key: 'response',
+    label: 'Response',
+    description: schemas.steps['response']?.description ?? '',
+    needs: '',
+    icon: IconSquareRoundedArrowRight,
+    color: 'green',
+    group: 'Answer',
+    choice: { kind: 'response' },
+  },
+];
+
+const STARTS: Offer[] = TRIGGERS.map(({ kind, label, starts, icon, credentials }) => ({
+  key: kind,
+  label,
+  description: `${starts}.`,
+  needs: credentials.join(' or '),
+  icon,
+  color: 'orange',
+  group: 'What starts the workflow',
+  choice: { kind: 'trigger', trigger: kind, credentials },
+}));
+
+/** What fits all words that were typed, the best first: names count before descriptions. */
+export function offers(what: 'steps' | 'triggers', text: string): Offer[] {
+  const words = text
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== '');
+  const all = what === 'steps' ? STEPS : STARTS;
+  const rank = ({ label, key }: Offer) =>
+    words.every((word) => `${label} ${key}`.toLowerCase().includes(word)) ? 0 : 1;
+  return all
+    .filter(({ label, key, description, needs }) =>
+      words.every((word) => `${label} ${key} ${description} ${needs}`.toLowerCase().includes(word)),
+    )
+    .toSorted((one, other) => rank(one) - rank(other));
+}

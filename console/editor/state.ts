@@ -1,0 +1,21 @@
+/** The state of the workflow in a few words, from the object's conditions. Pure. */
+import type { WorkflowObject } from '../kube/resources.ts';
+import { reasonWords, type WorkflowState } from '../workflows/rows.ts';
+
+/** How the saved workflow is. */
+export function stateOfWorkflow({ metadata, status }: WorkflowObject): WorkflowState {
+  const condition = (type: string) => status?.conditions?.find((other) => other.type === type);
+  const ready = condition('Ready');
+  const said = ready?.message === undefined || ready.message === '' ? {} : { message: ready.message };
+  const reason = ready?.reason ?? 'Pending';
+  if (metadata.deletionTimestamp !== undefined) return { kind: 'leaving', label: 'Being deleted' };
+  if (status?.observedGeneration !== undefined && status.observedGeneration !== metadata.generation)
+    return { kind: 'waiting', label: 'Taking effect' };
+  if (condition('Stalled')?.status === 'True')
+    return { kind: 'attention', label: reasonWords(reason), ...said };
+  if (ready?.status === 'True')
+    return reason === 'Inactive'
+      ? { kind: 'inactive', label: 'Inactive' }
+      : { kind: 'ready', label: 'Ready' };
+  return { kind: 'waiting', label: reasonWords(reason), ...said };
+}

@@ -1,0 +1,150 @@
+/** The workflow as YAML, equal to the canvas at every moment at which the text can be read. */
+import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
+import { yaml } from '@codemirror/lang-yaml';
+import {
+  bracketMatching,
+  defaultHighlightStyle,
+  foldGutter,
+  foldKeymap,
+  indentOnInput,
+  syntaxHighlighting,
+} from '@codemirror/language';
+import { lintGutter, setDiagnostics, type Diagnostic } from '@codemirror/lint';
+import { EditorState } from '@codemirror/state';
+import { drawSelection, EditorView, keymap, lineNumbers } from '@codemirror/view';
+import { Alert, Text, useComputedColorScheme } from '@mantine/core';
+import { useEffect, useRef } from 'react';
+import { styleNonce } from '../../nonce.ts';
+import { codeColours, codeTheme } from '../../runs/codeTheme.ts';
+import { isEqual } from '../patch.ts';
+import type { Problems } from '../problems.ts';
+import { useEditorPart, useEditorStore, type EditorStore } from '../store.ts';
+import { pathOf, placeOf, readText, textOf, withSpec } from './yamlText.ts';
+import classes from './yaml.module.css';
+
+export function YamlTab() {
+  const store = useEditorStore();
+  const box = useRef<HTMLDivElement>(null);
+  const view = useRef<EditorView>(undefined);
+  const scheme = useComputedColorScheme('light');
+  const isReadOnly = useEditorPart((state) => state.isReadOnly);
+  const spec = useEditorPart(({ draft }) => draft.spec);
+  const problems = useEditorPart((state) => state.problems);
+  const unreadable = useEditorPart((state) => state.unreadable);
+  useEffect(() => {
+    if (box.current === null) return undefined;
+    const { name, draft } = store.get();
+    const doc = view.current?.state.doc ?? textOf(name, draft.spec);
+    const made = new EditorView({
+      parent: box.current,
+      state: EditorState.create({ doc, extensions: extensions(store, scheme, isReadOnly) }),
+    });
+    view.current = made;
+    return () => made.destroy();
+  }, [store, scheme, isReadOnly]);
+  useEffect(() => {
+    if (view.current) follow(view.current, store);
+  }, [store, spec, problems]);
+  return (
+    <div className={classes['tab']}>
+      <Text size="xs" c="dimmed" px="sm" py={4}>
+        The same workflow as on the canvas. Comments are not kept: the API server stores none.
+      </Text>
+      {unreadable !== undefined && (
+        <Alert color="orange" variant="light" py={6} mx="sm" role="status">
+          This text cannot be read, so the canvas still shows what it said before. {unreadable}
+        </Alert>
+      )}
+      <div ref={box} className={classes['text']} />
+    </div>
+  );
+}
+
+/** Brings the text up to the draft, unless it says the same already in its own way; and the problems to their lines. */
+function follow(view: EditorView, store: EditorStore): void {
+  const { name, draft, problems, unreadable } = store.get();
+  const text = view.state.doc.toString();
+  if (unreadable !== undefined) return;
+  const reading = readText(text, name);
+  if ('mistakes' in reading || !isEqual(reading.spec, draft.spec)) {
+    view.dispatch({ changes: { from: 0, to: text.length, insert: textOf(name, draft.spec) } });
+  }
+  show(view, name, problems);
+}
+
+function show(view: EditorView, name: string, problems: Problems): void {
+  const reading = readText(view.state.doc.toString(), name);
+  if ('mistakes' in reading) {
+    const found = reading.mistakes.map((mistake): Diagnostic => ({ ...mistake, severity: 'error' }));
+    return view.dispatch(setDiagnostics(view.state, found));
+  }
+  const { spec, document } = reading;
+  const atNodes = [...problems.nodes].flatMap(([id, list]) => {
+    const index = spec.nodes.findIndex((node) => node.id === id);
+    return list.map(({ field, message }) => {
+      const path = ['spec', 'nodes', index, ...(field === '' ? ['id'] : pathOf(field))];
+      return { place: placeOf(document, path), message };
+    });
+  });
+  const atEdges = [...problems.edges].flatMap(([id, list]) => {
+    const index = (spec.edges ?? []).findIndex(({ from, to }) => `${from}>${to}` === id);
+    return list.map(({ message }) => ({ place: placeOf(document, ['spec', 'edges', index]), message }));
+  });
+  const elsewhere = problems.workflow.map(({ message }) => ({
+    place: placeOf(document, ['spec', 'nodes']),
+    message,
+  }));
+  view.dispatch(
+    setDiagnostics(
+      view.state,
+      [...atNodes, ...atEdges, ...elsewhere].map(
+        ({ place: [from, to], message }): Diagnostic => ({
+          from,
+          to: Math.min(to, view.state.doc.lineAt(from).to),
+          severity: 'error',
+          message,
+        }),
+      ),
+    ),
+  );
+}
+
+function extensions(store: EditorStore, scheme: 'light' | 'dark', isReadOnly: boolean) {
+  return [
+    EditorView.cspNonce.of(styleNonce()),
+    EditorView.contentAttributes.of({ 'aria-label': 'The workflow as YAML', tabindex: '0' }),
+    EditorState.readOnly.of(isReadOnly),
+    EditorState.tabSize.of(2),
+    lineNumbers(),
+    foldGutter(),
+    lintGutter(),
+    bracketMatching(),
+    drawSelection(),
+    history(),
+    indentOnInput(),
+    yaml(),
+    scheme === 'dark' ? codeColours : syntaxHighlighting(defaultHighlightStyle),
+    keymap.of([...defaultKeymap, ...foldKeymap, ...historyKeymap, indentWithTab]),
+    codeTheme(scheme),
+    EditorView.updateListener.of((update) => {
+      // What `follow` writes is the draft already.
+      if (update.docChanged && update.view.hasFocus) take(update.view, store);
+    }),
+  ];
+}
+
+/** Takes what was typed into the draft, if it can be read. */
+function take(view: EditorView, store: EditorStore): void {
+  const { name, problems } = store.get();
+  const reading = readText(view.state.doc.toString(), name);
+  if ('mistakes' in reading) {
+    const [first] = reading.mistakes;
+    const line = view.state.doc.lineAt(first?.from ?? 0).number;
+    store.setUnreadable(`Line ${line}: ${first?.message ?? ''}`);
+  } else {
+    store.setUnreadable(undefined);
+    store.apply((draft) => withSpec(draft, reading.spec), { key: 'yaml' });
+  }
+  // Diagnostics are another transaction, which may not begin inside of this one.
+  queueMicrotask(() => show(view, name, problems));
+}

@@ -1,0 +1,95 @@
+/** An input for expressions and JSON, by CodeMirror: text in, text out. Loaded lazily, by `LazyCode.tsx`. */
+import { Compartment, EditorState } from '@codemirror/state';
+import { EditorView, placeholder as placeholderOf } from '@codemirror/view';
+import { useEffect, useEffectEvent, useRef, type RefObject } from 'react';
+import { insertReference, setupOf, type CodeLanguage } from './codeSetup.ts';
+import type { Sources } from './source.ts';
+
+export type CodeHandle = { insert: (reference: string) => void };
+
+export type CodeProps = {
+  id: string;
+  /** What it is called: that of its label. */
+  label: string;
+  describedBy?: string;
+  value: string;
+  onChange: (text: string) => void;
+  language: CodeLanguage;
+  isMultiline: boolean;
+  isReadOnly: boolean;
+  isInvalid: boolean;
+  placeholder?: string;
+  sources: Sources;
+  /** It takes the focus as soon as it is there. */
+  focusesFirst?: boolean;
+  handle?: RefObject<CodeHandle | null>;
+};
+
+export function CodeInput(props: CodeProps) {
+  const { value, language, isMultiline, isReadOnly, placeholder = '', focusesFirst = false, handle } = props;
+  const host = useRef<HTMLDivElement>(null);
+  const view = useRef<EditorView>(null);
+  const attributes = useRef(new Compartment());
+  const sources = useRef(props.sources);
+  const change = useEffectEvent((text: string) => {
+    if (text !== value) props.onChange(text);
+  });
+  useEffect(() => {
+    sources.current = props.sources;
+  });
+  useEffect(() => {
+    const made = new EditorView({
+      parent: host.current ?? undefined,
+      state: EditorState.create({
+        doc: value,
+        extensions: [
+          setupOf({
+            language,
+            isMultiline,
+            isReadOnly,
+            sources: () => sources.current,
+            onChange: (text) => change(text),
+          }),
+          placeholderOf(placeholder),
+          attributes.current.of(EditorView.contentAttributes.of(ariaOf(props))),
+        ],
+      }),
+    });
+    view.current = made;
+    if (handle) handle.current = { insert: (reference) => insertReference(made, reference, language) };
+    if (focusesFirst) {
+      made.focus();
+      made.dispatch({ selection: { anchor: made.state.doc.length } });
+    }
+    return () => made.destroy();
+  }, [language, isMultiline, isReadOnly, placeholder]);
+  useEffect(() => {
+    const shown = view.current;
+    if (shown === null || shown.state.doc.toString() === value) return;
+    shown.dispatch({ changes: { from: 0, to: shown.state.doc.length, insert: value } });
+  }, [value]);
+  const { id, label, describedBy, isInvalid } = props;
+  useEffect(() => {
+    const aria = EditorView.contentAttributes.of(ariaOf({ id, label, describedBy, isInvalid, isReadOnly }));
+    view.current?.dispatch({ effects: attributes.current.reconfigure(aria) });
+  }, [id, label, describedBy, isInvalid, isReadOnly]);
+  return <div ref={host} />;
+}
+
+type Named = {
+  id: string;
+  label: string;
+  describedBy?: string | undefined;
+  isInvalid: boolean;
+  isReadOnly: boolean;
+};
+
+function ariaOf({ id, label, describedBy, isInvalid, isReadOnly }: Named): Record<string, string> {
+  return {
+    id,
+    'aria-label': label,
+    ...(describedBy !== undefined && { 'aria-describedby': describedBy }),
+    ...(isInvalid && { 'aria-invalid': 'true' }),
+    ...(isReadOnly && { 'aria-readonly': 'true', tabindex: '0' }),
+  };
+}

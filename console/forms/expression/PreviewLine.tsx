@@ -1,0 +1,62 @@
+/** What an expression yields with the last outputs, below its input; read out politely. */
+import { IconAlertCircle, IconArrowRight, IconInfoCircle } from '@tabler/icons-react';
+import classes from './Expression.module.css';
+import type { Preview } from './preview.ts';
+
+/** Characters that fit in any case. */
+const LONG = 60;
+
+export function PreviewLine({ id, preview }: { id: string; preview: Preview }) {
+  return (
+    <div id={id} aria-live="polite">
+      {preview.kind !== 'plain' && <div className={classes['preview']}>{shown(preview)}</div>}
+    </div>
+  );
+}
+
+function shown(preview: Preview) {
+  switch (preview.kind) {
+    case 'plain':
+      return null;
+    case 'value':
+      return (
+        <>
+          <IconArrowRight
+            size={14}
+            aria-label="Value with the last outputs:"
+            style={{ flex: 'none', marginTop: 2 }}
+          />
+          <span
+            className={classes['value']}
+            // Long ones scroll, which takes the focus.
+            {...(preview.text.length > LONG && { tabIndex: 0, role: 'group', 'aria-label': 'Value' })}
+          >
+            {preview.text === '' ? '(empty text)' : preview.text}
+          </span>
+          <span style={{ flex: 'none' }}>{preview.type}</span>
+        </>
+      );
+    case 'unfinished':
+      return <Note>Not finished: {preview.message}</Note>;
+    case 'unknown':
+      return <Note>A value is shown here after a test run of {preview.nodes.join(', ')}.</Note>;
+    case 'missing':
+      return <Note>With the last outputs this would fail: {preview.message}</Note>;
+    case 'wrong':
+      return (
+        <span style={{ color: 'var(--mantine-color-error)', display: 'flex', gap: 6 }}>
+          <IconAlertCircle size={14} aria-hidden style={{ flex: 'none', marginTop: 2 }} />
+          {preview.message}
+        </span>
+      );
+  }
+}
+
+function Note({ children }: { children: React.ReactNode }) {
+  return (
+    <>
+      <IconInfoCircle size={14} aria-hidden style={{ flex: 'none', marginTop: 2 }} />
+      <span>{children}</span>
+    </>
+  );
+}

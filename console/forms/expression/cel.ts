@@ -1,0 +1,53 @@
+/** References as CEL writes them: `nodes.agent_1.data_content.items[0]["any key"]` for `$('agent_1').data_content.items[0]['any key']`. */
+import { parseTemplate } from '../../../api/expression/parse.ts';
+import type { PathStep, Reference } from '../../../api/expression/reference.ts';
+
+const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+const RESERVED = new Set([
+  'true',
+  'false',
+  'null',
+  'in',
+  'as',
+  'break',
+  'const',
+  'continue',
+  'else',
+  'for',
+  'function',
+  'if',
+  'import',
+  'let',
+  'loop',
+  'package',
+  'namespace',
+  'return',
+  'var',
+  'void',
+  'while',
+]);
+
+/** One step into a value as CEL writes it. */
+export function celStep(step: PathStep): string {
+  if (typeof step === 'number') return `[${step}]`;
+  return NAME.test(step) && !RESERVED.has(step) ? `.${step}` : `[${JSON.stringify(step)}]`;
+}
+
+/** A reference, as it is written between braces, in CEL. A text that is no reference stays as it is. */
+export function celOf(written: string): string {
+  const reference = referenceIn(written);
+  if (reference === undefined) return written;
+  if (reference.source === 'index') return 'index';
+  const path = reference.path.map(celStep).join('');
+  return reference.source === 'item' ? `item${path}` : `nodes.${reference.node}.${reference.member}${path}`;
+}
+
+function referenceIn(written: string): Reference | undefined {
+  try {
+    const { parts, single } = parseTemplate(`{{ ${written} }}`);
+    const [part] = parts;
+    return single && typeof part === 'object' ? part : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,193 @@
+/** CodeMirror as the console's forms use it. Large: only `CodeInput.tsx`, which is loaded when it is first shown, imports it. */
+import {
+  autocompletion,
+  closeBrackets,
+  completionKeymap,
+  startCompletion,
+  type Completion as Shown,
+  type CompletionContext,
+  type CompletionResult,
+} from '@codemirror/autocomplete';
+import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
+import { json } from '@codemirror/lang-json';
+import { bracketMatching, indentOnInput } from '@codemirror/language';
+import { EditorState, type Extension } from '@codemirror/state';
+import {
+  Decoration,
+  EditorView,
+  keymap,
+  MatchDecorator,
+  tooltips,
+  ViewPlugin,
+  type DecorationSet,
+  type ViewUpdate,
+} from '@codemirror/view';
+import { styleNonce } from '../../nonce.ts';
+import { celOf } from './cel.ts';
+import { completeCel, completeTemplate, type Option } from './complete.ts';
+import { CODE_THEME } from './codeTheme.ts';
+import { REFERENCE_TYPE, type Sources } from './source.ts';
+
+/** `template`: text with references in braces. `json`: JSON whose texts may hold references. */
+export type CodeLanguage = 'template' | 'cel' | 'json';
+
+type Setup = {
+  language: CodeLanguage;
+  isMultiline: boolean;
+  isReadOnly: boolean;
+  /** Asked for whenever options are shown. */
+  sources: () => Sources;
+  onChange: (text: string) => void;
+};
+
+/** All extensions of one editor. */
+export function setupOf({ language, isMultiline, isReadOnly, sources, onChange }: Setup): Extension[] {
+  return [
+    EditorView.cspNonce.of(styleNonce()),
+    CODE_THEME,
+    history(),
+    colours(language),
+    tooltips({ parent: document.body, position: 'fixed' }),
+    autocompletion({
+      override: [(context) => optionsAt(context, language, sources())],
+      icons: false,
+      maxRenderedOptions: 50,
+      interactionDelay: 0,
+    }),
+    keymap.of([
+      ...completionKeymap,
+      ...historyKeymap,
+      ...defaultKeymap.filter(({ key }) => isMultiline || key !== 'Enter'),
+    ]),
+    language === 'json' ? [json(), closeBrackets(), bracketMatching(), indentOnInput()] : [],
+    isMultiline ? EditorView.lineWrapping : ONE_LINE,
+    EditorState.readOnly.of(isReadOnly),
+    EditorView.editable.of(!isReadOnly),
+    dropping(language),
+    EditorView.updateListener.of((update) => {
+      if (update.docChanged) onChange(update.state.doc.toString());
+    }),
+  ];
+}
+
+/** What was pasted with line breaks gets spaces. */
+const ONE_LINE: Extension = [
+  EditorView.clipboardInputFilter.of((text) => text.replace(/\s*\n\s*/g, ' ')),
+  EditorState.transactionFilter.of((change) => (change.newDoc.lines > 1 ? [] : change)),
+  EditorView.theme({ '.cm-scroller': { overflowX: 'auto', scrollbarWidth: 'none' } }),
+];
+
+function optionsAt(
+  context: CompletionContext,
+  language: CodeLanguage,
+  sources: Sources,
+): CompletionResult | null {
+  const complete = language === 'cel' ? completeCel : completeTemplate;
+  const found = complete(context.state.doc.toString(), context.pos, sources);
+  if (found === undefined) return null;
+  if (language === 'cel' && !context.explicit && found.from === context.pos) return null;
+  return { from: found.from, filter: false, options: found.options.map((option) => shown(option, language)) };
+}
+
+function shown(option: Option, language: CodeLanguage): Shown {
+  return {
+    label: option.insert,
+    displayLabel: option.label,
+    detail: option.detail,
+    apply: (view, _option, from, to) => take(view, option, { from, to, language }),
+  };
+}
+
+type Taken = { from: number; to: number; language: CodeLanguage };
+
+/** Writes the option, closes the braces where they are open, and shows what can be read out of it. */
+function take(view: EditorView, { insert, goesOn }: Option, { from, to, language }: Taken): void {
+  const text = view.state.doc.toString();
+  const space = language !== 'cel' && text[from - 1] === '{' ? ' ' : '';
+  const rest = text.slice(to);
+  const isClosed = language === 'cel' || /^[^{]*\}\}/.test(rest);
+  const written = `${space}${language === 'json' ? insert.replaceAll('"', '\\"') : insert}`;
+  view.dispatch({
+    changes: { from, to, insert: isClosed ? written : `${written} }}` },
+    selection: { anchor: from + written.length },
+    userEvent: 'input.complete',
+  });
+  if (goesOn && written.endsWith('.')) setTimeout(() => startCompletion(view), 0);
+}
+
+/** A reference that is dropped is written in braces, unless it falls into some. */
+function dropping(language: CodeLanguage): Extension {
+  return EditorView.domEventHandlers({
+    drop: (event, view) => {
+      const reference = event.dataTransfer?.getData(REFERENCE_TYPE) ?? '';
+      if (reference === '' || view.state.readOnly) return false;
+      event.preventDefault();
+      const at = view.posAtCoords({ x: event.clientX, y: event.clientY }) ?? view.state.doc.length;
+      insertReference(view, reference, language, at);
+      return true;
+    },
+    dragover: (event) => {
+      if (event.dataTransfer?.types.includes(REFERENCE_TYPE) === true) event.preventDefault();
+      return false;
+    },
+  });
+}
+
+/** Writes a reference at a place, or over what is selected. */
+export function insertReference(
+  view: EditorView,
+  reference: string,
+  language: CodeLanguage,
+  at?: number,
+): void {
+  const { from, to } = at === undefined ? view.state.selection.main : { from: at, to: at };
+  const before = view.state.doc.sliceString(0, from);
+  const isInside = before.lastIndexOf('{{') > before.lastIndexOf('}}');
+  const insert = language === 'cel' ? celOf(reference) : isInside ? reference : `{{ ${reference} }}`;
+  view.dispatch({
+    changes: { from, to, insert },
+    selection: { anchor: from + insert.length },
+    userEvent: 'input.drop',
+  });
+  view.focus();
+}
+
+const mark = (name: string) => Decoration.mark({ class: `wl-${name}` });
+const REFERENCE = mark('reference');
+const STRING = mark('string');
+const KEY = mark('key');
+const ATOM = mark('atom');
+
+const PATTERNS: Record<CodeLanguage, RegExp> = {
+  template: /\{\{(?:[^}]|\}(?!\}))*\}\}/g,
+  cel: /"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|\b(?:nodes\.\w+|item|index)\b(?:\.\w+|\[\d+\])*|\b(?:true|false|null|\d+(?:\.\d+)?)\b/g,
+  json: /\{\{(?:[^}"]|\}(?!\}))*\}\}|"(?:\\.|[^"\\])*"(?=\s*:)|"(?:\\.|[^"\\])*"|\b(?:true|false|null)\b|-?\b\d+(?:\.\d+)?\b/g,
+};
+
+function markOf(text: string, isKey: boolean): Decoration {
+  if (text.startsWith('{{') || /^["'].*\{\{.*\}\}/.test(text) || /^(nodes\.|item|index)/.test(text))
+    return REFERENCE;
+  if (/^["']/.test(text)) return isKey ? KEY : STRING;
+  return ATOM;
+}
+
+/** Colours for references and values, in what is visible. */
+function colours(language: CodeLanguage): Extension {
+  const matcher = new MatchDecorator({
+    regexp: PATTERNS[language],
+    decoration: (match, view, at) =>
+      markOf(
+        match[0],
+        /^\s*:/.test(view.state.doc.sliceString(at + match[0].length, at + match[0].length + 8)),
+      ),
+  });
+  return ViewPlugin.define(
+    (view) => ({
+      marks: matcher.createDeco(view),
+      update(update: ViewUpdate) {
+        this.marks = matcher.updateDeco(update, this.marks);
+      },
+    }),
+    { decorations: (plugin: { marks: DecorationSet }) => plugin.marks },
+  );
+}

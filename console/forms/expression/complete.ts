@@ -1,0 +1,189 @@
+/**
+ * What may be written at a place in an expression: nodes, their members, and what is in their last output. Pure; the editor only shows
+ * it. Nothing is offered outside of braces, where everything is text.
+ */
+import type { NodeMember } from '../../../api/expression/reference.ts';
+import { celStep } from './cel.ts';
+import { childrenOf, typeLabel, type Child, type Source, type Sources } from './source.ts';
+
+export type Option = {
+  /** What is written in the place of what stands between `from` and the cursor. */
+  insert: string;
+  label: string;
+  detail: string;
+  /** Something can be read out of it: the next options are shown at once. */
+  goesOn: boolean;
+};
+
+export type Completion = { from: number; options: Option[] };
+
+const MEMBER_HELP: Record<NodeMember, string> = {
+  text_content: 'its text',
+  data_content: 'its data',
+  error: 'why it failed',
+  headers: 'request headers',
+};
+
+/** Options for a text with references in braces, the cursor at `at`. */
+export function completeTemplate(text: string, at: number, sources: Sources): Completion | undefined {
+  const open = openBraces(text, at);
+  if (open === undefined) return undefined;
+  const inside = text.slice(open, at);
+  const start = /^\s*/.exec(inside)?.[0].length ?? 0;
+  return completePath(inside.slice(start), open + start, TEMPLATE, sources);
+}
+
+/** Options for an expression in CEL, the cursor at `at`. */
+export function completeCel(text: string, at: number, sources: Sources): Completion | undefined {
+  const before = text.slice(0, at);
+  if (isInQuotes(before.replace(/\[\s*(?:"[^"]*"|'[^']*')\s*\]/g, '')) && !/\[\s*["'][^"']*$/.test(before))
+    return undefined;
+  const written = /(?:nodes|item)(?:\.\w*|\[[^\]]*\]?)+$|\w+$/.exec(before)?.[0] ?? '';
+  if (written === '' && /[\w.\])]$/.test(before)) return undefined;
+  return completePath(written, at - written.length, CEL, sources);
+}
+
+type Dialect = {
+  node: (id: string) => string;
+  item: string;
+  index: string;
+  step: (child: Child) => string;
+  start: RegExp;
+};
+
+const TEMPLATE: Dialect = {
+  node: (id) => `$('${id}')`,
+  item: '$item',
+  index: '$index',
+  step: ({ written }) => written,
+  start: /^\$\(\s*(['"])(?<id>[^'"]*)\1\s*\)/,
+};
+
+const CEL: Dialect = {
+  node: (id) => `nodes.${id}`,
+  item: 'item',
+  index: 'index',
+  step: ({ step }) => celStep(step),
+  start: /^nodes\.(?<id>\w+)(?=[.[])/,
+};
+
+/** `written` is a reference as far as it is written, from `from` on. */
+function completePath(
+  written: string,
+  from: number,
+  dialect: Dialect,
+  sources: Sources,
+): Completion | undefined {
+  const started = dialect.start.exec(written);
+  const source = sources.nodes.find(({ id }) => id === started?.groups?.['id']);
+  if (started !== null && source === undefined) return undefined;
+  if (source !== undefined && started !== null)
+    return completeMembers(written, { from, offset: started[0].length }, dialect, source);
+  const { element } = sources;
+  const offset = dialect.item.length;
+  if (element !== undefined && written.startsWith(dialect.item) && /[.[]/.test(written.charAt(offset)))
+    return completeBelow(written, { from, offset }, dialect, element.item);
+  return completion(from, startsOf(dialect, sources), written);
+}
+
+function startsOf(dialect: Dialect, { nodes, element }: Sources): Option[] {
+  const known = nodes.toReversed().map(
+    (source): Option => ({
+      insert: `${dialect.node(source.id)}.`,
+      label: dialect.node(source.id),
+      detail: source.label === source.id ? source.kind : source.label,
+      goesOn: true,
+    }),
+  );
+  if (element === undefined) return known;
+  const isDeep = childrenOf(element.item).length > 0;
+  return [
+    { insert: dialect.item, label: dialect.item, detail: 'the element', goesOn: isDeep },
+    { insert: dialect.index, label: dialect.index, detail: 'its index, from 0', goesOn: false },
+    ...known,
+  ];
+}
+
+type Spot = { from: number; offset: number };
+
+function completeMembers(
+  written: string,
+  spot: Spot,
+  dialect: Dialect,
+  source: Source,
+): Completion | undefined {
+  const rest = written.slice(spot.offset);
+  const member = source.members.find((name) => new RegExp(`^\\.${name}(?=[.[])`).test(rest));
+  if (member !== undefined && member !== 'text_content') {
+    const offset = spot.offset + member.length + 1;
+    return completeBelow(written, { from: spot.from, offset }, dialect, source.output[member]);
+  }
+  if (!/^\.\w*$/.test(rest)) return undefined;
+  const options = source.members.map(
+    (name): Option => ({
+      insert: `.${name}`,
+      label: name,
+      detail: MEMBER_HELP[name],
+      goesOn: name !== 'text_content' && childrenOf(source.output[name]).length > 0,
+    }),
+  );
+  return completion(spot.from + spot.offset, options, rest);
+}
+
+const WHOLE_STEP =
+  /^(?:\.(?<name>[\p{L}_$][\p{L}\p{N}_$]*)|\[\s*(?<index>\d+)\s*\]|\[\s*(?<quote>['"])(?<key>.*?)\k<quote>\s*\])(?=[.[])/u;
+
+/** The steps that are written to the end are followed; what is left is being written. */
+function completeBelow(
+  written: string,
+  { from, offset }: Spot,
+  dialect: Dialect,
+  root: unknown,
+): Completion | undefined {
+  let value = root;
+  let rest = written.slice(offset);
+  for (let step = WHOLE_STEP.exec(rest); step !== null; step = WHOLE_STEP.exec(rest)) {
+    const { name, index, key } = step.groups ?? {};
+    const wanted = index === undefined ? (name ?? key) : Number(index);
+    value = childrenOf(value).find((child) => child.step === wanted)?.value;
+    rest = rest.slice(step[0].length);
+  }
+  if (!/^(\.[\p{L}\p{N}_$]*|\[[^\]]*)$/u.test(rest)) return undefined;
+  const options = childrenOf(value).map(
+    (child): Option => ({
+      insert: dialect.step(child),
+      label: typeof child.step === 'number' ? `[${child.step}]` : child.step,
+      detail: typeLabel(child.value),
+      goesOn: childrenOf(child.value).length > 0,
+    }),
+  );
+  return completion(from + written.length - rest.length, options, rest);
+}
+
+/** The options that have what is written in them, whatever stands around it. */
+function completion(from: number, options: Option[], written: string): Completion | undefined {
+  const typed = plain(written);
+  const fitting = options.filter(({ label }) => plain(label).includes(typed));
+  return fitting.length === 0 ? undefined : { from, options: fitting };
+}
+
+function plain(text: string): string {
+  return text.toLowerCase().replace(/[^\p{L}\p{N}_]/gu, '');
+}
+
+/** Where the braces begin whose inside the place is in: behind them. */
+function openBraces(text: string, at: number): number | undefined {
+  const before = text.slice(0, at);
+  const open = before.lastIndexOf('{{');
+  if (open === -1 || before.indexOf('}}', open) !== -1) return undefined;
+  return open + 2;
+}
+
+function isInQuotes(text: string): boolean {
+  let quote = '';
+  for (const char of text.replace(/\\./g, '')) {
+    if (quote !== '') quote = char === quote ? '' : quote;
+    else if (char === '"' || char === "'") quote = char;
+  }
+  return quote !== '';
+}

@@ -1,0 +1,147 @@
+import { expect, test } from 'vitest';
+import type { WorkflowNode } from '../../../api/workflow.ts';
+import { celOf } from './cel.ts';
+import { previewCel } from './celPreview.ts';
+import { completeCel, completeTemplate } from './complete.ts';
+import { previewOf, whileWriting } from './preview.ts';
+import { childrenOf, sourceOf, type Sources } from './source.ts';
+
+const webhook: WorkflowNode = {
+  id: 'trigger',
+  displayName: 'New order',
+  webhook: { path: 'orders', headers: ['X-Id'] },
+};
+const agent: WorkflowNode = {
+  id: 'agent_1',
+  agent: { credential: 'llm', model: 'm', prompt: 'p' },
+  onError: 'Continue',
+};
+const order = { total: 31.5, items: [{ sku: 'A-1', 'any key': true }], empty: [] };
+const sources: Sources = {
+  nodes: [
+    sourceOf(webhook, 'webhook', { text_content: '', data_content: order, headers: { 'x-id': '7' } }, false),
+    sourceOf(agent, 'agent', undefined, true),
+  ],
+};
+const each: Sources = { ...sources, element: { item: { name: 'Ada' }, isReal: true } };
+
+const labels = (text: string, from = sources) => {
+  const at = text.indexOf('|');
+  return completeTemplate(text.replace('|', ''), at, from)?.options.map(({ label }) => label);
+};
+const celLabels = (text: string, from = sources) => {
+  const at = text.indexOf('|');
+  return completeCel(text.replace('|', ''), at, from)?.options.map(({ label }) => label);
+};
+
+test.each<[text: string, labels: string[] | undefined]>([
+  ['Hello |', undefined],
+  ['{{ $index }} |', undefined],
+  ['{{|', ["$('agent_1')", "$('trigger')"]],
+  ["Dear {{ $('|", ["$('agent_1')", "$('trigger')"]],
+  ["{{ $('trigger').|", ['text_content', 'data_content', 'headers']],
+  ["{{ $('agent_1').te| }}", ['text_content', 'data_content']],
+  ["{{ $('trigger').data_content.|", ['total', 'items', 'empty']],
+  ["{{ $('trigger').data_content.items[|", ['[0]']],
+  ["{{ $('trigger').data_content.items[0].|", ['sku', 'any key']],
+  ["{{ $('trigger').data_content.items[0]['any key'].|", undefined],
+  ["{{ $('trigger').headers.|", ['x-id']],
+  ["{{ $('trigger').text_content.|", undefined],
+  ["{{ $('nobody').|", undefined],
+  ["{{ $('agent_1').data_content.usage.|", ['input_tokens', 'output_tokens', 'total_tokens']],
+])('in %s completion offers %j', (text, expected) => {
+  expect(labels(text)).toEqual(expected);
+});
+
+test('inside forEach the element and its members are offered', () => {
+  expect(labels('{{ |', each)).toEqual(['$item', '$index', "$('agent_1')", "$('trigger')"]);
+  expect(labels('{{ $item.|', each)).toEqual(['name']);
+  expect(celLabels('item.|', each)).toEqual(['name']);
+});
+
+test('what is taken replaces what is being written and keeps what stands before', () => {
+  const text = "a {{ $('trigger').data_content.it";
+  expect(completeTemplate(text, text.length, sources)).toMatchObject({
+    from: text.length - '.it'.length,
+    options: [{ insert: '.items', goesOn: true }],
+  });
+  const odd = "{{ $('trigger').data_content.items[0].";
+  expect(completeTemplate(odd, odd.length, sources)?.options[1]?.insert).toBe("['any key']");
+});
+
+test.each<[text: string, labels: string[] | undefined]>([
+  ['|', ['nodes.agent_1', 'nodes.trigger']],
+  ['1 + no|', ['nodes.agent_1', 'nodes.trigger']],
+  ['nodes.|', ['nodes.agent_1', 'nodes.trigger']],
+  ['nodes.trigger.|', ['text_content', 'data_content', 'headers']],
+  ['size(nodes.trigger.data_content.|', ['total', 'items', 'empty']],
+  ['"text no|', undefined],
+  ['nodes.trigger.data_content.items[0]["any key"] == tr|', ['nodes.trigger']],
+])('in CEL %s completion offers %j', (text, expected) => {
+  expect(celLabels(text)).toEqual(expected);
+});
+
+test.each([
+  ["$('agent_1').text_content", 'nodes.agent_1.text_content'],
+  ["$('a').data_content.items[0]['any key']", 'nodes.a.data_content.items[0]["any key"]'],
+  ["$('a').data_content.in", 'nodes.a.data_content["in"]'],
+  ['$item.name', 'item.name'],
+  ['$index', 'index'],
+  ['no reference', 'no reference'],
+])('the reference %s is %s in CEL', (written, cel) => {
+  expect(celOf(written)).toBe(cel);
+});
+
+test.each<[value: unknown, preview: object]>([
+  ['no reference', { kind: 'plain' }],
+  ["{{ $('trigger').data_content.total }}", { kind: 'value', text: '31.5', type: 'number' }],
+  ["Total: {{ $('trigger').data_content.total }}", { kind: 'value', text: 'Total: 31.5', type: 'text' }],
+  [{ a: "{{ $('trigger').data_content.items }}" }, { kind: 'value', type: 'object' }],
+  ["{{ $('agent_1').text_content }}", { kind: 'unknown', nodes: ['agent_1'] }],
+  [
+    "{{ $('trigger').data_content.nothing }}",
+    { kind: 'missing', message: expect.stringContaining('.nothing does not exist') },
+  ],
+  [
+    "{{ $('other').text_content }}",
+    { kind: 'wrong', message: expect.stringContaining('write one of trigger, agent_1') },
+  ],
+  ['{{ $item }}', { kind: 'wrong', message: '$item exists only inside a node with forEach' }],
+  ['{{ name }}', { kind: 'wrong', message: expect.stringContaining('line 1, column 4') }],
+])('the preview of %j is %j', (value, preview) => {
+  expect(previewOf(value, sources)).toMatchObject(preview);
+});
+
+test('the element of forEach is previewed by its first one', () => {
+  expect(previewOf('{{ $item.name }} {{ $index }}', each)).toEqual({
+    kind: 'value',
+    text: 'Ada 0',
+    type: 'text',
+  });
+});
+
+test.each<[source: string, preview: object]>([
+  ['nodes.trigger.data_content.total * 2', { kind: 'value', text: '63', type: 'number' }],
+  ['nodes.agent_1.text_content', { kind: 'unknown', nodes: ['agent_1'] }],
+  ['nodes.other.text_content', { kind: 'wrong' }],
+  ['1 +', { kind: 'wrong' }],
+])('the preview of CEL %s is %j', (source, preview) => {
+  expect(previewCel(source, sources, false)).toMatchObject(preview);
+});
+
+test('a condition that is no condition says so', () => {
+  expect(previewCel('1 + 1', sources, true)).toMatchObject({ kind: 'wrong' });
+});
+
+test('nothing is called wrong while somebody is writing it', () => {
+  const preview = previewOf("a {{ $('trigger').", sources);
+  expect(whileWriting(preview, false).kind).toBe('wrong');
+  expect(whileWriting(preview, true).kind).toBe('unfinished');
+  expect(whileWriting({ kind: 'plain' }, true).kind).toBe('plain');
+});
+
+test('hostile keys are offered in quotes, and nothing inherited is', () => {
+  const value = JSON.parse('{"__proto__": 1, "a\'b": 2}') as unknown;
+  expect(childrenOf(value).map(({ written }) => written)).toEqual(['.__proto__', String.raw`['a\'b']`]);
+  expect(childrenOf('text')).toEqual([]);
+});

@@ -1,0 +1,142 @@
+import { expect, test } from 'vitest';
+import type { FieldSchema } from '../schemas.ts';
+import { editorOf, fieldsOf } from './fields.ts';
+import { choiceLabel, labelOf } from './labels.ts';
+
+test.each([
+  ['maxTokens', 'Max tokens'],
+  ['apiURL', 'API URL'],
+  ['spreadsheetId', 'Spreadsheet ID'],
+  ['passwordRef', 'Password'],
+  ['secretRefs', 'Secrets'],
+  ['accessKeyIdRef', 'Access key ID'],
+  ['append_row', 'Append row'],
+  ['cc', 'CC'],
+  ['forEach', 'For each'],
+])('%s is shown as %s', (name, label) => {
+  expect(labelOf(name)).toBe(label);
+});
+
+test.each([
+  ['AtLeastOnce', 'At least once'],
+  ['RunLatest', 'Run latest'],
+  ['GET', 'GET'],
+  ['auto', 'auto'],
+])('the choice %s is shown as %s', (value, label) => {
+  expect(choiceLabel(value)).toBe(label);
+});
+
+const duration = '^([0-9]+(\\.[0-9]+)?(ms|s|m|h|d))+$';
+const oneOf = (...names: string[]) => ({
+  rule: `[${names.map((name) => `has(self.${name})`).join(', ')}].filter(x, x).size() == 1`,
+  message: 'one of them',
+});
+const text: FieldSchema = { type: 'string' };
+
+test.each<[what: string, schema: FieldSchema, editor: unknown]>([
+  ['a text', { type: 'string', maxLength: 256 }, { kind: 'text', maxLength: 256 }],
+  ['a text of many lines', { type: 'string', maxLength: 65_536 }, { kind: 'longText' }],
+  ['a duration', { type: 'string', maxLength: 32, pattern: duration }, { kind: 'duration' }],
+  ['a whole number', { type: 'integer', minimum: 1 }, { kind: 'number', isWhole: true, minimum: 1 }],
+  ['a yes or no', { type: 'boolean' }, { kind: 'boolean', isOnByDefault: false }],
+  [
+    'one that is yes',
+    { type: 'boolean', description: 'Whether. Default true.' },
+    { kind: 'boolean', isOnByDefault: true },
+  ],
+  ['a choice', { type: 'string', enum: ['A', 'B'] }, { kind: 'choice', options: ['A', 'B'] }],
+  [
+    'several choices',
+    { type: 'array', items: { type: 'string', enum: ['A'] } },
+    { kind: 'choices', options: ['A'] },
+  ],
+  ['texts', { type: 'array', items: text }, { kind: 'list', item: { kind: 'text' } }],
+  [
+    'statuses and classes',
+    { type: 'array', items: { anyOf: [{ type: 'integer' }, { enum: ['2xx'] }] } },
+    { kind: 'list', item: { kind: 'scalar' } },
+  ],
+  [
+    'names and texts',
+    { type: 'object', additionalProperties: text },
+    { kind: 'map', value: { kind: 'text' } },
+  ],
+  [
+    'names and anything',
+    { type: 'object', additionalProperties: {} },
+    { kind: 'map', value: { kind: 'scalar' } },
+  ],
+  [
+    'a free object',
+    { type: 'object', additionalProperties: {}, 'x-windlass-free': true },
+    { kind: 'json', accepts: 'object' },
+  ],
+  ['anything', {}, { kind: 'json', accepts: 'any' }],
+  ['a text or nothing', { anyOf: [text, { type: 'null' }] }, { kind: 'scalar' }],
+  [
+    'an object or a list',
+    {
+      anyOf: [
+        { type: 'object', additionalProperties: {} },
+        { type: 'array', items: {} },
+      ],
+    },
+    {
+      kind: 'shapes',
+      shapes: [
+        { kind: 'map', value: { kind: 'scalar' } },
+        { kind: 'list', item: { kind: 'json', accepts: 'any' } },
+      ],
+    },
+  ],
+  [
+    'a key of a Secret',
+    { type: 'object', properties: { name: text, key: text }, required: ['name', 'key'] },
+    { kind: 'secretRef' },
+  ],
+  [
+    'an object that must have one of two members',
+    {
+      type: 'object',
+      properties: { a: text, b: text, c: text },
+      'x-kubernetes-validations': [oneOf('a', 'b')],
+    },
+    { kind: 'oneOf', options: [{ name: 'a' }, { name: 'b' }], common: [{ name: 'c' }] },
+  ],
+])('%s has the editor that fits it', (_what, schema, editor) => {
+  expect(editorOf(schema, 'x')).toMatchObject(editor as object);
+});
+
+test('a schema that nothing fits is an error', () => {
+  expect(() => editorOf({ type: 'tensor' }, 'agent.tensor')).toThrow('no editor for agent.tensor');
+});
+
+test('required fields come first, with help from their descriptions and defaults as placeholders', () => {
+  const schema: FieldSchema = {
+    type: 'object',
+    properties: {
+      pollIntervalSeconds: {
+        type: 'integer',
+        description: 'Seconds between two looks. Default 60, at least 5.',
+      },
+      model: { type: 'string', description: 'The model.' },
+      active: { type: 'boolean' },
+    },
+    required: ['model'],
+  };
+  expect(fieldsOf(schema, { path: 'x', without: ['active'] })).toMatchObject([
+    { name: 'model', label: 'Model', help: 'The model.', isRequired: true },
+    { name: 'pollIntervalSeconds', placeholder: '60', isRequired: false },
+  ]);
+});
+
+test('what may hold references is known from the kind, and all parameters of a skill may', () => {
+  const schema: FieldSchema = {
+    type: 'object',
+    properties: { prompt: text, maxTokens: { type: 'integer' } },
+  };
+  const marked = (path: string, isExpression: boolean) =>
+    fieldsOf(schema, { path, isExpression }).filter((field) => field.isExpression).length;
+  expect(marked('agent', false)).toBe(1);
+  expect(marked('send_email', true)).toBe(2);
+});

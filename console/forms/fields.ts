@@ -1,0 +1,190 @@
+/**
+ * What a form shows, made of the JSON Schemas that the CRDs come from: pure, so that no field is described twice. Required fields come
+ * first; a schema that no editor fits is an error, which a test over all schemas finds.
+ */
+import type { FieldSchema } from '../schemas.ts';
+import { hintOf } from './hints.ts';
+import { labelOf } from './labels.ts';
+
+/** How a value is edited. */
+export type Editor =
+  | { kind: 'text'; pattern?: string; maxLength?: number }
+  | { kind: 'longText' }
+  | { kind: 'number'; isWhole: boolean; minimum?: number; maximum?: number }
+  | { kind: 'boolean'; isOnByDefault: boolean }
+  | { kind: 'choice'; options: string[] }
+  | { kind: 'choices'; options: string[] }
+  | { kind: 'duration' }
+  /** A text, a number, true, false or null, written in one line. */
+  | { kind: 'scalar' }
+  | { kind: 'list'; item: Editor }
+  | { kind: 'map'; value: Editor }
+  | { kind: 'object'; fields: Field[] }
+  /** At most one of `options`, and what goes with each of them. */
+  | { kind: 'oneOf'; options: Field[]; common: Field[] }
+  /** Values of different shapes: the one that is there, or the one that the person takes. */
+  | { kind: 'shapes'; shapes: Editor[] }
+  | { kind: 'json'; accepts: 'any' | 'object' }
+  | { kind: 'secretRef' }
+  | { kind: 'credential'; kinds: string[] }
+  | { kind: 'model' }
+  | { kind: 'skill' }
+  | { kind: 'tools' }
+  | { kind: 'cron' }
+  | { kind: 'timeZone' }
+  | { kind: 'celValues' };
+
+export type Field = {
+  name: string;
+  label: string;
+  help?: string;
+  isRequired: boolean;
+  /** Texts may hold references. */
+  isExpression: boolean;
+  placeholder?: string;
+  editor: Editor;
+};
+
+export type FieldOptions = {
+  /** Where the schema stands, such as `webhook` or `skill.parameters`; hints are found by it. */
+  path: string;
+  /** Every value may be a reference. */
+  isExpression?: boolean;
+  /** Names of fields that are edited elsewhere. */
+  without?: readonly string[];
+};
+
+/** The fields of an object, required ones first. */
+export function fieldsOf(
+  schema: FieldSchema,
+  { path, isExpression = false, without = [] }: FieldOptions,
+): Field[] {
+  const required = schema.required ?? [];
+  const fields = Object.entries(schema.properties ?? {})
+    .filter(([name]) => !without.includes(name))
+    .map(([name, property]) =>
+      fieldOf(name, property, {
+        path: `${path}.${name}`,
+        isRequired: required.includes(name),
+        isExpression,
+      }),
+    );
+  return [...fields.filter((field) => field.isRequired), ...fields.filter((field) => !field.isRequired)];
+}
+
+type Place = { path: string; isRequired: boolean; isExpression: boolean };
+
+function fieldOf(name: string, schema: FieldSchema, { path, isRequired, isExpression }: Place): Field {
+  const hint = hintOf(path);
+  const holdsReferences = isExpression || hint?.isExpression === true;
+  const placeholder = placeholderOf(schema);
+  return {
+    name,
+    label: hint?.label ?? labelOf(name),
+    isRequired,
+    isExpression: holdsReferences,
+    editor: hint?.editor ?? editorOf(schema, path, holdsReferences),
+    ...(schema.description !== undefined && { help: schema.description }),
+    ...(placeholder !== undefined && { placeholder }),
+  };
+}
+
+const DEFAULT = /\bDefault:? ([^.;,]+(?:\.\d+)?)/;
+
+/** The default, as far as the schema or its description says it. */
+function placeholderOf({ default: given, description = '' }: FieldSchema): string | undefined {
+  if (typeof given === 'string' || typeof given === 'number') return String(given);
+  return DEFAULT.exec(description)?.[1];
+}
+
+/** Texts that may be longer than this have more than one line. */
+const LONGEST_LINE = 8_192;
+
+/** The editor that fits a schema. Throws for a schema that none fits. */
+export function editorOf(schema: FieldSchema, path: string, isExpression = false): Editor {
+  const { type, properties, items, anyOf } = schema;
+  if (anyOf !== undefined) return editorOfShapes(anyOf, path, isExpression);
+  if (schema.enum !== undefined) return { kind: 'choice', options: schema.enum.map(String) };
+  if (Array.isArray(type)) return { kind: 'scalar' };
+  if (type === 'array') return editorOfList(items ?? {}, path, isExpression);
+  if (type === 'object' && properties !== undefined) return editorOfObject(schema, path, isExpression);
+  if (type === 'object') return editorOfMap(schema, path, isExpression);
+  if (type === undefined) return { kind: 'json', accepts: 'any' };
+  return editorOfOne(schema, path);
+}
+
+function editorOfOne(schema: FieldSchema, path: string): Editor {
+  const { type } = schema;
+  if (type === 'string') return editorOfText(schema);
+  if (type === 'integer' || type === 'number') return editorOfNumber(schema);
+  if (type !== 'boolean') throw new Error(`no editor for ${path}: ${JSON.stringify(schema)}`);
+  return { kind: 'boolean', isOnByDefault: schema.default === true || placeholderOf(schema) === 'true' };
+}
+
+function editorOfText({ pattern, maxLength }: FieldSchema): Editor {
+  if (pattern?.includes('(ms|s|m|h|d)') === true) return { kind: 'duration' };
+  if (maxLength !== undefined && maxLength > LONGEST_LINE) return { kind: 'longText' };
+  return {
+    kind: 'text',
+    ...(pattern !== undefined && { pattern }),
+    ...(maxLength !== undefined && { maxLength }),
+  };
+}
+
+function editorOfNumber({ type, minimum, maximum }: FieldSchema): Editor {
+  return {
+    kind: 'number',
+    isWhole: type === 'integer',
+    ...(minimum !== undefined && { minimum }),
+    ...(maximum !== undefined && { maximum }),
+  };
+}
+
+function editorOfList(items: FieldSchema, path: string, isExpression: boolean): Editor {
+  if (items.enum !== undefined) return { kind: 'choices', options: items.enum.map(String) };
+  return { kind: 'list', item: editorOf(items, `${path}[]`, isExpression) };
+}
+
+/** A rule of the API server that says that exactly one of some members must be there. */
+const EXACTLY_ONE = /^\[(has\(self\.\w+\)(?:, has\(self\.\w+\))*)\]\.filter\(x, x\)\.size\(\) == 1$/;
+
+function editorOfObject(schema: FieldSchema, path: string, isExpression: boolean): Editor {
+  const { properties = {}, required = [], additionalProperties } = schema;
+  const isSecretRef =
+    required.includes('name') && required.includes('key') && Object.keys(properties).length === 2;
+  if (isSecretRef) return { kind: 'secretRef' };
+  // More members than those that are named: such an object is a reference, or it is written as JSON.
+  if (typeof additionalProperties === 'object') return { kind: 'json', accepts: 'object' };
+  const fields = fieldsOf(schema, { path, isExpression });
+  const names = alternativesOf(schema);
+  if (names.length === 0) return { kind: 'object', fields };
+  return {
+    kind: 'oneOf',
+    options: fields.filter(({ name }) => names.includes(name)),
+    common: fields.filter(({ name }) => !names.includes(name)),
+  };
+}
+
+function alternativesOf({ 'x-kubernetes-validations': rules = [] }: FieldSchema): string[] {
+  const found = rules.flatMap(({ rule }) => EXACTLY_ONE.exec(rule)?.[1] ?? []);
+  return found.flatMap((list) => [...list.matchAll(/self\.(\w+)/g)].map(([, name = '']) => name));
+}
+
+function editorOfMap(schema: FieldSchema, path: string, isExpression: boolean): Editor {
+  const { additionalProperties } = schema;
+  const isFree = schema['x-windlass-free'] === true || typeof additionalProperties !== 'object';
+  if (isFree) return { kind: 'json', accepts: 'object' };
+  const isAny = Object.keys(additionalProperties).length === 0;
+  return {
+    kind: 'map',
+    value: isAny ? { kind: 'scalar' } : editorOf(additionalProperties, `${path}{}`, isExpression),
+  };
+}
+
+/** Of texts and numbers, and of one of them or a list of them, the one line is enough. */
+function editorOfShapes(anyOf: FieldSchema[], path: string, isExpression: boolean): Editor {
+  const shapes = anyOf.filter(({ type }) => type !== 'null');
+  const isLine = ({ type }: FieldSchema) => type !== 'object' && type !== 'array';
+  if (shapes.some(isLine)) return { kind: 'scalar' };
+  return { kind: 'shapes', shapes: shapes.map((shape) => editorOf(shape, path, isExpression)) };
+}

@@ -1,0 +1,133 @@
+/** What the skill `set` computes: names with an expression in CEL each, or one expression whose value is the whole output. */
+import { ActionIcon, Button, Group, Input, SegmentedControl, Stack, TextInput } from '@mantine/core';
+import { IconPlus, IconTrash } from '@tabler/icons-react';
+import { useState } from 'react';
+import { ExpressionInput } from '../expression/ExpressionInput.tsx';
+import { valuesOf } from '../values.ts';
+import { JsonInput } from './CodeFields.tsx';
+import { FieldLabel } from './FieldLabel.tsx';
+import type { InputProps } from './props.ts';
+
+type Shape = 'names' | 'one' | 'json';
+
+export function CelValuesInput(props: InputProps<'celValues'>) {
+  const { field, value, onChange, error, isReadOnly } = props;
+  const [shape, setShape] = useState<Shape>(() => shapeOf(value));
+  const swap = (
+    <SegmentedControl
+      size="xs"
+      value={shape}
+      disabled={isReadOnly}
+      aria-label={`${field.label} as`}
+      data={[
+        { value: 'names', label: 'By name' },
+        { value: 'one', label: 'One value' },
+        { value: 'json', label: 'JSON' },
+      ]}
+      onChange={(next) => {
+        setShape(next);
+        if (shapeOf(value) !== next && (next !== 'json' || typeof value === 'string')) onChange(undefined);
+      }}
+    />
+  );
+  if (shape === 'json')
+    return (
+      <JsonInput
+        {...props}
+        field={{ ...field, isExpression: false, editor: { kind: 'json', accepts: 'object' } }}
+        actions={swap}
+      />
+    );
+  if (shape === 'one')
+    return (
+      <ExpressionInput
+        label={field.label}
+        language="cel"
+        isMultiline
+        value={typeof value === 'string' ? value : ''}
+        onChange={(text) => onChange(text === '' ? undefined : text)}
+        isRequired={field.isRequired}
+        error={error}
+        actions={swap}
+        {...(field.help !== undefined && { help: field.help })}
+      />
+    );
+  return <Named {...props} actions={swap} />;
+}
+
+/** Nested objects and lists are edited as JSON. */
+function shapeOf(value: unknown): Shape {
+  if (typeof value === 'string') return 'one';
+  const isFlat = Object.values(valuesOf(value)).every(
+    (member) => typeof member !== 'object' || member === null,
+  );
+  return isFlat && !Array.isArray(value) ? 'names' : 'json';
+}
+
+function Named({ field, value, onChange, error, isReadOnly, actions }: InputProps<'celValues'>) {
+  const [rows, setRows] = useState<[string, unknown][]>(() => Object.entries(valuesOf(value)));
+  const change = (next: [string, unknown][]) => {
+    setRows(next);
+    onChange(Object.fromEntries(next.filter(([name]) => name !== '')));
+  };
+  return (
+    <Input.Wrapper
+      size="xs"
+      role="group"
+      aria-label={field.label}
+      labelElement="div"
+      label={<FieldLabel label={field.label} isRequired={field.isRequired} actions={actions} />}
+      labelProps={{ style: { width: '100%' } }}
+      description={field.help}
+      error={error}
+    >
+      <Stack gap={8}>
+        {rows.map(([name, source], index) => (
+          <Group key={index} gap={6} wrap="nowrap" align="flex-start">
+            <TextInput
+              style={{ width: '32%', flex: 'none' }}
+              aria-label={`Name ${index + 1}`}
+              placeholder="Name"
+              value={name}
+              readOnly={isReadOnly}
+              spellCheck={false}
+              onChange={({ currentTarget }) => change(rows.with(index, [currentTarget.value, source]))}
+            />
+            <div style={{ flex: 1, minWidth: 0 }}>
+              <ExpressionInput
+                label={`Expression for ${name || `row ${index + 1}`}`}
+                language="cel"
+                isBare
+                value={typeof source === 'string' ? source : JSON.stringify(source)}
+                onChange={(text) => change(rows.with(index, [name, text]))}
+                placeholder="nodes.trigger.data_content.price * 2.0"
+              />
+            </div>
+            {!isReadOnly && (
+              <ActionIcon
+                size={30}
+                variant="subtle"
+                color="gray"
+                aria-label={`Remove ${name || `row ${index + 1}`}`}
+                onClick={() => change(rows.toSpliced(index, 1))}
+              >
+                <IconTrash size={16} />
+              </ActionIcon>
+            )}
+          </Group>
+        ))}
+        {!isReadOnly && (
+          <Button
+            size="compact-xs"
+            variant="subtle"
+            leftSection={<IconPlus size={14} />}
+            onClick={() => setRows([...rows, ['', '']])}
+            style={{ alignSelf: 'flex-start' }}
+          >
+            Add value
+          </Button>
+        )}
+      </Stack>
+    </Input.Wrapper>
+  );
+}

@@ -1,0 +1,131 @@
+/** Inputs for JSON. What is no JSON yet stays in the input, and is not taken. */
+import { Input, SegmentedControl } from '@mantine/core';
+import { useEffect, useId, useState } from 'react';
+import { ExpressionInput } from '../expression/ExpressionInput.tsx';
+import { LazyCode } from '../expression/LazyCode.tsx';
+import { previewOf } from '../expression/preview.ts';
+import { PreviewLine } from '../expression/PreviewLine.tsx';
+import { useFormScope } from '../scope.ts';
+import { FieldLabel } from './FieldLabel.tsx';
+import type { InputProps } from './props.ts';
+
+/** A free value: any one, or an object. */
+export function FreeInput(props: InputProps<'json'>) {
+  return props.field.editor.accepts === 'any' ? <AnyInput {...props} /> : <JsonInput {...props} />;
+}
+
+/** Any JSON value: a text as it is, or JSON. */
+function AnyInput(props: InputProps<'json'>) {
+  const { field, value, onChange, error, isReadOnly } = props;
+  const [isText, setText] = useState(typeof value === 'string' || value === undefined);
+  const swap = (
+    <SegmentedControl
+      size="xs"
+      value={isText ? 'text' : 'json'}
+      onChange={(next) => {
+        setText(next === 'text');
+        if (value !== undefined) onChange(next === 'text' ? JSON.stringify(value, null, 2) : parsedOr(value));
+      }}
+      data={[
+        { value: 'text', label: 'Text' },
+        { value: 'json', label: 'JSON' },
+      ]}
+      disabled={isReadOnly}
+      aria-label={`${field.label} as`}
+    />
+  );
+  if (!isText) return <JsonInput {...props} actions={swap} />;
+  return (
+    <ExpressionInput
+      label={field.label}
+      language="template"
+      isMultiline
+      value={typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value)}
+      onChange={onChange}
+      isRequired={field.isRequired}
+      error={error}
+      actions={swap}
+      {...(field.help !== undefined && { help: field.help })}
+    />
+  );
+}
+
+/** A text that is JSON becomes what it says. */
+function parsedOr(value: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  try {
+    return JSON.parse(value);
+  } catch {
+    return value;
+  }
+}
+
+export function JsonInput(props: InputProps<'json'>) {
+  const { field, value, onChange, error, isReadOnly, actions } = props;
+  const { sources } = useFormScope();
+  const id = useId();
+  const [text, setText] = useState(() => jsonText(value));
+  const read = readJson(text, field.editor.accepts);
+  useEffect(() => {
+    if (!read.ok || JSON.stringify(read.value) !== JSON.stringify(value)) setText(jsonText(value));
+    // Only what comes from outside counts: what is typed is the text itself.
+  }, [JSON.stringify(value)]);
+  return (
+    <Input.Wrapper
+      size="xs"
+      label={
+        actions === undefined ? (
+          field.label
+        ) : (
+          <FieldLabel label={field.label} isRequired={field.isRequired} actions={actions} />
+        )
+      }
+      labelElement="div"
+      labelProps={{ style: { width: '100%' } }}
+      description={field.help}
+      withAsterisk={field.isRequired && actions === undefined}
+      error={error ?? (read.ok ? undefined : read.message)}
+    >
+      <LazyCode
+        id={`${id}-input`}
+        label={field.label}
+        describedBy={`${id}-preview`}
+        value={text}
+        onChange={(next) => {
+          setText(next);
+          const parsed = readJson(next, field.editor.accepts);
+          if (parsed.ok) onChange(parsed.value);
+        }}
+        language="json"
+        isMultiline
+        isReadOnly={isReadOnly}
+        isInvalid={!read.ok || error !== undefined}
+        placeholder={field.editor.accepts === 'object' ? '{ }' : 'JSON'}
+        sources={sources}
+      />
+      {field.isExpression && (
+        <PreviewLine id={`${id}-preview`} preview={previewOf(read.ok ? read.value : '', sources)} />
+      )}
+    </Input.Wrapper>
+  );
+}
+
+type Read = { ok: true; value: unknown } | { ok: false; message: string };
+
+function readJson(text: string, accepts: 'any' | 'object'): Read {
+  if (text.trim() === '') return { ok: true, value: undefined };
+  try {
+    const value: unknown = JSON.parse(text);
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+    if (accepts === 'object' && !isObject)
+      return { ok: false, message: 'Write a JSON object: { "name": "value" }.' };
+    return { ok: true, value };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message.replace(/ in JSON at position \d+/, '') : '';
+    return { ok: false, message: `Not JSON yet, so not taken: ${reason}` };
+  }
+}
+
+function jsonText(value: unknown): string {
+  return value === undefined ? '' : JSON.stringify(value, null, 2);
+}

@@ -1,0 +1,311 @@
+/** Inputs for lists, names with values, objects, and for one of several ways. */
+import {
+  ActionIcon,
+  Button,
+  Fieldset,
+  Group,
+  Input,
+  SegmentedControl,
+  Select,
+  Stack,
+  TagsInput,
+  TextInput,
+} from '@mantine/core';
+import { IconPlus, IconTrash } from '@tabler/icons-react';
+import { useState } from 'react';
+import type { Editor, Field } from '../fields.ts';
+import { FieldInput } from '../FieldInput.tsx';
+import { isNothing, scalarOf, scalarText, valuesOf, withMember, type Values } from '../values.ts';
+import { FieldLabel } from './FieldLabel.tsx';
+import { wrapperOf } from './PlainInputs.tsx';
+import type { InputProps } from './props.ts';
+
+/** Short values that hold no references are tags; others have inputs of their own. */
+export function ListInput(props: InputProps<'list'>) {
+  const { editor, isExpression } = props.field;
+  const isTags = editor.item.kind === 'scalar' || (editor.item.kind === 'text' && !isExpression);
+  return isTags ? <TagListInput {...props} /> : <RowListInput {...props} />;
+}
+
+/** Short texts, as tags. */
+function TagListInput(props: InputProps<'list'>) {
+  const { field, value, onChange, error, isReadOnly } = props;
+  const tags = Array.isArray(value) ? value.map(scalarText) : [];
+  const isText = field.editor.item.kind === 'text';
+  return (
+    <TagsInput
+      size="xs"
+      {...wrapperOf(props)}
+      value={tags}
+      onChange={(next) => onChange(isText ? next : next.map(scalarOf))}
+      placeholder={tags.length === 0 ? (field.placeholder ?? 'Write one and press Enter') : ''}
+      acceptValueOnBlur
+      splitChars={[',']}
+      error={error}
+      readOnly={isReadOnly}
+    />
+  );
+}
+
+/** A list whose elements have inputs of their own. */
+function RowListInput({ field, path, value, onChange, error, isReadOnly, actions }: InputProps<'list'>) {
+  const items: unknown[] = Array.isArray(value) ? value : [];
+  const item = (index: number): Field => ({
+    name: String(index),
+    label: `${field.label} ${index + 1}`,
+    isRequired: true,
+    isExpression: field.isExpression,
+    editor: field.editor.item,
+  });
+  return (
+    <Framed field={field} error={error} actions={actions}>
+      {items.map((element, index) => (
+        <Group key={index} gap={6} align="flex-end" wrap="nowrap">
+          <div style={{ flex: 1, minWidth: 0 }}>
+            <FieldInput
+              field={item(index)}
+              path={`${path}[${index}]`}
+              value={element}
+              onChange={(next) => onChange(items.with(index, next ?? emptyOf(field.editor.item)))}
+            />
+          </div>
+          {!isReadOnly && (
+            <Remove
+              label={`Remove ${field.label} ${index + 1}`}
+              onClick={() => onChange(items.toSpliced(index, 1))}
+            />
+          )}
+        </Group>
+      ))}
+      {!isReadOnly && (
+        <Add
+          label={`Add to ${field.label}`}
+          onClick={() => onChange([...items, emptyOf(field.editor.item)])}
+        />
+      )}
+    </Framed>
+  );
+}
+
+/** What a new element begins as. */
+function emptyOf({ kind }: Editor): unknown {
+  if (kind === 'object' || kind === 'secretRef' || kind === 'oneOf' || kind === 'map') return {};
+  return kind === 'json' ? null : '';
+}
+
+/** Names, and for each a value. */
+export function MapInput({ field, path, value, onChange, error, isReadOnly, actions }: InputProps<'map'>) {
+  const [rows, setRows] = useState<[string, unknown][]>(() => Object.entries(valuesOf(value)));
+  const shown = isSame(rows, valuesOf(value)) ? rows : Object.entries(valuesOf(value));
+  const change = (next: [string, unknown][]) => {
+    setRows(next);
+    onChange(Object.fromEntries(next.filter(([name]) => name !== '')));
+  };
+  return (
+    <Framed field={field} error={error} actions={actions}>
+      {shown.map(([name, member], index) => (
+        <Group key={index} gap={6} align="flex-start" wrap="nowrap">
+          <TextInput
+            style={{ width: '36%', flex: 'none' }}
+            aria-label={`${field.label}: name ${index + 1}`}
+            placeholder="Name"
+            value={name}
+            readOnly={isReadOnly}
+            spellCheck={false}
+            error={
+              name !== '' && shown.some(([other], at) => other === name && at !== index) ? 'twice' : undefined
+            }
+            onChange={({ currentTarget }) => change(shown.with(index, [currentTarget.value, member]))}
+          />
+          <div style={{ flex: 1, minWidth: 0 }}>
+            <FieldInput
+              field={{ ...memberField(field, name), editor: field.editor.value }}
+              path={`${path}.${name}`}
+              value={member}
+              onChange={(next) => change(shown.with(index, [name, next ?? '']))}
+              isBare
+            />
+          </div>
+          {!isReadOnly && (
+            <Remove
+              label={`Remove ${name || `row ${index + 1}`}`}
+              onClick={() => change(shown.toSpliced(index, 1))}
+            />
+          )}
+        </Group>
+      ))}
+      {!isReadOnly && <Add label={`Add to ${field.label}`} onClick={() => setRows([...shown, ['', '']])} />}
+    </Framed>
+  );
+}
+
+function memberField({ label, isExpression }: Omit<Field, 'editor'>, name: string) {
+  return { name, label: `${label}: ${name || 'value'}`, isRequired: false, isExpression };
+}
+
+/** Rows without a name are not in the value yet. */
+function isSame(rows: [string, unknown][], values: Values): boolean {
+  const named = Object.fromEntries(rows.filter(([name]) => name !== ''));
+  return JSON.stringify(named) === JSON.stringify(values);
+}
+
+/** The members of an object. */
+export function ObjectInput({ field, path, value, onChange, error, actions }: InputProps<'object'>) {
+  // What an optional object must have is needed only when it is there.
+  const isThere = field.isRequired || !isNothing(value);
+  const fields = field.editor.fields.map((member) => ({
+    ...member,
+    isRequired: member.isRequired && isThere,
+  }));
+  return (
+    <Framed field={field} error={error} actions={actions}>
+      <Members fields={fields} path={path} value={value} onChange={onChange} />
+    </Framed>
+  );
+}
+
+type MembersProps = { fields: Field[]; path: string; value: unknown; onChange: (value: unknown) => void };
+
+function Members({ fields, path, value, onChange }: MembersProps) {
+  const values = valuesOf(value);
+  return fields.map((field) => (
+    <FieldInput
+      key={field.name}
+      field={field}
+      path={`${path}.${field.name}`}
+      value={values[field.name]}
+      onChange={(next) => onChange(withMember(values, field.name, next))}
+    />
+  ));
+}
+
+/** None or one of several ways, each with fields of its own. */
+export function OneOfInput({ field, path, value, onChange, error, isReadOnly }: InputProps<'oneOf'>) {
+  const { options, common } = field.editor;
+  const values = valuesOf(value);
+  const chosen = options.find(({ name }) => values[name] !== undefined);
+  const shared = Object.fromEntries(
+    Object.entries(values).filter(([name]) => common.some((each) => each.name === name)),
+  );
+  return (
+    <Stack gap="xs">
+      <Select
+        label={field.label}
+        description={field.help}
+        withAsterisk={field.isRequired}
+        data={options.map(({ name, label }) => ({ value: name, label }))}
+        value={chosen?.name ?? null}
+        placeholder="None"
+        clearable={!field.isRequired && !isReadOnly}
+        readOnly={isReadOnly}
+        error={error}
+        onChange={(name) => onChange(name === null ? undefined : { ...shared, [name]: {} })}
+      />
+      {chosen?.editor.kind === 'object' && (
+        <Fieldset p="sm" legend={chosen.label}>
+          <Stack gap="xs">
+            {chosen.help !== undefined && <Input.Description>{chosen.help}</Input.Description>}
+            <Members
+              fields={chosen.editor.fields}
+              path={`${path}.${chosen.name}`}
+              value={values[chosen.name]}
+              onChange={(next) => onChange({ ...shared, [chosen.name]: next })}
+            />
+          </Stack>
+        </Fieldset>
+      )}
+      {chosen !== undefined && common.length > 0 && (
+        <Members fields={common} path={path} value={value} onChange={onChange} />
+      )}
+    </Stack>
+  );
+}
+
+const SHAPES: Partial<Record<Editor['kind'], string>> = { map: 'By name', list: 'As a list', json: 'JSON' };
+
+/** A value of one shape or another. */
+export function ShapesInput(props: InputProps<'shapes'>) {
+  const { field, value, onChange, isReadOnly } = props;
+  const { shapes } = field.editor;
+  const [kind, setKind] = useState(Array.isArray(value) ? 'list' : (shapes[0]?.kind ?? 'json'));
+  const editor = shapes.find((shape) => shape.kind === kind) ?? { kind: 'json', accepts: 'any' };
+  // Elements of lists are written in one line, as the values of maps are.
+  const shown: Editor = editor.kind === 'list' ? { kind: 'list', item: { kind: 'scalar' } } : editor;
+  const swap = (
+    <SegmentedControl
+      size="xs"
+      value={kind}
+      disabled={isReadOnly}
+      aria-label={`${field.label} as`}
+      data={shapes.map((shape) => ({ value: shape.kind, label: SHAPES[shape.kind] ?? shape.kind }))}
+      onChange={(next) => {
+        setKind(next);
+        onChange(undefined);
+      }}
+    />
+  );
+  return (
+    <FieldInput
+      key={kind}
+      field={{ ...field, editor: shown }}
+      path={props.path}
+      value={value}
+      onChange={onChange}
+      actions={
+        <>
+          {swap}
+          {props.actions}
+        </>
+      }
+    />
+  );
+}
+
+type GroupProps = {
+  field: { label: string; help?: string; isRequired: boolean };
+  error: string | undefined;
+  actions?: React.ReactNode;
+  children: React.ReactNode;
+};
+
+function Framed({ field, error, actions, children }: GroupProps) {
+  return (
+    <Input.Wrapper
+      size="xs"
+      role="group"
+      aria-label={field.label}
+      labelElement="div"
+      label={<FieldLabel label={field.label} isRequired={field.isRequired} actions={actions} />}
+      labelProps={{ style: { width: '100%' } }}
+      description={field.help}
+      error={error}
+    >
+      <Stack gap={6} pl="sm" style={{ borderLeft: '2px solid var(--mantine-color-default-border)' }}>
+        {children}
+      </Stack>
+    </Input.Wrapper>
+  );
+}
+
+function Add({ label, onClick }: { label: string; onClick: () => void }) {
+  return (
+    <Button
+      size="compact-xs"
+      variant="subtle"
+      leftSection={<IconPlus size={14} />}
+      onClick={onClick}
+      aria-label={label}
+      style={{ alignSelf: 'flex-start' }}
+    >
+      Add
+    </Button>
+  );
+}
+
+function Remove({ label, onClick }: { label: string; onClick: () => void }) {
+  return (
+    <ActionIcon size={30} variant="subtle" color="gray" aria-label={label} onClick={onClick}>
+      <IconTrash size={16} />
+    </ActionIcon>
+  );
+}

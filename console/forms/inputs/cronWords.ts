@@ -1,0 +1,28 @@
+/** Cron expressions in words and in times. Large: loaded when the first one is shown. */
+import cronstrue from 'cronstrue';
+import { parseSchedule } from '../../../api/schedule/times.ts';
+
+export type CronWords = { ok: true; words: string; times: number[] } | { ok: false; message: string };
+
+/** What the expression says, and when it fires next: computed as the operator does. */
+export function cronWords(cron: string, timeZone: string, now: number, count: number): CronWords {
+  try {
+    const schedule = parseSchedule(cron, timeZone);
+    const times: number[] = [];
+    for (
+      let time = schedule.next(now);
+      time !== undefined && times.length < count;
+      time = schedule.next(time)
+    )
+      times.push(time);
+    if (times.length === 0)
+      return { ok: false, message: 'No day has these fields: it would never start a run.' };
+    return {
+      ok: true,
+      words: cronstrue.toString(cron, { use24HourTimeFormat: true, verbose: false }),
+      times,
+    };
+  } catch (error) {
+    return { ok: false, message: error instanceof Error ? error.message : String(error) };
+  }
+}

@@ -1,0 +1,52 @@
+/** Labels of fields, made from their names: `maxTokens` is shown as "Max tokens". */
+
+/** Words that are written as they are spoken of. */
+const WORDS: Record<string, string> = {
+  url: 'URL',
+  api: 'API',
+  id: 'ID',
+  tls: 'TLS',
+  html: 'HTML',
+  http: 'HTTP',
+  json: 'JSON',
+  hmac: 'HMAC',
+  mime: 'MIME',
+  cc: 'CC',
+  bcc: 'BCC',
+  ttl: 'TTL',
+  github: 'GitHub',
+};
+
+/** Where the name alone says too little. */
+const LABELS: Record<string, string> = {
+  forEach: 'For each',
+  onError: 'On error',
+  mimeTypes: 'MIME types',
+  cron: 'When',
+  standardWebhooks: 'Standard Webhooks',
+  checkURL: 'Page to check with',
+  unseenOnly: 'Unread only',
+  hmac: 'HMAC signature',
+  bearer: 'Bearer token',
+  basic: 'User name and password',
+};
+
+/** "Max tokens" of `maxTokens`, "API URL" of `apiURL`, "Secrets" of `secretRefs`. */
+export function labelOf(name: string): string {
+  if (Object.hasOwn(LABELS, name)) return LABELS[name] ?? name;
+  const spaced = name
+    .replace(/Refs$/, 's')
+    .replace(/Ref$/, '')
+    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .replace(/([A-Z]+)([A-Z][a-z])/g, '$1 $2')
+    .replace(/_/g, ' ');
+  const words = spaced.split(' ').map((word) => WORDS[word.toLowerCase()] ?? word.toLowerCase());
+  const [first = '', ...rest] = words;
+  return [first.charAt(0).toUpperCase() + first.slice(1), ...rest].join(' ');
+}
+
+/** A value of a choice as people read it: `AtLeastOnce` is shown as "At least once", `application/json` as it is. */
+export function choiceLabel(value: string | number | boolean): string {
+  const text = String(value);
+  return /^[A-Z][a-z]+([A-Z][a-z]+)+$/.test(text) ? labelOf(text) : text;
+}

@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { problemsAt, scalarOf, scalarText, withMember } from './values.ts';
+
+test.each([
+  ['', { a: 1 }],
+  [undefined, { a: 1 }],
+  [[], { a: 1 }],
+  [{}, { a: 1 }],
+  [false, { a: 1, b: false }],
+  [0, { a: 1, b: 0 }],
+  [null, { a: 1, b: null }],
+])('the member b given as %j makes %j', (value, expected) => {
+  expect(withMember({ a: 1, b: 'before' }, 'b', value)).toEqual(expected);
+});
+
+test.each<[text: string, value: unknown]>([
+  ['5', 5],
+  ['-1.5', -1.5],
+  ['true', true],
+  ['null', null],
+  ['"5"', '5'],
+  ['"true"', 'true'],
+  ['"quoted"', '"quoted"'],
+  ['007', '007'],
+  ['12345678901234567890', '12345678901234567890'],
+  ['1e3', '1e3'],
+  ['Ada', 'Ada'],
+  ["{{ $('a').text_content }}", "{{ $('a').text_content }}"],
+])('the line %s is the value %j, and is shown as it was written', (text, value) => {
+  expect(scalarOf(text)).toEqual(value);
+  expect(scalarText(value)).toBe(text);
+});
+
+test('any value that is shown gives itself back', () => {
+  for (const value of ['""', '"5"', '""5""', ' 5 ', '"', 'a\nb', 3, true, null])
+    expect(scalarOf(scalarText(value))).toEqual(value);
+});
+
+test('problems are shown at their field, those of what is in it too where nothing smaller shows them', () => {
+  const problems = [
+    { field: 'agent.prompt', message: 'is empty' },
+    { field: 'agent.tools[0].skill', message: 'is unknown' },
+    { field: 'agent.tools[0].skill', message: 'is unknown' },
+  ];
+  expect(problemsAt(problems, 'agent.prompt', false)).toEqual(['is empty']);
+  expect(problemsAt(problems, 'agent.tools', true)).toEqual(['is unknown']);
+  expect(problemsAt(problems, 'agent.tools', false)).toEqual([]);
+});

@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+import { failureFrom, failureOf } from './failure.ts';
+
+test('a Kubernetes Status becomes a failure with the causes by field', () => {
+  const failure = failureOf(422, {
+    kind: 'Status',
+    reason: 'Invalid',
+    message: 'Workflow "a" is invalid',
+    details: { causes: [{ field: 'spec.nodes[1]', message: 'a node must have exactly one kind' }] },
+  });
+  expect(failure).toMatchObject({
+    status: 422,
+    reason: 'Invalid',
+    title: 'The API server does not accept it',
+    causes: [{ field: 'spec.nodes[1]', message: 'a node must have exactly one kind' }],
+  });
+});
+
+test('a problem keeps its title, what to do, and its stable word', () => {
+  const type = 'tag:windlass.dev,2026:problem/too-many-runs';
+  expect(failureOf(429, { type, title: 'The workflow is at its limit', detail: 'Try later.' })).toMatchObject(
+    {
+      title: 'The workflow is at its limit',
+      detail: 'Try later.',
+      reason: 'too-many-runs',
+    },
+  );
+});
+
+test.each([undefined, 'text', null, [], {}])('an answer with %j says at least its status', (body) => {
+  expect(failureOf(502, body).title).toBe('The server answered with 502');
+});
+
+test('what is thrown in the page is a failure, too', () => {
+  expect(failureFrom(new Error('boom')).detail).toBe('boom');
+});

@@ -1,0 +1,102 @@
+/** What went wrong with a call, in words for a person: what happened, and what to do. */
+
+/** One thing that the API server has against an object: which field, and why. */
+export type Cause = { field: string; message: string };
+
+export class ApiFailure extends Error {
+  /** 0: the server was not reached. */
+  readonly status: number;
+  readonly title: string;
+  /** What to do, or what the server said. */
+  readonly detail: string;
+  /** A stable word: that of a problem, or the reason of a Kubernetes Status. */
+  readonly reason: string;
+  readonly causes: Cause[];
+
+  constructor(parts: { status: number; title: string; detail: string; reason: string; causes?: Cause[] }) {
+    super(`${parts.title}: ${parts.detail}`);
+    this.name = 'ApiFailure';
+    this.status = parts.status;
+    this.title = parts.title;
+    this.detail = parts.detail;
+    this.reason = parts.reason;
+    this.causes = parts.causes ?? [];
+  }
+}
+
+/** The failure that an answer tells of: a problem (RFC 9457), a Kubernetes Status, or anything else. */
+export function failureOf(status: number, body: unknown): ApiFailure {
+  if (isRecord(body)) {
+    if (body['kind'] === 'Status') return failureOfStatus(status, body);
+    if (typeof body['title'] === 'string')
+      return new ApiFailure({
+        status,
+        title: body['title'],
+        detail: textOf(body['detail']),
+        reason: textOf(body['type']).split('/').at(-1) ?? '',
+      });
+  }
+  return new ApiFailure({
+    status,
+    title: `The server answered with ${status}`,
+    detail: 'Try again. If it stays so, look into the log of the gateway.',
+    reason: 'unexpected',
+  });
+}
+
+/** The failure of a call that got no answer. */
+export function failureOfNetwork(): ApiFailure {
+  return new ApiFailure({
+    status: 0,
+    title: 'The gateway cannot be reached',
+    detail:
+      'Check your connection, or whether the port-forward still runs. The console tries again by itself.',
+    reason: 'unreachable',
+  });
+}
+
+/** What to show for anything that was thrown. */
+export function failureFrom(error: unknown): ApiFailure {
+  if (error instanceof ApiFailure) return error;
+  const detail = error instanceof Error ? error.message : String(error);
+  return new ApiFailure({
+    status: -1,
+    title: 'Something went wrong in the console',
+    detail,
+    reason: 'console',
+  });
+}
+
+const TITLES: Record<string, string> = {
+  Forbidden: 'You are not allowed to do this',
+  NotFound: 'It is not there any more',
+  AlreadyExists: 'The name is taken',
+  Conflict: 'Somebody else has changed it meanwhile',
+  Invalid: 'The API server does not accept it',
+  BadRequest: 'The API server does not understand it',
+  Expired: 'The list is too old',
+  TooManyRequests: 'Too many requests at once',
+};
+
+function failureOfStatus(status: number, body: Record<string, unknown>): ApiFailure {
+  const reason = textOf(body['reason']);
+  const details = isRecord(body['details']) ? body['details'] : {};
+  const causes = Array.isArray(details['causes']) ? details['causes'] : [];
+  return new ApiFailure({
+    status,
+    title: TITLES[reason] ?? 'The API server refuses it',
+    detail: textOf(body['message']),
+    reason,
+    causes: causes
+      .filter(isRecord)
+      .map((cause) => ({ field: textOf(cause['field']), message: textOf(cause['message']) })),
+  });
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}

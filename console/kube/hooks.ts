@@ -1,0 +1,229 @@
+/** Live lists and objects for components: listed once, then kept current by the stream of `live.ts`. */
+import { useQuery, useQueryClient, type QueryClient, type UseQueryResult } from '@tanstack/react-query';
+import { useEffect, useSyncExternalStore } from 'react';
+import { isPassing } from '../http/call.ts';
+import { ApiFailure } from '../http/failure.ts';
+import { addWatch, livenessStore, type LiveEvent, type Liveness, type Watch } from './live.ts';
+import { getObject, listTable } from './objects.ts';
+import { listPath, type KubeObject, type ObjectMeta, type Resource } from './resources.ts';
+import { readTable, type Row } from './table.ts';
+
+/** A list is shown up to this many rows; `more` says that there are others. */
+const PAGE = 500;
+const MAX_PAGES = 20;
+
+export type LiveTable = { rows: Row[]; columns: string[]; resourceVersion: string; more: boolean };
+
+export type TableOptions = {
+  fieldSelector?: string;
+  labelSelector?: string;
+  /** False: nothing is asked for. */
+  enabled?: boolean;
+  /** How many pages of 500 rows are read at most. Default 20. */
+  maxPages?: number;
+};
+
+/** The rows of a kind in a project, live. */
+export function useTable(
+  resource: Resource,
+  namespace: string,
+  { fieldSelector, labelSelector, enabled = true, maxPages = MAX_PAGES }: TableOptions = {},
+): UseQueryResult<LiveTable> {
+  const client = useQueryClient();
+  const selectors = selectorsOf(fieldSelector, labelSelector);
+  const key = [
+    'table',
+    resource.plural,
+    namespace,
+    fieldSelector ?? '',
+    labelSelector ?? '',
+    String(maxPages),
+  ];
+  const query = useQuery({
+    queryKey: key,
+    enabled,
+    queryFn: ({ signal }) => readPages(resource, namespace, { ...selectors, maxPages, signal }),
+  });
+  const isListed = query.data !== undefined;
+  useEffect(() => {
+    if (!enabled || !isListed) return undefined;
+    const table = () => client.getQueryData<LiveTable>(key);
+    return watchTogether(client, key, (onExpired) => {
+      const watch: Watch = {
+        path: listPath(resource, namespace),
+        ...selectors,
+        table: true,
+        resourceVersion: table()?.resourceVersion ?? '',
+        onEvent: (event) => {
+          if (event.type === 'ERROR') return onExpired();
+          const { rows, columns, resourceVersion } = rowsOf(event, table());
+          watch.resourceVersion = resourceVersion || watch.resourceVersion;
+          const told = { columns, resourceVersion: watch.resourceVersion };
+          client.setQueryData<LiveTable>(
+            key,
+            (before) => before && { ...applyRows(before, event.type, rows), ...told },
+          );
+        },
+        onExpired,
+      };
+      return watch;
+    });
+  }, [client, enabled, isListed, resource, namespace, fieldSelector, labelSelector]);
+  return query;
+}
+
+function selectorsOf(fieldSelector: string | undefined, labelSelector: string | undefined) {
+  return {
+    ...(fieldSelector !== undefined && { fieldSelector }),
+    ...(labelSelector !== undefined && { labelSelector }),
+  };
+}
+
+const together = new Map<string, { users: number; stop: () => void }>();
+
+/** One watch for all components that show the same: it begins with the first of them and ends with the last. */
+function watchTogether(
+  client: QueryClient,
+  key: string[],
+  make: (onExpired: () => void) => Watch,
+): () => void {
+  const name = key.join(' ');
+  const held = together.get(name) ?? { users: 0, stop: keepWatching(client, key, make) };
+  held.users += 1;
+  together.set(name, held);
+  return () => {
+    held.users -= 1;
+    if (held.users > 0) return;
+    together.delete(name);
+    held.stop();
+  };
+}
+
+type Watching = { ended: boolean; remove: () => void; again?: ReturnType<typeof setTimeout> };
+
+/** How soon a list that could not be read is asked for again. */
+const AGAIN_MS = 5_000;
+
+/** Watches; where what was missed cannot be told any more, reads anew and watches on from there. */
+function keepWatching(
+  client: QueryClient,
+  key: string[],
+  make: (onExpired: () => void) => Watch,
+): () => void {
+  const state: Watching = { ended: false, remove: () => {} };
+  const readAnew = async (): Promise<void> => {
+    state.remove();
+    await client.refetchQueries({ queryKey: key, exact: true });
+    if (state.ended) return;
+    const read = client.getQueryState(key);
+    if (read?.status === 'success') begin();
+    else if (isPassing(read?.error)) state.again = setTimeout(() => void readAnew(), AGAIN_MS);
+  };
+  const begin = (): void => {
+    state.remove = addWatch(make(() => void readAnew()));
+  };
+  begin();
+  return () => {
+    state.ended = true;
+    clearTimeout(state.again);
+    state.remove();
+  };
+}
+
+function rowsOf(event: LiveEvent, table: LiveTable | undefined) {
+  if (event.type === 'BOOKMARK') {
+    const { metadata } = event.object as { metadata?: ObjectMeta };
+    return { rows: [], columns: table?.columns ?? [], resourceVersion: metadata?.resourceVersion ?? '' };
+  }
+  const read = readTable(event.object, table?.columns);
+  const version = read.rows.at(-1)?.metadata.resourceVersion ?? read.resourceVersion;
+  return { rows: read.rows, columns: read.columns, resourceVersion: version };
+}
+
+/** The table after an event. Rows keep their place; new ones come first. */
+export function applyRows(table: LiveTable, type: LiveEvent['type'], rows: Row[]): LiveTable {
+  let next = table.rows;
+  for (const row of rows) {
+    const at = next.findIndex(({ metadata }) => metadata.uid === row.metadata.uid);
+    if (type === 'DELETED') next = at < 0 ? next : next.toSpliced(at, 1);
+    else next = at < 0 ? [row, ...next] : next.with(at, row);
+  }
+  return { ...table, rows: next };
+}
+
+type Reading = { fieldSelector?: string; labelSelector?: string; maxPages: number; signal: AbortSignal };
+
+async function readPages(resource: Resource, namespace: string, options: Reading): Promise<LiveTable> {
+  const { maxPages, ...selection } = options;
+  const rows: Row[] = [];
+  let token: string | undefined;
+  for (let page = 0; ; page += 1) {
+    const read = await listTable(resource, namespace, {
+      ...selection,
+      limit: PAGE,
+      ...(token !== undefined && { continue: token }),
+    });
+    rows.push(...read.rows);
+    token = read.continue;
+    if (token === undefined || page + 1 >= maxPages)
+      return {
+        rows,
+        columns: read.columns,
+        resourceVersion: read.resourceVersion,
+        more: token !== undefined,
+      };
+  }
+}
+
+/** One object, live. `data` is null where it is not there (any more). */
+export function useObject<T extends KubeObject>(
+  resource: Resource<T>,
+  namespace: string,
+  name: string,
+  { enabled = true }: { enabled?: boolean } = {},
+): UseQueryResult<T | null> {
+  const client = useQueryClient();
+  const key = ['object', resource.plural, namespace, name];
+  const query = useQuery({
+    queryKey: key,
+    enabled,
+    queryFn: ({ signal }) => getOrNull(resource, { namespace, name, signal }),
+  });
+  const isRead = query.data !== undefined;
+  useEffect(() => {
+    if (!enabled || !isRead) return undefined;
+    return watchTogether(client, key, (onExpired) => {
+      const watch: Watch = {
+        path: listPath(resource, namespace),
+        fieldSelector: `metadata.name=${name}`,
+        table: false,
+        resourceVersion: client.getQueryData<T | null>(key)?.metadata.resourceVersion ?? '',
+        onEvent: ({ type, object }) => {
+          if (type === 'ERROR') return onExpired();
+          watch.resourceVersion = (object as T).metadata.resourceVersion ?? watch.resourceVersion;
+          if (type !== 'BOOKMARK') client.setQueryData(key, type === 'DELETED' ? null : (object as T));
+        },
+        onExpired,
+      };
+      return watch;
+    });
+  }, [client, enabled, isRead, resource, namespace, name]);
+  return query;
+}
+
+async function getOrNull<T extends KubeObject>(
+  resource: Resource<T>,
+  { namespace, name, signal }: { namespace: string; name: string; signal: AbortSignal },
+): Promise<T | null> {
+  try {
+    return await getObject(resource, namespace, name, signal);
+  } catch (error) {
+    if (error instanceof ApiFailure && error.status === 404) return null;
+    throw error;
+  }
+}
+
+/** Whether what is shown is live. */
+export function useLiveness(): Liveness {
+  return useSyncExternalStore(livenessStore.subscribe, livenessStore.get);
+}

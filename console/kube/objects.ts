@@ -1,0 +1,113 @@
+/** Reads and writes objects as the person who is signed in. */
+import { call, callJson } from '../http/call.ts';
+import { apiVersionOf, listPath, objectPath, type KubeObject, type Resource } from './resources.ts';
+import { readTable, TABLE_TYPE, type TablePage } from './table.ts';
+
+/** What the console's changes are filed under in `managedFields`. */
+export const FIELD_MANAGER = 'windlass-console';
+
+export type ListOptions = {
+  limit?: number;
+  continue?: string;
+  fieldSelector?: string;
+  labelSelector?: string;
+  signal?: AbortSignal;
+};
+
+type WriteOptions = { dryRun?: boolean; signal?: AbortSignal };
+
+/** One object. Throws an ApiFailure, with status 404 if it is not there. */
+export function getObject<T extends KubeObject>(
+  resource: Resource<T>,
+  namespace: string,
+  name: string,
+  signal?: AbortSignal,
+): Promise<T> {
+  return callJson<T>(`/kube${objectPath(resource, namespace, name)}`, signal ? { signal } : {});
+}
+
+/** A page of whole objects: for kinds that have no Table worth reading. */
+export async function listObjects<T extends KubeObject>(
+  resource: Resource<T>,
+  namespace: string,
+  options: ListOptions = {},
+): Promise<{ items: T[]; resourceVersion: string; continue?: string }> {
+  type Page = { items: T[]; metadata: { resourceVersion: string; continue?: string } };
+  const { items, metadata } = await callJson<Page>(
+    `/kube${listPath(resource, namespace)}${queryOf(options)}`,
+    options.signal ? { signal: options.signal } : {},
+  );
+  const { resourceVersion, continue: token = '' } = metadata;
+  return { items, resourceVersion, ...(token !== '' && { continue: token }) };
+}
+
+/** A page of rows. */
+export async function listTable(
+  resource: Resource,
+  namespace: string,
+  options: ListOptions = {},
+): Promise<TablePage & { columns: string[] }> {
+  const path = `/kube${listPath(resource, namespace)}${queryOf(options)}`;
+  const wire = await callJson(path, {
+    accept: TABLE_TYPE,
+    ...(options.signal && { signal: options.signal }),
+  });
+  return readTable(wire);
+}
+
+/** Creates it. With `dryRun` nothing is stored, but everything is checked. */
+export function createObject<T extends KubeObject>(
+  resource: Resource<T>,
+  namespace: string,
+  object: Omit<T, 'apiVersion' | 'kind'>,
+  options: WriteOptions = {},
+): Promise<T> {
+  const body = { apiVersion: apiVersionOf(resource), kind: resource.kind, ...object };
+  const path = `/kube${listPath(resource, namespace)}${writeQuery(options)}`;
+  return callJson<T>(path, { method: 'POST', body, ...(options.signal && { signal: options.signal }) });
+}
+
+/** A merge patch (RFC 7396). With `metadata.resourceVersion` in it, it is refused with 409 where somebody else was faster. */
+export function patchObject<T extends KubeObject>(
+  resource: Resource<T>,
+  at: { namespace: string; name: string },
+  patch: object,
+  options: WriteOptions = {},
+): Promise<T> {
+  const path = `/kube${objectPath(resource, at.namespace, at.name)}${writeQuery(options)}`;
+  return callJson<T>(path, {
+    method: 'PATCH',
+    body: patch,
+    contentType: 'application/merge-patch+json',
+    ...(options.signal && { signal: options.signal }),
+  });
+}
+
+/** Deletes it, and what belongs to it in the background. */
+export async function deleteObject(resource: Resource, namespace: string, name: string): Promise<void> {
+  await call(`/kube${objectPath(resource, namespace, name)}?propagationPolicy=Background`, {
+    method: 'DELETE',
+  });
+}
+
+function queryOf({ limit, continue: token, fieldSelector, labelSelector }: ListOptions): string {
+  return queryText({
+    limit: limit === undefined ? undefined : String(limit),
+    continue: token,
+    fieldSelector,
+    labelSelector,
+  });
+}
+
+function writeQuery({ dryRun }: WriteOptions): string {
+  return queryText({
+    fieldManager: FIELD_MANAGER,
+    fieldValidation: 'Strict',
+    dryRun: dryRun === true ? 'All' : undefined,
+  });
+}
+
+function queryText(parts: Record<string, string | undefined>): string {
+  const given = Object.entries(parts).filter((part): part is [string, string] => part[1] !== undefined);
+  return given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
+}

@@ -1,0 +1,42 @@
+/** Where runs queue up: the workflows with most runs that have not ended. */
+import { Card, Group, Stack, Text, Title } from '@mantine/core';
+import { TextLink } from '../shell/links.tsx';
+import { count } from '../words.ts';
+import type { WorkflowItem } from '../workflows/rows.ts';
+
+const SHOWN = 6;
+
+export function Backlog({ items, project }: { items: WorkflowItem[]; project: string }) {
+  const busy = items.filter(({ running }) => running > 0).toSorted((a, b) => b.running - a.running);
+  return (
+    <Card withBorder padding="md" component="section" aria-label="Under way">
+      <Title order={2} size="h5" mb="xs">
+        Under way
+      </Title>
+      {busy.length === 0 ? (
+        <Text size="sm" c="dimmed">
+          No run is waiting or running.
+        </Text>
+      ) : (
+        <Stack gap={6}>
+          {busy.slice(0, SHOWN).map(({ name, title, running }) => (
+            <Group key={name} justify="space-between" wrap="nowrap">
+              <TextLink to="/p/$project/workflows/$workflow" params={{ project, workflow: name }} size="sm">
+                {title}
+              </TextLink>
+              <Text size="sm">{count(running, 'run')}</Text>
+            </Group>
+          ))}
+          {busy.length > SHOWN && (
+            <Text size="xs" c="dimmed">
+              and {count(busy.length - SHOWN, 'other workflow')}
+            </Text>
+          )}
+        </Stack>
+      )}
+      <Text size="xs" c="dimmed" mt="xs">
+        As the workflows count them, at most a minute ago.
+      </Text>
+    </Card>
+  );
+}

@@ -1,0 +1,49 @@
+/** The credentials that need somebody. */
+import { Badge, Card, Group, Stack, Text, Title } from '@mantine/core';
+import { IconAlertTriangle, IconClock } from '@tabler/icons-react';
+import { TextLink } from '../shell/links.tsx';
+import type { CredentialCare } from './care.ts';
+
+export function CareList({ credentials, project }: { credentials: CredentialCare[]; project: string }) {
+  return (
+    <Card withBorder padding="md" component="section" aria-label="Credentials that need care">
+      <Title order={2} size="h5" mb="xs">
+        Credentials that need care
+      </Title>
+      {credentials.length === 0 ? (
+        <Text size="sm" c="dimmed">
+          None: no credential is refused, incomplete or about to end.
+        </Text>
+      ) : (
+        <Stack gap="sm">
+          {credentials.map(({ name, kind, isBroken, label, message }) => (
+            <div key={name}>
+              <Group gap="xs">
+                <TextLink to="/p/$project/credentials" params={{ project }} size="sm" fw={600}>
+                  {name}
+                </TextLink>
+                <Text size="xs" c="dimmed">
+                  {kind}
+                </Text>
+                <Badge
+                  variant="light"
+                  color={isBroken ? 'red' : 'yellow'}
+                  tt="none"
+                  radius="sm"
+                  fw={500}
+                  style={{ color: 'var(--mantine-color-text)' }}
+                  leftSection={isBroken ? <IconAlertTriangle size={12} /> : <IconClock size={12} />}
+                >
+                  {label}
+                </Badge>
+              </Group>
+              <Text size="xs" c="dimmed" lineClamp={3} style={{ overflowWrap: 'anywhere' }}>
+                {message}
+              </Text>
+            </div>
+          ))}
+        </Stack>
+      )}
+    </Card>
+  );
+}

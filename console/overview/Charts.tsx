@@ -1,0 +1,60 @@
+/** The charts of the overview. Loaded after the page, since what draws them is large. */
+import '@mantine/core/styles/ColorSwatch.css';
+import '@mantine/charts/styles.css';
+import { BarChart, LineChart } from '@mantine/charts';
+import type { BarChartSeries, LineChartSeries } from '@mantine/charts';
+
+type Props<Series> = {
+  data: Record<string, string | number | null>[];
+  series: Series[];
+  /** What the chart shows, for those who do not see it. */
+  label: string;
+  valueText: (value: number) => string;
+};
+
+const common = {
+  h: 200,
+  dataKey: 'time',
+  withLegend: true,
+  legendProps: { verticalAlign: 'bottom' as const, itemSorter: null },
+};
+/** The label says what it shows; the table beside it has the numbers. */
+const silent = { accessibilityLayer: false, margin: { top: 8 } };
+const xAxis = { interval: 'equidistantPreserveStart' as const, minTickGap: 24 };
+
+export function Bars({ data, series, label, valueText }: Props<BarChartSeries>) {
+  return (
+    <div role="img" aria-label={label}>
+      <BarChart
+        {...common}
+        type="stacked"
+        data={data}
+        series={series}
+        valueFormatter={valueText}
+        barChartProps={silent}
+        barProps={{ isAnimationActive: false }}
+        xAxisProps={xAxis}
+        yAxisProps={{ allowDecimals: false, width: 48 }}
+      />
+    </div>
+  );
+}
+
+export function Lines({ data, series, label, valueText }: Props<LineChartSeries>) {
+  return (
+    <div role="img" aria-label={label}>
+      <LineChart
+        {...common}
+        data={data}
+        series={series}
+        curveType="linear"
+        connectNulls={false}
+        valueFormatter={valueText}
+        lineChartProps={silent}
+        lineProps={{ isAnimationActive: false }}
+        xAxisProps={xAxis}
+        yAxisProps={{ width: 56 }}
+      />
+    </div>
+  );
+}

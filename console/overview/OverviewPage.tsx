@@ -1,0 +1,154 @@
+/** How a project does: its runs over time, what failed and why, how long runs took, what models used, and what needs somebody. */
+import { Group, SegmentedControl, SimpleGrid, Skeleton, Stack, Text, Title } from '@mantine/core';
+import { IconChartBar } from '@tabler/icons-react';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useParams } from '@tanstack/react-router';
+import { useMemo, useState } from 'react';
+import { useTable } from '../kube/hooks.ts';
+import { CREDENTIALS, WORKFLOWS } from '../kube/resources.ts';
+import { EmptyState } from '../shell/EmptyState.tsx';
+import { FailureNote } from '../shell/FailureNote.tsx';
+import { ButtonLink } from '../shell/links.tsx';
+import { count } from '../words.ts';
+import { itemOf, type WorkflowItem } from '../workflows/rows.ts';
+import { Backlog } from './Backlog.tsx';
+import { CareList } from './CareList.tsx';
+import { credentialsInNeed } from './care.ts';
+import { beginOf, failures, PERIODS, spread, throughput, totals, type Period } from './count.ts';
+import { FailureList } from './FailureList.tsx';
+import { MAX_WORKFLOWS, readRuns, readUsage, type ReadRuns, type ReadUsage } from './reading.ts';
+import { RunCharts } from './RunCharts.tsx';
+import { Tiles } from './Tiles.tsx';
+
+const EACH_MS = 60_000;
+
+export function OverviewPage() {
+  const { project } = useParams({ from: '/p/$project/overview' });
+  return <ProjectOverview key={project} project={project} />;
+}
+
+function ProjectOverview({ project }: { project: string }) {
+  const [id, setId] = useState<Period['id']>('24h');
+  const period = PERIODS.find((known) => known.id === id) ?? PERIODS[0];
+  const workflows = useTable(WORKFLOWS, project);
+  const items = useMemo(() => workflows.data?.rows.map(itemOf), [workflows.data?.rows]);
+  return (
+    <Stack gap="md" p="md" style={{ flex: 1, minHeight: 0, overflow: 'auto' }}>
+      <Group justify="space-between">
+        <Title order={1} size="h3">
+          Overview
+        </Title>
+        <SegmentedControl
+          size="xs"
+          aria-label="Period"
+          data={PERIODS.map(({ id: value, label }) => ({ value, label }))}
+          value={id}
+          onChange={setId}
+        />
+      </Group>
+      {items === undefined || period === undefined ? (
+        <Loading error={workflows.error} onRetry={() => void workflows.refetch()} />
+      ) : items.length === 0 ? (
+        <Nothing project={project} />
+      ) : (
+        <Counted project={project} period={period} items={items} />
+      )}
+    </Stack>
+  );
+}
+
+type CountedProps = { project: string; period: Period; items: WorkflowItem[] };
+
+function Counted({ project, period, items }: CountedProps) {
+  const runs = useQuery({
+    queryKey: ['overview', project, period.id],
+    refetchInterval: EACH_MS,
+    placeholderData: keepPreviousData,
+    queryFn: async ({ signal }) => {
+      const now = Date.now();
+      const { names, isAll } = workflowsToRead(items, beginOf(period, now));
+      const read = await readRuns(project, names, { since: beginOf(period, now), signal });
+      return { ...read, isAll: read.isAll && isAll, now };
+    },
+  });
+  const usage = useQuery({
+    queryKey: ['usage', project],
+    refetchInterval: 5 * EACH_MS,
+    queryFn: ({ signal }) => readUsage(project, signal),
+  });
+  if (runs.data === undefined) return <Loading error={runs.error} onRetry={() => void runs.refetch()} />;
+  return (
+    <>
+      {runs.error !== null && <FailureNote error={runs.error} onRetry={() => void runs.refetch()} />}
+      <Sections {...{ project, period, items }} read={runs.data} usage={usage.data} />
+    </>
+  );
+}
+
+/** Those that ran since then: of others nothing is asked. */
+function workflowsToRead(items: WorkflowItem[], since: number): { names: string[]; isAll: boolean } {
+  const timeOf = ({ lastRun = '' }: WorkflowItem) => Date.parse(lastRun) || 0;
+  const ran = items
+    .filter((item) => item.running > 0 || timeOf(item) >= since)
+    .toSorted((a, b) => timeOf(b) - timeOf(a));
+  return { names: ran.slice(0, MAX_WORKFLOWS).map(({ name }) => name), isAll: ran.length <= MAX_WORKFLOWS };
+}
+
+type SectionsProps = CountedProps & { read: ReadRuns & { now: number }; usage: ReadUsage | undefined };
+
+function Sections({ project, period, items, read: { runs, isAll, now }, usage }: SectionsProps) {
+  const credentials = useTable(CREDENTIALS, project);
+  const titles = useMemo(() => new Map(items.map(({ name, title }) => [name, title])), [items]);
+  const all = totals(throughput(runs, period, now));
+  return (
+    <>
+      <Tiles
+        totals={all}
+        p50={spread(runs).p50}
+        underWay={items.reduce((sum, { running }) => sum + running, 0)}
+        active={items.filter(({ active }) => active).length}
+        workflows={items.length}
+      />
+      <SimpleGrid cols={{ base: 1, md: 2, xl: 3 }}>
+        <RunCharts runs={runs} usage={usage} period={period} now={now} />
+        <FailureList failures={failures(runs, beginOf(period, now))} project={project} titles={titles} />
+        <Backlog items={items} project={project} />
+        <CareList credentials={credentialsInNeed(credentials.data?.rows ?? [])} project={project} />
+      </SimpleGrid>
+      <Text size="xs" c="dimmed">
+        {isAll ? 'Counted' : 'There are more. Counted'}: {count(runs.length, 'run')}, with those of which only
+        a summary is left; test runs are not among them. Read anew each minute.
+      </Text>
+    </>
+  );
+}
+
+function Loading({ error, onRetry }: { error: Error | null; onRetry: () => void }) {
+  if (error !== null) return <FailureNote error={error} onRetry={onRetry} />;
+  return (
+    <Stack aria-busy aria-label="The overview is being loaded">
+      <Skeleton h={80} />
+      <SimpleGrid cols={{ base: 1, md: 2 }}>
+        <Skeleton h={260} />
+        <Skeleton h={260} />
+      </SimpleGrid>
+    </Stack>
+  );
+}
+
+function Nothing({ project }: { project: string }) {
+  return (
+    <EmptyState
+      icon={IconChartBar}
+      title="Nothing to show yet"
+      actions={
+        <ButtonLink to="/p/$project/workflows" params={{ project }} mt="xs">
+          To the workflows
+        </ButtonLink>
+      }
+    >
+      Here stands how the workflows of the project do: how many runs there are, what fails, how long they take
+      and what models use. Create a workflow and run it first.
+    </EmptyState>
+  );
+}

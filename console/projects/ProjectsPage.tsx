@@ -1,0 +1,117 @@
+/** The first page: the projects that one may see. With one alone it leads there. */
+import {
+  Button,
+  Card,
+  Container,
+  Group,
+  SimpleGrid,
+  Skeleton,
+  Space,
+  Text,
+  TextInput,
+  Title,
+} from '@mantine/core';
+import { IconFolders, IconSearch } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { Navigate, useNavigate } from '@tanstack/react-router';
+import { useState, type SyntheticEvent } from 'react';
+import { EmptyState } from '../shell/EmptyState.tsx';
+import { FailureNote } from '../shell/FailureNote.tsx';
+import { TextLink } from '../shell/links.tsx';
+import { lastProject, projectsQuery, type Project } from './projects.ts';
+
+export function ProjectsPage() {
+  const { data: projects, error, refetch } = useQuery(projectsQuery);
+  if (error !== null && projects === undefined)
+    return (
+      <Container py="xl">
+        <FailureNote error={error} onRetry={() => void refetch()} />
+      </Container>
+    );
+  if (projects === undefined)
+    return (
+      <Container py="xl" aria-busy>
+        <Skeleton h={90} />
+      </Container>
+    );
+  const known = projects.find(({ name }) => name === lastProject()) ?? projects[0];
+  if (projects.length === 1 && known !== undefined)
+    return <Navigate to="/p/$project/workflows" params={{ project: known.name }} replace />;
+  return projects.length === 0 ? <NoProject /> : <ProjectGrid projects={projects} />;
+}
+
+function ProjectGrid({ projects }: { projects: Project[] }) {
+  const [text, setText] = useState('');
+  const shown = projects.filter(({ name }) => name.includes(text.trim().toLowerCase()));
+  return (
+    <Container size="lg" py="xl">
+      <Title order={1} size="h3" mb="md">
+        Projects
+      </Title>
+      {projects.length > 8 && (
+        <TextInput
+          aria-label="Search projects"
+          placeholder="Search projects"
+          leftSection={<IconSearch size={14} />}
+          value={text}
+          onChange={(event) => setText(event.currentTarget.value)}
+          maw={320}
+          mb="md"
+        />
+      )}
+      <SimpleGrid cols={{ base: 1, xs: 2, md: 3 }}>
+        {shown.map(({ name }) => (
+          <Card key={name} withBorder padding="md">
+            <TextLink to="/p/$project/workflows" params={{ project: name }} fw={600}>
+              {name}
+            </TextLink>
+            <Text size="xs" c="dimmed">
+              namespace
+            </Text>
+          </Card>
+        ))}
+      </SimpleGrid>
+      <Space h="xl" />
+      <OpenByName />
+    </Container>
+  );
+}
+
+function NoProject() {
+  return (
+    <EmptyState icon={IconFolders} title="You see no project" actions={<OpenByName />}>
+      A project is a namespace in which you may list workflows. Where there is no workflow yet, a project is
+      not listed here: open it by its name. Otherwise ask whoever manages the cluster to bind the ClusterRole
+      windlass-view or windlass-edit to you in a namespace.
+    </EmptyState>
+  );
+}
+
+/** For namespaces that are not listed: whoever may not list namespaces is shown those alone that have workflows. */
+function OpenByName() {
+  const navigate = useNavigate();
+  const [name, setName] = useState('');
+  const wanted = name.trim().toLowerCase();
+  const isName = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(wanted);
+  const open = (event: SyntheticEvent): void => {
+    event.preventDefault();
+    if (isName) void navigate({ to: '/p/$project/workflows', params: { project: wanted } });
+  };
+  return (
+    <form onSubmit={open}>
+      <Group gap="xs" align="end">
+        <TextInput
+          label="Open a project by its name"
+          placeholder="Such as: default"
+          value={name}
+          onChange={(event) => setName(event.currentTarget.value)}
+          spellCheck={false}
+          autoCapitalize="none"
+        />
+        <Button type="submit" variant="default" disabled={!isName}>
+          Open
+        </Button>
+      </Group>
+    </form>
+  );
+}

@@ -1,0 +1,24 @@
+/** The projects in which the person who is signed in may list workflows. */
+import { queryOptions } from '@tanstack/react-query';
+import { callJson } from '../http/call.ts';
+
+export type Project = { name: string };
+
+export const projectsQuery = queryOptions({
+  queryKey: ['projects'],
+  staleTime: 30_000,
+  queryFn: async ({ signal }) =>
+    (await callJson<{ items: Project[] }>('/console/projects', { signal })).items,
+});
+
+const LAST = 'windlass.project';
+
+/** The project that was open last in this browser. */
+export function lastProject(): string | undefined {
+  return localStorage.getItem(LAST) ?? undefined;
+}
+
+/** Remembers the project for the next visit. */
+export function rememberProject(name: string): void {
+  localStorage.setItem(LAST, name);
+}

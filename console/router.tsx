@@ -1,0 +1,90 @@
+/** The pages and their addresses. Each page is loaded when it is first opened. */
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Navigate,
+} from '@tanstack/react-router';
+import { ProjectsPage } from './projects/ProjectsPage.tsx';
+import { runFilters } from './runs/filters.ts';
+import { ErrorPage, NotFoundPage } from './shell/ErrorPage.tsx';
+import { Shell } from './shell/Shell.tsx';
+
+const root = createRootRoute({ component: Shell, notFoundComponent: NotFoundPage });
+
+const projects = createRoute({ getParentRoute: () => root, path: '/', component: ProjectsPage });
+
+const project = createRoute({
+  getParentRoute: () => root,
+  path: '/p/$project',
+  component: function ProjectStart() {
+    const { project: name } = project.useParams();
+    return <Navigate to="/p/$project/workflows" params={{ project: name }} replace />;
+  },
+});
+
+const workflows = createRoute({
+  getParentRoute: () => root,
+  path: '/p/$project/workflows',
+  component: lazyRouteComponent(() => import('./workflows/WorkflowsPage.tsx'), 'WorkflowsPage'),
+});
+
+type EditorSearch = { run?: string; node?: string };
+
+/** What the address says of the editor; what makes no sense is left out. */
+function editorSearch({ run, node }: Record<string, unknown>): EditorSearch {
+  return {
+    ...(typeof run === 'string' && { run }),
+    ...(typeof node === 'string' && { node }),
+  };
+}
+
+const editor = createRoute({
+  getParentRoute: () => root,
+  path: '/p/$project/workflows/$workflow',
+  validateSearch: editorSearch,
+  component: lazyRouteComponent(() => import('./editor/EditorPage.tsx'), 'EditorPage'),
+});
+
+const runs = createRoute({
+  getParentRoute: () => root,
+  path: '/p/$project/runs',
+  validateSearch: runFilters,
+  component: lazyRouteComponent(() => import('./runs/RunsPage.tsx'), 'RunsPage'),
+});
+
+const run = createRoute({
+  getParentRoute: () => root,
+  path: '/p/$project/runs/$run',
+  // Only the run store knows a run that has no record, and finds it by its workflow.
+  validateSearch: ({ workflow }: Record<string, unknown>): { workflow?: string } =>
+    typeof workflow === 'string' ? { workflow } : {},
+  component: lazyRouteComponent(() => import('./runs/RunPage.tsx'), 'RunPage'),
+});
+
+const credentials = createRoute({
+  getParentRoute: () => root,
+  path: '/p/$project/credentials',
+  component: lazyRouteComponent(() => import('./credentials/CredentialsPage.tsx'), 'CredentialsPage'),
+});
+
+const overview = createRoute({
+  getParentRoute: () => root,
+  path: '/p/$project/overview',
+  component: lazyRouteComponent(() => import('./overview/OverviewPage.tsx'), 'OverviewPage'),
+});
+
+export const router = createRouter({
+  routeTree: root.addChildren([projects, project, workflows, editor, runs, run, credentials, overview]),
+  basepath: '/console',
+  defaultPreload: 'intent',
+  defaultPreloadStaleTime: 0,
+  defaultErrorComponent: ErrorPage,
+});
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}

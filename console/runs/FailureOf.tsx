@@ -1,0 +1,31 @@
+/** Why a node or a run failed: in one word, in a sentence, and what to do. */
+import { Alert, Text } from '@mantine/core';
+import { IconAlertTriangle } from '@tabler/icons-react';
+import type { ReactNode } from 'react';
+import { adviceOn } from './advice.ts';
+
+type Props = {
+  title: string;
+  reason?: string | undefined;
+  message?: string | undefined;
+  children?: ReactNode;
+};
+
+export function FailureOf({ title, reason, message, children }: Props) {
+  const advice = adviceOn(reason);
+  return (
+    <Alert color="red" variant="light" p="sm" icon={<IconAlertTriangle />} title={title}>
+      {message !== undefined && message !== '' && (
+        <Text size="sm" style={{ overflowWrap: 'anywhere', whiteSpace: 'pre-wrap' }}>
+          {message}
+        </Text>
+      )}
+      {advice !== undefined && (
+        <Text size="sm" mt={4}>
+          <b>{reason}</b>: {advice.meaning} {advice.todo}
+        </Text>
+      )}
+      {children}
+    </Alert>
+  );
+}

@@ -1,0 +1,92 @@
+/** One node of a run: what it was given, what it produced, and why it failed. */
+import { Group, Paper, Stack, Text, Title } from '@mantine/core';
+import type { ReactNode } from 'react';
+import type { RunAt } from '../editor/run/follow.ts';
+import { LiveText } from '../editor/run/LiveText.tsx';
+import { durationOf } from '../editor/run/result.ts';
+import type { NodeView } from '../editor/run/runState.ts';
+import { count, fullTime, lasting } from '../words.ts';
+import { FailureOf } from './FailureOf.tsx';
+import { OutputView } from './OutputView.tsx';
+import { PhaseLabel } from './phases.tsx';
+
+type Props = {
+  at: RunAt;
+  node: NodeView;
+  /** Those whose outputs it may use. */
+  before: NodeView[];
+  now: number;
+};
+
+export function NodeDetails({ at, node, before, now }: Props) {
+  const isFailed = node.phase === 'Failed' || node.phase === 'Unknown';
+  return (
+    <Stack gap="md">
+      <Group gap="sm" wrap="wrap">
+        <Title order={2} size="h4" style={{ overflowWrap: 'anywhere' }}>
+          {node.id}
+        </Title>
+        <PhaseLabel phase={node.phase} />
+        <Facts node={node} now={now} />
+      </Group>
+      {isFailed && (
+        <FailureOf
+          title={node.phase === 'Unknown' ? 'Its effect may have happened' : 'The node failed'}
+          reason={node.reason}
+          message={node.message}
+        />
+      )}
+      {!isFailed && node.message !== undefined && (
+        <Text size="sm" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+          {node.message}
+        </Text>
+      )}
+      {before.map((giver) => (
+        <Part key={giver.id} title={`Input: output of ${giver.id}`}>
+          <OutputView output={giver.output} nodeId={giver.id} isTruncated={giver.truncated === true} />
+        </Part>
+      ))}
+      <Part title="Output">
+        {node.phase === 'Running' ? (
+          <LiveText at={at} nodeId={node.id} />
+        ) : (
+          <OutputView
+            key={node.completionTime ?? ''}
+            output={node.output}
+            nodeId={node.id}
+            isTruncated={node.truncated === true}
+          />
+        )}
+      </Part>
+    </Stack>
+  );
+}
+
+function Part({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <Paper withBorder p="sm" component="section" aria-label={title}>
+      <Text size="xs" fw={600} c="dimmed" mb={6}>
+        {title}
+      </Text>
+      {children}
+    </Paper>
+  );
+}
+
+function Facts({ node, now }: { node: NodeView; now: number }) {
+  const took = durationOf(node, now);
+  const { usage, attempts = 0, nextAttemptTime } = node;
+  const facts = [
+    took === undefined ? undefined : lasting(took),
+    attempts > 1 ? count(attempts, 'attempt') : undefined,
+    nextAttemptTime === undefined ? undefined : `tried again ${fullTime(nextAttemptTime)}`,
+    usage === undefined
+      ? undefined
+      : `${(usage.inputTokens ?? 0).toLocaleString('en')} tokens read, ${(usage.outputTokens ?? 0).toLocaleString('en')} written`,
+  ].filter((fact) => fact !== undefined);
+  return (
+    <Text size="sm" c="dimmed">
+      {facts.join(' · ')}
+    </Text>
+  );
+}

@@ -1,0 +1,43 @@
+/** The revision that a run executed beside today's, as YAML. Loaded when it is first shown: nothing else may import it but lazily. */
+import { yaml } from '@codemirror/lang-yaml';
+import { defaultHighlightStyle, syntaxHighlighting } from '@codemirror/language';
+import { MergeView } from '@codemirror/merge';
+import { EditorState } from '@codemirror/state';
+import { EditorView, lineNumbers } from '@codemirror/view';
+import { useComputedColorScheme } from '@mantine/core';
+import { useEffect, useRef } from 'react';
+import { stringify } from 'yaml';
+import { styleNonce } from '../nonce.ts';
+import { codeColours, codeTheme } from './codeTheme.ts';
+
+type Props = { ran: unknown; today: unknown };
+
+export function RevisionDiff({ ran, today }: Props) {
+  const box = useRef<HTMLDivElement>(null);
+  const scheme = useComputedColorScheme('light');
+  useEffect(() => {
+    if (box.current === null) return undefined;
+    const side = (data: unknown, label: string) => ({
+      doc: stringify(data, { aliasDuplicateObjects: false }),
+      extensions: [
+        EditorView.cspNonce.of(styleNonce()),
+        EditorState.readOnly.of(true),
+        EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
+        EditorView.lineWrapping,
+        lineNumbers(),
+        yaml(),
+        scheme === 'dark' ? codeColours : syntaxHighlighting(defaultHighlightStyle),
+        codeTheme(scheme),
+      ],
+    });
+    const view = new MergeView({
+      parent: box.current,
+      a: side(ran, 'The revision that ran'),
+      b: side(today, 'The revision of today'),
+      collapseUnchanged: { margin: 3, minSize: 6 },
+      gutter: true,
+    });
+    return () => view.destroy();
+  }, [ran, today, scheme]);
+  return <div ref={box} style={{ maxHeight: '65vh', overflow: 'auto' }} />;
+}

@@ -1,0 +1,190 @@
+/** What can be done with a run: run again, cancel, look at it on the canvas, compare its revision. Only what one may do is shown. */
+import { Button, Group, Menu, Modal, Skeleton, Text } from '@mantine/core';
+import {
+  IconBinaryTree2,
+  IconChevronDown,
+  IconGitCompare,
+  IconPlayerStop,
+  IconRepeat,
+} from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { lazy, Suspense, useState } from 'react';
+import { isTerminal } from '../../api/phase.ts';
+import type { RunAt } from '../editor/run/follow.ts';
+import type { RunHead } from '../editor/run/runState.ts';
+import { cancelRun } from '../editor/run/testRun.ts';
+import { useMay } from '../kube/access.ts';
+import { REVISIONS, RUNS, WORKFLOWS, type RunObject, type WorkflowObject } from '../kube/resources.ts';
+import { FailureNote } from '../shell/FailureNote.tsx';
+import { ButtonLink } from '../shell/links.tsx';
+import { tellDone, tellFailure } from '../shell/tell.ts';
+import { runAgain } from './rerun.ts';
+import { revisionQuery } from './revision.ts';
+
+const RevisionDiff = lazy(async () => ({ default: (await import('./RevisionDiff.tsx')).RevisionDiff }));
+
+type Props = {
+  at: RunAt;
+  run: RunHead;
+  /** Its record; null where it has none. */
+  record: RunObject | null | undefined;
+  /** Null where it is not there any more. */
+  workflow: WorkflowObject | null | undefined;
+};
+
+export function RunActions({ at, run, record, workflow }: Props) {
+  const { namespace } = at;
+  const mayRead = useMay({ verb: 'get', resource: REVISIONS, namespace });
+  const today = workflow?.status?.revision;
+  const isOther = run.revision !== undefined && today !== undefined && run.revision !== today;
+  return (
+    <Group gap="xs" wrap="wrap">
+      {!isTerminal(run.phase) && <CancelButton at={at} />}
+      {isTerminal(run.phase) && workflow && record && (
+        <RunAgain at={at} run={run} record={record} workflow={workflow} isOther={isOther} />
+      )}
+      {isOther && mayRead && run.revision !== undefined && (
+        <CompareButton namespace={namespace} ran={run.revision} today={today} />
+      )}
+      {workflow && run.summary !== true && (
+        <ButtonLink
+          variant="default"
+          leftSection={<IconBinaryTree2 size={14} />}
+          to="/p/$project/workflows/$workflow"
+          params={{ project: namespace, workflow: at.workflow }}
+          search={{ run: at.run }}
+        >
+          Open on the canvas
+        </ButtonLink>
+      )}
+    </Group>
+  );
+}
+
+function CancelButton({ at }: { at: RunAt }) {
+  const mayCancel = useMay({ verb: 'delete', resource: RUNS, namespace: at.namespace, name: at.run });
+  const [isAsked, setAsked] = useState(false);
+  if (!mayCancel) return null;
+  const cancel = async (): Promise<void> => {
+    setAsked(true);
+    try {
+      await cancelRun(at);
+    } catch (error) {
+      setAsked(false);
+      tellFailure('The run was not cancelled', error);
+    }
+  };
+  return (
+    <Button
+      variant="default"
+      leftSection={<IconPlayerStop size={14} />}
+      loading={isAsked}
+      onClick={() => void cancel()}
+    >
+      Cancel
+    </Button>
+  );
+}
+
+type AgainProps = { at: RunAt; run: RunHead; record: RunObject; workflow: WorkflowObject; isOther: boolean };
+
+function RunAgain({ at, run, record, workflow, isOther }: AgainProps) {
+  const { namespace } = at;
+  const navigate = useNavigate();
+  const [isBusy, setBusy] = useState(false);
+  const mayRun = useMay(
+    { verb: 'create', resource: RUNS, namespace },
+    { verb: 'create', resource: WORKFLOWS, subresource: 'execute', namespace, name: at.workflow },
+  );
+  if (!mayRun) return null;
+  if (record.spec.inputTruncated === true)
+    return (
+      <Text size="xs" c="dimmed" maw={260}>
+        It cannot be run again: its input was too large to be kept whole.
+      </Text>
+    );
+  // An inactive workflow takes test runs alone.
+  const test = run.test || !workflow.spec.active;
+  const again = async (revision?: string): Promise<void> => {
+    setBusy(true);
+    try {
+      const name = await runAgain({ namespace, workflow: at.workflow, retryOf: at.run, test, revision });
+      tellDone(`${name} repeats ${at.run}.`);
+      await navigate({
+        to: '/p/$project/runs/$run',
+        params: { project: namespace, run: name },
+        search: { workflow: at.workflow },
+      });
+    } catch (error) {
+      tellFailure('The run was not repeated', error);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <Button
+          leftSection={<IconRepeat size={14} />}
+          rightSection={<IconChevronDown size={14} />}
+          loading={isBusy}
+        >
+          {test ? 'Run again as a test' : 'Run again'}
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>With the same input. Its effects are real.</Menu.Label>
+        <Menu.Item onClick={() => void again()}>Today’s workflow</Menu.Item>
+        {isOther && <Menu.Item onClick={() => void again(run.revision)}>The revision that ran</Menu.Item>}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+type CompareProps = { namespace: string; ran: string; today: string };
+
+function CompareButton({ namespace, ran, today }: CompareProps) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <Button variant="default" leftSection={<IconGitCompare size={14} />} onClick={() => setOpen(true)}>
+        Compare with today
+      </Button>
+      <Modal
+        opened={isOpen}
+        onClose={() => setOpen(false)}
+        size="90%"
+        title="What ran, and the workflow of today"
+        closeButtonProps={{ 'aria-label': 'Close' }}
+      >
+        {isOpen && <Comparison namespace={namespace} ran={ran} today={today} />}
+      </Modal>
+    </>
+  );
+}
+
+function Comparison({ namespace, ran, today }: CompareProps) {
+  const before = useQuery(revisionQuery(namespace, ran));
+  const now = useQuery(revisionQuery(namespace, today));
+  const error = before.error ?? now.error;
+  if (error !== null) return <FailureNote error={error} />;
+  if (before.data === undefined || now.data === undefined) return <Skeleton h={300} />;
+  if (before.data === null || now.data === null)
+    return <Text size="sm">One of the two revisions is not kept any more.</Text>;
+  return (
+    <>
+      <Group grow mb={6}>
+        <Text size="xs" c="dimmed">
+          Ran: {ran}
+        </Text>
+        <Text size="xs" c="dimmed">
+          Today: {today}
+        </Text>
+      </Group>
+      <Suspense fallback={<Skeleton h={300} />}>
+        <RevisionDiff ran={before.data} today={now.data} />
+      </Suspense>
+    </>
+  );
+}

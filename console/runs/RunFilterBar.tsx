@@ -1,0 +1,118 @@
+/** The filters above a list of runs. */
+import { Button, Group, Select, TextInput } from '@mantine/core';
+import { IconFilterOff, IconSearch } from '@tabler/icons-react';
+import { useEffect, useState } from 'react';
+import { RUN_PHASES } from '../../api/phase.ts';
+import { isFiltered, runFilters, type RunFilters } from './filters.ts';
+
+type Props = {
+  filters: RunFilters;
+  onChange: (filters: RunFilters) => void;
+  /** To choose from. Left out: all are of one workflow. */
+  workflows?: string[];
+  triggers: string[];
+};
+
+const SPANS = [
+  { value: 'hour', label: 'Last hour' },
+  { value: 'day', label: 'Last day' },
+  { value: 'week', label: 'Last week' },
+];
+const TESTS = [
+  { value: 'none', label: 'No test runs' },
+  { value: 'only', label: 'Test runs only' },
+];
+const TYPING_MS = 250;
+
+export function RunFilterBar({ filters, onChange, workflows, triggers }: Props) {
+  // What is not said is left out, also from the address.
+  const change = (name: keyof RunFilters, value: string | null): void =>
+    onChange(runFilters({ ...filters, [name]: value ?? undefined }));
+  return (
+    <Group gap={8} wrap="wrap">
+      <SearchField text={filters.text ?? ''} onChange={(text) => change('text', text)} />
+      <Choice
+        label="Phase"
+        data={[...RUN_PHASES]}
+        value={filters.phase}
+        onChange={(value) => change('phase', value)}
+      />
+      {workflows !== undefined && (
+        <Choice
+          label="Workflow"
+          data={workflows}
+          value={filters.workflow}
+          onChange={(value) => change('workflow', value)}
+          width={170}
+        />
+      )}
+      <Choice
+        label="Trigger"
+        data={triggers}
+        value={filters.trigger}
+        onChange={(value) => change('trigger', value)}
+      />
+      <Choice
+        label="Any time"
+        data={SPANS}
+        value={filters.within}
+        onChange={(value) => change('within', value)}
+      />
+      <Choice
+        label="Tests too"
+        data={TESTS}
+        value={filters.test}
+        onChange={(value) => change('test', value)}
+      />
+      {isFiltered(filters) && (
+        <Button variant="subtle" leftSection={<IconFilterOff size={14} />} onClick={() => onChange({})}>
+          Show all
+        </Button>
+      )}
+    </Group>
+  );
+}
+
+type ChoiceProps = {
+  label: string;
+  data: string[] | { value: string; label: string }[];
+  value: string | undefined;
+  onChange: (value: string | null) => void;
+  width?: number;
+};
+
+function Choice({ label, data, value, onChange, width = 124 }: ChoiceProps) {
+  return (
+    <Select
+      aria-label={label}
+      placeholder={label}
+      data={data}
+      value={value ?? null}
+      onChange={onChange}
+      clearable
+      searchable={data.length > 8}
+      w={width}
+    />
+  );
+}
+
+/** Looks when somebody has stopped typing for a moment. */
+function SearchField({ text, onChange }: { text: string; onChange: (text: string) => void }) {
+  const [typed, setTyped] = useState(text);
+  useEffect(() => setTyped(text), [text]);
+  useEffect(() => {
+    if (typed === text) return undefined;
+    const timer = setTimeout(() => onChange(typed), TYPING_MS);
+    return () => clearTimeout(timer);
+  }, [typed]);
+  return (
+    <TextInput
+      aria-label="Search runs"
+      placeholder="Search"
+      leftSection={<IconSearch size={14} />}
+      value={typed}
+      onChange={(event) => setTyped(event.currentTarget.value)}
+      w={180}
+    />
+  );
+}

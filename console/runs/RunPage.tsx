@@ -1,0 +1,194 @@
+/** One run: how it went, where the time went, what each node was given and produced, and what can be done about it. */
+import { Alert, Badge, Box, Group, Skeleton, Stack, Text, Title } from '@mantine/core';
+import { IconInfoCircle } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { useParams, useSearch } from '@tanstack/react-router';
+import { useMemo, useState, type ReactNode } from 'react';
+import { isTerminal } from '../../api/phase.ts';
+import type { Followed, RunAt } from '../editor/run/follow.ts';
+import { durationOf, failedNode } from '../editor/run/result.ts';
+import { useFollowed } from '../editor/run/runStore.ts';
+import type { NodeView, RunHead } from '../editor/run/runState.ts';
+import { useNow } from '../editor/run/useNow.ts';
+import { useObject } from '../kube/hooks.ts';
+import { RUNS, WORKFLOWS } from '../kube/resources.ts';
+import { FailureNote } from '../shell/FailureNote.tsx';
+import { TextLink } from '../shell/links.tsx';
+import { fullTime, lasting } from '../words.ts';
+import { FailureOf } from './FailureOf.tsx';
+import { NodeDetails } from './NodeDetails.tsx';
+import { PhaseLabel } from './phases.tsx';
+import { revisionQuery, shapeOf } from './revision.ts';
+import { RunActions } from './RunActions.tsx';
+import { Waterfall } from './Waterfall.tsx';
+import classes from './RunPage.module.css';
+
+export function RunPage() {
+  const { project, run } = useParams({ from: '/p/$project/runs/$run' });
+  const { workflow } = useSearch({ from: '/p/$project/runs/$run' });
+  const record = useObject(RUNS, project, run);
+  const name =
+    workflow ?? record.data?.spec.workflow ?? (record.data === null ? guessedWorkflow(run) : undefined);
+  if (record.error !== null && name === undefined)
+    return (
+      <Box p="md">
+        <FailureNote error={record.error} onRetry={() => void record.refetch()} />
+      </Box>
+    );
+  if (name === undefined) return <Loading />;
+  return <RunOf key={run} at={{ namespace: project, workflow: name, run }} />;
+}
+
+/** Runs are named after their workflow: enough to ask for one that has no record. */
+function guessedWorkflow(run: string): string {
+  return run.replace(/-[a-z0-9]{15}$/, '');
+}
+
+function RunOf({ at }: { at: RunAt }) {
+  const followed = useFollowed(at);
+  const { run, connection, failure } = followed;
+  if (connection === 'failed')
+    return (
+      <Box p="md">
+        <FailureNote title="The run cannot be shown" error={failure} />
+      </Box>
+    );
+  return run === undefined ? <Loading /> : <Shown at={at} run={run} followed={followed} />;
+}
+
+function Loading() {
+  return (
+    <Stack p="md" aria-busy aria-label="Loading the run">
+      <Skeleton h={60} />
+      <Skeleton h={220} />
+    </Stack>
+  );
+}
+
+type ShownProps = { at: RunAt; run: RunHead; followed: Followed };
+
+function Shown({ at, run, followed: { nodes, connection } }: ShownProps) {
+  const { data: record } = useObject(RUNS, at.namespace, at.run);
+  const { data: workflow } = useObject(WORKFLOWS, at.namespace, at.workflow);
+  const { data: revision } = useQuery(revisionQuery(at.namespace, run.revision));
+  const shape = useMemo(() => shapeOf(revision), [revision]);
+  const now = useNow(!isTerminal(run.phase));
+  const [asked, setChosen] = useState<string>();
+  const failed = failedNode(nodes);
+  const chosen = asked ?? failed?.id ?? lastNode(nodes, shape.ids);
+  const node =
+    chosen === undefined ? undefined : (nodes.get(chosen) ?? { id: chosen, phase: 'Pending' as const });
+  const before = shape.before(chosen ?? '').flatMap((id) => nodes.get(id) ?? []);
+  return (
+    <Stack gap="md" p="md" style={{ flex: 1, minHeight: 0, overflow: 'auto' }}>
+      <Group justify="space-between" align="start" wrap="wrap" gap="sm">
+        <Stack gap={4} style={{ minWidth: 0 }}>
+          <Group gap="sm" wrap="wrap">
+            <Title order={1} size="h3" style={{ overflowWrap: 'anywhere' }}>
+              {at.run}
+            </Title>
+            <span role="status" style={{ display: 'inline-flex' }}>
+              <PhaseLabel phase={run.phase} size={18} />
+            </span>
+            {run.test && (
+              <Badge variant="default" tt="none">
+                Test run
+              </Badge>
+            )}
+            {connection === 'broken' && (
+              <Badge color="orange" variant="light" tt="none">
+                Not live
+              </Badge>
+            )}
+          </Group>
+          <Facts at={at} run={run} now={now} />
+        </Stack>
+        <RunActions at={at} run={run} record={record} workflow={workflow} />
+      </Group>
+      {run.phase === 'Failed' && failed === undefined && (
+        <FailureOf title="The run failed" reason={run.reason} message={run.message} />
+      )}
+      {run.summary === true ? (
+        <Alert
+          variant="light"
+          color="gray"
+          icon={<IconInfoCircle />}
+          title="Only a summary is left of this run"
+        >
+          Its record is pruned, or was never made because too many runs succeeded at once. What its nodes were
+          given and produced is not kept, and it cannot be run again.
+        </Alert>
+      ) : (
+        <div className={classes['columns'] ?? ''}>
+          <section aria-label="Where the time went">
+            <Waterfall
+              run={run}
+              nodes={nodes}
+              order={shape.ids}
+              now={now}
+              chosen={chosen}
+              onChoose={setChosen}
+            />
+          </section>
+          <section aria-label="The chosen node">
+            {node !== undefined && (
+              <NodeDetails key={node.id} at={at} node={node} before={before} now={now} />
+            )}
+          </section>
+        </div>
+      )}
+    </Stack>
+  );
+}
+
+/** What people look for first: what runs now, or else what came of it. */
+function lastNode(nodes: ReadonlyMap<string, NodeView>, order: readonly string[]): string | undefined {
+  const begun = [...nodes.values()].filter(({ phase }) => phase !== 'Skipped' && phase !== 'Pending');
+  const place = ({ id }: NodeView): number => order.indexOf(id);
+  const running = begun.find(({ phase }) => phase === 'Running');
+  return (running ?? begun.toSorted((a, b) => place(b) - place(a))[0])?.id ?? order[0];
+}
+
+function Facts({ at, run, now }: { at: RunAt; run: RunHead; now: number }) {
+  const { namespace: project, workflow } = at;
+  const took = durationOf(run, now);
+  return (
+    <Group gap="lg" wrap="wrap">
+      <Fact name="Workflow">
+        <TextLink size="sm" to="/p/$project/workflows/$workflow" params={{ project, workflow }}>
+          {workflow}
+        </TextLink>
+      </Fact>
+      {run.trigger !== undefined && <Fact name="Started by">{run.trigger}</Fact>}
+      {run.acceptedTime !== undefined && <Fact name="Accepted">{fullTime(run.acceptedTime)}</Fact>}
+      {run.startTime !== undefined && <Fact name="Begun">{fullTime(run.startTime)}</Fact>}
+      {run.completionTime !== undefined && <Fact name="Ended">{fullTime(run.completionTime)}</Fact>}
+      {took !== undefined && <Fact name="Took">{lasting(took)}</Fact>}
+      {run.until !== undefined && <Fact name="As far as">{run.until}</Fact>}
+      {run.retryOf !== undefined && (
+        <Fact name="Repeats">
+          <TextLink
+            size="sm"
+            to="/p/$project/runs/$run"
+            params={{ project, run: run.retryOf }}
+            search={{ workflow }}
+          >
+            {run.retryOf}
+          </TextLink>
+        </Fact>
+      )}
+      {run.revision !== undefined && <Fact name="Revision">{run.revision}</Fact>}
+    </Group>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <Text size="sm" component="div">
+      <Text span size="xs" c="dimmed" display="block">
+        {name}
+      </Text>
+      {children}
+    </Text>
+  );
+}

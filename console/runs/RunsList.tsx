@@ -1,0 +1,203 @@
+/** Runs as a list of which only what is seen is in the page: thousands of them scroll without a stutter. */
+import { Badge, Text, Tooltip } from '@mantine/core';
+import { useRouter } from '@tanstack/react-router';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { memo, useRef, type MouseEvent, type ReactNode } from 'react';
+import { isTerminal } from '../../api/phase.ts';
+import { durationOf } from '../editor/run/result.ts';
+import { useNow } from '../editor/run/useNow.ts';
+import { ago, fullTime, lasting } from '../words.ts';
+import type { ListedRun } from './filters.ts';
+import { PhaseIcon } from './phases.tsx';
+import classes from './RunsList.module.css';
+
+type Props = {
+  project: string;
+  runs: ListedRun[];
+  /** False: they are all of one workflow. */
+  showsWorkflow?: boolean;
+  /** Where a run is shown: on its page, or on the canvas of its workflow. */
+  opensOn?: 'page' | 'canvas';
+  /** What is done at the end of the list, such as loading more. */
+  footer?: ReactNode;
+};
+
+const ROW = 36;
+const EVERY_MS = 1_000;
+const BASE = '/console';
+/** What tells one run of a workflow from another is the end of its name, which is always shown. */
+const TAIL = 6;
+
+export function RunsList({ project, runs, showsWorkflow = true, opensOn = 'page', footer }: Props) {
+  const box = useRef<HTMLDivElement>(null);
+  const router = useRouter();
+  const now = useNow(true, EVERY_MS);
+  const { getVirtualItems, getTotalSize } = useVirtualizer({
+    count: runs.length,
+    getScrollElement: () => box.current,
+    estimateSize: () => ROW,
+    overscan: 8,
+    useFlushSync: false,
+    getItemKey: (index) => runs[index]?.run ?? index,
+  });
+  // Names of objects need no escapes. Links are plain ones: a thousand of the router's would hold up scrolling.
+  const follow = (event: MouseEvent): void => {
+    const link = (event.target as Element).closest('a');
+    if (link === null || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return;
+    event.preventDefault();
+    router.history.push(link.pathname + link.search);
+  };
+  const columns = [
+    'Phase',
+    'Run',
+    ...(showsWorkflow ? ['Workflow'] : []),
+    'Trigger',
+    'Accepted',
+    'Duration',
+    'Why',
+  ];
+  return (
+    <div
+      ref={box}
+      role="table"
+      aria-label="Runs"
+      aria-rowcount={runs.length + 1}
+      tabIndex={0}
+      className={classes['list'] ?? ''}
+      data-wide={showsWorkflow || undefined}
+      onClick={follow}
+    >
+      <div role="row" aria-rowindex={1} className={`${classes['row'] ?? ''} ${classes['head'] ?? ''}`}>
+        {columns.map((column) => (
+          <span role="columnheader" key={column} data-column={column}>
+            {column}
+          </span>
+        ))}
+      </div>
+      <div role="rowgroup" style={{ height: getTotalSize(), position: 'relative', flex: 'none' }}>
+        {getVirtualItems().map(({ index, start, key }) => {
+          const run = runs[index];
+          return (
+            run && (
+              <div
+                key={key}
+                role="row"
+                aria-rowindex={index + 2}
+                className={`${classes['row'] ?? ''} ${classes['line'] ?? ''}`}
+                style={{ transform: `translateY(${start}px)` }}
+              >
+                <Cells
+                  project={project}
+                  run={run}
+                  now={now}
+                  showsWorkflow={showsWorkflow}
+                  opensOn={opensOn}
+                />
+              </div>
+            )
+          );
+        })}
+      </div>
+      {footer}
+    </div>
+  );
+}
+
+type CellsProps = {
+  project: string;
+  run: ListedRun;
+  now: number;
+  showsWorkflow: boolean;
+  opensOn: 'page' | 'canvas';
+};
+
+/** Drawn again only when its run is another one, or a second has passed: not with each step of scrolling. */
+const Cells = memo(function Cells({ project, run, now, showsWorkflow, opensOn }: CellsProps) {
+  const { workflow, phase, trigger, at } = run;
+  const took = isTerminal(phase) && run.completionTime === undefined ? undefined : durationOf(run, now);
+  const why = run.message ?? run.reason ?? '';
+  return (
+    <>
+      <span role="cell" data-column="Phase">
+        <PhaseIcon phase={phase} />
+        {phase}
+      </span>
+      <span role="cell" data-column="Run">
+        <a href={runAddress(project, run, opensOn)} className={classes['link'] ?? ''} title={run.run}>
+          <span>{run.run.slice(0, -TAIL)}</span>
+          {run.run.slice(-TAIL)}
+        </a>
+        <Marks run={run} />
+      </span>
+      {showsWorkflow && (
+        <span role="cell" data-column="Workflow">
+          <a
+            href={`${BASE}/p/${project}/workflows/${workflow}`}
+            className={classes['link'] ?? ''}
+            title={workflow}
+          >
+            <span>{workflow}</span>
+          </a>
+        </span>
+      )}
+      <span role="cell" data-column="Trigger">
+        {trigger}
+      </span>
+      <span role="cell" data-column="Accepted" title={at === 0 ? undefined : fullTime(at)}>
+        {at === 0 ? '' : ago(at, now)}
+      </span>
+      <span role="cell" data-column="Duration">
+        {took === undefined ? '' : lasting(took)}
+      </span>
+      <span role="cell" data-column="Why" title={why}>
+        {why}
+      </span>
+    </>
+  );
+});
+
+/** Of a summary there is nothing to show at the nodes. */
+function runAddress(project: string, { run, workflow, isSummary }: ListedRun, opensOn: 'page' | 'canvas') {
+  return opensOn === 'canvas' && !isSummary
+    ? `${BASE}/p/${project}/workflows/${workflow}?run=${run}`
+    : `${BASE}/p/${project}/runs/${run}?workflow=${workflow}`;
+}
+
+function Marks({ run }: { run: ListedRun }) {
+  return (
+    <>
+      {run.test && (
+        <Badge size="xs" variant="default" tt="none" style={{ flex: 'none' }}>
+          Test
+        </Badge>
+      )}
+      {run.retryOf !== undefined && (
+        <Tooltip label={`Repeats ${run.retryOf}`}>
+          <Badge size="xs" variant="default" tt="none" style={{ flex: 'none' }}>
+            Again
+          </Badge>
+        </Tooltip>
+      )}
+      {run.isSummary && (
+        <Tooltip
+          multiline
+          maw={320}
+          label="Its record is pruned, or was never made because too many runs succeeded at once. Only what this line says is left: no inputs and no outputs."
+        >
+          <Badge size="xs" variant="default" tt="none" style={{ flex: 'none' }}>
+            Summary
+          </Badge>
+        </Tooltip>
+      )}
+    </>
+  );
+}
+
+/** What stands below a list that does not show all there is. */
+export function ListNote({ children }: { children: ReactNode }) {
+  return (
+    <Text size="xs" c="dimmed" ta="center" py={8} component="div">
+      {children}
+    </Text>
+  );
+}

@@ -1,0 +1,120 @@
+/** The runs of a project that have a record, live, newest first. */
+import { Box, Group, Skeleton, Stack, Text, Title } from '@mantine/core';
+import { IconFilterOff, IconPlayerPlay } from '@tabler/icons-react';
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { useDeferredValue, useMemo } from 'react';
+import { useNow } from '../editor/run/useNow.ts';
+import { useTable } from '../kube/hooks.ts';
+import { RUNS } from '../kube/resources.ts';
+import { EmptyState } from '../shell/EmptyState.tsx';
+import { FailureNote } from '../shell/FailureNote.tsx';
+import { ButtonLink } from '../shell/links.tsx';
+import { count } from '../words.ts';
+import { filtered, isFiltered, runOfRow, type ListedRun, type RunFilters } from './filters.ts';
+import { RunFilterBar } from './RunFilterBar.tsx';
+import { ListNote, RunsList } from './RunsList.tsx';
+
+/** A time range is measured anew so often. */
+const MINUTE = 60_000;
+
+export function RunsPage() {
+  const { project } = useParams({ from: '/p/$project/runs' });
+  const filters = useSearch({ from: '/p/$project/runs' });
+  const navigate = useNavigate();
+  const { data, error, refetch } = useTable(RUNS, project);
+  const rows = useDeferredValue(data?.rows);
+  const runs = useMemo(() => rows?.map(runOfRow), [rows]);
+  const now = useNow(filters.within !== undefined, MINUTE);
+  const shown = useMemo(() => (runs ? filtered(runs, filters, now) : []), [runs, filters, now]);
+  const setFilters = (next: RunFilters): void =>
+    void navigate({ to: '/p/$project/runs', params: { project }, search: next, replace: true });
+  return (
+    <Stack gap={0} style={{ flex: 1, minHeight: 0 }}>
+      <Stack gap={10} px="md" pt="md" pb={10}>
+        <Group justify="space-between" align="baseline">
+          <Title order={1} size="h3">
+            Runs
+          </Title>
+          {runs !== undefined && (
+            <Text size="sm" c="dimmed" role="status">
+              {shown.length === runs.length
+                ? count(runs.length, 'run')
+                : `${shown.length.toLocaleString('en')} of ${count(runs.length, 'run')}`}
+            </Text>
+          )}
+        </Group>
+        <RunFilterBar
+          filters={filters}
+          onChange={setFilters}
+          workflows={valuesOf(runs, 'workflow', filters.workflow)}
+          triggers={valuesOf(runs, 'trigger', filters.trigger)}
+        />
+      </Stack>
+      {error !== null && runs === undefined && (
+        <Box px="md">
+          <FailureNote error={error} onRetry={() => void refetch()} />
+        </Box>
+      )}
+      {error === null && runs === undefined && <Loading />}
+      {runs !== undefined && shown.length > 0 && (
+        <RunsList
+          project={project}
+          runs={shown}
+          footer={
+            <ListNote>
+              {data?.more === true && 'There are more runs than are listed here. '}
+              Runs of which only a summary is left are listed with their workflow.
+            </ListNote>
+          }
+        />
+      )}
+      {runs !== undefined && shown.length === 0 && (
+        <NoRuns project={project} isFiltered={isFiltered(filters)} />
+      )}
+    </Stack>
+  );
+}
+
+function Loading() {
+  return (
+    <Stack gap={6} px="md" aria-busy aria-label="Loading the runs">
+      {Array.from({ length: 8 }, (_, index) => (
+        <Skeleton key={index} h={28} />
+      ))}
+    </Stack>
+  );
+}
+
+function NoRuns({ project, isFiltered: hasFilters }: { project: string; isFiltered: boolean }) {
+  if (hasFilters)
+    return (
+      <EmptyState icon={IconFilterOff} title="No run fits the filters">
+        Take some of them away, or look at a longer time.
+      </EmptyState>
+    );
+  return (
+    <EmptyState
+      icon={IconPlayerPlay}
+      title="Nothing has run yet"
+      actions={
+        <ButtonLink to="/p/$project/workflows" params={{ project }}>
+          To the workflows
+        </ButtonLink>
+      }
+    >
+      A run appears here as soon as an event starts a workflow. Open a workflow and press Test run, or
+      activate it.
+    </EmptyState>
+  );
+}
+
+/** What one can choose from, with what is chosen, even if no run has it now. */
+function valuesOf(
+  runs: readonly ListedRun[] | undefined,
+  name: 'workflow' | 'trigger',
+  chosen: string | undefined,
+): string[] {
+  const values = new Set((runs ?? []).map((run) => run[name]).filter((value) => value !== ''));
+  if (chosen !== undefined) values.add(chosen);
+  return [...values].toSorted();
+}

@@ -1,0 +1,67 @@
+/** The nodes of a run as bars on its time line; one of them is chosen. */
+import { Text, VisuallyHidden } from '@mantine/core';
+import type { NodeView, RunHead } from '../editor/run/runState.ts';
+import { lasting } from '../words.ts';
+import { phaseColor, PhaseIcon } from './phases.tsx';
+import { barsOf, spanOf } from './waterfall.ts';
+import classes from './Waterfall.module.css';
+
+type Props = {
+  run: RunHead;
+  nodes: ReadonlyMap<string, NodeView>;
+  order: readonly string[];
+  now: number;
+  chosen: string | undefined;
+  onChoose: (id: string) => void;
+};
+
+export function Waterfall({ run, nodes, order, now, chosen, onChoose }: Props) {
+  const bars = barsOf(run, nodes, order, now);
+  const { from, to } = spanOf(run, [...nodes.values()], now);
+  return (
+    <div className={classes['chart'] ?? ''} role="list" aria-label="Nodes of the run, with their times">
+      <div className={classes['axis'] ?? ''} aria-hidden>
+        <span />
+        <span className={classes['scale'] ?? ''}>
+          <span>0</span>
+          <span>{lasting((to - from) / 2)}</span>
+          <span>{lasting(to - from)}</span>
+        </span>
+      </div>
+      {bars.map((bar) => (
+        <div role="listitem" key={bar.node.id}>
+          <button
+            type="button"
+            className={classes['row'] ?? ''}
+            aria-pressed={bar.node.id === chosen}
+            onClick={() => onChoose(bar.node.id)}
+          >
+            <span className={classes['name'] ?? ''}>
+              <PhaseIcon phase={bar.node.phase} size={15} />
+              <Text span size="sm" truncate>
+                {bar.node.id}
+              </Text>
+            </span>
+            <span className={classes['track'] ?? ''}>
+              {bar.left !== undefined && (
+                <span
+                  className={classes['bar'] ?? ''}
+                  style={{
+                    left: `${bar.left}%`,
+                    width: `${bar.width}%`,
+                    background: `var(--mantine-color-${phaseColor(bar.node.phase)}-filled)`,
+                  }}
+                />
+              )}
+            </span>
+            <span className={classes['time'] ?? ''}>
+              {bar.ms === undefined ? bar.node.phase : lasting(bar.ms)}
+              {(bar.node.attempts ?? 0) > 1 && ` · ${bar.node.attempts}×`}
+            </span>
+            {bar.ms !== undefined && <VisuallyHidden>, {bar.node.phase}</VisuallyHidden>}
+          </button>
+        </div>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,118 @@
+/** The runs of one workflow: those with a record live, and behind them those of which only the run store knows. */
+import { Button, Loader, Stack } from '@mantine/core';
+import { IconFilterOff, IconPlayerPlay } from '@tabler/icons-react';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { useDeferredValue, useEffect, useMemo, useState } from 'react';
+import type { RunPage } from '../../api/runView.ts';
+import { useNow } from '../editor/run/useNow.ts';
+import { callJson } from '../http/call.ts';
+import { useTable } from '../kube/hooks.ts';
+import { RUNS } from '../kube/resources.ts';
+import { EmptyState } from '../shell/EmptyState.tsx';
+import { FailureNote } from '../shell/FailureNote.tsx';
+import { filtered, isFiltered, runOfRow, type RunFilters } from './filters.ts';
+import { RunFilterBar } from './RunFilterBar.tsx';
+import { ListNote, RunsList } from './RunsList.tsx';
+import { together } from './together.ts';
+
+type Props = { namespace: string; workflow: string };
+
+const PAGE = 200;
+/** What the run store alone knows is asked for again so often. */
+const AGAIN_MS = 15_000;
+const MINUTE = 60_000;
+
+export function WorkflowRuns({ namespace, workflow }: Props) {
+  const [filters, setFilters] = useState<RunFilters>({});
+  const records = useTable(RUNS, namespace, { fieldSelector: `spec.workflow=${workflow}` });
+  const pages = useStoredRuns(namespace, workflow);
+  const rows = useDeferredValue(records.data?.rows);
+  const runs = useMemo(
+    () =>
+      rows === undefined
+        ? undefined
+        : together(rows.map(runOfRow), pages.data?.pages.flatMap(({ items }) => items) ?? []),
+    [rows, pages.data],
+  );
+  const now = useNow(filters.within !== undefined, MINUTE);
+  const shown = useMemo(() => (runs ? filtered(runs, filters, now) : []), [runs, filters, now]);
+  if (runs === undefined)
+    return records.error === null ? (
+      <Loader size="sm" m="md" aria-label="Loading the runs" />
+    ) : (
+      <FailureNote error={records.error} onRetry={() => void records.refetch()} />
+    );
+  return (
+    <Stack gap={8} style={{ flex: 1, minHeight: 0 }}>
+      <RunFilterBar
+        filters={filters}
+        onChange={setFilters}
+        triggers={[...new Set(runs.map(({ trigger }) => trigger))].filter((one) => one !== '').toSorted()}
+      />
+      {pages.error !== null && (
+        <FailureNote
+          title="Runs without a record are not listed"
+          error={pages.error}
+          onRetry={() => void pages.refetch()}
+        />
+      )}
+      {shown.length === 0 ? (
+        <NoRuns isFiltered={isFiltered(filters)} />
+      ) : (
+        <RunsList
+          project={namespace}
+          runs={shown}
+          showsWorkflow={false}
+          opensOn="canvas"
+          footer={
+            pages.hasNextPage && (
+              <ListNote>
+                <Button
+                  variant="default"
+                  loading={pages.isFetchingNextPage}
+                  onClick={() => void pages.fetchNextPage()}
+                >
+                  Load older runs
+                </Button>
+              </ListNote>
+            )
+          }
+        />
+      )}
+    </Stack>
+  );
+}
+
+function useStoredRuns(namespace: string, workflow: string) {
+  const path = `/workflows/${encodeURIComponent(`${namespace}.${workflow}`)}/runs?limit=${PAGE}`;
+  const query = useInfiniteQuery({
+    queryKey: ['stored-runs', namespace, workflow],
+    initialPageParam: '',
+    queryFn: ({ pageParam, signal }) =>
+      callJson<RunPage>(pageParam === '' ? path : `${path}&continue=${encodeURIComponent(pageParam)}`, {
+        signal,
+      }),
+    getNextPageParam: (last) => last.continue,
+  });
+  const { refetch, data } = query;
+  const isShort = (data?.pages.length ?? 0) <= 1;
+  useEffect(() => {
+    // Whoever has gone back looks at old runs, which do not change.
+    if (!isShort) return undefined;
+    const timer = setInterval(() => void refetch(), AGAIN_MS);
+    return () => clearInterval(timer);
+  }, [refetch, isShort]);
+  return query;
+}
+
+function NoRuns({ isFiltered: hasFilters }: { isFiltered: boolean }) {
+  return hasFilters ? (
+    <EmptyState icon={IconFilterOff} title="No run fits the filters">
+      Take some of them away, or look at a longer time.
+    </EmptyState>
+  ) : (
+    <EmptyState icon={IconPlayerPlay} title="This workflow has not run yet">
+      Press Test run to try it with test data, or activate it and let an event come.
+    </EmptyState>
+  );
+}

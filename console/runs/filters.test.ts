@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest';
+import { filtered, runFilters, runOfRow, type ListedRun, type RunFilters } from './filters.ts';
+
+const NOW = Date.parse('2026-01-02T00:00:00Z');
+const HOUR = 3_600_000;
+const run = (name: string, more: Partial<ListedRun> = {}): ListedRun => ({
+  run: name,
+  workflow: 'orders',
+  phase: 'Succeeded',
+  trigger: 'webhook',
+  test: false,
+  at: NOW - HOUR * 2,
+  isSummary: false,
+  ...more,
+});
+
+const RUNS = [
+  run('a', { at: NOW - 60_000 }),
+  run('b', { phase: 'Failed', message: 'Node mail: no answer', reason: 'NodeFailed' }),
+  run('c', { workflow: 'letters', trigger: 'schedule', at: NOW - HOUR * 30 }),
+  run('d', { test: true, at: NOW }),
+];
+
+test.each<[RunFilters, string[]]>([
+  [{}, ['d', 'a', 'b', 'c']],
+  [{ phase: 'Failed' }, ['b']],
+  [{ workflow: 'letters' }, ['c']],
+  [{ trigger: 'webhook', test: 'none' }, ['a', 'b']],
+  [{ test: 'only' }, ['d']],
+  [{ within: 'hour' }, ['d', 'a']],
+  [{ within: 'day' }, ['d', 'a', 'b']],
+  [{ within: 'week' }, ['d', 'a', 'b', 'c']],
+  [{ text: ' NO ANSWER ' }, ['b']],
+  [{ text: 'letters', phase: 'Failed' }, []],
+])('with %j these runs are shown, newest first: %j', (filters, names) => {
+  expect(filtered(RUNS, filters, NOW).map((one) => one.run)).toEqual(names);
+});
+
+test('an address names filters, and what makes no sense is left out', () => {
+  expect(runFilters({ phase: 'Failed', workflow: 'orders', within: 'day', test: 'only' })).toEqual({
+    phase: 'Failed',
+    workflow: 'orders',
+    within: 'day',
+    test: 'only',
+  });
+  expect(runFilters({ phase: 'Flying', workflow: 3, text: '', within: 'year', test: 'true' })).toEqual({});
+});
+
+test('a row of the table is a run; one that the operator has not seen is pending', () => {
+  const metadata = { name: 'orders-1', creationTimestamp: '2026-01-01T00:00:00Z' };
+  expect(runOfRow({ metadata, cells: { Workflow: 'orders' } })).toMatchObject({
+    run: 'orders-1',
+    phase: 'Pending',
+    workflow: 'orders',
+    test: false,
+    at: Date.parse('2026-01-01T00:00:00Z'),
+  });
+  const cells = { Phase: 'Failed', Test: 'true', Accepted: '2026-01-01T01:00:00Z', 'Retry of': 'orders-0' };
+  expect(runOfRow({ metadata, cells })).toMatchObject({
+    phase: 'Failed',
+    test: true,
+    retryOf: 'orders-0',
+    at: Date.parse('2026-01-01T01:00:00Z'),
+  });
+});

@@ -1,0 +1,103 @@
+/** Which runs of a list are shown, and in which order. The address keeps it, so that it can be sent to somebody. */
+import { RUN_PHASES, type RunPhase } from '../../api/phase.ts';
+import { textCell, type Row } from '../kube/table.ts';
+
+const SPANS = { hour: 3_600_000, day: 86_400_000, week: 604_800_000 } as const;
+type Span = keyof typeof SPANS;
+
+export type RunFilters = {
+  phase?: RunPhase;
+  workflow?: string;
+  trigger?: string;
+  /** Only those of the last hour, day or week. */
+  within?: Span;
+  text?: string;
+  test?: 'only' | 'none';
+};
+
+/** A run, as the list shows it. */
+export type ListedRun = {
+  run: string;
+  workflow: string;
+  phase: RunPhase;
+  trigger: string;
+  test: boolean;
+  /** When its event was accepted, in milliseconds. */
+  at: number;
+  startTime?: string | undefined;
+  completionTime?: string | undefined;
+  reason?: string | undefined;
+  message?: string | undefined;
+  until?: string | undefined;
+  retryOf?: string | undefined;
+  /** Only this is left of it: it has no record. */
+  isSummary: boolean;
+};
+
+/** The filters that an address names. What makes no sense is left out. */
+export function runFilters(search: Record<string, unknown>): RunFilters {
+  const { workflow, trigger, text, test, within } = search;
+  const phase = RUN_PHASES.find((one) => one === search['phase']);
+  return {
+    ...(phase && { phase }),
+    ...(isName(workflow) && { workflow }),
+    ...(isName(trigger) && { trigger }),
+    ...((within === 'hour' || within === 'day' || within === 'week') && { within }),
+    ...(isName(text) && { text }),
+    ...((test === 'only' || test === 'none') && { test }),
+  };
+}
+
+function isName(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
+}
+
+/** The run of a row of the API server's table. */
+export function runOfRow(row: Row): ListedRun {
+  const { name, creationTimestamp = '' } = row.metadata;
+  const phase = RUN_PHASES.find((one) => one === row.cells['Phase']) ?? 'Pending';
+  const accepted = textCell(row, 'Accepted') ?? creationTimestamp;
+  const test = row.cells['Test'];
+  return {
+    run: name,
+    workflow: textCell(row, 'Workflow') ?? '',
+    phase,
+    trigger: textCell(row, 'Trigger') ?? '',
+    test: test === true || test === 'true',
+    at: Date.parse(accepted) || 0,
+    startTime: textCell(row, 'Started'),
+    completionTime: textCell(row, 'Completed'),
+    reason: textCell(row, 'Reason'),
+    message: textCell(row, 'Message'),
+    until: textCell(row, 'Until'),
+    retryOf: textCell(row, 'Retry of'),
+    isSummary: false,
+  };
+}
+
+/** The runs that pass, newest first. */
+export function filtered(runs: readonly ListedRun[], filters: RunFilters, now: number): ListedRun[] {
+  return runs.filter((run) => passes(run, filters, now)).toSorted(byNewest);
+}
+
+function byNewest(a: ListedRun, b: ListedRun): number {
+  return b.at - a.at || (a.run < b.run ? 1 : -1);
+}
+
+function passes(run: ListedRun, { phase, workflow, trigger, within, text, test }: RunFilters, now: number) {
+  if (phase !== undefined && run.phase !== phase) return false;
+  if (workflow !== undefined && run.workflow !== workflow) return false;
+  if (trigger !== undefined && run.trigger !== trigger) return false;
+  if (test !== undefined && run.test !== (test === 'only')) return false;
+  if (within !== undefined && run.at < now - SPANS[within]) return false;
+  return text === undefined || hasText(run, text.trim().toLowerCase());
+}
+
+function hasText({ run, workflow, reason = '', message = '' }: ListedRun, text: string): boolean {
+  return [run, workflow, reason, message].some((part) => part.toLowerCase().includes(text));
+}
+
+/** Whether anything is filtered at all. */
+export function isFiltered(filters: RunFilters): boolean {
+  return Object.keys(filters).length > 0;
+}

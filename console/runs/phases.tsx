@@ -1,0 +1,79 @@
+/** How phases of runs and nodes look: a word, an icon and a colour each, never the colour alone. */
+import { Loader, Text, Tooltip } from '@mantine/core';
+import {
+  IconBan,
+  IconCircleCheckFilled,
+  IconCircleDashed,
+  IconCircleXFilled,
+  IconClockPause,
+  IconHelpCircleFilled,
+  IconPlayerSkipForward,
+} from '@tabler/icons-react';
+import type { ReactNode } from 'react';
+import type { NodePhase } from '../../api/phase.ts';
+
+type Look = { color: string; meaning: string; icon: (size: number) => ReactNode };
+
+const LOOKS: Record<NodePhase, Look> = {
+  Pending: {
+    color: 'gray',
+    meaning: 'Waits for its turn.',
+    icon: (size) => <IconCircleDashed size={size} />,
+  },
+  Running: {
+    color: 'blue',
+    meaning: 'Is being executed.',
+    icon: (size) => <Loader size={size - 2} color="blue" />,
+  },
+  Waiting: {
+    color: 'yellow',
+    meaning: 'Waits to be tried again.',
+    icon: (size) => <IconClockPause size={size} />,
+  },
+  Succeeded: {
+    color: 'green',
+    meaning: 'Has succeeded.',
+    icon: (size) => <IconCircleCheckFilled size={size} />,
+  },
+  Failed: { color: 'red', meaning: 'Has failed.', icon: (size) => <IconCircleXFilled size={size} /> },
+  Cancelled: { color: 'gray', meaning: 'Was cancelled.', icon: (size) => <IconBan size={size} /> },
+  Skipped: {
+    color: 'gray',
+    meaning: 'No edge led to it this time.',
+    icon: (size) => <IconPlayerSkipForward size={size} />,
+  },
+  Unknown: {
+    color: 'orange',
+    meaning: 'Its effect may have happened, and nobody can know.',
+    icon: (size) => <IconHelpCircleFilled size={size} />,
+  },
+};
+
+/** The icon of a phase, in its colour. */
+export function PhaseIcon({ phase, size = 16 }: { phase: NodePhase; size?: number }) {
+  const { color, icon } = LOOKS[phase];
+  return (
+    <span style={{ display: 'inline-flex', color: `var(--mantine-color-${color}-filled)` }} aria-hidden>
+      {icon(size)}
+    </span>
+  );
+}
+
+/** Icon and word. */
+export function PhaseLabel({ phase, size = 16 }: { phase: NodePhase; size?: number }) {
+  return (
+    <Tooltip label={LOOKS[phase].meaning}>
+      <span style={{ display: 'inline-flex', alignItems: 'center', gap: 6, whiteSpace: 'nowrap' }}>
+        <PhaseIcon phase={phase} size={size} />
+        <Text span size="sm">
+          {phase}
+        </Text>
+      </span>
+    </Tooltip>
+  );
+}
+
+/** The colour of a phase, as the name that Mantine gives it. */
+export function phaseColor(phase: NodePhase): string {
+  return LOOKS[phase].color;
+}

@@ -1,0 +1,34 @@
+/** Running again: a new run with the input of another, of today's workflow or of the revision that ran. */
+import { createObject } from '../kube/objects.ts';
+import { RUNS } from '../kube/resources.ts';
+
+export type Rerun = {
+  namespace: string;
+  workflow: string;
+  /** The run whose input is taken. */
+  retryOf: string;
+  test: boolean;
+  /** Left out: today's. */
+  revision?: string | undefined;
+};
+
+/** Creates it and gives its name. */
+export async function runAgain({ namespace, workflow, retryOf, test, revision }: Rerun): Promise<string> {
+  const name = newName(workflow, Date.now());
+  await createObject(RUNS, namespace, {
+    metadata: { name, namespace },
+    spec: { workflow, retryOf, ...(test && { test }), ...(revision !== undefined && { revision }) },
+  });
+  return name;
+}
+
+const SUFFIX = 15;
+const LIMIT = 63;
+
+/** A name like those that the gateway makes: later ones sort later. */
+function newName(workflow: string, now: number): string {
+  const random = crypto.getRandomValues(new Uint32Array(2));
+  const suffix = now.toString(36).padStart(9, '0') + random.join('').padStart(6, '0').slice(-6);
+  const base = workflow.replaceAll('.', '-').slice(0, LIMIT - SUFFIX - 1);
+  return `${base.replace(/-+$/, '')}-${suffix}`;
+}

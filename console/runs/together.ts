@@ -1,0 +1,28 @@
+/** The runs of a workflow out of two lists: the records, which are live, and what the run store says. */
+import type { RunItem } from '../../api/runView.ts';
+import type { ListedRun } from './filters.ts';
+
+/** Each run once: as its record says, which is live, else as the run store says. */
+export function together(recorded: readonly ListedRun[], stored: readonly RunItem[]): ListedRun[] {
+  const known = new Set(recorded.map(({ run }) => run));
+  return [...recorded, ...stored.filter(({ run }) => !known.has(run)).map(runOfItem)];
+}
+
+function runOfItem(item: RunItem): ListedRun {
+  const { run, workflow, phase, trigger = '', test = false, acceptedTime, summary = false } = item;
+  return {
+    run,
+    workflow: workflow.slice(workflow.indexOf('.') + 1),
+    phase,
+    trigger,
+    test,
+    at: Date.parse(acceptedTime ?? item.completionTime ?? '') || 0,
+    startTime: item.startTime,
+    completionTime: item.completionTime,
+    reason: item.reason,
+    message: item.message,
+    until: item.until,
+    retryOf: item.retryOf,
+    isSummary: summary,
+  };
+}

@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest';
+import type { NodeView, RunHead } from '../editor/run/runState.ts';
+import { shapeOf } from './revision.ts';
+import { barsOf } from './waterfall.ts';
+
+const at = (seconds: number) => new Date(1_000_000 + seconds * 1_000).toISOString();
+const RUN: RunHead = {
+  run: 'orders-1',
+  workflow: 'shop.orders',
+  phase: 'Running',
+  test: false,
+  acceptedTime: at(0),
+  startTime: at(1),
+};
+const nodes = (...list: NodeView[]) => new Map(list.map((node) => [node.id, node]));
+
+test('bars stand where their time is, in the order of the revision, and grow until now', () => {
+  const bars = barsOf(
+    RUN,
+    nodes(
+      { id: 'later', phase: 'Running', startTime: at(5) },
+      { id: 'first', phase: 'Succeeded', startTime: at(0), completionTime: at(5) },
+    ),
+    ['first', 'later', 'last'],
+    1_010_000,
+  );
+  expect(bars).toMatchObject([
+    { node: { id: 'first' }, left: 0, width: 50, ms: 5_000 },
+    { node: { id: 'later' }, left: 50, width: 50, ms: 5_000 },
+    { node: { id: 'last', phase: 'Pending' }, left: undefined },
+  ]);
+});
+
+test('a run of no time at all, and nodes that no revision names, have their place', () => {
+  const run = { ...RUN, phase: 'Succeeded', startTime: at(0), completionTime: at(0) } as const;
+  const bars = barsOf(
+    run,
+    nodes({ id: 'x', phase: 'Succeeded', startTime: at(0), completionTime: at(0) }),
+    [],
+    0,
+  );
+  expect(bars).toMatchObject([{ node: { id: 'x' }, left: 0, width: 0, ms: 0 }]);
+});
+
+test('a revision says which nodes come before which, and anything else says nothing', () => {
+  const data = { trigger: { id: 't' }, steps: [{ id: 'a' }, { id: 'b' }], edges: [{ from: 't', to: 'b' }] };
+  expect(shapeOf(data).ids).toEqual(['t', 'a', 'b']);
+  expect(shapeOf(data).before('b')).toEqual(['t']);
+  for (const odd of [null, 'text', {}, { steps: 3, edges: [null] }]) {
+    expect(shapeOf(odd).ids).toEqual([]);
+    expect(shapeOf(odd).before('b')).toEqual([]);
+  }
+});

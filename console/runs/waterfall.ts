@@ -1,0 +1,58 @@
+/** A run's nodes on a time line: in which order they are listed, and where their bars begin and end. */
+import type { NodeView, RunHead } from '../editor/run/runState.ts';
+
+export type Bar = {
+  node: NodeView;
+  /** In percent of the run; undefined: it has not begun. */
+  left: number | undefined;
+  width: number;
+  ms: number | undefined;
+};
+
+/** The bars, in the order of the revision; what that does not name comes last, by its time. */
+export function barsOf(
+  run: RunHead,
+  nodes: ReadonlyMap<string, NodeView>,
+  order: readonly string[],
+  now: number,
+): Bar[] {
+  const listed = [...order.map((id) => nodes.get(id) ?? pending(id)), ...rest(nodes, order)];
+  const { from, to } = spanOf(run, [...nodes.values()], now);
+  const whole = Math.max(1, to - from);
+  return listed.map((node) => {
+    const start = time(node.startTime);
+    if (start === undefined) return { node, left: undefined, width: 0, ms: undefined };
+    const end = Math.max(start, time(node.completionTime) ?? to);
+    const left = percent(start - from, whole);
+    return { node, left, width: Math.min(100 - left, percent(end - start, whole)), ms: end - start };
+  });
+}
+
+/** From the event to the end, or until now. */
+export function spanOf(
+  { acceptedTime, startTime, completionTime }: RunHead,
+  nodes: readonly NodeView[],
+  now: number,
+): { from: number; to: number } {
+  const starts = [acceptedTime, startTime, ...nodes.map((node) => node.startTime)].map(time);
+  const known = starts.filter((start) => start !== undefined);
+  const from = known.length === 0 ? now : Math.min(...known);
+  return { from, to: Math.max(from, time(completionTime) ?? now) };
+}
+
+function rest(nodes: ReadonlyMap<string, NodeView>, order: readonly string[]): NodeView[] {
+  const others = [...nodes.values()].filter(({ id }) => !order.includes(id));
+  return others.toSorted((a, b) => (time(a.startTime) ?? Infinity) - (time(b.startTime) ?? Infinity) || 0);
+}
+
+function pending(id: string): NodeView {
+  return { id, phase: 'Pending' };
+}
+
+function percent(part: number, whole: number): number {
+  return Math.max(0, Math.min(100, (part / whole) * 100));
+}
+
+function time(text: string | undefined): number | undefined {
+  return text === undefined ? undefined : Date.parse(text);
+}

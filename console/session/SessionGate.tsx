@@ -1,0 +1,81 @@
+/**
+ * Shows the console to whoever is signed in. A session that ends meanwhile is asked for again in a dialog over the page, so that nothing
+ * that was typed is lost, and the calls that were refused are made again.
+ */
+import { Center, Loader, Modal, Text } from '@mantine/core';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useRef, useState, type ReactNode } from 'react';
+import { onSessionEnded } from '../http/call.ts';
+import { reconnect } from '../kube/live.ts';
+import { FailureNote } from '../shell/FailureNote.tsx';
+import { SESSION_KEY, sessionQuery, type Session } from './session.ts';
+import { SignInForm } from './SignInForm.tsx';
+import { SignInPage } from './SignInPage.tsx';
+
+export function SessionGate({ children }: { children: ReactNode }) {
+  const client = useQueryClient();
+  const { data: session, error, refetch } = useQuery(sessionQuery);
+  const { isAsking, done } = useRenewal();
+  const take = (next: Session): void => {
+    const isAnother = nameOf(next) !== nameOf(session);
+    client.setQueryData(SESSION_KEY, next);
+    if (isAnother) void client.resetQueries({ predicate: ({ queryKey }) => queryKey[0] !== SESSION_KEY[0] });
+    done();
+    reconnect();
+  };
+
+  if (error !== null && session === undefined)
+    return (
+      <Center mih="100%" p="md">
+        <FailureNote error={error} onRetry={() => void refetch()} />
+      </Center>
+    );
+  if (session === undefined)
+    return (
+      <Center mih="100%">
+        <Loader aria-label="Loading" />
+      </Center>
+    );
+  if (!session.signedIn) return <SignInPage session={session} onSignedIn={take} />;
+  return (
+    <>
+      {children}
+      <Modal
+        opened={isAsking}
+        onClose={() => {}}
+        withCloseButton={false}
+        closeOnEscape={false}
+        closeOnClickOutside={false}
+        title="Your session has ended"
+      >
+        <Text size="sm" mb="md">
+          Sign in again to go on. What you have typed is still here.
+        </Text>
+        <SignInForm session={session} back={location.pathname + location.search} onSignedIn={take} />
+      </Modal>
+    </>
+  );
+}
+
+function nameOf(session: Session | undefined): string | undefined {
+  return session?.signedIn === true ? session.user.name : undefined;
+}
+
+/** One question, however many calls were refused. */
+function useRenewal() {
+  const [isAsking, setAsking] = useState(false);
+  const waiting = useRef<PromiseWithResolvers<void>>(undefined);
+  useEffect(() => {
+    onSessionEnded(() => {
+      waiting.current ??= Promise.withResolvers<void>();
+      setAsking(true);
+      return waiting.current.promise;
+    });
+  }, []);
+  const done = (): void => {
+    waiting.current?.resolve();
+    waiting.current = undefined;
+    setAsking(false);
+  };
+  return { isAsking, done };
+}

@@ -1,0 +1,83 @@
+/** Asks for a token, or leads to the cluster's issuer. */
+import { Alert, Anchor, Button, Code, Divider, PasswordInput, Stack, Text } from '@mantine/core';
+import { useState, type FormEvent } from 'react';
+import { failureFrom, type ApiFailure } from '../http/failure.ts';
+import { oidcStart, signIn, tokenText, type Session } from './session.ts';
+
+const TOKEN_COMMAND = 'kubectl create token <service account> -n <namespace> --duration 8h';
+
+type Props = { session: Session; back: string; onSignedIn: (session: Session) => void };
+
+export function SignInForm({ session, back, onSignedIn }: Props) {
+  const [token, setToken] = useState('');
+  const [failure, setFailure] = useState<ApiFailure>();
+  const [isBusy, setBusy] = useState(false);
+
+  const submit = async (): Promise<void> => {
+    setBusy(true);
+    setFailure(undefined);
+    try {
+      onSignedIn(await signIn(tokenText(token)));
+    } catch (error) {
+      setFailure(failureFrom(error));
+    } finally {
+      setBusy(false);
+    }
+  };
+  const onSubmit = (event: FormEvent): void => {
+    event.preventDefault();
+    void submit();
+  };
+
+  return (
+    <Stack gap="md">
+      {session.oidc !== null && (
+        <>
+          <Button component="a" href={oidcStart(back)} size="sm" fullWidth>
+            Sign in with {session.oidc.label}
+          </Button>
+          <Divider label="or with a token" />
+        </>
+      )}
+      <form onSubmit={onSubmit}>
+        <Stack gap="sm">
+          <PasswordInput
+            label="Token"
+            description="A bearer token of the cluster. It stays in a sealed cookie of this browser."
+            size="sm"
+            value={token}
+            onChange={(event) => setToken(event.currentTarget.value)}
+            error={failure && `${failure.title}. ${failure.detail}`}
+            autoComplete="off"
+            spellCheck={false}
+            data-autofocus
+            autoFocus
+          />
+          <Button type="submit" size="sm" loading={isBusy} disabled={tokenText(token) === ''} fullWidth>
+            Sign in
+          </Button>
+        </Stack>
+      </form>
+      <Alert variant="light" color="gray" title="Where do I get a token?">
+        <Text size="sm" mb={6}>
+          A token of a service account that may edit workflows in your project:
+        </Text>
+        <Code block style={{ whiteSpace: 'pre-wrap' }}>
+          {TOKEN_COMMAND}
+        </Code>
+        <Text size="sm" mt={6}>
+          You see and do what{' '}
+          <Anchor
+            href="https://kubernetes.io/docs/reference/access-authn-authz/rbac/"
+            target="_blank"
+            rel="noreferrer"
+            td="underline"
+          >
+            RBAC
+          </Anchor>{' '}
+          lets that account see and do.
+        </Text>
+      </Alert>
+    </Stack>
+  );
+}

@@ -1,0 +1,38 @@
+/** A failure in words: what happened, what to do, and a way to try again. */
+import { Alert, Button, List, Text } from '@mantine/core';
+import { IconAlertTriangle } from '@tabler/icons-react';
+import { failureFrom } from '../http/failure.ts';
+
+type Props = { error: unknown; onRetry?: () => void; title?: string };
+
+export function FailureNote({ error, onRetry, title }: Props) {
+  const failure = failureFrom(error);
+  return (
+    <Alert
+      color="red"
+      variant="light"
+      icon={<IconAlertTriangle />}
+      title={title ?? failure.title}
+      role="alert"
+    >
+      {title !== undefined && <Text size="sm">{failure.title}.</Text>}
+      <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+        {failure.detail}
+      </Text>
+      {failure.causes.length > 1 && (
+        <List size="sm" mt="xs">
+          {failure.causes.map(({ field, message }) => (
+            <List.Item key={`${field} ${message}`}>
+              {field}: {message}
+            </List.Item>
+          ))}
+        </List>
+      )}
+      {onRetry && (
+        <Button variant="light" color="red" mt="sm" onClick={onRetry}>
+          Try again
+        </Button>
+      )}
+    </Alert>
+  );
+}

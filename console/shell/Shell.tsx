@@ -1,0 +1,195 @@
+/** The frame of every page of a project: where one is, where one can go, who one is. */
+import {
+  ActionIcon,
+  AppShell,
+  Burger,
+  Group,
+  Menu,
+  NavLink,
+  Select,
+  Text,
+  Tooltip,
+  useComputedColorScheme,
+  useMantineColorScheme,
+} from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import {
+  IconBinaryTree2,
+  IconChartBar,
+  IconKey,
+  IconLogout,
+  IconMoon,
+  IconPlayerPlay,
+  IconSun,
+  IconUser,
+} from '@tabler/icons-react';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link, Outlet, useNavigate, useParams, useRouterState } from '@tanstack/react-router';
+import { useEffect, type ComponentType } from 'react';
+import { projectsQuery, rememberProject } from '../projects/projects.ts';
+import { sessionQuery, signOut } from '../session/session.ts';
+import { LivenessBadge } from './Liveness.tsx';
+import { Logo } from './Logo.tsx';
+import { tellFailure } from './tell.ts';
+import classes from './Shell.module.css';
+
+const PAGES = [
+  { to: '/p/$project/workflows', label: 'Workflows', icon: IconBinaryTree2 },
+  { to: '/p/$project/runs', label: 'Runs', icon: IconPlayerPlay },
+  { to: '/p/$project/credentials', label: 'Credentials', icon: IconKey },
+  { to: '/p/$project/overview', label: 'Overview', icon: IconChartBar },
+] as const;
+
+export function Shell() {
+  const { project } = useParams({ strict: false });
+  const [isOpen, { toggle, close }] = useDisclosure(false);
+  const path = useRouterState({ select: ({ location }) => location.pathname });
+  useEffect(close, [path, close]);
+  useEffect(() => {
+    if (project !== undefined) rememberProject(project);
+  }, [project]);
+  return (
+    <AppShell
+      header={{ height: 48 }}
+      {...(project !== undefined && {
+        navbar: { width: 176, breakpoint: 'sm', collapsed: { mobile: !isOpen } },
+      })}
+    >
+      <a href="#main" className={classes['skip'] ?? ''}>
+        To the content
+      </a>
+      <AppShell.Header px="sm">
+        <Group h="100%" justify="space-between" wrap="nowrap">
+          <Group gap="sm" wrap="nowrap">
+            {project !== undefined && (
+              <Burger
+                opened={isOpen}
+                onClick={toggle}
+                hiddenFrom="sm"
+                size="sm"
+                aria-label={isOpen ? 'Close the navigation' : 'Open the navigation'}
+              />
+            )}
+            <Link to="/" aria-label="Windlass: projects" className={classes['logo'] ?? ''}>
+              <Logo size={24} />
+              <Text fw={700} visibleFrom="xs" c="var(--mantine-color-text)">
+                Windlass
+              </Text>
+            </Link>
+            {project !== undefined && <ProjectChoice project={project} />}
+          </Group>
+          <Group gap="xs" wrap="nowrap">
+            <LivenessBadge />
+            <SchemeButton />
+            <AccountMenu />
+          </Group>
+        </Group>
+      </AppShell.Header>
+      {project !== undefined && (
+        <AppShell.Navbar p="xs" component="nav" aria-label="Pages of the project">
+          {PAGES.map(({ to, label, icon }) => (
+            <PageLink key={to} to={to} label={label} icon={icon} project={project} path={path} />
+          ))}
+        </AppShell.Navbar>
+      )}
+      <AppShell.Main id="main" className={classes['main'] ?? ''} tabIndex={-1}>
+        <Outlet />
+      </AppShell.Main>
+    </AppShell>
+  );
+}
+
+type PageLinkProps = {
+  to: (typeof PAGES)[number]['to'];
+  label: string;
+  icon: ComponentType<{ size?: number }>;
+  project: string;
+  path: string;
+};
+
+function PageLink({ to, label, icon: Icon, project, path }: PageLinkProps) {
+  const isHere = path.startsWith(to.replace('$project', project));
+  return (
+    <NavLink
+      component={Link}
+      to={to}
+      params={{ project } as never}
+      label={label}
+      leftSection={<Icon size={18} />}
+      active={isHere}
+      aria-current={isHere ? 'page' : undefined}
+    />
+  );
+}
+
+function ProjectChoice({ project }: { project: string }) {
+  const { data: projects = [] } = useQuery(projectsQuery);
+  const navigate = useNavigate();
+  const names = projects.map(({ name }) => name);
+  return (
+    <Select
+      aria-label="Project"
+      data={names.includes(project) ? names : [project, ...names]}
+      value={project}
+      onChange={(name) => {
+        if (name !== null) void navigate({ to: '/p/$project/workflows', params: { project: name } });
+      }}
+      allowDeselect={false}
+      searchable={names.length > 8}
+      checkIconPosition="right"
+      w={{ base: 130, xs: 180 }}
+    />
+  );
+}
+
+function SchemeButton() {
+  const { setColorScheme } = useMantineColorScheme();
+  const scheme = useComputedColorScheme('light');
+  const other = scheme === 'light' ? 'dark' : 'light';
+  return (
+    <Tooltip label={`Switch to ${other}`}>
+      <ActionIcon
+        variant="subtle"
+        color="gray"
+        aria-label={`Switch to ${other}`}
+        onClick={() => setColorScheme(other)}
+      >
+        {scheme === 'light' ? <IconMoon size={18} /> : <IconSun size={18} />}
+      </ActionIcon>
+    </Tooltip>
+  );
+}
+
+function AccountMenu() {
+  const { data: session } = useQuery(sessionQuery);
+  const client = useQueryClient();
+  const name = session?.signedIn === true ? session.user.name : '';
+  const leave = async (): Promise<void> => {
+    try {
+      await signOut();
+      client.clear();
+      location.assign('/console/');
+    } catch (error) {
+      tellFailure('You are still signed in', error);
+    }
+  };
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <ActionIcon variant="subtle" color="gray" aria-label={`Account ${name}`}>
+          <IconUser size={18} />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown maw={320}>
+        <Menu.Label>Signed in as</Menu.Label>
+        <Text component="div" size="sm" px="sm" pb="xs" style={{ overflowWrap: 'anywhere' }}>
+          {name}
+        </Text>
+        <Menu.Divider />
+        <Menu.Item leftSection={<IconLogout size={16} />} onClick={() => void leave()}>
+          Sign out
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

@@ -1,0 +1,65 @@
+/** How the console looks: one accent, dense controls, contrast that WCAG AA asks for in both colour schemes. */
+import { createTheme, darken, type CSSVariablesResolver, type MantineColorsTuple } from '@mantine/core';
+
+const teal: MantineColorsTuple = [
+  '#e6fafd',
+  '#d3f1f6',
+  '#a8e2ec',
+  '#79d1e1',
+  '#54c3d8',
+  '#3cbad2',
+  '#1f9db5',
+  '#0b7285',
+  '#0a6678',
+  '#085463',
+];
+
+export const theme = createTheme({
+  primaryColor: 'windlass',
+  // White words on it can be read in both schemes.
+  primaryShade: 7,
+  colors: { windlass: teal },
+  autoContrast: true,
+  luminanceThreshold: 0.32,
+  defaultRadius: 'sm',
+  fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Liberation Sans", sans-serif',
+  fontFamilyMonospace: 'ui-monospace, SFMono-Regular, Menlo, "Liberation Mono", monospace',
+  fontSizes: { xs: '0.75rem', sm: '0.8125rem', md: '0.875rem', lg: '1rem', xl: '1.125rem' },
+  respectReducedMotion: true,
+  cursorType: 'pointer',
+  components: {
+    Button: { defaultProps: { size: 'xs' } },
+    TextInput: { defaultProps: { size: 'xs' } },
+    Textarea: { defaultProps: { size: 'xs' } },
+    // Choosing the same again keeps it; what may be empty has a button for that.
+    Select: { defaultProps: { size: 'xs', allowDeselect: false } },
+    NumberInput: { defaultProps: { size: 'xs' } },
+    Modal: {
+      defaultProps: {
+        closeButtonProps: { 'aria-label': 'Close' },
+        // A header in a dialog is none of the page.
+        attributes: { header: { role: 'none' } },
+      },
+      styles: { title: { fontWeight: 600 } },
+    },
+    // The first thing to choose has the focus, and nothing but what can be chosen is in the list.
+    Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
+    Tooltip: { defaultProps: { openDelay: 400, withinPortal: true } },
+  },
+});
+
+/** Where a colour is that of words, it is dark enough for them; red can also lie behind white words. */
+export const variables: CSSVariablesResolver = ({ colors }) => {
+  const words = Object.entries(colors).flatMap(([name, shades]) => {
+    const dark = darken(shades[9], 0.3);
+    return [
+      [`--mantine-color-${name}-text`, dark],
+      [`--mantine-color-${name}-light-color`, dark],
+    ];
+  });
+  const red = {
+    '--mantine-color-red-filled': 'var(--mantine-color-red-9)',
+    '--mantine-color-red-filled-hover': darken(colors.red[9], 0.15),
+  };
+  return { variables: {}, light: { ...Object.fromEntries(words), ...red }, dark: red };
+};

@@ -1,0 +1,14 @@
+import { expect, test } from 'vitest';
+import { styleText } from './trusted.ts';
+
+test('a style sheet passes as it is', () => {
+  const text = ':root { --a: 1px; } @media (width > 30em) { a { color: red; } }';
+  expect(styleText(text)).toBe(text);
+});
+
+test.each(['<img src=x onerror=alert(1)>', 'a { } </style><script>', '<'])(
+  'markup such as %s is refused',
+  (text) => {
+    expect(() => styleText(text)).toThrow(TypeError);
+  },
+);

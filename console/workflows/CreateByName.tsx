@@ -1,0 +1,99 @@
+/** A new workflow: what it is called, and what starts it. Everything else is done in the editor. */
+import '@mantine/core/styles/RadioCard.css';
+import { Button, Group, Radio, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
+import { useState, type SyntheticEvent } from 'react';
+import type { TriggerKind } from '../../api/trigger.ts';
+import { FailureNote } from '../shell/FailureNote.tsx';
+import { credentialFor, startingSpec, type KnownCredential } from './create.ts';
+import classes from './CreateDialog.module.css';
+import { NameFields, useNames } from './NameFields.tsx';
+import { kindsOfCredentials, TRIGGERS } from './triggers.ts';
+import { useCreate } from './useCreate.ts';
+
+type Props = { project: string; taken: ReadonlySet<string>; credentials: KnownCredential[] };
+
+export function CreateByName({ project, taken, credentials }: Props) {
+  const names = useNames(taken);
+  const [trigger, setTrigger] = useState<TriggerKind>('webhook');
+  const [spreadsheetId, setSpreadsheetId] = useState('');
+  const [isTried, setTried] = useState(false);
+  const create = useCreate(project);
+  const lacksSheet = trigger === 'spreadsheet' && spreadsheetId.trim() === '';
+  const submit = (event: SyntheticEvent): void => {
+    event.preventDefault();
+    setTried(true);
+    if (names.problem !== undefined || lacksSheet) return;
+    const { name, displayName } = names;
+    const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+    const beginning = { name, displayName: displayName.trim(), trigger, credentials, timeZone };
+    create.mutate({ name, spec: startingSpec({ ...beginning, spreadsheetId: spreadsheetId.trim() }) });
+  };
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack>
+        <NameFields names={names} placeholder="Such as: Order confirmation" showsProblem={isTried} />
+        <TriggerCards trigger={trigger} onTrigger={setTrigger} />
+        {trigger === 'spreadsheet' && (
+          <TextInput
+            label="Address of the spreadsheet"
+            description="As the browser shows it."
+            value={spreadsheetId}
+            onChange={(event) => setSpreadsheetId(event.currentTarget.value)}
+            error={isTried && lacksSheet ? 'Paste the address of the spreadsheet.' : undefined}
+          />
+        )}
+        <AccountHint trigger={trigger} credentials={credentials} />
+        {create.error !== null && <FailureNote error={create.error} />}
+        <Group justify="flex-end">
+          <Button type="submit" loading={create.isPending}>
+            Create and open
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+type CardsProps = { trigger: TriggerKind; onTrigger: (trigger: TriggerKind) => void };
+
+function TriggerCards({ trigger, onTrigger }: CardsProps) {
+  return (
+    <Radio.Group label="What starts it?" value={trigger} onChange={onTrigger} size="xs">
+      <SimpleGrid cols={{ base: 1, xs: 2, sm: 3 }} spacing="xs" mt={6}>
+        {TRIGGERS.map(({ kind, label, starts, icon: Icon }) => (
+          <Radio.Card
+            key={kind}
+            value={kind}
+            className={classes['card'] ?? ''}
+            aria-label={`${label}: ${starts}`}
+          >
+            <Group gap="sm" wrap="nowrap" align="flex-start">
+              <Icon size={20} />
+              <div>
+                <Text size="sm" fw={600}>
+                  {label}
+                </Text>
+                <Text size="xs" c="dimmed">
+                  {starts}
+                </Text>
+              </div>
+            </Group>
+          </Radio.Card>
+        ))}
+      </SimpleGrid>
+    </Radio.Group>
+  );
+}
+
+function AccountHint({ trigger, credentials }: { trigger: TriggerKind; credentials: KnownCredential[] }) {
+  const kinds = kindsOfCredentials(trigger);
+  if (kinds.length === 0) return null;
+  const found = credentialFor(kinds, credentials);
+  return (
+    <Text size="xs" c="dimmed" role="status">
+      {found === undefined
+        ? 'The project has no account for it yet. You make one in the editor, at the first node.'
+        : `It begins with the credential ${found}. You can choose another in the editor.`}
+    </Text>
+  );
+}

@@ -1,0 +1,52 @@
+/** What a workflow is called: the name that people see, and the object's, which follows it until somebody writes another. */
+import { Stack, TextInput } from '@mantine/core';
+import { useState } from 'react';
+import { freeName, nameFor, nameProblem } from './names.ts';
+
+export type Names = {
+  displayName: string;
+  name: string;
+  problem: string | undefined;
+  setDisplayName: (displayName: string) => void;
+  setName: (name: string) => void;
+};
+
+type Beginning = { displayName?: string; name?: string };
+
+/** `taken`: the names of the project's workflows. */
+export function useNames(taken: ReadonlySet<string>, beginning: Beginning = {}): Names {
+  const [displayName, setDisplayName] = useState(beginning.displayName ?? '');
+  const [own, setOwn] = useState<string | undefined>(undefined);
+  const following = beginning.name ?? nameFor(displayName);
+  const name = own ?? (following === '' ? '' : freeName(following, taken));
+  const problem = nameProblem(name, taken);
+  return { displayName, name, problem, setDisplayName, setName: setOwn };
+}
+
+type Props = { names: Names; placeholder?: string; showsProblem: boolean };
+
+export function NameFields({ names, placeholder, showsProblem }: Props) {
+  const { displayName, name, problem, setDisplayName, setName } = names;
+  return (
+    <Stack gap="xs">
+      <TextInput
+        label="Name"
+        placeholder={placeholder}
+        data-autofocus
+        maxLength={256}
+        value={displayName}
+        onChange={(event) => setDisplayName(event.currentTarget.value)}
+      />
+      <TextInput
+        label="Name of the object"
+        description="Small letters, digits and hyphens. It is part of URLs and cannot be changed later."
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+        error={problem !== undefined && (showsProblem || name !== '') ? problem : undefined}
+        styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
+        spellCheck={false}
+        autoComplete="off"
+      />
+    </Stack>
+  );
+}

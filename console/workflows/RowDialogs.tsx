@@ -1,0 +1,143 @@
+/** The dialogs of a workflow in the list: duplicate, rename, delete. */
+import { Alert, Button, Group, List, Modal, Stack, Text, TextInput } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { useState, type ReactNode, type SyntheticEvent } from 'react';
+import { deleteObject, getObject, patchObject } from '../kube/objects.ts';
+import { WORKFLOWS } from '../kube/resources.ts';
+import { FailureNote } from '../shell/FailureNote.tsx';
+import { tellDone } from '../shell/tell.ts';
+import { consequencesOf, type RecordedRuns } from './consequences.ts';
+import { exportYaml } from './export.ts';
+import { copiedSpec, keptMarks } from './manifest.ts';
+import { managerText, ownerOfField } from './manager.ts';
+import { NameFields, useNames } from './NameFields.tsx';
+import type { WorkflowItem } from './rows.ts';
+import { useCreate } from './useCreate.ts';
+
+type Props = { item: WorkflowItem; project: string; onClose: () => void };
+
+export function DuplicateDialog({ item, project, taken, onClose }: Props & { taken: ReadonlySet<string> }) {
+  const names = useNames(taken, { displayName: `${item.title} (copy)`.slice(0, 256) });
+  const create = useCreate(project);
+  const read = useMutation({ mutationFn: () => getObject(WORKFLOWS, project, item.name) });
+  const submit = async (event: SyntheticEvent): Promise<void> => {
+    event.preventDefault();
+    if (names.problem !== undefined) return;
+    const { metadata, spec } = await read.mutateAsync();
+    const title = names.displayName.trim() === '' ? names.name : names.displayName.trim();
+    create.mutate({ name: names.name, marks: keptMarks(metadata), spec: copiedSpec(spec, title) });
+  };
+  const error = read.error ?? create.error;
+  return (
+    <Modal opened onClose={onClose} title={`Duplicate ${item.title}`}>
+      {/* What fails is shown below, as the error of the mutation. */}
+      <form onSubmit={(event) => void submit(event).catch(() => undefined)} noValidate>
+        <Stack>
+          <NameFields names={names} showsProblem />
+          <Text size="xs" c="dimmed">
+            The copy is switched off and has no runs.
+          </Text>
+          {error !== null && <FailureNote error={error} />}
+          <Buttons onClose={onClose}>
+            <Button type="submit" loading={read.isPending || create.isPending}>
+              Duplicate and open
+            </Button>
+          </Buttons>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}
+
+export function RenameDialog({ item, project, onClose }: Props) {
+  const [title, setTitle] = useState(item.title);
+  const owner = ownerOfField(item.metadata, ['spec', 'displayName']);
+  const rename = useMutation({
+    mutationFn: () =>
+      patchObject(
+        WORKFLOWS,
+        { namespace: project, name: item.name },
+        { spec: { displayName: title.trim() === '' ? null : title.trim() } },
+      ),
+    onSuccess: () => {
+      tellDone('Renamed');
+      onClose();
+    },
+  });
+  const submit = (event: SyntheticEvent): void => {
+    event.preventDefault();
+    rename.mutate();
+  };
+  return (
+    <Modal opened onClose={onClose} title={`Rename ${item.title}`}>
+      <form onSubmit={submit}>
+        <Stack>
+          <TextInput
+            label="Name"
+            description={`What people see. The object stays ${item.name}, and so do its URLs.`}
+            data-autofocus
+            maxLength={256}
+            value={title}
+            onChange={(event) => setTitle(event.currentTarget.value)}
+          />
+          {owner !== undefined && (
+            <Alert color="yellow" variant="light">
+              {managerText(owner)} sets the name and will put it back. Change it where {owner.tool} takes it
+              from.
+            </Alert>
+          )}
+          {rename.error !== null && <FailureNote error={rename.error} />}
+          <Buttons onClose={onClose}>
+            <Button type="submit" loading={rename.isPending}>
+              Rename
+            </Button>
+          </Buttons>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}
+
+export function DeleteDialog({ item, project, recorded, onClose }: Props & { recorded?: RecordedRuns }) {
+  const remove = useMutation({
+    mutationFn: () => deleteObject(WORKFLOWS, project, item.name),
+    onSuccess: () => {
+      tellDone(`${item.title} is deleted`);
+      onClose();
+    },
+  });
+  return (
+    <Modal opened onClose={onClose} title={`Delete ${item.title}?`}>
+      <Stack>
+        <List size="sm" style={{ overflowWrap: 'anywhere' }}>
+          {consequencesOf(item, recorded).map((sentence) => (
+            <List.Item key={sentence}>{sentence}</List.Item>
+          ))}
+        </List>
+        <Text size="sm">This cannot be undone. An export keeps the workflow, but not its runs.</Text>
+        {remove.error !== null && <FailureNote error={remove.error} />}
+        <Group justify="space-between">
+          <Button variant="subtle" onClick={() => exportYaml(project, item.name)}>
+            Export YAML
+          </Button>
+          <Buttons onClose={onClose}>
+            <Button color="red.9" loading={remove.isPending} onClick={() => remove.mutate()}>
+              Delete
+            </Button>
+          </Buttons>
+        </Group>
+      </Stack>
+    </Modal>
+  );
+}
+
+function Buttons({ onClose, children }: { onClose: () => void; children: ReactNode }) {
+  return (
+    <Group justify="flex-end" gap="xs">
+      <Button variant="default" onClick={onClose}>
+        Cancel
+      </Button>
+      {children}
+    </Group>
+  );
+}

@@ -1,0 +1,76 @@
+/** What can be done with a workflow in the list: only what the person may do. */
+import { ActionIcon, Menu } from '@mantine/core';
+import { IconCopy, IconDots, IconFileExport, IconPencil, IconSchema, IconTrash } from '@tabler/icons-react';
+import { useState, type ComponentProps } from 'react';
+import { MenuLink } from '../shell/links.tsx';
+import type { Rights } from './rights.ts';
+import type { WorkflowItem } from './rows.ts';
+
+export type RowAction = 'duplicate' | 'rename' | 'export' | 'delete';
+
+type Props = {
+  item: WorkflowItem;
+  project: string;
+  rights: Rights;
+  onAction: (action: RowAction, item: WorkflowItem) => void;
+};
+
+export function RowMenu(props: Props) {
+  const { title } = props.item;
+  // Menus are costly: a long list has them only where one was opened.
+  const [isUsed, setUsed] = useState(false);
+  if (isUsed) return <OpenedMenu {...props} />;
+  return <MenuButton title={title} aria-haspopup="menu" onClick={() => setUsed(true)} />;
+}
+
+function MenuButton({
+  title,
+  ...props
+}: { title: string } & Omit<ComponentProps<'button'>, 'style' | 'color'>) {
+  return (
+    <ActionIcon variant="subtle" color="gray" aria-label={`Actions for ${title}`} {...props}>
+      <IconDots size={18} />
+    </ActionIcon>
+  );
+}
+
+function OpenedMenu({ item, project, rights, onAction }: Props) {
+  const act = (action: RowAction) => () => onAction(action, item);
+  return (
+    <Menu position="bottom-end" defaultOpened>
+      <Menu.Target>
+        <MenuButton title={item.title} />
+      </Menu.Target>
+      <Menu.Dropdown>
+        <MenuLink
+          to="/p/$project/workflows/$workflow"
+          params={{ project, workflow: item.name }}
+          leftSection={<IconSchema size={16} />}
+        >
+          Open
+        </MenuLink>
+        {rights.mayCreate && (
+          <Menu.Item leftSection={<IconCopy size={16} />} onClick={act('duplicate')}>
+            Duplicate
+          </Menu.Item>
+        )}
+        {rights.mayChange && (
+          <Menu.Item leftSection={<IconPencil size={16} />} onClick={act('rename')}>
+            Rename
+          </Menu.Item>
+        )}
+        <Menu.Item leftSection={<IconFileExport size={16} />} onClick={act('export')}>
+          Export YAML
+        </Menu.Item>
+        {rights.mayDelete && (
+          <>
+            <Menu.Divider />
+            <Menu.Item c="red" leftSection={<IconTrash size={16} />} onClick={act('delete')}>
+              Delete
+            </Menu.Item>
+          </>
+        )}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

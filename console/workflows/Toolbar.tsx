@@ -1,0 +1,76 @@
+/** Search and filters above the list of workflows. */
+import { Group, Kbd, Select, TextInput } from '@mantine/core';
+import { IconSearch } from '@tabler/icons-react';
+import type { RefObject } from 'react';
+import type { Filter, StateKind, WorkflowItem } from './rows.ts';
+import { TRIGGERS } from './triggers.ts';
+
+type Props = {
+  items: WorkflowItem[];
+  filter: Filter;
+  onFilter: (filter: Filter) => void;
+  search: RefObject<HTMLInputElement | null>;
+};
+
+const STATES: { value: StateKind | 'all'; label: string }[] = [
+  { value: 'all', label: 'Any state' },
+  { value: 'ready', label: 'Ready' },
+  { value: 'attention', label: 'Needs attention' },
+  { value: 'waiting', label: 'Not ready yet' },
+  { value: 'inactive', label: 'Inactive' },
+];
+
+const ACTIVE: { value: Filter['active']; label: string }[] = [
+  { value: 'all', label: 'On and off' },
+  { value: 'on', label: 'Switched on' },
+  { value: 'off', label: 'Switched off' },
+];
+
+export function Toolbar({ items, filter, onFilter, search }: Props) {
+  const used = new Set(items.map(({ trigger }) => trigger));
+  const triggers = TRIGGERS.filter(({ kind }) => used.has(kind) || kind === filter.trigger);
+  return (
+    <Group gap="xs">
+      <TextInput
+        ref={search}
+        type="search"
+        aria-label="Search workflows"
+        placeholder="Search"
+        leftSection={<IconSearch size={14} />}
+        rightSection={filter.text === '' ? <Kbd size="xs">/</Kbd> : undefined}
+        rightSectionPointerEvents="none"
+        value={filter.text}
+        onChange={(event) => onFilter({ ...filter, text: event.currentTarget.value })}
+        w={{ base: '100%', xs: 240 }}
+      />
+      <Select
+        aria-label="State"
+        data={STATES}
+        value={filter.state}
+        allowDeselect={false}
+        onChange={(state) => onFilter({ ...filter, state: state ?? 'all' })}
+        w={145}
+      />
+      <Select
+        aria-label="Trigger"
+        data={[
+          { value: 'all' as const, label: 'Any trigger' },
+          ...triggers.map(({ kind, label }) => ({ value: kind, label })),
+        ]}
+        value={filter.trigger}
+        allowDeselect={false}
+        onChange={(trigger) => onFilter({ ...filter, trigger: trigger ?? 'all' })}
+        w={130}
+        visibleFrom="xs"
+      />
+      <Select
+        aria-label="Active"
+        data={ACTIVE}
+        value={filter.active}
+        allowDeselect={false}
+        onChange={(active) => onFilter({ ...filter, active: active ?? 'all' })}
+        w={130}
+      />
+    </Group>
+  );
+}

@@ -1,0 +1,257 @@
+/** The workflows as a table: sortable, reachable by keys, and only the rows in sight drawn where there are many. */
+import { Box, Group, Table, Text, UnstyledButton } from '@mantine/core';
+import { IconArrowDown, IconArrowUp, IconGitBranch } from '@tabler/icons-react';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { memo, useRef, type KeyboardEvent, type ReactNode } from 'react';
+import { TextLink } from '../shell/links.tsx';
+import { count } from '../words.ts';
+import { ActiveSwitch } from './ActiveSwitch.tsx';
+import { Ago } from './Ago.tsx';
+import { managerText } from './manager.ts';
+import type { RunBar } from './recent.ts';
+import { RowMenu, type RowAction } from './RowMenu.tsx';
+import { RunBars } from './RunBars.tsx';
+import { rateText, successRate, type Sort, type SortKey, type WorkflowItem } from './rows.ts';
+import { StateBadge } from './StateBadge.tsx';
+import { triggerWords } from './triggers.ts';
+import type { Rights } from './rights.ts';
+import classes from './WorkflowTable.module.css';
+
+type Props = {
+  items: WorkflowItem[];
+  project: string;
+  rights: Rights;
+  /** Left out where runs may not be listed. */
+  recent?: Map<string, RunBar[]>;
+  sort: Sort;
+  onSort: (key: SortKey) => void;
+  onAction: (action: RowAction, item: WorkflowItem) => void;
+};
+
+/** Below this all rows are drawn, so that the browser can search them. */
+const VIRTUAL_FROM = 100;
+const ROW_HEIGHT = 49;
+const NO_RUNS: RunBar[] = [];
+
+export function WorkflowTable({ items, project, rights, recent, sort, onSort, onAction }: Props) {
+  const frame = useRef<HTMLDivElement>(null);
+  const isVirtual = items.length > VIRTUAL_FROM;
+  const virtualizer = useVirtualizer({
+    count: items.length,
+    enabled: isVirtual,
+    getScrollElement: () => frame.current,
+    estimateSize: () => ROW_HEIGHT,
+    overscan: 12,
+  });
+  const inSight = virtualizer.getVirtualItems();
+  const first = isVirtual ? (inSight[0]?.index ?? 0) : 0;
+  const end = isVirtual ? (inSight.at(-1)?.index ?? -1) + 1 : items.length;
+  const above = isVirtual ? (inSight[0]?.start ?? 0) : 0;
+  const below = isVirtual ? virtualizer.getTotalSize() - (inSight.at(-1)?.end ?? 0) : 0;
+  return (
+    <div ref={frame} className={classes['frame'] ?? ''}>
+      <Table
+        stickyHeader
+        highlightOnHover
+        layout="fixed"
+        aria-rowcount={items.length + 1}
+        className={classes['table'] ?? ''}
+        onKeyDown={moveByArrows}
+      >
+        <Head sort={sort} onSort={onSort} hasBars={recent !== undefined} />
+        <Table.Tbody>
+          <Spacer height={above} />
+          {items.slice(first, end).map((item, at) => (
+            <WorkflowRow
+              key={item.metadata.uid ?? item.name}
+              item={item}
+              position={first + at + 2}
+              project={project}
+              rights={rights}
+              {...(recent && { bars: recent.get(item.name) ?? NO_RUNS })}
+              onAction={onAction}
+            />
+          ))}
+          <Spacer height={below} />
+        </Table.Tbody>
+      </Table>
+    </div>
+  );
+}
+
+function Head({ sort, onSort, hasBars }: Pick<Props, 'sort' | 'onSort'> & { hasBars: boolean }) {
+  const head = (key: SortKey, label: string) => (
+    <SortButton
+      label={label}
+      isSorted={sort.key === key}
+      descending={sort.descending}
+      onSort={() => onSort(key)}
+    />
+  );
+  const order = (key: SortKey) => (sort.key !== key ? 'none' : sort.descending ? 'descending' : 'ascending');
+  return (
+    <Table.Thead>
+      <Table.Tr>
+        <Table.Th aria-sort={order('title')}>{head('title', 'Name')}</Table.Th>
+        <Table.Th w={190} aria-sort={order('state')} visibleFrom="xs">
+          {head('state', 'State')}
+        </Table.Th>
+        <Table.Th w={130} aria-sort={order('trigger')} visibleFrom="md">
+          {head('trigger', 'Trigger')}
+        </Table.Th>
+        <Table.Th w={130} aria-sort={order('lastRun')} visibleFrom="sm">
+          {head('lastRun', 'Last run')}
+        </Table.Th>
+        <Table.Th w={100} aria-sort={order('rate')} visibleFrom="md">
+          {head('rate', 'Success')}
+        </Table.Th>
+        {hasBars && (
+          <Table.Th w={164} visibleFrom="lg">
+            Recent runs
+          </Table.Th>
+        )}
+        <Table.Th w={64}>Active</Table.Th>
+        <Table.Th w={52}>
+          <span className={classes['hidden'] ?? ''}>Actions</span>
+        </Table.Th>
+      </Table.Tr>
+    </Table.Thead>
+  );
+}
+
+type SortButtonProps = { label: string; isSorted: boolean; descending: boolean; onSort: () => void };
+
+function SortButton({ label, isSorted, descending, onSort }: SortButtonProps) {
+  const Icon = descending ? IconArrowDown : IconArrowUp;
+  return (
+    <UnstyledButton onClick={onSort} className={classes['sort'] ?? ''}>
+      {label}
+      {isSorted && <Icon size={12} aria-hidden />}
+    </UnstyledButton>
+  );
+}
+
+function Spacer({ height }: { height: number }) {
+  return height > 0 ? (
+    <tr aria-hidden>
+      <td colSpan={8} style={{ height, padding: 0 }} />
+    </tr>
+  ) : null;
+}
+
+type RowProps = Pick<Props, 'project' | 'rights' | 'onAction'> & {
+  item: WorkflowItem;
+  position: number;
+  bars?: RunBar[];
+};
+
+/** While one scrolls, rows that are there already are not drawn anew. */
+const WorkflowRow = memo(function WorkflowRow(props: RowProps) {
+  const { item, position, project, rights, bars, onAction } = props;
+  return (
+    <Table.Tr aria-rowindex={position} h={ROW_HEIGHT}>
+      <Table.Td>
+        <NameCell item={item} project={project} />
+      </Table.Td>
+      <Table.Td visibleFrom="xs">
+        <StateBadge state={item.state} />
+      </Table.Td>
+      <Table.Td visibleFrom="md">
+        <TriggerCell item={item} />
+      </Table.Td>
+      <Table.Td visibleFrom="sm">
+        <Text size="sm" c={item.lastRun === undefined ? 'dimmed' : undefined}>
+          {item.lastRun === undefined ? 'Never' : <Ago time={item.lastRun} />}
+        </Text>
+      </Table.Td>
+      <Table.Td visibleFrom="md">
+        <RateCell item={item} />
+      </Table.Td>
+      {bars && (
+        <Table.Td visibleFrom="lg">
+          <RunBars bars={bars} />
+        </Table.Td>
+      )}
+      <Table.Td>
+        <ActiveSwitch item={item} project={project} mayChange={rights.mayChange} />
+      </Table.Td>
+      <Table.Td>
+        <RowMenu item={item} project={project} rights={rights} onAction={onAction} />
+      </Table.Td>
+    </Table.Tr>
+  );
+});
+
+function NameCell({
+  item: { name, title, manager, state },
+  project,
+}: {
+  item: WorkflowItem;
+  project: string;
+}) {
+  return (
+    <>
+      <TextLink
+        to="/p/$project/workflows/$workflow"
+        params={{ project, workflow: name }}
+        data-row-link
+        fw={600}
+        size="sm"
+        c="var(--mantine-color-text)"
+        className={classes['name'] ?? ''}
+        title={title}
+      >
+        {title}
+      </TextLink>
+      <Group gap={6} wrap="nowrap">
+        <Text size="xs" c="dimmed" truncate>
+          {name}
+        </Text>
+        {manager !== undefined && (
+          <Text size="xs" c="dimmed" truncate className={classes['manager'] ?? ''}>
+            <IconGitBranch size={12} aria-hidden /> {managerText(manager)}
+          </Text>
+        )}
+        <Box hiddenFrom="xs" style={{ flexShrink: 0 }}>
+          <StateBadge state={state} />
+        </Box>
+      </Group>
+    </>
+  );
+}
+
+function TriggerCell({ item: { trigger } }: { item: WorkflowItem }): ReactNode {
+  const words = trigger && triggerWords(trigger);
+  if (words === undefined) return <Text size="sm">{trigger ?? ''}</Text>;
+  const { icon: Icon, label } = words;
+  return (
+    <Group gap={6} wrap="nowrap">
+      <Icon size={16} />
+      <Text size="sm">{label}</Text>
+    </Group>
+  );
+}
+
+function RateCell({ item }: { item: WorkflowItem }) {
+  const rate = successRate(item);
+  if (rate === undefined) return <Text size="sm" c="dimmed">{`—`}</Text>;
+  const ended = count(item.succeeded + item.failed, 'run');
+  return (
+    <Text size="sm" title={`${item.succeeded.toLocaleString('en')} of ${ended} succeeded`}>
+      {rateText(rate)}
+      <Text span size="xs" c="dimmed">
+        {` of ${(item.succeeded + item.failed).toLocaleString('en')}`}
+      </Text>
+    </Text>
+  );
+}
+
+/** Up and down go from name to name. */
+function moveByArrows(event: KeyboardEvent<HTMLTableElement>): void {
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  const links = [...event.currentTarget.querySelectorAll<HTMLElement>('[data-row-link]')];
+  const at = links.indexOf(document.activeElement as HTMLElement);
+  if (step === undefined || at < 0) return;
+  event.preventDefault();
+  links[at + step]?.focus();
+}

@@ -1,0 +1,180 @@
+/** The workflows of a project, live: how they are, what starts them, how their runs went; and the ways to make another. */
+import { Box, Button, Group, Skeleton, Stack, Text, Title } from '@mantine/core';
+import { useHotkeys } from '@mantine/hooks';
+import { IconPlus, IconSearchOff } from '@tabler/icons-react';
+import { useParams } from '@tanstack/react-router';
+import { lazy, Suspense, useMemo, useRef, useState } from 'react';
+import { useTable, type LiveTable } from '../kube/hooks.ts';
+import { RUNS, WORKFLOWS } from '../kube/resources.ts';
+import { textCell, type Row } from '../kube/table.ts';
+import { EmptyState } from '../shell/EmptyState.tsx';
+import { FailureNote } from '../shell/FailureNote.tsx';
+import { count } from '../words.ts';
+import type { RecordedRuns } from './consequences.ts';
+import type { CreateTab } from './CreateDialog.tsx';
+import { exportYaml } from './export.ts';
+import { NoWorkflows } from './NoWorkflows.tsx';
+import { recentRuns } from './recent.ts';
+import { useRights } from './rights.ts';
+import { DeleteDialog, DuplicateDialog, RenameDialog } from './RowDialogs.tsx';
+import type { RowAction } from './RowMenu.tsx';
+import { filtered, itemOf, NO_FILTER, sorted, type Sort, type SortKey, type WorkflowItem } from './rows.ts';
+import { Toolbar } from './Toolbar.tsx';
+import { WorkflowTable } from './WorkflowTable.tsx';
+
+const CreateDialog = lazy(async () => ({ default: (await import('./CreateDialog.tsx')).CreateDialog }));
+
+/** Runs are read up to this many pages of 500 rows: the bars are worth that much and no more. */
+const RUN_PAGES = 4;
+
+type Shown = { what: 'create'; tab: CreateTab } | { what: Exclude<RowAction, 'export'>; item: WorkflowItem };
+
+export function WorkflowsPage() {
+  const { project } = useParams({ from: '/p/$project/workflows' });
+  // Another project is another page: nothing of what was typed is kept.
+  return <ProjectWorkflows key={project} project={project} />;
+}
+
+function ProjectWorkflows({ project }: { project: string }) {
+  const workflows = useTable(WORKFLOWS, project);
+  const runs = useTable(RUNS, project, { maxPages: RUN_PAGES });
+  const rights = useRights(project);
+  const [shown, setShown] = useState<Shown>();
+  const items = useMemo(() => (workflows.data?.rows ?? []).map(itemOf), [workflows.data?.rows]);
+  const taken = useMemo(() => new Set(items.map(({ name }) => name)), [items]);
+  const create = (tab: CreateTab) => setShown({ what: 'create', tab });
+  const close = () => setShown(undefined);
+  useHotkeys([['n', () => rights.mayCreate && shown === undefined && create('name')]]);
+  const act = (action: RowAction, item: WorkflowItem): void => {
+    if (action !== 'export') return setShown({ what: action, item });
+    exportYaml(project, item.name);
+  };
+  const page = { project, rights, items, runs: runs.data?.rows, onAction: act };
+  return (
+    <Stack gap="sm" p="md" style={{ flex: 1, minHeight: 0 }}>
+      <Group justify="space-between">
+        <Group gap="sm" align="baseline">
+          <Title order={1} size="h3">
+            Workflows
+          </Title>
+          {items.length > 0 && (
+            <Text size="sm" c="dimmed" role="status">
+              {count(items.length, 'workflow')}
+              {workflows.data?.more === true && ' and more, which are not shown'}
+            </Text>
+          )}
+        </Group>
+        {rights.mayCreate && items.length > 0 && (
+          <Button leftSection={<IconPlus size={16} />} onClick={() => create('name')} aria-keyshortcuts="n">
+            New workflow
+          </Button>
+        )}
+      </Group>
+      {workflows.data === undefined ? (
+        <Missing error={workflows.error} onRetry={() => void workflows.refetch()} />
+      ) : items.length === 0 ? (
+        <NoWorkflows project={project} mayCreate={rights.mayCreate} onCreate={create} />
+      ) : (
+        <WorkflowList {...page} />
+      )}
+      {shown && <Dialogs shown={shown} project={project} taken={taken} runs={runs.data} onClose={close} />}
+    </Stack>
+  );
+}
+
+type DialogsProps = {
+  shown: Shown;
+  project: string;
+  taken: ReadonlySet<string>;
+  runs: LiveTable | undefined;
+  onClose: () => void;
+};
+
+function Dialogs({ shown, runs, taken, ...shared }: DialogsProps) {
+  switch (shown.what) {
+    case 'create':
+      return (
+        <Suspense>
+          <CreateDialog {...shared} taken={taken} tab={shown.tab} />
+        </Suspense>
+      );
+    case 'duplicate':
+      return <DuplicateDialog {...shared} item={shown.item} taken={taken} />;
+    case 'rename':
+      return <RenameDialog {...shared} item={shown.item} />;
+    case 'delete': {
+      const recorded = runs && recordedOf(runs, shown.item.name);
+      return <DeleteDialog {...shared} item={shown.item} {...(recorded && { recorded })} />;
+    }
+  }
+}
+
+function recordedOf({ rows, more }: LiveTable, workflow: string): RecordedRuns {
+  return { number: rows.filter((row) => textCell(row, 'Workflow') === workflow).length, isAll: !more };
+}
+
+function Missing({ error, onRetry }: { error: Error | null; onRetry: () => void }) {
+  if (error !== null) return <FailureNote error={error} onRetry={onRetry} />;
+  return (
+    <Stack gap="xs" aria-busy aria-label="The workflows are being loaded">
+      {[0, 1, 2, 3, 4].map((row) => (
+        <Skeleton key={row} h={40} />
+      ))}
+    </Stack>
+  );
+}
+
+type ListProps = {
+  project: string;
+  rights: ReturnType<typeof useRights>;
+  items: WorkflowItem[];
+  runs: Row[] | undefined;
+  onAction: (action: RowAction, item: WorkflowItem) => void;
+};
+
+function WorkflowList({ project, rights, items, runs, onAction }: ListProps) {
+  const [filter, setFilter] = useState(NO_FILTER);
+  const [sort, setSort] = useState<Sort>({ key: 'title', descending: false });
+  const search = useRef<HTMLInputElement>(null);
+  useHotkeys([['/', () => search.current?.focus()]]);
+  const recent = useMemo(() => runs && recentRuns(runs), [runs]);
+  const list = useMemo(() => sorted(filtered(items, filter), sort), [items, filter, sort]);
+  // What one wants to see first of times and rates is the newest and the lowest.
+  const sortBy = (key: SortKey) =>
+    setSort((before) => ({ key, descending: before.key === key ? !before.descending : key === 'lastRun' }));
+  return (
+    <>
+      <Toolbar items={items} filter={filter} onFilter={setFilter} search={search} />
+      {list.length === 0 ? (
+        <EmptyState
+          icon={IconSearchOff}
+          title="No workflow fits"
+          actions={
+            <Button variant="default" onClick={() => setFilter(NO_FILTER)}>
+              Show all
+            </Button>
+          }
+        >
+          None of the {count(items.length, 'workflow')} has what you search and filter for.
+        </EmptyState>
+      ) : (
+        <WorkflowTable
+          items={list}
+          project={project}
+          rights={rights}
+          {...(recent && { recent })}
+          sort={sort}
+          onSort={sortBy}
+          onAction={onAction}
+        />
+      )}
+      {list.length < items.length && list.length > 0 && (
+        <Box role="status">
+          <Text size="xs" c="dimmed">
+            {list.length} of {count(items.length, 'workflow')} shown
+          </Text>
+        </Box>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,104 @@
+/** Makes workflows: what a new one begins with for each trigger, and how a template fits the project that it comes into. */
+import type { TriggerKind } from '../../api/trigger.ts';
+import { kindsOfCredentials, PLACEHOLDER } from './triggers.ts';
+import type { WorkflowNode, WorkflowSpec } from '../../api/workflow.ts';
+import { createObject } from '../kube/objects.ts';
+import { WORKFLOWS, type ObjectMeta, type WorkflowObject } from '../kube/resources.ts';
+
+/** A credential of the project, as far as choosing one goes. */
+export type KnownCredential = { name: string; kind: string };
+
+export type NewWorkflow = {
+  name: string;
+  spec: WorkflowSpec;
+  marks?: Pick<ObjectMeta, 'labels' | 'annotations'>;
+};
+
+/** Creates it. Throws an ApiFailure: AlreadyExists where the name is taken, Invalid with a cause for each wrong field. */
+export function createWorkflow(
+  namespace: string,
+  { name, spec, marks }: NewWorkflow,
+): Promise<WorkflowObject> {
+  return createObject(WORKFLOWS, namespace, { metadata: { name, ...marks }, spec });
+}
+
+export type Beginning = {
+  name: string;
+  displayName: string;
+  trigger: TriggerKind;
+  credentials: KnownCredential[];
+  /** Of a schedule: the IANA time zone of its times. */
+  timeZone: string;
+  /** Of a spreadsheet: its address or id. */
+  spreadsheetId?: string;
+};
+
+/** A workflow that has its trigger and nothing else yet, switched off. */
+export function startingSpec({ displayName, ...beginning }: Beginning): WorkflowSpec {
+  return {
+    ...(displayName !== '' && { displayName }),
+    active: false,
+    nodes: [{ id: 'trigger', ...triggerOf(beginning) }],
+  };
+}
+
+function triggerOf({
+  trigger,
+  name,
+  credentials,
+  timeZone,
+  spreadsheetId = '',
+}: Omit<Beginning, 'displayName'>): Omit<WorkflowNode, 'id'> {
+  const credential = credentialFor(kindsOfCredentials(trigger), credentials) ?? PLACEHOLDER;
+  switch (trigger) {
+    case 'manual':
+      return { manual: {} };
+    case 'schedule':
+      return { schedule: { cron: '0 9 * * 1-5', timeZone } };
+    case 'webhook':
+      return { webhook: { path: name } };
+    case 'mail':
+      return { mail: { credential } };
+    case 'spreadsheet':
+      return { spreadsheet: { credential, spreadsheetId } };
+    case 'fileStorage':
+      return { fileStorage: { credential } };
+    case 'bot':
+      return { bot: { credential } };
+  }
+}
+
+/** The first credential of a kind that fits, those of earlier kinds before. */
+export function credentialFor(kinds: readonly string[], credentials: KnownCredential[]): string | undefined {
+  const fitting = kinds.flatMap((kind) => credentials.filter((known) => known.kind === kind));
+  return fitting[0]?.name;
+}
+
+/** A credential that a template names, and which kinds may stand in for it. */
+export type Need = { name: string; kinds: string[]; what: string };
+
+export type FilledNeed = Need & { found?: string };
+
+/** What the template needs, and what of it the project has: by the template's own name, or by kind. */
+export function filledNeeds(needs: Need[], credentials: KnownCredential[]): FilledNeed[] {
+  return needs.map((need) => {
+    const same = credentials.find(({ name, kind }) => name === need.name && need.kinds.includes(kind));
+    const found = same?.name ?? credentialFor(need.kinds, credentials);
+    return { ...need, ...(found !== undefined && { found }) };
+  });
+}
+
+/** The template's spec with the project's credentials in the places of its own. */
+export function withCredentials(spec: WorkflowSpec, needs: FilledNeed[]): WorkflowSpec {
+  const names = new Map(needs.flatMap(({ name, found }) => (found === undefined ? [] : [[name, found]])));
+  const nodes = spec.nodes.map((node) =>
+    Object.fromEntries(Object.entries(node).map(([key, value]) => [key, renamed(value, names)])),
+  );
+  return { ...spec, nodes: nodes as WorkflowNode[] };
+}
+
+function renamed(value: unknown, names: Map<string, string>): unknown {
+  if (typeof value !== 'object' || value === null || !('credential' in value)) return value;
+  const name = String(value.credential);
+  return { ...value, credential: names.get(name) ?? name };
+}

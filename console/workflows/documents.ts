@@ -1,0 +1,130 @@
+/**
+ * Reads the workflows out of YAML or JSON that somebody pasted, and says where in the text a field is. Loaded when it is needed, since
+ * the parser is large.
+ */
+import { LineCounter, parseAllDocuments, stringify, type Document } from 'yaml';
+import type { WorkflowSpec } from '../../api/workflow.ts';
+import { WORKFLOWS, type ObjectMeta } from '../kube/resources.ts';
+import { keptMarks, type Manifest } from './manifest.ts';
+
+export type ReadWorkflow = {
+  /** The object's name; empty where the text has none. */
+  name: string;
+  marks: Pick<ObjectMeta, 'labels' | 'annotations'>;
+  spec: WorkflowSpec;
+  /** The line, from 1, of a field such as `spec.nodes[1].webhook`, or of the nearest one around it. */
+  lineOf: (field: string) => number | undefined;
+};
+
+export type Reading =
+  | {
+      ok: true;
+      workflows: ReadWorkflow[];
+      /** Other objects in the text, which are not created: "Credential model". */
+      others: string[];
+    }
+  | { ok: false; line?: number; message: string };
+
+export function readDocuments(text: string): Reading {
+  const lines = new LineCounter();
+  const documents = parseAllDocuments(text, { lineCounter: lines, prettyErrors: false });
+  if (!Array.isArray(documents)) return nothing;
+  const [error] = documents.flatMap(({ errors }) => errors);
+  if (error !== undefined)
+    return { ok: false, line: lines.linePos(error.pos[0]).line, message: error.message };
+  const read = documents.map((document) => readDocument(document, lines));
+  const workflows = read.flatMap((one) => (one.what === 'workflow' ? [one.workflow] : []));
+  const refusal = read.find((one) => one.what === 'refused');
+  if (workflows.length === 0) return refusal === undefined ? nothing : refusal.reading;
+  return { ok: true, workflows, others: read.flatMap((one) => (one.what === 'other' ? [one.name] : [])) };
+}
+
+/** A workflow as the text that people keep in Git. */
+export function manifestText(manifest: Manifest): string {
+  return stringify(manifest, { lineWidth: 0 });
+}
+
+const nothing: Reading = {
+  ok: false,
+  message: 'There is no workflow in it. Paste an object of kind Workflow, or its spec with "nodes".',
+};
+
+type Read =
+  | { what: 'workflow'; workflow: ReadWorkflow }
+  | { what: 'other'; name: string }
+  | { what: 'refused'; reading: Reading }
+  | { what: 'empty' };
+
+function readDocument(document: Document.Parsed, lines: LineCounter): Read {
+  const value = valueOf(document);
+  if (!isRecord(value)) return { what: 'empty' };
+  if (isRecord(value['connections']))
+    return refused(
+      'This is a workflow of n8n. Its nodes are others than those here, so it cannot be imported.',
+    );
+  const metadata = isRecord(value['metadata']) ? value['metadata'] : {};
+  const name = typeof metadata['name'] === 'string' ? metadata['name'] : '';
+  const isBare = value['kind'] === undefined && Array.isArray(value['nodes']);
+  if (value['kind'] !== WORKFLOWS.kind && !isBare)
+    return {
+      what: 'other',
+      name: `${typeof value['kind'] === 'string' ? value['kind'] : 'object'} ${name}`.trim(),
+    };
+  const spec = isBare ? value : value['spec'];
+  if (!isRecord(spec)) return refused('The workflow has no spec.');
+  return {
+    what: 'workflow',
+    workflow: {
+      name,
+      marks: keptMarks({
+        labels: textsOf(metadata['labels']),
+        annotations: textsOf(metadata['annotations']),
+      }),
+      spec: spec as WorkflowSpec,
+      lineOf: (field) => lineOf(document, lines, pathOf(field).slice(isBare ? 1 : 0)),
+    },
+  };
+}
+
+/** A text with aliases of aliases would fill the memory: the parser throws, and it is said as an error. */
+function valueOf(document: Document.Parsed): unknown {
+  try {
+    return document.toJS({ maxAliasCount: 100 });
+  } catch {
+    return undefined;
+  }
+}
+
+function refused(message: string): Read {
+  return { what: 'refused', reading: { ok: false, message } };
+}
+
+/** `spec.nodes[1].webhook` as steps from the root. */
+function pathOf(field: string): (string | number)[] {
+  return [...field.matchAll(/\[(\d+)\]|[^.[\]]+/g)].map(([part, index]) =>
+    index === undefined ? part : Number(index),
+  );
+}
+
+function lineOf(
+  document: Document.Parsed,
+  lines: LineCounter,
+  path: (string | number)[],
+): number | undefined {
+  for (let length = path.length; length > 0; length -= 1) {
+    const node = document.getIn(path.slice(0, length), true);
+    if (isRecord(node) && Array.isArray(node['range'])) return lines.linePos(Number(node['range'][0])).line;
+  }
+  return undefined;
+}
+
+function textsOf(value: unknown): Record<string, string> {
+  if (!isRecord(value)) return {};
+  return Object.fromEntries(
+    Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+  );
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,42 @@
+/** Workflows as manifests and copies: what the API server and tools have put onto an object does not belong to either. */
+import { apiVersionOf, WORKFLOWS, type ObjectMeta, type WorkflowObject } from '../kube/resources.ts';
+import type { WorkflowSpec } from '../../api/workflow.ts';
+
+/** What a person wrote of a workflow, without a namespace, so that it can be applied to any. */
+export type Manifest = {
+  apiVersion: string;
+  kind: string;
+  metadata: Pick<ObjectMeta, 'name' | 'labels' | 'annotations'>;
+  spec: WorkflowSpec;
+};
+
+/** With these marks a tool would take a copy for its own, and change or delete it. */
+const TOOL_MARKS =
+  /^(kubectl\.kubernetes\.io\/|argocd\.argoproj\.io\/|([a-z-]+\.)?toolkit\.fluxcd\.io\/|meta\.helm\.sh\/|helm\.sh\/|app\.kubernetes\.io\/managed-by$)/;
+
+export function manifestOf({ metadata, spec }: Pick<WorkflowObject, 'metadata' | 'spec'>): Manifest {
+  return {
+    apiVersion: apiVersionOf(WORKFLOWS),
+    kind: WORKFLOWS.kind,
+    metadata: { name: metadata.name, ...keptMarks(metadata) },
+    spec,
+  };
+}
+
+/** Labels and annotations that people have set. */
+export function keptMarks({ labels, annotations }: Pick<ObjectMeta, 'labels' | 'annotations'>) {
+  const kept = { labels: withoutTools(labels), annotations: withoutTools(annotations) };
+  return {
+    ...(Object.keys(kept.labels).length > 0 && { labels: kept.labels }),
+    ...(Object.keys(kept.annotations).length > 0 && { annotations: kept.annotations }),
+  };
+}
+
+function withoutTools(marks: Record<string, string> = {}): Record<string, string> {
+  return Object.fromEntries(Object.entries(marks).filter(([name]) => !TOOL_MARKS.test(name)));
+}
+
+/** The spec of a copy. It is switched off: two workflows that do the same should be somebody's decision. */
+export function copiedSpec(spec: WorkflowSpec, displayName: string): WorkflowSpec {
+  return { ...spec, displayName, active: false };
+}

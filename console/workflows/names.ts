@@ -1,0 +1,35 @@
+/** Names of objects made from what people write: labels of DNS (RFC 1123) of at most 63 characters, as workflows need them. */
+
+const LIMIT = 63;
+
+/** The object's name for a display name: "Größe & Preis" becomes "grosse-preis"; empty where nothing usable is in it. */
+export function nameFor(displayName: string): string {
+  return displayName
+    .replaceAll('ß', 'ss')
+    .normalize('NFKD')
+    .replaceAll(/\p{M}/gu, '')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .slice(0, LIMIT)
+    .replaceAll(/^-+|-+$/g, '');
+}
+
+/** The name itself where it is free, otherwise with the lowest number that makes it so. */
+export function freeName(name: string, taken: ReadonlySet<string>): string {
+  if (!taken.has(name)) return name;
+  for (let number = 2; ; number += 1) {
+    const suffix = `-${number}`;
+    const next = `${name.slice(0, LIMIT - suffix.length).replace(/-+$/, '')}${suffix}`;
+    if (!taken.has(next)) return next;
+  }
+}
+
+/** What is wrong with an object's name, and what to do; undefined: nothing. */
+export function nameProblem(name: string, taken: ReadonlySet<string>): string | undefined {
+  if (name === '') return 'Give it a name.';
+  if (name.length > LIMIT) return `Use at most ${LIMIT} characters. These are ${name.length}.`;
+  if (!/^[a-z0-9-]*$/.test(name)) return 'Use only small letters, digits and hyphens.';
+  if (name.startsWith('-') || name.endsWith('-')) return 'Begin and end with a letter or a digit.';
+  if (taken.has(name)) return `There is a workflow of this name already. ${freeName(name, taken)} is free.`;
+  return undefined;
+}

@@ -1,0 +1,19 @@
+/** What the API server has against a workflow, with the line of the text that it comes from. */
+import type { ApiFailure } from '../http/failure.ts';
+
+export type TextProblem = { line?: number; field?: string; message: string };
+
+/** One problem for each cause; where none is named, what the server said, with the field that its words hold. */
+export function problemsOf(
+  { causes, title, detail }: Pick<ApiFailure, 'causes' | 'title' | 'detail'>,
+  lineOf: (field: string) => number | undefined,
+): TextProblem[] {
+  const at = (field: string, message: string): TextProblem => {
+    const line = lineOf(field);
+    return { ...(line !== undefined && { line }), ...(field !== '' && { field }), message };
+  };
+  if (causes.length > 0) return causes.map(({ field, message }) => at(field, message));
+  const unknown = [...detail.matchAll(/unknown field "([^"]+)"/g)].map(([, field = '']) => field);
+  if (unknown.length > 0) return unknown.map((field) => at(field, 'There is no such field.'));
+  return [{ message: detail === '' ? title : `${title}. ${detail}` }];
+}

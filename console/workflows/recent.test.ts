@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest';
+import type { Row } from '../kube/table.ts';
+import { barsText, heights, recentRuns, type RunBar } from './recent.ts';
+
+const at = (second: number) => new Date(Date.UTC(2026, 0, 5, 9, 0, second)).toISOString();
+const row = (name: string, second: number, cells: Record<string, unknown> = {}): Row => ({
+  metadata: { name, uid: name },
+  cells: { Workflow: 'orders', Phase: 'Succeeded', Accepted: at(second), ...cells },
+});
+
+test('each workflow has its newest 20 runs, the oldest of them first', () => {
+  const rows = Array.from({ length: 25 }, (_, at) => row(`r${at}`, at)).toReversed();
+  const runs = recentRuns([...rows, row('other', 3, { Workflow: 'mail' })]);
+  expect(runs.get('orders')?.map(({ run }) => run)).toEqual(
+    Array.from({ length: 20 }, (_, at) => `r${at + 5}`),
+  );
+  expect(runs.get('mail')?.map(({ run }) => run)).toEqual(['other']);
+});
+
+test('a bar has the phase, the duration once it is known, and whether it is a test', () => {
+  const rows = [
+    row('a', 1, { Started: at(1), Completed: at(3), Test: true }),
+    row('b', 2, { Phase: 'Running', Started: at(2) }),
+    row('c', 3, { Phase: undefined }),
+  ];
+  expect(recentRuns(rows).get('orders')).toMatchObject([
+    { run: 'a', phase: 'Succeeded', durationMs: 2_000, test: true },
+    { run: 'b', phase: 'Running', test: false },
+    { run: 'c', phase: 'Pending' },
+  ]);
+});
+
+test('a run without a time of acceptance counts from when its object was made', () => {
+  const later = { metadata: { name: 'b', creationTimestamp: at(9) }, cells: { Workflow: 'orders' } };
+  expect(
+    recentRuns([later, row('a', 1)])
+      .get('orders')
+      ?.map(({ run }) => run),
+  ).toEqual(['a', 'b']);
+});
+
+const bar = (phase: RunBar['phase'], durationMs?: number, test = false): RunBar => ({
+  run: 'r',
+  phase,
+  test,
+  ...(durationMs !== undefined && { durationMs }),
+});
+
+test.each([
+  [[], 'No recorded runs'],
+  [[bar('Succeeded')], '1 of 1 succeeded'],
+  [[bar('Succeeded'), bar('Failed'), bar('Cancelled')], '1 of 3 succeeded, 1 failed, 1 cancelled'],
+  [[bar('Running'), bar('Pending')], '1 pending, 1 running'],
+  [[bar('Succeeded', 1, true), bar('Succeeded', 1, true)], '2 of 2 succeeded, 2 test runs'],
+])('bars %j are said as "%s"', (bars, text) => {
+  expect(barsText(bars)).toBe(text);
+});
+
+test('the longest run is the highest bar, and one without a duration the lowest', () => {
+  const [long = 0, short = 0, none] = heights([bar('Succeeded', 60_000), bar('Failed', 100), bar('Running')]);
+  expect(long).toBe(1);
+  expect(short).toBeGreaterThan(0.3);
+  expect(none).toBe(0);
+});
+
+test('where no duration is known all bars are equally high', () => {
+  expect(heights([bar('Running'), bar('Pending')])).toEqual([1, 1]);
+});

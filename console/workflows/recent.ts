@@ -1,0 +1,75 @@
+/** The newest runs of each workflow, as small bars: made of one Table of the project's runs. */
+import { isTerminal, RUN_PHASES, type RunPhase } from '../../api/phase.ts';
+import { textCell, type Row } from '../kube/table.ts';
+
+export type RunBar = {
+  run: string;
+  phase: RunPhase;
+  /** Left out while nothing can be said of it. */
+  durationMs?: number;
+  test: boolean;
+};
+
+const SHOWN = 20;
+
+/** How many are shown, in words. */
+export const RECENT_RUNS = SHOWN;
+
+type Run = RunBar & { workflow: string; at: string };
+
+/** By workflow: its newest runs, at most 20, the oldest first. */
+export function recentRuns(rows: Row[]): Map<string, RunBar[]> {
+  const byWorkflow = new Map<string, Run[]>();
+  for (const run of rows.map(runOf)) {
+    const runs = byWorkflow.get(run.workflow);
+    if (runs === undefined) byWorkflow.set(run.workflow, [run]);
+    else runs.push(run);
+  }
+  return new Map(
+    [...byWorkflow].map(([workflow, runs]) => [
+      workflow,
+      runs.toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)).slice(-SHOWN),
+    ]),
+  );
+}
+
+function runOf(row: Row): Run {
+  const { name, creationTimestamp = '' } = row.metadata;
+  const started = textCell(row, 'Started');
+  const completed = textCell(row, 'Completed');
+  const phase = RUN_PHASES.find((known) => known === row.cells['Phase']) ?? 'Pending';
+  return {
+    run: name,
+    workflow: textCell(row, 'Workflow') ?? '',
+    at: textCell(row, 'Accepted') ?? creationTimestamp,
+    phase,
+    test: row.cells['Test'] === true,
+    ...(started !== undefined &&
+      completed !== undefined && { durationMs: Date.parse(completed) - Date.parse(started) }),
+  };
+}
+
+/** The bars' heights, 0 to 1: by duration, as its logarithm, since runs take from milliseconds to hours. */
+export function heights(bars: RunBar[]): number[] {
+  const logs = bars.map(({ durationMs }) =>
+    durationMs === undefined ? 0 : Math.log1p(Math.max(0, durationMs)),
+  );
+  const most = Math.max(...logs, 0);
+  return logs.map((log) => (most === 0 ? 1 : log / most));
+}
+
+/** What the bars show, for those who do not see them: "9 of 10 succeeded, 1 failed, 2 test runs". */
+export function barsText(bars: RunBar[]): string {
+  if (bars.length === 0) return 'No recorded runs';
+  const number = (phase: RunPhase) => bars.filter((bar) => bar.phase === phase).length;
+  const others = RUN_PHASES.filter((phase) => phase !== 'Succeeded')
+    .map((phase) => [number(phase), phase.toLowerCase()] as const)
+    .filter(([runs]) => runs > 0);
+  const ended = bars.filter(({ phase }) => isTerminal(phase)).length;
+  const tests = bars.filter(({ test }) => test).length;
+  return [
+    ...(ended > 0 ? [`${number('Succeeded')} of ${ended} succeeded`] : []),
+    ...others.map(([runs, phase]) => `${runs} ${phase}`),
+    ...(tests > 0 ? [`${tests} ${tests === 1 ? 'test run' : 'test runs'}`] : []),
+  ].join(', ');
+}

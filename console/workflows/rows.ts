@@ -1,0 +1,147 @@
+/** What the list of workflows shows of each, read from the Table's rows; and how it is searched, filtered and sorted. */
+import type { TriggerKind } from '../../api/trigger.ts';
+import type { ObjectMeta } from '../kube/resources.ts';
+import { numberCell, textCell, type Row } from '../kube/table.ts';
+import { ownerOfField, managerOf, type Manager } from './manager.ts';
+
+/** `attention`: it stays so until somebody acts. `waiting`: it may come right by itself. `leaving`: it is being deleted. */
+export type StateKind = 'ready' | 'inactive' | 'waiting' | 'attention' | 'leaving';
+
+export type WorkflowState = {
+  kind: StateKind;
+  /** In a few words. */
+  label: string;
+  /** In a sentence, where there is more to say. */
+  message?: string;
+};
+
+export type WorkflowItem = {
+  name: string;
+  /** What people see. */
+  title: string;
+  metadata: ObjectMeta;
+  state: WorkflowState;
+  active: boolean;
+  trigger?: TriggerKind;
+  url?: string;
+  /** RFC 3339. */
+  lastRun?: string;
+  running: number;
+  succeeded: number;
+  failed: number;
+  manager?: Manager;
+  /** Who sets `active`, where the toggle would be put back. */
+  activeOwner?: Manager;
+};
+
+export function itemOf(row: Row): WorkflowItem {
+  const { metadata } = row;
+  const trigger = textCell(row, 'Trigger') as TriggerKind | undefined;
+  const url = textCell(row, 'URL');
+  const lastRun = textCell(row, 'Last accepted');
+  const manager = managerOf(metadata);
+  const activeOwner = ownerOfField(metadata, ['spec', 'active']);
+  return {
+    name: metadata.name,
+    title: textCell(row, 'Display name') ?? metadata.name,
+    metadata,
+    state: stateOf(row),
+    active: row.cells['Active'] === true,
+    running: numberCell(row, 'Running'),
+    succeeded: numberCell(row, 'Succeeded'),
+    failed: numberCell(row, 'Failed'),
+    ...(trigger !== undefined && { trigger }),
+    ...(url !== undefined && { url }),
+    ...(lastRun !== undefined && { lastRun }),
+    ...(manager !== undefined && { manager }),
+    ...(activeOwner !== undefined && { activeOwner }),
+  };
+}
+
+/** How the workflow is, from its condition Ready and what the operator says of it. */
+function stateOf(row: Row): WorkflowState {
+  const message = textCell(row, 'Message');
+  const said = message === undefined ? {} : { message };
+  const reason = textCell(row, 'Reason') ?? 'Pending';
+  if (row.metadata.deletionTimestamp !== undefined) return { kind: 'leaving', label: 'Being deleted' };
+  if (textCell(row, 'Stalled') === 'True') return { kind: 'attention', label: reasonWords(reason), ...said };
+  if (textCell(row, 'Ready') === 'True')
+    return reason === 'Inactive'
+      ? { kind: 'inactive', label: 'Inactive' }
+      : { kind: 'ready', label: 'Ready' };
+  return { kind: 'waiting', label: reasonWords(reason), ...said };
+}
+
+/** A reason of the API as words: "CredentialMissing" is "Credential missing". */
+export function reasonWords(reason: string): string {
+  const words = reason.replaceAll(/(?<=[a-z0-9])(?=[A-Z])/g, ' ').toLowerCase();
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** The share of ended runs that succeeded, 0 to 1; undefined before the first has ended. */
+export function successRate({ succeeded, failed }: Pick<WorkflowItem, 'succeeded' | 'failed'>) {
+  return succeeded + failed === 0 ? undefined : succeeded / (succeeded + failed);
+}
+
+/** The rate as text: never "100%" while something has failed, never "0%" while something has succeeded. */
+export function rateText(rate: number): string {
+  if (rate === 0 || rate === 1) return `${rate * 100}%`;
+  return `${Math.min(99, Math.max(1, Math.round(rate * 100)))}%`;
+}
+
+export type Filter = {
+  text: string;
+  state: StateKind | 'all';
+  trigger: TriggerKind | 'all';
+  active: 'all' | 'on' | 'off';
+};
+
+export const NO_FILTER: Filter = { text: '', state: 'all', trigger: 'all', active: 'all' };
+
+/** The items that the filter lets through. Each word of the text must be in the title or the name. */
+export function filtered(items: WorkflowItem[], { text, state, trigger, active }: Filter): WorkflowItem[] {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  return items.filter(
+    (item) =>
+      (state === 'all' || item.state.kind === state) &&
+      (trigger === 'all' || item.trigger === trigger) &&
+      (active === 'all' || item.active === (active === 'on')) &&
+      words.every((word) => `${item.title} ${item.name}`.toLowerCase().includes(word)),
+  );
+}
+
+export type SortKey = 'title' | 'state' | 'trigger' | 'lastRun' | 'rate';
+export type Sort = { key: SortKey; descending: boolean };
+
+const STATE_ORDER: StateKind[] = ['attention', 'waiting', 'leaving', 'ready', 'inactive'];
+const titles = new Intl.Collator('en', { numeric: true, sensitivity: 'base' });
+
+/** Sorted; equal ones by title. What a workflow does not have comes last, whichever the direction. */
+export function sorted(items: WorkflowItem[], { key, descending }: Sort): WorkflowItem[] {
+  const sign = descending ? -1 : 1;
+  return items.toSorted((a, b) => {
+    const [one, other] = [valueFor(a, key), valueFor(b, key)];
+    if ((one === undefined) !== (other === undefined)) return one === undefined ? 1 : -1;
+    return sign * compare(one, other) || titles.compare(a.title, b.title);
+  });
+}
+
+function compare(one: string | number | undefined, other: string | number | undefined): number {
+  if (typeof one === 'number' && typeof other === 'number') return one - other;
+  return titles.compare(String(one ?? ''), String(other ?? ''));
+}
+
+function valueFor(item: WorkflowItem, key: SortKey): string | number | undefined {
+  switch (key) {
+    case 'title':
+      return item.title;
+    case 'state':
+      return STATE_ORDER.indexOf(item.state.kind);
+    case 'trigger':
+      return item.trigger;
+    case 'lastRun':
+      return item.lastRun === undefined ? undefined : Date.parse(item.lastRun);
+    case 'rate':
+      return successRate(item);
+  }
+}

@@ -1,0 +1,68 @@
+/** The triggers in words and pictures, and which credentials they take. */
+import {
+  IconCalendarTime,
+  IconFolder,
+  IconHandClick,
+  IconMail,
+  IconMessageCircle,
+  IconTable,
+  IconWebhook,
+} from '@tabler/icons-react';
+import type { ComponentType } from 'react';
+import type { TriggerKind } from '../../api/trigger.ts';
+
+type Words = {
+  kind: TriggerKind;
+  label: string;
+  /** What starts a run. */
+  starts: string;
+  icon: ComponentType<{ size?: number | string }>;
+  /** Kinds of credentials that it takes; empty: it needs none. */
+  credentials: readonly string[];
+};
+
+/** In the order in which they are offered. */
+export const TRIGGERS: readonly Words[] = [
+  {
+    kind: 'webhook',
+    label: 'Webhook',
+    starts: 'Another program calls a URL',
+    icon: IconWebhook,
+    credentials: [],
+  },
+  { kind: 'schedule', label: 'Schedule', starts: 'A time comes', icon: IconCalendarTime, credentials: [] },
+  { kind: 'mail', label: 'Mail', starts: 'A mail arrives', icon: IconMail, credentials: ['imap', 'oauth2'] },
+  {
+    kind: 'bot',
+    label: 'Bot',
+    starts: 'Somebody writes to a bot',
+    icon: IconMessageCircle,
+    credentials: ['bot'],
+  },
+  {
+    kind: 'spreadsheet',
+    label: 'Spreadsheet',
+    starts: 'Rows of a spreadsheet change',
+    icon: IconTable,
+    credentials: ['oauth2'],
+  },
+  {
+    kind: 'fileStorage',
+    label: 'Files',
+    starts: 'A file is added or modified',
+    icon: IconFolder,
+    credentials: ['s3', 'oauth2'],
+  },
+  { kind: 'manual', label: 'By hand', starts: 'Somebody starts it', icon: IconHandClick, credentials: [] },
+];
+
+/** What a new workflow names where the project has no fitting credential yet; the editor asks for one. */
+export const PLACEHOLDER = 'choose-an-account';
+
+export function triggerWords(kind: TriggerKind): Words | undefined {
+  return TRIGGERS.find((trigger) => trigger.kind === kind);
+}
+
+export function kindsOfCredentials(kind: TriggerKind): readonly string[] {
+  return triggerWords(kind)?.credentials ?? [];
+}

@@ -10,7 +10,10 @@ export default defineConfig({
           isolate: false,
           // As many cases as properties are tried on take their time where the machine is slow.
           testTimeout: 30_000,
-          include: ['{api,kube,runs,nodes,operator,gateway,runner}/**/*.test.ts', 'test/unit/**/*.test.ts'],
+          include: [
+            '{api,kube,runs,nodes,operator,gateway,runner,console}/**/*.test.ts',
+            'test/unit/**/*.test.ts',
+          ],
         },
       },
       {

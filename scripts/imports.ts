@@ -10,6 +10,7 @@ const FOLDERS: Record<string, string[]> = {
   operator: ['api', 'kube', 'runs', 'nodes'],
   gateway: ['api', 'kube', 'runs', 'nodes'],
   runner: ['api', 'kube', 'runs', 'nodes'],
+  console: ['api'],
 };
 
 const PACKAGES: Record<string, string> = { '@kubernetes/client-node': 'kube', ioredis: 'runs' };
@@ -17,7 +18,7 @@ const IMPORT = /(?:^|\n)\s*(?:import|export)\b[^'";]*?from\s+'([^']+)'|\bimport\
 
 function sources(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true, recursive: true })
-    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+    .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
     .map((entry) => join(entry.parentPath, entry.name));
 }
 

@@ -28,7 +28,12 @@ const CHECKS: Check[] = [
     passes: () => succeeds(process.execPath, ['scripts/generate.ts']),
     remedy: 'mend what it says above',
   },
-  { name: 'types', passes: () => succeeds(bin('tsc'), []), remedy: 'mend the types' },
+  {
+    name: 'types',
+    passes: async () =>
+      (await succeeds(bin('tsc'), [])) && (await succeeds(bin('tsc'), ['-p', 'console/tsconfig.json'])),
+    remedy: 'mend the types',
+  },
   {
     name: 'lint',
     passes: () => succeeds(bin('oxlint'), ['--type-aware', '--deny-warnings', '--quiet']),

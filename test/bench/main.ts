@@ -5,6 +5,7 @@ import { withLock } from '../support/lock.ts';
 import { accept } from './accept.ts';
 import { apiload } from './apiload.ts';
 import { bots } from './bots.ts';
+import { consoleSpeed } from './console.ts';
 import { door } from './door.ts';
 import { memory } from './memory.ts';
 import { n8n } from './n8n.ts';
@@ -27,6 +28,11 @@ const BENCHMARKS: Record<string, { about: string; run: () => Promise<Figure[]> }
   bots: {
     about: 'how long messages to a bot wait for their answer, with repeats, at 200/s (1 min)',
     run: bots,
+  },
+  console: {
+    about:
+      'the console in Chromium: first load, dragging among 100 nodes, long lists, text that streams (2 min)',
+    run: consoleSpeed,
   },
   refusals: {
     about: 'webhook calls refused with 404, 401, 413, 429, beside a bare echo (2 min)',

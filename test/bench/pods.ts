@@ -51,5 +51,6 @@ export async function createPods(server: ApiServer, client: KubeClient): Promise
 }
 
 function withAccount(file: ImageFile, account: string): ImageFile {
-  return 'content' in file ? { ...file, content: file.content.replaceAll(MOUNTED, account) } : file;
+  if (!('content' in file) || typeof file.content !== 'string') return file;
+  return { ...file, content: file.content.replaceAll(MOUNTED, account) };
 }

@@ -8,6 +8,7 @@ import { exampleFolder, installWindlass, uninstallWindlass, waitForReady } from 
 import { kubectl } from '../support/kubectl.ts';
 import { createProgress, type Progress } from '../support/progress.ts';
 import { showConnecting } from './connect.ts';
+import { showConsole } from './console.ts';
 import { exampleNamed, listOfExamples } from './examples.ts';
 
 const help = `usage: npm run demo [-- OPTIONS]
@@ -53,6 +54,7 @@ async function demo(name: string, example: string, progress: Progress): Promise<
     tell((await kubectl(cluster, ['get', 'workflows.windlass.dev,workflowruns'])).trimEnd());
     if (example === firstExample) showWhatNext(cluster, gateway.publicURL, gateway.internalURL);
     else showWhere(cluster, example);
+    await showConsole(stage);
     showEnd(cluster);
   } finally {
     gateway.close();

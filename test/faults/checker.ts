@@ -1,7 +1,8 @@
 /** Judges the evidence of a fault run: every promise that was broken, with the event or run that shows it. Pure. */
 import { AT_MOST_ONCE, type Effect } from './effects.ts';
-import type { EndedRun, Evidence, SentEvent } from './evidence.ts';
+import type { EndedRun, Evidence, SentEvent, Totals } from './evidence.ts';
 import { isAccepted } from './sender.ts';
+import { unaccounted } from './unaccounted.ts';
 
 export type ViolationKind =
   | 'lost'
@@ -214,11 +215,34 @@ function checkTotals({ evidence }: Index): Violation[] {
     const told = `${workflow}: ${accepted} events were accepted`;
     if (active > 0) return [{ kind: 'lost', message: `${told}, and ${active} runs have not ended` }];
     if (sum < accepted) return [{ kind: 'lost', message: `${told}, and ${sum} runs ended` }];
-    if (sum > accepted + maybe.length) return [{ kind: 'twice', message: `${told}, and ${sum} runs ended` }];
+    if (sum > accepted + maybe.length) {
+      return [tooMany(evidence, { workflow, active, told: `${told}, and ${sum} runs ended` })];
+    }
     const known = evidence.ended.filter((run) => run.workflow === workflow).length;
     if (known === sum) return [];
     return [
       { kind: 'totals-differ', message: `${workflow}: ${sum} runs are counted, and ${known} are listed` },
     ];
   });
+}
+
+const NAMED = 5;
+
+/** Names what may explain the sum: an end that was counted twice, or runs that no event accounts for. */
+function tooMany(
+  evidence: Evidence,
+  { workflow, active, told }: Pick<Totals, 'workflow' | 'active'> & { told: string },
+): Violation {
+  const runs = unaccounted(evidence, workflow);
+  const named = runs.slice(0, NAMED).map(describe).join(', ');
+  const listed = evidence.ended.filter((run) => run.workflow === workflow).length;
+  const counted = active < 0 ? `, ${-active} more than the run store accepted` : '';
+  const whose = named === '' ? 'each may be that of an event' : `no event accounts for ${named}`;
+  const message = `${told}${counted}; ${listed} are listed, and ${whose}`;
+  const [first] = runs;
+  return { kind: 'twice', ...(first && { run: first.run }), message };
+}
+
+function describe({ run, phase, trigger = 'unknown', acceptedAt }: EndedRun): string {
+  return `${run} (${phase}, started by ${trigger}, accepted ${new Date(acceptedAt).toISOString()})`;
 }

@@ -26,14 +26,23 @@ export type EndedRun = {
   run: string;
   workflow: string;
   phase: string;
+  /** What started it. */
+  trigger?: string;
   reason?: string;
   message?: string;
   acceptedAt: number;
   endedAt: number;
 };
 
-/** The object of a run, as the watcher saw it over time. `event` stands in its input. */
-export type RunHistory = { run: string; uid: string; workflow: string; event: string; phases: string[] };
+/** The object of a run, as the watcher saw it over time. `event` stands in its input, `key` is what its event was known by. */
+export type RunHistory = {
+  run: string;
+  uid: string;
+  workflow: string;
+  event: string;
+  key?: string;
+  phases: string[];
+};
 
 /** What the run store counts of a workflow. */
 export type Totals = {

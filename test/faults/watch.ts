@@ -12,7 +12,7 @@ import type { RunHistory } from './evidence.ts';
 
 type RunObject = {
   metadata: { name: string; uid: string; resourceVersion: string };
-  spec: { workflow: string; input?: unknown };
+  spec: { workflow: string; input?: unknown; trigger?: { key?: string } };
   status?: { phase?: string };
 };
 
@@ -68,6 +68,7 @@ function note(seen: Map<string, RunHistory>, { metadata, spec, status }: RunObje
     uid: metadata.uid,
     workflow: spec.workflow,
     event: eventIn(JSON.stringify(spec.input ?? '')),
+    ...(spec.trigger?.key !== undefined && { key: spec.trigger.key }),
     phases: [],
   };
   const phase = status?.phase ?? 'none';

@@ -1,32 +1,24 @@
 /** The chart as Helm renders it, and as a real API server takes it. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { parseAllDocuments, stringify } from 'yaml';
+import { stringify } from 'yaml';
 import type { KubeObject } from '../../kube/resource.ts';
-import { readConfig } from '../../operator/config.ts';
-import { POLL_LABELS, POOL_LABELS } from '../../operator/project/names.ts';
 import { poolDeployment, poolDisruptionBudget, poolNetworkPolicy } from '../../operator/project/manifests.ts';
-import { TICK_LABELS } from '../../operator/schedule/cronJob.ts';
 import { startApiServer, type ApiServer } from '../support/apiserver.ts';
-import { CHART } from '../support/chart.ts';
 import { runCommand } from '../support/command.ts';
 import { NODE_ARGS } from '../support/gatewayProcess.ts';
-import { helm, kubectl } from '../support/kubectl.ts';
+import { kubectl } from '../support/kubectl.ts';
+import {
+  CHART_NAMESPACE as namespace,
+  podSpecOf,
+  renderedChart,
+  type Manifest,
+} from '../support/renderedChart.ts';
 
-const namespace = 'windlass-system';
 const external = ['--set', 'redis.url=rediss://redis.example.com:6379,redis.existingSecret=redis-passwords'];
 const exposed = [
   '--set',
   'gateway.public.ingress.enabled=true,gateway.public.ingress.host=hooks.example.com,gateway.public.ingress.tlsSecret=tls',
 ];
-
-type Manifest = { kind: string; metadata: { name: string }; spec?: Record<string, unknown> };
-type PodSpec = { containers: Container[]; initContainers?: Container[] };
-type Container = {
-  name: string;
-  command?: string[];
-  env?: { name: string; value?: string; valueFrom?: unknown }[];
-  ports?: { name: string }[];
-};
 
 let server: ApiServer;
 beforeAll(async () => {
@@ -34,47 +26,9 @@ beforeAll(async () => {
 });
 afterAll(() => server?.stop());
 
-const render = (...settings: string[]) =>
-  helm(server, ['template', 'windlass', CHART, '-n', namespace, '--kube-version', '1.34', ...settings]);
-const parse = (text: string) => parseAllDocuments(text).map((document) => document.toJS() as Manifest | null);
-const rendered = new Map<string, Promise<string>>();
-
-/** What is rendered, of each setting once. */
-async function manifests(...settings: string[]): Promise<Manifest[]> {
-  const key = settings.join(' ');
-  const text = rendered.get(key) ?? render(...settings);
-  rendered.set(key, text);
-  return parse(await text).filter((manifest): manifest is Manifest => manifest !== null);
-}
-
-const podSpecOf = (manifest: Manifest) => (manifest.spec?.template as { spec: PodSpec } | undefined)?.spec;
+const { render, manifests, find, environmentOf, operatorConfigOf } = renderedChart(() => server);
 const apply = (manifest: string, ...args: string[]) =>
   kubectl(server, ['apply', '--server-side', '--validate=strict', ...args, '-f', '-'], { input: manifest });
-
-async function find(kind: string, name: string, ...settings: string[]): Promise<Manifest | undefined> {
-  const all = await manifests(...settings);
-  return all.find((manifest) => manifest.kind === kind && manifest.metadata.name === name);
-}
-
-async function environmentOf(name: string, ...settings: string[]): Promise<Record<string, unknown>> {
-  const deployment = await find('Deployment', name, ...settings);
-  const container = deployment && podSpecOf(deployment)?.containers[0];
-  return Object.fromEntries(
-    (container?.env ?? []).map((entry) => [entry.name, entry.value ?? entry.valueFrom]),
-  );
-}
-
-/** What the operator makes of the environment that the chart gives it. */
-async function operatorConfigOf(...settings: string[]) {
-  const environment = await environmentOf('windlass-operator', ...settings);
-  return readConfig(
-    Object.fromEntries(
-      Object.entries(environment).flatMap(([name, value]) =>
-        typeof value === 'string' ? [[name, value]] : [],
-      ),
-    ),
-  );
-}
 
 test('two renderings are equal to the byte, so that nothing is rolled out anew without a change', async () => {
   expect(await render()).toBe(await render());
@@ -190,143 +144,6 @@ test.each([
   ['an Ingress without a host', 'gateway.public.ingress.enabled=true', /host/],
 ])('%s is refused with its name', async (_what, setting, message) => {
   await expect(render('--set', setting)).rejects.toThrow(message);
-});
-
-type Labels = Record<string, string>;
-type Selector = {
-  matchLabels?: Labels;
-  matchExpressions?: { key: string; operator: string; values: string[] }[];
-};
-type Peer = { podSelector?: Selector; namespaceSelector?: Selector; ipBlock?: object };
-type NetworkRule = { from?: Peer[]; to?: Peer[]; ports?: { port: string | number }[] };
-type NetworkSpec = { podSelector: Selector; ingress: NetworkRule[]; egress: NetworkRule[] };
-
-function networkSpec(policy: { spec?: unknown } | undefined): NetworkSpec {
-  if (policy?.spec === undefined) throw new Error('there is no such policy');
-  return policy.spec as NetworkSpec;
-}
-
-const MANAGED = 'app.kubernetes.io/managed-by';
-const PROJECT = 'shop';
-
-/** Every pod there is, by the labels that it really has. */
-async function podsByLabel(): Promise<Record<string, { labels: Labels; of: string }>> {
-  const own = (await manifests()).filter((manifest) => podSpecOf(manifest) !== undefined);
-  const labelsOf = (manifest: Manifest) =>
-    (manifest.spec?.template as { metadata: { labels: Labels } } | undefined)?.metadata.labels ?? {};
-  return {
-    ...Object.fromEntries(
-      own.map((manifest) => [manifest.metadata.name, { labels: labelsOf(manifest), of: namespace }]),
-    ),
-    'a runner': { labels: POOL_LABELS, of: PROJECT },
-    'a tick': { labels: TICK_LABELS, of: PROJECT },
-    'a poll pod': { labels: POLL_LABELS, of: PROJECT },
-    'a runner elsewhere': { labels: POOL_LABELS, of: 'elsewhere' },
-    'a neighbour': { labels: { 'app.kubernetes.io/name': 'postgres' }, of: namespace },
-    'a stranger': { labels: { 'app.kubernetes.io/name': 'windlass' }, of: PROJECT },
-    'another managed pod': { labels: { ...POOL_LABELS, 'app.kubernetes.io/name': 'other' }, of: PROJECT },
-    'an unmanaged pod': { labels: { ...POOL_LABELS, [MANAGED]: 'somebody' }, of: PROJECT },
-  };
-}
-
-/** As the API server reads a selector: all of it must fit. */
-const isSelected = (labels: Labels, { matchLabels = {}, matchExpressions = [] }: Selector = {}) =>
-  Object.entries(matchLabels).every(([name, value]) => labels[name] === value) &&
-  matchExpressions.every(
-    ({ key, operator, values }) => operator === 'In' && values.includes(labels[key] ?? ''),
-  );
-
-/** The pods that one of these peers means. A peer without a selector of namespaces means the policy's own. */
-async function podsOf(peers: Peer[], own = namespace): Promise<string[]> {
-  const pods = Object.entries(await podsByLabel()).filter(([, { labels, of }]) =>
-    peers.some(({ podSelector, namespaceSelector, ipBlock }) => {
-      const isThere = namespaceSelector
-        ? isSelected({ 'kubernetes.io/metadata.name': of }, namespaceSelector)
-        : of === own;
-      return ipBlock === undefined && isThere && isSelected(labels, podSelector);
-    }),
-  );
-  return pods.map(([name]) => name).toSorted();
-}
-
-const OF_PROJECTS = ['a poll pod', 'a runner', 'a runner elsewhere', 'a tick'];
-
-test('only operator, gateway, runners, ticks and poll pods reach the run store, and it reaches nobody', async () => {
-  const policy = await find('NetworkPolicy', 'windlass-redis');
-  const { ingress, egress, podSelector } = networkSpec(policy);
-  expect(await podsOf([{ podSelector }])).toEqual(['windlass-redis']);
-  expect(ingress).toHaveLength(1);
-  expect(await podsOf(ingress[0]?.from ?? [])).toEqual([
-    ...OF_PROJECTS,
-    'windlass-gateway',
-    'windlass-operator',
-  ]);
-  expect(ingress[0]?.ports).toEqual([{ protocol: 'TCP', port: 'redis' }]);
-  expect(egress).toEqual([]);
-  const few = await find('NetworkPolicy', 'windlass-redis', '--set', `watchNamespaces={${PROJECT}}`);
-  expect(await podsOf(networkSpec(few).ingress[0]?.from ?? [])).toEqual([
-    ...OF_PROJECTS.filter((pod) => !pod.includes('elsewhere')),
-    'windlass-gateway',
-    'windlass-operator',
-  ]);
-});
-
-/** Names and the API server, and the run store: what every program reaches. */
-const COMMON_PORTS = [[53, 53], [443, 6443], [6379]];
-const portsOf = (rules: NetworkRule[]) => rules.map(({ ports = [] }) => ports.map(({ port }) => port));
-
-test.each([
-  ['gateway', ['public', 'internal', 'metrics']],
-  ['operator', ['metrics']],
-])('the %s is reached at what it serves, and reaches what it has to', async (component, served) => {
-  const name = `windlass-${component}`;
-  const { ingress, egress, podSelector } = networkSpec(await find('NetworkPolicy', name));
-  expect(await podsOf([{ podSelector }])).toEqual([name]);
-  expect(ingress).toEqual([{ ports: served.map((port) => ({ protocol: 'TCP', port })) }]);
-  const deployment = await find('Deployment', name);
-  const container = deployment && podSpecOf(deployment)?.containers[0];
-  expect(container?.ports?.map((port) => port.name)).toEqual(served);
-  expect(portsOf(egress.slice(0, 3))).toEqual(COMMON_PORTS);
-  expect(await podsOf(egress[2]?.to ?? [])).toEqual(['windlass-redis']);
-  // The operator asks providers for tokens, wherever runners may connect to.
-  const outside = networkSpec(poolNetworkPolicy(PROJECT, await operatorConfigOf())).egress.at(-1);
-  expect(egress.slice(3)).toEqual(component === 'operator' ? [outside] : []);
-});
-
-test('runners, ticks and poll pods are reached for their metrics alone, and reach all but where clouds hand out identities', async () => {
-  const policy = poolNetworkPolicy('shop', await operatorConfigOf());
-  await apply(
-    stringify({ apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy', ...policy }).replace(
-      'namespace: shop',
-      'namespace: default',
-    ),
-    '--dry-run=server',
-  );
-  const { ingress, egress, podSelector } = networkSpec(policy);
-  expect(await podsOf([{ podSelector }], PROJECT)).toEqual(['a poll pod', 'a runner', 'a tick']);
-  expect(ingress).toEqual([{ ports: [{ protocol: 'TCP', port: 'metrics' }] }]);
-  expect(egress.at(-1)?.to).toEqual([
-    { ipBlock: { cidr: '0.0.0.0/0', except: ['169.254.0.0/16'] } },
-    { ipBlock: { cidr: '::/0', except: ['fe80::/10', 'fd00:ec2::254/128'] } },
-    { namespaceSelector: {} },
-  ]);
-  expect(await podsOf(egress.flatMap(({ to = [] }) => to.filter(({ podSelector: pods }) => pods)))).toEqual([
-    'windlass-redis',
-  ]);
-});
-
-test('runners can be kept from all of the cluster but names, the API server and the run store', async () => {
-  const settings = ['--set', 'networkPolicies.runner.cluster=false'];
-  const { egress } = networkSpec(poolNetworkPolicy('shop', await operatorConfigOf(...settings)));
-  expect(egress.at(-1)?.to).toEqual([
-    {
-      ipBlock: {
-        cidr: '0.0.0.0/0',
-        except: ['169.254.0.0/16', '10.0.0.0/8', '100.64.0.0/10', '172.16.0.0/12', '192.168.0.0/16'],
-      },
-    },
-    { ipBlock: { cidr: '::/0', except: ['fe80::/10', 'fd00:ec2::254/128', 'fc00::/7'] } },
-  ]);
 });
 
 test.each([

@@ -34,6 +34,8 @@ export type Door = {
 };
 
 export type DoorOptions = Pick<GatewayOptions, 'env' | 'nodeArgs'> & {
+  /** More arguments for kube-apiserver. */
+  apiServerArgs?: string[];
   /** Bytes that the project may hold; default 64 MiB. */
   quotaBytes?: number;
   /** Further lines of the store's configuration. */
@@ -49,7 +51,7 @@ export async function openDoor(options: DoorOptions = {}): Promise<Door> {
     for (const end of closers.splice(0).toReversed()) await end();
   };
   try {
-    const api = await startApiServer();
+    const api = await startApiServer({ args: options.apiServerArgs ?? [] });
     closers.push(api.stop);
     const client = createClient(api.connection);
     closers.push(() => client.close());

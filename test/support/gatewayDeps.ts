@@ -8,6 +8,7 @@ import { createLimits } from '../../gateway/limits/limits.ts';
 import { limitSettings } from '../../gateway/limits/settings.ts';
 import { createMetrics } from '../../gateway/metrics.ts';
 import { createRouteTable, type RouteTable } from '../../gateway/routes.ts';
+import { createPassThrough } from '../../kube/passThrough.ts';
 import { connectRunStore } from '../../runs/connection.ts';
 import { createReplyWaiter } from '../../runs/reply.ts';
 import { createCollectedLog } from './collectedLog.ts';
@@ -42,7 +43,9 @@ const HELPER = {
   },
 };
 
-export type GatewayDepsOptions = Partial<Pick<GatewayDeps, 'access' | 'health' | 'log' | 'routes'>> & {
+export type GatewayDepsOptions = Partial<
+  Pick<GatewayDeps, 'access' | 'closing' | 'health' | 'kube' | 'log' | 'namespaces' | 'routes'>
+> & {
   /** The largest body; default as in the chart. */
   bodyBytes?: number;
 };
@@ -59,9 +62,16 @@ export function createGatewayDeps({ bodyBytes, ...given }: GatewayDepsOptions = 
   const deps: GatewayDeps = {
     runs,
     waiter,
-    access: { decide: async () => 'allowed', userOf: () => 'tester' },
+    access: {
+      decide: async () => 'allowed',
+      identify: async () => ({ outcome: 'known', identity: { username: 'tester' } }),
+      userOf: () => 'tester',
+    },
     publicURL: undefined,
+    console: { dir: '/no/console', oidc: undefined },
     client: { find: async () => undefined },
+    namespaces: [],
+    kube: createPassThrough({ server: 'http://127.0.0.1:1' }, 'test'),
     records: { of: async () => [] },
     health: { synced: () => true, unready: () => undefined },
     metrics: createMetrics({

@@ -226,7 +226,14 @@ export async function uninstallWindlass(cluster: Cluster): Promise<void> {
   for (const example of await readdir(join(root, 'examples'))) {
     await gone(['-n', 'default', '-f', exampleFolder(example)]);
   }
-  await gone(['-n', 'default', 'rolebinding', 'windlass-demo-caller', 'windlass-demo-editor']);
+  await gone([
+    '-n',
+    'default',
+    'rolebinding',
+    'windlass-demo-caller',
+    'windlass-demo-editor',
+    'windlass-demo-you',
+  ]);
   await gone(['crd', ...kinds]);
   await helm(cluster, ['uninstall', release, '-n', windlassNamespace, '--ignore-not-found', '--wait'], {
     timeoutMs: 180_000,

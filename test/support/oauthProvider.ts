@@ -1,6 +1,7 @@
 /** A real OAuth 2.0 and OpenID Connect provider with one client. Anybody can sign in, with any name. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { Provider, type KoaContextWithOIDC } from 'oidc-provider';
 
@@ -36,16 +37,23 @@ export type OAuthProviderOptions = {
   redirectURI: string;
   /** How long access tokens are good; default an hour. */
   accessTokenSeconds?: number;
+  /** How long ID tokens are good; default an hour. */
+  idTokenSeconds?: number;
+  /** What its one client is called; default `windlass`. */
+  clientID?: string;
+  /** With these it answers by https. */
+  tls?: { key: string; cert: string };
   /** Where it answers, and what it calls itself; default: a free port of 127.0.0.1. */
   at?: { host: string; port: number; issuer: string };
 };
 
 export async function startOAuthProvider(options: OAuthProviderOptions): Promise<OAuthProvider> {
-  const { at } = options;
-  const server = createServer();
+  const { at, tls } = options;
+  const server = tls === undefined ? createServer() : createSecureServer(tls);
   server.listen(at?.port ?? 0, at?.host ?? '127.0.0.1');
   await once(server, 'listening');
-  const issuer = at?.issuer ?? `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const issuer =
+    at?.issuer ?? `${tls ? 'https' : 'http'}://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const provider = createProvider(issuer, options);
   const counts = new Map<string, number>();
   const shown = new Map<string, number>();
@@ -105,12 +113,17 @@ export async function startOAuthProvider(options: OAuthProviderOptions): Promise
 
 function createProvider(
   issuer: string,
-  { redirectURI, accessTokenSeconds = 3_600 }: OAuthProviderOptions,
+  {
+    redirectURI,
+    accessTokenSeconds = 3_600,
+    idTokenSeconds = 3_600,
+    clientID = CLIENT.id,
+  }: OAuthProviderOptions,
 ): Provider {
   return new Provider(issuer, {
     clients: [
       {
-        client_id: CLIENT.id,
+        client_id: clientID,
         client_secret: CLIENT.secret,
         redirect_uris: [redirectURI],
         grant_types: ['authorization_code', 'refresh_token'],
@@ -129,7 +142,7 @@ function createProvider(
       AccessToken: accessTokenSeconds,
       AuthorizationCode: 60,
       Grant: 86_400,
-      IdToken: 3_600,
+      IdToken: idTokenSeconds,
       Interaction: 600,
       RefreshToken: 86_400,
       Session: 86_400,

@@ -8,7 +8,7 @@ import { ensureS3Program } from './s3Program.ts';
 export async function prepareForTests(project: 'integration' | 'e2e'): Promise<void> {
   const progress = createProgress(process.stderr);
   const packages = project === 'e2e' ? clusterPackages : (['redis-server', 'dovecot-imapd'] as const);
-  await ensurePackages(packages, progress);
+  await ensurePackages([...packages, 'chromium'], progress);
   await ensureBinaries(progress);
   if (project === 'integration') await ensureS3Program(progress);
 }

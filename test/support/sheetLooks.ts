@@ -71,3 +71,8 @@ export function sheetLooks(
     },
   };
 }
+
+/** The same at a server of Google Sheets. */
+export function googleLooks(server: { url: string }, fields: Partial<SpreadsheetTrigger> = {}): SheetLooks {
+  return sheetLooks({ oauth2: { preset: 'google', clientID: 'client', apiURL: server.url } }, fields);
+}

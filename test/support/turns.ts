@@ -2,7 +2,7 @@
 import { revisionOf, type Revision } from '../../api/revision.ts';
 import type { WorkflowSpec } from '../../api/workflow.ts';
 import { endNode, openMemory, type Memory } from '../../runner/memory.ts';
-import { planOf } from '../../runner/plan.ts';
+import { planOf, planUntil } from '../../runner/plan.ts';
 import { takeTurn } from '../../runner/turn.ts';
 import type { NodeState, RunState } from '../../runs/types.ts';
 
@@ -49,7 +49,7 @@ export function open(plan: Revision, state: Partial<RunState> = {}): Memory {
   };
   return openMemory(
     { token: 't', state: full, remainingMs: 60_000, claimedAt: NOW, alone: false },
-    planOf(plan),
+    planUntil(planOf(plan), full.until),
     NOW,
   );
 }

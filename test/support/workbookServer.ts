@@ -8,7 +8,7 @@
  * https://learn.microsoft.com/graph/workbook-error-codes, https://learn.microsoft.com/graph/workbook-error-handling (codes within codes, Retry-After)
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as workingOut } from 'node:timers/promises';
 import { listen, readBody, sendJson } from './listen.ts';
 
 /** A plain value, or a number that its format shows otherwise. */
@@ -17,7 +17,7 @@ type ExcelCell =
   | number
   | boolean
   | { value: string | number | boolean; text: string; numberFormat: string };
-export type ExcelRows = ExcelCell[][];
+type ExcelRows = ExcelCell[][];
 
 type Worksheet = { id: string; name: string; rows: ExcelRows };
 
@@ -66,11 +66,11 @@ type Answer = { status: number; body: unknown; headers?: Record<string, string> 
 const DRIVE = 'b!drive-1';
 const XLSX = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
 
-/** Starts it. `token` is the one that is taken; `mostCells`: that a range may have; `rangeMs`: after which time it comes. */
+/** Starts it. `token` is the one that is taken; `mostCells`: that a range may have; `rangeLatencyMs`: how long it takes to work out a range, as large ones do. */
 export async function startWorkbookServer({
   token = 'good-token',
   mostCells = 5_000_000,
-  rangeMs = 0,
+  rangeLatencyMs = 0,
 } = {}): Promise<WorkbookServer> {
   const fault = { fault: undefined, after: 0, path: '' };
   const state: State = { token, mostCells, workbooks: new Map(), fault, onRequest: undefined };
@@ -84,7 +84,7 @@ export async function startWorkbookServer({
     state.onRequest?.(line);
     if (fail(faultOf(state, line), request, response)) return;
     const body = await readBody(request);
-    if (line.includes('/range(')) await sleep(rangeMs);
+    if (line.includes('/range(')) await workingOut(rangeLatencyMs);
     const { status, body: told } = isKnown(request, token)
       ? resource(state, `${request.method} ${url.pathname}`, { query: url.searchParams, body })
       : error(401, 'InvalidAuthenticationToken');

@@ -250,8 +250,16 @@ test.each([
   ['its input', { input: { data_content: 1 } }, /the input of a run cannot be changed/],
   ['what started it', { trigger: { type: 'webhook' } }, /what started a run cannot be changed/],
   ['what it repeats', { retryOf: 'zero' }, /what a run repeats cannot be changed/],
+  ['how far it goes', { until: 'a' }, /how far a run goes cannot be changed/],
 ])('a run cannot change %s', async (_sentence, spec, says) => {
   expect(await patchRun(running, { spec }, false)).toMatch(says);
+});
+
+test('only a test run goes no further than to a node', async () => {
+  const spec = { workflow: 'orders', until: 'agent_1' };
+  expect(await apply('WorkflowRun', spec)).toMatch(/only a test run goes as far as a node/);
+  expect(await apply('WorkflowRun', { ...spec, test: false })).toMatch(/only a test run/);
+  expect(await apply('WorkflowRun', { ...spec, test: true })).toContain('created');
 });
 
 test('a run can be cancelled, and not be brought back', async () => {

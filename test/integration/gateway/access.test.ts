@@ -227,7 +227,9 @@ const REFUSED: [who: string, code: string][] = [
 ];
 
 test('what needs no token is known here', () => {
-  const open = operations.filter(([, { right }]) => right === undefined).map(([id]) => id);
+  const open = operations
+    .filter(([, { right, anyToken }]) => right === undefined && anyToken === undefined)
+    .map(([id]) => id);
   expect(open).toEqual([
     'callWebhook',
     'sendToBot',
@@ -265,9 +267,11 @@ test.each(operations)('%s answers on its own listener and not on the other', asy
   const { internalURL, publicURL } = gateway;
   const [own, other] =
     operation.listener === 'internal' ? [internalURL, publicURL] : [publicURL, internalURL];
-  const told = await toldBy(await call(operation, tokens['allowed'], { base: other }));
+  const told = await toldBy(
+    await call(operation, tokens["allowed, for the API server's audience"], { base: other }),
+  );
   expect([told.status, told.code]).toEqual([404, 'not-found']);
-  const answer = await call(operation, tokens['allowed'], { base: own });
+  const answer = await call(operation, tokens["allowed, for the API server's audience"], { base: own });
   // Without a link or a state there is a page that says so.
   expect(answer.ok || answer.headers.get('content-type')?.startsWith('text/html')).toBe(true);
 });

@@ -198,6 +198,29 @@ test('a key that a test run was made with is not answered with it when the event
   expect(await answer.json()).toMatchObject({ type: 'tag:windlass.dev,2026:problem/key-reused' });
 });
 
+test('a test run goes as far as the node that the caller names, and its key is not that of a whole one', async () => {
+  const headers = { 'idempotency-key': 'as-far-as' };
+  const call = { token: executor, body: '{"a":1}', headers };
+  const run = await accepted(await execute('hello', { ...call, query: '?test=true&until=agent_1' }));
+  expect(await stored(run)).toMatchObject({ test: true, until: 'agent_1' });
+  const view = await get(`/workflows/${NAMESPACE}.hello/runs/${run}`, reader);
+  expect(await view.json()).toMatchObject({ run, until: 'agent_1' });
+  expect((await execute('hello', { ...call, query: '?test=true' })).status).toBe(422);
+  const earnest = await execute('hello', { token: executor, query: '?until=agent_1' });
+  expect(earnest.status).toBe(400);
+  expect(await earnest.json()).toMatchObject({ type: 'tag:windlass.dev,2026:problem/bad-query' });
+});
+
+test('a test run can be given all of the output of its trigger', async () => {
+  const headers = { 'idempotency-key': 'whole-output' };
+  const body = '{"text_content":"Hello","data_content":[1],"more":true}';
+  const call = { token: executor, body, headers };
+  const run = await accepted(await execute('hello', { ...call, query: '?test=true&as=output' }));
+  expect((await stored(run)).input).toBe('{"text_content":"Hello","data_content":[1]}');
+  expect((await execute('hello', { ...call, query: '?test=true' })).status).toBe(422);
+  expect((await execute('hello', { ...call, query: '?as=output' })).status).toBe(400);
+});
+
 test('with Prefer: wait the outputs come with the answer', async () => {
   const answering = execute('hello', {
     token: executor,

@@ -141,6 +141,14 @@ function said(name: string, status: string, reason: string): Promise<Credential>
   );
 }
 
+const askFor = (name: string, check: string) =>
+  stage.client.patch(
+    credentials,
+    { namespace, name },
+    { metadata: { annotations: { 'windlass.dev/check': check } } },
+    { type: 'merge' },
+  );
+
 const messageOf = ({ status }: Credential) => findCondition(status?.conditions, 'Ready')?.message;
 
 test.concurrent(
@@ -163,6 +171,25 @@ test.concurrent('a credential is tried once a workflow names it, and says what w
   expect(Math.abs(Date.now() - Date.parse(status?.lastChecked ?? ''))).toBeLessThan(60_000);
   await stage.waitFor(namespace, 'asks', { type: 'Ready', status: 'True', reason: 'Serving' });
 });
+
+test.concurrent(
+  'a credential that no workflow names is tried once for each value of the annotation that asks for it',
+  LONG,
+  async () => {
+    await putSecret('asked', 'wrong-password');
+    await apply('Credential', 'asked', smtp('asked'));
+    await said('asked', 'Unknown', 'NotChecked');
+    await askFor('asked', 'first');
+    expect((await said('asked', 'False', 'Rejected')).status?.check).toBe('first');
+    await putSecret('asked', PASSWORD);
+    await askFor('asked', 'second');
+    const { status } = await said('asked', 'True', 'Checked');
+    expect(status).toMatchObject({ check: 'second', account: 'orders' });
+    const role = () => stage.client.get(roles, { namespace, name: 'windlass-runner' });
+    const isTaken = async () => !JSON.stringify((await role()).rules).includes('"asked"');
+    await pollUntil('the right to read the Secret being taken back', isTaken, HEALED);
+  },
+);
 
 test.concurrent(
   'a password that is refused is told by credential and workflow, and healed by a changed Secret alone',

@@ -2,12 +2,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { connectionOf } from '../../../api/provider.ts';
 import { cookieName, verifierOf } from '../../../gateway/public/connect.ts';
-import { findCondition } from '../../../kube/conditions.ts';
-import { secrets } from '../../../kube/resource.ts';
 import { credentials, workflows } from '../../../operator/resources.ts';
 import { isUnavailable } from '../../../runs/connection.ts';
 import { seal } from '../../../runs/connect/seal.ts';
 import { begin, createBrowser, signIn } from '../../support/browser.ts';
+import { answerFor, expectNothing, withParameter } from '../../support/connecting.ts';
 import {
   hashOf,
   leaveCode,
@@ -65,29 +64,6 @@ test('a person who opens the link and signs in has connected the account', async
   for (const secret of [token, refreshToken, CLIENT.secret]) expect(said).not.toContain(secret);
 });
 
-/** What the provider answered to somebody who signed in; nobody has brought it yet. */
-async function answerFor(name: string, account: string) {
-  const browser = createBrowser();
-  const isCallback = (url: string) => url.startsWith(`${stage.gateway.publicURL}/oauth/callback`);
-  const { url } = await signIn(browser, await stage.link(name), { account, stop: isCallback });
-  return { browser, url: new URL(url) };
-}
-
-const withParameter = (url: URL, name: string, value: string | undefined): string => {
-  const other = new URL(url);
-  if (value === undefined) other.searchParams.delete(name);
-  else other.searchParams.set(name, value);
-  return other.href;
-};
-
-/** Whether it is as if nobody had ever brought anything: no token came, and none is stored. */
-async function expectNothing(name: string, before: number): Promise<void> {
-  const { status } = await stage.said(name, 'NotConnected');
-  expect(status?.account).toBeUndefined();
-  expect(Object.keys(await stage.entries('windlass-tokens'))).not.toContain(name);
-  expect(stage.provider.granted('authorization_code')).toBe(before);
-}
-
 const A_SECRET = 'A'.repeat(43);
 
 test.each<[what: string, change: (url: URL, name: string) => string | Promise<string>, says: RegExp]>([
@@ -99,7 +75,7 @@ test.each<[what: string, change: (url: URL, name: string) => string | Promise<st
   [
     "with another person's state",
     async (url, name) => {
-      const other = await answerFor(name, 'bob');
+      const other = await answerFor(stage, name, 'bob');
       return withParameter(url, 'state', other.url.searchParams.get('state') ?? '');
     },
     /another browser/,
@@ -116,19 +92,19 @@ test.each<[what: string, change: (url: URL, name: string) => string | Promise<st
   const name = what.replaceAll(/[^a-z]+/g, '-');
   await stage.createCredential(name);
   const before = stage.provider.granted('authorization_code');
-  const { browser, url } = await answerFor(name, 'mallory');
+  const { browser, url } = await answerFor(stage, name, 'mallory');
   const page = await browser.open(await change(url, name));
   expect(page.text).toMatch(says);
-  await expectNothing(name, before);
+  await expectNothing(stage, name, before);
 });
 
 test('an answer counts in the browser that began, and in no other', async () => {
   await stage.createCredential('bound');
   const before = stage.provider.granted('authorization_code');
-  const { url } = await answerFor('bound', 'ada');
+  const { url } = await answerFor(stage, 'bound', 'ada');
   const stranger = await createBrowser().open(url.href);
   expect([stranger.status, stranger.text]).toEqual([400, expect.stringContaining('another browser')]);
-  await expectNothing('bound', before);
+  await expectNothing(stage, 'bound', before);
 });
 
 test('an answer with its state counts once, and a link is opened once', async () => {
@@ -154,7 +130,10 @@ const failures = () =>
 
 test('a code that belongs to another verifier brings no token', async () => {
   await stage.createCredential('replayed');
-  const [first, second] = [await answerFor('replayed', 'ada'), await answerFor('replayed', 'ada')];
+  const [first, second] = [
+    await answerFor(stage, 'replayed', 'ada'),
+    await answerFor(stage, 'replayed', 'ada'),
+  ];
   const before = stage.provider.granted('authorization_code');
   // Its state and its browser are right, but the code was made for the challenge of another one.
   const code = first.url.searchParams.get('code') ?? '';
@@ -163,12 +142,12 @@ test('a code that belongs to another verifier brings no token', async () => {
   await expect.poll(failures, { timeout: 10_000 }).toBe(1);
   const shown = async () => JSON.stringify((await stage.said('replayed', 'NotConnected')).status);
   await expect.poll(shown, { timeout: 10_000 }).toContain('invalid_grant');
-  await expectNothing('replayed', before);
+  await expectNothing(stage, 'replayed', before);
 });
 
 test('a code that was used before brings no token, even with its verifier and sealed as the gateway does', async () => {
   const { metadata, spec } = await stage.createCredential('used');
-  const { browser, url } = await answerFor('used', 'ada');
+  const { browser, url } = await answerFor(stage, 'used', 'ada');
   const { code = '', state = '', iss = '' } = Object.fromEntries(url.searchParams);
   const cookie = browser.cookies.get(cookieName(stage.gateway.publicURL, state)) ?? '';
   expect((await browser.open(url.href)).status).toBe(200);
@@ -201,7 +180,7 @@ test('a code that was used before brings no token, even with its verifier and se
 
 test('who says no, or whose provider fails, is told so, and nothing of the answer is shown', async () => {
   await stage.createCredential('refused');
-  const { browser, url } = await answerFor('refused', 'ada');
+  const { browser, url } = await answerFor(stage, 'refused', 'ada');
   const script = '<script>alert(1)</script>';
   const denied = new URL(withParameter(url, 'error', 'access_denied'));
   denied.searchParams.set('error_description', script);
@@ -312,7 +291,7 @@ test('nothing of a request changes the redirect URI', async () => {
 test('a good answer counts at the redirect URI alone', async () => {
   await stage.createCredential('astray');
   const before = stage.provider.granted('authorization_code');
-  const { browser, url } = await answerFor('astray', 'ada');
+  const { browser, url } = await answerFor(stage, 'astray', 'ada');
   for (const path of [
     '/oauth/callback/',
     '/oauth//callback',
@@ -324,16 +303,16 @@ test('a good answer counts at the redirect URI alone', async () => {
       path,
       404,
     ]);
-  await expectNothing('astray', before);
+  await expectNothing(stage, 'astray', before);
 });
 
 test('where no issuer is known, an answer that names one connects nothing', async () => {
   await stage.createCredential('nameless', { issuer: undefined });
   const before = stage.provider.granted('authorization_code');
-  const { browser, url } = await answerFor('nameless', 'ada');
+  const { browser, url } = await answerFor(stage, 'nameless', 'ada');
   expect(url.searchParams.get('iss')).toBe(stage.provider.issuer);
   expect((await browser.open(url.href)).text).toMatch(/another provider/);
-  await expectNothing('nameless', before);
+  await expectNothing(stage, 'nameless', before);
 });
 
 const ASKED = {
@@ -371,125 +350,6 @@ test.each(['google', 'microsoft'] as const)(
   },
 );
 
-test('a credential that was deleted and made again while somebody signed in is not connected', async () => {
-  await stage.createCredential('remade');
-  const before = stage.provider.granted('authorization_code');
-  const { browser, url } = await answerFor('remade', 'ada');
-  await stage.client.delete(credentials, { namespace: stage.namespace, name: 'remade' });
-  await stage.createCredential('remade');
-  await stage.said('remade', 'NotConnected');
-  expect((await browser.open(url.href)).status).toBe(200);
-  const waiting = () => stage.redisCommand('EXISTS', 'wl:connect:codes');
-  await expect.poll(waiting, { timeout: 10_000 }).toEqual(['0']);
-  // Whatever came of it would be there before what comes of one that is brought now.
-  await stage.createCredential('behind');
-  const behind = await answerFor('behind', 'ada');
-  await behind.browser.open(withParameter(behind.url, 'code', 'none'));
-  const shown = async () => JSON.stringify((await stage.said('behind', 'NotConnected')).status);
-  await expect.poll(shown, { timeout: 10_000 }).toContain('invalid_grant');
-  await expectNothing('remade', before);
-});
-
-test('a credential that was changed while somebody signed in is not connected', async () => {
-  await stage.createCredential('changed');
-  const before = stage.provider.granted('authorization_code');
-  const { browser, url } = await answerFor('changed', 'ada');
-  await stage.createCredential('changed', { tokenURL: 'http://127.0.0.1:1/token' });
-  expect((await browser.open(url.href)).status).toBe(200);
-  const shown = async () => JSON.stringify((await stage.said('changed', 'NotConnected')).status);
-  await expect.poll(shown, { timeout: 10_000 }).toContain('was changed while it was being connected');
-  await expectNothing('changed', before);
-});
-
-test('what has no room in the Secret is told, kept, and stored as soon as there is room', async () => {
-  const { metadata } = await stage.createCredential('filler');
-  const { uid = '' } = metadata;
-  await stage.createCredential('full');
-  const ref = { namespace: stage.namespace, name: 'windlass-refresh-tokens' };
-  const taken = Object.values((await stage.client.get(secrets, ref)).data ?? {}).join('').length * 0.75;
-  const data = { [uid]: Buffer.alloc(2 ** 20 - 100 - Math.ceil(taken), 'a').toString('base64') };
-  await stage.client.patch(secrets, ref, { data }, { type: 'merge' });
-  await signIn(createBrowser(), await stage.link('full'), { account: 'ada' });
-  const shown = async () => JSON.stringify((await stage.said('full', 'NotConnected')).status);
-  await expect.poll(shown, { timeout: 10_000 }).toContain('could not be stored');
-  await stage.client.delete(credentials, { namespace: stage.namespace, name: 'filler' });
-  const { status } = await stage.said('full', 'Connected');
-  expect(findCondition(status?.conditions, 'Ready')?.message).toBe('Connected.');
-  expect(await stage.entries('windlass-tokens')).toHaveProperty('full');
-});
-
-test('a client whose secret is empty is told, and not shown to the provider', async () => {
-  await stage.client.create(secrets, {
-    metadata: { namespace: stage.namespace, name: 'empty' },
-    data: { secret: '' },
-  });
-  const before = stage.provider.granted('authorization_code');
-  await stage.createCredential('keyless', { clientSecretRef: { name: 'empty', key: 'secret' } });
-  const { browser, url } = await answerFor('keyless', 'ada');
-  expect((await browser.open(url.href)).status).toBe(200);
-  const shown = async () => JSON.stringify((await stage.said('keyless', 'NotConnected')).status);
-  await expect.poll(shown, { timeout: 10_000 }).toContain('Secret empty has no key secret, or it is empty');
-  await expectNothing('keyless', before);
-});
-
-test('whose tokens were given to one client, is not connected for another', async () => {
-  await stage.createCredential('moved');
-  await signIn(createBrowser(), await stage.link('moved'), { account: 'ada' });
-  await stage.said('moved', 'Connected');
-  await stage.createCredential('moved', { clientID: 'another' });
-  await stage.said('moved', 'NotConnected');
-  expect(await stage.entries('windlass-tokens')).not.toHaveProperty('moved');
-});
-
-test('what was given to a credential goes with it, and is taken back where the provider takes back', async () => {
-  const revocationURL = `${stage.provider.issuer}/token/revocation`;
-  const { metadata } = await stage.createCredential('leaver', { revocationURL });
-  await signIn(createBrowser(), await stage.link('leaver'), { account: 'ada' });
-  await stage.said('leaver', 'Connected');
-  const { [metadata.uid ?? '']: grant = '{}' } = await stage.entries('windlass-refresh-tokens');
-  const { refreshToken } = JSON.parse(grant) as { refreshToken: string };
-  expect(await stage.provider.isGood(refreshToken)).toBe(true);
-  await stage.client.delete(credentials, { namespace: stage.namespace, name: 'leaver' });
-  await expect
-    .poll(() => stage.entries('windlass-refresh-tokens'), { timeout: 10_000 })
-    .not.toHaveProperty(metadata.uid ?? '');
-  expect(await stage.entries('windlass-tokens')).not.toHaveProperty('leaver');
-  await expect.poll(() => stage.provider.isGood(refreshToken), { timeout: 10_000 }).toBe(false);
-  await stage.createCredential('leaver');
-  await stage.said('leaver', 'NotConnected');
-});
-
-test('an operator that begins anew takes back nothing of what the one before it has said', async () => {
-  const versions = async () => {
-    const { items } = await stage.client.listAll(credentials, { namespace: stage.namespace });
-    return new Map(items.map(({ metadata }) => [metadata.name, metadata.resourceVersion]));
-  };
-  await stage.stopOperator();
-  const before = await versions();
-  stage.startOperator();
-  await stage.createCredential('latest');
-  await stage.said('latest', 'NotConnected');
-  const after = await versions();
-  // Why connecting has failed is remembered by nobody.
-  const expected = new Set(['behind', 'changed', 'keyless', 'replayed', 'used']);
-  const written = [...before].filter(([name, version]) => after.get(name) !== version);
-  expect(written.filter(([name]) => !expected.has(name))).toEqual([]);
-});
-
-test('while no operator leads, what a browser brings is not used up, and counts as soon as one does', async () => {
-  await stage.createCredential('patient');
-  const { browser, url } = await answerFor('patient', 'ada');
-  await stage.stopOperator();
-  // As if the time were over in which its key counts.
-  await stage.redisCommand('DEL', 'wl:connect:key');
-  const refused = await browser.open(url.href);
-  expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5']);
-  expect((await stage.askLink('patient')).status).toBe(503);
-  stage.startOperator();
-  await expect.poll(async () => (await browser.open(url.href)).status, { timeout: 10_000 }).toBe(200);
-  await stage.said('patient', 'Connected');
-});
-
 test('of a namespace no more links are given than people can open', async () => {
   await stage.createCredential('asked-often');
   const made = `wl:connect:made:${hashOf(stage.namespace)}`;
@@ -513,11 +373,11 @@ test('a link is given to who may update the credential, if it is one that is con
   expect(await codeOf(await stage.askLink('mailbox', 'nobody'))).toBe('unauthorized');
 });
 
-test('of all that was brought here only what seven persons allowed has become a token', async () => {
+test('of all that was brought here only what three persons allowed has become a token', async () => {
   await expect
     .poll(() => stage.redisCommand('EXISTS', 'wl:connect:codes'), { timeout: 10_000 })
     .toEqual(['0']);
-  expect(stage.provider.granted('authorization_code')).toBe(7);
+  expect(stage.provider.granted('authorization_code')).toBe(3);
   const left = Object.keys(await stage.entries('windlass-tokens')).toSorted();
-  expect(left).toEqual(['full', 'mailbox', 'once', 'patient', 'used']);
+  expect(left).toEqual(['mailbox', 'once', 'used']);
 });

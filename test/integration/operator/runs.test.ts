@@ -152,6 +152,24 @@ test('a run that failed is repeated with its input, also by a repetition, and no
   expect(await ended('of-nothing')).toMatchObject({ phase: 'Failed', reason: 'RunMissing' });
 });
 
+test('a test run goes as far as a node, and so does one that repeats it; the node must be there', async () => {
+  await applyWorkflow();
+  const input = { text_content: '', data_content: {} };
+  await create('near', { test: true, until: 'trigger', input });
+  await create('near-again', { test: true, retryOf: 'near' });
+  await create('in-earnest', { retryOf: 'near' });
+  await create('own-input', { test: true, retryOf: 'near', input });
+  const names = ['near', 'near-again', 'in-earnest', 'own-input'];
+  const until = await Promise.all(names.map(async (name) => (await submitted(name)).until));
+  expect(until).toEqual(['trigger', 'trigger', undefined, undefined]);
+  await create('too-far', { test: true, until: 'nowhere' });
+  expect(await ended('too-far')).toMatchObject({
+    phase: 'Failed',
+    reason: 'NodeMissing',
+    message: expect.stringContaining('has no node nowhere'),
+  });
+});
+
 test('a run that is created while the run store is away is submitted when it is back', async () => {
   await applyWorkflow();
   await stage.redis.kill();

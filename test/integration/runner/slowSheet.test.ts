@@ -11,14 +11,14 @@ let store: TestStore;
 beforeAll(async () => void (store = await startRunStore({ appendfsync: 'no' })));
 afterAll(() => store?.stop());
 
-/** Four parts, each of which comes after a second. */
+/** Four parts, each of which the server works out for a second. */
 const ROWS = 3_500;
 const RANGE_MS = 1_000;
 /** By when a page must be there. */
 const PAGE_MS = 3_000;
 
 test('it is read by several, and what changes of it starts its run', { timeout: 60_000 }, async () => {
-  const server = await startWorkbookServer({ rangeMs: RANGE_MS });
+  const server = await startWorkbookServer({ rangeLatencyMs: RANGE_MS });
   const rows = Array.from({ length: ROWS }, (_, index) => [index === 0 ? 'id' : `row-${index}`, ...WIDE]);
   server.put('orders', rows);
   const door = await startHttpDoor(server.url, graphRefusal);

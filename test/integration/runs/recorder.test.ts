@@ -94,7 +94,10 @@ test('a run is recorded from its start to its end, with all that its nodes produ
     edges: [],
     timeoutMs: 1,
   });
-  const run = await accepted(conn, submissionOf(project, { dedupeKey: 'delivery-1', test: true }));
+  const run = await accepted(
+    conn,
+    submissionOf(project, { dedupeKey: 'delivery-1', test: true, until: 'z' }),
+  );
   const ref = await claimedOne(conn, project);
   await advance(conn, ref, {
     checkpoints: [{ id: 'trigger', phase: 'Succeeded', attempts: 1, outputIsInput: true }],
@@ -107,6 +110,7 @@ test('a run is recorded from its start to its end, with all that its nodes produ
     trigger: { type: 'webhook', key: 'delivery-1' },
     input: { text_content: '', data_content: { item: 'desk' } },
     test: true,
+    until: 'z',
   });
   expect(begun.metadata.labels).toEqual({
     [LABEL.workflow]: 'orders',

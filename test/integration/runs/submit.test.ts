@@ -26,7 +26,10 @@ test('an accepted event is a pending run with its input byte for byte', async ()
   const { conn } = store;
   const project = await newProject(conn);
   const input = '{"text_content":"","data_content":{"b":1.50,"a":"ü \\u0000"}}';
-  const run = await accepted(conn, submissionOf(project, { input, test: true, retryOf: 'earlier' }));
+  const run = await accepted(
+    conn,
+    submissionOf(project, { input, test: true, until: 'a', retryOf: 'earlier' }),
+  );
   expect(run).toMatch(/^orders-[0-9a-z]{15}$/);
   expect(await stateOf(conn, project, run)).toMatchObject({
     run,
@@ -37,6 +40,7 @@ test('an accepted event is a pending run with its input byte for byte', async ()
     trigger: 'webhook',
     phase: 'Pending',
     test: true,
+    until: 'a',
     retryOf: 'earlier',
     input,
     nodes: [],

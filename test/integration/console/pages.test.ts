@@ -1,0 +1,230 @@
+/** Every page and dialog for people who use a keyboard or a screen reader, who see little contrast, or who have a narrow screen. */
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { flawsOf } from '../../support/axe.ts';
+import { signInAt, startChromium, visit, type Visitor } from '../../support/chromium.ts';
+import { stockProject } from '../../support/consoleStock.ts';
+import { openNode, panelOf } from '../../support/consoleSteps.ts';
+import { EDITOR, startConsoleSystem, type ConsoleSystem } from '../../support/consoleSystem.ts';
+
+const PROJECT = 'shop';
+const LIST = `/console/p/${PROJECT}/workflows`;
+const CANVAS = `${LIST}/order-confirmation`;
+
+let system: ConsoleSystem;
+let browser: Browser;
+let token: string;
+
+beforeAll(async () => {
+  [system, browser] = await Promise.all([startConsoleSystem(), startChromium()]);
+  await stockProject(system, PROJECT);
+  token = await system.tokenWith(PROJECT, 'editor', EDITOR);
+});
+afterAll(async () => {
+  await browser?.close();
+  await system?.stop();
+});
+
+const addressOf = (path: string) => new URL(path, system.consoleURL).href;
+const shows = (text: string | RegExp) => (page: Page) => page.getByText(text).first().waitFor();
+const cardShown = (page: Page) => page.locator('[data-card="trigger"]').waitFor();
+const menuOpened = (page: Page) => page.getByRole('button', { name: 'Actions for A draft' }).click();
+
+async function clicked(page: Page, name: string | RegExp): Promise<void> {
+  await page.getByRole('button', { name }).first().click();
+}
+
+type View = { what: string; path: string; open: (page: Page) => Promise<unknown> };
+
+/** Opens what a choice of the menu of a workflow leads to. */
+const chosen = (name: string) => async (page: Page) => {
+  await menuOpened(page);
+  await page.getByRole('menuitem', { name }).click();
+  await page.getByRole('dialog').waitFor();
+};
+
+const VIEWS: View[] = [
+  { what: 'the list', path: LIST, open: shows('Order confirmation') },
+  {
+    what: 'a menu',
+    path: LIST,
+    open: async (page) => {
+      await menuOpened(page);
+      await page.getByRole('menuitem', { name: 'Delete' }).waitFor();
+    },
+  },
+  { what: 'the deletion', path: LIST, open: chosen('Delete') },
+  {
+    what: 'the creation',
+    path: LIST,
+    open: async (page) => {
+      await clicked(page, 'New workflow');
+      await page.getByRole('dialog').getByLabel('Name', { exact: true }).waitFor();
+    },
+  },
+  { what: 'the canvas', path: CANVAS, open: cardShown },
+  ...['trigger', 'agent_1', 'mail', 'reply'].map((node) => ({
+    what: `the panel of ${node}`,
+    path: `${CANVAS}?node=${node}`,
+    open: (page: Page) => panelOf(page).getByRole('tab').first().waitFor(),
+  })),
+  {
+    what: 'the picker',
+    path: CANVAS,
+    open: async (page) => {
+      await clicked(page, /^Add a node behind/);
+      await page.getByLabel('Search nodes').waitFor();
+    },
+  },
+  {
+    what: 'the YAML',
+    path: CANVAS,
+    open: async (page) => {
+      await page.getByText('YAML', { exact: true }).click();
+      await page.getByRole('textbox', { name: 'The workflow as YAML' }).waitFor();
+    },
+  },
+  {
+    what: 'the test run',
+    path: CANVAS,
+    open: async (page) => {
+      await clicked(page, 'Test run');
+      await page.getByRole('dialog').getByRole('textbox', { name: 'Test data' }).waitFor();
+    },
+  },
+  { what: 'the runs', path: `/console/p/${PROJECT}/runs`, open: shows('Failed') },
+  {
+    what: 'a run',
+    path: `/console/p/${PROJECT}/runs`,
+    open: async (page) => {
+      await page.locator('a[href*="/runs/order-"]').first().click();
+      await page.getByRole('link', { name: 'Open on the canvas' }).waitFor();
+    },
+  },
+  {
+    what: 'the credentials',
+    path: `/console/p/${PROJECT}/credentials`,
+    open: async (page) => {
+      await page.getByText('lost', { exact: true }).first().click();
+      await page.getByText('Used by').filter({ visible: true }).first().waitFor();
+    },
+  },
+  {
+    what: 'a new credential',
+    path: `/console/p/${PROJECT}/credentials`,
+    open: async (page) => {
+      await clicked(page, 'New credential');
+      await page.getByRole('dialog').waitFor();
+    },
+  },
+  { what: 'the overview', path: `/console/p/${PROJECT}/overview`, open: shows(/Failures/i) },
+  { what: 'what is not allowed', path: '/console/p/kube-system/workflows', open: shows(/not allowed/i) },
+];
+
+describe.each(['light', 'dark'] as const)('in %s colours', (colorScheme) => {
+  let visitor: Visitor;
+  beforeAll(async () => {
+    visitor = await visit(browser, { colorScheme });
+  });
+  afterAll(() => visitor?.close());
+
+  test('the sign-in has no flaw', async () => {
+    await visitor.page.goto(system.consoleURL);
+    await visitor.page.getByLabel('Token', { exact: true }).waitFor();
+    const flaws = await flawsOf(visitor.page);
+    await signInAt(visitor.page, system.consoleURL, token);
+    expect(flaws).toEqual([]);
+  });
+
+  test.each(VIEWS)('$what has no flaw', async ({ path, open }) => {
+    await visitor.page.goto(addressOf(path));
+    await open(visitor.page);
+    expect(await flawsOf(visitor.page)).toEqual([]);
+  });
+});
+
+/** What has the focus, by its name. */
+const focused = (page: Page): Promise<string> =>
+  page.evaluate(
+    `(({ activeElement: at }) => at?.getAttribute('aria-label') ?? at?.dataset?.card ?? at?.textContent ?? '')(document)`,
+  );
+
+async function tabTo(page: Page, name: RegExp): Promise<string> {
+  for (let count = 0; count < 60; count += 1) {
+    await page.keyboard.press('Tab');
+    const at = await focused(page);
+    if (name.test(at)) return at;
+  }
+  return 'not reached';
+}
+
+describe('with a keyboard alone', () => {
+  let visitor: Visitor;
+  beforeAll(async () => {
+    visitor = await visit(browser);
+    await signInAt(visitor.page, system.consoleURL, token);
+  });
+  afterAll(() => visitor?.close());
+
+  test('the first key leads past the navigation, and the others through all of the list', async () => {
+    const { page } = visitor;
+    await page.goto(addressOf(LIST));
+    await shows('Order confirmation')(page);
+    await page.keyboard.press('Tab');
+    expect(await focused(page)).toBe('To the content');
+    for (const name of [
+      /^Windlass/,
+      /^Switch to/,
+      /^Account/,
+      /^Workflows/,
+      /^Overview/,
+      /^New workflow/,
+      /^Actions for/,
+    ])
+      expect(await tabTo(page, name)).toMatch(name);
+  });
+
+  test('the focus is back where it was when a dialog or a panel is closed', async () => {
+    const { page } = visitor;
+    await page.goto(addressOf(LIST));
+    await page.getByRole('button', { name: 'New workflow' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').getByLabel('Name', { exact: true }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'hidden' });
+    expect(await focused(page)).toBe('New workflow');
+    await page.goto(addressOf(CANVAS));
+    const panel = await openNode(page, 'mail');
+    await panel.getByRole('tab').first().focus();
+    await page.keyboard.press('Escape');
+    await panel.waitFor({ state: 'hidden' });
+    expect(await focused(page)).toBe('mail');
+  });
+});
+
+describe('on a narrow screen', () => {
+  let visitor: Visitor;
+  beforeAll(async () => {
+    visitor = await visit(browser, { viewport: { width: 390, height: 780 } });
+    await signInAt(visitor.page, system.consoleURL, token);
+  });
+  afterAll(() => visitor?.close());
+
+  const NARROW = VIEWS.filter(({ what }) =>
+    ['the list', 'the canvas', 'the runs', 'a run', 'the credentials', 'the overview'].includes(what),
+  );
+
+  test.each(NARROW)('$what is no wider than the screen', async ({ path, open }) => {
+    await visitor.page.goto(addressOf(path));
+    await open(visitor.page);
+    expect(await visitor.page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
+  });
+
+  test('workflows can be switched on in the list', async () => {
+    const { page } = visitor;
+    await page.goto(addressOf(LIST));
+    const toggle = page.getByRole('switch', { name: 'A draft is active' });
+    await toggle.click({ force: true });
+    await expect.poll(() => toggle.isChecked(), { timeout: 20_000 }).toBe(true);
+  });
+});

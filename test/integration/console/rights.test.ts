@@ -1,0 +1,297 @@
+/** What people see of what they may not do: nothing. And what other sites can make a signed-in browser do: nothing. */
+import type { Browser, Page, Request } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { GROUP } from '../../../api/group.ts';
+import type { PolicyRule } from '../../../kube/resource.ts';
+import { workflows as workflowObjects } from '../../../operator/resources.ts';
+import { signInAt, startChromium, visit, type Visitor } from '../../support/chromium.ts';
+import { largeWorkflow, manifestOf, stockProject } from '../../support/consoleStock.ts';
+import { EDITOR, READER, startConsoleSystem, type ConsoleSystem } from '../../support/consoleSystem.ts';
+import { listen, type Listening } from '../../support/listen.ts';
+import { pollUntil } from '../../support/poll.ts';
+
+const PROJECT = 'shop';
+const LIST = `/console/p/${PROJECT}/workflows`;
+const EDITOR_PAGE = `${LIST}/order-confirmation`;
+const CREDENTIALS = `/console/p/${PROJECT}/credentials`;
+const RUNS = `/console/p/${PROJECT}/runs`;
+
+let system: ConsoleSystem;
+let browser: Browser;
+
+beforeAll(async () => {
+  [system, browser] = await Promise.all([startConsoleSystem(), startChromium()]);
+  await stockProject(system, PROJECT);
+});
+afterAll(async () => {
+  await browser?.close();
+  await system?.stop();
+});
+
+const addressOf = (path: string) => new URL(path, system.consoleURL).href;
+
+type Watched = Visitor & {
+  /** Calls that were answered with: not allowed. */
+  refused: string[];
+  /** Waits until the page asks for nothing more. */
+  settled: () => Promise<unknown>;
+};
+
+/** Somebody at a page of theirs. */
+async function signedIn(token: string): Promise<Watched> {
+  const visitor = await visit(browser);
+  const refused: string[] = [];
+  const open = new Set<Request>();
+  let quietSince = performance.now();
+  visitor.page.on('request', (request) => {
+    // This one stays open as long as the page.
+    if (!request.url().endsWith('/console/live')) open.add(request);
+  });
+  const ended = (request: Request): void => {
+    open.delete(request);
+    quietSince = performance.now();
+  };
+  visitor.page.on('requestfinished', ended);
+  visitor.page.on('requestfailed', ended);
+  visitor.page.on('response', (answer) => {
+    if (answer.status() === 403) refused.push(`${answer.request().method()} ${answer.url()}`);
+  });
+  await signInAt(visitor.page, system.consoleURL, token);
+  const settled = () =>
+    pollUntil('a quiet page', async () => open.size === 0 && performance.now() - quietSince > 300, {
+      timeoutMs: 20_000,
+      everyMs: 50,
+    });
+  return { ...visitor, refused, settled };
+}
+
+type PageOf = { path: string; ready: (page: Page) => Promise<unknown> };
+
+const seen = (text: string) => (page: Page) => page.getByText(text).first().waitFor();
+const menuOpened = async (page: Page): Promise<void> => {
+  await page.getByRole('button', { name: 'Actions for A draft' }).click();
+  await page.getByRole('menuitem', { name: 'Open' }).waitFor();
+};
+const detailsOpened = async (page: Page): Promise<void> => {
+  await page.getByText('lost', { exact: true }).first().click();
+  await page.getByText('Used by').first().waitFor();
+};
+const newestOpened = async (page: Page): Promise<void> => {
+  await page.locator('a[href*="/runs/order-"]').first().click();
+  await page.getByRole('link', { name: 'Open on the canvas' }).waitFor();
+};
+
+const PAGES = {
+  list: { path: LIST, ready: seen('Order confirmation') },
+  menu: { path: LIST, ready: menuOpened },
+  editor: { path: EDITOR_PAGE, ready: (page) => page.locator('[data-card="trigger"]').waitFor() },
+  credentials: { path: CREDENTIALS, ready: seen('lost') },
+  details: { path: CREDENTIALS, ready: detailsOpened },
+  run: { path: RUNS, ready: newestOpened },
+} satisfies Record<string, PageOf>;
+
+type Button = { name: RegExp; role: 'button' | 'menuitem' | 'switch'; page: keyof typeof PAGES };
+
+/** Each thing that can be clicked and changes something, and the right that it takes. */
+const BUTTONS: (Button & { verb: string; resource: string })[] = [
+  { name: /^New workflow$/, role: 'button', page: 'list', verb: 'create', resource: 'workflows' },
+  { name: /^Duplicate$/, role: 'menuitem', page: 'menu', verb: 'create', resource: 'workflows' },
+  { name: /^Rename$/, role: 'menuitem', page: 'menu', verb: 'patch', resource: 'workflows' },
+  { name: /^Delete$/, role: 'menuitem', page: 'menu', verb: 'delete', resource: 'workflows' },
+  { name: /^Saved?$/, role: 'button', page: 'editor', verb: 'patch', resource: 'workflows' },
+  { name: /^Active$/, role: 'switch', page: 'editor', verb: 'patch', resource: 'workflows' },
+  { name: /^Add a node behind/, role: 'button', page: 'editor', verb: 'patch', resource: 'workflows' },
+  { name: /^Test run$/, role: 'button', page: 'editor', verb: 'create', resource: 'workflows/execute' },
+  { name: /^New credential$/, role: 'button', page: 'credentials', verb: 'create', resource: 'credentials' },
+  { name: /^Edit$/, role: 'button', page: 'details', verb: 'patch', resource: 'credentials' },
+  { name: /^(Test|Try)\b/, role: 'button', page: 'details', verb: 'patch', resource: 'credentials' },
+  { name: /^Delete$/, role: 'button', page: 'details', verb: 'delete', resource: 'credentials' },
+  { name: /^Run again/, role: 'button', page: 'run', verb: 'create', resource: 'workflowruns' },
+  { name: /^Run again/, role: 'button', page: 'run', verb: 'create', resource: 'workflows/execute' },
+];
+
+const VERBS = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'];
+const OWN = ['workflows', 'workflowruns', 'credentials', 'webhookroutes'];
+
+/** All that an editor may do, but for one verb on one resource. */
+function allBut(verb: string, resource: string): PolicyRule[] {
+  const rule = (name: string, verbs: string[]) => ({
+    apiGroups: [GROUP],
+    resources: [name],
+    verbs: verbs.filter((each) => each !== verb || name !== resource),
+  });
+  return [
+    ...(EDITOR.rules ?? []),
+    ...OWN.map((name) => rule(name, VERBS)),
+    rule('workflows/execute', ['create']),
+  ].filter(({ verbs }) => verbs.length > 0);
+}
+
+async function shownAt({ page, settled }: Watched, where: keyof typeof PAGES): Promise<Set<Button>> {
+  const { path, ready } = PAGES[where];
+  await page.goto(addressOf(path));
+  await ready(page);
+  await settled();
+  const there = BUTTONS.filter((button) => button.page === where);
+  const counts = await Promise.all(there.map(({ role, name }) => page.getByRole(role, { name }).count()));
+  return new Set(there.filter((_button, at) => (counts[at] ?? 0) > 0));
+}
+
+test('whoever may do everything sees every button', async () => {
+  const visitor = await signedIn(await system.tokenWith(PROJECT, 'editor', EDITOR));
+  const missing: Button[] = [];
+  for (const where of Object.keys(PAGES) as (keyof typeof PAGES)[]) {
+    const shown = await shownAt(visitor, where);
+    missing.push(...BUTTONS.filter((button) => button.page === where && !shown.has(button)));
+  }
+  expect(missing).toEqual([]);
+  expect(visitor.refused).toEqual([]);
+  await visitor.close();
+});
+
+test('who may only read sees everything, but nothing that can be changed, and is refused nothing', async () => {
+  const visitor = await signedIn(await system.tokenWith(PROJECT, 'reader', READER));
+  const { page, settled, refused } = visitor;
+  for (const where of Object.keys(PAGES) as (keyof typeof PAGES)[])
+    expect([where, ...(await shownAt(visitor, where))]).toEqual([where]);
+  await page.goto(addressOf(`/console/p/${PROJECT}/overview`));
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  await page.goto(addressOf(`${EDITOR_PAGE}?node=mail`));
+  await page.getByRole('complementary', { name: 'Node mail' }).first().waitFor();
+  await settled();
+  expect(refused).toEqual([]);
+  await visitor.close();
+});
+
+const lacking = [...Map.groupBy(BUTTONS, ({ verb, resource }) => `${verb} ${resource}`)];
+
+test.each(lacking)(
+  'without the right to %s its buttons are not there, and all others are',
+  async (right, own) => {
+    const [verb = '', resource = ''] = right.split(' ');
+    const name = `not-${verb}-${resource.replaceAll('/', '-')}`;
+    const token = await system.tokenWith(PROJECT, name, { rules: allBut(verb, resource) });
+    const visitor = await signedIn(token);
+    for (const where of new Set(own.map((button) => button.page))) {
+      const others = BUTTONS.filter(
+        (button) => button.page === where && !own.some(({ name: label }) => `${label}` === `${button.name}`),
+      );
+      expect(await shownAt(visitor, where)).toEqual(new Set(others));
+    }
+    expect(visitor.refused).toEqual([]);
+    await visitor.close();
+  },
+);
+
+test('who has no rights in a project does not see it, and its address says so', async () => {
+  await system.createProject('other');
+  // Who may not list namespaces is shown those that have workflows.
+  await system.apply('other', manifestOf([largeWorkflow('small', 1)]));
+  const visitor = await signedIn(await system.tokenWith('other', 'stranger', EDITOR));
+  const { page } = visitor;
+  await page.getByRole('heading', { name: 'Workflows', level: 1 }).waitFor();
+  expect(new URL(page.url()).pathname).toBe('/console/p/other/workflows');
+  await page
+    .getByRole('combobox', { name: 'Project' })
+    .or(page.getByLabel('Project', { exact: true }))
+    .first()
+    .click();
+  await page.getByRole('option', { name: 'other' }).waitFor();
+  expect(await page.getByRole('option').allTextContents()).toEqual(['other']);
+  for (const path of [LIST, RUNS, CREDENTIALS, EDITOR_PAGE, '/console/p/not-there/workflows']) {
+    await page.goto(addressOf(path));
+    await page
+      .getByText(/not allowed/i)
+      .first()
+      .waitFor();
+    expect(await page.getByText(/Order confirmation|order-confirmation-/).count()).toBe(0);
+  }
+  await visitor.close();
+});
+
+describe('a page of another site', () => {
+  let site: Listening;
+  let visitor: Visitor;
+
+  beforeAll(async () => {
+    site = await listen((_request, response) => {
+      response
+        .writeHead(200, { 'content-type': 'text/html' })
+        .end('<!doctype html><title>Other</title><p>Other site');
+    });
+    visitor = await signedIn(await system.tokenWith(PROJECT, 'victim', EDITOR));
+  });
+  afterAll(async () => {
+    await visitor?.close();
+    await site?.close();
+  });
+
+  /** Its page: at another port of this host (the same site), or by another name of it (another site). */
+  const pagesOfIt = () => [site.url, site.url.replace('127.0.0.1', 'localhost')];
+
+  test('that frames the console shows nothing of it', async () => {
+    for (const url of pagesOfIt()) {
+      const page = await visitor.context.newPage();
+      await page.goto(url);
+      const refused = page.waitForEvent('console', (message) => message.text().includes('frame-ancestors'));
+      await page.setContent(`<iframe src="${addressOf(LIST)}"></iframe>`, { waitUntil: 'commit' });
+      await refused;
+      const texts = await Promise.all(
+        page
+          .frames()
+          .slice(1)
+          .map((frame) => frame.textContent('body')),
+      );
+      expect(texts.join('')).not.toMatch(/Windlass|Workflows|Order/);
+      await page.close();
+    }
+  });
+
+  const TARGETS = [
+    '/console/session',
+    '/console/live',
+    '/console/links',
+    `/workflows/${PROJECT}.order-confirmation/execute`,
+    `/kube/apis/windlass.dev/v1alpha1/namespaces/${PROJECT}/workflows`,
+  ];
+
+  test('that calls from a script changes nothing, and reads nothing', async () => {
+    const before = await stateOf();
+    for (const url of pagesOfIt()) {
+      const page = await visitor.context.newPage();
+      await page.goto(url);
+      for (const target of [...TARGETS, '/console/projects']) {
+        const ends = await page.evaluate(callsTo(addressOf(target)));
+        expect([target, ends]).toEqual([target, ['opaque', 'refused', 'refused']]);
+      }
+      await page.close();
+    }
+    expect(await stateOf()).toEqual(before);
+  });
+
+  /** What any of it would have changed. */
+  async function stateOf(): Promise<object> {
+    const { items } = await system.stage.client.list(workflowObjects, { namespace: PROJECT });
+    const runs = await system.stage.redisCommand('--scan');
+    const session = await visitor.page.evaluate(async () => {
+      const answer = await fetch('/console/session', { headers: { 'x-windlass-console': '1' } });
+      return (await answer.json()) as { signedIn: boolean };
+    });
+    return {
+      workflows: items.map(({ metadata }) => [metadata.name, metadata.generation]),
+      runs: runs.filter((key) => /run:/.test(key)).length,
+      session,
+    };
+  }
+});
+
+/** In the page: what becomes of a call without leave, one that asks for leave, and one that deletes. */
+function callsTo(url: string): string {
+  const calls = [
+    { method: 'POST', mode: 'no-cors', body: '{"token":"x"}' },
+    { method: 'POST', headers: { 'x-windlass-console': '1' }, body: '{"token":"x"}' },
+    { method: 'DELETE' },
+  ];
+  return `Promise.all(${JSON.stringify(calls)}.map((call) =>
+    fetch(${JSON.stringify(url)}, { credentials: 'include', ...call }).then(({ type }) => type, () => 'refused')))`;
+}

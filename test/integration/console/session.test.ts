@@ -1,0 +1,281 @@
+/** Sessions of the console: two replicas, one run store, a real API server that decides about tokens. */
+import { createPrivateKey, sign } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { GROUP } from '../../../api/group.ts';
+import { serviceAccounts } from '../../../kube/resource.ts';
+import { runCommand } from '../../support/command.ts';
+import { OUR_PAGE, visit, type Visitor } from '../../support/consoleVisit.ts';
+import { NAMESPACE, openDoor, putRoute, type Door } from '../../support/door.ts';
+import { startGateway, type GatewayProcess } from '../../support/gatewayProcess.ts';
+import { pollUntil } from '../../support/poll.ts';
+import { createUser, tokenOf } from '../../support/users.ts';
+
+const RUNS = `/workflows/${NAMESPACE}.orders/runs`;
+const ADA = `system:serviceaccount:${NAMESPACE}:ada`;
+
+let door: Door;
+let second: GatewayProcess;
+let token: string;
+let other: string;
+
+beforeAll(async () => {
+  door = await openDoor();
+  const { api, redis, client } = door;
+  second = await startGateway({
+    kubeconfigPath: api.kubeconfigPath,
+    redisURL: redis.url,
+    pod: 'gateway-second',
+    namespace: NAMESPACE,
+  });
+  const rules = [{ apiGroups: [GROUP], resources: ['workflowruns'], verbs: ['list'] }];
+  const ada = await createUser(client, api.connection, { namespace: NAMESPACE, name: 'ada', rules });
+  await ada.close();
+  await client.create(serviceAccounts, { metadata: { namespace: NAMESPACE, name: 'bob' } });
+  token = await tokenOf(client, NAMESPACE, 'ada');
+  other = await tokenOf(client, NAMESPACE, 'bob');
+  await putRoute(client, 'orders');
+  await pollUntil('being let in', async () => (await listRuns({ authorization: `Bearer ${token}` })).ok, {
+    timeoutMs: 20_000,
+  });
+});
+afterAll(async () => {
+  await second?.stop();
+  await door?.close();
+});
+
+const listRuns = (headers: Record<string, string>) => fetch(door.gateway.internalURL + RUNS, { headers });
+const newcomer = () => visit(door.gateway.internalURL);
+const told = async (answer: Response) => (await answer.json()) as Record<string, unknown>;
+const sessionAt = async (visitor: Visitor, base = door.gateway.internalURL) =>
+  told(await visitor.call('/console/session', { base }));
+
+async function signedIn(): Promise<Visitor> {
+  const visitor = newcomer();
+  expect((await visitor.signIn(token)).status).toBe(200);
+  return visitor;
+}
+
+async function problemOf(answer: Response): Promise<[number, unknown]> {
+  return [answer.status, String((await told(answer))['type']).replace(/^.*problem\//, '')];
+}
+
+const claimsOf = (text: string) =>
+  JSON.parse(Buffer.from(text.split('.')[1] ?? '', 'base64url').toString()) as { iat: number; exp: number };
+const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url');
+
+/** The same token with other times, with a good signature. */
+async function signedAnew(text: string, times: object): Promise<string> {
+  const body = `${text.split('.')[0]}.${encode({ ...claimsOf(text), ...times })}`;
+  const key = createPrivateKey(await readFile(join(door.api.logFolder, 'service-accounts.key')));
+  return `${body}.${sign('sha256', Buffer.from(body), key).toString('base64url')}`;
+}
+
+test('who signs in with a token is told who that is and until when, at every replica', async () => {
+  const visitor = newcomer();
+  expect(await sessionAt(visitor)).toEqual({ signedIn: false, oidc: null });
+  const answer = await visitor.signIn(`\n ${token} `);
+  const expires = new Date(claimsOf(token).exp * 1_000).toISOString();
+  const session = {
+    signedIn: true,
+    user: { name: ADA, groups: expect.arrayContaining(['system:authenticated']) as string[] },
+    expires,
+    oidc: null,
+    publicURL: null,
+  };
+  expect(answer.headers.get('cache-control')).toBe('no-store');
+  expect(await told(answer)).toEqual(session);
+  expect(await sessionAt(visitor)).toEqual(session);
+  expect(await sessionAt(visitor, second.internalURL)).toEqual(session);
+  for (const base of [door.gateway.internalURL, second.internalURL])
+    expect((await visitor.call(RUNS, { base })).status).toBe(200);
+});
+
+test('the token is in no cookie as it is, and nowhere in the run store', async () => {
+  const visitor = await signedIn();
+  expect(visitor.cookies()).toMatch(/^windlass_console=[\w-]+$/);
+  const [, claims = 'none', signature = 'none'] = token.split('.');
+  const port = String(door.redis.port);
+  const keys = (await runCommand('redis-cli', ['-p', port, '--scan'])).trim().split('\n');
+  const ours = keys.filter((key) => key.startsWith('wl:console:'));
+  expect(ours).toContain('wl:console:key');
+  const values = await Promise.all(ours.map((key) => runCommand('redis-cli', ['-p', port, 'dump', key])));
+  for (const text of [visitor.cookies(), ...values])
+    expect([text.includes(claims.slice(0, 40)), text.includes(signature.slice(0, 40))]).toEqual([
+      false,
+      false,
+    ]);
+});
+
+test.each([
+  ['garbage', () => 'garbage', 'token-refused'],
+  ['nothing', () => '', 'token-refused'],
+  ['two words', () => 'two words', 'token-refused'],
+  ['a line break', () => 'a\r\nset-cookie: b', 'token-refused'],
+  ['a token with another signature', () => `${token.slice(0, -8)}AAAAAAAA`, 'token-refused'],
+  ['a token that has ended', () => signedAnew(token, { iat: 1, nbf: 1, exp: 100 }), 'token-refused'],
+  [
+    'a token for Windlass alone',
+    () => tokenOf(door.client, NAMESPACE, 'ada', { audiences: ['windlass'] }),
+    'token-refused',
+  ],
+  [
+    'a token for somebody else',
+    () => tokenOf(door.client, NAMESPACE, 'ada', { audiences: ['else'] }),
+    'token-refused',
+  ],
+  ['more than a header holds', () => 'a'.repeat(9_000), 'token-refused'],
+])('%s signs nobody in', async (_what, make, problem) => {
+  const visitor = newcomer();
+  expect(await problemOf(await visitor.signIn(await make()))).toEqual([401, problem]);
+  expect(visitor.cookies()).toBe('');
+});
+
+test.each([
+  ['no JSON', '{', 400],
+  ['no object', '"x"', 422],
+  ['no token', '{}', 422],
+  ['a token that is no text', '{"token":1}', 422],
+])('%s signs nobody in', async (_what, body, status) => {
+  const headers = { ...OUR_PAGE, 'content-type': 'application/json' };
+  const answer = await newcomer().call('/console/session', { method: 'POST', headers, body });
+  expect([answer.status, answer.headers.getSetCookie()]).toEqual([status, []]);
+});
+
+test('a session ends with its token', async () => {
+  const visitor = newcomer();
+  const seconds = Math.floor(Date.now() / 1_000);
+  const short = await signedAnew(token, { iat: seconds - 60, nbf: seconds - 60, exp: seconds + 3 });
+  expect((await visitor.signIn(short)).status).toBe(200);
+  expect(await sessionAt(visitor)).toMatchObject({ signedIn: true });
+  await pollUntil('the end', async () => (await sessionAt(visitor))['signedIn'] === false, {
+    timeoutMs: 10_000,
+  });
+  expect(Date.now() / 1_000).toBeGreaterThan(seconds + 3);
+  expect((await visitor.call(RUNS)).status).toBe(401);
+});
+
+test('who signs out is signed out in every copy of the cookie, at the other replica within three seconds', async () => {
+  const visitor = await signedIn();
+  const copy = newcomer();
+  copy.take(visitor.cookies());
+  expect((await copy.call(RUNS, { base: second.internalURL })).status).toBe(200);
+  const answer = await visitor.call('/console/session', { method: 'DELETE' });
+  const outAt = performance.now();
+  expect([answer.status, visitor.cookies()]).toEqual([204, '']);
+  expect((await copy.call(RUNS)).status).toBe(401);
+  await pollUntil(
+    'the other replica',
+    async () => (await copy.call(RUNS, { base: second.internalURL })).status === 401,
+    {
+      timeoutMs: 5_000,
+      everyMs: 50,
+    },
+  );
+  expect(performance.now() - outAt).toBeLessThan(3_000);
+  expect(await sessionAt(copy, second.internalURL)).toMatchObject({ signedIn: false });
+  expect((await copy.call('/console/session', { method: 'DELETE' })).status).toBe(204);
+});
+
+test('whoever was signed in before in the same browser is not any more', async () => {
+  const visitor = await signedIn();
+  const copy = newcomer();
+  copy.take(visitor.cookies());
+  expect(await told(await visitor.signIn(other))).toMatchObject({
+    user: { name: ADA.replace('ada', 'bob') },
+  });
+  expect((await visitor.call(RUNS)).status).toBe(403);
+  expect(await sessionAt(copy)).toMatchObject({ signedIn: false });
+});
+
+test.each<[string, Record<string, string>]>([
+  ['without the header', { 'sec-fetch-site': 'same-origin' }],
+  ['for a page of another site', { ...OUR_PAGE, 'sec-fetch-site': 'cross-site' }],
+  ['for a page of a neighbouring host', { ...OUR_PAGE, 'sec-fetch-site': 'same-site' }],
+  ['for another origin', { 'x-windlass-console': '1', origin: 'https://evil.example' }],
+  ['for whoever does not say where it comes from', { 'x-windlass-console': '1' }],
+])('the cookie does nothing %s', async (_what, headers) => {
+  const visitor = await signedIn();
+  expect((await visitor.call(RUNS, { headers })).status).toBe(401);
+  expect((await visitor.call(`/kube/api/v1/namespaces`, { headers })).status).toBe(401);
+  expect(await told(await visitor.call('/console/session', { headers }))).toMatchObject({ signedIn: false });
+  expect(await problemOf(await visitor.call('/console/session', { method: 'DELETE', headers }))).toEqual([
+    403,
+    'not-the-console',
+  ]);
+  const post = { method: 'POST', headers: { ...headers, 'content-type': 'application/json' } };
+  const asOther = await visitor.call('/console/session', { ...post, body: JSON.stringify({ token: other }) });
+  expect(asOther.headers.getSetCookie()).toEqual([]);
+  expect(await problemOf(asOther)).toEqual([403, 'not-the-console']);
+  expect(await sessionAt(visitor)).toMatchObject({ signedIn: true, user: { name: ADA } });
+});
+
+test('the header does nothing without a cookie, and no cookie replaces a token that was sent', async () => {
+  expect((await newcomer().call(RUNS)).status).toBe(401);
+  const visitor = await signedIn();
+  const as = async (authorization: string) =>
+    (await visitor.call(RUNS, { headers: { ...OUR_PAGE, authorization } })).status;
+  expect([await as(`Bearer ${other}`), await as('Bearer garbage'), await as('')]).toEqual([403, 401, 401]);
+});
+
+test.each([
+  ['of nothing', 'windlass_console='],
+  ['of garbage', 'windlass_console=abc'],
+  ['of another value', `windlass_console=${'A'.repeat(900)}`],
+  ['that go on', `windlass_console=${'A'.repeat(3_800)}; windlass_console.1=${'B'.repeat(3_800)}`],
+])('cookies %s are no session', async (_what, cookie) => {
+  const visitor = newcomer();
+  visitor.take(cookie);
+  expect((await visitor.call(RUNS)).status).toBe(401);
+  expect(await sessionAt(visitor)).toMatchObject({ signedIn: false });
+});
+
+test('while the run store is away who was here goes on, nobody signs in or out, and after it is back all is as before', async () => {
+  const visitor = await signedIn();
+  expect((await visitor.call(RUNS)).status).toBe(200);
+  const asked = { headers: { ...OUR_PAGE, authorization: '' } };
+  await door.redis.kill();
+  try {
+    expect(await sessionAt(visitor)).toMatchObject({ signedIn: true });
+    expect(await problemOf(await visitor.call('/console/session', { method: 'DELETE' }))).toEqual([
+      503,
+      'console-unavailable',
+    ]);
+    expect(visitor.cookies()).not.toBe('');
+    // The other replica has not seen this session yet: it may have been signed out.
+    const there = await visitor.call(RUNS, { base: second.internalURL });
+    expect(Number(there.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(await problemOf(there)).toEqual([503, 'console-unavailable']);
+    expect((await visitor.call(RUNS, asked)).status).toBe(401);
+  } finally {
+    await door.redis.restart();
+  }
+  await pollUntil(
+    'the other replica',
+    async () => (await visitor.call(RUNS, { base: second.internalURL })).ok,
+    {
+      timeoutMs: 10_000,
+    },
+  );
+  expect((await visitor.call('/console/session', { method: 'DELETE' })).status).toBe(204);
+});
+
+test('with a run store that lost its data sessions end, and new ones work at every replica', async () => {
+  const visitor = await signedIn();
+  await door.redis.replace();
+  // Each replica notices the other key when it reads it again, or when it is shown a session that it cannot open.
+  await pollUntil(
+    'a session of the new key',
+    async () => {
+      const next = visit(second.internalURL);
+      if (!(await next.signIn(token)).ok) return false;
+      return (await sessionAt(next, door.gateway.internalURL))['signedIn'] === true;
+    },
+    { timeoutMs: 45_000 },
+  );
+  await pollUntil('the end of the old one', async () => (await sessionAt(visitor))['signedIn'] === false, {
+    timeoutMs: 45_000,
+  });
+  expect((await visitor.call(RUNS)).status).toBe(401);
+});

@@ -1,0 +1,83 @@
+/** `npm run screenshots`: every page of the console in a real Chromium: light, dark, narrow, empty, with errors, with 100 nodes. */
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { startChromium, signInAt, visit, type VisitorOptions } from '../support/chromium.ts';
+import { stockProject } from '../support/consoleStock.ts';
+import { EDITOR, READER, startConsoleSystem, type ConsoleSystem } from '../support/consoleSystem.ts';
+import { createProgress, type Update } from '../support/progress.ts';
+import { SHOTS, type Look, type Shot } from './shots.ts';
+
+const folder = join(import.meta.dirname, '../../.windlass/screenshots');
+
+const LOOKS: Record<Look, VisitorOptions> = {
+  light: { colorScheme: 'light' },
+  dark: { colorScheme: 'dark' },
+  narrow: { colorScheme: 'light', viewport: { width: 390, height: 780 } },
+};
+
+const PATIENCE_MS = 15_000;
+
+type Tokens = Record<Shot['who'], string | undefined>;
+
+async function take(system: ConsoleSystem, browser: Browser, update: Update): Promise<string[]> {
+  const tokens: Tokens = {
+    editor: await system.tokenWith('shop', 'editor', EDITOR),
+    reader: await system.tokenWith('shop', 'reader', READER),
+    newcomer: await system.tokenWith('empty', 'newcomer', EDITOR),
+    nobody: undefined,
+  };
+  const complaints: string[] = [];
+  for (const [look, options] of Object.entries(LOOKS)) {
+    for (const [who, token] of Object.entries(tokens)) {
+      const visitor = await visit(browser, options);
+      visitor.page.setDefaultTimeout(PATIENCE_MS);
+      const shots = SHOTS.filter((shot) => shot.who === who && shot.looks.includes(look as Look));
+      if (token !== undefined) await signInAt(visitor.page, system.consoleURL, token);
+      for (const shot of shots) {
+        update(`${shot.name}, ${look}`);
+        const missing = await takeOne(visitor.page, system, shot, join(folder, `${shot.name}-${look}.png`));
+        if (missing !== undefined) complaints.push(`${shot.name}, ${look}: ${missing}`);
+      }
+      complaints.push(...visitor.complaints.map((line) => `${who}, ${look}: ${line}`));
+      await visitor.close();
+    }
+  }
+  return complaints;
+}
+
+/** Takes the picture, also where the page does not show what it should: then it says what is missing. */
+async function takeOne(
+  page: Page,
+  system: ConsoleSystem,
+  shot: Shot,
+  path: string,
+): Promise<string | undefined> {
+  await page.goto(new URL(shot.path, system.consoleURL).href);
+  const missing = await shot.ready(page).then(
+    () => undefined,
+    (error: unknown) => String(error).split('\n', 1)[0],
+  );
+  await page.screenshot({ path, animations: 'disabled' });
+  return missing;
+}
+
+const progress = createProgress(process.stderr);
+await rm(folder, { recursive: true, force: true });
+await mkdir(folder, { recursive: true });
+const system = await progress.step('start the system', () => startConsoleSystem());
+try {
+  await system.createProject('empty');
+  await progress.step('fill a project', () => stockProject(system, 'shop'));
+  const browser = await startChromium();
+  try {
+    const complaints = await progress.step('take the pictures', (update) => take(system, browser, update));
+    for (const complaint of complaints) progress.say(`! the browser complained: ${complaint}`);
+    if (complaints.length > 0) process.exitCode = 1;
+    progress.say(`✓ pictures are in .windlass/screenshots`);
+  } finally {
+    await browser.close();
+  }
+} finally {
+  await system.stop();
+}

@@ -1,0 +1,26 @@
+/** Looks at a page with axe-core, as it is now: what people who use a keyboard or a screen reader stumble over. */
+import axe from 'axe-core';
+import type { Page } from 'playwright-core';
+
+type Flaw = { id: string; targets: string[]; why: string };
+
+/** Every rule of axe, the one for colours too; each place that breaks one. The page's policies stand: nothing is injected as a script. */
+export async function flawsOf(page: Page): Promise<string[]> {
+  const flaws = await page.evaluate<Flaw[]>(`${axe.source};${LOOK}`);
+  return flaws.map(({ id, targets, why }) => `${id} at ${targets.join(' ')}: ${why}`);
+}
+
+/** Runs in the page. What opens from a button is reached from it, and is no part of the page's outline. */
+const LOOK = `(async () => {
+  const { violations } = await axe.run(document, { resultTypes: ['violations'] });
+  const isOpened = (place) => document.querySelector(String(place))?.closest('[role="menu"], [role="listbox"]');
+  return violations.flatMap(({ id, nodes }) =>
+    nodes
+      .filter(({ target }) => id !== 'region' || !isOpened(target[0]))
+      .map(({ target, failureSummary }) => ({
+        id,
+        targets: target.map(String),
+        why: String(failureSummary).replaceAll(/\\s+/g, ' '),
+      })),
+  );
+})()`;

@@ -1,0 +1,130 @@
+/** What a person does in the console, by the words on the page alone. */
+import type { Locator, Page } from 'playwright-core';
+
+/** The pages of a project. */
+export type PageName = 'Workflows' | 'Runs' | 'Credentials' | 'Overview';
+
+/** Goes to a page by the navigation. */
+export async function openPage(page: Page, name: PageName): Promise<void> {
+  await page.getByRole('navigation').getByRole('link', { name }).click();
+  await page.getByRole('heading', { name, level: 1 }).waitFor();
+}
+
+/** Creates a workflow by its name and what starts it, and waits for its canvas. */
+export async function createWorkflow(page: Page, name: string, trigger: RegExp): Promise<void> {
+  await openPage(page, 'Workflows');
+  await page
+    .getByRole('button', { name: /new workflow|create a workflow/i })
+    .first()
+    .click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Name', { exact: true }).fill(name);
+  await dialog.getByRole('radio', { name: trigger }).click();
+  await dialog.getByRole('button', { name: 'Create and open' }).click();
+  await nodeOf(page, 'trigger').waitFor();
+}
+
+/** The card of a node on the canvas. */
+export function nodeOf(page: Page, id: string): Locator {
+  return page.locator(`[data-card="${id}"]`);
+}
+
+/** Adds a node with the + button of another one; its panel opens. */
+export async function addBehind(page: Page, label: string, choice: string): Promise<void> {
+  await page.getByRole('button', { name: `Add a node behind ${label}`, exact: true }).click();
+  await choose(page, choice);
+}
+
+/** Takes a node from the list of those that can be added; its panel opens. */
+async function choose(page: Page, choice: string): Promise<void> {
+  await page.getByLabel('Search nodes').fill(choice);
+  await page.getByRole('option', { name: choice }).first().click();
+  await panelOf(page).waitFor();
+}
+
+/** The panel of the node that is open. */
+export function panelOf(page: Page): Locator {
+  return page.getByRole('complementary', { name: /^Node / }).first();
+}
+
+/** Opens a node's panel. */
+export async function openNode(page: Page, id: string): Promise<Locator> {
+  await nodeOf(page, id).click();
+  const panel = page.getByRole('complementary', { name: `Node ${id}` }).first();
+  await panel.waitFor();
+  return panel;
+}
+
+/** Writes into a field that takes references. Brackets and braces that the field closes by itself are typed over. */
+export async function writeExpression(page: Page, field: string, text: string): Promise<void> {
+  const input = panelOf(page).getByRole('textbox', { name: field, exact: true });
+  await input.click();
+  await page.keyboard.press('ControlOrMeta+a');
+  await page.keyboard.insertText(text);
+}
+
+/** Chooses a credential for the node whose panel is open. */
+export async function chooseCredential(page: Page, name: string): Promise<void> {
+  await panelOf(page)
+    .getByRole('combobox', { name: /^Credential/ })
+    .or(panelOf(page).getByRole('textbox', { name: /^Credential/ }))
+    .click();
+  await page.getByRole('option', { name }).first().click();
+}
+
+/** Saves, and waits until that is done. */
+export async function save(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByRole('button', { name: 'Saved', exact: true }).waitFor();
+}
+
+/** Starts a test run with what the dialog offers, or with this data. */
+export async function testRun(page: Page, data?: object): Promise<void> {
+  await page.getByRole('button', { name: 'Test run', exact: true }).click();
+  const dialog = page.getByRole('dialog', { name: /^Test run/ });
+  const editor = dialog.getByRole('textbox', { name: 'Test data' });
+  await editor.waitFor();
+  if (data !== undefined) {
+    await editor.click();
+    await page.keyboard.press('ControlOrMeta+a');
+    await page.keyboard.insertText(JSON.stringify(data));
+  }
+  await dialog.getByRole('button', { name: /^(Run|Save and run)/ }).click();
+  await dialog.waitFor({ state: 'hidden', timeout: 60_000 });
+}
+
+/** Waits until the run on the canvas has ended, and gives what is said of it. */
+export async function runEnded(page: Page): Promise<string> {
+  const said = page.getByRole('status').filter({ hasText: /^(Succeeded|Failed|Cancelled)/ });
+  await said.first().waitFor({ timeout: 90_000 });
+  return (await said.first().textContent()) ?? '';
+}
+
+/** Turns to what the node gave whose panel is open. */
+export async function openOutput(page: Page): Promise<void> {
+  await panelOf(page).getByRole('tab', { name: 'Output' }).click();
+}
+
+/** Makes a credential on the page of credentials. Fields are named as they are labelled; choices take what they are called. */
+export async function createCredential(
+  page: Page,
+  kind: string,
+  name: string,
+  fields: Record<string, string>,
+): Promise<void> {
+  await openPage(page, 'Credentials');
+  await page.getByRole('button', { name: 'New credential' }).first().click();
+  const dialog = page.getByRole('dialog', { name: 'New credential' });
+  await dialog.getByRole('button', { name: new RegExp(`^${kind}`) }).click();
+  await dialog.getByRole('textbox', { name: 'Name', exact: true }).fill(name);
+  for (const [label, value] of Object.entries(fields)) await fillField(page, dialog, label, value);
+  await dialog.getByRole('button', { name: 'Create', exact: true }).click();
+  await dialog.waitFor({ state: 'hidden' });
+}
+
+async function fillField(page: Page, form: Locator, label: string, value: string): Promise<void> {
+  const input = form.getByLabel(new RegExp(`^${label}( \\*)?$`, 'i')).first();
+  if ((await input.getAttribute('aria-haspopup')) !== 'listbox') return input.fill(value);
+  await input.click();
+  await page.getByRole('option', { name: value, exact: true }).click();
+}

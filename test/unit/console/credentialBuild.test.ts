@@ -1,0 +1,103 @@
+import { expect, test } from 'vitest';
+import { consoleSchemas } from '../../../images/schemas.ts';
+import { fieldsOf } from '../../../console/forms/fields.ts';
+import {
+  builtAccount,
+  entriesOf,
+  mergePatch,
+  secretKey,
+  type Entries,
+} from '../../../console/credentials/build.ts';
+
+const { credentials } = consoleSchemas();
+const built = (kind: string, entries: Entries) =>
+  builtAccount(fieldsOf(credentials[kind] ?? {}, { path: kind }), entries, 'mail-secret');
+
+test.each([
+  ['passwordRef', 'password'],
+  ['accessKeyIdRef', 'access-key-id'],
+  ['apiKeyRef', 'api-key'],
+])('the value of %s lies under the key %s', (field, key) => {
+  expect(secretKey(field)).toBe(key);
+});
+
+test('what was typed as a secret goes into the Secret, and the spec names it', () => {
+  const fields = { host: ' smtp.example.com ', from: 'a@example.com', username: 'ada', port: 587, tls: '' };
+  const entries: Entries = { fields, secrets: { passwordRef: { kind: 'value', value: ' secret ' } } };
+  expect(built('smtp', entries)).toEqual({
+    account: {
+      host: 'smtp.example.com',
+      from: 'a@example.com',
+      username: 'ada',
+      port: 587,
+      passwordRef: { name: 'mail-secret', key: 'password' },
+    },
+    own: { password: ' secret ' },
+    replaced: {},
+    problems: {},
+  });
+});
+
+test('several secrets of one credential share one Secret', () => {
+  const value = (text: string) => ({ kind: 'value' as const, value: text });
+  const secrets = { accessKeyIdRef: value('id'), secretAccessKeyRef: value('key') };
+  const { account, own } = built('s3', { fields: { endpoint: 'https://s3', bucket: 'orders' }, secrets });
+  expect(own).toEqual({ 'access-key-id': 'id', 'secret-access-key': 'key' });
+  expect(account['secretAccessKeyRef']).toEqual({ name: 'mail-secret', key: 'secret-access-key' });
+});
+
+test('a Secret that is there is only named', () => {
+  const ref = { name: 'vault', key: 'token ' };
+  const { account, own } = built('bot', { fields: {}, secrets: { tokenRef: { kind: 'existing', ref } } });
+  expect([account, own]).toEqual([{ tokenRef: { name: 'vault', key: 'token' } }, {}]);
+});
+
+test('what is needed and not given is told at its field', () => {
+  expect(built('imap', { fields: { host: 'h' }, secrets: {} }).problems).toEqual({
+    username: 'Needed',
+    passwordRef: 'Needed',
+  });
+  const header = { kind: 'value' as const, value: 'v' };
+  const { problems } = built('http', { fields: { header: {} }, secrets: { 'header.valueRef': header } });
+  expect(problems).toEqual({ 'header.name': 'Needed' });
+});
+
+test('a number out of its range is told at its field', () => {
+  const { problems } = built('imap', { fields: { port: 70_000 }, secrets: {} });
+  expect(problems['port']).toContain('65535');
+});
+
+test('a part of which nothing was given is left out', () => {
+  const { account } = built('oauth2', {
+    fields: { clientID: 'c', imap: { username: ' ' }, scopes: [] },
+    secrets: {},
+  });
+  expect(account).toEqual({ clientID: 'c' });
+});
+
+test('a credential that is there keeps its references, and a new value replaces what is stored', () => {
+  const ref = { name: 'vault', key: 'pw' };
+  const entries = entriesOf({ basic: { username: 'ada', passwordRef: ref }, checkURL: 'https://a' });
+  expect(entries).toEqual({
+    fields: { basic: { username: 'ada' }, checkURL: 'https://a' },
+    secrets: { 'basic.passwordRef': { kind: 'stored', ref, value: '' } },
+  });
+  expect(built('http', entries)).toMatchObject({
+    account: { basic: { username: 'ada', passwordRef: ref }, checkURL: 'https://a' },
+    replaced: {},
+  });
+  const secrets = { 'basic.passwordRef': { kind: 'stored' as const, ref, value: 'new' } };
+  expect(built('http', { ...entries, secrets })).toMatchObject({
+    own: {},
+    replaced: { vault: { pw: 'new' } },
+  });
+});
+
+test.each([
+  ['nothing', { a: 1, b: { c: [1] } }, { a: 1, b: { c: [1] } }, {}],
+  ['a field that is gone', { a: 1, b: 2 }, { a: 1 }, { b: null }],
+  ['a field inside', { a: { b: 1, c: 2 } }, { a: { b: 3 } }, { a: { b: 3, c: null } }],
+  ['a list', { a: [1, 2] }, { a: [2] }, { a: [2] }],
+])('a merge patch says what has changed: %s', (_what, before, next, patch) => {
+  expect(mergePatch(before, next)).toEqual(patch);
+});

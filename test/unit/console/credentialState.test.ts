@@ -1,0 +1,151 @@
+import { expect, test } from 'vitest';
+import { choiceOf, CHOICES, choicesFor } from '../../../console/credentials/choices.ts';
+import { connectingState, connectionMark } from '../../../console/credentials/connecting.ts';
+import { layoutOf } from '../../../console/credentials/layout.ts';
+import { nameProblem, suggestedName } from '../../../console/credentials/names.ts';
+import { explainedRefusal } from '../../../console/credentials/refusal.ts';
+import { ApiFailure } from '../../../console/http/failure.ts';
+import { consoleSchemas } from '../../../images/schemas.ts';
+import { credentialState } from '../../../console/credentials/state.ts';
+import { isAskedFor, trialWords } from '../../../console/credentials/trial.ts';
+import { usageOf } from '../../../console/credentials/usage.ts';
+
+/** What docs/credentials.md lists. */
+test.each([
+  ['True', 'Checked', 'good'],
+  ['True', 'Complete', 'good'],
+  ['True', 'Connected', 'good'],
+  ['True', 'Expiring', 'warning'],
+  ['True', 'MissingScope', 'warning'],
+  ['Unknown', 'NotChecked', 'unknown'],
+  ['Unknown', 'Pending', 'unknown'],
+  ['Unknown', 'StoreUnavailable', 'unknown'],
+  ['False', 'SecretMissing', 'bad'],
+  ['False', 'KeyMissing', 'bad'],
+  ['False', 'Rejected', 'bad'],
+  ['False', 'Unreachable', 'bad'],
+  ['False', 'Expired', 'bad'],
+  ['False', 'MissingScope', 'bad'],
+  ['False', 'NotConnected', 'bad'],
+  ['False', 'Unauthorized', 'bad'],
+])(
+  'Ready=%s with reason %s is shown in words of its own, with what to do unless all is well',
+  (status, reason, tone) => {
+    const state = credentialState({ status, reason });
+    expect(state.tone).toBe(tone);
+    expect(state.word).toMatch(/^[A-Z][a-z ]+$/);
+    expect(tone === 'good' || state.advice !== undefined).toBe(true);
+  },
+);
+
+test('a reason that nobody knows is shown as it is, and one that nobody has given as new', () => {
+  expect(credentialState({ status: 'False', reason: 'Strange' })).toEqual({ word: 'Strange', tone: 'bad' });
+  expect(credentialState({}).word).toBe('New');
+});
+
+const { credentials } = consoleSchemas();
+
+test('every kind of credential can be chosen, and every field of it is asked for once', () => {
+  expect([...new Set(CHOICES.map(({ kind }) => kind))].toSorted()).toEqual(
+    Object.keys(credentials).toSorted(),
+  );
+  for (const choice of CHOICES) {
+    const { all, options, first, more } = layoutOf(credentials[choice.kind] ?? {}, choice);
+    const asked = [...options, ...first, ...more].map(({ name }) => name);
+    expect([...asked, ...choice.without].toSorted()).toEqual(all.map(({ name }) => name).toSorted());
+    expect(nameProblem(suggestedName(choice.id))).toBeUndefined();
+    expect(choiceOf(choice.kind, choice.start)).toBe(choice);
+  }
+});
+
+test('only choices of the kinds that are of use are offered', () => {
+  expect(choicesFor(['imap', 'bot']).map(({ id }) => id)).toEqual(['imap', 'telegram', 'slack']);
+});
+
+test.each([
+  ['mail', 'fine'],
+  ['mail.of-ada', 'fine'],
+  ['', 'Needed'],
+  ['-mail', 'letters'],
+  ['Mail', 'letters'],
+])('the name "%s" is told to be wrong with: %s', (name, problem) => {
+  expect(nameProblem(name) ?? 'fine').toMatch(problem);
+});
+
+test('a credential is used by nodes, and by tools of agents', () => {
+  const usage = usageOf([
+    {
+      metadata: { name: 'orders' },
+      spec: {
+        displayName: 'Orders',
+        active: true,
+        nodes: [
+          { id: 'trigger', mail: { credential: 'box' } },
+          {
+            id: 'agent',
+            agent: { credential: 'llm', model: 'm', prompt: 'p', tools: [{ skill: 's', credential: 'box' }] },
+          },
+          { id: 'reply', response: {} },
+        ],
+      },
+    },
+    { metadata: { name: 'plain' }, spec: { active: false, nodes: [{ id: 'trigger', manual: {} }] } },
+  ]);
+  expect([...usage]).toEqual([
+    ['box', [{ workflow: 'orders', displayName: 'Orders', nodes: ['trigger', 'agent'] }]],
+    ['llm', [{ workflow: 'orders', displayName: 'Orders', nodes: ['agent'] }]],
+  ]);
+});
+
+const ref = { name: 's', key: 'k' };
+
+test.each([
+  [{ smtp: { host: 'mail.example.com', from: 'a@b' } }, 'mail.example.com'],
+  [{ openai: { apiKeyRef: ref } }, 'api.openai.com'],
+  [{ http: { bearer: { tokenRef: ref } } }, 'nothing'],
+  [{ http: { bearer: { tokenRef: ref }, checkURL: 'https://a/me' } }, 'https://a/me'],
+  [{ oauth2: { preset: 'microsoft' as const, clientID: 'c' } }, 'nothing'],
+  [{ oauth2: { preset: 'google' as const, clientID: 'c' } }, 'whose account'],
+])('%j is tried in a way that is told: %s', (spec, words) => {
+  expect(trialWords(spec) ?? 'nothing').toContain(words);
+});
+
+test.each([
+  ['nobody asks for', undefined, undefined, false],
+  ['somebody asks for', 'one', undefined, true],
+  ['was made', 'one', 'one', false],
+  ['is asked for again', 'two', 'one', true],
+])('a trial that %s is awaited or not', (_sentence, wish, check, isAwaited) => {
+  const annotations: Record<string, string> = wish === undefined ? {} : { 'windlass.dev/check': wish };
+  const status = { conditions: [], ...(check !== undefined && { check }) };
+  expect(isAskedFor({ metadata: { name: 'mail', annotations }, status })).toBe(isAwaited);
+});
+
+const said = (status: 'True' | 'False' | 'Unknown', reason: string, message = '') => ({
+  status: {
+    conditions: [{ type: 'Ready', status, reason, message, lastTransitionTime: '2026-01-01T00:00:00Z' }],
+  },
+});
+
+test('connecting waits until the status says something else than before', () => {
+  const before = connectionMark(said('False', 'NotConnected', 'Nobody has connected it.'));
+  const stateOf = (...args: Parameters<typeof said>) => connectingState(said(...args), before);
+  expect(stateOf('False', 'NotConnected', 'Nobody has connected it.')).toBe('waiting');
+  expect(stateOf('False', 'NotConnected', 'access_denied')).toBe('refused');
+  expect(stateOf('Unknown', 'Pending')).toBe('waiting');
+  expect(stateOf('True', 'Connected')).toBe('connected');
+});
+
+test.each([
+  [
+    403,
+    'x: whoever names a Secret must be allowed to read it: ada lacks the right',
+    'You may not use this Secret',
+  ],
+  [403, 'secrets is forbidden: User "ada" cannot create resource "secrets"', 'You may not write Secrets'],
+  [403, 'credentials is forbidden', 'Refused'],
+  [409, 'secrets "a" exists', 'Refused'],
+])('a refusal with %i and "%s" is told as "%s"', (status, detail, title) => {
+  const failure = new ApiFailure({ status, detail, title: 'Refused', reason: '' });
+  expect(explainedRefusal(failure, 'shop').title).toBe(title);
+});

@@ -1,0 +1,57 @@
+/** The console's forms know every field that there is: a new one that no editor fits fails here and not in the browser. */
+import { expect, test } from 'vitest';
+import { fieldsOf, type Editor, type Field } from '../../../console/forms/fields.ts';
+import { HINTED } from '../../../console/forms/hints.ts';
+import type { FieldSchema } from '../../../console/schemas.ts';
+import { consoleSchemas } from '../../../images/schemas.ts';
+import { pollsWith } from '../../../nodes/pollers.ts';
+
+const { triggers, steps, stepOptions, workflow, skills, credentials } = consoleSchemas();
+
+const shown: [path: string, schema: FieldSchema, isExpression: boolean][] = [
+  ...Object.entries({ ...triggers, ...steps }).map(
+    ([path, schema]) => [path, schema, false] as [string, FieldSchema, boolean],
+  ),
+  ...Object.entries(credentials).map(
+    ([kind, schema]) => [`credential.${kind}`, schema, false] as [string, FieldSchema, boolean],
+  ),
+  ['options', { type: 'object', properties: stepOptions }, false],
+  ['workflow', workflow, false],
+  ...skills.map(({ name, parameters }) => [name, parameters, true] as [string, FieldSchema, boolean]),
+];
+
+test.each(shown)('every field of %s has an editor and a help text', (path, schema, isExpression) => {
+  const fields = fieldsOf(schema, { path, isExpression });
+  expect(fields.map(({ name }) => name).toSorted()).toEqual(Object.keys(schema.properties ?? {}).toSorted());
+  expect(fields.filter(({ help }) => help === undefined)).toEqual([]);
+});
+
+test('a field whose description says that it may hold references takes them', () => {
+  const says = /may hold references|A reference to/i;
+  const missing = shown
+    .flatMap(([path, schema, isExpression]) => fieldsOf(schema, { path, isExpression }))
+    .filter(
+      ({ help = '', isExpression, editor }) => says.test(help) && !isExpression && editor.kind !== 'json',
+    );
+  expect(missing).toEqual([]);
+});
+
+test('every hint is for a field that exists', () => {
+  const known = new Set(
+    shown.flatMap(([path, schema]) => Object.keys(schema.properties ?? {}).map((name) => `${path}.${name}`)),
+  );
+  expect(HINTED.filter((path) => !known.has(path))).toEqual([]);
+});
+
+test('a trigger offers the kinds of credentials that its poller takes', () => {
+  const offered = (kind: string) => credentialsIn(fieldsOf(triggers[kind] ?? {}, { path: kind }));
+  for (const kind of ['mail', 'spreadsheet', 'fileStorage'])
+    expect(offered(kind)).toEqual([...pollsWith(kind)]);
+  expect(Object.keys(credentials)).toEqual(expect.arrayContaining(offered('bot')));
+});
+
+function credentialsIn(fields: Field[]): string[] {
+  return fields.flatMap(({ editor }: { editor: Editor }) =>
+    editor.kind === 'credential' ? editor.kinds : [],
+  );
+}

@@ -1,0 +1,14 @@
+/** Whoever opens the console waits for what is loaded first, over a port-forward, too. */
+import { expect, test } from 'vitest';
+import { loadOf } from '../../../images/console.ts';
+
+const LATER =
+  /^node_modules\/(@xyflow|@?codemirror|@lezer|recharts|@mantine\/charts|yaml|zod|cron-parser|cronstrue)\//;
+
+test('until the list of workflows is shown at most 300,000 bytes are loaded, and no editor, no charts, no schemas', async () => {
+  const { modules, bytes } = await loadOf('console/workflows/WorkflowsPage.tsx');
+  const scripts = modules.filter((path) => !path.endsWith('.css'));
+  expect(bytes).toBeLessThanOrEqual(300_000);
+  expect(scripts).toContain('console/workflows/WorkflowTable.tsx');
+  expect(scripts.filter((path) => LATER.test(path))).toEqual([]);
+});

@@ -104,6 +104,12 @@ const runsOf = (workflow: string, texts: readonly string[]): Promise<RecordedRun
     SOON,
   );
 
+/** The same of two workflows that watch one thing: each has seen it before it changes again. */
+async function runsOfBoth(name: 'sheet' | 'folder', texts: readonly string[]): Promise<RecordedRun[]> {
+  const [runs] = await Promise.all([runsOf(`one-${name}`, texts), runsOf(`other-${name}`, texts)]);
+  return runs;
+}
+
 async function switchOff(workflow: object, name: string): Promise<void> {
   await apply(project, workflow);
   await condition(project, named(name), 'Active', { status: 'False' });
@@ -215,10 +221,10 @@ test.concurrent('a mention at Slack is one run, however often it is sent; switch
 async function watchSheet(expect: ExpectStatic): Promise<void> {
   await writeRows([1, 'Old'], [2, 'Lamp']);
   const added = 'Row 3 of Sheet1 was added: Number: 2; Item: Lamp.';
-  await runsOf('one-sheet', [added]);
+  await runsOfBoth('sheet', [added]);
   await writeRows([2, 'Lantern']);
   const changed = '2 rows of Sheet1 changed: 1 updated, 1 removed.';
-  const runs = await runsOf('one-sheet', [added, changed]);
+  const runs = await runsOfBoth('sheet', [added, changed]);
   const change = { sheet: 'Sheet1', values: null, previous: null };
   const [old, lamp, lantern] = [
     { Number: 1, Item: 'Old' },
@@ -251,11 +257,11 @@ async function watchSheet(expect: ExpectStatic): Promise<void> {
 
 async function watchFolder(expect: ExpectStatic): Promise<void> {
   await writeFile('orders.csv', '1;Lamp');
-  await runsOf('one-folder', ['orders.csv']);
+  await runsOfBoth('folder', ['orders.csv']);
   await writeFile('orders.csv', '1;Lamp\n2;Lantern');
   await writeFile('more.csv', '3;Compass');
   const names = ['orders.csv', 'orders.csv', 'more.csv'];
-  const runs = await runsOf('one-folder', names);
+  const runs = await runsOfBoth('folder', names);
   const outputs = runs.map((run) => outputOf(run)?.data_content);
   const id = `${project}/orders.csv`;
   const file = {

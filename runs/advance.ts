@@ -23,6 +23,11 @@ import type {
 /** What one value in the run store may have: an event, the output of a node, a reply. */
 export const VALUE_LIMIT_BYTES = 512 * 1024;
 const RUN_LIMIT_BYTES = 8 * 1024 * 1024;
+/**
+ * How old an answer may be with which effects begin: as long as a call may take. A process that was held up may read one that is older
+ * before its timers say so, and the run may be another's by then. Far below what takeovers wait for.
+ */
+const MARK_VALID_MS = 1_500;
 /** In events; the node itself keeps the whole message. */
 const EVENT_MESSAGE_LENGTH = 300;
 
@@ -96,7 +101,8 @@ const ADVANCE = defineScript({
 /**
  * Stores checkpoints, reply, start marks and end or wait of a run, in one round trip and with one fsync. Of several
  * replies the first is kept. Refuses a value above 512 KiB, and outputs and replies with which the run is above 8 MiB; start
- * marks, ends, and checkpoints that say only how a node ended are never refused.
+ * marks, ends, and checkpoints that say only how a node ended are never refused. Start marks whose answer is read late are
+ * `unavailable`: asked again, the store says whether the run is still ours.
  */
 export async function advance(
   conn: RunStoreConnection,
@@ -107,7 +113,8 @@ export async function advance(
   const nodes = [...checkpoints.flatMap(checkpointArgs), ...starts.flatMap(startArgs)];
   if ([replyText, ...nodes].some(isTooLarge))
     return { outcome: 'too-large', what: 'value', limitBytes: VALUE_LIMIT_BYTES };
-  return orUnavailable(async () => {
+  const askedAt = performance.now();
+  return orUnavailable(async (): Promise<Fenced | TooLarge> => {
     const answer = await conn.script(
       ADVANCE,
       transitionKeys(ADVANCE, { ...ref, workflowUid: workflowOf(ref.token) }),
@@ -127,6 +134,8 @@ export async function advance(
     );
     if (answer === 'too-large') return { outcome: 'too-large', what: 'run', limitBytes: RUN_LIMIT_BYTES };
     if (answer === 'fenced') return { outcome: 'fenced' };
+    if (starts.length > 0 && performance.now() - askedAt > MARK_VALID_MS)
+      return { outcome: 'unavailable', why: 'connection', retryAfterSeconds: 1 };
     return { outcome: 'done', cancelRequested: answer === 1 };
   });
 }

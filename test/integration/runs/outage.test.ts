@@ -140,6 +140,29 @@ test('a server that is frozen is reported within two seconds, by every call', as
   expect(await submit(conn, submissionOf(project))).toMatchObject({ outcome: 'accepted' });
 });
 
+test('a mark whose answer is read late, since this process was held up, begins nothing until the store has said it again', async () => {
+  const { conn, redis } = store;
+  const project = await newProject(conn);
+  await accepted(conn, submissionOf(project));
+  const ref = await claimedOne(conn, project);
+  const { sequence } = await stateOf(conn, project, ref.run);
+  const starts = [{ id: 'mail', attempt: 1, atMostOnce: true, at: Date.now() }];
+  const mark = { starts, follows: sequence };
+  redis.freeze();
+  const late = advance(conn, ref, mark);
+  setImmediate(() => setTimeout(() => process.nextTick(holdUp, 2_000, () => redis.thaw())));
+  expect(await late).toMatchObject(unavailable);
+  expect(await advance(conn, ref, mark)).toEqual({ outcome: 'done', cancelRequested: false });
+  expect((await stateOf(conn, project, ref.run)).sequence).toBe(sequence + 1);
+});
+
+/** Called in a tick after the timers, it holds up the loop before it reads, so that the answer comes before the client's timeout. */
+function holdUp(ms: number, begin: () => void): void {
+  const end = performance.now() + ms;
+  begin();
+  while (performance.now() < end);
+}
+
 test('a connection that breaks off is told of as lost, and one that is closed is not', async () => {
   const logs = [createCollectedLog(), createCollectedLog()] as const;
   const url = `redis://127.0.0.1:${dropper.port}`;

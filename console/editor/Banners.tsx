@@ -6,18 +6,19 @@ import { stringify } from 'yaml';
 import { useMay } from '../kube/access.ts';
 import { WORKFLOWS } from '../kube/resources.ts';
 import { copyText } from '../runs/copy.ts';
-import { manifestText } from '../workflows/documents.ts';
 import { managerOf, managerText, type Manager } from '../workflows/manager.ts';
 import { manifestOf } from '../workflows/manifest.ts';
-import { POSITIONS } from './annotation.ts';
+import { yamlOf } from './asYaml.ts';
 import { CopyDialog } from './CopyDialog.tsx';
+import { GoneBanner } from './GoneBanner.tsx';
 import { appliersOf, whoChanged } from './owners.ts';
 import { mergePatch, patchOf } from './patch.ts';
 import { useEditor, type EditorState } from './store.ts';
 
 export function Banners() {
-  const { workflow, theirs, compare, problems } = useEditor();
+  const { workflow, theirs, compare, problems, isGone } = useEditor();
   const manager = managerOf(workflow.metadata);
+  if (isGone) return <GoneBanner />;
   return (
     <>
       {manager !== undefined && <ManagedBanner manager={manager} />}
@@ -128,11 +129,6 @@ function ManagedBanner({ manager }: { manager: Manager }) {
       {isCopying && <CopyDialog onClose={() => setCopying(false)} />}
     </Alert>
   );
-}
-
-function yamlOf({ workflow, draft }: Pick<EditorState, 'workflow' | 'draft'>): string {
-  const { [POSITIONS]: _positions, ...annotations } = workflow.metadata.annotations ?? {};
-  return manifestText(manifestOf({ metadata: { ...workflow.metadata, annotations }, spec: draft.spec }));
 }
 
 /** The changes as a merge patch that names its object, as kustomize and `kubectl patch --type merge --patch-file` take it. */

@@ -13,6 +13,7 @@ import { createEditorStore } from './createStore.ts';
 import { Header, type Tab } from './Header.tsx';
 import { LeaveGuard } from './leave.tsx';
 import { nodeOf } from './model.ts';
+import { RunStrip } from './run/RunStrip.tsx';
 import { Side } from './side/Side.tsx';
 import { EditorContext, useEditorPart, useEditorStore, type EditorStore } from './store.ts';
 import classes from './editor.module.css';
@@ -22,12 +23,14 @@ const ConflictDialog = lazy(async () => ({
   default: (await import('./conflict/ConflictDialog.tsx')).ConflictDialog,
 }));
 
-export function Editor({ workflow }: { workflow: WorkflowObject }) {
+/** `isGone`: somebody has deleted the workflow, and this is what it was. */
+export function Editor({ workflow, isGone }: { workflow: WorkflowObject; isGone: boolean }) {
   const { namespace = '', name } = workflow.metadata;
   const mayPatch = useMay({ verb: 'patch', resource: WORKFLOWS, namespace, name });
   const isManaged = managerOf(workflow.metadata) !== undefined;
   const [store] = useState(() => createEditorStore(workflow, 'read'));
   useEffect(() => store.see(workflow), [store, workflow]);
+  useEffect(() => store.setGone(isGone), [store, isGone]);
   useEffect(() => store.setMode(mayPatch && !isManaged ? 'edit' : 'read'), [store, mayPatch, isManaged]);
   return (
     <EditorContext value={store}>
@@ -54,6 +57,7 @@ function Frame({ mayPatch }: { mayPatch: boolean }) {
         }}
       />
       <Banners />
+      <RunStrip />
       <div className={classes['body']}>
         <div className={classes['tab']} hidden={tab !== 'canvas'}>
           <Canvas />

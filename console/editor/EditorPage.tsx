@@ -2,8 +2,9 @@
 import { Center, Container, Loader } from '@mantine/core';
 import { IconBinaryTree2 } from '@tabler/icons-react';
 import { useParams } from '@tanstack/react-router';
+import { useEffect, useState } from 'react';
 import { useObject } from '../kube/hooks.ts';
-import { WORKFLOWS } from '../kube/resources.ts';
+import { WORKFLOWS, type WorkflowObject } from '../kube/resources.ts';
 import { EmptyState } from '../shell/EmptyState.tsx';
 import { FailureNote } from '../shell/FailureNote.tsx';
 import { ButtonLink } from '../shell/links.tsx';
@@ -12,7 +13,11 @@ import { Editor } from './Editor.tsx';
 export function EditorPage() {
   const { project, workflow: name } = useParams({ from: '/p/$project/workflows/$workflow' });
   const { data: workflow, error, refetch } = useObject(WORKFLOWS, project, name);
-  if (workflow) return <Editor key={`${project}/${workflow.metadata.uid}`} workflow={workflow} />;
+  const last = useLast(workflow);
+  const shown =
+    workflow ?? (last?.metadata.name === name && last.metadata.namespace === project ? last : null);
+  if (workflow !== undefined && shown !== null)
+    return <Editor key={`${project}/${name}`} workflow={shown} isGone={workflow === null} />;
   if (workflow === null)
     return (
       <EmptyState
@@ -38,4 +43,13 @@ export function EditorPage() {
       <Loader size="sm" />
     </Center>
   );
+}
+
+/** What it was last when it was there: nothing that somebody is editing disappears because somebody else deletes it. */
+function useLast(workflow: WorkflowObject | null | undefined): WorkflowObject | undefined {
+  const [last, setLast] = useState<WorkflowObject>();
+  useEffect(() => {
+    if (workflow) setLast(workflow);
+  }, [workflow]);
+  return last;
 }

@@ -12,6 +12,7 @@ import {
 import { IconArrowBackUp, IconArrowForwardUp, IconArrowLeft, IconDeviceFloppy } from '@tabler/icons-react';
 import { useEffect, useRef, useState } from 'react';
 import { TextLink } from '../shell/links.tsx';
+import type { WorkflowState } from '../workflows/rows.ts';
 import { StateBadge } from '../workflows/StateBadge.tsx';
 import { ActivationBar } from './activation/ActivationBar.tsx';
 import { updateSettings } from './model.ts';
@@ -23,7 +24,7 @@ import classes from './editor.module.css';
 export type Tab = 'canvas' | 'yaml';
 
 export function Header({ tab, onTab }: { tab: Tab; onTab: (tab: Tab) => void }) {
-  const { namespace, workflow } = useEditor();
+  const { namespace, workflow, isGone } = useEditor();
   return (
     <header className={classes['header']}>
       <VisuallyHidden component="h1">{workflow.spec.displayName ?? workflow.metadata.name}</VisuallyHidden>
@@ -39,7 +40,7 @@ export function Header({ tab, onTab }: { tab: Tab; onTab: (tab: Tab) => void }) 
           </TextLink>
         </Tooltip>
         <NameField />
-        <StateBadge state={stateOfWorkflow(workflow)} />
+        <StateBadge state={isGone ? GONE : stateOfWorkflow(workflow)} />
       </Group>
       <SegmentedControl
         size="xs"
@@ -52,13 +53,19 @@ export function Header({ tab, onTab }: { tab: Tab; onTab: (tab: Tab) => void }) 
         ]}
       />
       <Group gap="xs" wrap="nowrap" className={classes['actions'] ?? ''}>
-        <RunBar />
-        <ActivationBar />
+        {!isGone && (
+          <>
+            <RunBar />
+            <ActivationBar />
+          </>
+        )}
         <SaveButtons />
       </Group>
     </header>
   );
 }
+
+const GONE: WorkflowState = { kind: 'attention', label: 'Deleted' };
 
 /** The display name, which can be typed over. */
 function NameField() {
@@ -95,7 +102,7 @@ function NameField() {
 }
 
 function SaveButtons() {
-  const { canUndo, canRedo, undo, redo, isDirty, isSaving, mode, save } = useEditor();
+  const { canUndo, canRedo, undo, redo, isDirty, isSaving, isGone, mode, save } = useEditor();
   if (mode === 'read') return null;
   return (
     <Group gap={4} wrap="nowrap">
@@ -109,7 +116,7 @@ function SaveButtons() {
           <IconArrowForwardUp size={18} />
         </ActionIcon>
       </Tooltip>
-      {mode === 'edit' && (
+      {mode === 'edit' && !isGone && (
         <Tooltip label={isDirty ? 'Save (Ctrl+S)' : 'Everything is saved'}>
           <Indicator disabled={!isDirty} size={8} offset={2}>
             <Button

@@ -3,11 +3,10 @@ import { failureFrom } from '../http/failure.ts';
 import type { WorkflowObject } from '../kube/resources.ts';
 import { tellDone, tellFailure } from '../shell/tell.ts';
 import { edgeId } from './graph.ts';
-import type { Draft } from './model.ts';
 import { whoChanged } from './owners.ts';
-import { isEqual } from './patch.ts';
+import { withoutGone } from './gone.ts';
 import { draftProblems, NO_PROBLEMS, problemsOf, savedProblems, type Problems } from './problems.ts';
-import { saveSession } from './saving.ts';
+import { createAgain, saveSession } from './saving.ts';
 import { edited, isDirty, opened, resolved, seen, stepped, stored, type Session } from './session.ts';
 import type { EditorActions, EditorState, EditorStore, Mode, Selection } from './store.ts';
 
@@ -15,7 +14,7 @@ const NOTHING: Selection = { nodes: [], edges: [] };
 
 type View = Pick<
   EditorState,
-  'mode' | 'isSaving' | 'selection' | 'panel' | 'picker' | 'isComparing' | 'unreadable'
+  'mode' | 'isGone' | 'isSaving' | 'selection' | 'panel' | 'picker' | 'isComparing' | 'unreadable'
 > & {
   found: Parameters<typeof problemsOf>[0];
 };
@@ -34,6 +33,7 @@ export function createEditorStore(workflow: WorkflowObject, mode: Mode): EditorS
   let session = opened(workflow);
   let view: View = {
     mode,
+    isGone: false,
     isSaving: false,
     selection: NOTHING,
     panel: undefined,
@@ -81,6 +81,7 @@ function actionsOf(core: Core): EditorActions {
     closePanel: () => show({ panel: undefined, picker: undefined }),
     pick: (picker) => show({ picker, panel: undefined }),
     setMode: (mode) => show({ mode }),
+    setGone: (isGone) => show({ isGone }),
     save: () => save(core),
     discard: () => set(edited(session(), () => session().saved, { at: Date.now() })),
     see: (workflow) => see(core, workflow),
@@ -96,18 +97,10 @@ function see(core: Core, read: WorkflowObject): void {
     core.waiting = read;
     return;
   }
-  const { workflow } = core.session();
   const { session, outcome } = seen(core.session(), read);
   core.set(session);
-  // The toggle shows it, whoever has switched.
-  if (isOnlySwitched(workflow, read)) return;
   if (outcome === 'taken') tellDone(`${whoChanged(read)} changed this workflow. You see the new version.`);
   if (outcome === 'joined') tellDone(`${whoChanged(read)} changed this workflow. Your changes are kept.`);
-}
-
-function isOnlySwitched(before: WorkflowObject, read: WorkflowObject): boolean {
-  const { active } = before.spec;
-  return active !== read.spec.active && isEqual(before.spec, { ...read.spec, active });
 }
 
 async function save(core: Core): Promise<boolean> {
@@ -123,9 +116,10 @@ async function save(core: Core): Promise<boolean> {
     return false;
   }
   set(session(), { isSaving: true });
-  const result = await saveSession(session());
-  const next = result.kind === 'saved' ? stored(session(), result.workflow, result.sent) : session();
-  set(next, { isSaving: false });
+  const result = await (view().isGone ? createAgain(session()) : saveSession(session()));
+  if (result.kind === 'saved')
+    set(stored(session(), result.workflow, result.sent), { isSaving: false, isGone: false });
+  else set(session(), { isSaving: false });
   seeWaiting(core);
   if (result.kind === 'newer') return saveOnTop(core, result.workflow);
   if (result.kind === 'failed') tellNotSaved(core, result.error);
@@ -183,19 +177,4 @@ function allProblems(found: View['found'], workflow: WorkflowObject): Problems {
   const problems = all.length === 0 ? NO_PROBLEMS : problemsOf(all);
   known = { found, workflow, problems };
   return problems;
-}
-
-/** What is selected or open and is not there any more is neither. */
-function withoutGone(view: View, { spec }: Draft): View {
-  const ids = new Set(spec.nodes.map(({ id }) => id));
-  const { selection, panel } = view;
-  const nodes = selection.nodes.filter((id) => ids.has(id));
-  const isOpen =
-    panel === undefined ||
-    ('node' in panel ? ids.has(panel.node) : ids.has(panel.edge.from) && ids.has(panel.edge.to));
-  return {
-    ...view,
-    selection: nodes.length === selection.nodes.length ? selection : { ...selection, nodes },
-    panel: isOpen ? panel : undefined,
-  };
 }

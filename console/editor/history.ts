@@ -44,3 +44,8 @@ export function redone<T>({ past, present, future }: History<T>): History<T> | u
   if (next === undefined) return undefined;
   return { past: [...past, present], present: next, future: rest };
 }
+
+/** The history with this change in all that was, is, and was undone: what nobody did here cannot be undone here. */
+export function everywhere<T>({ past, present, future }: History<T>, change: (value: T) => T): History<T> {
+  return { past: past.map(change), present: change(present), future: future.map(change) };
+}

@@ -1,7 +1,7 @@
 /** The kinds of nodes, by name alone: without the schemas, so that drafts that are not sound yet can be looked at. */
 import type { StepKind } from '../../api/step.ts';
 import type { TriggerKind } from '../../api/trigger.ts';
-import type { NodeKind, WorkflowNode } from '../../api/workflow.ts';
+import type { NodeKind, WorkflowEdge, WorkflowNode } from '../../api/workflow.ts';
 
 const TRIGGERS: Record<TriggerKind, string> = {
   manual: 'By hand',
@@ -48,4 +48,10 @@ export function skillLabel(name: string): string {
 /** What people see of a node. */
 export function nodeLabel(node: WorkflowNode): string {
   return node.displayName === undefined || node.displayName === '' ? node.id : node.displayName;
+}
+
+/** When a line is taken, in words; nothing for one that is taken always. */
+export function edgeLabel({ when, after }: Pick<WorkflowEdge, 'when' | 'after'>): string {
+  const words = [after === 'Failure' ? 'on failure' : '', when === undefined ? '' : `if ${when}`];
+  return words.filter((word) => word !== '').join(', ');
 }

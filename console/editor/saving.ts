@@ -1,7 +1,9 @@
-/** Sends what was changed, and nothing else, on the condition that nobody was faster. */
+/** Sends what was changed, and nothing else, on the condition that nobody was faster; or all of it, where the object is gone. */
 import { failureFrom } from '../http/failure.ts';
-import { getObject, patchObject } from '../kube/objects.ts';
-import { WORKFLOWS, type WorkflowObject } from '../kube/resources.ts';
+import { createObject, getObject, patchObject } from '../kube/objects.ts';
+import { WORKFLOWS, type ObjectMeta, type WorkflowObject } from '../kube/resources.ts';
+import { manifestOf } from '../workflows/manifest.ts';
+import { annotationOf, POSITIONS } from './annotation.ts';
 import type { Draft } from './model.ts';
 import { patchOf } from './patch.ts';
 import type { Session } from './session.ts';
@@ -20,12 +22,34 @@ export async function saveSession({ workflow, saved, history }: Session): Promis
   if (patch === undefined) return { kind: 'nothing' };
   const { namespace = '', name, resourceVersion } = workflow.metadata;
   const versioned = { ...patch, metadata: { ...patch.metadata, resourceVersion } };
+  return told({ namespace, name, sent }, () => patchObject(WORKFLOWS, { namespace, name }, versioned));
+}
+
+/** Creates the object anew, switched off: whoever has deleted it wanted that nothing runs. Never throws. */
+export function createAgain({ workflow, history }: Session): Promise<SaveResult> {
+  const sent = history.present;
+  const { namespace = '', name } = workflow.metadata;
+  const made = { metadata: metadataOf(workflow, sent), spec: { ...sent.spec, active: false } };
+  return told({ namespace, name, sent }, () => createObject(WORKFLOWS, namespace, made));
+}
+
+/** The marks that people have set, and where the nodes stand now. */
+function metadataOf(workflow: WorkflowObject, draft: Draft): ObjectMeta {
+  const { annotations = {}, ...marks } = manifestOf(workflow).metadata;
+  const { [POSITIONS]: _before, ...kept } = annotations;
+  const positions = annotationOf(draft);
+  return { ...marks, annotations: { ...kept, ...(positions !== undefined && { [POSITIONS]: positions }) } };
+}
+
+type Sending = { namespace: string; name: string; sent: Draft };
+
+/** What came of sending it. Where somebody was faster, what they have saved. */
+async function told(
+  { namespace, name, sent }: Sending,
+  send: () => Promise<WorkflowObject>,
+): Promise<SaveResult> {
   try {
-    return {
-      kind: 'saved',
-      workflow: await patchObject(WORKFLOWS, { namespace, name }, versioned),
-      sent,
-    };
+    return { kind: 'saved', workflow: await send(), sent };
   } catch (error) {
     if (failureFrom(error).status !== 409) return { kind: 'failed', error };
   }

@@ -27,10 +27,36 @@ test.each([
     'taken',
   ],
   ['what both changed alike is taken', mine(), workflow(6, { displayName: 'Mine' }), 'taken'],
-  ['changes of other fields go together', mine(), workflow(6, { active: true }), 'joined'],
+  ['changes of other fields go together', mine(), workflow(6, { description: 'Theirs' }), 'joined'],
+  ['switching it on is told by the toggle alone', mine(), workflow(6, { active: true }), 'switched'],
+  [
+    'with another change it is one of them',
+    mine(),
+    workflow(6, { active: true, description: 'Theirs' }),
+    'joined',
+  ],
   ['changes of the same are a conflict', mine(), workflow(6, { displayName: 'Theirs' }), 'conflict'],
 ])('%s', (_what, session, read, outcome) => {
   expect(seen(session, read).outcome).toBe(outcome);
+});
+
+test('undo and redo do not switch back what the toggle has switched', () => {
+  const later = edited(mine(), named('Later'), { at: 9_000 });
+  const { session } = seen(stepped(later, 'back'), workflow(6, { active: true }));
+  const steps = [session, stepped(session, 'back'), stepped(session, 'forward')];
+  expect(steps.map(({ history }) => history.present.spec)).toMatchObject([
+    { active: true, displayName: 'Mine' },
+    { active: true },
+    { active: true, displayName: 'Later' },
+  ]);
+  expect(steps.map(isDirty)).toEqual([true, false, true]);
+});
+
+test('what somebody writes into the YAML about activation stays as it is when others switch', () => {
+  const session = edited(opened(workflow(5)), (draft) => updateSettings(draft, { active: true }), { at: 0 });
+  const { session: next, outcome } = seen(session, workflow(6, { active: true }));
+  expect(outcome).toBe('taken');
+  expect(isDirty(next)).toBe(false);
 });
 
 test('a conflict changes neither my draft nor what it began from', () => {

@@ -4,7 +4,7 @@
  */
 import { type WorkflowObject } from '../kube/resources.ts';
 import { draftOf, POSITIONS } from './annotation.ts';
-import { historyOf, recorded, redone, undone, type History } from './history.ts';
+import { everywhere, historyOf, recorded, redone, undone, type History } from './history.ts';
 import type { Draft, Operation } from './model.ts';
 import { isEqual, rebased } from './patch.ts';
 
@@ -49,8 +49,11 @@ export function isDirty({ saved, history }: Session): boolean {
 /** What came of reading the object anew. */
 export type Seen = {
   session: Session;
-  /** `same`: only its status; `taken`: their change is shown; `joined`: theirs below mine; `conflict`: people must decide. */
-  outcome: 'same' | 'taken' | 'joined' | 'conflict';
+  /**
+   * `same`: only its status; `switched`: on or off, and nothing else; `taken`: their change is shown; `joined`: theirs below mine;
+   * `conflict`: people must decide.
+   */
+  outcome: 'same' | 'switched' | 'taken' | 'joined' | 'conflict';
 };
 
 /** After somebody saved, or the operator wrote the status. An older version than the one that is known changes nothing. */
@@ -62,6 +65,7 @@ export function seen(session: Session, workflow: WorkflowObject): Seen {
     return { session: { ...rest, workflow }, outcome: 'same' };
   }
   const mine = session.history.present;
+  if (isOnlySwitched(session, workflow)) return { session: switched(session, workflow), outcome: 'switched' };
   if (!isDirty(session) || isEqual(mine, theirs))
     return { session: replaced(session, workflow, theirs), outcome: 'taken' };
   const joined = rebased(session.saved, mine, theirs);
@@ -95,6 +99,26 @@ export function resolved(session: Session, draft: Draft | 'theirs'): Session {
 
 function replaced(session: Session, workflow: WorkflowObject, saved: Draft): Session {
   return { workflow, saved, history: recorded(session.history, saved, { at: 0 }) };
+}
+
+/** Whether nothing but `active` is another than it was, and nobody has changed that in the draft. */
+function isOnlySwitched({ workflow, saved, history }: Session, read: WorkflowObject): boolean {
+  const { active } = workflow.spec;
+  const isMine = history.present.spec.active !== saved.spec.active;
+  return (
+    !isMine &&
+    active !== read.spec.active &&
+    isSameContent(workflow, { ...read, spec: { ...read.spec, active } })
+  );
+}
+
+/** The toggle takes effect at once, so it is no step that undo takes back: the next save would switch without a word. */
+function switched({ saved, history, ...session }: Session, workflow: WorkflowObject): Session {
+  const before = saved.spec.active;
+  const { active } = workflow.spec;
+  const switchedIn = (draft: Draft): Draft =>
+    draft.spec.active === before ? { ...draft, spec: { ...draft.spec, active } } : draft;
+  return { ...session, workflow, saved: switchedIn(saved), history: everywhere(history, switchedIn) };
 }
 
 function isSameContent(one: WorkflowObject, other: WorkflowObject): boolean {

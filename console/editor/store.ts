@@ -34,6 +34,8 @@ export type EditorState = {
   readonly saved: Draft;
   readonly mode: Mode;
   readonly isReadOnly: boolean;
+  /** Somebody has deleted the object: what is shown is all that there is of it. */
+  readonly isGone: boolean;
   readonly isDirty: boolean;
   readonly isSaving: boolean;
   readonly canUndo: boolean;
@@ -64,7 +66,8 @@ export type EditorActions = {
   /** Lets people choose a node. */
   pick: (place: PickerPlace) => void;
   setMode: (mode: Mode) => void;
-  /** Saves what was changed. True when everything is saved; a failure has been told. */
+  setGone: (isGone: boolean) => void;
+  /** Saves what was changed; what is gone is created again. True when everything is saved; a failure has been told. */
   save: () => Promise<boolean>;
   /** Gives up all changes. */
   discard: () => void;

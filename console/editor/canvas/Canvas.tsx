@@ -25,7 +25,7 @@ import { useCanvasKeys } from './keys.ts';
 import { NodeCard } from './NodeCard.tsx';
 import { Tools } from './Tools.tsx';
 import { useFlow } from './useFlow.ts';
-import { useCardFocus, useShownSelection, useView } from './view.ts';
+import { afterLayout, useCardFocus, useShownSelection, useView } from './view.ts';
 import classes from './canvas.module.css';
 
 const nodeTypes = { card: NodeCard };
@@ -47,10 +47,13 @@ function Flow() {
   const [isHelpOpen, setHelpOpen] = useState(false);
   const { nodes, edges, onNodesChange, onDragStop } = useFlow(store);
   const view = useView(canvas);
-  const tidy = useCallback(() => tidyUp(store), [store]);
+  const tidy = useCallback(() => {
+    tidyUp(store);
+    afterLayout(view.fit);
+  }, [store, view.fit]);
   const commands = useMemo(() => ({ ...view, tidy, help: () => setHelpOpen(true) }), [view, tidy]);
   useCanvasKeys(canvas, store, commands);
-  useClipboard(canvas, store);
+  useClipboard(canvas, store, view.show);
   useCardFocus(canvas, store);
   useShownSelection(view.show);
   const hover = useHover();

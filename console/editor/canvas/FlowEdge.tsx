@@ -3,7 +3,7 @@ import { ActionIcon, Group, Tooltip } from '@mantine/core';
 import { IconAlertTriangleFilled, IconPlus, IconTrash } from '@tabler/icons-react';
 import { BaseEdge, EdgeLabelRenderer, getBezierPath, type EdgeProps } from '@xyflow/react';
 import { createContext, memo, use } from 'react';
-import type { WorkflowEdge } from '../../../api/workflow.ts';
+import { edgeLabel } from '../kinds.ts';
 import { disconnect } from '../model.ts';
 import { useEditorStore } from '../store.ts';
 import type { WorkflowFlowEdge } from './flow.ts';
@@ -42,7 +42,7 @@ type LabelProps = {
 
 function EdgeLabel({ data, x, y, isActive }: LabelProps) {
   const { edge, problems, isReadOnly } = data;
-  const label = edgeWords(edge);
+  const label = edgeLabel(edge);
   if (label === '' && !isActive && problems.length === 0) return null;
   return (
     <EdgeLabelRenderer>
@@ -68,17 +68,12 @@ function EdgeLabel({ data, x, y, isActive }: LabelProps) {
   );
 }
 
-/** When the line is taken, in words; nothing for one that is taken always. */
-function edgeWords({ when, after }: WorkflowEdge): string {
-  const words = [after === 'Failure' ? 'on failure' : '', when === undefined ? '' : `if ${when}`];
-  return words.filter((word) => word !== '').join(', ');
-}
-
 function EdgeButtons({ ends }: { ends: { from: string; to: string } }) {
   const store = useEditorStore();
   const { from, to } = ends;
+  // A click on the line opens its panel, and what is drawn over the line is inside of it for events.
   return (
-    <Group gap={4} wrap="nowrap">
+    <Group gap={4} wrap="nowrap" onClick={(event) => event.stopPropagation()}>
       <ActionIcon
         size={22}
         variant="default"

@@ -14,7 +14,7 @@ const KEYS: [string[], string][] = [
   [['Ctrl S'], 'Save'],
   [['1'], 'Fit the workflow'],
   [['Shift T'], 'Tidy up'],
-  [['Esc'], 'Close the panel; then Tab leaves the canvas'],
+  [['Esc'], 'Close the panel, then select nothing, so that Tab leaves the canvas'],
   [['?'], 'These keys'],
 ];
 

@@ -8,7 +8,11 @@ import type { EditorStore } from '../store.ts';
 import { isForCanvas, removeSelected } from './keys.ts';
 
 /** Listens to the browser's own copy, cut and paste while the canvas is shown. */
-export function useClipboard(canvas: RefObject<HTMLElement | null>, store: EditorStore): void {
+export function useClipboard(
+  canvas: RefObject<HTMLElement | null>,
+  store: EditorStore,
+  show: (ids: readonly string[]) => void,
+): void {
   useEffect(() => {
     const isOurs = ({ target }: Event) =>
       isForCanvas(canvas.current, target) && (document.getSelection()?.isCollapsed ?? true);
@@ -28,6 +32,7 @@ export function useClipboard(canvas: RefObject<HTMLElement | null>, store: Edito
       const { draft, ids } = pasted(store.get().draft, fragment);
       store.apply(() => draft);
       store.select({ nodes: ids });
+      show(ids);
     };
     document.addEventListener('copy', onCopy);
     document.addEventListener('cut', onCopy);
@@ -37,7 +42,7 @@ export function useClipboard(canvas: RefObject<HTMLElement | null>, store: Edito
       document.removeEventListener('cut', onCopy);
       document.removeEventListener('paste', onPaste);
     };
-  }, [canvas, store]);
+  }, [canvas, store, show]);
 }
 
 function parsed(text: string): unknown {

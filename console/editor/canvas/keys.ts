@@ -8,7 +8,7 @@ import { neighbour, type Direction } from './walk.ts';
 
 export type CanvasCommands = {
   fit: () => void;
-  show: (id: string) => void;
+  show: (ids: readonly string[]) => void;
   help: () => void;
   tidy: () => void;
 };
@@ -45,8 +45,9 @@ export function useCanvasKeys(
       if (event.defaultPrevented || !isForCanvas(canvas.current, event.target)) return;
       const isHandled =
         event.ctrlKey || event.metaKey
-          ? withControl(event, store)
-          : !event.altKey && (whereTo(event, store, commands) || change(event, store, commands));
+          ? withControl(event, store, commands)
+          : !event.altKey &&
+            (whereTo(event, store, commands) || change(event, canvas.current, { store, commands }));
       if (isHandled) event.preventDefault();
     };
     document.addEventListener('keydown', onKey);
@@ -54,40 +55,42 @@ export function useCanvasKeys(
   }, [canvas, store, commands]);
 }
 
-function withControl({ key }: KeyboardEvent, store: EditorStore): boolean {
+function withControl({ key }: KeyboardEvent, store: EditorStore, { show }: CanvasCommands): boolean {
   const { draft, selection, isReadOnly } = store.get();
   if (key === 'a') {
     store.select({ nodes: draft.spec.nodes.map(({ id }) => id) });
     return true;
   }
   if (key !== 'd') return false;
-  if (!isReadOnly && selection.nodes.length > 0) duplicate(store);
+  if (!isReadOnly && selection.nodes.length > 0) show(duplicate(store));
   return true;
 }
 
-/** Puts copies of what is selected below it, and selects these. */
-function duplicate(store: EditorStore): void {
+/** Puts copies of what is selected below it, and selects these; their ids. */
+function duplicate(store: EditorStore): string[] {
   const { draft, selection } = store.get();
   const { draft: next, ids } = pasted(draft, fragmentOf(draft, selection.nodes));
   store.apply(() => next);
   store.select({ nodes: ids });
+  return ids;
 }
 
 function whereTo(event: KeyboardEvent, store: EditorStore, commands: CanvasCommands): boolean {
-  const { draft, selection } = store.get();
+  const { draft, selection, panel, picker } = store.get();
   const current = selection.nodes.at(-1);
   const way = ARROWS[event.key];
   if (way !== undefined) {
     const next = current === undefined ? triggerOf(draft)?.id : neighbour(draft, current, way);
     if (next === undefined) return current !== undefined;
     store.select({ nodes: event.shiftKey && current !== undefined ? [...selection.nodes, next] : [next] });
-    commands.show(next);
+    commands.show([next]);
     return true;
   }
   switch (event.key) {
     case 'Escape':
-      store.closePanel();
-      store.select({});
+      // One thing after the other: whoever closes a panel goes on with what it was about.
+      if (panel !== undefined || picker !== undefined) store.closePanel();
+      else store.select({});
       return true;
     case '1':
     case '!':
@@ -101,11 +104,15 @@ function whereTo(event: KeyboardEvent, store: EditorStore, commands: CanvasComma
   }
 }
 
-function change(event: KeyboardEvent, store: EditorStore, commands: CanvasCommands): boolean {
+type Given = { store: EditorStore; commands: CanvasCommands };
+
+function change(event: KeyboardEvent, canvas: HTMLElement | null, { store, commands }: Given): boolean {
   const { key, shiftKey, target } = event;
   if ((key === 'Enter' || key === ' ') && !(target instanceof HTMLButtonElement)) return openSelected(store);
   if (store.get().isReadOnly) return false;
-  if (key === '+' || (key === 'Tab' && !shiftKey)) return pickBehind(store, key === '+');
+  // Tab asks what comes next from a card alone: from anywhere else it goes on as it does on every page.
+  const isNext = key === 'Tab' && !shiftKey && target instanceof Node && canvas?.contains(target) === true;
+  if (key === '+' || isNext) return pickBehind(store, key === '+');
   if (key === 'Delete' || key === 'Backspace') removeSelected(store);
   else if (key === 'T') commands.tidy();
   else return false;

@@ -1,12 +1,12 @@
 /** What of the canvas is in view: fitted at the start with the trigger to be seen, and following the keyboard. */
 import { useReactFlow } from '@xyflow/react';
-import { useCallback, useEffect, useMemo, type RefObject } from 'react';
+import { useCallback, useEffect, useMemo, useRef, type RefObject } from 'react';
+import { edgesOf } from '../graph.ts';
 import { triggerOf } from '../model.ts';
 import { CARD } from '../place.ts';
-import { useEditorPart, useEditorStore, type EditorStore } from '../store.ts';
+import { useEditorPart, useEditorStore, type EditorState, type EditorStore } from '../store.ts';
+import { READABLE, viewportFor } from './inView.ts';
 
-/** Below this, words cannot be read: then the start of the workflow is shown, and not all of it. */
-const READABLE = 0.5;
 const FIT = { padding: 0.2, maxZoom: 1 };
 
 /** Moves the view. */
@@ -19,25 +19,19 @@ export function useView(canvas: RefObject<HTMLElement | null>) {
     const { zoom } = flow.getViewport();
     const { draft } = store.get();
     const first = draft.positions[triggerOf(draft)?.id ?? ''];
+    // What could not be read is not all shown, but from its start.
     if (zoom >= READABLE || first === undefined) return;
     const height = canvas.current?.clientHeight ?? 0;
     const y = height / 2 - (first.y + CARD.height / 2) * READABLE;
     await flow.setViewport({ x: 48 - first.x * READABLE, y, zoom: READABLE });
   }, [flow, store, canvas]);
   const show = useCallback(
-    (id: string) => {
-      const at = store.get().draft.positions[id];
-      const box = canvas.current?.getBoundingClientRect();
-      if (at === undefined || box === undefined) return;
-      const corner = flow.flowToScreenPosition(at);
-      const end = flow.flowToScreenPosition({ x: at.x + CARD.width, y: at.y + CARD.height });
-      const isSeen = corner.x >= box.left && corner.y >= box.top && end.x <= box.right && end.y <= box.bottom;
-      const { zoom } = flow.getViewport();
-      if (!isSeen)
-        void flow.setCenter(at.x + CARD.width / 2, at.y + CARD.height / 2, {
-          zoom,
-          duration: durationOf(),
-        });
+    (ids: readonly string[]) => {
+      const { positions } = store.get().draft;
+      const places = ids.flatMap((id) => positions[id] ?? []);
+      const { clientWidth: width = 0, clientHeight: height = 0 } = canvas.current ?? {};
+      const next = viewportFor(places, flow.getViewport(), { width, height });
+      if (next) void flow.setViewport(next, { duration: durationOf() });
     },
     [flow, store, canvas],
   );
@@ -53,21 +47,32 @@ export function useView(canvas: RefObject<HTMLElement | null>) {
   );
 }
 
-/** Keeps what a panel is about in view, also where the panel takes the room that it stood in. */
-export function useShownSelection(show: (id: string) => void): void {
+/** Keeps what a panel is about in view with what leads to it, also where the panel takes the room that it stood in. */
+export function useShownSelection(show: (ids: readonly string[]) => void): void {
   const panel = useEditorPart((state) => state.panel);
   const picker = useEditorPart((state) => state.picker);
   const store = useEditorStore();
   useEffect(() => {
     if (panel === undefined && picker === undefined) return undefined;
-    const id = panel !== undefined && 'edge' in panel ? panel.edge.to : store.get().selection.nodes.at(-1);
-    if (id === undefined) return undefined;
-    // The canvas learns of its new size in the next frame.
-    let frame = requestAnimationFrame(() => {
-      frame = requestAnimationFrame(() => show(id));
-    });
-    return () => cancelAnimationFrame(frame);
+    return afterLayout(() => show(idsOf(store.get())));
   }, [store, show, panel, picker]);
+}
+
+/** What the panel is about comes last. */
+function idsOf({ panel, selection, draft }: EditorState): string[] {
+  if (panel !== undefined && 'edge' in panel) return [panel.edge.from, panel.edge.to];
+  const id = selection.nodes.at(-1);
+  if (id === undefined) return [];
+  const before = edgesOf(draft.spec).find(({ to }) => to === id)?.from;
+  return before === undefined ? [id] : [before, id];
+}
+
+/** Calls it when the canvas knows its new size and cards: in the frame after the next. Gives what calls it off. */
+export function afterLayout(act: () => void): () => void {
+  let frame = requestAnimationFrame(() => {
+    frame = requestAnimationFrame(act);
+  });
+  return () => cancelAnimationFrame(frame);
 }
 
 function durationOf(): number {
@@ -76,20 +81,28 @@ function durationOf(): number {
 
 /**
  * One card can be reached by Tab: the selected one, else the trigger. When the selection changes while the canvas has the focus, the
- * focus goes with it.
+ * focus goes with it; where the card that had it is gone, the canvas has it.
  */
 export function useCardFocus(canvas: RefObject<HTMLElement | null>, store: EditorStore): void {
   const selection = useEditorPart((state) => state.selection);
   const draft = useEditorPart((state) => state.draft);
   const current = selection.nodes.at(-1);
+  const hadCurrent = useRef(false);
   useEffect(() => {
-    const reachable = current ?? triggerOf(store.get().draft)?.id;
-    for (const card of canvas.current?.querySelectorAll<HTMLElement>('[data-card]') ?? []) {
-      const isCurrent = card.dataset['card'] === reachable;
-      card.tabIndex = isCurrent ? 0 : -1;
-      const hasFocus =
-        document.activeElement === document.body || canvas.current?.contains(document.activeElement) === true;
-      if (isCurrent && current !== undefined && hasFocus) card.focus({ preventScroll: true });
-    }
+    const box = canvas.current;
+    if (box === null) return;
+    const reachable = reachableCard(box, current ?? triggerOf(store.get().draft)?.id);
+    const isNowhere = document.activeElement === document.body;
+    if (current !== undefined && (isNowhere || box.contains(document.activeElement)))
+      reachable?.focus({ preventScroll: true });
+    if (current === undefined && hadCurrent.current && isNowhere) box.focus({ preventScroll: true });
+    hadCurrent.current = current !== undefined;
   }, [canvas, store, current, draft]);
+}
+
+/** Lets Tab reach this card and no other; the card. */
+function reachableCard(canvas: HTMLElement, id: string | undefined): HTMLElement | undefined {
+  const cards = [...canvas.querySelectorAll<HTMLElement>('[data-card]')];
+  for (const card of cards) card.tabIndex = card.dataset['card'] === id ? 0 : -1;
+  return cards.find(({ tabIndex }) => tabIndex === 0);
 }

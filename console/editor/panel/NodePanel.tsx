@@ -9,6 +9,7 @@ import { nodeOf, updateNode } from '../model.ts';
 import { useLastOutputs } from '../run/runStore.ts';
 import { useEditor } from '../store.ts';
 import { InputTab } from './InputTab.tsx';
+import { LinesTab } from './LinesTab.tsx';
 import { NodeName } from './NodeName.tsx';
 import { OptionsTab } from './OptionsTab.tsx';
 import { OutputTab } from './OutputTab.tsx';
@@ -87,6 +88,7 @@ function Content({ node, kind, onClose }: ContentProps) {
           )}
           {isStep ? <Tabs.Tab value="input">Input</Tabs.Tab> : <Tabs.Tab value="test">Test data</Tabs.Tab>}
           <Tabs.Tab value="output">Output</Tabs.Tab>
+          <Tabs.Tab value="lines">Lines</Tabs.Tab>
         </Tabs.List>
         <div className={classes['body'] ?? ''}>
           <Tabs.Panel value="parameters">
@@ -103,6 +105,9 @@ function Content({ node, kind, onClose }: ContentProps) {
           </Tabs.Panel>
           <Tabs.Panel value="output">
             <OutputTab nodeId={node.id} last={outputs.get(node.id)} />
+          </Tabs.Panel>
+          <Tabs.Panel value="lines">
+            <LinesTab node={node} />
           </Tabs.Panel>
         </div>
       </Tabs>

@@ -45,15 +45,24 @@ export function OutputTab({ nodeId, last }: { nodeId: string; last: NodeOutputs 
   );
 }
 
-/** Of a node that works or waits its state says enough. */
+/** Why there is no output. Of a node that works, waits or has failed its state says enough. */
 function NothingYet({ node }: { node: NodeView | undefined }) {
-  if (node?.phase === 'Running' || node?.phase === 'Pending') return null;
+  const why = node === undefined ? NEVER_RAN : WITHOUT_OUTPUT[node.phase];
+  if (why === undefined) return null;
   return (
     <Text size="xs" c="dimmed">
-      Nothing yet. Run a test to see here what the node produces.
+      {why}
     </Text>
   );
 }
+
+const NEVER_RAN = 'Nothing yet. Run a test to see here what the node produces.';
+
+const WITHOUT_OUTPUT: Partial<Record<NodeView['phase'], string>> = {
+  Skipped: 'It did not run: no line that leads to it was taken.',
+  Cancelled: 'It was cancelled before it produced anything.',
+  Succeeded: 'What it produced is not kept any more.',
+};
 
 function Progress({ node: { phase, attempts = 0 } }: { node: NodeView }) {
   return (

@@ -1,23 +1,13 @@
-/** The test run in the editor's bar: the button that starts one (Ctrl+Enter), and how the run on the canvas is. */
-import { ActionIcon, Button, Group, Text, Tooltip } from '@mantine/core';
+/** The test run in the editor's bar: the runs there were, and the button that starts one (Ctrl+Enter). */
+import { Button, Group, Tooltip } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
-import { IconListDetails, IconPlayerPlay, IconPlayerStop, IconX } from '@tabler/icons-react';
-import { useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
-import { isTerminal } from '../../../api/phase.ts';
+import { IconPlayerPlay } from '@tabler/icons-react';
 import { useMay } from '../../kube/access.ts';
-import { RUNS, WORKFLOWS } from '../../kube/resources.ts';
-import { ButtonLink } from '../../shell/links.tsx';
-import { tellFailure } from '../../shell/tell.ts';
-import { PhaseIcon } from '../../runs/phases.tsx';
-import { lasting } from '../../words.ts';
-import { useEditorPart, useEditorStore } from '../store.ts';
+import { WORKFLOWS } from '../../kube/resources.ts';
+import { useEditorPart } from '../store.ts';
 import { RunHistory } from './RunHistory.tsx';
-import { durationOf, resultOf } from './result.ts';
-import { useRunView, useShownRun, type RunShown } from './runStore.ts';
 import { TestDialog } from './TestDialog.tsx';
-import { askForTestRun, cancelRun, useTestRunAsked } from './testRun.ts';
-import { useNow } from './useNow.ts';
+import { askForTestRun, useTestRunAsked } from './testRun.ts';
 
 export function RunBar() {
   const namespace = useEditorPart((state) => state.namespace);
@@ -44,7 +34,6 @@ export function RunBar() {
   );
   return (
     <Group gap="xs" wrap="nowrap">
-      <ShownRun />
       <RunHistory namespace={namespace} workflow={name} />
       {mayTest && (
         <Tooltip label="Run the workflow with test data (Ctrl+Enter)">
@@ -59,123 +48,6 @@ export function RunBar() {
         </Tooltip>
       )}
       {mayTest && asked !== undefined && <TestDialog until={asked.until} />}
-    </Group>
-  );
-}
-
-/** How the run on the canvas is, and what can be done with it. */
-function ShownRun() {
-  const at = useShownRun();
-  const view = useRunView();
-  const navigate = useNavigate();
-  const mayCancel = useMay({
-    verb: 'delete',
-    resource: RUNS,
-    namespace: at?.namespace ?? '',
-    name: at?.run ?? '',
-  });
-  const [cancelling, setCancelling] = useState('');
-  if (at === undefined) return null;
-  const { run } = view;
-  const isOver = isTerminal(run?.phase) || view.connection === 'failed';
-  const cancel = async (): Promise<void> => {
-    setCancelling(at.run);
-    try {
-      await cancelRun(at);
-    } catch (error) {
-      setCancelling('');
-      tellFailure('The run was not cancelled', error);
-    }
-  };
-  return (
-    <Group gap={6} wrap="nowrap" style={{ minWidth: 0 }}>
-      <RunWords view={view} isCancelling={cancelling === at.run && !isOver} />
-      {!isOver && mayCancel && run !== undefined && (
-        <Button
-          variant="default"
-          leftSection={<IconPlayerStop size={14} />}
-          loading={cancelling === at.run}
-          onClick={() => void cancel()}
-        >
-          Cancel
-        </Button>
-      )}
-      <ButtonLink
-        variant="subtle"
-        px={6}
-        to="/p/$project/runs/$run"
-        params={{ project: at.namespace, run: at.run }}
-        search={{ workflow: at.workflow }}
-        aria-label="All about this run"
-        title="All about this run"
-      >
-        <IconListDetails size={16} />
-      </ButtonLink>
-      {isOver && (
-        <Tooltip label="Take the run off the canvas">
-          <ActionIcon
-            variant="subtle"
-            color="gray"
-            aria-label="Take the run off the canvas"
-            onClick={() =>
-              void navigate({
-                to: '/p/$project/workflows/$workflow',
-                params: { project: at.namespace, workflow: at.workflow },
-                search: {},
-              })
-            }
-          >
-            <IconX size={16} />
-          </ActionIcon>
-        </Tooltip>
-      )}
-    </Group>
-  );
-}
-
-function RunWords({ view, isCancelling }: { view: RunShown; isCancelling: boolean }) {
-  const { run, nodes, connection } = view;
-  const store = useEditorStore();
-  const isLive = run !== undefined && !isTerminal(run.phase);
-  const now = useNow(isLive);
-  if (connection === 'failed') return <Text size="sm">The run is not there any more</Text>;
-  if (run === undefined) return <Text size="sm">Looking for the run…</Text>;
-  const result = resultOf(run, nodes);
-  const took = durationOf(run, now);
-  const { node } = result ?? {};
-  return (
-    <Group gap={6} wrap="nowrap" style={{ minWidth: 0 }}>
-      <PhaseIcon phase={run.phase} />
-      <span role="status" style={{ minWidth: 0 }}>
-        <Tooltip label={result?.why} disabled={result?.why === undefined} multiline maw={420}>
-          <Text size="sm" truncate maw={360} component="span" display="block">
-            {result === undefined ? (isCancelling ? 'Cancelling' : run.phase) : result.text}
-            {result?.why !== undefined && `: ${result.why}`}
-          </Text>
-        </Tooltip>
-      </span>
-      {result === undefined && took !== undefined && (
-        <Text size="sm" c="dimmed" ff="monospace" aria-hidden>
-          {lasting(took)}
-        </Text>
-      )}
-      {connection === 'broken' && (
-        <Text size="sm" c="orange">
-          Connection lost, tried again
-        </Text>
-      )}
-      {node !== undefined && (
-        <Button
-          variant="subtle"
-          px={6}
-          onClick={() => {
-            store.select({ nodes: [node] });
-            store.openNode(node);
-          }}
-        >
-          Show
-        </Button>
-      )}
     </Group>
   );
 }

@@ -49,9 +49,6 @@ export function NodePicker({ place }: { place: PickerPlace }) {
           leftSection={<IconSearch size={14} />}
           value={text}
           onChange={(event) => setText(event.currentTarget.value)}
-          onKeyDown={(event) => {
-            if (event.key === 'Escape') store.closePanel();
-          }}
         />
       </Combobox.EventsTarget>
       <div className={classes['options']} tabIndex={0} role="group" aria-label="What there is">

@@ -1,7 +1,7 @@
 /** What stands beside the canvas: the panel of a node or edge, or the choice of a new one. */
-import { lazy, Suspense } from 'react';
+import { lazy, Suspense, type KeyboardEvent } from 'react';
 import { Center, Loader } from '@mantine/core';
-import { useEditorPart, useEditorStore } from '../store.ts';
+import { useEditorPart, useEditorStore, type EditorStore } from '../store.ts';
 import { EdgePanel } from './EdgePanel.tsx';
 import { NodePicker } from './NodePicker.tsx';
 import classes from './side.module.css';
@@ -14,7 +14,11 @@ export function Side() {
   const picker = useEditorPart((state) => state.picker);
   if (picker !== undefined)
     return (
-      <aside className={classes['picker']} aria-label="Add a node">
+      <aside
+        className={classes['picker']}
+        aria-label="Add a node"
+        onKeyDown={(event) => closeAt(event, store)}
+      >
         <NodePicker place={picker} />
       </aside>
     );
@@ -23,9 +27,7 @@ export function Side() {
     <aside
       className={classes['panel']}
       aria-label={'node' in panel ? `Node ${panel.node}` : 'Line'}
-      onKeyDown={(event) => {
-        if (event.key === 'Escape' && !event.defaultPrevented) closeTo(store);
-      }}
+      onKeyDown={(event) => closeAt(event, store)}
     >
       {'node' in panel ? (
         <Suspense
@@ -44,8 +46,12 @@ export function Side() {
   );
 }
 
+function closeAt(event: KeyboardEvent, store: EditorStore): void {
+  if (event.key === 'Escape' && !event.defaultPrevented) closeTo(store);
+}
+
 /** Closes the panel and gives the focus back to the card that it was about. */
-function closeTo(store: ReturnType<typeof useEditorStore>): void {
+function closeTo(store: EditorStore): void {
   store.closePanel();
   const id = store.get().selection.nodes.at(-1);
   if (id !== undefined) document.querySelector<HTMLElement>(`[data-card="${CSS.escape(id)}"]`)?.focus();

@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest';
+import { CARD, STEP } from '../place.ts';
+import { viewportFor, type Viewport } from './inView.ts';
+
+const size = { width: 700, height: 750 };
+const start: Viewport = { x: 50, y: 300, zoom: 1 };
+const place = (column: number, row = 0) => ({ x: column * STEP.x, y: row * STEP.y });
+
+/** Whether the card is wholly on the screen. */
+function sees({ x, y, zoom }: Viewport, at: { x: number; y: number }): boolean {
+  const [left, top] = [at.x * zoom + x, at.y * zoom + y];
+  const [right, bottom] = [left + CARD.width * zoom, top + CARD.height * zoom];
+  return left >= 0 && top >= 0 && right <= size.width && bottom <= size.height;
+}
+
+test('what is seen already moves nothing, even if what belongs to it is not', () => {
+  expect(viewportFor([place(0)], start, size)).toBeUndefined();
+  expect(viewportFor([place(9), place(1)], start, size)).toBeUndefined();
+  expect(viewportFor([], start, size)).toBeUndefined();
+});
+
+test('a new node comes into view together with the one before it, at the same size', () => {
+  const next = viewportFor([place(1), place(2)], start, size) ?? start;
+  expect(next.zoom).toBe(1);
+  expect(next.y).toBe(start.y);
+  expect([place(1), place(2)].map((at) => sees(next, at))).toEqual([true, true]);
+});
+
+test('the view moves no further than it must', () => {
+  const next = viewportFor([place(1), place(2)], start, size) ?? start;
+  expect(next.x).toBe(size.width - 76 - (place(2).x + CARD.width));
+  const back = viewportFor([place(0)], next, size);
+  expect(back?.x).toBe(24);
+});
+
+test('where both do not fit they are made smaller, as long as they can be read', () => {
+  const apart = [place(0), place(3)];
+  const next = viewportFor(apart, start, size) ?? start;
+  expect(next.zoom).toBeLessThan(1);
+  expect(next.zoom).toBeGreaterThanOrEqual(0.5);
+  expect(apart.map((at) => sees(next, at))).toEqual([true, true]);
+});
+
+test('where they could not be read, the node alone is shown', () => {
+  const far = [place(0), place(9)];
+  const next = viewportFor(far, start, size) ?? start;
+  expect(next.zoom).toBe(1);
+  expect(far.map((at) => sees(next, at))).toEqual([false, true]);
+});
+
+test('who looks from far away stays there', () => {
+  const away: Viewport = { x: 0, y: 300, zoom: 0.2 };
+  const next = viewportFor([place(10), place(14)], away, size) ?? away;
+  expect(next.zoom).toBe(0.2);
+  expect(sees(next, place(14))).toBe(true);
+});

@@ -1,0 +1,66 @@
+/** Where the view goes so that cards are seen: no further than needed, and no smaller than can be read. Pure. */
+import { CARD, type Position } from '../place.ts';
+
+export type Viewport = { x: number; y: number; zoom: number };
+export type Size = { width: number; height: number };
+
+type Box = { left: number; top: number; right: number; bottom: number };
+
+/** Below this, words cannot be read. */
+export const READABLE = 0.5;
+/** Free room around what is shown; at the right also for the button that adds the next node. */
+const ROOM = { left: 24, top: 24, right: 76, bottom: 24 } as const;
+
+/**
+ * The viewport in which the last one of these places is seen, together with the others where they fit; undefined where it is seen
+ * already, so that nothing moves without need.
+ */
+export function viewportFor(places: readonly Position[], now: Viewport, size: Size): Viewport | undefined {
+  const last = places.at(-1);
+  if (last === undefined || isInside(onScreen(boxOf([last]), now), size)) return undefined;
+  const all = boxOf(places);
+  const zoom = Math.min(now.zoom, zoomFor(all, size));
+  return zoom >= Math.min(READABLE, now.zoom)
+    ? moved(all, { ...now, zoom }, size)
+    : moved(boxOf([last]), now, size);
+}
+
+function boxOf(places: readonly Position[]): Box {
+  return {
+    left: Math.min(...places.map(({ x }) => x)),
+    top: Math.min(...places.map(({ y }) => y)),
+    right: Math.max(...places.map(({ x }) => x)) + CARD.width,
+    bottom: Math.max(...places.map(({ y }) => y)) + CARD.height,
+  };
+}
+
+function onScreen({ left, top, right, bottom }: Box, { x, y, zoom }: Viewport): Box {
+  return { left: left * zoom + x, top: top * zoom + y, right: right * zoom + x, bottom: bottom * zoom + y };
+}
+
+function isInside({ left, top, right, bottom }: Box, { width, height }: Size): boolean {
+  return left >= 0 && top >= 0 && right <= width && bottom <= height;
+}
+
+function zoomFor({ left, top, right, bottom }: Box, { width, height }: Size): number {
+  return Math.min(
+    (width - ROOM.left - ROOM.right) / (right - left),
+    (height - ROOM.top - ROOM.bottom) / (bottom - top),
+  );
+}
+
+/** The viewport, moved as little as brings the box inside. */
+function moved(box: Box, now: Viewport, { width, height }: Size): Viewport {
+  const { left, top, right, bottom } = onScreen(box, now);
+  return {
+    x: now.x + shift([left, right], [ROOM.left, width - ROOM.right]),
+    y: now.y + shift([top, bottom], [ROOM.top, height - ROOM.bottom]),
+    zoom: now.zoom,
+  };
+}
+
+/** Where there is too little room, the beginning counts. */
+function shift([from, to]: [number, number], [least, most]: [number, number]): number {
+  if (from < least || to - from > most - least) return least - from;
+  return to > most ? most - to : 0;
+}

@@ -1,0 +1,115 @@
+/** The lines of a node: what comes before it and behind it, each with its condition; and a way to join and part nodes without a pointer. */
+import { ActionIcon, Button, Group, Select, Stack, Text, Title, Tooltip } from '@mantine/core';
+import { IconTrash } from '@tabler/icons-react';
+import { useState } from 'react';
+import type { WorkflowEdge, WorkflowNode } from '../../../api/workflow.ts';
+import { edgeId, edgesOf, whyNotJoined, type EdgeEnds } from '../graph.ts';
+import { edgeLabel, isTrigger, nodeLabel } from '../kinds.ts';
+import { connect, disconnect, nodeOf } from '../model.ts';
+import { useEditor } from '../store.ts';
+
+type Side = 'before' | 'behind';
+
+/** Which way the lines of each side go, seen from a node. */
+const SIDES: Record<Side, { title: string; ask: string; ends: (id: string, other: string) => EdgeEnds }> = {
+  before: { title: 'Comes behind', ask: 'Join behind…', ends: (id, other) => ({ from: other, to: id }) },
+  behind: { title: 'Goes on to', ask: 'Join to…', ends: (id, other) => ({ from: id, to: other }) },
+};
+
+export function LinesTab({ node }: { node: WorkflowNode }) {
+  return (
+    <Stack gap="lg">
+      {!isTrigger(node) && <Lines id={node.id} side="before" />}
+      <Lines id={node.id} side="behind" />
+    </Stack>
+  );
+}
+
+function Lines({ id, side }: { id: string; side: Side }) {
+  const { draft, isReadOnly } = useEditor();
+  const [mine, other] = side === 'before' ? (['to', 'from'] as const) : (['from', 'to'] as const);
+  const edges = edgesOf(draft.spec).filter((edge) => edge[mine] === id);
+  return (
+    <Stack gap={6} role="group" tabIndex={-1} aria-label={SIDES[side].title}>
+      <Title order={3} size="h6">
+        {SIDES[side].title}
+      </Title>
+      {edges.length === 0 && (
+        <Text size="xs" c="dimmed">
+          No node.
+        </Text>
+      )}
+      {edges.map((edge) => (
+        <Line key={edgeId(edge)} edge={edge} other={edge[other]} />
+      ))}
+      {!isReadOnly && <Join id={id} side={side} />}
+    </Stack>
+  );
+}
+
+function Line({ edge, other }: { edge: WorkflowEdge; other: string }) {
+  const { draft, apply, openEdge, isReadOnly } = useEditor();
+  const node = nodeOf(draft, other);
+  const name = node === undefined ? other : nodeLabel(node);
+  const words = edgeLabel(edge);
+  return (
+    <Group gap={6} wrap="nowrap">
+      <Tooltip label="When this line is taken">
+        <Button
+          flex={1}
+          variant="default"
+          justify="space-between"
+          miw={0}
+          rightSection={
+            <Text size="xs" c="dimmed" truncate maw={180} component="span">
+              {words === '' ? 'always' : words}
+            </Text>
+          }
+          onClick={() => openEdge(edge)}
+        >
+          {name}
+        </Button>
+      </Tooltip>
+      {!isReadOnly && (
+        <Tooltip label="Remove the line">
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            aria-label={`Remove the line between ${edge.from} and ${edge.to}`}
+            onClick={({ currentTarget }) => {
+              // The button goes with its line; the focus stays near.
+              currentTarget.closest<HTMLElement>('[role=group]')?.focus();
+              apply((before) => disconnect(before, [edge]));
+            }}
+          >
+            <IconTrash size={16} />
+          </ActionIcon>
+        </Tooltip>
+      )}
+    </Group>
+  );
+}
+
+/** Offers the nodes that a line may go to: none that would make a circle. */
+function Join({ id, side }: { id: string; side: Side }) {
+  const { draft, apply } = useEditor();
+  const [search, setSearch] = useState('');
+  const { ask, ends } = SIDES[side];
+  const free = draft.spec.nodes.filter((other) => whyNotJoined(draft.spec, ends(id, other.id)) === undefined);
+  if (free.length === 0) return null;
+  return (
+    <Select
+      aria-label={ask}
+      placeholder={ask}
+      searchable
+      searchValue={search}
+      onSearchChange={setSearch}
+      data={free.map((other) => ({ value: other.id, label: nodeLabel(other) }))}
+      value={null}
+      onChange={(other) => {
+        setSearch('');
+        if (other !== null) apply((before) => connect(before, ends(id, other)));
+      }}
+    />
+  );
+}

@@ -1,0 +1,134 @@
+/** The run on the canvas, in a line of its own below the bar: how it is, why, and what can be done with it. */
+import { ActionIcon, Button, Group, Text, Tooltip } from '@mantine/core';
+import { IconListDetails, IconPlayerStop, IconX } from '@tabler/icons-react';
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { isTerminal } from '../../../api/phase.ts';
+import { useMay } from '../../kube/access.ts';
+import { RUNS } from '../../kube/resources.ts';
+import { PhaseIcon } from '../../runs/phases.tsx';
+import { ButtonLink } from '../../shell/links.tsx';
+import { tellFailure } from '../../shell/tell.ts';
+import { lasting } from '../../words.ts';
+import { useEditorStore } from '../store.ts';
+import { durationOf, resultOf } from './result.ts';
+import { useRunView, useShownRun, type RunShown } from './runStore.ts';
+import { cancelRun } from './testRun.ts';
+import { useNow } from './useNow.ts';
+import classes from './RunStrip.module.css';
+
+export function RunStrip() {
+  const at = useShownRun();
+  const view = useRunView();
+  const navigate = useNavigate();
+  const mayCancel = useMay({
+    verb: 'delete',
+    resource: RUNS,
+    namespace: at?.namespace ?? '',
+    name: at?.run ?? '',
+  });
+  const [cancelling, setCancelling] = useState('');
+  if (at === undefined) return null;
+  const { run } = view;
+  const isOver = isTerminal(run?.phase) || view.connection === 'failed';
+  const cancel = async (): Promise<void> => {
+    setCancelling(at.run);
+    try {
+      await cancelRun(at);
+    } catch (error) {
+      setCancelling('');
+      tellFailure('The run was not cancelled', error);
+    }
+  };
+  return (
+    <div className={classes['strip']} role="group" aria-label="The run on the canvas">
+      <RunWords view={view} isCancelling={cancelling === at.run && !isOver} />
+      {!isOver && mayCancel && run !== undefined && (
+        <Button
+          variant="default"
+          leftSection={<IconPlayerStop size={14} />}
+          loading={cancelling === at.run}
+          onClick={() => void cancel()}
+        >
+          Cancel
+        </Button>
+      )}
+      <ButtonLink
+        variant="subtle"
+        px={6}
+        to="/p/$project/runs/$run"
+        params={{ project: at.namespace, run: at.run }}
+        search={{ workflow: at.workflow }}
+        aria-label="All about this run"
+        title="All about this run"
+      >
+        <IconListDetails size={16} />
+      </ButtonLink>
+      {isOver && (
+        <Tooltip label="Take the run off the canvas">
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            aria-label="Take the run off the canvas"
+            onClick={() =>
+              void navigate({
+                to: '/p/$project/workflows/$workflow',
+                params: { project: at.namespace, workflow: at.workflow },
+                search: {},
+              })
+            }
+          >
+            <IconX size={16} />
+          </ActionIcon>
+        </Tooltip>
+      )}
+    </div>
+  );
+}
+
+function RunWords({ view, isCancelling }: { view: RunShown; isCancelling: boolean }) {
+  const { run, nodes, connection } = view;
+  const store = useEditorStore();
+  const isLive = run !== undefined && !isTerminal(run.phase);
+  const now = useNow(isLive);
+  if (connection === 'failed') return <Text size="sm">The run is not there any more</Text>;
+  if (run === undefined) return <Text size="sm">Looking for the run…</Text>;
+  const result = resultOf(run, nodes);
+  const took = durationOf(run, now);
+  const { node } = result ?? {};
+  return (
+    <Group gap={6} wrap="nowrap" flex={1} miw={0}>
+      <PhaseIcon phase={run.phase} />
+      <span role="status" style={{ minWidth: 0 }}>
+        <Tooltip label={result?.why} disabled={result?.why === undefined} multiline maw={420}>
+          <Text size="sm" truncate component="span" display="block">
+            {result === undefined ? (isCancelling ? 'Cancelling' : run.phase) : result.text}
+            {result?.why !== undefined && `: ${result.why}`}
+          </Text>
+        </Tooltip>
+      </span>
+      {result === undefined && took !== undefined && (
+        <Text size="sm" c="dimmed" ff="monospace" aria-hidden>
+          {lasting(took)}
+        </Text>
+      )}
+      {connection === 'broken' && (
+        <Text size="sm" c="orange">
+          Connection lost, tried again
+        </Text>
+      )}
+      {node !== undefined && (
+        <Button
+          variant="subtle"
+          px={6}
+          onClick={() => {
+            store.select({ nodes: [node] });
+            store.openNode(node);
+          }}
+        >
+          Show
+        </Button>
+      )}
+    </Group>
+  );
+}

@@ -87,6 +87,39 @@ test('a refusal stays as it is, and what was not asked for is not shown', () => 
   );
 });
 
+const invalid = (details: object) =>
+  JSON.stringify({
+    kind: 'Status',
+    apiVersion: 'v1',
+    status: 'Failure',
+    reason: 'Invalid',
+    message: `Secret "mail" is invalid: "${VALUE}"`,
+    details,
+    code: 422,
+  });
+
+test('a refusal of what a patch made of a Secret says what is wrong, and repeats nothing of it', () => {
+  const causes = [
+    { field: 'type', message: 'Invalid value' },
+    { field: 'patch', message: `Invalid value: "${VALUE}"` },
+  ];
+  for (const text of [invalid({ causes }), invalid({})]) {
+    const reduced = reducedAnswer(needed('PATCH', `${PATH}/mail`), { form: 'object', text });
+    expect(reduced).not.toContain(VALUE);
+    expect(JSON.parse(reduced)).toEqual({
+      kind: 'Status',
+      apiVersion: 'v1',
+      metadata: {},
+      status: 'Failure',
+      reason: 'Invalid',
+      message: 'The patch does not make a Secret: a field is unknown, or its value is not of its type.',
+      code: 422,
+    });
+  }
+  const text = invalid({ causes: causes.slice(0, 1) });
+  expect(reducedAnswer(needed('POST', PATH), { form: 'object', text })).toBe(text);
+});
+
 test.each([
   ['', '500'],
   ['?limit=20', '20'],

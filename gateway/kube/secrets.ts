@@ -1,6 +1,6 @@
 /**
  * What of a Secret is shown in a browser: that it is there, its type and the names of its keys, never a value. Annotations are left
- * out too, since `kubectl apply` keeps a copy of all values in one.
+ * out too, since `kubectl apply` keeps a copy of all values in one; and what a refusal repeats of a Secret.
  */
 import { requestTarget, type Allowed } from './allowed.ts';
 import { acceptOf, type Form } from './forms.ts';
@@ -31,16 +31,33 @@ export function reducedTarget(asked: Allowed): { path: string; accept: string } 
   return { path: requestTarget({ path: asked.path, query }), accept: acceptOf('table', 'list') };
 }
 
-/** What is answered. A refusal, which is a Status, stays what it is. Throws for what is no answer about Secrets. */
+/** What is answered: what is shown of Secrets, or a refusal, which is a Status. Throws for what is no answer about Secrets. */
 export function reducedAnswer(asked: Allowed, { form, text }: { form: Form; text: string }): string {
   const answer: unknown = JSON.parse(text);
   const { kind } = record(answer);
-  if (kind === 'Status') return text;
+  if (kind === 'Status') return isOfPatched(answer) ? JSON.stringify(reducedStatus(answer)) : text;
   const namespace = asked.path.split('/')[4] ?? '';
   if (asked.verb === 'list' && kind === 'Table')
     return JSON.stringify((form === 'table' ? reducedTable : reducedSecrets)(answer, namespace));
   if (asked.verb !== 'list' && kind === 'Secret') return JSON.stringify(reducedSecret(answer));
   throw new Error('The API server answered something else than was asked for.');
+}
+
+/** Whether it refuses what a patch made of a Secret: then it repeats all of that, with values and annotations. */
+function isOfPatched(status: unknown): boolean {
+  const { reason, details } = record(status);
+  const causes = list(record(details)['causes']);
+  return (
+    reason === 'Invalid' &&
+    (causes.length === 0 || causes.some((cause) => record(cause)['field'] === 'patch'))
+  );
+}
+
+const NO_SECRET = 'The patch does not make a Secret: a field is unknown, or its value is not of its type.';
+
+function reducedStatus(status: unknown): Json {
+  const { kind, apiVersion, status: outcome, reason, code } = record(status);
+  return { kind, apiVersion, metadata: {}, status: outcome, message: NO_SECRET, reason, code };
 }
 
 /** One Secret, as it is answered to a read or a write of it. */

@@ -309,6 +309,30 @@ test('no value of a Secret comes back, whatever is asked', async () => {
   expect(stored.data).toEqual({ token: value });
 });
 
+test('a patch that makes no Secret is refused without the values that it was to change', async () => {
+  const value = Buffer.from(CANARY).toString('base64');
+  const patches = [
+    { data: { other: 5 } },
+    { data: { other: 'not base64' } },
+    { data: 'none' },
+    { type: {} },
+    { kind: 'ConfigMap' },
+    { apiVersion: 'v2' },
+    { metadata: { labels: 'none' } },
+    { metadata: { creationTimestamp: 'now' } },
+    { unknown: true },
+    { type: 'Other' },
+  ];
+  for (const patch of patches) {
+    const path = `${CORE}/secrets/mail?fieldValidation=Strict&dryRun=All`;
+    const answer = await gateway.call(path, editor, send('PATCH', patch, 'application/merge-patch+json'));
+    const text = await answer.text();
+    expect([patch, answer.status >= 400, JSON.parse(text)]).toMatchObject([patch, true, { kind: 'Status' }]);
+    expect(text).not.toContain('canary');
+    expect(text).not.toContain(value);
+  }
+});
+
 test('a watch is streamed as it comes, and ended upstream when the client goes', async () => {
   const gone = new AbortController();
   const answer = await proxied.call(`${OWN}/workflows?watch=true`, editor, { signal: gone.signal });

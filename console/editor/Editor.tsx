@@ -16,6 +16,7 @@ import { nodeOf } from './model.ts';
 import { RunStrip } from './run/RunStrip.tsx';
 import { Side } from './side/Side.tsx';
 import { EditorContext, useEditorPart, useEditorStore, type EditorStore } from './store.ts';
+import { UnreadableBanner } from './yaml/UnreadableBanner.tsx';
 import classes from './editor.module.css';
 
 const YamlTab = lazy(async () => ({ default: (await import('./yaml/YamlTab.tsx')).YamlTab }));
@@ -57,6 +58,7 @@ function Frame({ mayPatch }: { mayPatch: boolean }) {
         }}
       />
       <Banners />
+      {tab === 'canvas' && <UnreadableBanner onYaml={() => setTab('yaml')} />}
       <RunStrip />
       <div className={classes['body']}>
         <div className={classes['tab']} hidden={tab !== 'canvas'}>

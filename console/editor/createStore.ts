@@ -1,5 +1,5 @@
 /** Makes the editor's store: binds the pure session to what is shown, to saving, and to whoever listens. */
-import { failureFrom } from '../http/failure.ts';
+import { ApiFailure, failureFrom } from '../http/failure.ts';
 import type { WorkflowObject } from '../kube/resources.ts';
 import { tellDone, tellFailure } from '../shell/tell.ts';
 import { edgeId } from './graph.ts';
@@ -108,7 +108,7 @@ async function save(core: Core): Promise<boolean> {
   if (view().isSaving || view().mode !== 'edit') return false;
   const { unreadable } = view();
   if (unreadable !== undefined) {
-    tellFailure('The workflow was not saved', new Error(`The YAML cannot be read: ${unreadable}`));
+    tellFailure('The workflow was not saved', unreadableFailure(unreadable));
     return false;
   }
   if (session().theirs !== undefined) {
@@ -125,6 +125,10 @@ async function save(core: Core): Promise<boolean> {
   if (result.kind === 'failed') tellNotSaved(core, result.error);
   if (result.kind === 'saved') tellDone('Saved.');
   return result.kind !== 'failed' && !isDirty(session());
+}
+
+function unreadableFailure(why: string): ApiFailure {
+  return new ApiFailure({ status: -1, title: 'The YAML cannot be read', detail: why, reason: 'unreadable' });
 }
 
 function seeWaiting(core: Core): void {
@@ -148,8 +152,12 @@ function tellNotSaved({ session, set }: Core, error: unknown): void {
 function stateOf(session: Session, view: View, before?: EditorState): EditorState {
   const { workflow, saved, history, theirs } = session;
   const { found, ...shown } = view;
+  const isUnreadable = view.unreadable !== undefined;
   const dirty =
-    before?.saved === saved && before.draft === history.present && view.unreadable === undefined
+    before?.saved === saved &&
+    before.draft === history.present &&
+    !isUnreadable &&
+    before.unreadable === undefined
       ? before.isDirty
       : isDirty(session);
   return {
@@ -160,10 +168,10 @@ function stateOf(session: Session, view: View, before?: EditorState): EditorStat
     draft: history.present,
     theirs,
     ...shown,
-    isReadOnly: view.mode === 'read',
-    isDirty: dirty || view.unreadable !== undefined,
-    canUndo: history.past.length > 0,
-    canRedo: history.future.length > 0,
+    isReadOnly: view.mode === 'read' || isUnreadable,
+    isDirty: dirty || isUnreadable,
+    canUndo: history.past.length > 0 && !isUnreadable,
+    canRedo: history.future.length > 0 && !isUnreadable,
     problems: allProblems(found, workflow),
   };
 }

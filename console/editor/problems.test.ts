@@ -96,3 +96,13 @@ test('what was said of an older generation, or of something else, is not shown',
   const old = condition('Valid', 'node agent_1: old', 2);
   expect(savedProblems(workflow([old, condition('PoolReady', 'node agent_1: no')]))).toEqual([]);
 });
+
+test('that other rules were not checked is left out beside what was found, and told where nothing else was', () => {
+  const note = {
+    field: '<nil>',
+    message: 'Invalid value: null: some validation rules were not checked because the object was invalid',
+  };
+  const wrong = { field: 'spec.nodes[1].effect', message: 'Unsupported value: "Sometimes"' };
+  expect(problemsOf(draftProblems([wrong, note], spec)).workflow).toEqual([]);
+  expect(problemsOf(draftProblems([note], spec)).workflow).toHaveLength(1);
+});

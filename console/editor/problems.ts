@@ -51,9 +51,13 @@ const EDGE_PATH = /^spec\.edges\[(\d+)\](?:\.(.*))?$/;
 /** What the API server puts before the words: the kind of error, and the value, of which nobody needs to read JSON. */
 const PREFIX = /^Invalid value: (?:(?:"(?:\\.|[^"\\])*"|\{.*?\}|\[.*?\]|-?[\d.]+|true|false|null): )?/s;
 
+/** Rules that it has not come to: with what it has found already there is nothing to do about that. */
+const NOT_CHECKED = /^Invalid value: null: some validation rules were not checked/;
+
 /** What the API server said of a draft. */
 export function draftProblems(causes: readonly Cause[], spec: WorkflowSpec): Found[] {
-  return causes.map(({ field, message }): Found => {
+  const told = causes.filter(({ message }) => causes.length === 1 || !NOT_CHECKED.test(message));
+  return told.map(({ field, message }): Found => {
     const words = plainWords(message, field);
     const node = NODE_PATH.exec(field);
     if (node) return found(nodeAt(spec, Number(node[1])), node[2] ?? '', words, 'draft');

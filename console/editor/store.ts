@@ -33,6 +33,7 @@ export type EditorState = {
   /** The draft of what is saved. */
   readonly saved: Draft;
   readonly mode: Mode;
+  /** Whether the canvas and the forms can change nothing. */
   readonly isReadOnly: boolean;
   /** Somebody has deleted the object: what is shown is all that there is of it. */
   readonly isGone: boolean;
@@ -49,7 +50,7 @@ export type EditorState = {
   /** What somebody else saved, where it does not go together with the draft. */
   readonly theirs: WorkflowObject | undefined;
   readonly isComparing: boolean;
-  /** A text of the YAML tab that cannot be read: the draft is what it said before. */
+  /** Why the text of the YAML tab cannot be read: the draft is what it said before, and only the text can be changed. */
   readonly unreadable: string | undefined;
 };
 

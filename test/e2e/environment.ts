@@ -102,6 +102,7 @@ export function runInPhase(
 
 export type Condition = { type: string; status: string; reason: string; message: string };
 export type WorkflowObject = {
+  metadata: { annotations?: Record<string, string> };
   spec: Record<string, unknown>;
   status?: { url?: string; conditions?: Condition[] };
 };

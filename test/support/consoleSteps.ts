@@ -36,7 +36,7 @@ export async function addBehind(page: Page, label: string, choice: string): Prom
 }
 
 /** Takes a node from the list of those that can be added; its panel opens. */
-async function choose(page: Page, choice: string): Promise<void> {
+export async function choose(page: Page, choice: string): Promise<void> {
   await page.getByLabel('Search nodes').fill(choice);
   await page.getByRole('option', { name: choice }).first().click();
   await panelOf(page).waitFor();
@@ -47,12 +47,22 @@ export function panelOf(page: Page): Locator {
   return page.getByRole('complementary', { name: /^Node / }).first();
 }
 
+/** Turns to the canvas or to the YAML. */
+export async function view(page: Page, name: 'Canvas' | 'YAML'): Promise<void> {
+  await page.getByRole('radiogroup', { name: 'View' }).getByText(name, { exact: true }).click();
+}
+
 /** Opens a node's panel. */
 export async function openNode(page: Page, id: string): Promise<Locator> {
   await nodeOf(page, id).click();
   const panel = page.getByRole('complementary', { name: `Node ${id}` }).first();
   await panel.waitFor();
   return panel;
+}
+
+/** A field that takes references, as soon as it completes them. */
+export function codeField(page: Page, field: string): Locator {
+  return panelOf(page).locator(`[contenteditable="true"][aria-label="${field}"]`);
 }
 
 /** Writes into a field that takes references. Brackets and braces that the field closes by itself are typed over. */
@@ -78,19 +88,57 @@ export async function save(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Saved', exact: true }).waitFor();
 }
 
-/** Starts a test run with what the dialog offers, or with this data. */
-export async function testRun(page: Page, data?: object): Promise<void> {
-  await page.getByRole('button', { name: 'Test run', exact: true }).click();
+/** What the YAML tab says. */
+export async function yamlOn(page: Page): Promise<string> {
+  const lines = page.getByRole('textbox', { name: 'The workflow as YAML' }).locator('.cm-line');
+  await lines.first().waitFor();
+  return (await lines.allTextContents()).join('\n');
+}
+
+/** Writes the YAML anew. */
+export async function writeYaml(page: Page, text: string): Promise<void> {
+  await page.getByRole('textbox', { name: 'The workflow as YAML' }).click();
+  await page.keyboard.press('ControlOrMeta+a');
+  await page.keyboard.insertText(text);
+}
+
+/** Drags a value of the tab Input into a field that takes references, by the tab that the field is in. */
+export async function dragInto(page: Page, value: string, field: string): Promise<void> {
+  const panel = panelOf(page);
+  await panel.getByRole('tab', { name: 'Input' }).click();
+  await panel.getByRole('button', { name: new RegExp(`^${value}`) }).hover();
+  await page.mouse.down();
+  await panel.getByRole('tab', { name: 'Parameters' }).hover();
+  const input = codeField(page, field);
+  await input.hover();
+  // The first move enters the field, the next one is over it: only then can it be dropped.
+  await input.hover();
+  await page.mouse.up();
+}
+
+/** Writes into the dialog of a test run what starts it. */
+export async function writeTestData(page: Page, data: object): Promise<void> {
+  await page.getByRole('dialog').getByRole('textbox', { name: 'Test data' }).click();
+  await page.keyboard.press('ControlOrMeta+a');
+  await page.keyboard.insertText(JSON.stringify(data));
+}
+
+/** Starts a test run with what the dialog offers, or with this data; as far as a node, if one is given. */
+export async function testRun(page: Page, data?: object, until?: string): Promise<void> {
+  if (until === undefined) await page.getByRole('button', { name: 'Test run', exact: true }).click();
+  else await askToRunTo(page, until);
   const dialog = page.getByRole('dialog', { name: /^Test run/ });
-  const editor = dialog.getByRole('textbox', { name: 'Test data' });
-  await editor.waitFor();
-  if (data !== undefined) {
-    await editor.click();
-    await page.keyboard.press('ControlOrMeta+a');
-    await page.keyboard.insertText(JSON.stringify(data));
-  }
+  await dialog.getByRole('textbox', { name: 'Test data' }).waitFor();
+  if (data !== undefined) await writeTestData(page, data);
   await dialog.getByRole('button', { name: /^(Run|Save and run)/ }).click();
   await dialog.waitFor({ state: 'hidden', timeout: 60_000 });
+}
+
+/** Opens the dialog of a test run that ends with this node. */
+export async function askToRunTo(page: Page, id: string): Promise<void> {
+  await openNode(page, id);
+  await openOutput(page);
+  await panelOf(page).getByRole('button', { name: 'Run to here' }).click();
 }
 
 /** Waits until the run on the canvas has ended, and gives what is said of it. */

@@ -27,7 +27,7 @@ export function YamlTab() {
   const box = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(undefined);
   const scheme = useComputedColorScheme('light');
-  const isReadOnly = useEditorPart((state) => state.isReadOnly);
+  const isReadOnly = useEditorPart(({ mode }) => mode === 'read');
   const spec = useEditorPart(({ draft }) => draft.spec);
   const problems = useEditorPart((state) => state.problems);
   const unreadable = useEditorPart((state) => state.unreadable);
@@ -44,7 +44,7 @@ export function YamlTab() {
   }, [store, scheme, isReadOnly]);
   useEffect(() => {
     if (view.current) follow(view.current, store);
-  }, [store, spec, problems]);
+  }, [store, spec, problems, unreadable]);
   return (
     <div className={classes['tab']}>
       <Text size="xs" c="dimmed" px="sm" py={4}>

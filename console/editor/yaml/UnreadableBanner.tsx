@@ -1,0 +1,28 @@
+/** Says on the canvas that the YAML holds a text that cannot be read: until it is mended or dropped, it is what counts. */
+import { Alert, Button, Group, Text } from '@mantine/core';
+import { IconFileAlert } from '@tabler/icons-react';
+import { useEditorPart, useEditorStore } from '../store.ts';
+
+export function UnreadableBanner({ onYaml }: { onYaml: () => void }) {
+  const store = useEditorStore();
+  const why = useEditorPart((state) => state.unreadable);
+  if (why === undefined) return null;
+  return (
+    <Alert color="orange" variant="light" radius={0} py={6} icon={<IconFileAlert size={16} />} role="status">
+      <Group gap="sm" justify="space-between" wrap="nowrap">
+        <Text size="sm">
+          What you wrote as YAML cannot be read, so the canvas shows what it said before and cannot be
+          changed. {why}
+        </Text>
+        <Group gap="xs" wrap="nowrap" flex="none">
+          <Button variant="light" color="orange" onClick={onYaml}>
+            To the YAML
+          </Button>
+          <Button variant="default" onClick={() => store.setUnreadable(undefined)}>
+            Drop that text
+          </Button>
+        </Group>
+      </Group>
+    </Alert>
+  );
+}

@@ -1,0 +1,130 @@
+/** The canvas: what is drawn there, by the pointer and by the keys, is what the cluster gets; and what others delete is not lost. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { drawLine, insertBetween, lineOf, linesOn, panelFocused, tabTo } from '../support/canvasSteps.ts';
+import { addBehind, codeField, nodeOf, panelOf, save } from '../support/consoleSteps.ts';
+import { member, signedIn } from './console.ts';
+import { apply, createProject, kube, removeProject, workflowObject, workflowOf } from './environment.ts';
+
+const POSITIONS = 'windlass.dev/positions';
+
+let project: string;
+let token: string;
+
+beforeAll(async () => {
+  project = await createProject();
+  token = await member(project, 'edith', 'edit');
+});
+afterAll(() => removeProject(project));
+
+const set = (id: string, n: string) => ({ id, skill: { name: 'set', parameters: { values: { n } } } });
+
+test('nodes are copied, removed, brought back, inserted, joined and tidied up, and saved as they are drawn', async () => {
+  const nodes = [{ id: 'trigger', manual: {} }, set('one', '1'), set('two', 'nodes.one.data_content.n + 1')];
+  await apply(project, workflowOf('drawn', nodes, { active: false }));
+  const { page } = await signedIn(token, project, 'workflows/drawn');
+  const chain = ['one>two', 'trigger>one'];
+  const withCopies = ['one>two', 'one_2>two_2', 'trigger>one'];
+  await nodeOf(page, 'two').waitFor();
+
+  for (const id of ['one', 'two']) await nodeOf(page, id).click({ modifiers: ['Shift'] });
+  await page.keyboard.press('Control+c');
+  await page.keyboard.press('Control+v');
+  await expect.poll(() => linesOn(page)).toEqual(withCopies);
+  await page.keyboard.press('Delete');
+  await expect.poll(() => linesOn(page)).toEqual(chain);
+  await page.keyboard.press('Control+z');
+  await expect.poll(() => linesOn(page)).toEqual(withCopies);
+  await page.keyboard.press('Control+Shift+z');
+  await expect.poll(() => linesOn(page)).toEqual(chain);
+  await page.keyboard.press('Control+z');
+  await insertBetween(page, 'one', 'two', 'Set');
+  await page.getByRole('button', { name: 'Close the panel' }).click();
+  await page.keyboard.press('Shift+T');
+  await drawLine(page, 'trigger', 'one_2');
+  await lineOf(page, 'trigger', 'one_2').waitFor();
+  await page.keyboard.press('Shift+T');
+  await save(page);
+
+  const drawn = await workflowObject(project, 'drawn');
+  expect(drawn.spec['edges']).toEqual([
+    { from: 'trigger', to: 'one' },
+    { from: 'one', to: 'set' },
+    { from: 'set', to: 'two' },
+    { from: 'one_2', to: 'two_2' },
+    { from: 'trigger', to: 'one_2' },
+  ]);
+  expect(drawn.spec['nodes']).toContainEqual(set('two_2', 'nodes.one_2.data_content.n + 1'));
+  expect(drawn.metadata.annotations?.[POSITIONS]).toBeUndefined();
+  await nodeOf(page, 'two_2').hover();
+  const card = await nodeOf(page, 'two_2').boundingBox();
+  await page.mouse.down();
+  await page.mouse.move((card?.x ?? 0) + 60, (card?.y ?? 0) + 150, { steps: 5 });
+  await page.mouse.up();
+  await save(page);
+  const moved = await workflowObject(project, 'drawn');
+  expect(moved.spec).toEqual(drawn.spec);
+  const positions = JSON.parse(moved.metadata.annotations?.[POSITIONS] ?? '{}') as object;
+  expect(Object.keys(positions).toSorted()).toEqual(['one', 'one_2', 'set', 'trigger', 'two', 'two_2']);
+});
+
+test('with the keys alone a node is added, configured, joined, saved, opened again and removed', async () => {
+  const nodes = [{ id: 'trigger', manual: { testData: { name: 'Ada' } } }, set('one', '1')];
+  await apply(project, workflowOf('typed', nodes, { active: false }));
+  const { page } = await signedIn(token, project, 'workflows/typed');
+  await nodeOf(page, 'one').waitFor();
+  const { keyboard } = page;
+
+  await keyboard.press('ArrowRight');
+  await keyboard.press('Tab');
+  await page.getByLabel('Search nodes').waitFor();
+  await keyboard.type('http request');
+  await page.getByRole('option', { name: /^HTTP request/ }).waitFor();
+  await keyboard.press('Enter');
+  await panelFocused(page);
+  await tabTo(page, codeField(page, 'URL'));
+  await keyboard.type("https://example.com/{{ $('trigger').data_content.na");
+  await page.getByRole('option', { name: /^name/ }).waitFor();
+  await keyboard.press('Enter');
+  await keyboard.press('Escape');
+  await keyboard.press('Enter');
+  await panelFocused(page);
+  await tabTo(page, panelOf(page).getByRole('tab', { name: 'Parameters' }));
+  await keyboard.press('End');
+  await keyboard.press('Enter');
+  await tabTo(page, panelOf(page).getByRole('combobox', { name: 'Join to…' }));
+  await keyboard.press('ArrowDown');
+  await page.getByRole('option', { name: 'one', exact: true }).waitFor();
+  await keyboard.press('Enter');
+  await lineOf(page, 'http_request', 'one').waitFor();
+  await keyboard.press('Control+s');
+  await page.getByRole('button', { name: 'Saved', exact: true }).waitFor();
+  const { spec } = await workflowObject(project, 'typed');
+  expect(spec['edges']).toContainEqual({ from: 'http_request', to: 'one' });
+  expect(spec['nodes']).toContainEqual({
+    id: 'http_request',
+    skill: {
+      name: 'http_request',
+      parameters: { url: "https://example.com/{{ $('trigger').data_content.name }}" },
+    },
+  });
+
+  await keyboard.press('Escape');
+  await panelOf(page).waitFor({ state: 'detached' });
+  await keyboard.press('Delete');
+  await nodeOf(page, 'http_request').waitFor({ state: 'detached' });
+  await keyboard.press('Control+s');
+  await page.getByRole('button', { name: 'Saved', exact: true }).waitFor();
+  expect((await workflowObject(project, 'typed')).spec['nodes']).toHaveLength(2);
+});
+
+test('a workflow that somebody deletes stays in the editor, and is created again with what was changed', async () => {
+  await apply(project, workflowOf('lost', [{ id: 'trigger', manual: {} }, set('one', '1')]));
+  const { page } = await signedIn(token, project, 'workflows/lost');
+  await addBehind(page, 'one', 'Response');
+  await kube(['delete', 'workflow', 'lost', '-n', project]);
+  await page.getByRole('alert').filter({ hasText: 'Somebody has deleted this workflow' }).waitFor();
+  await page.getByRole('button', { name: 'Create it again, switched off' }).click();
+  await page.getByRole('button', { name: 'Saved', exact: true }).waitFor();
+  const { spec } = await workflowObject(project, 'lost');
+  expect(spec).toMatchObject({ active: false, nodes: [{ id: 'trigger' }, { id: 'one' }, { id: 'reply' }] });
+});

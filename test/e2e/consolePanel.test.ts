@@ -1,0 +1,100 @@
+/** The panel of a node and the YAML say the same of a workflow and lose nothing; expressions know what there is to refer to. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import {
+  codeField,
+  dragInto,
+  nodeOf,
+  openNode,
+  panelOf,
+  runEnded,
+  save,
+  testRun,
+  view,
+  writeExpression,
+  writeYaml,
+  yamlOn,
+} from '../support/consoleSteps.ts';
+import { event, greet, GREETING, http } from '../support/greeting.ts';
+import { member, signedIn } from './console.ts';
+import { apply, createProject, removeProject, workflowObject, workflowOf } from './environment.ts';
+
+let project: string;
+let token: string;
+
+beforeAll(async () => {
+  project = await createProject();
+  token = await member(project, 'edith', 'edit');
+});
+afterAll(() => removeProject(project));
+
+test('the YAML and the forms are one; what the API refuses stands at its node, what cannot be read is kept', async () => {
+  const nodes = [{ id: 'trigger', manual: {} }, http('ask', 'https://example.com/')];
+  await apply(project, workflowOf('text', nodes, { active: false }));
+  const { page } = await signedIn(token, project, 'workflows/text');
+  await nodeOf(page, 'ask').waitFor();
+
+  await view(page, 'YAML');
+  const text = await yamlOn(page);
+  const refused = text.replace(
+    '- id: ask',
+    '- id: ask\n      displayName: Ask them\n      effect: Sometimes',
+  );
+  await writeYaml(page, refused);
+  await view(page, 'Canvas');
+  await nodeOf(page, 'ask').getByText('Ask them').waitFor();
+  await nodeOf(page, 'ask')
+    .getByText('Unsupported value: "Sometimes": supported values: "AtLeastOnce", "AtMostOnce"')
+    .waitFor({ state: 'attached' });
+
+  await view(page, 'YAML');
+  await writeYaml(page, 'spec: [');
+  await page.getByText('This text cannot be read').waitFor();
+  await view(page, 'Canvas');
+  await page.getByRole('button', { name: 'To the YAML' }).click();
+  expect(await yamlOn(page)).toBe('spec: [');
+  await view(page, 'Canvas');
+  await page.getByRole('button', { name: 'Drop that text' }).click();
+
+  await openNode(page, 'ask');
+  await panelOf(page).getByRole('tab', { name: 'Parameters' }).click();
+  await codeField(page, 'URL').waitFor();
+  await writeExpression(page, 'URL', 'https://example.com/form');
+  await view(page, 'YAML');
+  const changed = await yamlOn(page);
+  expect(changed).toBe(refused.replace('https://example.com/', 'https://example.com/form'));
+  await writeYaml(page, changed.replace('      effect: Sometimes\n', ''));
+  await save(page);
+  expect((await workflowObject(project, 'text')).spec['nodes']).toEqual([
+    { id: 'trigger', manual: {} },
+    { ...http('ask', 'https://example.com/form'), displayName: 'Ask them' },
+  ]);
+});
+
+test('expressions are completed with what nodes produced, show their value, and take what is dragged into them', async () => {
+  const nodes = [{ id: 'trigger', manual: {} }, greet, http('ask', 'https://example.com/')];
+  await apply(project, workflowOf('hello', nodes, { active: false }));
+  const { page } = await signedIn(token, project, 'workflows/hello');
+  await nodeOf(page, 'ask').waitFor();
+  await testRun(page, event('Ada'), 'greet');
+  expect(await runEnded(page)).toMatch(/^Succeeded/);
+
+  const panel = await openNode(page, 'ask');
+  await codeField(page, 'URL').waitFor();
+  await writeExpression(page, 'URL', 'https://example.com/');
+  for (const [typed, option] of [
+    ['{{', "$('greet')"],
+    ['', 'data_content'],
+    ['.', 'greeting'],
+  ] as const) {
+    await page.keyboard.type(typed);
+    await page.getByRole('option', { name: option }).click();
+  }
+  expect(await codeField(page, 'URL').textContent()).toBe(`https://example.com/${GREETING}`);
+  await panel.getByText('https://example.com/Hello Ada').waitFor();
+
+  await writeExpression(page, 'URL', '');
+  await dragInto(page, 'greeting', 'URL');
+  await expect.poll(() => codeField(page, 'URL').textContent()).toBe(GREETING);
+  await save(page);
+  expect((await workflowObject(project, 'hello')).spec['nodes']).toContainEqual(http('ask', GREETING));
+});

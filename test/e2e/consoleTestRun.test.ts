@@ -1,0 +1,102 @@
+/** Test runs: with which data they begin, how far they go, and what is seen of each node while and after it ran. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { askToRunTo, nodeOf, openOutput, panelOf, runEnded, writeTestData } from '../support/consoleSteps.ts';
+import { event, greet, GREETING, http } from '../support/greeting.ts';
+import { copied, member, signedIn } from './console.ts';
+import {
+  apply,
+  condition,
+  createProject,
+  postWebhook,
+  removeProject,
+  workflowObject,
+  workflowOf,
+} from './environment.ts';
+
+const WARNING = 'The effects of a test run are real';
+
+let project: string;
+let token: string;
+
+beforeAll(async () => {
+  project = await createProject();
+  token = await member(project, 'edith', 'edit');
+});
+afterAll(() => removeProject(project));
+
+test('a test run goes as far as a node, with data that are kept, and its output is there in all shapes', async () => {
+  const nodes = [{ id: 'trigger', manual: {} }, greet, http('ask', 'https://example.com/')];
+  await apply(project, workflowOf('greeting', nodes, { active: false }));
+  const { page } = await signedIn(token, project, 'workflows/greeting');
+  await askToRunTo(page, 'greet');
+  const dialog = page.getByRole('dialog', { name: 'Test run as far as greet' });
+  await dialog.getByText(WARNING).waitFor();
+  await writeTestData(page, event('Ada'));
+  await dialog.getByRole('checkbox', { name: 'Save as test data of the workflow' }).check();
+  await dialog.getByRole('button', { name: 'Run to here' }).click();
+  expect(await runEnded(page)).toMatch(/^Succeeded as far as greet/);
+  await nodeOf(page, 'greet')
+    .getByText(/\d m?s/)
+    .waitFor();
+  await nodeOf(page, 'ask').getByText('skipped', { exact: true }).waitFor();
+  const { spec } = await workflowObject(project, 'greeting');
+  expect(spec['nodes']).toContainEqual({ id: 'trigger', manual: { testData: event('Ada') } });
+
+  const panel = panelOf(page);
+  const shape = (name: string) =>
+    panel
+      .getByRole('radiogroup', { name: 'How the output is shown' })
+      .getByText(name, { exact: true })
+      .click();
+  await shape('Text');
+  await panel.getByRole('region', { name: 'Text of greet' }).getByText('Set greeting, lamps.').waitFor();
+  await shape('JSON');
+  await panel.getByLabel('Output of greet as JSON').getByText('"Hello Ada"').waitFor();
+  await shape('Table');
+  await panel.getByRole('cell', { name: 'green' }).waitFor();
+  await shape('Tree');
+  await panel.getByRole('treeitem', { name: /^greeting: Hello Ada/ }).hover();
+  await panel.getByRole('button', { name: 'Copy greeting as expression' }).click();
+  await expect.poll(() => copied(page)).toBe(GREETING);
+
+  await page.getByRole('button', { name: 'Test run', exact: true }).click();
+  await page.getByRole('dialog').getByRole('textbox', { name: 'Test data' }).getByText('"Ada"').waitFor();
+  expect(await page.getByRole('dialog').getByText(WARNING).count()).toBe(0);
+});
+
+test('the last real event can be tried again; the node that fails says why, and what it leaves out is shown as skipped', async () => {
+  const nodes = [
+    { id: 'trigger', webhook: { path: 'in' } },
+    {
+      id: 'read',
+      skill: { name: 'set', parameters: { values: { n: 'nodes.trigger.data_content.missing' } } },
+    },
+    http('ask', 'https://example.com/'),
+  ];
+  await apply(project, workflowOf('failing', nodes));
+  await condition(project, 'workflows.windlass.dev/failing', 'Ready', { status: 'True' });
+  expect((await postWebhook(project, 'failing', 'in', { name: 'Real Ada' })).status).toBe(200);
+  const { page } = await signedIn(token, project, 'workflows/failing');
+  await nodeOf(page, 'ask').waitFor();
+  await page.getByRole('button', { name: 'Test run', exact: true }).click();
+  const dialog = page.getByRole('dialog', { name: 'Test run' });
+  const data = dialog.getByRole('textbox', { name: 'Test data' });
+  await data.waitFor();
+  // A run is listed a moment after its event was taken.
+  await expect
+    .poll(
+      async () => {
+        await dialog.getByRole('button', { name: 'Use last real event' }).click();
+        return data.textContent();
+      },
+      { timeout: 30_000, interval: 1_000 },
+    )
+    .toContain('Real Ada');
+  await dialog.getByRole('button', { name: 'Run', exact: true }).click();
+  expect(await runEnded(page)).toMatch(/^Failed at read: .*missing/);
+  await nodeOf(page, 'read').getByText(', failed').waitFor({ state: 'attached' });
+  await nodeOf(page, 'ask').getByText('skipped', { exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Show', exact: true }).click();
+  await openOutput(page);
+  await panelOf(page).getByRole('alert').filter({ hasText: 'missing' }).waitFor();
+});

@@ -1,13 +1,115 @@
-/** What the console is measured with: long lists, and a model that writes as much and as soon as it is told. */
-import { setTimeout as delay } from 'node:timers/promises';
-import type { Page } from 'playwright-core';
-import { listen, sendJson } from '../support/listen.ts';
+/** What people do while the console is measured: drag, let go, scroll, watch a model write. */
+import type { BrowserContext, Page } from 'playwright-core';
+import { nodeOf } from '../support/consoleSteps.ts';
+import type { ConsoleSystem } from '../support/consoleSystem.ts';
+import { pollUntil } from '../support/poll.ts';
+import type { Writer } from './consoleWriter.ts';
+import { traceFrames, type Traced } from './frames.ts';
+
+/** The project that the scenes are in. */
+export const PROJECT = 'shop';
+/** How long the text is that a model writes. */
+export const TEXT_KB = 100;
+
+const FRAME_MS = 16;
+const MOVES = 150;
+const SCROLL_MS = 3_000;
+const SETTLE_MS = 1_000;
+const PATIENCE_MS = 60_000;
+
+export type Stage = { system: ConsoleSystem; writer: Writer; context: BrowserContext; page: Page };
+
+/** Drags a node of 100 over the canvas, and lets it go: one after the other, since letting go is one moment of its own. */
+export async function dragging({ system, page }: Stage): Promise<{ drag: Traced; drop: Traced }> {
+  await page.goto(addressOf(system, 'workflows/large'));
+  await nodeOf(page, 'trigger').waitFor();
+  await page.getByRole('button', { name: /^Fit the workflow/ }).click();
+  await page.waitForTimeout(SETTLE_MS);
+  const box = await nodeOf(page, 'step_50').boundingBox();
+  if (box === null) throw new Error('the canvas does not show step_50');
+  const x = box.x + box.width / 2;
+  const y = box.y + box.height / 4;
+  await page.mouse.move(x, y);
+  await page.mouse.down();
+  const drag = await traceFrames(page, async () => {
+    for (let at = 1; at <= MOVES; at += 1) {
+      await page.mouse.move(x + Math.sin(at / 12) * 150, y - at / 2);
+      await page.waitForTimeout(FRAME_MS);
+    }
+  });
+  const drop = await traceFrames(page, async () => {
+    await page.mouse.up();
+    await page.getByRole('button', { name: 'Save', exact: true }).waitFor();
+    await page.waitForTimeout(SETTLE_MS);
+  });
+  await page.getByRole('button', { name: 'Undo', exact: true }).click();
+  await page.getByRole('button', { name: 'Saved', exact: true }).waitFor();
+  return { drag, drop };
+}
+
+/** Scrolls a list of that many rows with the wheel, as fast as frames come. */
+export async function scrolling(
+  { system, context }: Stage,
+  name: 'runs' | 'workflows',
+  total: number,
+): Promise<Traced> {
+  const page = await context.newPage();
+  await withRows(page, name === 'runs' ? 'workflowruns' : 'workflows', total);
+  await page.goto(addressOf(system, name));
+  const shown = `${total.toLocaleString('en')} ${name}`;
+  await page.getByRole('status').filter({ hasText: shown }).waitFor({ timeout: PATIENCE_MS });
+  await page.getByRole('table').hover();
+  await page.waitForTimeout(SETTLE_MS);
+  const traced = await traceFrames(page, async () => {
+    const end = performance.now() + SCROLL_MS;
+    while (performance.now() < end) {
+      await page.mouse.wheel(0, 120);
+      await page.waitForTimeout(FRAME_MS);
+    }
+  });
+  await page.close();
+  return traced;
+}
+
+/** Watches a run whose agent writes, from the first piece to the last. */
+export async function streaming({ system, writer, page }: Stage): Promise<Traced> {
+  const run = await startWriting(system);
+  await page.goto(addressOf(system, `runs/${run}?workflow=writer`));
+  const log = page.getByRole('log', { name: 'Text of agent_1' });
+  await log.waitFor();
+  const traced = await traceFrames(page, async () => {
+    writer.begin();
+    await pollUntil(
+      'the whole text on the page',
+      async () => ((await log.textContent())?.length ?? 0) >= TEXT_KB * 1_000,
+      { timeoutMs: PATIENCE_MS, everyMs: 500 },
+    );
+  });
+  writer.finish();
+  await page.getByRole('status').filter({ hasText: 'Succeeded' }).waitFor();
+  return traced;
+}
+
+async function startWriting({ gateway }: ConsoleSystem): Promise<string> {
+  const answer = await fetch(`${gateway.publicURL}/webhook/${PROJECT}.writer/write`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: '{}',
+  });
+  if (!answer.ok) throw new Error(`the webhook answered with ${answer.status}: ${await answer.text()}`);
+  return ((await answer.json()) as { run: string }).run;
+}
+
+/** The address of a page of the project. */
+export function addressOf({ consoleURL }: ConsoleSystem, path: string): string {
+  return new URL(`p/${PROJECT}/${path}`, consoleURL).href;
+}
 
 type Row = { cells: unknown[]; object: { metadata: { name: string; uid?: string } } };
 type Table = { metadata: { continue?: string }; rows: Row[] };
 
 /** Lists of this kind have that many rows: the real ones, over and over under other names. */
-export async function withRows(page: Page, plural: string, total: number): Promise<void> {
+async function withRows(page: Page, plural: string, total: number): Promise<void> {
   const list = new RegExp(`/kube/[^?]*/${plural}(\\?|$)`);
   await page.route(list, async (route) => {
     const answer = await route.fetch();
@@ -27,43 +129,5 @@ function copyOf(rows: Row[], at: number): Row {
   return {
     cells: [name, ...row.cells.slice(1)],
     object: { ...row.object, metadata: { ...metadata, name, uid: `${metadata.uid}-${at}` } },
-  };
-}
-
-const PIECE = `${'Thank you for your order of two lamps and a compass. '.repeat(19).slice(0, 1_022)}\n\n`;
-const EVERY_MS = 20;
-
-export type Writer = { baseURL: string; begin(): void; finish(): void; close(): Promise<void> };
-
-/** A model whose every answer is pieces of 1 kB, from `begin` on; its end is held back until `finish`. */
-export async function startWriter(pieces: number): Promise<Writer> {
-  const begun = Promise.withResolvers<void>();
-  const finished = Promise.withResolvers<void>();
-  const server = await listen(
-    async (request, response) => {
-      request.resume();
-      // What a credential is tried with.
-      if (request.method === 'GET') return sendJson(response, 200, { object: 'list', data: [] });
-      response.writeHead(200, { 'content-type': 'text/event-stream' });
-      const send = (choice: object): void => {
-        const chunk = { id: 'w', object: 'chat.completion.chunk', created: 0, model: 'writer' };
-        response.write(`data: ${JSON.stringify({ ...chunk, choices: [{ index: 0, ...choice }] })}\n\n`);
-      };
-      await begun.promise;
-      for (let at = 0; at < pieces; at += 1) {
-        send({ delta: { content: PIECE }, finish_reason: null });
-        await delay(EVERY_MS);
-      }
-      await finished.promise;
-      send({ delta: {}, finish_reason: 'stop' });
-      response.end('data: [DONE]\n\n');
-    },
-    { port: 0, host: '127.0.0.1' },
-  );
-  return {
-    baseURL: `${server.url}/v1`,
-    begin: begun.resolve,
-    finish: finished.resolve,
-    close: () => server.close(),
   };
 }

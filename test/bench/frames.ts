@@ -2,10 +2,12 @@
 import type { CDPSession, Page } from 'playwright-core';
 
 export type Frames = {
+  /** How many frames there were. */
+  frames: number;
   /** Milliseconds of scripting in each frame in which there was any. */
   scripting: number[];
-  /** Milliseconds of each task of more than 50 ms, which people feel. */
-  longTasks: number[];
+  /** Milliseconds of the longest task. People feel one of more than 50. */
+  longestTask: number;
 };
 
 /** The same twice: as time that the page's thread was computing, and as time that passed, with whatever else the machine did. */
@@ -36,7 +38,6 @@ const SCRIPTS = new Set([
   'RunMicrotasks',
   'TimerFire',
 ]);
-const LONG_MS = 50;
 
 /** Does the work and says what the page's scripts took meanwhile. */
 export async function traceFrames(page: Page, work: () => Promise<void>): Promise<Traced> {
@@ -63,24 +64,29 @@ function endTracing(session: CDPSession): Promise<void> {
   });
 }
 
-/** The renderer's main thread is the one on which frames begin. */
+/** What ends a frame on the page's thread: what its scripts have changed goes to the compositor. */
+const isFrameEnd = ({ name, ph }: TraceEvent): boolean => name === 'Commit' && ph === 'X';
+
+/** The renderer's main thread is the one on which frames end. */
 function ofMainThread(events: TraceEvent[]): TraceEvent[] {
-  const begins = events.filter(({ name }) => name === 'BeginMainThreadFrame' || name === 'Commit');
-  const thread = busiest(begins.length > 0 ? begins : events.filter(({ name }) => SCRIPTS.has(name)));
-  return events.filter(({ pid, tid }) => `${pid} ${tid}` === thread);
+  const thread = busiest(events.filter(isFrameEnd));
+  if (thread === undefined) throw new Error('the trace has no frame of the page');
+  return events.filter(({ pid, tid }) => `${pid} ${tid}` === thread).toSorted((a, b) => a.ts - b.ts);
 }
 
 function framesOf(own: TraceEvent[], measure: Measure): Frames {
   const scripts = outermost(own.filter(({ name, ph }) => ph === 'X' && SCRIPTS.has(name)));
-  const starts = own.filter(({ name }) => name === 'BeginMainThreadFrame').map(({ ts }) => ts);
+  const ends = own.filter(isFrameEnd).map(({ ts }) => ts);
   const perFrame = new Map<number, number>();
+  let frame = 0;
   for (const script of scripts) {
-    const frame = starts.findLastIndex((start) => start <= script.ts);
+    while ((ends[frame] ?? Infinity) <= script.ts) frame += 1;
     perFrame.set(frame, (perFrame.get(frame) ?? 0) + measure(script));
   }
   const tasks = own.filter(({ name, ph }) => ph === 'X' && name === 'RunTask');
   if (tasks.length === 0) throw new Error('the trace has no task of the page');
-  return { scripting: [...perFrame.values()], longTasks: tasks.map(measure).filter((ms) => ms > LONG_MS) };
+  const longestTask = tasks.reduce((longest, task) => Math.max(longest, measure(task)), 0);
+  return { frames: ends.length, scripting: [...perFrame.values()], longestTask };
 }
 
 function busiest(events: TraceEvent[]): string | undefined {
@@ -91,13 +97,11 @@ function busiest(events: TraceEvent[]): string | undefined {
 
 function outermost(events: TraceEvent[]): TraceEvent[] {
   let end = 0;
-  return events
-    .toSorted((a, b) => a.ts - b.ts)
-    .filter(({ ts, dur = 0 }) => {
-      if (ts < end) return false;
-      end = ts + dur;
-      return true;
-    });
+  return events.filter(({ ts, dur = 0 }) => {
+    if (ts < end) return false;
+    end = ts + dur;
+    return true;
+  });
 }
 
 /** The value that 95 of 100 are not above. */

@@ -61,5 +61,10 @@ export const variables: CSSVariablesResolver = ({ colors }) => {
     '--mantine-color-red-filled': 'var(--mantine-color-red-9)',
     '--mantine-color-red-filled-hover': darken(colors.red[9], 0.15),
   };
-  return { variables: {}, light: { ...Object.fromEntries(words), ...red }, dark: red };
+  const hint = (color: string) => ({ '--mantine-color-placeholder': color });
+  return {
+    variables: {},
+    light: { ...Object.fromEntries(words), ...red, ...hint('#6c757d') },
+    dark: { ...red, ...hint('#9a9a9a') },
+  };
 };

@@ -35,7 +35,7 @@ export function CredentialTable({ project, rows, usage, open }: Props) {
             <Table.Th w={34}>
               <VisuallyHidden>Details</VisuallyHidden>
             </Table.Th>
-            <Table.Th>Name</Table.Th>
+            <Table.Th w={{ base: 130, sm: 240 }}>Name</Table.Th>
             <Table.Th>State</Table.Th>
             <Table.Th visibleFrom="sm">Account</Table.Th>
             <Table.Th visibleFrom="md">Ends</Table.Th>
@@ -109,7 +109,7 @@ function CredentialRow({ row, usage, isOpen, onToggle }: RowProps) {
       </Table.Td>
       <Table.Td visibleFrom="sm">
         <Text size="sm" className={classes['wrap'] ?? ''}>
-          {textCell(row, 'Account') ?? '–'}
+          {textCell(row, 'Account') ?? '—'}
         </Text>
       </Table.Td>
       <Table.Td visibleFrom="md">
@@ -127,14 +127,14 @@ function Complaint({ ready, message }: { ready: ReadyWords; message: string | un
   const { tone } = credentialState(ready);
   if ((tone !== 'bad' && tone !== 'warning') || message === undefined) return null;
   return (
-    <Text size="xs" c="dimmed" lineClamp={1} maw={360} title={message}>
+    <Text size="xs" c="dimmed" mt={2} lineClamp={2} maw={560} title={message}>
       {message}
     </Text>
   );
 }
 
 function Ends({ expires }: { expires: string | undefined }) {
-  if (expires === undefined) return <Text size="sm">–</Text>;
+  if (expires === undefined) return <Text size="sm">—</Text>;
   return (
     <Text size="sm" title={fullTime(expires)}>
       {ago(expires, Date.now())}
@@ -144,7 +144,7 @@ function Ends({ expires }: { expires: string | undefined }) {
 
 function usesWords(usage: Props['usage'], name: string): string {
   if (usage === undefined) return '…';
-  if (usage === null) return '–';
+  if (usage === null) return '—';
   const uses = usage.get(name)?.length ?? 0;
   return uses === 0 ? 'Nothing' : count(uses, 'workflow');
 }

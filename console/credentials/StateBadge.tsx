@@ -14,7 +14,15 @@ export function StateBadge({ ready }: { ready: ReadyWords }) {
   const { word, tone } = credentialState(ready);
   const { color, icon: Icon } = LOOKS[tone];
   return (
-    <Badge color={color} variant="light" tt="none" leftSection={<Icon size={12} aria-hidden />}>
+    <Badge
+      color={color}
+      variant="light"
+      tt="none"
+      radius="sm"
+      fw={500}
+      leftSection={<Icon size={12} color={`var(--mantine-color-${color}-light-color)`} aria-hidden />}
+      style={{ color: 'var(--mantine-color-text)' }}
+    >
       {word}
     </Badge>
   );

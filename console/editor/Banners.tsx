@@ -76,12 +76,23 @@ function OwnersBanner() {
   );
 }
 
+/** The picture stands beside the middle of what may be several lines. */
+const CENTERED = { wrapper: { alignItems: 'center' }, icon: { marginTop: 0 } };
+
 function ManagedBanner({ manager }: { manager: Manager }) {
   const { namespace, workflow, mode, setMode, isDirty, discard, ...state } = useEditor();
   const [isCopying, setCopying] = useState(false);
   const mayCreate = useMay({ verb: 'create', resource: WORKFLOWS, namespace });
   return (
-    <Alert color="blue" variant="light" radius={0} py={6} icon={<IconGitBranch size={16} />} role="status">
+    <Alert
+      color="blue"
+      variant="light"
+      radius={0}
+      py={6}
+      icon={<IconGitBranch size={16} />}
+      styles={CENTERED}
+      role="status"
+    >
       <Group gap="sm" justify="space-between">
         <Text size="sm">
           {managerText(manager)} manages this workflow and would change back what is saved here.{' '}

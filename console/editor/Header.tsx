@@ -28,7 +28,7 @@ export function Header({ tab, onTab }: { tab: Tab; onTab: (tab: Tab) => void }) 
   return (
     <header className={classes['header']}>
       <VisuallyHidden component="h1">{workflow.spec.displayName ?? workflow.metadata.name}</VisuallyHidden>
-      <Group gap="xs" wrap="nowrap" miw={0}>
+      <Group gap="xs" wrap="nowrap" miw={0} className={classes['title'] ?? ''}>
         <Tooltip label="To the workflows">
           <TextLink
             to="/p/$project/workflows"
@@ -118,7 +118,7 @@ function SaveButtons() {
       </Tooltip>
       {mode === 'edit' && !isGone && (
         <Tooltip label={isDirty ? 'Save (Ctrl+S)' : 'Everything is saved'}>
-          <Indicator disabled={!isDirty} size={8} offset={2}>
+          <Indicator disabled={!isDirty} size={8} offset={2} {...(!isDirty && { visibleFrom: 'xs' })}>
             <Button
               leftSection={<IconDeviceFloppy size={14} />}
               variant={isDirty ? 'filled' : 'default'}

@@ -3,6 +3,7 @@ import { Button, Group, Select, TextInput } from '@mantine/core';
 import { IconFilterOff, IconSearch } from '@tabler/icons-react';
 import { useEffect, useState } from 'react';
 import { RUN_PHASES } from '../../api/phase.ts';
+import { triggerLabel } from '../workflows/triggers.ts';
 import { isFiltered, runFilters, type RunFilters } from './filters.ts';
 
 type Props = {
@@ -32,14 +33,14 @@ export function RunFilterBar({ filters, onChange, workflows, triggers }: Props) 
     <Group gap={8} wrap="wrap">
       <SearchField text={filters.text ?? ''} onChange={(text) => change('text', text)} />
       <Choice
-        label="Phase"
+        label="Any phase"
         data={[...RUN_PHASES]}
         value={filters.phase}
         onChange={(value) => change('phase', value)}
       />
       {workflows !== undefined && (
         <Choice
-          label="Workflow"
+          label="Any workflow"
           data={workflows}
           value={filters.workflow}
           onChange={(value) => change('workflow', value)}
@@ -47,8 +48,8 @@ export function RunFilterBar({ filters, onChange, workflows, triggers }: Props) 
         />
       )}
       <Choice
-        label="Trigger"
-        data={triggers}
+        label="Any trigger"
+        data={triggers.map((kind) => ({ value: kind, label: triggerLabel(kind) }))}
         value={filters.trigger}
         onChange={(value) => change('trigger', value)}
       />
@@ -59,7 +60,7 @@ export function RunFilterBar({ filters, onChange, workflows, triggers }: Props) 
         onChange={(value) => change('within', value)}
       />
       <Choice
-        label="Tests too"
+        label="With test runs"
         data={TESTS}
         value={filters.test}
         onChange={(value) => change('test', value)}
@@ -81,7 +82,7 @@ type ChoiceProps = {
   width?: number;
 };
 
-function Choice({ label, data, value, onChange, width = 124 }: ChoiceProps) {
+function Choice({ label, data, value, onChange, width = 132 }: ChoiceProps) {
   return (
     <Select
       aria-label={label}

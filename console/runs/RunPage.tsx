@@ -14,6 +14,7 @@ import { useObject } from '../kube/hooks.ts';
 import { RUNS, WORKFLOWS } from '../kube/resources.ts';
 import { FailureNote } from '../shell/FailureNote.tsx';
 import { TextLink } from '../shell/links.tsx';
+import { triggerLabel } from '../workflows/triggers.ts';
 import { fullTime, lasting } from '../words.ts';
 import { FailureOf } from './FailureOf.tsx';
 import { NodeDetails } from './NodeDetails.tsx';
@@ -153,13 +154,13 @@ function Facts({ at, run, now }: { at: RunAt; run: RunHead; now: number }) {
   const { namespace: project, workflow } = at;
   const took = durationOf(run, now);
   return (
-    <Group gap="lg" wrap="wrap">
+    <Group gap="6px 20px" wrap="wrap">
       <Fact name="Workflow">
         <TextLink size="sm" to="/p/$project/workflows/$workflow" params={{ project, workflow }}>
           {workflow}
         </TextLink>
       </Fact>
-      {run.trigger !== undefined && <Fact name="Started by">{run.trigger}</Fact>}
+      {run.trigger !== undefined && <Fact name="Started by">{triggerLabel(run.trigger)}</Fact>}
       {run.acceptedTime !== undefined && <Fact name="Accepted">{fullTime(run.acceptedTime)}</Fact>}
       {run.startTime !== undefined && <Fact name="Begun">{fullTime(run.startTime)}</Fact>}
       {run.completionTime !== undefined && <Fact name="Ended">{fullTime(run.completionTime)}</Fact>}

@@ -6,6 +6,7 @@ import { memo, useRef, type MouseEvent, type ReactNode } from 'react';
 import { isTerminal } from '../../api/phase.ts';
 import { durationOf } from '../editor/run/result.ts';
 import { useNow } from '../editor/run/useNow.ts';
+import { triggerLabel } from '../workflows/triggers.ts';
 import { ago, fullTime, lasting } from '../words.ts';
 import type { ListedRun } from './filters.ts';
 import { PhaseIcon } from './phases.tsx';
@@ -141,7 +142,7 @@ const Cells = memo(function Cells({ project, run, now, showsWorkflow, opensOn }:
         </span>
       )}
       <span role="cell" data-column="Trigger">
-        {trigger}
+        {triggerLabel(trigger)}
       </span>
       <span role="cell" data-column="Accepted" title={at === 0 ? undefined : fullTime(at)}>
         {at === 0 ? '' : ago(at, now)}

@@ -31,7 +31,7 @@ export function RunsPage() {
   return (
     <Stack gap={0} style={{ flex: 1, minHeight: 0 }}>
       <Stack gap={10} px="md" pt="md" pb={10}>
-        <Group justify="space-between" align="baseline">
+        <Group gap="sm" align="baseline">
           <Title order={1} size="h3">
             Runs
           </Title>

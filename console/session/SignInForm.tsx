@@ -4,7 +4,7 @@ import { useState, type FormEvent } from 'react';
 import { failureFrom, type ApiFailure } from '../http/failure.ts';
 import { oidcStart, signIn, tokenText, type Session } from './session.ts';
 
-const TOKEN_COMMAND = 'kubectl create token <service account> -n <namespace> --duration 8h';
+const TOKEN_COMMAND = 'kubectl create token <account> \\\n  -n <namespace> --duration 8h';
 
 type Props = { session: Session; back: string; onSignedIn: (session: Session) => void };
 

@@ -1,8 +1,10 @@
 /** What stands where a page broke, or where no page is. */
-import { Container, Title } from '@mantine/core';
+import { Container } from '@mantine/core';
+import { IconMapOff } from '@tabler/icons-react';
 import type { ErrorComponentProps } from '@tanstack/react-router';
+import { EmptyState } from './EmptyState.tsx';
 import { FailureNote } from './FailureNote.tsx';
-import { TextLink } from './links.tsx';
+import { ButtonLink } from './links.tsx';
 
 export function ErrorPage({ error, reset }: ErrorComponentProps) {
   return (
@@ -14,11 +16,12 @@ export function ErrorPage({ error, reset }: ErrorComponentProps) {
 
 export function NotFoundPage() {
   return (
-    <Container size="sm" py="xl">
-      <Title order={1} size="h3" mb="sm">
-        There is no such page
-      </Title>
-      <TextLink to="/">To the projects</TextLink>
-    </Container>
+    <EmptyState
+      icon={IconMapOff}
+      title="There is no such page"
+      actions={<ButtonLink to="/">To the projects</ButtonLink>}
+    >
+      The address is mistyped, or leads to what has another name now.
+    </EmptyState>
   );
 }

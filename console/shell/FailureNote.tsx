@@ -19,6 +19,11 @@ export function FailureNote({ error, onRetry, title }: Props) {
       <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
         {failure.detail}
       </Text>
+      {failure.reason === 'Forbidden' && (
+        <Text size="sm" mt={6}>
+          Ask whoever administers the cluster for this right, or choose another project at the top.
+        </Text>
+      )}
       {failure.causes.length > 1 && (
         <List size="sm" mt="xs">
           {failure.causes.map(({ field, message }) => (

@@ -208,8 +208,9 @@ function NameCell({
           {name}
         </Text>
         {manager !== undefined && (
-          <Text size="xs" c="dimmed" truncate className={classes['manager'] ?? ''}>
-            <IconGitBranch size={12} aria-hidden /> {managerText(manager)}
+          <Text size="xs" c="dimmed" className={classes['manager'] ?? ''} title={managerText(manager)}>
+            <IconGitBranch size={12} role="img" aria-label="Managed" />
+            <span>{managerText(manager)}</span>
           </Text>
         )}
         <Box hiddenFrom="xs" style={{ flexShrink: 0 }}>

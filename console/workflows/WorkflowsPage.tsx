@@ -14,7 +14,7 @@ import type { RecordedRuns } from './consequences.ts';
 import type { CreateTab } from './CreateDialog.tsx';
 import { exportYaml } from './export.ts';
 import { NoWorkflows } from './NoWorkflows.tsx';
-import { recentRuns } from './recent.ts';
+import { countedSoFar, recentRuns } from './recent.ts';
 import { useRights } from './rights.ts';
 import { DeleteDialog, DuplicateDialog, RenameDialog } from './RowDialogs.tsx';
 import type { RowAction } from './RowMenu.tsx';
@@ -58,7 +58,7 @@ function ProjectWorkflows({ project }: { project: string }) {
             Workflows
           </Title>
           {items.length > 0 && (
-            <Text size="sm" c="dimmed" role="status">
+            <Text size="sm" c="dimmed" role="status" visibleFrom="xs">
               {count(items.length, 'workflow')}
               {workflows.data?.more === true && ' and more, which are not shown'}
             </Text>
@@ -138,7 +138,8 @@ function WorkflowList({ project, rights, items, runs, onAction }: ListProps) {
   const search = useRef<HTMLInputElement>(null);
   useHotkeys([['/', () => search.current?.focus()]]);
   const recent = useMemo(() => runs && recentRuns(runs), [runs]);
-  const list = useMemo(() => sorted(filtered(items, filter), sort), [items, filter, sort]);
+  const counted = useMemo(() => (recent ? countedSoFar(items, recent) : items), [items, recent]);
+  const list = useMemo(() => sorted(filtered(counted, filter), sort), [counted, filter, sort]);
   // What one wants to see first of times and rates is the newest and the lowest.
   const sortBy = (key: SortKey) =>
     setSort((before) => ({ key, descending: before.key === key ? !before.descending : key === 'lastRun' }));

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Row } from '../kube/table.ts';
-import { barsText, heights, recentRuns, type RunBar } from './recent.ts';
+import { barsText, countedSoFar, heights, recentRuns, type RunBar } from './recent.ts';
 
 const at = (second: number) => new Date(Date.UTC(2026, 0, 5, 9, 0, second)).toISOString();
 const row = (name: string, second: number, cells: Record<string, unknown> = {}): Row => ({
@@ -65,4 +65,16 @@ test('the longest run is the highest bar, and one without a duration the lowest'
 
 test('where no duration is known all bars are equally high', () => {
   expect(heights([bar('Running'), bar('Pending')])).toEqual([1, 1]);
+});
+
+test('what has not been counted yet is counted by its recorded runs, without tests', () => {
+  const runs = recentRuns([
+    row('a', 1),
+    row('b', 2, { Phase: 'Failed' }),
+    row('c', 3, { Test: true }),
+    row('d', 4, { Phase: 'Running' }),
+  ]);
+  const fresh = { name: 'orders', succeeded: 0, failed: 0 };
+  const counted = { name: 'orders', succeeded: 40, failed: 0 };
+  expect(countedSoFar([fresh, counted], runs)).toEqual([{ ...fresh, succeeded: 1, failed: 1 }, counted]);
 });

@@ -49,6 +49,19 @@ function runOf(row: Row): Run {
   };
 }
 
+/** The status counts once a minute at most: what has no count yet is counted by its recorded runs. Tests do not count. */
+export function countedSoFar<T extends { name: string; succeeded: number; failed: number }>(
+  items: T[],
+  recent: ReadonlyMap<string, RunBar[]>,
+): T[] {
+  return items.map((item) => {
+    const bars = recent.get(item.name)?.filter(({ test }) => !test) ?? [];
+    if (item.succeeded + item.failed > 0 || bars.length === 0) return item;
+    const number = (phase: RunPhase) => bars.filter((bar) => bar.phase === phase).length;
+    return { ...item, succeeded: number('Succeeded'), failed: number('Failed') };
+  });
+}
+
 /** The bars' heights, 0 to 1: by duration, as its logarithm, since runs take from milliseconds to hours. */
 export function heights(bars: RunBar[]): number[] {
   const logs = bars.map(({ durationMs }) =>

@@ -10,6 +10,7 @@ import {
 } from '@tabler/icons-react';
 import type { ComponentType } from 'react';
 import type { TriggerKind } from '../../api/trigger.ts';
+import { reasonWords } from './rows.ts';
 
 type Words = {
   kind: TriggerKind;
@@ -61,6 +62,11 @@ export const PLACEHOLDER = 'choose-an-account';
 
 export function triggerWords(kind: TriggerKind): Words | undefined {
   return TRIGGERS.find((trigger) => trigger.kind === kind);
+}
+
+/** What started a run, in words: a kind of trigger, or what is no trigger, such as a call. */
+export function triggerLabel(kind: string): string {
+  return TRIGGERS.find((trigger) => trigger.kind === kind)?.label ?? reasonWords(kind);
 }
 
 export function kindsOfCredentials(kind: TriggerKind): readonly string[] {

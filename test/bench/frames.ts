@@ -1,7 +1,7 @@
 /** What scripts cost a page, frame by frame, as Chromium's own tracing tells it. */
 import type { CDPSession, Page } from 'playwright-core';
 
-export type Frames = {
+type Frames = {
   /** How many frames there were. */
   frames: number;
   /** Milliseconds of scripting in each frame in which there was any. */

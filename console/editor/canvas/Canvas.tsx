@@ -94,7 +94,13 @@ function Flow() {
           onInit={view.fitAtStart}
         >
           <Background gap={20} size={1.5} />
-          <MiniMap pannable zoomable ariaLabel="Map of the workflow" style={MAP} />
+          <MiniMap
+            pannable
+            zoomable
+            ariaLabel="Map of the workflow"
+            className={classes['map'] ?? ''}
+            style={MAP}
+          />
           <Tools view={view} tidy={tidy} onHelp={() => setHelpOpen(true)} />
         </ReactFlow>
       </HoveredEdge>

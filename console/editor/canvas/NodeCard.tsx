@@ -47,7 +47,7 @@ export const NodeCard = memo(function NodeCard({ id, data, selected }: NodeProps
           <Icon size={20} />
         </ThemeIcon>
         <div className={classes['words']}>
-          <Text size="sm" fw={600} truncate lh={1.25}>
+          <Text size="sm" fw={600} lineClamp={2} lh={1.25}>
             {nodeLabel(node)}
           </Text>{' '}
           <Text size="xs" c="dimmed" truncate lh={1.3}>

@@ -2,12 +2,12 @@
 import { Alert, Button, Group, Text } from '@mantine/core';
 import { IconGitBranch, IconInfoCircle, IconUsers } from '@tabler/icons-react';
 import { useState } from 'react';
-import { stringify } from 'yaml';
 import { useMay } from '../kube/access.ts';
 import { WORKFLOWS } from '../kube/resources.ts';
 import { copyText } from '../runs/copy.ts';
 import { managerOf, managerText, type Manager } from '../workflows/manager.ts';
 import { manifestOf } from '../workflows/manifest.ts';
+import { yamlText } from '../yamlText.ts';
 import { yamlOf } from './asYaml.ts';
 import { CopyDialog } from './CopyDialog.tsx';
 import { GoneBanner } from './GoneBanner.tsx';
@@ -146,5 +146,5 @@ function ManagedBanner({ manager }: { manager: Manager }) {
 function patchText({ workflow, draft, saved }: Pick<EditorState, 'workflow' | 'draft' | 'saved'>): string {
   const { apiVersion, kind, metadata } = manifestOf(workflow);
   const spec = patchOf(saved, draft)?.spec ?? {};
-  return stringify({ apiVersion, kind, metadata: { name: metadata.name }, spec }, { lineWidth: 0 });
+  return yamlText({ apiVersion, kind, metadata: { name: metadata.name }, spec });
 }

@@ -2,9 +2,10 @@
  * Reads the workflows out of YAML or JSON that somebody pasted, and says where in the text a field is. Loaded when it is needed, since
  * the parser is large.
  */
-import { LineCounter, parseAllDocuments, stringify, type Document } from 'yaml';
+import { LineCounter, parseAllDocuments, type Document } from 'yaml';
 import type { WorkflowSpec } from '../../api/workflow.ts';
 import { WORKFLOWS, type ObjectMeta } from '../kube/resources.ts';
+import { yamlText } from '../yamlText.ts';
 import { keptMarks, type Manifest } from './manifest.ts';
 
 export type ReadWorkflow = {
@@ -41,7 +42,7 @@ export function readDocuments(text: string): Reading {
 
 /** A workflow as the text that people keep in Git. */
 export function manifestText(manifest: Manifest): string {
-  return stringify(manifest, { lineWidth: 0 });
+  return yamlText(manifest);
 }
 
 const nothing: Reading = {

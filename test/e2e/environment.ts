@@ -146,7 +146,7 @@ export async function exampleObjects(example: string, ...files: string[]): Promi
 /** Applies objects to a project as a person would, with client-side `kubectl apply`. */
 export const apply = (project: string, ...objects: object[]) =>
   kube(['apply', '-n', project, '--validate=strict', '-f', '-'], {
-    input: objects.map((object) => stringify(object)).join('---\n'),
+    input: objects.map((object) => stringify(object, { compat: 'yaml-1.1' })).join('---\n'),
   });
 
 /** A workflow to apply. */

@@ -128,7 +128,7 @@ export function largeWorkflow(name: string, size: number): object {
 
 /** Manifests as one text for kubectl. */
 export function manifestOf(objects: object[]): string {
-  return objects.map((each) => stringify(each)).join('---\n');
+  return objects.map((each) => stringify(each, { compat: 'yaml-1.1' })).join('---\n');
 }
 
 /** Makes the project with all of it, and some runs: orders that succeed, and stock checks that fail. */

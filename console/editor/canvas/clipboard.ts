@@ -1,8 +1,9 @@
 /** Copy, cut and paste of nodes, as YAML: between workflows, browsers, and manifests. */
 import { useEffect, type RefObject } from 'react';
-import { parse, stringify } from 'yaml';
+import { parse } from 'yaml';
 import { tellDone } from '../../shell/tell.ts';
 import { count } from '../../words.ts';
+import { yamlText } from '../../yamlText.ts';
 import { clipboardOf, fragmentOf, pasted, readFragment } from '../fragment.ts';
 import type { EditorStore } from '../store.ts';
 import { isForCanvas, removeSelected } from './keys.ts';
@@ -20,7 +21,7 @@ export function useClipboard(
       const { draft, selection, isReadOnly } = store.get();
       if (!isOurs(event) || selection.nodes.length === 0) return;
       event.preventDefault();
-      event.clipboardData?.setData('text/plain', stringify(clipboardOf(fragmentOf(draft, selection.nodes))));
+      event.clipboardData?.setData('text/plain', yamlText(clipboardOf(fragmentOf(draft, selection.nodes))));
       if (event.type === 'cut' && !isReadOnly) removeSelected(store);
       tellDone(`${count(selection.nodes.length, 'node')} copied.`);
     };

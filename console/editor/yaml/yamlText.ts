@@ -1,7 +1,8 @@
 /** A draft as a manifest, and a manifest as a draft: equal both ways. What is wrong with a text is said with its place. Pure. */
-import { isMap, isNode, isSeq, parseDocument, stringify, type Document } from 'yaml';
+import { isMap, isNode, isSeq, parseDocument, type Document } from 'yaml';
 import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
 import { apiVersionOf, WORKFLOWS } from '../../kube/resources.ts';
+import { yamlText } from '../../yamlText.ts';
 import { edgesOf } from '../graph.ts';
 import { layoutOf } from '../layout.ts';
 import type { Draft } from '../model.ts';
@@ -20,7 +21,7 @@ export function textOf(name: string, spec: WorkflowSpec): string {
     metadata: { name },
     spec: inOrder(spec),
   };
-  return stringify(manifest, { lineWidth: 0, aliasDuplicateObjects: false });
+  return yamlText(manifest);
 }
 
 /** What the object is called and does comes before how; the API server sorts by name. */

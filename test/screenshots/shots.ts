@@ -1,153 +1,179 @@
 /** The pictures: which page, who looks at it, in which looks, and what must be there first. */
 import type { Page } from 'playwright-core';
+import { DIALOGS } from './dialogs.ts';
+import { ALL, BOTH, canvas, clicked, shows, type Shot } from './shot.ts';
 
-export type Look = 'light' | 'dark' | 'narrow';
+const SHOP = '/console/p/shop';
+const EMPTY = '/console/p/empty';
+const ORDERS = `${SHOP}/workflows/order-confirmation`;
 
-export type Shot = {
-  name: string;
-  /** Below the host. */
-  path: string;
-  /** `newcomer`: an editor of an empty project; `nobody`: not signed in. */
-  who: 'editor' | 'reader' | 'newcomer' | 'nobody';
-  looks: readonly Look[];
-  /** Resolves when the page shows what the picture is about. */
-  ready: (page: Page) => Promise<unknown>;
+/** The newest run of what fails, or of the orders. */
+const runOf =
+  (workflow: 'stock-check' | 'order-confirmation') =>
+  async (page: Page): Promise<void> => {
+    await page.locator(`a[href*="/runs/${workflow}"]`).first().click();
+    await page.getByRole('list', { name: /^Nodes of the run/ }).waitFor();
+    await page.getByRole('region', { name: 'Output', exact: true }).waitFor();
+  };
+
+/** A run on the canvas, with what the node of that id came to. */
+const onCanvas =
+  (workflow: 'stock-check' | 'order-confirmation', node: string, text: RegExp) =>
+  async (page: Page): Promise<void> => {
+    await runOf(workflow)(page);
+    await page.getByRole('link', { name: 'Open on the canvas' }).click();
+    await page.locator(`[data-card="${node}"][data-phase]`).click();
+    await page.getByRole('tab', { name: 'Output' }).click();
+    await page.getByRole('complementary').getByText(text).first().waitFor();
+  };
+
+/** The node's panel, with the values that the last run gives. */
+const panel = (value: RegExp) => async (page: Page) => {
+  await page.getByRole('tab', { name: 'Parameters' }).waitFor();
+  await page.getByRole('complementary').getByText(value).first().waitFor();
 };
 
-const ALL = ['light', 'dark', 'narrow'] as const;
-const shows = (text: string | RegExp) => (page: Page) => page.getByText(text).first().waitFor();
-const canvas = (page: Page) => page.locator('.react-flow__node').first().waitFor();
-
-const newest = async (page: Page): Promise<void> => {
-  await page.locator('a[href*="/runs/"]').first().click();
-  await page
-    .getByText(/trigger/)
-    .first()
-    .waitFor();
-};
-
-/** The newest run of the orders on the canvas, with what its agent wrote. */
-const ranOrder = async (page: Page): Promise<void> => {
-  await page.locator('a[href*="/runs/order-confirmation"]').first().click();
-  await page.getByRole('link', { name: 'Open on the canvas' }).click();
-  await page.locator('[data-card="agent_1"][data-phase="Succeeded"]').click();
-  await page.getByRole('tab', { name: 'Output' }).click();
-  await page
-    .getByText(/thank you for your order/)
-    .first()
-    .waitFor();
-};
-
-const panel = (page: Page) => page.getByRole('tab', { name: 'Parameters' }).waitFor();
 const charts = (page: Page) => page.locator('.recharts-surface').nth(2).waitFor();
+
+/** The page, when what it asks for does not come. */
+const cutOff = async (page: Page): Promise<void> => {
+  await page.route('**/kube/**', (route) => route.abort());
+  await page.reload();
+  await page.getByText('The gateway cannot be reached').waitFor();
+  await page.unrouteAll();
+};
 
 export const SHOTS: readonly Shot[] = [
   { name: 'sign-in', path: '/console/', who: 'nobody', looks: ALL, ready: shows('Where do I get a token?') },
   {
+    name: 'projects',
+    path: '/console/',
+    who: 'both',
+    looks: ALL,
+    ready: shows('Open a project by its name'),
+  },
+  {
     name: 'workflows',
-    path: '/console/p/shop/workflows',
+    path: `${SHOP}/workflows`,
     who: 'editor',
     looks: ALL,
     ready: shows('Check the stock'),
   },
   {
     name: 'workflows-reader',
-    path: '/console/p/shop/workflows',
+    path: `${SHOP}/workflows`,
     who: 'reader',
-    looks: ['light'],
+    looks: ALL,
     ready: shows('Check the stock'),
   },
   {
     name: 'workflows-empty',
-    path: '/console/p/empty/workflows',
+    path: `${EMPTY}/workflows`,
     who: 'newcomer',
     looks: ALL,
-    ready: shows(/workflow/i),
+    ready: shows('Create the first workflow'),
   },
-  {
-    name: 'editor',
-    path: '/console/p/shop/workflows/order-confirmation',
-    who: 'editor',
-    looks: ALL,
-    ready: canvas,
-  },
+  { name: 'workflows-cut-off', path: `${SHOP}/workflows`, who: 'reader', looks: BOTH, ready: cutOff },
+  { name: 'editor', path: ORDERS, who: 'editor', looks: ALL, ready: canvas },
   {
     name: 'editor-run',
-    path: '/console/p/shop/runs',
-    who: 'editor',
-    looks: ['light', 'dark'],
-    ready: ranOrder,
-  },
-  {
-    name: 'editor-node',
-    path: '/console/p/shop/workflows/order-confirmation?node=mail',
+    path: `${SHOP}/runs`,
     who: 'editor',
     looks: ALL,
-    ready: panel,
+    ready: onCanvas('order-confirmation', 'agent_1', /thank you for your order/),
   },
   {
-    name: 'editor-reader',
-    path: '/console/p/shop/workflows/order-confirmation',
-    who: 'reader',
-    looks: ['light'],
-    ready: canvas,
-  },
-  {
-    name: 'editor-managed',
-    path: '/console/p/shop/workflows/from-git',
+    name: 'editor-failed-run',
+    path: `${SHOP}/runs`,
     who: 'editor',
-    looks: ['light'],
-    ready: canvas,
+    looks: BOTH,
+    ready: onCanvas('stock-check', 'ask', /Unreachable/),
+  },
+  { name: 'editor-node', path: `${ORDERS}?node=mail`, who: 'editor', looks: ALL, ready: panel(/thank you/) },
+  {
+    name: 'editor-agent',
+    path: `${ORDERS}?node=agent_1`,
+    who: 'editor',
+    looks: BOTH,
+    ready: panel(/Confirm this order/),
   },
   {
-    name: 'editor-100-nodes',
-    path: '/console/p/shop/workflows/large',
+    name: 'editor-schedule',
+    path: `${SHOP}/workflows/nightly-report?node=trigger`,
     who: 'editor',
-    looks: ['light', 'dark'],
-    ready: canvas,
+    looks: BOTH,
+    ready: panel(/Europe\/Berlin/),
   },
+  { name: 'editor-reader', path: ORDERS, who: 'reader', looks: BOTH, ready: canvas },
+  { name: 'editor-managed', path: `${SHOP}/workflows/from-git`, who: 'editor', looks: ALL, ready: canvas },
+  {
+    name: 'editor-new',
+    path: `${SHOP}/workflows/draft`,
+    who: 'editor',
+    looks: BOTH,
+    ready: clicked(/^Add a node behind/, 'Search nodes'),
+  },
+  { name: 'editor-100-nodes', path: `${SHOP}/workflows/large`, who: 'editor', looks: BOTH, ready: canvas },
   {
     name: 'editor-missing',
-    path: '/console/p/shop/workflows/not-there',
-    who: 'editor',
-    looks: ['light'],
+    path: `${SHOP}/workflows/not-there`,
+    who: 'reader',
+    looks: BOTH,
     ready: shows(/There is no workflow/),
   },
-  { name: 'runs', path: '/console/p/shop/runs', who: 'editor', looks: ALL, ready: shows(/Failed/) },
+  { name: 'runs', path: `${SHOP}/runs`, who: 'editor', looks: ALL, ready: shows(/Failed/) },
+  {
+    name: 'runs-nothing-fits',
+    path: `${SHOP}/runs?phase=Waiting`,
+    who: 'editor',
+    looks: BOTH,
+    ready: shows('No run fits the filters'),
+  },
   {
     name: 'runs-empty',
-    path: '/console/p/empty/runs',
+    path: `${EMPTY}/runs`,
     who: 'newcomer',
-    looks: ['light'],
-    ready: shows(/run/i),
+    looks: BOTH,
+    ready: shows('Nothing has run yet'),
   },
-  { name: 'run', path: '/console/p/shop/runs', who: 'editor', looks: ALL, ready: newest },
+  { name: 'run', path: `${SHOP}/runs`, who: 'editor', looks: ALL, ready: runOf('order-confirmation') },
+  { name: 'run-failed', path: `${SHOP}/runs`, who: 'editor', looks: ALL, ready: runOf('stock-check') },
   {
-    name: 'credentials',
-    path: '/console/p/shop/credentials',
-    who: 'editor',
-    looks: ALL,
-    ready: shows('lost'),
+    name: 'run-missing',
+    path: `${SHOP}/runs/order-confirmation-0aaaaaaaaaaaaaa`,
+    who: 'reader',
+    looks: BOTH,
+    ready: shows('The run cannot be shown'),
   },
+  { name: 'credentials', path: `${SHOP}/credentials`, who: 'editor', looks: ALL, ready: shows('lost') },
   {
     name: 'credentials-empty',
-    path: '/console/p/empty/credentials',
+    path: `${EMPTY}/credentials`,
     who: 'newcomer',
-    looks: ['light'],
-    ready: shows(/credential/i),
+    looks: BOTH,
+    ready: shows('No credentials yet'),
   },
+  { name: 'overview', path: `${SHOP}/overview`, who: 'editor', looks: ALL, ready: charts },
   {
-    name: 'overview',
-    path: '/console/p/shop/overview',
-    who: 'editor',
-    looks: ALL,
-    ready: charts,
+    name: 'overview-empty',
+    path: `${EMPTY}/overview`,
+    who: 'newcomer',
+    looks: BOTH,
+    ready: shows('Nothing to show yet'),
   },
   {
     name: 'forbidden',
     path: '/console/p/kube-system/workflows',
-    who: 'editor',
-    looks: ['light'],
+    who: 'reader',
+    looks: ALL,
     ready: shows(/not allowed/i),
   },
+  {
+    name: 'nowhere',
+    path: `${SHOP}/nowhere`,
+    who: 'reader',
+    looks: BOTH,
+    ready: shows('There is no such page'),
+  },
+  ...DIALOGS,
 ];

@@ -1,0 +1,126 @@
+/** The pictures of what opens over a page or in it. */
+import type { Page } from 'playwright-core';
+import { ALL, BOTH, clicked, shows, type Shot } from './shot.ts';
+
+const SHOP = '/console/p/shop';
+const ORDERS = `${SHOP}/workflows/order-confirmation`;
+
+/** Opens what a choice of the menu of a workflow leads to. */
+const chosen = (workflow: string, choice: string) => async (page: Page) => {
+  await page.getByRole('button', { name: `Actions for ${workflow}` }).click();
+  await page.getByRole('menuitem', { name: choice }).click();
+  await page.getByRole('dialog').waitFor();
+};
+
+/** The dialog for a new workflow, at one of its tabs. */
+const creating = (tab: string, text: string | RegExp) => async (page: Page) => {
+  await page.getByRole('button', { name: 'New workflow' }).click();
+  await page.getByRole('tab', { name: tab }).click();
+  await page.getByRole('dialog').getByText(text).first().waitFor();
+};
+
+const yaml = async (page: Page): Promise<void> => {
+  await page.getByText('YAML', { exact: true }).click();
+  await page.getByRole('textbox', { name: 'The workflow as YAML' }).waitFor();
+};
+
+const openedCredential = (name: string) => async (page: Page) => {
+  await page.getByRole('button', { name: `Open ${name}` }).click();
+  await page.getByText('Used by').filter({ visible: true }).last().waitFor();
+};
+
+export const DIALOGS: readonly Shot[] = [
+  {
+    name: 'new-workflow',
+    path: `${SHOP}/workflows`,
+    who: 'editor',
+    looks: ALL,
+    ready: clicked('New workflow', 'Name'),
+  },
+  {
+    name: 'new-workflow-template',
+    path: `${SHOP}/workflows`,
+    who: 'editor',
+    looks: BOTH,
+    ready: creating('template', 'Hello'),
+  },
+  {
+    name: 'new-workflow-yaml',
+    path: `${SHOP}/workflows`,
+    who: 'editor',
+    looks: BOTH,
+    ready: creating('YAML', 'YAML or JSON'),
+  },
+  {
+    name: 'delete-workflow',
+    path: `${SHOP}/workflows`,
+    who: 'editor',
+    looks: BOTH,
+    ready: chosen('Order confirmation', 'Delete'),
+  },
+  {
+    name: 'test-run',
+    path: ORDERS,
+    who: 'editor',
+    looks: ALL,
+    ready: async (page) => {
+      await page.getByRole('button', { name: 'Test run', exact: true }).click();
+      await page.getByRole('dialog').getByRole('textbox', { name: 'Test data' }).waitFor();
+    },
+  },
+  {
+    name: 'trigger',
+    path: ORDERS,
+    who: 'editor',
+    looks: ALL,
+    ready: async (page) => {
+      await page.getByRole('button', { name: /^Webhook:/ }).click();
+      await page.getByText(/curl/).first().waitFor();
+    },
+  },
+  {
+    name: 'runs-of-workflow',
+    path: ORDERS,
+    who: 'editor',
+    looks: ALL,
+    ready: async (page) => {
+      await page.getByRole('button', { name: 'Runs of this workflow' }).click();
+      await page.getByRole('dialog').getByText('Succeeded').first().waitFor();
+    },
+  },
+  { name: 'yaml', path: ORDERS, who: 'editor', looks: BOTH, ready: yaml },
+  {
+    name: 'keys',
+    path: ORDERS,
+    who: 'editor',
+    looks: BOTH,
+    ready: async (page) => {
+      await page.getByRole('button', { name: 'Keys (?)' }).click();
+      await shows('Go from node to node, along the lines')(page);
+    },
+  },
+  {
+    name: 'new-credential',
+    path: `${SHOP}/credentials`,
+    who: 'editor',
+    looks: ALL,
+    ready: async (page) => {
+      await page.getByRole('button', { name: 'New credential' }).click();
+      await page.getByRole('dialog').waitFor();
+    },
+  },
+  {
+    name: 'credential',
+    path: `${SHOP}/credentials`,
+    who: 'editor',
+    looks: ALL,
+    ready: openedCredential('mail'),
+  },
+  {
+    name: 'credential-lost',
+    path: `${SHOP}/credentials`,
+    who: 'editor',
+    looks: BOTH,
+    ready: openedCredential('lost'),
+  },
+];

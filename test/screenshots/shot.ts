@@ -1,0 +1,27 @@
+/** What a picture is, and the steps that several of them begin with. */
+import type { Page } from 'playwright-core';
+
+export type Look = 'light' | 'dark' | 'narrow';
+
+export type Shot = {
+  name: string;
+  /** Below the host. */
+  path: string;
+  /** `both`: an editor of two projects; `newcomer`: an editor of an empty project; `nobody`: not signed in. */
+  who: 'editor' | 'reader' | 'both' | 'newcomer' | 'nobody';
+  looks: readonly Look[];
+  /** Resolves when the page shows what the picture is about. */
+  ready: (page: Page) => Promise<unknown>;
+};
+
+export const ALL = ['light', 'dark', 'narrow'] as const;
+export const BOTH = ['light', 'dark'] as const;
+
+export const shows = (text: string | RegExp) => (page: Page) => page.getByText(text).first().waitFor();
+export const canvas = (page: Page) => page.locator('.react-flow__node').first().waitFor();
+
+/** Presses the button, then waits for what has that label. */
+export const clicked = (button: string | RegExp, label: string | RegExp) => async (page: Page) => {
+  await page.getByRole('button', { name: button }).first().click();
+  await page.getByLabel(label).first().waitFor();
+};

@@ -17,6 +17,9 @@ installTrustedTypes();
 announceNonce();
 followVisibility();
 
+/** How soon what could not be read is asked for again. */
+const AGAIN_MS = 5_000;
+
 const client = new QueryClient({
   defaultOptions: {
     queries: {
@@ -24,6 +27,9 @@ const client = new QueryClient({
       staleTime: 30_000,
       refetchOnWindowFocus: false,
       retry: (failures, error) => isPassing(error) && failures < 3,
+      // A page that shows nothing but a failure tries again by itself.
+      refetchInterval: ({ state: { data, error } }) =>
+        data === undefined && isPassing(error) ? AGAIN_MS : false,
     },
   },
 });

@@ -42,6 +42,7 @@ export const theme = createTheme({
       },
       styles: { title: { fontWeight: 600 } },
     },
+    Drawer: { styles: { title: { fontWeight: 600 } } },
     // The first thing to choose has the focus, and nothing but what can be chosen is in the list.
     Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
     Tooltip: { defaultProps: { openDelay: 400, withinPortal: true } },

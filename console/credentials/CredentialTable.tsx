@@ -37,9 +37,15 @@ export function CredentialTable({ project, rows, usage, open }: Props) {
             </Table.Th>
             <Table.Th w={{ base: 130, sm: 240 }}>Name</Table.Th>
             <Table.Th>State</Table.Th>
-            <Table.Th visibleFrom="sm">Account</Table.Th>
-            <Table.Th visibleFrom="md">Ends</Table.Th>
-            <Table.Th visibleFrom="sm">Used by</Table.Th>
+            <Table.Th w={190} visibleFrom="sm">
+              Account
+            </Table.Th>
+            <Table.Th w={120} visibleFrom="md">
+              Ends
+            </Table.Th>
+            <Table.Th w={120} visibleFrom="sm">
+              Used by
+            </Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>

@@ -14,6 +14,7 @@ import { GoneBanner } from './GoneBanner.tsx';
 import { appliersOf, whoChanged } from './owners.ts';
 import { mergePatch, patchOf } from './patch.ts';
 import { useEditor, type EditorState } from './store.ts';
+import classes from './editor.module.css';
 
 export function Banners() {
   const { workflow, theirs, compare, problems, isGone } = useEditor();
@@ -76,9 +77,6 @@ function OwnersBanner() {
   );
 }
 
-/** The picture stands beside the middle of what may be several lines. */
-const CENTERED = { wrapper: { alignItems: 'center' }, icon: { marginTop: 0 } };
-
 function ManagedBanner({ manager }: { manager: Manager }) {
   const { namespace, workflow, mode, setMode, isDirty, discard, ...state } = useEditor();
   const [isCopying, setCopying] = useState(false);
@@ -90,7 +88,7 @@ function ManagedBanner({ manager }: { manager: Manager }) {
       radius={0}
       py={6}
       icon={<IconGitBranch size={16} />}
-      styles={CENTERED}
+      classNames={{ wrapper: classes['banner'] ?? '', icon: classes['bannerIcon'] ?? '' }}
       role="status"
     >
       <Group gap="sm" justify="space-between">

@@ -23,10 +23,10 @@ export function RunCharts({ runs, usage, period, now }: Props) {
 type ChartProps = Omit<Props, 'usage'>;
 
 const PHASES = [
-  { name: 'succeeded', label: 'Succeeded', color: 'green.6' },
+  { name: 'succeeded', label: 'Succeeded', color: 'green.8' },
   { name: 'failed', label: 'Failed', color: 'red.6' },
-  { name: 'cancelled', label: 'Cancelled', color: 'gray.5' },
-  { name: 'open', label: 'Under way', color: 'blue.5' },
+  { name: 'cancelled', label: 'Cancelled', color: 'gray.6' },
+  { name: 'open', label: 'Under way', color: 'blue.6' },
 ] as const;
 
 function ThroughputChart({ runs, period, now }: ChartProps) {
@@ -73,8 +73,8 @@ function DurationChart({ runs, period, now }: ChartProps) {
           p95: part.p95 ?? null,
         }))}
         series={[
-          { name: 'p50', label: 'Median', color: 'windlass.7' },
-          { name: 'p95', label: '95th percentile', color: 'orange.6', strokeDasharray: '5 4' },
+          { name: 'p50', label: 'Median', color: 'windlass.6' },
+          { name: 'p95', label: '95th percentile', color: 'orange.7', strokeDasharray: '5 4' },
         ]}
         valueText={lasting}
       />
@@ -103,7 +103,7 @@ function TokenChart({
         label={text}
         data={parts.map(({ at, input, output }) => ({ time: timeText(at, period), input, output }))}
         series={[
-          { name: 'input', label: 'Read', color: 'windlass.7' },
+          { name: 'input', label: 'Read', color: 'windlass.6' },
           { name: 'output', label: 'Written', color: 'grape.5' },
         ]}
         valueText={(value) => value.toLocaleString('en')}

@@ -1,16 +1,5 @@
 /** The first page: the projects that one may see. With one alone it leads there. */
-import {
-  Button,
-  Card,
-  Container,
-  Group,
-  SimpleGrid,
-  Skeleton,
-  Space,
-  Text,
-  TextInput,
-  Title,
-} from '@mantine/core';
+import { Button, Card, Container, Group, SimpleGrid, Skeleton, Space, TextInput, Title } from '@mantine/core';
 import { IconFolders, IconSearch } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Navigate, useNavigate } from '@tanstack/react-router';
@@ -44,7 +33,7 @@ function ProjectGrid({ projects }: { projects: Project[] }) {
   const [text, setText] = useState('');
   const shown = projects.filter(({ name }) => name.includes(text.trim().toLowerCase()));
   return (
-    <Container size="lg" py="xl">
+    <Container size="lg" py="xl" w="100%">
       <Title order={1} size="h3" mb="md">
         Projects
       </Title>
@@ -65,9 +54,6 @@ function ProjectGrid({ projects }: { projects: Project[] }) {
             <TextLink to="/p/$project/workflows" params={{ project: name }} fw={600}>
               {name}
             </TextLink>
-            <Text size="xs" c="dimmed">
-              namespace
-            </Text>
           </Card>
         ))}
       </SimpleGrid>

@@ -1,6 +1,6 @@
 /** One run: how it went, where the time went, what each node was given and produced, and what can be done about it. */
 import { Alert, Badge, Box, Group, Skeleton, Stack, Text, Title } from '@mantine/core';
-import { IconInfoCircle } from '@tabler/icons-react';
+import { IconInfoCircle, IconPlayerPlay } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useParams, useSearch } from '@tanstack/react-router';
 import { useMemo, useState, type ReactNode } from 'react';
@@ -12,8 +12,9 @@ import type { NodeView, RunHead } from '../editor/run/runState.ts';
 import { useNow } from '../editor/run/useNow.ts';
 import { useObject } from '../kube/hooks.ts';
 import { RUNS, WORKFLOWS } from '../kube/resources.ts';
+import { EmptyState } from '../shell/EmptyState.tsx';
 import { FailureNote } from '../shell/FailureNote.tsx';
-import { TextLink } from '../shell/links.tsx';
+import { ButtonLink, TextLink } from '../shell/links.tsx';
 import { triggerLabel } from '../workflows/triggers.ts';
 import { fullTime, lasting } from '../words.ts';
 import { FailureOf } from './FailureOf.tsx';
@@ -48,6 +49,7 @@ function guessedWorkflow(run: string): string {
 function RunOf({ at }: { at: RunAt }) {
   const followed = useFollowed(at);
   const { run, connection, failure } = followed;
+  if (connection === 'failed' && failure?.status === 404) return <NoRun at={at} />;
   if (connection === 'failed')
     return (
       <Box p="md">
@@ -55,6 +57,22 @@ function RunOf({ at }: { at: RunAt }) {
       </Box>
     );
   return run === undefined ? <Loading /> : <Shown at={at} run={run} followed={followed} />;
+}
+
+function NoRun({ at: { namespace: project, run } }: { at: RunAt }) {
+  return (
+    <EmptyState
+      icon={IconPlayerPlay}
+      title={`There is no run ${run}`}
+      actions={
+        <ButtonLink to="/p/$project/runs" params={{ project }}>
+          To the runs
+        </ButtonLink>
+      }
+    >
+      It was pruned with the history of its workflow, or it has never been in the project {project}.
+    </EmptyState>
+  );
 }
 
 function Loading() {

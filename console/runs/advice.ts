@@ -3,9 +3,9 @@ import { FAILURES, type FailureReason } from '../../api/reasons.ts';
 
 const ADVICE: Record<FailureReason, string> = {
   MissingValue:
-    'Compare the reference with the input below: correct it in the node, or see to it that the value is sent.',
+    'Compare the reference with the input: correct it in the node, or see to it that the value is sent.',
   InvalidParameters:
-    'Look at the input below and at the fields of the node: one of the values has another form than the node takes.',
+    'Look at the input and at the fields of the node: one of the values has another form than the node takes.',
   ConditionFailed:
     'Correct the condition of the edge: it names something that the nodes before do not produce.',
   CredentialMissing:

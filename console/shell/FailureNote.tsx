@@ -34,7 +34,7 @@ export function FailureNote({ error, onRetry, title }: Props) {
         </List>
       )}
       {onRetry && (
-        <Button variant="light" color="red" mt="sm" onClick={onRetry}>
+        <Button variant="default" mt="sm" onClick={onRetry}>
           Try again
         </Button>
       )}

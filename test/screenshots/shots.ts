@@ -143,7 +143,7 @@ export const SHOTS: readonly Shot[] = [
     path: `${SHOP}/runs/order-confirmation-0aaaaaaaaaaaaaa`,
     who: 'reader',
     looks: BOTH,
-    ready: shows('The run cannot be shown'),
+    ready: shows(/There is no run/),
   },
   { name: 'credentials', path: `${SHOP}/credentials`, who: 'editor', looks: ALL, ready: shows('lost') },
   {

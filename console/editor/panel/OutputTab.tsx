@@ -6,6 +6,7 @@ import { LiveText } from '../run/LiveText.tsx';
 import type { NodeView } from '../run/runState.ts';
 import { useRunView, useShownRun } from '../run/runStore.ts';
 import { RunToHere } from '../run/RunToHere.tsx';
+import { FailureOf } from '../../runs/FailureOf.tsx';
 import { PhaseLabel } from '../../runs/phases.tsx';
 
 const OutputView = lazy(async () => ({ default: (await import('../../runs/OutputView.tsx')).OutputView }));
@@ -21,13 +22,7 @@ export function OutputTab({ nodeId, last }: { nodeId: string; last: NodeOutputs 
         {node !== undefined && <Progress node={node} />}
         <RunToHere nodeId={nodeId} />
       </Group>
-      {node?.message !== undefined && (
-        <Alert color={node.phase === 'Failed' ? 'red' : 'gray'} variant="light" p="xs" title={node.reason}>
-          <Text size="xs" style={{ overflowWrap: 'anywhere' }}>
-            {node.message}
-          </Text>
-        </Alert>
-      )}
+      {node !== undefined && <Outcome node={node} />}
       {at !== undefined && node?.phase === 'Running' && <LiveText at={at} nodeId={nodeId} />}
       {node === undefined && last !== undefined && (
         <Text size="xs" c="dimmed">
@@ -42,6 +37,26 @@ export function OutputTab({ nodeId, last }: { nodeId: string; last: NodeOutputs 
         </Suspense>
       )}
     </Stack>
+  );
+}
+
+/** What is to be said of how it went: of a failure also what to do. */
+function Outcome({ node: { phase, reason, message } }: { node: NodeView }) {
+  if (phase === 'Failed' || phase === 'Unknown')
+    return (
+      <FailureOf
+        title={phase === 'Unknown' ? 'Its effect may have happened' : 'The node failed'}
+        reason={reason}
+        message={message}
+      />
+    );
+  if (message === undefined) return null;
+  return (
+    <Alert color="gray" variant="light" p="xs" title={reason}>
+      <Text size="xs" style={{ overflowWrap: 'anywhere' }}>
+        {message}
+      </Text>
+    </Alert>
   );
 }
 

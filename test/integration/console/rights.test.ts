@@ -214,10 +214,10 @@ describe('a page of another site', () => {
   let visitor: Visitor;
 
   beforeAll(async () => {
-    site = await listen((_request, response) => {
+    site = await listen(({ url = '' }, response) => {
       response
         .writeHead(200, { 'content-type': 'text/html' })
-        .end('<!doctype html><title>Other</title><p>Other site');
+        .end(`<!doctype html><title>Other</title><p>Other site${formSentTo(new URL(url, 'http://site'))}`);
     });
     visitor = await signedIn(await system.tokenWith(PROJECT, 'victim', EDITOR));
   });
@@ -252,8 +252,40 @@ describe('a page of another site', () => {
     '/console/live',
     '/console/links',
     `/workflows/${PROJECT}.order-confirmation/execute`,
+    `/credentials/${PROJECT}.lost/connect`,
     `/kube/apis/windlass.dev/v1alpha1/namespaces/${PROJECT}/workflows`,
+    `/kube/api/v1/namespaces/${PROJECT}/secrets`,
   ];
+
+  test('that sends forms changes nothing, and signs nobody in as somebody else', async () => {
+    const before = await stateOf();
+    const link = await linkOf(await system.tokenWith(PROJECT, 'attacker', EDITOR));
+    const page = await visitor.context.newPage();
+    for (const url of pagesOfIt()) {
+      for (const target of [...TARGETS, link]) {
+        for (const enctype of ['application/x-www-form-urlencoded', 'multipart/form-data', 'text/plain']) {
+          const answered = page.waitForResponse((answer) => answer.request().method() === 'POST');
+          await page.goto(`${url}/?${new URLSearchParams({ to: addressOf(target), enctype }).toString()}`, {
+            waitUntil: 'commit',
+          });
+          const answer = await answered;
+          await page.waitForURL(addressOf(target));
+          expect([401, 403, 415]).toContain(answer.status());
+          expect(await answer.headerValue('set-cookie')).toBeNull();
+        }
+      }
+    }
+    expect(await stateOf()).toEqual(before);
+    // The link was not used up by it.
+    expect((await fetch(addressOf(link))).status).toBe(200);
+    await page.close();
+  });
+
+  async function linkOf(token: string): Promise<string> {
+    const headers = { authorization: `Bearer ${token}` };
+    const made = await fetch(addressOf('/console/links'), { method: 'POST', headers });
+    return new URL(((await made.json()) as { url: string }).url).pathname;
+  }
 
   test('that calls from a script changes nothing, and reads nothing', async () => {
     const before = await stateOf();
@@ -284,6 +316,14 @@ describe('a page of another site', () => {
     };
   }
 });
+
+/** A form that is sent as soon as it is there, with a body that is JSON where it is sent as text. */
+function formSentTo({ searchParams }: URL): string {
+  const [to, enctype] = [searchParams.get('to'), searchParams.get('enctype')];
+  if (to === null) return '';
+  const field = `<input name='{"token":"' value='"}'>`;
+  return `<form method="post" action="${to}" enctype="${enctype}">${field}</form><script>document.forms[0].submit()</script>`;
+}
 
 /** In the page: what becomes of a call without leave, one that asks for leave, and one that deletes. */
 function callsTo(url: string): string {

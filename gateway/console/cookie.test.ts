@@ -23,7 +23,7 @@ test.each([1, 3_800, 3_801, 7_600, 11_400])('a value of %i characters comes back
     const lines = sessionLines(value, undefined, { ...options, maxAgeSeconds: 604_800 });
     expect(lines).toHaveLength(Math.ceil(length / 3_800));
     for (const line of lines ?? []) expect(line.length).toBeLessThanOrEqual(4_096);
-    expect(sessionCookie(browserWith('theme=dark', lines))).toBe(value);
+    expect(sessionCookie(browserWith('theme=dark', lines), options)).toBe(value);
   }
 });
 
@@ -47,8 +47,10 @@ test('scripts cannot read it and other sites cannot send it', () => {
   ]);
 });
 
-test('what a neighbour may have put there counts less than what came over TLS', () => {
-  expect(sessionCookie('windlass_console=theirs; __Host-windlass_console=ours')).toBe('ours');
+test('what a neighbour may have put there does not count over TLS, and elsewhere less than what came over TLS', () => {
+  for (const options of [PLAIN, SECURE])
+    expect(sessionCookie('windlass_console=theirs; __Host-windlass_console=ours', options)).toBe('ours');
+  expect(sessionCookie('windlass_console=theirs', SECURE)).toBe('');
   const both = 'windlass_console=old; __Host-windlass_console=ours';
   expect(browserWith(both, sessionLines('new', both, SECURE))).toBe('__Host-windlass_console=new');
 });
@@ -65,5 +67,5 @@ test.each([
   ['windlass_console=a; windlass_console=b', 'a'],
   ['=; ;;=x; windlass_console=a', 'a'],
 ])('of the header %s the session is "%s"', (header, value) => {
-  expect(sessionCookie(header)).toBe(value);
+  expect(sessionCookie(header, PLAIN)).toBe(value);
 });

@@ -19,10 +19,16 @@ export type CookieOptions = {
   sameSite?: 'Strict' | 'Lax';
 };
 
-/** The value of the session's cookies; empty if there is none. */
-export function sessionCookie(header: string | undefined): string {
+/** The value of the session's cookies; empty if there is none. What came by https has the prefix, or is not ours. */
+export function sessionCookie(header: string | undefined, { secure }: Pick<CookieOptions, 'secure'>): string {
   const cookies = readCookies(header);
-  return joined(cookies, HOST_PREFIX + NAME) || joined(cookies, NAME);
+  const own = joined(cookies, hostName(NAME, true));
+  return own === '' && !secure ? joined(cookies, NAME) : own;
+}
+
+/** The name that a cookie has for browsers that come by https, or by http. */
+export function hostName(name: string, secure: boolean): string {
+  return secure ? HOST_PREFIX + name : name;
 }
 
 /**
@@ -35,7 +41,7 @@ export function sessionLines(
   options: CookieOptions,
 ): string[] | undefined {
   if (value.length > CHUNK * MOST_CHUNKS) return undefined;
-  const base = options.secure ? HOST_PREFIX + NAME : NAME;
+  const base = hostName(NAME, options.secure);
   const chunks = value === '' ? [] : (value.match(new RegExp(`.{1,${CHUNK}}`, 'g')) ?? []);
   const set = chunks.map((chunk, at) => cookieLine(nameAt(base, at), chunk, options));
   const kept = new Set(chunks.map((_, at) => nameAt(base, at)));

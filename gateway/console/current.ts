@@ -1,5 +1,4 @@
 /** The session of a request as it is now: with a token that is good, renewed where it was about to end. */
-import type { IncomingHttpHeaders } from 'node:http';
 import type { Exchange } from '../internal/guard.ts';
 import { sessionLines } from './cookie.ts';
 import { isSecure } from './origin.ts';
@@ -11,11 +10,13 @@ export type Current = (exchange: Exchange) => Promise<Opened>;
 /** Without `renew` a session ends with its token. */
 export function createCurrent(sessions: Sessions, renew: Renew | undefined): Current {
   return async ({ request: { raw }, reply }) => {
-    const opened = await sessions.open(raw.headers.cookie);
+    const { headers } = raw;
+    const opened = await sessions.open(headers);
     if (opened.outcome !== 'session') return opened;
     const renewed = await renew?.(opened.session);
     if (renewed !== undefined) {
-      const lines = await sealedLines(sessions, renewed, raw.headers);
+      const { cookie } = headers;
+      const lines = await sealedLines(sessions, renewed, { cookie, secure: isSecure(headers) });
       // On the answer itself: some routes write its headers by their own hand.
       if (lines !== undefined && lines.length > 0) reply.raw.setHeader('set-cookie', lines);
     }
@@ -24,19 +25,22 @@ export function createCurrent(sessions: Sessions, renew: Renew | undefined): Cur
   };
 }
 
+/** What it holds already, and whether it came by https. */
+export type Browser = { cookie: string | undefined; secure: boolean };
+
 /** The Set-Cookie lines of a session; none if it does not fit, undefined while nothing can be sealed. */
 export async function sealedLines(
   sessions: Sessions,
   session: Session,
-  headers: IncomingHttpHeaders,
+  browser: Browser,
 ): Promise<string[] | undefined> {
   const maxAgeSeconds = Math.max(1, Math.floor((session.ends - Date.now()) / 1_000));
-  const options = { secure: isSecure(headers), maxAgeSeconds };
+  const options = { secure: browser.secure, maxAgeSeconds };
   const sealed = await sessions.seal(session);
   if (sealed === undefined) return undefined;
-  const lines = sessionLines(sealed, headers.cookie, options);
+  const lines = sessionLines(sealed, browser.cookie, options);
   if (lines !== undefined || session.refresh === undefined) return lines ?? [];
   // Too long with what renews it: then it ends with its token.
   const { refresh: _refresh, ...rest } = session;
-  return sealedLines(sessions, { ...rest, ends: session.tokenEnds }, headers);
+  return sealedLines(sessions, { ...rest, ends: session.tokenEnds }, browser);
 }

@@ -7,7 +7,7 @@ import * as z from 'zod';
 import { createAnswers, type Answers } from '../answers.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { onlyGet, type Exchange } from '../internal/guard.ts';
-import { cookieLine, readCookies } from './cookie.ts';
+import { cookieLine, hostName, readCookies } from './cookie.ts';
 import type { Issued, Provider } from './oidc.ts';
 import { isSecure, ownOrigin, pageOf } from './origin.ts';
 import { sendWord } from './page.ts';
@@ -29,6 +29,7 @@ const underWay = z.object({
   to: z.string(),
   until: z.number(),
 });
+type UnderWay = z.infer<typeof underWay>;
 
 type Oidc = { deps: GatewayDeps; sessions: Sessions; provider: Provider; answers: Answers };
 
@@ -64,11 +65,7 @@ async function start(
   const sealed = await sessions.sealFor(PURPOSE, { ...sent.begun, to: pageOf(to), until });
   if (sealed === undefined) return sendWord(answers, reply, 'unavailable');
   reply.headers({
-    'set-cookie': cookieLine(COOKIE, sealed, {
-      secure: isSecure(headers),
-      maxAgeSeconds: SIGN_IN_SECONDS,
-      sameSite: 'Lax',
-    }),
+    'set-cookie': ownLine(sealed, isSecure(headers), SIGN_IN_SECONDS),
     location: sent.url,
     'cache-control': 'no-store',
     'referrer-policy': 'no-referrer',
@@ -80,8 +77,7 @@ async function finish(oidc: Oidc, exchange: Exchange): Promise<void> {
   const { deps, sessions, provider, answers } = oidc;
   const { request, reply } = exchange;
   const { headers, url = '' } = request.raw;
-  const sealed = readCookies(headers.cookie).get(COOKIE);
-  const begun = underWay.safeParse(sealed && (await sessions.openFor(PURPOSE, sealed))).data;
+  const begun = await begunIn(sessions, headers.cookie);
   if (begun === undefined || begun.until <= Date.now()) return sendWord(answers, reply, 'not-begun');
   const { searchParams } = new URL(url, 'http://callback');
   if (searchParams.get('state') !== begun.state) return sendWord(answers, reply, 'not-begun');
@@ -90,26 +86,44 @@ async function finish(oidc: Oidc, exchange: Exchange): Promise<void> {
     deps.log.warn({ err: error }, 'the OpenID Connect provider gave no token');
   });
   if (issued === undefined) return sendWord(answers, reply, 'no-token');
-  const refused = await signIn(oidc, exchange, issued);
+  // The way back is no page of ours, and may not say how the browser came.
+  const secure = isHttps(begun);
+  const refused = await signIn(oidc, exchange, { issued, secure });
   if (refused !== undefined) return sendWord(answers, reply, refused);
-  reply.header(
-    'set-cookie',
-    cookieLine(COOKIE, '', { secure: isSecure(headers), maxAgeSeconds: 0, sameSite: 'Lax' }),
-  );
+  reply.header('set-cookie', ownLine('', secure, 0));
   reply.headers({ location: begun.to, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' });
   answers.send(reply, 303, 'text/plain', '');
+}
+
+/** What this browser has begun; what a neighbouring host may have put there has not the name that it has by https. */
+async function begunIn(sessions: Sessions, header: string | undefined): Promise<UnderWay | undefined> {
+  const cookies = readCookies(header);
+  for (const secure of [true, false]) {
+    const sealed = cookies.get(hostName(COOKIE, secure));
+    const begun = underWay.safeParse(sealed && (await sessions.openFor(PURPOSE, sealed))).data;
+    if (begun !== undefined && isHttps(begun) === secure) return begun;
+  }
+  return undefined;
+}
+
+function isHttps({ redirectURI }: UnderWay): boolean {
+  return redirectURI.startsWith('https:');
+}
+
+function ownLine(value: string, secure: boolean, maxAgeSeconds: number): string {
+  return cookieLine(hostName(COOKIE, secure), value, { secure, maxAgeSeconds, sameSite: 'Lax' });
 }
 
 /** Puts the session into the browser; what keeps it from that is told. */
 async function signIn(
   { deps, sessions }: Oidc,
   exchange: Exchange,
-  { idToken, refreshToken }: Issued,
+  { issued: { idToken, refreshToken }, secure }: { issued: Issued; secure: boolean },
 ): Promise<'not-accepted' | 'unavailable' | undefined> {
   const session = await sessionOf(deps, idToken, refreshToken);
   if (session === 'token-refused') return 'not-accepted';
   if (typeof session === 'string') return 'unavailable';
-  const problem = await giveCookies(sessions, session, exchange);
+  const problem = await giveCookies(sessions, session, exchange, secure);
   if (problem === undefined) return undefined;
   return problem === 'token-refused' ? 'not-accepted' : 'unavailable';
 }

@@ -70,14 +70,14 @@ async function signIn(console: Console, exchange: Exchange): Promise<void> {
   const problem = await giveCookies(sessions, session, exchange);
   if (problem !== undefined) return answers.problem(reply, problem);
   // Whoever was signed in in this browser is not any more, nowhere.
-  const before = await sessions.open(request.raw.headers.cookie);
+  const before = await sessions.open(request.raw.headers);
   if (before.outcome === 'session') await sessions.signOut(before.session);
   tell(deps, answers, reply, session);
 }
 
 async function signOut({ sessions, answers }: Console, { request, reply }: Exchange): Promise<void> {
   const { headers } = request.raw;
-  const opened = await sessions.open(headers.cookie);
+  const opened = await sessions.open(headers);
   const isOut =
     opened.outcome === 'none' || (opened.outcome === 'session' && (await sessions.signOut(opened.session)));
   // The browser keeps its cookie then, and with it the means to try again.
@@ -93,8 +93,9 @@ export async function giveCookies(
   sessions: Sessions,
   session: Session,
   { request: { raw }, reply }: Exchange,
+  secure = isSecure(raw.headers),
 ): Promise<ProblemCode | undefined> {
-  const lines = await sealedLines(sessions, session, raw.headers);
+  const lines = await sealedLines(sessions, session, { cookie: raw.headers.cookie, secure });
   if (lines === undefined) return 'console-unavailable';
   if (lines.length === 0) return 'token-refused';
   reply.header('set-cookie', lines);

@@ -6,6 +6,7 @@
  * do the API server decides; all others wait, because they may have been signed out.
  */
 import { randomBytes } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
 import * as z from 'zod';
 import type { Clock } from '../../kube/clock.ts';
 import { isUnavailable, type RunStoreConnection } from '../../runs/connection.ts';
@@ -13,6 +14,7 @@ import { isSignedOut, markSignedOut } from '../../runs/console/marks.ts';
 import { createExpiring } from '../internal/expiring.ts';
 import { sessionCookie } from './cookie.ts';
 import { createKeyring } from './keyring.ts';
+import { isSecure } from './origin.ts';
 import { openValue, sealValue } from './seal.ts';
 
 const PURPOSE = 'windlass console session';
@@ -47,8 +49,8 @@ export type Opened =
   | { outcome: 'unavailable' };
 
 export type Sessions = {
-  /** The session of a Cookie header, also where its token has ended. Never rejects for what is in the header. */
-  open: (cookie: string | undefined) => Promise<Opened>;
+  /** The session that a request bears, also where its token has ended. Never rejects for what is in its cookies. */
+  open: (headers: IncomingHttpHeaders) => Promise<Opened>;
   /** The session as the value of a cookie; undefined while there is no key. */
   seal: (session: Session) => Promise<string | undefined>;
   /** Another value for a cookie; undefined while there is no key. */
@@ -96,8 +98,8 @@ export function createSessions(conn: RunStoreConnection, clock: Clock): Sessions
   }
 
   return {
-    open: async (cookie) => {
-      const text = sessionCookie(cookie);
+    open: async (headers) => {
+      const text = sessionCookie(headers.cookie, { secure: isSecure(headers) });
       if (text === '') return { outcome: 'none' };
       const value = await openFor(PURPOSE, text);
       if (value === NO_KEY) return { outcome: 'unavailable' };

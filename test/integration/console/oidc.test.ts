@@ -127,6 +127,35 @@ test('an answer counts for the browser that began, with the state that it was gi
   expect(await status(browser, page.url)).toBe(400);
 });
 
+test('a session is kept as the address wants it that the sign-in began at, whatever the way back says', async () => {
+  const { browser, page } = await signIn({ stop: isCallback });
+  const visitor = visit(url);
+  visitor.take(`windlass_console_oidc=${browser.cookies.get('windlass_console_oidc')}`);
+  const answer = await visitor.call(page.url, { headers: { referer: `${stage.provider.issuer}/` } });
+  expect(answer.headers.getSetCookie()).toEqual([
+    expect.stringMatching(/^windlass_console=[\w-]+; Path=\/; Max-Age=\d+; HttpOnly; SameSite=Strict$/),
+    'windlass_console_oidc=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax',
+  ]);
+});
+
+test('over TLS what a sign-in is judged by is kept for this host alone', async () => {
+  const headers = { 'x-forwarded-proto': 'https' };
+  const begun = await visit(url).call('/console/oidc/start', { headers });
+  expect(begun.headers.getSetCookie()).toEqual([
+    expect.stringMatching(/^__Host-windlass_console_oidc=[\w-]+; .*; SameSite=Lax; Secure$/),
+  ]);
+  const state = new URL(begun.headers.get('location') ?? '').searchParams.get('state');
+  const [sealed = ''] = /(?<==)[\w-]+/.exec(begun.headers.get('set-cookie') ?? '') ?? [];
+  const statusWith = async (name: string) => {
+    const visitor = visit(url);
+    visitor.take(`${name}=${sealed}`);
+    return (await visitor.call(`/console/oidc/callback?state=${state}&error=access_denied`, { headers }))
+      .status;
+  };
+  expect(await statusWith('__Host-windlass_console_oidc')).toBe(200);
+  expect(await statusWith('windlass_console_oidc')).toBe(400);
+});
+
 test('who says no at the provider is told so, and what the provider answers is not shown', async () => {
   const { browser, page } = await signIn({ stop: isCallback });
   const answer = new URL(page.url);

@@ -211,6 +211,15 @@ test.each<[string, Record<string, string>]>([
   expect(await sessionAt(visitor)).toMatchObject({ signedIn: true, user: { name: ADA } });
 });
 
+test('over TLS a session counts that the browser keeps for this host alone', async () => {
+  const visitor = await signedIn();
+  const tls = { ...OUR_PAGE, 'x-forwarded-proto': 'https' };
+  expect((await visitor.call(RUNS, { headers: tls })).status).toBe(401);
+  const own = newcomer();
+  own.take(`__Host-${visitor.cookies()}`);
+  expect((await own.call(RUNS, { headers: tls })).status).toBe(200);
+});
+
 test('the header does nothing without a cookie, and no cookie replaces a token that was sent', async () => {
   expect((await newcomer().call(RUNS)).status).toBe(401);
   const visitor = await signedIn();

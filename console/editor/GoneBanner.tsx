@@ -14,7 +14,7 @@ export function GoneBanner() {
   return (
     <Alert color="red" variant="light" radius={0} py={6} icon={<IconTrash size={16} />} role="alert">
       <Group gap="sm" justify="space-between">
-        <Text size="sm">
+        <Text size="sm" flex="1 1 300px">
           Somebody has deleted this workflow. What you see{isDirty ? ', your changes among it,' : ''} is only
           on this page now.
         </Text>

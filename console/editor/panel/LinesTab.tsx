@@ -31,7 +31,7 @@ function Lines({ id, side }: { id: string; side: Side }) {
   const edges = edgesOf(draft.spec).filter((edge) => edge[mine] === id);
   return (
     <Stack gap={6} role="group" tabIndex={-1} aria-label={SIDES[side].title}>
-      <Title order={3} size="h6">
+      <Title order={2} size="h6">
         {SIDES[side].title}
       </Title>
       {edges.length === 0 && (

@@ -9,12 +9,12 @@ export function UnreadableBanner({ onYaml }: { onYaml: () => void }) {
   if (why === undefined) return null;
   return (
     <Alert color="orange" variant="light" radius={0} py={6} icon={<IconFileAlert size={16} />} role="status">
-      <Group gap="sm" justify="space-between" wrap="nowrap">
-        <Text size="sm">
+      <Group gap="sm" justify="space-between">
+        <Text size="sm" flex="1 1 300px">
           What you wrote as YAML cannot be read, so the canvas shows what it said before and cannot be
           changed. {why}
         </Text>
-        <Group gap="xs" wrap="nowrap" flex="none">
+        <Group gap="xs">
           <Button variant="light" color="orange" onClick={onYaml}>
             To the YAML
           </Button>

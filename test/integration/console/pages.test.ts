@@ -69,6 +69,14 @@ const VIEWS: View[] = [
     open: (page: Page) => panelOf(page).getByRole('tab').first().waitFor(),
   })),
   {
+    what: 'the lines of a node',
+    path: `${CANVAS}?node=agent_1`,
+    open: async (page) => {
+      await panelOf(page).getByRole('tab', { name: 'Lines' }).click();
+      await panelOf(page).getByRole('group', { name: 'Goes on to' }).waitFor();
+    },
+  },
+  {
     what: 'the picker',
     path: CANVAS,
     open: async (page) => {

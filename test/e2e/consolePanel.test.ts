@@ -95,6 +95,17 @@ test('expressions are completed with what nodes produced, show their value, and 
   await writeExpression(page, 'URL', '');
   await dragInto(page, 'greeting', 'URL');
   await expect.poll(() => codeField(page, 'URL').textContent()).toBe(GREETING);
+  await panel.getByRole('tab', { name: 'Lines' }).click();
+  await panel.getByRole('button', { name: /^greet/ }).click();
+  const line = page.getByRole('complementary', { name: 'Line' });
+  await line.locator('[contenteditable="true"][aria-label="Only if"]').click();
+  await page.keyboard.type('nodes.greet.data_content.gre');
+  await page.getByRole('option', { name: 'greeting' }).click();
+  await page.keyboard.type(' == "Hello Bob"');
+  await line.getByText('false', { exact: true }).waitFor();
   await save(page);
-  expect((await workflowObject(project, 'hello')).spec['nodes']).toContainEqual(http('ask', GREETING));
+  const { spec } = await workflowObject(project, 'hello');
+  expect(spec['nodes']).toContainEqual(http('ask', GREETING));
+  const when = 'nodes.greet.data_content.greeting == "Hello Bob"';
+  expect(spec['edges']).toContainEqual({ from: 'greet', to: 'ask', when });
 });

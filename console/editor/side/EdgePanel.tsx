@@ -1,14 +1,20 @@
 /** The panel of a line: when it is taken, and the way to take it away. */
-import { Button, CloseButton, SegmentedControl, Stack, Text, Textarea, Title } from '@mantine/core';
+import { Button, CloseButton, SegmentedControl, Stack, Text, Title } from '@mantine/core';
 import { IconTrash } from '@tabler/icons-react';
+import { useMemo } from 'react';
+import { ExpressionInput } from '../../forms/expression/ExpressionInput.tsx';
+import { FormContext, type FormScope } from '../../forms/scope.ts';
 import { edgeId, edgesOf, type EdgeEnds } from '../graph.ts';
 import { nodeLabel } from '../kinds.ts';
 import { disconnect, nodeOf, updateEdge, type Draft } from '../model.ts';
+import { sourcesOf } from '../panel/sources.ts';
+import { useLastOutputs } from '../run/runStore.ts';
 import { useEditor } from '../store.ts';
 import classes from './side.module.css';
 
 export function EdgePanel({ ends, onClose }: { ends: EdgeEnds; onClose: () => void }) {
   const { draft, apply, isReadOnly, problems } = useEditor();
+  const scope = useScope(ends.to);
   const edge = edgesOf(draft.spec).find(({ from, to }) => from === ends.from && to === ends.to);
   if (edge === undefined) return null;
   const wrong = problems.edges.get(edgeId(ends))?.map(({ message }) => message);
@@ -45,29 +51,24 @@ export function EdgePanel({ ends, onClose }: { ends: EdgeEnds; onClose: () => vo
             }
           />
         </div>
-        <Textarea
-          label="Only if"
-          description={
-            <>
-              A condition in CEL over the outputs before it, such as{' '}
-              <code>nodes.{ends.from}.data_content.total &gt; 100.0</code>. Empty: always.
-            </>
-          }
-          autosize
-          minRows={2}
-          readOnly={isReadOnly}
-          styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
-          value={edge.when ?? ''}
-          error={wrong?.join(' ')}
-          onChange={(event) => {
-            const when = event.currentTarget.value;
-            apply(
-              (before) =>
-                updateEdge(before, ends, { after: edge.after, when: when === '' ? undefined : when }),
-              { key: `when ${edgeId(ends)}` },
-            );
-          }}
-        />
+        <FormContext value={scope}>
+          <ExpressionInput
+            label="Only if"
+            help={`A condition in CEL over the outputs before it, such as nodes.${ends.from}.data_content.total > 100.0. Empty: always.`}
+            language="cel"
+            isCondition
+            isMultiline
+            value={edge.when ?? ''}
+            error={wrong?.join(' ')}
+            onChange={(when) =>
+              apply(
+                (before) =>
+                  updateEdge(before, ends, { after: edge.after, when: when === '' ? undefined : when }),
+                { key: `when ${edgeId(ends)}` },
+              )
+            }
+          />
+        </FormContext>
         {!isReadOnly && (
           <Button
             variant="light"
@@ -81,6 +82,16 @@ export function EdgePanel({ ends, onClose }: { ends: EdgeEnds; onClose: () => vo
       </Stack>
     </>
   );
+}
+
+/** A condition may name what the node behind it may name, but no element of its list. */
+function useScope(id: string): FormScope {
+  const { draft, namespace, isReadOnly } = useEditor();
+  const outputs = useLastOutputs();
+  return useMemo(() => {
+    const { nodes } = sourcesOf(draft.spec, id, outputs);
+    return { namespace, isReadOnly, sources: { nodes }, problems: [], showsAll: true };
+  }, [draft.spec, id, outputs, namespace, isReadOnly]);
 }
 
 function labelOf(draft: Draft, id: string): string {

@@ -1,11 +1,12 @@
 /** What stands beside the canvas: the panel of a node or edge, or the choice of a new one. */
 import { lazy, Suspense, type KeyboardEvent } from 'react';
 import { Center, Loader } from '@mantine/core';
+import { edgeId } from '../graph.ts';
 import { useEditorPart, useEditorStore, type EditorStore } from '../store.ts';
-import { EdgePanel } from './EdgePanel.tsx';
 import { NodePicker } from './NodePicker.tsx';
 import classes from './side.module.css';
 
+const EdgePanel = lazy(async () => ({ default: (await import('./EdgePanel.tsx')).EdgePanel }));
 const NodePanel = lazy(async () => ({ default: (await import('../panel/NodePanel.tsx')).NodePanel }));
 
 export function Side() {
@@ -29,19 +30,19 @@ export function Side() {
       aria-label={'node' in panel ? `Node ${panel.node}` : 'Line'}
       onKeyDown={(event) => closeAt(event, store)}
     >
-      {'node' in panel ? (
-        <Suspense
-          fallback={
-            <Center h="100%">
-              <Loader size="sm" />
-            </Center>
-          }
-        >
+      <Suspense
+        fallback={
+          <Center h="100%">
+            <Loader size="sm" />
+          </Center>
+        }
+      >
+        {'node' in panel ? (
           <NodePanel key={panel.node} nodeId={panel.node} onClose={() => closeTo(store)} />
-        </Suspense>
-      ) : (
-        <EdgePanel ends={panel.edge} onClose={() => closeTo(store)} />
-      )}
+        ) : (
+          <EdgePanel key={edgeId(panel.edge)} ends={panel.edge} onClose={() => closeTo(store)} />
+        )}
+      </Suspense>
     </aside>
   );
 }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { sessionCookie, sessionLines } from './cookie.ts';
 
+const FULL = 'f'.repeat(3_800);
 const PLAIN = { secure: false };
 const SECURE = { secure: true };
 
@@ -21,7 +22,7 @@ test.each([1, 3_800, 3_801, 7_600, 11_400])('a value of %i characters comes back
   const value = 'Ab-_'.repeat(length).slice(0, length);
   for (const options of [PLAIN, SECURE]) {
     const lines = sessionLines(value, undefined, { ...options, maxAgeSeconds: 604_800 });
-    expect(lines).toHaveLength(Math.ceil(length / 3_800));
+    expect(lines).toHaveLength(Math.min(3, Math.floor(length / 3_800) + 1));
     for (const line of lines ?? []) expect(line.length).toBeLessThanOrEqual(4_096);
     expect(sessionCookie(browserWith('theme=dark', lines), options)).toBe(value);
   }
@@ -37,6 +38,15 @@ test('a shorter value takes away what is left of a longer one, and no value all 
   expect(short).toBe(`theme=dark; windlass_console=${'b'.repeat(10)}`);
   expect(browserWith(long, sessionLines('', long, PLAIN))).toBe('theme=dark');
 });
+
+test.each([10, 3_800, 4_000])(
+  '%i characters come back where more of a value is left that we were not shown',
+  (length) => {
+    const long = browserWith('', sessionLines('a'.repeat(11_400), undefined, PLAIN));
+    const value = 'b'.repeat(length);
+    expect(sessionCookie(browserWith(long, sessionLines(value, undefined, PLAIN)), PLAIN)).toBe(value);
+  },
+);
 
 test('scripts cannot read it and other sites cannot send it', () => {
   expect(sessionLines('abc', undefined, { ...PLAIN, maxAgeSeconds: 60 })).toEqual([
@@ -61,8 +71,12 @@ test.each([
   ['other=1', ''],
   ['windlass_console.1=b', ''],
   ['windlass_consoleX=b', ''],
-  ['windlass_console=a; windlass_console.2=c', 'a'],
-  ['windlass_console=a; windlass_console.1=b; windlass_console.2=c; windlass_console.3=d', 'abc'],
+  [`windlass_console=${FULL}; windlass_console.2=c`, FULL],
+  [
+    `windlass_console=${FULL}; windlass_console.1=${FULL}; windlass_console.2=${FULL}; windlass_console.3=d`,
+    FULL.repeat(3),
+  ],
+  ['windlass_console=a; windlass_console.1=b', 'a'],
   [' windlass_console = a ', 'a'],
   ['windlass_console=a; windlass_console=b', 'a'],
   ['=; ;;=x; windlass_console=a', 'a'],

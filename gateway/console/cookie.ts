@@ -1,6 +1,7 @@
 /**
  * The cookies of the console. A value that is too long for one is split: `windlass_console`, `windlass_console.1`, …, each with its
- * attributes at most 4,096 bytes, which is what browsers keep.
+ * attributes at most 4,096 bytes, which is what browsers keep. A part that is not full is the last one: what comes after it is left of
+ * a longer value, which a browser that comes from another site did not show when it was given this one.
  */
 
 const NAME = 'windlass_console';
@@ -42,7 +43,7 @@ export function sessionLines(
 ): string[] | undefined {
   if (value.length > CHUNK * MOST_CHUNKS) return undefined;
   const base = hostName(NAME, options.secure);
-  const chunks = value === '' ? [] : (value.match(new RegExp(`.{1,${CHUNK}}`, 'g')) ?? []);
+  const chunks = chunksOf(value);
   const set = chunks.map((chunk, at) => cookieLine(nameAt(base, at), chunk, options));
   const kept = new Set(chunks.map((_, at) => nameAt(base, at)));
   const left = [...readCookies(header).keys()].filter((name) => isOurs(name) && !kept.has(name));
@@ -73,6 +74,12 @@ export function readCookies(header: string | undefined): Map<string, string> {
   return cookies;
 }
 
+function chunksOf(value: string): string[] {
+  if (value === '') return [];
+  const count = Math.min(MOST_CHUNKS, Math.floor(value.length / CHUNK) + 1);
+  return Array.from({ length: count }, (_, at) => value.slice(at * CHUNK, (at + 1) * CHUNK));
+}
+
 function nameAt(base: string, at: number): string {
   return at === 0 ? base : `${base}.${at}`;
 }
@@ -86,8 +93,8 @@ function joined(cookies: Map<string, string>, base: string): string {
   let value = '';
   for (let at = 0; at < MOST_CHUNKS; at += 1) {
     const chunk = cookies.get(nameAt(base, at));
-    if (chunk === undefined) break;
-    value += chunk;
+    value += chunk ?? '';
+    if (chunk?.length !== CHUNK) break;
   }
   return value;
 }

@@ -68,7 +68,6 @@ async function sendPage(answers: Answers, dir: string, reply: FastifyReply): Pro
   const template = await readIfThere(join(dir, 'index.html'));
   reply.headers({
     'cache-control': 'no-store',
-    'x-content-type-options': 'nosniff',
     'referrer-policy': 'same-origin',
     'cross-origin-opener-policy': 'same-origin-allow-popups',
   });
@@ -114,7 +113,6 @@ async function sendAsset(
   if (found === undefined || type === undefined) return answers.problem(reply, 'not-found');
   reply.headers({
     'cache-control': 'public, max-age=31536000, immutable',
-    'x-content-type-options': 'nosniff',
     vary: 'accept-encoding',
     ...(found.coding !== undefined && { 'content-encoding': found.coding }),
   });

@@ -86,7 +86,6 @@ function sendHtml(answers: Answers, reply: FastifyReply, { status, title, body }
   const nonce = randomBytes(18).toString('base64url');
   reply.headers({
     'content-security-policy': `default-src 'none'; style-src 'nonce-${nonce}'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'`,
-    'x-content-type-options': 'nosniff',
     // The address is a secret; the form's own request must still say where it comes from.
     'referrer-policy': 'same-origin',
     'cross-origin-opener-policy': 'same-origin',

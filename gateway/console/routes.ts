@@ -13,13 +13,17 @@ import { sessionRoute } from './session.ts';
 import { createSessions } from './sessions.ts';
 import type { ConsoleSettings } from './settings.ts';
 
-/** Registers it. The hook that lets a session bear its token holds for all routes of the listener. */
+/** Registers it. The hooks hold for all routes of the listener: a session bears its token, and no browser guesses what an answer is. */
 export function registerConsole(app: FastifyInstance, deps: GatewayDeps, settings: ConsoleSettings): void {
   const { runs: conn, log } = deps;
   const sessions = createSessions(conn, systemClock);
   const provider = settings.oidc && createProvider(settings.oidc, systemClock);
   const renew = provider && createRenewal({ conn, provider, clock: systemClock, log });
   const current = createCurrent(sessions, renew);
+  app.addHook('onRequest', (_request, reply, done) => {
+    reply.header('x-content-type-options', 'nosniff');
+    done();
+  });
   app.addHook('onRequest', bearSession(deps, current));
   app.register(sessionRoute(deps, sessions, current));
   if (provider !== undefined) app.register(oidcRoutes(deps, sessions, provider));

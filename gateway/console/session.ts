@@ -61,7 +61,7 @@ async function tellSession({ deps, current, answers }: Console, exchange: Exchan
 
 async function signIn(console: Console, exchange: Exchange): Promise<void> {
   const { deps, sessions, answers } = console;
-  const { request, reply } = exchange;
+  const { reply } = exchange;
   const token = await readToken(deps, exchange);
   if (token === undefined) return;
   if (typeof token === 'string') return answers.problem(reply, token);
@@ -69,9 +69,6 @@ async function signIn(console: Console, exchange: Exchange): Promise<void> {
   if (typeof session === 'string') return answers.problem(reply, session);
   const problem = await giveCookies(sessions, session, exchange);
   if (problem !== undefined) return answers.problem(reply, problem);
-  // Whoever was signed in in this browser is not any more, nowhere.
-  const before = await sessions.open(request.raw.headers);
-  if (before.outcome === 'session') await sessions.signOut(before.session);
   tell(deps, answers, reply, session);
 }
 
@@ -88,7 +85,7 @@ async function signOut({ sessions, answers }: Console, { request, reply }: Excha
   reply.code(204).send();
 }
 
-/** Puts the session into the browser; what keeps it from that is told. */
+/** Puts the session into the browser, and ends the one that it has shown; what keeps it from that is told. */
 export async function giveCookies(
   sessions: Sessions,
   session: Session,
@@ -99,6 +96,8 @@ export async function giveCookies(
   if (lines === undefined) return 'console-unavailable';
   if (lines.length === 0) return 'token-refused';
   reply.header('set-cookie', lines);
+  const before = await sessions.open(raw.headers);
+  if (before.outcome === 'session') await sessions.signOut(before.session);
   return undefined;
 }
 

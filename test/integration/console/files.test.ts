@@ -216,6 +216,35 @@ test('a link signs in once: looking at it does not use it up, the button does', 
   expect(late.cookies()).toBe('');
 });
 
+test('whoever was signed in before in a browser that follows a link is not any more', async () => {
+  const person = visit(door.gateway.internalURL);
+  await person.signIn(token);
+  const copy = visit(door.gateway.internalURL);
+  copy.take(person.cookies());
+  const { url } = await makeLink();
+  expect((await person.call(url, { method: 'POST', headers: BUTTON })).status).toBe(303);
+  const sessionOf = async (visitor: typeof person) => (await visitor.call('/console/session')).json();
+  expect(await sessionOf(person)).toMatchObject({ signedIn: true });
+  expect(await sessionOf(copy)).toMatchObject({ signedIn: false });
+});
+
+test('no answer is taken for something else than it says, also where there is nothing', async () => {
+  for (const path of [
+    '/console/',
+    '/console',
+    '/console/assets/none.js',
+    '/console/link/none',
+    '/console/session',
+    '/kube/api',
+  ])
+    expect([
+      path,
+      (await fetch(door.gateway.internalURL + path, { redirect: 'manual' })).headers.get(
+        'x-content-type-options',
+      ),
+    ]).toEqual([path, 'nosniff']);
+});
+
 test('of many who press the button at once one is signed in', async () => {
   const { url } = await makeLink();
   const people = Array.from({ length: 20 }, () => visit(door.gateway.internalURL));

@@ -23,7 +23,7 @@ function shown(preview: Preview) {
         <>
           <IconArrowRight
             size={14}
-            aria-label="Value with the last outputs:"
+            aria-label="Value with the last outputs, or the test data:"
             style={{ flex: 'none', marginTop: 2 }}
           />
           <span
@@ -41,7 +41,7 @@ function shown(preview: Preview) {
     case 'unknown':
       return <Note>A value is shown here after a test run of {preview.nodes.join(', ')}.</Note>;
     case 'missing':
-      return <Note>With the last outputs this would fail: {preview.message}</Note>;
+      return <Note>With the last outputs, or the test data, this would fail: {preview.message}</Note>;
     case 'wrong':
       return (
         <span style={{ color: 'var(--mantine-color-error)', display: 'flex', gap: 6 }}>

@@ -145,3 +145,27 @@ test('hostile keys are offered in quotes, and nothing inherited is', () => {
   expect(childrenOf(value).map(({ written }) => written)).toEqual(['.__proto__', String.raw`['a\'b']`]);
   expect(childrenOf('text')).toEqual([]);
 });
+
+test('before the first run values are shown with the test data, as a test run would have them', () => {
+  const at = (trigger: WorkflowNode, kind: 'manual' | 'webhook'): Sources => ({
+    nodes: [sourceOf(trigger, kind, undefined, false)],
+  });
+  const name = "{{ $('t').data_content.name }}";
+  const ada = { kind: 'value', text: 'Ada', type: 'text' };
+  expect(previewOf(name, at({ id: 't', manual: { testData: { name: 'Ada' } } }, 'manual'))).toEqual(ada);
+  const event = { text_content: 'Hello', data_content: { name: 'Ada' } };
+  const tested = at({ id: 't', webhook: { path: 'in', testData: event } }, 'webhook');
+  expect(previewOf(name, tested)).toEqual(ada);
+  expect(previewOf("{{ $('t').text_content }}", tested)).toMatchObject({ text: 'Hello' });
+  expect(previewOf(name, at({ id: 't', manual: {} }, 'manual'))).toEqual({ kind: 'unknown', nodes: ['t'] });
+});
+
+test('test data say nothing of the headers that a webhook admits', () => {
+  const trigger: WorkflowNode = {
+    id: 't',
+    webhook: { path: 'in', headers: ['X-Id'], testData: { data_content: { name: 'Ada' } } },
+  };
+  const nodes = [sourceOf(trigger, 'webhook', undefined, false)];
+  expect(previewOf("{{ $('t').headers['x-id'] }}", { nodes })).toEqual({ kind: 'unknown', nodes: ['t'] });
+  expect(labels("{{ $('t').data_content.|", { nodes })).toEqual(['name']);
+});

@@ -1,6 +1,6 @@
 /**
- * What an expression of a node may name: the nodes before it, with what they produced last or, before the first run, with the shape that
- * nodes of their kind produce. Reads own properties only, as the evaluation does.
+ * What an expression of a node may name: the nodes before it, with what they produced last or, before the first run, with the test data
+ * of the trigger and the shapes that nodes of their kind produce. Reads own properties only, as the evaluation does.
  */
 import { printStep, type NodeMember, type PathStep } from '../../../api/expression/reference.ts';
 import type { NodeOutput } from '../../../api/expression/scope.ts';
@@ -14,7 +14,7 @@ export type Source = {
   label: string;
   kind: NodeKind;
   output: Partial<NodeOutput>;
-  /** False: the output only shows which members there will be. */
+  /** True: it produced this last, or a test run would have it. False: the output only shows which members there will be. */
   isReal: boolean;
   members: NodeMember[];
 };
@@ -62,15 +62,24 @@ export function sourceOf(
   const members: NodeMember[] = ['text_content', 'data_content'];
   if (letsFailurePass) members.push('error');
   if (kind === 'webhook' && (node.webhook?.headers?.length ?? 0) > 0) members.push('headers');
+  const known = last ?? testOutputOf(node, kind);
   const label = node.displayName === undefined || node.displayName === '' ? node.id : node.displayName;
   return {
     id: node.id,
     label,
     kind,
-    output: last ?? shapeOf(node, kind),
-    isReal: last !== undefined,
+    output: known ?? shapeOf(node, kind),
+    isReal: known !== undefined,
     members,
   };
+}
+
+/** What a test run would begin with. Test data hold no headers, which a webhook may admit: of those nothing is known then. */
+function testOutputOf(node: WorkflowNode, kind: NodeKind): Partial<NodeOutput> | undefined {
+  const fields: unknown = node[kind];
+  const testData = isRecord(fields) ? fields['testData'] : undefined;
+  if (!isRecord(testData) || (node.webhook?.headers?.length ?? 0) > 0) return undefined;
+  return { text_content: '', ...(kind === 'manual' ? { data_content: testData } : testData) };
 }
 
 function shapeOf(node: WorkflowNode, kind: NodeKind): Partial<NodeOutput> {
@@ -83,7 +92,7 @@ function shapeOf(node: WorkflowNode, kind: NodeKind): Partial<NodeOutput> {
   };
 }
 
-/** Test data show the members before anything has run. */
+/** Test data show the members also where they are not all that there will be. */
 function testDataOf(node: WorkflowNode, kind: NodeKind): unknown {
   const fields: unknown = node[kind];
   if (!isRecord(fields)) return undefined;

@@ -160,7 +160,7 @@ test('before the first run values are shown with the test data, as a test run wo
   expect(previewOf(name, at({ id: 't', manual: {} }, 'manual'))).toEqual({ kind: 'unknown', nodes: ['t'] });
 });
 
-test('test data say nothing of the headers that a webhook admits', () => {
+test('of the headers that a webhook admits nothing is known from test data', () => {
   const trigger: WorkflowNode = {
     id: 't',
     webhook: { path: 'in', headers: ['X-Id'], testData: { data_content: { name: 'Ada' } } },

@@ -5,6 +5,7 @@
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { isUnavailable, orUnavailable, type RunStoreConnection } from '../connection.ts';
+import { countMade, takeOnce } from '../oneTime.ts';
 import { defineScript } from '../script.ts';
 import type { Unavailable } from '../types.ts';
 import { connectKeys } from './keys.ts';
@@ -64,27 +65,8 @@ export function hashOf(secret: string): string {
   return createHash('sha256').update(secret).digest('base64url');
 }
 
-const TAKE = defineScript({
-  flags: 'drains',
-  keys: ['secret'],
-  body: `
-    local value = redis.call('GET', secret)
-    redis.call('UNLINK', secret)
-    return value
-  `,
-});
-
 type Kept = { outcome: 'kept' } | Unavailable;
 type Found<T> = { outcome: 'found'; value: T } | { outcome: 'none' } | Unavailable;
-
-const COUNT = defineScript({
-  keys: ['made'],
-  body: `
-    local count = redis.call('HINCRBY', made, 'links', 1)
-    if count == 1 then redis.call('EXPIRE', made, ${CONNECT_MS / 1_000}) end
-    return count
-  `,
-});
 
 /** Keeps a link under its secret, unless the namespace was given too many of late. */
 export async function keepLink(
@@ -93,7 +75,7 @@ export async function keepLink(
   link: Link,
 ): Promise<Kept | { outcome: 'too-many' }> {
   const made = connectKeys.made(hashOf(link.namespace));
-  const count = await orUnavailable(async () => Number(await conn.script(COUNT, [made], [])));
+  const count = await countMade(conn, made, CONNECT_MS);
   if (isUnavailable(count)) return count;
   if (count > MOST_LINKS) return { outcome: 'too-many' };
   return keep(conn, connectKeys.link(hashOf(secret)), link, CONNECT_MS);
@@ -132,7 +114,7 @@ function keep(conn: RunStoreConnection, key: string, value: object, forMs: numbe
 }
 
 function take<T>(conn: RunStoreConnection, key: string): Promise<Found<T>> {
-  return orUnavailable(async () => found(await conn.script(TAKE, [key], [])));
+  return orUnavailable(async () => found(await takeOnce(conn, key)));
 }
 
 /** Written by the gateway alone, so it has the form. */

@@ -5,32 +5,13 @@
 import { hkdfSync } from 'node:crypto';
 import { isUnavailable, orUnavailable, type RunStoreConnection } from '../connection.ts';
 import { hashOf } from '../connect/store.ts';
-import { defineScript } from '../script.ts';
+import { countMade, takeOnce } from '../oneTime.ts';
 import type { Unavailable } from '../types.ts';
 import { consoleKeys } from './keys.ts';
 
 export const LINK_MS = 600_000;
 /** Links that one user is given in that time: more than a person opens, and few enough to leave the store its room. */
 export const MOST_SIGN_IN_LINKS = 50;
-
-const COUNT = defineScript({
-  keys: ['made'],
-  body: `
-    local count = redis.call('HINCRBY', made, 'links', 1)
-    if count == 1 then redis.call('EXPIRE', made, ${LINK_MS / 1_000}) end
-    return count
-  `,
-});
-
-const TAKE = defineScript({
-  flags: 'drains',
-  keys: ['secret'],
-  body: `
-    local value = redis.call('GET', secret)
-    redis.call('UNLINK', secret)
-    return value
-  `,
-});
 
 /** The key that is in the link and nowhere else. */
 export function sealingKeyOf(secret: string): Buffer {
@@ -46,7 +27,7 @@ export async function keepSignInLink(
   { sealed, user, forMs }: { sealed: string; user: string; forMs: number },
 ): Promise<{ outcome: 'kept' } | { outcome: 'too-many' } | Unavailable> {
   const made = consoleKeys.made(hashOf(user));
-  const count = await orUnavailable(async () => Number(await conn.script(COUNT, [made], [])));
+  const count = await countMade(conn, made, LINK_MS);
   if (isUnavailable(count)) return count;
   if (count > MOST_SIGN_IN_LINKS) return { outcome: 'too-many' };
   return orUnavailable(async () => {
@@ -62,7 +43,7 @@ export function readSignInLink(conn: RunStoreConnection, secret: string): Promis
 
 /** What was sealed for the link, which nobody gets a second time. */
 export function takeSignInLink(conn: RunStoreConnection, secret: string): Promise<Found> {
-  return orUnavailable(async () => found(await conn.script(TAKE, [consoleKeys.link(hashOf(secret))], [])));
+  return orUnavailable(async () => found(await takeOnce(conn, consoleKeys.link(hashOf(secret)))));
 }
 
 function found(sealed: unknown): Found {

@@ -3,6 +3,7 @@ import { useQuery, useQueryClient, type QueryClient, type UseQueryResult } from 
 import { useEffect, useSyncExternalStore } from 'react';
 import { isPassing } from '../http/call.ts';
 import { ApiFailure } from '../http/failure.ts';
+import { gatherChanges } from './gather.ts';
 import { addWatch, livenessStore, type LiveEvent, type Liveness, type Watch } from './live.ts';
 import { getObject, listTable } from './objects.ts';
 import { listPath, type KubeObject, type ObjectMeta, type Resource } from './resources.ts';
@@ -43,28 +44,33 @@ export function useTable(
     queryKey: key,
     enabled,
     queryFn: ({ signal }) => readPages(resource, namespace, { ...selectors, maxPages, signal }),
+    // Rows that an event does not touch stay the same objects: to compare thousands of them in depth with each event takes seconds.
+    structuralSharing: false,
   });
   const isListed = query.data !== undefined;
   useEffect(() => {
     if (!enabled || !isListed) return undefined;
     const table = () => client.getQueryData<LiveTable>(key);
     return watchTogether(client, key, (onExpired) => {
+      const changes = gatherChanges<LiveTable>((change) =>
+        client.setQueryData<LiveTable>(key, (before) => before && change(before)),
+      );
       const watch: Watch = {
         path: listPath(resource, namespace),
         ...selectors,
         table: true,
         resourceVersion: table()?.resourceVersion ?? '',
         onEvent: (event) => {
-          if (event.type === 'ERROR') return onExpired();
+          if (event.type === 'ERROR') return watch.onExpired();
           const { rows, columns, resourceVersion } = rowsOf(event, table());
           watch.resourceVersion = resourceVersion || watch.resourceVersion;
           const told = { columns, resourceVersion: watch.resourceVersion };
-          client.setQueryData<LiveTable>(
-            key,
-            (before) => before && { ...applyRows(before, event.type, rows), ...told },
-          );
+          changes.add((before) => ({ ...applyRows(before, event.type, rows), ...told }));
         },
-        onExpired,
+        onExpired: () => {
+          changes.drop();
+          onExpired();
+        },
       };
       return watch;
     });

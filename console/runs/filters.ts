@@ -1,5 +1,6 @@
 /** Which runs of a list are shown, and in which order. The address keeps it, so that it can be sent to somebody. */
 import { RUN_PHASES, type RunPhase } from '../../api/phase.ts';
+import { perRow } from '../kube/perRow.ts';
 import { textCell, type Row } from '../kube/table.ts';
 
 const SPANS = { hour: 3_600_000, day: 86_400_000, week: 604_800_000 } as const;
@@ -53,7 +54,9 @@ function isName(value: unknown): value is string {
 }
 
 /** The run of a row of the API server's table. */
-export function runOfRow(row: Row): ListedRun {
+export const runOfRow = perRow(readRun);
+
+function readRun(row: Row): ListedRun {
   const { name, creationTimestamp = '' } = row.metadata;
   const phase = RUN_PHASES.find((one) => one === row.cells['Phase']) ?? 'Pending';
   const accepted = textCell(row, 'Accepted') ?? creationTimestamp;

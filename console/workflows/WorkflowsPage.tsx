@@ -3,7 +3,7 @@ import { Box, Button, Group, Skeleton, Stack, Text, Title } from '@mantine/core'
 import { useHotkeys } from '@mantine/hooks';
 import { IconPlus, IconSearchOff } from '@tabler/icons-react';
 import { useParams } from '@tanstack/react-router';
-import { lazy, Suspense, useMemo, useRef, useState } from 'react';
+import { lazy, Suspense, useCallback, useDeferredValue, useMemo, useRef, useState } from 'react';
 import { useTable, type LiveTable } from '../kube/hooks.ts';
 import { RUNS, WORKFLOWS } from '../kube/resources.ts';
 import { textCell, type Row } from '../kube/table.ts';
@@ -40,16 +40,22 @@ function ProjectWorkflows({ project }: { project: string }) {
   const runs = useTable(RUNS, project, { maxPages: RUN_PAGES });
   const rights = useRights(project);
   const [shown, setShown] = useState<Shown>();
-  const items = useMemo(() => (workflows.data?.rows ?? []).map(itemOf), [workflows.data?.rows]);
+  // Drawn bit by bit, so that what one types meanwhile is not held up.
+  const data = useDeferredValue(workflows.data);
+  const recorded = useDeferredValue(runs.data);
+  const items = useMemo(() => (data?.rows ?? []).map(itemOf), [data?.rows]);
   const taken = useMemo(() => new Set(items.map(({ name }) => name)), [items]);
   const create = (tab: CreateTab) => setShown({ what: 'create', tab });
   const close = () => setShown(undefined);
   useHotkeys([['n', () => rights.mayCreate && shown === undefined && create('name')]]);
-  const act = (action: RowAction, item: WorkflowItem): void => {
-    if (action !== 'export') return setShown({ what: action, item });
-    exportYaml(project, item.name);
-  };
-  const page = { project, rights, items, runs: runs.data?.rows, onAction: act };
+  const act = useCallback(
+    (action: RowAction, item: WorkflowItem): void => {
+      if (action !== 'export') return setShown({ what: action, item });
+      exportYaml(project, item.name);
+    },
+    [project],
+  );
+  const page = { project, rights, items, runs: recorded?.rows, onAction: act };
   return (
     <Stack gap="sm" p="md" style={{ flex: 1, minHeight: 0 }}>
       <Group justify="space-between">
@@ -60,7 +66,7 @@ function ProjectWorkflows({ project }: { project: string }) {
           {items.length > 0 && (
             <Text size="sm" c="dimmed" role="status" visibleFrom="xs">
               {count(items.length, 'workflow')}
-              {workflows.data?.more === true && ' and more, which are not shown'}
+              {data?.more === true && ' and more, which are not shown'}
             </Text>
           )}
         </Group>
@@ -70,7 +76,7 @@ function ProjectWorkflows({ project }: { project: string }) {
           </Button>
         )}
       </Group>
-      {workflows.data === undefined ? (
+      {data === undefined ? (
         <Missing error={workflows.error} onRetry={() => void workflows.refetch()} />
       ) : items.length === 0 ? (
         <NoWorkflows project={project} mayCreate={rights.mayCreate} onCreate={create} />
@@ -137,9 +143,14 @@ function WorkflowList({ project, rights, items, runs, onAction }: ListProps) {
   const [sort, setSort] = useState<Sort>({ key: 'title', descending: false });
   const search = useRef<HTMLInputElement>(null);
   useHotkeys([['/', () => search.current?.focus()]]);
-  const recent = useMemo(() => runs && recentRuns(runs), [runs]);
+  const before = useRef<ReturnType<typeof recentRuns>>(undefined);
+  const recent = useMemo(() => {
+    before.current = runs && recentRuns(runs, before.current);
+    return before.current;
+  }, [runs]);
   const counted = useMemo(() => (recent ? countedSoFar(items, recent) : items), [items, recent]);
-  const list = useMemo(() => sorted(filtered(counted, filter), sort), [counted, filter, sort]);
+  const asked = useDeferredValue(filter);
+  const list = useMemo(() => sorted(filtered(counted, asked), sort), [counted, asked, sort]);
   // What one wants to see first of times and rates is the newest and the lowest.
   const sortBy = (key: SortKey) =>
     setSort((before) => ({ key, descending: before.key === key ? !before.descending : key === 'lastRun' }));

@@ -1,5 +1,6 @@
 /** The newest runs of each workflow, as small bars: made of one Table of the project's runs. */
 import { isTerminal, RUN_PHASES, type RunPhase } from '../../api/phase.ts';
+import { perRow } from '../kube/perRow.ts';
 import { textCell, type Row } from '../kube/table.ts';
 
 export type RunBar = {
@@ -17,8 +18,8 @@ export const RECENT_RUNS = SHOWN;
 
 type Run = RunBar & { workflow: string; at: string };
 
-/** By workflow: its newest runs, at most 20, the oldest first. */
-export function recentRuns(rows: Row[]): Map<string, RunBar[]> {
+/** By workflow: its newest runs, at most 20, the oldest first. Of a workflow whose runs are as before it is the same list. */
+export function recentRuns(rows: Row[], before?: ReadonlyMap<string, RunBar[]>): Map<string, RunBar[]> {
   const byWorkflow = new Map<string, Run[]>();
   for (const run of rows.map(runOf)) {
     const runs = byWorkflow.get(run.workflow);
@@ -28,12 +29,22 @@ export function recentRuns(rows: Row[]): Map<string, RunBar[]> {
   return new Map(
     [...byWorkflow].map(([workflow, runs]) => [
       workflow,
-      runs.toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)).slice(-SHOWN),
+      sameOr(
+        before?.get(workflow),
+        runs.toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)).slice(-SHOWN),
+      ),
     ]),
   );
 }
 
-function runOf(row: Row): Run {
+function sameOr(before: RunBar[] | undefined, now: RunBar[]): RunBar[] {
+  const isSame = before?.length === now.length && before.every((bar, at) => bar === now[at]);
+  return isSame ? before : now;
+}
+
+const runOf = perRow(readRun);
+
+function readRun(row: Row): Run {
   const { name, creationTimestamp = '' } = row.metadata;
   const started = textCell(row, 'Started');
   const completed = textCell(row, 'Completed');
@@ -55,10 +66,11 @@ export function countedSoFar<T extends { name: string; succeeded: number; failed
   recent: ReadonlyMap<string, RunBar[]>,
 ): T[] {
   return items.map((item) => {
-    const bars = recent.get(item.name)?.filter(({ test }) => !test) ?? [];
-    if (item.succeeded + item.failed > 0 || bars.length === 0) return item;
-    const number = (phase: RunPhase) => bars.filter((bar) => bar.phase === phase).length;
-    return { ...item, succeeded: number('Succeeded'), failed: number('Failed') };
+    const bars = recent.get(item.name);
+    if (item.succeeded + item.failed > 0 || bars === undefined) return item;
+    const number = (phase: RunPhase) => bars.filter((bar) => bar.phase === phase && !bar.test).length;
+    const [succeeded, failed] = [number('Succeeded'), number('Failed')];
+    return succeeded + failed === 0 ? item : { ...item, succeeded, failed };
   });
 }
 

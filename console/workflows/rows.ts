@@ -1,6 +1,7 @@
 /** What the list of workflows shows of each, read from the Table's rows; and how it is searched, filtered and sorted. */
 import type { TriggerKind } from '../../api/trigger.ts';
 import type { ObjectMeta } from '../kube/resources.ts';
+import { perRow } from '../kube/perRow.ts';
 import { numberCell, textCell, type Row } from '../kube/table.ts';
 import { ownerOfField, managerOf, type Manager } from './manager.ts';
 
@@ -34,7 +35,10 @@ export type WorkflowItem = {
   activeOwner?: Manager;
 };
 
-export function itemOf(row: Row): WorkflowItem {
+/** What the list shows of a row. */
+export const itemOf = perRow(readItem);
+
+function readItem(row: Row): WorkflowItem {
   const { metadata } = row;
   const trigger = textCell(row, 'Trigger') as TriggerKind | undefined;
   const url = textCell(row, 'URL');

@@ -67,16 +67,17 @@ function endTracing(session: CDPSession): Promise<void> {
 /** What ends a frame on the page's thread: what its scripts have changed goes to the compositor. */
 const isFrameEnd = ({ name, ph }: TraceEvent): boolean => name === 'Commit' && ph === 'X';
 
-/** The renderer's main thread is the one on which frames end. */
+/** The page's main thread is the one on which its scripts run: the browser's own windows have frames, too. */
 function ofMainThread(events: TraceEvent[]): TraceEvent[] {
-  const thread = busiest(events.filter(isFrameEnd));
-  if (thread === undefined) throw new Error('the trace has no frame of the page');
+  const thread = busiest(events.filter(({ name }) => SCRIPTS.has(name)));
+  if (thread === undefined) throw new Error('the trace has no script of the page');
   return events.filter(({ pid, tid }) => `${pid} ${tid}` === thread).toSorted((a, b) => a.ts - b.ts);
 }
 
 function framesOf(own: TraceEvent[], measure: Measure): Frames {
   const scripts = outermost(own.filter(({ name, ph }) => ph === 'X' && SCRIPTS.has(name)));
   const ends = own.filter(isFrameEnd).map(({ ts }) => ts);
+  if (ends.length === 0) throw new Error('the trace has no frame of the page');
   const perFrame = new Map<number, number>();
   let frame = 0;
   for (const script of scripts) {

@@ -5,7 +5,17 @@ import type { Browser } from 'playwright-core';
 import { signInAt, startChromium, visit } from '../support/chromium.ts';
 import { manifestOf, stockProject } from '../support/consoleStock.ts';
 import { EDITOR, startConsoleSystem } from '../support/consoleSystem.ts';
-import { addressOf, dragging, PROJECT, scrolling, streaming, TEXT_KB, type Stage } from './consoleScenes.ts';
+import {
+  addressOf,
+  ARRIVING_EACH_SECOND,
+  arriving,
+  dragging,
+  PROJECT,
+  scrolling,
+  streaming,
+  TEXT_KB,
+  type Stage,
+} from './consoleScenes.ts';
 import { startWriter, writerObjects } from './consoleWriter.ts';
 import { p95, type Traced } from './frames.ts';
 import { median, type Figure } from './report.ts';
@@ -43,6 +53,7 @@ async function measure(stage: Stage, browser: Browser): Promise<Figure[]> {
   const drags = await repeated(() => dragging(stage));
   const runs = await repeated(() => scrolling(stage, 'runs', RUNS));
   const workflows = await repeated(() => scrolling(stage, 'workflows', WORKFLOWS));
+  const arrivals = await repeated(() => arriving(stage, 'runs', RUNS));
   const texts = await repeated(() => streaming(stage));
   return [
     ...load,
@@ -56,6 +67,7 @@ async function measure(stage: Stage, browser: Browser): Promise<Figure[]> {
     ),
     ...framesFigures(`scrolling ${RUNS} runs`, runs),
     ...framesFigures(`scrolling ${WORKFLOWS} workflows`, workflows),
+    ...taskFigures(`${ARRIVING_EACH_SECOND} runs/s coming into ${RUNS}`, arrivals),
     ...framesFigures(`${TEXT_KB} kB of text streaming`, texts),
   ];
 }

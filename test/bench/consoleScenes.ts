@@ -1,6 +1,7 @@
 /** What people do while the console is measured: drag, let go, scroll, watch a model write. */
 import type { BrowserContext, Page } from 'playwright-core';
 import { nodeOf } from '../support/consoleSteps.ts';
+import { post } from '../support/consoleStock.ts';
 import type { ConsoleSystem } from '../support/consoleSystem.ts';
 import { pollUntil } from '../support/poll.ts';
 import type { Writer } from './consoleWriter.ts';
@@ -10,6 +11,10 @@ import { traceFrames, type Traced } from './frames.ts';
 export const PROJECT = 'shop';
 /** How long the text is that a model writes. */
 export const TEXT_KB = 100;
+
+/** How many runs come in while a list is looked at. */
+export const ARRIVING_EACH_SECOND = 25;
+const ARRIVING = 100;
 
 const FRAME_MS = 16;
 const MOVES = 150;
@@ -47,12 +52,9 @@ export async function dragging({ system, page }: Stage): Promise<{ drag: Traced;
   return { drag, drop };
 }
 
-/** Scrolls a list of that many rows with the wheel, as fast as frames come. */
-export async function scrolling(
-  { system, context }: Stage,
-  name: 'runs' | 'workflows',
-  total: number,
-): Promise<Traced> {
+type List = 'runs' | 'workflows';
+
+async function listed({ system, context }: Stage, name: List, total: number): Promise<Page> {
   const page = await context.newPage();
   await withRows(page, name === 'runs' ? 'workflowruns' : 'workflows', total);
   await page.goto(addressOf(system, name));
@@ -60,12 +62,34 @@ export async function scrolling(
   await page.getByRole('status').filter({ hasText: shown }).waitFor({ timeout: PATIENCE_MS });
   await page.getByRole('table').hover();
   await page.waitForTimeout(SETTLE_MS);
+  return page;
+}
+
+/** Scrolls a list of that many rows with the wheel, as fast as frames come. */
+export async function scrolling(stage: Stage, name: List, total: number): Promise<Traced> {
+  const page = await listed(stage, name, total);
   const traced = await traceFrames(page, async () => {
     const end = performance.now() + SCROLL_MS;
     while (performance.now() < end) {
       await page.mouse.wheel(0, 120);
       await page.waitForTimeout(FRAME_MS);
     }
+  });
+  await page.close();
+  return traced;
+}
+
+/** Looks at a list of that many rows while runs come in and end. */
+export async function arriving(stage: Stage, name: List, total: number): Promise<Traced> {
+  const page = await listed(stage, name, total);
+  const traced = await traceFrames(page, async () => {
+    const calls: Promise<unknown>[] = [];
+    for (let at = 0; at < ARRIVING; at += 1) {
+      calls.push(post(stage.system, `${PROJECT}.stock-check/stock`, { article: at }));
+      await page.waitForTimeout(1_000 / ARRIVING_EACH_SECOND);
+    }
+    await Promise.all(calls);
+    await page.waitForTimeout(SETTLE_MS);
   });
   await page.close();
   return traced;

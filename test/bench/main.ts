@@ -31,7 +31,7 @@ const BENCHMARKS: Record<string, { about: string; run: () => Promise<Figure[]> }
   },
   console: {
     about:
-      'the console in Chromium: first load, dragging among 100 nodes, long lists, text that streams (2 min)',
+      'the console in Chromium: first load, dragging among 100 nodes, long lists, runs that come in, text that streams (2 min)',
     run: consoleSpeed,
   },
   refusals: {

@@ -25,6 +25,7 @@ const onCanvas =
     await page.locator(`[data-card="${node}"][data-phase]`).click();
     await page.getByRole('tab', { name: 'Output' }).click();
     await page.getByRole('complementary').getByText(text).first().waitFor();
+    await page.getByRole('button', { name: /^Fit the workflow/ }).click();
   };
 
 /** The node's panel, with the values that the last run gives. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { historyOf, recorded, redone, undone } from './history.ts';
+import { carried, historyOf, recorded, redone, undone } from './history.ts';
 
 test('what was done is undone and done again', () => {
   const two = recorded(recorded(historyOf('a'), 'b', { at: 0 }), 'c', { at: 10 });
@@ -31,4 +31,13 @@ test.each([
 test('what changes nothing is no step', () => {
   const history = historyOf('a');
   expect(recorded(history, 'a', { at: 0 })).toBe(history);
+});
+
+test('a change from elsewhere is in every step as far as it fits, and steps beyond one that it does not fit are gone', () => {
+  const history = { past: ['a', 'odd', 'b'], present: 'c', future: ['d', 'odd', 'e'] };
+  expect(carried(history, 'c!', (step) => (step === 'odd' ? undefined : `${step}!`))).toEqual({
+    past: ['b!'],
+    present: 'c!',
+    future: ['d!'],
+  });
 });

@@ -45,7 +45,28 @@ export function redone<T>({ past, present, future }: History<T>): History<T> | u
   return { past: [...past, present], present: next, future: rest };
 }
 
-/** The history with this change in all that was, is, and was undone: what nobody did here cannot be undone here. */
-export function everywhere<T>({ past, present, future }: History<T>, change: (value: T) => T): History<T> {
-  return { past: past.map(change), present: change(present), future: future.map(change) };
+/**
+ * The history with a change that nobody made here, so that undo and redo do not take it back: in what is, and by `change` in what was and
+ * what was undone. A step in which it has no place is forgotten, and so are those beyond it.
+ */
+export function carried<T>(
+  { past, future }: History<T>,
+  present: T,
+  change: (value: T) => T | undefined,
+): History<T> {
+  return {
+    past: untilUndefined(past.toReversed(), change).toReversed(),
+    present,
+    future: untilUndefined(future, change),
+  };
+}
+
+function untilUndefined<T>(values: readonly T[], change: (value: T) => T | undefined): T[] {
+  const changed: T[] = [];
+  for (const value of values) {
+    const next = change(value);
+    if (next === undefined) break;
+    changed.push(next);
+  }
+  return changed;
 }

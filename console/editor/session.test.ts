@@ -52,11 +52,18 @@ test('undo and redo do not switch back what the toggle has switched', () => {
   expect(steps.map(isDirty)).toEqual([true, false, true]);
 });
 
-test('what somebody writes into the YAML about activation stays as it is when others switch', () => {
-  const session = edited(opened(workflow(5)), (draft) => updateSettings(draft, { active: true }), { at: 0 });
-  const { session: next, outcome } = seen(session, workflow(6, { active: true }));
-  expect(outcome).toBe('taken');
-  expect(isDirty(next)).toBe(false);
+test('undo takes back what was changed here, and nothing that others have saved', () => {
+  const { session } = seen(mine(), workflow(6, { description: 'Theirs' }));
+  const undone = stepped(session, 'back');
+  expect(undone.history.present.spec).toMatchObject({ description: 'Theirs' });
+  expect(undone.history.present.spec.displayName).toBeUndefined();
+  expect(isDirty(undone)).toBe(false);
+});
+
+test('steps that do not go together with what others have saved cannot be undone any more', () => {
+  const saved = stored(mine(), workflow(6, { displayName: 'Mine' }), mine().history.present);
+  const { session } = seen(saved, workflow(7, { displayName: 'Theirs' }));
+  expect(session.history).toMatchObject({ past: [], present: { spec: { displayName: 'Theirs' } } });
 });
 
 test('a conflict changes neither my draft nor what it began from', () => {

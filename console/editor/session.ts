@@ -4,7 +4,7 @@
  */
 import { type WorkflowObject } from '../kube/resources.ts';
 import { draftOf, POSITIONS } from './annotation.ts';
-import { everywhere, historyOf, recorded, redone, undone, type History } from './history.ts';
+import { carried, historyOf, recorded, redone, undone, type History } from './history.ts';
 import type { Draft, Operation } from './model.ts';
 import { isEqual, rebased } from './patch.ts';
 
@@ -65,14 +65,14 @@ export function seen(session: Session, workflow: WorkflowObject): Seen {
     return { session: { ...rest, workflow }, outcome: 'same' };
   }
   const mine = session.history.present;
-  if (isOnlySwitched(session, workflow)) return { session: switched(session, workflow), outcome: 'switched' };
-  if (!isDirty(session) || isEqual(mine, theirs))
-    return { session: replaced(session, workflow, theirs), outcome: 'taken' };
-  const joined = rebased(session.saved, mine, theirs);
-  if (joined === undefined) return { session: { ...session, theirs: workflow }, outcome: 'conflict' };
+  const isTheirs = !isDirty(session) || isEqual(mine, theirs);
+  const present = isTheirs ? theirs : rebased(session.saved, mine, theirs);
+  if (present === undefined) return { session: { ...session, theirs: workflow }, outcome: 'conflict' };
+  // What they saved is no step of mine: undo would take it back, and the next save would overwrite it without a word.
+  const history = carried(session.history, present, (draft) => rebased(session.saved, draft, theirs));
   return {
-    session: { workflow, saved: theirs, history: { ...session.history, present: joined } },
-    outcome: 'joined',
+    session: { workflow, saved: theirs, history },
+    outcome: isOnlySwitched(session, workflow) ? 'switched' : isTheirs ? 'taken' : 'joined',
   };
 }
 
@@ -97,28 +97,10 @@ export function resolved(session: Session, draft: Draft | 'theirs'): Session {
   return { workflow, saved: theirs, history };
 }
 
-function replaced(session: Session, workflow: WorkflowObject, saved: Draft): Session {
-  return { workflow, saved, history: recorded(session.history, saved, { at: 0 }) };
-}
-
-/** Whether nothing but `active` is another than it was, and nobody has changed that in the draft. */
-function isOnlySwitched({ workflow, saved, history }: Session, read: WorkflowObject): boolean {
+/** Whether nothing but `active` is another than it was: the toggle shows that. */
+function isOnlySwitched({ workflow }: Session, read: WorkflowObject): boolean {
   const { active } = workflow.spec;
-  const isMine = history.present.spec.active !== saved.spec.active;
-  return (
-    !isMine &&
-    active !== read.spec.active &&
-    isSameContent(workflow, { ...read, spec: { ...read.spec, active } })
-  );
-}
-
-/** The toggle takes effect at once, so it is no step that undo takes back: the next save would switch without a word. */
-function switched({ saved, history, ...session }: Session, workflow: WorkflowObject): Session {
-  const before = saved.spec.active;
-  const { active } = workflow.spec;
-  const switchedIn = (draft: Draft): Draft =>
-    draft.spec.active === before ? { ...draft, spec: { ...draft.spec, active } } : draft;
-  return { ...session, workflow, saved: switchedIn(saved), history: everywhere(history, switchedIn) };
+  return active !== read.spec.active && isSameContent(workflow, { ...read, spec: { ...read.spec, active } });
 }
 
 function isSameContent(one: WorkflowObject, other: WorkflowObject): boolean {

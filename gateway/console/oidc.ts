@@ -28,6 +28,7 @@ export function createProvider(settings: OidcSettings, clock: Clock): Provider {
   const client: oauth.Client = { client_id: settings.clientID };
   const issuer = new URL(settings.issuer);
   let known: { server: oauth.AuthorizationServer; until: number } | undefined;
+  let asking: Promise<oauth.AuthorizationServer> | undefined;
 
   /** Without TLS only where the issuer itself says so, as in tests. */
   const options = () => ({
@@ -35,12 +36,18 @@ export function createProvider(settings: OidcSettings, clock: Clock): Provider {
     [oauth.allowInsecureRequests]: issuer.protocol === 'http:',
   });
 
-  async function server(): Promise<oauth.AuthorizationServer> {
-    if (known !== undefined && known.until > clock.now()) return known.server;
+  async function discover(): Promise<oauth.AuthorizationServer> {
     const response = await oauth.discoveryRequest(issuer, options());
     const found = await oauth.processDiscoveryResponse(issuer, response);
     known = { server: found, until: clock.now() + KNOWN_MS };
     return found;
+  }
+
+  async function server(): Promise<oauth.AuthorizationServer> {
+    if (known !== undefined && known.until > clock.now()) return known.server;
+    // Anybody may begin a sign-in: however many do, the provider is asked once at a time.
+    asking ??= discover().finally(() => (asking = undefined));
+    return asking;
   }
 
   function authentication({

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { WorkflowNode } from '../../api/workflow.ts';
 import { draftOf } from './annotation.ts';
-import { moveNodes, updateSettings, type Draft } from './model.ts';
+import { moveNodes, removeNodes, updateSettings, type Draft } from './model.ts';
 import { mergePatch, patchOf, rebased } from './patch.ts';
 
 test.each([
@@ -46,6 +46,11 @@ test('changes of different fields go together', () => {
     displayName: 'Mine',
     nodes,
   });
+});
+
+test('a node that was removed leaves no place behind', () => {
+  const joined = rebased(saved, removeNodes(saved, ['reply']), updateSettings(saved, { active: true }));
+  expect(Object.keys(joined?.positions ?? {})).toEqual(['trigger']);
 });
 
 test('changes of the same field do not', () => {

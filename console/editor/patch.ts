@@ -47,7 +47,10 @@ export function rebased(base: Draft, mine: Draft, theirs: Draft): Draft | undefi
   for (const field of myFields) spec[field] = (mine.spec as Record<string, unknown>)[field];
   const { edges: _edges, ...rest } = spec;
   const joined = { ...rest, nodes: graph.nodes, ...(graph.edges && { edges: graph.edges }) };
-  return { spec: joined as Draft['spec'], positions: { ...theirs.positions, ...movedOf(base, mine) } };
+  const places = { ...theirs.positions, ...movedOf(base, mine) };
+  const ids = new Set(graph.nodes.map(({ id }) => id));
+  const positions = Object.fromEntries(Object.entries(places).filter(([id]) => ids.has(id)));
+  return { spec: joined as Draft['spec'], positions };
 }
 
 function changedFields(from: Draft, to: Draft): Set<string> {

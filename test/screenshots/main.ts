@@ -14,6 +14,7 @@ const folder = join(import.meta.dirname, '../../.windlass/screenshots');
 const LOOKS: Record<Look, VisitorOptions> = {
   light: { colorScheme: 'light' },
   dark: { colorScheme: 'dark' },
+  wide: { colorScheme: 'light', viewport: { width: 1_600, height: 720 } },
   narrow: { colorScheme: 'light', viewport: { width: 390, height: 780 } },
 };
 

@@ -1,7 +1,8 @@
 /** What a picture is, and the steps that several of them begin with. */
 import type { Page } from 'playwright-core';
 
-export type Look = 'light' | 'dark' | 'narrow';
+/** `wide`: for the README. */
+export type Look = 'light' | 'dark' | 'narrow' | 'wide';
 
 export type Shot = {
   name: string;

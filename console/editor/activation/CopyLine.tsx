@@ -12,7 +12,12 @@ type Props = {
 export function CopyLine({ text, what }: Props) {
   return (
     <Group gap={4} wrap="nowrap" align="flex-start">
-      <Code block style={{ flex: 1, minWidth: 0, whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }} fz="xs">
+      <Code
+        block
+        color="var(--mantine-color-default-hover)"
+        style={{ flex: 1, minWidth: 0, whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}
+        fz="xs"
+      >
         {text}
       </Code>
       <Tooltip label={`Copy ${what.charAt(0).toLowerCase()}${what.slice(1)}`}>

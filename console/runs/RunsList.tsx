@@ -124,7 +124,12 @@ const Cells = memo(function Cells({ project, run, now, showsWorkflow, opensOn }:
         {phase}
       </span>
       <span role="cell" data-column="Run">
-        <a href={runAddress(project, run, opensOn)} className={classes['link'] ?? ''} title={run.run}>
+        <a
+          href={runAddress(project, run, opensOn)}
+          className={classes['link'] ?? ''}
+          title={run.run}
+          aria-label={run.run}
+        >
           <span>{run.run.slice(0, -TAIL)}</span>
           {run.run.slice(-TAIL)}
         </a>

@@ -24,7 +24,7 @@ export function registerConsole(app: FastifyInstance, deps: GatewayDeps, setting
     reply.header('x-content-type-options', 'nosniff');
     done();
   });
-  app.addHook('onRequest', bearSession(deps, current));
+  app.addHook('onRequest', bearSession(deps, sessions, current));
   app.register(sessionRoute(deps, sessions, current));
   if (provider !== undefined) app.register(oidcRoutes(deps, sessions, provider));
   app.register(linkRoutes(deps, sessions));

@@ -57,6 +57,8 @@ export type Sessions = {
   sealFor: (purpose: string, value: object) => Promise<string | undefined>;
   /** Such a value, if it is one. */
   openFor: (purpose: string, sealed: string) => Promise<unknown>;
+  /** Whether it was signed out, here or, some seconds ago, at another replica; undefined if it cannot be told now. */
+  isOut: (session: Session) => Promise<boolean | undefined>;
   /** Ends it for every replica; false if that could not be stored. */
   signOut: (session: Session) => Promise<boolean>;
 };
@@ -84,7 +86,6 @@ export function createSessions(conn: RunStoreConnection, clock: Clock): Sessions
     return other && openValue(other, text, purpose);
   }
 
-  /** Undefined if it cannot be told. */
   async function isOut({ id }: Session): Promise<boolean | undefined> {
     const known = fresh.get(id);
     if (known !== undefined) return known;
@@ -112,6 +113,7 @@ export function createSessions(conn: RunStoreConnection, clock: Clock): Sessions
     seal: (session) => sealFor(PURPOSE, session),
     sealFor,
     openFor,
+    isOut,
     signOut: async (session) => {
       const kept = await markSignedOut(conn, session.id, session.ends - clock.date().getTime());
       if (isUnavailable(kept)) return false;

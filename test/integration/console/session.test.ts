@@ -29,7 +29,7 @@ beforeAll(async () => {
     pod: 'gateway-second',
     namespace: NAMESPACE,
   });
-  const rules = [{ apiGroups: [GROUP], resources: ['workflowruns'], verbs: ['list'] }];
+  const rules = [{ apiGroups: [GROUP], resources: ['workflowruns'], verbs: ['list', 'watch'] }];
   const ada = await createUser(client, api.connection, { namespace: NAMESPACE, name: 'ada', rules });
   await ada.close();
   await client.create(serviceAccounts, { metadata: { namespace: NAMESPACE, name: 'bob' } });
@@ -176,6 +176,27 @@ test('who signs out is signed out in every copy of the cookie, at the other repl
   expect(performance.now() - outAt).toBeLessThan(3_000);
   expect(await sessionAt(copy, second.internalURL)).toMatchObject({ signedIn: false });
   expect((await copy.call('/console/session', { method: 'DELETE' })).status).toBe(204);
+});
+
+test('streams that are open end at every replica when their session is signed out', async () => {
+  const visitor = await signedIn();
+  const path = `/apis/${GROUP}/v1alpha1/namespaces/${NAMESPACE}/workflowruns`;
+  const body = JSON.stringify({ watches: [{ id: 'runs', path }] });
+  const streams = await Promise.all(
+    [door.gateway, second].map(async ({ internalURL: base }) => {
+      const headers = { ...OUR_PAGE, 'content-type': 'application/json' };
+      const answer = await visitor.call('/console/live', { base, method: 'POST', headers, body });
+      const reader = answer.body?.getReader();
+      expect(answer.status).toBe(200);
+      return reader;
+    }),
+  );
+  const ends = streams.map(async (reader) => {
+    for (;;) if ((await reader?.read())?.done !== false) return 'ended';
+  });
+  await visitor.call('/console/session', { method: 'DELETE' });
+  // Broken off, not ended: a page must not take it for the end of a watch.
+  await Promise.all(ends.map((end) => expect(end).rejects.toThrow(/terminated/)));
 });
 
 test('whoever was signed in before in the same browser is not any more', async () => {

@@ -17,6 +17,7 @@ import type { Unread } from '../limits/unread.ts';
 import type { ProblemCode } from '../problems.ts';
 import type { Callers } from './callers.ts';
 import { ANSWER_HEADERS, readText, whenTaken } from './passOn.ts';
+import { createTurn, inTurn, type Turn } from './inTurn.ts';
 import { createSlots, type Slots } from './slots.ts';
 import { MAX_WATCHES, readWatches, type Watch } from './watches.ts';
 
@@ -130,11 +131,12 @@ async function follow(
   const overdue = new AbortController();
   const timer = setTimeout(() => overdue.abort(), seconds * 1_000 + GRACE_MS);
   const ended = AbortSignal.any([signal, overdue.signal]);
+  const turn = createTurn();
   try {
     await Promise.all(
       watches.map(async (watch) => {
         const out = lineWriter(response, watch.id, unread);
-        await out.end(await followOne(kube, watch, { token, onStatus, signal: ended, out }));
+        await out.end(await followOne(kube, watch, { token, onStatus, signal: ended, out, turn }));
       }),
     );
   } finally {
@@ -158,20 +160,20 @@ function lineWriter(response: ServerResponse, id: string, unread: Unread): Out {
   };
 }
 
-type One = Pick<Following, 'token' | 'onStatus' | 'signal'> & { out: Out };
+type One = Pick<Following, 'token' | 'onStatus' | 'signal'> & { out: Out; turn: Turn };
 
 /** Passes events on until the watch ends, and says how it did. */
 async function followOne(
   kube: PassThrough,
   watch: Watch,
-  { token, onStatus, signal, out }: One,
+  { token, onStatus, signal, out, turn }: One,
 ): Promise<End> {
   try {
     const { path, accept } = watch;
     const answer = await kube.send({ method: 'GET', path, accept, token, signal, silenceMs: 0 });
     onStatus(answer.status);
     if (answer.status !== 200) return endOf(answer.status, await readText(answer, STATUS_BYTES));
-    for await (const line of lines(answer.body)) {
+    for await (const line of lines(inTurn(answer.body, turn))) {
       await out.event(line);
       const refusal = errorOf(line);
       if (refusal !== undefined) return refusal;

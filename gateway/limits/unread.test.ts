@@ -51,6 +51,18 @@ test('a stream whose client has caught up counts no more, and is not disconnecte
   expect([stream, next].map(({ socket }) => socket.destroyed)).toEqual([false, false]);
 });
 
+test('a stream that several write to counts once, for as long as it waits', () => {
+  const { add, remove } = createUnread(100_000);
+  const [stream, next, last] = [responseOf(60_000), responseOf(30_000), responseOf(30_000)];
+  for (let times = 0; times < 20; times += 1) add(stream.response);
+  expect(stream.response.listenerCount('close')).toBe(1);
+  for (let times = 0; times < 20; times += 1) remove(stream.response);
+  expect(stream.response.listenerCount('close')).toBe(0);
+  add(next.response);
+  add(last.response);
+  expect([stream, next, last].map(({ socket }) => socket.destroyed)).toEqual([false, false, false]);
+});
+
 test('an answer that is larger than the limit gets through while nobody else waits to be read', () => {
   const { add } = createUnread(100_000);
   const [large, next] = [responseOf(500_000), responseOf(1)];

@@ -25,14 +25,18 @@ export function createUnread(limit: number): Unread {
     counted.delete(response);
     response.off('close', known.onClose);
   };
+  /** Whoever is counted already keeps its place: it has not read since then. */
+  const count = (response: ServerResponse, bytes: number): void => {
+    const known = counted.get(response);
+    const onClose = known?.onClose ?? (() => remove(response));
+    if (known === undefined) response.once('close', onClose);
+    counted.set(response, { bytes, onClose });
+    total += bytes - (known?.bytes ?? 0);
+  };
   return {
     add: (response) => {
       if (response.writableLength === 0 || response.destroyed) return;
-      const bytes = response.writableLength + OVERHEAD_BYTES;
-      const onClose = (): void => remove(response);
-      counted.set(response, { bytes, onClose });
-      total += bytes;
-      response.once('close', onClose);
+      count(response, response.writableLength + OVERHEAD_BYTES);
       for (const longest of counted.keys()) {
         if (total <= limit || longest === response) return;
         remove(longest);

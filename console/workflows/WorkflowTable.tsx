@@ -42,6 +42,7 @@ export function WorkflowTable({ items, project, rights, recent, sort, onSort, on
     getScrollElement: () => frame.current,
     estimateSize: () => ROW_HEIGHT,
     overscan: 12,
+    useFlushSync: false,
   });
   const inSight = virtualizer.getVirtualItems();
   const first = isVirtual ? (inSight[0]?.index ?? 0) : 0;
@@ -79,7 +80,10 @@ export function WorkflowTable({ items, project, rights, recent, sort, onSort, on
   );
 }
 
-function Head({ sort, onSort, hasBars }: Pick<Props, 'sort' | 'onSort'> & { hasBars: boolean }) {
+type HeadProps = Pick<Props, 'sort' | 'onSort'> & { hasBars: boolean };
+
+/** Not drawn anew with each step of scrolling. */
+const Head = memo(function Head({ sort, onSort, hasBars }: HeadProps) {
   const head = (key: SortKey, label: string) => (
     <SortButton
       label={label}
@@ -117,7 +121,7 @@ function Head({ sort, onSort, hasBars }: Pick<Props, 'sort' | 'onSort'> & { hasB
       </Table.Tr>
     </Table.Thead>
   );
-}
+});
 
 type SortButtonProps = { label: string; isSorted: boolean; descending: boolean; onSort: () => void };
 

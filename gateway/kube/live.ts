@@ -13,11 +13,11 @@ import { hasBody, readBody, refuseByHeaders } from '../body.ts';
 import { closedSignal } from '../closed.ts';
 import type { GatewayDeps } from '../deps.ts';
 import type { Exchange } from '../internal/guard.ts';
-import type { Unread } from '../limits/unread.ts';
 import type { ProblemCode } from '../problems.ts';
 import type { Callers } from './callers.ts';
-import { ANSWER_HEADERS, readText, whenTaken } from './passOn.ts';
+import { ANSWER_HEADERS, readText } from './passOn.ts';
 import { createTurn, inTurn, type Turn } from './inTurn.ts';
+import { createLineWriters, type End, type Out } from './lineWriters.ts';
 import { createSlots, type Slots } from './slots.ts';
 import { MAX_WATCHES, readWatches, type Watch } from './watches.ts';
 
@@ -132,10 +132,11 @@ async function follow(
   const timer = setTimeout(() => overdue.abort(), seconds * 1_000 + GRACE_MS);
   const ended = AbortSignal.any([signal, overdue.signal]);
   const turn = createTurn();
+  const writerOf = createLineWriters(response, unread);
   try {
     await Promise.all(
       watches.map(async (watch) => {
-        const out = lineWriter(response, watch.id, unread);
+        const out = writerOf(watch.id);
         await out.end(await followOne(kube, watch, { token, onStatus, signal: ended, out, turn }));
       }),
     );
@@ -143,21 +144,6 @@ async function follow(
     clearInterval(heartbeat);
     clearTimeout(timer);
   }
-}
-
-type Out = { event: (line: string) => Promise<void>; end: (status: End) => Promise<void> };
-type End = { status: number; reason?: string; message?: string };
-
-function lineWriter(response: ServerResponse, id: string, unread: Unread): Out {
-  const write = async (line: string): Promise<void> => {
-    // Others of the stream may have filled it meanwhile.
-    while (response.writableNeedDrain && !response.destroyed) await whenTaken(response, unread);
-    if (!response.destroyed) response.write(line);
-  };
-  return {
-    event: (line) => write(`{"id":"${id}","event":${line}}\n`),
-    end: (end) => write(`${JSON.stringify({ id, end })}\n`),
-  };
 }
 
 type One = Pick<Following, 'token' | 'onStatus' | 'signal'> & { out: Out; turn: Turn };

@@ -38,7 +38,7 @@ export async function passOn(
 }
 
 /** Waits for a slow reader, who counts as such meanwhile. */
-export async function whenTaken(response: ServerResponse, unread: Unread): Promise<void> {
+async function whenTaken(response: ServerResponse, unread: Unread): Promise<void> {
   if (response.destroyed) return;
   unread.add(response);
   await writable(response);

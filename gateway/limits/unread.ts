@@ -5,8 +5,8 @@
 import type { ServerResponse } from 'node:http';
 
 export type Unread = {
-  /** To be told when an answer was given: whatever of it the client has not taken is counted until it has, or has gone. */
-  add: (response: ServerResponse) => void;
+  /** To be told when an answer was given: what of it the client has not taken, and `held` for it elsewhere, is counted until it has, or has gone. */
+  add: (response: ServerResponse, held?: number) => void;
   /** To be told when the client has taken what was counted, and more of the answer is to come. */
   remove: (response: ServerResponse) => void;
 };
@@ -34,9 +34,9 @@ export function createUnread(limit: number): Unread {
     total += bytes - (known?.bytes ?? 0);
   };
   return {
-    add: (response) => {
+    add: (response, held = 0) => {
       if (response.writableLength === 0 || response.destroyed) return;
-      count(response, response.writableLength + OVERHEAD_BYTES);
+      count(response, response.writableLength + OVERHEAD_BYTES + held);
       for (const longest of counted.keys()) {
         if (total <= limit || longest === response) return;
         remove(longest);

@@ -60,13 +60,14 @@ function ProjectOverview({ project }: { project: string }) {
 type CountedProps = { project: string; period: Period; items: WorkflowItem[] };
 
 function Counted({ project, period, items }: CountedProps) {
+  const { names, isAll } = workflowsToRead(items, beginOf(period, Date.now()));
   const runs = useQuery({
-    queryKey: ['overview', project, period.id],
+    // What has just run for the first time is counted at once, not with the next minute.
+    queryKey: ['overview', project, period.id, names.toSorted()],
     refetchInterval: EACH_MS,
     placeholderData: keepPreviousData,
     queryFn: async ({ signal }) => {
       const now = Date.now();
-      const { names, isAll } = workflowsToRead(items, beginOf(period, now));
       const read = await readRuns(project, names, { since: beginOf(period, now), signal });
       return { ...read, isAll: read.isAll && isAll, now };
     },

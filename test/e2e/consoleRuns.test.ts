@@ -1,0 +1,163 @@
+/** The runs of a project in the console: the list, one run and why it failed, running again, cancelling, and runs of which little is left. */
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { nodeOf, openNode, openOutput, panelOf } from '../support/consoleSteps.ts';
+import { waitForReady } from '../support/install.ts';
+import { pollUntil } from '../support/poll.ts';
+import { member, signedIn } from './console.ts';
+import {
+  apply,
+  cluster,
+  createProject,
+  exampleObjects,
+  kube,
+  postWebhook,
+  recordedRuns,
+  removeProject,
+  runInPhase,
+  workflowOf,
+} from './environment.ts';
+
+const HOUR_MS = 3_600_000;
+
+let project: string;
+let token: string;
+
+const trigger = { id: 'trigger', webhook: { path: 'in' } };
+const sum = (value: string) => ({
+  id: 'count',
+  skill: { name: 'set', parameters: { values: { sum: value } } },
+});
+const asks = {
+  id: 'ask',
+  skill: { name: 'http_request', parameters: { method: 'GET', url: 'http://nobody.invalid/' } },
+};
+const writes = {
+  id: 'write',
+  agent: { credential: 'model', model: 'demo-slow', prompt: 'Confirm this order to Ada.' },
+};
+
+beforeAll(async () => {
+  project = await createProject();
+  token = await member(project, 'edith', 'edit');
+  await apply(
+    project,
+    ...(await exampleObjects('order-confirmation', 'accounts.yaml')),
+    workflowOf('count', [trigger, sum('nodes.trigger.data_content.n + 1')]),
+    workflowOf('fail', [trigger, asks]),
+    workflowOf('slow', [trigger, writes]),
+    workflowOf('brief', [trigger, sum('1 + 1')], { history: { succeeded: 1 } }),
+  );
+  await Promise.all(['count', 'fail', 'slow', 'brief'].map((name) => waitForReady(cluster, name, project)));
+});
+afterAll(() => removeProject(project));
+
+/** Has the workflow run by its webhook, and gives the name of the run. */
+async function started(workflow: string, body: object = { n: 1 }): Promise<string> {
+  const known = new Set((await recordedRuns(project)).map(({ metadata }) => metadata.name));
+  await postWebhook(project, workflow, 'in', body);
+  return pollUntil(
+    `the record of a run of ${workflow}`,
+    async () => {
+      const runs = await recordedRuns(project);
+      const run = runs.find(({ metadata, spec }) => spec.workflow === workflow && !known.has(metadata.name));
+      if (run === undefined) throw new Error('there is none');
+      return run.metadata.name;
+    },
+    { timeoutMs: 60_000 },
+  );
+}
+
+const linkOf = (page: Page, run: string) => page.getByRole('link', { name: run, exact: true });
+const part = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
+
+async function choose(page: Page, filter: string, value: string): Promise<void> {
+  await page
+    .getByRole('combobox', { name: filter })
+    .or(page.getByRole('textbox', { name: filter }))
+    .click();
+  await page.getByRole('option', { name: value, exact: true }).click();
+}
+
+test('the list shows runs as they come, and those alone that fit phase, trigger, text and time', async () => {
+  const { page } = await signedIn(token, project, 'runs');
+  const counted = await started('count');
+  const failed = await started('fail');
+  await page.getByRole('row', { name: `Succeeded ${counted}` }).waitFor();
+  await page.getByRole('row', { name: `Failed ${failed}` }).waitFor();
+  await choose(page, 'Any phase', 'Failed');
+  await linkOf(page, counted).waitFor({ state: 'detached' });
+  expect(await linkOf(page, failed).count()).toBe(1);
+  await choose(page, 'Any trigger', 'Webhook');
+  await page.getByLabel('Search runs').fill('nobody.invalid');
+  await page.waitForURL(/text=nobody/);
+  expect(await linkOf(page, failed).count()).toBe(1);
+  await page.getByLabel('Search runs').fill('somebody.invalid');
+  await page.getByText('No run fits the filters').waitFor();
+  await page.getByRole('button', { name: 'Show all' }).click();
+  await linkOf(page, counted).waitFor();
+  await page.clock.setFixedTime(Date.now() + 2 * HOUR_MS);
+  await choose(page, 'Any time', 'Last hour');
+  await page.getByText('No run fits the filters').waitFor();
+  await choose(page, 'Any time', 'Last day');
+  await linkOf(page, counted).waitFor();
+});
+
+test('a failed run says why and what to do, is compared with today’s workflow, and is run again', async () => {
+  const failed = await started('fail', { n: 7 });
+  await runInPhase(project, failed, 'Failed');
+  await apply(project, workflowOf('fail', [trigger, sum('40 + 2')]));
+  await waitForReady(cluster, 'fail', project);
+  const { page } = await signedIn(token, project, `runs/${failed}`);
+  await page.getByText('The node failed').waitFor();
+  await page.getByText(/^Unreachable: .*Check host and port/).waitFor();
+  await part(page, 'Input: output of trigger').getByText('7', { exact: true }).waitFor();
+  const nodes = page.getByRole('list', { name: 'Nodes of the run, with their times' });
+  expect(await nodes.getByRole('button').count()).toBe(2);
+  await page.getByRole('button', { name: 'Compare with today' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('The revision that ran').getByText('nobody.invalid').waitFor();
+  await dialog.getByLabel('The revision of today').getByText('40 + 2').waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'Run again' }).click();
+  await page.getByRole('menuitem', { name: 'Today’s workflow' }).click();
+  await linkOf(page, failed).waitFor();
+  await page.getByRole('status').filter({ hasText: 'Succeeded' }).waitFor();
+  await nodes.getByRole('button', { name: /^count/ }).click();
+  await part(page, 'Output').getByText('42').first().waitFor();
+});
+
+test('a run is looked at on the canvas, node by node', async () => {
+  const run = await started('count', { n: 4 });
+  await runInPhase(project, run, 'Succeeded');
+  const { page } = await signedIn(token, project, `runs/${run}`);
+  await page.getByRole('link', { name: 'Open on the canvas' }).click();
+  await nodeOf(page, 'count').waitFor();
+  await openNode(page, 'count');
+  await openOutput(page);
+  await panelOf(page).getByText('5', { exact: true }).first().waitFor();
+  await panelOf(page).getByRole('tab', { name: 'Input' }).click();
+  await panelOf(page).getByText('4', { exact: true }).first().waitFor();
+  expect(new URL(page.url()).searchParams.get('run')).toBe(run);
+});
+
+test('a run that takes long is cancelled from its page', async () => {
+  const run = await started('slow');
+  const { page } = await signedIn(token, project, `runs/${run}`);
+  await page.getByRole('button', { name: 'Cancel', exact: true }).click();
+  await page.getByRole('status').filter({ hasText: 'Cancelled' }).waitFor();
+  const { status } = await runInPhase(project, run, 'Cancelled');
+  expect(status?.nodes?.find(({ id }) => id === 'write')?.phase).toBe('Cancelled');
+});
+
+test('runs whose record is pruned are still listed with their workflow, as summaries', async () => {
+  const first = await started('brief');
+  await runInPhase(project, first, 'Succeeded');
+  await runInPhase(project, await started('brief'), 'Succeeded');
+  await kube(['wait', '--for=delete', `workflowrun/${first}`, '-n', project, '--timeout=60s']);
+  const { page } = await signedIn(token, project, 'workflows/brief');
+  await page.getByRole('button', { name: 'Runs of this workflow' }).click();
+  const rows = page.getByRole('row').filter({ has: linkOf(page, first) });
+  await rows.getByText('Summary').waitFor();
+  expect(await rows.getByText('Succeeded').count()).toBe(1);
+});

@@ -1,7 +1,7 @@
 /** The canvas: what is drawn there, by the pointer and by the keys, is what the cluster gets; and what others delete is not lost. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { drawLine, insertBetween, lineOf, linesOn, panelFocused, tabTo } from '../support/canvasSteps.ts';
-import { addBehind, codeField, nodeOf, panelOf, save } from '../support/consoleSteps.ts';
+import { addBehind, canvasOpened, codeField, nodeOf, panelOf, save } from '../support/consoleSteps.ts';
 import { member, signedIn } from './console.ts';
 import { apply, createProject, kube, removeProject, workflowObject, workflowOf } from './environment.ts';
 
@@ -24,7 +24,7 @@ test('nodes are copied, removed, brought back, inserted, joined and tidied up, a
   const { page } = await signedIn(token, project, 'workflows/drawn');
   const chain = ['one>two', 'trigger>one'];
   const withCopies = ['one>two', 'one_2>two_2', 'trigger>one'];
-  await nodeOf(page, 'two').waitFor();
+  await canvasOpened(page, 'two');
 
   for (const id of ['one', 'two']) await nodeOf(page, id).click({ modifiers: ['Shift'] });
   await page.keyboard.press('Control+c');
@@ -71,7 +71,7 @@ test('with the keys alone a node is added, configured, joined, saved, opened aga
   const nodes = [{ id: 'trigger', manual: { testData: { name: 'Ada' } } }, set('one', '1')];
   await apply(project, workflowOf('typed', nodes, { active: false }));
   const { page } = await signedIn(token, project, 'workflows/typed');
-  await nodeOf(page, 'one').waitFor();
+  await canvasOpened(page, 'one');
   const { keyboard } = page;
 
   await keyboard.press('ArrowRight');

@@ -1,6 +1,7 @@
 /** The panel of a node and the YAML say the same of a workflow and lose nothing; expressions know what there is to refer to. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
+  canvasOpened,
   codeField,
   dragInto,
   nodeOf,
@@ -31,7 +32,7 @@ test('the YAML and the forms are one; what the API refuses stands at its node, w
   const nodes = [{ id: 'trigger', manual: {} }, http('ask', 'https://example.com/')];
   await apply(project, workflowOf('text', nodes, { active: false }));
   const { page } = await signedIn(token, project, 'workflows/text');
-  await nodeOf(page, 'ask').waitFor();
+  await canvasOpened(page, 'ask');
 
   await view(page, 'YAML');
   const text = await yamlOn(page);
@@ -74,7 +75,7 @@ test('expressions are completed with what nodes produced, show their value, and 
   const nodes = [{ id: 'trigger', manual: {} }, greet, http('ask', 'https://example.com/')];
   await apply(project, workflowOf('hello', nodes, { active: false }));
   const { page } = await signedIn(token, project, 'workflows/hello');
-  await nodeOf(page, 'ask').waitFor();
+  await canvasOpened(page, 'ask');
   await testRun(page, event('Ada'), 'greet');
   expect(await runEnded(page)).toMatch(/^Succeeded/);
 

@@ -1,6 +1,14 @@
 /** Test runs: with which data they begin, how far they go, and what is seen of each node while and after it ran. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { askToRunTo, nodeOf, openOutput, panelOf, runEnded, writeTestData } from '../support/consoleSteps.ts';
+import {
+  askToRunTo,
+  canvasOpened,
+  nodeOf,
+  openOutput,
+  panelOf,
+  runEnded,
+  writeTestData,
+} from '../support/consoleSteps.ts';
 import { event, greet, GREETING, http } from '../support/greeting.ts';
 import { copied, member, signedIn } from './console.ts';
 import {
@@ -28,6 +36,7 @@ test('a test run goes as far as a node, with data that are kept, and its output 
   const nodes = [{ id: 'trigger', manual: {} }, greet, http('ask', 'https://example.com/')];
   await apply(project, workflowOf('greeting', nodes, { active: false }));
   const { page } = await signedIn(token, project, 'workflows/greeting');
+  await canvasOpened(page, 'greet');
   await askToRunTo(page, 'greet');
   const dialog = page.getByRole('dialog', { name: 'Test run as far as greet' });
   await dialog.getByText(WARNING).waitFor();
@@ -73,11 +82,12 @@ test('the last real event can be tried again; the node that fails says why, and 
     },
     http('ask', 'https://example.com/'),
   ];
-  await apply(project, workflowOf('failing', nodes));
+  const displayName = 'What becomes of an order that lacks what is needed to send it';
+  await apply(project, workflowOf('failing', nodes, { displayName }));
   await condition(project, 'workflows.windlass.dev/failing', 'Ready', { status: 'True' });
   expect((await postWebhook(project, 'failing', 'in', { name: 'Real Ada' })).status).toBe(200);
   const { page } = await signedIn(token, project, 'workflows/failing');
-  await nodeOf(page, 'ask').waitFor();
+  await canvasOpened(page, 'ask');
   await page.getByRole('button', { name: 'Test run', exact: true }).click();
   const dialog = page.getByRole('dialog', { name: 'Test run' });
   const data = dialog.getByRole('textbox', { name: 'Test data' });
@@ -94,6 +104,8 @@ test('the last real event can be tried again; the node that fails says why, and 
     .toContain('Real Ada');
   await dialog.getByRole('button', { name: 'Run', exact: true }).click();
   expect(await runEnded(page)).toMatch(/^Failed at read: .*missing/);
+  // The bar above the canvas stays one line.
+  expect((await page.locator('main header').boundingBox())?.height).toBeLessThan(60);
   await nodeOf(page, 'read').getByText(', failed').waitFor({ state: 'attached' });
   await nodeOf(page, 'ask').getByText('skipped', { exact: true }).waitFor();
   await page.getByRole('button', { name: 'Show', exact: true }).click();

@@ -29,6 +29,12 @@ export function nodeOf(page: Page, id: string): Locator {
   return page.locator(`[data-card="${id}"]`);
 }
 
+/** Waits until the canvas shows the node and may be changed, which the page is told a moment after it shows the workflow. */
+export async function canvasOpened(page: Page, id: string): Promise<void> {
+  await nodeOf(page, id).waitFor();
+  await page.getByRole('button', { name: /^Saved?$/ }).waitFor();
+}
+
 /** Adds a node with the + button of another one; its panel opens. */
 export async function addBehind(page: Page, label: string, choice: string): Promise<void> {
   await page.getByRole('button', { name: `Add a node behind ${label}`, exact: true }).click();
@@ -52,8 +58,12 @@ export async function view(page: Page, name: 'Canvas' | 'YAML'): Promise<void> {
   await page.getByRole('radiogroup', { name: 'View' }).getByText(name, { exact: true }).click();
 }
 
-/** Opens a node's panel. */
+/** Opens a node's panel. What stands below another panel or outside of the view is brought to be seen first. */
 export async function openNode(page: Page, id: string): Promise<Locator> {
+  await nodeOf(page, id).waitFor();
+  const close = page.getByRole('button', { name: 'Close the panel' });
+  if (await close.isVisible()) await close.click();
+  await page.getByRole('button', { name: 'Fit the workflow (1)' }).click();
   await nodeOf(page, id).click();
   const panel = page.getByRole('complementary', { name: `Node ${id}` }).first();
   await panel.waitFor();

@@ -29,6 +29,15 @@ const openedCredential = (name: string) => async (page: Page) => {
   await page.getByText('Used by').filter({ visible: true }).last().waitFor();
 };
 
+/** Asks for a sign-in over the page, as a call finds no session any more. */
+const sessionEnded = async (page: Page): Promise<void> => {
+  await page.getByRole('link', { name: 'Order confirmation' }).waitFor();
+  await page.context().clearCookies();
+  await page.getByRole('button', { name: 'Actions for Order confirmation' }).click();
+  await page.getByRole('menuitem', { name: 'Open' }).click();
+  await page.getByRole('dialog').getByText('Your session has ended').waitFor();
+};
+
 export const DIALOGS: readonly Shot[] = [
   {
     name: 'new-workflow',
@@ -122,5 +131,13 @@ export const DIALOGS: readonly Shot[] = [
     who: 'editor',
     looks: BOTH,
     ready: openedCredential('lost'),
+  },
+  // The last one of this person.
+  {
+    name: 'session-ended',
+    path: `${SHOP}/workflows`,
+    who: 'reader',
+    looks: ALL,
+    ready: sessionEnded,
   },
 ];

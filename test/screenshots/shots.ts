@@ -46,6 +46,14 @@ const cutOff = async (page: Page): Promise<void> => {
   await page.unrouteAll();
 };
 
+/** The page, while its stream is interrupted. */
+const notLive = async (page: Page): Promise<void> => {
+  await page.route('**/console/live', (route) => route.abort());
+  await page.reload();
+  await page.getByText('Not live').waitFor();
+  await page.unrouteAll();
+};
+
 export const SHOTS: readonly Shot[] = [
   { name: 'sign-in', path: '/console/', who: 'nobody', looks: ALL, ready: shows('Where do I get a token?') },
   {
@@ -77,6 +85,7 @@ export const SHOTS: readonly Shot[] = [
     ready: shows('Create the first workflow'),
   },
   { name: 'workflows-cut-off', path: `${SHOP}/workflows`, who: 'reader', looks: BOTH, ready: cutOff },
+  { name: 'workflows-not-live', path: `${SHOP}/workflows`, who: 'editor', looks: ALL, ready: notLive },
   { name: 'editor', path: ORDERS, who: 'editor', looks: ALL, ready: canvas },
   {
     name: 'editor-run',

@@ -16,10 +16,10 @@ export function LivenessBadge() {
     return () => clearTimeout(timer);
   }, [isLive]);
   return (
-    <span role="status">
+    <span role="status" style={{ flex: 'none' }}>
       {isShown && (
         <Tooltip label="The connection to the gateway is interrupted. What you see may be old; the console connects again by itself.">
-          <Badge color="orange" variant="light">
+          <Badge color="orange" variant="light" tt="none" radius="sm" fw={500} style={{ flex: 'none' }}>
             Not live
           </Badge>
         </Tooltip>

@@ -1,5 +1,6 @@
-import { expect, test } from 'vitest';
-import { applyRows, type LiveTable } from './hooks.ts';
+import { QueryClient } from '@tanstack/react-query';
+import { expect, test, vi } from 'vitest';
+import { applyRows, keepWatching, type LiveTable } from './hooks.ts';
 import type { Row } from './table.ts';
 
 const row = (uid: string, phase = 'Running'): Row => ({
@@ -25,4 +26,32 @@ test('an event that was told twice changes nothing the second time', () => {
   const before = table(row('a'));
   expect(names(applyRows(before, 'ADDED', [row('a')]))).toEqual(['a']);
   expect(names(applyRows(before, 'DELETED', [row('z')]))).toEqual(['a']);
+});
+
+test('a list whose watch is refused is read anew now and then, and at once where what was missed cannot be told', async () => {
+  vi.useFakeTimers();
+  const client = new QueryClient();
+  let reads = 0;
+  const key = ['table', 'runs'];
+  await client.fetchQuery({ queryKey: key, queryFn: () => (reads += 1) });
+  const begun: (() => void)[] = [];
+  const stop = keepWatching(client, key, (onExpired) => {
+    begun.push(onExpired);
+    return { path: '/list', table: true, resourceVersion: '1', onEvent: () => {}, onExpired };
+  });
+  try {
+    begun.at(-1)?.();
+    await vi.advanceTimersByTimeAsync(4_000);
+    expect([reads, begun.length]).toEqual([1, 1]);
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect([reads, begun.length]).toEqual([2, 2]);
+    await vi.advanceTimersByTimeAsync(6_000);
+    begun.at(-1)?.();
+    await vi.advanceTimersByTimeAsync(1);
+    expect([reads, begun.length]).toEqual([3, 3]);
+  } finally {
+    stop();
+    client.clear();
+    vi.useRealTimers();
+  }
 });

@@ -105,18 +105,24 @@ function watchTogether(
   };
 }
 
-type Watching = { ended: boolean; remove: () => void; again?: ReturnType<typeof setTimeout> };
+type Watching = {
+  ended: boolean;
+  /** When the watch began. */
+  begunAt: number;
+  remove: () => void;
+  again?: ReturnType<typeof setTimeout>;
+};
 
-/** How soon a list that could not be read is asked for again. */
+/** How soon a list that could not be read, or whose watch is refused, is asked for again. */
 const AGAIN_MS = 5_000;
 
 /** Watches; where what was missed cannot be told any more, reads anew and watches on from there. */
-function keepWatching(
+export function keepWatching(
   client: QueryClient,
   key: string[],
   make: (onExpired: () => void) => Watch,
 ): () => void {
-  const state: Watching = { ended: false, remove: () => {} };
+  const state: Watching = { ended: false, begunAt: 0, remove: () => {} };
   const readAnew = async (): Promise<void> => {
     state.remove();
     await client.refetchQueries({ queryKey: key, exact: true });
@@ -125,8 +131,16 @@ function keepWatching(
     if (read?.status === 'success') begin();
     else if (isPassing(read?.error)) state.again = setTimeout(() => void readAnew(), AGAIN_MS);
   };
+  // Who may list but not watch is refused at once, again and again: what they see is read anew now and then.
+  const expired = (): void => {
+    state.remove();
+    const waitMs = Date.now() - state.begunAt < AGAIN_MS ? AGAIN_MS : 0;
+    clearTimeout(state.again);
+    state.again = setTimeout(() => void readAnew(), waitMs);
+  };
   const begin = (): void => {
-    state.remove = addWatch(make(() => void readAnew()));
+    state.begunAt = Date.now();
+    state.remove = addWatch(make(expired));
   };
   begin();
   return () => {

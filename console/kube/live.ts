@@ -28,6 +28,8 @@ const MAX_WAIT_MS = 15_000;
 const GATHER_MS = 30;
 /** The stream says something every 15 s. */
 const SILENCE_MS = 40_000;
+/** A stream that ends sooner has told nothing: the API server is away behind a gateway that answers. */
+const SHORT_MS = 2_000;
 /** A hidden page is left alone after this time. */
 const HIDDEN_MS = 60_000;
 
@@ -39,6 +41,9 @@ let lastId = 0;
 let stream: AbortController | undefined;
 let timer: ReturnType<typeof setTimeout> | undefined;
 let failures = 0;
+/** When the stream last said something, by the clock on the wall, which goes on while a machine sleeps. */
+let heardAt = 0;
+let openedAt = 0;
 
 /** How live the page is, for `useSyncExternalStore`. */
 export const livenessStore = {
@@ -58,7 +63,7 @@ export function addWatch(watch: Watch): () => void {
   return () => {
     watches.delete(id);
     // An event for nobody is dropped: no need to ask anew at once.
-    if (watches.size === 0) close();
+    if (watches.size === 0) rest();
   };
 }
 
@@ -72,6 +77,12 @@ function say(next: Liveness): void {
   if (next === liveness) return;
   liveness = next;
   for (const listener of listeners) listener();
+}
+
+/** Asks for nothing: what is not followed is not said to be interrupted. */
+function rest(): void {
+  close();
+  say('paused');
 }
 
 function close(): void {
@@ -93,17 +104,29 @@ function reopen(afterMs: number): void {
 
 async function follow(own: AbortController): Promise<void> {
   if (liveness !== 'live') say('connecting');
+  openedAt = Date.now();
   try {
     await readStream(own);
-    if (!own.signal.aborted) reopen(0);
+    if (own.signal.aborted) return;
+    if (isShort()) retryLater();
+    else reopen(0);
   } catch (error) {
     if (own.signal.aborted && own.signal.reason !== SILENT) return;
-    failures += 1;
-    say('broken');
     // Whoever has signed out is asked to sign in by the next call.
     const isRefused = error instanceof ApiFailure && error.status === 403;
-    reopen(isRefused ? MAX_WAIT_MS : Math.min(MAX_WAIT_MS, 500 * 2 ** Math.min(failures, 5)));
+    retryLater(isRefused ? MAX_WAIT_MS : undefined);
   }
+}
+
+function isShort(): boolean {
+  return Date.now() - openedAt < SHORT_MS;
+}
+
+/** The wait grows with each failure in a row. */
+function retryLater(waitMs = Math.min(MAX_WAIT_MS, 500 * 2 ** Math.min(failures + 1, 5))): void {
+  failures += 1;
+  say('broken');
+  reopen(waitMs);
 }
 
 const SILENT = new Error('the stream was silent');
@@ -125,18 +148,26 @@ async function readStream(own: AbortController): Promise<void> {
     accept: 'application/x-ndjson',
     signal: own.signal,
   });
-  failures = 0;
-  say('live');
+  heardAt = Date.now();
+  // After a failure an answer alone proves nothing: the watches behind it may end at once.
+  const proof = setTimeout(proven, failures === 0 ? 0 : SHORT_MS);
   const silence = { timer: setTimeout(() => own.abort(SILENT), SILENCE_MS) };
   try {
     for await (const line of linesOf(response)) {
       clearTimeout(silence.timer);
       silence.timer = setTimeout(() => own.abort(SILENT), SILENCE_MS);
+      heardAt = Date.now();
       take(line);
     }
   } finally {
     clearTimeout(silence.timer);
+    clearTimeout(proof);
   }
+}
+
+function proven(): void {
+  failures = 0;
+  say('live');
 }
 
 type Line = { id?: string; event?: LiveEvent; end?: { status: number } };
@@ -151,9 +182,9 @@ function take(text: string): void {
 
 /** What is over: a watch whose time is up goes on, one that is refused is left to whoever asked for it. */
 function endWatch(id: string, watch: Watch, status: number): void {
-  if (status < 400) return reopen(GATHER_MS);
-  // The API server is away, or the session has ended: the stream begins anew, and asks for a sign-in.
-  if (status === 401 || status >= 500) throw new Error(`a watch ended with ${status}`);
+  if (status < 400 && !isShort()) return reopen(GATHER_MS);
+  // The API server is away or goes, or the session has ended: the stream begins anew, and asks for a sign-in.
+  if (status < 400 || status === 401 || status >= 500) throw new Error(`a watch ended with ${status}`);
   watches.delete(id);
   watch.onExpired();
 }
@@ -175,11 +206,8 @@ export function followVisibility(): void {
   document.addEventListener('visibilitychange', () => {
     clearTimeout(hiddenTimer);
     if (document.visibilityState === 'hidden') {
-      hiddenTimer = setTimeout(() => {
-        close();
-        say('paused');
-      }, HIDDEN_MS);
-    } else if (liveness === 'paused' || liveness === 'broken') reconnect();
+      hiddenTimer = setTimeout(rest, HIDDEN_MS);
+    } else if (liveness !== 'live' || Date.now() - heardAt > SILENCE_MS) reconnect();
   });
   globalThis.addEventListener('online', () => reconnect());
 }

@@ -66,6 +66,9 @@ const run = createRoute({
 const credentials = createRoute({
   getParentRoute: () => root,
   path: '/p/$project/credentials',
+  // The one that is open to begin with.
+  validateSearch: ({ credential }: Record<string, unknown>): { credential?: string } =>
+    typeof credential === 'string' ? { credential } : {},
   component: lazyRouteComponent(() => import('./credentials/CredentialsPage.tsx'), 'CredentialsPage'),
 });
 

@@ -2,7 +2,7 @@
 import { Button, Container, Group, Skeleton, Text, TextInput, Title } from '@mantine/core';
 import { IconKey, IconPlus, IconSearch } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { useParams } from '@tanstack/react-router';
+import { useParams, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useMay } from '../kube/access.ts';
 import { useTable, type LiveTable } from '../kube/hooks.ts';
@@ -24,6 +24,7 @@ export function CredentialsPage() {
   });
   const mayCreate = useMay({ verb: 'create', resource: CREDENTIALS, namespace: project });
   const [isCreating, setCreating] = useState(false);
+  const { credential } = useSearch({ from: '/p/$project/credentials' });
   const [isNew, setNew] = useState<string>();
   const button = mayCreate ? (
     <Button leftSection={<IconPlus size={14} />} onClick={() => setCreating(true)}>
@@ -45,7 +46,13 @@ export function CredentialsPage() {
           <FailureNote error={table.error} onRetry={() => void table.refetch()} />
         )
       ) : (
-        <Listed project={project} table={table.data} usage={usage.data} open={isNew} button={button} />
+        <Listed
+          project={project}
+          table={table.data}
+          usage={usage.data}
+          open={isNew ?? credential}
+          button={button}
+        />
       )}
       <CredentialDialog
         namespace={project}

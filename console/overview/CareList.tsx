@@ -19,7 +19,13 @@ export function CareList({ credentials, project }: { credentials: CredentialCare
           {credentials.map(({ name, kind, isBroken, label, message }) => (
             <div key={name}>
               <Group gap="xs">
-                <TextLink to="/p/$project/credentials" params={{ project }} size="sm" fw={600}>
+                <TextLink
+                  to="/p/$project/credentials"
+                  params={{ project }}
+                  search={{ credential: name }}
+                  size="sm"
+                  fw={600}
+                >
                   {name}
                 </TextLink>
                 <Text size="xs" c="dimmed">

@@ -1,4 +1,5 @@
 /** An account that is connected on a real cluster: in the browser through the gateway, at a real provider, and used by a step. */
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createBrowser, signIn } from '../support/browser.ts';
 import { askLink } from '../support/connectAccount.ts';
@@ -7,6 +8,7 @@ import { forward } from '../support/gateway.ts';
 import { demoNamespace } from '../support/install.ts';
 import { getJson } from '../support/kubectl.ts';
 import { CLIENT } from '../support/oauthProvider.ts';
+import { member, signedIn } from './console.ts';
 import {
   apply,
   cluster,
@@ -59,6 +61,12 @@ beforeAll(async () => {
       metadata: { name: 'account' },
       spec: { oauth2 },
     },
+    {
+      apiVersion: 'windlass.dev/v1alpha1',
+      kind: 'Credential',
+      metadata: { name: 'other' },
+      spec: { oauth2 },
+    },
     workflowOf('who', [
       { id: 'trigger', manual: {} },
       { id: 'ask', skill: who },
@@ -98,3 +106,33 @@ test('whoever may edit connects an account in the browser; steps then have its a
   expect(token.length).toBeGreaterThan(20);
   expect(JSON.stringify([credential, status, page.text])).not.toContain(token);
 });
+
+test('in the console an account is connected in a window of its own, and later another one in its place', async () => {
+  const { page, context } = await signedIn(await member(project, 'conny', 'edit'), project, 'credentials');
+  await page.getByRole('button', { name: 'Open other' }).click();
+  await connectAs(page, 'Connect', 'bea');
+  await context.clearCookies({ name: /^_(session|interaction)/ });
+  await connectAs(page, 'Reconnect', 'cleo');
+  const other = await getJson<{ status: { account: string } }>(
+    cluster,
+    'credentials.windlass.dev/other',
+    '-n',
+    project,
+  );
+  expect(other.status.account).toBe('cleo@example.com');
+});
+
+/** Signs in at the provider in the window that opens; the page tells when the account is connected. */
+async function connectAs(page: Page, word: string, account: string): Promise<void> {
+  const opening = page.waitForEvent('popup');
+  await page.getByRole('button', { name: word, exact: true }).click();
+  const popup = await opening;
+  await popup.getByRole('link').first().click();
+  await popup.locator('input[name="login"]').fill(account);
+  await popup.locator('input[name="password"]').fill('any');
+  await popup.locator('button[type="submit"]').click();
+  await popup.getByRole('button', { name: 'Continue' }).click();
+  await page.getByRole('status').getByText('Connected.', { exact: true }).waitFor();
+  await page.getByText(`${account}@example.com`).first().waitFor();
+  await popup.close();
+}

@@ -280,7 +280,8 @@ test('the overview counts what ran and what failed, and names credentials that n
   await Promise.all([ended('count', 'Succeeded', 1), ended('fail', 'Failed', 1)]);
   const { page } = await signedIn(edith, project, 'overview');
   const part = (name: string | RegExp) => page.getByRole('region', { name });
-  await part('Credentials that need care').getByRole('link', { name: 'lost' }).waitFor();
+  const care = part('Credentials that need care').getByRole('link', { name: 'lost' });
+  await care.waitFor();
   await part(/^Runs per/)
     .getByText('2 runs: 1 succeeded, 1 failed, 0 cancelled, 0 under way.')
     .first()
@@ -294,4 +295,6 @@ test('the overview counts what ran and what failed, and names credentials that n
     '1',
     expect.any(String),
   ]);
+  await care.click();
+  await page.getByRole('button', { name: 'Close lost' }).waitFor();
 });

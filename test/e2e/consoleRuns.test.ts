@@ -1,4 +1,7 @@
-/** The runs of a project in the console: the list, one run and why it failed, running again, cancelling, and runs of which little is left. */
+/**
+ * What runs and what waits to run in the console: the list of runs, one run and why it failed, running again, cancelling, runs of which
+ * little is left, and a mailbox that is watched.
+ */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { nodeOf, openNode, openOutput, panelOf } from '../support/consoleSteps.ts';
@@ -8,6 +11,7 @@ import { member, signedIn } from './console.ts';
 import {
   apply,
   cluster,
+  condition,
   createProject,
   exampleObjects,
   kube,
@@ -46,6 +50,27 @@ beforeAll(async () => {
     workflowOf('count', [trigger, sum('nodes.trigger.data_content.n + 1')]),
     workflowOf('fail', [trigger, asks]),
     workflowOf('slow', [trigger, writes]),
+    {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'mailbox' },
+      stringData: { password: 'demo-password' },
+    },
+    {
+      apiVersion: 'windlass.dev/v1alpha1',
+      kind: 'Credential',
+      metadata: { name: 'mailbox' },
+      spec: {
+        imap: {
+          host: 'imap.windlass-demo.svc',
+          port: 1143,
+          tls: 'None',
+          username: project,
+          passwordRef: { name: 'mailbox', key: 'password' },
+        },
+      },
+    },
+    workflowOf('mails', [{ id: 'trigger', mail: { credential: 'mailbox', pollIntervalSeconds: 10 } }]),
     workflowOf('brief', [trigger, sum('1 + 1')], { history: { succeeded: 1 } }),
   );
   await Promise.all(['count', 'fail', 'slow', 'brief'].map((name) => waitForReady(cluster, name, project)));
@@ -160,4 +185,15 @@ test('runs whose record is pruned are still listed with their workflow, as summa
   const rows = page.getByRole('row').filter({ has: linkOf(page, first) });
   await rows.getByText('Summary').waitFor();
   expect(await rows.getByText('Succeeded').count()).toBe(1);
+});
+
+test('a mailbox that is watched says when it was looked at, up to where, and when that is next', async () => {
+  await condition(project, 'workflows.windlass.dev/mails', 'TriggerHealthy', { status: 'True' });
+  const { page } = await signedIn(token, project, 'workflows/mails');
+  await page.getByRole('button', { name: 'New mail: Active' }).click();
+  const panel = page.getByRole('dialog');
+  await panel.getByText(/^Looksevery 10 s$/).waitFor();
+  await panel.getByText(/^Next look(in |any moment)/).waitFor();
+  await panel.getByText(/^Read up to.*\d/).waitFor();
+  expect(await panel.getByText(/^Last look.*\(/).count()).toBe(1);
 });

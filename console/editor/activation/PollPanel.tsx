@@ -10,6 +10,9 @@ import { ago, fullTime, lasting } from '../../words.ts';
 import { useNow } from '../run/useNow.ts';
 import { pollOf, resetNow } from './polled.ts';
 
+/** What is so near is not told in seconds. */
+const SOON_MS = 5_000;
+
 type Props = { workflow: WorkflowObject; intervalSeconds: number; isActive: boolean };
 
 export function PollPanel({ workflow, intervalSeconds, isActive }: Props) {
@@ -24,7 +27,7 @@ export function PollPanel({ workflow, intervalSeconds, isActive }: Props) {
         {lastAt === undefined ? 'none yet' : `${ago(lastAt, now)} (${fullTime(lastAt)})`}
       </Fact>
       {isActive && nextAt !== undefined && (
-        <Fact label="Next look">{nextAt > now ? ago(nextAt, now) : 'any moment'}</Fact>
+        <Fact label="Next look">{nextAt - now >= SOON_MS ? ago(nextAt, now) : 'any moment'}</Fact>
       )}
       {lastError !== undefined && <Fact label="Last error">{lastError}</Fact>}
       {cursor !== undefined && (

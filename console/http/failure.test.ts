@@ -34,3 +34,14 @@ test.each([undefined, 'text', null, [], {}])('an answer with %j says at least it
 test('what is thrown in the page is a failure, too', () => {
   expect(failureFrom(new Error('boom')).detail).toBe('boom');
 });
+
+test.each([
+  [200, 'not the gateway'],
+  [403, 'not the gateway'],
+  [404, 'not the gateway'],
+  [413, 'too large'],
+  [429, 'Wait a moment'],
+  [502, 'Try again'],
+])('a page of a proxy with %i says what to do', (status, advice) => {
+  expect(failureOf(status, '<html>').detail).toContain(advice);
+});

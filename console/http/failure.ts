@@ -39,10 +39,22 @@ export function failureOf(status: number, body: unknown): ApiFailure {
   return new ApiFailure({
     status,
     title: `The server answered with ${status}`,
-    detail: 'Try again. If it stays so, look into the log of the gateway.',
+    detail: ADVICE[status] ?? 'Try again. If it stays so, look into the log of the gateway.',
     reason: 'unexpected',
   });
 }
+
+const FOREIGN =
+  'What answered is perhaps not the gateway, but a proxy or a sign-in page before it. Load the page again.';
+
+/** What to do about an answer that is neither a problem nor a Status: mostly a proxy's. */
+const ADVICE: Record<number, string> = {
+  200: FOREIGN,
+  403: FOREIGN,
+  404: FOREIGN,
+  413: 'What was sent is too large. Make it smaller, or ask whoever runs the proxy before the gateway for a higher limit.',
+  429: 'Too many requests at once. Wait a moment, and try again.',
+};
 
 /** The failure of a call that got no answer. */
 export function failureOfNetwork(): ApiFailure {

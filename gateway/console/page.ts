@@ -13,7 +13,7 @@ const WORDS = {
   'link-unknown': {
     status: 404,
     title: 'This link cannot be used',
-    text: 'It was used before, is older than ten minutes, or its token has ended. Ask for a new one (POST /console/links), or sign in with a token.',
+    text: 'It was used before, is older than ten minutes, or its token has ended. If you used it in this browser, you may still be signed in: open the console. Otherwise get another where this one came from (npm run demo, POST /console/links), or sign in with a token.',
   },
   'not-signed-in': {
     status: 503,

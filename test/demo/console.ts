@@ -19,7 +19,7 @@ export async function showConsole({ cluster, gateway, tell }: Stage): Promise<vo
   const { url } = (await response.json()) as { url: string };
   const isHere = gatewayPorts(cluster) !== undefined;
   tell(
-    'The console, where you build, run and watch workflows. The link signs you in once, within ten minutes:',
+    'Next, in your browser: open this link and press New workflow. It signs you in to the console once, within ten minutes; npm run demo prints another:',
   );
   tell();
   if (!isHere) {

@@ -26,6 +26,7 @@ import {
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, Outlet, useNavigate, useParams, useRouterState } from '@tanstack/react-router';
 import { useEffect, type ComponentType } from 'react';
+import { personName } from '../../api/person.ts';
 import { projectsQuery, rememberProject } from '../projects/projects.ts';
 import { sessionQuery, signOut } from '../session/session.ts';
 import { LivenessBadge } from './Liveness.tsx';
@@ -163,7 +164,7 @@ function SchemeButton() {
 function AccountMenu() {
   const { data: session } = useQuery(sessionQuery);
   const client = useQueryClient();
-  const name = session?.signedIn === true ? session.user.name : '';
+  const name = session?.signedIn === true ? personName(session.user.name) : '';
   const leave = async (): Promise<void> => {
     try {
       await signOut();

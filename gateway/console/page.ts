@@ -4,6 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
+import { personName } from '../../api/person.ts';
 import type { Answers } from '../answers.ts';
 import { escaped } from '../public/page.ts';
 
@@ -75,7 +76,7 @@ export function sendQuestion(
   reply: FastifyReply,
   { user, action }: { user: string; action: string },
 ): void {
-  const body = `<p>This browser will be signed in to the Windlass console as <strong>${escaped(user)}</strong>. The link works once.</p>
+  const body = `<p>This browser will be signed in to the Windlass console as <strong>${escaped(personName(user))}</strong>. The link works once.</p>
 <form method="post" action="${escaped(action)}"><button type="submit" autofocus>Sign in</button></form>`;
   sendHtml(answers, reply, { status: 200, title: 'Sign in to Windlass', body });
 }

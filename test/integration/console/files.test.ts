@@ -205,7 +205,7 @@ test('a link signs in once: looking at it does not use it up, the button does', 
     const page = await person.call(url, { headers: {} });
     expect([page.status, page.headers.getSetCookie()]).toEqual([200, []]);
     expect(page.headers.get('content-security-policy')).toMatch(/frame-ancestors 'none'/);
-    expect(await page.text()).toContain(`system:serviceaccount:${NAMESPACE}:ada`);
+    expect(await page.text()).toContain(`ada (service account of ${NAMESPACE})`);
   }
   const answer = await person.call(url, { method: 'POST', headers: BUTTON });
   expect([answer.status, answer.headers.get('location')]).toEqual([303, '/console/']);

@@ -1,10 +1,10 @@
 /**
  * Connects an account: a window is opened at once, since browsers allow that only on a click, and led to the provider when there is a
- * link. What comes of it is seen in the credential's status, so that closing the window early harms nothing.
+ * link; the last page in it closes it. What comes of it is seen in the credential's status, so that closing the window early harms nothing.
  */
 import { Anchor, Button, Group, Loader, Text } from '@mantine/core';
 import { IconPlugConnected } from '@tabler/icons-react';
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 import { callJson } from '../http/call.ts';
 import type { CredentialObject } from '../kube/resources.ts';
 import { tellFailure } from '../shell/tell.ts';
@@ -26,9 +26,6 @@ export function ConnectButton({ credential }: { credential: CredentialObject }) 
   const [attempt, setAttempt] = useState<Attempt>();
   const ready = readyOf(credential.status);
   const state = attempt && connectingState(credential, attempt.mark);
-  useEffect(() => {
-    if (state === 'connected') attempt?.popup?.close();
-  }, [state, attempt]);
 
   const begin = async (): Promise<void> => {
     const popup = window.open('about:blank', 'windlass-connect', 'popup,width=560,height=760');

@@ -1,7 +1,8 @@
 /**
- * The plain pages that a person sees who connects a credential: constant text, no scripts, nothing that another page could embed
- * or read. Nothing of a request is shown; of what is connected the name, who asked for it and the provider's host, escaped.
+ * The plain pages that a person sees who connects a credential: constant text, no script but one that closes a window which a page
+ * opened for this, nothing that another page could embed or read. Nothing of a request is shown; of what is connected the name, who asked for it and the provider's host, escaped.
  */
+import { createHash } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
 import type { Answers } from '../answers.ts';
 
@@ -57,9 +58,13 @@ const PAGES = {
   },
 } as const satisfies Record<string, { status: number; title: string; text: string }>;
 
+/** A browser lets only a window that a page opened close itself; a tab that a person opened stays, and so do the words for it. */
+const CLOSES = 'close()';
+const CLOSES_HASH = createHash('sha256').update(CLOSES).digest('base64');
+const POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
 const HEADERS = {
-  'content-security-policy':
-    "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'content-security-policy': POLICY,
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
   'cross-origin-opener-policy': 'same-origin',
@@ -73,7 +78,13 @@ export function sendPage(answers: Answers, reply: FastifyReply, code: PageCode, 
   const { status, title, text } = PAGES[code];
   reply.headers(HEADERS);
   if (status === 503) reply.header('retry-after', '5');
-  answers.send(reply, status, HTML_TYPE, htmlOf(title, text, { credential }));
+  if (code !== 'connecting') {
+    answers.send(reply, status, HTML_TYPE, htmlOf(title, text, { credential }));
+    return;
+  }
+  reply.header('content-security-policy', `${POLICY}; script-src 'sha256-${CLOSES_HASH}'`);
+  const more = `<script>${CLOSES}</script>\n`;
+  answers.send(reply, status, HTML_TYPE, htmlOf(title, text, { credential, more }));
 }
 
 /** Whose account is to be connected to what. `next` is the address of who agrees. */

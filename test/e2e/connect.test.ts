@@ -122,7 +122,7 @@ test('in the console an account is connected in a window of its own, and later a
   expect(other.status.account).toBe('cleo@example.com');
 });
 
-/** Signs in at the provider in the window that opens; the page tells when the account is connected. */
+/** Signs in at the provider in the window that opens, and closes when that is done; the page tells when the account is connected. */
 async function connectAs(page: Page, word: string, account: string): Promise<void> {
   const opening = page.waitForEvent('popup');
   await page.getByRole('button', { name: word, exact: true }).click();
@@ -131,8 +131,9 @@ async function connectAs(page: Page, word: string, account: string): Promise<voi
   await popup.locator('input[name="login"]').fill(account);
   await popup.locator('input[name="password"]').fill('any');
   await popup.locator('button[type="submit"]').click();
+  const closed = popup.waitForEvent('close');
   await popup.getByRole('button', { name: 'Continue' }).click();
+  await closed;
   await page.getByRole('status').getByText('Connected.', { exact: true }).waitFor();
   await page.getByText(`${account}@example.com`).first().waitFor();
-  await popup.close();
 }

@@ -18,8 +18,9 @@ export async function showConsole({ cluster, gateway, tell }: Stage): Promise<vo
     throw new Error(`POST /console/links answered ${response.status}: ${await response.text()}`);
   const { url } = (await response.json()) as { url: string };
   const isHere = gatewayPorts(cluster) !== undefined;
+  tell();
   tell(
-    'Next, in your browser: open this link and press New workflow. It signs you in to the console once, within ten minutes; npm run demo prints another:',
+    'Next, in your browser: open this link and press New workflow. It signs you in once, within ten minutes:',
   );
   tell();
   if (!isHere) {

@@ -52,9 +52,9 @@ async function demo(name: string, example: string, progress: Progress): Promise<
     tell();
     tell('$ kubectl get workflows.windlass.dev,workflowruns');
     tell((await kubectl(cluster, ['get', 'workflows.windlass.dev,workflowruns'])).trimEnd());
+    await showConsole(stage);
     if (example === firstExample) showWhatNext(cluster, gateway.publicURL, gateway.internalURL);
     else showWhere(cluster, example);
-    await showConsole(stage);
     showEnd(cluster);
   } finally {
     gateway.close();
@@ -64,7 +64,7 @@ async function demo(name: string, example: string, progress: Progress): Promise<
 function showWhatNext(cluster: Cluster, publicURL: string, internalURL: string): void {
   const url = `${publicURL}/webhook/default.order-confirmation/orders`;
   tell(`
-The cluster runs on. To go on, in this shell:
+The cluster runs on. To go on without the browser, in this shell:
 
   ${environmentOf(cluster)}
 

@@ -15,6 +15,7 @@ import {
   testRun,
   writeExpression,
 } from '../support/consoleSteps.ts';
+import { runCommand } from '../support/command.ts';
 import { copied, member, signedIn } from './console.ts';
 import { createProject, mailsTo, removeProject, send, workflowObject } from './environment.ts';
 
@@ -118,4 +119,20 @@ test('a workflow is built, tried, switched on and watched, in the browser alone'
   const known = /Failed to load resource|Applying inline style/;
   expect(complaints.filter((each) => !known.test(each))).toEqual([]);
   await nodeOf(page, 'trigger').waitFor({ state: 'detached' });
+});
+
+test('a webhook that answers its caller needs a name, two choices and a switch; the command on the page calls it', async () => {
+  const { page } = await signedIn(token, project);
+  await createWorkflow(page, 'Echo', /^Webhook/);
+  await page.getByText('The + behind the trigger adds what happens next.').waitFor();
+  await addBehind(page, 'trigger', 'Response');
+  await testRun(page, { data_content: { name: 'Ada' } });
+  expect(await runEnded(page)).toMatch(/^Succeeded/);
+
+  await page.getByRole('switch', { name: 'Active' }).click();
+  await page.getByText('Waiting for a request').waitFor();
+  await page.getByRole('button', { name: 'Copy the command' }).click();
+  const command = await copied(page);
+  expect(await runCommand('sh', ['-c', `${command} --silent --show-error --fail`])).toBe('{"name":"Ada"}');
+  await page.getByText('A request has come').waitFor();
 });

@@ -1,6 +1,7 @@
 /** A webhook that is active: its URL, a call of it, and the next request as it comes. */
 import { Stack, Text } from '@mantine/core';
 import type { WebhookTrigger } from '../../../api/trigger.ts';
+import { useLastOutputs } from '../run/runStore.ts';
 import { CopyLine } from './CopyLine.tsx';
 import { curlOf } from './curl.ts';
 import { WaitingForRequest } from './WaitingForRequest.tsx';
@@ -15,13 +16,14 @@ type Props = {
 };
 
 export function WebhookPanel({ namespace, workflow, triggerId, webhook, url }: Props) {
+  const last = useLastOutputs().get(triggerId)?.data_content;
   if (url === undefined)
     return (
       <Text size="sm" c="dimmed">
         The URL appears as soon as the workflow is served.
       </Text>
     );
-  const { command, hint } = curlOf(url, webhook, webhook.testData?.data_content);
+  const { command, hint } = curlOf(url, webhook, webhook.testData?.data_content ?? last);
   return (
     <Stack gap="sm">
       <div>

@@ -1,5 +1,5 @@
 /** The buttons on the canvas: how much of it is seen, order, help, and a new node. */
-import { ActionIcon, Tooltip } from '@mantine/core';
+import { ActionIcon, Text, Tooltip } from '@mantine/core';
 import {
   IconHelp,
   IconLayoutDistributeHorizontal,
@@ -18,6 +18,7 @@ type Props = { view: ReturnType<typeof useView>; tidy: () => void; onHelp: () =>
 export function Tools({ view, tidy, onHelp }: Props) {
   const store = useEditorStore();
   const isReadOnly = useEditorPart((state) => state.isReadOnly);
+  const isNew = useEditorPart(({ draft }) => draft.spec.nodes.length === 1);
   return (
     <>
       <Panel position="bottom-left" className={classes['tools'] ?? ''}>
@@ -37,6 +38,13 @@ export function Tools({ view, tidy, onHelp }: Props) {
             onClick={() => store.pick(placeForNode(store))}
             isLarge
           />
+        </Panel>
+      )}
+      {!isReadOnly && isNew && (
+        <Panel position="top-center">
+          <Text size="sm" c="dimmed">
+            The + behind the trigger adds what happens next.
+          </Text>
         </Panel>
       )}
     </>

@@ -8,11 +8,9 @@ import { useState } from 'react';
 import { callJson } from '../http/call.ts';
 import type { CredentialObject } from '../kube/resources.ts';
 import { tellFailure } from '../shell/tell.ts';
-import { connectingState, connectionMark } from './connecting.ts';
+import { connectingState, connectionMark, webLink, type Link } from './connecting.ts';
 import { readyOf } from './ready.ts';
 import { connectWord } from './state.ts';
-
-type Link = { url: string; expires: string };
 
 type Attempt = {
   /** The status when it began. */
@@ -59,9 +57,9 @@ export function ConnectButton({ credential }: { credential: CredentialObject }) 
   );
 }
 
-function askForLink(namespace: string, name: string): Promise<Link> {
+async function askForLink(namespace: string, name: string): Promise<Link> {
   const id = `${encodeURIComponent(namespace)}.${encodeURIComponent(name)}`;
-  return callJson<Link>(`/credentials/${id}/connect`, { method: 'POST' });
+  return webLink(await callJson<Link>(`/credentials/${id}/connect`, { method: 'POST' }));
 }
 
 type WordsProps = { attempt: Attempt; state: ReturnType<typeof connectingState>; message: string };

@@ -1,4 +1,5 @@
 /** Connecting an account: what is seen of it in the credential's status while somebody signs in elsewhere. Pure. */
+import { ApiFailure } from '../http/failure.ts';
 import type { CredentialObject } from '../kube/resources.ts';
 import { readyOf } from './ready.ts';
 
@@ -18,4 +19,20 @@ export function connectingState(credential: Pick<CredentialObject, 'status'>, be
   if (status === 'True') return 'connected';
   // Whether an account is connected is looked at anew after each change.
   return reason === 'Pending' || status === 'Unknown' ? 'waiting' : 'refused';
+}
+
+/** Where to sign in at a provider, and until when. */
+export type Link = { url: string; expires: string };
+
+const WEB = ['http:', 'https:'];
+
+/** The link, if it leads to a page of the web. Any other scheme could run a script as this page: it throws an ApiFailure. */
+export function webLink(link: Link): Link {
+  if (URL.canParse(link.url) && WEB.includes(new URL(link.url).protocol)) return link;
+  throw new ApiFailure({
+    status: -1,
+    title: 'The sign-in page of the provider has no web address',
+    detail: 'It has to begin with https:// or http://. Correct the authorisation URL of the credential.',
+    reason: 'link',
+  });
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { choiceOf, CHOICES, choicesFor } from '../../../console/credentials/choices.ts';
-import { connectingState, connectionMark } from '../../../console/credentials/connecting.ts';
+import { connectingState, connectionMark, webLink } from '../../../console/credentials/connecting.ts';
 import { layoutOf } from '../../../console/credentials/layout.ts';
 import { nameProblem, suggestedName } from '../../../console/credentials/names.ts';
 import { explainedRefusal } from '../../../console/credentials/refusal.ts';
@@ -134,6 +134,26 @@ test('connecting waits until the status says something else than before', () => 
   expect(stateOf('False', 'NotConnected', 'access_denied')).toBe('refused');
   expect(stateOf('Unknown', 'Pending')).toBe('waiting');
   expect(stateOf('True', 'Connected')).toBe('connected');
+});
+
+test.each(['https://accounts.example/auth?state=1', 'http://127.0.0.1:8080/auth'])(
+  'a window is led to %s',
+  (url) => {
+    expect(webLink({ url, expires: '' }).url).toBe(url);
+  },
+);
+
+test.each([
+  'javascript:alert(1)',
+  ' JavaScript:alert(1)',
+  'java\nscript:alert(1)',
+  'data:text/html,<script>alert(1)</script>',
+  'blob:https://console.example/1',
+  'file:///etc/passwd',
+  '//evil.example/auth',
+  '',
+])('no window and no link leads to "%s"', (url) => {
+  expect(() => webLink({ url, expires: '' })).toThrow('no web address');
 });
 
 test.each([

@@ -298,3 +298,42 @@ test('the overview counts what ran and what failed, and names credentials that n
   await care.click();
   await page.getByRole('button', { name: 'Close lost' }).waitFor();
 });
+
+test('the list is searched and filtered; what a file holds is created, and deleting says what goes with it', async () => {
+  const { page } = await signedIn(edith, project);
+  const links = page.getByRole('row').getByRole('link');
+  const shown = (...names: string[]) =>
+    pollUntil(
+      `${names.join(' and ')} in the list`,
+      async () => (await links.allTextContents()).toSorted().join() === names.join(),
+      { timeoutMs: 30_000 },
+    );
+  await page.getByRole('searchbox', { name: 'Search workflows' }).fill('fai');
+  await shown('fail');
+  await page.getByRole('searchbox', { name: 'Search workflows' }).fill('nobody has this');
+  await page.getByRole('button', { name: 'Show all' }).click();
+  await page.getByRole('combobox', { name: 'Trigger' }).click();
+  await page.getByRole('option', { name: 'Webhook' }).click();
+  await shown('count', 'fail');
+
+  await page.getByRole('button', { name: 'New workflow' }).click();
+  await page.getByRole('tab', { name: 'Import a file' }).click();
+  const text = stringify(workflowOf('from-file', [{ id: 'trigger', webhook: { path: 'in' } }, counts]));
+  const buffer = Buffer.from(text);
+  await page
+    .locator('input[type="file"]')
+    .setInputFiles({ name: 'from-file.yaml', mimeType: 'text/yaml', buffer });
+  await page.getByRole('checkbox', { name: 'Leave it switched off' }).waitFor();
+  await page.getByRole('button', { name: 'Create and open' }).click();
+  await nodeOf(page, 'count').waitFor();
+  expect((await workflowObject(project, 'from-file')).spec['active']).toBe(false);
+
+  await openPage(page, 'Workflows');
+  await page.getByRole('button', { name: 'Actions for fail' }).click();
+  await page.getByRole('menuitem', { name: 'Delete' }).click();
+  const deleting = page.getByRole('dialog');
+  await deleting.getByText(/^Its webhook stops answering: http/).waitFor();
+  await deleting.getByText(/recorded run.* deleted with it, with all outputs/).waitFor();
+  await deleting.getByRole('button', { name: 'Cancel' }).click();
+  expect((await workflowObject(project, 'fail')).spec['active']).toBe(true);
+});

@@ -34,6 +34,13 @@ export const theme = createTheme({
     // Choosing the same again keeps it; what may be empty has a button for that.
     Select: { defaultProps: { size: 'xs', allowDeselect: false } },
     NumberInput: { defaultProps: { size: 'xs' } },
+    // Mantine makes them smaller than the words of the smallest control.
+    InputWrapper: {
+      styles: {
+        description: { fontSize: 'var(--mantine-font-size-xs)' },
+        error: { fontSize: 'var(--mantine-font-size-xs)' },
+      },
+    },
     Modal: {
       defaultProps: {
         closeButtonProps: { 'aria-label': 'Close' },
@@ -66,6 +73,7 @@ export const variables: CSSVariablesResolver = ({ colors }) => {
   return {
     variables: {},
     light: { ...Object.fromEntries(words), ...red, ...hint('#6c757d') },
-    dark: { ...red, ...hint('#9a9a9a') },
+    // What deletes, and what failed, is red there too.
+    dark: { ...red, ...hint('#9a9a9a'), '--mantine-color-red-light-color': 'var(--mantine-color-red-3)' },
   };
 };

@@ -77,7 +77,7 @@ function Facts({ credential: { spec, status } }: { credential: CredentialObject 
       {account !== undefined && <Fact label="Account">{account}</Fact>}
       {lastChecked !== undefined && <Fact label="Last tried">{timeWords(lastChecked)}</Fact>}
       {expires !== undefined && (
-        <Fact label="Ends">
+        <Fact label="Expires">
           {timeWords(expires)}
           {spec.oauth2 === undefined ? '' : '; it is renewed by itself where the provider allows it'}
         </Fact>

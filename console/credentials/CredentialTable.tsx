@@ -41,7 +41,7 @@ export function CredentialTable({ project, rows, usage, open }: Props) {
               Account
             </Table.Th>
             <Table.Th w={120} visibleFrom="md">
-              Ends
+              Expires
             </Table.Th>
             <Table.Th w={120} visibleFrom="sm">
               Used by
@@ -119,7 +119,7 @@ function CredentialRow({ row, usage, isOpen, onToggle }: RowProps) {
         </Text>
       </Table.Td>
       <Table.Td visibleFrom="md">
-        <Ends expires={textCell(row, 'Expires')} />
+        <Expiry expires={textCell(row, 'Expires')} />
       </Table.Td>
       <Table.Td visibleFrom="sm">
         <Text size="sm">{usesWords(usage, name)}</Text>
@@ -139,7 +139,7 @@ function Complaint({ ready, message }: { ready: ReadyWords; message: string | un
   );
 }
 
-function Ends({ expires }: { expires: string | undefined }) {
+function Expiry({ expires }: { expires: string | undefined }) {
   if (expires === undefined) return <Text size="sm">—</Text>;
   return (
     <Text size="sm" title={fullTime(expires)}>
@@ -152,5 +152,5 @@ function usesWords(usage: Props['usage'], name: string): string {
   if (usage === undefined) return '…';
   if (usage === null) return '—';
   const uses = usage.get(name)?.length ?? 0;
-  return uses === 0 ? 'Nothing' : count(uses, 'workflow');
+  return uses === 0 ? 'No workflow' : count(uses, 'workflow');
 }

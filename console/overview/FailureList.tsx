@@ -48,7 +48,7 @@ export function FailureList({ failures, project, titles }: Props) {
                   )}
                 </Table.Td>
                 <Table.Td ta="right">{number.toLocaleString('en')}</Table.Td>
-                <Table.Td visibleFrom="xs">
+                <Table.Td visibleFrom="xs" style={{ whiteSpace: 'nowrap' }}>
                   <TextLink to="/p/$project/runs/$run" params={{ project, run: last.run }} size="sm">
                     <Ago time={new Date(last.acceptedAt).toISOString()} />
                   </TextLink>

@@ -143,13 +143,13 @@ function Nothing({ project }: { project: string }) {
       icon={IconChartBar}
       title="Nothing to show yet"
       actions={
-        <ButtonLink to="/p/$project/workflows" params={{ project }} mt="xs">
+        <ButtonLink to="/p/$project/workflows" params={{ project }}>
           To the workflows
         </ButtonLink>
       }
     >
-      Here stands how the workflows of the project do: how many runs there are, what fails, how long they take
-      and what models use. Create a workflow and run it first.
+      This page tells how the workflows of the project do: how many runs there are, what fails, how long they
+      take and what models use. Create a workflow and run it first.
     </EmptyState>
   );
 }

@@ -15,6 +15,13 @@ import { FilePick } from './FilePick.tsx';
 
 export type CreateTab = 'name' | 'template' | 'yaml' | 'file';
 
+const TABS: readonly { value: CreateTab; label: string; icon: typeof IconSchema }[] = [
+  { value: 'name', label: 'New', icon: IconSchema },
+  { value: 'template', label: 'Template', icon: IconTemplate },
+  { value: 'yaml', label: 'Paste YAML', icon: IconFileCode },
+  { value: 'file', label: 'Import a file', icon: IconFileImport },
+];
+
 type Props = { project: string; taken: ReadonlySet<string>; tab: CreateTab; onClose: () => void };
 
 export function CreateDialog({ project, taken, tab: firstTab, onClose }: Props) {
@@ -32,18 +39,16 @@ export function CreateDialog({ project, taken, tab: firstTab, onClose }: Props) 
     <Modal opened onClose={onClose} title="Create a workflow" size="xl" fullScreen={isNarrow}>
       <Tabs value={tab} onChange={(value) => setTab(value as CreateTab)} keepMounted={false}>
         <Tabs.List mb="md">
-          <Tabs.Tab value="name" leftSection={<IconSchema size={16} />}>
-            New
-          </Tabs.Tab>
-          <Tabs.Tab value="template" leftSection={<IconTemplate size={16} />}>
-            Template
-          </Tabs.Tab>
-          <Tabs.Tab value="yaml" leftSection={<IconFileCode size={16} />}>
-            Paste YAML
-          </Tabs.Tab>
-          <Tabs.Tab value="file" leftSection={<IconFileImport size={16} />}>
-            Import a file
-          </Tabs.Tab>
+          {TABS.map(({ value, label, icon: Icon }) => (
+            // Without icons all of them fit on one line of a narrow screen.
+            <Tabs.Tab
+              key={value}
+              value={value}
+              {...(isNarrow ? { px: 'xs' } : { leftSection: <Icon size={16} /> })}
+            >
+              {label}
+            </Tabs.Tab>
+          ))}
         </Tabs.List>
         <Tabs.Panel value="name">
           <CreateByName {...shared} credentials={credentials} />

@@ -37,20 +37,25 @@ async function take(system: ConsoleSystem, browser: Browser, update: Update): Pr
       visitor.page.setDefaultTimeout(PATIENCE_MS);
       const shots = SHOTS.filter((shot) => shot.who === who && shot.looks.includes(look as Look));
       if (token !== undefined) await signInAt(visitor.page, system.consoleURL, token);
+      complaints.push(...visitor.complaints.splice(0).map((line) => `${who} signs in, ${look}: ${line}`));
       for (const shot of shots) {
         update(`${shot.name}, ${look}`);
         const missing = await takeOne(visitor.page, system, shot, join(folder, `${shot.name}-${look}.png`));
-        if (missing !== undefined) complaints.push(`${shot.name}, ${look}: ${missing}`);
+        const wrong = [...missing, ...unexpected(shot, visitor.complaints.splice(0))];
+        complaints.push(...wrong.map((line) => `${shot.name}, ${look}: ${line}`));
       }
-      complaints.push(...visitor.complaints.filter(isBroken).map((line) => `${who}, ${look}: ${line}`));
       await visitor.close();
     }
   }
   return complaints;
 }
 
-/** Pictures of failures have answers that the browser, too, calls failures. */
-const isBroken = (complaint: string): boolean => !complaint.startsWith('error: Failed to load resource');
+/** What the browser complained of, without the failures that the picture is about: those must be there. */
+function unexpected({ fails }: Shot, complaints: string[]): string[] {
+  if (fails === undefined) return complaints;
+  const others = complaints.filter((line) => !fails.test(line));
+  return others.length < complaints.length ? others : [...others, `no request failed like ${fails.source}`];
+}
 
 /** Somebody who sees two projects. */
 async function tokenOfBoth(system: ConsoleSystem): Promise<string> {
@@ -71,19 +76,18 @@ function mayView(account: { name: string; namespace: string }): object {
   };
 }
 
-/** Takes the picture, also where the page does not show what it should: then it says what is missing. */
-async function takeOne(
-  page: Page,
-  system: ConsoleSystem,
-  shot: Shot,
-  path: string,
-): Promise<string | undefined> {
+/**
+ * Takes the picture, also where the page does not show what it should: then it says what is missing.
+ * Leaves the page afterwards, so that nothing it asks for counts for the next picture.
+ */
+async function takeOne(page: Page, system: ConsoleSystem, shot: Shot, path: string): Promise<string[]> {
   await page.goto(new URL(shot.path, system.consoleURL).href);
   const missing = await shot.ready(page).then(
-    () => undefined,
-    (error: unknown) => String(error).split('\n', 1)[0],
+    () => [],
+    (error: unknown) => String(error).split('\n', 1),
   );
   await page.screenshot({ path, animations: 'disabled' });
+  await page.goto('about:blank');
   return missing;
 }
 

@@ -11,6 +11,8 @@ export type Shot = {
   /** `both`: an editor of two projects; `newcomer`: an editor of an empty project; `nobody`: not signed in. */
   who: 'editor' | 'reader' | 'both' | 'newcomer' | 'nobody';
   looks: readonly Look[];
+  /** Requests that must fail for the picture, by the browser's line on them; any other that fails is a defect. */
+  fails?: RegExp;
   /** Resolves when the page shows what the picture is about. */
   ready: (page: Page) => Promise<unknown>;
 };

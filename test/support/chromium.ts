@@ -1,5 +1,5 @@
 /** A real Chromium, without a window: Debian's, driven by playwright-core. Whatever a page breaks on its way is collected. */
-import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
+import { chromium, type Browser, type BrowserContext, type ConsoleMessage, type Page } from 'playwright-core';
 import { ensurePackages } from '../cluster/packages.ts';
 import { createProgress } from './progress.ts';
 
@@ -43,9 +43,15 @@ export async function visit(browser: Browser, options: VisitorOptions = {}): Pro
   page.on('pageerror', (error) => complaints.push(`error: ${error.message}`));
   page.on('console', (message) => {
     if (['error', 'warning'].includes(message.type()))
-      complaints.push(`${message.type()}: ${message.text()}`);
+      complaints.push(`${message.type()}: ${message.text()}${whereOf(message)}`);
   });
   return { context, page, complaints, close: () => context.close() };
+}
+
+/** The browser tells only beside its words which address did not answer well. */
+function whereOf(message: ConsoleMessage): string {
+  const { url } = message.location();
+  return message.text().startsWith('Failed to load resource') ? ` at ${url}` : '';
 }
 
 /** Signs in with a token, at any page of the console. */

@@ -43,8 +43,9 @@ export function WebhookPanel({ namespace, workflow, triggerId, webhook, url }: P
           </Text>
         )}
         {webhook.auth === undefined && (
-          <Text size="xs" c="dimmed">
-            Anybody who knows the URL may call it. The webhook can be told to verify callers.
+          <Text size="xs" c="dimmed" mt={6}>
+            Anybody who knows the URL may call it. Choose Auth in the parameters of the trigger to verify
+            callers.
           </Text>
         )}
       </div>

@@ -107,10 +107,9 @@ function Warning() {
       variant="light"
       icon={<IconAlertTriangle />}
       title="The effects of a test run are real"
-      styles={{ title: { color: 'var(--mantine-color-text)' } }}
     >
-      Mails are sent, requests are made, models are asked. Use addresses and data that may be used. This is
-      said once.
+      Mails are sent, requests are made, models are asked. Use addresses and data that may be used. This note
+      comes only once.
     </Alert>
   );
 }

@@ -115,7 +115,9 @@ function Chosen({ namespace, name, isReadOnly }: ChosenProps) {
     <Stack gap={4}>
       <Group gap="xs">
         <StateBadge ready={ready} />
-        {credential.status?.account !== undefined && <Text size="xs">{credential.status.account}</Text>}
+        {credential.status?.account !== undefined && (
+          <Text size="xs">Account: {credential.status.account}</Text>
+        )}
       </Group>
       {!isReady && ready.message !== undefined && (
         <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>

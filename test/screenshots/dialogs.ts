@@ -138,6 +138,7 @@ export const DIALOGS: readonly Shot[] = [
     path: `${SHOP}/workflows`,
     who: 'reader',
     looks: ALL,
+    fails: /401 \(Unauthorized\) at \S+\/workflows\/order-confirmation$/,
     ready: sessionEnded,
   },
 ];

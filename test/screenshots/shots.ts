@@ -14,6 +14,7 @@ const runOf =
     await page.locator(`a[href*="/runs/${workflow}"]`).first().click();
     await page.getByRole('list', { name: /^Nodes of the run/ }).waitFor();
     await page.getByRole('region', { name: 'Output', exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Run again' }).waitFor();
   };
 
 /** A run on the canvas, with what the node of that id came to. */
@@ -84,8 +85,22 @@ export const SHOTS: readonly Shot[] = [
     looks: ALL,
     ready: shows('Create the first workflow'),
   },
-  { name: 'workflows-cut-off', path: `${SHOP}/workflows`, who: 'reader', looks: BOTH, ready: cutOff },
-  { name: 'workflows-not-live', path: `${SHOP}/workflows`, who: 'editor', looks: ALL, ready: notLive },
+  {
+    name: 'workflows-cut-off',
+    path: `${SHOP}/workflows`,
+    who: 'reader',
+    looks: BOTH,
+    fails: /ERR_FAILED at \S+\/kube\//,
+    ready: cutOff,
+  },
+  {
+    name: 'workflows-not-live',
+    path: `${SHOP}/workflows`,
+    who: 'editor',
+    looks: ALL,
+    fails: /ERR_FAILED at \S+\/console\/live$/,
+    ready: notLive,
+  },
   { name: 'editor', path: ORDERS, who: 'editor', looks: ALL, ready: canvas },
   {
     name: 'editor-run',
@@ -131,6 +146,7 @@ export const SHOTS: readonly Shot[] = [
     path: `${SHOP}/workflows/not-there`,
     who: 'reader',
     looks: BOTH,
+    fails: /404 \(Not Found\) at \S+\/workflows\/not-there$/,
     ready: shows(/There is no workflow/),
   },
   { name: 'runs', path: `${SHOP}/runs`, who: 'editor', looks: ALL, ready: shows(/Failed/) },
@@ -155,6 +171,7 @@ export const SHOTS: readonly Shot[] = [
     path: `${SHOP}/runs/order-confirmation-0aaaaaaaaaaaaaa`,
     who: 'reader',
     looks: BOTH,
+    fails: /404 \(Not Found\) at \S+\/(workflowruns|runs)\/order-confirmation-0a{14}$/,
     ready: shows(/There is no run/),
   },
   { name: 'credentials', path: `${SHOP}/credentials`, who: 'editor', looks: ALL, ready: shows('lost') },
@@ -178,6 +195,7 @@ export const SHOTS: readonly Shot[] = [
     path: '/console/p/kube-system/workflows',
     who: 'reader',
     looks: ALL,
+    fails: /403 \(Forbidden\) at \S+\/namespaces\/kube-system\//,
     ready: shows(/not allowed/i),
   },
   {

@@ -3,7 +3,7 @@ import { Card, Table, Text, Title } from '@mantine/core';
 import { TextLink } from '../shell/links.tsx';
 import { Ago } from '../workflows/Ago.tsx';
 import { reasonWords } from '../workflows/rows.ts';
-import type { Failures } from './count.ts';
+import { detailOf, type Failures } from './count.ts';
 
 /** More than these are for the page Runs. */
 const SHOWN = 12;
@@ -43,7 +43,7 @@ export function FailureList({ failures, project, titles }: Props) {
                   {cause.node !== undefined && `, in ${cause.node}`}
                   {last.message !== undefined && (
                     <Text size="xs" c="dimmed" lineClamp={2} style={{ overflowWrap: 'anywhere' }}>
-                      {last.message}
+                      {detailOf(last)}
                     </Text>
                   )}
                 </Table.Td>

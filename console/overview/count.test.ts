@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import {
   beginOf,
   causeOf,
+  detailOf,
   durations,
   failures,
   percentile,
@@ -125,4 +126,12 @@ test.each([
   [undefined, undefined, { reason: 'NodeFailed' }],
 ])('reason %s with "%s" is the cause %j', (reason, message, cause) => {
   expect(causeOf({ ...(reason && { reason }), ...(message && { message }) })).toEqual(cause);
+});
+
+test.each([
+  ['node ask: Unreachable: no connection with shop:80', 'no connection with shop:80'],
+  ['the run took longer than 60 s', 'the run took longer than 60 s'],
+  [undefined, undefined],
+])('what stands below the cause does not repeat it: %s', (message, detail) => {
+  expect(detailOf({ reason: 'NodeFailed', ...(message && { message }) })).toBe(detail);
 });

@@ -100,6 +100,12 @@ export function causeOf({
     : { reason };
 }
 
+/** What the message says beyond the cause, which stands above it. */
+export function detailOf(run: Pick<CountedRun, 'reason' | 'message'>): string | undefined {
+  const { reason, node } = causeOf(run);
+  return node === undefined ? run.message : run.message?.slice(`node ${node}: ${reason}: `.length);
+}
+
 /** Failed runs by workflow and cause, the most frequent first. */
 export function failures(runs: CountedRun[], since: number): Failures[] {
   const groups = Map.groupBy(

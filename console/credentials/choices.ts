@@ -113,8 +113,7 @@ export const CHOICES: readonly Choice[] = [
     id: 's3',
     kind: 's3',
     label: 'S3 bucket',
-    sentence:
-      'Files in AWS, MinIO, Cloudflare R2 and the like. For workflows that files start, and for files.',
+    sentence: 'Files in AWS, MinIO, Cloudflare R2 and the like: watched, read and written.',
     start: {},
     without: [],
     shown: ['region'],

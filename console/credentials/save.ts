@@ -35,7 +35,7 @@ export async function createCredential(
   kind: CredentialKind,
   build: Build,
 ): Promise<CredentialObject> {
-  const secretName = await freeSecretName(at);
+  const { secretName, isOurs } = await secretFor(at);
   const { account, own } = build(secretName);
   const annotations = { [ANNOTATION.check]: wishNow() };
   const object = {
@@ -44,7 +44,7 @@ export async function createCredential(
   };
   await createObject(CREDENTIALS, at.namespace, object, { dryRun: true });
   const hasSecret = Object.keys(own).length > 0;
-  if (hasSecret) await putSecret(at, secretName, own);
+  if (hasSecret) await putSecret(at, { secretName, isOurs }, own);
   try {
     const made = await createObject(CREDENTIALS, at.namespace, object);
     if (hasSecret) await adopt(made, secretName);
@@ -63,7 +63,7 @@ export async function updateCredential(
 ): Promise<CredentialObject> {
   const { namespace = '', name } = credential.metadata;
   const at = { namespace, name };
-  const secretName = await freeSecretName(at, credential);
+  const { secretName, isOurs } = await secretFor(at, credential);
   const { account, own, replaced } = build(secretName);
   const before = (credential.spec[kind] ?? {}) as Record<string, unknown>;
   const patch = {
@@ -79,7 +79,7 @@ export async function updateCredential(
   for (const [secret, stringData] of Object.entries(replaced))
     await patchObject(SECRETS, { namespace, name: secret }, { stringData });
   const hasOwn = Object.keys(own).length > 0;
-  if (hasOwn) await putSecret(at, secretName, own);
+  if (hasOwn) await putSecret(at, { secretName, isOurs }, own);
   const changed = await patchObject(CREDENTIALS, at, patch);
   if (hasOwn) await adopt(changed, secretName);
   return changed;
@@ -92,37 +92,48 @@ export function wishNow(): string {
 
 type OwnedSecret = SecretObject & { metadata: { ownerReferences?: { uid?: string }[] } };
 
-/** The usual name, or another one where a Secret has it that is not this credential's. */
-async function freeSecretName(at: At, credential?: CredentialObject): Promise<string> {
+/** Where the values go. Only a Secret that was read, and is this credential's, may be written over. */
+type Place = { secretName: string; isOurs: boolean };
+
+/** The usual name, or another one where a Secret that is not this credential's has it, or might have it. */
+async function secretFor(at: At, credential?: CredentialObject): Promise<Place> {
   const name = secretNameOf(at.name);
   const found = await findSecret(at.namespace, name);
-  if (found === undefined) return name;
-  const owners = found.metadata.ownerReferences ?? [];
-  const isLeft = found.metadata.labels?.[FOR] === labelOf(at.name) && owners.length === 0;
-  const isItsOwn = credential !== undefined && owners.some(({ uid }) => uid === credential.metadata.uid);
-  return isLeft || isItsOwn ? name : childName(at.name, `secret-${randomSuffix()}`, 253);
+  if (found === undefined) return { secretName: name, isOurs: false };
+  if (found !== 'unreadable' && isOf(found, at, credential)) return { secretName: name, isOurs: true };
+  return { secretName: childName(at.name, `secret-${randomSuffix()}`, 253), isOurs: false };
 }
 
-/** Where it may not be read, the API server says so when the credential names it. */
-async function findSecret(namespace: string, name: string): Promise<OwnedSecret | undefined> {
+/** Whether the Secret was left by an attempt that failed, or is the credential's own. */
+function isOf({ metadata }: OwnedSecret, at: At, credential?: CredentialObject): boolean {
+  const owners = metadata.ownerReferences ?? [];
+  const isLeft = metadata.labels?.[FOR] === labelOf(at.name) && owners.length === 0;
+  return isLeft || (credential !== undefined && owners.some(({ uid }) => uid === credential.metadata.uid));
+}
+
+/** Whoever may not read Secrets cannot know whether the name is free. */
+async function findSecret(namespace: string, name: string): Promise<OwnedSecret | 'unreadable' | undefined> {
   try {
     return await getObject<OwnedSecret>(SECRETS, namespace, name);
   } catch (error) {
-    if (error instanceof ApiFailure && (error.status === 404 || error.status === 403)) return undefined;
+    if (error instanceof ApiFailure && error.status === 404) return undefined;
+    if (error instanceof ApiFailure && error.status === 403) return 'unreadable';
     throw error;
   }
 }
 
-async function putSecret(at: At, name: string, stringData: Record<string, string>): Promise<void> {
+async function putSecret(
+  at: At,
+  { secretName: name, isOurs }: Place,
+  stringData: Record<string, string>,
+): Promise<void> {
+  if (isOurs) {
+    await patchObject(SECRETS, { namespace: at.namespace, name }, { stringData });
+    return;
+  }
   const labels = { [MANAGED_BY]: 'windlass-console', [FOR]: labelOf(at.name) };
   const secret = { metadata: { name, namespace: at.namespace, labels }, type: 'Opaque', stringData };
-  try {
-    await createObject(SECRETS, at.namespace, secret);
-  } catch (error) {
-    // Left by an attempt that failed, or the credential's own: nobody else's has been chosen.
-    if (!(error instanceof ApiFailure && error.reason === 'AlreadyExists')) throw error;
-    await patchObject(SECRETS, { namespace: at.namespace, name }, { stringData });
-  }
+  await createObject(SECRETS, at.namespace, secret);
 }
 
 /** The Secret goes with the credential. Where that may not be said, it stays; nothing else depends on it. */

@@ -200,6 +200,8 @@ function forward(
   const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
   const out = send(url, { method: request.method, headers, ca, cert: auth.cert, key: auth.key, agent });
   out.on('response', (answer) => {
+    // A watch that was ended before it was answered.
+    if (response.writableEnded) return void answer.destroy();
     watch.upstream = answer;
     response.writeHead(answer.statusCode ?? 502, answer.headers);
     response.flushHeaders();

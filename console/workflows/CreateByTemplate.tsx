@@ -6,7 +6,8 @@ import { FailureNote } from '../shell/FailureNote.tsx';
 import { filledNeeds, withCredentials, type FilledNeed, type KnownCredential } from './create.ts';
 import classes from './CreateDialog.module.css';
 import { NameFields, useNames } from './NameFields.tsx';
-import { TEMPLATES, type Template } from './templates.ts';
+import { TEMPLATES } from './templates/list.ts';
+import type { Template } from './templates/template.ts';
 import { triggerWords } from './triggers.ts';
 import { useCreate } from './useCreate.ts';
 

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { kindOf, workflowSpec, type WorkflowSpec } from '../../api/workflow.ts';
-import { TEMPLATES } from './templates.ts';
+import { kindOf, workflowSpec, type WorkflowSpec } from '../../../api/workflow.ts';
+import { TEMPLATES } from './list.ts';
 
 const credentialsOf = ({ nodes }: WorkflowSpec) =>
   nodes.flatMap((node) => {
@@ -26,7 +26,7 @@ test.each(TEMPLATES.map((template) => [template.id, template] as const))(
 test.each(
   TEMPLATES.filter(({ id }) => id !== 'ask-an-api').map((template) => [template.id, template] as const),
 )('the template %s has the nodes of the example of that name', (id, { spec }) => {
-  const file = join(import.meta.dirname, '../../examples', id, 'workflow.yaml');
+  const file = join(import.meta.dirname, '../../../examples', id, 'workflow.yaml');
   const example = parse(readFileSync(file, 'utf8')) as { spec: WorkflowSpec };
   const shape = ({ nodes }: WorkflowSpec) => nodes.map((node) => [node.id, kindOf(node), node.skill?.name]);
   expect(shape(spec)).toEqual(shape(example.spec));

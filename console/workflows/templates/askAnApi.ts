@@ -1,0 +1,63 @@
+/** A question to an HTTP API, shaped by steps in CEL. */
+import type { Template } from './template.ts';
+
+export const askAnApi: Template = {
+  id: 'ask-an-api',
+  trigger: 'webhook',
+  text: 'A caller asks for a customer; two steps in CEL shape the question and the answer, and an HTTP API is asked between them.',
+  needs: [],
+  spec: {
+    displayName: 'Ask an API',
+    active: false,
+    nodes: [
+      {
+        id: 'trigger',
+        webhook: {
+          path: 'customer',
+          testData: { text_content: '', data_content: { email: ' Ada@example.com' } },
+        },
+      },
+      {
+        id: 'customer',
+        skill: {
+          name: 'set',
+          parameters: { values: { email: 'nodes.trigger.data_content.email.lowerAscii().trim()' } },
+        },
+      },
+      {
+        id: 'orders',
+        skill: {
+          name: 'http_request',
+          parameters: {
+            url: 'https://api.example.com/orders',
+            headers: { Accept: 'application/json' },
+            response: 'json',
+          },
+        },
+        retry: { limit: 3 },
+        timeout: '10s',
+      },
+      {
+        id: 'result',
+        skill: {
+          name: 'set',
+          parameters: {
+            values: {
+              count:
+                'size(nodes.orders.data_content.body.filter(o, o.email == nodes.customer.data_content.email))',
+            },
+          },
+        },
+      },
+      {
+        id: 'reply',
+        response: {
+          body: {
+            email: "{{ $('customer').data_content.email }}",
+            count: "{{ $('result').data_content.count }}",
+          },
+        },
+      },
+    ],
+  },
+};

@@ -1,0 +1,17 @@
+/** The quickest first run: it is started by hand and says hello. */
+import type { Template } from './template.ts';
+
+export const hello: Template = {
+  id: 'hello',
+  trigger: 'manual',
+  text: 'Somebody starts it by hand, and it says hello. Needs no account: the quickest first run.',
+  needs: [],
+  spec: {
+    displayName: 'Hello',
+    active: false,
+    nodes: [
+      { id: 'trigger', manual: { testData: { name: 'World' } } },
+      { id: 'greeting', response: { body: "Hello, {{ $('trigger').data_content.name }}!" } },
+    ],
+  },
+};

@@ -1,0 +1,16 @@
+/** What a template is, and the credentials that several of them need. */
+import type { TriggerKind } from '../../../api/trigger.ts';
+import type { WorkflowSpec } from '../../../api/workflow.ts';
+import type { Need } from '../create.ts';
+
+export type Template = {
+  id: string;
+  trigger: TriggerKind;
+  /** What it does, in a sentence. */
+  text: string;
+  needs: Need[];
+  spec: WorkflowSpec & { displayName: string };
+};
+
+export const model: Need = { name: 'model', kinds: ['openai'], what: 'a language model' };
+export const mail: Need = { name: 'mail', kinds: ['smtp'], what: 'an account that sends mail' };

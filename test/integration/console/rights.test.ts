@@ -5,6 +5,7 @@ import { GROUP } from '../../../api/group.ts';
 import { secrets, type PolicyRule } from '../../../kube/resource.ts';
 import { workflows as workflowObjects } from '../../../operator/resources.ts';
 import { signInAt, startChromium, visit, type Visitor } from '../../support/chromium.ts';
+import { addForRights, WAITING_RUN } from '../../support/consoleRights.ts';
 import { largeWorkflow, manifestOf, stockProject } from '../../support/consoleStock.ts';
 import { EDITOR, READER, startConsoleSystem, type ConsoleSystem } from '../../support/consoleSystem.ts';
 import { listen, type Listening } from '../../support/listen.ts';
@@ -18,13 +19,16 @@ const RUNS = `/console/p/${PROJECT}/runs`;
 
 let system: ConsoleSystem;
 let browser: Browser;
+let waitedFor: { close: () => Promise<void> };
 
 beforeAll(async () => {
   [system, browser] = await Promise.all([startConsoleSystem(), startChromium()]);
   await stockProject(system, PROJECT);
+  waitedFor = await addForRights(system, PROJECT);
 });
 afterAll(async () => {
   await browser?.close();
+  await waitedFor?.close();
   await system?.stop();
 });
 
@@ -44,8 +48,8 @@ async function signedIn(token: string): Promise<Watched> {
   const open = new Set<Request>();
   let quietSince = performance.now();
   visitor.page.on('request', (request) => {
-    // This one stays open as long as the page.
-    if (!request.url().endsWith('/console/live')) open.add(request);
+    // These stay open as long as the page, or as long as the run goes on.
+    if (!/\/(live|events)$/.test(new URL(request.url()).pathname)) open.add(request);
   });
   const ended = (request: Request): void => {
     open.delete(request);
@@ -81,13 +85,41 @@ const newestOpened = async (page: Page): Promise<void> => {
   await page.getByRole('link', { name: 'Open on the canvas' }).waitFor();
 };
 
+const accountOpened = async (page: Page): Promise<void> => {
+  await page.getByText('sheets', { exact: true }).first().click();
+  await page.getByText('Used by').first().waitFor();
+};
+const outputOpened = async (page: Page): Promise<void> => {
+  await page
+    .getByRole('complementary', { name: /^Node / })
+    .first()
+    .getByRole('tab', { name: 'Output' })
+    .click();
+};
+const looksOpened = async (page: Page): Promise<void> => {
+  await page.getByRole('button', { name: /^New mail: / }).click();
+  await page.getByText('Last look').first().waitFor();
+};
+const waits = async (page: Page): Promise<void> => {
+  await page
+    .getByText(/^Running/)
+    .first()
+    .waitFor();
+};
+
 const PAGES = {
   list: { path: LIST, ready: seen('Order confirmation') },
   menu: { path: LIST, ready: menuOpened },
   editor: { path: EDITOR_PAGE, ready: (page) => page.locator('[data-card="trigger"]').waitFor() },
   credentials: { path: CREDENTIALS, ready: seen('lost') },
   details: { path: CREDENTIALS, ready: detailsOpened },
+  account: { path: CREDENTIALS, ready: accountOpened },
   run: { path: RUNS, ready: newestOpened },
+  waiting: { path: `${RUNS}/${WAITING_RUN}`, ready: waits },
+  canvas: { path: `${LIST}/waits?run=${WAITING_RUN}`, ready: waits },
+  output: { path: `${EDITOR_PAGE}?node=mail`, ready: outputOpened },
+  looks: { path: `${LIST}/mails`, ready: looksOpened },
+  managed: { path: `${LIST}/from-git`, ready: seen('Argo CD') },
 } satisfies Record<string, PageOf>;
 
 type Button = { name: RegExp; role: 'button' | 'menuitem' | 'switch'; page: keyof typeof PAGES };
@@ -95,6 +127,19 @@ type Button = { name: RegExp; role: 'button' | 'menuitem' | 'switch'; page: keyo
 /** Each thing that can be clicked and changes something, and the right that it takes. */
 const BUTTONS: (Button & { verb: string; resource: string })[] = [
   { name: /^New workflow$/, role: 'button', page: 'list', verb: 'create', resource: 'workflows' },
+  {
+    name: /^Order confirmation is active$/,
+    role: 'switch',
+    page: 'list',
+    verb: 'patch',
+    resource: 'workflows',
+  },
+  { name: /^Edit a copy$/, role: 'button', page: 'managed', verb: 'create', resource: 'workflows' },
+  { name: /^Begin anew/, role: 'button', page: 'looks', verb: 'patch', resource: 'workflows' },
+  { name: /^Run to here$/, role: 'button', page: 'output', verb: 'create', resource: 'workflows/execute' },
+  { name: /^(Connect|Reconnect)$/, role: 'button', page: 'account', verb: 'update', resource: 'credentials' },
+  { name: /^Cancel$/, role: 'button', page: 'waiting', verb: 'delete', resource: 'workflowruns' },
+  { name: /^Cancel$/, role: 'button', page: 'canvas', verb: 'delete', resource: 'workflowruns' },
   { name: /^Duplicate$/, role: 'menuitem', page: 'menu', verb: 'create', resource: 'workflows' },
   { name: /^Rename$/, role: 'menuitem', page: 'menu', verb: 'patch', resource: 'workflows' },
   { name: /^Delete$/, role: 'menuitem', page: 'menu', verb: 'delete', resource: 'workflows' },
@@ -207,6 +252,21 @@ test('who has no rights in a project does not see it, and its address says so', 
     expect(await page.getByText(/Order confirmation|order-confirmation-/).count()).toBe(0);
   }
   await visitor.close();
+});
+
+test('who may list workflows but not watch them reads the list, and is refused nothing again and again', async () => {
+  const token = await system.tokenWith(PROJECT, 'unwatching', { rules: allBut('watch', 'workflows') });
+  const { page, refused, settled, close } = await signedIn(token);
+  await page.goto(addressOf(LIST));
+  await page.getByText('Order confirmation').first().waitFor();
+  const lists: string[] = [];
+  page.on('request', (request) => {
+    if (/\/workflows\?/.test(request.url())) lists.push(request.url());
+  });
+  await settled();
+  expect(lists.length).toBeLessThan(3);
+  expect(refused).toEqual([]);
+  await close();
 });
 
 describe('a page of another site', () => {

@@ -14,6 +14,15 @@ const teal: MantineColorsTuple = [
   '#085463',
 ];
 
+/** Modals and drawers. A header in one is none of the page. */
+const dialog = {
+  defaultProps: {
+    closeButtonProps: { 'aria-label': 'Close' },
+    attributes: { header: { role: 'none' } },
+  },
+  styles: { title: { fontWeight: 600 } },
+};
+
 export const theme = createTheme({
   primaryColor: 'windlass',
   // White words on it can be read in both schemes.
@@ -41,15 +50,8 @@ export const theme = createTheme({
         error: { fontSize: 'var(--mantine-font-size-xs)' },
       },
     },
-    Modal: {
-      defaultProps: {
-        closeButtonProps: { 'aria-label': 'Close' },
-        // A header in a dialog is none of the page.
-        attributes: { header: { role: 'none' } },
-      },
-      styles: { title: { fontWeight: 600 } },
-    },
-    Drawer: { styles: { title: { fontWeight: 600 } } },
+    Modal: dialog,
+    Drawer: dialog,
     // The first thing to choose has the focus, and nothing but what can be chosen is in the list.
     Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
     Tooltip: { defaultProps: { openDelay: 400, withinPortal: true } },

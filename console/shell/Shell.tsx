@@ -138,6 +138,8 @@ function ProjectChoice({ project }: { project: string }) {
       allowDeselect={false}
       searchable={names.length > 8}
       checkIconPosition="right"
+      // Part of the header, as what opens it.
+      comboboxProps={{ withinPortal: false }}
       w={{ base: 130, xs: 180 }}
     />
   );

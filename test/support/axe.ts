@@ -13,7 +13,13 @@ export async function flawsOf(page: Page): Promise<string[]> {
 /** Runs in the page. What opens from a button is reached from it, and is no part of the page's outline. */
 const LOOK = `(async () => {
   const { violations } = await axe.run(document, { resultTypes: ['violations'] });
-  const isOpened = (place) => document.querySelector(String(place))?.closest('[role="menu"], [role="listbox"]');
+  const OPENED = '[role="menu"], [role="listbox"], [role="tooltip"]';
+  const isOpened = (place) => {
+    const at = document.querySelector(String(place));
+    if (at === null || at.closest(OPENED)) return at !== null;
+    // What holds such things, and nothing else.
+    return at.matches('[data-portal]') && [...at.children].every((child) => child.innerText === '' || child.matches(OPENED));
+  };
   return violations.flatMap(({ id, nodes }) =>
     nodes
       .filter(({ target }) => id !== 'region' || !isOpened(target[0]))

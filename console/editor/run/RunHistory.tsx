@@ -31,7 +31,6 @@ export function RunHistory({ namespace, workflow }: { namespace: string; workflo
         position="right"
         size="min(980px, 100%)"
         title="Runs of this workflow"
-        closeButtonProps={{ 'aria-label': 'Close' }}
         styles={{
           content: { display: 'flex', flexDirection: 'column' },
           body: { flex: 1, minHeight: 0, display: 'flex', flexDirection: 'column' },

@@ -3,6 +3,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { flawsOf } from '../../support/axe.ts';
 import { signInAt, startChromium, visit, type Visitor } from '../../support/chromium.ts';
+import { dialogsOf, openRowDialog, type View } from '../../support/consoleDialogs.ts';
 import { stockProject } from '../../support/consoleStock.ts';
 import { openNode, panelOf } from '../../support/consoleSteps.ts';
 import { EDITOR, startConsoleSystem, type ConsoleSystem } from '../../support/consoleSystem.ts';
@@ -34,15 +35,6 @@ async function clicked(page: Page, name: string | RegExp): Promise<void> {
   await page.getByRole('button', { name }).first().click();
 }
 
-type View = { what: string; path: string; open: (page: Page) => Promise<unknown> };
-
-/** Opens what a choice of the menu of a workflow leads to. */
-const chosen = (name: string) => async (page: Page) => {
-  await menuOpened(page);
-  await page.getByRole('menuitem', { name }).click();
-  await page.getByRole('dialog').waitFor();
-};
-
 const VIEWS: View[] = [
   { what: 'the list', path: LIST, open: shows('Order confirmation') },
   {
@@ -53,7 +45,7 @@ const VIEWS: View[] = [
       await page.getByRole('menuitem', { name: 'Delete' }).waitFor();
     },
   },
-  { what: 'the deletion', path: LIST, open: chosen('Delete') },
+  { what: 'the deletion', path: LIST, open: (page) => openRowDialog(page, 'A draft', 'Delete') },
   {
     what: 'the creation',
     path: LIST,
@@ -127,6 +119,7 @@ const VIEWS: View[] = [
   },
   { what: 'the overview', path: `/console/p/${PROJECT}/overview`, open: shows(/Failures/i) },
   { what: 'what is not allowed', path: '/console/p/kube-system/workflows', open: shows(/not allowed/i) },
+  ...dialogsOf(PROJECT),
 ];
 
 describe.each(['light', 'dark'] as const)('in %s colours', (colorScheme) => {

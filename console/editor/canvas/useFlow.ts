@@ -1,6 +1,7 @@
 /** The draft as nodes and edges of the flow, and what the flow says back. */
 import type { NodeChange } from '@xyflow/react';
 import { useCallback, useMemo, useRef, useState } from 'react';
+import { isTerminal } from '../../../api/phase.ts';
 import { moveNodes } from '../model.ts';
 import type { Position, Positions } from '../place.ts';
 import { useRunView } from '../run/runStore.ts';
@@ -14,17 +15,18 @@ export function useFlow(store: EditorStore) {
   const problems = useEditorPart((state) => state.problems);
   const isReadOnly = useEditorPart((state) => state.isReadOnly);
   const { run, nodes: views } = useRunView();
+  const goesOn = run !== undefined && !isTerminal(run.phase);
   const [drag, setDrag] = useState<Positions>();
   const before = useRef<{ nodes: CardNode[]; edges: WorkflowFlowEdge[] }>({ nodes: [], edges: [] });
   const drawn = useMemo(() => {
-    const shown = { draft, selection, problems, isReadOnly, views: run && views };
+    const shown = { draft, selection, problems, isReadOnly, views: run && views, goesOn };
     const next = {
       nodes: flowNodes(shown, before.current.nodes),
       edges: flowEdges(shown, before.current.edges),
     };
     before.current = next;
     return next;
-  }, [draft, selection, problems, isReadOnly, run, views]);
+  }, [draft, selection, problems, isReadOnly, run, views, goesOn]);
   const nodes = useMemo(
     () =>
       drag === undefined

@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest';
+import { flowNodes } from './flow.ts';
+
+const nodes = [
+  { id: 'trigger', manual: {} },
+  { id: 'one', skill: { name: 'set', parameters: { values: { n: '1' } } } },
+];
+const shown = {
+  draft: { spec: { active: false, nodes }, positions: {} },
+  selection: { nodes: [], edges: [] },
+  problems: { nodes: new Map(), edges: new Map(), workflow: [] },
+  isReadOnly: false,
+};
+
+test.each([
+  [true, 'waits for its turn while the run goes on'],
+  [false, 'has nothing to say when the run is over'],
+])('a node of which a run says nothing (goes on: %s) %s', (goesOn) => {
+  const drawn = flowNodes({ ...shown, views: new Map(), goesOn }, []);
+  expect(drawn.map(({ data }) => data.isInRun)).toEqual([goesOn, goesOn]);
+});

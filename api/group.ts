@@ -28,6 +28,8 @@ export const ANNOTATION = {
   dedupe: 'windlass.dev/dedupe',
   /** On a WorkflowRun: `true` where the run was given more than `spec.input` holds. */
   partialInput: 'windlass.dev/partial-input',
+  /** On a WorkflowRun: when its input and outputs were removed, as `history.dataTTL` of its workflow says. */
+  dataRemoved: 'windlass.dev/data-removed',
 } as const;
 
 /** The workflow's id: one path segment, `<namespace>.<name>`. A namespace has no dot, so the first one parts the two. */

@@ -38,6 +38,10 @@ export type Revision = {
   steps: RevisionStep[];
   edges: RevisionEdge[];
   timeoutMs: number;
+  /** Of which runs data are recorded; left out: of all. */
+  recordData?: 'Errors' | 'None';
+  /** The ids of sensitive nodes; left out: none. */
+  sensitive?: string[];
 };
 
 const MINUTE = 60_000;
@@ -91,11 +95,16 @@ function edgesOf(spec: WorkflowSpec): RevisionEdge[] {
 export function revisionOf(spec: WorkflowSpec): Revision {
   const trigger = spec.nodes.find((node) => isTriggerKind(kindOf(node)));
   if (!trigger) throw new Error('the workflow has no trigger, which the CRD does not admit');
+  const { recordData = 'All' } = spec;
+  const sensitive = spec.nodes.filter((node) => node.sensitive).map(({ id }) => id);
   return {
     trigger: triggerOf(trigger),
     steps: spec.nodes.filter((node) => node !== trigger).map(stepOf),
     edges: edgesOf(spec),
     timeoutMs: milliseconds(spec.timeout, RUN_TIMEOUT_MS),
+    // Left out where they have their defaults, so that revisions of existing workflows keep their names.
+    ...(recordData !== 'All' && { recordData }),
+    ...(sensitive.length > 0 && { sensitive }),
   };
 }
 

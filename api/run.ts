@@ -3,6 +3,9 @@ import * as z from 'zod';
 import { NODE_PHASES, RUN_PHASES, TERMINAL_PHASES } from './phase.ts';
 import { json, objectName, output, rules, time } from './value.ts';
 
+/** CEL: the input was removed, which is the one change that it admits. */
+const erased = (spec: string) => `(has(${spec}.inputRedacted) && ${spec}.inputRedacted)`;
+
 export const runSpec = z
   .object({
     workflow: objectName('Name of the workflow, in the same namespace.'),
@@ -28,6 +31,12 @@ export const runSpec = z
       .boolean()
       .optional()
       .describe('The input was too large for the record: only its beginning is here.'),
+    inputRedacted: z
+      .boolean()
+      .optional()
+      .describe(
+        "The input is left out: the workflow's recordData, a sensitive trigger or history.dataTTL says so.",
+      ),
     test: z
       .boolean()
       .optional()
@@ -61,11 +70,15 @@ export const runSpec = z
         message: 'whether a run is a test cannot be changed: create a new WorkflowRun',
       },
       {
-        rule: 'has(self.input) == has(oldSelf.input) && (!has(self.input) || self.input == oldSelf.input)',
+        rule: `(!has(self.input) && ${erased('self')}) || (has(self.input) == has(oldSelf.input) && (!has(self.input) || self.input == oldSelf.input))`,
         message: 'the input of a run cannot be changed: create a new WorkflowRun',
       },
       {
-        rule: 'has(self.inputTruncated) == has(oldSelf.inputTruncated) && (!has(self.inputTruncated) || self.inputTruncated == oldSelf.inputTruncated)',
+        rule: `${erased('self')} || (has(self.inputTruncated) == has(oldSelf.inputTruncated) && (!has(self.inputTruncated) || self.inputTruncated == oldSelf.inputTruncated))`,
+        message: 'the input of a run cannot be changed: create a new WorkflowRun',
+      },
+      {
+        rule: `${erased('self')} || !${erased('oldSelf')}`,
         message: 'the input of a run cannot be changed: create a new WorkflowRun',
       },
       {
@@ -103,7 +116,11 @@ const nodeStatus = z
     truncated: z
       .boolean()
       .optional()
-      .describe('The output was too large for the record: only its beginning is here.'),
+      .describe('The record does not hold all of the output: only its beginning is here, or nothing.'),
+    redacted: z
+      .boolean()
+      .optional()
+      .describe("The output is left out: the workflow's recordData, sensitive or history.dataTTL says so."),
     reason: z.string().max(1024).optional().describe('Why it failed, or was skipped, in one word.'),
     message: z.string().max(4096).optional().describe('Why it failed, or was skipped, in a sentence.'),
     usage: z
@@ -162,6 +179,10 @@ const terminal = TERMINAL_PHASES.map((phase) => `'${phase}'`).join(', ');
 
 /** Rules at the root of the schema: rules on `.status` are skipped when a status is set to null and then anew. */
 export const runRules = rules(
+  {
+    rule: `${erased('oldSelf.spec')} || !${erased('self.spec')} || (has(oldSelf.status) && has(oldSelf.status.phase) && oldSelf.status.phase in [${terminal}])`,
+    message: 'the input of a run can be removed only after the run has ended',
+  },
   { rule: '!has(oldSelf.status) || has(self.status)', message: 'the status of a run cannot be removed' },
   {
     rule: `!has(oldSelf.status) || !has(oldSelf.status.phase) || !(oldSelf.status.phase in [${terminal}]) || (has(self.status) && has(self.status.phase) && self.status.phase == oldSelf.status.phase)`,

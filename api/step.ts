@@ -83,6 +83,16 @@ export type AgentStep = z.infer<typeof agentStep>;
 export type SkillStep = z.infer<typeof skillStep>;
 export type ResponseStep = z.infer<typeof responseStep>;
 
+/** The options that triggers and steps take. */
+export const nodeOptions = {
+  sensitive: z
+    .boolean()
+    .optional()
+    .describe(
+      "Keeps the node's output and messages out of records, live events and the console. Other nodes can still reference the output. Default false.",
+    ),
+} as const;
+
 /** The options that every step takes. */
 export const stepOptions = {
   timeout: duration('How long one attempt may take. Default 60s, for an agent 10m.').optional(),

@@ -1,7 +1,7 @@
 /** The Workflow kind: a graph of nodes that starts at one trigger. */
 import * as z from 'zod';
 import { duration } from './duration.ts';
-import { STEP_KINDS, stepOptions, steps, type StepKind } from './step.ts';
+import { nodeOptions, STEP_KINDS, stepOptions, steps, type StepKind } from './step.ts';
 import { TRIGGER_KINDS, triggers, type TriggerKind } from './trigger.ts';
 import { conditions, rules, time } from './value.ts';
 
@@ -29,6 +29,7 @@ const node = z
     displayName: z.string().max(256).optional().describe('What people see. Default: the id.'),
     ...optional(triggers),
     ...optional(steps),
+    ...nodeOptions,
     ...stepOptions,
   })
   .meta({
@@ -94,9 +95,18 @@ export const workflowSpec = z
           .optional()
           .describe('How many failed and cancelled runs to keep. Default 10.'),
         ttl: duration('How long to keep a run after its end. Default 168h.').optional(),
+        dataTTL: duration(
+          'How long to keep the input and the outputs of a run after its end; the run itself stays for ttl. Default: as long as the run.',
+        ).optional(),
       })
       .optional()
       .describe('Which ended runs stay as WorkflowRun objects.'),
+    recordData: z
+      .enum(['All', 'Errors', 'None'])
+      .optional()
+      .describe(
+        'Of which runs the WorkflowRun holds the input and the outputs of nodes: all, those that failed, or none. What is left out cannot be retried or restored after a loss of the run store. Default All.',
+      ),
     timeout: duration('How long a run may take, without the time that it waits. Default 1h.').optional(),
     concurrency: z
       .object({

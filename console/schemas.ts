@@ -43,6 +43,8 @@ export type Schemas = {
   triggers: Record<string, FieldSchema>;
   /** By kind: agent, skill, response. */
   steps: Record<string, FieldSchema>;
+  /** Options that triggers and steps take: sensitive. */
+  nodeOptions: Record<string, FieldSchema>;
   /** Options that every step takes: retry, timeout, onError, forEach, effect. */
   stepOptions: Record<string, FieldSchema>;
   /** What a workflow has beside its nodes and edges: displayName, history, timeout, concurrency, … */

@@ -1,7 +1,7 @@
 /** The JSON Schemas behind the console's forms, from the same zod schemas that the CRDs come from: nothing is described twice. */
 import * as z from 'zod';
 import { credentialSpec } from '../api/credential.ts';
-import { stepOptions, steps } from '../api/step.ts';
+import { nodeOptions, stepOptions, steps } from '../api/step.ts';
 import { triggers } from '../api/trigger.ts';
 import { workflowSpec } from '../api/workflow.ts';
 import type { FieldSchema, Schemas, SkillSchema } from '../console/schemas.ts';
@@ -13,6 +13,7 @@ export function consoleSchemas(): Schemas {
   return {
     triggers: schemasOf(triggers),
     steps: schemasOf(steps),
+    nodeOptions: schemasOf(nodeOptions),
     stepOptions: schemasOf(stepOptions),
     workflow: schemaOf(z.object(workflow)),
     skills: SKILLS.map(

@@ -18,6 +18,8 @@ export type Plan = {
   readonly steps: ReadonlyMap<string, PlannedStep>;
   readonly conditions: ReadonlyMap<GraphEdge, Condition>;
   readonly timeoutMs: number;
+  /** Nodes whose outputs and messages nobody may read. */
+  readonly sensitive: ReadonlySet<string>;
   /** Of a run that goes only as far as one node: that node, and those that may run. */
   readonly until?: { node: string; asked: ReadonlySet<string> };
 };
@@ -51,6 +53,7 @@ function parsePlan(revision: Revision): Plan {
       graph.edges.flatMap((edge) => (edge.when === undefined ? [] : [[edge, compileCondition(edge.when)]])),
     ),
     timeoutMs: revision.timeoutMs,
+    sensitive: new Set(revision.sensitive),
   };
 }
 

@@ -87,7 +87,9 @@ function endOfWait(memory: Memory, id: string, halt: RunEnd): FailedEnd {
 function endOfFailure(memory: Memory, id: string): RunEnd {
   const { reason, message } = (memory.outputs.get(id)?.error ?? {}) as { reason?: string; message?: string };
   const isUnknown = memory.phases.get(id) === 'Unknown';
-  const text = isUnknown ? message : `${reason}: ${message}`;
+  // The message of the run is in summaries and lists, where nobody knows any more which node it is about.
+  const isSensitive = memory.plan.sensitive.has(id);
+  const text = isSensitive ? reason : isUnknown ? message : `${reason}: ${message}`;
   return {
     phase: 'Failed',
     reason: isUnknown ? 'EffectUnknown' : 'NodeFailed',

@@ -65,6 +65,8 @@ export type NodeState = {
   reason?: string;
   message?: string;
   usage?: { inputTokens?: number; outputTokens?: number };
+  /** Its output is withheld from whoever reads the run. Never stored. */
+  redacted?: true;
   /** Of a node that waits: when it is tried again, by the store's clock, which sets it (`Advance.waits`). */
   nextAttemptAt?: number;
   /** A start mark without a checkpoint: a runner began this attempt, and its effect may have happened. */
@@ -116,6 +118,8 @@ export type RunState = {
   crashes: number;
   /** The trigger's output as JSON text. */
   input: string;
+  /** The input is withheld from whoever reads the run. Never stored. */
+  inputRedacted?: true;
   nodes: NodeState[];
   reply?: Reply;
 };

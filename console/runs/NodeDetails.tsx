@@ -43,7 +43,12 @@ export function NodeDetails({ at, node, before, now }: Props) {
       )}
       {before.map((giver) => (
         <Part key={giver.id} title={`Input: output of ${giver.id}`}>
-          <OutputView output={giver.output} nodeId={giver.id} isTruncated={giver.truncated === true} />
+          <OutputView
+            output={giver.output}
+            nodeId={giver.id}
+            isTruncated={giver.truncated === true}
+            isRedacted={giver.redacted === true}
+          />
         </Part>
       ))}
       <Part title="Output">
@@ -55,6 +60,7 @@ export function NodeDetails({ at, node, before, now }: Props) {
             output={node.output}
             nodeId={node.id}
             isTruncated={node.truncated === true}
+            isRedacted={node.redacted === true}
           />
         )}
       </Part>

@@ -17,6 +17,7 @@ import { OutputTable } from './OutputTable.tsx';
 import { OutputTree } from './OutputTree.tsx';
 import { tablesOf, toolCallsOf, wholeText, type Output, type ToolCall } from './outputTree.ts';
 import classes from './Output.module.css';
+import { REDACTED } from './redacted.ts';
 
 const JsonCode = lazy(async () => ({ default: (await import('./JsonCode.tsx')).JsonCode }));
 
@@ -27,19 +28,16 @@ type Props = {
   onPick?: (reference: string) => void;
   /** Only its beginning is here. */
   isTruncated?: boolean;
+  /** It is kept out of records. */
+  isRedacted?: boolean;
 };
 
 type Shape = 'tree' | 'table' | 'text' | 'json';
 
-export function OutputView({ output, nodeId, onPick, isTruncated = false }: Props) {
+export function OutputView({ output, nodeId, onPick, isTruncated = false, isRedacted = false }: Props) {
   const [asked, setShape] = useState<Shape>();
   const [search, setSearch] = useState('');
-  if (output === undefined)
-    return (
-      <Text size="sm" c="dimmed">
-        There is no output.
-      </Text>
-    );
+  if (output === undefined) return <NoOutput isRedacted={isRedacted} />;
   const tables = tablesOf(output);
   const text = output.text_content ?? '';
   const shapes = shapesOf(text, tables.length > 0);
@@ -97,6 +95,14 @@ export function OutputView({ output, nodeId, onPick, isTruncated = false }: Prop
       )}
       {calls.length > 0 && <ToolCalls calls={calls} />}
     </Stack>
+  );
+}
+
+function NoOutput({ isRedacted }: { isRedacted: boolean }) {
+  return (
+    <Text size="sm" c="dimmed">
+      {isRedacted ? REDACTED : 'There is no output.'}
+    </Text>
   );
 }
 

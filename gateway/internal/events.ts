@@ -7,6 +7,7 @@ import type { ServerResponse } from 'node:http';
 import type { FastifyPluginCallback } from 'fastify';
 import { isTerminal } from '../../api/phase.ts';
 import { followEvents, readEvents } from '../../runs/events.ts';
+import { redactEvent } from '../../runs/record/redact.ts';
 import type { RunEvent } from '../../runs/types.ts';
 import { createAnswers, type Answers } from '../answers.ts';
 import { closedSignal, writable } from '../closed.ts';
@@ -81,7 +82,7 @@ async function hasMore(deps: GatewayDeps, { view, project }: FoundRun, after: st
 
 async function* eventsOf(
   deps: GatewayDeps,
-  { view, project }: FoundRun,
+  { view, project, policy }: FoundRun,
   after: string | undefined,
   signal: AbortSignal,
 ): AsyncGenerator<RunEvent> {
@@ -90,7 +91,8 @@ async function* eventsOf(
     const options = { signal, ...(after !== undefined && { after }) };
     for await (const event of followEvents(deps.runs, project, view.run, options)) {
       told = true;
-      yield event;
+      const shown = redactEvent(event, policy);
+      if (shown) yield shown;
     }
   }
   if (!told && !signal.aborted) yield lastWord(view);

@@ -4,6 +4,9 @@
  */
 import type { FastifyPluginCallback, FastifyRequest } from 'fastify';
 import { parseJson } from '../../api/json.ts';
+import { isUnavailable } from '../../runs/connection.ts';
+import { getRevision } from '../../runs/project.ts';
+import { redactRun, withoutRecordData } from '../../runs/record/redact.ts';
 import type { Submission, Submitted } from '../../runs/types.ts';
 import { createAnswers, JSON_TYPE, type Answers } from '../answers.ts';
 import { hasBody, readBody, refuseByHeaders, tooLarge } from '../body.ts';
@@ -165,5 +168,10 @@ async function answerRun(
   });
   reply.header('preference-applied', `wait=${seconds}`);
   if (waited.kind !== 'ended') return answerAccepted(answers, reply, 202, run);
-  answers.send(reply, 200, JSON_TYPE, JSON.stringify(viewState(route.namespace, waited.state)));
+  const { projectUID } = route.spec;
+  const revision = await getRevision(deps.runs, projectUID, waited.state.revision);
+  if (isUnavailable(revision)) return answerAccepted(answers, reply, 202, run);
+  // What the caller started is its own to read, recorded or not; sensitive nodes are nobody's.
+  const shown = redactRun(waited.state, revision && withoutRecordData(revision));
+  answers.send(reply, 200, JSON_TYPE, JSON.stringify(viewState(route.namespace, shown)));
 }

@@ -77,6 +77,7 @@ function viewNode(node: NodeState): RunView['nodes'][number] {
     completionTime: time(node.endedAt),
     nextAttemptTime: time(node.nextAttemptAt),
     output: node.output,
+    redacted: node.redacted,
     reason: node.reason,
     message: node.message,
     usage: node.usage,

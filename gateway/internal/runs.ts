@@ -9,7 +9,9 @@ import { isTerminal, type TerminalPhase } from '../../api/phase.ts';
 import type { RunView } from '../../api/runView.ts';
 import { cancelRun } from '../../runs/cancel.ts';
 import { isUnavailable } from '../../runs/connection.ts';
+import { getRevision } from '../../runs/project.ts';
 import { readRun, readSummary } from '../../runs/read.ts';
+import { redactRun, type DataPolicy } from '../../runs/record/redact.ts';
 import { createAnswers, JSON_TYPE, type Answers } from '../answers.ts';
 import { routePath, type Right } from '../contract/operation.ts';
 import { OPERATIONS } from '../contract/operations.ts';
@@ -79,6 +81,8 @@ export type FoundRun = {
   view: RunView;
   /** The project whose run store holds it; undefined if only the record is left. */
   project: string | undefined;
+  /** What of its live events is withheld. */
+  policy?: DataPolicy | undefined;
 };
 
 /** The run that the request names, if its caller has the right to it and it is one of that workflow; otherwise the reply is sent. */
@@ -110,7 +114,11 @@ async function lookUp(
   const { namespace } = addressed;
   const project = deps.routes.project(namespace);
   const state = project === undefined ? undefined : await readRun(deps.runs, project, run);
-  if (state !== undefined && !isUnavailable(state)) return { view: viewState(namespace, state), project };
+  if (project !== undefined && state !== undefined && !isUnavailable(state)) {
+    const policy = await getRevision(deps.runs, project, state.revision);
+    if (isUnavailable(policy)) return 'unavailable';
+    return { view: viewState(namespace, redactRun(state, policy)), project, policy };
+  }
   // The record may be there also while the store does not answer.
   try {
     const record = await recordedRun(deps, namespace, run);

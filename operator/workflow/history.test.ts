@@ -4,7 +4,7 @@ import type { RunPhase } from '../../api/phase.ts';
 import { historyPolicy, pruningOf } from './history.ts';
 
 const now = new Date('2026-01-02T00:00:00Z');
-const policy = { succeeded: 1, failed: 2, ttlMs: 3_600_000 };
+const policy = { succeeded: 1, failed: 2, ttlMs: 3_600_000, dataTtlMs: Infinity };
 
 function run(name: string, phase: RunPhase | undefined, minutesAgo: number): WorkflowRun {
   const completionTime = new Date(now.getTime() - minutesAgo * 60_000).toISOString();
@@ -51,9 +51,24 @@ test('the next look is when the oldest of those that stay grows too old', () => 
 });
 
 test('without runs there is nothing to look at again', () => {
-  expect(pruningOf([], policy, now)).toEqual({ prune: [] });
+  expect(pruningOf([], policy, now)).toEqual({ prune: [], strip: [] });
 });
 
 test('a workflow that says nothing keeps ten of each for a week', () => {
-  expect(historyPolicy(undefined)).toEqual({ succeeded: 10, failed: 10, ttlMs: 604_800_000 });
+  expect(historyPolicy(undefined)).toEqual({
+    succeeded: 10,
+    failed: 10,
+    ttlMs: 604_800_000,
+    dataTtlMs: Infinity,
+  });
+});
+
+test('data older than dataTTL is removed from runs that stay, once, and the next removal is planned', () => {
+  const stripped = run('f3', 'Failed', 30);
+  stripped.metadata.annotations = { 'windlass.dev/data-removed': now.toISOString() };
+  const runs = [run('s1', 'Succeeded', 5), run('f1', 'Failed', 20), stripped, run('s0', 'Succeeded', 25)];
+  const { prune, strip, nextMs } = pruningOf(runs, { ...policy, dataTtlMs: 15 * 60_000 }, now);
+  expect(strip.map(({ metadata }) => metadata.name)).toEqual(['f1']);
+  expect(prune.map(({ metadata }) => metadata.name)).toEqual(['s0']);
+  expect(nextMs).toBe(10 * 60_000 + 1_000);
 });

@@ -1,5 +1,9 @@
-/** Prunes the WorkflowRuns of a workflow that have ended: by count and by age, as its `history` says, at a gentle pace. */
+/**
+ * Prunes the WorkflowRuns of a workflow that have ended: by count and by age, as its `history` says, at a gentle pace. Of those that
+ * stay it removes inputs and outputs that are older than `dataTTL`.
+ */
 import { parseDuration } from '../../api/duration.ts';
+import { ANNOTATION } from '../../api/group.ts';
 import type { WorkflowRun } from '../../api/kinds.ts';
 import { isTerminal } from '../../api/phase.ts';
 import type { WorkflowSpec } from '../../api/workflow.ts';
@@ -9,23 +13,32 @@ import type { OperatorContext } from '../context.ts';
 import type { Pacer } from '../pacer.ts';
 import { workflowRuns } from '../resources.ts';
 import { BY_WORKFLOW } from '../world.ts';
+import { removeData } from '../run/data.ts';
 
 /** At most so many in one go, so that one workflow does not hold up the others. */
 const AT_ONCE = 50;
 const DEFAULTS = { succeeded: 10, failed: 10, ttlMs: 168 * 3_600_000 };
 
-export type HistoryPolicy = { succeeded: number; failed: number; ttlMs: number };
+/** `dataTtlMs`: Infinity where inputs and outputs stay as long as the run. */
+export type HistoryPolicy = { succeeded: number; failed: number; ttlMs: number; dataTtlMs: number };
 
 /** What the spec says, or the defaults. */
 export function historyPolicy(spec: WorkflowSpec | undefined): HistoryPolicy {
-  const { succeeded = DEFAULTS.succeeded, failed = DEFAULTS.failed, ttl } = spec?.history ?? {};
-  return { succeeded, failed, ttlMs: ttl === undefined ? DEFAULTS.ttlMs : parseDuration(ttl) };
+  const { succeeded = DEFAULTS.succeeded, failed = DEFAULTS.failed, ttl, dataTTL } = spec?.history ?? {};
+  return {
+    succeeded,
+    failed,
+    ttlMs: ttl === undefined ? DEFAULTS.ttlMs : parseDuration(ttl),
+    dataTtlMs: dataTTL === undefined ? Infinity : parseDuration(dataTTL),
+  };
 }
 
 export type Pruning = {
   /** Oldest first. */
   prune: WorkflowRun[];
-  /** When the next one of those that are kept grows too old, in milliseconds from now. */
+  /** Runs that stay, and whose inputs and outputs are to be removed. Oldest first. */
+  strip: WorkflowRun[];
+  /** When the next one of those that are kept, or its data, grows too old, in milliseconds from now. */
   nextMs?: number;
 };
 
@@ -45,13 +58,21 @@ export function pruningOf(runs: readonly WorkflowRun[], policy: HistoryPolicy, n
     ({ endedAt }) => now.getTime() - endedAt < policy.ttlMs,
   );
   const keptRuns = new Set(kept.map(({ run }) => run));
-  const oldest = Math.min(...kept.map(({ endedAt }) => endedAt));
+  const withData = kept.filter(({ run }) => run.metadata.annotations?.[ANNOTATION.dataRemoved] === undefined);
+  const [expired, fresh] = [true, false].map((isExpired) =>
+    withData.filter(({ endedAt }) => now.getTime() - endedAt >= policy.dataTtlMs === isExpired),
+  ) as [typeof kept, typeof kept];
+  const dueAt = Math.min(
+    ...kept.map(({ endedAt }) => endedAt + policy.ttlMs),
+    ...fresh.map(({ endedAt }) => endedAt + policy.dataTtlMs),
+  );
   return {
     prune: ended
       .filter(({ run }) => !keptRuns.has(run))
       .map(({ run }) => run)
       .toReversed(),
-    ...(kept.length > 0 && { nextMs: Math.max(oldest + policy.ttlMs - now.getTime(), 0) + 1_000 }),
+    strip: expired.map(({ run }) => run).toReversed(),
+    ...(kept.length > 0 && { nextMs: Math.max(dueAt - now.getTime(), 0) + 1_000 }),
   };
 }
 
@@ -60,7 +81,7 @@ export async function reconcileHistory(context: OperatorContext, pacer: Pacer, k
   const { world, client, clock } = context;
   const workflow = world.workflows.get(key.namespace, key.name);
   const runs = world.runs.byIndex(BY_WORKFLOW, objectKey(key));
-  const { prune, nextMs } = pruningOf(runs, historyPolicy(workflow?.spec), clock.date());
+  const { prune, strip, nextMs } = pruningOf(runs, historyPolicy(workflow?.spec), clock.date());
   for (const { metadata } of prune.slice(0, AT_ONCE)) {
     await pacer.take();
     const { name, namespace = '', uid } = metadata;
@@ -70,6 +91,10 @@ export async function reconcileHistory(context: OperatorContext, pacer: Pacer, k
       { propagation: 'Background', ...(uid !== undefined && { preconditions: { uid } }) },
     );
   }
-  if (prune.length > AT_ONCE) return after(0);
+  for (const run of strip.slice(0, AT_ONCE)) {
+    await pacer.take();
+    await removeData(context, run);
+  }
+  if (prune.length > AT_ONCE || strip.length > AT_ONCE) return after(0);
   return nextMs === undefined ? done() : after(nextMs);
 }

@@ -14,10 +14,10 @@ export type DedupeMark = { hash: string; body: string };
  * (headers that a webhook admitted, or what was too large).
  */
 export function keepsakeOf(state: RunState, { maxOutputBytes }: RecordLimits): Record<string, string> {
-  const { dedupeHash, bodyHash, input } = state;
+  const { dedupeHash, bodyHash, input, inputRedacted } = state;
   return {
     ...(dedupeHash !== undefined && { [ANNOTATION.dedupe]: `${dedupeHash} ${bodyHash ?? ''}`.trimEnd() }),
-    ...(isPartial(input, maxOutputBytes) && { [ANNOTATION.partialInput]: 'true' }),
+    ...((inputRedacted || isPartial(input, maxOutputBytes)) && { [ANNOTATION.partialInput]: 'true' }),
   };
 }
 

@@ -3,6 +3,7 @@
  * not recorded stays in the run store, and some recorder takes it up. While the API server is away it keeps trying, and
  * keeps what waits within each workflow's history.
  */
+import type { Revision } from '../../api/revision.ts';
 import { sleep } from '../../kube/clock.ts';
 import { backoffDelay, type Backoff } from '../../kube/backoff.ts';
 import type { KubeClient } from '../../kube/client.ts';
@@ -26,6 +27,7 @@ import {
   undoCreate,
 } from './backlog.ts';
 import { createObject, writeStatus, type RecordTarget } from './object.ts';
+import { redactRun } from './redact.ts';
 import { createSurplusTrimmer } from './surplus.ts';
 import { costOf, inOrderOfWorth } from './worth.ts';
 
@@ -202,8 +204,12 @@ function pause(recorder: Recorder, { run }: RunState, error: unknown): void {
   );
 }
 
-async function writeRecord(recorder: Recorder, state: RunState, store: string): Promise<void> {
+async function writeRecord(recorder: Recorder, whole: RunState, store: string): Promise<void> {
   const { conn, kube, namespace, project, log } = recorder;
+  // Without it nobody knows what must not be recorded: the run stays in the store and is read again.
+  const revision = await getRevision(conn, project, whole.revision);
+  if (isUnavailable(revision)) return;
+  const state = redactRun(whole, revision);
   const target: RecordTarget = { kube, namespace, store };
   const known = state.recordedUid ?? state.recordUid;
   if (known === undefined && !(await beginCreate(conn, state))) return;
@@ -213,7 +219,7 @@ async function writeRecord(recorder: Recorder, state: RunState, store: string): 
     return;
   }
   if (state.recordedUid === undefined) await noteObject(conn, state, uid);
-  const written = await writeStatus(target, state, uid, await nodeOrder(recorder, state));
+  const written = await writeStatus(target, state, uid, nodeOrder(revision));
   if (written === 'bare')
     log?.error({ run: state.run }, 'the API server refuses what the nodes of a run produced');
   // An object that somebody deleted is not made again: with it they deleted the run.
@@ -246,10 +252,8 @@ function isCertain({ status, notSent }: ApiError): boolean {
 }
 
 /** The order in which the revision lists the nodes; none where the revision is gone. */
-async function nodeOrder({ conn, project }: Recorder, { revision }: RunState): Promise<string[]> {
-  const found = await getRevision(conn, project, revision);
-  if (found === undefined || isUnavailable(found)) return [];
-  return [found.trigger.id, ...found.steps.map(({ id }) => id)];
+function nodeOrder(revision: Revision | undefined): string[] {
+  return revision ? [revision.trigger.id, ...revision.steps.map(({ id }) => id)] : [];
 }
 
 /** Calls `work` for each item, at most `width` at a time. */

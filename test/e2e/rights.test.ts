@@ -52,6 +52,8 @@ const EXCEPTIONS: Record<(typeof ACCOUNTS)[number], Record<string, string>> = {
     'create workflowruns.windlass.dev': FOR_RUNNERS,
     'create events.events.k8s.io': 'for what happens to accounts',
     'get credentials.windlass.dev': STALE,
+    'patch workflowruns.windlass.dev':
+      'for history.dataTTL, which removes the data of ended runs: see accounts.test.ts',
     'patch credentials.windlass.dev': 'for bots that are registered: see registrations.test.ts',
     'patch secrets windlass-tokens': FOR_ACCOUNTS,
     'patch secrets windlass-refresh-tokens': FOR_ACCOUNTS,

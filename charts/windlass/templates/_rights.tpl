@@ -18,6 +18,10 @@ the programs do (test/e2e/rights.test.ts).
 - apiGroups: [windlass.dev]
   resources: [workflowruns]
   verbs: [get, list, watch, delete]
+# To remove what a run was given (history.dataTTL); an admission policy admits no other change.
+- apiGroups: [windlass.dev]
+  resources: [workflowruns]
+  verbs: [patch]
 # For the Role of the runners, who make records.
 - apiGroups: [windlass.dev]
   resources: [workflowruns, workflows/execute]

@@ -56,11 +56,16 @@ function Waiting({ namespace, workflow, triggerId, table }: Props & { table: Liv
 function Came({ namespace, run, triggerId }: { namespace: string; run: string; triggerId: string }) {
   const { data: object } = useObject(RUNS, namespace, run);
   if (!object) return null;
-  const { input, inputTruncated } = object.spec;
+  const { input, inputTruncated, inputRedacted } = object.spec;
   return (
     <Stack gap={4}>
       {object.status?.phase !== undefined && <PhaseLabel phase={object.status.phase} />}
-      <OutputView output={input} nodeId={triggerId} isTruncated={inputTruncated === true} />
+      <OutputView
+        output={input}
+        nodeId={triggerId}
+        isTruncated={inputTruncated === true}
+        isRedacted={inputRedacted === true}
+      />
     </Stack>
   );
 }

@@ -81,11 +81,9 @@ function Content({ node, kind, onClose }: ContentProps) {
           <Tabs.Tab value="parameters" onDragEnter={() => setTab('parameters')}>
             Parameters
           </Tabs.Tab>
-          {isStep && (
-            <Tabs.Tab value="options" onDragEnter={() => setTab('options')}>
-              Options
-            </Tabs.Tab>
-          )}
+          <Tabs.Tab value="options" onDragEnter={() => setTab('options')}>
+            Options
+          </Tabs.Tab>
           {isStep ? <Tabs.Tab value="input">Input</Tabs.Tab> : <Tabs.Tab value="test">Test data</Tabs.Tab>}
           <Tabs.Tab value="output">Output</Tabs.Tab>
           <Tabs.Tab value="lines">Lines</Tabs.Tab>

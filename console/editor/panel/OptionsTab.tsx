@@ -1,8 +1,9 @@
-/** What every step can have: retries, a time limit, what its failure means, a run for each element of a list. */
+/** What every node can have beside its parameters: retries, a time limit, what its failure means, whether its output is sensitive. */
 import type { WorkflowNode } from '../../../api/workflow.ts';
 import { SchemaForm } from '../../forms/SchemaForm.tsx';
 import { FormContext, useFormScope } from '../../forms/scope.ts';
 import type { Values } from '../../forms/values.ts';
+import { isTrigger } from '../kinds.ts';
 import { OPTION_NAMES, optionFields } from './nodeFields.ts';
 import type { Change } from './ParametersTab.tsx';
 
@@ -20,7 +21,13 @@ export function OptionsTab({ node, change }: { node: WorkflowNode; change: Chang
   // The list that forEach names cannot be named by its own elements.
   return (
     <FormContext value={{ ...scope, sources: { nodes: scope.sources.nodes } }}>
-      <SchemaForm isFlat fields={optionFields(node)} path="" values={values} onChange={set} />
+      <SchemaForm
+        isFlat
+        fields={optionFields(node, !isTrigger(node))}
+        path=""
+        values={values}
+        onChange={set}
+      />
     </FormContext>
   );
 }

@@ -8,6 +8,7 @@ import { useRunView, useShownRun } from '../run/runStore.ts';
 import { RunToHere } from '../run/RunToHere.tsx';
 import { FailureOf } from '../../runs/FailureOf.tsx';
 import { PhaseLabel } from '../../runs/phases.tsx';
+import { REDACTED } from '../../runs/redacted.ts';
 
 const OutputView = lazy(async () => ({ default: (await import('../../runs/OutputView.tsx')).OutputView }));
 
@@ -62,7 +63,7 @@ function Outcome({ node: { phase, reason, message } }: { node: NodeView }) {
 
 /** Why there is no output. Of a node that works, waits or has failed its state says enough. */
 function NothingYet({ node }: { node: NodeView | undefined }) {
-  const why = node === undefined ? NEVER_RAN : WITHOUT_OUTPUT[node.phase];
+  const why = node === undefined ? NEVER_RAN : node.redacted ? REDACTED : WITHOUT_OUTPUT[node.phase];
   if (why === undefined) return null;
   return (
     <Text size="xs" c="dimmed">

@@ -7,14 +7,18 @@ import type { SkillSchema } from '../../schemas.ts';
 /** What the schemas have and no runner executes yet: it is shown only where somebody has written it, so that it can be removed. */
 const NOT_YET = ['forEach', 'tools'];
 
-const OPTIONS = fieldsOf({ type: 'object', properties: schemas.stepOptions }, { path: 'options' });
+const NODE_OPTIONS = Object.keys(schemas.nodeOptions);
+const OPTIONS = fieldsOf(
+  { type: 'object', properties: { ...schemas.stepOptions, ...schemas.nodeOptions } },
+  { path: 'options' },
+);
 
-/** The names of the options that every step takes. */
-export const OPTION_NAMES: readonly string[] = Object.keys(schemas.stepOptions);
+/** The names of all options. */
+export const OPTION_NAMES: readonly string[] = OPTIONS.map(({ name }) => name);
 
-/** The options that every step takes. */
-export function optionFields(given: object): Field[] {
-  return OPTIONS.filter(({ name }) => isOffered(name, given));
+/** The options of a step, or those that a trigger takes, too. */
+export function optionFields(given: object, isStep: boolean): Field[] {
+  return OPTIONS.filter(({ name }) => isOffered(name, given) && (isStep || NODE_OPTIONS.includes(name)));
 }
 
 /** The fields of a kind; test data have a place of their own. */

@@ -285,3 +285,44 @@ test('what the run store counts is shown in the status', async () => {
   expect(runs.active).toBeGreaterThan(0);
   expect(runs.last).toBeDefined();
 });
+
+test('after dataTTL the input and the outputs of a run are removed, and how it ended stays', async () => {
+  await applyWorkflow({ history: { dataTTL: '1s' } });
+  await create('private', { input: { text_content: 'from a customer', data_content: { card: '4111' } } });
+  const ref = { namespace, name: 'private' };
+  const early = stage.client.patch(
+    workflowRuns,
+    ref,
+    [
+      { op: 'remove', path: '/spec/input' },
+      { op: 'add', path: '/spec/inputRedacted', value: true },
+    ],
+    { type: 'json' },
+  );
+  await expect(early).rejects.toThrow('only after the run has ended');
+  await submitted('private');
+  const status = {
+    phase: 'Failed' as const,
+    epoch: 1,
+    sequence: 9,
+    completionTime: new Date().toISOString(),
+    reason: 'NodeFailed',
+    nodes: [{ id: 'trigger', phase: 'Succeeded' as const, output: { data_content: { card: '4111' } } }],
+  };
+  await stage.client.apply(workflowRuns, { metadata: ref, status }, { subresource: 'status' });
+  const run = await pollUntil(
+    'the data going',
+    async () => {
+      const found = await stage.client.get(workflowRuns, ref);
+      return found.metadata.annotations?.['windlass.dev/data-removed'] !== undefined && found;
+    },
+    SOON,
+  );
+  expect(run.spec).toMatchObject({ workflow: 'hello', inputRedacted: true, inputTruncated: true });
+  expect(run.status).toMatchObject({ phase: 'Failed', reason: 'NodeFailed' });
+  expect(run.status?.nodes).toEqual([{ id: 'trigger', phase: 'Succeeded', redacted: true, truncated: true }]);
+  expect(JSON.stringify([run.spec, run.status])).not.toContain('4111');
+  // Nobody takes what is left for the whole input.
+  await create('again', { retryOf: 'private' });
+  expect(await ended('again')).toMatchObject({ phase: 'Failed', reason: 'DataLost' });
+});

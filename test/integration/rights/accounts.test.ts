@@ -15,7 +15,7 @@ import {
 } from '../../../kube/resource.ts';
 import { poolRole, poolRoleBinding, poolServiceAccount } from '../../../operator/project/manifests.ts';
 import { BOT_FINALIZER } from '../../../api/bot.ts';
-import { credentials } from '../../../operator/resources.ts';
+import { credentials, workflowRuns } from '../../../operator/resources.ts';
 import { TICK_LABELS } from '../../../operator/schedule/cronJob.ts';
 import { startApiServer, type ApiServer } from '../../support/apiserver.ts';
 import { applyChart } from '../../support/chart.ts';
@@ -39,7 +39,15 @@ beforeAll(async () => {
   admin = createClient(server.connection, { fieldManager: 'test' });
   await installCrds(admin);
   for (const name of [SYSTEM, PROJECT, 'other']) await admin.create(namespaces, { metadata: { name } });
-  const templates = ['admission', 'flow-control', 'gateway', 'gateway-rbac', 'operator', 'operator-rbac'];
+  const templates = [
+    'admission',
+    'admission-runs',
+    'flow-control',
+    'gateway',
+    'gateway-rbac',
+    'operator',
+    'operator-rbac',
+  ];
   await applyChart(server, SYSTEM, { templates });
   await admin.apply(serviceAccounts, poolServiceAccount(PROJECT));
   await admin.apply(roles, poolRole(PROJECT, ['smtp', 'llm']));
@@ -220,6 +228,36 @@ test('of a credential the operator changes the mark of its bot and nothing else'
     expect(await change({ metadata })).toContain(refused);
   expect(await change({ metadata: { finalizers: [...finalizers, BOT_FINALIZER] } })).toBe('changed');
   expect(await change({ metadata: { finalizers } })).toBe('changed');
+  await operator.close();
+});
+
+test('of a run that has ended the operator removes the input and changes nothing else', async () => {
+  const ref = { name: 'ended', namespace: PROJECT };
+  await admin.create(workflowRuns, {
+    metadata: { ...ref, labels: { kept: 'yes' } },
+    spec: { workflow: 'orders', input: { data_content: { card: '4111' } } },
+  });
+  await admin.apply(workflowRuns, { metadata: ref, status: { phase: 'Failed' } }, { subresource: 'status' });
+  const token = await tokenOf(admin, SYSTEM, 'windlass-operator');
+  const operator = createClient(connectionOf(server.connection, token));
+  const change = (patch: object) =>
+    operator.patch(workflowRuns, ref, patch, { type: 'merge' }).then(
+      () => 'changed',
+      (error: Error) => error.message,
+    );
+  const refused = 'the operator may remove the input of a run and nothing else';
+  await pollUntil(
+    'the policy in effect',
+    async () => (await change({ spec: { cancel: true } })).includes(refused),
+    {
+      timeoutMs: 20_000,
+    },
+  );
+  for (const metadata of [{ labels: { a: 'b' } }, { annotations: { a: 'b' } }, { finalizers: ['a.b/c'] }])
+    expect(await change({ metadata })).toContain(refused);
+  const marks = { 'windlass.dev/data-removed': 'now', 'windlass.dev/partial-input': 'true' };
+  const spec = { input: null, inputRedacted: true, inputTruncated: true };
+  expect(await change({ metadata: { annotations: marks }, spec })).toBe('changed');
   await operator.close();
 });
 

@@ -325,3 +325,25 @@ test('where the store lost its data nothing goes on, and the records stay as the
   expect(await finished(ref)).toEqual({ outcome: 'fenced' });
   expect((await objectOf(run))?.status?.phase).toBe('Running');
 });
+
+test('of a workflow that records no data neither the record nor the run store shows what came in and what came out', async () => {
+  const { conn } = store;
+  own.startRecorder();
+  await putRevision(conn, project, 'private-1', {
+    trigger: { id: 'trigger', kind: 'webhook', testData: { text_content: '', data_content: {} } },
+    steps: [],
+    edges: [],
+    timeoutMs: 60_000,
+    recordData: 'None',
+  });
+  const run = await accepted(conn, submissionOf(project, { revision: 'private-1' }));
+  const ref = await claimedOne(conn, project);
+  await advance(conn, ref, {
+    checkpoints: [{ id: 'trigger', phase: 'Succeeded', attempts: 1, outputIsInput: true }],
+    end: { phase: 'Succeeded' },
+  });
+  const { spec, status } = await recordedAs(run, 'Succeeded');
+  expect(spec).toMatchObject({ inputRedacted: true, inputTruncated: true });
+  expect(status?.nodes).toMatchObject([{ id: 'trigger', phase: 'Succeeded', redacted: true }]);
+  expect(JSON.stringify({ spec, status })).not.toContain('desk');
+});

@@ -1,0 +1,95 @@
+import { expect, test } from 'vitest';
+import type { NodeState, RunEvent, RunState } from '../types.ts';
+import { redactEvent, redactRun, type DataPolicy } from './redact.ts';
+import { toRecord } from './record.ts';
+import { keepsakeOf } from './keepsake.ts';
+import { RECORD_LIMITS } from './record.ts';
+
+const node = (id: string): NodeState => ({
+  id,
+  phase: 'Succeeded',
+  attempts: 1,
+  message: `message of ${id}`,
+  output: { text_content: `text of ${id}`, data_content: null },
+});
+const state = (changes: Partial<RunState> = {}): RunState => ({
+  run: 'orders-1',
+  project: 'project',
+  workflow: 'orders',
+  workflowUid: 'uid',
+  revision: 'orders-abc',
+  trigger: 'webhook',
+  test: false,
+  phase: 'Succeeded',
+  epoch: 1,
+  sequence: 1,
+  acceptedAt: 0,
+  cancelRequested: false,
+  crashes: 0,
+  input: '{"text_content":"","data_content":{"card":"4111"}}',
+  nodes: [node('trigger'), node('charge'), node('mail')],
+  ...changes,
+});
+const trigger = { id: 'trigger' };
+
+/** Nodes whose output is shown, and whether the input is. */
+function shown(policy: DataPolicy | undefined, changes: Partial<RunState> = {}): [string, boolean] {
+  const { nodes, input } = redactRun(state(changes), policy);
+  const ids = nodes.filter(({ output }) => output !== undefined).map(({ id }) => id);
+  return [ids.join(' '), input !== ''];
+}
+
+test.each<[string, DataPolicy | undefined, Partial<RunState>, string, boolean]>([
+  ['All', { trigger }, {}, 'trigger charge mail', true],
+  ['None', { trigger, recordData: 'None' }, {}, '', false],
+  ['None, failed', { trigger, recordData: 'None' }, { phase: 'Failed' }, '', false],
+  ['Errors, succeeded', { trigger, recordData: 'Errors' }, {}, '', false],
+  ['Errors, running', { trigger, recordData: 'Errors' }, { phase: 'Running' }, '', false],
+  ['Errors, cancelled', { trigger, recordData: 'Errors' }, { phase: 'Cancelled' }, '', false],
+  ['Errors, failed', { trigger, recordData: 'Errors' }, { phase: 'Failed' }, 'trigger charge mail', true],
+  ['a sensitive step', { trigger, sensitive: ['charge'] }, { phase: 'Failed' }, 'trigger mail', true],
+  ['a sensitive trigger', { trigger, sensitive: ['trigger'] }, {}, 'charge mail', false],
+  ['a revision that is gone', undefined, {}, '', false],
+  ['None, but the object holds its input', { trigger, recordData: 'None' }, { recordUid: 'u' }, '', true],
+])('what is recorded: %s', (_name, policy, changes, nodes, hasInput) => {
+  expect(shown(policy, changes)).toEqual([nodes, hasInput]);
+});
+
+test('a record says that its input and an output were left out, so that neither is taken for empty', () => {
+  const redacted = redactRun(state(), { trigger, recordData: 'None' });
+  const { spec, status } = toRecord(redacted);
+  expect(spec.input).toBeUndefined();
+  expect(spec).toMatchObject({ inputRedacted: true, inputTruncated: true });
+  expect(status.nodes?.[1]).toMatchObject({ id: 'charge', redacted: true, truncated: true });
+  expect(status.nodes?.[1]?.output).toBeUndefined();
+  expect(keepsakeOf(redacted, RECORD_LIMITS)).toMatchObject({ 'windlass.dev/partial-input': 'true' });
+  expect(JSON.stringify({ spec, status })).not.toContain('4111');
+});
+
+test('messages of a sensitive node are left out, and those of other nodes are not', () => {
+  const { nodes } = redactRun(state(), { trigger, sensitive: ['charge'] });
+  expect(nodes.map(({ message }) => message)).toEqual([
+    'message of trigger',
+    'The message is left out, because the node is sensitive.',
+    'message of mail',
+  ]);
+});
+
+test('live text of a node whose output is not recorded is not shown', () => {
+  const text: RunEvent = { id: '1', at: 0, type: 'text', node: 'charge', text: 'secret' };
+  const ended: RunEvent = {
+    id: '2',
+    at: 0,
+    type: 'node',
+    node: 'charge',
+    phase: 'Failed',
+    attempt: 1,
+    message: 'secret',
+  };
+  expect(redactEvent(text, { trigger })).toBe(text);
+  expect(redactEvent(text, { trigger, recordData: 'Errors' })).toBeUndefined();
+  expect(redactEvent(text, { trigger, sensitive: ['charge'] })).toBeUndefined();
+  expect(redactEvent(text, undefined)).toBeUndefined();
+  expect(redactEvent(ended, { trigger, recordData: 'None' })).toBe(ended);
+  expect(JSON.stringify(redactEvent(ended, { trigger, sensitive: ['charge'] }))).not.toContain('secret');
+});

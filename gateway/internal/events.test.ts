@@ -3,6 +3,7 @@ import { createServer, get, type IncomingMessage, type ServerResponse } from 'no
 import type { AddressInfo } from 'node:net';
 import { expect, test, vi } from 'vitest';
 import { createGatewayDeps } from '../../test/support/gatewayDeps.ts';
+import { PLAIN_REVISION } from '../../test/support/plainRevision.ts';
 import { pollUntil } from '../../test/support/poll.ts';
 import type { RunEvent } from '../../runs/types.ts';
 import { createUnread } from '../limits/unread.ts';
@@ -34,7 +35,8 @@ test('while nothing happens a comment is sent every 15 s, so that nobody takes t
   const { deps, close } = createGatewayDeps();
   const head = { workflow: 'orders', revision: 'orders-1', trigger: 'webhook', test: false };
   const fields = { phase: 'Running', accepted: '1', head: JSON.stringify(head) };
-  const command = async (name: string) => (name === 'hgetall' ? fields : 'Running');
+  const answers: Record<string, unknown> = { hgetall: fields, get: JSON.stringify(PLAIN_REVISION) };
+  const command = async (name: string) => answers[name] ?? 'Running';
   const subscriber = () => ({
     subscribe: async () => ({ end: () => undefined }),
     close: async () => undefined,

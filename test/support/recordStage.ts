@@ -1,5 +1,4 @@
 /** What recorders work with: a real API server with our kinds, behind a door that can misbehave, and a real run store. */
-import type { Revision } from '../../api/revision.ts';
 import { createClient, type KubeClient } from '../../kube/client.ts';
 import { namespaces } from '../../kube/resource.ts';
 import { putRevision } from '../../runs/project.ts';
@@ -8,6 +7,7 @@ import { startApiServer } from './apiserver.ts';
 import { createCollectedLog, type CollectedLog } from './collectedLog.ts';
 import { installCrds } from './crds.ts';
 import { startKubeApiFaults, type KubeApiFaults } from './kubeApiFaults.ts';
+import { PLAIN_REVISION } from './plainRevision.ts';
 import { newProject, startRunStore, type TestStore } from './runStore.ts';
 
 export type RecordStage = {
@@ -42,14 +42,6 @@ export async function startRecordStage(): Promise<RecordStage> {
   };
 }
 
-/** The revision of `submissionOf`: without it nobody knows what may be recorded. */
-const RECORDED_REVISION: Revision = {
-  trigger: { id: 'trigger', kind: 'webhook', testData: { text_content: '', data_content: {} } },
-  steps: [],
-  edges: [],
-  timeoutMs: 60_000,
-};
-
 /** A project whose namespace has its name, for one test. */
 export type RecordedProject = {
   project: string;
@@ -63,7 +55,8 @@ export type RecordedProject = {
 export async function openRecordedProject({ kube, recording, store }: RecordStage): Promise<RecordedProject> {
   const project = await newProject(store.conn);
   await kube.create(namespaces, { metadata: { name: project } });
-  await putRevision(store.conn, project, 'orders-1', RECORDED_REVISION);
+  // That of `submissionOf`: without it nobody knows what may be recorded.
+  await putRevision(store.conn, project, 'orders-1', PLAIN_REVISION);
   const stopping = new AbortController();
   const running: Promise<void>[] = [];
   const log = createCollectedLog();

@@ -7,12 +7,14 @@ import {
   roles,
   serviceAccounts,
 } from '../../../kube/resource.ts';
+import { putRevision } from '../../../runs/project.ts';
 import { advance, startNode } from '../../../runs/advance.ts';
 import { claimRuns } from '../../../runs/claim.ts';
 import { isUnavailable } from '../../../runs/connection.ts';
 import { readRun } from '../../../runs/read.ts';
 import { submit } from '../../../runs/submit.ts';
 import type { ClaimRef, RunState } from '../../../runs/types.ts';
+import { PLAIN_REVISION } from '../../support/plainRevision.ts';
 import { NAMESPACE, openDoor, PROJECT, putRoute, type Door } from '../../support/door.ts';
 import { pollUntil } from '../../support/poll.ts';
 
@@ -35,6 +37,7 @@ beforeAll(async () => {
     makeUser('foreigner', 'other', [execute, read]),
     makeUser('reader', NAMESPACE, [read]),
   ]);
+  await putRevision(door.runs, PROJECT, 'hello-1', { ...PLAIN_REVISION, sensitive: ['charge'] });
   await putRoute(door.client, 'orders');
   await putRoute(door.client, 'hello', { webhook: false });
   await putRoute(door.client, 'paused', { active: false });
@@ -235,6 +238,7 @@ test('with Prefer: wait the outputs come with the answer', async () => {
   await advance(door.runs, ref, {
     checkpoints: [
       { id: 'agent_1', phase: 'Succeeded', attempts: 1, startedAt: 1_000, endedAt: 2_000, output },
+      { id: 'charge', phase: 'Succeeded', attempts: 1, startedAt: 3_000, endedAt: 3_000, output },
     ],
     end: { phase: 'Succeeded' },
   });
@@ -245,7 +249,10 @@ test('with Prefer: wait the outputs come with the answer', async () => {
     run,
     workflow: `${NAMESPACE}.hello`,
     phase: 'Succeeded',
-    nodes: [{ id: 'agent_1', phase: 'Succeeded', startTime: '1970-01-01T00:00:01.000Z', output }],
+    nodes: [
+      { id: 'agent_1', phase: 'Succeeded', startTime: '1970-01-01T00:00:01.000Z', output },
+      { id: 'charge', phase: 'Succeeded', redacted: true },
+    ],
   });
 });
 

@@ -10,6 +10,7 @@ import { readCounts, readSummaries } from '../../../runs/read.ts';
 import type { ClaimRef } from '../../../runs/types.ts';
 import type { CollectedLog } from '../../support/collectedLog.ts';
 import type { KubeApiFaults } from '../../support/kubeApiFaults.ts';
+import { PLAIN_REVISION } from '../../support/plainRevision.ts';
 import { pollUntil } from '../../support/poll.ts';
 import {
   openRecordedProject,
@@ -326,16 +327,10 @@ test('where the store lost its data nothing goes on, and the records stay as the
   expect((await objectOf(run))?.status?.phase).toBe('Running');
 });
 
-test('of a workflow that records no data neither the record nor the run store shows what came in and what came out', async () => {
+test('of a workflow that records no data the record holds neither the input nor outputs', async () => {
   const { conn } = store;
   own.startRecorder();
-  await putRevision(conn, project, 'private-1', {
-    trigger: { id: 'trigger', kind: 'webhook', testData: { text_content: '', data_content: {} } },
-    steps: [],
-    edges: [],
-    timeoutMs: 60_000,
-    recordData: 'None',
-  });
+  await putRevision(conn, project, 'private-1', { ...PLAIN_REVISION, recordData: 'None' });
   const run = await accepted(conn, submissionOf(project, { revision: 'private-1' }));
   const ref = await claimedOne(conn, project);
   await advance(conn, ref, {

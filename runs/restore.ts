@@ -20,6 +20,8 @@ export type RecordedRun = Omit<RunHead, 'dedupeHash' | 'bodyHash'> & {
   uid: string;
   dedupe?: DedupeMark | undefined;
   input: string;
+  /** The id of the run store that made the record; left out of objects that somebody else created. */
+  recordedBy?: string;
   epoch: number;
   sequence: number;
   acceptedAt: number;
@@ -32,17 +34,18 @@ export type RecordedRun = Omit<RunHead, 'dedupeHash' | 'bodyHash'> & {
 };
 
 const ARGS =
-  'token uid run_id accepted size head input body_hash epoch sequence timeout started deadline object reply';
+  'token uid run_id accepted size head input body_hash epoch sequence timeout started deadline object reply recorded_by';
 
 /** Fields and values of the nodes follow the named arguments. */
 const RESTORE = defineScript({
   flags: 'drains',
-  keys: ['meta', 'q', 'held', 'live', 'wf', 'runs', 'run', 'dk'],
+  keys: ['meta', 'q', 'held', 'live', 'wf', 'runs', 'lines', 'run', 'dk'],
   args: ARGS.split(' '),
   body: `
     local project = redis.call('HMGET', meta, 'id', 'seeding', 'opened', 'v', 'bytes')
     if project[1] then
       if token ~= '' then return 'superseded' end
+      if recorded_by == project[1] and redis.call('EXISTS', run) == 0 then return 'dropped' end
       if tonumber(epoch) >= tonumber(project[3] or 0) then return 'dropped' end
     elseif token == '' then
       return redis.error_reply('NOLOG the run store is empty')
@@ -50,6 +53,7 @@ const RESTORE = defineScript({
       return 'superseded'
     end
     if redis.call('EXISTS', run) == 1 then return 'exists' end
+    if redis.call('HEXISTS', lines, run_id) == 1 then return 'dropped' end
 
     ${NOW}
     local limits = redis.call('HMGET', wf, 'limit', 'policy', 'active', 'vt', 'accepted')
@@ -67,7 +71,7 @@ const RESTORE = defineScript({
     end
     redis.call('HSET', run, 'phase', 'Pending', 'wf', uid, 'accepted', accepted, 'bytes', size, 'timeout', timeout,
       'head', head, 'input', input, 'epoch', math.max(tonumber(epoch), now), 'sequence', sequence,
-      'recorded', object, unpack(ARGV, 16))
+      'recorded', object, unpack(ARGV, 17))
     redis.call('ZADD', runs, accepted, run_id)
     if started ~= '' then redis.call('HSET', run, 'started', started) end
     if deadline ~= '' then redis.call('HSET', run, 'deadline', deadline) end
@@ -84,7 +88,7 @@ const RESTORE = defineScript({
 /**
  * - `restored`: it is ready, or held.
  * - `exists`: the store knows it.
- * - `dropped`: this very store recorded it and let it go; it was not lost.
+ * - `dropped`: this very store held it and dropped it, after its end was recorded or summarised; it was not lost.
  */
 export type Restored = { outcome: 'restored' | 'exists' | 'dropped' } | Superseded | Unavailable;
 
@@ -95,9 +99,10 @@ export function restoreRun(
   recorded: RecordedRun,
   seeding?: Seeding,
 ): Promise<Restored> {
-  const { meta, q, held, live, wf, runs, run, dk } = keysOf(project);
+  const { meta, q, held, live, wf, runs, lines, run, dk } = keysOf(project);
   const { workflowUid, dedupe } = recorded;
-  const keys = [meta, q, held, live, wf(workflowUid), runs(workflowUid), run(recorded.run)];
+  const ofWorkflow = [wf, runs, lines].map((key) => key(workflowUid));
+  const keys = [meta, q, held, live, ...ofWorkflow, run(recorded.run)];
   if (dedupe) keys.push(dk(workflowUid, dedupe.hash));
   return orUnavailable(async () => {
     const outcome = await conn.script(RESTORE, keys, argsOf(recorded, seeding?.token ?? ''));
@@ -130,6 +135,7 @@ function argsOf(recorded: RecordedRun, token: string): (string | number)[] {
     deadlineAt ?? '',
     recorded.uid,
     replyText,
+    recorded.recordedBy ?? '',
     ...nodes,
   ];
 }

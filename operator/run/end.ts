@@ -8,8 +8,10 @@ import { workflowRuns } from '../resources.ts';
 
 export type RunEnding = {
   phase: TerminalPhase;
-  reason: FailureReason;
+  reason: string;
   message: string;
+  /** When it ended, in milliseconds since 1970; left out: now. */
+  endedAt?: number;
   /** Whether the effect of the node with this id may be repeated. */
   isRepeatable?: (node: string) => boolean;
 };
@@ -21,16 +23,17 @@ export type RunEnding = {
 export async function endRun(
   { client, world, clock }: Pick<OperatorContext, 'client' | 'world' | 'clock'>,
   run: WorkflowRun,
-  { phase, reason, message, isRepeatable = () => false }: RunEnding,
+  { phase, reason, message, endedAt, isRepeatable = () => false }: RunEnding,
 ): Promise<void> {
   const { name, namespace = '', uid } = run.metadata;
-  const now = clock.date().toISOString();
-  const condition = { type: 'Succeeded', status: 'False' as const, reason, message, lastTransitionTime: now };
+  const time = (endedAt === undefined ? clock.date() : new Date(endedAt)).toISOString();
+  const status = phase === 'Succeeded' ? ('True' as const) : ('False' as const);
+  const condition = { type: 'Succeeded', status, reason, message, lastTransitionTime: time };
   const nodes = run.status?.nodes?.map((node) => settled(node, phase, isRepeatable(node.id)));
-  const end = { phase, reason, message, completionTime: now, conditions: [condition] };
-  const status = { ...end, ...(nodes && { nodes }) };
+  const end = { phase, reason, message, completionTime: time, conditions: [condition] };
   const metadata = { name, namespace, ...(uid !== undefined && { uid }) };
-  world.runs.noteWrite(await client.apply(workflowRuns, { metadata, status }, { subresource: 'status' }));
+  const manifest = { metadata, status: { ...end, ...(nodes && { nodes }) } };
+  world.runs.noteWrite(await client.apply(workflowRuns, manifest, { subresource: 'status' }));
 }
 
 /** No node goes on in a run that has ended. */

@@ -7,7 +7,8 @@ import { isTerminal } from '../../api/phase.ts';
 import { done, WaitingError, type Action } from '../../kube/controller.ts';
 import { isUnavailable } from '../../runs/connection.ts';
 import { putRevision } from '../../runs/project.ts';
-import { readBrief } from '../../runs/read.ts';
+import { controllerOf } from '../../kube/resource.ts';
+import { readBrief, readSummary } from '../../runs/read.ts';
 import { restoreRun } from '../../runs/restore.ts';
 import type { ProjectUid, Unavailable } from '../../runs/types.ts';
 import type { OperatorContext } from '../context.ts';
@@ -38,10 +39,31 @@ export async function recoverIfLost(
   await pacer.take();
   const run = await client.find(workflowRuns, { namespace, name });
   if (!run || run.metadata.uid !== uid || isTerminal(run.status?.phase)) return done();
+  if (await endAsSummarised(context, project, run)) return done();
   const plan = await planFor(context, run);
   if (plan.kind === 'end') await endRun(context, run, plan.ending);
   if (plan.kind === 'restore') await restore(context, project, run, plan);
   return done();
+}
+
+/**
+ * Ends a record whose run has ended in this run store and left it: the summary says how. Its object was created by an attempt that was
+ * never answered. False where there is no summary.
+ */
+async function endAsSummarised(
+  context: OperatorContext,
+  project: ProjectUid,
+  run: WorkflowRun,
+): Promise<boolean> {
+  const workflowUid = controllerOf(run)?.uid;
+  if (workflowUid === undefined) return false;
+  const summary = await readSummary(context.conn, project, workflowUid, run.metadata.name);
+  if (isUnavailable(summary)) throw unreachable(summary);
+  if (!summary) return false;
+  const { phase, reason = phase, endedAt } = summary;
+  const message = summary.message ?? 'What its nodes produced was not recorded.';
+  await endRun(context, run, { phase, reason, message, endedAt });
+  return true;
 }
 
 async function restore(

@@ -92,6 +92,12 @@ test.each<[string, WorkflowRun, Partial<typeof found>, object]>([
   ['of a workflow that is gone', runOf({}), { workflowUid: 'another' }, { ending: { phase: 'Cancelled' } }],
   ['that shall be cancelled', runOf({ spec: { cancel: true } }), {}, { ending: { phase: 'Cancelled' } }],
   [
+    'of which only the creation was recorded',
+    { ...runOf({}), status: undefined } as unknown as WorkflowRun,
+    {},
+    { kind: 'end', ending: { phase: 'Failed', reason: 'DataLost' } },
+  ],
+  [
     'that goes on',
     runOf({ status: { nodes: upTo('last') } }),
     {},

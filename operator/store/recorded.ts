@@ -38,6 +38,7 @@ export function planRestore(
   { workflowUid, madeFor, revision, input, until }: Found,
 ): RestorePlan {
   const { metadata, spec, status } = run;
+  const { epoch } = status ?? {};
   if (isTerminal(status?.phase) || metadata.deletionTimestamp !== undefined || isNew(run)) {
     return { kind: 'leave' };
   }
@@ -53,12 +54,17 @@ export function planRestore(
     const message = 'The revision that it executed does not exist any more.';
     return endOf({ phase: 'Failed', reason: 'RevisionMissing', message }, undefined);
   }
+  if (epoch === undefined) {
+    // The record was created, and nothing of the run's progress was written. Executing it again could repeat effects.
+    const message = `The run store lost its data before the progress of the run was recorded, so that nobody knows which nodes ran. Look at what they have done, then create a new WorkflowRun with spec.retryOf: ${metadata.name}.`;
+    return endOf({ phase: 'Failed', reason: 'DataLost', message }, revision);
+  }
   const lost = input === undefined ? 'its input' : lostReference(run, revision.revision);
   if (input === undefined || lost !== undefined) {
     const message = `The run store lost its data, and the record does not hold all of ${lost}, which a step still needs. Look at what its nodes have done, then create a new WorkflowRun with spec.retryOf: ${metadata.name}.`;
     return endOf({ phase: 'Failed', reason: 'DataLost', message }, revision);
   }
-  const recorded = { ...recordedRun(run, workflowUid, revision, input), until };
+  const recorded = { ...recordedRun(run, workflowUid, revision, input), epoch, until };
   return { kind: 'restore', run: recorded, revision };
 }
 
@@ -75,10 +81,10 @@ function recordedRun(
   workflowUid: string,
   { name, revision }: NamedRevision,
   input: string,
-): RecordedRun {
+): Omit<RecordedRun, 'epoch'> {
   const { metadata, spec, status = {} } = run;
   const { uid = '' } = metadata;
-  const isRecord = metadata.annotations?.[ANNOTATION.recorded] !== undefined;
+  const recordedBy = metadata.annotations?.[ANNOTATION.recorded];
   const reply = replyOf(run, revision, input);
   return {
     run: metadata.name,
@@ -91,9 +97,8 @@ function recordedRun(
     dedupeKey: spec.trigger?.key,
     dedupe: dedupeMarkOf(metadata.annotations),
     retryOf: spec.retryOf,
-    ...(!isRecord && { recordUid: uid }),
+    ...(recordedBy === undefined ? { recordUid: uid } : { recordedBy }),
     input,
-    epoch: status.epoch ?? 0,
     sequence: status.sequence ?? 0,
     ...timesOf(run, revision),
     nodes: (status.nodes ?? []).map((node) => nodeOf(node, revision)),

@@ -6,6 +6,7 @@ import { transitionKeys } from '../advance.ts';
 import { orUnavailable, type RunStoreConnection } from '../connection.ts';
 import { keysOf } from '../keys.ts';
 import { COALESCE_MS, LEASE_MS, NOW, REQUIRE_STORE } from '../lua.ts';
+import { randomText } from '../names.ts';
 import { defineScript } from '../script.ts';
 import type { ProjectUid, RunState, Unavailable } from '../types.ts';
 import { toSummary } from './record.ts';
@@ -21,6 +22,9 @@ const SETTLED_MS = 1_000;
 const QUARANTINE_MS = { first: 5_000, longest: 600_000 };
 /** A larger reply is not kept with the dedupe key. */
 const REPLY_KEPT_BYTES = 64 * 1024;
+
+/** What `creating` of a run says where several attempts to create its object may have succeeded. */
+const AMBIGUOUS = 'ambiguous';
 
 /** Takes runs whose record is behind, the longest first, for a while. */
 const LEASE = defineScript({
@@ -128,15 +132,29 @@ const RECORDED = defineScript({
   `,
 });
 
-/** Begins to make a run's object, unless the run was let go meanwhile. */
+/**
+ * Begins an attempt to create a run's object, unless the run was dropped meanwhile. Once a second attempt begins while an earlier one
+ * may have succeeded, no attempt can tell any more that there is no object.
+ */
 const BEGIN_CREATE = defineScript({
   flags: 'drains',
   keys: ['run'],
+  args: ['attempt'],
   body: `
-    local state = redis.call('HMGET', run, 'phase', 'dropped')
+    local state = redis.call('HMGET', run, 'phase', 'dropped', 'creating')
     if not state[1] or state[2] then return 0 end
-    redis.call('HSET', run, 'creating', 1)
+    redis.call('HSET', run, 'creating', state[3] and '${AMBIGUOUS}' or attempt)
     return 1
+  `,
+});
+
+const UNDO_CREATE = defineScript({
+  flags: 'drains',
+  keys: ['run'],
+  args: ['attempt'],
+  body: `
+    if redis.call('HGET', run, 'creating') ~= attempt then return 0 end
+    return redis.call('HDEL', run, 'creating')
   `,
 });
 
@@ -228,14 +246,31 @@ export function quarantine(
   );
 }
 
-/** Says that the run's object is about to be made: from now on the run is recorded, come what may. False: it is gone. */
-export async function beginCreate(conn: RunStoreConnection, { project, run }: RunState): Promise<boolean> {
-  return (await orUnavailable(() => conn.script(BEGIN_CREATE, [keysOf(project).run(run)], []))) === 1;
+/** One attempt to create the object of a run. */
+export type CreateAttempt = string;
+
+/**
+ * Marks the run: its object is about to be created, so that the run stays in the store until it is recorded. Undefined: the run is gone.
+ */
+export async function beginCreate(
+  conn: RunStoreConnection,
+  { project, run }: RunState,
+): Promise<CreateAttempt | undefined> {
+  const attempt = randomText(16);
+  const begun = await orUnavailable(() => conn.script(BEGIN_CREATE, [keysOf(project).run(run)], [attempt]));
+  return begun === 1 ? attempt : undefined;
 }
 
-/** Takes that back: it is certain that no object was made. */
-export async function undoCreate(conn: RunStoreConnection, { project, run }: RunState): Promise<void> {
-  await orUnavailable(() => conn.command('hdel', keysOf(project).run(run), 'creating'));
+/**
+ * Removes the mark after an attempt that certainly created no object. A mark that an earlier attempt left stays: that attempt may have
+ * created the object without having been answered.
+ */
+export async function undoCreate(
+  conn: RunStoreConnection,
+  { project, run }: RunState,
+  attempt: CreateAttempt,
+): Promise<void> {
+  await orUnavailable(() => conn.script(UNDO_CREATE, [keysOf(project).run(run)], [attempt]));
 }
 
 /** Takes a run out that is not there any more. */

@@ -25,6 +25,7 @@ import {
   recorded,
   spend,
   undoCreate,
+  type CreateAttempt,
 } from './backlog.ts';
 import { createObject, writeStatus, type RecordTarget } from './object.ts';
 import { redactRun } from './redact.ts';
@@ -212,8 +213,9 @@ async function writeRecord(recorder: Recorder, whole: RunState, store: string): 
   const state = redactRun(whole, revision);
   const target: RecordTarget = { kube, namespace, store };
   const known = state.recordedUid ?? state.recordUid;
-  if (known === undefined && !(await beginCreate(conn, state))) return;
-  const uid = known ?? (await makeObject(recorder, target, state));
+  const attempt = known === undefined ? await beginCreate(conn, state) : undefined;
+  if (known === undefined && attempt === undefined) return;
+  const uid = attempt === undefined ? known : await makeObject(recorder, target, state, attempt);
   if (uid === undefined) {
     await recorded(conn, state, 'written');
     return;
@@ -232,6 +234,7 @@ async function makeObject(
   { conn, log }: Recorder,
   target: RecordTarget,
   state: RunState,
+  attempt: CreateAttempt,
 ): Promise<string | undefined> {
   try {
     const uid = await createObject(target, state);
@@ -239,10 +242,10 @@ async function makeObject(
     const { run } = state;
     log?.warn({ run }, 'run cannot have an object of its own; it is kept as a line in the run store');
   } catch (error) {
-    if (error instanceof ApiError && isCertain(error)) await undoCreate(conn, state);
+    if (error instanceof ApiError && isCertain(error)) await undoCreate(conn, state, attempt);
     throw error;
   }
-  await undoCreate(conn, state);
+  await undoCreate(conn, state, attempt);
   return undefined;
 }
 

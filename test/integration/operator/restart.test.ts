@@ -1,7 +1,7 @@
 /** What an operator that starts, ends or meets an outage changes, and what it leaves alone. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { stringify } from 'yaml';
-import { ANNOTATION } from '../../../api/group.ts';
+import { ANNOTATION, API_VERSION } from '../../../api/group.ts';
 import {
   controllerRevisions,
   deployments,
@@ -14,10 +14,14 @@ import {
 } from '../../../kube/resource.ts';
 import { credentials, webhookRoutes, workflowRuns, workflows } from '../../../operator/resources.ts';
 import { hasPoolAccount, poolAccount } from '../../../runs/accounts.ts';
-import { openProject } from '../../../runs/project.ts';
+import { advance } from '../../../runs/advance.ts';
+import { keysOf } from '../../../runs/keys.ts';
+import { openProject, storeId } from '../../../runs/project.ts';
+import { readCounts } from '../../../runs/read.ts';
+import { recorded } from '../../../runs/record/backlog.ts';
 import { startOperatorStage, type OperatorStage } from '../../support/operatorStage.ts';
 import { pollUntil } from '../../support/poll.ts';
-import { accepted, submissionOf } from '../../support/runStore.ts';
+import { accepted, claimedOne, stateOf, submissionOf } from '../../support/runStore.ts';
 
 const READY = { type: 'Ready', status: 'True', reason: 'Serving' };
 const KINDS: Resource<KubeObject>[] = [
@@ -188,9 +192,9 @@ test('a run that this run store let go of without an end is ended, and says why'
   await stage.apply(namespace, `${smtp}---\n${manifest('one')}`);
   const workflow = await stage.waitFor(namespace, 'one', READY);
   const revision = workflow.status?.revision ?? '';
-  const recorded = { [ANNOTATION.recorded]: 'store' };
+  const annotations = { [ANNOTATION.recorded]: 'store' };
   const ref = { namespace, name: 'begun' };
-  const metadata = { ...ref, annotations: recorded };
+  const metadata = { ...ref, annotations };
   const spec = { workflow: 'one' };
   await stage.client.create(workflowRuns, { metadata, spec });
   const epoch = Date.now() + 60_000;
@@ -208,6 +212,43 @@ test('a run that this run store let go of without an end is ended, and says why'
   const { message, nodes: left } = (await ending()) ?? {};
   expect(message).toContain('spec.retryOf: begun');
   expect(left?.map(({ phase }) => phase)).toEqual(['Succeeded', 'Unknown']);
+});
+
+test('a record without a status, of a run that ended in this run store, is finished and not executed again', async () => {
+  stage.startOperator();
+  await stage.apply(namespace, `${smtp}---\n${manifest('one')}`);
+  const { metadata, status } = await stage.waitFor(namespace, 'one', READY);
+  const submission = submissionOf(uid, {
+    workflow: 'one',
+    workflowUid: metadata.uid ?? '',
+    revision: status?.revision ?? '',
+  });
+  const name = await accepted(stage.conn, submission);
+  await advance(stage.conn, await claimedOne(stage.conn, uid), { end: { phase: 'Succeeded' } });
+  const state = await stateOf(stage.conn, uid, name);
+  await recorded(stage.conn, state, 'written');
+  await stage.conn.command('unlink', keysOf(uid).run(name));
+  // Created by an attempt that the API server executed and never answered.
+  const controller = true;
+  const owner = {
+    apiVersion: API_VERSION,
+    kind: 'Workflow',
+    name: 'one',
+    uid: metadata.uid ?? '',
+    controller,
+  };
+  const annotations = { [ANNOTATION.recorded]: String(await storeId(stage.conn, uid)) };
+  const ref = { namespace, name };
+  await stage.client.create(workflowRuns, {
+    metadata: { ...ref, annotations, ownerReferences: [owner] },
+    spec: { workflow: 'one', revision: status?.revision ?? '' },
+  });
+  await stage.stopOperator();
+  stage.startOperator();
+  const ending = async () => (await stage.client.get(workflowRuns, ref)).status;
+  const ended = { phase: 'Succeeded', completionTime: new Date(state.endedAt ?? 0).toISOString() };
+  await expect.poll(ending, { timeout: 15_000, interval: 50 }).toMatchObject(ended);
+  expect(await readCounts(stage.conn, uid, metadata.uid ?? '')).toMatchObject({ succeeded: 1, active: 0 });
 });
 
 test('a wiped run store gets back place, revisions, limits and account', async () => {

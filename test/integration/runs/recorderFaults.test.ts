@@ -6,7 +6,7 @@ import { advance } from '../../../runs/advance.ts';
 import { keysOf } from '../../../runs/keys.ts';
 import { dropWorkflow, setWorkflowLimits, setWriteBudget } from '../../../runs/project.ts';
 import { readSummary } from '../../../runs/read.ts';
-import { beginCreate, recorded } from '../../../runs/record/backlog.ts';
+import { beginCreate, recorded, undoCreate } from '../../../runs/record/backlog.ts';
 import { createObject, writeStatus, type RecordTarget } from '../../../runs/record/object.ts';
 import { storedBytes } from '../../../runs/record/record.ts';
 import { createSurplusTrimmer } from '../../../runs/record/surplus.ts';
@@ -146,7 +146,7 @@ test('a recorder that was killed after it made the object is followed by one tha
   const run = await ran();
   const state = await stateOf(store.conn, project, run);
   const id = await store.conn.command('hget', keysOf(project).meta, 'id');
-  expect(await beginCreate(store.conn, state)).toBe(true);
+  expect(await beginCreate(store.conn, state)).toBeTypeOf('string');
   const uid = await createObject({ ...target, store: String(id) }, state);
   // What has an object is no surplus, however many wait.
   const other = await ran();
@@ -158,6 +158,27 @@ test('a recorder that was killed after it made the object is followed by one tha
     .poll(() => objectOf(run), SOON)
     .toMatchObject({ metadata: { uid }, status: { phase: 'Succeeded' } });
   expect((await kube.list(workflowRuns, { namespace: project })).items).toHaveLength(1);
+});
+
+test('an attempt to create the object that may have succeeded is not undone by later attempts that certainly failed', async () => {
+  await keep(0);
+  const run = await ran();
+  const state = await stateOf(store.conn, project, run);
+  const id = String(await store.conn.command('hget', keysOf(project).meta, 'id'));
+  const first = (await beginCreate(store.conn, state)) ?? '';
+  // The API server executes this one and is killed before it answers; it refuses the connections of the next two.
+  const uid = await createObject({ ...target, store: id }, state);
+  const second = (await beginCreate(store.conn, state)) ?? '';
+  await undoCreate(store.conn, state, second);
+  const third = (await beginCreate(store.conn, state)) ?? '';
+  await undoCreate(store.conn, state, third);
+  // Nor does the first one know about an object that the others may have created.
+  await undoCreate(store.conn, state, first);
+  expect(await recorded(store.conn, state, 'surplus')).toBe('kept');
+  own.startRecorder();
+  await expect
+    .poll(() => objectOf(run), SOON)
+    .toMatchObject({ metadata: { uid }, status: { phase: 'Succeeded' } });
 });
 
 test('what is written late changes nothing, and another object of the same name is left alone', async () => {

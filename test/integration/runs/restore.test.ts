@@ -221,6 +221,23 @@ test('into an open store a run of an earlier one is restored once, and never one
   const { epoch } = await stateOf(conn, project, own.run);
   expect(await restoreRun(conn, project, recordedRun('two', { epoch }))).toEqual({ outcome: 'dropped' });
   expect(await restoreRun(conn, wiped(), run)).toMatchObject(NO_STORE);
+  const id = await storeId(conn, project);
+  if (typeof id !== 'string') throw new Error('the store has no id');
+  // Created by this store, and of an epoch before it opened, as far as the record tells.
+  expect(await restoreRun(conn, project, recordedRun('three', { epoch: 0, recordedBy: id }))).toEqual({
+    outcome: 'dropped',
+  });
+});
+
+test('a run that has ended and left the store is not restored, whatever its record says', async () => {
+  const { conn } = store;
+  const project = await newProject(conn);
+  const run = await accepted(conn, submissionOf(project));
+  await advance(conn, await claimedOne(conn, project), { end: { phase: 'Succeeded' } });
+  await recorded(conn, await stateOf(conn, project, run), 'written');
+  await conn.command('unlink', keysOf(project).run(run));
+  expect(await restoreRun(conn, project, recordedRun(run, { epoch: 0 }))).toEqual({ outcome: 'dropped' });
+  expect(await claimed(conn, project)).toEqual([]);
 });
 
 test('a store without room takes back what was recorded, and accepts nothing new', async () => {

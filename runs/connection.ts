@@ -173,6 +173,7 @@ function failureOf(redis: Redis, command: Command, error: Error, onDamage: Damag
   if (error instanceof Impossible) return error;
   if (error.name === 'ReplyError') {
     if (isDamage(error.message)) onDamage(command);
+    if (DEMOTED.test(error.message) && isUp(redis)) breakOff(redis);
     return new Refusal(error.message);
   }
   // A connection that does not answer may be half open: a new one finds out.
@@ -222,7 +223,10 @@ function isDamage(answer: string | undefined): boolean {
 
 /** States of a server in which it refuses, and which pass: nothing is wrong with what it was asked. */
 const PASSING =
-  /^(LOADING|BUSY|READONLY|MASTERDOWN|NOREPLICAS|MISCONF|TRYAGAIN|NOAUTH|WRONGPASS|NOPERM|UNKILLABLE)\b/;
+  /^(LOADING|BUSY|READONLY|MASTERDOWN|NOREPLICAS|MISCONF|TRYAGAIN|CLUSTERDOWN|MOVED|ASK|UNBLOCKED|NOAUTH|WRONGPASS|NOPERM|UNKILLABLE)\b/;
+
+/** Answers of a server that became a replica: only another connection can reach the primary. */
+const DEMOTED = /^(READONLY|MASTERDOWN)\b/;
 
 /** Runs calls and turns an outage into a value. Throws only for what is a defect. */
 export async function orUnavailable<T>(call: () => Promise<T>): Promise<T | Unavailable> {

@@ -1,6 +1,6 @@
 /**
  * Takes over what dead runners held. A runner is dead when its beat has stood still for 20 s of this process's own monotonic
- * clock while this process reached the store; no other machine's clock is compared. A runner that is alive after all
+ * clock while this process could write to the store; no other machine's clock is compared. A runner that is alive after all
  * finds its claims gone and can do nothing more with them.
  */
 import { FAILURES } from '../api/reasons.ts';
@@ -51,6 +51,16 @@ const TAKE_OVER = defineScript({
     redis.call('HDEL', claims, run_id)
     return 'poison'
   `,
+});
+
+/**
+ * Reads all beats and claims. Declared as a script that writes, although it does not: a server that refuses writes (no replicas, a full
+ * disk) refuses it as it refuses beats, so that nobody is taken for dead who only cannot beat.
+ */
+const READ_BEATS = defineScript({
+  flags: 'drains',
+  keys: ['beats', 'claims'],
+  body: `return {redis.call('HGETALL', beats), redis.call('HVALS', claims)}`,
 });
 
 /** Forgets a dead runner that holds nothing any more. */
@@ -116,12 +126,12 @@ export function createTakeover(options: TakeoverOptions): { run(signal: AbortSig
 function readBeats({ conn, project }: TakeoverOptions): Promise<Map<string, string> | Unavailable> {
   const keys = keysOf(project);
   return orUnavailable(async () => {
-    const [beats, claims] = await Promise.all([
-      conn.command('hgetall', keys.beats),
-      conn.command('hvals', keys.claims),
-    ]);
-    const all = new Map((claims as string[]).map((token) => [holderOf(token), '']));
-    for (const [runner, beat] of Object.entries(beats as Record<string, string>)) all.set(runner, beat);
+    const [beats, claims] = (await conn.script(READ_BEATS, [keys.beats, keys.claims], [])) as [
+      beats: string[],
+      claims: string[],
+    ];
+    const all = new Map(claims.map((token) => [holderOf(token), '']));
+    for (let index = 0; index < beats.length; index += 2) all.set(beats[index] ?? '', beats[index + 1] ?? '');
     return all;
   });
 }

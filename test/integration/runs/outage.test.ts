@@ -2,8 +2,9 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { advance } from '../../../runs/advance.ts';
 import { claimRuns } from '../../../runs/claim.ts';
-import { connectRunStore, type RunStoreConnection } from '../../../runs/connection.ts';
+import { connectRunStore, orUnavailable, type RunStoreConnection } from '../../../runs/connection.ts';
 import { readCounts, readRun } from '../../../runs/read.ts';
+import { defineScript } from '../../../runs/script.ts';
 import { createReplyWaiter } from '../../../runs/reply.ts';
 import { submit } from '../../../runs/submit.ts';
 import { waitForWork } from '../../../runs/wake.ts';
@@ -265,4 +266,26 @@ test('work that comes while the wake-up connection is away is found within two s
   );
   expect(found.state.run).toBe(run);
   expect(performance.now() - begin).toBeLessThan(2_000);
+});
+
+test('a primary that was demoted is left at once, and every call until then is an outage', async () => {
+  const { conn, redis } = store;
+  const project = await newProject(conn);
+  const id = await far.command('client', 'id');
+  await conn.command('replicaof', '127.0.0.1', redis.port + 1);
+  expect(await submit(far, submissionOf(project))).toMatchObject(unavailable);
+  await conn.command('replicaof', 'no', 'one');
+  await far.ready();
+  expect(await far.command('client', 'id')).not.toBe(id);
+  expect(await submit(far, submissionOf(project))).toMatchObject({ outcome: 'accepted' });
+});
+
+test.each([
+  'CLUSTERDOWN Hash slot not served',
+  'MOVED 3999 127.0.0.1:6381',
+  'ASK 3999 127.0.0.1:6381',
+  'UNBLOCKED force unblock',
+])('an answer that passes is an outage and no defect: %s', async (answer) => {
+  const refusing = defineScript({ keys: [], body: `return redis.error_reply('${answer}')` });
+  expect(await orUnavailable(() => store.conn.script(refusing, [], []))).toMatchObject(unavailable);
 });

@@ -61,6 +61,39 @@ test('the runs of a runner whose beat stands still are ready again, and its late
   expect(await finish(conn, refOf(one), { phase: 'Failed' })).toEqual({ outcome: 'fenced' });
 });
 
+test('while the store answers and takes no writes no live runner is taken for dead', async () => {
+  const { conn } = store;
+  const project = await newProject(conn);
+  await accepted(conn, submissionOf(project));
+  await claimedOne(conn, project, 'alive');
+  await beat(conn, project, 'alive');
+  const stop = new AbortController();
+  const looks: unknown[] = [];
+  const counted = {
+    ...conn,
+    script: async (...args: Parameters<typeof conn.script>) => {
+      const answer = conn.script(...args);
+      if (args[1].includes(keysOf(project).beats)) looks.push(await answer.catch(String));
+      return answer;
+    },
+  };
+  await conn.command('config', 'set', 'min-replicas-to-write', 1);
+  const watching = createTakeover({
+    conn: counted,
+    project,
+    runner: 'watcher',
+    deadAfterMs: 60,
+    everyMs: 20,
+  }).run(stop.signal);
+  await pollUntil('more looks than kill', () => looks.length > 10, poll);
+  expect(await beat(conn, project, 'alive')).toMatchObject({ outcome: 'unavailable' });
+  await conn.command('config', 'set', 'min-replicas-to-write', 0);
+  expect(await beat(conn, project, 'alive')).toBe(2);
+  stop.abort();
+  await watching;
+  expect(await conn.command('hlen', keysOf(project).claims)).toBe(1);
+});
+
 test('a runner that beats keeps its runs, and so does the one that watches', async () => {
   const { conn } = store;
   const project = await newProject(conn);
@@ -72,9 +105,9 @@ test('a runner that beats keeps its runs, and so does the one that watches', asy
   const looks = { count: 0 };
   const counted = {
     ...conn,
-    command: (...args: Parameters<typeof conn.command>) => {
-      if (args[1] === keysOf(project).beats) looks.count += 1;
-      return conn.command(...args);
+    script: (...args: Parameters<typeof conn.script>) => {
+      if (args[1].includes(keysOf(project).beats)) looks.count += 1;
+      return conn.script(...args);
     },
   };
   const watching = createTakeover({

@@ -87,13 +87,17 @@ const found = {
   input: '{"text_content":"t","data_content":{"a":1}}',
 };
 
+function withoutStatus({ status: _status, ...run }: WorkflowRun): WorkflowRun {
+  return run;
+}
+
 test.each<[string, WorkflowRun, Partial<typeof found>, object]>([
   ['that has ended', runOf({ status: { phase: 'Failed' } }), {}, { kind: 'leave' }],
   ['of a workflow that is gone', runOf({}), { workflowUid: 'another' }, { ending: { phase: 'Cancelled' } }],
   ['that shall be cancelled', runOf({ spec: { cancel: true } }), {}, { ending: { phase: 'Cancelled' } }],
   [
     'of which only the creation was recorded',
-    { ...runOf({}), status: undefined } as unknown as WorkflowRun,
+    withoutStatus(runOf({})),
     {},
     { kind: 'end', ending: { phase: 'Failed', reason: 'DataLost' } },
   ],

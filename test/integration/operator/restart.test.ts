@@ -237,7 +237,9 @@ test('a record without a status, of a run that ended in this run store, is finis
     uid: metadata.uid ?? '',
     controller,
   };
-  const annotations = { [ANNOTATION.recorded]: String(await storeId(stage.conn, uid)) };
+  const id = await storeId(stage.conn, uid);
+  if (typeof id !== 'string') throw new Error('the store has no id');
+  const annotations = { [ANNOTATION.recorded]: id };
   const ref = { namespace, name };
   await stage.client.create(workflowRuns, {
     metadata: { ...ref, annotations, ownerReferences: [owner] },

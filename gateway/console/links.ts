@@ -68,7 +68,7 @@ async function makeLink({ deps, answers }: Links, { request, reply }: Exchange):
   const { headers } = request.raw;
   const token = bearerToken(headers.authorization);
   if (token === undefined) return answers.problem(reply, 'unauthorized');
-  const session = await sessionOf(deps, token);
+  const session = await sessionOf(deps, { token }, request);
   if (typeof session === 'string') return answers.problem(reply, session);
   const secret = newSecret();
   const user = session.user.name;
@@ -104,7 +104,7 @@ async function followLink(links: Links, exchange: Exchange): Promise<void> {
   if (isUnavailable(taken)) return sendWord(answers, reply, 'unavailable');
   const opened = taken.outcome === 'found' ? openLink(secret, taken.sealed) : undefined;
   if (opened === undefined) return sendWord(answers, reply, 'link-unknown');
-  const session = await sessionOf(deps, opened.token);
+  const session = await sessionOf(deps, opened, request);
   if (session === 'token-refused') return sendWord(answers, reply, 'link-unknown');
   if (typeof session === 'string' || (await giveCookies(sessions, session, exchange)) !== undefined)
     return sendWord(answers, reply, 'not-signed-in');

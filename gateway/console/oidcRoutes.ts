@@ -120,7 +120,7 @@ async function signIn(
   exchange: Exchange,
   { issued: { idToken, refreshToken }, secure }: { issued: Issued; secure: boolean },
 ): Promise<'not-accepted' | 'unavailable' | undefined> {
-  const session = await sessionOf(deps, idToken, refreshToken);
+  const session = await sessionOf(deps, { token: idToken, refresh: refreshToken }, exchange.request);
   if (session === 'token-refused') return 'not-accepted';
   if (typeof session === 'string') return 'unavailable';
   const problem = await giveCookies(sessions, session, exchange, secure);

@@ -65,7 +65,7 @@ async function signIn(console: Console, exchange: Exchange): Promise<void> {
   const token = await readToken(deps, exchange);
   if (token === undefined) return;
   if (typeof token === 'string') return answers.problem(reply, token);
-  const session = await sessionOf(deps, token.token);
+  const session = await sessionOf(deps, token, exchange.request);
   if (typeof session === 'string') return answers.problem(reply, session);
   const problem = await giveCookies(sessions, session, exchange);
   if (problem !== undefined) return answers.problem(reply, problem);

@@ -207,6 +207,21 @@ test('a token is renewed once before it ends, however many requests of a browser
     expect([text.includes(shown), /eyJ/.test(text)]).toEqual([false, false]);
 });
 
+test('garbage from the same address keeps nobody from signing in', async () => {
+  const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url');
+  const claims = { iss: stage.provider.issuer, aud: 'windlass-console', sub: 'ada' };
+  const forged = (at: number) => `${encode({ alg: 'RS256', kid: 'mine' })}.${encode({ ...claims, at })}.AAAA`;
+  const tokens = Array.from({ length: 200 }, (_, at) => (at % 2 === 0 ? `garbage-${at}` : forged(at)));
+  const statuses = await Promise.all(
+    tokens.map(async (token) => {
+      const headers = { authorization: `Bearer ${token}` };
+      return (await fetch(url + RUNS, { headers })).status;
+    }),
+  );
+  expect(new Set(statuses)).toEqual(new Set([401, 503]));
+  expect((await signIn()).browser.cookies.has('windlass_console')).toBe(true);
+});
+
 test('while the provider is away the old token goes on, and signing in says so', async () => {
   const { browser } = await signIn();
   const waiting = await signIn({ stop: isCallback });

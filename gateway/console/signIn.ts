@@ -3,7 +3,8 @@ import type { GatewayDeps } from '../deps.ts';
 import { shownBy, type Exchange } from '../internal/guard.ts';
 import { AUDIENCE, audiencesOf, claimsOf } from '../internal/identity.ts';
 import type { ProblemCode } from '../problems.ts';
-import { LONGEST_MS, newSessionId, type Session } from './sessions.ts';
+import { LONGEST_MS } from './keyring.ts';
+import { newSessionId, type Session } from './sessions.ts';
 
 /** A user of some companies is in hundreds, and cookies are small: they are shown, and decide nothing. */
 const MOST_GROUPS = 20;

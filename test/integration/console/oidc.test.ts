@@ -256,6 +256,26 @@ test('signing out ends a session also where its token was renewed', async () => 
     },
     { timeoutMs: 20_000 },
   );
+  const shown = stage.provider.shown.size;
   expect((await visitor.call('/console/session', { method: 'DELETE' })).status).toBe(204);
   expect((await copy.call(RUNS)).status).toBe(401);
+  await pollUntil('the revocation', () => stage.provider.revoked() > 0, { timeoutMs: 10_000 });
+  expect(stage.provider.shown.size).toBe(shown);
+});
+
+test('signing out does not wait for a provider that is away', async () => {
+  const { browser } = await signIn();
+  stage.provider.state.away = true;
+  try {
+    const startedAt = performance.now();
+    expect((await visitorWith(browser).call('/console/session', { method: 'DELETE' })).status).toBe(204);
+    expect(performance.now() - startedAt).toBeLessThan(2_000);
+    await pollUntil(
+      'the log line',
+      () => stage.door.gateway.log.some((line) => line.includes('revoking a refresh token failed')),
+      { timeoutMs: 15_000 },
+    );
+  } finally {
+    stage.provider.state.away = false;
+  }
 });

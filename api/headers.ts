@@ -5,7 +5,7 @@ const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/;
 const VALUE = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
 
 /** Headers that belong to the connection, or say where a message ends. */
-export const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
+const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
   'connection',
   'content-length',
   'keep-alive',

@@ -20,7 +20,7 @@ const FRESH_MS = 30_000;
 const AGAIN_MS = 1_000;
 
 /** A key with the number of its period, which is written to what it sealed. */
-export type NumberedKey = { period: number; key: Buffer };
+type NumberedKey = { period: number; key: Buffer };
 
 export type Keyring = {
   /** The key to seal with. Undefined while nobody knows it. */
@@ -32,12 +32,12 @@ export type Keyring = {
 };
 
 /** The number of the period that a time of day is in. */
-export function periodAt(time: number): number {
+function periodAt(time: number): number {
   return Math.floor(time / PERIOD_MS);
 }
 
 /** Whether what the key of the period sealed can still count. Clocks of replicas differ: the next period may have begun elsewhere. */
-export function isOpening(period: number, time: number): boolean {
+function isOpening(period: number, time: number): boolean {
   return period <= periodAt(time) + 1 && (period + 1) * PERIOD_MS + OPENS_MS > time;
 }
 

@@ -183,7 +183,7 @@ test("a provider's keys are read where it says that they are, without those that
   try {
     const { issuer, keys } = await fetchProviderKeys(provider.url);
     expect([issuer, [...keys.keys()]]).toEqual([provider.url, ['rsa', '#3']]);
-    await expect(fetchProviderKeys(`${provider.url}/other`)).rejects.toThrow();
+    await expect(fetchProviderKeys(`${provider.url}/other`)).rejects.toThrow(/issuer|unexpected/);
   } finally {
     await provider.close();
   }

@@ -42,8 +42,8 @@ export const limitSettings = z
     /** Of a client's address. */
     perAddress: rate(0),
     /** Calls that fail verification: of a webhook with `auth` and a client's address, and of all unknown addresses of the webhook. */
-    unverifiedPerAddress: rate(20),
-    unverifiedPerRoute: rate(100),
+    unverifiedPerAddress: rate(50),
+    unverifiedPerRoute: rate(200),
   })
   .prefault({});
 

@@ -73,19 +73,6 @@ test.each(['operator', 'gateway'])('the heap of the %s has half of its memory li
   expect(unlimited).not.toHaveProperty('NODE_OPTIONS');
 });
 
-test('the address and the idle timeout of the console reach the gateway, and nonsense is refused', async () => {
-  expect(await environmentOf('windlass-gateway')).toMatchObject({ CONSOLE_IDLE_TIMEOUT: '1h' });
-  expect(await environmentOf('windlass-gateway')).not.toHaveProperty('CONSOLE_URL');
-  const values = 'console.url=https://windlass.example.com,console.sessions.idleTimeout=30m';
-  const environment = await environmentOf('windlass-gateway', '--set', values);
-  expect(environment).toMatchObject({
-    CONSOLE_URL: 'https://windlass.example.com',
-    CONSOLE_IDLE_TIMEOUT: '30m',
-  });
-  for (const odd of ['console.url=https://a/console', 'console.url=a', 'console.sessions.idleTimeout=soon'])
-    await expect(render('--set', odd)).rejects.toThrow(/console/);
-});
-
 test('the gateway is measured and tested with what Node is started with in its pods', async () => {
   const deployment = await find('Deployment', 'windlass-gateway');
   const [gateway] = (deployment && podSpecOf(deployment)?.containers) ?? [];

@@ -62,7 +62,7 @@ const responseStep = z
       .record(z.string(), z.string().max(4096))
       .optional()
       .describe(
-        'HTTP headers. Values may hold references. Not: Content-Length, Transfer-Encoding, Connection, Set-Cookie.',
+        'HTTP headers. Values may hold references. Not those of the connection (Content-Length, Transfer-Encoding), those that a browser keeps for the whole host (Set-Cookie, Strict-Transport-Security, NEL, Report-To) or that proxies obey (X-Accel-Redirect): docs/http.md lists them.',
       ),
     body: json(
       'The body: any JSON value; strings may hold references. A string is sent as text, everything else as JSON.',

@@ -32,6 +32,11 @@ export function hasBody(headers: IncomingHttpHeaders): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
+/** The length of the body as the headers tell it; undefined for one that comes in chunks. */
+export function announcedLength(headers: IncomingHttpHeaders): number | undefined {
+  return headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : undefined;
+}
+
 /** `application/json` or a `+json` type, with no charset or with UTF-8. Senders use few spellings: each is read once. */
 export function isJsonType(contentType: string | undefined): boolean {
   if (contentType === undefined) return false;

@@ -72,3 +72,17 @@ test('everything that makes no sense is named, and no value is shown', () => {
   expect(read).toThrow(/POD_NAMESPACE[^]*REDIS_URL[^]*PUBLIC_PORT/);
   expect(read).not.toThrow(/s3cret/);
 });
+
+test('the address of the console is an origin, and the idle timeout a duration from a minute to a week', () => {
+  const read = (over: Record<string, string>) => () => readConfig({ ...LEAST, ...over });
+  const { CONSOLE_URL, CONSOLE_IDLE_TIMEOUT } = read({
+    CONSOLE_URL: 'https://Windlass.example.com:443/',
+    CONSOLE_IDLE_TIMEOUT: '30m',
+  })();
+  expect([CONSOLE_URL, CONSOLE_IDLE_TIMEOUT]).toEqual(['https://windlass.example.com', 1_800_000]);
+  expect([read({})().CONSOLE_URL, read({})().CONSOLE_IDLE_TIMEOUT]).toEqual([undefined, 3_600_000]);
+  for (const odd of ['windlass.example.com', 'https://a/console', 'https://a?b', 'https://a@b', 'ftp://a'])
+    expect(read({ CONSOLE_URL: odd })).toThrow(/CONSOLE_URL/);
+  for (const odd of ['30', 'soon', '59s', '8d'])
+    expect(read({ CONSOLE_IDLE_TIMEOUT: odd })).toThrow(/CONSOLE_IDLE_TIMEOUT/);
+});

@@ -1,5 +1,6 @@
 /** What the gateway is told from outside: its environment, read once and checked. A value that makes no sense stops it. */
 import * as z from 'zod';
+import { parseDuration } from '../api/duration.ts';
 import { AUDIENCE } from './internal/identity.ts';
 import { isNetwork } from './limits/addresses.ts';
 import { limitSettings } from './limits/settings.ts';
@@ -12,6 +13,23 @@ function readLimits(text: string, context: z.RefinementCtx): z.infer<typeof limi
   if (parsed.success) return parsed.data;
   for (const { path, message } of parsed.error.issues) context.addIssue({ code: 'custom', path, message });
   return z.NEVER;
+}
+
+const IDLE_MS = { least: 60_000, most: 7 * 24 * 3_600_000 };
+
+function readIdleTimeout(text: string, context: z.RefinementCtx): number {
+  const ms = durationOrNothing(text);
+  if (ms !== undefined && ms >= IDLE_MS.least && ms <= IDLE_MS.most) return ms;
+  context.addIssue({ code: 'custom', message: 'must be a duration from 1m to 7d such as 30m' });
+  return z.NEVER;
+}
+
+function durationOrNothing(text: string): number | undefined {
+  try {
+    return parseDuration(text);
+  } catch {
+    return undefined;
+  }
 }
 
 function jsonOrNothing(text: string): unknown {
@@ -55,6 +73,17 @@ const environment = z
     CONSOLE_ENABLED: z.stringbool().default(true),
     /** Where the files of the console are. */
     CONSOLE_DIR: z.string().min(1).default('/app/console'),
+    /** Where browsers reach the console, without a path. Left out: at whatever host they name. */
+    CONSOLE_URL: z
+      .url({ protocol: /^https?$/ })
+      .refine(
+        (url) => /^[^/]+:\/\/[^/?#@]+\/?$/.test(url),
+        'must be an origin such as https://windlass.example.com',
+      )
+      .transform((url) => new URL(url).origin)
+      .optional(),
+    /** After how long without use a session of the console ends, as 30m or 1h. */
+    CONSOLE_IDLE_TIMEOUT: z.string().default('1h').transform(readIdleTimeout),
     /** The OpenID Connect provider that the API server trusts. Left out: people sign in with tokens alone. */
     CONSOLE_OIDC_ISSUER: z.url({ protocol: /^https?$/ }).optional(),
     CONSOLE_OIDC_CLIENT_ID: z

@@ -62,13 +62,14 @@ const metrics = createMetrics({
   refused: limits.refused,
   inFlightBytes: limits.inFlight.bytes,
 });
+const settings = consoleSettings(config);
 const deps: GatewayDeps = {
   routes,
   runs,
   waiter,
-  access: createAccess({ client, metrics, log }),
+  access: createAccess({ client, provider: settings?.oidc, metrics, log }),
   publicURL: config.PUBLIC_URL,
-  console: consoleSettings(config),
+  console: settings,
   records: createRecordLists(client),
   client,
   kube,

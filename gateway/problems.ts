@@ -150,6 +150,12 @@ export const PROBLEMS = {
     title: 'The expectation cannot be met',
     detail: 'Send no Expect header, or "Expect: 100-continue".',
   },
+  'misdirected-request': {
+    status: 421,
+    title: 'Misdirected request',
+    detail:
+      'The console does not answer at this host. Open it at the address that the chart value console.url names.',
+  },
   'too-deep': {
     status: 422,
     title: 'The JSON is nested too deep',

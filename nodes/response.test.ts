@@ -52,6 +52,16 @@ test.each([
   ['Content-Length', { 'content-length': '3' }],
   ['Transfer-Encoding', { 'Transfer-Encoding': 'chunked' }],
   ['Connection', { Connection: 'close' }],
+  ['NEL', { NEL: '{"report_to":"a=b"}' }],
+  ['Report-To', { 'Report-To': 'a=b' }],
+  ['Reporting-Endpoints', { 'reporting-endpoints': 'a=b' }],
+  ['Clear-Site-Data', { 'Clear-Site-Data': '"*"' }],
+  ['Service-Worker-Allowed', { 'Service-Worker-Allowed': '/' }],
+  ['Alt-Svc', { 'Alt-Svc': 'h3=":443"' }],
+  ['Strict-Transport-Security', { 'Strict-Transport-Security': 'max-age=1' }],
+  ['Refresh', { Refresh: '0; url=https://evil.example' }],
+  ['what nginx obeys', { 'X-Accel-Redirect': '/internal' }],
+  ['what Envoy obeys', { 'x-envoy-immediate-health-check-fail': 'true' }],
 ])('headers with %s are refused without their value', (_what, headers) => {
   const attempt = () => executeResponse({ headers });
   expect(attempt).toThrow(StepError);

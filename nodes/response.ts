@@ -5,7 +5,7 @@
 import { toText } from '../api/expression/evaluate.ts';
 import { StepError } from '../api/reasons.ts';
 import type { ResponseStep } from '../api/step.ts';
-import { CONNECTION_HEADERS, isHeaderName, isHeaderValue } from '../api/headers.ts';
+import { isHeaderName, isHeaderValue, isWithheldHeader } from '../api/headers.ts';
 import type { StepReply, StepResult } from './node.ts';
 
 /** The fields of a response step with every reference replaced: values may be of any type. */
@@ -16,8 +16,6 @@ export type ResponseFields = {
   contentType?: string;
 };
 
-/** Headers that belong to the connection or to the gateway. */
-const RESERVED: ReadonlySet<string> = new Set([...CONNECTION_HEADERS, 'set-cookie']);
 /** Statuses whose message never has a body (RFC 9110 sections 15.3.5, 15.3.6 and 15.4.5). */
 const WITHOUT_BODY = new Set([204, 205, 304]);
 
@@ -72,8 +70,11 @@ function checkedName(name: string): string {
       'a name in headers is no HTTP header name: use letters, digits and -',
     );
   }
-  if (RESERVED.has(lower)) {
-    throw new StepError('InvalidParameters', `the header ${name} cannot be set by a response: remove it`);
+  if (isWithheldHeader(lower)) {
+    throw new StepError(
+      'InvalidParameters',
+      `the header ${name} cannot be set by a response, since it acts beyond this one answer: remove it`,
+    );
   }
   return lower;
 }

@@ -1,7 +1,6 @@
 /** The session of a request as it is now: with a token that is good, renewed where it was about to end. */
 import type { Exchange } from '../internal/guard.ts';
 import { sessionLines } from './cookie.ts';
-import { isSecure } from './origin.ts';
 import type { Renew } from './renewal.ts';
 import type { Opened, Session, Sessions } from './sessions.ts';
 
@@ -14,14 +13,14 @@ export function createCurrent(sessions: Sessions, renew: Renew | undefined): Cur
     const opened = await sessions.open(headers);
     if (opened.outcome !== 'session') return opened;
     const renewed = await renew?.(opened.session);
-    if (renewed !== undefined) {
-      const { cookie } = headers;
-      const lines = await sealedLines(sessions, renewed, { cookie, secure: isSecure(headers) });
+    const session = renewed ?? opened.session;
+    if (renewed !== undefined || opened.isOld) {
+      const browser = { cookie: headers.cookie, secure: sessions.origin.isSecure(headers) };
+      const lines = await sealedLines(sessions, session, browser);
       // On the answer itself: some routes write its headers by their own hand.
       if (lines !== undefined && lines.length > 0) reply.raw.setHeader('set-cookie', lines);
     }
-    const session = renewed ?? opened.session;
-    return session.tokenEnds > Date.now() ? { outcome: 'session', session } : { outcome: 'none' };
+    return session.tokenEnds > Date.now() ? { ...opened, session } : { outcome: 'none' };
   };
 }
 

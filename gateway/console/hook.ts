@@ -7,7 +7,6 @@ import type { ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { createAnswers } from '../answers.ts';
 import type { GatewayDeps } from '../deps.ts';
-import { isFromConsole } from './origin.ts';
 import type { Current } from './current.ts';
 import type { Session, Sessions } from './sessions.ts';
 
@@ -31,7 +30,8 @@ export function bearSession(deps: GatewayDeps, sessions: Sessions, current: Curr
 
   return (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
     const { headers, url = '' } = request.raw;
-    if (headers.authorization !== undefined || !FOR_USERS.test(url) || !isFromConsole(headers)) return done();
+    if (headers.authorization !== undefined || !FOR_USERS.test(url)) return done();
+    if (!sessions.origin.isFromConsole(headers)) return done();
     bear(request, reply, done).catch((error: unknown) => answers.unexpected(reply, error));
   };
 }

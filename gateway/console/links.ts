@@ -19,7 +19,6 @@ import { OPERATIONS } from '../contract/operations.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { bearerToken } from '../internal/identity.ts';
 import type { Exchange } from '../internal/guard.ts';
-import { isSameOrigin, ownOrigin } from './origin.ts';
 import { sendQuestion, sendWord } from './page.ts';
 import { openValue, sealValue } from './seal.ts';
 import { giveCookies } from './session.ts';
@@ -64,11 +63,11 @@ export function linkRoutes(deps: GatewayDeps, sessions: Sessions): FastifyPlugin
   };
 }
 
-async function makeLink({ deps, answers }: Links, { request, reply }: Exchange): Promise<void> {
+async function makeLink({ deps, sessions, answers }: Links, { request, reply }: Exchange): Promise<void> {
   const { headers } = request.raw;
   const token = bearerToken(headers.authorization);
   if (token === undefined) return answers.problem(reply, 'unauthorized');
-  const session = await sessionOf(deps, token);
+  const session = await sessionOf(deps, { token }, request);
   if (typeof session === 'string') return answers.problem(reply, session);
   const secret = newSecret();
   const user = session.user.name;
@@ -78,7 +77,7 @@ async function makeLink({ deps, answers }: Links, { request, reply }: Exchange):
   if (isUnavailable(kept)) return answers.problem(reply, 'console-unavailable');
   if (kept.outcome === 'too-many') return answers.problem(reply, 'too-many-links');
   reply.header('cache-control', 'no-store');
-  const url = `${ownOrigin(headers)}/console/link/${secret}`;
+  const url = `${sessions.origin.own(headers)}/console/link/${secret}`;
   const made = { url, expires: new Date(Date.now() + forMs).toISOString() };
   answers.send(reply, 201, JSON_TYPE, JSON.stringify(made));
 }
@@ -98,13 +97,13 @@ async function followLink(links: Links, exchange: Exchange): Promise<void> {
   const { request, reply } = exchange;
   const { secret } = request.params as { secret: string };
   // Another site must not sign a browser in as somebody else.
-  if (!isSameOrigin(request.raw.headers)) return answers.problem(reply, 'not-the-console');
+  if (!sessions.origin.isSameOrigin(request.raw.headers)) return answers.problem(reply, 'not-the-console');
   if (!isSecret(secret)) return sendWord(answers, reply, 'link-unknown');
   const taken = await takeSignInLink(deps.runs, secret);
   if (isUnavailable(taken)) return sendWord(answers, reply, 'unavailable');
   const opened = taken.outcome === 'found' ? openLink(secret, taken.sealed) : undefined;
   if (opened === undefined) return sendWord(answers, reply, 'link-unknown');
-  const session = await sessionOf(deps, opened.token);
+  const session = await sessionOf(deps, opened, request);
   if (session === 'token-refused') return sendWord(answers, reply, 'link-unknown');
   if (typeof session === 'string' || (await giveCookies(sessions, session, exchange)) !== undefined)
     return sendWord(answers, reply, 'not-signed-in');

@@ -22,6 +22,8 @@ export type Provider = {
   exchange: (begun: Begun, answer: URLSearchParams) => Promise<Issued>;
   /** A new ID token. Throws as `exchange`. */
   renew: (refreshToken: string) => Promise<Issued>;
+  /** Takes a refresh token back, where the provider has a way to. Throws where that fails. */
+  revoke: (refreshToken: string) => Promise<void>;
 };
 
 export function createProvider(settings: OidcSettings, clock: Clock): Provider {
@@ -101,6 +103,15 @@ export function createProvider(settings: OidcSettings, clock: Clock): Provider {
       const issued = issuedIn(await oauth.processRefreshTokenResponse(as, client, response));
       // A provider that gives no other leaves the old one good (RFC 6749, section 6).
       return { refreshToken, ...issued };
+    },
+    revoke: async (refreshToken) => {
+      const as = await server();
+      if (as.revocation_endpoint === undefined) return;
+      const additionalParameters = { token_type_hint: 'refresh_token' };
+      const response = await oauth.revocationRequest(
+        ...([as, client, authentication(as), refreshToken, { ...options(), additionalParameters }] as const),
+      );
+      await oauth.processRevocationResponse(response);
     },
   };
 }

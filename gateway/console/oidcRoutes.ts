@@ -9,7 +9,7 @@ import type { GatewayDeps } from '../deps.ts';
 import { onlyGet, type Exchange } from '../internal/guard.ts';
 import { cookieLine, hostName, readCookies } from './cookie.ts';
 import type { Issued, Provider } from './oidc.ts';
-import { isSecure, ownOrigin, pageOf } from './origin.ts';
+import { pageOf } from './origin.ts';
 import { sendWord } from './page.ts';
 import { giveCookies } from './session.ts';
 import type { Sessions } from './sessions.ts';
@@ -57,7 +57,7 @@ async function start(
 ): Promise<void> {
   const { headers } = request.raw;
   const { to } = request.query as { to?: unknown };
-  const sent = await provider.begin(ownOrigin(headers) + CALLBACK).catch((error: unknown) => {
+  const sent = await provider.begin(sessions.origin.own(headers) + CALLBACK).catch((error: unknown) => {
     deps.log.warn({ err: error }, 'the OpenID Connect provider does not answer');
   });
   if (sent === undefined) return sendWord(answers, reply, 'provider-away');
@@ -65,7 +65,7 @@ async function start(
   const sealed = await sessions.sealFor(PURPOSE, { ...sent.begun, to: pageOf(to), until });
   if (sealed === undefined) return sendWord(answers, reply, 'unavailable');
   reply.headers({
-    'set-cookie': ownLine(sealed, isSecure(headers), SIGN_IN_SECONDS),
+    'set-cookie': ownLine(sealed, sessions.origin.isSecure(headers), SIGN_IN_SECONDS),
     location: sent.url,
     'cache-control': 'no-store',
     'referrer-policy': 'no-referrer',
@@ -120,7 +120,7 @@ async function signIn(
   exchange: Exchange,
   { issued: { idToken, refreshToken }, secure }: { issued: Issued; secure: boolean },
 ): Promise<'not-accepted' | 'unavailable' | undefined> {
-  const session = await sessionOf(deps, idToken, refreshToken);
+  const session = await sessionOf(deps, { token: idToken, refresh: refreshToken }, exchange.request);
   if (session === 'token-refused') return 'not-accepted';
   if (typeof session === 'string') return 'unavailable';
   const problem = await giveCookies(sessions, session, exchange, secure);

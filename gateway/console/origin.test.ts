@@ -1,7 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { expect, test } from 'vitest';
-import { isFromConsole, isSecure, pageOf } from './origin.ts';
+import { createOrigin, pageOf } from './origin.ts';
 
+const { isFromConsole, isSecure } = createOrigin(undefined);
 const host = 'console.example.com';
 const OURS = { host, 'x-windlass-console': '1' };
 
@@ -62,6 +63,45 @@ test.each<[IncomingHttpHeaders, boolean]>([
   [{ referer: 'https://x/' }, true],
 ])('%o came by https: %s', (headers, expected) => {
   expect(isSecure(headers)).toBe(expected);
+});
+
+const OWN = `https://${host}`;
+const configured = createOrigin(OWN);
+
+test.each<[string | undefined, boolean]>([
+  [host, true],
+  ['Console.Example.COM', true],
+  [`${host}:443`, true],
+  [`${host}:80`, false],
+  [`${host}:8081`, false],
+  [`${host}.evil.example`, false],
+  [`evil.example`, false],
+  ['127.0.0.1:8081', false],
+  ['', false],
+  [undefined, false],
+])('with a configured address the host %s is the console: %s', (named, expected) => {
+  expect(configured.isHere({ host: named })).toBe(expected);
+});
+
+test.each<[string, IncomingHttpHeaders, boolean]>([
+  ['its own page', { ...OURS, 'sec-fetch-site': 'same-origin' }, true],
+  ['its own page at another host', { ...OURS, host: 'evil.example', 'sec-fetch-site': 'same-origin' }, false],
+  ['its own origin', { ...OURS, origin: OWN }, true],
+  ['its own origin by http', { ...OURS, origin: `http://${host}` }, false],
+  ['another page at its host', { ...OURS, origin: `${OWN}:8443` }, false],
+  ['no origin at all', OURS, false],
+])('with a configured address the session counts for %s: %s', (_what, headers, expected) => {
+  expect(configured.isFromConsole(headers)).toBe(expected);
+});
+
+test('with a configured address no header says otherwise', () => {
+  const headers = { host: 'evil.example', 'x-forwarded-proto': 'http', 'x-forwarded-host': 'evil.example' };
+  expect([configured.own(headers), configured.isSecure(headers)]).toEqual([OWN, true]);
+  const plain = createOrigin('http://127.0.0.1:8081');
+  expect([plain.own(headers), plain.isSecure({ 'x-forwarded-proto': 'https' })]).toEqual([
+    'http://127.0.0.1:8081',
+    false,
+  ]);
 });
 
 test.each<[unknown, string]>([

@@ -12,10 +12,9 @@ import { claimRenewal, keepRenewal, readRenewal, renewalKeyOf } from '../../runs
 import { createExpiring } from '../internal/expiring.ts';
 import type { Provider } from './oidc.ts';
 import { openValue, sealValue } from './seal.ts';
-import type { Session } from './sessions.ts';
+import { AHEAD_MS, type Session } from './sessions.ts';
 import { endOf } from './signIn.ts';
 
-const AHEAD_MS = 60_000;
 const PURPOSE = 'windlass console renewal';
 /** How long requests with the old cookie are given what it was renewed to. */
 const KEPT_MS = 600_000;
@@ -34,29 +33,30 @@ export type Renew = (session: Session) => Promise<Session | undefined>;
 
 type RenewalOptions = { conn: RunStoreConnection; provider: Provider; clock: Clock; log: Log };
 
+/** What a refresh token was renewed to of late, here or at another replica. */
+export async function readRenewed(conn: RunStoreConnection, refresh: string): Promise<Renewed | undefined> {
+  const sealed = await readRenewal(conn, refresh);
+  if (sealed === undefined || isUnavailable(sealed)) return undefined;
+  return renewedSchema.safeParse(openValue(renewalKeyOf(refresh), sealed, PURPOSE)).data;
+}
+
 export function createRenewal({ conn, provider, clock, log }: RenewalOptions): Renew {
   const known = createExpiring<Renewed>(MAX_KNOWN, clock);
   const failed = createExpiring<true>(MAX_KNOWN, clock);
   const underWay = new Map<string, Promise<Renewed | undefined>>();
 
-  async function readOther(refresh: string): Promise<Renewed | undefined> {
-    const sealed = await readRenewal(conn, refresh);
-    if (sealed === undefined || isUnavailable(sealed)) return undefined;
-    return renewedSchema.safeParse(openValue(renewalKeyOf(refresh), sealed, PURPOSE)).data;
-  }
-
   async function waitForOther(refresh: string): Promise<Renewed | undefined> {
     const deadline = clock.now() + OTHER_MS;
     while (clock.now() < deadline) {
       await sleep(LOOK_MS, undefined, clock);
-      const found = await readOther(refresh);
+      const found = await readRenewed(conn, refresh);
       if (found !== undefined) return found;
     }
     return undefined;
   }
 
   async function ask(refresh: string): Promise<Renewed | undefined> {
-    const before = await readOther(refresh);
+    const before = await readRenewed(conn, refresh);
     if (before !== undefined) return before;
     const isOurs = await claimRenewal(conn, refresh);
     // Without the run store another replica might show the same token.

@@ -8,7 +8,10 @@ import { bearSession } from './hook.ts';
 import { linkRoutes } from './links.ts';
 import { createProvider } from './oidc.ts';
 import { oidcRoutes } from './oidcRoutes.ts';
+import { createOrigin } from './origin.ts';
+import { refuseOtherHosts } from './otherHosts.ts';
 import { createRenewal } from './renewal.ts';
+import { createRevocation } from './revocation.ts';
 import { sessionRoute } from './session.ts';
 import { createSessions } from './sessions.ts';
 import type { ConsoleSettings } from './settings.ts';
@@ -16,14 +19,17 @@ import type { ConsoleSettings } from './settings.ts';
 /** Registers it. The hooks hold for all routes of the listener: a session bears its token, and no browser guesses what an answer is. */
 export function registerConsole(app: FastifyInstance, deps: GatewayDeps, settings: ConsoleSettings): void {
   const { runs: conn, log } = deps;
-  const sessions = createSessions(conn, systemClock);
+  const origin = createOrigin(settings.url);
   const provider = settings.oidc && createProvider(settings.oidc, systemClock);
+  const revoke = provider && createRevocation({ conn, provider, log });
+  const sessions = createSessions({ conn, clock: systemClock, origin, idleMs: settings.idleMs, revoke });
   const renew = provider && createRenewal({ conn, provider, clock: systemClock, log });
   const current = createCurrent(sessions, renew);
   app.addHook('onRequest', (_request, reply, done) => {
     reply.header('x-content-type-options', 'nosniff');
     done();
   });
+  if (settings.url !== undefined) app.addHook('onRequest', refuseOtherHosts(deps, origin));
   app.addHook('onRequest', bearSession(deps, sessions, current));
   app.register(sessionRoute(deps, sessions, current));
   if (provider !== undefined) app.register(oidcRoutes(deps, sessions, provider));

@@ -12,7 +12,6 @@ import type { Exchange } from '../internal/guard.ts';
 import type { ProblemCode } from '../problems.ts';
 import { sessionLines } from './cookie.ts';
 import { sealedLines, type Current } from './current.ts';
-import { isFromConsole, isSecure } from './origin.ts';
 import type { Opened, Session, Sessions } from './sessions.ts';
 import { sessionOf } from './signIn.ts';
 
@@ -34,7 +33,7 @@ export function sessionRoute(deps: GatewayDeps, sessions: Sessions, current: Cur
         const { method = '' } = raw;
         if (methods[method] === undefined)
           return answers.problem(reply, 'method-not-allowed', { allow: 'GET, POST, DELETE' });
-        const isRefused = method !== 'GET' && !isFromConsole(raw.headers);
+        const isRefused = method !== 'GET' && !sessions.origin.isFromConsole(raw.headers);
         const refusal =
           method === 'POST' && !isRefused ? refuseByHeaders(raw.headers, deps.limits) : undefined;
         if (isRefused) answers.problem(reply, 'not-the-console');
@@ -51,9 +50,9 @@ export function sessionRoute(deps: GatewayDeps, sessions: Sessions, current: Cur
   };
 }
 
-async function tellSession({ deps, current, answers }: Console, exchange: Exchange): Promise<void> {
+async function tellSession({ deps, sessions, current, answers }: Console, exchange: Exchange): Promise<void> {
   const { request, reply } = exchange;
-  const isOurs = isFromConsole(request.raw.headers);
+  const isOurs = sessions.origin.isFromConsole(request.raw.headers);
   const opened: Opened = isOurs ? await current(exchange) : { outcome: 'none' };
   if (opened.outcome === 'unavailable') return answers.problem(reply, 'console-unavailable');
   tell(deps, answers, reply, opened.outcome === 'session' ? opened.session : undefined);
@@ -65,7 +64,7 @@ async function signIn(console: Console, exchange: Exchange): Promise<void> {
   const token = await readToken(deps, exchange);
   if (token === undefined) return;
   if (typeof token === 'string') return answers.problem(reply, token);
-  const session = await sessionOf(deps, token.token);
+  const session = await sessionOf(deps, token, exchange.request);
   if (typeof session === 'string') return answers.problem(reply, session);
   const problem = await giveCookies(sessions, session, exchange);
   if (problem !== undefined) return answers.problem(reply, problem);
@@ -79,7 +78,10 @@ async function signOut({ sessions, answers }: Console, { request, reply }: Excha
     opened.outcome === 'none' || (opened.outcome === 'session' && (await sessions.signOut(opened.session)));
   // The browser keeps its cookie then, and with it the means to try again.
   if (!isOut) return answers.problem(reply, 'console-unavailable');
-  reply.header('set-cookie', sessionLines('', headers.cookie, { secure: isSecure(headers) }) ?? []);
+  reply.header(
+    'set-cookie',
+    sessionLines('', headers.cookie, { secure: sessions.origin.isSecure(headers) }) ?? [],
+  );
   reply.header('cache-control', 'no-store');
   answers.count(204);
   reply.code(204).send();
@@ -90,7 +92,7 @@ export async function giveCookies(
   sessions: Sessions,
   session: Session,
   { request: { raw }, reply }: Exchange,
-  secure = isSecure(raw.headers),
+  secure = sessions.origin.isSecure(raw.headers),
 ): Promise<ProblemCode | undefined> {
   const lines = await sealedLines(sessions, session, { cookie: raw.headers.cookie, secure });
   if (lines === undefined) return 'console-unavailable';

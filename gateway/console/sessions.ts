@@ -14,17 +14,19 @@ import { isSignedOut, markSignedOut } from '../../runs/console/marks.ts';
 import { createExpiring } from '../internal/expiring.ts';
 import { sessionCookie } from './cookie.ts';
 import { createKeyring } from './keyring.ts';
-import { isSecure } from './origin.ts';
+import type { ConsoleOrigin } from './origin.ts';
 import { openValue, sealValue } from './seal.ts';
 
 const PURPOSE = 'windlass console session';
-/** What no token outlasts, and no chain of tokens. */
-export const LONGEST_MS = 7 * 24 * 3_600_000;
 /** How soon another replica's sign-out is known here. */
 const KNOWN_MS = 2_000;
 /** How long a session goes on without the run store. */
 const GRACE_MS = 300_000;
 const MAX_KNOWN = 4_096;
+/** How long before its end a token is renewed. */
+export const AHEAD_MS = 60_000;
+/** How old the time of the last use may be in a cookie, so that few answers set another. */
+const USED_MS = 300_000;
 /** Nothing can be opened now. */
 const NO_KEY = Symbol('no key');
 
@@ -42,16 +44,22 @@ const sessionSchema = z.object({
 
 export type Session = z.infer<typeof sessionSchema>;
 
+/** As it is in the cookie: with the time of its last use, as of some minutes ago. */
+const sealedSchema = sessionSchema.extend({ usedAt: z.number() });
+
 export type Opened =
-  | { outcome: 'session'; session: Session }
+  /** `isOld`: its cookie should be sealed anew, so that it does not count as unused. */
+  | { outcome: 'session'; session: Session; isOld: boolean }
   | { outcome: 'none' }
   /** It cannot be told now. */
   | { outcome: 'unavailable' };
 
 export type Sessions = {
+  /** Where browsers reach the console. */
+  origin: ConsoleOrigin;
   /** The session that a request bears, also where its token has ended. Never rejects for what is in its cookies. */
   open: (headers: IncomingHttpHeaders) => Promise<Opened>;
-  /** The session as the value of a cookie; undefined while there is no key. */
+  /** The session as the value of a cookie, used now; undefined while there is no key. */
   seal: (session: Session) => Promise<string | undefined>;
   /** Another value for a cookie; undefined while there is no key. */
   sealFor: (purpose: string, value: object) => Promise<string | undefined>;
@@ -59,7 +67,7 @@ export type Sessions = {
   openFor: (purpose: string, sealed: string) => Promise<unknown>;
   /** Whether it was signed out, here or, some seconds ago, at another replica; undefined if it cannot be told now. */
   isOut: (session: Session) => Promise<boolean | undefined>;
-  /** Ends it for every replica; false if that could not be stored. */
+  /** Ends it for every replica, and takes its refresh token back at the provider in the background; false if that it ended could not be stored. */
   signOut: (session: Session) => Promise<boolean>;
 };
 
@@ -67,23 +75,44 @@ export function newSessionId(): string {
   return randomBytes(16).toString('base64url');
 }
 
-export function createSessions(conn: RunStoreConnection, clock: Clock): Sessions {
+export type SessionsOptions = {
+  conn: RunStoreConnection;
+  clock: Clock;
+  origin: ConsoleOrigin;
+  /** After how long without use a session ends. */
+  idleMs: number;
+  /** Takes a refresh token back; must not throw. */
+  revoke?: ((refreshToken: string) => void) | undefined;
+};
+
+export function createSessions({ conn, clock, origin, idleMs, revoke }: SessionsOptions): Sessions {
   const keyring = createKeyring(conn, clock);
   const fresh = createExpiring<boolean>(MAX_KNOWN, clock);
   const lately = createExpiring<true>(MAX_KNOWN, clock);
+  const time = (): number => clock.date().getTime();
 
   async function sealFor(purpose: string, value: object): Promise<string | undefined> {
-    const key = await keyring.key();
-    return key && sealValue(key, value, purpose);
+    const sealing = await keyring.sealing();
+    return sealing && `${sealing.period}-${sealValue(sealing.key, value, purpose)}`;
   }
 
   async function openFor(purpose: string, text: string): Promise<unknown> {
-    const key = await keyring.key();
+    const [, number, sealed = ''] = /^(\d{1,7})-([\w-]+)$/.exec(text) ?? [];
+    if (number === undefined) return undefined;
+    const period = Number(number);
+    const key = await keyring.opening(period);
     if (key === undefined) return NO_KEY;
-    const value = openValue(key, text, purpose);
+    if (key === 'none') return undefined;
+    const value = openValue(key, sealed, purpose);
     if (value !== undefined) return value;
-    const other = await keyring.other(key);
-    return other && openValue(other, text, purpose);
+    const other = await keyring.other(period, key);
+    return other && openValue(other, sealed, purpose);
+  }
+
+  /** One whose token is about to be renewed gets its cookie then: two answers that cross must not bring the old refresh token back. */
+  function isOld({ usedAt, refresh, tokenEnds }: z.infer<typeof sealedSchema>): boolean {
+    const isRenewedSoon = refresh !== undefined && tokenEnds - time() < 2 * AHEAD_MS;
+    return !isRenewedSoon && time() - usedAt >= Math.min(USED_MS, idleMs / 4);
   }
 
   async function isOut({ id }: Session): Promise<boolean | undefined> {
@@ -99,26 +128,30 @@ export function createSessions(conn: RunStoreConnection, clock: Clock): Sessions
   }
 
   return {
+    origin,
     open: async (headers) => {
-      const text = sessionCookie(headers.cookie, { secure: isSecure(headers) });
+      const text = sessionCookie(headers.cookie, { secure: origin.isSecure(headers) });
       if (text === '') return { outcome: 'none' };
       const value = await openFor(PURPOSE, text);
       if (value === NO_KEY) return { outcome: 'unavailable' };
-      const parsed = sessionSchema.safeParse(value);
-      if (!parsed.success || parsed.data.ends <= clock.date().getTime()) return { outcome: 'none' };
-      const out = await isOut(parsed.data);
+      const parsed = sealedSchema.safeParse(value);
+      if (!parsed.success || parsed.data.ends <= time() || parsed.data.usedAt + idleMs <= time())
+        return { outcome: 'none' };
+      const { usedAt: _usedAt, ...session } = parsed.data;
+      const out = await isOut(session);
       if (out === undefined) return { outcome: 'unavailable' };
-      return out ? { outcome: 'none' } : { outcome: 'session', session: parsed.data };
+      return out ? { outcome: 'none' } : { outcome: 'session', session, isOld: isOld(parsed.data) };
     },
-    seal: (session) => sealFor(PURPOSE, session),
+    seal: (session) => sealFor(PURPOSE, { ...session, usedAt: time() }),
     sealFor,
     openFor,
     isOut,
     signOut: async (session) => {
-      const kept = await markSignedOut(conn, session.id, session.ends - clock.date().getTime());
+      const kept = await markSignedOut(conn, session.id, session.ends - time());
       if (isUnavailable(kept)) return false;
       lately.delete(session.id);
       fresh.set(session.id, true, clock.now() + KNOWN_MS);
+      if (session.refresh !== undefined) revoke?.(session.refresh);
       return true;
     },
   };

@@ -4,6 +4,10 @@ import type { GatewayConfig } from '../config.ts';
 export type ConsoleSettings = {
   /** The folder with index.html and assets. */
   dir: string;
+  /** The origin that browsers reach it at; undefined: whatever they say. */
+  url: string | undefined;
+  /** After how long without use a session ends. */
+  idleMs: number;
   /** Undefined: people sign in with tokens alone. */
   oidc: OidcSettings | undefined;
 };
@@ -21,7 +25,9 @@ export type OidcSettings = {
 
 /** Undefined where the installation has no console. */
 export function consoleSettings(config: GatewayConfig): ConsoleSettings | undefined {
-  return config.CONSOLE_ENABLED ? { dir: config.CONSOLE_DIR, oidc: oidcSettings(config) } : undefined;
+  if (!config.CONSOLE_ENABLED) return undefined;
+  const { CONSOLE_DIR: dir, CONSOLE_URL: url, CONSOLE_IDLE_TIMEOUT: idleMs } = config;
+  return { dir, url, idleMs, oidc: oidcSettings(config) };
 }
 
 function oidcSettings(config: GatewayConfig): OidcSettings | undefined {

@@ -1,8 +1,10 @@
 /** What a token becomes: a session of the user that the API server says it belongs to, until the token ends. */
 import type { GatewayDeps } from '../deps.ts';
+import { shownBy, type Exchange } from '../internal/guard.ts';
 import { AUDIENCE, audiencesOf, claimsOf } from '../internal/identity.ts';
 import type { ProblemCode } from '../problems.ts';
-import { LONGEST_MS, newSessionId, type Session } from './sessions.ts';
+import { LONGEST_MS } from './keyring.ts';
+import { newSessionId, type Session } from './sessions.ts';
 
 /** A user of some companies is in hundreds, and cookies are small: they are shown, and decide nothing. */
 const MOST_GROUPS = 20;
@@ -15,12 +17,15 @@ const REFUSALS = {
 
 /** A new session of whoever the token belongs to, or why there is none. */
 export async function sessionOf(
-  { access }: Pick<GatewayDeps, 'access'>,
-  token: string,
-  refresh?: string,
+  deps: Pick<GatewayDeps, 'access' | 'limits'>,
+  { token, refresh }: { token: string; refresh?: string | undefined },
+  request: Exchange['request'],
 ): Promise<Session | ProblemCode> {
   if (!isForApiServer(token)) return 'token-refused';
-  const identified = await access.identify(`Bearer ${token}`);
+  const identified = await deps.access.identify({
+    ...shownBy(deps, request),
+    authorization: `Bearer ${token}`,
+  });
   if (identified.outcome !== 'known') return REFUSALS[identified.outcome];
   const { username, groups = [] } = identified.identity;
   return {

@@ -280,6 +280,7 @@ export const OPERATIONS = {
       ...([
         'unauthorized',
         'token-refused',
+        'misdirected-request',
         'too-many-calls',
         'too-many-links',
         'cluster-unavailable',

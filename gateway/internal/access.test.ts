@@ -4,7 +4,7 @@ import type { KubeClient } from '../../kube/client.ts';
 import { ApiError } from '../../kube/errors.ts';
 import { createCollectedLog } from '../../test/support/collectedLog.ts';
 import { createManualClock } from '../../test/support/manualClock.ts';
-import { createAccess, type Wanted } from './access.ts';
+import { createAccess, type AccessOptions, type Wanted } from './access.ts';
 
 const jwt = (claims: object) => `e30.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.c2ln`;
 const OURS = jwt({ aud: ['windlass'] });
@@ -16,6 +16,8 @@ const WANTED: Wanted = {
   namespace: 'shop',
   name: 'orders',
 };
+
+const ADDRESS = '203.0.113.1';
 
 /** An audience that is another one each time. */
 const NONCE = expect.stringMatching(/^none-[0-9a-f-]{36}$/) as string;
@@ -51,7 +53,7 @@ function apiServer(
   return { state, asked, client: { create: create as unknown as KubeClient['create'], raw } };
 }
 
-function setUp(server: ReturnType<typeof apiServer>) {
+function setUp(server: ReturnType<typeof apiServer>, provider?: AccessOptions['provider']) {
   const clock = createManualClock();
   const log = createCollectedLog();
   const reviews = new Counter({
@@ -60,7 +62,10 @@ function setUp(server: ReturnType<typeof apiServer>) {
     labelNames: ['kind', 'outcome'] as const,
     registers: [new Registry()],
   });
-  return { clock, log, access: createAccess({ client: server.client, metrics: { reviews }, log, clock }) };
+  const access = createAccess({ client: server.client, metrics: { reviews }, log, clock, provider });
+  const decide = (authorization: string | undefined, wanted: Wanted | undefined, address = ADDRESS) =>
+    access.decide({ authorization, address }, wanted);
+  return { clock, log, access: { ...access, decide } };
 }
 
 test.each([
@@ -166,10 +171,37 @@ test('a flood of unknown tokens reaches the API server at a bounded rate', async
     for (let at = 0; at < 500; at += 1) await access.decide(`Bearer garbage-${round}-${at}`, WANTED);
   };
   await flood(1);
+  expect(server.asked).toHaveLength(25);
+  await clock.advance(1_000);
+  await flood(2);
+  expect(server.asked).toHaveLength(35);
+});
+
+test('unknown tokens of many addresses reach the API server at a bounded rate, too', async () => {
+  const server = apiServer({}, {});
+  const { access, clock } = setUp(server);
+  const flood = async (round: number) => {
+    for (let at = 0; at < 500; at += 1)
+      await access.decide(`Bearer ${round}-${at}`, WANTED, `2001:db8:${at}::/64`);
+  };
+  await flood(1);
   expect(server.asked).toHaveLength(50);
   await clock.advance(1_000);
   await flood(2);
   expect(server.asked).toHaveLength(70);
+});
+
+test('garbage from one address, or a few that go on and on, keeps nobody else out', async () => {
+  const tokens = Object.fromEntries(Array.from({ length: 40 }, (_, at) => [`opaque-${at}`, { user: 'ann' }]));
+  const server = apiServer(tokens, { ann: ['orders'] });
+  const { access, clock } = setUp(server);
+  for (let second = 0; second < 10; second += 1) {
+    for (let at = 0; at < 600; at += 1)
+      await access.decide(`Bearer garbage-${second}-${at}`, WANTED, `198.51.100.${at % 4}`);
+    for (const at of [0, 1, 2, 3])
+      expect(await access.decide(`Bearer opaque-${second * 4 + at}`, WANTED, '192.0.2.7')).toBe('allowed');
+    await clock.advance(1_000);
+  }
 });
 
 test('a flood of unknown tokens does not keep out a token that was accepted before, nor one that was revoked in', async () => {

@@ -1,5 +1,5 @@
 /**
- * Whether a caller may do something: judged by the issuer's keys where they say enough, authenticated by TokenReview, authorised by SubjectAccessReview, so that the
+ * Whether a caller may do something: judged by the issuers' keys where they say enough, authenticated by TokenReview, authorised by SubjectAccessReview, so that the
  * cluster's RBAC decides. Answers are kept for at most 8 s from the moment before they were asked for, and the number
  * of questions is bounded. When the API server cannot be asked, nobody is allowed.
  */
@@ -11,7 +11,8 @@ import type { Log } from '../../kube/log.ts';
 import { subjectAccessReviews, type SubjectAccessReview } from '../../kube/resource.ts';
 import type { Metrics } from '../metrics.ts';
 import { bearerToken, createTokenReview, REVIEW_OPTIONS, type Identity } from './identity.ts';
-import { createIssuerKeys } from './issuerKeys.ts';
+import { createIssuerKeys, type IssuerKeys, type Verdict } from './issuerKeys.ts';
+import { fetchClusterKeys, fetchProviderKeys } from './publishedKeys.ts';
 import { createReviewLimit, Overloaded, TooOften } from './reviewLimit.ts';
 import { createExpiring } from './expiring.ts';
 
@@ -31,11 +32,14 @@ export type Identified =
   | { outcome: 'known'; identity: Identity }
   | { outcome: 'unauthorized' | 'too-often' | 'unavailable' };
 
+/** What a caller shows: the value of an Authorization header, and the address that it comes from. */
+export type Shown = { authorization: string | undefined; address: string };
+
 export type Access = {
-  /** Decides for the value of an Authorization header. Never rejects. */
-  decide: (authorization: string | undefined, wanted: Wanted | undefined) => Promise<Decision>;
+  /** Decides about a caller. Never rejects. */
+  decide: (shown: Shown, wanted: Wanted | undefined) => Promise<Decision>;
   /** Who the API server says that it is. Never rejects. */
-  identify: (authorization: string | undefined) => Promise<Identified>;
+  identify: (shown: Shown) => Promise<Identified>;
   /** The name of a caller that was just allowed; undefined of all others. */
   userOf: (authorization: string | undefined) => string | undefined;
 };
@@ -58,17 +62,19 @@ type Found = { outcome: 'known'; caller: Known } | { outcome: 'unauthorized' | '
 
 export type AccessOptions = {
   client: Pick<KubeClient, 'create' | 'raw'>;
+  /** The provider whose ID tokens people sign in with, and the client that these are for. */
+  provider?: { issuer: string; clientID: string } | undefined;
   metrics: Pick<Metrics, 'reviews'>;
   log: Log;
   clock?: Clock;
 };
 
 export function createAccess(options: AccessOptions): Access {
-  const { client, metrics, log, clock = systemClock } = options;
+  const { client, provider, metrics, log, clock = systemClock } = options;
   const limit = createReviewLimit(clock);
   const once = createOnce();
   const ask = createAsking(metrics);
-  const { identify, held } = createCallers({ client, metrics, log, clock, limit, once, ask });
+  const { identify, held } = createCallers({ client, provider, metrics, log, clock, limit, once, ask });
 
   async function allows({ key: token, identity, decisions }: Known, wanted: Wanted): Promise<boolean> {
     const key = Object.values(wanted).join(' ');
@@ -90,11 +96,11 @@ export function createAccess(options: AccessOptions): Access {
     return 'unavailable';
   }
 
-  async function find(authorization: string | undefined): Promise<Found> {
+  async function find({ authorization, address }: Shown): Promise<Found> {
     const token = bearerToken(authorization);
     if (token === undefined) return { outcome: 'unauthorized' };
     try {
-      const caller = await identify(token);
+      const caller = await identify(token, address);
       return caller === undefined ? { outcome: 'unauthorized' } : { outcome: 'known', caller };
     } catch (error) {
       return { outcome: refusalFor(error) };
@@ -106,8 +112,8 @@ export function createAccess(options: AccessOptions): Access {
       const token = bearerToken(authorization);
       return token === undefined ? undefined : held(token)?.identity.username;
     },
-    decide: async (authorization, wanted) => {
-      const found = await find(authorization);
+    decide: async (shown, wanted) => {
+      const found = await find(shown);
       if (found.outcome !== 'known') return found.outcome;
       if (wanted === undefined) return 'forbidden';
       try {
@@ -116,41 +122,44 @@ export function createAccess(options: AccessOptions): Access {
         return refusalFor(error);
       }
     },
-    identify: async (authorization) => {
-      const found = await find(authorization);
+    identify: async (shown) => {
+      const found = await find(shown);
       return found.outcome === 'known' ? { outcome: 'known', identity: found.caller.identity } : found;
     },
   };
 }
 
-type CallersOptions = Required<AccessOptions> & {
-  limit: ReturnType<typeof createReviewLimit>;
-  once: ReturnType<typeof createOnce>;
-  ask: ReturnType<typeof createAsking>;
-};
+type CallersOptions = Required<Omit<AccessOptions, 'provider'>> &
+  Pick<AccessOptions, 'provider'> & {
+    limit: ReturnType<typeof createReviewLimit>;
+    once: ReturnType<typeof createOnce>;
+    ask: ReturnType<typeof createAsking>;
+  };
 
 /** Who the tokens belong to that were asked about lately. */
-function createCallers({ client, metrics, log, clock, limit, once, ask }: CallersOptions) {
+function createCallers({ client, provider, metrics, log, clock, limit, once, ask }: CallersOptions) {
   const known = createExpiring<Known>(MAX_IDENTITIES, clock);
   const refused = createExpiring<true>(MAX_REFUSED, clock);
   const vouched = createExpiring<true>(MAX_VOUCHED, clock);
   const reviewToken = createTokenReview(client);
-  const issuer = createIssuerKeys({ client, clock, log });
+  const judge = createJudge({ client, provider, clock, log });
 
-  async function identify(token: string): Promise<Known | undefined> {
+  async function identify(token: string, address: string): Promise<Known | undefined> {
     const key = keyOf(token);
     const held = known.get(key);
     if (held !== undefined || refused.get(key) === true) return held;
-    const verdict = issuer.judge(token);
-    if (verdict === 'refused') {
-      metrics.reviews.inc({ kind: 'issuer', outcome: 'no' });
-      return undefined;
-    }
     return once(`who ${key}`, async () => {
+      const verdict = await judge(token);
+      if (verdict === 'refused') {
+        metrics.reviews.inc({ kind: 'issuer', outcome: 'no' });
+        return undefined;
+      }
       const askedAt = clock.now();
       const isWorthIt = verdict === 'signed' || vouched.get(key) === true;
-      const budget = isWorthIt ? limit.forKnown : limit.forUnknown;
-      const identity = await ask('token', () => budget(() => reviewToken(token)));
+      const question = () => reviewToken(token);
+      const identity = await ask('token', () =>
+        isWorthIt ? limit.forKnown(question) : limit.forUnknown(address, question),
+      );
       if (identity === undefined) {
         vouched.delete(key);
         refused.set(key, true, askedAt + NEGATIVE_MS);
@@ -165,6 +174,27 @@ function createCallers({ client, metrics, log, clock, limit, once, ask }: Caller
   }
 
   return { identify, held: (token: string) => known.get(keyOf(token)) };
+}
+
+/** Judges a token by the keys of the cluster's issuer, and by those of the provider, where there is one. */
+function createJudge({ client, provider, clock, log }: Omit<AccessOptions, 'metrics'> & { clock: Clock }) {
+  const cluster = createIssuerKeys({ fetchKeys: () => fetchClusterKeys(client), clock, log });
+  const issuers = [cluster, ...(provider === undefined ? [] : [providerKeys(provider, clock, log)])];
+  return async (token: string): Promise<Verdict> => {
+    for (const issuer of issuers) {
+      const verdict = await issuer.judgeFetched(token);
+      if (verdict !== 'unknown') return verdict;
+    }
+    return 'unknown';
+  };
+}
+
+function providerKeys(
+  { issuer, clientID: audience }: NonNullable<AccessOptions['provider']>,
+  clock: Clock,
+  log: Log,
+): IssuerKeys {
+  return createIssuerKeys({ fetchKeys: () => fetchProviderKeys(issuer), issuer, audience, clock, log });
 }
 
 /** Asks, and counts what came of it. */

@@ -39,7 +39,7 @@ export function connectRoute(deps: GatewayDeps): FastifyPluginCallback {
 
 async function connect(deps: GatewayDeps, answers: Answers, exchange: Exchange): Promise<void> {
   const { request, reply } = exchange;
-  const addressed = await admit(deps.access, answers, exchange, OPERATION.right);
+  const addressed = await admit(deps, answers, exchange, OPERATION.right);
   if (addressed === undefined) return;
   const credential = await credentialOf(deps, addressed.namespace, addressed.name);
   if (typeof credential === 'string') return answers.problem(reply, credential);

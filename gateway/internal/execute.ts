@@ -55,7 +55,7 @@ export function executeRoute(deps: GatewayDeps): FastifyPluginCallback {
 
 async function execute(deps: GatewayDeps, answers: Answers, exchange: Exchange): Promise<void> {
   const { request, reply } = exchange;
-  const addressed = await admit(deps.access, answers, exchange, OPERATION.right);
+  const addressed = await admit(deps, answers, exchange, OPERATION.right);
   if (addressed === undefined) return;
   const asked = readAsked(deps, request);
   if (typeof asked === 'string') return answers.problem(reply, asked);

@@ -4,7 +4,8 @@ import { parseWorkflowId } from '../../api/group.ts';
 import type { Answers } from '../answers.ts';
 import type { ProblemCode } from '../problems.ts';
 import type { Right } from '../contract/operation.ts';
-import type { Access, Decision, Wanted } from './access.ts';
+import type { GatewayDeps } from '../deps.ts';
+import type { Decision, Shown, Wanted } from './access.ts';
 
 const REFUSALS = {
   unauthorized: 'unauthorized',
@@ -29,19 +30,29 @@ export type Addressed = { namespace: string; name: string };
  * allowed does not learn whether the object exists, since RBAC decides by namespace and name alone.
  */
 export async function admit(
-  access: Access,
+  deps: Pick<GatewayDeps, 'access' | 'limits'>,
   answers: Answers,
   { request, reply }: Exchange,
   right: Right,
 ): Promise<Addressed | undefined> {
   const addressed = addressedObject(request);
   const wanted = addressed && wantedOf(right, addressed, request);
-  const decision = await access.decide(request.headers.authorization, wanted);
+  const decision = await deps.access.decide(shownBy(deps, request), wanted);
   if (decision === 'allowed' && addressed !== undefined) return addressed;
   // What cannot be a name is nothing, to everybody who is known.
   const isNothing = decision === 'allowed' || (addressed === undefined && decision === 'forbidden');
   answers.problem(reply, isNothing ? UNKNOWN[right.on] : REFUSALS[decision]);
   return undefined;
+}
+
+/** What the caller shows of itself. */
+export function shownBy(
+  { limits }: Pick<GatewayDeps, 'limits'>,
+  { raw }: Pick<FastifyRequest, 'raw'>,
+): Shown {
+  const { headers, socket } = raw;
+  const address = limits.addresses.clientOf(socket.remoteAddress, headers['x-forwarded-for']);
+  return { authorization: headers.authorization, address };
 }
 
 function wantedOf(

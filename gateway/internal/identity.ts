@@ -71,7 +71,11 @@ type Reviewed = { identity: Identity; valid: string[] };
 
 /** Whom a JWT says that it is for. Nothing is trusted here: the API server verifies the audiences that are asked for. */
 export function audiencesOf(token: string): string[] {
-  const { aud } = claimsOf(token);
+  return audiencesIn(claimsOf(token));
+}
+
+/** The audiences of a token with these claims. */
+export function audiencesIn({ aud }: Record<string, unknown>): string[] {
   return [aud].flat().filter((name) => typeof name === 'string');
 }
 

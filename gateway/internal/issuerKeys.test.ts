@@ -1,13 +1,16 @@
-import { generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
+import { constants, generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
 import { expect, test } from 'vitest';
 import type { KubeClient } from '../../kube/client.ts';
 import { createCollectedLog } from '../../test/support/collectedLog.ts';
+import { listen, sendJson } from '../../test/support/listen.ts';
 import { createManualClock } from '../../test/support/manualClock.ts';
-import { createIssuerKeys } from './issuerKeys.ts';
+import { createIssuerKeys, type IssuerKeysOptions } from './issuerKeys.ts';
+import { fetchClusterKeys, fetchProviderKeys } from './publishedKeys.ts';
 
 const ISSUER = 'https://issuer.example';
 const rsa = generateKeyPairSync('rsa', { modulusLength: 2_048 });
 const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+const ed = generateKeyPairSync('ed25519');
 const other = generateKeyPairSync('rsa', { modulusLength: 2_048 });
 
 const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url');
@@ -18,14 +21,29 @@ function token(key: KeyObject, head: object, claims: object): string {
   return `${text}.${signature.toString('base64url')}`;
 }
 
+const tokenPSS = (): string => {
+  const text = `${encode({ alg: 'PS256', kid: 'rsa' })}.${encode(GOOD)}`;
+  const form = { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST };
+  const signature = sign('sha256', Buffer.from(text), { key: rsa.privateKey, ...form });
+  return `${text}.${signature.toString('base64url')}`;
+};
+const tokenEd = (): string => {
+  const text = `${encode({ alg: 'EdDSA', kid: 'ed' })}.${encode(GOOD)}`;
+  return `${text}.${sign(null, Buffer.from(text), ed.privateKey).toString('base64url')}`;
+};
+
 const NOW = new Date('2026-01-01T00:00:00Z').getTime() / 1_000;
 const GOOD = { iss: ISSUER, exp: NOW + 600 };
 const RS = { alg: 'RS256', kid: 'rsa' };
 const good = token(rsa.privateKey, RS, GOOD);
 
-async function setUp() {
+async function setUp(over: Partial<IssuerKeysOptions> = {}) {
   const jwk = (key: KeyObject, kid: string) => ({ ...key.export({ format: 'jwk' }), kid });
-  const state = { asked: 0, down: false, keys: [jwk(rsa.publicKey, 'rsa'), jwk(ec.publicKey, 'ec')] };
+  const state = {
+    asked: 0,
+    down: false,
+    keys: [jwk(rsa.publicKey, 'rsa'), jwk(ec.publicKey, 'ec'), jwk(ed.publicKey, 'ed')],
+  };
   const raw = async (_method: string, path: string) => {
     state.asked += 1;
     if (state.down) throw new Error('away');
@@ -33,7 +51,8 @@ async function setUp() {
   };
   const clock = createManualClock();
   const client = { raw: raw as KubeClient['raw'] };
-  const keys = createIssuerKeys({ client, clock, log: createCollectedLog() });
+  const fetchKeys = () => fetchClusterKeys(client);
+  const keys = createIssuerKeys({ fetchKeys, clock, log: createCollectedLog(), ...over });
   const judge = async (text: string) => {
     keys.judge(text);
     await keys.settled();
@@ -66,7 +85,17 @@ test.each([
     token(other.privateKey, { alg: 'RS256', kid: 'new' }, GOOD),
     'unknown',
   ],
-  ['without the name of a key', token(rsa.privateKey, { alg: 'RS256' }, GOOD), 'unknown'],
+  ['without the name of a key', token(rsa.privateKey, { alg: 'RS256' }, GOOD), 'signed'],
+  [
+    'with the key of another and without its name',
+    token(other.privateKey, { alg: 'RS256' }, GOOD),
+    'unknown',
+  ],
+  ['that is for later', token(rsa.privateKey, RS, { ...GOOD, nbf: NOW + 61 }), 'refused'],
+  ['that has just begun', token(rsa.privateKey, RS, { ...GOOD, nbf: NOW + 59 }), 'signed'],
+  ['by RSA with PSS', tokenPSS(), 'signed'],
+  ['by EdDSA', tokenEd(), 'signed'],
+  ['with the hash of another curve', token(ec.privateKey, { alg: 'ES384', kid: 'ec' }, GOOD), 'refused'],
   ['of another issuer', token(rsa.privateKey, RS, { ...GOOD, iss: 'https://other.example' }), 'unknown'],
   ['that is no JWT', 'opaque', 'unknown'],
   ['that is no JSON', 'a.b.c', 'unknown'],
@@ -106,4 +135,56 @@ test('keys that are away for long go on being used, since they let nobody in', a
   state.down = true;
   await clock.advance(300_000);
   expect(await judge(good)).toBe('signed');
+});
+
+test.each([
+  ['for the client', { aud: 'console' }, 'signed'],
+  ['for the client and others', { aud: ['kubectl', 'console'] }, 'signed'],
+  ['for another client', { aud: 'kubectl' }, 'unknown'],
+  ['for nobody', {}, 'unknown'],
+])('of a provider a token %s', async (_what, claims, verdict) => {
+  const { judge } = await setUp({ audience: 'console' });
+  expect(await judge(token(rsa.privateKey, RS, { ...GOOD, ...claims }))).toBe(verdict);
+  expect(await judge(token(other.privateKey, RS, { ...GOOD, ...claims }))).toBe('refused');
+});
+
+test('a token of a provider waits for keys that are being fetched, another one does not', async () => {
+  const { keys, state, clock } = await setUp({ issuer: `${ISSUER}/` });
+  expect(await keys.judgeFetched(token(rsa.privateKey, RS, { ...GOOD, iss: 'https://other.example' }))).toBe(
+    'unknown',
+  );
+  expect(await keys.judgeFetched(good)).toBe('signed');
+  state.keys = [];
+  await clock.advance(30_000);
+  expect(await keys.judgeFetched(token(other.privateKey, { alg: 'RS256', kid: 'new' }, GOOD))).toBe(
+    'unknown',
+  );
+  expect(await keys.judgeFetched(good)).toBe('unknown');
+});
+
+test("a provider's keys are read where it says that they are, without those that are no keys for signing", async () => {
+  const jwk = (key: KeyObject, over: object) => ({ ...key.export({ format: 'jwk' }), ...over });
+  const odd = [{ kty: 'oct', k: 'c2VjcmV0', kid: 'odd' }, { kty: 'none' }];
+  const set = [
+    ...odd,
+    jwk(rsa.publicKey, { kid: 'rsa' }),
+    jwk(ec.publicKey, { kid: 'ec', use: 'enc' }),
+    jwk(ed.publicKey, {}),
+  ];
+  const provider = await listen(({ url = '' }, response) => {
+    const { url: issuer } = provider;
+    const jwks_uri = `${issuer}/keys`;
+    sendJson(
+      response,
+      url === '/missing' ? 404 : 200,
+      url === '/keys' ? { keys: set } : { issuer, jwks_uri },
+    );
+  });
+  try {
+    const { issuer, keys } = await fetchProviderKeys(provider.url);
+    expect([issuer, [...keys.keys()]]).toEqual([provider.url, ['rsa', '#3']]);
+    await expect(fetchProviderKeys(`${provider.url}/other`)).rejects.toThrow(/issuer|unexpected/);
+  } finally {
+    await provider.close();
+  }
 });

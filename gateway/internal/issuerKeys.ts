@@ -1,96 +1,141 @@
 /**
- * What can be said of a token without asking the API server: the cluster's issuer publishes its keys (OpenID Connect
- * Discovery), so that a token that claims to be from it and is not signed by it, or has expired, is refused here. Nobody is
- * let in by this: a good signature only says that the token is worth a question.
+ * What can be said of a token without asking the API server: issuers publish their keys (OpenID Connect Discovery), so that a token that
+ * claims to be from one and is not signed by it, or has expired, is refused here. Nobody is let in by this: a good signature only says
+ * that the token is worth a question.
  */
-import { createPublicKey, verify, type JsonWebKey, type KeyObject } from 'node:crypto';
-import type { KubeClient } from '../../kube/client.ts';
+import { constants, verify, type KeyObject } from 'node:crypto';
 import type { Clock } from '../../kube/clock.ts';
 import type { Log } from '../../kube/log.ts';
+import { audiencesIn } from './identity.ts';
 
 /** `signed`: by the issuer, and not expired. `refused`: it cannot be good. `unknown`: only the API server can tell. */
-type Verdict = 'signed' | 'refused' | 'unknown';
+export type Verdict = 'signed' | 'refused' | 'unknown';
 
 export type IssuerKeys = {
   judge: (token: string) => Verdict;
+  /** The same, after the keys that are being fetched for such a token have come. */
+  judgeFetched: (token: string) => Promise<Verdict>;
   /** Resolves when no keys are being fetched. */
   settled: () => Promise<void>;
 };
 
-export type IssuerKeysOptions = { client: Pick<KubeClient, 'raw'>; clock: Clock; log: Log };
+/** An issuer and the keys that it publishes, by their names. */
+export type PublishedKeys = { issuer: string; keys: ReadonlyMap<string, KeyObject> };
+
+export type IssuerKeysOptions = {
+  fetchKeys: () => Promise<PublishedKeys>;
+  /** The issuer, where it is known before its keys are: its tokens wait for them. */
+  issuer?: string;
+  /** Tokens for others are not worth more than any: whoever has an account at a public provider gets such. Undefined: all are. */
+  audience?: string;
+  clock: Clock;
+  log: Log;
+};
 
 /** How old keys may be, and how soon they are fetched again when a token names one that is not among them. */
 const FRESH_MS = 300_000;
 const AGAIN_MS = 30_000;
 /** Between clocks; the API server grants as much. */
 const LEEWAY_SECONDS = 60;
-const OPTIONS = { timeoutMs: 3_000, retries: 0 };
 
-/** The hash of each algorithm; whether it is RSA or ECDSA the key knows. */
-const HASHES: Record<string, { type: string; hash: string }> = {
+type Algorithm = { type: string; hash: string | null; curve?: string; isPss?: true };
+
+/** What a token may be signed with. HMACs and `none` are missing on purpose. */
+const ALGORITHMS: Record<string, Algorithm> = {
   RS256: { type: 'rsa', hash: 'sha256' },
   RS384: { type: 'rsa', hash: 'sha384' },
   RS512: { type: 'rsa', hash: 'sha512' },
-  ES256: { type: 'ec', hash: 'sha256' },
-  ES384: { type: 'ec', hash: 'sha384' },
-  ES512: { type: 'ec', hash: 'sha512' },
+  PS256: { type: 'rsa', hash: 'sha256', isPss: true },
+  PS384: { type: 'rsa', hash: 'sha384', isPss: true },
+  PS512: { type: 'rsa', hash: 'sha512', isPss: true },
+  ES256: { type: 'ec', hash: 'sha256', curve: 'prime256v1' },
+  ES384: { type: 'ec', hash: 'sha384', curve: 'secp384r1' },
+  ES512: { type: 'ec', hash: 'sha512', curve: 'secp521r1' },
+  EdDSA: { type: 'ed25519', hash: null },
 };
 
-type Held = { issuer: string; keys: Map<string, KeyObject> };
-
-export function createIssuerKeys({ client, clock, log }: IssuerKeysOptions): IssuerKeys {
-  let held: Held | undefined;
+export function createIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
+  const { fetchKeys, audience, clock, log } = options;
+  let held: PublishedKeys | undefined;
   let triedAt = -Infinity;
-  let fetching = Promise.resolve();
+  let fetching: Promise<void> | undefined;
 
   async function refresh(): Promise<void> {
     triedAt = clock.now();
     try {
-      held = await fetchKeys(client);
+      held = await fetchKeys();
     } catch (error) {
       // Without keys, or with old ones, every doubt is the API server's to settle.
-      log.info({ err: error }, 'the keys of the issuer of tokens cannot be read');
+      log.info({ err: error, issuer: options.issuer }, 'reading the keys of a token issuer failed');
     }
   }
 
   function refreshAfter(ms: number): void {
-    if (clock.now() - triedAt >= ms) fetching = refresh();
+    if (clock.now() - triedAt >= ms) fetching ??= refresh().finally(() => (fetching = undefined));
+  }
+
+  function judgeParts(parts: Parts): Verdict {
+    refreshAfter(held === undefined ? AGAIN_MS : FRESH_MS);
+    if (held === undefined || parts.claims['iss'] !== held.issuer) return 'unknown';
+    const { kid } = parts.head;
+    const named = kid === undefined ? undefined : held.keys.get(kid);
+    const candidates =
+      kid === undefined ? [...held.keys.values()] : [named].filter((key) => key !== undefined);
+    if (!candidates.some((key) => isSignedBy(key, parts))) {
+      if (named !== undefined) return 'refused';
+      // The issuer may have keys that it does not publish, or that are newer than what is held.
+      refreshAfter(AGAIN_MS);
+      return 'unknown';
+    }
+    if (!isOfThisTime(parts.claims, clock.date().getTime() / 1_000)) return 'refused';
+    return audience === undefined || audiencesIn(parts.claims).includes(audience) ? 'signed' : 'unknown';
+  }
+
+  function judge(token: string): Verdict {
+    const parts = readToken(token);
+    return parts === undefined ? 'unknown' : judgeParts(parts);
   }
 
   return {
-    settled: () => fetching,
-    judge: (token) => {
-      const parts = readToken(token);
-      if (parts === undefined) return 'unknown';
-      refreshAfter(held === undefined ? AGAIN_MS : FRESH_MS);
-      if (held === undefined || parts.claims.iss !== held.issuer) return 'unknown';
-      const key = held.keys.get(parts.head.kid);
-      // The issuer may have keys that it does not publish, or that are newer than what is held.
-      if (key === undefined) {
-        refreshAfter(AGAIN_MS);
-        return 'unknown';
-      }
-      const seconds = clock.date().getTime() / 1_000;
-      const isOld = typeof parts.claims.exp === 'number' && parts.claims.exp + LEEWAY_SECONDS < seconds;
-      return !isOld && isSignedBy(key, parts) ? 'signed' : 'refused';
+    settled: async () => fetching,
+    judge,
+    judgeFetched: async (token) => {
+      const verdict = judge(token);
+      if (verdict !== 'unknown' || fetching === undefined || !isFrom(token, options.issuer)) return verdict;
+      await fetching;
+      return judge(token);
     },
   };
 }
 
+/** Whether the token says that it is from the issuer. Providers differ in the slash at the end. */
+function isFrom(token: string, issuer: string | undefined): boolean {
+  const iss = readToken(token)?.claims['iss'];
+  const plain = (text: string) => text.replace(/\/+$/, '');
+  return issuer !== undefined && typeof iss === 'string' && plain(iss) === plain(issuer);
+}
+
+function isOfThisTime({ exp, nbf }: Record<string, unknown>, seconds: number): boolean {
+  const isOver = typeof exp === 'number' && exp + LEEWAY_SECONDS < seconds;
+  const isEarly = typeof nbf === 'number' && nbf - LEEWAY_SECONDS > seconds;
+  return !isOver && !isEarly;
+}
+
 type Parts = {
-  head: { alg: string; kid: string };
-  claims: { iss?: unknown; exp?: unknown };
+  head: { alg: string; kid: string | undefined };
+  claims: Record<string, unknown>;
   signed: string;
   signature: string;
 };
 
-/** A JWT with a key's name (RFC 7519); undefined for all other tokens. */
+/** A JWT (RFC 7519); undefined for all other tokens. */
 function readToken(token: string): Parts | undefined {
   const [head = '', claims = '', signature, ...more] = token.split('.');
   if (signature === undefined || more.length > 0) return undefined;
   const read = { head: parsePart(head), claims: parsePart(claims) };
   const { alg, kid } = read.head ?? {};
-  if (typeof alg !== 'string' || typeof kid !== 'string' || read.claims === undefined) return undefined;
+  if (typeof alg !== 'string' || read.claims === undefined) return undefined;
+  if (kid !== undefined && typeof kid !== 'string') return undefined;
   return { head: { alg, kid }, claims: read.claims, signed: `${head}.${claims}`, signature };
 }
 
@@ -104,25 +149,13 @@ function parsePart(text: string): Record<string, unknown> | undefined {
 }
 
 function isSignedBy(key: KeyObject, { head, signed, signature }: Parts): boolean {
-  const algorithm = HASHES[head.alg];
+  const algorithm = Object.hasOwn(ALGORITHMS, head.alg) ? ALGORITHMS[head.alg] : undefined;
   if (algorithm === undefined || algorithm.type !== key.asymmetricKeyType) return false;
+  if (algorithm.curve !== undefined && algorithm.curve !== key.asymmetricKeyDetails?.namedCurve) return false;
   const bytes = Buffer.from(signature, 'base64url');
   // Node decodes what it can. Only one spelling is right (RFC 7515, section 2); each other would be asked about as a new token.
   if (bytes.toString('base64url') !== signature) return false;
-  return verify(algorithm.hash, Buffer.from(signed), { key, dsaEncoding: 'ieee-p1363' }, bytes);
-}
-
-type Discovery = { issuer?: unknown };
-type KeySet = { keys?: (JsonWebKey & { kid?: unknown })[] };
-
-/** Throws an ApiError if the API server does not answer, or grants it to nobody. */
-async function fetchKeys(client: Pick<KubeClient, 'raw'>): Promise<Held> {
-  const read = (path: string, accept: string) => client.raw('GET', path, { accept, ...OPTIONS });
-  const { issuer } = (await read('/.well-known/openid-configuration', 'application/json')) as Discovery;
-  const { keys = [] } = (await read('/openid/v1/jwks', 'application/jwk-set+json')) as KeySet;
-  if (typeof issuer !== 'string') throw new Error('The API server names no issuer.');
-  const named = keys.flatMap((key): [string, KeyObject][] =>
-    typeof key.kid === 'string' ? [[key.kid, createPublicKey({ key, format: 'jwk' })]] : [],
-  );
-  return { issuer, keys: new Map(named) };
+  const { RSA_PKCS1_PSS_PADDING: padding, RSA_PSS_SALTLEN_DIGEST: saltLength } = constants;
+  const form = algorithm.isPss === true ? { padding, saltLength } : { dsaEncoding: 'ieee-p1363' as const };
+  return verify(algorithm.hash, Buffer.from(signed), { key, ...form }, bytes);
 }

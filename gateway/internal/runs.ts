@@ -94,7 +94,7 @@ export async function findRun(
 ): Promise<FoundRun | undefined> {
   const { request, reply } = exchange;
   const { id, run } = request.params as { id: string; run: string };
-  const addressed = await admit(deps.access, answers, exchange, right);
+  const addressed = await admit(deps, answers, exchange, right);
   if (addressed === undefined) return undefined;
   const found = isName(run) ? await lookUp(deps, addressed, run) : undefined;
   if (found === 'unavailable') {

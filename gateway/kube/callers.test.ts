@@ -1,17 +1,19 @@
 import { expect, test } from 'vitest';
 import { createManualClock } from '../../test/support/manualClock.ts';
-import type { Identified } from '../internal/access.ts';
+import type { Identified, Shown } from '../internal/access.ts';
 import { createCallers } from './callers.ts';
 
 function start() {
   const asked: (string | undefined)[] = [];
   const state = { answer: { outcome: 'known', identity: { username: 'ada' } } as Identified };
-  const identify = async (authorization: string | undefined) => {
+  const identify = async ({ authorization }: Shown) => {
     asked.push(authorization);
     return state.answer;
   };
   const clock = createManualClock();
-  return { asked, state, clock, callers: createCallers({ identify }, clock) };
+  const callers = createCallers({ identify }, clock);
+  const admit = (authorization: string | undefined) => callers.admit({ authorization, address: '192.0.2.7' });
+  return { asked, state, clock, callers: { ...callers, admit } };
 }
 
 test('a token is asked about once, and again after the API server has refused it', async () => {

@@ -12,7 +12,7 @@ import { createAnswers, type Answers } from '../answers.ts';
 import { hasBody, readBody, refuseByHeaders } from '../body.ts';
 import { closedSignal } from '../closed.ts';
 import type { GatewayDeps } from '../deps.ts';
-import type { Exchange } from '../internal/guard.ts';
+import { shownBy, type Exchange } from '../internal/guard.ts';
 import type { ProblemCode } from '../problems.ts';
 import type { Callers } from './callers.ts';
 import { ANSWER_HEADERS, readText } from './passOn.ts';
@@ -62,7 +62,7 @@ type Living = { deps: GatewayDeps; answers: Answers; callers: Callers; slots: Sl
 
 async function answer({ deps, answers, callers, slots }: Living, exchange: Exchange): Promise<void> {
   const { request, reply } = exchange;
-  const caller = await callers.admit(request.headers.authorization);
+  const caller = await callers.admit(shownBy(deps, request));
   if (typeof caller === 'string') return answers.problem(reply, caller);
   const seconds = WATCH_SECONDS.least + Math.floor(Math.random() * WATCH_SECONDS.spread);
   const watches = await readBodyOf(deps, exchange, seconds);

@@ -11,7 +11,7 @@ import type { PassedAnswer, PassedRequest } from '../../kube/passThrough.ts';
 import { createAnswers, JSON_TYPE, type Answers } from '../answers.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { createExpiring, type Expiring } from '../internal/expiring.ts';
-import { onlyGet, type Exchange } from '../internal/guard.ts';
+import { onlyGet, type Exchange, shownBy } from '../internal/guard.ts';
 import type { ProblemCode } from '../problems.ts';
 import type { Caller, Callers } from './callers.ts';
 import { acceptOf } from './forms.ts';
@@ -54,7 +54,7 @@ type Answering = { deps: GatewayDeps; answers: Answers; callers: Callers; kept: 
 
 async function answer({ deps, answers, callers, kept }: Answering, exchange: Exchange): Promise<void> {
   const { request, reply } = exchange;
-  const caller = await callers.admit(request.headers.authorization);
+  const caller = await callers.admit(shownBy(deps, request));
   if (typeof caller === 'string') return answers.problem(reply, caller);
   const found = kept.get(caller.key) ?? findProjects(deps, callers, caller);
   if (kept.get(caller.key) === undefined) kept.set(caller.key, found, systemClock.now() + KEPT_MS);

@@ -10,7 +10,7 @@ import { createAnswers, JSON_TYPE, type Answers } from '../answers.ts';
 import { hasBody, readBody } from '../body.ts';
 import { closedSignal } from '../closed.ts';
 import type { GatewayDeps } from '../deps.ts';
-import type { Exchange } from '../internal/guard.ts';
+import { shownBy, type Exchange } from '../internal/guard.ts';
 import type { Hold } from '../limits/inFlight.ts';
 import type { ProblemCode } from '../problems.ts';
 import { allowed, requestTarget, type Allowed } from './allowed.ts';
@@ -53,7 +53,7 @@ export function kubeRoute(deps: GatewayDeps, callers: Callers): FastifyPluginCal
 async function answer(passing: Passing, exchange: Exchange): Promise<void> {
   const { deps, answers, callers, slots, secretSlots } = passing;
   const { request, reply } = exchange;
-  const caller = await callers.admit(request.headers.authorization);
+  const caller = await callers.admit(shownBy(deps, request));
   if (typeof caller === 'string') return answers.problem(reply, caller);
   const asked = allowed(request.raw.method ?? '', (request.raw.url ?? '').slice(PREFIX.length));
   if (asked === undefined) return answers.problem(reply, 'kube-path-refused');

@@ -4,6 +4,11 @@ export type Rate = { requestsPerSecond: number; burst?: number };
 
 export type Bucket = { tokens: number; at: number; readonly perMs: number; readonly size: number };
 
+/** Whether a setting stands for no limit. */
+export function isUnlimited({ requestsPerSecond }: Pick<Rate, 'requestsPerSecond'>): boolean {
+  return requestsPerSecond === 0;
+}
+
 /** A full bucket. Without a burst, or with 0, it holds the tokens of two seconds. */
 export function createBucket({ requestsPerSecond, burst = 0 }: Rate, now: number): Bucket {
   const size = burst > 0 ? burst : requestsPerSecond * 2;
@@ -20,4 +25,9 @@ export function secondsToWait(bucket: Bucket, now: number): number {
 /** Takes the token that `secondsToWait` found. */
 export function take(bucket: Bucket): void {
   bucket.tokens -= 1;
+}
+
+/** Puts a token back that was taken. */
+export function giveBack(bucket: Bucket): void {
+  bucket.tokens = Math.min(bucket.size, bucket.tokens + 1);
 }

@@ -9,6 +9,7 @@ import { noRefusals, type Refusals } from './refusals.ts';
 import type { LimitSettings } from './settings.ts';
 import { createTurns, type Turns } from './turns.ts';
 import { createUnread, type Unread } from './unread.ts';
+import { createUnverified, type Unverified } from './unverified.ts';
 import { createWaits, type Waits } from './waits.ts';
 
 export type Limits = {
@@ -18,6 +19,7 @@ export type Limits = {
   json: JsonLimits;
   addresses: Addresses;
   rates: Rates;
+  unverified: Unverified;
   inFlight: InFlight;
   lanes: Lanes;
   waits: Waits;
@@ -43,6 +45,7 @@ export function createLimits(settings: LimitSettings, trustedProxies: readonly s
     json: { maxDepth: jsonDepth, maxKeys: jsonKeys, maxTokens: jsonTokens },
     addresses: createAddresses(trustedProxies),
     rates: createRates(settings),
+    unverified: createUnverified(settings),
     inFlight: createInFlight(inFlightBytes, eventBytes),
     lanes: createLanes(),
     waits: createWaits(waiting),

@@ -3,12 +3,12 @@
  * come from the cluster, and of addresses only so many are remembered, those that called lately.
  */
 import type { RouteSpec } from '../../api/route.ts';
-import { createBucket, secondsToWait, take, type Bucket, type Rate } from './bucket.ts';
+import { createBucket, isUnlimited, secondsToWait, take, type Bucket, type Rate } from './bucket.ts';
 import { createRecent } from './recent.ts';
 import type { RefusalReason } from './refusals.ts';
 import type { LimitSettings } from './settings.ts';
 
-type TooMany = { reason: RefusalReason; retryAfter: number };
+export type TooMany = { reason: RefusalReason; retryAfter: number };
 
 /** A route of the table. */
 export type Called = { spec: Pick<RouteSpec, 'projectUID' | 'webhook'> };
@@ -16,6 +16,8 @@ export type Called = { spec: Pick<RouteSpec, 'projectUID' | 'webhook'> };
 export type Rates = {
   /** Counts a call of the address; what must be told if it calls too often. */
   ofAddress: (address: string, now: number) => TooMany | undefined;
+  /** What must be told of the route if it is called too often. Counts nothing. */
+  check: (route: Called, now: number) => TooMany | undefined;
   /** Counts a call of the route, unless it is one too many. */
   ofRoute: (route: Called, now: number) => TooMany | undefined;
 };
@@ -43,6 +45,23 @@ export function createRates({
     return bucket;
   }
 
+  function sharedBy({ spec }: Called, now: number): Bucket | undefined {
+    if (isUnlimited(perProject)) return undefined;
+    return projects.of(spec.projectUID, () => createBucket(perProject, now));
+  }
+
+  function judge(route: Called, now: number, isCounted: boolean): TooMany | undefined {
+    const own = bucketOf(route, now);
+    const ownWait = own === undefined ? 0 : secondsToWait(own, now);
+    if (ownWait > 0) return { reason: 'rate-per-route', retryAfter: ownWait };
+    const shared = sharedBy(route, now);
+    const sharedWait = shared === undefined ? 0 : secondsToWait(shared, now);
+    if (sharedWait > 0) return { reason: 'rate-per-project', retryAfter: sharedWait };
+    if (isCounted && own !== undefined) take(own);
+    if (isCounted && shared !== undefined) take(shared);
+    return undefined;
+  }
+
   return {
     ofAddress: (address, now) => {
       if (isUnlimited(perAddress)) return undefined;
@@ -52,24 +71,9 @@ export function createRates({
       take(bucket);
       return undefined;
     },
-    ofRoute: (route, now) => {
-      const own = bucketOf(route, now);
-      const ownWait = own === undefined ? 0 : secondsToWait(own, now);
-      if (ownWait > 0) return { reason: 'rate-per-route', retryAfter: ownWait };
-      const shared = isUnlimited(perProject)
-        ? undefined
-        : projects.of(route.spec.projectUID, () => createBucket(perProject, now));
-      const sharedWait = shared === undefined ? 0 : secondsToWait(shared, now);
-      if (sharedWait > 0) return { reason: 'rate-per-project', retryAfter: sharedWait };
-      if (own !== undefined) take(own);
-      if (shared !== undefined) take(shared);
-      return undefined;
-    },
+    check: (route, now) => judge(route, now, false),
+    ofRoute: (route, now) => judge(route, now, true),
   };
-}
-
-function isUnlimited({ requestsPerSecond }: Rate): boolean {
-  return requestsPerSecond === 0;
 }
 
 function rateOf({

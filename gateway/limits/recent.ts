@@ -6,6 +6,8 @@
 export type Recent<V> = {
   /** The value of the key, made if there is none. */
   of: (key: string, make: () => V) => V;
+  /** The value of the key, if it is remembered. */
+  find: (key: string) => V | undefined;
   size: () => number;
 };
 
@@ -13,18 +15,22 @@ export function createRecent<V>(limit: number): Recent<V> {
   const half = Math.max(Math.floor(limit / 2), 1);
   let young = new Map<string, V>();
   let old = new Map<string, V>();
+  const keep = (key: string, value: V): V => {
+    if (young.size >= half) {
+      old = young;
+      young = new Map();
+    }
+    old.delete(key);
+    young.set(key, value);
+    return value;
+  };
   return {
-    of: (key, make) => {
+    of: (key, make) => young.get(key) ?? keep(key, old.get(key) ?? make()),
+    find: (key) => {
       const found = young.get(key);
       if (found !== undefined) return found;
-      const value = old.get(key) ?? make();
-      if (young.size >= half) {
-        old = young;
-        young = new Map();
-      }
-      old.delete(key);
-      young.set(key, value);
-      return value;
+      const value = old.get(key);
+      return value === undefined ? undefined : keep(key, value);
     },
     size: () => young.size + old.size,
   };

@@ -15,6 +15,7 @@ export const REFUSAL_REASONS = [
   'rate-per-route',
   'rate-per-project',
   'rate-per-address',
+  'rate-unverified',
 ] as const;
 
 export type RefusalReason = (typeof REFUSAL_REASONS)[number];

@@ -41,6 +41,9 @@ export const limitSettings = z
     perProject: rate(2_000),
     /** Of a client's address. */
     perAddress: rate(0),
+    /** Calls that fail verification: of a webhook with `auth` and a client's address, and of all unknown addresses of the webhook. */
+    unverifiedPerAddress: rate(50),
+    unverifiedPerRoute: rate(200),
   })
   .prefault({});
 

@@ -4,12 +4,15 @@
  */
 import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify';
 import { createAnswers, type Answers } from '../answers.ts';
-import { readBody, refuseByHeaders, tooLarge } from '../body.ts';
+import { announcedLength, readBody, refuseByHeaders, tooLarge } from '../body.ts';
 import type { GatewayDeps } from '../deps.ts';
 import type { Hold } from '../limits/inFlight.ts';
+import type { TooMany } from '../limits/rates.ts';
+import type { Attempt } from '../limits/unverified.ts';
 import type { RouteClass } from '../metrics.ts';
 import type { ProblemCode } from '../problems.ts';
 import type { Route } from '../routes.ts';
+import { isBounded } from './verify/door.ts';
 import { isStopped } from './verify/guard.ts';
 
 /** What was sent to a route, by somebody who may. */
@@ -36,17 +39,19 @@ export type PushedTo = {
 export function pushRoute(deps: GatewayDeps, to: PushedTo): FastifyPluginCallback {
   const push = { ...to, deps, answers: createAnswers(deps, to.kind) };
   const { answers } = push;
+  const { metrics } = deps;
   return (app, _options, done) => {
     app.route({
       method: app.supportedMethods,
       url: `${to.prefix}*`,
       // All of it happens in this hook: what would follow it is made for bodies that the framework parses.
       onRequest: (request, reply) => {
-        const code = refuseUnread(push, request);
-        if (code !== undefined) refuse(answers, reply, code);
-        else if (!isTooOften(push, request, reply) && !isUnknown(push, request, reply)) {
-          accept(push, request, reply).catch((error: unknown) => answers.unexpected(reply, error));
-        }
+        const route = routeOf(push, request.raw.url);
+        const code = refuseUnread(push, route, request);
+        if (route === undefined || code !== undefined) return refuse(answers, reply, code ?? 'not-found');
+        const counted = count(push, route, request, reply);
+        if (counted === undefined || isStopped({ metrics, answers }, route.door, reply)) return;
+        accept(push, { request, reply, counted }).catch((error: unknown) => answers.unexpected(reply, error));
       },
       handler: () => undefined,
     });
@@ -61,29 +66,54 @@ function refuse(answers: Answers, reply: FastifyReply, code: ProblemCode): void 
 }
 
 /** What can be refused before a byte of the body is read, in the order that callers are told. */
-function refuseUnread(push: Push, { raw }: FastifyRequest): ProblemCode | undefined {
-  const { health, limits } = push.deps;
-  if (routeOf(push, raw.url) === undefined) return health.synced() ? 'not-found' : 'not-ready';
+function refuseUnread(
+  { deps }: Push,
+  route: Route | undefined,
+  { raw }: FastifyRequest,
+): ProblemCode | undefined {
+  const { health, limits } = deps;
+  if (route === undefined) return health.synced() ? 'not-found' : 'not-ready';
   if (raw.method !== 'POST') return 'method-not-allowed';
   return refuseByHeaders(raw.headers, limits);
 }
 
-/** Whether the route or its project is called too often; then that is the answer. */
-function isTooOften(push: Push, { raw }: FastifyRequest, reply: FastifyReply): boolean {
-  const { limits } = push.deps;
-  const route = routeOf(push, raw.url);
-  const tooMany = route && limits.rates.ofRoute(route, performance.now());
-  if (tooMany === undefined) return false;
-  limits.refused[tooMany.reason] += 1;
-  push.answers.refuse(reply, 'too-many-requests', { retryAfter: tooMany.retryAfter });
-  return true;
+/** How a call was counted: as a call of the route, not yet, or as one that may fail verification. */
+type Counted = 'counted' | 'uncounted' | Attempt;
+
+/**
+ * Counts the call of a public webhook. Where callers are verified, a call counts for the rates of route and project when it has passed;
+ * before, it spends the rate of unverified calls at most. Undefined if it is one too many: then that is the answer.
+ */
+function count(push: Push, route: Route, { raw }: FastifyRequest, reply: FastifyReply): Counted | undefined {
+  const { rates, unverified, addresses } = push.deps.limits;
+  const now = performance.now();
+  const isOpen = route.door.kind === 'open';
+  const tooMany = isOpen ? rates.ofRoute(route, now) : rates.check(route, now);
+  if (tooMany !== undefined) return tooOften(push, reply, tooMany);
+  if (isOpen) return 'counted';
+  if (!isBounded(route.door, announcedLength(raw.headers))) return 'uncounted';
+  const address = addresses.clientOf(raw.socket.remoteAddress, raw.headers['x-forwarded-for']);
+  const attempt = unverified.begin(route.uid, address, now);
+  return 'key' in attempt ? attempt : tooOften(push, reply, attempt);
 }
 
-/** Whether the headers alone show that the caller is not who may call; then that is the answer. */
-function isUnknown(push: Push, { raw }: FastifyRequest, reply: FastifyReply): boolean {
-  const { deps, answers } = push;
-  const route = routeOf(push, raw.url);
-  return route !== undefined && isStopped({ metrics: deps.metrics, answers }, route.door, reply);
+function tooOften({ deps, answers }: Push, reply: FastifyReply, { reason, retryAfter }: TooMany): undefined {
+  deps.limits.refused[reason] += 1;
+  answers.refuse(reply, 'too-many-requests', { retryAfter });
+}
+
+/** Counts a call that was verified; false if it is one too many. Then that is the answer. */
+function countVerified(
+  push: Push,
+  { route, reply, counted }: Pick<Pushed, 'route' | 'reply'> & { counted: Counted },
+): boolean {
+  if (counted === 'counted') return true;
+  const { rates, unverified } = push.deps.limits;
+  const now = performance.now();
+  if (counted !== 'uncounted') unverified.passed(counted, now);
+  const tooMany = rates.ofRoute(route, now);
+  if (tooMany !== undefined) tooOften(push, reply, tooMany);
+  return tooMany === undefined;
 }
 
 function routeOf({ prefix, find }: Push, url: string | undefined): Route | undefined {
@@ -92,20 +122,19 @@ function routeOf({ prefix, find }: Push, url: string | undefined): Route | undef
   return find(url.slice(prefix.length, query === -1 ? undefined : query));
 }
 
-async function accept(push: Push, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+type Exchange = Pick<Pushed, 'request' | 'reply'> & { counted: Counted };
+
+async function accept(push: Push, exchange: Exchange): Promise<void> {
   const hold = push.deps.limits.inFlight.open();
-  if (hold === undefined) return push.answers.problem(reply, 'overloaded');
+  if (hold === undefined) return push.answers.problem(exchange.reply, 'overloaded');
   try {
-    await take(push, { request, reply, hold });
+    await take(push, exchange, hold);
   } finally {
     hold.release();
   }
 }
 
-async function take(
-  push: Push,
-  { request, reply, hold }: Pick<Pushed, 'request' | 'reply' | 'hold'>,
-): Promise<void> {
+async function take(push: Push, { request, reply, counted }: Exchange, hold: Hold): Promise<void> {
   const { deps, answers } = push;
   const { limits, metrics } = deps;
   const { raw } = request;
@@ -117,5 +146,6 @@ async function take(
   const route = routeOf(push, raw.url);
   if (route === undefined) return answers.problem(reply, 'not-found');
   if (isStopped({ metrics, answers }, route.door, reply, body.bytes)) return;
+  if (!countVerified(push, { route, reply, counted })) return;
   await push.receive(answers, { route, request, reply, body: body.bytes, hold });
 }

@@ -1,5 +1,6 @@
 /** The synchronous answer: the caller gets what the run's response node defines, or is told why there is none. */
 import type { FastifyReply } from 'fastify';
+import { isHeaderName, isHeaderValue, isWithheldHeader } from '../../api/headers.ts';
 import type { TerminalPhase } from '../../api/phase.ts';
 import { closedSignal } from '../closed.ts';
 import type { Answers } from '../answers.ts';
@@ -12,33 +13,6 @@ import type { Reply, Submitted } from '../../runs/types.ts';
 
 type Waiting = Pick<GatewayDeps, 'waiter' | 'open'>;
 type Accepted = { route: Route; submitted: Extract<Submitted, { outcome: 'accepted' }> };
-
-/**
- * Headers that a response node may not set: those that belong to the connection, and those that a browser would keep for
- * the whole host, which all projects share.
- */
-const WITHHELD = new Set([
-  'connection',
-  'content-length',
-  'content-type',
-  'date',
-  'keep-alive',
-  'proxy-authenticate',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-  'alt-svc',
-  'clear-site-data',
-  'service-worker-allowed',
-  'set-cookie',
-  'strict-transport-security',
-]);
-
-/** What the parser of a client would choke on. The response node refuses it; here whoever holds a runner's account may have written. */
-const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/;
-const HEADER_VALUE = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
 
 /** Statuses without content (RFC 9110, section 6.4.1). */
 const WITHOUT_BODY = new Set([204, 205, 304]);
@@ -113,11 +87,14 @@ function sendReply(
   answers.send(reply, status, contentType, WITHOUT_BODY.has(status) ? '' : body);
 }
 
+/** The response node refuses what cannot be sent; here whoever holds a runner's account may have written. */
 function isSendable(name: string, value: unknown): boolean {
+  const lower = name.toLowerCase();
   return (
-    HEADER_NAME.test(name) &&
-    !WITHHELD.has(name.toLowerCase()) &&
+    isHeaderName(name) &&
+    lower !== 'content-type' &&
+    !isWithheldHeader(lower) &&
     typeof value === 'string' &&
-    HEADER_VALUE.test(value)
+    isHeaderValue(value)
   );
 }

@@ -58,6 +58,11 @@ beforeAll(() => {
   routes.put(route('waiting', { scheme: 'bearer', material: '1' }));
   routes.put(route('missing', { scheme: 'github' }));
   const rateLimit = { requestsPerSecond: 1, burst: 1 };
+  routes.put(route('guessed', { scheme: 'bearer', material: '1' }), [KEY]);
+  routes.put(
+    route('signed', { scheme: 'github', material: '1', rateLimit: { requestsPerSecond: 1, burst: 3 } }),
+    [KEY],
+  );
   routes.put(route('limited', { scheme: 'bearer', material: '1', rateLimit }), [KEY]);
   ({ deps, close } = createGatewayDeps({ routes, log, bodyBytes: LIMIT }));
   app = buildPublic(deps);
@@ -116,9 +121,40 @@ test('a call is checked in the order 404, 405, 415, 413, 401, key, JSON, and onl
   expect(await codeOf(bad)).toBe('run-store-unavailable');
 });
 
-test('who calls too often is told so before it is asked who calls', async () => {
-  expect(await codeOf(post('limited'))).toBe('unverified');
+const tally = async (calls: InjectOptions[]): Promise<Record<string, number>> => {
+  const codes: Record<string, number> = {};
+  for (const call of calls) {
+    const code = await codeOf(call);
+    codes[code] = (codes[code] ?? 0) + 1;
+  }
+  return codes;
+};
+const times = (count: number, call: InjectOptions) => Array.from({ length: count }, () => call);
+
+test('verified calls spend the rate of a webhook, and whoever calls too often is told so before being verified', async () => {
+  expect(await tally(times(10, post('limited')))).toEqual({ unverified: 10 });
+  expect(await codeOf(post('limited', { headers: BEARER }))).toBe('run-store-unavailable');
   expect(await codeOf(post('limited'))).toBe('too-many-requests');
+  expect(await codeOf(post('limited', { headers: BEARER }))).toBe('too-many-requests');
+});
+
+test('forged calls of a signed webhook refuse no honest call, from the same address and to other webhooks', async () => {
+  const signature = `sha256=${sign('{"a":1}')}`;
+  const forged = post('signed', { headers: { 'x-hub-signature-256': signature } });
+  expect(await tally(times(300, forged))).toEqual({ unverified: 300 });
+  const honest = post('signed', { payload: '{"a":1}', headers: { 'x-hub-signature-256': signature } });
+  expect(await tally(times(5, honest))).toEqual({ 'run-store-unavailable': 3, 'too-many-requests': 2 });
+});
+
+test('an address guesses a token at a bounded rate, and honest callers behind it go on', async () => {
+  const guess = post('guessed', { headers: { authorization: 'Bearer wrong' } });
+  const { unverified: refused = 0, 'too-many-requests': limited = 0 } = await tally(times(400, guess));
+  expect([refused >= 100, limited > 0, refused + limited]).toEqual([true, true, 400]);
+  const honest = post('guessed', { headers: BEARER });
+  const elsewhere = { ...honest, remoteAddress: '203.0.113.7' };
+  expect(await codeOf(elsewhere)).toBe('run-store-unavailable');
+  expect(await tally(times(200, { ...guess, remoteAddress: '203.0.113.7' }))).toEqual({ unverified: 200 });
+  expect(await codeOf(elsewhere)).toBe('run-store-unavailable');
 });
 
 const now = () => String(Math.floor(Date.now() / 1_000));

@@ -4,7 +4,7 @@
  *
  * | key | type | holds |
  * | --- | --- | --- |
- * | `wl:console:key` | string | the key that sessions are sealed with in the cookies of browsers, the same for all replicas |
+ * | `wl:console:keys` | hash | the keys that sessions are sealed with in the cookies of browsers, one for each day, by its number |
  * | `wl:console:link:<hash>` | string | the token of a one-time link, sealed with what is in the link alone, for 10 min |
  * | `wl:console:made:<hash>` | hash | how many links a user was given, for 10 min from the first one |
  * | `wl:console:renewing:<hash>` | string | that a replica shows a refresh token to the provider, for 15 s |
@@ -14,7 +14,7 @@
 const PREFIX = 'wl:console:';
 
 export const consoleKeys = {
-  key: `${PREFIX}key`,
+  keys: `${PREFIX}keys`,
   link: (hash: string): string => `${PREFIX}link:${hash}`,
   made: (hash: string): string => `${PREFIX}made:${hash}`,
   renewing: (hash: string): string => `${PREFIX}renewing:${hash}`,

@@ -41,8 +41,21 @@ async function settingsOf(console: object) {
 }
 
 test('the console is there unless it is switched off', async () => {
-  expect(await settingsOf({})).toEqual({ dir: '/app/console', oidc: undefined });
+  expect(await settingsOf({})).toEqual({
+    dir: '/app/console',
+    url: undefined,
+    idleMs: 3_600_000,
+    oidc: undefined,
+  });
   expect(await settingsOf({ enabled: false })).toBeUndefined();
+});
+
+test('the gateway is told the address and the idle timeout of the console, and nonsense is refused', async () => {
+  const given = { url: 'https://windlass.example.com/', sessions: { idleTimeout: '30m' } };
+  expect(await settingsOf(given)).toMatchObject({ url: 'https://windlass.example.com', idleMs: 1_800_000 });
+  for (const url of ['https://a/console', 'a.example.com', 'https://a@b'])
+    await expect(render('gateway', { url })).rejects.toThrow(/url/);
+  await expect(render('gateway', { sessions: { idleTimeout: 'soon' } })).rejects.toThrow(/idleTimeout/);
 });
 
 test('the provider comes with a client, its secret by reference, scopes and a label', async () => {

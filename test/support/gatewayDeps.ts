@@ -44,7 +44,7 @@ const HELPER = {
 };
 
 export type GatewayDepsOptions = Partial<
-  Pick<GatewayDeps, 'access' | 'closing' | 'health' | 'kube' | 'log' | 'namespaces' | 'routes'>
+  Pick<GatewayDeps, 'access' | 'closing' | 'console' | 'health' | 'kube' | 'log' | 'namespaces' | 'routes'>
 > & {
   /** The largest body; default as in the chart. */
   bodyBytes?: number;
@@ -68,7 +68,7 @@ export function createGatewayDeps({ bodyBytes, ...given }: GatewayDepsOptions = 
       userOf: () => 'tester',
     },
     publicURL: undefined,
-    console: { dir: '/no/console', oidc: undefined },
+    console: { dir: '/no/console', url: undefined, idleMs: 3_600_000, oidc: undefined },
     client: { find: async () => undefined },
     namespaces: [],
     kube: createPassThrough({ server: 'http://127.0.0.1:1' }, 'test'),

@@ -13,6 +13,8 @@ export type OAuthProvider = {
   granted: (kind: 'authorization_code' | 'refresh_token') => number;
   /** How often each refresh token was shown, also where it was refused. */
   shown: Map<string, number>;
+  /** How many tokens its client took back. */
+  revoked: () => number;
   /** What the token endpoint does: as it should, or it breaks off. */
   state: { away: boolean };
   /** A refresh token of a person who has allowed everything, as if that had been a while ago. */
@@ -60,6 +62,7 @@ export async function startOAuthProvider(options: OAuthProviderOptions): Promise
   const grants = new Map<string, string>();
   const named = new Map<string, number>();
   const state = { away: false };
+  let revoked = 0;
   const paramsOf = ({ oidc }: KoaContextWithOIDC) => oidc.params ?? {};
   provider.on('grant.success', (context) => {
     const kind = String(paramsOf(context)['grant_type']);
@@ -73,6 +76,7 @@ export async function startOAuthProvider(options: OAuthProviderOptions): Promise
   provider.use(async (context: KoaContextWithOIDC, next: () => Promise<unknown>) => {
     await next();
     const { sub } = (context.body ?? {}) as { sub?: string };
+    if (context.path === '/token/revocation' && context.status === 200) revoked += 1;
     if (context.path === '/me' && sub !== undefined) named.set(sub, (named.get(sub) ?? 0) + 1);
   });
   provider.on('grant.error', note);
@@ -91,6 +95,7 @@ export async function startOAuthProvider(options: OAuthProviderOptions): Promise
     },
     granted: (kind) => counts.get(kind) ?? 0,
     shown,
+    revoked: () => revoked,
     state,
     issueRefreshToken: async (account) => {
       const { token, grantId } = await issueRefreshToken(provider, account);

@@ -3,6 +3,7 @@ import { createIsOneOf, credentialsOf } from './authorization.ts';
 import { anyBody, type Scheme } from './verifier.ts';
 
 export const basic: Scheme = {
+  proof: 'password',
   challenge: 'Basic realm="webhook", charset="UTF-8"',
   create: ({ username }, keys) => {
     // Without a user name there is nobody to be.

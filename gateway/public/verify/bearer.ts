@@ -4,6 +4,7 @@ import { bytesOf } from './signature.ts';
 import { anyBody, type Scheme } from './verifier.ts';
 
 export const bearer: Scheme = {
+  proof: 'password',
   challenge: 'Bearer realm="webhook"',
   create: (_settings, keys) => {
     const isToken = createIsOneOf(keys);

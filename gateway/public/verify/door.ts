@@ -12,7 +12,7 @@ export type Door =
   | { kind: 'open' }
   /** Callers cannot be verified, so that nobody may. */
   | { kind: 'closed' }
-  | ({ kind: 'guarded'; verify: Verifier } & Pick<Scheme, 'challenge' | 'deliveryHeader'>);
+  | ({ kind: 'guarded'; verify: Verifier } & Pick<Scheme, 'proof' | 'challenge' | 'deliveryHeader'>);
 
 /** The door of a route's URL, with the keys that its entry has, if they are known. */
 export function doorOf(
@@ -34,6 +34,18 @@ function guardedBy(
   if (scheme === undefined || verify?.material === undefined || !hasKeys) return { kind: 'closed' };
   const { create, ...rest } = SCHEMES[scheme];
   return { kind: 'guarded', verify: create(verify, keys), ...rest };
+}
+
+/** To verify a signature of so much costs no more than to refuse the call. */
+const CHEAP_BYTES = 16_384;
+
+/**
+ * Whether calls that fail must be bounded: where a secret can be guessed, and where much must be read and hashed. `announced` is the
+ * length of the body by its header; undefined: it is not said.
+ */
+export function isBounded(door: Door, announced: number | undefined): boolean {
+  if (door.kind !== 'guarded' || door.proof === 'random') return false;
+  return door.proof === 'password' || announced === undefined || announced > CHEAP_BYTES;
 }
 
 /** Why nobody, or not this caller, is let in; undefined if nothing speaks against it so far. */

@@ -6,6 +6,7 @@ const SIGNATURE = 'x-hub-signature-256';
 const PREFIX = 'sha256=';
 
 export const github: Scheme = {
+  proof: 'signature',
   deliveryHeader: 'x-github-delivery',
   create: (_settings, keys) => {
     const isSigned = createSignedBy('sha256', keys);

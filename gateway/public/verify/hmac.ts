@@ -7,6 +7,7 @@ import { onlyHeader, type Caller, type Scheme, type Unverified } from './verifie
 type Settings = NonNullable<Verification['hmac']>;
 
 export const hmac: Scheme = {
+  proof: 'signature',
   create: ({ hmac: settings, toleranceSeconds }, keys) => {
     // Without settings there is no header that could be right.
     if (settings === undefined) return () => 'malformed';

@@ -11,6 +11,7 @@ const TIMESTAMP = 'x-slack-request-timestamp';
 const PREFIX = 'v0=';
 
 export const slack: Scheme = {
+  proof: 'signature',
   create: ({ toleranceSeconds }, keys) => {
     const isSigned = createSignedBy('sha256', keys);
     return (caller, now) => {

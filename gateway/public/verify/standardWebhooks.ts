@@ -14,6 +14,7 @@ const VERSION = 'v1,';
 const MOST_SIGNATURES = 16;
 
 export const standardWebhooks: Scheme = {
+  proof: 'signature',
   deliveryHeader: ID,
   create: ({ toleranceSeconds }, keys) => {
     const isSigned = createSignedBy('sha256', keys);

@@ -7,6 +7,7 @@ const SECRET = 'x-telegram-bot-api-secret-token';
 const FORM = /^[A-Za-z0-9_-]{1,256}$/;
 
 export const telegram: Scheme = {
+  proof: 'random',
   create: (_settings, keys) => {
     const isSecret = createIsOneOf(keys);
     return (caller) => {

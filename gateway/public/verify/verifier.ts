@@ -17,6 +17,8 @@ type Verdict = Unverified | ((body: Uint8Array) => boolean);
 export type Verifier = (caller: Caller, now: number) => Verdict;
 
 export type Scheme = {
+  /** What proves the caller: a signature of the body, a secret that people chose and others can guess, or a random one. */
+  proof: 'signature' | 'password' | 'random';
   /** Makes the verifier of a route. There is at least one key, and none is empty. */
   create: (settings: Verification, keys: readonly Uint8Array[]) => Verifier;
   /** The challenge of a 401, where HTTP has one for the scheme. */

@@ -207,6 +207,21 @@ test('a token is renewed once before it ends, however many requests of a browser
     expect([text.includes(shown), /eyJ/.test(text)]).toEqual([false, false]);
 });
 
+test('garbage from the same address keeps nobody from signing in', async () => {
+  const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url');
+  const claims = { iss: stage.provider.issuer, aud: 'windlass-console', sub: 'ada' };
+  const forged = (at: number) => `${encode({ alg: 'RS256', kid: 'mine' })}.${encode({ ...claims, at })}.AAAA`;
+  const tokens = Array.from({ length: 200 }, (_, at) => (at % 2 === 0 ? `garbage-${at}` : forged(at)));
+  const statuses = await Promise.all(
+    tokens.map(async (token) => {
+      const headers = { authorization: `Bearer ${token}` };
+      return (await fetch(url + RUNS, { headers })).status;
+    }),
+  );
+  expect(new Set(statuses)).toEqual(new Set([401, 503]));
+  expect((await signIn()).browser.cookies.has('windlass_console')).toBe(true);
+});
+
 test('while the provider is away the old token goes on, and signing in says so', async () => {
   const { browser } = await signIn();
   const waiting = await signIn({ stop: isCallback });
@@ -241,6 +256,26 @@ test('signing out ends a session also where its token was renewed', async () => 
     },
     { timeoutMs: 20_000 },
   );
+  const shown = stage.provider.shown.size;
   expect((await visitor.call('/console/session', { method: 'DELETE' })).status).toBe(204);
   expect((await copy.call(RUNS)).status).toBe(401);
+  await pollUntil('the revocation', () => stage.provider.revoked() > 0, { timeoutMs: 10_000 });
+  expect(stage.provider.shown.size).toBe(shown);
+});
+
+test('signing out does not wait for a provider that is away', async () => {
+  const { browser } = await signIn();
+  stage.provider.state.away = true;
+  try {
+    const startedAt = performance.now();
+    expect((await visitorWith(browser).call('/console/session', { method: 'DELETE' })).status).toBe(204);
+    expect(performance.now() - startedAt).toBeLessThan(2_000);
+    await pollUntil(
+      'the log line',
+      () => stage.door.gateway.log.some((line) => line.includes('revoking a refresh token failed')),
+      { timeoutMs: 15_000 },
+    );
+  } finally {
+    stage.provider.state.away = false;
+  }
 });

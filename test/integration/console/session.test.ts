@@ -99,7 +99,7 @@ test('the token is in no cookie as it is, and nowhere in the run store', async (
   const port = String(door.redis.port);
   const keys = (await runCommand('redis-cli', ['-p', port, '--scan'])).trim().split('\n');
   const ours = keys.filter((key) => key.startsWith('wl:console:'));
-  expect(ours).toContain('wl:console:key');
+  expect(ours).toContain('wl:console:keys');
   const values = await Promise.all(ours.map((key) => runCommand('redis-cli', ['-p', port, 'dump', key])));
   for (const text of [visitor.cookies(), ...values])
     expect([text.includes(claims.slice(0, 40)), text.includes(signature.slice(0, 40))]).toEqual([

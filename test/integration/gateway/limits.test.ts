@@ -1,10 +1,19 @@
+import { createHmac } from 'node:crypto';
 import { connect } from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { advance } from '../../../runs/advance.ts';
 import { claimRuns } from '../../../runs/claim.ts';
 import { isUnavailable } from '../../../runs/connection.ts';
 import { readCounts } from '../../../runs/read.ts';
-import { NAMESPACE, openDoor, PROJECT, putRoute, workflowUid, type Door } from '../../support/door.ts';
+import {
+  NAMESPACE,
+  openDoor,
+  PROJECT,
+  putGithubKey,
+  putRoute,
+  workflowUid,
+  type Door,
+} from '../../support/door.ts';
 import { startGateway, type GatewayProcess } from '../../support/gatewayProcess.ts';
 import {
   attack,
@@ -331,6 +340,28 @@ test('a webhook that names a limit has that one', async () => {
   expect(codes.filter((code) => code === '429 too-many-requests')).toHaveLength(10 - taken);
   expect(await refused(door.gateway, 'rate-per-route')).toBe(10 - taken);
   expect(await codeOf(await post(door.hook('orders')))).toBe('200 accepted');
+});
+
+test('a flood of forged calls refuses no honest call of a signed webhook, and none of another webhook', async () => {
+  const own = { rateLimit: { requestsPerSecond: 1, burst: 30 } };
+  const { webhook } = await putGithubKey(door.client, 'signed', 'a key');
+  await putRoute(door.client, 'signed', { webhook: { ...webhook, ...own } });
+  const call = (key: string, body: string) => {
+    const signature = createHmac('sha256', key).update(body).digest('hex');
+    return post(door.hook('signed'), { 'x-hub-signature-256': `sha256=${signature}` }, body);
+  };
+  await pollUntil('the key', async () => (await call('no key', '{}')).status === 401, { timeoutMs: 20_000 });
+  const forged = { count: 0, codes: new Set<string>(), isOver: false };
+  const floods = Array.from({ length: 10 }, async () => {
+    for (; !forged.isOver; forged.count += 1) forged.codes.add(await codeOf(await call('no key', '{}')));
+  });
+  const honest: number[] = [];
+  for (let event = 0; event < 25; event += 1) honest.push((await call('a key', `{"event":${event}}`)).status);
+  await serve(door.hook('orders'), 5);
+  forged.isOver = true;
+  await Promise.all(floods);
+  expect(honest).toEqual(Array.from({ length: 25 }, () => 200));
+  expect([forged.codes, forged.count > 60]).toEqual([new Set(['401 unverified']), true]);
 });
 
 test('an address that calls too often is refused, whatever it calls, and no other one', async () => {

@@ -75,6 +75,11 @@ test('a page that a response node defines is sandboxed, and sets nothing for the
   const headers = {
     'Set-Cookie': 'a=b',
     'Strict-Transport-Security': 'max-age=1',
+    NEL: '{"report_to":"evil","max_age":31536000}',
+    'Report-To': '{"group":"evil","max_age":31536000}',
+    'Reporting-Endpoints': 'evil="https://evil.example"',
+    'X-Accel-Redirect': '/internal',
+    'Content-Security-Policy': "script-src 'unsafe-inline'",
     Connection: 'upgrade',
     'bad name': 'x',
     'x-bad': 'a\nb',
@@ -87,8 +92,8 @@ test('a page that a response node defines is sandboxed, and sets nothing for the
   expect(answer.status).toBe(200);
   expect(answer.headers.get('content-security-policy')).toBe('sandbox');
   expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
-  for (const name of ['set-cookie', 'strict-transport-security', 'x-bad'])
-    expect(answer.headers.get(name)).toBeNull();
+  const withheld = ['set-cookie', 'strict-transport-security', 'nel', 'report-to', 'reporting-endpoints'];
+  for (const name of [...withheld, 'x-accel-redirect', 'x-bad']) expect(answer.headers.get(name)).toBeNull();
   expect(answer.headers.get('connection')).not.toBe('upgrade');
   expect(await answer.text()).toBe('<script>1</script>');
 });

@@ -1,0 +1,57 @@
+/** Where issuers of tokens publish their keys: the API server for the cluster's own, an OpenID Connect provider for its ID tokens. */
+import { createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
+import * as oauth from 'oauth4webapi';
+import * as z from 'zod';
+import type { KubeClient } from '../../kube/client.ts';
+import type { PublishedKeys } from './issuerKeys.ts';
+
+const TIMEOUT_MS = 3_000;
+const OPTIONS = { timeoutMs: TIMEOUT_MS, retries: 0 };
+/** Issuers publish two or three. A token without the name of a key is compared with all. */
+const MOST_KEYS = 16;
+
+const keySet = z.object({
+  keys: z.array(z.looseObject({ kid: z.string().optional(), use: z.string().optional() })),
+});
+
+/** The keys of the cluster's issuer. Throws an ApiError if the API server does not answer, or grants it to nobody. */
+export async function fetchClusterKeys(client: Pick<KubeClient, 'raw'>): Promise<PublishedKeys> {
+  const read = (path: string, accept: string) => client.raw('GET', path, { accept, ...OPTIONS });
+  const found = await read('/.well-known/openid-configuration', 'application/json');
+  const { issuer } = z.object({ issuer: z.string() }).parse(found);
+  return { issuer, keys: keysIn(await read('/openid/v1/jwks', 'application/jwk-set+json')) };
+}
+
+/** The keys of an OpenID Connect provider. Throws where it does not answer as it should. Without TLS only if its own address is so. */
+export async function fetchProviderKeys(issuer: string): Promise<PublishedKeys> {
+  const url = new URL(issuer);
+  const signal = AbortSignal.timeout(TIMEOUT_MS);
+  const allowed = { signal, [oauth.allowInsecureRequests]: url.protocol === 'http:' };
+  const server = await oauth.processDiscoveryResponse(url, await oauth.discoveryRequest(url, allowed));
+  const address = new URL(server.jwks_uri ?? '');
+  if (address.protocol !== 'https:' && url.protocol !== 'http:')
+    throw new Error('the provider publishes its keys without TLS');
+  const answer = await fetch(address, { signal, redirect: 'error', headers: { accept: 'application/json' } });
+  if (!answer.ok) throw new Error(`the provider answered ${answer.status} for its keys`);
+  return { issuer: server.issuer, keys: keysIn(await answer.json()) };
+}
+
+function keysIn(set: unknown): Map<string, KeyObject> {
+  const { keys } = keySet.parse(set);
+  const usable = keys.filter(({ use }) => use !== 'enc').slice(0, MOST_KEYS);
+  return new Map(
+    usable.flatMap((key, at): [string, KeyObject][] => {
+      const read = keyOf(key);
+      return read === undefined ? [] : [[key.kid ?? `#${at}`, read]];
+    }),
+  );
+}
+
+/** Undefined for kinds of keys that are not known here: the others still count. */
+function keyOf(key: JsonWebKey): KeyObject | undefined {
+  try {
+    return createPublicKey({ key, format: 'jwk' });
+  } catch {
+    return undefined;
+  }
+}

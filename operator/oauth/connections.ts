@@ -5,7 +5,7 @@
  */
 import type { Credential } from '../../api/kinds.ts';
 import { connectionOf, providerOf } from '../../api/provider.ts';
-import { TOKENS } from '../../api/token.ts';
+import { connectionKey, TOKENS } from '../../api/token.ts';
 import { canonicalJson } from '../../kube/apply.ts';
 import { after, done, keyOf, type Action, type Key } from '../../kube/controller.ts';
 import type { Clock } from '../../kube/clock.ts';
@@ -112,8 +112,7 @@ async function reconcile(keeper: Keeper, { namespace, name }: Key): Promise<Acti
     throw error;
   });
   subject.memory.grant = grant;
-  const token = grant && isUsable(grant, now(keeper)) ? grant.accessToken : undefined;
-  if (stored.tokens.get(name) !== token) await showToken(client, credential, token);
+  await showToken(client, credential, stored, grant && isUsable(grant, now(keeper)) ? grant : undefined);
   say(keeper, subject, grant);
   const { notBefore } = subject.memory;
   const lookAt = nextLookAt(credential.metadata.uid ?? '', grant, notBefore, now(keeper));
@@ -170,7 +169,7 @@ async function takeBack({ gone, ask, log }: Keeper, { namespace, name }: Key): P
 async function sweep({ client, world }: Keeper, namespace: string, stored: Stored): Promise<void> {
   const there = world.credentials.list(namespace).filter(({ spec }) => spec.oauth2);
   const uids = new Set(there.map(({ metadata }) => metadata.uid));
-  const names = new Set(there.map(({ metadata }) => metadata.name));
+  const names = new Set(there.flatMap(({ metadata: { name } }) => [name, connectionKey(name)]));
   const gone = (keys: Iterable<string>, known: ReadonlySet<string | undefined>): string[] =>
     [...keys].filter((key) => !known.has(key));
   await dropEntries(client, namespace, TOKENS, gone(stored.tokens.keys(), names));

@@ -66,7 +66,7 @@ beforeAll(async () => {
   });
   await putSecret('early', token);
   await apply('Credential', 'early', {
-    http: { bearer: { tokenRef: refTo('early') }, checkURL: `${early.url}/me` },
+    http: { bearer: { tokenRef: refTo('early') }, allowedHosts: [early.url], checkURL: `${early.url}/me` },
   });
   const parameters = { url: `${early.url}/orders` };
   await workflow('early', {
@@ -255,7 +255,7 @@ test.concurrent(
 test.concurrent('a changed Secret is used by the next step, without a restart', LONG, async () => {
   await putSecret('api', token);
   await apply('Credential', 'api', {
-    http: { bearer: { tokenRef: refTo('api') }, checkURL: `${api.url}/me` },
+    http: { bearer: { tokenRef: refTo('api') }, allowedHosts: [api.url], checkURL: `${api.url}/me` },
   });
   await workflow('calls', {
     id: 'call',

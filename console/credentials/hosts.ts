@@ -1,6 +1,6 @@
 /** The hosts of a credential in its form: what is suggested from the page to check with, and what is wrong. Pure. */
-import type { CredentialKind } from '../../api/credential.ts';
-import { admitsURL, hostEntryFor, isHostEntry } from '../../api/hosts.ts';
+import type { CredentialKind, CredentialSpec } from '../../api/credential.ts';
+import { admitsURL, allowedHostsOf, hostEntryFor, isHostEntry } from '../../api/hosts.ts';
 
 type Fields = Record<string, unknown>;
 
@@ -18,6 +18,12 @@ export function hostsProblem(kind: CredentialKind, { allowedHosts }: Fields): st
   const wrong = given.find((text) => !isHostEntry(text));
   if (wrong === undefined) return undefined;
   return `"${wrong}" is not a host: write api.example.com, api.example.com:8443 or http://api.shop.svc:8080`;
+}
+
+/** Where HTTP requests may send a credential. */
+export function hostWords(spec: CredentialSpec): string {
+  const hosts = allowedHostsOf(spec);
+  return hosts.length === 0 ? 'None: HTTP requests cannot use this credential.' : hosts.join(', ');
 }
 
 function suggested({ checkURL }: Fields): string[] {

@@ -46,6 +46,8 @@ export type ConnectionsOptions = {
 
 const NOT_STORED = `what the provider gave could not be stored in the Secret ${REFRESH_TOKENS}: the operator's log says why; it is kept and tried again`;
 
+const MOVED = 'it was connected for another client or for other hosts than the spec names now';
+
 /** Who is to know, and where Events go that people see. */
 type ConnectionsEvents = {
   events: Pick<Recorder, 'record'>;
@@ -190,7 +192,12 @@ async function grantFor(keeper: Keeper, subject: Subject, stored: Stored): Promi
   const known = memory.unsaved
     ? await save(keeper, subject, memory.unsaved)
     : parseGrant(stored.grants.get(uid));
-  if (known === undefined || known.connection !== nameOf(credential)) return undefined;
+  if (known === undefined) return undefined;
+  if (known.connection !== nameOf(credential)) {
+    memory.problem ??= MOVED;
+    return undefined;
+  }
+  if (memory.problem === MOVED) delete memory.problem;
   const dueAt = renewalAt(uid, known) ?? Infinity;
   if (now(keeper) < Math.max(dueAt, memory.notBefore)) return known;
   await renew(keeper, subject, known);

@@ -93,7 +93,10 @@ test('whose tokens were given to one client and its hosts, is not connected for 
     await stage.createCredential('moved');
     await stage.said('moved', 'Connected');
     await stage.createCredential('moved', change);
-    await stage.said('moved', 'NotConnected');
+    const { status } = await stage.said('moved', 'NotConnected');
+    expect(findCondition(status?.conditions, 'Ready')?.message).toContain(
+      'for other hosts than the spec names',
+    );
     const left = Object.keys(await stage.entries('windlass-tokens'));
     expect(left.filter((key) => key.startsWith('moved'))).toEqual([]);
   }

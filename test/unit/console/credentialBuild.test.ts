@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { consoleSchemas } from '../../../images/schemas.ts';
 import { fieldsOf } from '../../../console/forms/fields.ts';
-import { hostsProblem, withSuggestedHosts } from '../../../console/credentials/hosts.ts';
+import { hostsProblem, hostWords, withSuggestedHosts } from '../../../console/credentials/hosts.ts';
 import {
   builtAccount,
   entriesOf,
@@ -114,6 +114,11 @@ test('the host of the page to check with is suggested as the allowed one until a
     'a.example',
   ]);
   expect(withSuggestedHosts('s3', {}, {})).toEqual({});
+});
+
+test('the details of a credential say where HTTP requests may send it', () => {
+  expect(hostWords({ oauth2: { clientID: 'c' } })).toBe('None: HTTP requests cannot use this credential.');
+  expect(hostWords({ oauth2: { preset: 'microsoft', clientID: 'c' } })).toBe('graph.microsoft.com');
 });
 
 test.each<[Parameters<typeof hostsProblem>[0], object, RegExp]>([

@@ -20,7 +20,7 @@ const runner = startTestRunner(conn, project.uid, {
       spec: {
         http: {
           header: { name: 'X-Api-Key', valueRef: { name: 's', key: 'key' } },
-          allowedHosts: [target.url],
+          allowedHosts: [target.url, 'http://169.254.169.254'],
         },
       },
     },

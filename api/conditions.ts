@@ -11,6 +11,7 @@ export const CONDITION = {
   TriggerHealthy: 'The last look at the account worked, or the bot is registered.',
   PoolReady: 'The runner pool of the project has a runner that is ready.',
   Stalled: 'Only a change by the user can help.',
+  HostsAllowed: 'http_request may send the credential to some host.',
 } as const;
 
 export type ConditionType = keyof typeof CONDITION;
@@ -64,6 +65,8 @@ export const REASON = {
   Expiring: 'The account is connected, and the access ends soon.',
   Expired: 'The access has ended.',
   MissingScope: 'The access lacks a right that is needed.',
+  HostsAllowed: 'allowedHosts or the preset names the hosts.',
+  NoAllowedHosts: 'The credential names no host, so http_request sends it nowhere.',
   AddressForbidden: 'The host of the account leads to an address that may not be connected to.',
   MailboxMissing: 'The account has no such mailbox.',
   SpreadsheetMissing: 'The account has no such spreadsheet or sheet, or may not see it.',

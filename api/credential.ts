@@ -1,6 +1,7 @@
 /** The Credential kind: what kind of account it is, which Secret keys hold it, and whether it works. It holds no secret. */
 import * as z from 'zod';
 import { RESERVED_HEADERS } from './headers.ts';
+import { allowedHosts, API_HOSTS } from './hosts.ts';
 import { conditions, host, port, rules, secretKeyRef, time, url } from './value.ts';
 
 const TLS_MODES = ['None', 'StartTLS', 'TLS'] as const;
@@ -89,11 +90,9 @@ const oauth2Credential = z
       .max(64)
       .optional()
       .describe('Rights to ask for, beside those that the triggers and skills need that use the credential.'),
-    allowedHosts: z
-      .array(host('A host name; *.example.com admits those below it.'))
-      .max(64)
-      .optional()
-      .describe('The hosts to which http_request may send the token. Default: any.'),
+    allowedHosts: allowedHosts(
+      `The hosts to which http_request may send the access token. Left out: with google ${API_HOSTS.google.join(', ')}; with microsoft ${API_HOSTS.microsoft.join(', ')}; with custom none. An empty list: none`,
+    ).optional(),
     imap: oauth2Imap.optional(),
     apiURL: url(
       "Address of Google's or Microsoft's APIs, where something stands in front of them. Default: their own.",
@@ -145,11 +144,9 @@ const httpCredential = z
       })
       .optional()
       .describe('One parameter of the query.'),
-    allowedHosts: z
-      .array(host('A host name; *.example.com admits those below it.'))
-      .max(64)
-      .optional()
-      .describe('The hosts that may see the secret. Default: any.'),
+    allowedHosts: allowedHosts(
+      'The hosts to which http_request may send the secret, among them that of checkURL. Left out: none, so that no step can use the credential',
+    ).optional(),
     checkURL: url(
       'A page that only callers with a login get: asked for (GET) to see whether the credential works. Left out: it is not tried.',
     ).optional(),
@@ -180,7 +177,13 @@ const s3Credential = z
   .object({
     endpoint: url('Address of the S3-compatible service.'),
     region: z.string().max(64).optional().describe('Region. Default us-east-1.'),
-    bucket: z.string().min(3).max(63).describe('The bucket.'),
+    // With pathStyle false it is the beginning of the host name, and must not be more of it.
+    bucket: z
+      .string()
+      .min(3)
+      .max(63)
+      .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/)
+      .describe('The bucket.'),
     accessKeyIdRef: secretKeyRef('The Secret key that holds the access key id.'),
     secretAccessKeyRef: secretKeyRef('The Secret key that holds the secret access key.'),
     pathStyle: z
@@ -247,7 +250,7 @@ export const credentialStatus = z
       .optional()
       .describe('oauth2: the rights that the account has given.'),
     models: z.array(z.string().max(256)).max(50).optional().describe('openai: models that it offers.'),
-    conditions: conditions('Ready.')
+    conditions: conditions('Ready; of kind http and oauth2 also HostsAllowed.')
       .max(16)
       .default([
         {

@@ -71,12 +71,44 @@ export function providerOf(spec: OAuth2Spec): Provider {
 }
 
 /**
- * Names the client and the endpoints. A token belongs to what it was given for: where the name is another one, it is not used any
- * more, so that nobody gets it by naming endpoints of their own.
+ * Names the client and every place that a token is shown to. A token belongs to what it was given for: where the name is another one, it is
+ * not used any more, so that nobody gets it by naming hosts of their own. `allowedHosts` is not part of it: hosts can be added without
+ * connecting again, by whoever may read the token.
  */
 export function connectionOf(spec: OAuth2Spec): string {
   const { authorizationURL, tokenURL, userinfoURL, revocationURL, issuer } = providerOf(spec);
-  // At the end and only where it is there: what was granted before there was such a member is still for the same.
+  const places = placesOf(spec);
   const names = [authorizationURL, tokenURL, userinfoURL ?? '', issuer ?? '', spec.clientID];
-  return JSON.stringify(revocationURL === undefined ? names : [...names, revocationURL]);
+  // At the end and only where they are there: what was granted before there were such members is still for the same.
+  const further = [revocationURL, Object.keys(places).length === 0 ? undefined : places];
+  return JSON.stringify([...names, ...further.filter((each) => each !== undefined)]);
+}
+
+/** Fields that lead a token nowhere else, and those that the endpoints and the client stand for. */
+const APART: ReadonlySet<string> = new Set<keyof OAuth2Spec>([
+  'preset',
+  'authorizationURL',
+  'tokenURL',
+  'userinfoURL',
+  'revocationURL',
+  'issuer',
+  'clientID',
+  'clientSecretRef',
+  'clientAuthentication',
+  'scopes',
+  'allowedHosts',
+]);
+const APART_OF_IMAP: ReadonlySet<string> = new Set(['username']);
+
+/** All else that the spec says, so that a field which is added later counts by itself. */
+function placesOf(spec: OAuth2Spec): object {
+  const { imap = {}, ...others } = spec;
+  const server = without(imap, APART_OF_IMAP);
+  return without({ ...others, ...(Object.keys(server).length > 0 && { imap: server }) }, APART);
+}
+
+/** The members by their names in order. */
+function without(members: object, names: ReadonlySet<string>): object {
+  const kept = Object.entries(members).filter(([name, value]) => !names.has(name) && value !== undefined);
+  return Object.fromEntries(kept.toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }

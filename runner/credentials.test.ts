@@ -1,8 +1,12 @@
 import { expect, test } from 'vitest';
+import type { CredentialSpec } from '../api/credential.ts';
 import type { Credential } from '../api/kinds.ts';
+import { connectionOf } from '../api/provider.ts';
+import { TOKENS } from '../api/token.ts';
 import type { Change } from '../kube/cache.ts';
 import type { KubeObject, ObjectRef, Resource } from '../kube/resource.ts';
 import { accessToken } from '../nodes/node.ts';
+import { hashOf } from '../runs/connect/store.ts';
 import { createCredentials } from './credentials.ts';
 import { createSecretReader } from './secrets.ts';
 
@@ -13,8 +17,8 @@ const credential = (keys: object = {}): Credential => ({
   spec: { openai: { apiKeyRef: { name: 'keys', key: 'api' }, ...keys } },
 });
 
-/** A namespace with one credential and its Secret, a clock that is moved by hand, and a count of what was asked. */
-function namespace(initial: Record<string, string> | undefined) {
+/** A namespace with one credential and its Secret, by any name, a clock that is moved by hand, and a count of what was asked. */
+function namespace(initial: Record<string, string> | undefined, secretName = 'keys') {
   const world = { secret: initial, away: false, reads: 0, now: 0, credential: credential() };
   let onChange: (change: Change<Credential>) => void = () => undefined;
   const client = {
@@ -24,7 +28,7 @@ function namespace(initial: Record<string, string> | undefined) {
     ): Promise<T | undefined> => {
       world.reads += 1;
       if (world.away) throw new Error('the API server is away');
-      if (!world.secret || name !== 'keys') return undefined;
+      if (!world.secret || name !== secretName) return undefined;
       const data = Object.fromEntries(Object.entries(world.secret).map(([key, value]) => [key, btoa(value)]));
       return { apiVersion: 'v1', kind: 'Secret', metadata: { name }, data } as unknown as T;
     },
@@ -157,7 +161,12 @@ test('a credential that is not there is named', async () => {
 test('of a connected account the access token is read, and again after a minute; the secret of the client never is', async () => {
   const asked: string[] = [];
   const clock = { now: 0 };
-  let data: Record<string, string> = { gmail: btoa('access-1') };
+  const spec = {
+    oauth2: { preset: 'google', clientID: 'a', clientSecretRef: { name: 'client', key: 'secret' } },
+  } as const;
+  const connection = btoa(hashOf(connectionOf(spec.oauth2)));
+  const holding = (token: string) => ({ gmail: btoa(token), gmail_connection: connection });
+  let data: Record<string, string> = holding('access-1');
   const client = {
     find: async <T extends KubeObject>(
       _resource: Resource<T>,
@@ -167,18 +176,13 @@ test('of a connected account the access token is read, and again after a minute;
       return { apiVersion: 'v1', kind: 'Secret', metadata: { name }, data } as unknown as T;
     },
   };
-  const clientSecretRef = { name: 'client', key: 'secret' };
-  const gmail = {
-    ...credential(),
-    metadata: { name: 'gmail', namespace: 'shop' },
-    spec: { oauth2: { preset: 'google' as const, clientID: 'a', clientSecretRef } },
-  };
+  const gmail = { ...credential(), metadata: { name: 'gmail', namespace: 'shop' }, spec };
   const cache = { get: () => gmail, onChange: () => () => undefined };
   const reader = createSecretReader(client, 'shop', { now: () => clock.now });
   const credentials = createCredentials(cache, reader, 'shop');
   const token = async () => accessToken(await credentials.get('gmail')).reveal();
   expect(await token()).toBe('access-1');
-  data = { gmail: btoa('access-2') };
+  data = holding('access-2');
   clock.now = 61_000;
   expect(await token()).toBe('access-2');
   data = {};
@@ -188,4 +192,42 @@ test('of a connected account the access token is read, and again after a minute;
     message: expect.stringMatching(/gmail is not connected: kubectl describe/) as string,
   });
   expect(new Set(asked)).toEqual(new Set(['windlass-tokens']));
+});
+
+const connected = { preset: 'google', clientID: 'client' } as const;
+type OAuth2 = NonNullable<CredentialSpec['oauth2']>;
+
+/** What a step gets of an account whose token was given for `connected`, where the Credential says this by now. */
+async function usedBy(oauth2: OAuth2, secret: Record<string, string>): Promise<string> {
+  const { credentials } = namespace(secret, TOKENS);
+  const access = await credentials.fresh('gmail', { oauth2 });
+  return accessToken(access).reveal();
+}
+const live = { gmail: 'access-1', gmail_connection: hashOf(connectionOf(connected)) };
+
+test('a live access token is used for the client and the hosts that it was granted for', async () => {
+  expect(await usedBy(connected, live)).toBe('access-1');
+  expect(await usedBy({ ...connected, scopes: ['email'] }, live)).toBe('access-1');
+});
+
+test.each<[string, object]>([
+  ['another apiURL', { apiURL: 'https://evil.example' }],
+  ['an IMAP host', { imap: { username: 'ada', host: 'evil.example' } }],
+  ['IMAP without TLS', { imap: { username: 'ada', tls: 'None' } }],
+  ['IMAP at another port', { imap: { username: 'ada', port: 1 } }],
+  ['another client', { clientID: 'other' }],
+  ['another preset', { preset: 'microsoft' }],
+])(
+  'a live access token that the operator has not taken away yet is not used with %s',
+  async (_what, change) => {
+    const error = {
+      reason: 'CredentialMissing',
+      message: expect.stringContaining('is not connected') as string,
+    };
+    await expect(usedBy({ ...connected, ...change }, live)).rejects.toMatchObject(error);
+  },
+);
+
+test('an access token of which nobody says what connection it is of is not used', async () => {
+  await expect(usedBy(connected, { gmail: 'access-1' })).rejects.toThrow('is not connected');
 });

@@ -6,12 +6,14 @@ import type { CredentialSpec } from '../api/credential.ts';
 import { GROUP, VERSION } from '../api/group.ts';
 import { CREDENTIAL, type Credential } from '../api/kinds.ts';
 import { StepError } from '../api/reasons.ts';
-import { runnerRefs, TOKENS } from '../api/token.ts';
+import { connectionOf } from '../api/provider.ts';
+import { connectionKey, runnerRefs, TOKENS } from '../api/token.ts';
 import type { SecretKeyRef } from '../api/value.ts';
 import type { Cache } from '../kube/cache.ts';
 import { namespacedResource } from '../kube/resource.ts';
 import type { CredentialAccess } from '../nodes/node.ts';
 import { Secret } from '../nodes/secret.ts';
+import { hashOf } from '../runs/connect/store.ts';
 import type { SecretReader, SecretValues } from './secrets.ts';
 
 export const credentialResource = namespacedResource<Credential>(
@@ -69,7 +71,11 @@ export function createCredentials(
     const access: CredentialAccess = {
       name,
       spec,
-      secret: (ref) => secretOf(name, ref, parts.get(ref.name)),
+      secret: (ref) => {
+        const values = parts.get(ref.name);
+        if (spec.oauth2 && ref.name === TOKENS) refuseOtherConnection(name, spec.oauth2, values);
+        return secretOf(name, ref, values);
+      },
     };
     madeOf.set(access, parts);
     return access;
@@ -98,6 +104,20 @@ export function createCredentials(
       return [...parts].some(([name, values]) => values !== madeOf.get(used)?.get(name));
     },
   };
+}
+
+/**
+ * A Credential that was changed may be seen before the operator has taken its token away: what was given for other hosts or another
+ * client is not sent to these.
+ */
+function refuseOtherConnection(
+  credential: string,
+  oauth2: NonNullable<CredentialSpec['oauth2']>,
+  values: SecretValues | undefined,
+): void {
+  if (values?.[connectionKey(credential)] === hashOf(connectionOf(oauth2))) return;
+  const message = `the access token of the Credential ${credential} is not of the client and hosts that it names: connect it again`;
+  throw new StepError('CredentialMissing', message);
 }
 
 function secretOf(credential: string, { name, key }: SecretKeyRef, values: SecretValues | undefined): Secret {

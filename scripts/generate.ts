@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { crdOf, rootSchema } from '../api/crd.ts';
 import { CREDENTIAL, KINDS, WORKFLOW } from '../api/kinds.ts';
+import { TOKENS } from '../api/token.ts';
 import { SKILLS } from '../nodes/register.ts';
 import { referencePage, skillsPage } from './reference.ts';
 
@@ -48,6 +49,7 @@ function secretFields(): string {
     `{{- define "windlass.${name}" -}}\n${paths.join('\n')}\n{{- end }}\n`;
   return [
     '{{- /* Generated from api/ by `npm run generate`. Do not edit. */}}\n',
+    template('tokensSecret', [TOKENS]),
     template('secretsOfCredentials', secretPaths(specOf(CREDENTIAL))),
     template(
       'secretsOfWebhooks',

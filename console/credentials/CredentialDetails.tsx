@@ -12,6 +12,7 @@ import { ago, fullTime } from '../words.ts';
 import { ConnectButton } from './ConnectButton.tsx';
 import { CredentialEditDialog } from './CredentialForm.tsx';
 import { DeleteCredential } from './DeleteCredential.tsx';
+import { hostWords } from './hosts.ts';
 import { readyOf } from './ready.ts';
 import { credentialState } from './state.ts';
 import { TrialPanel } from './TrialPanel.tsx';
@@ -75,6 +76,7 @@ function Facts({ credential: { spec, status } }: { credential: CredentialObject 
   return (
     <>
       {account !== undefined && <Fact label="Account">{account}</Fact>}
+      {(spec.http ?? spec.oauth2) !== undefined && <Fact label="Allowed hosts">{hostWords(spec)}</Fact>}
       {lastChecked !== undefined && <Fact label="Last tried">{timeWords(lastChecked)}</Fact>}
       {expires !== undefined && (
         <Fact label="Expires">

@@ -24,6 +24,7 @@ import { tellDone } from '../shell/tell.ts';
 import { AccountFields, OneOfFields, type Typing } from './AccountFields.tsx';
 import { builtAccount, entriesOf, type Entries, type SecretEntry } from './build.ts';
 import { choiceOf, choicesFor, type Choice } from './choices.ts';
+import { hostsProblem, withSuggestedHosts } from './hosts.ts';
 import { layoutOf } from './layout.ts';
 import { nameProblem, suggestedName } from './names.ts';
 import { explainedRefusal } from './refusal.ts';
@@ -267,8 +268,11 @@ function useCredentialForm({ namespace, choice, credential, onDone }: Omit<FormP
     event.preventDefault();
     event.stopPropagation();
     const wrongName = nameProblem(name);
+    const { account, problems: ofFields } = build(secretNameOf(name));
+    const wrongHosts = hostsProblem(choice.kind, account);
     const found = {
-      ...build(secretNameOf(name)).problems,
+      ...ofFields,
+      ...(wrongHosts !== undefined && { allowedHosts: wrongHosts }),
       ...(wrongName !== undefined && { '': wrongName }),
     };
     setProblems(found);
@@ -285,7 +289,11 @@ function useCredentialForm({ namespace, choice, credential, onDone }: Omit<FormP
     name,
     setName: (text: string) => setName(text.toLowerCase().replace(/[^a-z0-9.-]+/g, '-')),
     entries,
-    setFields: (fields: Record<string, unknown>) => setEntries((before) => ({ ...before, fields })),
+    setFields: (fields: Record<string, unknown>) =>
+      setEntries((before) => ({
+        ...before,
+        fields: withSuggestedHosts(choice.kind, before.fields, fields),
+      })),
     layout,
     typing,
     problems,

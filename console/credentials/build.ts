@@ -62,6 +62,8 @@ function memberOf(field: Field, path: string, value: unknown, walk: Walk): unkno
   if (editor.kind === 'object') return objectOf(editor.fields, path, recordOf(value), walk);
   if (editor.kind === 'number') return numberOf(editor, path, value, walk);
   if (editor.kind === 'boolean') return typeof value === 'boolean' ? value : undefined;
+  // An empty list of hosts means none, where a list that is left out may mean those of a preset.
+  if (field.name === 'allowedHosts' && Array.isArray(value)) return listOf(value) ?? [];
   return editor.kind === 'list' ? listOf(value) : textOf(value);
 }
 

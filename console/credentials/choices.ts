@@ -87,7 +87,7 @@ export const CHOICES: readonly Choice[] = [
     start: {},
     without: [],
     shown: ['allowedHosts', 'checkURL'],
-    hint: 'With a page to check with, such as https://api.github.com/user, the console can tell whether it works.',
+    hint: 'Allowed hosts are the only ones that receive the secret. With a page to check with, such as https://api.github.com/user, the console can tell whether it works.',
   },
   {
     id: 'telegram',
@@ -126,8 +126,16 @@ export const CHOICES: readonly Choice[] = [
     sentence: 'Any provider with OAuth 2, such as Keycloak, connected in the browser.',
     start: { preset: 'custom' },
     without: ['preset'],
-    shown: ['authorizationURL', 'tokenURL', 'userinfoURL', 'issuer', 'clientSecretRef', 'scopes'],
-    hint: 'Its addresses are at <issuer>/.well-known/openid-configuration. Most providers want the scope offline_access, so that the access can be renewed.',
+    shown: [
+      'authorizationURL',
+      'tokenURL',
+      'userinfoURL',
+      'issuer',
+      'clientSecretRef',
+      'scopes',
+      'allowedHosts',
+    ],
+    hint: 'Its addresses are at <issuer>/.well-known/openid-configuration. Most providers want the scope offline_access, so that the access can be renewed. HTTP requests send the access token only to allowed hosts.',
   },
 ];
 

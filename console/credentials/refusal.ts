@@ -11,7 +11,7 @@ export function explainedRefusal(error: unknown, namespace: string): ApiFailure 
       status,
       reason,
       title: 'You may not use this Secret',
-      detail: `A credential may name only Secrets that you may read yourself. Ask whoever manages the project ${namespace} for the right to get Secrets there. The API server says: ${detail}`,
+      detail: `Changing a credential needs the right to read every Secret that it names or named; for a connected account also windlass-tokens. Ask an administrator of the project ${namespace} for the right to get these Secrets. The API server says: ${detail}`,
     });
   if (/\bsecrets\b/.test(detail))
     return new ApiFailure({

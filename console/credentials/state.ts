@@ -55,6 +55,11 @@ const UNKNOWN: ByReason = {
 const BAD: ByReason = {
   SecretMissing: { word: 'Secret missing', tone: 'bad', advice: 'Edit the credential and enter the value.' },
   KeyMissing: { word: 'Value missing', tone: 'bad', advice: 'Edit the credential and enter the value.' },
+  NoAllowedHosts: {
+    word: 'No allowed hosts',
+    tone: 'bad',
+    advice: 'Edit the credential and enter the hosts that may receive it under Allowed hosts.',
+  },
   Rejected: {
     word: 'Refused',
     tone: 'bad',

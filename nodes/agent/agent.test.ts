@@ -1,5 +1,6 @@
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { StepError } from '../../api/reasons.ts';
+import { listen } from '../../test/support/listen.ts';
 import { startModelServer, type ModelFault } from '../../test/support/modelServer.ts';
 import { pollUntil } from '../../test/support/poll.ts';
 import { stepContext } from '../../test/support/stepContext.ts';
@@ -47,6 +48,26 @@ test('the output is the text, and what is known about how it was made', async ()
     },
     usage: { inputTokens: 2, outputTokens: 4 },
   });
+});
+
+test.each([302, 307, 308])('neither key nor prompt follows a redirect with %i', async (status) => {
+  const seen: string[] = [];
+  const other = await listen((request, response) => {
+    seen.push(request.url ?? '');
+    response.end('{}');
+  });
+  const first = await listen((request, response) => {
+    request.resume();
+    response.writeHead(status, { location: `${other.url}/v1/chat/completions` }).end();
+  });
+  const openai = { baseURL: `${first.url}/v1`, apiKeyRef, organization: 'org-1' };
+  const error = await failure(executeAgent(fields, stepContext({ openai })));
+  await Promise.all([first.close(), other.close()]);
+  expect(error).toMatchObject({
+    reason: 'Refused',
+    message: expect.stringContaining('correct baseURL') as string,
+  });
+  expect(seen).toEqual([]);
 });
 
 test('the text is shown piece by piece while it grows', async () => {

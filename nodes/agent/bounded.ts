@@ -1,4 +1,7 @@
-/** What a model's server sends, within bounds: an answer that never ends, or a line that never does, takes no memory for ever. */
+/**
+ * What a model's server sends, within bounds: an answer that never ends, or a line that never does, takes no memory for ever, and no
+ * redirect takes key and prompt to another host.
+ */
 import { StepError } from '../../api/reasons.ts';
 
 /** A long answer is some hundred bytes for each token. */
@@ -9,11 +12,16 @@ const NEWLINE = 10;
 
 type Fetch = typeof globalThis.fetch;
 
-/** A fetch whose bodies fail with a StepError `OutputTooLarge` where they are beyond all bounds. */
+/** A fetch that follows no redirect, and whose bodies fail with a StepError `OutputTooLarge` where they are beyond all bounds. */
 export function boundedFetch(fetch: Fetch): Fetch {
   return async (input, init) => {
-    const response = await fetch(input, init);
+    const response = await fetch(input, { ...init, redirect: 'manual' });
     const { status, statusText, headers, body } = response;
+    if (status >= 300 && status < 400) {
+      await body?.cancel();
+      const message = "the model's server redirects to another address: correct baseURL of the credential";
+      throw new StepError('Refused', message);
+    }
     if (!body) return response;
     return new Response(body.pipeThrough(createBound()), { status, statusText, headers });
   };

@@ -127,7 +127,10 @@ test('a secret that is empty is told as a missing key', async () => {
 });
 
 const bearer = (checkURL?: string) => ({
-  http: { bearer: { tokenRef: ref('token') }, ...(checkURL !== undefined && { checkURL }) },
+  http: {
+    bearer: { tokenRef: ref('token') },
+    ...(checkURL !== undefined && { checkURL, allowedHosts: [new URL(checkURL).origin] }),
+  },
 });
 
 test('an HTTP credential is tried at its checkURL, and cannot be without', async () => {
@@ -140,12 +143,16 @@ test('an HTTP credential is tried at its checkURL, and cannot be without', async
   expect([canBeChecked(bearer()), canBeChecked(bearer(side.url))]).toEqual([false, true]);
 });
 
-test('an HTTP credential is not sent to a checkURL that its allowedHosts leave out', async () => {
-  const { http } = bearer(`${side.url}/me`);
-  const result = await check({ http: { ...http, allowedHosts: ['api.example.com'] } });
-  expect(result).toMatchObject(WRONG);
-  expect(side.seen).toEqual([]);
-});
+test.each([[[]], [['api.example.com']], [['127.0.0.1']], [['*']]])(
+  'an HTTP credential is not sent to a checkURL that its allowedHosts leave out: %j',
+  async (allowedHosts) => {
+    const { http } = bearer(`${side.url}/me`);
+    const result = await check({ http: { ...http, allowedHosts } });
+    expect(result).toMatchObject(WRONG);
+    expect(result.message).toContain(`add "${side.url}" to spec.http.allowedHosts`);
+    expect(side.seen).toEqual([]);
+  },
+);
 
 test('an HTTP credential is not sent on by a redirect', async () => {
   side.answer(302, {}, { location: `${side.url}/elsewhere` });

@@ -9,7 +9,7 @@ export const checkHttp: Check = async (credential, context) => {
   const { checkURL = '' } = partOf(credential, 'http');
   if (!URL.canParse(checkURL)) throw new CheckError('Rejected', 'checkURL is no URL: correct it');
   const url = new URL(checkURL);
-  const authority = authorityFor(credential, url.hostname);
+  const authority = authorityFor(credential, url);
   const request: Request = { method: 'GET', url, headers: {}, authority };
   const answer = await ask(withAuthority(request), context);
   if (answer.status >= 200 && answer.status < 400) return { message: `${answer.host} took the credential.` };

@@ -33,7 +33,7 @@ async function execute(
   name: string | undefined,
 ): Promise<StepResult> {
   const credential = name === undefined ? undefined : await context.credential(name);
-  const authority = credential && authorityFor(credential, new URL(given.url).hostname);
+  const authority = credential && authorityFor(credential, new URL(given.url));
   const first = requestOf(given, { authority, effectKey: context.effectKey });
   const dispatcher = openDispatcher(context.egress);
   try {

@@ -18,6 +18,7 @@ import { credentials } from '../resources.ts';
 import { checkKeys } from './check.ts';
 import { decide, decideConnected, type Decision, type Finding } from './decide.ts';
 import { checkFacts, checkKey, readSecrets } from './facts.ts';
+import { hostsFinding, withHosts } from './hosts.ts';
 import { checkWish } from './wish.ts';
 
 const READY_MS = 300_000;
@@ -54,7 +55,8 @@ async function judge(context: OperatorContext, credential: Credential): Promise<
   try {
     const found = await readSecrets(context, namespace, credential.spec);
     const keys = checkKeys(namespace, secretRefs(credential.spec), found.keys);
-    if (keys.status === 'False') return { finding: keys, againMs: READY_MS };
+    const lacking = keys.status === 'False' ? keys : lackOfHosts(credential);
+    if (lacking) return { finding: lacking, againMs: READY_MS };
     const before = findCondition(credential.status?.conditions, 'Ready');
     const works = credential.spec.oauth2 ? connectionFinding(context, credential, before) : keys;
     if (works === undefined) return { isUntried: true, againMs: READY_MS };
@@ -75,6 +77,12 @@ async function judge(context: OperatorContext, credential: Credential): Promise<
     const message = lackOfRight(error);
     return { finding: { status: 'False', reason: 'Unauthorized', message }, againMs: READY_MS };
   }
+}
+
+/** Without a host nothing can be done with a credential of kind http; an account has other uses. */
+function lackOfHosts(credential: Credential): Finding | undefined {
+  const hosts = hostsFinding(credential);
+  return credential.spec.http && hosts?.status === 'False' ? hosts : undefined;
 }
 
 /**
@@ -134,9 +142,10 @@ function statusOf(
   const obeyed = isUntried ? before?.check : checkWish(credential);
   const isSame = obeyed === before?.check;
   const old = before?.conditions ?? [];
-  const list = finding
+  const said = finding
     ? setCondition(old, { type: 'Ready', observedGeneration: generation, ...finding }, now)
     : old;
+  const list = withHosts(said, credential, now);
   return {
     kind: credentialKind(spec),
     observedGeneration: generation,

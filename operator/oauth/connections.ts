@@ -5,7 +5,7 @@
  */
 import type { Credential } from '../../api/kinds.ts';
 import { connectionOf, providerOf } from '../../api/provider.ts';
-import { TOKENS } from '../../api/token.ts';
+import { connectionKey, TOKENS } from '../../api/token.ts';
 import { canonicalJson } from '../../kube/apply.ts';
 import { after, done, keyOf, type Action, type Key } from '../../kube/controller.ts';
 import type { Clock } from '../../kube/clock.ts';
@@ -45,6 +45,8 @@ export type ConnectionsOptions = {
 };
 
 const NOT_STORED = `what the provider gave could not be stored in the Secret ${REFRESH_TOKENS}: the operator's log says why; it is kept and tried again`;
+
+const MOVED = 'it was connected for another client or for other hosts than the spec names now';
 
 /** Who is to know, and where Events go that people see. */
 type ConnectionsEvents = {
@@ -112,8 +114,7 @@ async function reconcile(keeper: Keeper, { namespace, name }: Key): Promise<Acti
     throw error;
   });
   subject.memory.grant = grant;
-  const token = grant && isUsable(grant, now(keeper)) ? grant.accessToken : undefined;
-  if (stored.tokens.get(name) !== token) await showToken(client, credential, token);
+  await showToken(client, credential, stored, grant && isUsable(grant, now(keeper)) ? grant : undefined);
   say(keeper, subject, grant);
   const { notBefore } = subject.memory;
   const lookAt = nextLookAt(credential.metadata.uid ?? '', grant, notBefore, now(keeper));
@@ -170,7 +171,7 @@ async function takeBack({ gone, ask, log }: Keeper, { namespace, name }: Key): P
 async function sweep({ client, world }: Keeper, namespace: string, stored: Stored): Promise<void> {
   const there = world.credentials.list(namespace).filter(({ spec }) => spec.oauth2);
   const uids = new Set(there.map(({ metadata }) => metadata.uid));
-  const names = new Set(there.map(({ metadata }) => metadata.name));
+  const names = new Set(there.flatMap(({ metadata: { name } }) => [name, connectionKey(name)]));
   const gone = (keys: Iterable<string>, known: ReadonlySet<string | undefined>): string[] =>
     [...keys].filter((key) => !known.has(key));
   await dropEntries(client, namespace, TOKENS, gone(stored.tokens.keys(), names));
@@ -191,7 +192,12 @@ async function grantFor(keeper: Keeper, subject: Subject, stored: Stored): Promi
   const known = memory.unsaved
     ? await save(keeper, subject, memory.unsaved)
     : parseGrant(stored.grants.get(uid));
-  if (known === undefined || known.connection !== nameOf(credential)) return undefined;
+  if (known === undefined) return undefined;
+  if (known.connection !== nameOf(credential)) {
+    memory.problem ??= MOVED;
+    return undefined;
+  }
+  if (memory.problem === MOVED) delete memory.problem;
   const dueAt = renewalAt(uid, known) ?? Infinity;
   if (now(keeper) < Math.max(dueAt, memory.notBefore)) return known;
   await renew(keeper, subject, known);

@@ -3,7 +3,7 @@
  * it, for the operator alone; `windlass-tokens` the access tokens, which is all that runners may read. Pure.
  */
 import * as z from 'zod';
-import { TOKENS } from '../../api/token.ts';
+import { connectionKey, TOKENS } from '../../api/token.ts';
 import { API_VERSION } from '../../api/group.ts';
 import { CREDENTIAL, type Credential } from '../../api/kinds.ts';
 import type { Manifest } from '../../kube/client.ts';
@@ -74,9 +74,13 @@ export function grantPart(credential: Credential, value: Grant): Manifest<Secret
   return partOf(credential, REFRESH_TOKENS, { [credential.metadata.uid ?? '']: JSON.stringify(value) });
 }
 
+/** What runners are given of a grant: the access token, and the connection that they may use it for. */
+export type Shown = Pick<Grant, 'accessToken' | 'connection'>;
+
 /** The access token of a credential, as a part of the runners' Secret. */
-export function tokenPart(credential: Credential, accessToken: string): Manifest<Secret> {
-  return partOf(credential, TOKENS, { [credential.metadata.name]: accessToken });
+export function tokenPart(credential: Credential, { accessToken, connection }: Shown): Manifest<Secret> {
+  const { name } = credential.metadata;
+  return partOf(credential, TOKENS, { [name]: accessToken, [connectionKey(name)]: connection });
 }
 
 /** The Secret is owned by all credentials that have a part in it, and goes with the last of them. */

@@ -2,12 +2,12 @@
  * The two Secrets of a project with what providers have granted. What the operator itself needs is written first: whoever is killed
  * between the two writes has lost nothing, and the next look completes it.
  */
-import { TOKENS } from '../../api/token.ts';
+import { connectionKey, TOKENS } from '../../api/token.ts';
 import type { Credential } from '../../api/kinds.ts';
 import type { KubeClient, Manifest } from '../../kube/client.ts';
 import { isAlreadyExists, isNotFound } from '../../kube/errors.ts';
 import { secrets, type Secret } from '../../kube/resource.ts';
-import { grantPart, REFRESH_TOKENS, tokenPart, textsIn, type Grant } from './grant.ts';
+import { grantPart, REFRESH_TOKENS, tokenPart, textsIn, type Grant, type Shown } from './grant.ts';
 
 export type Stored = { grants: ReadonlyMap<string, string>; tokens: ReadonlyMap<string, string> };
 
@@ -27,15 +27,19 @@ export async function saveGrant(client: Client, credential: Credential, grant: G
   await put(client, grantPart(credential, grant));
 }
 
-/** Gives runners the access token, or takes it from them. */
+/** Has runners hold this access token, or none. What is so already is not written. */
 export async function showToken(
   client: Client,
   credential: Credential,
-  accessToken: string | undefined,
+  { tokens }: Stored,
+  shown: Shown | undefined,
 ): Promise<void> {
   const { namespace = '', name } = credential.metadata;
-  if (accessToken === undefined) await dropEntries(client, namespace, TOKENS, [name]);
-  else await put(client, tokenPart(credential, accessToken));
+  const keys = [name, connectionKey(name)];
+  const wanted = [shown?.accessToken, shown?.connection];
+  if (keys.every((key, index) => tokens.get(key) === wanted[index])) return;
+  if (shown) await put(client, tokenPart(credential, shown));
+  else await dropEntries(client, namespace, TOKENS, keys);
 }
 
 /** Adds a part to its Secret. What others have in it stays: entries and owners are merged by the server, by their keys. */

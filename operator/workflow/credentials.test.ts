@@ -78,3 +78,14 @@ test.each<[string, string[] | undefined, number]>([
   for (const { reason, message } of problems)
     expect([reason, message]).toEqual(['MissingScope', expect.stringContaining('POST to http://gateway')]);
 });
+
+test.each<[string, object, readonly ('http' | 'oauth2')[], string[]]>([
+  ['a custom account without hosts', {}, ['http', 'oauth2'], ['NoAllowedHosts']],
+  ['a custom account with hosts', { allowedHosts: ['api.example.com'] }, ['http', 'oauth2'], []],
+  ['an account at Google', { preset: 'google' }, ['http', 'oauth2'], []],
+  ['a custom account without hosts in a node that chooses no host', {}, ['oauth2'], []],
+])('%s', (_sentence, fields, kinds, reasons) => {
+  const found = { ...account(undefined), spec: { oauth2: { clientID: 'a', ...fields } } };
+  const problems = credentialProblems([{ ...ref, kinds }], () => found);
+  expect(problems.map(({ reason }) => reason)).toEqual(reasons);
+});

@@ -1,6 +1,7 @@
 /** Whether the credentials that a workflow names are there, of the right kind, and ready. Pure. */
 import type { Reason } from '../../api/conditions.ts';
 import { credentialKind } from '../../api/credential.ts';
+import { allowedHostsOf } from '../../api/hosts.ts';
 import type { Credential } from '../../api/kinds.ts';
 import { findCondition } from '../../kube/conditions.ts';
 import { scopesFor } from '../../nodes/scopes.ts';
@@ -9,7 +10,7 @@ import type { CredentialRef } from './references.ts';
 export type CredentialProblem = {
   reason: Extract<
     Reason,
-    'CredentialMissing' | 'WrongCredentialKind' | 'CredentialNotReady' | 'MissingScope'
+    'CredentialMissing' | 'WrongCredentialKind' | 'CredentialNotReady' | 'MissingScope' | 'NoAllowedHosts'
   >;
   message: string;
   /** False while the credential was not looked at, or not tried. */
@@ -37,7 +38,18 @@ function problemOf(ref: CredentialRef, credential: Credential | undefined): Cred
     const message = `${place} is of kind ${kind}, the node needs ${ref.kinds.join(' or ')}: name another one`;
     return [{ reason: 'WrongCredentialKind', message, isKnown: true }];
   }
-  return [...readinessProblem(place, credential), ...scopeProblem(place, ref, credential)];
+  return [
+    ...readinessProblem(place, credential),
+    ...scopeProblem(place, ref, credential),
+    ...hostsProblem(place, ref, credential),
+  ];
+}
+
+/** An account that is ready may still be one that `http_request`, which alone takes the kind http, can send nowhere. */
+function hostsProblem(place: string, { kinds }: CredentialRef, { spec }: Credential): CredentialProblem[] {
+  if (!spec.oauth2 || !kinds.includes('http') || allowedHostsOf(spec).length > 0) return [];
+  const message = `${place} names no host that it may be sent to: add the host of the node's url to its spec.oauth2.allowedHosts`;
+  return [{ reason: 'NoAllowedHosts', message, isKnown: true }];
 }
 
 /** What the node needs of an account and the account has not given. Before it is connected that is no news. */

@@ -45,6 +45,7 @@ beforeAll(async () => {
     clientID: CLIENT.id,
     clientSecretRef: secret,
     scopes: ['openid', 'email', 'offline_access'],
+    allowedHosts: [ISSUER],
   };
   const who = { name: 'http_request', credential: 'account', parameters: { url: `${ISSUER}/me` } };
   await apply(

@@ -145,7 +145,12 @@ const ACCOUNTS: [choice: string, name: string, kind: string, fields: Record<stri
   ],
   ['Google account', 'a-google', 'oauth2', { 'Client ID': 'windlass', 'Client secret': 'secret-4' }],
   ['Microsoft account', 'a-microsoft', 'oauth2', { 'Client ID': 'windlass', 'Client secret': 'secret-5' }],
-  ['HTTP API', 'an-api', 'http', { Username: 'ada', Password: 'secret-6' }],
+  [
+    'HTTP API',
+    'an-api',
+    'http',
+    { 'Page to check with': 'https://api.example/me', Username: 'ada', Password: 'secret-6' },
+  ],
   ['Telegram bot', 'a-telegram', 'bot', { Token: '1:secret-7' }],
   ['Slack bot', 'a-slack', 'bot', { Token: 'xoxb-secret-8', 'Signing secret': 'secret-8' }],
   [

@@ -99,7 +99,9 @@ export function failingProject({ echoURL, mailPort }: CarelessServers): string {
     object('Credential', 'model', openai('model', `${echoURL}/401`)),
     object('Credential', 'model-away', openai('model-away', `${NOBODY}v1`)),
     ...Object.entries(http).map(([name, spec]) =>
-      object('Credential', name, { http: { ...spec, checkURL: `${echoURL}/401` } }),
+      object('Credential', name, {
+        http: { ...spec, allowedHosts: ['*', 'http://*'], checkURL: `${echoURL}/401` },
+      }),
     ),
     ...hooks,
     ...Object.entries(failingSteps(echoURL)).map(([name, step]) =>

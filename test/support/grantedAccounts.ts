@@ -29,6 +29,7 @@ export async function grantAccounts(
     clientID: CLIENT.id,
     clientSecretRef: { name: 'client', key: 'secret' },
     scopes: ['openid', 'email', 'offline_access'],
+    allowedHosts: [new URL(provider.endpoints.userinfoURL).origin],
   };
   await client.create(secrets, {
     metadata: { namespace, name: 'client' },
@@ -85,6 +86,13 @@ export async function makeDue(client: KubeClient, namespace: string, { name, uid
 
 /** Secrets are not followed, but a credential that changes is looked at. */
 export async function wake(client: KubeClient, namespace: string, name: string): Promise<void> {
-  const spec = { oauth2: { allowedHosts: [`at-${Date.now()}.example.com`] } };
-  await client.patch(credentials, { namespace, name }, { spec }, { type: 'merge' });
+  const { spec } = await client.get(credentials, { namespace, name });
+  const others = spec.oauth2?.allowedHosts?.filter((host) => !host.startsWith('at-')) ?? [];
+  const allowedHosts = [...others, `at-${Date.now()}.example.com`];
+  await client.patch(
+    credentials,
+    { namespace, name },
+    { spec: { oauth2: { allowedHosts } } },
+    { type: 'merge' },
+  );
 }

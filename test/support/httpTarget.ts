@@ -13,6 +13,7 @@ import { stepContext } from './stepContext.ts';
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 type Seen = { method: string; url: string; headers: IncomingHttpHeaders; body: string };
 type Options = Omit<Partial<StepContext>, 'credential'> & {
+  /** May be sent anywhere unless it names hosts. */
   credential?: CredentialSpec;
   secrets?: Record<string, string>;
 };
@@ -45,7 +46,7 @@ export async function startHttpTarget(): Promise<HttpTarget> {
   const other = await listen(serve);
   const call: HttpTarget['call'] = (parameters, { credential, ...rest } = {}) => {
     const given = { url: `${server.url}/`, ...parameters };
-    const context = stepContext(credential ?? {}, rest);
+    const context = stepContext(withHosts(credential ?? {}), rest);
     return findSkill('http_request')!.execute(given, context, credential && 'api');
   };
   return {
@@ -67,6 +68,13 @@ export async function startHttpTarget(): Promise<HttpTarget> {
     },
     close: () => Promise.all([server.close(), other.close()]),
   };
+}
+
+function withHosts(spec: CredentialSpec): CredentialSpec {
+  const { http, oauth2 } = spec;
+  const allowedHosts = ['*', 'http://*'];
+  if (http) return { http: { allowedHosts, ...http } };
+  return oauth2 ? { oauth2: { allowedHosts, ...oauth2 } } : spec;
 }
 
 /** A handler that answers this. */

@@ -1,4 +1,7 @@
 {{- /* Generated from api/ by `npm run generate`. Do not edit. */}}
+{{- define "windlass.tokensSecret" -}}
+windlass-tokens
+{{- end }}
 {{- define "windlass.secretsOfCredentials" -}}
 smtp.passwordRef
 imap.passwordRef

@@ -1,7 +1,9 @@
 /**
- * What a credential of kind http or oauth2 adds to a request, and what must never be seen of it afterwards. The secrets go to the host of
- * the step's URL, if the credential admits it, and to no other.
+ * What a credential of kind http or oauth2 adds to a request, and what must never be seen of it afterwards. The secrets go to the scheme,
+ * host and port of the step's URL, if the credential admits them, and nowhere else.
  */
+import { admitsURL, allowedHostsOf, hostEntryFor } from '../../../api/hosts.ts';
+import { credentialKind } from '../../../api/credential.ts';
 import { StepError } from '../../../api/reasons.ts';
 import type { SecretKeyRef } from '../../../api/value.ts';
 import { isHeaderValue } from '../../../api/headers.ts';
@@ -17,17 +19,16 @@ export type Authority = {
 };
 
 /**
- * What the credential adds to a request for that host.
- * @throws StepError `InvalidParameters` when the credential is of another kind, does not admit the host, or cannot be sent
+ * What the credential adds to a request for that URL.
+ * @throws StepError `InvalidParameters` when the credential is of another kind, does not admit the URL's host, or cannot be sent
  */
-export function authorityFor(credential: CredentialAccess, host: string): Authority {
-  const { oauth2 } = credential.spec;
-  if (oauth2) {
-    refuseOtherHosts(credential, oauth2.allowedHosts, host);
+export function authorityFor(credential: CredentialAccess, url: URL): Authority {
+  if (credential.spec.oauth2) {
+    refuseOtherHosts(credential, url);
     return bearerAuthority(credential, accessToken(credential));
   }
-  const { basic, bearer, header, query, allowedHosts } = partOf(credential, 'http');
-  refuseOtherHosts(credential, allowedHosts, host);
+  const { basic, bearer, header, query } = partOf(credential, 'http');
+  refuseOtherHosts(credential, url);
   if (query) return authority('query', query.name, [secretOf(credential, query.valueRef)]);
   if (header) {
     const problem = headerNameProblem(header.name);
@@ -40,15 +41,16 @@ export function authorityFor(credential: CredentialAccess, host: string): Author
   throw refused(credential, 'says nothing of how to log in');
 }
 
-function refuseOtherHosts(
-  credential: CredentialAccess,
-  allowed: readonly string[] | undefined,
-  host: string,
-): void {
-  if (!allowed || allowed.some((each) => admits(each, host))) return;
+function refuseOtherHosts(credential: CredentialAccess, url: URL): void {
+  const allowed = allowedHostsOf(credential.spec);
+  if (admitsURL(allowed, url)) return;
+  const field = `spec.${credentialKind(credential.spec)}.allowedHosts`;
+  const remedy = `if ${url.origin} should receive it, add "${hostEntryFor(url)}" to ${field} of the Credential`;
   throw refused(
     credential,
-    `may not be sent to ${host}: add it to the credential's allowedHosts, or use another one`,
+    allowed.length === 0
+      ? `has no allowed hosts, so it is sent nowhere: ${remedy}`
+      : `may not be sent to ${url.origin}: ${remedy}`,
   );
 }
 
@@ -87,15 +89,6 @@ function secretOf(credential: CredentialAccess, ref: SecretKeyRef): Secret {
 function sendable(credential: CredentialAccess, secret: Secret): Secret {
   if (isHeaderValue(secret.reveal())) return secret;
   throw refused(credential, 'has a secret with characters that HTTP headers cannot hold');
-}
-
-/** `*.example.com` admits what is below example.com, and not itself. */
-function admits(allowed: string, host: string): boolean {
-  const [pattern, name] = [allowed, host].map((text) => text.toLowerCase().replace(/\.$/, '')) as [
-    string,
-    string,
-  ];
-  return pattern.startsWith('*.') ? name.endsWith(pattern.slice(1)) : name === pattern;
 }
 
 function refused({ name }: CredentialAccess, problem: string): StepError {

@@ -66,7 +66,7 @@ beforeAll(async () => {
   });
   await putSecret('early', token);
   await apply('Credential', 'early', {
-    http: { bearer: { tokenRef: refTo('early') }, checkURL: `${early.url}/me` },
+    http: { bearer: { tokenRef: refTo('early') }, allowedHosts: [early.url], checkURL: `${early.url}/me` },
   });
   const parameters = { url: `${early.url}/orders` };
   await workflow('early', {
@@ -252,22 +252,30 @@ test.concurrent(
   },
 );
 
-test.concurrent('a changed Secret is used by the next step, without a restart', LONG, async () => {
-  await putSecret('api', token);
-  await apply('Credential', 'api', {
-    http: { bearer: { tokenRef: refTo('api') }, checkURL: `${api.url}/me` },
-  });
-  await workflow('calls', {
-    id: 'call',
-    skill: { name: 'http_request', credential: 'api', parameters: { url: `${api.url}/orders` } },
-  });
-  await said('api', 'True', 'Checked');
-  await runs('calls', 'before');
-  token = 'second-token';
-  await putSecret('api', token);
-  await runs('calls', 'after');
-  expect(tokens.at(-1)).toBe('second-token');
-});
+test.concurrent(
+  'a credential is sent to the host that it names alone, and a changed Secret is used by the next step',
+  LONG,
+  async () => {
+    await putSecret('api', token);
+    const http = { bearer: { tokenRef: refTo('api') }, checkURL: `${api.url}/me` };
+    await apply('Credential', 'api', { http });
+    const lacking = messageOf(await said('api', 'False', 'NoAllowedHosts'));
+    expect(lacking).toContain(`'{"spec":{"http":{"allowedHosts":["${api.url}"]}}}'`);
+    expect(tokens).toEqual([]);
+    await apply('Credential', 'api', { http: { ...http, allowedHosts: [api.url] } });
+    await workflow('calls', {
+      id: 'call',
+      skill: { name: 'http_request', credential: 'api', parameters: { url: `${api.url}/orders` } },
+    });
+    const { status } = await said('api', 'True', 'Checked');
+    expect(findCondition(status?.conditions, 'HostsAllowed')).toMatchObject({ status: 'True' });
+    await runs('calls', 'before');
+    token = 'second-token';
+    await putSecret('api', token);
+    await runs('calls', 'after');
+    expect(tokens.at(-1)).toBe('second-token');
+  },
+);
 
 test.concurrent(
   'an account that is connected is tried with its access token, and works again with the next one',

@@ -80,13 +80,26 @@ test('a client whose secret is empty is told, and not shown to the provider', as
   await expectNothing(stage, 'keyless', before);
 });
 
-test('whose tokens were given to one client, is not connected for another', async () => {
+test('whose tokens were given to one client and its hosts, is not connected for others', async () => {
   await stage.createCredential('moved');
   await signIn(createBrowser(), await stage.link('moved'), { account: 'ada' });
   await stage.said('moved', 'Connected');
-  await stage.createCredential('moved', { clientID: 'another' });
-  await stage.said('moved', 'NotConnected');
-  expect(await stage.entries('windlass-tokens')).not.toHaveProperty('moved');
+  const changes = [
+    { apiURL: 'https://evil.example' },
+    { imap: { username: 'ada', host: 'evil.example', tls: 'None' } },
+    { clientID: 'another' },
+  ];
+  for (const change of changes) {
+    await stage.createCredential('moved');
+    await stage.said('moved', 'Connected');
+    await stage.createCredential('moved', change);
+    const { status } = await stage.said('moved', 'NotConnected');
+    expect(findCondition(status?.conditions, 'Ready')?.message).toContain(
+      'for other hosts than the spec names',
+    );
+    const left = Object.keys(await stage.entries('windlass-tokens'));
+    expect(left.filter((key) => key.startsWith('moved'))).toEqual([]);
+  }
 });
 
 test('what was given to a credential goes with it, and is taken back where the provider takes back', async () => {
@@ -140,9 +153,8 @@ test('while no operator leads, what a browser brings is not used up, and counts 
 
 test('of all that was brought here only what five persons allowed has become a token', async () => {
   expect(stage.provider.granted('authorization_code')).toBe(5);
-  expect(Object.keys(await stage.entries('windlass-tokens')).toSorted()).toEqual([
-    'full',
-    'neighbour',
-    'patient',
-  ]);
+  const names = ['full', 'neighbour', 'patient'];
+  expect(Object.keys(await stage.entries('windlass-tokens')).toSorted()).toEqual(
+    names.flatMap((name) => [name, `${name}_connection`]),
+  );
 });

@@ -68,7 +68,11 @@ async function entries(namespace: string, name: string): Promise<Record<string, 
   return Object.fromEntries(texts) as Record<string, string>;
 }
 
-const tokens = (namespace: string) => entries(namespace, 'windlass-tokens');
+/** The access tokens that runners have, without what says of which connection each is. */
+async function tokens(namespace: string): Promise<Record<string, string>> {
+  const all = Object.entries(await entries(namespace, 'windlass-tokens'));
+  return Object.fromEntries(all.filter(([key]) => !key.endsWith('_connection')));
+}
 const grants = async (namespace: string) =>
   Object.values(await entries(namespace, 'windlass-refresh-tokens')).map(
     (text) => JSON.parse(text) as { accessToken: string; refreshToken?: string },

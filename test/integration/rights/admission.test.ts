@@ -37,6 +37,7 @@ const RIGHTS = {
   lister: [write, secrets(['list', 'watch'])],
   reader: [write, secrets(['get'])],
   'reader-of-one': [write, secrets(['get'], ['one'])],
+  'reader-of-tokens': [write, secrets(['get'], ['windlass-tokens'])],
   'executor-of-orders': [write, own(['workflows/execute'], ['create'], ['orders'])],
   executor: [write, own(['workflows/execute'], ['create'])],
   canceller: [own(['workflowruns'], ['get', 'patch'])],
@@ -123,17 +124,21 @@ test.each<[User, string]>([
 
 test('a refusal names the user, the Secret, the verb and the namespace', async () => {
   expect(await tryTo('reader-of-one', credentials, smtp('two'))).toContain(
-    'whoever names a Secret must be allowed to read it: system:serviceaccount:shop:reader-of-one lacks the right to get secrets/two in namespace shop',
+    'whoever decides where a Secret goes must be allowed to read it: system:serviceaccount:shop:reader-of-one lacks the right to get secrets/two in namespace shop',
   );
 });
 
-type Schema = { properties?: Record<string, Schema>; items?: Schema };
+type Schema = { properties?: Record<string, Schema>; items?: Schema; pattern?: string };
 type Crd = { spec: { versions: { schema: { openAPIV3Schema: Schema } }[] } };
+
+async function specOf(crd: string): Promise<Schema> {
+  const text = await readFile(join(import.meta.dirname, `../../../crds/${crd}.yaml`), 'utf8');
+  return (parse(text) as Crd).spec.versions[0]?.schema.openAPIV3Schema.properties?.['spec'] ?? {};
+}
 
 /** The paths of all that names a Secret in a spec: `smtp.passwordRef`, `webhook.auth.hmac.secretRefs`. */
 async function pathsOf(crd: string, ...below: string[]): Promise<string[][]> {
-  const text = await readFile(join(import.meta.dirname, `../../../crds/${crd}.yaml`), 'utf8');
-  const root = (parse(text) as Crd).spec.versions[0]?.schema.openAPIV3Schema.properties?.['spec'];
+  const root = await specOf(crd);
   const walk = ({ properties = {}, items }: Schema, path: string[]): string[][] =>
     [...Object.entries(properties), ...Object.entries(items?.properties ?? {})].flatMap(([name, child]) =>
       /Refs?$/.test(name) ? [[...path, name]] : walk(child, [...path, name]),
@@ -202,11 +207,104 @@ test('a workflow that names no Secret asks for no right to read one', async () =
   expect(await tryTo('writer', workflows, { nodes: [{ id: 'start', manual: {} }] })).toBe('allowed');
 });
 
-test('who may not read a Secret may not turn a credential that names it to another host either', async () => {
+/** An account of each kind. */
+const ACCOUNTS: Record<string, Spec> = {
+  smtp: { host: 'mail.example.com', from: 'a@example.com', username: 'a', passwordRef: ref('one') },
+  imap: { host: 'mail.example.com', username: 'a', passwordRef: ref('one') },
+  openai: { apiKeyRef: ref('one') },
+  oauth2: {
+    preset: 'google',
+    clientID: 'a',
+    clientSecretRef: ref('one'),
+    allowedHosts: ['www.googleapis.com'],
+  },
+  bot: { tokenRef: ref('one'), signingSecretRef: ref('one') },
+  http: { bearer: { tokenRef: ref('one') }, allowedHosts: ['api.example.com'] },
+  s3: {
+    endpoint: 'https://s3.example.com',
+    bucket: 'abc',
+    accessKeyIdRef: ref('one'),
+    secretAccessKeyRef: ref('one'),
+  },
+};
+/** What of an account can be left out, so that the new object names fewer Secrets. */
+const LEFT_OUT: Record<string, Spec> = {
+  smtp: { username: null, passwordRef: null },
+  oauth2: { clientSecretRef: null, allowedHosts: null },
+  bot: { signingSecretRef: null },
+};
+
+/** The fields of an account that say to which host, or how safely, its secrets go, each with another value, by their paths. */
+function hostFields({ properties = {} }: Schema, path: string[] = []): [path: string[], other: unknown][] {
+  return Object.entries(properties).flatMap(([name, field]): [string[], unknown][] => {
+    const here = [...path, name];
+    if (/Refs?$/.test(name)) return [];
+    if (field.properties) return hostFields(field, here);
+    if (name === 'allowedHosts') return [[here, ['evil.example.com']]];
+    if (name === 'port') return [[here, 4433]];
+    if (name === 'tls') return [[here, 'None']];
+    if (field.pattern?.startsWith('^https?:')) return [[here, 'https://evil.example.com']];
+    return name === 'host' || name === 'bucket' ? [[here, 'evil.example.com']] : [];
+  });
+}
+
+test('who may not read the Secrets of a credential turns none of its hosts to another one', async () => {
+  const { properties = {} } = await specOf('credentials');
+  expect(Object.keys(properties).toSorted()).toEqual(Object.keys(ACCOUNTS).toSorted());
+  const turned = Object.entries(properties).flatMap(([kind, schema]) =>
+    hostFields(schema).map(([path, other]) => ({ kind, path, other })),
+  );
+  expect(turned.length).toBeGreaterThanOrEqual(22);
+  const wrong: string[] = [];
+  for (const { kind, path, other } of turned) {
+    const name = await make(credentials, { [kind]: ACCOUNTS[kind] });
+    const inner =
+      path[0] === 'imap'
+        ? { imap: { username: 'a', ...(nest(path, other)['imap'] as Spec) } }
+        : nest(path, other);
+    const alone = { spec: { [kind]: inner } };
+    const without = { spec: { [kind]: { ...LEFT_OUT[kind], ...inner } } };
+    const answers = [
+      await tryToPatch('writer', credentials, name, alone),
+      await tryToPatch('writer', credentials, name, without),
+      await tryToPatch('reader-of-tokens', credentials, name, without),
+    ];
+    const isRefused = answers.every((answer) => /^403 .*secrets\/(one|windlass-tokens)/.test(answer));
+    const mayReader = await tryToPatch('reader', credentials, name, without);
+    if (!isRefused || mayReader !== 'allowed') wrong.push([kind, ...path, ...answers, mayReader].join(' '));
+  }
+  expect(wrong).toEqual([]);
+}, 60_000);
+
+test('an account cannot be taken over by whoever may read the secret of its client alone, or its tokens alone', async () => {
+  const name = await make(credentials, { oauth2: ACCOUNTS['oauth2'] });
+  const moved = { clientSecretRef: null, allowedHosts: null, apiURL: 'https://evil.example.com' };
+  const patch = { spec: { oauth2: moved } };
+  expect(await tryToPatch('reader-of-one', credentials, name, patch)).toMatch(
+    /^403 .*secrets\/windlass-tokens/,
+  );
+  expect(await tryToPatch('reader-of-tokens', credentials, name, patch)).toMatch(/^403 .*secrets\/one/);
+  const publicClient = { oauth2: { preset: 'google', clientID: 'a' } };
+  expect(await tryTo('reader-of-one', credentials, publicClient)).toMatch(/^403 .*secrets\/windlass-tokens/);
+  expect(await tryTo('reader-of-tokens', credentials, publicClient)).toBe('allowed');
+});
+
+test('a credential that becomes one of another kind asks for the Secrets of both', async () => {
+  const other = { bot: { tokenRef: ref('one'), signingSecretRef: ref('one') } };
+  const two = { ...ACCOUNTS['s3'], accessKeyIdRef: ref('two'), secretAccessKeyRef: ref('three') };
+  const bucket = await make(credentials, { s3: two });
+  expect(await tryToPatch('reader-of-one', credentials, bucket, { spec: { s3: null, ...other } })).toMatch(
+    /^403 .*secrets\/(two|three)/,
+  );
+  expect(await tryToPatch('reader', credentials, bucket, { spec: { s3: null, ...other } })).toBe('allowed');
+  const account = await make(credentials, { oauth2: { preset: 'google', clientID: 'a' } });
+  expect(
+    await tryToPatch('reader-of-one', credentials, account, { spec: { oauth2: null, ...other } }),
+  ).toMatch(/^403 .*secrets\/windlass-tokens/);
+});
+
+test('a Secret that a credential did not name before is asked for, too', async () => {
   const name = await make(credentials, smtp('one'));
-  const patch = { spec: { smtp: { host: 'evil.example.com' } } };
-  expect(await tryToPatch('writer', credentials, name, patch)).toMatch(/^403 .*secrets\/one/);
-  expect(await tryToPatch('reader-of-one', credentials, name, patch)).toBe('allowed');
   const two = { spec: { smtp: { passwordRef: ref('two') } } };
   expect(await tryToPatch('reader-of-one', credentials, name, two)).toMatch(/^403 .*secrets\/two/);
 });
@@ -219,16 +317,28 @@ test('who may not read a Secret may change neither how a webhook is verified wit
   expect(await tryToPatch('writer', workflows, name, { spec: headers })).toMatch(/^403 .*secrets\/one/);
 });
 
-test('what leaves the Secrets alone asks for nothing: labels, finalizers, other nodes, leaving a Secret out', async () => {
+test('who may not read the Secrets of a webhook may not open it either, and show what its callers send', async () => {
+  const name = await make(workflows, webhook({ bearer: { secretRefs: [ref('one')] } }));
+  const opened = webhook(undefined, { headers: ['authorization'] });
+  expect(await tryToPatch('writer', workflows, name, { spec: opened })).toMatch(/^403 .*secrets\/one/);
+  expect(await tryToPatch('reader-of-one', workflows, name, { spec: opened })).toBe('allowed');
+});
+
+test('a webhook that names five Secrets can be verified with five others', async () => {
+  const refs = (letter: string) => Array.from({ length: 5 }, (_, index) => ref(`${letter}-${index}`));
+  const name = await make(workflows, webhook({ bearer: { secretRefs: refs('a') } }));
+  const spec = webhook({ github: { secretRefs: refs('b') } });
+  expect(await tryToPatch('reader-of-one', workflows, name, { spec })).toMatch(/^403 .*secrets\/b-0/);
+  expect(await tryToPatch('reader', workflows, name, { spec })).toBe('allowed');
+});
+
+test('what leaves the Secrets alone asks for nothing: labels, finalizers, other nodes', async () => {
   const credential = await make(credentials, smtp('one'));
   const labels = { metadata: { labels: { team: 'a' }, finalizers: ['example.com/test'] } };
   expect(await tryToPatch('writer', credentials, credential, labels)).toBe('allowed');
-  const without = { spec: { smtp: { username: null, passwordRef: null } } };
-  expect(await tryToPatch('writer', credentials, credential, without)).toBe('allowed');
   const verified = webhook({ bearer: { secretRefs: [ref('one')] } });
   const workflow = await make(workflows, verified);
   expect(await tryToPatch('writer', workflows, workflow, { spec: { active: true } })).toBe('allowed');
-  expect(await tryToPatch('writer', workflows, workflow, { spec: webhook() })).toBe('allowed');
 });
 
 test.each<[User, string, string]>([

@@ -16,7 +16,14 @@ const conn = connectRunStore({ url: redis.url, name: 'test' });
 const project = await openTestProject(conn);
 const runner = startTestRunner(conn, project.uid, {
   credentials: {
-    shop: { spec: { http: { header: { name: 'X-Api-Key', valueRef: { name: 's', key: 'key' } } } } },
+    shop: {
+      spec: {
+        http: {
+          header: { name: 'X-Api-Key', valueRef: { name: 's', key: 'key' } },
+          allowedHosts: [target.url, 'http://169.254.169.254'],
+        },
+      },
+    },
     sheets: { spec: { oauth2: { preset: 'google', clientID: 'windlass', apiURL: sheets.url } } },
     bot: { spec: { bot: { platform: 'slack', apiURL: slack.url, tokenRef: { name: 's', key: 'key' } } } },
   },

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { consoleSchemas } from '../../../images/schemas.ts';
 import { fieldsOf } from '../../../console/forms/fields.ts';
+import { hostsProblem, hostWords, withSuggestedHosts } from '../../../console/credentials/hosts.ts';
 import {
   builtAccount,
   entriesOf,
@@ -91,6 +92,44 @@ test('a credential that is there keeps its references, and a new value replaces 
     own: {},
     replaced: { vault: { pw: 'new' } },
   });
+});
+
+test('an empty list of hosts stays one, since a list that is left out may mean the hosts of a preset', () => {
+  const given = { preset: 'google', clientID: 'c', allowedHosts: [] };
+  expect(built('oauth2', entriesOf(given)).account).toEqual(given);
+});
+
+test('the host of the page to check with is suggested as the allowed one until another is typed', () => {
+  const page = (checkURL: string, allowedHosts?: string[]) => ({
+    checkURL,
+    ...(allowedHosts && { allowedHosts }),
+  });
+  const first = withSuggestedHosts('http', {}, page('https://api.example.com'));
+  expect(first).toEqual(page('https://api.example.com', ['api.example.com']));
+  const next = withSuggestedHosts('http', first, { ...first, checkURL: 'http://api.shop.svc:8080/me' });
+  expect(next['allowedHosts']).toEqual(['http://api.shop.svc:8080']);
+  const typed = { ...next, allowedHosts: ['a.example'] };
+  expect(withSuggestedHosts('http', next, typed)).toBe(typed);
+  expect(withSuggestedHosts('http', typed, { ...typed, checkURL: 'https://b' })['allowedHosts']).toEqual([
+    'a.example',
+  ]);
+  expect(withSuggestedHosts('s3', {}, {})).toEqual({});
+});
+
+test('the details of a credential say where HTTP requests may send it', () => {
+  expect(hostWords({ oauth2: { clientID: 'c' } })).toBe('None: HTTP requests cannot use this credential.');
+  expect(hostWords({ oauth2: { preset: 'microsoft', clientID: 'c' } })).toBe('graph.microsoft.com');
+});
+
+test.each<[Parameters<typeof hostsProblem>[0], object, RegExp]>([
+  ['http', {}, /^Enter at least one host/],
+  ['http', { allowedHosts: [] }, /^Enter at least one host/],
+  ['http', { allowedHosts: ['api.example.com', 'https://a/b'] }, /^"https:\/\/a\/b" is not a host: write/],
+  ['http', { allowedHosts: ['*', 'http://a:80'] }, /^$/],
+  ['oauth2', {}, /^$/],
+  ['oauth2', { allowedHosts: ['a b'] }, /is not a host/],
+])('the hosts of an account of kind %s: %j', (kind, account, problem) => {
+  expect(hostsProblem(kind, { ...account }) ?? '').toMatch(problem);
 });
 
 test.each([

@@ -159,7 +159,7 @@ test.each([
 test.each([
   [
     403,
-    'x: whoever names a Secret must be allowed to read it: ada lacks the right',
+    'x: whoever decides where a Secret goes must be allowed to read it: ada lacks the right',
     'You may not use this Secret',
   ],
   [403, 'secrets is forbidden: User "ada" cannot create resource "secrets"', 'You may not write Secrets'],

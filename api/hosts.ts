@@ -1,0 +1,109 @@
+/**
+ * The hosts that a credential of kind http or oauth2 may be sent to: what an entry of `allowedHosts` means, and which hosts count
+ * where none are named. Pure; hosts are compared as the URL parser writes them.
+ */
+import * as z from 'zod';
+
+/** `*`, or a host with an optional scheme before it and an optional port behind it. RE2 reads it, too: the CRD has it. */
+const ENTRY =
+  /^(https?:\/\/)?(\*|(\*\.)?[^\s/\\?#@%:*,'"<>[\]]+(:[0-9]{1,5})?|\[[0-9A-Fa-f:.]+\](:[0-9]{1,5})?)$/;
+
+const entry = z
+  .string()
+  .min(1)
+  .max(270)
+  .regex(ENTRY, 'must be a host such as api.example.com, api.example.com:8443 or http://api.shop.svc:8080')
+  .describe('A host with an optional scheme and port.');
+
+const FORM =
+  'api.example.com (https, port 443), api.example.com:8443 (https, that port), http://api.shop.svc:8080 (plain HTTP), *.example.com (every host below it), "*" (every host and port by https)';
+
+/** The field of a credential that lists hosts. `description` ends without a full stop. */
+export const allowedHosts = (description: string) =>
+  z.array(entry).max(64).describe(`${description}. Entries: ${FORM}.`);
+
+/**
+ * The API hosts of the presets. Whole names: below googleapis.com there are hosts at which everybody may publish (storage), so that no
+ * wildcard is among them.
+ */
+export const API_HOSTS = {
+  google: [
+    'www.googleapis.com',
+    'gmail.googleapis.com',
+    'sheets.googleapis.com',
+    'docs.googleapis.com',
+    'slides.googleapis.com',
+    'forms.googleapis.com',
+    'people.googleapis.com',
+    'tasks.googleapis.com',
+    'openidconnect.googleapis.com',
+  ],
+  microsoft: ['graph.microsoft.com'],
+  custom: [],
+} as const satisfies Record<string, readonly string[]>;
+
+type Named = { allowedHosts?: readonly string[] | undefined };
+type Account = {
+  http?: Named | undefined;
+  oauth2?: (Named & { preset?: keyof typeof API_HOSTS | undefined }) | undefined;
+};
+
+/** Whether the text has the form of an entry. */
+export function isHostEntry(text: string): boolean {
+  return ENTRY.test(text);
+}
+
+/** The entries that count for the spec of a credential: its own list, else the API hosts of its preset, else none. */
+export function allowedHostsOf({ http, oauth2 }: Account): readonly string[] {
+  const { preset = 'custom' } = oauth2 ?? {};
+  return (http ?? oauth2)?.allowedHosts ?? API_HOSTS[preset];
+}
+
+/** Whether one of the entries admits the URL. What is no entry admits nothing. */
+export function admitsURL(entries: readonly string[], url: URL): boolean {
+  return entries.some((each) => {
+    const pattern = patternOf(each);
+    return pattern !== undefined && isWithin(pattern, url);
+  });
+}
+
+/** The entry that admits the scheme, host and port of a URL, and no other. */
+export function hostEntryFor({ protocol, origin, host }: URL): string {
+  return protocol === 'https:' ? host : origin;
+}
+
+type Pattern = {
+  protocol: string;
+  /** Undefined: every host, at every port. */
+  at?: { name: string; port: string; isBelow: boolean };
+};
+
+function patternOf(text: string): Pattern | undefined {
+  if (!isHostEntry(text)) return undefined;
+  const [, scheme = 'https', rest = ''] = /^(?:(https?):\/\/)?(.*)$/.exec(text) ?? [];
+  const protocol = `${scheme}:`;
+  if (rest === '*') return { protocol };
+  const isBelow = rest.startsWith('*.');
+  const base = `${protocol}//${isBelow ? rest.slice(2) : rest}`;
+  if (!URL.canParse(base)) return undefined;
+  const url = new URL(base);
+  return { protocol, at: { name: nameOf(url), port: url.port, isBelow } };
+}
+
+function isWithin({ protocol, at }: Pattern, url: URL): boolean {
+  if (url.protocol !== protocol) return false;
+  if (at === undefined) return true;
+  if (url.port !== at.port) return false;
+  const name = nameOf(url);
+  return at.isBelow ? !isAddress(name) && name.endsWith(`.${at.name}`) : name === at.name;
+}
+
+/** Without the dot that says that a name is complete. */
+function nameOf({ hostname }: URL): string {
+  return hostname.replace(/\.$/, '');
+}
+
+/** The parser writes every IPv4 address with four numbers, and IPv6 in brackets. */
+function isAddress(name: string): boolean {
+  return name.startsWith('[') || /^\d+(\.\d+){3}$/.test(name);
+}

@@ -36,7 +36,7 @@ import { controllerRevision, namedRevision } from '../../operator/workflow/revis
 export type Write = { resource: Resource; manifest: Manifest<KubeObject> };
 
 const write = <T extends KubeObject>(resource: Resource<T>, manifest: Manifest<T>): Write => ({
-  resource: resource as Resource,
+  resource,
   manifest,
 });
 

@@ -14,7 +14,6 @@ import {
   serviceAccounts,
   subjectAccessReviews,
   type KubeObject,
-  type Resource,
 } from '../../../kube/resource.ts';
 import { poolRole, poolRoleBinding, poolServiceAccount } from '../../../operator/project/manifests.ts';
 import { BOT_FINALIZER } from '../../../api/bot.ts';
@@ -303,7 +302,7 @@ test('the operator adds nothing to an account that others gave Secrets and a rol
   };
   await admin.patch(serviceAccounts, ref, given, { type: 'merge' });
   const { manifest } = (await writesIn(PROJECT)).account;
-  await operator.apply(serviceAccounts as Resource, manifest, { dryRun: true });
+  await operator.apply(serviceAccounts, manifest, { dryRun: true });
   const change = (patch: object) =>
     operator.patch(serviceAccounts, ref, patch, { type: 'merge', dryRun: true });
   await expect(change({ metadata: { annotations: { 'example.com/role': 'admin' } } })).rejects.toThrow(

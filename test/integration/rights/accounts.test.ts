@@ -313,6 +313,19 @@ test('the operator adds nothing to an account that others gave Secrets and a rol
   );
 });
 
+test('a container that somebody adds to a pool keeps the operator from writing it, until it is gone', async () => {
+  const { resource, manifest } = (await writesIn(BOUNDED)).runners;
+  await operator.apply(resource, manifest);
+  const ref = { name: manifest.metadata.name, namespace: BOUNDED };
+  const pod = (containers: object[]) => ({ spec: { template: { spec: { containers } } } });
+  const byHand = (containers: object[]) =>
+    admin.patch(resource, ref, pod(containers), { type: 'strategic', fieldManager: 'kubectl' });
+  await byHand([{ name: 'sidecar', image: 'example.com/sidecar' }]);
+  await expect(operator.apply(resource, manifest)).rejects.toThrow('one container in each pod');
+  await byHand([{ name: 'sidecar', $patch: 'delete' }]);
+  await operator.apply(resource, manifest);
+});
+
 test('the operator starts no run, deletes none that goes on, and no revision of others', async () => {
   const metadata = { name: 'one', namespace: PROJECT };
   const run = await admin.create(workflowRuns, { metadata, spec: { workflow: 'report' } });

@@ -69,9 +69,7 @@ function withoutNoise(schema: Schema): Schema {
 }
 
 const convert = (schema: z.ZodType): Schema =>
-  structural(
-    z.toJSONSchema(schema, { target: 'openapi-3.0', io: 'input', unrepresentable: 'any' }) as Schema,
-  );
+  structural(z.toJSONSchema(schema, { target: 'openapi-3.0', io: 'input', unrepresentable: 'any' }));
 
 /** The root schema of a kind: what `kubectl explain` shows. */
 export function rootSchema(kind: Kind): Schema {

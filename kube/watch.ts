@@ -47,7 +47,7 @@ export async function* openWatch<T extends KubeObject>(
       options: { signal: AbortSignal.any([signal, overdue.signal]) },
     });
     for await (const line of lines(stream)) {
-      const event = parseEvent<T>(line);
+      const event = parseEvent(line) as WatchEvent<T> | undefined;
       if (event !== undefined) yield event;
     }
   } catch (error) {
@@ -76,7 +76,7 @@ function stalledError(resource: Resource): ApiError {
   });
 }
 
-type WireEvent<T> = { type: string; object: T & StatusBody };
+type WireEvent = { type: string; object: KubeObject & StatusBody };
 
 /** Splits a stream into lines; a last line that is not ended is dropped, since it was cut off. */
 export async function* lines(stream: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
@@ -96,8 +96,8 @@ export async function* lines(stream: AsyncIterable<Uint8Array>): AsyncGenerator<
 }
 
 /** One event. Throws an ApiError for an ERROR event and for what is no event; undefined for a type not known here. */
-export function parseEvent<T extends KubeObject>(line: string): WatchEvent<T> | undefined {
-  const { type, object } = parseLine<T>(line);
+export function parseEvent(line: string): WatchEvent<KubeObject> | undefined {
+  const { type, object } = parseLine(line);
   switch (type) {
     case 'ADDED':
     case 'MODIFIED':
@@ -112,9 +112,9 @@ export function parseEvent<T extends KubeObject>(line: string): WatchEvent<T> | 
   }
 }
 
-function parseLine<T extends KubeObject>(line: string): WireEvent<T> {
+function parseLine(line: string): WireEvent {
   try {
-    const event = JSON.parse(line) as WireEvent<T>;
+    const event = JSON.parse(line) as WireEvent;
     if (typeof event.object === 'object' && event.object !== null) return event;
   } catch {
     // Reported below: whatever it is, it is no event.

@@ -1,6 +1,7 @@
-// Adds to package-lock.json the packages for other platforms that an `npm install` could not see (a registry mirror
-// that carries one platform only leaves them out, and `npm ci` then refuses the lock file). Run it after a change of
-// dependencies: `node scripts/complete-lock.mjs`.
+// Makes package-lock.json complete, whatever the registry mirror carries: the packages for other platforms that an `npm install`
+// could not see (`npm ci` refuses a lock file without them), and the hash of each package, without which `npm ci` takes whatever it is
+// sent. Run it after a change of dependencies: `node scripts/complete-lock.mjs`. It fails where a package has no hash yet.
+import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 
 const OPERATING_SYSTEMS = [
@@ -28,6 +29,16 @@ function platformOf(name) {
   return { os: [os], cpu: [cpu] };
 }
 
+/** What the registry says of the package; empty where it does not have this version. */
+function integrityOf(name, version) {
+  const args = ['view', `${name}@${version}`, 'dist.integrity'];
+  try {
+    return execFileSync('npm', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+  } catch {
+    return '';
+  }
+}
+
 let added = 0;
 for (const entry of Object.values({ ...packages })) {
   for (const [name, version] of Object.entries(entry.optionalDependencies ?? {})) {
@@ -37,6 +48,21 @@ for (const entry of Object.values({ ...packages })) {
     added += 1;
   }
 }
+
+const unknown = [];
+for (const [path, entry] of Object.entries(packages)) {
+  if (path === '' || entry.integrity) continue;
+  const name = entry.name ?? path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
+  const integrity = integrityOf(name, entry.version);
+  if (integrity === '') unknown.push(`${name}@${entry.version}`);
+  else packages[path] = { version: entry.version, integrity, ...entry };
+}
 lock.packages = Object.fromEntries(Object.entries(packages).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 writeFileSync('package-lock.json', `${JSON.stringify(lock, null, 2)}\n`);
 console.log(`package-lock.json: ${added} packages for other platforms added`);
+if (unknown.length > 0) {
+  console.error(
+    `The registry has no hash of ${unknown.join(', ')}: take a version that it has for all platforms.`,
+  );
+  process.exitCode = 1;
+}

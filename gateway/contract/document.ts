@@ -136,7 +136,7 @@ function answerObject({ description, content, headers, links }: Answer): Json {
     description,
     ...(headers && { headers: headerObjects(headers) }),
     ...(content && { content: Object.fromEntries(bodies) as Json }),
-    ...(links && { links: Object.fromEntries(links.map((id) => [id, linkObject(id)])) as Json }),
+    ...(links && { links: Object.fromEntries(links.map((id) => [id, linkObject(id)])) }),
   };
 }
 

@@ -126,7 +126,7 @@ function shownOf({ connections }: OperatorContext, { metadata, spec, status }: C
   if (!spec.oauth2 || !status || status.observedGeneration !== metadata.generation) return {};
   const { account, expires, connectURL, scopes, grantedScopes } = status;
   const kept = { account, expires, connectURL, scopes, grantedScopes };
-  return Object.fromEntries(Object.entries(kept).filter(([, value]) => value !== undefined)) as Shown;
+  return Object.fromEntries(Object.entries(kept).filter(([, value]) => value !== undefined));
 }
 
 type Found = Pick<CredentialStatus, 'account' | 'models' | 'lastChecked'>;

@@ -6,6 +6,7 @@ import { canonicalJson, revisionOf } from '../../api/revision.ts';
 import type { RouteSpec } from '../../api/route.ts';
 import { isTerminal } from '../../api/phase.ts';
 import { asChild } from '../../kube/apply.ts';
+import type { Manifest } from '../../kube/client.ts';
 import {
   controllerOf,
   controllerRevisions,
@@ -30,20 +31,22 @@ export function namedRevision(workflow: Workflow): NamedRevision {
 export async function ensureRevision(
   { client, world }: Pick<OperatorContext, 'client' | 'world'>,
   workflow: Workflow,
-  { name, revision }: NamedRevision,
+  named: NamedRevision,
 ): Promise<void> {
-  const { namespace, generation = 1, uid } = workflow.metadata;
-  const held = world.revisions.get(namespace, name);
+  const { namespace, uid } = workflow.metadata;
+  const held = world.revisions.get(namespace, named.name);
   if (held && controllerOf(held)?.uid === uid) return;
-  const made = await client.apply<ControllerRevision>(
-    controllerRevisions,
-    asChild(workflow, {
-      metadata: { name, labels: { [LABEL.workflow]: workflow.metadata.name } },
-      revision: generation,
-      data: revision,
-    }),
-  );
-  world.revisions.noteWrite(made);
+  world.revisions.noteWrite(await client.apply(controllerRevisions, controllerRevision(workflow, named)));
+}
+
+/** The ControllerRevision that holds the revision of the workflow. */
+export function controllerRevision(
+  workflow: Workflow,
+  { name, revision }: NamedRevision,
+): Manifest<ControllerRevision> {
+  const labels = { [LABEL.workflow]: workflow.metadata.name };
+  const { generation = 1 } = workflow.metadata;
+  return asChild(workflow, { metadata: { name, labels }, revision: generation, data: revision });
 }
 
 /**

@@ -9,7 +9,7 @@ const ANSWER_MS = 10_000;
 /** Writes to the bot; shows the run that this starts, and what the bot wrote. */
 export async function showBotAnswer(stage: Stage): Promise<void> {
   const { cluster, tell } = stage;
-  const [before, sent] = [await runNames(cluster, 'bot-answer'), await writtenByBots(cluster)];
+  const [before, sent] = [await runNames(stage, 'bot-answer'), await writtenByBots(cluster)];
   const text = 'Where is my lamp?';
   tell();
   tell(`Ada writes to the bot: ${text}`);

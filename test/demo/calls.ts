@@ -6,22 +6,22 @@ const RUN_MS = 30_000;
 
 /** Starts it with the execute call, and shows the outputs that it is answered with. */
 export async function showHello(stage: Stage): Promise<void> {
-  const url = `${stage.gateway.internalURL}/workflows/default.hello/execute`;
+  const url = `${stage.gateway.internalURL}/workflows/${stage.project}.hello/execute`;
   const authorization = `Bearer ${await callerToken(stage.cluster)}`;
   await call(stage, 'hello', { url, headers: { authorization, prefer: 'wait=30' }, body: { name: 'Ada' } });
 }
 
 /** Asks the webhook how many mails somebody has got. */
 export async function showMailCount(stage: Stage): Promise<void> {
-  const url = `${stage.gateway.publicURL}/webhook/default.mail-count/mails`;
+  const url = `${stage.gateway.publicURL}/webhook/${stage.project}.mail-count/mails`;
   await call(stage, 'mail-count', { url, headers: {}, body: { email: 'Ada@example.com' } });
 }
 
 type Call = { url: string; headers: Record<string, string>; body: object };
 
 async function call(stage: Stage, workflow: string, { url, headers, body }: Call): Promise<void> {
-  const { cluster, tell } = stage;
-  const before = await runNames(cluster, workflow);
+  const { tell } = stage;
+  const before = await runNames(stage, workflow);
   tell();
   tell(`POST ${url}`);
   tell(`  ${JSON.stringify(body)}`);

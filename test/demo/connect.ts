@@ -1,22 +1,24 @@
 /** The account of an example that a person connects in the browser: the demo asks for the link, follows it and signs in. */
 import { connectAtGoogle, linkToConnect, whenConnected } from '../support/google.ts';
-import { demoNamespace } from '../support/install.ts';
+import { tokenCommand } from '../support/gateway.ts';
 import { kubectl } from '../support/kubectl.ts';
 import type { Stage } from './runs.ts';
 
 const ACCOUNT = 'ada';
 
-/** Connects the credential of namespace default, each time anew, since the demo's Google forgets what was allowed when it starts again. */
-export async function showConnecting({ cluster, gateway, tell }: Stage, name: string): Promise<void> {
-  const args = ['create', 'token', 'editor', '-n', demoNamespace, '--audience', 'windlass'];
-  const token = (await kubectl(cluster, args)).trim();
+/** Connects the credential, each time anew, since the demo's Google forgets what was allowed when it starts again. */
+export async function showConnecting(
+  { cluster, gateway, project, tell }: Stage,
+  name: string,
+): Promise<void> {
+  const token = (await kubectl(cluster, tokenCommand('editor', 'windlass'))).trim();
   tell();
   tell(
     `the credential ${name} is an account that a person connects. Somebody who may edit it asks for a link:`,
   );
-  tell(`  POST ${gateway.internalURL}/credentials/default.${name}/connect`);
-  const account = await whenConnected(cluster, 'default', name, async () => {
-    const link = await linkToConnect(gateway, `default.${name}`, token);
+  tell(`  POST ${gateway.internalURL}/credentials/${project}.${name}/connect`);
+  const account = await whenConnected(cluster, project, name, async () => {
+    const link = await linkToConnect(gateway, `${project}.${name}`, token);
     tell(`  ${link}`);
     tell(
       `opens it in a browser, goes on to Google (that of the demo), signs in as ${ACCOUNT} and allows the access:`,

@@ -1,5 +1,6 @@
-/** The link that the demo ends with: whoever opens it is signed in to the console, as somebody who may edit namespace default. */
-import { gatewayPorts, demoNamespace, windlassNamespace } from '../support/install.ts';
+/** The link that the demo ends with: whoever opens it is signed in to the console, as somebody who may edit the namespace of the examples: for an hour, which is how long the token lasts. */
+import { tokenCommand } from '../support/gateway.ts';
+import { gatewayPorts, windlassNamespace } from '../support/install.ts';
 import { kubectl } from '../support/kubectl.ts';
 import type { Stage } from './runs.ts';
 
@@ -8,7 +9,7 @@ const FORWARDED = 'http://127.0.0.1:8081';
 
 /** Asks the gateway for a one-time link and tells it. Throws when there is none. */
 export async function showConsole({ cluster, gateway, tell }: Stage): Promise<void> {
-  const args = ['create', 'token', 'you', '-n', demoNamespace, '--duration', '12h'];
+  const args = tokenCommand('you');
   const token = (await kubectl(cluster, args)).trim();
   const response = await fetch(`${gateway.internalURL}/console/links`, {
     method: 'POST',
@@ -20,7 +21,7 @@ export async function showConsole({ cluster, gateway, tell }: Stage): Promise<vo
   const isHere = gatewayPorts(cluster) !== undefined;
   tell();
   tell(
-    'Next, in your browser: open this link and press New workflow. It signs you in once, within ten minutes:',
+    'Next, in your browser: open this link and press New workflow. It works once, within ten minutes, and signs you in for an hour:',
   );
   tell();
   if (!isHere) {
@@ -28,7 +29,7 @@ export async function showConsole({ cluster, gateway, tell }: Stage): Promise<vo
   }
   tell(`  ${isHere ? url : FORWARDED + new URL(url).pathname}`);
   tell();
-  tell('Later, with a token to paste there:');
+  tell('Later, with a token to paste there, which ends after an hour:');
   tell();
   tell(`  ${isHere ? gateway.internalURL : FORWARDED}/console/`);
   tell(`  kubectl ${args.join(' ')}`);

@@ -19,7 +19,7 @@ const MAIL_MS = 10_000;
 /** Delivers a mail to the mailbox that is watched; shows the run that it starts, and the answer that goes out. */
 export async function showMailReply(stage: Stage): Promise<void> {
   const { cluster, tell } = stage;
-  const before = await runNames(cluster, 'mail-reply');
+  const before = await runNames(stage, 'mail-reply');
   const identity = `<${randomUUID()}@example.com>`;
   const mail = [
     'From: Ada <ada@example.com>',
@@ -41,13 +41,14 @@ export async function showMailReply(stage: Stage): Promise<void> {
 
 /** Has the schedule fire each minute until its first run is there, shows that, and puts the schedule back. */
 export async function showMorningMail(stage: Stage): Promise<void> {
-  const { cluster, tell } = stage;
+  const { cluster, project, tell } = stage;
   const workflow = await readFile(join(exampleFolder('morning-mail'), 'workflow.yaml'), 'utf8');
-  const [before, mails] = await Promise.all([runNames(cluster, 'morning-mail'), receivedMails(cluster)]);
-  const apply = (manifest: string) => kubectl(cluster, ['apply', '-f', '-'], { input: manifest });
+  const [before, mails] = await Promise.all([runNames(stage, 'morning-mail'), receivedMails(cluster)]);
+  const apply = (manifest: string) =>
+    kubectl(cluster, ['apply', '-n', project, '-f', '-'], { input: manifest });
   try {
     await apply(workflow.replace(/cron: .*/, 'cron: "* * * * *"'));
-    await waitForReady(cluster, 'morning-mail');
+    await waitForReady(cluster, 'morning-mail', project);
     tell();
     tell('so that nobody has to wait for the morning, it fires each minute for now (cron: "* * * * *").');
     await showRun(stage, 'morning-mail', { before, timeoutMs: TICK_MS });
@@ -60,12 +61,18 @@ export async function showMorningMail(stage: Stage): Promise<void> {
   } finally {
     await apply(workflow);
   }
-  await waitForReady(cluster, 'morning-mail');
+  await waitForReady(cluster, 'morning-mail', project);
   type Scheduled = { status: { schedule?: { next?: string } } };
-  const { status } = await getJson<Scheduled>(cluster, 'workflows.windlass.dev', 'morning-mail');
+  const { status } = await getJson<Scheduled>(
+    cluster,
+    '-n',
+    project,
+    'workflows.windlass.dev',
+    'morning-mail',
+  );
   tell();
   tell(`the schedule is what the file says again, and fires at ${status.schedule?.next}:`);
-  const cronJobs = ['get', 'cronjobs', '-l', 'windlass.dev/workflow=morning-mail'];
+  const cronJobs = ['get', 'cronjobs', '-n', project, '-l', 'windlass.dev/workflow=morning-mail'];
   tell((await kubectl(cluster, cronJobs)).trimEnd());
 }
 

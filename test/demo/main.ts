@@ -3,13 +3,15 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { chooseProvider, ensureCluster, type Cluster } from '../cluster/cluster.ts';
-import { openGateway } from '../support/gateway.ts';
+import { openGateway, tokenCommand } from '../support/gateway.ts';
 import { exampleFolder, installWindlass, uninstallWindlass, waitForReady } from '../support/install.ts';
 import { kubectl } from '../support/kubectl.ts';
 import { createProgress, type Progress } from '../support/progress.ts';
 import { showConnecting } from './connect.ts';
 import { showConsole } from './console.ts';
 import { exampleNamed, listOfExamples } from './examples.ts';
+import { planOf, projectOf, requireOwnInstallation, requireOwnObjects } from './project.ts';
+import type { Stage } from './runs.ts';
 
 const help = `usage: npm run demo [-- OPTIONS]
 
@@ -19,7 +21,7 @@ takes less than half a minute.
 
 options
   --example NAME   shows another one of the examples (below)
-  --down           removes the cluster and everything in it
+  --down           removes the cluster and everything in it; from a cluster of your own what the demo made
   --name NAME      which cluster (default: windlass); several can run side by side
   --help           this text
 
@@ -39,30 +41,39 @@ async function demo(name: string, example: string, progress: Progress): Promise<
   await mkdir(join(logFile, '..'), { recursive: true });
   await rm(logFile, { force: true });
   const cluster = await ensureCluster({ name, progress });
-  await installWindlass(cluster, { progress, log: logFile, s3 });
+  const project = projectOf(cluster);
+  await requireOwnInstallation(cluster, project);
+  if (cluster.provider === 'current') tell(planOf(project));
+  await installWindlass(cluster, { progress, log: logFile, s3, project });
   const gateway = await openGateway(cluster);
-  const stage = { cluster, gateway, tell };
+  const stage = { cluster, gateway, project, tell };
   try {
     await progress.step(`apply examples/${example}`, () =>
-      kubectl(cluster, ['apply', '-f', exampleFolder(example)]),
+      kubectl(cluster, ['apply', '-n', project, '-f', exampleFolder(example)]),
     );
     if (connects !== undefined) await showConnecting(stage, connects);
-    await progress.step('wait until it is ready', () => waitForReady(cluster, example));
+    await progress.step('wait until it is ready', () => waitForReady(cluster, example, project));
     await show(stage);
     tell();
-    tell('$ kubectl get workflows.windlass.dev,workflowruns');
-    tell((await kubectl(cluster, ['get', 'workflows.windlass.dev,workflowruns'])).trimEnd());
+    const list = ['get', ...inProject(project), 'workflows.windlass.dev,workflowruns'];
+    tell(`$ kubectl ${list.join(' ')}`);
+    tell((await kubectl(cluster, list)).trimEnd());
     await showConsole(stage);
-    if (example === firstExample) showWhatNext(cluster, gateway.publicURL, gateway.internalURL);
-    else showWhere(cluster, example);
+    if (example === firstExample) showWhatNext(stage);
+    else showWhere(stage, example);
     showEnd(cluster);
   } finally {
     gateway.close();
   }
 }
 
-function showWhatNext(cluster: Cluster, publicURL: string, internalURL: string): void {
-  const url = `${publicURL}/webhook/default.order-confirmation/orders`;
+/** The option of kubectl that names the namespace, where it is not that of a cluster of ours without it. */
+const inProject = (project: string): string[] => (project === 'default' ? [] : ['-n', project]);
+
+function showWhatNext({ cluster, gateway, project }: Stage): void {
+  const { publicURL, internalURL } = gateway;
+  const url = `${publicURL}/webhook/${project}.order-confirmation/orders`;
+  const kubectlHere = ['kubectl', ...inProject(project)].join(' ');
   tell(`
 The cluster runs on. To go on without the browser, in this shell:
 
@@ -70,20 +81,21 @@ The cluster runs on. To go on without the browser, in this shell:
 
   curl -i ${url} -H 'content-type: application/json' \\
     -d '{"number": "A-1002", "customer": {"name": "Grace", "email": "grace@example.com"}, "items": [{"name": "compass", "price": 12}]}'
-  kubectl get workflowruns                                   # what ran; with -o yaml what each node produced
-  kubectl apply -f examples/hello                            # a workflow that is started by hand
-  curl -i ${internalURL}/workflows/default.hello/execute -H 'prefer: wait=30' \\
-    -H "authorization: Bearer $(kubectl create token caller -n windlass-demo --audience windlass)" --json '{"name": "Ada"}'
+  ${kubectlHere} get workflowruns                                   # what ran; with -o yaml what each node produced
+  ${kubectlHere} apply -f examples/hello                            # a workflow that is started by hand
+  curl -i ${internalURL}/workflows/${project}.hello/execute -H 'prefer: wait=30' \\
+    -H "authorization: Bearer $(kubectl ${tokenCommand('caller', 'windlass').join(' ')})" --json '{"name": "Ada"}'
 `);
 }
 
-function showWhere(cluster: Cluster, example: string): void {
+function showWhere({ cluster, project }: Stage, example: string): void {
+  const remove = ['kubectl', ...inProject(project), 'delete', '-f', `examples/${example}`].join(' ');
   tell(`
 The cluster runs on. In this shell:
 
   ${environmentOf(cluster)}
 
-What else to try with it, and how to put your own accounts in, is in examples/${example}/README.md; kubectl delete -f examples/${example}
+What else to try with it, and how to put your own accounts in, is in examples/${example}/README.md; ${remove}
 takes it away. The other examples:
 
 ${listOfExamples()}
@@ -103,7 +115,12 @@ async function down(name: string, progress: Progress): Promise<void> {
   const provider = await chooseProvider();
   if (provider.name === 'current') {
     const cluster = await provider.up({ name, progress });
-    await progress.step('remove Windlass and the demo from the cluster', () => uninstallWindlass(cluster));
+    const project = projectOf(cluster);
+    await requireOwnInstallation(cluster, project);
+    await requireOwnObjects(cluster, project);
+    await progress.step('remove Windlass and the demo from the cluster', () =>
+      uninstallWindlass(cluster, project),
+    );
   } else {
     await provider.down(name, progress);
   }

@@ -1,5 +1,4 @@
 /** Sends the order of the demo and tells what happens with it, while it happens. */
-import type { Cluster } from '../cluster/cluster.ts';
 import { callerToken, liveEvents } from '../support/gateway.ts';
 import { receivedMails } from '../support/mailbox.ts';
 import { pollUntil } from '../support/poll.ts';
@@ -18,10 +17,11 @@ const order = {
 };
 
 /** Sends the webhook, shows the agent's text as it streams, the answer and the mail. Throws when one of them does not come. */
-export async function showOrder({ cluster, gateway, tell }: Stage): Promise<void> {
+export async function showOrder(stage: Stage): Promise<void> {
+  const { cluster, gateway, project, tell } = stage;
   const token = await callerToken(cluster);
-  const [runsBefore, mailsBefore] = await Promise.all([runNames(cluster, workflow), receivedMails(cluster)]);
-  const url = `${gateway.publicURL}/webhook/default.${workflow}/orders`;
+  const [runsBefore, mailsBefore] = await Promise.all([runNames(stage, workflow), receivedMails(cluster)]);
+  const url = `${gateway.publicURL}/webhook/${project}.${workflow}/orders`;
   tell();
   tell(`POST ${url}`);
   tell(`  ${JSON.stringify(order)}`);
@@ -30,21 +30,21 @@ export async function showOrder({ cluster, gateway, tell }: Stage): Promise<void
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(order),
   });
-  const run = await newRun(cluster, runsBefore, answering);
+  const run = await newRun(stage, runsBefore, answering);
   tell();
-  tell(`run ${run}, as GET …/workflows/default.${workflow}/runs/${run}/events tells it:`);
-  await showEvents(`${gateway.internalURL}/workflows/default.${workflow}/runs/${run}/events`, token, tell);
+  tell(`run ${run}, as GET …/workflows/${project}.${workflow}/runs/${run}/events tells it:`);
+  await showEvents(`${gateway.internalURL}/workflows/${project}.${workflow}/runs/${run}/events`, token, tell);
   tell();
   await showAnswer(await answering, 201, tell);
   await showMail(cluster, tell, (_mail, index) => index === mailsBefore.length);
 }
 
 /** The webhook answers when the run is done, so that its name comes from its object, which is there from the start. */
-async function newRun(cluster: Cluster, before: Set<string>, answering: Promise<Response>): Promise<string> {
+async function newRun(stage: Stage, before: Set<string>, answering: Promise<Response>): Promise<string> {
   const stop = new AbortController();
   const recorded = pollUntil(
     'a WorkflowRun of the webhook',
-    async () => [...(await runNames(cluster, workflow))].find((name) => !before.has(name)),
+    async () => [...(await runNames(stage, workflow))].find((name) => !before.has(name)),
     { timeoutMs: 30_000, signal: stop.signal },
   );
   try {

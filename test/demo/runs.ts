@@ -8,7 +8,13 @@ import { pollUntil } from '../support/poll.ts';
 export type Tell = (line?: string) => void;
 
 /** Where an example is shown: Windlass is installed, and the example applied and ready. */
-export type Stage = { cluster: Cluster; gateway: Gateway; tell: Tell };
+export type Stage = {
+  cluster: Cluster;
+  gateway: Gateway;
+  /** The namespace of the example. */
+  project: string;
+  tell: Tell;
+};
 
 type Run = { metadata: { name: string }; status?: RunStatus };
 
@@ -16,29 +22,36 @@ type Run = { metadata: { name: string }; status?: RunStatus };
 const WIDTH = 160;
 
 /** The names of the runs of a workflow that are recorded. */
-export async function runNames(cluster: Cluster, workflow: string): Promise<Set<string>> {
-  return new Set((await runsOf(cluster, workflow)).map((run) => run.metadata.name));
+export async function runNames(
+  stage: Pick<Stage, 'cluster' | 'project'>,
+  workflow: string,
+): Promise<Set<string>> {
+  return new Set((await runsOf(stage, workflow)).map((run) => run.metadata.name));
 }
 
-async function runsOf(cluster: Cluster, workflow: string): Promise<Run[]> {
-  const ofWorkflow = ['--field-selector', `spec.workflow=${workflow}`];
+async function runsOf(
+  { cluster, project }: Pick<Stage, 'cluster' | 'project'>,
+  workflow: string,
+): Promise<Run[]> {
+  const ofWorkflow = ['-n', project, '--field-selector', `spec.workflow=${workflow}`];
   return (await getJson<{ items: Run[] }>(cluster, 'workflowruns', ...ofWorkflow)).items;
 }
 
 /** Waits until a run that was not there `before` has ended, and tells what each node produced. Throws when it did not succeed. */
 export async function showRun(
-  { cluster, tell }: Stage,
+  stage: Stage,
   workflow: string,
   { before, timeoutMs }: { before: Set<string>; timeoutMs: number },
 ): Promise<void> {
   const { metadata, status } = await pollUntil(
     `a run of ${workflow} that has ended`,
     async () =>
-      (await runsOf(cluster, workflow)).find(
+      (await runsOf(stage, workflow)).find(
         (run) => !before.has(run.metadata.name) && run.status?.completionTime !== undefined,
       ),
     { timeoutMs, everyMs: 500 },
   );
+  const { tell } = stage;
   tell();
   tell(`run ${metadata.name}: ${status?.phase} after ${status?.duration}`);
   for (const { id, phase, output } of status?.nodes ?? []) {

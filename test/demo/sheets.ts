@@ -12,7 +12,7 @@ const LOOK_MS = 120_000;
 /** Adds a row to the spreadsheet that is watched; shows the run that it starts, and the mail that goes out. */
 export async function showRowMail(stage: Stage): Promise<void> {
   const { cluster, tell } = stage;
-  const [before, mails] = await Promise.all([runNames(cluster, 'row-mail'), receivedMails(cluster)]);
+  const [before, mails] = await Promise.all([runNames(stage, 'row-mail'), receivedMails(cluster)]);
   const rows = await rowsOf(cluster, 'orders');
   const row = [`A-${1_000 + rows.length}`, 'Ada', 'ada@example.com', 'lamp', 2];
   tell();
@@ -27,7 +27,7 @@ export async function showRowMail(stage: Stage): Promise<void> {
 /** Puts a letter into the folder that is watched; shows the run that it starts, and the rows of the spreadsheet. */
 export async function showFileRows(stage: Stage): Promise<void> {
   const { cluster, tell } = stage;
-  const before = await runNames(cluster, 'file-rows');
+  const before = await runNames(stage, 'file-rows');
   const key = `inbox/letter-${(await rowsOf(cluster, 'letters')).length}.txt`;
   const text = 'Dear shop, the lamp that came yesterday has no bulb. Please send one. Ada';
   tell();

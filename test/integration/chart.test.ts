@@ -163,6 +163,17 @@ test.each([
   expect(ofPool('shop', await operatorConfigOf(...off))).toBeUndefined();
 });
 
+test('the bounds of the operator can be switched off alone', async () => {
+  const policies = async (...settings: string[]) =>
+    (await manifests(...settings)).flatMap(({ kind, metadata }) =>
+      kind === 'ValidatingAdmissionPolicy' ? [metadata.name] : [],
+    );
+  const others = await policies('--set', 'admissionPolicies.operator=false');
+  expect(others).toContain('windlass-secrets');
+  expect(others.filter((name) => name.startsWith('windlass-operator-'))).toEqual([]);
+  expect((await policies()).filter((name) => name.startsWith('windlass-operator-'))).toHaveLength(10);
+});
+
 test('a drain leaves one of several running, and is not held up where there is only one', async () => {
   const budgets = async (...settings: string[]) =>
     (await manifests(...settings))

@@ -59,10 +59,15 @@ export async function forward(
   return { url: `http://127.0.0.1:${here}`, close };
 }
 
-/** A token of the demo's caller, who may start workflows in namespace default and read their runs. */
+/** The kubectl command that prints a token of a service account of the demo: for an hour, whatever the cluster's default is. */
+export function tokenCommand(account: 'caller' | 'editor' | 'you', audience?: string): string[] {
+  const args = ['create', 'token', account, '-n', demoNamespace, '--duration', '1h'];
+  return audience === undefined ? args : [...args, '--audience', audience];
+}
+
+/** A token of the demo's caller, who may start workflows in the namespace of the examples and read their runs. */
 export async function callerToken(cluster: ClusterAccess): Promise<string> {
-  const args = ['create', 'token', 'caller', '-n', demoNamespace, '--audience', 'windlass'];
-  return (await kubectl(cluster, args)).trim();
+  return (await kubectl(cluster, tokenCommand('caller', 'windlass'))).trim();
 }
 
 /** A live event of a run, as the gateway sends it. */

@@ -14,6 +14,12 @@ const root = join(import.meta.dirname, '../..');
 export const windlassNamespace = 'windlass-system';
 export const demoNamespace = 'windlass-demo';
 const release = 'windlass';
+/** On the namespaces that the demo made. */
+export const DEMO_LABEL = 'windlass.dev/demo';
+/** The names of the custom resource definitions. */
+export const WINDLASS_KINDS = ['workflows', 'workflowruns', 'credentials', 'webhookroutes'].map(
+  (kind) => `${kind}.windlass.dev`,
+);
 /** The servers of the demo, and those that tests start beside them, are in the cluster, where steps may not connect to without being told so. */
 export const demoHosts = [
   `model.${demoNamespace}.svc:8080`,
@@ -34,6 +40,8 @@ export type InstallOptions = {
   log: string;
   /** Values of the chart beside those that the cluster needs. */
   values?: Record<string, unknown>;
+  /** The namespace of the examples, which is made unless it is `default`; left out: `default`. */
+  project?: string;
   /** True: also an S3 server, which takes Go and a minute to build for the first time. */
   s3?: boolean;
 };
@@ -92,12 +100,14 @@ async function installChart(
 async function startDemoServers(
   cluster: Cluster,
   images: ImageReferences,
-  { log }: InstallOptions,
+  { log, project = 'default' }: InstallOptions,
 ): Promise<void> {
   const read = (name: string) => readFile(join(import.meta.dirname, 'manifests', name), 'utf8');
   const manifest = [await read('demo-servers.yaml'), ...(images.s3 ? [await read('s3-server.yaml')] : [])];
+  if (project !== 'default') await applyManifest(cluster, stringify(namespaceOf(project)));
   const named = manifest
     .join('\n---\n')
+    .replaceAll('PROJECT_NAMESPACE', project)
     .replaceAll('DEMO_IMAGE', images['windlass-demo'])
     .replaceAll('DOVECOT_IMAGE', images.dovecot)
     .replaceAll('S3_IMAGE', images.s3 ?? '')
@@ -173,7 +183,7 @@ function merge(base: Record<string, unknown>, over: Record<string, unknown>): Re
 const namespaceOf = (name: string) => ({
   apiVersion: 'v1',
   kind: 'Namespace',
-  metadata: { name, labels: { 'pod-security.kubernetes.io/enforce': 'restricted' } },
+  metadata: { name, labels: { 'pod-security.kubernetes.io/enforce': 'restricted', [DEMO_LABEL]: 'true' } },
 });
 
 /** Applies a manifest, server-side. */
@@ -216,27 +226,20 @@ export async function waitForReady(
 }
 
 /** Takes out of the cluster what `installWindlass` and the demo put in, the kinds of Windlass with all their objects included. */
-export async function uninstallWindlass(cluster: Cluster): Promise<void> {
-  const kinds = ['workflows', 'workflowruns', 'credentials', 'webhookroutes'].map(
-    (kind) => `${kind}.windlass.dev`,
-  );
+export async function uninstallWindlass(cluster: Cluster, project = 'default'): Promise<void> {
   const gone = (args: string[]) =>
     kubectl(cluster, ['delete', '--ignore-not-found', ...args], { timeoutMs: 180_000 });
-  // While the operator is there, so that it undoes what it made.
-  for (const example of await readdir(join(root, 'examples'))) {
-    await gone(['-n', 'default', '-f', exampleFolder(example)]);
+  const known = await kubectl(cluster, ['get', 'crd', '--ignore-not-found', '-o', 'name', ...WINDLASS_KINDS]);
+  // While the operator is there, so that it undoes what it made; kubectl fails where it does not know the kinds.
+  for (const example of known === '' ? [] : await readdir(join(root, 'examples'))) {
+    await gone(['-n', project, '-f', exampleFolder(example)]);
   }
-  await gone([
-    '-n',
-    'default',
-    'rolebinding',
-    'windlass-demo-caller',
-    'windlass-demo-editor',
-    'windlass-demo-you',
-  ]);
-  await gone(['crd', ...kinds]);
+  const bindings = ['caller', 'editor', 'you'].map((account) => `windlass-demo-${account}`);
+  await gone(['-n', project, 'rolebinding', ...bindings]);
+  await gone(['crd', ...WINDLASS_KINDS]);
   await helm(cluster, ['uninstall', release, '-n', windlassNamespace, '--ignore-not-found', '--wait'], {
     timeoutMs: 180_000,
   });
-  await gone(['namespace', windlassNamespace, demoNamespace]);
+  // The labels of these namespaces say what is ours: they go last.
+  await gone(['namespace', ...(project === 'default' ? [] : [project]), demoNamespace, windlassNamespace]);
 }

@@ -1,6 +1,7 @@
 /**
  * Everything that the operator works with, but no nodes: an API server with the CRDs, a run store, a stand-in for the
- * gateway, pools that become ready at once. The operator runs in this process, with the rights that the chart gives it.
+ * gateway, pools that become ready at once. The operator runs in this process, with the rights that the chart gives it and under the
+ * policies that bound it.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { inspect } from 'node:util';
@@ -72,6 +73,7 @@ export const WHOLE_POOL = {
   RUNNER_NETWORK: '{"ingress":[],"egress":[]}',
 };
 const SECRET = 'windlass-run-store';
+const RUNNER_IMAGE = 'windlass:test';
 /** User and password of an account of the run store that may do everything. */
 export const TESTER = 'tester';
 
@@ -80,6 +82,8 @@ export type StageOptions = {
   watchNamespaces?: string[];
   /** Further templates of the chart to apply. */
   templates?: string[];
+  /** False: the operator is a program that reaches the run store elsewhere, so that the policies on its pods do not fit. */
+  bounded?: boolean;
   /** Further settings of the operator. */
   env?: Record<string, string>;
   /** True: runners that the test starts try the credentials. Left out: all work. */
@@ -91,7 +95,7 @@ export type StageOptions = {
 /** Starts all of it but the operator. */
 export async function startOperatorStage(options: StageOptions = {}): Promise<OperatorStage> {
   const { watchNamespaces = [], templates = [], env = {}, redis: redisOptions = {} } = options;
-  const { triesCredentials = false } = options;
+  const { triesCredentials = false, bounded = true } = options;
   const server = await startApiServer();
   const client = createClient(server.connection, { fieldManager: 'test' });
   const password = randomBytes(16).toString('hex');
@@ -104,8 +108,12 @@ export async function startOperatorStage(options: StageOptions = {}): Promise<Op
   for (const name of [SYSTEM, ...watchNamespaces]) await client.create(namespaces, { metadata: { name } });
   await installCrds(client);
   await createPasswords(client, password);
-  const own = ['operator', 'operator-rbac', ...templates];
-  await applyChart(server, SYSTEM, { templates: own, values: { watchNamespaces } });
+  const bounds = bounded ? ['admission-operator', 'admission-operator-pods'] : [];
+  const own = ['operator', 'operator-rbac', ...bounds, ...templates];
+  await applyChart(server, SYSTEM, {
+    templates: own,
+    values: { ...valuesOf(redis.url, env), watchNamespaces },
+  });
   const token = await tokenOf(client, SYSTEM, 'windlass-operator');
   const gateway = await startFakeGateway(client, SYSTEM);
   const log = createCollectedLog();
@@ -122,7 +130,7 @@ export async function startOperatorStage(options: StageOptions = {}): Promise<Op
       POD_NAME: 'operator-1',
       PUBLIC_URL: 'https://hooks.example.com',
       REDIS_URL: redis.url,
-      RUNNER_IMAGE: 'windlass:test',
+      RUNNER_IMAGE,
       METRICS_PORT: '0',
       WATCH_NAMESPACES: watchNamespaces.join(','),
       ...env,
@@ -182,6 +190,20 @@ export async function startOperatorStage(options: StageOptions = {}): Promise<Op
       await redis.stop();
       await server.stop();
     },
+  };
+}
+
+/** Values of the chart that say what the operator of the stage is told, so that the policies on its pods fit. */
+function valuesOf(
+  redisURL: string,
+  { RUNNER_EGRESS_ALLOW = '', LOG_LEVEL = 'info' }: Record<string, string>,
+): Record<string, unknown> {
+  const [repository, tag] = RUNNER_IMAGE.split(':');
+  return {
+    image: { repository, tag },
+    logLevel: LOG_LEVEL,
+    redis: { url: redisURL, existingSecret: SECRET },
+    runner: { egress: { allow: RUNNER_EGRESS_ALLOW.split(',').filter((entry) => entry !== '') } },
   };
 }
 

@@ -67,7 +67,7 @@ export async function startWholeSystem(
     for (const close of closers.splice(0).toReversed()) await close();
   };
   try {
-    const stage = await startOperatorStage(options);
+    const stage = await startOperatorStage({ ...options, bounded: false });
     closers.push(() => stage.stop());
     const proxy = await startDropper(stage.redis.port);
     closers.push(() => proxy.close());

@@ -22,7 +22,7 @@ the programs do (test/e2e/rights.test.ts).
 - apiGroups: [windlass.dev]
   resources: [workflowruns]
   verbs: [patch]
-# For the Role of the runners, who make records.
+# For the Role of the runners, who make records. An admission policy keeps the operator itself from it.
 - apiGroups: [windlass.dev]
   resources: [workflowruns, workflows/execute]
   verbs: [create]
@@ -35,7 +35,8 @@ the programs do (test/e2e/rights.test.ts).
 - apiGroups: [batch]
   resources: [cronjobs]
   verbs: [get, list, watch, create, patch, delete]
-# Whatever makes a runner pool has one name: nothing else of these kinds can be changed. A name cannot restrict create.
+# Whatever makes a runner pool has one name: nothing else of these kinds can be changed. A name cannot restrict create: what may be
+# created is in admission-operator.yaml.
 - apiGroups: [apps]
   resources: [deployments]
   verbs: [get, list, watch, create]

@@ -34,7 +34,7 @@ let recording: Promise<void>[];
 beforeEach(async () => {
   ending = new AbortController();
   recording = [];
-  stage = await startOperatorStage();
+  stage = await startOperatorStage({ bounded: false });
   kube = await startKubeApiFaults({ server: stage.server.url, ca: stage.connection.ca ?? '', auth: {} });
   const refusal = {
     status: 409,

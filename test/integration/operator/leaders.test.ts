@@ -27,7 +27,7 @@ let namespace: string;
 const replicas: Replica[] = [];
 
 beforeAll(async () => {
-  stage = await startOperatorStage();
+  stage = await startOperatorStage({ bounded: false });
   ({ namespace } = await stage.createProject());
 }, 600_000);
 

@@ -21,10 +21,11 @@ let provider: OAuthProvider;
 let kube: KubeApiFaults;
 const gate = createWriteGate();
 const operators = new Map<string, Program>();
+const EGRESS = { RUNNER_EGRESS_ALLOW: '127.0.0.0/8' };
 const LEASE = { namespace: SYSTEM, name: 'windlass-operator' };
 
 beforeAll(async () => {
-  stage = await startOperatorStage();
+  stage = await startOperatorStage({ env: EGRESS });
   provider = await startOAuthProvider({ redirectURI: 'https://hooks.example.com/oauth/callback' });
   kube = await startKubeApiFaults({ ...stage.server.connection, auth: {} });
   const body = { kind: 'Status', code: 500, reason: 'InternalError', message: 'cut off' };
@@ -45,7 +46,7 @@ async function startOperator(pod: string): Promise<void> {
     redisURL: stage.redis.url,
     pod,
     namespace: SYSTEM,
-    env: { RUNNER_EGRESS_ALLOW: '127.0.0.0/8' },
+    env: EGRESS,
   });
   operators.set(pod, operator);
 }

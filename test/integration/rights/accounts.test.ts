@@ -3,12 +3,14 @@ import { request } from 'node:https';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createClient, type KubeClient } from '../../../kube/client.ts';
 import {
+  controllerRevisions,
   cronJobs,
   leases,
   namespacedResource,
   namespaces,
   roleBindings,
   roles,
+  secrets as secretObjects,
   serviceAccounts,
   subjectAccessReviews,
   type KubeObject,
@@ -16,44 +18,69 @@ import {
 import { poolRole, poolRoleBinding, poolServiceAccount } from '../../../operator/project/manifests.ts';
 import { BOT_FINALIZER } from '../../../api/bot.ts';
 import { credentials, workflowRuns } from '../../../operator/resources.ts';
-import { TICK_LABELS } from '../../../operator/schedule/cronJob.ts';
+import { ensureStoreSecret } from '../../../operator/store/secret.ts';
 import { startApiServer, type ApiServer } from '../../support/apiserver.ts';
 import { applyChart } from '../../support/chart.ts';
 import { installCrds } from '../../support/crds.ts';
+import { HOSTILE_PODS } from '../../support/hostilePods.ts';
+import { hostile, HOSTILE_WRITES } from '../../support/hostileWrites.ts';
+import { operatorWrites, type OperatorWrites, type Write } from '../../support/operatorWrites.ts';
 import { pollUntil } from '../../support/poll.ts';
+import { renderedChart } from '../../support/renderedChart.ts';
 import { connectionOf, createUser, tokenOf } from '../../support/users.ts';
 
 const SYSTEM = 'windlass-system';
 const PROJECT = 'shop';
+/** Where the operator writes what its functions make. */
+const BOUNDED = 'office';
 const OPERATOR = `system:serviceaccount:${SYSTEM}:windlass-operator`;
 const GATEWAY = `system:serviceaccount:${SYSTEM}:windlass-gateway`;
 const RUNNER = `system:serviceaccount:${PROJECT}:windlass-runner`;
 const RUNS = '/apis/windlass.dev/v1alpha1/namespaces/shop/workflowruns';
 const pods = namespacedResource<KubeObject>('', 'v1', 'Pod', 'pods');
 
+/** Every setting of the chart that changes what the operator writes. */
+const VALUES = {
+  imagePullSecrets: ['registry'],
+  runner: {
+    replicas: 3,
+    resources: { limits: { memory: '1Gi', cpu: '2' } },
+    env: { HTTPS_PROXY: 'http://proxy:3128', QUOTED: `it's "one" \\ {{ two }}\n`, EMPTY: '' },
+    egress: { allow: ['10.20.0.0/16', 'model.models.svc:8080'], deny: ['203.0.113.0/24'] },
+  },
+};
+
+const SETTINGS = Object.entries(VALUES).flatMap(([key, value]) => [
+  '--set-json',
+  `${key}=${JSON.stringify(value)}`,
+]);
+const chart = renderedChart(() => server);
+
 let server: ApiServer;
 let admin: KubeClient;
+let operator: KubeClient;
 
 beforeAll(async () => {
   server = await startApiServer();
   admin = createClient(server.connection, { fieldManager: 'test' });
   await installCrds(admin);
-  for (const name of [SYSTEM, PROJECT, 'other']) await admin.create(namespaces, { metadata: { name } });
-  const templates = [
-    'admission',
-    'admission-runs',
-    'flow-control',
-    'gateway',
-    'gateway-rbac',
-    'operator',
-    'operator-rbac',
-  ];
-  await applyChart(server, SYSTEM, { templates });
+  for (const name of [SYSTEM, PROJECT, BOUNDED, 'other'])
+    await admin.create(namespaces, { metadata: { name } });
+  const policies = ['admission', 'admission-runs', 'admission-operator', 'admission-operator-pods'];
+  const programs = ['flow-control', 'gateway', 'gateway-rbac', 'operator', 'operator-rbac'];
+  await applyChart(server, SYSTEM, { templates: [...policies, ...programs], values: VALUES });
+  operator = createClient(connectionOf(server.connection, await tokenOf(admin, SYSTEM, 'windlass-operator')));
   await admin.apply(serviceAccounts, poolServiceAccount(PROJECT));
   await admin.apply(roles, poolRole(PROJECT, ['smtp', 'llm']));
   await admin.apply(roleBindings, poolRoleBinding(PROJECT));
+  const metadata = { name: 'windlass-other', namespace: BOUNDED };
+  await admin.create(roles, { metadata, rules: [] });
+  const { runners, poolSecret } = await writesIn(BOUNDED);
+  await untilRefused(hostile(runners, ['spec', 'replicas'], 101), 'at most 100 runners');
+  await untilRefused(hostile(poolSecret, ['metadata', 'name'], 'smtp'), 'has that name');
 });
 afterAll(async () => {
+  await operator?.close();
   await admin?.close();
   await server?.stop();
 });
@@ -174,37 +201,23 @@ test('a replica of the gateway writes its own Lease and no other', async () => {
 });
 
 test('the operator changes and removes its own CronJobs and no others', async () => {
-  const pod = { restartPolicy: 'Never' as const, containers: [{ name: 'a', image: 'a' }] };
-  const spec = { schedule: '0 0 * * *', jobTemplate: { spec: { template: { spec: pod } } } };
-  const make = (name: string, labels: Record<string, string>) =>
-    admin.create(cronJobs, { metadata: { name, namespace: PROJECT, labels }, spec });
-  await make('backup', { 'app.kubernetes.io/name': 'backup' });
-  await make('report', TICK_LABELS);
-  const token = await tokenOf(admin, SYSTEM, 'windlass-operator');
-  const operator = createClient(connectionOf(server.connection, token));
-  const change = (name: string) =>
-    operator
-      .patch(cronJobs, { name, namespace: PROJECT }, { spec: { schedule: '1 1 * * *' } }, { type: 'merge' })
-      .then(
-        () => 'changed',
-        (error: Error) => error.message,
-      );
-  const refused = 'the operator may change its own CronJobs alone, not backup';
-  await pollUntil('the policy in effect', async () => (await change('backup')).includes(refused), {
+  const { tick } = await writesIn(PROJECT);
+  const foreign = hostile(tick, ['metadata', 'name'], 'backup-0123456789');
+  const { name, namespace = '' } = foreign.manifest.metadata;
+  await admin.create(foreign.resource, { ...foreign.manifest, metadata: { name, namespace } });
+  const refused = 'the operator may change its own CronJobs alone, not backup-0123456789';
+  // Labels and owners that it gives itself do not help.
+  const change = ({ resource, manifest }: Write) =>
+    operator.apply(resource, manifest).then(
+      () => 'changed',
+      (error: Error) => error.message,
+    );
+  await pollUntil('the policy in effect', async () => (await change(foreign)).includes(refused), {
     timeoutMs: 20_000,
   });
-  // Labels that it gives itself do not help.
-  const taking = operator.patch(
-    cronJobs,
-    { name: 'backup', namespace: PROJECT },
-    { metadata: { labels: TICK_LABELS } },
-    { type: 'merge' },
-  );
-  await expect(taking).rejects.toThrow(refused);
-  await expect(operator.delete(cronJobs, { name: 'backup', namespace: PROJECT })).rejects.toThrow(refused);
-  expect(await change('report')).toBe('changed');
-  expect(await operator.delete(cronJobs, { name: 'report', namespace: PROJECT })).toBe(true);
-  await operator.close();
+  await expect(operator.delete(cronJobs, { name, namespace })).rejects.toThrow(refused);
+  for (const _again of [1, 2]) expect(await change(tick)).toBe('changed');
+  expect(await operator.delete(cronJobs, { name: tick.manifest.metadata.name, namespace })).toBe(true);
 });
 
 test('of a credential the operator changes the mark of its bot and nothing else', async () => {
@@ -212,8 +225,6 @@ test('of a credential the operator changes the mark of its bot and nothing else'
   const ref = { name: 'helper', namespace: PROJECT };
   const finalizers = ['example.com/kept'];
   await admin.create(credentials, { metadata: { ...ref, finalizers }, spec: bot('https://one.example.com') });
-  const token = await tokenOf(admin, SYSTEM, 'windlass-operator');
-  const operator = createClient(connectionOf(server.connection, token));
   const change = (patch: object) =>
     operator.patch(credentials, ref, patch, { type: 'merge' }).then(
       () => 'changed',
@@ -228,7 +239,104 @@ test('of a credential the operator changes the mark of its bot and nothing else'
     expect(await change({ metadata })).toContain(refused);
   expect(await change({ metadata: { finalizers: [...finalizers, BOT_FINALIZER] } })).toBe('changed');
   expect(await change({ metadata: { finalizers } })).toBe('changed');
-  await operator.close();
+});
+
+/** What the operator writes into the namespace, with the settings that the chart gives it. */
+async function writesIn(namespace: string): Promise<OperatorWrites> {
+  const { metadata } = await admin.get(namespaces, { name: namespace });
+  const config = await chart.operatorConfigOf(...SETTINGS);
+  return operatorWrites(config, { namespace, uid: metadata.uid ?? '' });
+}
+
+/** The answer of the API server to a write of the operator that it does not store. */
+function answerTo({ resource, manifest }: Write): Promise<string> {
+  return operator.create(resource, manifest, { dryRun: true }).then(
+    () => 'accepted',
+    (error: Error) => error.message,
+  );
+}
+
+/** Waits until the API server enforces the policy whose refusal has this text: a moment after it has stored it. */
+async function untilRefused(write: Write, text: string): Promise<void> {
+  const isRefused = async () => (await answerTo(write)).includes(text);
+  await pollUntil(`a refusal: ${text}`, isRefused, { timeoutMs: 20_000 });
+}
+
+test('the bounds of the operator accept everything that the operator writes', async () => {
+  for (const { resource, manifest } of Object.values(await writesIn(BOUNDED))) {
+    await operator.apply(resource, manifest);
+    await operator.apply(resource, manifest);
+  }
+  await ensureStoreSecret(operator, { namespace: SYSTEM, name: 'windlass-run-store' });
+  const runStore = await admin.get(secretObjects, { namespace: SYSTEM, name: 'windlass-run-store' });
+  expect(runStore.type).toBe('Opaque');
+  const metadata = { name: 'windlass-operator', namespace: SYSTEM };
+  expect(await answerTo({ resource: leases, manifest: { metadata } })).toMatch(/accepted|already exists/);
+});
+
+test.each([...HOSTILE_WRITES, ...HOSTILE_PODS])(
+  'the operator cannot write %s',
+  async (_what, base, path, value, refused) => {
+    const write = (await writesIn(BOUNDED))[base];
+    if (write === undefined) throw new Error(`the operator does not write ${base} with these settings`);
+    expect(await answerTo(hostile(write, path, value))).toContain(refused);
+  },
+);
+
+test.each(['kube-system', 'kube-public', 'kube-node-lease', SYSTEM])(
+  'the operator cannot write anything of a project in namespace %s',
+  async (namespace) => {
+    const { poolSecret, account, runners } = await writesIn(BOUNDED);
+    for (const write of [poolSecret, account, runners])
+      expect(await answerTo(hostile(write, ['metadata', 'namespace'], namespace))).toMatch(
+        /Windlass runs no workflows in (namespace kube-|its own namespace)/,
+      );
+  },
+);
+
+test('the operator adds nothing to an account that others gave Secrets and a role in a cloud', async () => {
+  const ref = { name: 'windlass-runner', namespace: PROJECT };
+  const given = {
+    metadata: { annotations: { 'example.com/role': 'reader' } },
+    imagePullSecrets: [{ name: 'a' }],
+  };
+  await admin.patch(serviceAccounts, ref, given, { type: 'merge' });
+  const { manifest } = (await writesIn(PROJECT)).account;
+  await operator.apply(serviceAccounts, manifest, { dryRun: true });
+  const change = (patch: object) =>
+    operator.patch(serviceAccounts, ref, patch, { type: 'merge', dryRun: true });
+  await expect(change({ metadata: { annotations: { 'example.com/role': 'admin' } } })).rejects.toThrow(
+    'the operator may not annotate a service account',
+  );
+  await expect(change({ imagePullSecrets: [{ name: 'a' }, { name: 'b' }] })).rejects.toThrow(
+    'the operator may not give Secrets to a service account',
+  );
+});
+
+test('a container that somebody adds to a pool keeps the operator from writing it, until it is gone', async () => {
+  const { resource, manifest } = (await writesIn(BOUNDED)).runners;
+  await operator.apply(resource, manifest);
+  const ref = { name: manifest.metadata.name, namespace: BOUNDED };
+  const pod = (containers: object[]) => ({ spec: { template: { spec: { containers } } } });
+  const byHand = (containers: object[]) =>
+    admin.patch(resource, ref, pod(containers), { type: 'strategic', fieldManager: 'kubectl' });
+  await byHand([{ name: 'sidecar', image: 'example.com/sidecar' }]);
+  await expect(operator.apply(resource, manifest)).rejects.toThrow('one container in each pod');
+  await byHand([{ name: 'sidecar', $patch: 'delete' }]);
+  await operator.apply(resource, manifest);
+});
+
+test('the operator starts no run, deletes none that goes on, and no revision of others', async () => {
+  const metadata = { name: 'one', namespace: PROJECT };
+  const run = await admin.create(workflowRuns, { metadata, spec: { workflow: 'report' } });
+  const second = { metadata: { ...metadata, name: 'two' }, spec: { workflow: 'report' } };
+  await expect(operator.create(workflowRuns, second)).rejects.toThrow('the operator creates no WorkflowRuns');
+  await expect(operator.delete(workflowRuns, metadata)).rejects.toThrow('runs that have ended alone');
+  const status = { ...run.status, phase: 'Failed' as const };
+  await admin.patch(workflowRuns, metadata, { status }, { type: 'merge', subresource: 'status' });
+  expect(await operator.delete(workflowRuns, metadata)).toBe(true);
+  await admin.create(controllerRevisions, { metadata, revision: 1, data: {} });
+  await expect(operator.delete(controllerRevisions, metadata)).rejects.toThrow('of Workflows alone');
 });
 
 test('of a run that has ended the operator removes the input and changes nothing else', async () => {
@@ -238,8 +346,6 @@ test('of a run that has ended the operator removes the input and changes nothing
     spec: { workflow: 'orders', input: { data_content: { card: '4111' } } },
   });
   await admin.apply(workflowRuns, { metadata: ref, status: { phase: 'Failed' } }, { subresource: 'status' });
-  const token = await tokenOf(admin, SYSTEM, 'windlass-operator');
-  const operator = createClient(connectionOf(server.connection, token));
   const change = (patch: object) =>
     operator.patch(workflowRuns, ref, patch, { type: 'merge' }).then(
       () => 'changed',
@@ -258,7 +364,6 @@ test('of a run that has ended the operator removes the input and changes nothing
   const marks = { 'windlass.dev/data-removed': 'now', 'windlass.dev/partial-input': 'true' };
   const spec = { input: null, inputRedacted: true, inputTruncated: true };
   expect(await change({ metadata: { annotations: marks }, spec })).toBe('changed');
-  await operator.close();
 });
 
 type Call = { method: string; path: string; body?: object; headers?: Record<string, string> };

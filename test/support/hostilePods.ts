@@ -1,0 +1,215 @@
+/** Pods that the token of the operator must not have made: the Deployments and CronJobs that the operator writes, with one member changed. */
+import type { HostileWrite, Path } from './hostileWrites.ts';
+
+const FIELDS = 'these fields of pods: ';
+const CONTAINER_FIELDS = 'these fields of containers: ';
+const VARIABLES = 'these environment variables, or not to this value: ';
+const SECURITY = 'security context of Windlass alone';
+const ONE = 'one container in each pod, named for its program';
+const LABELS = 'the labels of Windlass alone';
+const OWN_TICKS = 'CronJobs of schedules of Workflows alone';
+const ACCOUNT = 'as the service account windlass-runner alone, ticks without its token';
+const NODE = 'no port or device of the node, and a volume at /tmp alone';
+const EMPTY = 'volumes of type emptyDir alone';
+const NAME_LABEL = 'app.kubernetes.io/name';
+
+const pod = (...path: Path): Path => ['spec', 'template', 'spec', ...path];
+const container = (...path: Path): Path => pod('containers', 0, ...path);
+const tickPod = (...path: Path): Path => ['spec', 'jobTemplate', ...pod(...path)];
+const other = { name: 'other', image: 'windlass:0.1.0' };
+const variable = (name: string, value: string) => [{ name, value }];
+const secretVariable = (variableName: string, name: string) => [
+  { name: variableName, valueFrom: { secretKeyRef: { name, key: 'password' } } },
+];
+
+export const HOSTILE_PODS: HostileWrite[] = [
+  ['the network of the node', 'runners', pod('hostNetwork'), true, `${FIELDS}hostNetwork`],
+  ['the processes of the node', 'runners', pod('hostPID'), true, `${FIELDS}hostPID`],
+  ['the memory of the node', 'runners', pod('hostIPC'), true, `${FIELDS}hostIPC`],
+  ['a node of its choice', 'runners', pod('nodeName'), 'control-plane', `${FIELDS}nodeName`],
+  ['tolerations', 'runners', pod('tolerations'), [{ operator: 'Exists' }], `${FIELDS}tolerations`],
+  ['a priority', 'runners', pod('priorityClassName'), 'system-node-critical', `${FIELDS}priorityClassName`],
+  ['another runtime', 'runners', pod('runtimeClassName'), 'other', `${FIELDS}runtimeClassName`],
+  ['shared processes', 'runners', pod('shareProcessNamespace'), true, `${FIELDS}shareProcessNamespace`],
+  [
+    'addresses of hosts',
+    'runners',
+    pod('hostAliases'),
+    [{ ip: '10.0.0.1', hostnames: ['a'] }],
+    `${FIELDS}hostAliases`,
+  ],
+  ['an init container', 'runners', pod('initContainers'), [other], `${FIELDS}initContainers`],
+  ['a second container', 'runners', pod('containers', 1), other, ONE],
+  ['a container of another name', 'runners', container('name'), 'poll', ONE],
+  ['another account', 'runners', pod('serviceAccountName'), 'default', ACCOUNT],
+  ['no account', 'runners', pod('serviceAccountName'), undefined, ACCOUNT],
+  ['root', 'runners', pod('securityContext', 'runAsUser'), 0, SECURITY],
+  ['perhaps root', 'runners', pod('securityContext', 'runAsNonRoot'), false, SECURITY],
+  ['no seccomp', 'runners', pod('securityContext', 'seccompProfile', 'type'), 'Unconfined', SECURITY],
+  ['a group of files', 'runners', pod('securityContext', 'fsGroup'), 0, SECURITY],
+  ['a path of the node', 'runners', pod('volumes', 0), { name: 'tmp', hostPath: { path: '/' } }, EMPTY],
+  [
+    'a Secret as a volume',
+    'runners',
+    pod('volumes', 1),
+    { name: 'a', secret: { secretName: 'smtp' } },
+    EMPTY,
+  ],
+  [
+    'a token as a volume',
+    'runners',
+    pod('volumes', 1),
+    { name: 'a', projected: { sources: [{ serviceAccountToken: { path: 'a' } }] } },
+    EMPTY,
+  ],
+  [
+    'a Secret for pulling',
+    'runners',
+    pod('imagePullSecrets', 0),
+    { name: 'smtp' },
+    'imagePullSecrets of the chart alone',
+  ],
+  [
+    'another image',
+    'runners',
+    container('image'),
+    'example.com/miner',
+    'the image of the release alone, not example.com/miner',
+  ],
+  ['another command', 'runners', container('command'), ['sh', '-c', 'id'], 'the program of the pod alone'],
+  [
+    'the command of another pod',
+    'runners',
+    container('command', 1),
+    '/app/tick.mjs',
+    'the program of the pod alone',
+  ],
+  ['arguments', 'runners', container('args'), ['--eval', '1'], `${CONTAINER_FIELDS}args`],
+  [
+    'a command after the start',
+    'runners',
+    container('lifecycle'),
+    { postStart: { exec: { command: ['id'] } } },
+    `${CONTAINER_FIELDS}lifecycle`,
+  ],
+  [
+    'all of a Secret in its environment',
+    'runners',
+    container('envFrom'),
+    [{ secretRef: { name: 'smtp' } }],
+    `${CONTAINER_FIELDS}envFrom`,
+  ],
+  ['a terminal', 'runners', container('stdin'), true, `${CONTAINER_FIELDS}stdin`],
+  ['another folder', 'runners', container('workingDir'), '/tmp', `${CONTAINER_FIELDS}workingDir`],
+  ['more privileges', 'runners', container('securityContext', 'allowPrivilegeEscalation'), true, SECURITY],
+  ['a capability', 'runners', container('securityContext', 'capabilities', 'add'), ['SYS_ADMIN'], SECURITY],
+  [
+    'a root that can be written',
+    'runners',
+    container('securityContext', 'readOnlyRootFilesystem'),
+    false,
+    SECURITY,
+  ],
+  ['a root user of the container', 'runners', container('securityContext', 'runAsUser'), 0, SECURITY],
+  [
+    'code by NODE_OPTIONS',
+    'runners',
+    container('env'),
+    variable('NODE_OPTIONS', '--import=data:text/javascript,1'),
+    `${VARIABLES}NODE_OPTIONS`,
+  ],
+  ['a library', 'runners', container('env'), variable('LD_PRELOAD', '/tmp/a.so'), `${VARIABLES}LD_PRELOAD`],
+  [
+    'another run store',
+    'runners',
+    container('env'),
+    variable('REDIS_URL', 'redis://elsewhere:6379'),
+    `${VARIABLES}REDIS_URL`,
+  ],
+  [
+    'open egress',
+    'runners',
+    container('env'),
+    variable('EGRESS_ALLOW', '0.0.0.0/0'),
+    `${VARIABLES}EGRESS_ALLOW`,
+  ],
+  [
+    'another value of runner.env',
+    'runners',
+    container('env'),
+    variable('HTTPS_PROXY', 'http://eve'),
+    `${VARIABLES}HTTPS_PROXY`,
+  ],
+  [
+    'what only ticks are given',
+    'runners',
+    container('env'),
+    variable('WORKFLOW', 'a'),
+    `${VARIABLES}WORKFLOW`,
+  ],
+  [
+    'a Secret in a variable',
+    'runners',
+    container('env'),
+    secretVariable('REDIS_PASSWORD', 'smtp'),
+    `${VARIABLES}REDIS_PASSWORD`,
+  ],
+  [
+    'the pool Secret in a variable of its own',
+    'runners',
+    container('env'),
+    secretVariable('A', 'windlass-runner'),
+    `${VARIABLES}A`,
+  ],
+  [
+    'a probe that runs a command',
+    'runners',
+    container('livenessProbe'),
+    { exec: { command: ['id'] } },
+    'by HTTP alone',
+  ],
+  ['a port of the node', 'runners', container('ports', 0, 'hostPort'), 9090, NODE],
+  ['a volume over the program', 'runners', container('volumeMounts', 0, 'mountPath'), '/app', NODE],
+  ['a label of others', 'runners', ['spec', 'template', 'metadata', 'labels', 'app'], 'payments', LABELS],
+  [
+    'an annotation that injects',
+    'runners',
+    ['spec', 'template', 'metadata', 'annotations', 'example.com/inject'],
+    'true',
+    'other annotations instruct other programs',
+  ],
+  ['too many runners', 'runners', ['spec', 'replicas'], 101, 'at most 100 runners'],
+  [
+    'a tick of another image',
+    'tick',
+    tickPod('containers', 0, 'image'),
+    'example.com/miner',
+    'the image of the release alone',
+  ],
+  ['a tick with a token', 'tick', tickPod('automountServiceAccountToken'), true, ACCOUNT],
+  ['a tick of no workflow', 'tick', ['metadata', 'ownerReferences'], [], OWN_TICKS],
+  [
+    'a tick of another workflow',
+    'tick',
+    ['metadata', 'labels', 'windlass.dev/workflow'],
+    'another',
+    OWN_TICKS,
+  ],
+  ['a tick without its label', 'tick', ['metadata', 'labels', NAME_LABEL], undefined, OWN_TICKS],
+  [
+    'a tick with the labels of a runner',
+    'tick',
+    ['spec', 'jobTemplate', 'spec', 'template', 'metadata', 'labels', NAME_LABEL],
+    'windlass-runner',
+    LABELS,
+  ],
+  ['a Job of many pods', 'tick', ['spec', 'jobTemplate', 'spec', 'parallelism'], 100, 'one pod at a time'],
+  ['a poll pod with the network of the node', 'poll', tickPod('hostNetwork'), true, `${FIELDS}hostNetwork`],
+  [
+    'a poll pod that runs a tick',
+    'poll',
+    tickPod('containers', 0, 'command', 1),
+    '/app/tick.mjs',
+    'the program of the pod alone',
+  ],
+];

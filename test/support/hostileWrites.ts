@@ -1,0 +1,160 @@
+/** Objects that the token of the operator must not write: each is one that the operator writes, with one member changed. */
+import type { OperatorWrites, Write } from './operatorWrites.ts';
+
+export type Path = readonly (string | number)[];
+/** In the object of that word the member at the path has the value; undefined: it is left out. The refusal contains the text. */
+export type HostileWrite = [
+  what: string,
+  base: keyof OperatorWrites,
+  path: Path,
+  value: unknown,
+  refused: string,
+];
+
+const NAME = 'none of its objects has that name';
+const RULES = 'the rules of a pool alone';
+/** The API server's own words: nobody grants rights that they do not hold. */
+const NOT_HELD = 'not currently held';
+const OTHER_ROLE = 'may bind the Role windlass-runner alone';
+const SUBJECT = 'bind to the service account windlass-runner of the same namespace alone';
+const ROUTES = 'routes to the Workflow that owns them alone';
+
+const rule = (group: string, resource: string, ...verbs: string[]) => ({
+  apiGroups: [group],
+  resources: [resource],
+  verbs,
+});
+
+export const HOSTILE_WRITES: HostileWrite[] = [
+  ['a Secret of another name', 'poolSecret', ['metadata', 'name'], 'smtp', NAME],
+  ['a service account of another name', 'account', ['metadata', 'name'], 'admin', NAME],
+  ['a Role of another name', 'role', ['metadata', 'name'], 'admin', NAME],
+  ['a RoleBinding of another name', 'binding', ['metadata', 'name'], 'admin', NAME],
+  ['a Deployment of another name', 'runners', ['metadata', 'name'], 'miner', NAME],
+  ['a CronJob of another name', 'tick', ['metadata', 'name'], 'miner', NAME],
+  [
+    'a name that the server makes',
+    'role',
+    ['metadata'],
+    { generateName: 'windlass-runner', namespace: 'office' },
+    NAME,
+  ],
+  ['a Secret of type TLS', 'poolSecret', ['type'], 'example.com/other', 'of type Opaque alone'],
+  [
+    'a Secret for the token of a service account',
+    'poolSecret',
+    ['metadata', 'annotations'],
+    { 'kubernetes.io/service-account.name': 'default' },
+    'may not ask for the token of a service account',
+  ],
+  [
+    'an account with a token in every pod',
+    'account',
+    ['automountServiceAccountToken'],
+    true,
+    'mounted by default',
+  ],
+  [
+    'an account without a word on its token',
+    'account',
+    ['automountServiceAccountToken'],
+    undefined,
+    'mounted by default',
+  ],
+  ['an account that has Secrets', 'account', ['secrets'], [{ name: 'smtp' }], 'may not give Secrets'],
+  ['an account that pulls', 'account', ['imagePullSecrets'], [{ name: 'registry' }], 'may not give Secrets'],
+  [
+    'an account with a role in a cloud',
+    'account',
+    ['metadata', 'annotations'],
+    { 'example.com/role': 'admin' },
+    'may not annotate',
+  ],
+  [
+    'a Role that may do everything',
+    'role',
+    ['rules', 0],
+    { apiGroups: ['*'], resources: ['*'], verbs: ['*'] },
+    NOT_HELD,
+  ],
+  ['a Role that gets every Secret', 'role', ['rules', 4], rule('', 'secrets', 'get'), RULES],
+  ['a Role that lists Secrets', 'role', ['rules', 4, 'verbs'], ['get', 'list'], NOT_HELD],
+  ['a Role that creates Secrets', 'role', ['rules', 4], rule('', 'secrets', 'create'), RULES],
+  ['a Role that creates Deployments', 'role', ['rules', 5], rule('apps', 'deployments', 'create'), RULES],
+  ['a Role that writes CronJobs', 'role', ['rules', 5], rule('batch', 'cronjobs', 'patch'), RULES],
+  ['a Role that writes routes', 'role', ['rules', 1], rule('windlass.dev', 'webhookroutes', 'create'), RULES],
+  ['a Role that changes credentials', 'role', ['rules', 0, 'verbs'], ['list', 'watch', 'patch'], RULES],
+  ['a Role that deletes runs', 'role', ['rules', 1, 'verbs'], ['create', 'get', 'delete'], RULES],
+  ['a binding to another Role', 'binding', ['roleRef', 'name'], 'windlass-other', OTHER_ROLE],
+  [
+    "a binding to the operator's ClusterRole",
+    'binding',
+    ['roleRef'],
+    { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'windlass-operator' },
+    OTHER_ROLE,
+  ],
+  [
+    'a binding to a person',
+    'binding',
+    ['subjects', 0],
+    { kind: 'User', name: 'eve', apiGroup: 'rbac.authorization.k8s.io' },
+    SUBJECT,
+  ],
+  ['a binding to another account', 'binding', ['subjects', 0, 'name'], 'default', SUBJECT],
+  ['a binding to another namespace', 'binding', ['subjects', 0, 'namespace'], 'shop', SUBJECT],
+  [
+    'a binding to two',
+    'binding',
+    ['subjects', 1],
+    { kind: 'ServiceAccount', name: 'default', namespace: 'office' },
+    SUBJECT,
+  ],
+  [
+    'a NetworkPolicy of all pods',
+    'network',
+    ['spec', 'podSelector'],
+    {},
+    'a NetworkPolicy of the pods of Windlass alone',
+  ],
+  ['a budget of all pods', 'budget', ['spec', 'selector'], {}, 'a PodDisruptionBudget of runners alone'],
+  [
+    'a budget that no drain gets past',
+    'budget',
+    ['spec', 'maxUnavailable'],
+    0,
+    'a PodDisruptionBudget of runners alone',
+  ],
+  [
+    'a revision of no workflow',
+    'revision',
+    ['metadata', 'ownerReferences'],
+    [],
+    'ControllerRevisions of Workflows alone',
+  ],
+  [
+    'a revision of a DaemonSet',
+    'revision',
+    ['metadata', 'ownerReferences', 0, 'kind'],
+    'DaemonSet',
+    'ControllerRevisions of Workflows alone',
+  ],
+  ['a route to another workflow', 'route', ['spec', 'workflow'], 'another', ROUTES],
+  ['a route of another workflow', 'route', ['spec', 'workflowUID'], 'another', ROUTES],
+];
+
+/** The write with the member of its object at the path replaced. Throws where the path leads through a missing member. */
+export function hostile({ resource, manifest }: Write, path: Path, value: unknown): Write {
+  // Members that are the same object become two, as the API server would read them.
+  const copy = JSON.parse(JSON.stringify(manifest)) as typeof manifest;
+  let holder = copy as unknown as Record<string | number, unknown>;
+  for (const key of path.slice(0, -1)) {
+    const member = holder[key];
+    if (typeof member !== 'object' || member === null)
+      throw new Error(`${path.join('.')} leads through ${key}, which is missing`);
+    holder = member as Record<string | number, unknown>;
+  }
+  const last = path.at(-1) ?? '';
+  if (value === undefined) delete holder[last];
+  else holder[last] = value;
+  return { resource, manifest: copy };
+}

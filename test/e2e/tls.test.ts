@@ -39,15 +39,20 @@ const upgrade = (enabled: boolean) =>
 async function putCertificate(name: 'first' | 'second', ca: string): Promise<void> {
   const data = { ...files[name], 'ca.crt': ca };
   const metadata = { name: SECRET, namespace: windlassNamespace };
-  await applyManifest(
-    cluster,
-    stringify({ apiVersion: 'v1', kind: 'Secret', metadata, stringData: data }),
-  );
+  await applyManifest(cluster, stringify({ apiVersion: 'v1', kind: 'Secret', metadata, stringData: data }));
   await remount(windlassNamespace, ca);
 }
 
 const remount = (namespace: string, value: string) =>
-  kube(['annotate', 'pods', '--all', '-n', namespace, '--overwrite', `e2e/tls=${value.length}-${Date.now()}`]);
+  kube([
+    'annotate',
+    'pods',
+    '--all',
+    '-n',
+    namespace,
+    '--overwrite',
+    `e2e/tls=${value.length}-${Date.now()}`,
+  ]);
 
 /** A call of the webhook on a connection of its own; the run that it started. */
 async function call(ca: string): Promise<string> {

@@ -59,11 +59,16 @@ const environment = z
     REDIS_URL: z.url({ protocol: /^rediss?$/ }),
     REDIS_USERNAME: z.string().min(1).optional(),
     REDIS_PASSWORD: z.string().min(1).optional(),
+    /** With rediss://: a file with the authorities (PEM) of its certificate. Left out: public ones. */
+    REDIS_CA_FILE: z.string().min(1).optional(),
     /** What anybody may call. */
     PUBLIC_PORT: port(8080),
     /** What callers with a token may call, and the probes. */
     INTERNAL_PORT: port(8081),
     METRICS_PORT: port(9090),
+    /** Folders with tls.crt and tls.key for each of the first two, followed when they change. Left out: HTTP without TLS. */
+    PUBLIC_TLS_DIR: z.string().min(1).optional(),
+    INTERNAL_TLS_DIR: z.string().min(1).optional(),
     /** Where the world reaches the public listener, without a path. Left out: no credential can be connected. */
     PUBLIC_URL: z
       .url({ protocol: /^https?$/ })

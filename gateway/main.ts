@@ -19,6 +19,7 @@ import { closeGently, listen } from './listen.ts';
 import { createMetrics } from './metrics.ts';
 import { createRouteTable } from './routes.ts';
 import { buildInternal, buildMetrics, buildPublic } from './server.ts';
+import { openListenerCertificate } from './tls/certificate.ts';
 
 const { config, env } = gatewayConfig();
 const log = pino({ level: config.LOG_LEVEL, base: { program: 'gateway', pod: config.POD_NAME } });
@@ -36,6 +37,7 @@ const runs = connectRunStore({
   log,
   ...(config.REDIS_USERNAME !== undefined && { username: config.REDIS_USERNAME }),
   ...(config.REDIS_PASSWORD !== undefined && { password: config.REDIS_PASSWORD }),
+  ...(config.REDIS_CA_FILE !== undefined && { caFile: config.REDIS_CA_FILE }),
 });
 const waiter = createReplyWaiter(runs);
 const routes = createRouteTable();
@@ -83,7 +85,22 @@ const deps: GatewayDeps = {
   log,
 };
 
-const apps = [buildPublic(deps), buildInternal(deps), buildMetrics(deps)] as const;
+const [publicTLS, internalTLS] = await Promise.all(
+  [config.PUBLIC_TLS_DIR, config.INTERNAL_TLS_DIR].map(openListenerCertificate),
+);
+const apps = [
+  buildPublic(deps, publicTLS?.certificate),
+  buildInternal(deps, internalTLS?.certificate),
+  buildMetrics(deps),
+] as const;
+for (const [listener, tls, { server }] of [
+  ['public', publicTLS, apps[0]],
+  ['internal', internalTLS, apps[1]],
+] as const) {
+  if (tls === undefined) continue;
+  metrics.certificates.set(listener, tls.expires);
+  void tls.follow(server, { log: log.child({ listener }), signal: ended.signal });
+}
 const [publicPort, internalPort, metricsPort] = await Promise.all([
   listen(apps[0], config.PUBLIC_PORT, config.BIND_ADDRESS),
   listen(apps[1], config.INTERNAL_PORT, config.BIND_ADDRESS),

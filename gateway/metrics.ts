@@ -45,6 +45,8 @@ export type Metrics = {
   reviews: Counter<'kind' | 'outcome'>;
   /** The open connections of each listener, to be added up. */
   connections: (() => number)[];
+  /** Of each listener with TLS, when its certificate expires. */
+  certificates: Map<string, () => Date>;
 };
 
 const HIGHEST_STATUS = 600;
@@ -55,9 +57,11 @@ export function createMetrics(observed: Observed): Metrics {
   collectDefaultMetrics({ register: registry });
   const counts = new Map(ROUTE_CLASSES.map((route) => [route, new Float64Array(HIGHEST_STATUS)]));
   const connections: Metrics['connections'] = [];
+  const certificates: Metrics['certificates'] = new Map();
   registerRequests(registry, counts);
   registerRefusals(registry, observed.refused);
   registerGauges(registry, observed, connections);
+  registerCertificates(registry, certificates);
   return {
     registry,
     answered: (route) => counts.get(route) ?? new Float64Array(HIGHEST_STATUS),
@@ -80,7 +84,22 @@ export function createMetrics(observed: Observed): Metrics {
       registers: [registry],
     }),
     connections,
+    certificates,
   };
+}
+
+function registerCertificates(registry: Registry, certificates: Metrics['certificates']): void {
+  registry.registerMetric(
+    new Gauge({
+      name: 'windlass_gateway_tls_certificate_expiry_timestamp_seconds',
+      help: 'When the TLS certificate of a listener expires, in seconds since 1970.',
+      labelNames: ['listener'],
+      registers: [],
+      collect() {
+        for (const [listener, expires] of certificates) this.set({ listener }, expires().getTime() / 1_000);
+      },
+    }),
+  );
 }
 
 function registerRefusals(registry: Registry, refused: Refusals): void {

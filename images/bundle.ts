@@ -16,6 +16,7 @@ const programs = {
     poll: 'runner/poll/main.ts',
     beatWorker: 'runs/beatWorker.ts',
     'init-run-store': 'operator/initRunStore.ts',
+    'run-store-certificate': 'operator/runStoreCertificate.ts',
   },
   'windlass-demo': {
     'model-server': 'test/support/modelServer.ts',

@@ -52,10 +52,20 @@ const environment = z.object({
   KUBECONFIG: z.string().min(1).optional(),
   /** Where the world reaches the gateway's public listener, for `status.url`. */
   PUBLIC_URL: z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, '')),
+  /** Where callers inside the cluster reach the gateway's internal listener. Left out: the last of its Services, by HTTP. */
+  INTERNAL_URL: z
+    .url({ protocol: /^https?$/ })
+    .transform((url) => url.replace(/\/+$/, ''))
+    .optional(),
   /** The gateway's Services: whose ready endpoints are the replicas that must serve a workflow. */
   GATEWAY_SERVICES: names.default(['windlass-gateway', 'windlass-gateway-internal']),
   /** The run store, without user and password; runners in every namespace must reach it by this name. */
   REDIS_URL: z.url({ protocol: /^rediss?$/ }),
+  /**
+   * With rediss://: a file with the authorities (PEM) of its certificate, which runners, ticks and poll pods are given, too.
+   * Left out: public ones.
+   */
+  REDIS_CA_FILE: z.string().min(1).optional(),
   /** The user that may manage ACL users. */
   REDIS_USERNAME: z.string().min(1).default(OPERATOR_ACCOUNT),
   /** The Secret in the operator's namespace that holds `operator-password` and `gateway-password`. */

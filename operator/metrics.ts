@@ -17,6 +17,8 @@ export type OperatorMetrics = {
   leading: (leads: boolean) => void;
   /** Of triggers that are polled. */
   polls: PollMetrics;
+  /** Shows when the run store's certificate expires; `ask` is called once a minute at most. */
+  watchRunStoreCertificate: (ask: () => Promise<Date | undefined>) => void;
 };
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -60,7 +62,24 @@ export function createMetrics(clock: Clock = systemClock): OperatorMetrics {
     watchQueue: queueGauges(registers, reconciles),
     leading: (leads) => leader.set(leads ? 1 : 0),
     polls: createPollMetrics(registers, clock),
+    watchRunStoreCertificate: (ask) => certificateGauge(registers, clock, ask),
   };
+}
+
+const CERTIFICATE_ASKED_MS = 60_000;
+
+function certificateGauge(registers: Registry[], clock: Clock, ask: () => Promise<Date | undefined>): Gauge {
+  let askedAt = -Infinity;
+  return new Gauge({
+    name: 'windlass_operator_run_store_tls_certificate_expiry_timestamp_seconds',
+    help: 'When the TLS certificate that the run store shows expires, in seconds since 1970. NaN when no handshake succeeds.',
+    registers,
+    async collect() {
+      if (clock.now() - askedAt < CERTIFICATE_ASKED_MS) return;
+      askedAt = clock.now();
+      this.set(((await ask())?.getTime() ?? Number.NaN) / 1_000);
+    },
+  });
 }
 
 function queueGauges(

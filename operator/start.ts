@@ -9,6 +9,7 @@ import type { KubeConnection } from '../kube/config.ts';
 import { runWithLease, type LeaseOptions } from '../kube/lease.ts';
 import type { Log } from '../kube/log.ts';
 import { connectRunStore, type RunStoreConnection, type RunStoreOptions } from '../runs/connection.ts';
+import { servedCertificateExpiry } from '../runs/serverCertificate.ts';
 import { createBotHolders } from './bots/holders.ts';
 import { prunesPerSecond } from './budget/split.ts';
 import { egressOf, type OperatorConfig } from './config.ts';
@@ -45,6 +46,7 @@ const AGAIN_MS = 2_000;
 export async function runOperator(options: OperatorOptions): Promise<void> {
   const { config, connection, namespace, log, signal, clock = systemClock } = options;
   const metrics = createMetrics(clock);
+  if (config.REDIS_URL.startsWith('rediss:')) metrics.watchRunStoreCertificate(() => askCertificate(config));
   const common = {
     fieldManager: 'windlass-operator',
     userAgent: 'windlass-operator',
@@ -79,7 +81,7 @@ export async function runOperator(options: OperatorOptions): Promise<void> {
       client,
       world,
       ask: createAsk({ client, egress: createEgress(egressOf(config)), isLeading: () => mayWrite() }),
-      gatewayURL: `http://${config.GATEWAY_SERVICES.at(-1)}.${namespace}`,
+      gatewayURL: config.INTERNAL_URL ?? `http://${config.GATEWAY_SERVICES.at(-1)}.${namespace}`,
       log,
       clock,
     });
@@ -118,6 +120,13 @@ export async function runOperator(options: OperatorOptions): Promise<void> {
   await Promise.all([client.close(), ownClient.close()]);
 }
 
+function askCertificate({
+  REDIS_URL: url,
+  REDIS_CA_FILE: caFile,
+}: OperatorConfig): Promise<Date | undefined> {
+  return servedCertificateExpiry({ url, ...(caFile !== undefined && { caFile }) });
+}
+
 /** Makes the Secret where that is ours to do, and connects with what is in it. Undefined: ended before that. */
 async function connectStore(
   { config, namespace, log, signal }: OperatorOptions,
@@ -129,8 +138,9 @@ async function connectStore(
     try {
       if (config.REDIS_SECRET_CREATE) await ensureStoreSecret(client, ref);
       const password = await readOperatorPassword(client, ref);
-      const { REDIS_URL: url, REDIS_USERNAME: username, POD_NAME: name } = config;
-      return connectRunStore({ url, username, password, name, log, ...hooks });
+      const { REDIS_URL: url, REDIS_USERNAME: username, REDIS_CA_FILE: caFile, POD_NAME: name } = config;
+      const trust = caFile === undefined ? {} : { caFile };
+      return connectRunStore({ url, username, password, name, log, ...trust, ...hooks });
     } catch (error) {
       log.error(
         { secret: ref.name, err: error },

@@ -28,6 +28,8 @@ const environment = z.object({
   REDIS_URL: z.url({ protocol: /^rediss?$/ }),
   REDIS_USERNAME: z.string().min(1).optional(),
   REDIS_PASSWORD: z.string().min(1).optional(),
+  /** With rediss://: a file with the authorities (PEM) of its certificate. Left out: public ones. */
+  REDIS_CA_FILE: z.string().min(1).optional(),
   /** Outside a cluster: the kubeconfig to use. */
   KUBECONFIG: z.string().min(1).optional(),
   /** How many runs are executed at the same time. */

@@ -36,6 +36,7 @@ const account = {
   url: config.REDIS_URL,
   ...(config.REDIS_USERNAME && { username: config.REDIS_USERNAME }),
   ...(config.REDIS_PASSWORD && { password: config.REDIS_PASSWORD }),
+  ...(config.REDIS_CA_FILE && { caFile: config.REDIS_CA_FILE }),
 };
 const conn = connectRunStore({ ...account, name: runner, log });
 const connection = config.KUBECONFIG

@@ -9,6 +9,8 @@ import type { ProjectUid, Unavailable } from './types.ts';
 const POOL_PREFIX = 'windlass-pool-';
 export const OPERATOR_ACCOUNT = 'windlass-operator';
 export const GATEWAY_ACCOUNT = 'windlass-gateway';
+/** Of the program beside the server that has it load its certificate anew. */
+export const CERTIFICATE_ACCOUNT = 'windlass-certificate';
 
 /** What running runs takes: the commands of this folder's scripts and calls. None of them can list keys of others. */
 const RUN_COMMANDS = [
@@ -18,13 +20,18 @@ const RUN_COMMANDS = [
   'zadd zrem zcard zscore zrange zrangebylex sadd srem sismember smembers',
   'lindex lrange lpop lpush ltrim rpush',
 ];
+/** It can change settings, so its password never leaves the server's pod. It reaches no key and no channel. */
+const CERTIFICATE_COMMANDS = ['ping hello auth client|setname config|set'];
 const ADMIN_COMMANDS = ['scan info type acl|setuser acl|getuser acl|deluser acl|users acl|save'];
 
+const only = (commands: string[]) => [
+  '-@all',
+  ...commands.flatMap((line) => line.split(' ')).map((command) => `+${command}`),
+];
 const rules = (keys: string, channels: string, commands: string[]) => [
   `~${keys}`,
   `&${channels}`,
-  '-@all',
-  ...commands.flatMap((line) => line.split(' ')).map((command) => `+${command}`),
+  ...only(commands),
 ];
 
 /** The name of the account of a project's runner pool. */
@@ -86,7 +93,12 @@ async function describe(conn: RunStoreConnection, name: string): Promise<string>
   return JSON.stringify(await conn.command('acl', 'getuser', name));
 }
 
-export type ServicePasswords = { operatorPasswordSha256: string; gatewayPasswordSha256: string };
+export type ServicePasswords = {
+  operatorPasswordSha256: string;
+  gatewayPasswordSha256: string;
+  /** Left out: the server has no certificate, and nobody that account. */
+  certificatePasswordSha256?: string;
+};
 
 /**
  * Nobody can log in as `default`, but it may do everything: a server that starts reads its log as that account, and a
@@ -99,7 +111,7 @@ const DEFAULT_ACCOUNT = 'user default reset off ~* &* +@all';
  * file. Passwords are given as SHA-256, in hex; no password is in the file.
  */
 export function aclFile(
-  { operatorPasswordSha256, gatewayPasswordSha256 }: ServicePasswords,
+  { operatorPasswordSha256, gatewayPasswordSha256, certificatePasswordSha256 }: ServicePasswords,
   existing = '',
 ): string {
   const user = (name: string, password: string, rest: string[]) =>
@@ -112,6 +124,9 @@ export function aclFile(
       rules('wl:*', 'wl:*', [...RUN_COMMANDS, ...ADMIN_COMMANDS]),
     ),
     user(GATEWAY_ACCOUNT, `#${sha256(gatewayPasswordSha256)}`, rules('wl:*', 'wl:*', RUN_COMMANDS)),
+    ...(certificatePasswordSha256 === undefined
+      ? []
+      : [user(CERTIFICATE_ACCOUNT, `#${sha256(certificatePasswordSha256)}`, only(CERTIFICATE_COMMANDS))]),
   ];
   const pools = existing.split('\n').filter((line) => line.startsWith(`user ${POOL_PREFIX}`));
   return [...services, ...pools, ''].join('\n');

@@ -12,6 +12,7 @@ export type BeatOptions = {
   url: string;
   username?: string;
   password?: string;
+  caFile?: string;
   project: ProjectUid;
   runner: string;
   /** The bundled `runs/beatWorker.ts`; default: that file beside this one. */
@@ -23,8 +24,8 @@ export type BeatOptions = {
 };
 
 /** What the thread is given. `turns` counts the turns of the main event loop, in shared memory. */
-export type BeatWorkerData = Required<Omit<BeatOptions, 'worker' | 'username' | 'password'>> &
-  Pick<BeatOptions, 'username' | 'password'> & { turns: Int32Array<SharedArrayBuffer> };
+export type BeatWorkerData = Required<Omit<BeatOptions, 'worker' | 'username' | 'password' | 'caFile'>> &
+  Pick<BeatOptions, 'username' | 'password' | 'caFile'> & { turns: Int32Array<SharedArrayBuffer> };
 
 export type Beats = {
   /** Stops beating and removes the beat. Hand back all claims before, or others will wait for their turn to take over. */

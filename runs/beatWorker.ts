@@ -4,7 +4,7 @@ import { sleep } from '../kube/clock.ts';
 import { beat, removeBeat, type BeatWorkerData } from './beat.ts';
 import { connectRunStore } from './connection.ts';
 
-const { url, username, password, project, runner, everyMs, stuckAfterMs, turns } =
+const { url, username, password, caFile, project, runner, everyMs, stuckAfterMs, turns } =
   workerData as BeatWorkerData;
 
 const stopping = new AbortController();
@@ -14,6 +14,7 @@ const conn = connectRunStore({
   url,
   ...(username === undefined ? {} : { username }),
   ...(password === undefined ? {} : { password }),
+  ...(caFile === undefined ? {} : { caFile }),
   name: `${runner}-beat`,
 });
 

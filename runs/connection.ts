@@ -14,6 +14,8 @@ export type RunStoreOptions = {
   url: string;
   username?: string;
   password?: string;
+  /** With `rediss://`: a file with the authorities (PEM) of its certificate, read for each connection. Default: public ones. */
+  caFile?: string;
   /** How the server lists the connection. */
   name: string;
   log?: Log;

@@ -4,6 +4,7 @@
  */
 import { Redis } from 'ioredis';
 import type { RunStoreOptions } from './connection.ts';
+import { createTrustReport, trustIn } from './trust.ts';
 
 /** Below the two seconds after which callers have been promised an answer. */
 const CALL_TIMEOUT_MS = 1_500;
@@ -11,8 +12,9 @@ const FIRST_RETRY_MS = 50;
 const LONGEST_RETRY_MS = 1_000;
 
 /** One client of the server, with nothing repeated and nothing queued behind a lost connection. */
-export function openRedis({ url, username, password, name, log }: RunStoreOptions): Redis {
+export function openRedis({ url, username, password, name, caFile, log }: RunStoreOptions): Redis {
   const redis = new Redis(url, {
+    ...(url.startsWith('rediss:') && { tls: trustIn(caFile, log) }),
     ...(username === undefined ? {} : { username }),
     ...(password === undefined ? {} : { password }),
     connectionName: name,
@@ -29,7 +31,11 @@ export function openRedis({ url, username, password, name, log }: RunStoreOption
     retryStrategy: (times) =>
       Math.min(FIRST_RETRY_MS * 2 ** Math.min(times, 10), LONGEST_RETRY_MS) * (0.75 + Math.random() / 2),
   });
-  redis.on('error', (error: Error) => log?.debug({ error: error.message }, 'run store: connection error'));
+  const reportDistrust = createTrustReport(caFile, log);
+  redis.on('error', (error: Error) => {
+    log?.debug({ error: error.message }, 'run store: connection error');
+    reportDistrust(error);
+  });
   redis.on(
     'connect',
     () => void setTimeout(() => redis.status === 'connect' && breakOff(redis), CALL_TIMEOUT_MS).unref(),

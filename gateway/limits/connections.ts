@@ -1,10 +1,12 @@
 /**
  * The connections of one listener: so many in all, so many of one address. When they are taken, the connection that has
  * been without a whole request for longest gives way to the new one, so that whoever holds connections open and sends
- * nothing, or sends slowly, keeps nobody out. Connections whose request is being worked on are never closed for that.
+ * nothing, or sends slowly, keeps nobody out. Connections whose request is being worked on are never closed for that. Over TLS a
+ * connection counts from its first byte on, before the handshake, which costs the most.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Server, Socket } from 'node:net';
+import { isTLSServer, watchHandshakes } from '../tls/server.ts';
 import { bidFarewell } from './farewell.ts';
 import type { RefusalReason, Refusals } from './refusals.ts';
 import type { LimitSettings } from './settings.ts';
@@ -21,9 +23,13 @@ export type Connections = {
   /** From now on every answer ends its connection. */
   leave: () => void;
   open: () => number;
+  /** Whether it is one of the open connections; over TLS after its handshake. */
+  has: (socket: Socket) => boolean;
 };
 
 type Connection = {
+  /** What HTTP is spoken on; during a TLS handshake, what was accepted. */
+  socket: Socket;
   /** Undefined for a proxy, which speaks for many, so that what holds for a client does not hold for it. */
   client: string | undefined;
   requests: number;
@@ -40,7 +46,7 @@ export type ConnectionOptions = Pick<
   /** Who is behind an address: one network of IPv6 has more addresses than there are connections. */
   clientOf: (address: string) => string;
   refused: Refusals;
-  /** What a connection is told that nothing gives way to: a whole HTTP answer. */
+  /** What a connection is told that nothing gives way to: a whole HTTP answer. Over TLS it is closed without one. */
   refusal: () => string;
 };
 
@@ -48,22 +54,26 @@ export function limitConnections(server: Server, options: ConnectionOptions): Co
   const book = createBook();
   let leaving = false;
   server.on('connection', (socket: Socket) => {
-    // Node's own listener goes when a client asks for a tunnel, and then its reset would end the whole process.
-    socket.on('error', () => socket.destroy());
+    destroyOnError(socket);
     const address = socket.remoteAddress ?? '';
     const client = options.isProxy(address) ? undefined : options.clientOf(address);
     const reason = makeRoom(book, client, options);
     if (reason !== undefined) {
       options.refused[reason] += 1;
-      bidFarewell(socket, options.refusal());
+      if (isTLSServer(server)) socket.destroy();
+      else bidFarewell(socket, options.refusal());
       return;
     }
-    const connection: Connection = { client, requests: 0, responses: [], isLast: false };
-    book.add(socket, connection);
+    const connection: Connection = { socket, client, requests: 0, responses: [], isLast: false };
+    book.add(connection);
     socket.once('close', () => {
-      book.remove(socket);
+      book.remove(connection.socket);
       connection.responses.filter(isToCome).forEach(close);
     });
+  });
+  watchHandshakes(server, (accepted, secure) => {
+    destroyOnError(secure);
+    book.replace(accepted, secure);
   });
   return {
     enter: (request, response) => {
@@ -101,7 +111,13 @@ export function limitConnections(server: Server, options: ConnectionOptions): Co
       }
     },
     open: () => book.known.size,
+    has: (socket) => book.known.has(socket),
   };
+}
+
+/** Node's own listener goes when a client asks for a tunnel, and then its reset would end the whole process. */
+function destroyOnError(socket: Socket): void {
+  socket.on('error', () => socket.destroy());
 }
 
 /**
@@ -163,10 +179,18 @@ function createBook() {
   return {
     known,
     countOf,
-    add: (socket: Socket, connection: Connection): void => {
-      known.set(socket, connection);
+    add: (connection: Connection): void => {
+      known.set(connection.socket, connection);
       const { client } = connection;
       if (client !== undefined) perClient.set(client, countOf(client) + 1);
+    },
+    /** From now on the connection is known by another socket. */
+    replace: (before: Socket, after: Socket): void => {
+      const connection = known.get(before);
+      if (connection === undefined) return;
+      known.delete(before);
+      connection.socket = after;
+      known.set(after, connection);
     },
     toEnd: (socket: Socket, connection: Connection): void => {
       known.delete(socket);

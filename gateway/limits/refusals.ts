@@ -12,6 +12,7 @@ export const REFUSAL_REASONS = [
   'header-size',
   'time',
   'malformed',
+  'tls-handshake',
   'rate-per-route',
   'rate-per-project',
   'rate-per-address',

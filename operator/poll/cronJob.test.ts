@@ -48,3 +48,17 @@ test('the pod passes Pod Security "restricted"', () => {
     capabilities: { drop: ['ALL'] },
   });
 });
+
+test('the pod trusts what the runners trust of the run store', () => {
+  const trusting = pollCronJob(
+    { namespace: 'shop', uid: 'project-1' },
+    { ...config, REDIS_CA_FILE: '/ca.crt' },
+  );
+  const { volumes, containers } = trusting.spec?.jobTemplate.spec?.template.spec ?? {};
+  expect(volumes).toMatchObject([{ name: 'run-store-ca', secret: { secretName: 'windlass-runner' } }]);
+  expect(containers?.[0]).toMatchObject({
+    volumeMounts: [{ name: 'run-store-ca', mountPath: '/etc/windlass/run-store' }],
+    env: expect.arrayContaining([{ name: 'REDIS_CA_FILE', value: '/etc/windlass/run-store/ca.crt' }]),
+  });
+  expect(pod).not.toHaveProperty('volumes');
+});

@@ -2,6 +2,7 @@
 import type { Manifest } from '../../kube/client.ts';
 import type { CronJob } from '../../kube/resource.ts';
 import type { OperatorConfig } from '../config.ts';
+import { authorityMount } from '../project/authority.ts';
 import { poolEnvironment } from '../project/manifests.ts';
 import { POLL, POLL_LABELS } from '../project/names.ts';
 import { RESTRICTED_CONTAINER, restrictedPod } from '../project/restricted.ts';
@@ -22,6 +23,7 @@ export type PollSettings = Pick<
   | 'RUNNER_EGRESS_DENY'
   | 'POLL_RESOURCES'
   | 'REDIS_URL'
+  | 'REDIS_CA_FILE'
   | 'LOG_LEVEL'
 >;
 
@@ -58,6 +60,7 @@ type PodSpec = NonNullable<
 
 function podSpec(projectUid: string, settings: PollSettings): PodSpec {
   const { requests, limits } = settings.POLL_RESOURCES;
+  const { volumes, volumeMounts } = authorityMount(settings);
   return {
     ...restrictedPod(settings),
     // It reads credentials as the runners do.
@@ -75,7 +78,9 @@ function podSpec(projectUid: string, settings: PollSettings): PodSpec {
         terminationMessagePolicy: 'FallbackToLogsOnError',
         resources: { ...(requests && { requests }), ...(limits && { limits }) },
         securityContext: RESTRICTED_CONTAINER,
+        ...(volumeMounts && { volumeMounts }),
       },
     ],
+    ...(volumes && { volumes }),
   };
 }

@@ -117,3 +117,21 @@ test('the Secret holds user and password', () => {
   ]);
   expect(Object.fromEntries(decoded)).toEqual({ username: 'pool', password: 'pässword' });
 });
+
+test('the authority of the run store is in the Secret and a file in the pod, and no change of it starts runners anew', () => {
+  const { data } = poolSecret('shop', { username: 'pool', password: 'word' }, 'PEM');
+  expect(Buffer.from(data?.['ca.crt'] ?? '', 'base64').toString()).toBe('PEM');
+  const trusting = { ...settings, REDIS_CA_FILE: '/in/the/operator/ca.crt' };
+  const { spec } = poolDeployment({ namespace: 'shop', uid: 'project-1' }, trusting, 'hash');
+  const { volumes, containers } = spec?.template?.spec ?? {};
+  expect(volumes).toContainEqual({
+    name: 'run-store-ca',
+    secret: { secretName: 'windlass-runner', items: [{ key: 'ca.crt', path: 'ca.crt' }] },
+  });
+  const mount = { name: 'run-store-ca', mountPath: '/etc/windlass/run-store', readOnly: true };
+  expect(containers?.[0]?.volumeMounts).toContainEqual(mount);
+  expect(containers?.[0]?.env).toContainEqual({
+    name: 'REDIS_CA_FILE',
+    value: '/etc/windlass/run-store/ca.crt',
+  });
+});

@@ -15,6 +15,7 @@ import type {
 import type { OperatorConfig } from '../config.ts';
 import type { NetworkPolicy, PodDisruptionBudget } from '../resources.ts';
 import { TICK } from '../schedule/cronJob.ts';
+import { AUTHORITY_KEY, authorityMount, authorityVariable } from './authority.ts';
 import { POLL, POOL, POOL_LABELS } from './names.ts';
 import { RESTRICTED_CONTAINER, restrictedPod } from './restricted.ts';
 
@@ -67,9 +68,14 @@ export function poolRoleBinding(namespace: string): Manifest<RoleBinding> {
 /** The pool's account in the run store. */
 export type PoolAccount = { username: string; password: string };
 
-export function poolSecret(namespace: string, account: PoolAccount): Manifest<Secret> {
+/** `authority`: PEM, what the run store's certificate is checked with. */
+export function poolSecret(namespace: string, account: PoolAccount, authority?: string): Manifest<Secret> {
   const encoded = (text: string) => Buffer.from(text, 'utf8').toString('base64');
-  const data = { username: encoded(account.username), password: encoded(account.password) };
+  const data = {
+    username: encoded(account.username),
+    password: encoded(account.password),
+    ...(authority !== undefined && { [AUTHORITY_KEY]: encoded(authority) }),
+  };
   return { metadata: metadata(namespace), type: 'Opaque', data };
 }
 
@@ -112,6 +118,7 @@ export type PoolSettings = Pick<
   | 'RUNNER_EGRESS_ALLOW'
   | 'RUNNER_EGRESS_DENY'
   | 'REDIS_URL'
+  | 'REDIS_CA_FILE'
   | 'LOG_LEVEL'
 >;
 
@@ -138,13 +145,14 @@ type PodSpec = NonNullable<NonNullable<NonNullable<Deployment['spec']>['template
 type Container = PodSpec['containers'][number];
 
 function podSpec(projectUid: string, settings: PoolSettings): PodSpec {
+  const { volumes = [] } = authorityMount(settings);
   return {
     ...restrictedPod(settings),
     automountServiceAccountToken: true,
     terminationGracePeriodSeconds: GRACE_SECONDS,
     affinity: { podAntiAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [apart] } },
     containers: [container(projectUid, settings)],
-    volumes: [{ name: 'tmp', emptyDir: { sizeLimit: '64Mi' } }],
+    volumes: [{ name: 'tmp', emptyDir: { sizeLimit: '64Mi' } }, ...volumes],
   };
 }
 
@@ -158,6 +166,7 @@ const apart = {
 
 function container(projectUid: string, settings: PoolSettings): Container {
   const { requests, limits } = settings.RUNNER_RESOURCES;
+  const { volumeMounts = [] } = authorityMount(settings);
   return {
     name: 'runner',
     image: settings.RUNNER_IMAGE,
@@ -170,14 +179,20 @@ function container(projectUid: string, settings: PoolSettings): Container {
     startupProbe: { httpGet: { path: '/healthz', port: 'metrics' }, periodSeconds: 1, failureThreshold: 60 },
     livenessProbe: { httpGet: { path: '/healthz', port: 'metrics' }, periodSeconds: 10, timeoutSeconds: 5 },
     readinessProbe: { httpGet: { path: '/readyz', port: 'metrics' }, periodSeconds: 2, timeoutSeconds: 2 },
-    volumeMounts: [{ name: 'tmp', mountPath: TEMPORARY }],
+    volumeMounts: [{ name: 'tmp', mountPath: TEMPORARY }, ...volumeMounts],
   };
 }
 
 /** What of the configuration is in the environment of a pool's pods. */
 type EnvironmentSettings = Pick<
   PoolSettings,
-  'RUNNER_RESOURCES' | 'RUNNER_ENV' | 'RUNNER_EGRESS_ALLOW' | 'RUNNER_EGRESS_DENY' | 'REDIS_URL' | 'LOG_LEVEL'
+  | 'RUNNER_RESOURCES'
+  | 'RUNNER_ENV'
+  | 'RUNNER_EGRESS_ALLOW'
+  | 'RUNNER_EGRESS_DENY'
+  | 'REDIS_URL'
+  | 'REDIS_CA_FILE'
+  | 'LOG_LEVEL'
 >;
 
 /** The environment of a runner, and of whatever else of the project connects to hosts that its people name. */
@@ -197,6 +212,7 @@ export function poolEnvironment(
     field('POD_NAME', 'metadata.name'),
     { name: 'PROJECT_UID', value: projectUid },
     { name: 'REDIS_URL', value: settings.REDIS_URL },
+    ...authorityVariable(settings),
     secret('REDIS_USERNAME', 'username'),
     secret('REDIS_PASSWORD', 'password'),
     field('HOST_IP', 'status.hostIP'),

@@ -23,6 +23,7 @@ import type { Unavailable } from '../../runs/types.ts';
 import type { OperatorContext } from '../context.ts';
 import { lackOfRight } from '../refusal.ts';
 import { poolCredentials, sha256 } from './account.ts';
+import { readAuthority } from './authority.ts';
 import { olderCredentials, type Served } from './older.ts';
 import { hasOpenRuns, needsPool, secretsInUse } from './gather.ts';
 import { dropPollJob, keepPollJob } from '../poll/keep.ts';
@@ -161,7 +162,7 @@ async function applyUncached(
   account: PoolAccount,
   before: Memory['applied'] | undefined,
 ): Promise<Memory['applied']> {
-  const secret = poolSecret(namespace, account);
+  const secret = poolSecret(namespace, account, await readAuthority(config));
   const secretNames = secretsInUse(world, namespace, older);
   const role = poolRole(namespace, secretNames);
   const text = sha256(canonicalJson([secret, role]));

@@ -117,3 +117,13 @@ test('the tick has the account of the runners, no token, and finds its time in t
     valueFrom: { fieldRef: { fieldPath: "metadata.labels['batch.kubernetes.io/controller-uid']" } },
   });
 });
+
+test('the tick trusts what the runners trust of the run store', () => {
+  const { spec } = scheduleCronJob(workflow, route, daily, { ...config, REDIS_CA_FILE: '/ca.crt' });
+  const { volumes, containers } = spec?.jobTemplate.spec?.template.spec ?? {};
+  expect(volumes).toMatchObject([{ name: 'run-store-ca', secret: { secretName: 'windlass-runner' } }]);
+  expect(containers?.[0]).toMatchObject({
+    volumeMounts: [{ name: 'run-store-ca', mountPath: '/etc/windlass/run-store' }],
+    env: expect.arrayContaining([{ name: 'REDIS_CA_FILE', value: '/etc/windlass/run-store/ca.crt' }]),
+  });
+});

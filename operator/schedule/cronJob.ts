@@ -8,6 +8,7 @@ import type { ScheduleTrigger } from '../../api/trigger.ts';
 import type { Manifest } from '../../kube/client.ts';
 import type { CronJob } from '../../kube/resource.ts';
 import type { OperatorConfig } from '../config.ts';
+import { authorityMount, authorityVariable } from '../project/authority.ts';
 import { POOL } from '../project/names.ts';
 import { RESTRICTED_CONTAINER, restrictedPod } from '../project/restricted.ts';
 
@@ -38,6 +39,7 @@ export type TickSettings = Pick<
   | 'RUNNER_ENV'
   | 'TICK_RESOURCES'
   | 'REDIS_URL'
+  | 'REDIS_CA_FILE'
 >;
 
 /** What a schedule says, with its defaults. */
@@ -122,6 +124,7 @@ type Variable = NonNullable<PodSpec['containers'][number]['env']>[number];
 
 function podSpec(cronJob: string, route: RouteSpec, rules: ScheduleRules, settings: TickSettings): PodSpec {
   const { requests, limits } = settings.TICK_RESOURCES;
+  const { volumes, volumeMounts } = authorityMount(settings);
   return {
     ...restrictedPod(settings),
     // It talks to the run store alone.
@@ -140,8 +143,10 @@ function podSpec(cronJob: string, route: RouteSpec, rules: ScheduleRules, settin
         terminationMessagePolicy: 'FallbackToLogsOnError',
         resources: { ...(requests && { requests }), ...(limits && { limits }) },
         securityContext: RESTRICTED_CONTAINER,
+        ...(volumeMounts && { volumeMounts }),
       },
     ],
+    ...(volumes && { volumes }),
   };
 }
 
@@ -149,7 +154,7 @@ function environment(
   cronJob: string,
   route: RouteSpec,
   { timeZone, latestSeconds }: ScheduleRules,
-  { REDIS_URL, RUNNER_ENV }: TickSettings,
+  { REDIS_URL, REDIS_CA_FILE, RUNNER_ENV }: TickSettings,
 ): Variable[] {
   const secret = (name: string, key: string): Variable => ({
     name,
@@ -171,6 +176,7 @@ function environment(
     // An empty value is not kept, and would look like a change each time.
     ...(latestSeconds === undefined ? [] : [{ name: 'LATEST_SECONDS', value: String(latestSeconds) }]),
     { name: 'REDIS_URL', value: REDIS_URL },
+    ...authorityVariable({ REDIS_CA_FILE }),
     secret('REDIS_USERNAME', 'username'),
     secret('REDIS_PASSWORD', 'password'),
   ];

@@ -7,7 +7,7 @@ export type PollConfig = {
   namespace: string;
   /** Who looks, among those that do. */
   pod: string;
-  store: { url: string; username?: string; password?: string };
+  store: { url: string; username?: string; password?: string; caFile?: string };
   /** Where pollers may connect to beside the Internet, and where they may not: also neither to the API server nor to the node. */
   egress: { allow: string[]; deny: string[]; around: string[] };
   /** Outside a cluster: the kubeconfig to use. */
@@ -31,13 +31,19 @@ function readPollConfig(env: Environment): PollConfig {
       .map((entry) => entry.trim())
       .filter((entry) => entry !== '');
   };
-  const { REDIS_USERNAME: username, REDIS_PASSWORD: password, KUBECONFIG: kubeconfig } = env;
+  const { REDIS_USERNAME: username, REDIS_PASSWORD: password, REDIS_CA_FILE: caFile } = env;
+  const { KUBECONFIG: kubeconfig } = env;
   const around = [...list('KUBERNETES_SERVICE_HOST'), ...list('HOST_IP')];
   const config = {
     project: required('PROJECT_UID'),
     namespace: required('POD_NAMESPACE'),
     pod: required('POD_NAME'),
-    store: { url: required('REDIS_URL'), ...(username && { username }), ...(password && { password }) },
+    store: {
+      url: required('REDIS_URL'),
+      ...(username && { username }),
+      ...(password && { password }),
+      ...(caFile && { caFile }),
+    },
     egress: { allow: list('EGRESS_ALLOW'), deny: list('EGRESS_DENY'), around },
     ...(kubeconfig && { kubeconfig }),
     env,

@@ -27,7 +27,8 @@ process.on('SIGTERM', () => stopping.abort());
 
 const config = pollConfig();
 const { project, pod } = config;
-const conn = connectRunStore({ ...config.store, name: pod });
+// That it comes and goes is told by the end; that its certificate is refused, by nobody else.
+const conn = connectRunStore({ ...config.store, name: pod, log: { ...log, info: () => {}, warn: () => {} } });
 // Whether it is there or not is told by the first call.
 await conn.ready(AbortSignal.timeout(CONNECT_MS)).catch(() => {});
 let opened: Promise<AccountMeans> | undefined;

@@ -13,7 +13,7 @@ export type TickConfig = {
   timeZone: string;
   /** How late the run may start and still count for its time, in seconds; undefined: it always counts. */
   latestSeconds: number | undefined;
-  store: { url: string; username?: string; password?: string };
+  store: { url: string; username?: string; password?: string; caFile?: string };
 };
 
 type Environment = Record<string, string | undefined>;
@@ -26,7 +26,8 @@ function readTickConfig(env: Environment): TickConfig {
     if (value === '') missing.push(name);
     return value;
   };
-  const { REDIS_USERNAME: username, REDIS_PASSWORD: password, LATEST_SECONDS: latest } = env;
+  const { REDIS_USERNAME: username, REDIS_PASSWORD: password, REDIS_CA_FILE: caFile } = env;
+  const { LATEST_SECONDS: latest } = env;
   const config = {
     project: required('PROJECT_UID'),
     workflow: required('WORKFLOW'),
@@ -37,7 +38,12 @@ function readTickConfig(env: Environment): TickConfig {
     cronJob: required('CRON_JOB'),
     timeZone: required('TIME_ZONE'),
     latestSeconds: latest === undefined || latest === '' ? undefined : Number(latest),
-    store: { url: required('REDIS_URL'), ...(username && { username }), ...(password && { password }) },
+    store: {
+      url: required('REDIS_URL'),
+      ...(username && { username }),
+      ...(password && { password }),
+      ...(caFile && { caFile }),
+    },
   };
   if (missing.length > 0) throw new Error(`The tick's environment lacks ${missing.join(', ')}.`);
   return config;

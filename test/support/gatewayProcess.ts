@@ -42,18 +42,20 @@ export async function startGateway({
   const program = startProgram('gateway', env, { ...options, nodeArgs: [...NODE_ARGS, ...nodeArgs] });
   const ports = await whenReady('the gateway', program, async (line) => {
     const said = JSON.parse(line) as Ports;
-    const { ok } = await fetch(`${address(said.internalPort)}/readyz`);
+    // At the listener that never has TLS.
+    const { ok } = await fetch(`${address(said.metricsPort)}/readyz`);
     return ok && said;
   });
+  const scheme = (name: string) => (options.env?.[name] === undefined ? 'http' : 'https');
   return {
     ...program,
-    publicURL: address(ports.publicPort),
+    publicURL: address(ports.publicPort, scheme('PUBLIC_TLS_DIR')),
     publicPort: ports.publicPort,
-    internalURL: address(ports.internalPort),
+    internalURL: address(ports.internalPort, scheme('INTERNAL_TLS_DIR')),
     metricsURL: `${address(ports.metricsPort)}/metrics`,
   };
 }
 
 type Ports = { publicPort: number; internalPort: number; metricsPort: number };
 
-const address = (port: number) => `http://127.0.0.1:${port}`;
+const address = (port: number, scheme = 'http') => `${scheme}://127.0.0.1:${port}`;

@@ -77,7 +77,7 @@ export function operatorWrites(config: OperatorConfig, project: Project) {
     account: write(serviceAccounts, poolServiceAccount(namespace)),
     poolSecret: write(secrets, poolSecret(namespace, { username: 'a', password: 'b' })),
     webhooks: write(secrets, secretOf(namespace, entries, [{ name, uid }], undefined)),
-    tokens: write(secrets, tokenPart(credentialIn(namespace), 'token')),
+    tokens: write(secrets, tokenPart(credentialIn(namespace), grant)),
     refreshTokens: write(secrets, grantPart(credentialIn(namespace), grant)),
     roleWithoutSecrets: write(roles, poolRole(namespace, [])),
     role: write(roles, poolRole(namespace, ['smtp', 'windlass-tokens'])),

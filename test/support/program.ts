@@ -11,6 +11,8 @@ export type ProgramOptions = {
   nodeArgs?: string[];
   /** A file to start in place of the sources, such as that of the image. */
   program?: string;
+  /** Arguments for the program. */
+  args?: string[];
   /** Gets what it logs, a line each, also before it is ready. */
   log?: string[];
   /** Gets what it writes to its standard error, a line each; otherwise that is shown. */
@@ -34,11 +36,11 @@ export type Program = {
 export function startProgram(
   folder: 'gateway' | 'operator' | 'runner',
   env: Record<string, string>,
-  { nodeArgs = [], program, log = [], errors, env: further }: ProgramOptions,
+  { nodeArgs = [], program, args = [], log = [], errors, env: further }: ProgramOptions,
 ): Program {
   const file = program ?? fileURLToPath(new URL(`../../${folder}/main.ts`, import.meta.url));
   // The kernel ends it when this process ends, however it ends.
-  const child = spawn('setpriv', ['--pdeathsig', 'SIGKILL', process.execPath, ...nodeArgs, file], {
+  const child = spawn('setpriv', ['--pdeathsig', 'SIGKILL', process.execPath, ...nodeArgs, file, ...args], {
     stdio: ['ignore', 'pipe', errors ? 'pipe' : 'inherit'],
     env: { PATH: process.env['PATH'], ...env, ...further },
   });

@@ -22,6 +22,8 @@ export type RedisOptions = {
   acl?: string;
   /** Further lines of the configuration. */
   config?: string[];
+  /** Answers by TLS alone: the folder with tls.crt and tls.key, and the path of a socket at which it answers without. */
+  tls?: { certificate: string; socket: string };
   /** Puts log and accounts onto a volume of their own of that size. Needs root. */
   volumeMiB?: number;
 };
@@ -63,11 +65,12 @@ export async function startRedis(options: RedisOptions = {}): Promise<TestRedis>
   const accounts = options.acl ?? 'user default on nopass ~* &* +@all\n';
   await writeFile(join(seen, 'users.acl'), accounts);
   await writeFile(join(seen, 'redis.conf'), configuration(folder, port, options));
-  const start = () => launch({ folder, seen, port, ...(volume && { volume }) });
+  const at = options.tls?.socket ?? port;
+  const start = () => launch({ folder, seen, at, ...(volume && { volume }) });
   let child = await start();
   const kill = () => end(child);
   return {
-    url: `redis://127.0.0.1:${port}`,
+    url: `${options.tls ? 'rediss' : 'redis'}://127.0.0.1:${port}`,
     port,
     folder: seen,
     pid: () => child.pid ?? 0,
@@ -139,7 +142,7 @@ function inVolume(volume: ChildProcess): string[] {
 
 function configuration(folder: string, port: number, options: RedisOptions): string {
   return [
-    `port ${port}`,
+    ...listening(port, options.tls),
     'bind 127.0.0.1',
     `dir ${folder}`,
     `logfile ${join(folder, 'redis.log')}`,
@@ -154,9 +157,23 @@ function configuration(folder: string, port: number, options: RedisOptions): str
   ].join('\n');
 }
 
-type Place = { folder: string; seen: string; port: number; volume?: ChildProcess };
+/** As the chart has it. */
+function listening(port: number, tls: RedisOptions['tls']): string[] {
+  if (tls === undefined) return [`port ${port}`];
+  return [
+    'port 0',
+    `tls-port ${port}`,
+    `tls-cert-file ${join(tls.certificate, 'tls.crt')}`,
+    `tls-key-file ${join(tls.certificate, 'tls.key')}`,
+    'tls-auth-clients no',
+    `unixsocket ${tls.socket}`,
+  ];
+}
 
-async function launch({ folder, seen, port, volume }: Place): Promise<ChildProcess> {
+/** `at`: where it answers without TLS, a port or the path of a socket. */
+type Place = { folder: string; seen: string; at: number | string; volume?: ChildProcess };
+
+async function launch({ folder, seen, at, volume }: Place): Promise<ChildProcess> {
   // Also when this process is killed: the kernel then ends the server.
   const server = ['setpriv', '--pdeathsig', 'SIGKILL', 'redis-server', join(folder, 'redis.conf')];
   const [command = '', ...args] = volume ? ['nsenter', ...inVolume(volume), ...server] : server;
@@ -169,7 +186,7 @@ async function launch({ folder, seen, port, volume }: Place): Promise<ChildProce
   try {
     await Promise.race([
       failed,
-      pollUntil('redis-server answering', () => !hasEnded(child) && answers(port), {
+      pollUntil('redis-server answering', () => !hasEnded(child) && answers(at), {
         timeoutMs: START_TIMEOUT_MS,
         everyMs: 20,
       }),
@@ -194,9 +211,10 @@ async function end(child: ChildProcess): Promise<void> {
 }
 
 /** Whether the server answers, if only that one must log in; while it loads its data it says so instead. */
-function answers(port: number): Promise<boolean> {
+function answers(at: number | string): Promise<boolean> {
   return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1', () => socket.write('PING\r\n'));
+    const to = typeof at === 'number' ? { port: at, host: '127.0.0.1' } : { path: at };
+    const socket = connect(to, () => socket.write('PING\r\n'));
     const settle = (answer: boolean) => {
       socket.destroy();
       resolve(answer);

@@ -61,12 +61,65 @@ tolerations: {{- toYaml . | nindent 2 }}
 {{- $public := .Values.gateway.public -}}
 {{- if $public.url }}{{ $public.url }}
 {{- else if $public.ingress.enabled }}{{ ternary "https" "http" (ne $public.ingress.tlsSecret "") }}://{{ $public.ingress.host }}
-{{- else }}http://{{ include "windlass.fullname" . }}-gateway.{{ .Release.Namespace }}.svc{{ with $public.service.port }}{{ if ne (int .) 80 }}:{{ . }}{{ end }}{{ end }}
+{{- else }}{{ include "windlass.serviceURL" (list . "public") }}
 {{- end }}
 {{- end }}
 
+{{/* Where a listener of the gateway answers inside the cluster. Takes (list $ "public") or "internal". */}}
+{{- define "windlass.serviceURL" -}}
+{{- $root := index . 0 }}
+{{- $listener := get $root.Values.gateway (index . 1) }}
+{{- $scheme := ternary "https" "http" $listener.tls.enabled }}
+{{- $port := int $listener.service.port }}
+{{- $scheme }}://{{ include "windlass.gatewayService" . }}.{{ $root.Release.Namespace }}.svc
+{{- if ne $port (ternary 443 80 $listener.tls.enabled) }}:{{ $port }}{{ end }}
+{{- end }}
+
+{{- define "windlass.gatewayService" -}}
+{{ include "windlass.fullname" (index . 0) }}-gateway{{ if eq (index . 1) "internal" }}-internal{{ end }}
+{{- end }}
+
 {{- define "windlass.redisURL" -}}
-{{ .Values.redis.url | default (printf "redis://%s-redis.%s.svc:6379" (include "windlass.fullname" .) .Release.Namespace) }}
+{{- $scheme := ternary "rediss" "redis" .Values.redis.tls.enabled }}
+{{- .Values.redis.url | default (printf "%s://%s-redis.%s.svc:6379" $scheme (include "windlass.fullname" .) .Release.Namespace) }}
+{{- end }}
+
+{{/*
+The Secret with the certificate of a server: the one that is named, else the one that cert-manager makes. Takes
+(list $ "gateway.public" "gateway-public"): where its values are, and what its Certificate is called.
+*/}}
+{{- define "windlass.certificateSecret" -}}
+{{- $root := index . 0 }}
+{{- $tls := $root.Values }}
+{{- range splitList "." (index . 1) }}{{ $tls = get $tls . }}{{ end }}
+{{- $tls = $tls.tls }}
+{{- if $tls.secretName }}{{ $tls.secretName }}
+{{- else if $root.Values.certManager.enabled }}{{ include "windlass.fullname" $root }}-{{ index . 2 }}-tls
+{{- else }}
+{{- fail (printf "%s.tls.enabled needs a certificate: set %s.tls.secretName to a Secret with tls.crt and tls.key, or certManager.enabled=true and certManager.issuerRef.name" (index . 1) (index . 1)) }}
+{{- end }}
+{{- end }}
+
+{{/* The volume with the authority of the certificate of Redis; empty where there is none to check with but public ones. */}}
+{{- define "windlass.redisAuthority" -}}
+{{- $redis := .Values.redis }}
+{{- if and $redis.url $redis.tls.enabled }}
+{{- fail "redis.tls.enabled is for the chart's own Redis: for an existing one begin redis.url with rediss://" }}
+{{- end }}
+{{- with $redis.tls.caRef }}
+{{- if .name }}
+{{- if not (hasPrefix "rediss://" (include "windlass.redisURL" $)) }}
+{{- fail "redis.tls.caRef needs TLS: set redis.tls.enabled=true, or for an existing Redis begin redis.url with rediss://" }}
+{{- end }}
+name: run-store-ca
+configMap: { name: {{ .name | quote }}, items: [{ key: {{ .key | quote }}, path: ca.crt }] }
+{{- else if $redis.tls.enabled }}
+name: run-store-ca
+secret:
+  secretName: {{ include "windlass.certificateSecret" (list $ "redis" "redis") }}
+  items: [{ key: ca.crt, path: ca.crt }]
+{{- end }}
+{{- end }}
 {{- end }}
 
 {{/* The Secret with operator-password and gateway-password. The operator makes that of the chart's own Redis. */}}

@@ -1,0 +1,94 @@
+/**
+ * A server's certificate and key in files that the kubelet mounts from a Secret, and replaces when the Secret changes. Whatever
+ * new files contain, the server keeps a certificate that works.
+ */
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { readFile, realpath } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { sleep, systemClock, type Clock } from './clock.ts';
+import type { Log } from './log.ts';
+
+/** PEM. */
+export type ServerCertificate = { cert: string; key: string };
+
+/**
+ * Reads `tls.crt` and `tls.key`, the keys of a Secret of type `kubernetes.io/tls`, of one version of the Secret: the kubelet
+ * replaces all files at once by a symbolic link. Throws when a file is missing.
+ */
+export function readCertificateFiles(folder: string): Promise<ServerCertificate> {
+  // The version that was found may be gone when its second file is read. The one after it stays for longer.
+  return readVersion(folder).catch(() => readVersion(folder));
+}
+
+async function readVersion(folder: string): Promise<ServerCertificate> {
+  const version = dirname(await realpath(join(folder, 'tls.crt')));
+  const [cert, key] = await Promise.all(
+    ['tls.crt', 'tls.key'].map((name) => readFile(join(version, name), 'utf8')),
+  );
+  return { cert: cert ?? '', key: key ?? '' };
+}
+
+/** When the certificate expires. Throws an Error when it or the key cannot be read, or the key is that of another certificate. */
+export function expiryOf({ cert, key }: ServerCertificate): Date {
+  const certificate = new X509Certificate(cert);
+  if (!certificate.checkPrivateKey(createPrivateKey(key)))
+    throw new Error('tls.key is not the key of the certificate in tls.crt');
+  return new Date(certificate.validTo);
+}
+
+export type CertificateReload = {
+  read: () => Promise<ServerCertificate>;
+  /**
+   * Puts a certificate into effect and returns when it expires. Throws when it is no good; returns undefined when that cannot
+   * be tried now.
+   */
+  use: (certificate: ServerCertificate) => Date | undefined | Promise<Date | undefined>;
+  log: Log;
+};
+
+/**
+ * Returns a function that reads the files and puts them into effect when they differ from what is in effect. What is refused is
+ * logged once, tried again each time, and leaves the last certificate in effect.
+ */
+export function createCertificateReload(
+  { read, use, log }: CertificateReload,
+  inEffect?: ServerCertificate,
+): () => Promise<void> {
+  let used = inEffect && textOf(inEffect);
+  let refused = '';
+  return async () => {
+    try {
+      const found = await read();
+      const text = textOf(found);
+      if (text !== used) {
+        const expires = await use(found);
+        if (expires === undefined) return;
+        log.info({ expires }, 'reloaded the TLS certificate');
+      }
+      used = text;
+      refused = '';
+    } catch (error) {
+      const { message } = error as Error;
+      if (message !== refused) log.error({ error: message }, 'refused the new TLS certificate');
+      refused = message;
+    }
+  };
+}
+
+function textOf({ cert, key }: ServerCertificate): string {
+  return `${cert}\n${key}`;
+}
+
+/** Between two readings. The kubelet takes up to a minute to replace files. */
+const RELOAD_MS = 5_000;
+
+/** Calls the function every five seconds until the signal is aborted. */
+export async function repeatReload(
+  reload: () => Promise<void>,
+  { signal, clock = systemClock }: { signal: AbortSignal; clock?: Clock },
+): Promise<void> {
+  while (!signal.aborted) {
+    await sleep(RELOAD_MS, signal, clock);
+    if (!signal.aborted) await reload();
+  }
+}

@@ -1,0 +1,35 @@
+/**
+ * The authority of the run store's certificate in a project: in the pool's Secret, beside the password, and a file in the pods.
+ * When it changes, the kubelet replaces the file and nobody starts anew, since programs read it for each connection.
+ */
+import { readFile } from 'node:fs/promises';
+import type { OperatorConfig } from '../config.ts';
+import { POOL } from './names.ts';
+
+/** The key of the Secret, and the name of the file. */
+export const AUTHORITY_KEY = 'ca.crt';
+
+const FOLDER = '/etc/windlass/run-store';
+const VOLUME = 'run-store-ca';
+
+type AuthoritySettings = Pick<OperatorConfig, 'REDIS_CA_FILE'>;
+
+/** PEM; undefined where public authorities are trusted. */
+export async function readAuthority({ REDIS_CA_FILE: file }: AuthoritySettings): Promise<string | undefined> {
+  return file === undefined ? undefined : readFile(file, 'utf8');
+}
+
+/** What a pod and its container have for it; nothing where public authorities are trusted. */
+export function authorityMount({ REDIS_CA_FILE: file }: AuthoritySettings) {
+  if (file === undefined) return {};
+  const secret = { secretName: POOL, items: [{ key: AUTHORITY_KEY, path: AUTHORITY_KEY }] };
+  return {
+    volumes: [{ name: VOLUME, secret }],
+    volumeMounts: [{ name: VOLUME, mountPath: FOLDER, readOnly: true }],
+  };
+}
+
+/** The variable that names the file to a program in such a pod. */
+export function authorityVariable({ REDIS_CA_FILE: file }: AuthoritySettings) {
+  return file === undefined ? [] : [{ name: 'REDIS_CA_FILE', value: `${FOLDER}/${AUTHORITY_KEY}` }];
+}

@@ -1,0 +1,58 @@
+/** Which authorities a connection to the run store over TLS trusts: those of a file that may be replaced at any time. */
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createSecureContext, type SecureContext } from 'node:tls';
+import type { Log } from '../kube/log.ts';
+
+/** Options of a TLS connection. The client library reads them for each connection that it makes. */
+export type Trust = { readonly secureContext: SecureContext };
+
+const PROTOCOL = { minVersion: 'TLSv1.2' } as const;
+
+/**
+ * Trusts the authorities in the file as it is when a connection is made; without a file, public ones. While the file cannot be
+ * used, the authorities of before are trusted, and at first none.
+ */
+export function trustIn(caFile: string | undefined, log?: Log): Trust {
+  if (caFile === undefined) return { secureContext: createSecureContext(PROTOCOL) };
+  let read = '';
+  let context = createSecureContext({ ca: [], ...PROTOCOL });
+  return {
+    get secureContext() {
+      try {
+        const ca = readFileSync(caFile, 'utf8');
+        if (ca !== read) context = createSecureContext({ ca: authorities(ca), ...PROTOCOL });
+        read = ca;
+      } catch (error) {
+        log?.error({ caFile, error: (error as Error).message }, 'run store: unusable authority file');
+      }
+      return context;
+    },
+  };
+}
+
+/** Throws where one is broken or there is none: Node would leave it out without a word. */
+function authorities(pem: string): string[] {
+  const found = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g);
+  if (found === null) throw new Error('the file has no certificate in PEM form');
+  return found.map((certificate) => new X509Certificate(certificate).toString());
+}
+
+/** How often it is said that the server's certificate is refused: the client tries each second. */
+const TOLD_MS = 60_000;
+
+/** What Node says of a certificate of which it cannot find out that it is the server's (X509 errors of OpenSSL, and its own). */
+const DISTRUST =
+  /^(ERR_TLS_CERT_ALTNAME_INVALID|CERT_\w+|\w*SELF_SIGNED\w*|UNABLE_TO_\w+|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE)$/;
+
+/** Says, once a minute, that the server's certificate was refused, why, and what to check. Other errors it leaves alone. */
+export function createTrustReport(caFile: string | undefined, log: Log | undefined): (error: Error) => void {
+  let nextAt = 0;
+  return (error) => {
+    const { code = '', message } = error as NodeJS.ErrnoException;
+    if (!DISTRUST.test(code) || performance.now() < nextAt) return;
+    nextAt = performance.now() + TOLD_MS;
+    const fields = { code, error: message, caFile };
+    log?.error(fields, 'run store: refused its certificate; see docs/security.md#tls');
+  };
+}

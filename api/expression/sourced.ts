@@ -4,7 +4,7 @@
  */
 import { printReference, type Reference } from './reference.ts';
 import type { Scope } from './scope.ts';
-import { resolve } from './evaluate.ts';
+import { resolve, toText } from './evaluate.ts';
 import type { CompiledValue } from './template.ts';
 
 /** What one reference gave. `reference` is how it is written, for messages. */
@@ -44,4 +44,19 @@ export function evaluateSourced(compiled: CompiledValue, scope: Scope): SourcedV
 
 function givenBy(reference: Reference, scope: Scope): Given {
   return { reference: printReference(reference), value: resolve(reference, scope) };
+}
+
+/** The same value without its sources, as `evaluate` gives it. */
+export function plainOf(given: SourcedValue): unknown {
+  switch (given.kind) {
+    case 'literal':
+    case 'reference':
+      return given.value;
+    case 'text':
+      return given.parts.map((part) => (typeof part === 'string' ? part : toText(part.value))).join('');
+    case 'list':
+      return given.items.map(plainOf);
+    case 'object':
+      return Object.fromEntries(given.entries.map(([key, value]) => [key, plainOf(value)]));
+  }
 }

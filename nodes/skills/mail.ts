@@ -7,6 +7,7 @@ import * as z from 'zod';
 import type { NodeOutput } from '../../api/value.ts';
 import { partOf, type StepContext } from '../node.ts';
 import { checkMailbox, readMailbox, type Mailbox } from './mailbox.ts';
+import { markup } from './markup.ts';
 import { MOST_RECIPIENTS, recipients } from './recipients.ts';
 import { writtenByAuthor } from './rules.ts';
 import { deliver, type Delivery, type Mail } from './smtp.ts';
@@ -47,6 +48,7 @@ export const multipleRecipients = z
 
 /** The rules of the parameters that skills for mail share. */
 export const mailRules = {
+  html: markup,
   to: recipients,
   cc: recipients,
   bcc: recipients,
@@ -63,7 +65,10 @@ export const subject = (description: string) =>
 /** The text of a mail and the same as HTML. */
 export const content = {
   body: textParameter(BODY_LIMIT, 'The text.'),
-  html: textParameter(BODY_LIMIT, 'The same as HTML, for readers that show it.').optional(),
+  html: textParameter(
+    BODY_LIMIT,
+    'The same as HTML, for readers that show it. What a reference within text gives is shown as text; a reference alone gives HTML.',
+  ).optional(),
 };
 
 /**

@@ -10,6 +10,7 @@ import type { StepContext, StepResult } from '../node.ts';
 import { addresses, content, mailRules, multipleRecipients, sendMail, subject } from './mail.ts';
 import { readMailbox, type Mailbox } from './mailbox.ts';
 import { MOST_RECIPIENTS } from './recipients.ts';
+import { destination } from './rules.ts';
 import type { SkillDefinition } from './skill.ts';
 
 /** As many as an honest sender wants to be answered at: not every address that a stranger names gets a mail. */
@@ -69,7 +70,8 @@ export const replyEmail: SkillDefinition<Parameters> = {
   name: 'reply_email',
   description: 'Answers an e-mail that a mail trigger brought.',
   parameters,
-  rules: mailRules,
+  // Who gets the answer follows from the mail.
+  rules: { ...mailRules, mail: destination },
   credentials: ['smtp'],
   effect: 'AtMostOnce',
   execute: reply,

@@ -1,6 +1,6 @@
 /** Applies the rules of a skill to its parameters, when the workflow is checked and when a step is executed. */
 import type { Scope } from '../../api/expression/scope.ts';
-import { evaluateSourced, type SourcedValue } from '../../api/expression/sourced.ts';
+import { evaluateSourced, plainOf, type SourcedValue } from '../../api/expression/sourced.ts';
 import { compileValue } from '../../api/expression/template.ts';
 import { StepError } from '../../api/reasons.ts';
 import type { ParameterRule, Skill, WrittenParameters } from './skill.ts';
@@ -72,6 +72,9 @@ function named<T>(name: string, work: () => T): T {
     throw new StepError(error.reason, `${name}: ${error.message}`, { cause: error });
   }
 }
+
+/** A parameter that says where data goes, and whose schema admits one place alone. */
+export const destination: ParameterRule = { isDestination: true, compose: plainOf };
 
 /** A parameter that decides how others are read: only the author of the workflow may set it. */
 export const writtenByAuthor: ParameterRule = {

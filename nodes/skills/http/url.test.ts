@@ -77,3 +77,8 @@ test.each([
   expect(validateSkill('http_request', { url })).toEqual([expect.stringContaining(problem)]);
   expect(validateSkill('http_request', { url: `${API}/${A}?q=${B}` })).toEqual([]);
 });
+
+test('a value cannot leave its segment of the path', () => {
+  for (const value of ['../../admin', 'x/../../admin', 'x?admin', 'x#admin', 'x\\..\\admin', '%2e%2e/admin'])
+    expect(new URL(urlOf(`${API}/orders/${A}`, value)).pathname.split('/')).toHaveLength(3);
+});

@@ -87,7 +87,7 @@ const NOT_ONE = 'is not exactly one address';
 function severalOf(reference: string, value: unknown): Mailbox[] {
   const tooMany = () => invalid(`${reference} gave more than ${MOST_RECIPIENTS} addresses: give fewer`);
   if (typeof value === 'string' && value.length > MOST_RECIPIENTS * (LONGEST_MAILBOX + 2)) throw tooMany();
-  const texts = typeof value === 'string' ? splitAtCommas([value]).map((parts) => parts.join('')) : value;
+  const texts = typeof value === 'string' ? splitAtCommas<Given>([value]).map(textOf) : value;
   if (!Array.isArray(texts)) throw invalid(`${reference} gave neither a text nor a list of addresses`);
   if (texts.length > MOST_RECIPIENTS) throw tooMany();
   return texts.map((text: unknown) => {

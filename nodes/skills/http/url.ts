@@ -41,7 +41,7 @@ export const urlRule: ParameterRule = {
 function placeholdersIn({ parts }: Extract<CompiledValue, { kind: 'text' }>): Part[] {
   return parts.map((part, index) => {
     if (typeof part === 'string') return part;
-    const isFirst = parts.slice(0, index).join('').trim() === '';
+    const isFirst = parts.slice(0, index).every((each) => typeof each === 'string' && each.trim() === '');
     return { reference: printReference(part), value: isFirst ? 'https://1' : '1' };
   });
 }

@@ -27,7 +27,8 @@ function typed(given: SourcedValue): unknown {
       return given.items.map(cellOf);
     case 'object':
       return Object.fromEntries(given.entries.map(([name, value]) => [name, cellOf(value)]));
-    default:
+    case 'literal':
+    case 'text':
       return plainOf(given);
   }
 }

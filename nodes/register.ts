@@ -1,10 +1,12 @@
 /** The register of what steps can do. A new skill is one file in `skills/` and one line here. */
 import * as z from 'zod';
+import { ExpressionError } from '../api/expression/errors.ts';
 import { compileValue } from '../api/expression/template.ts';
 import { StepError } from '../api/reasons.ts';
 import type { RevisionStep } from '../api/revision.ts';
 import type { Effect } from './node.ts';
-import type { Skill, SkillDefinition } from './skills/skill.ts';
+import { checkRules } from './skills/rules.ts';
+import type { Skill, SkillDefinition, WrittenParameters } from './skills/skill.ts';
 import { appendRow } from './skills/appendRow.ts';
 import { downloadFile } from './skills/downloadFile.ts';
 import { httpRequest } from './skills/httpRequest.ts';
@@ -65,11 +67,29 @@ export function effectOf(step: RevisionStep): Effect | 'None' {
 export function validateSkill(name: string, parameters: Record<string, unknown>): string[] {
   const skill = byName.get(name);
   if (!skill) return [`there is no skill named ${name}: use one of ${SKILL_NAMES.join(', ')}`];
-  const result = skill.parameters.safeParse(parameters);
-  if (result.success) return [];
-  return result.error.issues
-    .filter((issue) => issue.code === 'unrecognized_keys' || !holdsReference(valueAt(parameters, issue)))
-    .map((issue) => sentence(issue, parameters));
+  const { parameters: known, problems } = checkedByRules(skill, parameters);
+  const result = skill.parameters.safeParse(known);
+  const issues = result.success ? [] : result.error.issues;
+  // A parameter that its rule refuses is reported once.
+  const rest = issues.filter(
+    ({ path }) => !problems.some((problem) => problem.startsWith(`${String(path[0])}: `)),
+  );
+  return [
+    ...problems,
+    ...rest
+      .filter((issue) => issue.code === 'unrecognized_keys' || !holdsReference(valueAt(parameters, issue)))
+      .map((issue) => sentence(issue, parameters)),
+  ];
+}
+
+function checkedByRules({ rules }: Skill, written: WrittenParameters): ReturnType<typeof checkRules> {
+  try {
+    return checkRules(rules, written);
+  } catch (error) {
+    if (!(error instanceof ExpressionError)) throw error;
+    // A reference that cannot be read is reported where references are checked.
+    return { parameters: written, problems: [] };
+  }
 }
 
 /** Parses the evaluated parameters before the skill sees them. */

@@ -4,6 +4,7 @@
  */
 import type { CredentialSpec } from '../api/credential.ts';
 import type { Preset } from '../api/provider.ts';
+import type { SkillStep } from '../api/step.ts';
 import { kindOf, type WorkflowNode } from '../api/workflow.ts';
 
 /** By preset, and of Google apart where mail is read by IMAP; of a custom provider nothing is known. */
@@ -19,6 +20,8 @@ const SHEETS = 'https://www.googleapis.com/auth/spreadsheets';
 const SHEETS_READ = 'https://www.googleapis.com/auth/spreadsheets.readonly';
 // https://developers.google.com/workspace/drive/api/guides/api-specific-auth
 const DRIVE = 'https://www.googleapis.com/auth/drive';
+/** Files that Windlass has created itself. */
+const DRIVE_FILE = 'https://www.googleapis.com/auth/drive.file';
 const DRIVE_READ = 'https://www.googleapis.com/auth/drive.readonly';
 const DRIVE_METADATA = 'https://www.googleapis.com/auth/drive.metadata.readonly';
 // https://learn.microsoft.com/exchange/client-developer/legacy-protocols/how-to-authenticate-an-imap-pop-smtp-application-by-using-oauth
@@ -37,7 +40,7 @@ const BY_TRIGGER: Readonly<Record<string, Scopes>> = {
   spreadsheetByURL: { google: [SHEETS_READ, DRIVE_METADATA], microsoft: [SHARED_READ] },
 };
 
-/** By the name of a skill. */
+/** By the name of a skill; of an upload apart where it meets only files of its own. */
 const BY_SKILL: Readonly<Record<string, Scopes>> = {
   send_email: { google: [GMAIL_SEND], microsoft: [OUTLOOK_SMTP] },
   reply_email: { google: [GMAIL_SEND], microsoft: [OUTLOOK_SMTP] },
@@ -45,13 +48,22 @@ const BY_SKILL: Readonly<Record<string, Scopes>> = {
   append_row: { google: [SHEETS] },
   update_row: { google: [SHEETS] },
   upload_file: { google: [DRIVE] },
+  upload_file_anew: { google: [DRIVE_FILE] },
   download_file: { google: [DRIVE_READ] },
 };
 
 /** What of an account the node needs; undefined where nothing is known. */
 export function scopesOf(node: WorkflowNode): Scopes | undefined {
-  if (node.skill) return BY_SKILL[node.skill.name];
+  if (node.skill) return BY_SKILL[addsOnly(node.skill) ? 'upload_file_anew' : node.skill.name];
   return BY_TRIGGER[isURL(node.spreadsheet?.spreadsheetId) ? 'spreadsheetByURL' : kindOf(node)];
+}
+
+/**
+ * Whether the step adds new files to the top of the drive and nothing else. With the narrow right Google shows neither a folder that somebody
+ * else has made nor a file that is to be replaced.
+ */
+function addsOnly({ name, parameters: { folderId = '', overwrite = false } = {} }: SkillStep): boolean {
+  return name === 'upload_file' && folderId === '' && overwrite === false;
 }
 
 const isURL = (name = ''): boolean => name.includes('://');

@@ -8,6 +8,7 @@ import { executeAgent } from './agent/agent.ts';
 import type { StepContext, StepResult } from './node.ts';
 import { findSkill, hasNoEffect, needsCredential } from './register.ts';
 import { executeResponse } from './response.ts';
+import { compileRules } from './skills/rules.ts';
 import { set, setResult } from './skills/set.ts';
 import { compileValues, evaluateValues, type CompiledValues } from './skills/values.ts';
 
@@ -45,14 +46,20 @@ export type StepFields = Record<string, unknown>;
 
 /**
  * Parses all that is to be evaluated in a step. What it returns gives the fields, and throws an ExpressionError for what cannot
- * be evaluated.
+ * be evaluated, or a StepError `InvalidParameters` for what the rules of a skill refuse.
  * @throws ExpressionError
  */
 export function compileFields(step: RevisionStep): (scope: Scope) => StepFields {
   const values = valuesOf(step);
   if (values) return (scope) => ({ parameters: { values: evaluateValues(values, scope) } });
   const templates = compileValue(templatesOf(step));
-  return (scope) => evaluate(templates, scope) as StepFields;
+  if (step.kind !== 'skill') return (scope) => evaluate(templates, scope) as StepFields;
+  const composed = compileRules(findSkill(step.skill.name)?.rules, step.skill.parameters ?? {});
+  return (scope) => {
+    // First, since it bounds the size of what the rules are given.
+    const { parameters } = evaluate(templates, scope) as { parameters: Record<string, unknown> };
+    return { parameters: { ...parameters, ...composed(scope) } };
+  };
 }
 
 /** Executes a step whose effect is `None`: at once, and without a context. Throws a StepError. */

@@ -23,7 +23,7 @@ export function evaluate(compiled: CompiledValue, scope: Scope): unknown {
 }
 
 /** The value of one reference, with its type. @throws MissingValueError */
-function resolve(reference: Reference, scope: Scope): unknown {
+export function resolve(reference: Reference, scope: Scope): unknown {
   const value = lookUp(reference, scope);
   if (value === undefined) throw missingValue(reference, scope);
   return value;

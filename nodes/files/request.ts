@@ -1,5 +1,5 @@
 /**
- * One HTTP request to a store of files. The path goes out as it is given, since names may hold what a URL would resolve (`../`). No
+ * One HTTP request to a store of files. The path goes out as it is given: callers refuse names that hold what a URL would resolve (`../`). No
  * redirect is followed, what is read is bounded, and messages name the host and never the path or what was sent.
  */
 import type { Readable } from 'node:stream';

@@ -63,6 +63,8 @@ type Asking = Pick<Outgoing, 'method'> & {
 /** Asks, and leaves the judgement of the status to the caller. */
 export function ask(bucket: Bucket, { key, query = {}, ...asking }: Asking, wire: Wire): Promise<Incoming> {
   const { origin } = bucket;
+  if (key !== undefined && leadsElsewhere(key))
+    throw new StepError('InvalidParameters', 'the key of an object holds . or .. between slashes');
   const path = pathOf(bucket, key);
   const { host } = new URL(origin);
   const signed = signedHeaders({ ...bucket, ...asking, host, path, query, now: new Date() });
@@ -78,12 +80,18 @@ export function ask(bucket: Bucket, { key, query = {}, ...asking }: Asking, wire
   );
 }
 
+/** Whether a part of the key is `.` or `..`: a program on the way may resolve it, so that the path names another object or bucket. */
+export function leadsElsewhere(key: string): boolean {
+  return key.split('/').some((each) => each === '.' || each === '..');
+}
+
 function pathOf({ base }: Bucket, key = ''): string {
   return `${base}/${key.split('/').map(encoded).join('/')}`;
 }
 
-/** The address of an object, for people and programs that may read it. */
-export function urlOf(bucket: Bucket, key: string): string {
+/** The address of an object, for people and programs that may read it; null for a key that an address cannot hold. */
+export function urlOf(bucket: Bucket, key: string): string | null {
+  if (leadsElsewhere(key)) return null;
   return bucket.origin + pathOf(bucket, key);
 }
 
@@ -133,8 +141,8 @@ export type ObjectHead = { type: string | null };
 
 /**
  * What is only known of an object by itself: undefined where it is gone. To whoever may list and not read the type is not told; where it
- * `mustTell`, that fails. Nor is that of an object that cannot be asked for so, as one that the customer has encrypted (400): it holds up
- * no other.
+ * `mustTell`, that fails. Nor is that of an object that cannot be asked for so, as one that the customer has encrypted (400), or one whose key no
+ * address can hold: it holds up no other.
  * @throws Refusal
  */
 export async function headOf(
@@ -143,6 +151,7 @@ export async function headOf(
   wire: Wire,
   mustTell: boolean,
 ): Promise<ObjectHead | undefined> {
+  if (leadsElsewhere(key)) return { type: null };
   const answer = await ask(bucket, { method: 'HEAD', key }, wire);
   const { status, headers } = answer;
   const type = status === 200 ? typeIn(headers) : null;

@@ -231,9 +231,9 @@ function addressesOf(addresses: readonly Address[] = []): string[] {
     });
 }
 
-/** A name with special characters stands in quotes (RFC 5322 section 3.2.4), so that it can be sent as it is. */
+/** A name with special characters or unusual white space stands in quotes (RFC 5322 section 3.2.4), so that it can be sent as it is. */
 function quotedName(name: string): string {
-  if (!/[()<>[\]:;@\\,"]/.test(name)) return name;
+  if (!/[()<>[\]:;@\\,"]|[^\S ]|\u200b/.test(name)) return name;
   return `"${name.replaceAll(/["\\]/g, '').replaceAll(/[<>]/g, ' ').trim()}"`;
 }
 

@@ -6,7 +6,7 @@ import * as z from 'zod';
 import { StepError } from '../../api/reasons.ts';
 import type { StepContext, StepResult } from '../node.ts';
 import { appendRowAt, openSheets, readValues, titleOf } from './sheets/client.ts';
-import { cellsOf, row, table, tableOf } from './sheets/parameters.ts';
+import { cellsOf, row, rowRules, table, tableOf } from './sheets/parameters.ts';
 import { columnsOf, lettersOf, placeOf, rangeOf, type Area, type Column } from './sheets/table.ts';
 import type { SkillDefinition } from './skill.ts';
 
@@ -18,6 +18,7 @@ export const appendRow: SkillDefinition<Parameters> = {
   name: 'append_row',
   description: 'Adds a row to a table in Google Sheets.',
   parameters,
+  rules: rowRules,
   credentials: ['oauth2'],
   effect: 'AtMostOnce',
   execute: append,

@@ -137,6 +137,27 @@ test.each<[string, object, RegExp]>([
   expect(server.requests).toEqual([]);
 });
 
+test.each(['..', '../files', 'a/../b', './a', 'a/..', '..?alt=media', 'a b'])(
+  'a file or folder by the name %j is asked for neither at a drive nor at a bucket',
+  async (id) => {
+    const bucket = await startBucketServer();
+    const ref = { name: 'files', key: 'key' };
+    const s3 = { endpoint: bucket.url, bucket: 'orders', accessKeyIdRef: ref, secretAccessKeyRef: ref };
+    const isPath = /(?:^|\/)\.\.?(?:\/|$)/.test(id);
+    for (const given of [context(), ...(isPath ? [stepContext({ s3 })] : [])])
+      for (const [skill, parameters] of [
+        ['download_file', { fileId: id }],
+        ['upload_file', { folderId: id, name: 'a', content: 'a' }],
+      ] as const)
+        await expect(execute(skill, parameters, given)).rejects.toMatchObject({
+          reason: 'InvalidParameters',
+          message: expect.stringMatching(/^f(?:ile|older)Id: must /),
+        });
+    expect([...server.requests, ...bucket.requests]).toEqual([]);
+    await bucket.close();
+  },
+);
+
 test('a file of as many bytes as are wanted is read, and one of more is not, though nobody says how large it is', async () => {
   const written = await execute('upload_file', { name: 'a', content: 'abc' });
   const { file_id: fileId } = written.data_content as { file_id: string };

@@ -10,6 +10,7 @@ import { outputOf, readBody, type Received } from './http/answer.ts';
 import { authorityFor } from './http/authority.ts';
 import { brokenOff, unexpectedStatus } from './http/failure.ts';
 import { isExpected, parameters, type Parameters } from './http/parameters.ts';
+import { urlRule } from './http/url.ts';
 import { mayHaveChanged, redirected, requestOf, withAuthority, type Request } from './http/request.ts';
 import type { Mask } from '../secret.ts';
 import type { SkillDefinition } from './skill.ts';
@@ -20,6 +21,7 @@ export const httpRequest: SkillDefinition<Parameters> = {
   name: 'http_request',
   description: 'Sends a request to an HTTP API and gives its answer.',
   parameters,
+  rules: { url: urlRule },
   credentials: ['http', 'oauth2'],
   credentialIsOptional: true,
   // A repeated GET, HEAD, PUT or DELETE does no more than the first (RFC 9110 section 9.2.2); POST and PATCH carry a key.

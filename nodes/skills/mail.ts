@@ -1,35 +1,59 @@
-/** What the skills that send mail have in common. Guarantees that no header holds a line break, and that one effect key is one Message-ID. */
+/**
+ * What the skills that send mail have in common. Guarantees that no header holds a line break, that each recipient is one mailbox which
+ * nothing parses again, and that one effect key is one Message-ID.
+ */
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import type { NodeOutput } from '../../api/value.ts';
 import { partOf, type StepContext } from '../node.ts';
+import { checkMailbox, readMailbox, type Mailbox } from './mailbox.ts';
+import { markup } from './markup.ts';
+import { MOST_RECIPIENTS, recipients } from './recipients.ts';
+import { writtenByAuthor } from './rules.ts';
 import { deliver, type Delivery, type Mail } from './smtp.ts';
 import { textParameter } from './skill.ts';
 
-export const MOST_RECIPIENTS = 100;
 const LONGEST_SUBJECT = 998;
 const BODY_LIMIT = 524_288;
 const CONTROL = /\p{Cc}/u;
-const ADDRESS = /^[^\s@<>(),;:\\"[\]]+@[^\s@<>(),;:\\"[\]]+$/;
-const WITH_NAME = /^(?<name>[^<>]*)<(?<address>[^<>]+)>$/;
 
-const isAddress = (text: string) => ADDRESS.test((WITH_NAME.exec(text)?.groups?.['address'] ?? text).trim());
-
-/** One address, with or without a name. */
+/** One address, with or without a name: a text, or a mailbox that a rule has made of it. */
 export const address = z
-  .string('must be an address such as "Ada <ada@example.com>"')
-  .max(512)
-  .refine((text) => !CONTROL.test(text), 'must not hold a line break or another control character')
-  .refine(isAddress, 'must be one address such as "Ada <ada@example.com>"');
+  .unknown()
+  .transform((value, context): Mailbox => {
+    const reading = isMailbox(value)
+      ? checkMailbox(value)
+      : readMailbox(typeof value === 'string' ? value : '');
+    if ('mailbox' in reading) return reading.mailbox;
+    context.addIssue({ code: 'custom', message: reading.problem });
+    return z.NEVER;
+  })
+  .meta({ type: 'string' });
 
-/** A list of addresses, which may stand in one text. */
+/** Addresses, each of them one mailbox. A text is one, too: `recipients` takes apart what the author of the workflow wrote. */
 export const addresses = (description: string) =>
   z
     .preprocess(
-      (value) => (typeof value === 'string' ? splitAddresses(value) : value),
+      (value) => (typeof value === 'string' ? [value] : value),
       z.array(address, 'must be an address or a list of addresses').max(MOST_RECIPIENTS),
     )
     .meta({ description });
+
+export const multipleRecipients = z
+  .boolean('must be true or false')
+  .optional()
+  .describe(
+    'Whether a reference in to, cc and bcc may give several addresses, as a list or with commas between. Not for values that strangers choose. Default false: each reference gives exactly one.',
+  );
+
+/** The rules of the parameters that skills for mail share. */
+export const mailRules = {
+  html: markup,
+  to: recipients,
+  cc: recipients,
+  bcc: recipients,
+  multipleRecipients: writtenByAuthor,
+};
 
 /** The subject of a mail. */
 export const subject = (description: string) =>
@@ -41,7 +65,10 @@ export const subject = (description: string) =>
 /** The text of a mail and the same as HTML. */
 export const content = {
   body: textParameter(BODY_LIMIT, 'The text.'),
-  html: textParameter(BODY_LIMIT, 'The same as HTML, for readers that show it.').optional(),
+  html: textParameter(
+    BODY_LIMIT,
+    'The same as HTML, for readers that show it. What a reference within text gives is shown as text; a reference alone gives HTML.',
+  ).optional(),
 };
 
 /**
@@ -75,7 +102,8 @@ function messageIdOf(effectKey: string, from: string): string {
   return `<${createHash('sha256').update(effectKey).digest('hex').slice(0, 40)}@${domain}>`;
 }
 
-/** Parts at commas that stand outside quotes: a name such as "Lovelace, Ada" keeps its own. */
-function splitAddresses(text: string): string[] {
-  return (text.match(/(?:"[^"]*"|[^,"])+/g) ?? []).map((part) => part.trim()).filter((part) => part !== '');
+function isMailbox(value: unknown): value is Mailbox {
+  if (typeof value !== 'object' || value === null) return false;
+  const { name, address: of } = value as Partial<Mailbox>;
+  return typeof name === 'string' && typeof of === 'string';
 }

@@ -67,7 +67,7 @@ test('what a mail trigger brings can be answered as it is, where its sender want
     '',
     'Hello',
   ]);
-  await answer(brought, { html: '<b>Thank you.</b>', cc: 'dee@example.com' });
+  await answer(brought, { html: '<b>Thank you.</b>', cc: 'dee@example.com', multipleRecipients: true });
   expect(server.messages[0]).toMatchObject({
     to: ['bo@example.com', 'cy@example.com', 'dee@example.com'],
     subject: 'Re: Grüße',
@@ -194,10 +194,13 @@ test.each<[string, object, object]>([
   ['a line break in the recipient that is given', {}, { to: 'ada@example.com\r\nX: y' }],
   ['no sender', { from: '' }, {}],
   ['what is no address', { from: 'Ada' }, {}],
+  ['two addresses for answers', { reply_to: ['ada@example.com', 'bo@example.com'] }, {}],
+  ['an address for answers that is two', { reply_to: ['bo@example.com, Ada <ada@example.com>'] }, {}],
+  ['a sender that is two', { from: 'bo@example.com; Ada <ada@example.com>' }, {}],
   [
     'eleven addresses for answers',
     { reply_to: Array.from({ length: 11 }, (_, n) => `a${n}@example.com`) },
-    {},
+    { multipleRecipients: true },
   ],
   ['a parameter that is not known', {}, { form: 'x' }],
 ])('%s is refused before anything is sent', async (_what, wrong, parameters) => {

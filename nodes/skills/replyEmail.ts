@@ -7,7 +7,10 @@ import * as z from 'zod';
 import { StepError } from '../../api/reasons.ts';
 import type { NodeOutput } from '../../api/value.ts';
 import type { StepContext, StepResult } from '../node.ts';
-import { address, addresses, content, MOST_RECIPIENTS, sendMail, subject } from './mail.ts';
+import { addresses, content, mailRules, multipleRecipients, sendMail, subject } from './mail.ts';
+import { readMailbox, type Mailbox } from './mailbox.ts';
+import { MOST_RECIPIENTS } from './recipients.ts';
+import { destination } from './rules.ts';
 import type { SkillDefinition } from './skill.ts';
 
 /** As many as an honest sender wants to be answered at: not every address that a stranger names gets a mail. */
@@ -46,6 +49,9 @@ const parameters = z
     ).optional(),
     cc: addresses('Who gets a copy.').optional(),
     bcc: addresses('Who gets a copy without the others seeing it.').optional(),
+    multipleRecipients: multipleRecipients.describe(
+      'Whether a reference in to, cc and bcc may give several addresses, and whether a mail may be answered that asks for answers at several (Reply-To), at most 10. Default false: exactly one.',
+    ),
     subject: subject('The subject. Default: that of the mail with Re: before it.').optional(),
     ...content,
     answerAutomatic: z
@@ -64,6 +70,8 @@ export const replyEmail: SkillDefinition<Parameters> = {
   name: 'reply_email',
   description: 'Answers an e-mail that a mail trigger brought.',
   parameters,
+  // Who gets the answer follows from the mail.
+  rules: { ...mailRules, mail: destination },
   credentials: ['smtp'],
   effect: 'AtMostOnce',
   execute: reply,
@@ -76,7 +84,7 @@ async function reply(parameters: Parameters, context: StepContext, name?: string
   if (sign !== undefined && !answerAutomatic) return { output: notAnswered(sign) };
   const inReplyTo = identityOf(mail.message_id);
   const answer = {
-    to: parameters.to ?? recipientsOf(mail),
+    to: parameters.to ?? recipientsOf(mail, parameters.multipleRecipients === true),
     cc,
     bcc,
     html,
@@ -101,16 +109,23 @@ function notAnswered(sign: string): NodeOutput {
   };
 }
 
-function recipientsOf({ reply_to: wanted = [], from }: Parameters['mail']): string[] {
+function recipientsOf({ reply_to: wanted = [], from }: Parameters['mail'], multiple: boolean): Mailbox[] {
   const to = wanted.length > 0 ? wanted : [from];
+  if (to.length > 1 && !multiple)
+    throw new StepError(
+      'InvalidParameters',
+      `the mail asks for answers at ${to.length} addresses: give to, or set multipleRecipients to true`,
+    );
   if (to.length > MOST_ANSWERED)
     throw new StepError(
       'InvalidParameters',
       `the mail names more than ${MOST_ANSWERED} addresses for answers: give to`,
     );
-  const result = z.array(address).safeParse(to);
-  if (result.success) return result.data;
-  throw new StepError('InvalidParameters', 'the mail names no address that can be answered: give to');
+  return to.map((text) => {
+    const reading = readMailbox(text);
+    if ('mailbox' in reading) return reading.mailbox;
+    throw new StepError('InvalidParameters', 'the mail names no address that can be answered: give to');
+  });
 }
 
 function subjectOf(text: string): string {

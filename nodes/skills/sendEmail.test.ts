@@ -76,9 +76,10 @@ test('the Message-ID is the same for one effect key and another for another', as
   expect(other).not.toBe(first);
 });
 
-test('addresses may stand in one text, with names that hold commas', async () => {
-  await send({ ...mail, to: '"Lovelace, Ada" <ada@example.com>, bo@example.com' });
-  expect(server.messages[0]?.to).toEqual(['ada@example.com', 'bo@example.com']);
+test('names that hold commas, quotes and addresses are names', async () => {
+  const names = ['"Lovelace, Ada" <ada@example.com>', '"bo@example.com, \\"Bo\\"" <cy@example.com>'];
+  await send({ ...mail, to: names });
+  expect(server.messages[0]?.to).toEqual(['ada@example.com', 'cy@example.com']);
 });
 
 test('values that are no text are written out', async () => {
@@ -219,7 +220,12 @@ test('parameters are checked before the workflow runs, but for what references w
     'there is no parameter named form',
   ]);
   expect(validateSkill('send_email', { ...mail, to: 'ada' })).toEqual([
-    expect.stringContaining('to[0]: must be one address'),
+    expect.stringContaining('to[0]: must be exactly one address'),
+  ]);
+  const written = { ...mail, to: 'ada@example.com, "Lovelace, B" <bo@example.com>' };
+  expect(validateSkill('send_email', written)).toEqual([]);
+  expect(validateSkill('send_email', { ...mail, to: "ada, {{ $('t').text_content }}" })).toEqual([
+    expect.stringContaining('to: must be exactly one address'),
   ]);
   expect(validateSkill('send_mail', mail)).toEqual([expect.stringContaining('send_email')]);
 });

@@ -4,20 +4,25 @@
  */
 import * as z from 'zod';
 import type { StepContext, StepResult } from '../node.ts';
-import { address, addresses, content, MOST_RECIPIENTS, sendMail, subject } from './mail.ts';
+import { address, addresses, content, mailRules, multipleRecipients, sendMail, subject } from './mail.ts';
+import type { Mailbox } from './mailbox.ts';
+import { MOST_RECIPIENTS, recipient } from './recipients.ts';
 import type { SkillDefinition } from './skill.ts';
 
 const parameters = z
   .strictObject({
-    to: addresses('Who gets it: an address, several with commas between, or a list.'),
+    to: addresses(
+      'Who gets it: an address, several with commas between, or a list. A reference gives exactly one, see multipleRecipients.',
+    ),
     cc: addresses('Who gets a copy.').optional(),
     bcc: addresses('Who gets a copy without the others seeing it.').optional(),
-    replyTo: address.optional().describe('Where answers go.'),
+    replyTo: address.optional().meta({ type: 'string', description: 'Where answers go: one address.' }),
+    multipleRecipients,
     subject: subject('The subject: one line.'),
     ...content,
   })
-  .refine((mail) => recipients(mail).length > 0, { path: ['to'], message: 'must name at least one address' })
-  .refine((mail) => recipients(mail).length <= MOST_RECIPIENTS, {
+  .refine((mail) => everyone(mail).length > 0, { path: ['to'], message: 'must name at least one address' })
+  .refine((mail) => everyone(mail).length <= MOST_RECIPIENTS, {
     path: ['to'],
     message: `to, cc and bcc may have at most ${MOST_RECIPIENTS} addresses together`,
   });
@@ -28,16 +33,17 @@ export const sendEmail: SkillDefinition<Parameters> = {
   name: 'send_email',
   description: 'Sends an e-mail.',
   parameters,
+  rules: { ...mailRules, replyTo: recipient },
   credentials: ['smtp'],
   effect: 'AtMostOnce',
   execute: send,
 };
 
 async function send(parameters: Parameters, context: StepContext, name?: string): Promise<StepResult> {
-  const { body, ...rest } = parameters;
+  const { body, multipleRecipients: _read, ...rest } = parameters;
   return { output: await sendMail({ ...rest, text: body }, context, name) };
 }
 
-function recipients({ to, cc = [], bcc = [] }: { to: string[]; cc?: string[]; bcc?: string[] }): string[] {
+function everyone({ to, cc = [], bcc = [] }: { to: Mailbox[]; cc?: Mailbox[]; bcc?: Mailbox[] }): Mailbox[] {
   return [...to, ...cc, ...bcc];
 }

@@ -120,6 +120,7 @@ test.each([
   ['a number', 42, 42],
   ['a number in a text', '-1001234567890', -1_001_234_567_890],
   ['a name', '@orders', '@orders'],
+  ['what only looks like a number', '0x10', '0x10'],
 ])('the chat may be named by %s', async (_what, chatId, expected) => {
   await byTelegram({ chatId, text: 'a' });
   expect(telegram.sent[0]?.chatId).toBe(expected);
@@ -219,10 +220,22 @@ test.each<[string, object, RegExp]>([
   ],
   [
     'an answer to what is no message of Telegram',
-    { text: 'a', replyTo: '1.5x' },
+    { text: 'a', replyTo: '1.5' },
     /^replyTo: is no number of a message/,
   ],
   ['a text that is empty', { text: ' \n' }, /^text: must not be empty$/],
+  ...[['@a', '@b'], '@a,@b', '@a;@b', '<!channel>', { id: 1 }, '', 1.5e300, 'a/../b'].map(
+    (chatId): [string, object, RegExp] => [
+      `${JSON.stringify(chatId)} in the place of a chat`,
+      { text: 'a', chatId },
+      /^chatId: must be the id of one chat$/,
+    ],
+  ),
+  ...[['1', '2'], '0x10', '1e3', '1;2'].map((replyTo): [string, object, RegExp] => [
+    `${JSON.stringify(replyTo)} in the place of a message`,
+    { text: 'a', replyTo },
+    /^replyTo: must be the id of a message$/,
+  ]),
 ])('%s: nothing is sent', async (_what, parameters, message) => {
   expect(await failure(byTelegram(parameters))).toMatchObject({
     reason: 'InvalidParameters',
@@ -248,7 +261,7 @@ test('a group that has become another chat is told, and a service that is away h
 test.each<[object, string[]]>([
   [{ chatId: "{{ $('trigger').data_content.chat_id }}", text: "{{ $('agent_1').text_content }}" }, []],
   [{ text: 'a' }, ['chatId: is missing']],
-  [{ chatId: 'a b', text: 'a' }, ['chatId: must be the id of a chat']],
+  [{ chatId: 'a b', text: 'a' }, ['chatId: must be the id of one chat']],
   [{ chatId: 1, text: 'a', format: 'HTML' }, ['format: must be Text or Markdown']],
   [{ chatId: 1, text: 'a', silent: true }, ['there is no parameter named silent']],
 ])('the parameters %j are checked with the workflow', (parameters, problems) => {

@@ -12,6 +12,7 @@ import type { Bot, Messenger, Outgoing, Sent } from './message/messenger.ts';
 import { partsOf, type RichText, type Room } from './message/richText.ts';
 import { slack } from './message/slack.ts';
 import { telegram } from './message/telegram.ts';
+import { destination } from './rules.ts';
 import { textParameter, type SkillDefinition } from './skill.ts';
 
 const MESSENGERS: Record<'telegram' | 'slack', Messenger> = { telegram, slack };
@@ -21,13 +22,15 @@ const LONGEST_TEXT = 524_288;
 const MOST_MESSAGES = 20;
 /** How long a service may have us wait in the midst of a text, altogether. */
 const LONGEST_WAIT_MS = 30_000;
-const ID = /^[^\s\p{Cc}]{1,128}$/u;
+/** Of one chat: a number, or a name with what services put before it. */
+const CHAT = /^[@#]?[\p{L}\p{M}\p{N}_.-]{1,127}$/u;
+const MESSAGE = /^\d{1,16}(?:\.\d{1,16})?$/;
 
 const parameters = z.strictObject({
   chatId: textParameter(
     128,
     'Where to send it: chat_id of a bot trigger; else a number or @name of a channel (Telegram), or the id of a channel (Slack).',
-  ).refine((id) => ID.test(id), 'must be the id of a chat'),
+  ).refine((id) => CHAT.test(id), 'must be the id of one chat'),
   text: textParameter(LONGEST_TEXT, 'The text. What is too long for one message is sent in several.').refine(
     (text) => text.trim() !== '',
     'must not be empty',
@@ -42,7 +45,7 @@ const parameters = z.strictObject({
     128,
     'The message to answer: its number (Telegram), or the ts of the thread (Slack).',
   )
-    .refine((id) => ID.test(id), 'must be the id of a message')
+    .refine((id) => MESSAGE.test(id), 'must be the id of a message')
     .optional(),
   linkPreview: z
     .boolean('must be true or false')
@@ -58,6 +61,7 @@ export const sendMessage: SkillDefinition<Parameters> = {
   name: 'send_message',
   description: 'Sends a message by a bot: Telegram or Slack.',
   parameters,
+  rules: { chatId: destination },
   credentials: ['bot'],
   effect: 'AtMostOnce',
   execute: send,

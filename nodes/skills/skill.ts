@@ -2,7 +2,31 @@
 import * as z from 'zod';
 import type { CredentialKind } from '../../api/credential.ts';
 import { toText } from '../../api/expression/evaluate.ts';
+import type { SourcedValue } from '../../api/expression/sourced.ts';
+import type { CompiledValue } from '../../api/expression/template.ts';
 import type { Effect, StepContext, StepResult } from '../node.ts';
+
+/** The parameters as the workflow has them, with their references. */
+export type WrittenParameters = Readonly<Record<string, unknown>>;
+
+/**
+ * How a parameter is made of what the author wrote and what references gave. For values that another program parses again, such as
+ * addresses and URLs.
+ */
+export type ParameterRule = {
+  /** The parameter says where data goes: to whom, or to which host. */
+  isDestination?: true;
+  /**
+   * Checks, with the workflow, what is wrong whatever the references give.
+   * @throws StepError `InvalidParameters`; the message follows the parameter's name
+   */
+  check?(template: CompiledValue): void;
+  /**
+   * The value that the schema checks.
+   * @throws StepError `InvalidParameters`; the message follows the parameter's name
+   */
+  compose(given: SourcedValue, written: WrittenParameters): unknown;
+};
 
 /** A skill with the type of its parameters. */
 export type SkillDefinition<Parameters> = {
@@ -10,6 +34,8 @@ export type SkillDefinition<Parameters> = {
   name: string;
   description: string;
   parameters: z.ZodType<Parameters>;
+  /** By the name of the parameter. One without a rule is evaluated as it is written. */
+  rules?: Readonly<Record<string, ParameterRule>>;
   /** The kinds of credential that it takes. Empty: it takes none. */
   credentials: readonly CredentialKind[];
   /** Whether it also works without one. */

@@ -9,13 +9,15 @@ import { openSocket } from '../egress/connect.ts';
 import type { Egress } from '../egress/egress.ts';
 import { abortion, inDoubt, quoted, type Effect } from '../node.ts';
 import { echoesOf, type Secret } from '../secret.ts';
+import type { Mailbox } from './mailbox.ts';
 
 export type Mail = {
   from: string;
-  to: string[];
-  cc?: string[] | undefined;
-  bcc?: string[] | undefined;
-  replyTo?: string | undefined;
+  /** Name and address apart, so that the library parses none of them. */
+  to: Mailbox[];
+  cc?: Mailbox[] | undefined;
+  bcc?: Mailbox[] | undefined;
+  replyTo?: Mailbox | undefined;
   subject: string;
   text: string;
   html?: string | undefined;

@@ -17,7 +17,7 @@ import {
   type WrittenRow,
 } from './sheets/client.ts';
 import { pagesOf, type Page } from './sheets/pages.ts';
-import { cellsOf, row, table, tableOf } from './sheets/parameters.ts';
+import { cellsOf, row, rowRules, table, tableOf } from './sheets/parameters.ts';
 import {
   columnNamed,
   columnOf,
@@ -65,6 +65,7 @@ export const updateRow: SkillDefinition<Parameters> = {
   name: 'update_row',
   description: 'Changes a row of a table in Google Sheets.',
   parameters,
+  rules: rowRules,
   credentials: ['oauth2'],
   effect: 'AtLeastOnce',
   execute: update,

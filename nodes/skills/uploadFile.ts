@@ -5,6 +5,7 @@ import { StepError } from '../../api/reasons.ts';
 import type { StepContext, StepResult } from '../node.ts';
 import { openStore } from './files/open.ts';
 import { failureOf } from './files/store.ts';
+import { destination } from './rules.ts';
 import { textParameter, type SkillDefinition } from './skill.ts';
 
 const LONGEST_CONTENT = 524_288;
@@ -51,6 +52,7 @@ export const uploadFile: SkillDefinition<Parameters> = {
   name: 'upload_file',
   description: 'Writes a file to an S3-compatible bucket or a Google Drive.',
   parameters,
+  rules: { folderId: destination },
   credentials: ['s3', 'oauth2'],
   effect: 'AtLeastOnce',
   execute: upload,

@@ -96,3 +96,29 @@ test.each([
 ])('at Microsoft %s is granted with %j: %s', (needed, granted, isGranted) => {
   expect(missingScopes([needed], granted)).toEqual(isGranted ? [] : [needed]);
 });
+
+const DRIVE = 'https://www.googleapis.com/auth/drive';
+const uploads = (parameters: Record<string, unknown>): WorkflowNode => ({
+  id: 'store',
+  skill: { name: 'upload_file', credential: 'gmail', parameters: { name: 'a', content: 'a', ...parameters } },
+});
+
+test.each<[object, string]>([
+  [{}, `${DRIVE}.file`],
+  [{ overwrite: false, folderId: '' }, `${DRIVE}.file`],
+  [{ folderId: 'folder' }, DRIVE],
+  [{ folderId: "{{ $('trigger').data_content.folder }}" }, DRIVE],
+  [{ overwrite: true }, DRIVE],
+  [{ overwrite: "{{ $('trigger').data_content.replace }}" }, DRIVE],
+])('an upload with %j asks for %s', (parameters, scope) => {
+  expect(neededScopes(worldOf(uploads(parameters as Record<string, unknown>)), account('google'))).toEqual([
+    scope,
+  ]);
+});
+
+test('the right to all files of a drive includes the narrow ones, and not the other way round', () => {
+  const [file, read, metadata] = ['file', 'readonly', 'metadata.readonly'].map((name) => `${DRIVE}.${name}`);
+  expect(missingScopes([file!, read!, metadata!], [DRIVE])).toEqual([]);
+  expect(missingScopes([file!, metadata!], [read!])).toEqual([file]);
+  expect(missingScopes([DRIVE, read!], [file!])).toEqual([DRIVE, read]);
+});

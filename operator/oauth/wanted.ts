@@ -34,6 +34,12 @@ function scopesNeededBy(spec: WorkflowSpec, { metadata, spec: of }: Credential):
 
 const READ_ONLY = '.readonly';
 const GRAPH = 'https://graph.microsoft.com/';
+const DRIVE = 'https://www.googleapis.com/auth/drive';
+/** What the right to all files includes, and the right to read them. */
+const IN_DRIVE: Readonly<Record<string, readonly string[]>> = {
+  [`${DRIVE}.file`]: [DRIVE],
+  [`${DRIVE}.metadata.readonly`]: [DRIVE, `${DRIVE}.readonly`],
+};
 
 /**
  * Those that were not granted. At Google the right to change includes the one to read alone, whose name is the same with an ending. At
@@ -44,6 +50,7 @@ export function missingScopes(needed: readonly string[], granted: readonly strin
   const isGranted = (scope: string): boolean =>
     names.has(nameOf(scope)) ||
     (scope.endsWith(READ_ONLY) && names.has(nameOf(scope.slice(0, -READ_ONLY.length)))) ||
+    (IN_DRIVE[scope] ?? []).some((name) => names.has(name)) ||
     (scope.startsWith(GRAPH) && wider(nameOf(scope)).some((name) => names.has(name)));
   return [...new Set(needed)].filter((scope) => !isGranted(scope));
 }

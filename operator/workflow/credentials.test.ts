@@ -69,6 +69,7 @@ function account(grantedScopes: string[] | undefined): Credential {
 
 test.each<[string, string[] | undefined, number]>([
   ['all that the node needs', ['openid', READ], 0],
+  ['a right that includes what the node needs', [READ.replace('.readonly', '')], 0],
   ['less than the node needs', ['openid'], 1],
   ['nothing, since nobody has connected it', undefined, 0],
 ])('of an account that has granted %s', (_sentence, granted, count) => {

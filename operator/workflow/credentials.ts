@@ -5,6 +5,7 @@ import { allowedHostsOf } from '../../api/hosts.ts';
 import type { Credential } from '../../api/kinds.ts';
 import { findCondition } from '../../kube/conditions.ts';
 import { scopesFor } from '../../nodes/scopes.ts';
+import { missingScopes } from '../oauth/wanted.ts';
 import type { CredentialRef } from './references.ts';
 
 export type CredentialProblem = {
@@ -56,7 +57,7 @@ function hostsProblem(place: string, { kinds }: CredentialRef, { spec }: Credent
 function scopeProblem(place: string, { scopes }: CredentialRef, credential: Credential): CredentialProblem[] {
   const { connectURL = '', grantedScopes } = credential.status ?? {};
   const needed = scopesFor(scopes, credential.spec);
-  const missing = needed.filter((scope) => !grantedScopes?.includes(scope));
+  const missing = missingScopes(needed, grantedScopes ?? []);
   if (grantedScopes === undefined || missing.length === 0) return [];
   const message = `${place} lacks rights of the account that the node needs: ${missing.join(', ')}. Connect it again: POST to ${connectURL} and open the link that it answers`;
   return [{ reason: 'MissingScope', message, isKnown: true }];

@@ -56,7 +56,7 @@ function failingSteps(echoURL: string): Record<string, object> {
     'bad-url': call(INPUT),
     'bad-header': call(echoURL, undefined, { headers: { 'x-a': `a\n${INPUT}` } }),
     'bad-recipient': mailStep('smtp', INPUT),
-    'user-in-url': call(`http://a:${INPUT}@127.0.0.1:1/`),
+    'port-of-url': call(`http://127.0.0.1:${INPUT}/`),
   };
 }
 

@@ -53,7 +53,17 @@ export function driveStore(credential: CredentialAccess, context: StepContext): 
   };
 }
 
+/** Ids of Google are paths of nothing. `root` is one, too. */
+function requireId(parameter: string, id: string): void {
+  if (!/^[\w-]{1,200}$/.test(id))
+    throw new StepError(
+      'InvalidParameters',
+      `${parameter}: must be an id of Google Drive, of letters, digits, - and _`,
+    );
+}
+
 async function write(drive: Drive, file: GivenFile): Promise<WrittenFile> {
+  if (file.folderId !== undefined) requireId('folderId', file.folderId);
   const { name, type, content } = file;
   const key = createHash('sha256').update(drive.context.effectKey).digest('hex').slice(0, 40);
   const written = (await findWritten(drive, key)) ?? (await put(drive, file, key));
@@ -128,7 +138,8 @@ function multipart(metadata: object, type: string, content: Buffer): Pick<Asking
 type Reading = { most: number; exportType: string | undefined };
 
 async function read(drive: Drive, id: string, { most, exportType }: Reading): Promise<ReadFile> {
-  const path = `drive/v3/files/${encodeURIComponent(id)}`;
+  requireId('fileId', id);
+  const path = `drive/v3/files/${id}`;
   const file = await ask(drive, { path, query: { fields: FIELDS, ...EVERYWHERE } }, fileSchema);
   const { name, mimeType, size = 0 } = file;
   if (size > most) throw tooLarge(most);

@@ -1,7 +1,7 @@
 /** Files of a bucket for steps: the id of a file is its key. */
 import { StepError } from '../../../api/reasons.ts';
 import { drop, readUpTo } from '../../files/request.ts';
-import { ask, bucketOf, refusal, typeIn, urlOf, type Bucket } from '../../files/s3.ts';
+import { ask, bucketOf, leadsElsewhere, refusal, typeIn, urlOf, type Bucket } from '../../files/s3.ts';
 import type { CredentialAccess, StepContext } from '../../node.ts';
 import { changing, tooLarge, type GivenFile, type ReadFile, type Store, type WrittenFile } from './store.ts';
 
@@ -50,11 +50,15 @@ async function requireSame(
 
 function keyOf({ folderId = '', name }: GivenFile): string {
   const folder = folderId.replace(/^\/+/, '').replace(/\/+$/, '');
-  if (folder.split('/').some((each) => each === '.' || each === '..'))
-    throw new StepError('InvalidParameters', 'folderId: must not hold . or .. between slashes');
+  requireNoWayUp('folderId', folder);
   const key = folder === '' ? name : `${folder}/${name}`;
   if (Buffer.byteLength(key) <= LONGEST_KEY) return key;
   throw new StepError('InvalidParameters', `name: may have ${LONGEST_KEY} bytes together with folderId`);
+}
+
+function requireNoWayUp(parameter: string, key: string): void {
+  if (leadsElsewhere(key))
+    throw new StepError('InvalidParameters', `${parameter}: must not hold . or .. between slashes`);
 }
 
 async function read(
@@ -62,6 +66,7 @@ async function read(
   key: string,
   { most, context }: { most: number; context: StepContext },
 ): Promise<ReadFile> {
+  requireNoWayUp('fileId', key);
   const answer = await ask(bucket, { method: 'GET', key }, context);
   if (answer.status !== 200) throw await refusal(bucket, answer, context);
   const content = await readUpTo(answer, most, context);

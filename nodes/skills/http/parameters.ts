@@ -78,12 +78,13 @@ export const parameters = z
         z.enum(METHODS, `must be one of ${METHODS.join(', ')}`).default('GET'),
       )
       .meta({ type: 'string', description: `One of ${METHODS.join(', ')}. Default GET.` }),
-    url: textParameter(8_192, 'What to request: an absolute URL with https or http.').superRefine(
-      (value, context) => {
-        const problem = urlProblem(value);
-        if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
-      },
-    ),
+    url: textParameter(
+      8_192,
+      'What to request: an absolute URL with https or http. What a reference gives is encoded for its place in the path or the query.',
+    ).superRefine((value, context) => {
+      const problem = urlProblem(value);
+      if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
+    }),
     query: query
       .optional()
       .describe(

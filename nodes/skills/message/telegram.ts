@@ -49,12 +49,12 @@ function urlOf({ token, apiURL = TELEGRAM_URL }: Bot): URL {
 
 function bodyOf({ chatId, part, replyTo, hasPreview }: Outgoing): object {
   const { text, spans } = part;
-  const id = Number(chatId);
-  const reply = replyTo === undefined ? undefined : Number(replyTo);
-  if (reply !== undefined && !Number.isSafeInteger(reply))
+  const id = numberIn(chatId);
+  const reply = replyTo === undefined ? undefined : numberIn(replyTo);
+  if (replyTo !== undefined && reply === undefined)
     throw new StepError('InvalidParameters', 'replyTo: is no number of a message, as Telegram has them');
   return {
-    chat_id: Number.isSafeInteger(id) ? id : chatId,
+    chat_id: id ?? chatId,
     text,
     ...(spans.length > 0 && { entities: spans.map(entityOf) }),
     // A message that is gone meanwhile is answered without it.
@@ -63,6 +63,12 @@ function bodyOf({ chatId, part, replyTo, hasPreview }: Outgoing): object {
     }),
     link_preview_options: { is_disabled: !hasPreview },
   };
+}
+
+/** The number that a text is in decimal digits; undefined where it is none, such as `0x10`. */
+function numberIn(text: string): number | undefined {
+  const number = /^-?\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
+  return Number.isSafeInteger(number) ? number : undefined;
 }
 
 /** https://core.telegram.org/bots/api#messageentity */

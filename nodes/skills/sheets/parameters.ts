@@ -2,8 +2,10 @@
 import * as z from 'zod';
 import { toText } from '../../../api/expression/evaluate.ts';
 import { StepError } from '../../../api/reasons.ts';
+import { destination, writtenByAuthor } from '../rules.ts';
 import { textParameter } from '../skill.ts';
 import type { GivenCell } from './client.ts';
+import { rowValues } from './formula.ts';
 import { columnNamed, parseRange, spreadsheetIn, type Area, type Column } from './table.ts';
 
 /** What a cell may hold (https://support.google.com/drive/answer/37603). */
@@ -52,9 +54,12 @@ export const row = {
     .enum(['Raw', 'UserEntered'], 'must be Raw or UserEntered')
     .optional()
     .describe(
-      'Raw: texts are stored as they are. UserEntered: as if a person typed them, so that dates, numbers and formulas in texts become such: not for what strangers write. Default Raw.',
+      'Raw: texts are stored as they are. UserEntered: as if a person typed them, so that dates, numbers and formulas in texts become such; what a reference gives becomes no formula. Default Raw.',
     ),
 };
+
+/** The rules of the parameters that are written. */
+export const rowRules = { spreadsheetId: destination, values: rowValues, input: writtenByAuthor };
 
 export type TableParameters = {
   spreadsheetId: string;

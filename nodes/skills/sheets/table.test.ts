@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { spreadsheetIn } from './table.ts';
+import { parseRange, rangeOf, spreadsheetIn } from './table.ts';
 
 const ID = '1AbC-_dEf';
 
@@ -31,4 +31,17 @@ test.each([
   '1AbC/values/A1',
 ])('no spreadsheet is named by %o', (text) => {
   expect(spreadsheetIn(text)).toBeUndefined();
+});
+
+test.each<[string, string | undefined]>([
+  ['Orders!A1:F', "'Orders'!A1"],
+  ["'Bo''s orders'!A1:F", "'Bo''s orders'!A1"],
+  ["Bo's!A1:F", undefined],
+  ['Orders!A1!A1:F', undefined],
+  ["'x'!A1:B2'!A1:F", undefined],
+  ["x'!A1&'y!A1:F", undefined],
+  ['Orders!A1:F?alt=media', undefined],
+])('the range %o names cells of one sheet, or none', (text, expected) => {
+  const { title } = parseRange(text) ?? {};
+  expect(title && rangeOf(title, 'A1')).toBe(expected);
 });

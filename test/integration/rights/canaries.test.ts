@@ -58,7 +58,7 @@ test.each([
   'bad-url',
   'bad-header',
   'bad-recipient',
-  'user-in-url',
+  'port-of-url',
   ...APIS.flatMap((kind) =>
     ['500', '400', '401', 'away', 'tls', 'elsewhere', 'large'].map((how) => `${kind}-${how}`),
   ),

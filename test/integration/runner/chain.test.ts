@@ -81,6 +81,23 @@ test('webhook, agent, mail and response: the caller is answered, the mail sent, 
   });
 });
 
+test('an event that names several recipients mails nobody, and the run says why', async () => {
+  const revision = await project.deploy([
+    webhook,
+    mail('mail', { to: "{{ $('trigger').data_content.customer.email }}" }),
+  ]);
+  const sent = mailbox.messages.length;
+  for (const email of ['a@example.com, b@example.com', ['a@example.com', 'b@example.com']]) {
+    const state = await project.ended(await project.send(revision, { customer: { email } }));
+    expect(nodeOf(state, 'mail')).toMatchObject({
+      phase: 'Failed',
+      reason: 'InvalidParameters',
+      message: expect.stringMatching(/^to: \$\('trigger'\)\.data_content\.customer\.email gave /),
+    });
+  }
+  expect(mailbox.messages).toHaveLength(sent);
+});
+
 test('those who watch see the text of the agent before its end, and each node once', async () => {
   const revision = await project.deploy([webhook, agent('a'), reply('reply', 'ok')]);
   const run = await project.send(revision, {});

@@ -1,0 +1,24 @@
+/** Rule for HTML that is put together of text and references: what a reference gives within text is shown as text. */
+import { toText } from '../../api/expression/evaluate.ts';
+import { plainOf } from '../../api/expression/sourced.ts';
+import type { ParameterRule } from './skill.ts';
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/** The rule for HTML. A value that is one reference is HTML as a whole. */
+export const markup: ParameterRule = {
+  compose: (given) =>
+    given.kind === 'text'
+      ? given.parts.map((part) => (typeof part === 'string' ? part : escaped(toText(part.value)))).join('')
+      : plainOf(given),
+};
+
+function escaped(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (character) => ESCAPES[character] ?? '');
+}

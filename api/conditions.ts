@@ -37,6 +37,8 @@ export const REASON = {
   UnreachableStep: 'No edge leads to a step, so that it would never run.',
   UnknownSkill: 'No skill has that name.',
   InvalidParameters: 'Parameters do not fit the schema of the skill.',
+  AuthRequired:
+    'The webhook verifies no caller, and the namespace or the installation refuses public webhooks.',
   InvalidSchedule: 'The time zone or the cron expression is not usable.',
   Scheduled: 'The CronJob is in place.',
   TicksFail: 'The CronJob fires, and its pods do not hand the event to the run store.',

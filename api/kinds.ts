@@ -87,6 +87,12 @@ export const WORKFLOW: Kind = {
     conditionColumn('Ready', 'status', 'Ready', 'Whether what the spec asks for is in effect.'),
     conditionColumn('Ready', 'reason', 'Reason', 'Why.'),
     { name: 'Trigger', type: 'string', jsonPath: '.status.trigger', description: 'The kind of the trigger.' },
+    {
+      name: 'Access',
+      type: 'string',
+      jsonPath: '.status.access',
+      description: 'Who may call the webhook: Public, anybody who knows the URL; otherwise the auth scheme.',
+    },
     detail('URL', '.status.url', 'Where the webhook answers.'),
     conditionColumn('Ready', 'message', 'Message', 'Why, in a sentence.', 1),
     {
@@ -176,7 +182,7 @@ export const WEBHOOK_ROUTE: Kind = {
       name: 'Access',
       type: 'string',
       jsonPath: '.spec.webhook.access',
-      description: 'Who may call the public URL: Exposed, anybody; else whoever passes this scheme.',
+      description: 'Who may call the webhook: Public, anybody who knows the URL; otherwise the auth scheme.',
     },
     {
       name: 'Bot',

@@ -1,5 +1,6 @@
 /** The Workflow kind: a graph of nodes that starts at one trigger. */
 import * as z from 'zod';
+import { PUBLIC } from './access.ts';
 import { duration } from './duration.ts';
 import { STEP_KINDS, stepOptions, steps, type StepKind } from './step.ts';
 import { TRIGGER_KINDS, triggers, type TriggerKind } from './trigger.ts';
@@ -164,6 +165,13 @@ export const workflowStatus = z
     id: z.string().optional().describe('The id in URLs: <namespace>.<name>.'),
     url: z.string().optional().describe('Where the webhook answers, while it does.'),
     trigger: z.string().optional().describe('The kind of the trigger.'),
+    access: z
+      .string()
+      .max(64)
+      .optional()
+      .describe(
+        `Who may call the webhook: ${PUBLIC}, anybody who knows the URL; otherwise the scheme of \`auth\` that verifies callers.`,
+      ),
     revision: z.string().optional().describe('The revision that new runs execute.'),
     observedGeneration: z
       .int()

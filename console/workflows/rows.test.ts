@@ -53,6 +53,12 @@ test.each([
   expect(itemOf(row('a', cells, metadata)).state).toEqual(state);
 });
 
+test('an item says whether its webhook is public', () => {
+  expect(itemOf(row('a'))).toMatchObject({ isPublic: false });
+  expect(itemOf(row('a', { Access: 'bearer' }))).toMatchObject({ isPublic: false });
+  expect(itemOf(row('a', { Access: 'Public' }))).toMatchObject({ isPublic: true });
+});
+
 test.each([
   ['CredentialMissing', 'Credential missing'],
   ['Unreachable', 'Unreachable'],

@@ -1,5 +1,6 @@
 /** What the list of workflows shows of each, read from the Table's rows; and how it is searched, filtered and sorted. */
 import type { TriggerKind } from '../../api/trigger.ts';
+import { PUBLIC } from '../../api/access.ts';
 import type { ObjectMeta } from '../kube/resources.ts';
 import { perRow } from '../kube/perRow.ts';
 import { numberCell, textCell, type Row } from '../kube/table.ts';
@@ -24,6 +25,8 @@ export type WorkflowItem = {
   state: WorkflowState;
   active: boolean;
   trigger?: TriggerKind;
+  /** Anybody who knows the URL of its webhook can start runs. */
+  isPublic: boolean;
   url?: string;
   /** RFC 3339. */
   lastRun?: string;
@@ -51,6 +54,7 @@ function readItem(row: Row): WorkflowItem {
     metadata,
     state: stateOf(row),
     active: row.cells['Active'] === true,
+    isPublic: textCell(row, 'Access') === PUBLIC,
     running: numberCell(row, 'Running'),
     succeeded: numberCell(row, 'Succeeded'),
     failed: numberCell(row, 'Failed'),

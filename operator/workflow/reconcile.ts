@@ -6,8 +6,7 @@
 import { GROUP } from '../../api/group.ts';
 import type { Reason } from '../../api/conditions.ts';
 import type { WebhookRoute, Workflow } from '../../api/kinds.ts';
-import { verificationIn, type RouteSpec } from '../../api/route.ts';
-import { EXPOSED } from '../../api/webhookAuth.ts';
+import { schemeOf, verificationIn, type RouteSpec } from '../../api/route.ts';
 import { kindOf } from '../../api/workflow.ts';
 import { applyIfChanged, asChild } from '../../kube/apply.ts';
 import { findCondition, isConditionTrue } from '../../kube/conditions.ts';
@@ -21,6 +20,7 @@ import {
   type Key,
 } from '../../kube/controller.ts';
 import { isForbidden, isTerminating } from '../../kube/errors.ts';
+import type { Recorder } from '../../kube/events.ts';
 import type { Condition } from '../../kube/resource.ts';
 import { withBot, type Unserved } from '../bots/take.ts';
 import type { OperatorContext } from '../context.ts';
@@ -30,6 +30,7 @@ import { lackOfRight } from '../refusal.ts';
 import { keepTrigger, STORE_AWAY } from '../poll/keep.ts';
 import type { PollHealth } from '../poll/health.ts';
 import { isPolled } from '../../nodes/pollers.ts';
+import { droppedScheme, publicNote, reportMadePublic } from '../webhooks/access.ts';
 import type { KeyProblem } from '../webhooks/keys.ts';
 import { secretsOf } from '../project/gather.ts';
 import { poolState } from '../project/readiness.ts';
@@ -51,6 +52,7 @@ import { ensureRevision, namedRevision, pruneRevisions } from './revision.ts';
 import { closed, routeOf, routeUnderInvalidSpec } from './route.ts';
 import { openUrl, statusOf, writeStatus } from './status.ts';
 import { validate } from './validate.ts';
+import { authPolicyOf } from './checks/auth.ts';
 import type { Violation } from './checks/check.ts';
 
 /** While a replica is waited for: Leases run out without an event. */
@@ -76,15 +78,22 @@ type Effect = {
 };
 
 /** Reconciles the workflow of that name. */
-export async function reconcileWorkflow(context: OperatorContext, key: Key): Promise<Action> {
-  const { world } = context;
+export async function reconcileWorkflow(
+  context: OperatorContext,
+  events: Recorder,
+  key: Key,
+): Promise<Action> {
+  const { world, config } = context;
   const workflow = await world.workflows.getFresh(key.namespace, key.name);
   const namespace = world.namespaces.get(undefined, key.namespace);
   if (!workflow || workflow.metadata.deletionTimestamp !== undefined) return remove(context, key);
   // In a namespace that is going nothing can be made; it takes everything with it.
   if (!namespace?.metadata.uid || namespace.metadata.deletionTimestamp !== undefined) return done();
-  const violations = validate(workflow.spec);
+  const violations = validate(workflow.spec, authPolicyOf(config, namespace.metadata.labels));
+  const before = servedRoute(context, workflow)?.spec;
   const effect = await takeEffect(context, workflow, namespace.metadata.uid, violations);
+  const scheme = droppedScheme(before, effect.route);
+  if (scheme !== undefined) reportMadePublic(events, workflow, scheme);
   const conditions = await reportStatus(context, workflow, violations, effect);
   if (effect.error !== undefined) throw effect.error;
   if (effect.route) await pruneRevisions(context, workflow, effect.route);
@@ -163,8 +172,9 @@ async function withMaterial(
   served: RouteSpec | undefined,
 ): Promise<Guarded> {
   const { webhook } = route;
-  const { access = EXPOSED, verify: declared } = webhook ?? {};
-  if (webhook === undefined || declared === undefined || access === EXPOSED) return { route };
+  const access = schemeOf(route);
+  const declared = webhook?.verify;
+  if (webhook === undefined || declared === undefined || access === undefined) return { route };
   const { material: _before, ...verify } = declared;
   const { namespace = '', uid = '', annotations } = workflow.metadata;
   const routed = served && verificationIn(served)?.material;
@@ -283,7 +293,7 @@ async function reportStatus(
 function servingOf({ spec }: Workflow, url: string | undefined): string {
   const bot = spec.nodes.find((node) => node.bot)?.bot;
   if (bot) return `Each message to the bot of Credential ${bot.credential} starts a run.`;
-  if (url !== undefined) return `A POST to ${url} starts a run.`;
+  if (url !== undefined) return `A POST to ${url} starts a run.${publicNote(spec)}`;
   const polled = spec.nodes.map(kindOf).find(isPolled);
   if (polled !== undefined) return `Each new event of the ${polled} trigger starts a run.`;
   const schedule = spec.nodes.find((node) => node.schedule)?.schedule;

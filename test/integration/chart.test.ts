@@ -163,6 +163,13 @@ test.each([
   expect(ofPool('shop', await operatorConfigOf(...off))).toBeUndefined();
 });
 
+test('public webhooks are refused only where webhooks.requireAuth is set', async () => {
+  expect(await operatorConfigOf()).toMatchObject({ WEBHOOKS_REQUIRE_AUTH: false });
+  expect(await operatorConfigOf('--set', 'webhooks.requireAuth=true')).toMatchObject({
+    WEBHOOKS_REQUIRE_AUTH: true,
+  });
+});
+
 test('a drain leaves one of several running, and is not held up where there is only one', async () => {
   const budgets = async (...settings: string[]) =>
     (await manifests(...settings))

@@ -2,6 +2,7 @@
 import { Button, Group, Loader, Popover, ScrollArea, Stack, Switch, Text, Tooltip } from '@mantine/core';
 import { IconAlertTriangle, IconBolt, IconBoltOff, IconChevronDown } from '@tabler/icons-react';
 import { useState } from 'react';
+import { PUBLIC } from '../../../api/access.ts';
 import type { WorkflowNode } from '../../../api/workflow.ts';
 import { useMay } from '../../kube/access.ts';
 import { patchObject } from '../../kube/objects.ts';
@@ -20,6 +21,7 @@ export function ActivationBar() {
   const activation = activationOf(workflow);
   const kind = triggerKind(workflow.spec.nodes);
   const triggerWord = kind === undefined ? activation.word : kindLabel(kind);
+  const isPublic = activation.kind === 'on' && workflow.status?.access === PUBLIC;
   // The toggle beside it says the rest.
   const isSettled = activation.kind === 'on' || activation.kind === 'off';
   return (
@@ -42,9 +44,12 @@ export function ActivationBar() {
             rightSection={<IconChevronDown size={12} />}
             onClick={() => setOpen(!isOpen)}
             aria-expanded={isOpen}
-            aria-label={`${triggerWord}: ${activation.word}`}
+            aria-label={`${triggerWord}: ${activation.word}${isPublic ? `, ${PUBLIC}` : ''}`}
           >
-            <span role="status">{isSettled ? triggerWord : activation.word}</span>
+            <span role="status">
+              {isSettled ? triggerWord : activation.word}
+              {isPublic && ` · ${PUBLIC}`}
+            </span>
           </Button>
         </Popover.Target>
         <Popover.Dropdown maw="96vw" p={0}>

@@ -29,6 +29,7 @@ export const REASON = {
   Pending: 'Waiting for the operator.',
   Serving: 'Everything is in effect.',
   Inactive: 'The workflow is switched off and served nowhere, as the spec says.',
+  Suspended: 'The workflow is suspended: every run is refused, as the spec says.',
   Accepted: 'The spec is valid.',
   InvalidSpec: 'The spec is invalid, so what was valid before stays in effect, if anything was.',
   FieldNotSupported: 'This version cannot execute a field of the spec yet.',

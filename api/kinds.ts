@@ -101,6 +101,7 @@ export const WORKFLOW: Kind = {
       jsonPath: '.status.runs.last',
       description: 'When the last run was accepted.',
     },
+    detail('Suspended', '.spec.suspend', 'Whether every run is refused.', 'boolean'),
     detail('Display name', '.spec.displayName', 'What people see, where it is not the name.'),
     conditionColumn('Stalled', 'status', 'Stalled', 'True if it stays as it is until somebody acts.', 1),
     detail('Last accepted', '.status.runs.last', 'When the last run was accepted, as a time.'),

@@ -61,6 +61,10 @@ export const routeSpec = z
       .describe(
         'Whether events start runs. Execute calls of an inactive workflow are refused, but for test runs.',
       ),
+    suspended: z
+      .boolean()
+      .optional()
+      .describe('Whether the workflow is suspended: every execute call is refused, also test runs.'),
     webhook: z
       .object({
         path: z.string().max(128).describe('Last segment of the URL.'),

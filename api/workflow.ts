@@ -72,6 +72,12 @@ export const workflowSpec = z
     displayName: z.string().max(256).optional().describe("What people see. Default: the object's name."),
     description: z.string().max(4096).optional().describe('What the workflow is for.'),
     active: z.boolean().default(false).describe('Whether the trigger starts runs.'),
+    suspend: z
+      .boolean()
+      .optional()
+      .describe(
+        'Refuses every run of the workflow, also test runs, retries and runs of older revisions, and holds back those that wait to start or to continue. A run that is executing continues: cancel it to stop it. Default false.',
+      ),
     nodes: z.array(node).min(1).max(100).meta({
       description: 'The trigger and the steps. Edges point forward in this list.',
       'x-kubernetes-list-type': 'atomic',

@@ -3,6 +3,7 @@
  * the next reconcile: the revision is made, then put into the run store, then what verifies
  * callers is put where the gateway reads it, and only then the route opens.
  */
+import { isEnabled } from '../../api/access.ts';
 import { GROUP } from '../../api/group.ts';
 import type { Reason } from '../../api/conditions.ts';
 import type { WebhookRoute, Workflow } from '../../api/kinds.ts';
@@ -119,10 +120,13 @@ async function takeEffect(
 ): Promise<Effect> {
   try {
     // Needs neither a run store nor a valid spec, and is not left undone where a switch-off was interrupted.
-    if (!workflow.spec.active) await dropSchedule(context, keyOf(workflow));
+    if (!isEnabled(workflow.spec)) await dropSchedule(context, keyOf(workflow));
+    // Comes before all that may fail. Where the run store is away, what follows says so and tries again.
+    if (workflow.spec.suspend && servedRoute(context, workflow))
+      await context.store.putLimits(projectUid, limitsOf(workflow));
     return violations.length === 0
       ? await activate(context, workflow, projectUid)
-      : await hold(context, workflow, violations);
+      : await hold(context, workflow, projectUid, violations);
   } catch (error) {
     if (isTerminating(error) || !isForbidden(error)) throw error;
     const inPlace = scheduleInPlace(context, workflow, servedRoute(context, workflow)?.spec);
@@ -184,14 +188,16 @@ async function withMaterial(
   return { route: { ...route, webhook: { ...webhook, verify: { ...verify, material } } } };
 }
 
-/** Switching a workflow off needs no run store, so an outage of it must not keep a URL open. */
+/** Switching a workflow off needs no run store, so an outage of it must not keep a URL open, nor the way of test runs. */
 async function closeUnlessActive(
   context: OperatorContext,
   workflow: Workflow,
 ): Promise<RouteSpec | undefined> {
   const served = servedRoute(context, workflow)?.spec;
-  if (!served || workflow.spec.active || !served.active) return served;
-  const route = closed(served);
+  const { spec } = workflow;
+  const isClosed = served && !served.active && (served.suspended === true || spec.suspend !== true);
+  if (!served || isEnabled(spec) || isClosed) return served;
+  const route = closed(served, spec);
   await applyRoute(context, workflow, route);
   return route;
 }
@@ -199,6 +205,7 @@ async function closeUnlessActive(
 async function hold(
   context: OperatorContext,
   workflow: Workflow,
+  projectUid: string,
   violations: readonly Violation[],
 ): Promise<Effect> {
   const served = servedRoute(context, workflow)?.spec;
@@ -207,6 +214,8 @@ async function hold(
     await dropSchedule(context, keyOf(workflow));
     return { facts: { kind: 'invalid' } };
   }
+  // A suspension takes effect, and ends, also under an invalid spec.
+  const limited = await context.store.putLimits(projectUid, limitsOf(workflow));
   const kept = routeUnderInvalidSpec(served, workflow.spec, violations);
   const guarded = await withDoor(context, workflow, kept);
   const routing = await applyRoute(context, workflow, guarded.route);
@@ -216,6 +225,7 @@ async function hold(
     facts: { kind: 'invalid', ...(kept.active && { keeps: kept.revision }) },
     ...guarded,
     ...schedule,
+    ...(limited.outcome === 'unavailable' && { retryAfterMs: limited.retryAfterSeconds * 1_000 }),
     ...poll,
     routing,
   };
@@ -262,7 +272,8 @@ async function reportStatus(
   const url = openUrl(config.PUBLIC_URL, workflow.metadata, spec);
   const facts: Facts = {
     generation,
-    active: workflow.spec.active,
+    active: isEnabled(workflow.spec),
+    suspended: workflow.spec.suspend === true,
     violations,
     credentials: credentialProblems(credentialRefs(workflow.spec), (credential) =>
       world.credentials.get(namespace, credential),

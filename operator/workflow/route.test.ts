@@ -67,6 +67,23 @@ test('an inactive workflow has a route for test runs, and no URL', () => {
   expect(inactive).not.toHaveProperty('webhook');
 });
 
+test('a suspended workflow has a route that refuses test runs, and no URL', () => {
+  const suspended = route(workflow({}, { suspend: true }));
+  expect(suspended).toMatchObject({ active: false, suspended: true });
+  expect(suspended).not.toHaveProperty('webhook');
+});
+
+test('a suspension begins and ends also under an invalid spec, which opens nothing', () => {
+  const suspended = routeUnderInvalidSpec(
+    route(workflow()),
+    workflow({}, { suspend: true }).spec,
+    stepIsWrong,
+  );
+  expect(suspended).toEqual(route(workflow({}, { suspend: true })));
+  const resumed = routeUnderInvalidSpec(suspended, workflow().spec, stepIsWrong);
+  expect(resumed).toEqual(route(workflow({}, { active: false })));
+});
+
 test('a public webhook as an earlier version wrote it stays open under a broken step', () => {
   const { webhook, ...served } = route(workflow());
   if (webhook === undefined) throw new Error('the route has no webhook');

@@ -1,5 +1,5 @@
 /** The WebhookRoute of a workflow, as a pure function of its spec, and what becomes of it while the spec is invalid. */
-import { PUBLIC } from '../../api/access.ts';
+import { isEnabled, PUBLIC } from '../../api/access.ts';
 import { parseDuration } from '../../api/duration.ts';
 import type { Workflow } from '../../api/kinds.ts';
 import { replies, type Revision } from '../../api/revision.ts';
@@ -18,7 +18,7 @@ const LONGEST_REPLY_SECONDS = 300;
 
 type Webhook = NonNullable<RouteSpec['webhook']>;
 
-/** The route of a valid spec. The public URL, the bot, the schedule, or what is polled, is in it while the workflow is active. */
+/** The route of a valid spec. The public URL, the bot, the schedule, or what is polled, is in it while the workflow is active and not suspended. */
 export function routeOf(
   workflow: Workflow,
   projectUid: string,
@@ -26,7 +26,7 @@ export function routeOf(
 ): RouteSpec {
   const { spec, metadata } = workflow;
   const webhook = webhookOf(spec, replies(current.revision));
-  const { active } = spec;
+  const active = isEnabled(spec);
   return {
     workflow: metadata.name,
     workflowUID: metadata.uid ?? '',
@@ -34,6 +34,7 @@ export function routeOf(
     revision: current.name,
     trigger: current.revision.trigger.kind,
     active,
+    ...suspensionOf(spec),
     ...(active && webhook && { webhook }),
     ...(active && botOf(spec)),
     ...(active && scheduleOf(spec)),
@@ -50,19 +51,28 @@ export function routeUnderInvalidSpec(
   spec: WorkflowSpec,
   violations: readonly Violation[],
 ): RouteSpec {
-  const isMeant = spec.active && !violations.some(({ trigger }) => trigger) && hasSameTrigger(served, spec);
-  return isMeant ? served : closed(served);
+  const isMeant =
+    isEnabled(spec) && !violations.some(({ trigger }) => trigger) && hasSameTrigger(served, spec);
+  return isMeant ? served : closed(served, spec);
 }
 
-/** The route without anything by which events come in. */
-export function closed({
-  webhook: _webhook,
-  bot: _bot,
-  schedule: _schedule,
-  poll: _poll,
-  ...route
-}: RouteSpec): RouteSpec {
-  return { ...route, active: false };
+/** The route without anything by which events come in; whether it is suspended says the spec. */
+export function closed(
+  {
+    webhook: _webhook,
+    bot: _bot,
+    schedule: _schedule,
+    poll: _poll,
+    suspended: _suspended,
+    ...route
+  }: RouteSpec,
+  spec: WorkflowSpec,
+): RouteSpec {
+  return { ...route, active: false, ...suspensionOf(spec) };
+}
+
+function suspensionOf({ suspend }: WorkflowSpec): Pick<RouteSpec, 'suspended'> {
+  return suspend === true ? { suspended: true } : {};
 }
 
 function hasSameTrigger(served: RouteSpec, spec: WorkflowSpec): boolean {

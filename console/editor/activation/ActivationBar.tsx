@@ -1,6 +1,12 @@
 /** Switches the workflow on and off, and says how far that is; opens to what its trigger does. */
 import { Button, Group, Loader, Popover, ScrollArea, Stack, Switch, Text, Tooltip } from '@mantine/core';
-import { IconAlertTriangle, IconBolt, IconBoltOff, IconChevronDown } from '@tabler/icons-react';
+import {
+  IconAlertTriangle,
+  IconBolt,
+  IconBoltOff,
+  IconChevronDown,
+  IconPlayerPause,
+} from '@tabler/icons-react';
 import { useState } from 'react';
 import { PUBLIC } from '../../../api/access.ts';
 import type { WorkflowNode } from '../../../api/workflow.ts';
@@ -13,6 +19,7 @@ import { isTrigger, kindLabel, nodeKind } from '../kinds.ts';
 import { useEditorPart, useEditorStore } from '../store.ts';
 import { activationOf, type Activation } from './progress.ts';
 import { SaveFirst } from './SaveFirst.tsx';
+import { Suspension } from './Suspension.tsx';
 import { TriggerPanel } from './TriggerPanel.tsx';
 
 export function ActivationBar() {
@@ -56,6 +63,7 @@ export function ActivationBar() {
           <ScrollArea.Autosize mah="70vh" p="md">
             <Stack gap="sm">
               <Progress activation={activation} />
+              <Suspension />
               <TriggerPanel workflow={workflow} activation={activation} />
             </Stack>
           </ScrollArea.Autosize>
@@ -68,6 +76,7 @@ export function ActivationBar() {
 
 function ActivationIcon({ kind }: { kind: Activation['kind'] }) {
   if (kind === 'settling') return <Loader size={14} color="gray" />;
+  if (kind === 'suspended') return <IconPlayerPause size={14} />;
   if (kind === 'stuck') return <IconAlertTriangle size={14} />;
   return kind === 'on' ? <IconBolt size={14} /> : <IconBoltOff size={14} />;
 }

@@ -30,6 +30,7 @@ export const REASON = {
   Pending: 'Waiting for the operator.',
   Serving: 'Everything is in effect.',
   Inactive: 'The workflow is switched off and served nowhere, as the spec says.',
+  Suspended: 'The workflow is suspended: every run is refused, as the spec says.',
   Accepted: 'The spec is valid.',
   InvalidSpec: 'The spec is invalid, so what was valid before stays in effect, if anything was.',
   FieldNotSupported: 'This version cannot execute a field of the spec yet.',
@@ -38,6 +39,8 @@ export const REASON = {
   UnreachableStep: 'No edge leads to a step, so that it would never run.',
   UnknownSkill: 'No skill has that name.',
   InvalidParameters: 'Parameters do not fit the schema of the skill.',
+  AuthRequired:
+    'The webhook verifies no caller, and the namespace or the installation refuses public webhooks.',
   InvalidSchedule: 'The time zone or the cron expression is not usable.',
   Scheduled: 'The CronJob is in place.',
   TicksFail: 'The CronJob fires, and its pods do not hand the event to the run store.',

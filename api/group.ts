@@ -11,6 +11,8 @@ export const LABEL = {
   trigger: 'windlass.dev/trigger',
   /** `true` on test runs. */
   test: 'windlass.dev/test',
+  /** `true` on a namespace: its webhooks must verify their callers. */
+  requireAuth: 'windlass.dev/require-auth',
 } as const;
 
 export const ANNOTATION = {

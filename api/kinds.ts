@@ -87,6 +87,12 @@ export const WORKFLOW: Kind = {
     conditionColumn('Ready', 'status', 'Ready', 'Whether what the spec asks for is in effect.'),
     conditionColumn('Ready', 'reason', 'Reason', 'Why.'),
     { name: 'Trigger', type: 'string', jsonPath: '.status.trigger', description: 'The kind of the trigger.' },
+    {
+      name: 'Access',
+      type: 'string',
+      jsonPath: '.status.access',
+      description: 'Who may call the webhook: Public, anybody who knows the URL; otherwise the auth scheme.',
+    },
     detail('URL', '.status.url', 'Where the webhook answers.'),
     conditionColumn('Ready', 'message', 'Message', 'Why, in a sentence.', 1),
     {
@@ -95,6 +101,7 @@ export const WORKFLOW: Kind = {
       jsonPath: '.status.runs.last',
       description: 'When the last run was accepted.',
     },
+    detail('Suspended', '.spec.suspend', 'Whether every run is refused.', 'boolean'),
     detail('Display name', '.spec.displayName', 'What people see, where it is not the name.'),
     conditionColumn('Stalled', 'status', 'Stalled', 'True if it stays as it is until somebody acts.', 1),
     detail('Last accepted', '.status.runs.last', 'When the last run was accepted, as a time.'),
@@ -176,7 +183,7 @@ export const WEBHOOK_ROUTE: Kind = {
       name: 'Access',
       type: 'string',
       jsonPath: '.spec.webhook.access',
-      description: 'Who may call the public URL: Exposed, anybody; else whoever passes this scheme.',
+      description: 'Who may call the webhook: Public, anybody who knows the URL; otherwise the auth scheme.',
     },
     {
       name: 'Bot',

@@ -47,6 +47,10 @@ export const FAILURES = {
     retryable: false,
     meaning: 'The workflow is switched off, so that it admits test runs only.',
   },
+  Suspended: {
+    retryable: false,
+    meaning: 'The workflow is suspended, so that it refuses every run.',
+  },
   WorkflowInvalid: { retryable: false, meaning: 'The workflow was never valid, so it cannot run.' },
   ConcurrencyLimit: {
     retryable: false,

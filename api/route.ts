@@ -3,10 +3,11 @@
  * operator goes by while the spec is invalid.
  */
 import * as z from 'zod';
+import { FORMERLY_PUBLIC, PUBLIC } from './access.ts';
 import { PLATFORMS } from './credential.ts';
 import { CHAT_TYPES, rateLimit, TRIGGER_KINDS } from './trigger.ts';
 import { objectName, secretKeyRef } from './value.ts';
-import { AUTH_SCHEMES, EXPOSED, WEBHOOKS } from './webhookAuth.ts';
+import { AUTH_SCHEMES, WEBHOOKS, type AuthScheme } from './webhookAuth.ts';
 
 const verification = z
   .object({
@@ -60,6 +61,10 @@ export const routeSpec = z
       .describe(
         'Whether events start runs. Execute calls of an inactive workflow are refused, but for test runs.',
       ),
+    suspended: z
+      .boolean()
+      .optional()
+      .describe('Whether the workflow is suspended: every execute call is refused, also test runs.'),
     webhook: z
       .object({
         path: z.string().max(128).describe('Last segment of the URL.'),
@@ -78,11 +83,11 @@ export const routeSpec = z
           .optional()
           .describe('The request header whose value names the event, in lower case.'),
         access: z
-          .enum([EXPOSED, ...AUTH_SCHEMES])
+          .enum([PUBLIC, FORMERLY_PUBLIC, ...AUTH_SCHEMES])
           .optional()
           .meta({
-            description: `Who may call: ${EXPOSED}, anybody who knows the URL; else whoever passes this scheme.`,
-            default: EXPOSED,
+            description: `Who may call: ${PUBLIC}, anybody who knows the URL; otherwise the scheme that verifies callers. ${FORMERLY_PUBLIC} is what earlier versions wrote for ${PUBLIC}.`,
+            default: PUBLIC,
           }),
         verify: verification.optional(),
         rateLimit: rateLimit
@@ -137,6 +142,12 @@ export const routeStatus = z.object({}).describe('Empty: replicas say in their L
 
 export type RouteSpec = z.infer<typeof routeSpec>;
 export type Verification = z.infer<typeof verification>;
+
+/** The scheme that verifies the callers of a route's webhook; undefined where it is public, or where there is none. */
+export function schemeOf({ webhook }: Pick<RouteSpec, 'webhook'>): AuthScheme | undefined {
+  const { access = PUBLIC } = webhook ?? {};
+  return access === PUBLIC || access === FORMERLY_PUBLIC ? undefined : access;
+}
 
 /** How the callers of a route's URL are verified; undefined where it has none, or nobody is to be verified. */
 export function verificationIn({

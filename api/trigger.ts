@@ -111,6 +111,10 @@ const secretRefs = z
 
 const webhookAuth = z
   .object({
+    none: z
+      .object({})
+      .optional()
+      .describe('Nobody is verified, on purpose: anybody who knows the URL may call.'),
     hmac: hmacAuth.optional(),
     standardWebhooks: z
       .object({ secretRefs, tolerance })
@@ -141,10 +145,11 @@ const webhookAuth = z
       .describe('Authorization: Basic with a fixed user name and password.'),
   })
   .meta({
-    description: 'How a caller proves who it is. Left out: anybody who knows the URL may call.',
+    description:
+      'How callers are verified. Left out: the webhook is public, anybody who knows the URL may call, and the status says so. A namespace or an installation can require a scheme.',
     ...rules({
-      rule: '[has(self.hmac), has(self.standardWebhooks), has(self.github), has(self.bearer), has(self.basic)].filter(x, x).size() == 1',
-      message: 'auth must have exactly one of hmac, standardWebhooks, github, bearer, basic',
+      rule: '[has(self.none), has(self.hmac), has(self.standardWebhooks), has(self.github), has(self.bearer), has(self.basic)].filter(x, x).size() == 1',
+      message: 'auth must have exactly one of none, hmac, standardWebhooks, github, bearer, basic',
     }),
   });
 

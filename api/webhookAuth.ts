@@ -11,9 +11,6 @@ export type AuthScheme = (typeof AUTH_SCHEMES)[number];
 /** What a key is for: a scheme of webhooks, or the messages of a bot. */
 export type KeyScheme = AuthScheme | Platform;
 
-/** What `access` of a route says where anybody who knows the URL may call. */
-export const EXPOSED = 'Exposed';
-
 /** The Secret of each project that holds what callers are verified with. The gateway reads no other. */
 export const WEBHOOKS = 'windlass-webhooks';
 

@@ -1,5 +1,6 @@
 /** The Workflow kind: a graph of nodes that starts at one trigger. */
 import * as z from 'zod';
+import { PUBLIC } from './access.ts';
 import { duration } from './duration.ts';
 import { nodeOptions, STEP_KINDS, stepOptions, steps, type StepKind } from './step.ts';
 import { TRIGGER_KINDS, triggers, type TriggerKind } from './trigger.ts';
@@ -72,6 +73,12 @@ export const workflowSpec = z
     displayName: z.string().max(256).optional().describe("What people see. Default: the object's name."),
     description: z.string().max(4096).optional().describe('What the workflow is for.'),
     active: z.boolean().default(false).describe('Whether the trigger starts runs.'),
+    suspend: z
+      .boolean()
+      .optional()
+      .describe(
+        'Refuses every run of the workflow, also test runs, retries and runs of older revisions, and holds back those that wait to start or to continue. A run that is executing continues: cancel it to stop it. Default false.',
+      ),
     nodes: z.array(node).min(1).max(100).meta({
       description: 'The trigger and the steps. Edges point forward in this list.',
       'x-kubernetes-list-type': 'atomic',
@@ -174,6 +181,13 @@ export const workflowStatus = z
     id: z.string().optional().describe('The id in URLs: <namespace>.<name>.'),
     url: z.string().optional().describe('Where the webhook answers, while it does.'),
     trigger: z.string().optional().describe('The kind of the trigger.'),
+    access: z
+      .string()
+      .max(64)
+      .optional()
+      .describe(
+        `Who may call the webhook: ${PUBLIC}, anybody who knows the URL; otherwise the scheme of \`auth\` that verifies callers.`,
+      ),
     revision: z.string().optional().describe('The revision that new runs execute.'),
     observedGeneration: z
       .int()

@@ -8,13 +8,16 @@ export function answerAccepted(answers: Answers, reply: FastifyReply, status: 20
   answers.send(reply, status, JSON_TYPE, `{"run":"${run}"}`);
 }
 
-/** Answers for an event that was not accepted. */
+/** Answers for an event that was not accepted. `suspended`: what the caller is told of a suspended workflow. */
 export function refuseSubmission(
   answers: Answers,
   reply: FastifyReply,
   submitted: Exclude<Submitted, { outcome: 'accepted' }>,
+  suspended: 'not-found' | 'workflow-suspended',
 ): void {
   switch (submitted.outcome) {
+    case 'suspended':
+      return answers.problem(reply, suspended);
     case 'conflict':
       return answers.problem(reply, 'key-reused');
     case 'rejected':

@@ -124,6 +124,11 @@ export const PROBLEMS = {
     title: 'The workflow is inactive',
     detail: 'Activate the workflow, or ask for a test run with ?test=true.',
   },
+  'workflow-suspended': {
+    status: 409,
+    title: 'The workflow is suspended',
+    detail: 'It refuses every run, also test runs. Set spec.suspend to false to resume it.',
+  },
   'too-large': {
     status: 413,
     title: 'The body is too large',

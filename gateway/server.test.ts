@@ -17,7 +17,7 @@ let outside: FastifyInstance;
 let inside: FastifyInstance;
 let metrics: FastifyInstance;
 
-function route(name: string, active: boolean, trigger: 'webhook' | 'manual'): KubeObject {
+function route(name: string, active: boolean, trigger: 'webhook' | 'manual', more: object = {}): KubeObject {
   return {
     apiVersion: 'windlass.dev/v1alpha1',
     kind: 'WebhookRoute',
@@ -29,6 +29,7 @@ function route(name: string, active: boolean, trigger: 'webhook' | 'manual'): Ku
       revision: `${name}-1`,
       trigger,
       active,
+      ...more,
       ...(trigger === 'webhook' && { webhook: { path: 'new', reply: false, replyTimeoutSeconds: 30 } }),
     },
   };
@@ -39,6 +40,7 @@ beforeAll(() => {
   routes.put(route('orders', true, 'webhook'));
   routes.put(route('paused', false, 'webhook'));
   routes.put(route('hello', true, 'manual'));
+  routes.put(route('suspended', false, 'webhook', { suspended: true }));
   const made = createGatewayDeps({
     routes,
     log,
@@ -127,6 +129,7 @@ test.each([
   ['another namespace', '/webhook/other.orders/new'],
   ['another path', '/webhook/shop.orders/old'],
   ['an inactive workflow', '/webhook/shop.paused/new'],
+  ['a suspended workflow', '/webhook/shop.suspended/new'],
   ['a workflow without a webhook', '/webhook/shop.hello/new'],
   ['another case', '/webhook/Shop.orders/new'],
   ['dots that are escaped', '/webhook/%2e%2e/new'],
@@ -245,6 +248,14 @@ test('before the routes are known, an unknown webhook is not called unknown', as
   state.synced = true;
 });
 
+test.each(['', '?test=true', '?test=true&until=mail'])(
+  'an execute call%s of a suspended workflow is refused',
+  async (query) => {
+    const call = post({ url: `/workflows/shop.suspended/execute${query}` });
+    expect(await codeOf(inside, call)).toBe('workflow-suspended');
+  },
+);
+
 test('an execute call is checked in the order 405, 415, 413, 401, 403, 404, query, 409, key, JSON, and only then stored', async () => {
   const bad: InjectOptions = {
     method: 'PUT',
@@ -345,7 +356,7 @@ test('answers are counted by class of route and status, and by nothing that a ca
   const { body } = await metrics.inject('/metrics');
   expect(body).toMatch(/^windlass_gateway_requests_total\{route="webhook",status="404"\} [1-9]\d*$/m);
   expect(body).toMatch(/^windlass_gateway_requests_total\{route="webhook",status="503"\} [1-9]\d*$/m);
-  expect(body).toMatch(/^windlass_gateway_routes 3$/m);
+  expect(body).toMatch(/^windlass_gateway_routes 4$/m);
   expect(body).not.toContain('c4n4ry');
 });
 

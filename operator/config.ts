@@ -48,6 +48,8 @@ const environment = z.object({
   POD_NAME: z.string().min(1).default('windlass-operator'),
   /** The namespaces that are looked after, with commas between them. Left out: all. */
   WATCH_NAMESPACES: names.default([]),
+  /** `true`: webhooks that verify no caller are refused in all namespaces. */
+  WEBHOOKS_REQUIRE_AUTH: z.stringbool().default(false),
   /** Outside a cluster: the kubeconfig to use. */
   KUBECONFIG: z.string().min(1).optional(),
   /** Where the world reaches the gateway's public listener, for `status.url`. */

@@ -1,4 +1,5 @@
 /** Every controller of the operator: what wakes it, and what it does. This file alone knows all of them. */
+import { LABEL } from '../api/group.ts';
 import type { Credential, WebhookRoute, Workflow } from '../api/kinds.ts';
 import { isTerminal } from '../api/phase.ts';
 import type { Change } from '../kube/cache.ts';
@@ -6,7 +7,7 @@ import type { Clock } from '../kube/clock.ts';
 import { enqueueOwner, keyOf, runController, watchInto, type Action, type Key } from '../kube/controller.ts';
 import { createRecorder, type Recorder } from '../kube/events.ts';
 import { createQueue, type Queue } from '../kube/queue.ts';
-import { objectKey, type Deployment, type KubeObject } from '../kube/resource.ts';
+import { objectKey, type Deployment, type KubeObject, type Namespace } from '../kube/resource.ts';
 import { wantedBot } from './bots/route.ts';
 import { keepBudget } from './budget/keep.ts';
 import { prunesPerSecond } from './budget/split.ts';
@@ -65,7 +66,7 @@ export function createControllers(context: OperatorContext, metrics: OperatorMet
   const wakers = createWakers(context, queues);
   const { wakeProject, wakeOpenRuns, onLost, onRights, onRestart } = wakers;
   const controllers: Controller[] = [
-    { name: 'workflow', queue: queues.workflow, reconcile: (key) => reconcileWorkflow(context, key) },
+    { name: 'workflow', queue: queues.workflow, reconcile: (key) => reconcileWorkflow(context, events, key) },
     {
       name: 'project',
       queue: queues.project,
@@ -201,14 +202,21 @@ function wakeWorkflows({ world, gateways }: OperatorContext, queue: Queue): void
   watchInto(world.deployments, queue, ({ metadata }, change) =>
     turnedAvailable(change) ? inNamespace(metadata.namespace ?? '') : [],
   );
-  watchInto(world.namespaces, queue, ({ metadata }, { type }) =>
-    type === 'added' ? inNamespace(metadata.name) : [],
+  watchInto(world.namespaces, queue, ({ metadata }, change) =>
+    mayChangeAccess(change) ? inNamespace(metadata.name) : [],
   );
   gateways.onChange((changed) => {
     const routes =
       changed === 'all' ? world.routes.list() : changed.flatMap((uid) => world.routes.byIndex(BY_UID, uid));
     for (const { metadata } of routes) queue.add(objectKey(metadata));
   });
+}
+
+/** Whether the namespace is new, or its label that refuses public webhooks changed. */
+function mayChangeAccess(change: Change<Namespace>): boolean {
+  if (change.type === 'deleted') return false;
+  const label = ({ metadata }: Namespace): string | undefined => metadata.labels?.[LABEL.requireAuth];
+  return change.type === 'added' || label(change.old) !== label(change.object);
 }
 
 /** Whoever lets go of a bot makes room for another workflow of the project. */

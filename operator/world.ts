@@ -152,9 +152,11 @@ function withCredentialsAlone(revision: ControllerRevision): ControllerRevision 
   return { ...rest, metadata: withoutManagedFields(revision.metadata), data: credentialsOfRevision(data) };
 }
 
+/** The metadata that decisions need, with one label. */
 function metadataOnly(namespace: Namespace): Namespace {
   const { apiVersion, kind, metadata } = namespace;
-  const { name, uid, resourceVersion, deletionTimestamp } = metadata;
+  const { name, uid, resourceVersion, deletionTimestamp, labels } = metadata;
+  const requireAuth = labels?.[LABEL.requireAuth];
   return {
     apiVersion,
     kind,
@@ -163,6 +165,7 @@ function metadataOnly(namespace: Namespace): Namespace {
       ...(uid !== undefined && { uid }),
       ...(resourceVersion !== undefined && { resourceVersion }),
       ...(deletionTimestamp !== undefined && { deletionTimestamp }),
+      ...(requireAuth !== undefined && { labels: { [LABEL.requireAuth]: requireAuth } }),
     },
   };
 }

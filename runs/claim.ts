@@ -54,6 +54,12 @@ const CLAIM = defineScript({
           redis.call('ZADD', held, 0, entry)
           redis.call('ZREM', q, entry)
           redis.call('HSET', wf, 'active', counts[2] - 1, 'vt', score)
+          -- Its runner handed it back or died: until it is claimed again no time of it passes.
+          local left = tonumber(state[4])
+          if left then
+            redis.call('HSET', run, 'timeout', math.max(0, left - now))
+            redis.call('HDEL', run, 'deadline')
+          end
         elseif #taken > 0 and bytes + size > ${CLAIM_BYTES} then
           break
         elseif not alone or #taken == 0 then

@@ -31,7 +31,10 @@ export async function openProject(
   return opened.outcome === 'done' ? { ...opened, fresh: true } : opened;
 }
 
-/** Sets the limits, and makes ready what they do not hold any more; says whether there is more to be made ready. */
+/**
+ * Sets the limits, and makes ready what they do not hold any more; says whether there is more to be made ready. A suspended workflow
+ * has the limit 0, so that every script that starts or resumes a run holds it back.
+ */
 const LIMIT = defineScript({
   flags: 'drains',
   keys: ['meta', 'q', 'held', 'wf'],
@@ -69,12 +72,14 @@ const LIMIT = defineScript({
 export function setWorkflowLimits(
   conn: RunStoreConnection,
   project: ProjectUid,
-  { workflowUid, concurrency, policy, deadlineMs, history }: WorkflowLimits,
+  { workflowUid, suspended = false, concurrency, policy, deadlineMs, history }: WorkflowLimits,
   seeding?: Seeding,
 ): Promise<Done> {
   const { meta, q, held, wf } = keysOf(project);
   const keep = history ?? { succeeded: 10, failed: 10 };
+  const limit = suspended ? 0 : (concurrency ?? '');
   const fields = {
+    suspended: suspended ? 1 : 0,
     policy,
     timeout: deadlineMs,
     'keep:Succeeded': keep.succeeded,
@@ -87,7 +92,7 @@ export function setWorkflowLimits(
       more = await conn.script(
         LIMIT,
         [meta, q, held, wf(workflowUid)],
-        [workflowUid, concurrency ?? '', seeding?.token ?? '', ...Object.entries(fields).flat()],
+        [workflowUid, limit, seeding?.token ?? '', ...Object.entries(fields).flat()],
       );
     return { outcome: 'done' };
   });

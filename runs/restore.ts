@@ -59,7 +59,8 @@ const RESTORE = defineScript({
     local limits = redis.call('HMGET', wf, 'limit', 'policy', 'active', 'vt', 'accepted')
     local active, own = tonumber(limits[3] or 0), limits[4]
     local entry = uid .. ' ' .. accepted .. ' ' .. run_id
-    if active >= tonumber(limits[1] or 'inf') then
+    local over = active >= tonumber(limits[1] or 'inf')
+    if over then
       redis.call('ZADD', held, 0, entry)
     else
       ${ENQUEUE}
@@ -74,7 +75,12 @@ const RESTORE = defineScript({
       'recorded', object, unpack(ARGV, 17))
     redis.call('ZADD', runs, accepted, run_id)
     if started ~= '' then redis.call('HSET', run, 'started', started) end
-    if deadline ~= '' then redis.call('HSET', run, 'deadline', deadline) end
+    if deadline ~= '' and over then
+      -- Until it is claimed again no time of it passes.
+      redis.call('HSET', run, 'timeout', math.max(0, deadline - now))
+    elseif deadline ~= '' then
+      redis.call('HSET', run, 'deadline', deadline)
+    end
     if reply ~= '' then redis.call('HSET', run, 'reply', reply) end
     if dk and redis.call('EXISTS', dk) == 0 then
       redis.call('HSET', dk, 'run', run_id, 'body', body_hash)

@@ -54,7 +54,8 @@ const SUBMIT = defineScript({
     local bytes = tonumber(project[2] or 0) + size
     if project[3] and bytes > tonumber(project[3]) then return {'full'} end
 
-    local limits = redis.call('HMGET', wf, 'limit', 'policy', 'timeout', 'active', 'vt', 'accepted')
+    local limits = redis.call('HMGET', wf, 'limit', 'policy', 'timeout', 'active', 'vt', 'accepted', 'suspended')
+    if limits[7] == '1' then return {'suspended'} end
     local limit, active, own = tonumber(limits[1] or 'inf'), tonumber(limits[4] or 0), limits[5]
     local over = active >= limit
     if over and limits[2] == 'Reject' then return {'rejected', limits[1]} end
@@ -89,8 +90,8 @@ const SUBMIT = defineScript({
 });
 
 /**
- * Stores an event as a run. The same dedupe key gives the same run, and with another body `conflict`. A run that was
- * named by the caller is its own dedupe key. `unavailable` does not say that nothing was stored, only that it is not known.
+ * Stores an event as a run, unless its workflow is suspended. The same dedupe key gives the same run, and with another body
+ * `conflict`. A run that was named by the caller is its own dedupe key. `unavailable` does not say that nothing was stored, only that it is not known.
  */
 export function submit(conn: RunStoreConnection, submission: Submission): Promise<Submitted> {
   return orUnavailable(() => store(conn, submission));
@@ -115,6 +116,7 @@ async function store(conn: RunStoreConnection, submission: Submission): Promise<
   if (outcome === 'accepted') return accepted(conn, submission, run, answer.slice(1));
   if (outcome === 'duplicate') return duplicate(conn, keys, detail, { reply, phase });
   if (outcome === 'conflict') return { outcome, run: detail };
+  if (outcome === 'suspended') return { outcome };
   if (outcome === 'rejected') return { outcome, limit: Number(detail) };
   if (outcome === 'full') return { outcome: 'unavailable', why: 'full', retryAfterSeconds: 10 };
   // The name is taken: a new one where it was our choice, otherwise it stands for something else.

@@ -47,6 +47,8 @@ export type Submitted =
   | { outcome: 'accepted'; run: string; duplicate: boolean; reply?: Reply; ended?: TerminalPhase }
   | { outcome: 'conflict'; run: string }
   | { outcome: 'rejected'; limit: number }
+  /** The workflow is suspended: nothing was stored. */
+  | { outcome: 'suspended' }
   | Unavailable;
 
 /** What a response node answers. */
@@ -195,6 +197,8 @@ export type RunEventBody = RunEvent extends infer Event
 /** What the operator sets per workflow, and what `claim` and `submit` obey. */
 export type WorkflowLimits = {
   workflowUid: string;
+  /** `submit` refuses every event, and no run is claimed. */
+  suspended?: boolean;
   concurrency?: number;
   policy: 'Queue' | 'Reject' | 'Replace';
   deadlineMs: number;

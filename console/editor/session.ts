@@ -97,10 +97,17 @@ export function resolved(session: Session, draft: Draft | 'theirs'): Session {
   return { workflow, saved: theirs, history };
 }
 
-/** Whether nothing but `active` is another than it was: the toggle shows that. */
+/** Whether nothing but `active` or `suspend` is another than it was: toggle and state show that. */
 function isOnlySwitched({ workflow }: Session, read: WorkflowObject): boolean {
-  const { active } = workflow.spec;
-  return active !== read.spec.active && isSameContent(workflow, { ...read, spec: { ...read.spec, active } });
+  const switched = ({ spec: { active, suspend = false, ...spec } }: WorkflowObject) => ({
+    switches: { active, suspend },
+    rest: { ...read, spec: { active: true, ...spec } },
+  });
+  const [before, after] = [switched(workflow), switched(read)];
+  return (
+    !isEqual(before.switches, after.switches) &&
+    isSameContent({ ...workflow, spec: before.rest.spec }, after.rest)
+  );
 }
 
 function isSameContent(one: WorkflowObject, other: WorkflowObject): boolean {

@@ -1,6 +1,6 @@
 /** The state of the workflow in a few words, from the object's conditions. Pure. */
 import type { WorkflowObject } from '../kube/resources.ts';
-import { reasonWords, type WorkflowState } from '../workflows/rows.ts';
+import { reasonWords, settledState, type WorkflowState } from '../workflows/rows.ts';
 
 /** How the saved workflow is. */
 export function stateOfWorkflow({ metadata, status }: WorkflowObject): WorkflowState {
@@ -13,9 +13,6 @@ export function stateOfWorkflow({ metadata, status }: WorkflowObject): WorkflowS
     return { kind: 'waiting', label: 'Taking effect' };
   if (condition('Stalled')?.status === 'True')
     return { kind: 'attention', label: reasonWords(reason), ...said };
-  if (ready?.status === 'True')
-    return reason === 'Inactive'
-      ? { kind: 'inactive', label: 'Inactive' }
-      : { kind: 'ready', label: 'Ready' };
+  if (ready?.status === 'True') return settledState(reason);
   return { kind: 'waiting', label: reasonWords(reason), ...said };
 }

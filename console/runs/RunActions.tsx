@@ -104,6 +104,12 @@ function RunAgain({ at, run, record, workflow, isOther }: AgainProps) {
         It cannot be run again: its input was too large to be kept whole.
       </Text>
     );
+  if (workflow.spec.suspend)
+    return (
+      <Text size="xs" c="dimmed" maw={260}>
+        It cannot be run again while the workflow is suspended.
+      </Text>
+    );
   // An inactive workflow takes test runs alone.
   const test = run.test || !workflow.spec.active;
   const again = async (revision?: string): Promise<void> => {

@@ -37,6 +37,7 @@ const ADVICE: Record<FailureReason, string> = {
   RunMissing: 'The run that was to be repeated is not kept any more. Start a new one.',
   WorkflowMissing: 'Look whether the workflow was deleted or renamed. Create it, then run again.',
   WorkflowInactive: 'Activate the workflow, or start a test run.',
+  Suspended: 'Resume the workflow (spec.suspend: false), then run again.',
   WorkflowInvalid: 'Open the workflow: what is wrong with it is shown at its nodes.',
   ConcurrencyLimit:
     'Wait until others have ended, raise the limit of the workflow, or let runs queue (concurrency.policy: Queue).',

@@ -1,12 +1,21 @@
 /** What can be done with a workflow in the list: only what the person may do. */
 import { ActionIcon, Menu } from '@mantine/core';
-import { IconCopy, IconDots, IconFileExport, IconPencil, IconSchema, IconTrash } from '@tabler/icons-react';
+import {
+  IconCopy,
+  IconDots,
+  IconFileExport,
+  IconPencil,
+  IconPlayerPause,
+  IconPlayerPlay,
+  IconSchema,
+  IconTrash,
+} from '@tabler/icons-react';
 import { useState, type ComponentProps } from 'react';
 import { MenuLink } from '../shell/links.tsx';
 import type { Rights } from './rights.ts';
 import type { WorkflowItem } from './rows.ts';
 
-export type RowAction = 'duplicate' | 'rename' | 'export' | 'delete';
+export type RowAction = 'duplicate' | 'rename' | 'suspend' | 'resume' | 'export' | 'delete';
 
 type Props = {
   item: WorkflowItem;
@@ -59,6 +68,16 @@ function OpenedMenu({ item, project, rights, onAction }: Props) {
             Rename
           </Menu.Item>
         )}
+        {rights.mayChange &&
+          (item.suspended ? (
+            <Menu.Item leftSection={<IconPlayerPlay size={16} />} onClick={act('resume')}>
+              Resume
+            </Menu.Item>
+          ) : (
+            <Menu.Item leftSection={<IconPlayerPause size={16} />} onClick={act('suspend')}>
+              Suspend
+            </Menu.Item>
+          ))}
         <Menu.Item leftSection={<IconFileExport size={16} />} onClick={act('export')}>
           Export YAML
         </Menu.Item>

@@ -5,6 +5,7 @@ import {
   IconCircleCheck,
   IconCircleDashed,
   IconHourglass,
+  IconPlayerPause,
   IconTrash,
 } from '@tabler/icons-react';
 import type { ComponentType } from 'react';
@@ -13,6 +14,7 @@ import type { StateKind, WorkflowState } from './rows.ts';
 const LOOKS: Record<StateKind, { color: string; icon: ComponentType<{ size?: number; color?: string }> }> = {
   ready: { color: 'green', icon: IconCircleCheck },
   inactive: { color: 'gray', icon: IconCircleDashed },
+  suspended: { color: 'orange', icon: IconPlayerPause },
   waiting: { color: 'yellow', icon: IconHourglass },
   attention: { color: 'red', icon: IconAlertTriangle },
   leaving: { color: 'gray', icon: IconTrash },

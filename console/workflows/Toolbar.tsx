@@ -17,6 +17,7 @@ const STATES: { value: StateKind | 'all'; label: string }[] = [
   { value: 'ready', label: 'Ready' },
   { value: 'attention', label: 'Needs attention' },
   { value: 'waiting', label: 'Not ready yet' },
+  { value: 'suspended', label: 'Suspended' },
   { value: 'inactive', label: 'Inactive' },
 ];
 

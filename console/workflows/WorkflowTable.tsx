@@ -225,7 +225,7 @@ function NameCell({
   );
 }
 
-function TriggerCell({ item: { trigger } }: { item: WorkflowItem }): ReactNode {
+function TriggerCell({ item: { trigger, isPublic } }: { item: WorkflowItem }): ReactNode {
   const words = trigger && triggerWords(trigger);
   if (words === undefined) return <Text size="sm">{trigger ?? ''}</Text>;
   const { icon: Icon, label } = words;
@@ -233,6 +233,11 @@ function TriggerCell({ item: { trigger } }: { item: WorkflowItem }): ReactNode {
     <Group gap={6} wrap="nowrap">
       <Icon size={16} />
       <Text size="sm">{label}</Text>
+      {isPublic && (
+        <Text size="xs" c="dimmed" title="Anybody who knows the URL can start runs.">
+          Public
+        </Text>
+      )}
     </Group>
   );
 }

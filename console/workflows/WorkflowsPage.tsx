@@ -19,6 +19,7 @@ import { useRights } from './rights.ts';
 import { DeleteDialog, DuplicateDialog, RenameDialog } from './RowDialogs.tsx';
 import type { RowAction } from './RowMenu.tsx';
 import { filtered, itemOf, NO_FILTER, sorted, type Sort, type SortKey, type WorkflowItem } from './rows.ts';
+import { setSuspended } from './suspend.ts';
 import { Toolbar } from './Toolbar.tsx';
 import { WorkflowTable } from './WorkflowTable.tsx';
 
@@ -27,7 +28,8 @@ const CreateDialog = lazy(async () => ({ default: (await import('./CreateDialog.
 /** Runs are read up to this many pages of 500 rows: the bars are worth that much and no more. */
 const RUN_PAGES = 4;
 
-type Shown = { what: 'create'; tab: CreateTab } | { what: Exclude<RowAction, 'export'>; item: WorkflowItem };
+type Dialog = Extract<RowAction, 'duplicate' | 'rename' | 'delete'>;
+type Shown = { what: 'create'; tab: CreateTab } | { what: Dialog; item: WorkflowItem };
 
 export function WorkflowsPage() {
   const { project } = useParams({ from: '/p/$project/workflows' });
@@ -50,8 +52,11 @@ function ProjectWorkflows({ project }: { project: string }) {
   useHotkeys([['n', () => rights.mayCreate && shown === undefined && create('name')]]);
   const act = useCallback(
     (action: RowAction, item: WorkflowItem): void => {
-      if (action !== 'export') return setShown({ what: action, item });
-      exportYaml(project, item.name);
+      const { name, title } = item;
+      if (action === 'export') exportYaml(project, name);
+      else if (action === 'suspend' || action === 'resume')
+        void setSuspended({ namespace: project, name, title }, action === 'suspend');
+      else setShown({ what: action, item });
     },
     [project],
   );

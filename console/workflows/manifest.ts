@@ -37,6 +37,9 @@ function withoutTools(marks: Record<string, string> = {}): Record<string, string
 }
 
 /** The spec of a copy. It is switched off: two workflows that do the same should be somebody's decision. */
-export function copiedSpec(spec: WorkflowSpec, displayName: string): WorkflowSpec {
+export function copiedSpec(
+  { suspend: _ofTheOriginal, ...spec }: WorkflowSpec,
+  displayName: string,
+): WorkflowSpec {
   return { ...spec, displayName, active: false };
 }

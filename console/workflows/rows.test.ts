@@ -36,6 +36,11 @@ test('an item has what the row says, and the name where there is no display name
 test.each([
   [{}, {}, { kind: 'ready', label: 'Ready' }],
   [{ Reason: 'Inactive', Message: 'off' }, {}, { kind: 'inactive', label: 'Inactive' }],
+  [
+    { Reason: 'Suspended', Suspended: true },
+    {},
+    { kind: 'suspended', label: 'Suspended', message: expect.stringContaining('Every run is refused') },
+  ],
   [{ Ready: 'Unknown', Reason: 'Pending' }, {}, { kind: 'waiting', label: 'Pending' }],
   [{ Ready: undefined, Reason: undefined }, {}, { kind: 'waiting', label: 'Pending' }],
   [
@@ -51,6 +56,13 @@ test.each([
   [{}, { deletionTimestamp: '2026-01-05T09:30:00Z' }, { kind: 'leaving', label: 'Being deleted' }],
 ])('cells %j of %j are the state %j', (cells, metadata, state) => {
   expect(itemOf(row('a', cells, metadata)).state).toEqual(state);
+});
+
+test('an item says whether the workflow is suspended, and whether its webhook is public', () => {
+  expect(itemOf(row('a'))).toMatchObject({ suspended: false, isPublic: false });
+  expect(itemOf(row('a', { Access: 'bearer' }))).toMatchObject({ isPublic: false });
+  const cells = { Suspended: true, Access: 'Public' };
+  expect(itemOf(row('a', cells))).toMatchObject({ suspended: true, isPublic: true });
 });
 
 test.each([

@@ -1,12 +1,13 @@
 /** What the list of workflows shows of each, read from the Table's rows; and how it is searched, filtered and sorted. */
 import type { TriggerKind } from '../../api/trigger.ts';
+import { PUBLIC } from '../../api/access.ts';
 import type { ObjectMeta } from '../kube/resources.ts';
 import { perRow } from '../kube/perRow.ts';
 import { numberCell, textCell, type Row } from '../kube/table.ts';
 import { ownerOfField, managerOf, type Manager } from './manager.ts';
 
-/** `attention`: it stays so until somebody acts. `waiting`: it may come right by itself. `leaving`: it is being deleted. */
-export type StateKind = 'ready' | 'inactive' | 'waiting' | 'attention' | 'leaving';
+/** `attention`: it stays so until somebody acts. `suspended`: every run is refused. `waiting`: it may come right by itself. `leaving`: it is being deleted. */
+export type StateKind = 'ready' | 'inactive' | 'suspended' | 'waiting' | 'attention' | 'leaving';
 
 export type WorkflowState = {
   kind: StateKind;
@@ -23,7 +24,10 @@ export type WorkflowItem = {
   metadata: ObjectMeta;
   state: WorkflowState;
   active: boolean;
+  suspended: boolean;
   trigger?: TriggerKind;
+  /** Anybody who knows the URL of its webhook can start runs. */
+  isPublic: boolean;
   url?: string;
   /** RFC 3339. */
   lastRun?: string;
@@ -51,6 +55,8 @@ function readItem(row: Row): WorkflowItem {
     metadata,
     state: stateOf(row),
     active: row.cells['Active'] === true,
+    suspended: row.cells['Suspended'] === true,
+    isPublic: textCell(row, 'Access') === PUBLIC,
     running: numberCell(row, 'Running'),
     succeeded: numberCell(row, 'Succeeded'),
     failed: numberCell(row, 'Failed'),
@@ -69,11 +75,19 @@ function stateOf(row: Row): WorkflowState {
   const reason = textCell(row, 'Reason') ?? 'Pending';
   if (row.metadata.deletionTimestamp !== undefined) return { kind: 'leaving', label: 'Being deleted' };
   if (textCell(row, 'Stalled') === 'True') return { kind: 'attention', label: reasonWords(reason), ...said };
-  if (textCell(row, 'Ready') === 'True')
-    return reason === 'Inactive'
-      ? { kind: 'inactive', label: 'Inactive' }
-      : { kind: 'ready', label: 'Ready' };
+  if (textCell(row, 'Ready') === 'True') return settledState(reason);
   return { kind: 'waiting', label: reasonWords(reason), ...said };
+}
+
+/** The state of a workflow whose spec is in effect. */
+export function settledState(reason: string): WorkflowState {
+  if (reason === 'Suspended')
+    return {
+      kind: 'suspended',
+      label: 'Suspended',
+      message: 'Every run is refused, also test runs, and runs that wait are held back.',
+    };
+  return reason === 'Inactive' ? { kind: 'inactive', label: 'Inactive' } : { kind: 'ready', label: 'Ready' };
 }
 
 /** A reason of the API as words: "CredentialMissing" is "Credential missing". */
@@ -117,7 +131,7 @@ export function filtered(items: WorkflowItem[], { text, state, trigger, active }
 export type SortKey = 'title' | 'state' | 'trigger' | 'lastRun' | 'rate';
 export type Sort = { key: SortKey; descending: boolean };
 
-const STATE_ORDER: StateKind[] = ['attention', 'waiting', 'leaving', 'ready', 'inactive'];
+const STATE_ORDER: StateKind[] = ['attention', 'waiting', 'suspended', 'leaving', 'ready', 'inactive'];
 const titles = new Intl.Collator('en', { numeric: true, sensitivity: 'base' });
 
 /** Sorted; equal ones by title. What a workflow does not have comes last, whichever the direction. */

@@ -144,7 +144,7 @@ export const OPERATIONS = {
     },
     problems: [
       ...ADMISSION,
-      ...(['workflow-unknown', 'not-ready', 'bad-query', 'inactive'] as const),
+      ...(['workflow-unknown', 'not-ready', 'bad-query', 'workflow-suspended', 'inactive'] as const),
       ...BODY,
       'not-an-object',
       ...SUBMISSION,

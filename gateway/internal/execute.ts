@@ -62,7 +62,8 @@ async function execute(deps: GatewayDeps, answers: Answers, exchange: Exchange):
   const submitted = await start(deps, exchange, asked);
   if (submitted === undefined) return;
   if (typeof submitted === 'string') return answers.problem(reply, submitted);
-  if (submitted.outcome !== 'accepted') return refuseSubmission(answers, reply, submitted);
+  if (submitted.outcome !== 'accepted')
+    return refuseSubmission(answers, reply, submitted, 'workflow-suspended');
   await answerRun(deps, answers, exchange, { route: asked.route, submitted });
 }
 
@@ -77,6 +78,7 @@ function readAsked(
   if (route === undefined) return health.synced() ? 'workflow-unknown' : 'not-ready';
   const read = readExecuteQuery(query);
   if (read === undefined) return 'bad-query';
+  if (route.spec.suspended) return 'workflow-suspended';
   if (!read.test && !route.spec.active) return 'inactive';
   const key = eventKey(headers);
   if (key.outcome === 'bad') return 'bad-key';

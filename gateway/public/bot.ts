@@ -46,7 +46,7 @@ async function receive(deps: GatewayDeps, answers: Answers, { route, reply, body
   const submitted = await inTime(store(deps, route, received, input));
   deps.metrics.acceptSeconds.observe((performance.now() - startedAt) / 1_000);
   if (submitted.outcome === 'accepted') answerAccepted(answers, reply, 200, submitted.run);
-  else refuseSubmission(answers, reply, submitted);
+  else refuseSubmission(answers, reply, submitted, 'not-found');
 }
 
 function store(

@@ -49,7 +49,7 @@ async function receive(
   // Who waits for an answer holds nothing of the request any more.
   hold.release();
   deps.metrics.acceptSeconds.observe((performance.now() - startedAt) / 1_000);
-  if (submitted.outcome !== 'accepted') return refuseSubmission(answers, reply, submitted);
+  if (submitted.outcome !== 'accepted') return refuseSubmission(answers, reply, submitted, 'not-found');
   if (webhook.reply) await answerReply(deps, answers, reply, { route, submitted });
   else answerAccepted(answers, reply, 200, submitted.run);
 }

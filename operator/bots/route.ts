@@ -1,4 +1,5 @@
 /** What the route says of a bot, as pure functions: some of it the workflow says, the rest its Credential. */
+import { isEnabled } from '../../api/access.ts';
 import type { Credential, Workflow } from '../../api/kinds.ts';
 import type { RouteSpec, Verification } from '../../api/route.ts';
 import type { WorkflowSpec } from '../../api/workflow.ts';
@@ -40,7 +41,7 @@ export function botWith(declared: BotRoute, { spec, status }: Credential): BotRo
   };
 }
 
-/** The bot that a workflow asks for, while it is switched on. */
+/** The bot that a workflow asks for, while it is active and not suspended. */
 export function wantedBot({ spec }: Pick<Workflow, 'spec'>): BotRoute | undefined {
-  return spec.active ? botOf(spec).bot : undefined;
+  return isEnabled(spec) ? botOf(spec).bot : undefined;
 }

@@ -17,8 +17,8 @@ function run(spec: Partial<WorkflowRun['spec']> = {}, more: Partial<WorkflowRun>
   };
 }
 
-function workflow(active: boolean): Workflow {
-  const spec = { active, nodes: [{ id: 't', manual: {} }] };
+function workflow(active: boolean, suspend = false): Workflow {
+  const spec = { active, suspend, nodes: [{ id: 't', manual: {} }] };
   return { ...base, kind: 'Workflow', metadata: { name: 'orders', uid: 'w1' }, spec };
 }
 
@@ -30,7 +30,7 @@ function invalid(generation: number): Workflow {
   return { ...rest, metadata: { ...metadata, generation }, status: { conditions: [valid] } };
 }
 
-function route(active: boolean, workflowUID = 'w1'): WebhookRoute {
+function route(active: boolean, workflowUID = 'w1', suspended = false): WebhookRoute {
   const spec = {
     workflow: 'orders',
     workflowUID,
@@ -38,6 +38,7 @@ function route(active: boolean, workflowUID = 'w1'): WebhookRoute {
     revision: 'orders-1',
     trigger: 'manual',
     active,
+    suspended,
   };
   return { ...base, kind: 'WebhookRoute', metadata: { name: 'orders' }, spec };
 }
@@ -53,6 +54,21 @@ const cases: [sentence: string, decided: ReturnType<typeof decide>, expected: ob
     'of an inactive one',
     decide(run(), workflow(false), route(false), 0),
     { kind: 'fail', reason: 'WorkflowInactive' },
+  ],
+  [
+    'of a suspended one',
+    decide(run(), workflow(true, true), route(true), 0),
+    { kind: 'fail', reason: 'Suspended' },
+  ],
+  [
+    'that is a test of a suspended one',
+    decide(run({ test: true }), workflow(true, true), route(true), 0),
+    { kind: 'fail', reason: 'Suspended' },
+  ],
+  [
+    'that is a test of one that is just being resumed',
+    decide(run({ test: true }), workflow(true), route(false, 'w1', true), 0),
+    { kind: 'wait' },
   ],
   ['of one that is just being switched on', decide(run(), workflow(true), route(false), 0), { kind: 'wait' }],
   ['whose workflow is not there yet', decide(run(), undefined, undefined, 0), { kind: 'wait' }],

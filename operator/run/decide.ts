@@ -33,14 +33,20 @@ export function decide(
   route: WebhookRoute | undefined,
   waitedMs: number,
 ): Decision {
-  const name = run.spec.workflow;
+  const { workflow: name, test = false } = run.spec;
+  if (workflow?.spec.suspend) return { kind: 'fail', ...suspended(name) };
   const isOwn = route !== undefined && route.spec.workflowUID === workflow?.metadata.uid;
-  if (isOwn && (route.spec.active || run.spec.test === true)) return { kind: 'submit', route };
-  if (workflow && !workflow.spec.active && run.spec.test !== true) {
+  // The route of a workflow that was resumed just now may still say that it is suspended: the run waits for the new one.
+  const isOpen = isOwn && route.spec.suspended !== true && (route.spec.active || test);
+  if (isOpen) return { kind: 'submit', route };
+  if (workflow && !workflow.spec.active && !test) {
     const message = `Workflow ${name} is inactive: set spec.active to true, or create the run with spec.test: true.`;
     return { kind: 'fail', reason: 'WorkflowInactive', message };
   }
-  if (waitedMs < PATIENCE_MS) return { kind: 'wait' };
+  return waitedMs < PATIENCE_MS ? { kind: 'wait' } : afterPatience(name, workflow);
+}
+
+function afterPatience(name: string, workflow: Workflow | undefined): Decision {
   if (!workflow) {
     const message = `There is no workflow ${name} in this namespace: apply it, then create a new WorkflowRun.`;
     return { kind: 'fail', reason: 'WorkflowMissing', message };
@@ -49,6 +55,12 @@ export function decide(
   if (!isFoundInvalid(workflow)) return { kind: 'wait' };
   const message = `Workflow ${name} has no valid revision in effect: see its conditions with kubectl describe workflows.windlass.dev ${name}`;
   return { kind: 'fail', reason: 'WorkflowInvalid', message };
+}
+
+/** The end of a run that a suspended workflow refuses. */
+export function suspended(workflow: string): { reason: FailureReason; message: string } {
+  const message = `Workflow ${workflow} is suspended: set spec.suspend to false, then create a new WorkflowRun.`;
+  return { reason: 'Suspended', message };
 }
 
 function isFoundInvalid({ status, metadata: { generation } }: Workflow): boolean {

@@ -19,7 +19,7 @@ import type { OperatorContext } from '../context.ts';
 import type { Pacer } from '../pacer.ts';
 import type { NamedRevision } from '../store/projects.ts';
 import { workflowRuns } from '../resources.ts';
-import { decide, isNew, isToBeCancelled } from './decide.ts';
+import { decide, isNew, isToBeCancelled, suspended } from './decide.ts';
 import { endRun, tellPending } from './end.ts';
 import { givenInput } from './input.ts';
 import { recoverIfLost } from './lost.ts';
@@ -140,6 +140,10 @@ async function settle(context: OperatorContext, run: WorkflowRun, submission: Su
       return done();
     case 'unavailable':
       throw unreachable(submitted);
+    case 'suspended': {
+      await endRun(context, run, { phase: 'Failed', ...suspended(run.spec.workflow) });
+      return done();
+    }
     case 'conflict': {
       const message = `The run store still holds another run named ${submitted.run}: create this one under another name.`;
       await endRun(context, run, { phase: 'Failed', reason: 'NameTaken', message });

@@ -4,23 +4,25 @@
  * that was wiped is seeded (`seed.ts`) before it has its place, since runs enter from then on.
  */
 import type { Revision } from '../../api/revision.ts';
-import { canonicalJson } from '../../kube/apply.ts';
 import { cancelRun } from '../../runs/cancel.ts';
 import { isUnavailable, type RunStoreConnection } from '../../runs/connection.ts';
-import { dropTrigger, putTrigger, type PolledTrigger } from '../../runs/polling/triggers.ts';
-import { dropWorkflow, liveRuns, putRevision, setWorkflowLimits, storeId } from '../../runs/project.ts';
+import { dropTrigger, type PolledTrigger } from '../../runs/polling/triggers.ts';
+import { dropWorkflow, liveRuns, storeId } from '../../runs/project.ts';
 import type { ProjectUid, Unavailable, WorkflowLimits } from '../../runs/types.ts';
+import { nothingPut, putsOf, triggersOf, type Project } from './puts.ts';
 import { seedProject, seedWorkflows, type SeedSource } from './seed.ts';
 
 export type NamedRevision = { name: string; revision: Revision };
 
-type StoredWorkflow = { revision: NamedRevision; limits: WorkflowLimits };
+export type StoredWorkflow = { revision: NamedRevision; limits: WorkflowLimits };
 
-type Done = { outcome: 'done' } | Unavailable;
+export type Done = { outcome: 'done' } | Unavailable;
 
 export type ProjectStore = {
   /** Puts what runs of the workflow need, unless it is there. */
   putWorkflow(project: ProjectUid, workflow: StoredWorkflow): Promise<Done>;
+  /** Puts the limits of a workflow alone, and with them whether it is suspended, unless they are there. */
+  putLimits(project: ProjectUid, limits: WorkflowLimits): Promise<Done>;
   /** Has the workflow's trigger looked at, or none of it where there is no such trigger, unless that is so already. */
   putTrigger(project: ProjectUid, workflowUid: string, trigger: PolledTrigger | undefined): Promise<Done>;
   /** Cancels the runs of a workflow that is gone and forgets it: now, or as far as that is not possible, with a `check`. */
@@ -38,19 +40,6 @@ export type ProjectStore = {
   /** Forgets a project that is closed. */
   forget(project: ProjectUid): void;
 };
-
-type Project = {
-  /** Of the store's data; undefined when they were found to be gone. */
-  id: string | undefined;
-  /** How often the store had been doubted when all was put. */
-  doubts: number;
-  /** By the workflow's uid: what was put, as text and as limits. */
-  put: Map<string, { text: string; limits: WorkflowLimits }>;
-  /** By the workflow's uid: the polled trigger that was put, as text; empty where there is none. */
-  triggers: Map<string, string>;
-};
-
-const nothingPut = (): Pick<Project, 'put' | 'triggers'> => ({ put: new Map(), triggers: new Map() });
 
 /** `source` gives what a store that lost its data gets back before it accepts events again. */
 export function createProjectStore(conn: RunStoreConnection, source: SeedSource): ProjectStore {
@@ -94,21 +83,6 @@ export function createProjectStore(conn: RunStoreConnection, source: SeedSource)
     return { outcome: 'done' };
   }
 
-  async function putWorkflow(project: ProjectUid, { revision, limits }: StoredWorkflow): Promise<Done> {
-    const text = canonicalJson({ revision: revision.name, limits });
-    if (projects.get(project)?.put.get(limits.workflowUid)?.text === text) return { outcome: 'done' };
-    const opened = projects.get(project)?.id === undefined ? await open(project) : undefined;
-    if (opened?.outcome === 'unavailable') return opened;
-    // Nobody repeats older limits while these are on their way.
-    projects.get(project)?.put.delete(limits.workflowUid);
-    const stored = await putRevision(conn, project, revision.name, revision.revision);
-    const result = stored.outcome === 'done' ? await setWorkflowLimits(conn, project, limits) : stored;
-    if (result.outcome === 'done') projects.get(project)?.put.set(limits.workflowUid, { text, limits });
-    // It was wiped since it was opened: the next attempt opens it again.
-    else if (result.why === 'no-store') projects.set(project, { id: undefined, doubts, ...nothingPut() });
-    return result;
-  }
-
   async function dropGoing(project: ProjectUid): Promise<void> {
     const workflows = going.get(project) ?? new Set();
     for (const uid of workflows) {
@@ -123,8 +97,13 @@ export function createProjectStore(conn: RunStoreConnection, source: SeedSource)
   }
 
   return {
-    putWorkflow,
-    putTrigger: triggersOf(conn, (project) => projects.get(project), open),
+    ...putsOf(conn, {
+      of: (project) => projects.get(project),
+      open,
+      opening: (project) => opening.get(project),
+      noteWiped: (project) => projects.set(project, { id: undefined, doubts, ...nothingPut() }),
+    }),
+    putTrigger: triggersOf(conn, { of: (project) => projects.get(project), open }),
     noteGone,
     open,
     dropWorkflow: async (project, workflowUid) => {
@@ -149,26 +128,6 @@ export function createProjectStore(conn: RunStoreConnection, source: SeedSource)
 /** What is remembered of workflows, by uid. */
 function putOf(project: Project | undefined): { delete(uid: string): unknown }[] {
   return project ? [project.put, project.triggers] : [];
-}
-
-/** Puts polled triggers, or drops them, unless that was done last. */
-function triggersOf(
-  conn: RunStoreConnection,
-  memoryOf: (project: ProjectUid) => Project | undefined,
-  open: ProjectStore['open'],
-): ProjectStore['putTrigger'] {
-  return async (project, workflowUid, trigger) => {
-    const text = trigger ? canonicalJson(trigger) : '';
-    if (memoryOf(project)?.triggers.get(workflowUid) === text) return { outcome: 'done' };
-    const opened = memoryOf(project)?.id === undefined ? await open(project) : undefined;
-    if (opened?.outcome === 'unavailable') return opened;
-    memoryOf(project)?.triggers.delete(workflowUid);
-    const result = trigger
-      ? await putTrigger(conn, project, trigger)
-      : await dropTrigger(conn, project, workflowUid);
-    if (result.outcome === 'done') memoryOf(project)?.triggers.set(workflowUid, text);
-    return result;
-  };
 }
 
 /** Cancels the runs of a workflow and forgets it. True when nothing of it is left. */

@@ -1,19 +1,20 @@
 /** What a route says of how callers are verified, from what the workflow declares. Pure; defaults are filled in here. */
+import { PUBLIC } from '../../api/access.ts';
 import { parseDuration } from '../../api/duration.ts';
 import type { RouteSpec, Verification } from '../../api/route.ts';
 import type { WebhookAuth } from '../../api/trigger.ts';
 import type { SecretKeyRef } from '../../api/value.ts';
-import { AUTH_SCHEMES, EXPOSED } from '../../api/webhookAuth.ts';
+import { AUTH_SCHEMES } from '../../api/webhookAuth.ts';
 
 type Webhook = NonNullable<RouteSpec['webhook']>;
 
 const TOLERANCE_SECONDS = 300;
 const LONGEST_TOLERANCE_SECONDS = 86_400;
 
-/** Whoever declares nothing lets anybody in who knows the URL. Which entry verifies callers is not known here. */
+/** Without a scheme the webhook is public. Which entry verifies callers is not known here. */
 export function verificationOf(auth: WebhookAuth | undefined): Pick<Webhook, 'access' | 'verify'> {
   const access = AUTH_SCHEMES.find((scheme) => auth?.[scheme] !== undefined);
-  if (auth === undefined || access === undefined) return { access: EXPOSED };
+  if (auth === undefined || access === undefined) return { access: PUBLIC };
   const tolerance = auth.hmac?.tolerance ?? auth.standardWebhooks?.tolerance;
   const verify: Verification = {
     secretRefs: refsOf(auth),

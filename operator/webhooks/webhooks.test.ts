@@ -10,8 +10,8 @@ const secretRefs = [
   { name: 'hooks', key: 'old' },
 ];
 
-test('a webhook that declares nothing is exposed', () => {
-  expect(verificationOf(undefined)).toEqual({ access: 'Exposed' });
+test.each([undefined, { none: {} }])('a webhook with auth %j is public', (auth) => {
+  expect(verificationOf(auth)).toEqual({ access: 'Public' });
 });
 
 const declared: [auth: WebhookAuth, expected: object][] = [

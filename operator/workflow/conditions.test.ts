@@ -7,6 +7,7 @@ const now = new Date('2026-01-02T03:04:05Z');
 const good: Facts = {
   generation: 3,
   active: true,
+  suspended: false,
   violations: [],
   credentials: [],
   pool: { kind: 'Ready' },
@@ -68,6 +69,12 @@ const cases: [sentence: string, facts: Partial<Facts>, ready: string][] = [
     'Unknown/Pending',
   ],
   ['it is switched off everywhere', { active: false }, 'True/Inactive'],
+  ['it is suspended', { active: false, suspended: true }, 'True/Suspended'],
+  [
+    'the run store does not know yet that it is suspended',
+    { active: false, suspended: true, route: { kind: 'store-unavailable' } },
+    'False/StoreUnavailable',
+  ],
   [
     'it is switched off and a replica still serves it',
     { active: false, route: lagging },

@@ -23,7 +23,9 @@ export type RouteFacts =
 /** Everything that the conditions depend on. */
 export type Facts = {
   generation: number;
+  /** Switched on and not suspended. */
   active: boolean;
+  suspended: boolean;
   violations: readonly Violation[];
   credentials: readonly CredentialProblem[];
   /** Why callers of the webhook, or senders of messages, cannot be verified: then nobody is let in. */
@@ -43,6 +45,10 @@ export type Facts = {
 type Update = Omit<ConditionUpdate, 'observedGeneration' | 'reason'> & { reason: Reason };
 
 const SHOWN = 10;
+const INACTIVE =
+  'The workflow is switched off, and no gateway serves it. Set spec.active to true to activate it.';
+const SUSPENDED =
+  'The workflow is suspended: every run is refused, also test runs, and runs that wait are held back. Set spec.suspend to false to resume it.';
 
 /** The list of conditions; the very same list when nothing changed. Types that do not apply are not in it. */
 export function conditionsOf(facts: Facts, before: readonly Condition[], now: Date): readonly Condition[] {
@@ -74,11 +80,11 @@ function ready(facts: Facts, list: readonly Condition[]): ConditionUpdate {
     ? DEPENDENTS
     : DEPENDENTS.filter((type) => type === 'Valid' || type === 'Routed');
   const present = dependents.filter((type) => list.some((condition) => condition.type === type));
-  const inactive =
-    'The workflow is switched off, and no gateway serves it. Set spec.active to true to activate it.';
   const whenTrue = facts.active
     ? { reason: 'Serving' satisfies Reason, message: facts.serving }
-    : { reason: 'Inactive' satisfies Reason, message: inactive };
+    : facts.suspended
+      ? { reason: 'Suspended' satisfies Reason, message: SUSPENDED }
+      : { reason: 'Inactive' satisfies Reason, message: INACTIVE };
   return summarize({ type: 'Ready', generation: facts.generation, whenTrue }, present, list);
 }
 
@@ -200,6 +206,8 @@ function active(facts: Facts): Update {
   const type = 'Active';
   const { route } = facts;
   const serves = route.kind === 'applied' && route.routing.kind === 'Served';
+  if (facts.suspended)
+    return { type, status: 'False', reason: 'Suspended', message: 'No run starts, as the spec says.' };
   if (!facts.active)
     return { type, status: 'False', reason: 'Inactive', message: 'Events start no runs, as the spec says.' };
   if (facts.unverifiable) {

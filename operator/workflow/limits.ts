@@ -12,6 +12,7 @@ export function limitsOf({ metadata, spec }: Workflow): WorkflowLimits {
   const { succeeded, failed } = historyPolicy(spec);
   return {
     workflowUid: metadata.uid ?? '',
+    ...(spec.suspend === true && { suspended: true }),
     ...(limit !== undefined && { concurrency: limit }),
     policy,
     history: { succeeded, failed },

@@ -3,11 +3,11 @@
  * the next reconcile: the revision is made, then put into the run store, then what verifies
  * callers is put where the gateway reads it, and only then the route opens.
  */
+import { isEnabled } from '../../api/access.ts';
 import { GROUP } from '../../api/group.ts';
 import type { Reason } from '../../api/conditions.ts';
 import type { WebhookRoute, Workflow } from '../../api/kinds.ts';
-import { verificationIn, type RouteSpec } from '../../api/route.ts';
-import { EXPOSED } from '../../api/webhookAuth.ts';
+import { schemeOf, verificationIn, type RouteSpec } from '../../api/route.ts';
 import { kindOf } from '../../api/workflow.ts';
 import { applyIfChanged, asChild } from '../../kube/apply.ts';
 import { findCondition, isConditionTrue } from '../../kube/conditions.ts';
@@ -21,6 +21,7 @@ import {
   type Key,
 } from '../../kube/controller.ts';
 import { isForbidden, isTerminating } from '../../kube/errors.ts';
+import type { Recorder } from '../../kube/events.ts';
 import type { Condition } from '../../kube/resource.ts';
 import { withBot, type Unserved } from '../bots/take.ts';
 import type { OperatorContext } from '../context.ts';
@@ -30,6 +31,7 @@ import { lackOfRight } from '../refusal.ts';
 import { keepTrigger, STORE_AWAY } from '../poll/keep.ts';
 import type { PollHealth } from '../poll/health.ts';
 import { isPolled } from '../../nodes/pollers.ts';
+import { droppedScheme, publicNote, reportMadePublic } from '../webhooks/access.ts';
 import type { KeyProblem } from '../webhooks/keys.ts';
 import { secretsOf } from '../project/gather.ts';
 import { poolState } from '../project/readiness.ts';
@@ -51,6 +53,7 @@ import { ensureRevision, namedRevision, pruneRevisions } from './revision.ts';
 import { closed, routeOf, routeUnderInvalidSpec } from './route.ts';
 import { openUrl, statusOf, writeStatus } from './status.ts';
 import { validate } from './validate.ts';
+import { authPolicyOf } from './checks/auth.ts';
 import type { Violation } from './checks/check.ts';
 
 /** While a replica is waited for: Leases run out without an event. */
@@ -76,15 +79,22 @@ type Effect = {
 };
 
 /** Reconciles the workflow of that name. */
-export async function reconcileWorkflow(context: OperatorContext, key: Key): Promise<Action> {
-  const { world } = context;
+export async function reconcileWorkflow(
+  context: OperatorContext,
+  events: Recorder,
+  key: Key,
+): Promise<Action> {
+  const { world, config } = context;
   const workflow = await world.workflows.getFresh(key.namespace, key.name);
   const namespace = world.namespaces.get(undefined, key.namespace);
   if (!workflow || workflow.metadata.deletionTimestamp !== undefined) return remove(context, key);
   // In a namespace that is going nothing can be made; it takes everything with it.
   if (!namespace?.metadata.uid || namespace.metadata.deletionTimestamp !== undefined) return done();
-  const violations = validate(workflow.spec);
+  const violations = validate(workflow.spec, authPolicyOf(config, namespace.metadata.labels));
+  const before = servedRoute(context, workflow)?.spec;
   const effect = await takeEffect(context, workflow, namespace.metadata.uid, violations);
+  const scheme = droppedScheme(before, effect.route);
+  if (scheme !== undefined) reportMadePublic(events, workflow, scheme);
   const conditions = await reportStatus(context, workflow, violations, effect);
   if (effect.error !== undefined) throw effect.error;
   if (effect.route) await pruneRevisions(context, workflow, effect.route);
@@ -110,10 +120,13 @@ async function takeEffect(
 ): Promise<Effect> {
   try {
     // Needs neither a run store nor a valid spec, and is not left undone where a switch-off was interrupted.
-    if (!workflow.spec.active) await dropSchedule(context, keyOf(workflow));
+    if (!isEnabled(workflow.spec)) await dropSchedule(context, keyOf(workflow));
+    // Comes before all that may fail. Where the run store is away, what follows says so and tries again.
+    if (workflow.spec.suspend && servedRoute(context, workflow))
+      await context.store.putLimits(projectUid, limitsOf(workflow));
     return violations.length === 0
       ? await activate(context, workflow, projectUid)
-      : await hold(context, workflow, violations);
+      : await hold(context, workflow, projectUid, violations);
   } catch (error) {
     if (isTerminating(error) || !isForbidden(error)) throw error;
     const inPlace = scheduleInPlace(context, workflow, servedRoute(context, workflow)?.spec);
@@ -163,8 +176,9 @@ async function withMaterial(
   served: RouteSpec | undefined,
 ): Promise<Guarded> {
   const { webhook } = route;
-  const { access = EXPOSED, verify: declared } = webhook ?? {};
-  if (webhook === undefined || declared === undefined || access === EXPOSED) return { route };
+  const access = schemeOf(route);
+  const declared = webhook?.verify;
+  if (webhook === undefined || declared === undefined || access === undefined) return { route };
   const { material: _before, ...verify } = declared;
   const { namespace = '', uid = '', annotations } = workflow.metadata;
   const routed = served && verificationIn(served)?.material;
@@ -174,14 +188,16 @@ async function withMaterial(
   return { route: { ...route, webhook: { ...webhook, verify: { ...verify, material } } } };
 }
 
-/** Switching a workflow off needs no run store, so an outage of it must not keep a URL open. */
+/** Switching a workflow off needs no run store, so an outage of it must not keep a URL open, nor the way of test runs. */
 async function closeUnlessActive(
   context: OperatorContext,
   workflow: Workflow,
 ): Promise<RouteSpec | undefined> {
   const served = servedRoute(context, workflow)?.spec;
-  if (!served || workflow.spec.active || !served.active) return served;
-  const route = closed(served);
+  const { spec } = workflow;
+  const isClosed = served && !served.active && (served.suspended === true || spec.suspend !== true);
+  if (!served || isEnabled(spec) || isClosed) return served;
+  const route = closed(served, spec);
   await applyRoute(context, workflow, route);
   return route;
 }
@@ -189,6 +205,7 @@ async function closeUnlessActive(
 async function hold(
   context: OperatorContext,
   workflow: Workflow,
+  projectUid: string,
   violations: readonly Violation[],
 ): Promise<Effect> {
   const served = servedRoute(context, workflow)?.spec;
@@ -197,6 +214,8 @@ async function hold(
     await dropSchedule(context, keyOf(workflow));
     return { facts: { kind: 'invalid' } };
   }
+  // A suspension takes effect, and ends, also under an invalid spec.
+  const limited = await context.store.putLimits(projectUid, limitsOf(workflow));
   const kept = routeUnderInvalidSpec(served, workflow.spec, violations);
   const guarded = await withDoor(context, workflow, kept);
   const routing = await applyRoute(context, workflow, guarded.route);
@@ -206,6 +225,7 @@ async function hold(
     facts: { kind: 'invalid', ...(kept.active && { keeps: kept.revision }) },
     ...guarded,
     ...schedule,
+    ...(limited.outcome === 'unavailable' && { retryAfterMs: limited.retryAfterSeconds * 1_000 }),
     ...poll,
     routing,
   };
@@ -252,7 +272,8 @@ async function reportStatus(
   const url = openUrl(config.PUBLIC_URL, workflow.metadata, spec);
   const facts: Facts = {
     generation,
-    active: workflow.spec.active,
+    active: isEnabled(workflow.spec),
+    suspended: workflow.spec.suspend === true,
     violations,
     credentials: credentialProblems(credentialRefs(workflow.spec), (credential) =>
       world.credentials.get(namespace, credential),
@@ -283,7 +304,7 @@ async function reportStatus(
 function servingOf({ spec }: Workflow, url: string | undefined): string {
   const bot = spec.nodes.find((node) => node.bot)?.bot;
   if (bot) return `Each message to the bot of Credential ${bot.credential} starts a run.`;
-  if (url !== undefined) return `A POST to ${url} starts a run.`;
+  if (url !== undefined) return `A POST to ${url} starts a run.${publicNote(spec)}`;
   const polled = spec.nodes.map(kindOf).find(isPolled);
   if (polled !== undefined) return `Each new event of the ${polled} trigger starts a run.`;
   const schedule = spec.nodes.find((node) => node.schedule)?.schedule;

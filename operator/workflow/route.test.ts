@@ -3,6 +3,7 @@ import type { Workflow } from '../../api/kinds.ts';
 import { revisionOf } from '../../api/revision.ts';
 import type { ScheduleTrigger, WebhookTrigger } from '../../api/trigger.ts';
 import type { WorkflowSpec } from '../../api/workflow.ts';
+import { callersAreVerified } from './checks/auth.ts';
 import type { Violation } from './checks/check.ts';
 import { routeOf, routeUnderInvalidSpec } from './route.ts';
 
@@ -39,7 +40,7 @@ test('an active webhook has a public URL, with header names in lower case', () =
       path: 'orders',
       reply: true,
       replyTimeoutSeconds: 2,
-      access: 'Exposed',
+      access: 'Public',
       headers: ['x-shop'],
       dedupeHeader: 'x-event',
     },
@@ -64,6 +65,30 @@ test('an inactive workflow has a route for test runs, and no URL', () => {
   const inactive = route(workflow({}, { active: false }));
   expect(inactive).toMatchObject({ active: false, trigger: 'webhook' });
   expect(inactive).not.toHaveProperty('webhook');
+});
+
+test('a suspended workflow has a route that refuses test runs, and no URL', () => {
+  const suspended = route(workflow({}, { suspend: true }));
+  expect(suspended).toMatchObject({ active: false, suspended: true });
+  expect(suspended).not.toHaveProperty('webhook');
+});
+
+test('a suspension begins and ends also under an invalid spec, which opens nothing', () => {
+  const suspended = routeUnderInvalidSpec(
+    route(workflow()),
+    workflow({}, { suspend: true }).spec,
+    stepIsWrong,
+  );
+  expect(suspended).toEqual(route(workflow({}, { suspend: true })));
+  const resumed = routeUnderInvalidSpec(suspended, workflow().spec, stepIsWrong);
+  expect(resumed).toEqual(route(workflow({}, { active: false })));
+});
+
+test('a public webhook as an earlier version wrote it stays open under a broken step', () => {
+  const { webhook, ...served } = route(workflow());
+  if (webhook === undefined) throw new Error('the route has no webhook');
+  const earlier = { ...served, webhook: { ...webhook, access: 'Exposed' as const } };
+  expect(routeUnderInvalidSpec(earlier, workflow().spec, stepIsWrong)).toEqual(earlier);
 });
 
 test('under a spec with a broken step what was valid stays in effect', () => {
@@ -93,9 +118,12 @@ test.each([
   expect(closed).not.toHaveProperty('webhook');
 });
 
+const authRequired = callersAreVerified(workflow().spec, 'Namespace');
+
 const closing: [sentence: string, spec: WorkflowSpec, violations: Violation[]][] = [
   ['is switched off', workflow({}, { active: false }).spec, stepIsWrong],
   ['has a trigger that cannot be activated as it says', workflow().spec, triggerIsWrong],
+  ['has a public webhook where callers must be verified', workflow().spec, authRequired],
   ['has another path', workflow({ path: 'other' }).spec, stepIsWrong],
   ['admits other headers', workflow({ headers: ['X-Other'] }).spec, stepIsWrong],
   ['asks for callers to be verified', workflow(bearer('token')).spec, stepIsWrong],

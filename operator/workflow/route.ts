@@ -1,8 +1,9 @@
 /** The WebhookRoute of a workflow, as a pure function of its spec, and what becomes of it while the spec is invalid. */
+import { isEnabled, PUBLIC } from '../../api/access.ts';
 import { parseDuration } from '../../api/duration.ts';
 import type { Workflow } from '../../api/kinds.ts';
 import { replies, type Revision } from '../../api/revision.ts';
-import type { RouteSpec } from '../../api/route.ts';
+import { schemeOf, type RouteSpec } from '../../api/route.ts';
 import type { WebhookTrigger } from '../../api/trigger.ts';
 import { isTriggerKind, kindOf, type WorkflowSpec } from '../../api/workflow.ts';
 import { canonicalJson } from '../../kube/apply.ts';
@@ -17,7 +18,7 @@ const LONGEST_REPLY_SECONDS = 300;
 
 type Webhook = NonNullable<RouteSpec['webhook']>;
 
-/** The route of a valid spec. The public URL, the bot, the schedule, or what is polled, is in it while the workflow is active. */
+/** The route of a valid spec. The public URL, the bot, the schedule, or what is polled, is in it while the workflow is active and not suspended. */
 export function routeOf(
   workflow: Workflow,
   projectUid: string,
@@ -25,17 +26,19 @@ export function routeOf(
 ): RouteSpec {
   const { spec, metadata } = workflow;
   const webhook = webhookOf(spec, replies(current.revision));
+  const active = isEnabled(spec);
   return {
     workflow: metadata.name,
     workflowUID: metadata.uid ?? '',
     projectUID: projectUid,
     revision: current.name,
     trigger: current.revision.trigger.kind,
-    active: spec.active,
-    ...(spec.active && webhook && { webhook }),
-    ...(spec.active && botOf(spec)),
-    ...(spec.active && scheduleOf(spec)),
-    ...(spec.active && pollOf(spec)),
+    active,
+    ...suspensionOf(spec),
+    ...(active && webhook && { webhook }),
+    ...(active && botOf(spec)),
+    ...(active && scheduleOf(spec)),
+    ...(active && pollOf(spec)),
   };
 }
 
@@ -48,19 +51,28 @@ export function routeUnderInvalidSpec(
   spec: WorkflowSpec,
   violations: readonly Violation[],
 ): RouteSpec {
-  const isMeant = spec.active && !violations.some(({ trigger }) => trigger) && hasSameTrigger(served, spec);
-  return isMeant ? served : closed(served);
+  const isMeant =
+    isEnabled(spec) && !violations.some(({ trigger }) => trigger) && hasSameTrigger(served, spec);
+  return isMeant ? served : closed(served, spec);
 }
 
-/** The route without anything by which events come in. */
-export function closed({
-  webhook: _webhook,
-  bot: _bot,
-  schedule: _schedule,
-  poll: _poll,
-  ...route
-}: RouteSpec): RouteSpec {
-  return { ...route, active: false };
+/** The route without anything by which events come in; whether it is suspended says the spec. */
+export function closed(
+  {
+    webhook: _webhook,
+    bot: _bot,
+    schedule: _schedule,
+    poll: _poll,
+    suspended: _suspended,
+    ...route
+  }: RouteSpec,
+  spec: WorkflowSpec,
+): RouteSpec {
+  return { ...route, active: false, ...suspensionOf(spec) };
+}
+
+function suspensionOf({ suspend }: WorkflowSpec): Pick<RouteSpec, 'suspended'> {
+  return suspend === true ? { suspended: true } : {};
 }
 
 function hasSameTrigger(served: RouteSpec, spec: WorkflowSpec): boolean {
@@ -73,7 +85,7 @@ function hasSameTrigger(served: RouteSpec, spec: WorkflowSpec): boolean {
   };
   const { schedule, poll } = served;
   const bot = declaredBot(served.bot);
-  const inEffect = { webhook: withoutMaterial(served.webhook), bot, schedule, poll };
+  const inEffect = { webhook: declaredWebhook(served), bot, schedule, poll };
   return served.trigger === trigger && canonicalJson(inEffect) === canonicalJson(declared);
 }
 
@@ -82,11 +94,13 @@ function scheduleOf(spec: WorkflowSpec): Pick<RouteSpec, 'schedule'> {
   return trigger === undefined ? {} : { schedule: rulesOf(trigger) };
 }
 
-/** Other secrets under the same references are no other trigger. */
-function withoutMaterial(webhook: Webhook | undefined): Webhook | undefined {
-  if (webhook?.verify === undefined) return webhook;
+/** Other secrets under the same references are no other trigger, nor is the word of an earlier version for a public one. */
+function declaredWebhook({ webhook }: RouteSpec): Webhook | undefined {
+  if (webhook === undefined) return undefined;
+  const access = schemeOf({ webhook }) ?? PUBLIC;
+  if (webhook.verify === undefined) return { ...webhook, access };
   const { material: _material, ...verify } = webhook.verify;
-  return { ...webhook, verify };
+  return { ...webhook, access, verify };
 }
 
 function webhookOf(spec: WorkflowSpec, reply: boolean): Webhook | undefined {

@@ -7,11 +7,12 @@ import { isTriggerKind, kindOf, type WorkflowStatus } from '../../api/workflow.t
 import { canonicalJson } from '../../kube/apply.ts';
 import type { Condition } from '../../kube/resource.ts';
 import type { OperatorContext } from '../context.ts';
+import { declaredAccess } from '../webhooks/access.ts';
 import { workflows } from '../resources.ts';
 
 /** What the operator writes beside the conditions. The counters of runs have a writer of their own. */
 type Written = Required<Pick<WorkflowStatus, 'id' | 'observedGeneration' | 'conditions'>> &
-  Pick<WorkflowStatus, 'url' | 'trigger' | 'revision' | 'schedule'>;
+  Pick<WorkflowStatus, 'url' | 'trigger' | 'access' | 'revision' | 'schedule'>;
 
 export type StatusParts = {
   conditions: readonly Condition[];
@@ -42,10 +43,12 @@ export function statusOf(workflow: Workflow, parts: StatusParts): Written {
   const id = workflowId(namespace, name);
   const url = parts.isServed ? openUrl(parts.publicUrl, workflow.metadata, parts.route) : undefined;
   const trigger = workflow.spec.nodes.map(kindOf).find(isTriggerKind);
+  const access = declaredAccess(workflow.spec);
   return {
     id,
     ...(url !== undefined && { url }),
     ...(trigger !== undefined && { trigger }),
+    ...(access !== undefined && { access }),
     ...(parts.route && { revision: parts.route.revision }),
     ...(parts.schedule && { schedule: parts.schedule }),
     observedGeneration: generation,
@@ -59,8 +62,9 @@ export async function writeStatus(
   workflow: Workflow,
   status: Written,
 ): Promise<void> {
-  const { id, url, trigger, revision, schedule, observedGeneration, conditions } = workflow.status ?? {};
-  const before = { id, url, trigger, revision, schedule, observedGeneration, conditions };
+  const { id, url, trigger, access, revision, schedule, observedGeneration, conditions } =
+    workflow.status ?? {};
+  const before = { id, url, trigger, access, revision, schedule, observedGeneration, conditions };
   if (canonicalJson(before) === canonicalJson(status)) return;
   const { name, namespace = '', uid } = workflow.metadata;
   const metadata = { name, namespace, ...(uid !== undefined && { uid }) };

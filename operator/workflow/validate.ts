@@ -1,6 +1,7 @@
-/** The checks of a workflow's spec, in the order in which a person should mend what they find. Pure: no other object is looked at. */
+/** The checks of a workflow's spec, in the order in which a person should mend what they find. Pure. */
 import type { WorkflowSpec } from '../../api/workflow.ts';
 import { outputSchemasFit } from './checks/agents.ts';
+import { callersAreVerified, type AuthPolicy } from './checks/auth.ts';
 import type { Check, Violation } from './checks/check.ts';
 import { conditionsAreKnown, referencesAreKnown, valuesAreKnown } from './checks/expressions.ts';
 import { responsesFit } from './checks/responses.ts';
@@ -21,7 +22,7 @@ const CHECKS: readonly Check[] = [
   conditionsAreKnown,
 ];
 
-/** Everything that is wrong with the spec; empty when it is valid. */
-export function validate(spec: WorkflowSpec): Violation[] {
-  return CHECKS.flatMap((check) => check(spec));
+/** Everything that is wrong with the spec; empty when it is valid. `auth`: who requires that webhooks verify their callers. */
+export function validate(spec: WorkflowSpec, auth: AuthPolicy = 'None'): Violation[] {
+  return [...callersAreVerified(spec, auth), ...CHECKS.flatMap((check) => check(spec))];
 }

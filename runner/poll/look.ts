@@ -197,6 +197,8 @@ async function submitAll(
     }
     if (submitted.outcome === 'rejected')
       log.warn({ workflow }, 'no run is started for an event: the workflow rejects runs above its limit');
+    if (submitted.outcome === 'suspended')
+      log.warn({ workflow }, 'no run is started for an event: the workflow is suspended');
     if (submitted.outcome === 'conflict')
       log.warn({ workflow, run: submitted.run }, 'another run has the key of an event, no run is started');
   }

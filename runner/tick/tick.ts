@@ -120,6 +120,8 @@ function outcomeOf(submitted: Exclude<Submitted, Unavailable>, fields: Record<st
     }
     case 'rejected':
       return { kind: 'ok', message: 'no run is started: the workflow rejects runs above its limit', fields };
+    case 'suspended':
+      return { kind: 'ok', message: 'no run is started: the workflow is suspended', fields };
     case 'conflict': {
       const message = 'another run has the key of this time, no run is started';
       return { kind: 'lost', message, fields: { ...fields, run: submitted.run } };

@@ -174,6 +174,13 @@ test('the bounds of the operator can be switched off alone', async () => {
   expect((await policies()).filter((name) => name.startsWith('windlass-operator-'))).toHaveLength(10);
 });
 
+test('public webhooks are refused only where webhooks.requireAuth is set', async () => {
+  expect(await operatorConfigOf()).toMatchObject({ WEBHOOKS_REQUIRE_AUTH: false });
+  expect(await operatorConfigOf('--set', 'webhooks.requireAuth=true')).toMatchObject({
+    WEBHOOKS_REQUIRE_AUTH: true,
+  });
+});
+
 test('a drain leaves one of several running, and is not held up where there is only one', async () => {
   const budgets = async (...settings: string[]) =>
     (await manifests(...settings))

@@ -9,7 +9,7 @@ const ONE = 'one container in each pod, named for its program';
 const LABELS = 'the labels of Windlass alone';
 const OWN_TICKS = 'CronJobs of schedules of Workflows alone';
 const ACCOUNT = 'as the service account windlass-runner alone, ticks without its token';
-const NODE = 'no port or device of the node, and a volume at /tmp alone';
+const NODE = 'no port or device of the node, and volumes at';
 const EMPTY = 'volumes of type emptyDir alone';
 const NAME_LABEL = 'app.kubernetes.io/name';
 

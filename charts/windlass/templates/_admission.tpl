@@ -56,6 +56,9 @@ own environment (operator/project/manifests.ts), over `runner.env`. NODE_OPTIONS
 {{- $own := dict "REDIS_URL" (include "windlass.redisURL" .) "LOG_LEVEL" .Values.logLevel "METRICS_PORT" "9090" }}
 {{- $_ := set $own "EGRESS_ALLOW" (join "," .Values.runner.egress.allow) }}
 {{- $_ := set $own "EGRESS_DENY" (join "," .Values.runner.egress.deny) }}
+{{- if include "windlass.redisAuthority" . }}
+{{- $_ := set $own "REDIS_CA_FILE" "/etc/windlass/run-store/ca.crt" }}
+{{- end }}
 {{- $heap := dict "NODE_OPTIONS" "--max-old-space-size-percentage=50 --max-semi-space-size=16" }}
 {{- merge $own .Values.runner.env $heap | toJson }}
 {{- end }}

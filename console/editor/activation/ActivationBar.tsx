@@ -1,7 +1,14 @@
 /** Switches the workflow on and off, and says how far that is; opens to what its trigger does. */
 import { Button, Group, Loader, Popover, ScrollArea, Stack, Switch, Text, Tooltip } from '@mantine/core';
-import { IconAlertTriangle, IconBolt, IconBoltOff, IconChevronDown } from '@tabler/icons-react';
+import {
+  IconAlertTriangle,
+  IconBolt,
+  IconBoltOff,
+  IconChevronDown,
+  IconPlayerPause,
+} from '@tabler/icons-react';
 import { useState } from 'react';
+import { PUBLIC } from '../../../api/access.ts';
 import type { WorkflowNode } from '../../../api/workflow.ts';
 import { useMay } from '../../kube/access.ts';
 import { patchObject } from '../../kube/objects.ts';
@@ -12,6 +19,7 @@ import { isTrigger, kindLabel, nodeKind } from '../kinds.ts';
 import { useEditorPart, useEditorStore } from '../store.ts';
 import { activationOf, type Activation } from './progress.ts';
 import { SaveFirst } from './SaveFirst.tsx';
+import { Suspension } from './Suspension.tsx';
 import { TriggerPanel } from './TriggerPanel.tsx';
 
 export function ActivationBar() {
@@ -20,6 +28,7 @@ export function ActivationBar() {
   const activation = activationOf(workflow);
   const kind = triggerKind(workflow.spec.nodes);
   const triggerWord = kind === undefined ? activation.word : kindLabel(kind);
+  const isPublic = activation.kind === 'on' && workflow.status?.access === PUBLIC;
   // The toggle beside it says the rest.
   const isSettled = activation.kind === 'on' || activation.kind === 'off';
   return (
@@ -42,15 +51,19 @@ export function ActivationBar() {
             rightSection={<IconChevronDown size={12} />}
             onClick={() => setOpen(!isOpen)}
             aria-expanded={isOpen}
-            aria-label={`${triggerWord}: ${activation.word}`}
+            aria-label={`${triggerWord}: ${activation.word}${isPublic ? `, ${PUBLIC}` : ''}`}
           >
-            <span role="status">{isSettled ? triggerWord : activation.word}</span>
+            <span role="status">
+              {isSettled ? triggerWord : activation.word}
+              {isPublic && ` · ${PUBLIC}`}
+            </span>
           </Button>
         </Popover.Target>
         <Popover.Dropdown maw="96vw" p={0}>
           <ScrollArea.Autosize mah="70vh" p="md">
             <Stack gap="sm">
               <Progress activation={activation} />
+              <Suspension />
               <TriggerPanel workflow={workflow} activation={activation} />
             </Stack>
           </ScrollArea.Autosize>
@@ -63,6 +76,7 @@ export function ActivationBar() {
 
 function ActivationIcon({ kind }: { kind: Activation['kind'] }) {
   if (kind === 'settling') return <Loader size={14} color="gray" />;
+  if (kind === 'suspended') return <IconPlayerPause size={14} />;
   if (kind === 'stuck') return <IconAlertTriangle size={14} />;
   return kind === 'on' ? <IconBolt size={14} /> : <IconBoltOff size={14} />;
 }

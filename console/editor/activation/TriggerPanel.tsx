@@ -1,5 +1,6 @@
 /** What the trigger of a workflow does, or will do: its URL, its times, its looks at an account. */
 import { Stack, Text } from '@mantine/core';
+import { isEnabled } from '../../../api/access.ts';
 import type { WorkflowNode } from '../../../api/workflow.ts';
 import { readyOf, type Condition } from '../../credentials/ready.ts';
 import type { WorkflowObject } from '../../kube/resources.ts';
@@ -17,7 +18,7 @@ export function TriggerPanel({ workflow, activation }: Props) {
   const trigger = workflow.spec.nodes.find(isTrigger);
   const kind = trigger && nodeKind(trigger);
   if (trigger === undefined || kind === undefined || !(kind in WHEN_ACTIVE)) return null;
-  const isActive = workflow.spec.active;
+  const isActive = isEnabled(workflow.spec);
   return (
     <Stack gap="xs">
       <Text size="sm" fw={600}>
@@ -38,13 +39,14 @@ export function TriggerPanel({ workflow, activation }: Props) {
 function OfKind({ workflow, trigger }: { workflow: WorkflowObject; trigger: WorkflowNode }) {
   const { spec, status } = workflow;
   const { schedule } = trigger;
+  const isActive = isEnabled(spec);
   if (trigger.webhook) return <OfWebhook workflow={workflow} trigger={trigger} />;
-  if (schedule) return <SchedulePanel schedule={schedule} status={status?.schedule} isActive={spec.active} />;
+  if (schedule) return <SchedulePanel schedule={schedule} status={status?.schedule} isActive={isActive} />;
   const polled = trigger.mail ?? trigger.spreadsheet ?? trigger.fileStorage;
-  if (polled === undefined) return spec.active ? <Text size="sm">{readyOf(status)?.message}</Text> : null;
-  if (!spec.active && status?.poll === undefined) return null;
+  if (polled === undefined) return isActive ? <Text size="sm">{readyOf(status)?.message}</Text> : null;
+  if (!isActive && status?.poll === undefined) return null;
   const { pollIntervalSeconds = DEFAULT_INTERVAL_SECONDS } = polled;
-  return <PollPanel workflow={workflow} intervalSeconds={pollIntervalSeconds} isActive={spec.active} />;
+  return <PollPanel workflow={workflow} intervalSeconds={pollIntervalSeconds} isActive={isActive} />;
 }
 
 function OfWebhook({ workflow, trigger }: { workflow: WorkflowObject; trigger: WorkflowNode }) {
@@ -52,7 +54,7 @@ function OfWebhook({ workflow, trigger }: { workflow: WorkflowObject; trigger: W
   const { namespace = '', name } = metadata;
   const { webhook } = trigger;
   if (webhook === undefined) return null;
-  if (!spec.active)
+  if (!isEnabled(spec))
     return (
       <Text size="sm" ff="monospace" style={{ overflowWrap: 'anywhere' }}>
         …/webhook/{namespace}.{name}/{webhook.path}

@@ -42,14 +42,21 @@ export function WebhookPanel({ namespace, workflow, triggerId, webhook, url }: P
             {hint}
           </Text>
         )}
-        {webhook.auth === undefined && (
-          <Text size="xs" c="dimmed" mt={6}>
-            Anybody who knows the URL may call it. Choose Auth in the parameters of the trigger to verify
-            callers.
-          </Text>
-        )}
+        <PublicNote webhook={webhook} />
       </div>
       <WaitingForRequest namespace={namespace} workflow={workflow} triggerId={triggerId} />
     </Stack>
+  );
+}
+
+/** Says that anybody may call, and what to do where nobody said that this is on purpose. */
+function PublicNote({ webhook: { auth } }: Pick<Props, 'webhook'>) {
+  if (auth !== undefined && auth.none === undefined) return null;
+  return (
+    <Text size="xs" c={auth === undefined ? undefined : 'dimmed'} mt={6}>
+      {auth === undefined
+        ? 'Public: anybody who knows the URL can start runs. Choose Auth in the parameters of the trigger to verify callers, or to confirm that the webhook is public.'
+        : 'Public on purpose: anybody who knows the URL can start runs.'}
+    </Text>
   );
 }

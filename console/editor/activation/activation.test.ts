@@ -9,9 +9,9 @@ import { activationOf } from './progress.ts';
 
 type Said = [type: string, status: 'True' | 'False' | 'Unknown', reason: string, observedGeneration?: number];
 
-const workflow = (active: boolean, ...said: Said[]) => ({
+const workflow = (switches: { active: boolean; suspend?: boolean }, ...said: Said[]) => ({
   metadata: { name: 'orders', namespace: 'shop', generation: 2 },
-  spec: { active, nodes: [] },
+  spec: { ...switches, nodes: [] },
   status: {
     conditions: said.map(([type, status, reason, observedGeneration = 2]) => ({
       type,
@@ -55,9 +55,21 @@ test.each<[active: boolean, said: Said[], kind: string, word: string, awaited: s
     'credentials',
   ],
 ])('active=%s with %j is %s', (active, said, kind, word, awaited) => {
-  const activation = activationOf(workflow(active, ...said));
+  const activation = activationOf(workflow({ active }, ...said));
   expect(activation).toMatchObject({ kind, word });
   expect(activation.awaited ?? '').toContain(awaited);
+});
+
+test('a suspended workflow says so once that is in effect, and until then that it is on its way', () => {
+  const switches = { active: true, suspend: true };
+  expect(activationOf(workflow(switches, ['Ready', 'True', 'Serving', 1]))).toMatchObject({
+    kind: 'settling',
+    word: 'Suspending',
+  });
+  expect(activationOf(workflow(switches, ['Ready', 'True', 'Suspended']))).toMatchObject({
+    kind: 'suspended',
+    word: 'Suspended',
+  });
 });
 
 const URL_ = 'https://hooks.example.com/webhook/shop.orders/orders';

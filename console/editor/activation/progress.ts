@@ -4,8 +4,11 @@ import type { Condition } from '../../credentials/ready.ts';
 import type { WorkflowObject } from '../../kube/resources.ts';
 
 export type Activation = {
-  /** `settling`: it is on its way, one way or the other. `stuck`: nothing goes on until somebody acts. */
-  kind: 'off' | 'settling' | 'on' | 'stuck';
+  /**
+   * `settling`: it is on its way, one way or the other. `stuck`: nothing goes on until somebody acts. `suspended`: every run is
+   * refused.
+   */
+  kind: 'off' | 'suspended' | 'settling' | 'on' | 'stuck';
   /** In a few words. */
   word: string;
   /** What is awaited or wrong, in a sentence. */
@@ -26,24 +29,30 @@ const AWAITED: Partial<Record<ConditionType, string>> = {
 type Looked = Pick<WorkflowObject, 'metadata' | 'spec' | 'status'>;
 
 /** The state of the workflow as it is saved. */
-export function activationOf({ metadata, spec: { active }, status }: Looked): Activation {
+export function activationOf({ metadata, spec, status }: Looked): Activation {
   const conditions: readonly Condition[] = status?.conditions ?? [];
   const ready = conditions.find(({ type }) => type === 'Ready');
   if (ready === undefined || !isLookedAt(ready, metadata.generation))
-    return { kind: 'settling', word: goingWord(active), awaited: 'The operator has not looked at it yet.' };
-  if (ready.status !== 'True') return unready(conditions, ready, active);
-  return active ? { kind: 'on', word: 'Active', message: ready.message } : { kind: 'off', word: 'Inactive' };
+    return { kind: 'settling', word: goingWord(spec), awaited: 'The operator has not looked at it yet.' };
+  if (ready.status !== 'True') return unready(conditions, ready, spec);
+  if (spec.suspend) return { kind: 'suspended', word: 'Suspended', message: ready.message };
+  return spec.active
+    ? { kind: 'on', word: 'Active', message: ready.message }
+    : { kind: 'off', word: 'Inactive' };
 }
 
 function isLookedAt({ reason, observedGeneration }: Condition, generation: number | undefined): boolean {
   return reason !== 'Pending' && (observedGeneration === undefined || observedGeneration === generation);
 }
 
-function goingWord(active: boolean): string {
+type Switches = Pick<WorkflowObject['spec'], 'active' | 'suspend'>;
+
+function goingWord({ active, suspend }: Switches): string {
+  if (suspend) return 'Suspending';
   return active ? 'Activating' : 'Deactivating';
 }
 
-function unready(conditions: readonly Condition[], ready: Condition, active: boolean): Activation {
+function unready(conditions: readonly Condition[], ready: Condition, switches: Switches): Activation {
   const type = DEPENDENTS.find((each) =>
     conditions.some((condition) => condition.type === each && condition.status !== 'True'),
   );
@@ -52,6 +61,6 @@ function unready(conditions: readonly Condition[], ready: Condition, active: boo
   const isStuck = conditions.some((condition) => condition.type === 'Stalled' && condition.status === 'True');
   const [kind, word] = isStuck
     ? (['stuck', 'Needs care'] as const)
-    : (['settling', goingWord(active)] as const);
+    : (['settling', goingWord(switches)] as const);
   return { kind, word, awaited, message: missing.message };
 }

@@ -12,6 +12,7 @@ import { askForTestRun, useTestRunAsked } from './testRun.ts';
 export function RunBar() {
   const namespace = useEditorPart((state) => state.namespace);
   const name = useEditorPart((state) => state.name);
+  const suspended = useEditorPart((state) => state.workflow.spec.suspend === true);
   const asked = useTestRunAsked();
   const mayTest = useMay({
     verb: 'create',
@@ -25,22 +26,26 @@ export function RunBar() {
       [
         'mod+Enter',
         () => {
-          if (mayTest && asked === undefined) askForTestRun();
+          if (mayTest && !suspended && asked === undefined) askForTestRun();
         },
       ],
     ],
     [],
     true,
   );
+  const hint = suspended
+    ? 'The workflow is suspended: resume it to run it'
+    : 'Run the workflow with test data (Ctrl+Enter)';
   return (
     <Group gap="xs" wrap="nowrap">
       <RunHistory namespace={namespace} workflow={name} />
       {mayTest && (
-        <Tooltip label="Run the workflow with test data (Ctrl+Enter)">
+        <Tooltip label={hint}>
           <Button
             variant="light"
             leftSection={<IconPlayerPlay size={14} />}
-            onClick={() => askForTestRun()}
+            onClick={() => !suspended && askForTestRun()}
+            {...(suspended && { 'data-disabled': true, 'aria-disabled': true })}
             aria-keyshortcuts="Control+Enter"
           >
             Test run

@@ -2,8 +2,8 @@
  * How a route lets callers in. It fails closed: what cannot be verified, for want of a secret or of settings that make
  * sense, is let in by nobody.
  */
-import type { RouteSpec, Verification } from '../../../api/route.ts';
-import { EXPOSED, type KeyScheme } from '../../../api/webhookAuth.ts';
+import { schemeOf, type RouteSpec, type Verification } from '../../../api/route.ts';
+import type { KeyScheme } from '../../../api/webhookAuth.ts';
 import { SCHEMES } from './register.ts';
 import type { Caller, Scheme, Unverified, Verifier } from './verifier.ts';
 
@@ -20,9 +20,10 @@ export function doorOf(
   keys: readonly Uint8Array[] | undefined,
 ): Door {
   if (bot !== undefined) return guardedBy(bot.platform, bot.verify, keys);
-  const { access = EXPOSED, verify } = webhook ?? {};
-  if (access === EXPOSED) return { kind: verify === undefined ? 'open' : 'closed' };
-  return guardedBy(access, verify, keys);
+  const verify = webhook?.verify;
+  const scheme = schemeOf({ webhook });
+  if (scheme === undefined) return { kind: verify === undefined ? 'open' : 'closed' };
+  return guardedBy(scheme, verify, keys);
 }
 
 function guardedBy(

@@ -372,6 +372,7 @@ test.each([
 
 test('without auth anybody may call', () => {
   expect(stopped({})).toBeUndefined();
+  expect(stopped({ access: 'Public' })).toBeUndefined();
   expect(stopped({ access: 'Exposed' })).toBeUndefined();
 });
 

@@ -10,6 +10,7 @@ import { submit } from '../../../runs/submit.ts';
 import type { RunState } from '../../../runs/types.ts';
 import { startOperatorStage, type OperatorStage } from '../../support/operatorStage.ts';
 import { pollUntil } from '../../support/poll.ts';
+import { claimed, claimedOne } from '../../support/runStore.ts';
 
 const SOON = { timeoutMs: 40_000, everyMs: 25 };
 const WITHIN = { timeout: 40_000, interval: 25 };
@@ -111,6 +112,53 @@ test('a run that was accepted before its workflow was switched off runs, and one
   expect(await liveRuns(stage.conn, uid, workflow)).toEqual(['before']);
   const { status } = await stage.client.get(workflowRuns, { namespace, name: 'before' });
   expect(status?.completionTime).toBeUndefined();
+});
+
+test('of a suspended workflow every run fails, and one that was accepted before waits until it is resumed', async () => {
+  await applyWorkflow();
+  const revision = (await stage.waitFor(namespace, 'hello', READY)).status?.revision ?? '';
+  await create('before');
+  await submitted('before');
+  await applyWorkflow({ suspend: true, timeout: '5m' });
+  const { status } = await stage.waitFor(namespace, 'hello', { ...READY, reason: 'Suspended' });
+  expect(status?.conditions).toContainEqual(
+    expect.objectContaining({ type: 'Active', status: 'False', reason: 'Suspended' }),
+  );
+  const runs: Partial<RunSpec>[] = [{}, { test: true }, { retryOf: 'before' }, { revision }];
+  for (const [index, spec] of runs.entries()) {
+    await create(`run-${index}`, spec);
+    expect(await ended(`run-${index}`)).toMatchObject({
+      phase: 'Failed',
+      reason: 'Suspended',
+      message: expect.stringContaining('set spec.suspend to false'),
+    });
+  }
+  await stage.stopOperator();
+  expect(await claimed(stage.conn, uid)).toEqual([]);
+  stage.startOperator();
+  await applyWorkflow({ timeout: '5m' });
+  expect((await claimedOne(stage.conn, uid)).run).toBe('before');
+});
+
+test('a workflow is suspended also by a spec that is invalid', async () => {
+  await applyWorkflow();
+  await create('before');
+  await submitted('before');
+  const spec = {
+    suspend: true,
+    nodes: [
+      { id: 'trigger', manual: {} },
+      { id: 'fax', skill: { name: 'fax' } },
+    ],
+  };
+  const changes = { type: 'merge', fieldManager: 'test' } as const;
+  await stage.client.patch(workflows, { namespace, name: 'hello' }, { spec }, changes);
+  await stage.waitFor(namespace, 'hello', { type: 'Active', status: 'False', reason: 'Suspended' });
+  expect(await claimed(stage.conn, uid)).toEqual([]);
+  expect((await stage.client.get(webhookRoutes, { namespace, name: 'hello' })).spec).toMatchObject({
+    active: false,
+    suspended: true,
+  });
 });
 
 test('a run that is applied before its workflow waits for it', async () => {

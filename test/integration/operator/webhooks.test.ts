@@ -3,13 +3,14 @@ import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { LABEL } from '../../../api/group.ts';
 import type { Workflow } from '../../../api/kinds.ts';
 import type { WebhookAuth } from '../../../api/trigger.ts';
 import { AUTH_SCHEMES, WEBHOOKS } from '../../../api/webhookAuth.ts';
 import { isForbidden } from '../../../kube/errors.ts';
 import { createClient } from '../../../kube/client.ts';
 import { findCondition } from '../../../kube/conditions.ts';
-import { namespaces, secrets } from '../../../kube/resource.ts';
+import { events, namespaces, secrets } from '../../../kube/resource.ts';
 import { runCommand } from '../../support/command.ts';
 import type { GatewayProcess } from '../../support/gatewayProcess.ts';
 import { kubectl } from '../../support/kubectl.ts';
@@ -27,6 +28,7 @@ import {
   type WebhookStage,
 } from '../../support/webhookStage.ts';
 
+const WITHIN = { timeout: 40_000, interval: 50 };
 const STANDARD_KEY = 'MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 
 let webhooks: WebhookStage;
@@ -98,15 +100,61 @@ test('each scheme lets in whoever proves it, everywhere, and nobody else, as soo
     expect(routes).toMatch(new RegExp(`^${scheme.toLowerCase()} .* ${scheme} `, 'm'));
 });
 
-test('a webhook without auth is shown as Exposed', async () => {
+const readyMessage = ({ status }: Workflow) => findCondition(status?.conditions, 'Ready')?.message;
+
+test('a webhook without auth is shown as Public, and auth.none says that this is on purpose', async () => {
   const { namespace } = await stage.createProject();
   await stage.apply(namespace, manifest('open'));
+  const open = await webhooks.serving(namespace, 'open');
+  expect(readyMessage(open)).toContain('Public: anybody who knows the URL can start runs. Add auth');
+  expect(await webhooks.statuses(`${namespace}.open`)).toEqual([200, 200]);
+  for (const kind of ['webhookroutes', 'workflows.windlass.dev'])
+    expect(await kubectl(stage.server, ['-n', namespace, 'get', kind])).toMatch(/^open .* Public /m);
+  expect(await webhooks.entriesIn(namespace)).toBeUndefined();
+  await stage.apply(namespace, manifest('open', { none: {} }));
+  const meant = await webhooks.serving(namespace, 'open');
+  expect(readyMessage(meant)).toContain('Public on purpose');
+  expect(await webhooks.statuses(`${namespace}.open`)).toEqual([200, 200]);
+});
+
+test('where the namespace requires auth a public webhook closes, and opens again when it no longer does', async () => {
+  const namespace = await webhooks.project({ token: 's3cret' });
+  const label = (value: string | null) =>
+    stage.client.patch(
+      namespaces,
+      { name: namespace },
+      { metadata: { labels: { [LABEL.requireAuth]: value } } },
+      { type: 'merge' },
+    );
+  await stage.apply(namespace, manifest('open'));
+  await stage.apply(namespace, manifest('guarded', bearer('token')));
+  for (const name of ['open', 'guarded']) await webhooks.serving(namespace, name);
+  await label('true');
+  const refused = { type: 'Valid', status: 'False', reason: 'AuthRequired' };
+  const closed = await stage.waitFor(namespace, 'open', refused);
+  expect(readyMessage(closed)).toContain('set auth to one of hmac, ');
+  await expect.poll(() => webhooks.statuses(`${namespace}.open`), WITHIN).toEqual([404, 404]);
+  expect(await webhooks.statuses(`${namespace}.guarded`, token('s3cret'))).toEqual([200, 200]);
+  await stage.apply(namespace, manifest('open', { none: {} }));
+  await stage.waitFor(namespace, 'open', refused);
+  await label(null);
   await webhooks.serving(namespace, 'open');
   expect(await webhooks.statuses(`${namespace}.open`)).toEqual([200, 200]);
-  expect(await kubectl(stage.server, ['-n', namespace, 'get', 'webhookroutes'])).toMatch(
-    /^open .* Exposed /m,
-  );
-  expect(await webhooks.entriesIn(namespace)).toBeUndefined();
+});
+
+test('taking auth away from a live webhook is an Event that names the scheme', async () => {
+  const namespace = await webhooks.project({ token: 's3cret' });
+  await stage.apply(namespace, manifest('bare', bearer('token')));
+  await webhooks.serving(namespace, 'bare');
+  const told = async () =>
+    (await stage.client.list(events, { namespace })).items
+      .filter(({ reason }) => reason === 'WebhookMadePublic')
+      .map(({ type, note, regarding }) => ({ type, note, name: regarding?.name }));
+  expect(await told()).toEqual([]);
+  await stage.apply(namespace, manifest('bare', { none: {} }));
+  await webhooks.serving(namespace, 'bare');
+  const event = { type: 'Warning', name: 'bare', note: expect.stringMatching(/by bearer and is public now/) };
+  await expect.poll(told, WITHIN).toEqual([event]);
 });
 
 test.each([

@@ -1,6 +1,6 @@
 /** Operator and gateway with rights in two namespaces only: there all works, and what is elsewhere is not acted on. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { workflowId } from '../../../api/group.ts';
+import { LABEL, workflowId } from '../../../api/group.ts';
 import { isConditionTrue } from '../../../kube/conditions.ts';
 import {
   controllerRevisions,
@@ -76,6 +76,22 @@ test('workflows of each of its namespaces are served, and those of another one a
   expect(status?.observedGeneration).toBeUndefined();
   const run = await stage.client.get(workflowRuns, { ...elsewhere, name: 'orders' });
   expect(run.status?.phase).toBeUndefined();
+});
+
+test('the label of one of its namespaces that requires auth is followed', async () => {
+  const label = (value: string | null) =>
+    stage.client.patch(
+      namespaces,
+      { name: 'office' },
+      { metadata: { labels: { [LABEL.requireAuth]: value } } },
+      { type: 'merge' },
+    );
+  await label('true');
+  const refused = { type: 'Valid', status: 'False', reason: 'AuthRequired' };
+  const { status } = await stage.waitFor('office', 'orders', refused);
+  expect(status?.url).toBeUndefined();
+  await label(null);
+  expect((await stage.waitFor('office', 'orders', READY)).status?.url).toBeDefined();
 });
 
 test('the rights in these namespaces are all that it takes', async () => {

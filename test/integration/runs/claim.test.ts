@@ -185,6 +185,57 @@ test('a limit that is raised or lifted lets go what it held', async () => {
   expect(await claimed(conn, project)).toHaveLength(3);
 });
 
+test('a suspended workflow accepts no event and no run of it is claimed until it is resumed', async () => {
+  const { conn } = store;
+  const project = await newProject(conn);
+  await setWorkflowLimits(conn, project, limits('Queue', 3));
+  const runs: string[] = [];
+  for (let count = 0; count < 4; count += 1) runs.push(await accepted(conn, submissionOf(project)));
+  const executing = await claimedOne(conn, project);
+  const other = await claimedOne(conn, project);
+  await setWorkflowLimits(conn, project, { ...limits('Queue', 3), suspended: true });
+  for (const submission of [
+    {},
+    { test: true },
+    { revision: 'orders-old' },
+    { run: 'by-hand', recordUid: 'u' },
+  ])
+    expect(await submit(conn, submissionOf(project, submission))).toEqual({ outcome: 'suspended' });
+  await handBack(conn, other);
+  expect(await claimed(conn, project)).toEqual([]);
+  expect(await advance(conn, executing, end)).toEqual({ outcome: 'done', cancelRequested: false });
+  expect(await claimed(conn, project)).toEqual([]);
+  expect(await liveRuns(conn, project, 'uid-orders')).toHaveLength(3);
+  await setWorkflowLimits(conn, project, limits('Queue', 3));
+  const resumed = (await claimed(conn, project)).map(({ state }) => state.run);
+  expect(resumed.toSorted()).toEqual(runs.filter((run) => run !== executing.run).toSorted());
+  expect(await submit(conn, submissionOf(project))).toMatchObject({ outcome: 'accepted' });
+});
+
+test('a repeated event of a suspended workflow is answered with the run that it started', async () => {
+  const { conn } = store;
+  const project = await newProject(conn);
+  const event = submissionOf(project, { dedupeKey: 'order-1' });
+  const run = await accepted(conn, event);
+  await setWorkflowLimits(conn, project, { ...limits('Queue'), suspended: true });
+  expect(await submit(conn, event)).toMatchObject({ outcome: 'accepted', run, duplicate: true });
+});
+
+test('a run that was handed back loses none of its time while its workflow is suspended', async () => {
+  const { conn } = store;
+  const project = await newProject(conn);
+  await setWorkflowLimits(conn, project, limits('Queue'));
+  await accepted(conn, submissionOf(project));
+  const ref = await claimedOne(conn, project);
+  await setWorkflowLimits(conn, project, { ...limits('Queue'), suspended: true });
+  await handBack(conn, ref);
+  expect(await claimed(conn, project)).toEqual([]);
+  const { run } = keysOf(project);
+  const left = await conn.command('hget', run(ref.run), 'timeout');
+  await setWorkflowLimits(conn, project, limits('Queue'));
+  expect((await claimed(conn, project))[0]?.remainingMs).toBe(Number(left));
+});
+
 test('with Reject an event over the limit is refused, and after an end one is accepted', async () => {
   const { conn } = store;
   const project = await newProject(conn);

@@ -113,6 +113,23 @@ test('waiting takes nothing of the time that a run has', async () => {
   expect(again.remainingMs).toBeGreaterThanOrEqual(Math.floor(60_000 - heldMs) - 1);
 });
 
+test('a run that comes due does not go on while its workflow is suspended', async () => {
+  const project = await newProject(store.conn);
+  await setWorkflowLimits(store.conn, project, limits());
+  await accepted(store.conn, submissionOf(project));
+  const ref = await claimedOne(store.conn, project);
+  await setWorkflowLimits(store.conn, project, { ...limits(), suspended: true });
+  await park(ref, 1);
+  const parked = async () => {
+    await wakeDue(store.conn, project);
+    return store.conn.command('zcard', keysOf(project).due);
+  };
+  await expect.poll(parked).toBe(0);
+  expect(await claimed(store.conn, project)).toEqual([]);
+  await setWorkflowLimits(store.conn, project, limits());
+  expect((await claimedWhenDue(project)).state.run).toBe(ref.run);
+});
+
 test('a run that waits leaves its slot to the next, and takes one again before those that came later', async () => {
   const project = await newProject(store.conn);
   await setWorkflowLimits(store.conn, project, limits(1));

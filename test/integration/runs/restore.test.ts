@@ -142,6 +142,24 @@ test('runs beyond the limit are held, and newer ones replace them where the work
   expect((await claimedOne(conn, project)).run).toBe(newest);
 });
 
+test('restored runs of a suspended workflow are held until it is resumed', async () => {
+  const { conn } = store;
+  const project = wiped();
+  const seeding = await begun(project);
+  const limits = { workflowUid: 'uid-orders', policy: 'Queue', deadlineMs: 60_000 } as const;
+  await setWorkflowLimits(conn, project, { ...limits, suspended: true }, seeding);
+  const before = recordedRun('one', { deadlineAt: Date.now() + 30_000 });
+  await restoreRun(conn, project, before, seeding);
+  await openSeeded(conn, seeding);
+  const left = await conn.command('hget', keysOf(project).run('one'), 'timeout');
+  expect(await claimed(conn, project)).toEqual([]);
+  expect(await submit(conn, submissionOf(project))).toEqual({ outcome: 'suspended' });
+  await setWorkflowLimits(conn, project, limits);
+  const [claim] = await claimed(conn, project);
+  expect(claim?.state.run).toBe('one');
+  expect(claim?.remainingMs).toBe(Number(left));
+});
+
 test('a repeated event of a recorded run is that run; with another body it is a conflict', async () => {
   const { conn } = store;
   const before = await newProject(conn);

@@ -1,0 +1,11 @@
+/** Whether a workflow starts runs, and for whom: words and rules that the console shares, without any schema. */
+
+/** Who may call a webhook that verifies nobody: anybody who knows the URL. */
+export const PUBLIC = 'Public';
+/** What routes written by earlier versions say in place of PUBLIC. */
+export const FORMERLY_PUBLIC = 'Exposed';
+
+/** Whether the trigger starts runs: the workflow is active and not suspended. */
+export function isEnabled({ active, suspend }: { active: boolean; suspend?: boolean | undefined }): boolean {
+  return active && suspend !== true;
+}

@@ -1,0 +1,31 @@
+/** Checks that a webhook verifies its callers where the namespace or the installation requires it. */
+import { LABEL } from '../../../api/group.ts';
+import type { WorkflowSpec } from '../../../api/workflow.ts';
+import { AUTH_SCHEMES } from '../../../api/webhookAuth.ts';
+import { verificationOf } from '../../webhooks/verification.ts';
+import type { Violation } from './check.ts';
+
+/** Who requires that webhooks verify their callers. */
+export type AuthPolicy = 'Installation' | 'Namespace' | 'None';
+
+type Labels = Readonly<Record<string, string>>;
+
+/** Either requirement is enough: a namespace cannot lift that of the installation. */
+export function authPolicyOf(config: { WEBHOOKS_REQUIRE_AUTH: boolean }, labels: Labels = {}): AuthPolicy {
+  if (config.WEBHOOKS_REQUIRE_AUTH) return 'Installation';
+  return labels[LABEL.requireAuth] === 'true' ? 'Namespace' : 'None';
+}
+
+const WHO: Record<Exclude<AuthPolicy, 'None'>, string> = {
+  Installation: 'this installation refuses public webhooks (chart value webhooks.requireAuth)',
+  Namespace: `this namespace refuses public webhooks (label ${LABEL.requireAuth})`,
+};
+
+/** A public webhook, on purpose or not, is refused. The violation is the trigger's, so that a route that serves it closes. */
+export function callersAreVerified({ nodes }: WorkflowSpec, policy: AuthPolicy): Violation[] {
+  const node = nodes.find(({ webhook }) => webhook);
+  if (policy === 'None' || node?.webhook === undefined) return [];
+  if (verificationOf(node.webhook.auth).verify !== undefined) return [];
+  const message = `node ${node.id}: ${WHO[policy]}: set auth to one of ${AUTH_SCHEMES.join(', ')}`;
+  return [{ reason: 'AuthRequired', message, trigger: true }];
+}

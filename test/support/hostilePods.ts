@@ -56,6 +56,16 @@ export const HOSTILE_PODS: HostileWrite[] = [
     EMPTY,
   ],
   [
+    'the password of the run store as a file',
+    'runners',
+    pod('volumes', 1),
+    {
+      name: 'run-store-ca',
+      secret: { secretName: 'windlass-runner', items: [{ key: 'password', path: 'ca.crt' }] },
+    },
+    EMPTY,
+  ],
+  [
     'a token as a volume',
     'runners',
     pod('volumes', 1),

@@ -18,7 +18,7 @@ import { BOT_FINALIZER } from '../../../api/bot.ts';
 import { credentials, workflowRuns } from '../../../operator/resources.ts';
 import { TICK_LABELS } from '../../../operator/schedule/cronJob.ts';
 import { startApiServer, type ApiServer } from '../../support/apiserver.ts';
-import { applyChart } from '../../support/chart.ts';
+import { ADMISSION, applyChart } from '../../support/chart.ts';
 import { installCrds } from '../../support/crds.ts';
 import { pollUntil } from '../../support/poll.ts';
 import { connectionOf, createUser, tokenOf } from '../../support/users.ts';
@@ -39,15 +39,7 @@ beforeAll(async () => {
   admin = createClient(server.connection, { fieldManager: 'test' });
   await installCrds(admin);
   for (const name of [SYSTEM, PROJECT, 'other']) await admin.create(namespaces, { metadata: { name } });
-  const templates = [
-    'admission',
-    'admission-runs',
-    'flow-control',
-    'gateway',
-    'gateway-rbac',
-    'operator',
-    'operator-rbac',
-  ];
+  const templates = [...ADMISSION, 'flow-control', 'gateway', 'gateway-rbac', 'operator', 'operator-rbac'];
   await applyChart(server, SYSTEM, { templates });
   await admin.apply(serviceAccounts, poolServiceAccount(PROJECT));
   await admin.apply(roles, poolRole(PROJECT, ['smtp', 'llm']));

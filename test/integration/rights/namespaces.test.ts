@@ -20,6 +20,7 @@ import {
   workflowRuns,
   workflows,
 } from '../../../operator/resources.ts';
+import { ADMISSION } from '../../support/chart.ts';
 import { startGateway, type GatewayProcess } from '../../support/gatewayProcess.ts';
 import { mailWorkflow } from '../../support/mailWorkflow.ts';
 import {
@@ -51,7 +52,7 @@ let gateway: GatewayProcess | undefined;
 beforeAll(async () => {
   stage = await startOperatorStage({
     watchNamespaces: WATCHED,
-    templates: ['admission', 'gateway', 'gateway-rbac'],
+    templates: [...ADMISSION, 'gateway', 'gateway-rbac'],
     env: WHOLE_POOL,
   });
   await stage.client.create(namespaces, { metadata: { name: ELSEWHERE } });

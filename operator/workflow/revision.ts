@@ -1,21 +1,17 @@
 /** The revision of a workflow as a ControllerRevision: made when it is new, kept while a run needs it. */
-import { LABEL } from '../../api/group.ts';
+import { ANNOTATION, LABEL } from '../../api/group.ts';
 import type { Workflow, WorkflowRun } from '../../api/kinds.ts';
 import { revisionName } from '../../api/names.ts';
 import { canonicalJson, revisionOf } from '../../api/revision.ts';
 import type { RouteSpec } from '../../api/route.ts';
 import { isTerminal } from '../../api/phase.ts';
 import { asChild } from '../../kube/apply.ts';
-import {
-  controllerOf,
-  controllerRevisions,
-  type ControllerRevision,
-  type KubeObject,
-} from '../../kube/resource.ts';
+import { controllerRevisions, type ControllerRevision, type KubeObject } from '../../kube/resource.ts';
 import { dropRevisions, liveRuns } from '../../runs/project.ts';
 import type { OperatorContext } from '../context.ts';
 import type { NamedRevision } from '../store/projects.ts';
 import { BY_WORKFLOW, inNamespaceOf } from '../world.ts';
+import { isRevisionOf, wasActivated } from './ownRevision.ts';
 
 /** How many revisions are kept for looking back, beside those in use. */
 const KEPT = 10;
@@ -26,24 +22,46 @@ export function namedRevision(workflow: Workflow): NamedRevision {
   return { name: revisionName(workflow.metadata.name, canonicalJson(revision)), revision };
 }
 
-/** Makes the ControllerRevision unless the workflow has it. It never changes: its name depends on its content. */
+/**
+ * Makes the ControllerRevision unless the workflow has it, and marks that of an active workflow as activated. What it holds never
+ * changes: its name depends on its content.
+ */
 export async function ensureRevision(
-  { client, world }: Pick<OperatorContext, 'client' | 'world'>,
+  { client, world, clock }: Pick<OperatorContext, 'client' | 'world' | 'clock'>,
   workflow: Workflow,
   { name, revision }: NamedRevision,
 ): Promise<void> {
-  const { namespace, generation = 1, uid } = workflow.metadata;
+  const { namespace = '', generation = 1, uid } = workflow.metadata;
   const held = world.revisions.get(namespace, name);
-  if (held && controllerOf(held)?.uid === uid) return;
+  const isHeld = held !== undefined && isRevisionOf(held, uid);
+  if (isHeld && (wasActivated(held) || !workflow.spec.active)) return;
+  if (!isHeld) await clearName({ client }, { namespace, name }, uid);
+  const annotations = { [ANNOTATION.activated]: clock.date().toISOString() };
   const made = await client.apply<ControllerRevision>(
     controllerRevisions,
     asChild(workflow, {
-      metadata: { name, labels: { [LABEL.workflow]: workflow.metadata.name } },
+      metadata: {
+        name,
+        labels: { [LABEL.workflow]: workflow.metadata.name },
+        ...(workflow.spec.active && { annotations }),
+      },
       revision: generation,
       data: revision,
     }),
   );
   world.revisions.noteWrite(made);
+}
+
+/** Deletes an object of the revision's name that the workflow does not own: applied onto it, the revision would keep its fields. */
+async function clearName(
+  { client }: Pick<OperatorContext, 'client'>,
+  ref: { namespace: string; name: string },
+  workflowUid: string | undefined,
+): Promise<void> {
+  const there = await client.find(controllerRevisions, ref);
+  if (!there || isRevisionOf(there, workflowUid)) return;
+  const { uid } = there.metadata;
+  await client.delete(controllerRevisions, ref, { preconditions: { ...(uid !== undefined && { uid }) } });
 }
 
 /**
@@ -58,7 +76,7 @@ export async function pruneRevisions(
   const key = inNamespaceOf(workflow, workflow.metadata.name);
   const own = world.revisions
     .byIndex(BY_WORKFLOW, key)
-    .filter((revision) => controllerOf(revision)?.uid === workflow.metadata.uid);
+    .filter((revision) => isRevisionOf(revision, workflow.metadata.uid));
   if (own.length <= KEPT) return;
   const needed = revisionsInUse(world.runs.byIndex(BY_WORKFLOW, key)).add(route.revision);
   const unneeded = prunable(own, needed);

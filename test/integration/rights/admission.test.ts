@@ -13,6 +13,7 @@ import { installCrds } from '../../support/crds.ts';
 import { pollUntil } from '../../support/poll.ts';
 import { createUser } from '../../support/users.ts';
 import { draft, NAMESPACE, outcomeOf, own, type Spec } from './admission/stage.ts';
+import { testRevisions } from './admission/revisions.ts';
 import { testUse } from './admission/use.ts';
 
 const namespace = NAMESPACE;
@@ -255,4 +256,9 @@ test('cancelling a run takes the right to patch it, and that right changes nothi
   expect(await tryToPatch('canceller', workflowRuns, name, { spec: { cancel: true } })).toBe('allowed');
 });
 
-describe('using credentials', () => testUse(() => ({ server, admin })));
+describe('using credentials', () => {
+  testUse(() => ({ server, admin }));
+});
+describe('writing revisions and records', () => {
+  testRevisions(() => ({ server, admin }));
+});

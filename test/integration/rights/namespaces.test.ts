@@ -125,7 +125,7 @@ test('the operator of another installation writes in its own namespaces, and non
     const metadata = { namespace, name: 'theirs', ownerReferences };
     const answers = await Promise.allSettled([
       other.create(webhookRoutes, { metadata, ...(route.spec && { spec: route.spec }) }),
-      other.create(controllerRevisions, { metadata, revision: 1 }),
+      other.create(controllerRevisions, { metadata, revision: 1, data: {} }),
     ]);
     await other.close();
     return answers.map((answer) => (answer.status === 'fulfilled' ? 'written' : String(answer.reason)));

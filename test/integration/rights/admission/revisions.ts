@@ -96,7 +96,11 @@ export function testRevisions(stage: () => AdmissionStage): void {
     ['change its number', [OWNER], { revision: 99 }],
     ['give it another owner', [OWNER], { metadata: { ownerReferences: [{ ...OWNER, uid: 'another' }] } }],
     ['make a workflow its owner', [], { metadata: { ownerReferences: [OWNER] } }],
-    ['make a workflow its owner instead', [ofStatefulSet], { metadata: { ownerReferences: [OWNER] } }],
+    [
+      'make a workflow its owner instead',
+      [{ ...OWNER, apiVersion: 'example.com/v1' }],
+      { metadata: { ownerReferences: [OWNER] } },
+    ],
     [
       'make a workflow control it',
       [{ ...OWNER, controller: false }],

@@ -255,6 +255,7 @@ const asOwner: Attempt[] = [
           ],
         },
         revision: 1,
+        data: {},
       },
     },
     /^403 [^]*revisions of workflows are written by the operator/,

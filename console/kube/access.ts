@@ -51,7 +51,7 @@ export function useMay(...rights: Right[]): boolean {
  * refused; until the answers are there none is missing.
  */
 export function useMissing(right: Omit<Right, 'name'>, names: readonly string[]): ReadonlySet<string> {
-  const { data: isHeldForAll } = useQuery(rightQuery(right));
+  const { data: isHeldForAll } = useQuery({ ...rightQuery(right), enabled: names.length > 0 });
   const asked = isHeldForAll === false ? names : [];
   const answers = useQueries({ queries: asked.map((name) => rightQuery({ ...right, name })) });
   return new Set(asked.filter((_, index) => answers[index]?.data === false));

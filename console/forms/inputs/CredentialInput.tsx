@@ -27,7 +27,7 @@ export function CredentialInput(props: InputProps<'credential'>) {
   const chosen = typeof value === 'string' && value !== '' ? value : undefined;
   const rows = (table?.rows ?? []).filter((row) => fits(row, kinds));
   const options = rows.map(({ metadata }) => metadata.name).toSorted();
-  const forbidden = useMissing({ verb: 'use', resource: CREDENTIALS, namespace }, options);
+  const forbidden = useForbidden(namespace, options, isReadOnly);
   const known = chosen === undefined || options.includes(chosen) ? options : [chosen, ...options];
   return (
     <Stack gap={6}>
@@ -78,6 +78,15 @@ export function CredentialInput(props: InputProps<'credential'>) {
       )}
     </Stack>
   );
+}
+
+/** Those that the person may not use. Of a form that cannot be changed nothing is asked. */
+function useForbidden(
+  namespace: string,
+  names: string[],
+  isReadOnly: boolean | undefined,
+): ReadonlySet<string> {
+  return useMissing({ verb: 'use', resource: CREDENTIALS, namespace }, isReadOnly ? [] : names);
 }
 
 /** One that the operator has not looked at yet says no kind: it may be of any. */

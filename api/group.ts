@@ -24,6 +24,8 @@ export const ANNOTATION = {
   resetCursor: 'windlass.dev/reset-cursor',
   /** On a Credential: try it now; obeyed once per value. */
   check: 'windlass.dev/check',
+  /** On a ControllerRevision: when an active workflow first had it (RFC 3339). Without it only test runs execute it. */
+  activated: 'windlass.dev/activated',
   /** On a WorkflowRun: the run store that it was recorded from, so that a user's own object is told from a record. */
   recorded: 'windlass.dev/recorded',
   /** On a WorkflowRun: the hash of its event's key and that of its body. See `runs/record/keepsake.ts`. */

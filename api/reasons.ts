@@ -37,6 +37,10 @@ export const FAILURES = {
     retryable: false,
     meaning: 'The revision that the run should execute does not exist any more.',
   },
+  RevisionNotActivated: {
+    retryable: false,
+    meaning: 'The revision was never that of an active workflow, so that only test runs execute it.',
+  },
   NodeMissing: {
     retryable: false,
     meaning: 'The run should go as far as a node that the revision does not have.',

@@ -9,7 +9,9 @@ const erased = (spec: string) => `(has(${spec}.inputRedacted) && ${spec}.inputRe
 export const runSpec = z
   .object({
     workflow: objectName('Name of the workflow, in the same namespace.'),
-    revision: objectName('The revision to execute. Left out: the current one.').optional(),
+    revision: objectName(
+      'The revision to execute: one that was activated, or for a test run any revision of the workflow. Left out: the current one.',
+    ).optional(),
     trigger: z
       .object({
         type: z.string().max(64).describe('What started the run: a trigger kind, or execute.'),

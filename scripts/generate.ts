@@ -10,6 +10,7 @@ import { referencePage, skillsPage } from './reference.ts';
 
 const root = join(import.meta.dirname, '..');
 const HEADER = '# Generated from api/ by `npm run generate`. Do not edit.\n';
+const TEMPLATE_HEADER = '{{- /* Generated from api/ by `npm run generate`. Do not edit. */}}\n';
 /** Where a node names Secrets. */
 const AUTH = 'webhook.auth.';
 const yaml = (value: unknown) => stringify(value, { lineWidth: 0, aliasDuplicateObjects: false });
@@ -26,6 +27,11 @@ function chartCopy(crd: ReturnType<typeof crdOf>): string {
   annotated.metadata.annotations = { 'helm.sh/resource-policy': 'keep' };
   const escaped = yaml(annotated).replaceAll('{{', '{{ "{{" }}');
   return `${HEADER}{{- if .Values.crds.install }}\n${escaped}{{- end }}\n`;
+}
+
+/** A template of the chart that yields one path a line. */
+function template(name: string, paths: string[]): string {
+  return `{{- define "windlass.${name}" -}}\n${paths.join('\n')}\n{{- end }}\n`;
 }
 
 type Schema = { properties?: Record<string, Schema>; items?: Schema };
@@ -45,10 +51,8 @@ function secretFields(): string {
   const ofNodes = secretPaths(specOf(WORKFLOW).properties?.['nodes'] ?? {});
   const strange = ofNodes.find((path) => !path.startsWith(AUTH));
   if (strange) throw new Error(`nodes name Secrets in ${strange}: admission.yaml looks in ${AUTH} alone`);
-  const template = (name: string, paths: string[]) =>
-    `{{- define "windlass.${name}" -}}\n${paths.join('\n')}\n{{- end }}\n`;
   return [
-    '{{- /* Generated from api/ by `npm run generate`. Do not edit. */}}\n',
+    TEMPLATE_HEADER,
     template('tokensSecret', [TOKENS]),
     template('secretsOfCredentials', secretPaths(specOf(CREDENTIAL))),
     template(
@@ -56,6 +60,26 @@ function secretFields(): string {
       ofNodes.map((path) => path.slice(AUTH.length)),
     ),
   ].join('');
+}
+
+/** The paths below a node of the fields that name a Credential: `mail.credential`, `agent.tools[].credential`. */
+function credentialPaths(schema: Schema, path = ''): string[] {
+  return Object.entries(schema.properties ?? {}).flatMap(([name, field]) => {
+    const here = path === '' ? name : `${path}.${name}`;
+    if (name === 'credential') return [here];
+    if (/credential/i.test(name))
+      throw new Error(`${here}: call a field that names a Credential "credential"`);
+    return field.items ? credentialPaths(field.items, `${here}[]`) : credentialPaths(field, here);
+  });
+}
+
+/** What the admission policy asks the right to use credentials for. */
+function credentialFields(): string {
+  const spec = (rootSchema(WORKFLOW) as Schema).properties?.['spec'] ?? {};
+  const paths = credentialPaths(spec.properties?.['nodes']?.items ?? {});
+  const deep = paths.find((path) => path.split('[]').length > 2);
+  if (deep) throw new Error(`${deep}: admission-use.yaml looks into one list at a time`);
+  return `${TEMPLATE_HEADER}${template('credentialsOfNodes', paths)}`;
 }
 
 rmSync(join(root, 'crds'), { recursive: true, force: true });
@@ -66,5 +90,6 @@ for (const kind of KINDS) {
   write(`docs/reference/${kind.plural}.md`, referencePage(kind));
 }
 write('charts/windlass/templates/_secrets.tpl', secretFields());
+write('charts/windlass/templates/_credentials.tpl', credentialFields());
 write('docs/reference/skills.md', skillsPage(SKILLS));
 console.log(`generated ${KINDS.length} CRDs, their chart copies and the reference pages`);

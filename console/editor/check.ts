@@ -5,7 +5,7 @@ import { patchObject } from '../kube/objects.ts';
 import { WORKFLOWS } from '../kube/resources.ts';
 import type { WorkflowSpec } from '../../api/workflow.ts';
 import { isEqual, mergePatch } from './patch.ts';
-import { draftProblems } from './problems.ts';
+import { draftProblems, forbiddenCredential } from './problems.ts';
 import { useEditorPart, useEditorStore } from './store.ts';
 
 const AFTER_MS = 800;
@@ -39,6 +39,8 @@ export function useDraftCheck(isAllowed: boolean): void {
 
 function found(error: unknown, spec: WorkflowSpec) {
   const { status, causes, detail } = failureFrom(error);
-  if (status !== 422 && status !== 400) return [];
+  // Of other rights that are missing the page tells by itself.
+  const isTold = status === 422 || status === 400 || forbiddenCredential(detail) !== undefined;
+  if (!isTold) return [];
   return draftProblems(causes.length > 0 ? causes : [{ field: '', message: detail }], spec);
 }

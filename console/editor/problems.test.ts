@@ -11,6 +11,22 @@ const spec: WorkflowSpec = {
   edges: [{ from: 'trigger', to: 'agent_1' }],
 };
 
+test('the right to use a credential that is missing is told at each node that names it', () => {
+  const refusal =
+    "workflows.windlass.dev \"orders\" is forbidden: ValidatingAdmissionPolicy 'windlass-use' with binding 'windlass-use' denied request: whoever writes a workflow that names a credential must be allowed to use it: ada lacks the right to use credentials/llm in namespace shop";
+  const tools = [{ skill: 'http_request' }, { skill: 'send_email', credential: 'llm' }];
+  const asks = { id: 'agent_2', agent: { credential: 'other', model: 'm', prompt: 'x', tools } };
+  const problems = draftProblems([{ field: '', message: refusal }], {
+    ...spec,
+    nodes: [...spec.nodes, asks],
+  });
+  expect(problems.map(({ place, problem }) => [place, problem.field])).toEqual([
+    [{ node: 'agent_1' }, 'agent.credential'],
+    [{ node: 'agent_2' }, 'agent.tools[1].credential'],
+  ]);
+  expect(problems[0]?.problem.message).toContain('not allowed to use the credential llm');
+});
+
 test.each([
   [
     'spec.nodes[1].agent.model',

@@ -1,5 +1,5 @@
 /** What is wrong with a draft, in the API server's own words and the operator's, by the node or edge that it is about. Pure. */
-import type { WorkflowSpec } from '../../api/workflow.ts';
+import type { WorkflowNode, WorkflowSpec } from '../../api/workflow.ts';
 import type { Cause } from '../http/failure.ts';
 import type { WorkflowObject } from '../kube/resources.ts';
 import { edgeId, edgesOf } from './graph.ts';
@@ -57,7 +57,9 @@ const NOT_CHECKED = /^Invalid value: null: some validation rules were not checke
 /** What the API server said of a draft. */
 export function draftProblems(causes: readonly Cause[], spec: WorkflowSpec): Found[] {
   const told = causes.filter(({ message }) => causes.length === 1 || !NOT_CHECKED.test(message));
-  return told.map(({ field, message }): Found => {
+  return told.flatMap(({ field, message }): Found | Found[] => {
+    const credential = forbiddenCredential(message);
+    if (credential !== undefined) return forbiddenAt(credential, spec);
     const words = plainWords(message, field);
     const node = NODE_PATH.exec(field);
     if (node) return found(nodeAt(spec, Number(node[1])), node[2] ?? '', words, 'draft');
@@ -65,6 +67,37 @@ export function draftProblems(causes: readonly Cause[], spec: WorkflowSpec): Fou
     if (edge) return found(edgeAt(spec, Number(edge[1])), edge[2] ?? '', words, 'draft');
     return named(field === '' || field === 'spec' ? words : `${field}: ${words}`, spec, 'draft');
   });
+}
+
+const FORBIDDEN_CREDENTIAL = /lacks the right to use credentials\/(\S+) in namespace/;
+
+/** The credential that a refusal of the API server is about, where the right to use it is missing. */
+export function forbiddenCredential(message: string): string | undefined {
+  return FORBIDDEN_CREDENTIAL.exec(message)?.[1];
+}
+
+/** At each node that names the credential. */
+function forbiddenAt(credential: string, spec: WorkflowSpec): Found[] {
+  const message = `You are not allowed to use the credential ${credential}. Choose another one, or ask for the verb "use" on it.`;
+  return spec.nodes.flatMap((node) =>
+    credentialFields(node)
+      .filter(({ name }) => name === credential)
+      .map(({ field }) => found({ node: node.id }, field, message, 'draft')),
+  );
+}
+
+/** Where a node names credentials; a draft may have a node without a kind. */
+function credentialFields(node: WorkflowNode): { field: string; name: string | undefined }[] {
+  const ofKinds = Object.entries(node).flatMap(([kind, fields]) =>
+    typeof fields === 'object' && 'credential' in fields
+      ? [{ field: `${kind}.credential`, name: fields.credential }]
+      : [],
+  );
+  const ofTools = (node.agent?.tools ?? []).map(({ credential }, index) => ({
+    field: `agent.tools[${index}].credential`,
+    name: credential,
+  }));
+  return [...ofKinds, ...ofTools];
 }
 
 /** What the operator said of what is saved: the conditions that name nodes. */

@@ -33,6 +33,7 @@ const ADVICE: Record<FailureReason, string> = {
     'Look at the log of the runner and its memory limit: the run uses more than a runner has. Then run again.',
   DataLost: 'Create a run with the input given anew: a test run, or the event sent again.',
   RevisionMissing: 'Run again with today’s workflow: the old revision is not kept any more.',
+  RevisionNotActivated: 'Run again with today’s workflow, or execute that revision in a test run.',
   NodeMissing: 'Choose a node that the workflow has, and run as far as that.',
   RunMissing: 'The run that was to be repeated is not kept any more. Start a new one.',
   WorkflowMissing: 'Look whether the workflow was deleted or renamed. Create it, then run again.',

@@ -3,11 +3,12 @@
  * the workflow is seen without a run that has not ended, so that one that is never idle keeps them.
  */
 import type { Workflow } from '../../api/kinds.ts';
-import { controllerOf, type ControllerRevision } from '../../kube/resource.ts';
+import type { ControllerRevision } from '../../kube/resource.ts';
 import { isUnavailable } from '../../runs/connection.ts';
 import { liveRuns } from '../../runs/project.ts';
 import type { ProjectUid } from '../../runs/types.ts';
 import type { OperatorContext } from '../context.ts';
+import { isRevisionOf } from '../workflow/ownRevision.ts';
 import { credentialRefs, type RevisionCredentials } from '../workflow/references.ts';
 import { revisionsInUse } from '../workflow/revision.ts';
 import { BY_WORKFLOW, inNamespaceOf, type World } from '../world.ts';
@@ -76,7 +77,7 @@ const openRevisions = ({ runs }: Pick<World, 'runs'>, workflow: Workflow) =>
 
 function revisionsOf({ revisions }: Pick<World, 'revisions'>, workflow: Workflow): ControllerRevision[] {
   const ofName = revisions.byIndex(BY_WORKFLOW, keyOf(workflow));
-  return ofName.filter((revision) => controllerOf(revision)?.uid === workflow.metadata.uid);
+  return ofName.filter((revision) => isRevisionOf(revision, workflow.metadata.uid));
 }
 
 function namesIn(revisions: readonly ControllerRevision[]): string[] {

@@ -5,10 +5,10 @@
  */
 import { createHash } from 'node:crypto';
 import type { WebhookRoute, WorkflowRun } from '../../api/kinds.ts';
-import { hasNode, type Revision } from '../../api/revision.ts';
+import { hasNode } from '../../api/revision.ts';
 import { after, done, WaitingError, type Action, type Key } from '../../kube/controller.ts';
 import { isTerminal } from '../../api/phase.ts';
-import { controllerOf, controllerRevisions, objectKey } from '../../kube/resource.ts';
+import { controllerRevisions, objectKey } from '../../kube/resource.ts';
 import { cancelRun } from '../../runs/cancel.ts';
 import { isUnavailable } from '../../runs/connection.ts';
 import { putRevision } from '../../runs/project.ts';
@@ -17,12 +17,12 @@ import { submit } from '../../runs/submit.ts';
 import type { Submission, Unavailable } from '../../runs/types.ts';
 import type { OperatorContext } from '../context.ts';
 import type { Pacer } from '../pacer.ts';
-import type { NamedRevision } from '../store/projects.ts';
 import { workflowRuns } from '../resources.ts';
 import { decide, isNew, isToBeCancelled, suspended } from './decide.ts';
 import { endRun, tellPending } from './end.ts';
 import { givenInput } from './input.ts';
 import { recoverIfLost } from './lost.ts';
+import { askedRevision, chooseRevision } from './revision.ts';
 
 const WAIT_MS = 1_000;
 
@@ -97,12 +97,12 @@ async function isAccepted({ conn, world }: OperatorContext, { metadata }: Workfl
 
 async function submitRun(context: OperatorContext, run: WorkflowRun, route: WebhookRoute): Promise<Action> {
   const { projectUID, workflowUID } = route.spec;
-  const revision = await revisionFor(context, run, route);
-  if (revision === undefined) {
-    const message = `Revision ${run.spec.revision ?? route.spec.revision} of workflow ${run.spec.workflow} does not exist: leave spec.revision out to run the current one.`;
-    await endRun(context, run, { phase: 'Failed', reason: 'RevisionMissing', message });
+  const chosen = await revisionFor(context, run, route);
+  if ('reason' in chosen) {
+    await endRun(context, run, { phase: 'Failed', ...chosen });
     return done();
   }
+  const { revision } = chosen;
   const given = await givenInput(context.client, run, revision.revision);
   if ('reason' in given) {
     await endRun(context, run, { phase: 'Failed', ...given });
@@ -157,20 +157,20 @@ async function settle(context: OperatorContext, run: WorkflowRun, submission: Su
   }
 }
 
-/** The revision that the run asks for, or the current one; undefined if there is none of that name. */
+/** The revision that the run asks for, or the current one, which the run store then has; or why it must not execute it. */
 async function revisionFor(
   { client, conn }: OperatorContext,
   run: WorkflowRun,
-  { spec, metadata }: WebhookRoute,
-): Promise<NamedRevision | undefined> {
-  const name = run.spec.revision ?? spec.revision;
-  const object = await client.find(controllerRevisions, { namespace: metadata.namespace ?? '', name });
-  if (!object || controllerOf(object)?.uid !== spec.workflowUID) return undefined;
-  const revision = object.data as Revision;
+  { spec, metadata: { namespace = '' } }: WebhookRoute,
+): Promise<ReturnType<typeof chooseRevision>> {
+  const ref = { namespace, name: askedRevision(run, spec) };
+  const chosen = chooseRevision(run, spec, await client.find(controllerRevisions, ref));
+  if ('reason' in chosen) return chosen;
   // Of older ones the run store may know nothing any more.
+  const { name, revision } = chosen.revision;
   const put = await putRevision(conn, spec.projectUID, name, revision);
   if (put.outcome === 'unavailable') throw unreachable(put);
-  return { name, revision };
+  return chosen;
 }
 
 async function cancel(context: OperatorContext, run: WorkflowRun): Promise<Action> {

@@ -4,11 +4,12 @@ import type { KubeClient } from '../../kube/client.ts';
 import { controllerRevisions } from '../../kube/resource.ts';
 import type { ProjectUid } from '../../runs/types.ts';
 import type { World } from '../world.ts';
+import { isRevisionOf } from '../workflow/ownRevision.ts';
 import { limitsOf } from '../workflow/limits.ts';
 import { baselineOf, triggerOf } from '../poll/trigger.ts';
 import type { ServedWorkflow } from './seed.ts';
 
-/** Reads them. A revision that does not exist any more is left out. */
+/** Reads them. A revision that does not exist any more, or is another's of the same name, is left out. */
 export async function servedWorkflows(
   client: Pick<KubeClient, 'find'>,
   {
@@ -23,7 +24,7 @@ export async function servedWorkflows(
   const found: ServedWorkflow[] = [];
   for (const { spec } of namespace === undefined ? [] : routes.list(namespace)) {
     const object = await client.find(controllerRevisions, { namespace, name: spec.revision });
-    if (!object) continue;
+    if (!object || !isRevisionOf(object, spec.workflowUID)) continue;
     const workflow = workflows.get(namespace, spec.workflow);
     const isOwn = workflow?.metadata.uid === spec.workflowUID;
     const revision = { name: spec.revision, revision: object.data as Revision };

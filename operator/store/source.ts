@@ -15,6 +15,7 @@ import type { Pacer } from '../pacer.ts';
 import { workflowRuns } from '../resources.ts';
 import { endRun } from '../run/end.ts';
 import { givenInput } from '../run/input.ts';
+import { isRevisionOf } from '../workflow/ownRevision.ts';
 import type { World } from '../world.ts';
 import { planRestore, type RestorePlan } from './recorded.ts';
 import type { SeedSource } from './seed.ts';
@@ -44,9 +45,11 @@ export async function planFor(
 ): Promise<RestorePlan> {
   const { namespace = '' } = run.metadata;
   const object = await revisionOf(client, run, revisions);
-  const revision = object && { name: object.metadata.name, revision: object.data as Revision };
   const owner = controllerOf(run) ?? (object && controllerOf(object));
   const workflowUid = (await world.workflows.getFresh(namespace, run.spec.workflow))?.metadata.uid;
+  // Under the name of a revision there may be an object that the operator has not made.
+  const isOwn = object !== undefined && isRevisionOf(object, owner?.uid);
+  const revision = isOwn ? { name: object.metadata.name, revision: object.data as Revision } : undefined;
   const given = revision && (await givenInput(client, run, revision.revision));
   const { input, until } = given && 'input' in given ? given : {};
   return planRestore(run, { workflowUid, madeFor: owner?.uid, revision, input, until });

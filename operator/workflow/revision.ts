@@ -1,5 +1,6 @@
 /** The revision of a workflow as a ControllerRevision: made when it is new, kept while a run needs it. */
-import { LABEL } from '../../api/group.ts';
+import { isEnabled } from '../../api/access.ts';
+import { ANNOTATION, LABEL } from '../../api/group.ts';
 import type { Workflow, WorkflowRun } from '../../api/kinds.ts';
 import { revisionName } from '../../api/names.ts';
 import { canonicalJson, revisionOf } from '../../api/revision.ts';
@@ -7,16 +8,12 @@ import type { RouteSpec } from '../../api/route.ts';
 import { isTerminal } from '../../api/phase.ts';
 import { asChild } from '../../kube/apply.ts';
 import type { Manifest } from '../../kube/client.ts';
-import {
-  controllerOf,
-  controllerRevisions,
-  type ControllerRevision,
-  type KubeObject,
-} from '../../kube/resource.ts';
+import { controllerRevisions, type ControllerRevision, type KubeObject } from '../../kube/resource.ts';
 import { dropRevisions, liveRuns } from '../../runs/project.ts';
 import type { OperatorContext } from '../context.ts';
 import type { NamedRevision } from '../store/projects.ts';
 import { BY_WORKFLOW, inNamespaceOf } from '../world.ts';
+import { isRevisionOf, wasActivated } from './ownRevision.ts';
 
 /** How many revisions are kept for looking back, beside those in use. */
 const KEPT = 10;
@@ -27,26 +24,50 @@ export function namedRevision(workflow: Workflow): NamedRevision {
   return { name: revisionName(workflow.metadata.name, canonicalJson(revision)), revision };
 }
 
-/** Makes the ControllerRevision unless the workflow has it. It never changes: its name depends on its content. */
+/**
+ * Makes the ControllerRevision unless the workflow has it, and marks that of an active workflow as activated. What it holds never
+ * changes: its name depends on its content.
+ */
 export async function ensureRevision(
-  { client, world }: Pick<OperatorContext, 'client' | 'world'>,
+  { client, world, clock }: Pick<OperatorContext, 'client' | 'world' | 'clock'>,
   workflow: Workflow,
   named: NamedRevision,
 ): Promise<void> {
-  const { namespace, uid } = workflow.metadata;
+  const { namespace = '', uid } = workflow.metadata;
   const held = world.revisions.get(namespace, named.name);
-  if (held && controllerOf(held)?.uid === uid) return;
-  world.revisions.noteWrite(await client.apply(controllerRevisions, controllerRevision(workflow, named)));
+  const isHeld = held !== undefined && isRevisionOf(held, uid);
+  if (isHeld && (wasActivated(held) || !isEnabled(workflow.spec))) return;
+  if (!isHeld) await clearName({ client }, { namespace, name: named.name }, uid);
+  const manifest = controllerRevision(workflow, named, clock.date());
+  world.revisions.noteWrite(await client.apply(controllerRevisions, manifest));
 }
 
-/** The ControllerRevision that holds the revision of the workflow. */
+/** The ControllerRevision that holds the revision of the workflow; of an enabled workflow it is marked as activated now. */
 export function controllerRevision(
   workflow: Workflow,
   { name, revision }: NamedRevision,
+  now: Date,
 ): Manifest<ControllerRevision> {
   const labels = { [LABEL.workflow]: workflow.metadata.name };
+  const annotations = { [ANNOTATION.activated]: now.toISOString() };
   const { generation = 1 } = workflow.metadata;
-  return asChild(workflow, { metadata: { name, labels }, revision: generation, data: revision });
+  return asChild(workflow, {
+    metadata: { name, labels, ...(isEnabled(workflow.spec) && { annotations }) },
+    revision: generation,
+    data: revision,
+  });
+}
+
+/** Deletes an object of the revision's name that the workflow does not own: applied onto it, the revision would keep its fields. */
+async function clearName(
+  { client }: Pick<OperatorContext, 'client'>,
+  ref: { namespace: string; name: string },
+  workflowUid: string | undefined,
+): Promise<void> {
+  const there = await client.find(controllerRevisions, ref);
+  if (!there || isRevisionOf(there, workflowUid)) return;
+  const { uid } = there.metadata;
+  await client.delete(controllerRevisions, ref, { preconditions: { ...(uid !== undefined && { uid }) } });
 }
 
 /**
@@ -61,7 +82,7 @@ export async function pruneRevisions(
   const key = inNamespaceOf(workflow, workflow.metadata.name);
   const own = world.revisions
     .byIndex(BY_WORKFLOW, key)
-    .filter((revision) => controllerOf(revision)?.uid === workflow.metadata.uid);
+    .filter((revision) => isRevisionOf(revision, workflow.metadata.uid));
   if (own.length <= KEPT) return;
   const needed = revisionsInUse(world.runs.byIndex(BY_WORKFLOW, key)).add(route.revision);
   const unneeded = prunable(own, needed);

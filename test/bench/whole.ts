@@ -10,6 +10,7 @@ import { workflows } from '../../operator/resources.ts';
 import { GATEWAY_ACCOUNT } from '../../runs/accounts.ts';
 import { readCounts } from '../../runs/read.ts';
 import { isUnavailable } from '../../runs/connection.ts';
+import { ADMISSION } from '../support/chart.ts';
 import { startGateway } from '../support/gatewayProcess.ts';
 import { startOperatorProgram } from '../support/operatorProgram.ts';
 import { startOperatorStage, SYSTEM, type OperatorStage } from '../support/operatorStage.ts';
@@ -42,7 +43,7 @@ export type WholeOptions = {
   prepare?: (stage: OperatorStage, project: Project) => Promise<void>;
 };
 
-const TEMPLATES = ['admission', 'flow-control', 'gateway', 'gateway-rbac'];
+const TEMPLATES = [...ADMISSION, 'flow-control', 'gateway', 'gateway-rbac'];
 const POD = 'gateway-1';
 const UNLIMITED = { requestsPerSecond: 0 };
 /** Of the gateway: a sender that was held up sends more at once than the default admits. */

@@ -4,6 +4,7 @@ import { namespaces, roleBindings, secrets, serviceAccounts } from '../../kube/r
 import { connectRunStore, type RunStoreConnection } from '../../runs/connection.ts';
 import { forEachPage } from '../../runs/pages.ts';
 import { canaryIn, type Canary, type Source } from './canaries.ts';
+import { ADMISSION } from './chart.ts';
 import { startGateway, type GatewayProcess } from './gatewayProcess.ts';
 import { startOperatorStage, SYSTEM, TESTER, type OperatorStage } from './operatorStage.ts';
 import { pollUntil } from './poll.ts';
@@ -38,7 +39,7 @@ export type CanaryStage = {
 /** Starts it with these Secrets and workflows in the project, and waits until the workflow `last` is served. */
 export async function openCanaryStage(manifest: string, last: string): Promise<CanaryStage> {
   const stage = await startOperatorStage({
-    templates: ['access', 'admission', 'gateway', 'gateway-rbac'],
+    templates: ['access', ...ADMISSION, 'gateway', 'gateway-rbac'],
     env: { LOG_LEVEL: 'debug' },
     triesCredentials: true,
   });

@@ -1,9 +1,15 @@
 /** The chart as Helm renders it, whole or in parts, for an API server that tests started. */
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { helm, kubectl, type ClusterAccess } from './kubectl.ts';
 
 /** The folder of the chart. */
 export const CHART = join(import.meta.dirname, '../../charts/windlass');
+
+/** The templates with the admission policies. */
+export const ADMISSION = readdirSync(join(CHART, 'templates'))
+  .filter((file) => file.startsWith('admission'))
+  .map((file) => file.replace('.yaml', ''));
 
 export type Rendering = {
   /** Templates by their file name without an ending; all when left out. */

@@ -16,6 +16,7 @@ import {
   type PolicyRule,
 } from '../../kube/resource.ts';
 import { GATEWAY_ACCOUNT } from '../../runs/accounts.ts';
+import { ADMISSION } from './chart.ts';
 import { freePort } from './freePort.ts';
 import { startGateway, type GatewayProcess } from './gatewayProcess.ts';
 import { startMailServer, type MailServer } from './mailServer.ts';
@@ -87,7 +88,7 @@ async function startAll(
 ): Promise<ConsoleSystem> {
   const stage = await startOperatorStage({
     triesCredentials: true,
-    templates: ['gateway', 'gateway-rbac', 'access', 'admission'],
+    templates: ['gateway', 'gateway-rbac', 'access', ...ADMISSION],
   });
   closers.push(() => stage.stop());
   const folder = await writeConsole();

@@ -88,7 +88,7 @@ export function operatorWrites(config: OperatorConfig, project: Project) {
     poll: write(cronJobs, pollCronJob(project, config)),
     tick: write(cronJobs, asChild(workflow, tick('Skip'))),
     patientTick: write(cronJobs, asChild(workflow, tick('RunLatest'))),
-    revision: write(controllerRevisions, controllerRevision(workflow, revision)),
+    revision: write(controllerRevisions, controllerRevision(workflow, revision, new Date(0))),
     route: write(webhookRoutes, asChild(workflow, { metadata: { name }, spec: route })),
   };
 }

@@ -6,6 +6,7 @@ import { namespaces, roleBindings, secrets, serviceAccounts } from '../../kube/r
 import { webhookRoutes, workflowRuns } from '../../operator/resources.ts';
 import { connectRunStore, type RunStoreConnection } from '../../runs/connection.ts';
 import { createCanary, type Canary } from './canaries.ts';
+import { ADMISSION } from './chart.ts';
 import { startGateway, type GatewayProcess } from './gatewayProcess.ts';
 import { startOperatorStage, SYSTEM, TESTER, type OperatorStage } from './operatorStage.ts';
 import { pollUntil } from './poll.ts';
@@ -14,7 +15,7 @@ import { startRunnerProgram, type RunnerProgram } from './runnerProgram.ts';
 import { keysIn } from './stock.ts';
 import { tokenOf, writeKubeconfig } from './users.ts';
 
-const TEMPLATES = ['access', 'admission', 'gateway', 'gateway-rbac'];
+const TEMPLATES = ['access', ...ADMISSION, 'gateway', 'gateway-rbac'];
 const SOON = { timeoutMs: 30_000, everyMs: 50 };
 
 type Tenant = {

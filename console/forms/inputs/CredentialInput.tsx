@@ -1,11 +1,11 @@
 /** A credential of the project: those of the kinds that fit, each with its state; one can be created and connected right here. */
-import { Button, Group, Select, Stack, Text } from '@mantine/core';
+import { Badge, Button, Group, Select, Stack, Text } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { lazy, Suspense, useState } from 'react';
 import { ConnectButton } from '../../credentials/ConnectButton.tsx';
 import { readyOf, type Condition } from '../../credentials/ready.ts';
 import { StateBadge } from '../../credentials/StateBadge.tsx';
-import { useMay } from '../../kube/access.ts';
+import { useMay, useMissing } from '../../kube/access.ts';
 import { useObject, useTable } from '../../kube/hooks.ts';
 import { CREDENTIALS } from '../../kube/resources.ts';
 import { textCell, type Row } from '../../kube/table.ts';
@@ -27,6 +27,7 @@ export function CredentialInput(props: InputProps<'credential'>) {
   const chosen = typeof value === 'string' && value !== '' ? value : undefined;
   const rows = (table?.rows ?? []).filter((row) => fits(row, kinds));
   const options = rows.map(({ metadata }) => metadata.name).toSorted();
+  const forbidden = useForbidden(namespace, options, isReadOnly);
   const known = chosen === undefined || options.includes(chosen) ? options : [chosen, ...options];
   return (
     <Stack gap={6}>
@@ -42,7 +43,11 @@ export function CredentialInput(props: InputProps<'credential'>) {
         error={error ?? absence(chosen, options, table !== undefined && !table.more)}
         onChange={(name) => onChange(name ?? undefined)}
         renderOption={({ option }) => (
-          <Option row={rows.find(({ metadata }) => metadata.name === option.value)} name={option.value} />
+          <Option
+            row={rows.find(({ metadata }) => metadata.name === option.value)}
+            name={option.value}
+            isForbidden={forbidden.has(option.value)}
+          />
         )}
       />
       {chosen !== undefined && <Chosen namespace={namespace} name={chosen} isReadOnly={isReadOnly} />}
@@ -75,6 +80,15 @@ export function CredentialInput(props: InputProps<'credential'>) {
   );
 }
 
+/** Those that the person may not use. Of a form that cannot be changed nothing is asked. */
+function useForbidden(
+  namespace: string,
+  names: string[],
+  isReadOnly: boolean | undefined,
+): ReadonlySet<string> {
+  return useMissing({ verb: 'use', resource: CREDENTIALS, namespace }, isReadOnly ? [] : names);
+}
+
 /** One that the operator has not looked at yet says no kind: it may be of any. */
 function fits(row: Row, kinds: string[]): boolean {
   const kind = textCell(row, 'Kind');
@@ -91,13 +105,27 @@ function absence(chosen: string | undefined, options: string[], isWhole: boolean
   return `There is no fitting credential ${chosen} in this project: choose another one or create it.`;
 }
 
-function Option({ row, name }: { row: Row | undefined; name: string }) {
+type OptionProps = {
+  row: Row | undefined;
+  name: string;
+  /** Whether the person may not use it: a workflow that names it cannot be saved. */
+  isForbidden: boolean;
+};
+
+function Option({ row, name, isForbidden }: OptionProps) {
   return (
     <Group justify="space-between" wrap="nowrap" w="100%">
-      <Text size="xs" truncate>
+      <Text size="xs" truncate c={isForbidden ? 'dimmed' : undefined}>
         {name}
       </Text>
-      {row && <StateBadge ready={{ status: textCell(row, 'Ready'), reason: textCell(row, 'Reason') }} />}
+      {isForbidden && (
+        <Badge size="xs" variant="light" color="gray">
+          No right to use
+        </Badge>
+      )}
+      {!isForbidden && row && (
+        <StateBadge ready={{ status: textCell(row, 'Ready'), reason: textCell(row, 'Reason') }} />
+      )}
     </Group>
   );
 }

@@ -7,6 +7,7 @@ import { workflows as workflowObjects } from '../../../operator/resources.ts';
 import { signInAt, startChromium, visit, type Visitor } from '../../support/chromium.ts';
 import { addForRights, WAITING_RUN } from '../../support/consoleRights.ts';
 import { largeWorkflow, manifestOf, stockProject } from '../../support/consoleStock.ts';
+import { canvasOpened, chooseCredential, openNode, writeExpression } from '../../support/consoleSteps.ts';
 import { EDITOR, READER, startConsoleSystem, type ConsoleSystem } from '../../support/consoleSystem.ts';
 import { listen, type Listening } from '../../support/listen.ts';
 import { pollUntil } from '../../support/poll.ts';
@@ -155,7 +156,7 @@ const BUTTONS: (Button & { verb: string; resource: string })[] = [
   { name: /^Run again/, role: 'button', page: 'run', verb: 'create', resource: 'workflows/execute' },
 ];
 
-const VERBS = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'];
+const VERBS = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'use'];
 const OWN = ['workflows', 'workflowruns', 'credentials', 'webhookroutes'];
 
 /** All that an editor may do, but for one verb on one resource. */
@@ -227,6 +228,27 @@ test.each(lacking)(
     await visitor.close();
   },
 );
+
+test('a credential that somebody may not use is marked in the list, and told of at the node that names it', async () => {
+  const useModel = {
+    apiGroups: [GROUP],
+    resources: ['credentials'],
+    resourceNames: ['model'],
+    verbs: ['use'],
+  };
+  const rules = [...allBut('use', 'credentials'), useModel];
+  const visitor = await signedIn(await system.tokenWith(PROJECT, 'not-use', { rules }));
+  const { page } = visitor;
+  await page.goto(addressOf(EDITOR_PAGE));
+  await canvasOpened(page, 'mail');
+  const panel = await openNode(page, 'mail');
+  await chooseCredential(page, 'mail No right to use');
+  await writeExpression(page, 'Subject', 'Another subject');
+  const told = panel.getByText(/^You are not allowed to use the credential mail\./);
+  await told.waitFor();
+  expect(await told.count()).toBe(1);
+  await visitor.close();
+});
 
 test('who has no rights in a project does not see it, and its address says so', async () => {
   await system.createProject('other');

@@ -1,5 +1,6 @@
 /** Which credentials of earlier revisions runners may still read, by what a real run store says of the runs. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { API_VERSION } from '../../../api/group.ts';
 import type { WebhookRoute, Workflow, WorkflowRun } from '../../../api/kinds.ts';
 import { asChild } from '../../../kube/apply.ts';
 import type { ControllerRevision } from '../../../kube/resource.ts';
@@ -23,7 +24,12 @@ const naming = (...credentials: string[]) =>
     skill: { name: 'send_email', credential },
   }));
 /** The workflow as it is now: it names the new credential and no other. */
-const workflow = { metadata, spec: { nodes: naming('new') } } as unknown as Workflow;
+const workflow = {
+  apiVersion: API_VERSION,
+  kind: 'Workflow',
+  metadata,
+  spec: { nodes: naming('new') },
+} as unknown as Workflow;
 const revisions = [
   { name: 'orders-1', credentials: ['old', 'shared'] },
   { name: 'orders-2', credentials: ['new'] },

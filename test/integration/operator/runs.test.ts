@@ -4,6 +4,7 @@ import { stringify } from 'yaml';
 import type { RunSpec } from '../../../api/run.ts';
 import { controllerRevisions } from '../../../kube/resource.ts';
 import { webhookRoutes, workflowRuns, workflows } from '../../../operator/resources.ts';
+import { namedRevision } from '../../../operator/workflow/revision.ts';
 import { liveRuns } from '../../../runs/project.ts';
 import { readRun } from '../../../runs/read.ts';
 import { submit } from '../../../runs/submit.ts';
@@ -182,6 +183,36 @@ test('a run of an older revision executes that one, and one of a revision that d
   expect((await submitted('older')).revision).toBe(first);
   await create('unknown', { revision: 'hello-0' });
   expect(await ended('unknown')).toMatchObject({ phase: 'Failed', reason: 'RevisionMissing' });
+});
+
+test('a revision that was never activated is executed by test runs alone, also after another one was', async () => {
+  await applyWorkflow({ active: false });
+  const never = (await stage.waitFor(namespace, 'hello', READY)).status?.revision ?? '';
+  await applyWorkflow({ timeout: '5m' });
+  await create('real', { revision: never });
+  expect(await ended('real')).toMatchObject({ phase: 'Failed', reason: 'RevisionNotActivated' });
+  await create('test', { revision: never, test: true });
+  expect((await submitted('test')).revision).toBe(never);
+  await applyWorkflow();
+  await applyWorkflow({ timeout: '5m' });
+  await create('real-again', { revision: never });
+  expect((await submitted('real-again')).revision).toBe(never);
+});
+
+test('a ControllerRevision that somebody made under the name of a revision is replaced', async () => {
+  const nodes = [{ id: 'trigger', manual: {} }];
+  const object = {
+    apiVersion: 'windlass.dev/v1alpha1',
+    kind: 'Workflow',
+    metadata: { name: 'hello' },
+  } as const;
+  const { name, revision } = namedRevision({ ...object, spec: { active: true, nodes } });
+  const data = { ...revision, planted: true };
+  await stage.client.create(controllerRevisions, { metadata: { namespace, name }, revision: 1, data });
+  await applyWorkflow({ nodes });
+  await create('one');
+  expect((await submitted('one')).revision).toBe(name);
+  expect((await stage.client.get(controllerRevisions, { namespace, name })).data).toEqual(revision);
 });
 
 test('a run that failed is repeated with its input, also by a repetition, and not with half of it', async () => {

@@ -20,7 +20,7 @@ import { BOT_FINALIZER } from '../../../api/bot.ts';
 import { credentials, workflowRuns } from '../../../operator/resources.ts';
 import { ensureStoreSecret } from '../../../operator/store/secret.ts';
 import { startApiServer, type ApiServer } from '../../support/apiserver.ts';
-import { applyChart } from '../../support/chart.ts';
+import { ADMISSION, applyChart } from '../../support/chart.ts';
 import { installCrds } from '../../support/crds.ts';
 import { HOSTILE_PODS } from '../../support/hostilePods.ts';
 import { hostile, HOSTILE_WRITES } from '../../support/hostileWrites.ts';
@@ -67,9 +67,8 @@ beforeAll(async () => {
   await installCrds(admin);
   for (const name of [SYSTEM, PROJECT, BOUNDED, 'other'])
     await admin.create(namespaces, { metadata: { name } });
-  const policies = ['admission', 'admission-runs', 'admission-operator', 'admission-operator-pods'];
   const programs = ['flow-control', 'gateway', 'gateway-rbac', 'operator', 'operator-rbac'];
-  await applyChart(server, SYSTEM, { templates: [...policies, ...programs], values: VALUES });
+  await applyChart(server, SYSTEM, { templates: [...ADMISSION, ...programs], values: VALUES });
   operator = createClient(connectionOf(server.connection, await tokenOf(admin, SYSTEM, 'windlass-operator')));
   await admin.apply(serviceAccounts, poolServiceAccount(PROJECT));
   await admin.apply(roles, poolRole(PROJECT, ['smtp', 'llm']));

@@ -1,25 +1,22 @@
 /** Who may name a Secret and who may start a run, as a real API server decides it with the chart's policies. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { createClient, type Draft, type KubeClient } from '../../../kube/client.ts';
+import { createClient, type KubeClient } from '../../../kube/client.ts';
 import { namespaces, type KubeObject, type PolicyRule, type Resource } from '../../../kube/resource.ts';
 import { poolRole } from '../../../operator/project/manifests.ts';
 import { credentials, workflowRuns, workflows } from '../../../operator/resources.ts';
 import { startApiServer, type ApiServer } from '../../support/apiserver.ts';
-import { applyChart } from '../../support/chart.ts';
+import { ADMISSION, applyChart } from '../../support/chart.ts';
 import { installCrds } from '../../support/crds.ts';
 import { pollUntil } from '../../support/poll.ts';
 import { createUser } from '../../support/users.ts';
+import { draft, NAMESPACE, outcomeOf, own, type Spec } from './admission/stage.ts';
+import { testRevisions } from './admission/revisions.ts';
+import { testUse } from './admission/use.ts';
 
-const namespace = 'shop';
-const own = (resources: string[], verbs: string[], resourceNames?: string[]): PolicyRule => ({
-  apiGroups: ['windlass.dev'],
-  resources,
-  verbs,
-  ...(resourceNames && { resourceNames }),
-});
+const namespace = NAMESPACE;
 const secrets = (verbs: string[], resourceNames?: string[]): PolicyRule => ({
   apiGroups: [''],
   resources: ['secrets'],
@@ -49,13 +46,12 @@ type User = keyof typeof RIGHTS;
 let server: ApiServer;
 let admin: KubeClient;
 let users: Record<User, KubeClient>;
-let count = 0;
 
 beforeAll(async () => {
   server = await startApiServer();
   admin = createClient(server.connection, { fieldManager: 'test' });
   await installCrds(admin);
-  await applyChart(server, 'windlass-system', { templates: ['admission'] });
+  await applyChart(server, 'windlass-system', { templates: ADMISSION });
   await admin.create(namespaces, { metadata: { name: namespace } });
   const made = Object.entries(RIGHTS).map(async ([name, rules]) => {
     const client = await createUser(admin, server.connection, { namespace, name, rules });
@@ -79,7 +75,6 @@ afterAll(async () => {
   await server?.stop();
 });
 
-type Spec = Record<string, unknown>;
 const ref = (name: string) => ({ name, key: 'key' });
 const smtp = (secret: string, host = 'mail.example.com'): Spec => ({
   smtp: { host, from: 'a@example.com', username: 'a', passwordRef: ref(secret) },
@@ -89,24 +84,12 @@ const webhook = (auth?: Spec, further: Spec = {}): Spec => ({
   nodes: [{ id: 'call', webhook: { path: 'orders', ...(auth && { auth }), ...further } }],
 });
 
-const draft = (spec: Spec): Draft<KubeObject> => ({
-  metadata: { name: `object-${(count += 1)}`, namespace },
-  spec,
-});
-
 /** Creates such an object; answers with `allowed` or with the status and the words of the refusal. */
 const tryTo = (user: User, resource: Resource, spec: Spec): Promise<string> =>
   outcomeOf(users[user].create(resource, draft(spec)));
 
 const tryToPatch = (user: User, resource: Resource, name: string, patch: object): Promise<string> =>
   outcomeOf(users[user].patch(resource, { namespace, name }, patch, { type: 'merge' }));
-
-function outcomeOf(call: Promise<unknown>): Promise<string> {
-  return call.then(
-    () => 'allowed',
-    (error: { status?: number; message: string }) => `${error.status} ${error.message}`,
-  );
-}
 
 async function make(resource: Resource, spec: Spec): Promise<string> {
   const object = await admin.create(resource, draft(spec));
@@ -381,4 +364,11 @@ test('cancelling a run takes the right to patch it, and that right changes nothi
     /^422/,
   );
   expect(await tryToPatch('canceller', workflowRuns, name, { spec: { cancel: true } })).toBe('allowed');
+});
+
+describe('using credentials', () => {
+  testUse(() => ({ server, admin }));
+});
+describe('writing revisions and records', () => {
+  testRevisions(() => ({ server, admin }));
 });

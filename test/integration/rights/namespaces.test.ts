@@ -20,6 +20,7 @@ import {
   workflowRuns,
   workflows,
 } from '../../../operator/resources.ts';
+import { ADMISSION } from '../../support/chart.ts';
 import { startGateway, type GatewayProcess } from '../../support/gatewayProcess.ts';
 import { mailWorkflow } from '../../support/mailWorkflow.ts';
 import {
@@ -51,7 +52,7 @@ let gateway: GatewayProcess | undefined;
 beforeAll(async () => {
   stage = await startOperatorStage({
     watchNamespaces: WATCHED,
-    templates: ['admission', 'gateway', 'gateway-rbac'],
+    templates: [...ADMISSION, 'gateway', 'gateway-rbac'],
     env: WHOLE_POOL,
   });
   await stage.client.create(namespaces, { metadata: { name: ELSEWHERE } });
@@ -127,24 +128,29 @@ test('the gateway serves the routes of these namespaces alone', async () => {
   expect(log.filter((line) => line.includes('forbidden'))).toEqual([]);
 });
 
-test('the operator of another installation writes the routes of its own namespaces, and none of these', async () => {
+test('the operator of another installation writes in its own namespaces, and none of these', async () => {
   const { server, client: admin } = stage;
-  const { spec } = await admin.get(webhookRoutes, { namespace: 'shop', name: 'orders' });
-  const writeAs = async (namespace: string): Promise<string> => {
-    const rules = [{ apiGroups: ['windlass.dev'], resources: ['webhookroutes'], verbs: ['create'] }];
+  const route = await admin.get(webhookRoutes, { namespace: 'shop', name: 'orders' });
+  const { ownerReferences = [] } = route.metadata;
+  const rules = [
+    { apiGroups: ['windlass.dev'], resources: ['webhookroutes'], verbs: ['create'] },
+    { apiGroups: ['apps'], resources: ['controllerrevisions'], verbs: ['create'] },
+  ];
+  const writeAs = async (namespace: string): Promise<string[]> => {
     const other = await createUser(admin, server.connection, { namespace, name: 'other-operator', rules });
-    const route = { metadata: { namespace, name: 'theirs' }, ...(spec && { spec }) };
-    try {
-      await other.create(webhookRoutes, route);
-      return 'written';
-    } catch (error) {
-      return (error as Error).message;
-    } finally {
-      await other.close();
-    }
+    const metadata = { namespace, name: 'theirs', ownerReferences };
+    const answers = await Promise.allSettled([
+      other.create(webhookRoutes, { metadata, ...(route.spec && { spec: route.spec }) }),
+      other.create(controllerRevisions, { metadata, revision: 1, data: {} }),
+    ]);
+    await other.close();
+    return answers.map((answer) => (answer.status === 'fulfilled' ? 'written' : String(answer.reason)));
   };
-  expect(await writeAs('shop')).toContain('routes are written by the operator');
-  expect(await writeAs(ELSEWHERE)).toBe('written');
+  expect(await writeAs('shop')).toEqual([
+    expect.stringContaining('routes are written by the operator'),
+    expect.stringContaining('revisions of workflows are written by the operator'),
+  ]);
+  expect(await writeAs(ELSEWHERE)).toEqual(['written', 'written']);
 });
 
 test('a workflow that is deleted leaves nothing behind', async () => {

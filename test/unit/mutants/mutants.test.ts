@@ -1,6 +1,6 @@
 /** The patches fit the code as it is, and what they say of their tests is true. */
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readMutants } from '../../mutants/mutant.ts';
@@ -18,12 +18,17 @@ test.each(mutants)('the patch $name fits', ({ patch }) => {
 });
 
 test.each(mutants)('the test that kills $name is there', ({ file, test: name }) => {
-  const titles = [...readFileSync(join(root, file), 'utf8').matchAll(/'([^'\n]+)'/g)].map(
-    ([, title]) => title,
-  );
+  const titles = [...sourceOf(file).matchAll(/'([^'\n]+)'/g)].map(([, title]) => title);
   const isThere = titles.some((title = '') => new RegExp(`^${patternOf(title)}$`).test(name));
   expect(isThere).toBe(true);
 });
+
+/** The source of a test, with the parts of it that are in the folder of its name. */
+function sourceOf(file: string): string {
+  const folder = join(root, file.replace('.test.ts', ''));
+  const parts = existsSync(folder) ? readdirSync(folder).map((name) => join(folder, name)) : [];
+  return [join(root, file), ...parts].map((path) => readFileSync(path, 'utf8')).join('\n');
+}
 
 /** A title of a table has `%s` or `$field` where the row says something. */
 const patternOf = (title: string): string =>

@@ -233,6 +233,33 @@ const asOwner: Attempt[] = [
     },
     /^403 [^]*routes are written by the operator/,
   ),
+  ask(
+    'an owner makes a revision that belongs to the victim’s workflow',
+    owner,
+    {
+      method: 'POST',
+      path: '/apis/apps/v1/namespaces/mallory/controllerrevisions',
+      body: {
+        apiVersion: 'apps/v1',
+        kind: 'ControllerRevision',
+        metadata: {
+          name: '{revision}',
+          ownerReferences: [
+            {
+              apiVersion: 'windlass.dev/v1alpha1',
+              kind: 'Workflow',
+              name: 'orders',
+              uid: '{workflowUID}',
+              controller: true,
+            },
+          ],
+        },
+        revision: 1,
+        data: {},
+      },
+    },
+    /^403 [^]*revisions of workflows are written by the operator/,
+  ),
 ];
 
 export const kubernetesAttempts: Attempt[] = [

@@ -153,12 +153,17 @@ const runs: Attempt[] = [
   // It has one of that name.
   run('of the victim’s workflow by its id', { workflow: 'victim.orders', input: {} }, /"phase":"Succeeded"/),
   run(
+    'that says that it was recorded for an event of the victim’s',
+    { workflow: 'orders', input: {} },
+    /^403 [^]*whoever marks a run as recorded must be allowed to write its status/,
+    { annotations: { 'windlass.dev/dedupe': 'x {workflowUID}' } },
+  ),
+  run(
     'that belongs to the victim’s workflow by its owner and labels',
     { workflow: 'orders', input: {} },
     /"phase":"Succeeded"/,
     {
       labels: { ...OWN_LABELS, 'windlass.dev/workflow': 'victim.orders' },
-      annotations: { 'windlass.dev/dedupe': 'x {workflowUID}' },
       ownerReferences: [
         {
           apiVersion: 'windlass.dev/v1alpha1',

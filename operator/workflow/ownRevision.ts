@@ -1,0 +1,17 @@
+/** What a ControllerRevision says of itself: whose it is, and whether it was ever in effect. Pure. */
+import { ANNOTATION, GROUP } from '../../api/group.ts';
+import { controllerOf, type KubeObject } from '../../kube/resource.ts';
+
+/**
+ * Whether the workflow with this uid owns the revision. The API group counts, too: the admission policy lets only the operator write
+ * objects with an owner of that group, and anybody could name the uid with another one.
+ */
+export function isRevisionOf(revision: KubeObject, workflowUid: string | undefined): boolean {
+  const owner = controllerOf(revision);
+  return owner?.uid === workflowUid && owner?.apiVersion.startsWith(`${GROUP}/`) === true;
+}
+
+/** Whether the revision was ever that of an active workflow. */
+export function wasActivated({ metadata }: KubeObject): boolean {
+  return metadata.annotations?.[ANNOTATION.activated] !== undefined;
+}

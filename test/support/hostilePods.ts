@@ -51,7 +51,7 @@ export const HOSTILE_PODS: HostileWrite[] = [
   [
     'a Secret as a volume',
     'runners',
-    pod('volumes', 1),
+    pod('volumes', 2),
     { name: 'a', secret: { secretName: 'smtp' } },
     EMPTY,
   ],
@@ -68,7 +68,7 @@ export const HOSTILE_PODS: HostileWrite[] = [
   [
     'a token as a volume',
     'runners',
-    pod('volumes', 1),
+    pod('volumes', 2),
     { name: 'a', projected: { sources: [{ serviceAccountToken: { path: 'a' } }] } },
     EMPTY,
   ],

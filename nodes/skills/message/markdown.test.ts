@@ -66,3 +66,12 @@ test.each(['*', '**a ', '_a', '`', '[', '![a](', '~~', '*a_', '\\', '<', '[a](ht
     expect(parseMarkdown(source).text).toMatch(/^a /);
   },
 );
+
+test.each([
+  ['white space behind a fence', `\`\`\`${' '.repeat(200_000)}!`],
+  ['many blocks of code', '```\n```\n'.repeat(60_000)],
+])('%s takes time that grows with its length alone', (_what, source) => {
+  const started = performance.now();
+  parseMarkdown(source);
+  expect(performance.now() - started).toBeLessThan(5_000);
+});

@@ -6,7 +6,8 @@ import type { Format, RichText, Span } from './richText.ts';
 
 type Output = { text: string; spans: Span[] };
 
-const FENCE = /^ {0,3}(`{3,}|~{3,})[ \t]*([\w+#.-]{0,32})[ \t]*$/;
+/** The language and the white space behind it stand or fall together: two runs of white space side by side take quadratic time. */
+const FENCE = /^ {0,3}(`{3,}|~{3,})[ \t]*(?:([\w+#.-]{1,32})[ \t]*)?$/;
 const HEADING = /^ {0,3}#{1,6}[ \t]+/;
 const BULLET = /^([ \t]*)[-*+][ \t]+/;
 const RULE = /^ {0,3}(?:-{3,}|\*{3,}|_{3,})[ \t]*$/;
@@ -33,11 +34,11 @@ export function parseMarkdown(source: string): RichText {
 
 /** The line that ends the block; what has no end goes on to the end of the text. */
 function endOfFence(lines: readonly string[], first: number, fence: string): number {
-  const found = lines.findIndex((line, index) => {
-    const text = line.trim();
-    return index >= first && text.startsWith(fence) && text === fence.charAt(0).repeat(text.length);
-  });
-  return found < 0 ? lines.length : found;
+  for (let index = first; index < lines.length; index += 1) {
+    const text = lines[index]?.trim() ?? '';
+    if (text.startsWith(fence) && text === fence.charAt(0).repeat(text.length)) return index;
+  }
+  return lines.length;
 }
 
 function addLine(line: string, out: Output): void {

@@ -39,5 +39,7 @@ export function checkMailbox({ name, address }: Mailbox): MailboxReading {
     return { problem: `must be one address of at most ${LONGEST_MAILBOX} characters` };
   if (CONTROL.test(name) || CONTROL.test(address))
     return { problem: 'must not hold a line break or another control character' };
-  return ADDRESS.test(address) ? { mailbox: { name, address } } : { problem: NOT_ONE };
+  // The mail library, and servers, write the domain in compatible characters: `﹐` becomes a comma there, `⑴` a comment.
+  const isOne = ADDRESS.test(address) && ADDRESS.test(address.normalize('NFKC'));
+  return isOne ? { mailbox: { name, address } } : { problem: NOT_ONE };
 }

@@ -7,8 +7,8 @@ import { plainOf, type Given, type SourcedValue } from '../../../api/expression/
 import { StepError } from '../../../api/reasons.ts';
 import type { ParameterRule } from '../skill.ts';
 
-/** What spreadsheets may take for the beginning of a formula. */
-const FORMULA = /^[\s\p{C}]*[=+\-@]/u;
+/** What spreadsheets may take for the beginning of a formula, in the width of East Asian keyboards, too. */
+const FORMULA = /^[\s\p{C}]*[=+\-@\uff1d\uff0b\uff0d\uff20]/u;
 const NUMBER = /^[+-]?\d+(?:[.,]\d+)*%?$/;
 /** Neither calls a function nor ends a text, names no other sheet and adds no argument. */
 const WITHIN_FORMULA = /^[\p{L}\p{N} _.-]*$/u;

@@ -16,7 +16,7 @@ import {
   type SheetSize,
 } from './sheets/client.ts';
 import { pagesOf, type Bounded, type Page } from './sheets/pages.ts';
-import { table, tableOf } from './sheets/parameters.ts';
+import { table, tableOf, tableRules } from './sheets/parameters.ts';
 import { columnNamed, rangeOf, type Area, type Column } from './sheets/table.ts';
 import type { SkillDefinition } from './skill.ts';
 
@@ -54,6 +54,7 @@ export const readRows: SkillDefinition<Parameters> = {
   name: 'read_rows',
   description: 'Reads rows of a table in Google Sheets.',
   parameters,
+  rules: tableRules,
   credentials: ['oauth2'],
   // It changes nothing.
   effect: 'AtLeastOnce',

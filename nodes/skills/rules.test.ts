@@ -60,6 +60,17 @@ test('whether texts are read is written in the workflow', () => {
   ]);
 });
 
+test('within a range a reference gives cells and names no sheet', () => {
+  for (const skill of ['read_rows', 'append_row', 'update_row']) {
+    expect(composed(skill, { range: `A${REF}:F` }, 3)).toEqual({ range: 'A3:F' });
+    for (const data of ['rchive!A1', "'"])
+      expect(composed(skill, { range: `A${REF}:F` }, data)).toMatch(
+        /^StepError: range: .* name it with sheet/,
+      );
+    expect(composed(skill, { range: REF }, 'Archive!A1:F')).toEqual({ range: 'Archive!A1:F' });
+  }
+});
+
 test('skills mark the parameters that say where data goes', () => {
   const marked = SKILLS.flatMap(({ name, rules = {} }) =>
     Object.entries(rules).flatMap(([parameter, rule]) =>

@@ -2,8 +2,9 @@
 import * as z from 'zod';
 import { toText } from '../../../api/expression/evaluate.ts';
 import { StepError } from '../../../api/reasons.ts';
+import { plainOf } from '../../../api/expression/sourced.ts';
 import { destination, writtenByAuthor } from '../rules.ts';
-import { textParameter } from '../skill.ts';
+import { textParameter, type ParameterRule } from '../skill.ts';
 import type { GivenCell } from './client.ts';
 import { rowValues } from './formula.ts';
 import { columnNamed, parseRange, spreadsheetIn, type Area, type Column } from './table.ts';
@@ -38,6 +39,21 @@ export const table = {
     ),
 };
 
+/** Where the author wrote a part of the range, what a reference gives names no sheet. */
+const range: ParameterRule = {
+  compose: (given) => {
+    for (const part of given.kind === 'text' ? given.parts : []) {
+      if (typeof part === 'string' || !/[!']/.test(toText(part.value))) continue;
+      const problem = `${part.reference} gave a text with ! or ', which names a sheet: name it with sheet`;
+      throw new StepError('InvalidParameters', problem);
+    }
+    return plainOf(given);
+  },
+};
+
+/** The rules of the parameters that say which table it is. */
+export const tableRules = { range };
+
 /** What is written. */
 export const row = {
   values: z
@@ -59,7 +75,12 @@ export const row = {
 };
 
 /** The rules of the parameters that are written. */
-export const rowRules = { spreadsheetId: destination, values: rowValues, input: writtenByAuthor };
+export const rowRules = {
+  ...tableRules,
+  spreadsheetId: destination,
+  values: rowValues,
+  input: writtenByAuthor,
+};
 
 export type TableParameters = {
   spreadsheetId: string;

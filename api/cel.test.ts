@@ -208,6 +208,19 @@ test.each(VALUES)('%s yields JSON', (source, value) => {
   expect(valueOf(source)).toEqual(value);
 });
 
+test.each(['duration(secret)', 'bool(secret)', 'int(secret)', 'timestamp(secret)', 'number * number'])(
+  '%s fails on data that do not fit, and the message quotes none of them',
+  (source) => {
+    const scope: Scope = { node: () => ({ text_content: 'card 4111', data_content: 4111_4111_4111 }) };
+    const written = source
+      .replaceAll('secret', 'nodes.a.text_content')
+      .replaceAll('number', 'int(nodes.a.data_content)');
+    const { code, message } = errorOf(() => valueOf(written, scope));
+    expect(code).toBe('Type');
+    expect(message).not.toMatch(/card|4111/);
+  },
+);
+
 const NOT_JSON = ['1.0 / 0.0', 'type(1)', 'b"abc"', '9007199254740993'];
 
 test.each(NOT_JSON)('%s is refused, because JSON cannot hold it', (source) => {

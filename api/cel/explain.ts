@@ -15,8 +15,19 @@ export function explainEvaluation(error: unknown, source: string, scope: Scope):
   if (error.code === 'no_such_key' || error.code === 'index_out_of_bounds') {
     return explainMissing(isSyntaxNode(node) ? node : undefined, source, scope);
   }
-  return new ExpressionError('Type', plainSummary(error.summary), { position: positionOf(error, source) });
+  const summary = QUOTING[error.code] ?? plainSummary(error.summary);
+  return new ExpressionError('Type', summary, { position: positionOf(error, source) });
 }
+
+/**
+ * What is said where the library quotes the value: messages are recorded, and shown to whoever must not see what nodes produced
+ * (`sensitive`, `recordData`).
+ */
+const QUOTING: Partial<Record<string, string>> = {
+  bool_conversion_error: 'bool() conversion error: the text is neither true nor false',
+  invalid_duration: 'duration() requires a string such as "90m" or "1h30m"',
+  numeric_overflow: 'integer overflow',
+};
 
 /** Where an error of cel-js is, if it says so. */
 export function positionOf(error: { range?: { start: number } }, source: string): Position | undefined {

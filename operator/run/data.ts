@@ -47,8 +47,12 @@ function withoutOutput({ output: _output, ...node }: NodeStatus): NodeStatus {
   return { ...node, truncated: true, redacted: true };
 }
 
-/** The input, and the marks that say that it is gone. */
+/** Where `kubectl apply` keeps the manifest, and with it the input. */
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
+
+/** The input and its copy, and the marks that say that it is gone. */
 function specPatch({ metadata, spec }: Pick<WorkflowRun, 'metadata' | 'spec'>, now: Date): Patch {
+  const { [LAST_APPLIED]: _copy, ...annotations } = metadata.annotations ?? {};
   const marks = { [ANNOTATION.dataRemoved]: now.toISOString(), [ANNOTATION.partialInput]: 'true' };
   const input: Patch =
     spec.input === undefined
@@ -58,8 +62,5 @@ function specPatch({ metadata, spec }: Pick<WorkflowRun, 'metadata' | 'spec'>, n
           { op: 'add', path: '/spec/inputTruncated', value: true },
           { op: 'add', path: '/spec/inputRedacted', value: true },
         ];
-  return [
-    ...input,
-    { op: 'add', path: '/metadata/annotations', value: { ...metadata.annotations, ...marks } },
-  ];
+  return [...input, { op: 'add', path: '/metadata/annotations', value: { ...annotations, ...marks } }];
 }

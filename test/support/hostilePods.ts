@@ -18,6 +18,7 @@ const container = (...path: Path): Path => pod('containers', 0, ...path);
 const tickPod = (...path: Path): Path => ['spec', 'jobTemplate', ...pod(...path)];
 const other = { name: 'other', image: 'windlass:0.1.0' };
 const variable = (name: string, value: string) => [{ name, value }];
+const fieldVariable = (name: string, fieldPath: string) => [{ name, valueFrom: { fieldRef: { fieldPath } } }];
 const secretVariable = (variableName: string, name: string) => [
   { name: variableName, valueFrom: { secretKeyRef: { name, key: 'password' } } },
 ];
@@ -128,6 +129,20 @@ export const HOSTILE_PODS: HostileWrite[] = [
     variable('NODE_OPTIONS', '--import=data:text/javascript,1'),
     `${VARIABLES}NODE_OPTIONS`,
   ],
+  [
+    'code by NODE_OPTIONS in an annotation of the pod',
+    'runners',
+    container('env'),
+    fieldVariable('NODE_OPTIONS', "metadata.annotations['windlass.dev/account']"),
+    `${VARIABLES}NODE_OPTIONS`,
+  ],
+  [
+    'another field of the pod in a variable of its own',
+    'runners',
+    container('env'),
+    fieldVariable('HOST_IP', "metadata.annotations['windlass.dev/account']"),
+    `${VARIABLES}HOST_IP`,
+  ],
   ['a library', 'runners', container('env'), variable('LD_PRELOAD', '/tmp/a.so'), `${VARIABLES}LD_PRELOAD`],
   [
     'another run store',
@@ -177,6 +192,13 @@ export const HOSTILE_PODS: HostileWrite[] = [
     container('livenessProbe'),
     { exec: { command: ['id'] } },
     'by HTTP alone',
+  ],
+  [
+    'a probe of another host',
+    'runners',
+    container('livenessProbe', 'httpGet', 'host'),
+    '169.254.169.254',
+    'and no other host',
   ],
   ['a port of the node', 'runners', container('ports', 0, 'hostPort'), 9090, NODE],
   ['a volume over the program', 'runners', container('volumeMounts', 0, 'mountPath'), '/app', NODE],

@@ -37,6 +37,7 @@ const OPERATOR = `system:serviceaccount:${SYSTEM}:windlass-operator`;
 const GATEWAY = `system:serviceaccount:${SYSTEM}:windlass-gateway`;
 const RUNNER = `system:serviceaccount:${PROJECT}:windlass-runner`;
 const RUNS = '/apis/windlass.dev/v1alpha1/namespaces/shop/workflowruns';
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 const pods = namespacedResource<KubeObject>('', 'v1', 'Pod', 'pods');
 
 /** Every setting of the chart that changes what the operator writes. */
@@ -342,7 +343,7 @@ test('the operator starts no run, deletes none that goes on, and no revision of 
 test('of a run that has ended the operator removes the input and changes nothing else', async () => {
   const ref = { name: 'ended', namespace: PROJECT };
   await admin.create(workflowRuns, {
-    metadata: { ...ref, labels: { kept: 'yes' } },
+    metadata: { ...ref, labels: { kept: 'yes' }, annotations: { note: 'kept', [LAST_APPLIED]: '{}' } },
     spec: { workflow: 'orders', input: { data_content: { card: '4111' } } },
   });
   await admin.apply(workflowRuns, { metadata: ref, status: { phase: 'Failed' } }, { subresource: 'status' });
@@ -359,9 +360,16 @@ test('of a run that has ended the operator removes the input and changes nothing
       timeoutMs: 20_000,
     },
   );
-  for (const metadata of [{ labels: { a: 'b' } }, { annotations: { a: 'b' } }, { finalizers: ['a.b/c'] }])
+  const annotations = [{ a: 'b' }, { note: null }, { [LAST_APPLIED]: '{"a":1}' }].map((each) => ({
+    annotations: each,
+  }));
+  for (const metadata of [{ labels: { a: 'b' } }, ...annotations, { finalizers: ['a.b/c'] }])
     expect(await change({ metadata })).toContain(refused);
-  const marks = { 'windlass.dev/data-removed': 'now', 'windlass.dev/partial-input': 'true' };
+  const marks = {
+    'windlass.dev/data-removed': 'now',
+    'windlass.dev/partial-input': 'true',
+    [LAST_APPLIED]: null,
+  };
   const spec = { input: null, inputRedacted: true, inputTruncated: true };
   expect(await change({ metadata: { annotations: marks }, spec })).toBe('changed');
 });

@@ -123,7 +123,9 @@ export function testRevisions(stage: () => AdmissionStage): void {
     expect(await outcomeOf(users.collector.delete(controllerRevisions, ref))).toBe('allowed');
   });
 
-  const RECORD = ['recorded', 'dedupe', 'partial-input'].map((mark) => `windlass.dev/${mark}`);
+  const RECORD = ['recorded', 'dedupe', 'partial-input', 'data-removed'].map(
+    (mark) => `windlass.dev/${mark}`,
+  );
   test.each(RECORD)('only who may write the status of a run marks it with %s', async (mark) => {
     const { admin, server } = stage();
     const name = metaOf().name;

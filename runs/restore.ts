@@ -140,7 +140,8 @@ function nodeArgs({ nextAttemptAt, ...node }: NodeState): string[] {
 }
 
 function headOf(recorded: RecordedRun): string {
-  const { workflow, revision, trigger, test, dedupeKey, retryOf, until, recordUid, dedupe } = recorded;
+  const { workflow, revision, trigger, test, dedupeKey, retryOf, until, requestedBy, recordUid, dedupe } =
+    recorded;
   const hashes = { dedupeHash: dedupe?.hash, bodyHash: dedupe?.body };
   const head: RunHead = {
     workflow,
@@ -151,6 +152,7 @@ function headOf(recorded: RecordedRun): string {
     ...hashes,
     retryOf,
     until,
+    requestedBy,
     recordUid,
   };
   return JSON.stringify(head);

@@ -31,13 +31,16 @@ export type Identified =
   | { outcome: 'known'; identity: Identity }
   | { outcome: 'unauthorized' | 'too-often' | 'unavailable' };
 
+/** What was decided, and about whom, where the API server knows the caller. */
+export type Decided = { decision: Decision; identity?: Identity };
+
 export type Access = {
-  /** Decides for the value of an Authorization header. Never rejects. */
+  /** Decides for the value of an Authorization header, and says whose it is. Never rejects. */
+  authorize: (authorization: string | undefined, wanted: Wanted | undefined) => Promise<Decided>;
+  /** The decision alone. */
   decide: (authorization: string | undefined, wanted: Wanted | undefined) => Promise<Decision>;
   /** Who the API server says that it is. Never rejects. */
   identify: (authorization: string | undefined) => Promise<Identified>;
-  /** The name of a caller that was just allowed; undefined of all others. */
-  userOf: (authorization: string | undefined) => string | undefined;
 };
 
 /** A revoked token is refused within 10 s, in which the question itself must have its time, too. */
@@ -68,7 +71,7 @@ export function createAccess(options: AccessOptions): Access {
   const limit = createReviewLimit(clock);
   const once = createOnce();
   const ask = createAsking(metrics);
-  const { identify, held } = createCallers({ client, metrics, log, clock, limit, once, ask });
+  const { identify } = createCallers({ client, metrics, log, clock, limit, once, ask });
 
   async function allows({ key: token, identity, decisions }: Known, wanted: Wanted): Promise<boolean> {
     const key = Object.values(wanted).join(' ');
@@ -101,21 +104,21 @@ export function createAccess(options: AccessOptions): Access {
     }
   }
 
+  async function authorize(authorization: string | undefined, wanted: Wanted | undefined): Promise<Decided> {
+    const found = await find(authorization);
+    if (found.outcome !== 'known') return { decision: found.outcome };
+    const { identity } = found.caller;
+    if (wanted === undefined) return { decision: 'forbidden', identity };
+    try {
+      return { decision: (await allows(found.caller, wanted)) ? 'allowed' : 'forbidden', identity };
+    } catch (error) {
+      return { decision: refusalFor(error), identity };
+    }
+  }
+
   return {
-    userOf: (authorization) => {
-      const token = bearerToken(authorization);
-      return token === undefined ? undefined : held(token)?.identity.username;
-    },
-    decide: async (authorization, wanted) => {
-      const found = await find(authorization);
-      if (found.outcome !== 'known') return found.outcome;
-      if (wanted === undefined) return 'forbidden';
-      try {
-        return (await allows(found.caller, wanted)) ? 'allowed' : 'forbidden';
-      } catch (error) {
-        return refusalFor(error);
-      }
-    },
+    authorize,
+    decide: async (authorization, wanted) => (await authorize(authorization, wanted)).decision,
     identify: async (authorization) => {
       const found = await find(authorization);
       return found.outcome === 'known' ? { outcome: 'known', identity: found.caller.identity } : found;
@@ -164,7 +167,7 @@ function createCallers({ client, metrics, log, clock, limit, once, ask }: Caller
     });
   }
 
-  return { identify, held: (token: string) => known.get(keyOf(token)) };
+  return { identify };
 }
 
 /** Asks, and counts what came of it. */

@@ -38,13 +38,12 @@ export function connectRoute(deps: GatewayDeps): FastifyPluginCallback {
 }
 
 async function connect(deps: GatewayDeps, answers: Answers, exchange: Exchange): Promise<void> {
-  const { request, reply } = exchange;
+  const { reply } = exchange;
   const addressed = await admit(deps.access, answers, exchange, OPERATION.right);
   if (addressed === undefined) return;
   const credential = await credentialOf(deps, addressed.namespace, addressed.name);
   if (typeof credential === 'string') return answers.problem(reply, credential);
-  const user = deps.access.userOf(request.headers.authorization) ?? '';
-  const made = await makeLink(deps, credential, user);
+  const made = await makeLink(deps, credential, addressed.caller.username);
   if (typeof made === 'string') return answers.problem(reply, made);
   reply.header('cache-control', 'no-store');
   answers.send(reply, 201, JSON_TYPE, JSON.stringify(made));

@@ -4,6 +4,7 @@
  */
 import type { FastifyPluginCallback, FastifyRequest } from 'fastify';
 import { parseJson } from '../../api/json.ts';
+import { MAX_USER_NAME } from '../../api/run.ts';
 import type { Submission, Submitted } from '../../runs/types.ts';
 import { createAnswers, JSON_TYPE, type Answers } from '../answers.ts';
 import { hasBody, readBody, refuseByHeaders, tooLarge } from '../body.ts';
@@ -21,6 +22,7 @@ import { storeEvent } from '../store.ts';
 import { waitFor } from '../waiting.ts';
 import { readExecuteQuery, type ExecuteQuery } from './executeQuery.ts';
 import { admit, type Exchange } from './guard.ts';
+import type { Identity } from './identity.ts';
 import { preferredWait } from './prefer.ts';
 import { viewState } from './runView.ts';
 
@@ -54,7 +56,7 @@ async function execute(deps: GatewayDeps, answers: Answers, exchange: Exchange):
   const { request, reply } = exchange;
   const addressed = await admit(deps.access, answers, exchange, OPERATION.right);
   if (addressed === undefined) return;
-  const asked = readAsked(deps, request);
+  const asked = readAsked(deps, request, addressed.caller);
   if (typeof asked === 'string') return answers.problem(reply, asked);
   const submitted = await start(deps, exchange, asked);
   if (submitted === undefined) return;
@@ -63,12 +65,13 @@ async function execute(deps: GatewayDeps, answers: Answers, exchange: Exchange):
   await answerRun(deps, answers, exchange, { route: asked.route, submitted });
 }
 
-type Asked = { route: Route; query: ExecuteQuery; key: string | undefined };
+type Asked = { route: Route; query: ExecuteQuery; key: string | undefined; requestedBy: string };
 
 /** What the caller asks for, as far as it can be told without the body. */
 function readAsked(
   { routes, health }: GatewayDeps,
   { params, query, headers }: FastifyRequest,
+  caller: Identity,
 ): Asked | ProblemCode {
   const route = routes.workflow((params as { id: string }).id);
   if (route === undefined) return health.synced() ? 'workflow-unknown' : 'not-ready';
@@ -77,7 +80,8 @@ function readAsked(
   if (!read.test && !route.spec.active) return 'inactive';
   const key = eventKey(headers);
   if (key.outcome === 'bad') return 'bad-key';
-  return { route, query: read, key: key.outcome === 'key' ? key.key : undefined };
+  const requestedBy = requesterOf(caller);
+  return { route, query: read, key: key.outcome === 'key' ? key.key : undefined, requestedBy };
 }
 
 /** Receives the event and stores it; undefined if the caller has gone. */
@@ -98,7 +102,12 @@ async function start(
   }
 }
 
-function submissionOf({ route: { spec }, query, key }: Asked, text: string): Submission {
+/** The name as a record takes it; of a longer one its beginning. */
+function requesterOf({ username }: Identity): string {
+  return username.slice(0, MAX_USER_NAME).toWellFormed();
+}
+
+function submissionOf({ route: { spec }, query, key, requestedBy }: Asked, text: string): Submission {
   const { test, until, isOutput } = query;
   const eventOf = isOutput === true ? wholeInput : eventInput;
   return {
@@ -110,6 +119,7 @@ function submissionOf({ route: { spec }, query, key }: Asked, text: string): Sub
     // No event at all: in a test run the trigger's testData takes its place.
     input: text === '' && test ? '' : eventOf(text || '{}'),
     test,
+    requestedBy,
     ...(until !== undefined && { until }),
     ...(key === undefined
       ? { bodyHash: '' }

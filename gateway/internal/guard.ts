@@ -5,6 +5,7 @@ import type { Answers } from '../answers.ts';
 import type { ProblemCode } from '../problems.ts';
 import type { Right } from '../contract/operation.ts';
 import type { Access, Decision, Wanted } from './access.ts';
+import type { Identity } from './identity.ts';
 
 const REFUSALS = {
   unauthorized: 'unauthorized',
@@ -23,6 +24,8 @@ const UNKNOWN = {
 export type Exchange = { request: FastifyRequest; reply: FastifyReply };
 /** What the address names: a workflow, or the credential that is to be connected. */
 export type Addressed = { namespace: string; name: string };
+/** The same, with the caller that may do it. */
+export type Admitted = Addressed & { caller: Identity };
 
 /**
  * Whether the caller may do it; otherwise the reply is sent. Who is not known learns nothing; who is known and not
@@ -33,11 +36,12 @@ export async function admit(
   answers: Answers,
   { request, reply }: Exchange,
   right: Right,
-): Promise<Addressed | undefined> {
+): Promise<Admitted | undefined> {
   const addressed = addressedObject(request);
   const wanted = addressed && wantedOf(right, addressed, request);
-  const decision = await access.decide(request.headers.authorization, wanted);
-  if (decision === 'allowed' && addressed !== undefined) return addressed;
+  const { decision, identity } = await access.authorize(request.headers.authorization, wanted);
+  if (decision === 'allowed' && addressed !== undefined && identity !== undefined)
+    return { ...addressed, caller: identity };
   // What cannot be a name is nothing, to everybody who is known.
   const isNothing = decision === 'allowed' || (addressed === undefined && decision === 'forbidden');
   answers.problem(reply, isNothing ? UNKNOWN[right.on] : REFUSALS[decision]);

@@ -128,6 +128,7 @@ async function submitRun(context: OperatorContext, run: WorkflowRun, route: Webh
     recordUid: uid,
     test: run.spec.test === true,
     ...(run.spec.retryOf !== undefined && { retryOf: run.spec.retryOf }),
+    ...(run.spec.requestedBy !== undefined && { requestedBy: run.spec.requestedBy }),
     ...(until !== undefined && { until }),
   };
   return settle(context, run, submission);

@@ -91,6 +91,7 @@ function recordedRun(
     dedupeKey: spec.trigger?.key,
     dedupe: dedupeMarkOf(metadata.annotations),
     retryOf: spec.retryOf,
+    requestedBy: spec.requestedBy,
     ...(!isRecord && { recordUid: uid }),
     input,
     epoch: status.epoch ?? 0,

@@ -38,7 +38,7 @@ export type CanaryStage = {
 /** Starts it with these Secrets and workflows in the project, and waits until the workflow `last` is served. */
 export async function openCanaryStage(manifest: string, last: string): Promise<CanaryStage> {
   const stage = await startOperatorStage({
-    templates: ['access', 'admission', 'gateway', 'gateway-rbac'],
+    templates: ['access', 'admission', 'admission-requested-by', 'gateway', 'gateway-rbac'],
     env: { LOG_LEVEL: 'debug' },
     triesCredentials: true,
   });

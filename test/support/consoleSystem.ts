@@ -87,7 +87,7 @@ async function startAll(
 ): Promise<ConsoleSystem> {
   const stage = await startOperatorStage({
     triesCredentials: true,
-    templates: ['gateway', 'gateway-rbac', 'access', 'admission'],
+    templates: ['gateway', 'gateway-rbac', 'access', 'admission', 'admission-requested-by'],
   });
   closers.push(() => stage.stop());
   const folder = await writeConsole();

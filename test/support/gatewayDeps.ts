@@ -63,9 +63,9 @@ export function createGatewayDeps({ bodyBytes, ...given }: GatewayDepsOptions = 
     runs,
     waiter,
     access: {
+      authorize: async () => ({ decision: 'allowed', identity: { username: 'tester' } }),
       decide: async () => 'allowed',
       identify: async () => ({ outcome: 'known', identity: { username: 'tester' } }),
-      userOf: () => 'tester',
     },
     publicURL: undefined,
     console: { dir: '/no/console', oidc: undefined },

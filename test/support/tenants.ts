@@ -14,7 +14,7 @@ import { startRunnerProgram, type RunnerProgram } from './runnerProgram.ts';
 import { keysIn } from './stock.ts';
 import { tokenOf, writeKubeconfig } from './users.ts';
 
-const TEMPLATES = ['access', 'admission', 'gateway', 'gateway-rbac'];
+const TEMPLATES = ['access', 'admission', 'admission-requested-by', 'gateway', 'gateway-rbac'];
 const SOON = { timeoutMs: 30_000, everyMs: 50 };
 
 type Tenant = {

@@ -204,7 +204,8 @@ test('a test run goes as far as the node that the caller names, and its key is n
   const run = await accepted(await execute('hello', { ...call, query: '?test=true&until=agent_1' }));
   expect(await stored(run)).toMatchObject({ test: true, until: 'agent_1' });
   const view = await get(`/workflows/${NAMESPACE}.hello/runs/${run}`, reader);
-  expect(await view.json()).toMatchObject({ run, until: 'agent_1' });
+  const requestedBy = `system:serviceaccount:${NAMESPACE}:executor`;
+  expect(await view.json()).toMatchObject({ run, until: 'agent_1', requestedBy });
   expect((await execute('hello', { ...call, query: '?test=true' })).status).toBe(422);
   const earnest = await execute('hello', { token: executor, query: '?until=agent_1' });
   expect(earnest.status).toBe(400);

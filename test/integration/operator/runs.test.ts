@@ -141,10 +141,10 @@ test('a run that failed is repeated with its input, also by a repetition, and no
   const input = { text_content: '', data_content: { item: 'desk' } };
   await create('poisoned', { input });
   await submitted('poisoned');
-  await create('again', { retryOf: 'poisoned' });
+  await create('again', { retryOf: 'poisoned', requestedBy: 'ada' });
   await create('once-more', { retryOf: 'again', test: true });
   for (const name of ['again', 'once-more']) expect(JSON.parse((await submitted(name)).input)).toEqual(input);
-  expect((await submitted('again')).retryOf).toBe('poisoned');
+  expect(await submitted('again')).toMatchObject({ retryOf: 'poisoned', requestedBy: 'ada' });
   await create('cut', { input, inputTruncated: true });
   await create('of-cut', { retryOf: 'cut' });
   expect(await ended('of-cut')).toMatchObject({ phase: 'Failed', reason: 'DataLost' });

@@ -54,7 +54,7 @@ beforeAll(async () => {
   server = await startApiServer();
   admin = createClient(server.connection, { fieldManager: 'test' });
   await installCrds(admin);
-  await applyChart(server, 'windlass-system', { templates: ['admission'] });
+  await applyChart(server, 'windlass-system', { templates: ['admission', 'admission-requested-by'] });
   await admin.create(namespaces, { metadata: { name: namespace } });
   const made = Object.entries(RIGHTS).map(async ([name, rules]) => {
     const client = await createUser(admin, server.connection, { namespace, name, rules });
@@ -62,11 +62,12 @@ beforeAll(async () => {
   });
   users = Object.fromEntries(await Promise.all(made)) as typeof users;
   await pollUntil(
-    'both policies in effect',
+    'the policies in effect',
     async () => {
       const refused = [
         await tryTo('writer', credentials, smtp('one')),
         await tryTo('writer', workflowRuns, run('orders')),
+        await tryTo('executor', workflowRuns, { ...run('orders'), requestedBy: 'ada' }),
       ];
       return refused.every((answer) => answer.startsWith('403'));
     },
@@ -247,6 +248,30 @@ test('a refused run says which right is missing', async () => {
   expect(await tryTo('writer', workflowRuns, run('orders'))).toContain(
     'whoever creates a WorkflowRun must be allowed to execute its workflow: system:serviceaccount:shop:writer lacks the right to create workflows/execute for orders in namespace shop',
   );
+});
+
+const RECORD = { annotations: { 'windlass.dev/recorded': 'store' } };
+
+test.each<[User, string, object, string]>([
+  ['executor', 'system:serviceaccount:shop:executor', {}, 'allowed'],
+  ['executor', 'ada', {}, '403'],
+  ['executor', 'ada', RECORD, '403'],
+  ['executor', 'system:serviceaccount:shop:executor ', {}, '403'],
+  // Runners record runs that others have started; what they create otherwise starts a run.
+  ['windlass-runner', 'ada', RECORD, 'allowed'],
+  ['windlass-runner', 'ada', {}, '403'],
+])('a run created by %s that says %s requested it (%j): %s', async (user, requestedBy, metadata, answer) => {
+  const { metadata: named, ...rest } = draft({ ...run('orders'), requestedBy });
+  const object = { ...rest, metadata: { ...named, ...metadata } };
+  expect(await outcomeOf(users[user].create<KubeObject>(workflowRuns, object))).toContain(answer);
+});
+
+test('a run that names another user is told whose name it takes, and whoever may impersonate users may restore it', async () => {
+  const spec = { ...run('orders'), requestedBy: 'ada' };
+  expect(await tryTo('executor', workflowRuns, spec)).toContain(
+    'spec.requestedBy must be the user who creates the WorkflowRun, system:serviceaccount:shop:executor, or be left out',
+  );
+  expect(await outcomeOf(admin.create<KubeObject>(workflowRuns, draft(spec)))).toBe('allowed');
 });
 
 test('an account of the runners’ name in another namespace has no rights here', async () => {

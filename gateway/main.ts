@@ -1,11 +1,14 @@
 /** The gateway: takes the outside world in. This file only wires. */
 import { randomUUID } from 'node:crypto';
 import pino from 'pino';
+import { createAudit, NO_AUDIT } from '../api/audit/audit.ts';
 import { createClient } from '../kube/client.ts';
+import { systemClock } from '../kube/clock.ts';
 import { inClusterConnection, kubeconfigConnection } from '../kube/config.ts';
 import { createPassThrough } from '../kube/passThrough.ts';
 import { connectRunStore } from '../runs/connection.ts';
 import { createReplyWaiter } from '../runs/reply.ts';
+import { createAccessLog } from './accessLog.ts';
 import { acknowledgeRoutes, type Acknowledged } from './acknowledge.ts';
 import { gatewayConfig } from './config.ts';
 import { consoleSettings } from './console/settings.ts';
@@ -21,7 +24,11 @@ import { createRouteTable } from './routes.ts';
 import { buildInternal, buildMetrics, buildPublic } from './server.ts';
 
 const { config, env } = gatewayConfig();
-const log = pino({ level: config.LOG_LEVEL, base: { program: 'gateway', pod: config.POD_NAME } });
+const { POD_NAME: pod } = config;
+// One for all lines, so that each is written whole.
+const stdout = pino.destination(1);
+const log = pino({ level: config.LOG_LEVEL, base: { program: 'gateway', pod } }, stdout);
+const write = (line: string) => void stdout.write(line);
 const stopping = new AbortController();
 const closing = new AbortController();
 const ended = new AbortController();
@@ -62,6 +69,19 @@ const metrics = createMetrics({
   refused: limits.refused,
   inFlightBytes: limits.inFlight.bytes,
 });
+const audit = config.AUDIT_ENABLED
+  ? createAudit({
+      source: { program: 'gateway', pod },
+      write,
+      refusedPerSecond: config.AUDIT_REFUSED_PER_SECOND,
+      clock: systemClock,
+    })
+  : NO_AUDIT;
+const { addresses } = limits;
+const { ACCESS_LOG_SAMPLE: sample } = config;
+const accessLog = config.ACCESS_LOG_ENABLED
+  ? createAccessLog({ pod, sample, addresses, write, clock: systemClock })
+  : undefined;
 const deps: GatewayDeps = {
   routes,
   runs,
@@ -80,6 +100,8 @@ const deps: GatewayDeps = {
   leaving: stopping.signal,
   closing: closing.signal,
   log,
+  audit,
+  ...(accessLog && { accessLog }),
 };
 
 const apps = [buildPublic(deps), buildInternal(deps), buildMetrics(deps)] as const;
@@ -120,6 +142,8 @@ async function stop(): Promise<void> {
     onDrained: () => closing.abort(),
   });
   ended.abort();
+  audit.close();
+  accessLog?.close();
   waiter.close();
   await acknowledged?.stopped;
   await client.close();

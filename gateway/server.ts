@@ -5,7 +5,8 @@
 import { METHODS } from 'node:http';
 import type { Socket } from 'node:net';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { createAnswers, newInstance, type Answers } from './answers.ts';
+import type { AccessLog } from './accessLog.ts';
+import { createAnswers, type Answers } from './answers.ts';
 import { limitConnections, type Connections } from './limits/connections.ts';
 import { bidFarewell } from './limits/farewell.ts';
 import type { Refusals, RefusalReason } from './limits/refusals.ts';
@@ -26,6 +27,7 @@ import { botRoute } from './public/bot.ts';
 import { callbackRoute } from './public/callback.ts';
 import { openLinkRoute } from './public/connect.ts';
 import { webhookRoute } from './public/webhook.ts';
+import { newRequestId, requestId } from './requestId.ts';
 
 /** The longest address. */
 const MAX_URL = 8_192;
@@ -60,7 +62,7 @@ function bounds({ requestSeconds, idleSeconds, headersSeconds, headerBytes, body
 
 /** What anybody may call: webhooks, the URLs of bots, and what connects credentials. */
 export function buildPublic(deps: GatewayDeps): FastifyInstance {
-  const app = createListener(deps, refuseOftenCalling(deps));
+  const app = createListener(deps, { listener: 'public', admit: refuseOftenCalling(deps) });
   app.register(webhookRoute(deps));
   app.register(botRoute(deps));
   app.register(openLinkRoute(deps));
@@ -70,7 +72,7 @@ export function buildPublic(deps: GatewayDeps): FastifyInstance {
 
 /** What callers with a token of the cluster may call. */
 export function buildInternal(deps: GatewayDeps): FastifyInstance {
-  const app = createListener(deps);
+  const app = createListener(deps, { listener: 'internal' });
   app.register(healthRoutes(deps));
   app.register(openApiRoute(deps));
   app.register(executeRoute(deps));
@@ -103,13 +105,21 @@ export function buildMetrics(deps: GatewayDeps): FastifyInstance {
 
 type OnRequest = (request: FastifyRequest, reply: FastifyReply, done: () => void) => void;
 
-function createListener(deps: GatewayDeps, admit?: OnRequest): FastifyInstance {
+type ListenerOptions = { listener?: 'public' | 'internal'; admit?: OnRequest | undefined };
+
+function createListener(deps: GatewayDeps, { listener, admit }: ListenerOptions = {}): FastifyInstance {
   const answers = createAnswers(deps, 'other');
   const { settings, addresses, refused } = deps.limits;
+  const accessLog = listener && deps.accessLog;
   const app = fastify({
     ...bounds(settings),
-    frameworkErrors: (_error, _request, reply: FastifyReply) => answers.problem(reply, 'not-found'),
-    clientErrorHandler: (error, socket) => answerParserError(error, socket, { refused, connections }),
+    frameworkErrors: (_error, { raw }, reply: FastifyReply) => {
+      answers.problem(reply, 'not-found');
+      const peer = raw.socket.remoteAddress;
+      accessLog?.unrouted({ request: requestId(raw), status: 404, problem: 'not-found', peer });
+    },
+    clientErrorHandler: (error, socket) =>
+      answerParserError(error, socket, { refused, connections, accessLog }),
   });
   // The size of the headers bounds their number. As shipped, the parser drops those beyond 2,000 without a word.
   app.server.maxHeadersCount = 0;
@@ -118,7 +128,7 @@ function createListener(deps: GatewayDeps, admit?: OnRequest): FastifyInstance {
     isProxy: addresses.isProxy,
     clientOf: (address) => addresses.clientOf(address, undefined),
     refused,
-    refusal: () => rawProblem('too-many-connections'),
+    refusal: () => rawProblem('too-many-connections', { accessLog }),
   });
   deps.metrics.connections.push(connections.open);
   deps.leaving.addEventListener('abort', connections.leave, { once: true });
@@ -126,6 +136,7 @@ function createListener(deps: GatewayDeps, admit?: OnRequest): FastifyInstance {
   for (const method of METHODS) {
     if (method !== 'CONNECT') app.addHttpMethod(method, { hasBody: false, overrideExisting: true });
   }
+  if (listener !== undefined) deps.accessLog?.follow(app, listener);
   app.addHook('onRequest', refuseOddRequests(answers, connections));
   if (admit !== undefined) app.addHook('onRequest', admit);
   app.setErrorHandler((error, _request, reply) => answers.unexpected(reply, error));
@@ -138,7 +149,7 @@ function createListener(deps: GatewayDeps, admit?: OnRequest): FastifyInstance {
   app.server.on('connect', (_request, duplex) => {
     const socket = duplex as Socket;
     refused.malformed += 1;
-    if (!connections.spoil(socket)) bidFarewell(socket, rawProblem('bad-request'));
+    if (!connections.spoil(socket)) bidFarewell(socket, rawProblem('bad-request', { accessLog, socket }));
   });
   return app;
 }
@@ -177,11 +188,13 @@ const PARSER_PROBLEMS: Record<string, { code: ProblemCode; reason: RefusalReason
 };
 const MALFORMED = { code: 'bad-request', reason: 'malformed' } as const;
 
+type ParserErrorDeps = { refused: Refusals; connections: Connections; accessLog: AccessLog | undefined };
+
 /** What is no HTTP gets one answer and the end of its connection, since what follows cannot be told apart. */
 function answerParserError(
   error: Error & { code?: string },
   socket: Socket,
-  { refused, connections }: { refused: Refusals; connections: Connections },
+  { refused, connections, accessLog }: ParserErrorDeps,
 ): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
@@ -189,13 +202,18 @@ function answerParserError(
   }
   const { code, reason } = PARSER_PROBLEMS[error.code ?? ''] ?? MALFORMED;
   refused[reason] += 1;
-  if (!connections.spoil(socket)) bidFarewell(socket, rawProblem(code));
+  if (!connections.spoil(socket)) bidFarewell(socket, rawProblem(code, { accessLog, socket }));
 }
 
 /** A problem as the bytes of a whole answer, which ends the connection. */
-function rawProblem(code: ProblemCode): string {
+function rawProblem(
+  code: ProblemCode,
+  { accessLog, socket }: { accessLog: AccessLog | undefined; socket?: Socket },
+): string {
   const { status, title, headers = {} } = problemOf(code);
-  const body = problemBody(code, newInstance());
+  const request = newRequestId();
+  accessLog?.unrouted({ request, status, problem: code, peer: socket?.remoteAddress });
+  const body = problemBody(code, request);
   return [
     `HTTP/1.1 ${status} ${title}`,
     'Connection: close',

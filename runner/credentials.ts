@@ -64,10 +64,11 @@ export function createCredentials(
     }
   }
 
-  async function accessTo(name: string, spec: CredentialSpec): Promise<CredentialAccess> {
+  async function accessTo(name: string, spec: CredentialSpec, uid?: string): Promise<CredentialAccess> {
     const parts = await partsOf(name, spec);
     const access: CredentialAccess = {
       name,
+      ...(uid !== undefined && { uid }),
       spec,
       secret: (ref) => secretOf(name, ref, parts.get(ref.name)),
     };
@@ -84,7 +85,7 @@ export function createCredentials(
           `there is no Credential ${name} in this namespace: apply it`,
         );
       }
-      return accessTo(name, credential.spec);
+      return accessTo(name, credential.spec, credential.metadata.uid);
     },
     fresh: (name, spec) => {
       for (const ref of runnerRefs(name, spec)) reader.forget(ref.name);

@@ -47,7 +47,7 @@ export function runListRoute(deps: GatewayDeps): FastifyPluginCallback {
 
 async function answerList(deps: GatewayDeps, answers: Answers, exchange: Exchange): Promise<void> {
   const { request, reply } = exchange;
-  const addressed = await admit(deps.access, answers, exchange, OPERATIONS.listRuns.right);
+  const addressed = await admit(deps, answers, exchange, OPERATIONS.listRuns.right);
   if (addressed === undefined) return;
   const query = readListQuery(request.query);
   const page = query === undefined ? 'bad-query' : await readPage(deps, addressed, query);

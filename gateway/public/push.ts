@@ -62,8 +62,10 @@ function refuse(answers: Answers, reply: FastifyReply, code: ProblemCode): void 
 
 /** What can be refused before a byte of the body is read, in the order that callers are told. */
 function refuseUnread(push: Push, { raw }: FastifyRequest): ProblemCode | undefined {
-  const { health, limits } = push.deps;
-  if (routeOf(push, raw.url) === undefined) return health.synced() ? 'not-found' : 'not-ready';
+  const { health, limits, accessLog } = push.deps;
+  const route = routeOf(push, raw.url);
+  if (route === undefined) return health.synced() ? 'not-found' : 'not-ready';
+  accessLog?.note(raw, { workflow: route.id });
   if (raw.method !== 'POST') return 'method-not-allowed';
   return refuseByHeaders(raw.headers, limits);
 }

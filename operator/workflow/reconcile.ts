@@ -22,6 +22,7 @@ import {
 } from '../../kube/controller.ts';
 import { isForbidden, isTerminating } from '../../kube/errors.ts';
 import type { Condition } from '../../kube/resource.ts';
+import { recordActivation } from '../audit.ts';
 import { withBot, type Unserved } from '../bots/take.ts';
 import type { OperatorContext } from '../context.ts';
 import { nextLookMs } from '../credential/reconcile.ts';
@@ -234,7 +235,11 @@ async function applyRoute(context: OperatorContext, workflow: Workflow, spec: Ro
     prefix: GROUP,
   });
   if (isForeign) await store.dropWorkflow(cached.spec.projectUID, cached.spec.workflowUID);
-  if (written) world.routes.noteWrite(object);
+  if (written) {
+    world.routes.noteWrite(object);
+    const wasActive = !isForeign && cached?.spec.active === true;
+    if (wasActive !== spec.active) recordActivation(context, workflow, spec.active);
+  }
   const wasServed = !written && isConditionTrue(workflow.status?.conditions, 'Routed', generation);
   const { uid = '', generation: version = 0 } = object.metadata;
   return gateways.routing({ uid, generation: version }, wasServed);

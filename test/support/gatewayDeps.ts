@@ -3,6 +3,7 @@
  * nobody answers for the run store, so that whatever passes all checks ends with 503, and who calls is allowed. They know one
  * workflow, `shop.orders`, with a webhook, and another that has the bot `shop.helper`, unless other routes are given.
  */
+import { NO_AUDIT } from '../../api/audit/audit.ts';
 import type { GatewayDeps } from '../../gateway/deps.ts';
 import { createLimits } from '../../gateway/limits/limits.ts';
 import { limitSettings } from '../../gateway/limits/settings.ts';
@@ -86,6 +87,7 @@ export function createGatewayDeps({ bodyBytes, ...given }: GatewayDepsOptions = 
     leaving: new AbortController().signal,
     closing: new AbortController().signal,
     log: createCollectedLog(),
+    audit: NO_AUDIT,
     ...given,
     routes,
   };

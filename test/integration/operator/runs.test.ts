@@ -8,6 +8,7 @@ import { liveRuns } from '../../../runs/project.ts';
 import { readRun } from '../../../runs/read.ts';
 import { submit } from '../../../runs/submit.ts';
 import type { RunState } from '../../../runs/types.ts';
+import { auditTrail } from '../../support/auditTrail.ts';
 import { startOperatorStage, type OperatorStage } from '../../support/operatorStage.ts';
 import { pollUntil } from '../../support/poll.ts';
 
@@ -176,6 +177,30 @@ test('a run that is created while the run store is away is submitted when it is 
   await create('one');
   await stage.redis.restart();
   expect((await submitted('one')).phase).toBe('Pending');
+});
+
+test('runs that are created as objects, and their cancelling, are in the audit trail once, with who requested them', async () => {
+  const workflow = await applyWorkflow();
+  const about = () =>
+    auditTrail(stage.trail).filter(
+      ({ event, object }) => event.startsWith('run.') && object?.namespace === namespace,
+    );
+  await create('first', { requestedBy: 'ada' });
+  await submitted('first');
+  await create('again', { retryOf: 'first', test: true, requestedBy: 'bob' });
+  await submitted('again');
+  await create('nowhere', { revision: 'hello-none' });
+  await ended('nowhere');
+  const cancel = { spec: { cancel: true } };
+  await stage.client.patch(workflowRuns, { namespace, name: 'first' }, cancel, { type: 'merge' });
+  const object = { kind: 'Workflow', namespace, name: 'hello', uid: workflow };
+  const version = { resourceVersion: expect.stringMatching(/^\d+$/) as string, manager: 'test' };
+  await expect.poll(about, WITHIN).toMatchObject([
+    { event: 'run.execute', run: 'first', user: { name: 'ada' }, result: 'allowed', object, ...version },
+    { event: 'run.retry', run: 'again', retryOf: 'first', user: { name: 'bob' }, result: 'allowed' },
+    { event: 'run.execute', run: 'nowhere', result: 'failed', reason: 'RevisionMissing' },
+    { event: 'run.cancel', object: { kind: 'WorkflowRun', name: 'first' }, result: 'allowed', ...version },
+  ]);
 });
 
 test('a cancel reaches a run that waits, and one that never was submitted', async () => {

@@ -15,7 +15,7 @@ import { requestId } from './requestId.ts';
 type Note = { workflow?: string; problem?: ProblemCode };
 
 /** A request that has no route, because the parser or the framework refused it. */
-export type Unrouted = { request: string; status: number; problem: ProblemCode; peer: string | undefined };
+type Unrouted = { request: string; status: number; problem: ProblemCode; peer: string | undefined };
 
 export type AccessLog = {
   /** Writes lines about the requests of a listener from now on. */
@@ -94,7 +94,7 @@ export function createAccessLog(options: AccessLogOptions): AccessLog {
       if (!problems.admit()) return;
       put({ request, status, address: addresses.addressOf(peer, undefined), problem });
     },
-    close: problems.close,
+    close: () => problems.close(),
   };
 }
 

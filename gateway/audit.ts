@@ -22,8 +22,6 @@ export function recordCall(
 const DENIED: ReadonlySet<string> = new Set([
   'unauthorized',
   'forbidden',
-  'workflow-unknown',
-  'credential-unknown',
   'token-refused',
   'not-the-console',
   'kube-path-refused',

@@ -6,6 +6,7 @@
 import type { AuditEvent } from '../api/audit/events.ts';
 import type { AuditEntry } from '../api/audit/line.ts';
 import type { Workflow, WorkflowRun } from '../api/kinds.ts';
+import type { RouteSpec } from '../api/route.ts';
 import type { KubeObject } from '../kube/resource.ts';
 import type { OperatorContext } from './context.ts';
 
@@ -26,7 +27,7 @@ export function withLastManager<T extends KubeObject>(object: T): T {
 }
 
 /** Who changed the object last, beside its status: what the client calls itself. */
-export function lastManager({ metadata }: KubeObject): string | undefined {
+function lastManager({ metadata }: KubeObject): string | undefined {
   const entries = (metadata.managedFields ?? []) as Managed[];
   const others = entries.filter(({ manager, subresource }) => manager !== OWN && subresource === undefined);
   return others.toSorted((a, b) => (a.time ?? '').localeCompare(b.time ?? '')).at(-1)?.manager;
@@ -38,9 +39,15 @@ function fieldsOf(object: KubeObject): Pick<AuditEntry, 'object' | 'manager' | '
   return { object: { namespace, name, uid }, manager: lastManager(object), resourceVersion };
 }
 
-/** Records that a workflow is active from now on, or no longer. */
-export function recordActivation({ audit }: OperatorContext, workflow: Workflow, isActive: boolean): void {
-  const event = isActive ? 'workflow.activate' : 'workflow.deactivate';
+/** Records that a workflow is active from now on, or no longer, if its route has changed so. `before` may be that of another workflow. */
+export function recordActivation(
+  { audit }: OperatorContext,
+  workflow: Workflow,
+  { before, after }: { before: RouteSpec | undefined; after: RouteSpec },
+): void {
+  const wasActive = before?.workflowUID === after.workflowUID && before.active;
+  if (wasActive === after.active) return;
+  const event = after.active ? 'workflow.activate' : 'workflow.deactivate';
   audit.record({ event, result: 'allowed', ...fieldsOf(workflow) });
 }
 

@@ -7,9 +7,9 @@ import { AUDIT_EVENTS, type AuditEvent } from './events.ts';
 /** The `name` of each line, by which the trail is told from the other logs of a program. */
 export const AUDIT_LOGGER = 'windlass.audit';
 
-export type AuditUser = { username: string; uid?: string; groups?: readonly string[] };
+type AuditUser = { username: string; uid?: string; groups?: readonly string[] };
 
-export type AuditObject = {
+type AuditObject = {
   /** Left out: the kind of the event. */
   kind?: string;
   namespace?: string | undefined;

@@ -55,7 +55,7 @@ export async function admit(
   const code = isNothing ? UNKNOWN[right.on] : REFUSALS[decision];
   recordCall(deps, request.raw, {
     event: eventOf(right, request.query),
-    ...resultOf(code),
+    ...(decision === 'forbidden' ? { result: 'denied', reason: code } : resultOf(code)),
     user: identity,
     ...(wanted && { object: { namespace: wanted.namespace, name: wanted.name || undefined } }),
     ...(right.resource === 'workflowruns' && { workflow: addressed?.name }),

@@ -47,10 +47,7 @@ export function createRunReconciler(context: OperatorContext, pacer: Pacer): Run
     if (gone) await cancelDeleted(context, gone);
     deleted.delete(objectKey(key));
     const cached = world.runs.get(key.namespace, key.name);
-    if (!cached || isTerminal(cached.status?.phase)) {
-      cancelled.delete(cached?.metadata.uid ?? '');
-      return done();
-    }
+    if (!cached || isTerminal(cached.status?.phase)) return done();
     if (!isNew(cached) && !isToBeCancelled(cached)) return recoverIfLost(context, pacer, cached);
     // The cache has no input; and what is recorded already must not be submitted again after an old copy.
     const run = await client.find(workflowRuns, key);

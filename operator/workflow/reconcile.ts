@@ -237,8 +237,7 @@ async function applyRoute(context: OperatorContext, workflow: Workflow, spec: Ro
   if (isForeign) await store.dropWorkflow(cached.spec.projectUID, cached.spec.workflowUID);
   if (written) {
     world.routes.noteWrite(object);
-    const wasActive = !isForeign && cached?.spec.active === true;
-    if (wasActive !== spec.active) recordActivation(context, workflow, spec.active);
+    recordActivation(context, workflow, { before: cached?.spec, after: spec });
   }
   const wasServed = !written && isConditionTrue(workflow.status?.conditions, 'Routed', generation);
   const { uid = '', generation: version = 0 } = object.metadata;

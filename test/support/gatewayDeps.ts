@@ -45,7 +45,7 @@ const HELPER = {
 };
 
 export type GatewayDepsOptions = Partial<
-  Pick<GatewayDeps, 'access' | 'closing' | 'health' | 'kube' | 'log' | 'namespaces' | 'routes'>
+  Pick<GatewayDeps, 'access' | 'audit' | 'closing' | 'health' | 'kube' | 'log' | 'namespaces' | 'routes'>
 > & {
   /** The largest body; default as in the chart. */
   bodyBytes?: number;

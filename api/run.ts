@@ -6,6 +6,9 @@ import { json, objectName, output, rules, time } from './value.ts';
 /** CEL: the input was removed, which is the one change that it admits. */
 const erased = (spec: string) => `(has(${spec}.inputRedacted) && ${spec}.inputRedacted)`;
 
+/** Names of users have no limit in Kubernetes; what is longer is not recorded whole. */
+export const MAX_USER_NAME = 512;
+
 export const runSpec = z
   .object({
     workflow: objectName('Name of the workflow, in the same namespace.'),
@@ -54,6 +57,14 @@ export const runSpec = z
       .describe(
         'Only in a test run: it goes as far as this node. What does not come before the node is skipped. A test run that takes its input from another takes this from there, too.',
       ),
+    requestedBy: z
+      .string()
+      .min(1)
+      .max(MAX_USER_NAME)
+      .optional()
+      .describe(
+        'The user who asked for the run, where a person or program with a token did: set by the gateway. Whoever creates a WorkflowRun may name only themselves here.',
+      ),
     cancel: z.boolean().optional().describe('Set it to true to cancel the run.'),
   })
   .meta({
@@ -94,6 +105,10 @@ export const runSpec = z
       {
         rule: 'has(self.until) == has(oldSelf.until) && (!has(self.until) || self.until == oldSelf.until)',
         message: 'how far a run goes cannot be changed: create a new WorkflowRun',
+      },
+      {
+        rule: 'has(self.requestedBy) == has(oldSelf.requestedBy) && (!has(self.requestedBy) || self.requestedBy == oldSelf.requestedBy)',
+        message: 'who asked for a run cannot be changed: create a new WorkflowRun',
       },
       {
         rule: '!has(self.until) || (has(self.test) && self.test)',

@@ -46,8 +46,8 @@ beforeAll(() => {
     log,
     bodyBytes: LIMIT,
     access: {
+      authorize: async () => ({ decision: state.decision, identity: { username: 'tester' } }),
       decide: async () => state.decision,
-      userOf: () => undefined,
       identify: async () => ({ outcome: 'unauthorized' }),
     },
     health: { synced: () => state.synced, unready: () => state.unready },

@@ -23,6 +23,7 @@ import {
 import { isForbidden, isTerminating } from '../../kube/errors.ts';
 import type { Recorder } from '../../kube/events.ts';
 import type { Condition } from '../../kube/resource.ts';
+import { recordActivation } from '../audit.ts';
 import { withBot, type Unserved } from '../bots/take.ts';
 import type { OperatorContext } from '../context.ts';
 import { nextLookMs } from '../credential/reconcile.ts';
@@ -254,7 +255,10 @@ async function applyRoute(context: OperatorContext, workflow: Workflow, spec: Ro
     prefix: GROUP,
   });
   if (isForeign) await store.dropWorkflow(cached.spec.projectUID, cached.spec.workflowUID);
-  if (written) world.routes.noteWrite(object);
+  if (written) {
+    world.routes.noteWrite(object);
+    recordActivation(context, workflow, { before: cached?.spec, after: spec });
+  }
   const wasServed = !written && isConditionTrue(workflow.status?.conditions, 'Routed', generation);
   const { uid = '', generation: version = 0 } = object.metadata;
   return gateways.routing({ uid, generation: version }, wasServed);

@@ -39,16 +39,27 @@ function fieldsOf(object: KubeObject): Pick<AuditEntry, 'object' | 'manager' | '
   return { object: { namespace, name, uid }, manager: lastManager(object), resourceVersion };
 }
 
-/** Records that a workflow is active from now on, or no longer, if its route has changed so. `before` may be that of another workflow. */
+/**
+ * Records that a workflow is suspended or active from now on, or no longer, if its route has changed so. `before` may be that of another
+ * workflow.
+ */
 export function recordActivation(
   { audit }: OperatorContext,
   workflow: Workflow,
   { before, after }: { before: RouteSpec | undefined; after: RouteSpec },
 ): void {
-  const wasActive = before?.workflowUID === after.workflowUID && before.active;
-  if (wasActive === after.active) return;
-  const event = after.active ? 'workflow.activate' : 'workflow.deactivate';
-  audit.record({ event, result: 'allowed', ...fieldsOf(workflow) });
+  const own = before?.workflowUID === after.workflowUID ? before : undefined;
+  const record = (event: AuditEvent): void =>
+    audit.record({ event, result: 'allowed', ...fieldsOf(workflow) });
+  const isSuspended = after.suspended === true;
+  if ((own?.suspended === true) !== isSuspended) record(isSuspended ? 'workflow.suspend' : 'workflow.resume');
+  if ((own?.active === true) !== after.active)
+    record(after.active ? 'workflow.activate' : 'workflow.deactivate');
+}
+
+/** Records that the webhook of a workflow verified its callers by this scheme until now, and is public from now on. */
+export function recordMadePublic({ audit }: OperatorContext, workflow: Workflow, scheme: string): void {
+  audit.record({ event: 'webhook.madePublic', result: 'allowed', reason: scheme, ...fieldsOf(workflow) });
 }
 
 /** Records each workflow and credential that is deleted from now on. */

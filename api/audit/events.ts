@@ -6,7 +6,18 @@
 type Program = 'gateway' | 'operator' | 'runner';
 
 type EventDefinition = {
-  verb: 'create' | 'get' | 'list' | 'update' | 'delete' | 'use' | 'activate' | 'deactivate' | 'connect';
+  verb:
+    | 'create'
+    | 'get'
+    | 'list'
+    | 'update'
+    | 'delete'
+    | 'use'
+    | 'activate'
+    | 'deactivate'
+    | 'suspend'
+    | 'resume'
+    | 'connect';
   /** Left out: the line says which kind. */
   kind?: 'Workflow' | 'WorkflowRun' | 'Credential' | 'Session';
   programs: readonly Program[];
@@ -101,6 +112,25 @@ export const AUDIT_EVENTS = {
     kind: 'Workflow',
     programs: ['operator'],
     meaning: 'A workflow is no longer active.',
+  },
+  'workflow.suspend': {
+    verb: 'suspend',
+    kind: 'Workflow',
+    programs: ['operator'],
+    meaning: 'A workflow is suspended from now on: every run of it is refused.',
+  },
+  'workflow.resume': {
+    verb: 'resume',
+    kind: 'Workflow',
+    programs: ['operator'],
+    meaning: 'A workflow is no longer suspended.',
+  },
+  'webhook.madePublic': {
+    verb: 'update',
+    kind: 'Workflow',
+    programs: ['operator'],
+    meaning:
+      'The webhook of a workflow verified its callers until now (`reason` is the scheme), and is public from now on.',
   },
   'workflow.delete': {
     verb: 'delete',

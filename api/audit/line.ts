@@ -17,14 +17,14 @@ type AuditObject = {
   uid?: string | undefined;
 };
 
-/** `denied`: the caller is unknown or lacks a right. `failed`: it was allowed and did not happen. */
+/** `denied`: the caller is unknown or lacks a right, or the workflow is suspended. `failed`: it was allowed and did not happen. */
 export type AuditResult = 'allowed' | 'denied' | 'failed';
 
 /** What a program knows of an event. Never a payload, a secret or a token. */
 export type AuditEntry = {
   event: AuditEvent;
   result: AuditResult;
-  /** Why it was denied or failed: a code, never a text from outside. */
+  /** Why it was denied or failed, or what it was before: a code, never a text from outside. */
   reason?: string | undefined;
   /** Left out: not known. */
   user?: AuditUser | undefined;

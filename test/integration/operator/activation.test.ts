@@ -162,6 +162,16 @@ test('switched off, the URL is gone when every replica says so; switched on, it 
     { event: 'workflow.deactivate', ...by },
     { event: 'workflow.activate', ...by },
   ]);
+  for (const suspend of [true, false]) {
+    await patch({ suspend });
+    await stage.waitFor(namespace, NAME, suspend ? { ...READY, reason: 'Suspended' } : READY);
+  }
+  expect(auditTrail(stage.trail).filter(ours).slice(3)).toMatchObject([
+    { event: 'workflow.suspend', ...by },
+    { event: 'workflow.deactivate', ...by },
+    { event: 'workflow.resume', ...by },
+    { event: 'workflow.activate', ...by },
+  ]);
   await stage.client.delete(workflows, refOf(NAME));
   await expect
     .poll(() => auditTrail(stage.trail, 'workflow.delete').filter(ours), { timeout: 20_000 })

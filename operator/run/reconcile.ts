@@ -169,7 +169,7 @@ async function fail(
   { reason, message }: { reason: FailureReason; message: string },
 ): Promise<void> {
   await endRun(context, run, { phase: 'Failed', reason, message });
-  recordSubmission(context, run, { result: 'failed', reason });
+  recordSubmission(context, run, { result: reason === 'Suspended' ? 'denied' : 'failed', reason });
 }
 
 /** The revision that the run asks for, or the current one, which the run store then has; or why it must not execute it. */

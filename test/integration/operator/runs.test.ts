@@ -135,6 +135,15 @@ test('of a suspended workflow every run fails, and one that was accepted before 
       message: expect.stringContaining('set spec.suspend to false'),
     });
   }
+  const denied = auditTrail(stage.trail).filter(
+    ({ object, run }) => object?.namespace === namespace && /^run-\d$/.test(String(run)),
+  );
+  expect(denied.map(({ event, result, reason }) => `${event} ${result} ${String(reason)}`)).toEqual([
+    'run.execute denied Suspended',
+    'run.test denied Suspended',
+    'run.retry denied Suspended',
+    'run.execute denied Suspended',
+  ]);
   await stage.stopOperator();
   expect(await claimed(stage.conn, uid)).toEqual([]);
   stage.startOperator();

@@ -62,7 +62,10 @@ async function answer(passing: Passing, exchange: Exchange): Promise<void> {
     return answers.problem(reply, 'kube-path-refused');
   }
   const leave = (asked.resource === 'secrets' ? secretSlots : slots).enter(caller.key);
-  if (leave === undefined) return answers.problem(reply, 'too-many-exchanges');
+  if (leave === undefined) {
+    recordRefusal(deps, exchange, { reason: 'too-many-exchanges', caller });
+    return answers.problem(reply, 'too-many-exchanges');
+  }
   const gone = closedSignal(reply.raw);
   // Only what would never end by itself is ended when the listeners close.
   const signal = asked.verb === 'watch' ? AbortSignal.any([gone, deps.closing]) : gone;

@@ -58,7 +58,10 @@ export function controllerRevision(
   });
 }
 
-/** Deletes an object of the revision's name that the workflow does not own: applied onto it, the revision would keep its fields. */
+/**
+ * Deletes an object of the revision's name that the workflow does not own: applied onto it, the revision would keep its fields. Where it
+ * has no label of ours, the admission policy for the operator refuses that, and the workflow says so.
+ */
 async function clearName(
   { client }: Pick<OperatorContext, 'client'>,
   ref: { namespace: string; name: string },

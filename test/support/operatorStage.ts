@@ -23,7 +23,7 @@ import { connectRunStore, type RunStoreConnection } from '../../runs/connection.
 import { startApiServer, type ApiServer } from './apiserver.ts';
 import { createCheckAnswers } from './checkedCredentials.ts';
 import { createCollectedLog, type CollectedLog } from './collectedLog.ts';
-import { applyChart } from './chart.ts';
+import { ADMISSION, applyChart } from './chart.ts';
 import { runCommand } from './command.ts';
 import { installCrds } from './crds.ts';
 import { startFakeGateway, type FakeGateway } from './fakeGateway.ts';
@@ -112,8 +112,9 @@ export async function startOperatorStage(options: StageOptions = {}): Promise<Op
   for (const name of [SYSTEM, ...watchNamespaces]) await client.create(namespaces, { metadata: { name } });
   await installCrds(client);
   await createPasswords(client, password);
-  const bounds = bounded ? ['admission-operator', 'admission-operator-pods'] : [];
-  const own = ['operator', 'operator-rbac', ...bounds, ...templates];
+  const bounds = ADMISSION.filter((name) => name.startsWith('admission-operator'));
+  const further = templates.filter((name) => !bounds.includes(name));
+  const own = ['operator', 'operator-rbac', ...(bounded ? bounds : []), ...further];
   await applyChart(server, SYSTEM, {
     templates: own,
     values: { ...valuesOf(redis.url, env), watchNamespaces },

@@ -1,6 +1,7 @@
 /** Runs that are made as objects, and what stays of runs that have ended. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { stringify } from 'yaml';
+import { LABEL } from '../../../api/group.ts';
 import type { RunSpec } from '../../../api/run.ts';
 import { controllerRevisions } from '../../../kube/resource.ts';
 import { webhookRoutes, workflowRuns, workflows } from '../../../operator/resources.ts';
@@ -218,7 +219,9 @@ test('a ControllerRevision that somebody made under the name of a revision is re
   } as const;
   const { name, revision } = namedRevision({ ...object, spec: { active: true, nodes } });
   const data = { ...revision, planted: true };
-  await stage.client.create(controllerRevisions, { metadata: { namespace, name }, revision: 1, data });
+  const labels = { [LABEL.workflow]: 'hello' };
+  const metadata = { namespace, name, labels };
+  await stage.client.create(controllerRevisions, { metadata, revision: 1, data });
   await applyWorkflow({ nodes });
   await create('one');
   expect((await submitted('one')).revision).toBe(name);

@@ -131,7 +131,7 @@ export function testUse(stage: () => AdmissionStage): void {
     const name = await make(THERE);
     expect(await patch('without-use', name, { metadata: { labels: { team: 'a' } } })).toBe('allowed');
     expect(await patch('without-use', name, { spec: { active: true } })).toBe('allowed');
-    expect(await patch('without-use', name, { spec: { active: false } })).toBe('allowed');
+    expect(await patch('without-use', name, { spec: { active: false, suspend: true } })).toBe('allowed');
     expect(await patch('without-use', name, { spec: THERE })).toBe('allowed');
     const { status } = users;
     const url = { metadata: { name, namespace: NAMESPACE }, status: { url: 'https://example.com' } };

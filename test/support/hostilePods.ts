@@ -51,7 +51,7 @@ export const HOSTILE_PODS: HostileWrite[] = [
   [
     'a Secret as a volume',
     'runners',
-    pod('volumes', 1),
+    pod('volumes', 2),
     { name: 'a', secret: { secretName: 'smtp' } },
     EMPTY,
   ],
@@ -68,7 +68,7 @@ export const HOSTILE_PODS: HostileWrite[] = [
   [
     'a token as a volume',
     'runners',
-    pod('volumes', 1),
+    pod('volumes', 2),
     { name: 'a', projected: { sources: [{ serviceAccountToken: { path: 'a' } }] } },
     EMPTY,
   ],
@@ -142,6 +142,13 @@ export const HOSTILE_PODS: HostileWrite[] = [
     container('env'),
     variable('EGRESS_ALLOW', '0.0.0.0/0'),
     `${VARIABLES}EGRESS_ALLOW`,
+  ],
+  [
+    'runners without an audit trail',
+    'runners',
+    container('env'),
+    variable('AUDIT_ENABLED', 'false'),
+    `${VARIABLES}AUDIT_ENABLED`,
   ],
   [
     'another value of runner.env',

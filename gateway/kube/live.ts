@@ -14,7 +14,7 @@ import { closedSignal } from '../closed.ts';
 import type { GatewayDeps } from '../deps.ts';
 import type { Exchange } from '../internal/guard.ts';
 import type { ProblemCode } from '../problems.ts';
-import { admitCaller } from './audit.ts';
+import { admitCaller, recordRefusal } from './audit.ts';
 import type { Callers } from './callers.ts';
 import { ANSWER_HEADERS, readText } from './passOn.ts';
 import { createTurn, inTurn, type Turn } from './inTurn.ts';
@@ -70,7 +70,10 @@ async function answer({ deps, answers, callers, slots }: Living, exchange: Excha
   if (watches === undefined) return undefined;
   if (typeof watches === 'string') return answers.problem(reply, watches);
   const leave = slots.enter(caller.key, watches.length);
-  if (leave === undefined) return answers.problem(reply, 'too-many-exchanges');
+  if (leave === undefined) {
+    recordRefusal(deps, exchange, { reason: 'too-many-exchanges', caller });
+    return answers.problem(reply, 'too-many-exchanges');
+  }
   answers.count(200);
   reply.hijack();
   deps.open.streams += 1;

@@ -56,23 +56,21 @@ async function answer(passing: Passing, exchange: Exchange): Promise<void> {
   const { request, reply } = exchange;
   const caller = await admitCaller(deps, callers, exchange);
   if (typeof caller === 'string') return answers.problem(reply, caller);
+  const refuse = (reason: ProblemCode): void => {
+    recordRefusal(deps, exchange, { reason, caller });
+    answers.problem(reply, reason);
+  };
   const asked = allowed(request.raw.method ?? '', (request.raw.url ?? '').slice(PREFIX.length));
-  if (asked === undefined) {
-    recordRefusal(deps, exchange, { reason: 'kube-path-refused', caller });
-    return answers.problem(reply, 'kube-path-refused');
-  }
+  if (asked === undefined) return refuse('kube-path-refused');
   const leave = (asked.resource === 'secrets' ? secretSlots : slots).enter(caller.key);
-  if (leave === undefined) {
-    recordRefusal(deps, exchange, { reason: 'too-many-exchanges', caller });
-    return answers.problem(reply, 'too-many-exchanges');
-  }
+  if (leave === undefined) return refuse('too-many-exchanges');
   const gone = closedSignal(reply.raw);
   // Only what would never end by itself is ended when the listeners close.
   const signal = asked.verb === 'watch' ? AbortSignal.any([gone, deps.closing]) : gone;
   try {
     const given = await pass(deps, exchange, { asked, caller, signal });
     if (given === undefined) return undefined;
-    if (typeof given === 'string') return answers.problem(reply, given);
+    if (typeof given === 'string') return refuse(given);
     callers.answered(caller, given.status);
     await sendOn(passing, exchange, { asked, given });
   } catch (error) {

@@ -404,7 +404,8 @@ test('where the API server is away or breaks off, the caller is told so, or the 
   );
 });
 
-test('a body beyond the limit is refused, of another type too, and one that comes in chunks', async () => {
+test('a body beyond the limit is refused, of another type too, and one that is compressed, and the audit trail says so', async () => {
+  const before = gateway.trail.length;
   const large = { ...workflow('large'), padding: 'x'.repeat(1_100_000) };
   expect(await problemOf(await gateway.call(`${OWN}/workflows`, editor, send('POST', large)))).toBe(
     '413 too-large',
@@ -419,6 +420,15 @@ test('a body beyond the limit is refused, of another type too, and one that come
   };
   expect(await problemOf(await gateway.call(`${OWN}/workflows`, editor, zipped))).toBe(
     '415 unsupported-media-type',
+  );
+  const user = { name: 'system:serviceaccount:shop:editor' };
+  expect(auditTrail(gateway.trail.slice(before))).toMatchObject(
+    ['too-large', 'unsupported-media-type', 'unsupported-media-type'].map((reason) => ({
+      event: 'object.create',
+      result: 'failed',
+      reason,
+      user,
+    })),
   );
 });
 

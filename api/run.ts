@@ -1,13 +1,11 @@
 /** The WorkflowRun kind: one execution of a workflow for one event, as a record of what the run store decided. */
 import * as z from 'zod';
+import { MAX_USER_NAME } from './person.ts';
 import { NODE_PHASES, RUN_PHASES, TERMINAL_PHASES } from './phase.ts';
 import { json, objectName, output, rules, time } from './value.ts';
 
 /** CEL: the input was removed, which is the one change that it admits. */
 const erased = (spec: string) => `(has(${spec}.inputRedacted) && ${spec}.inputRedacted)`;
-
-/** Names of users have no limit in Kubernetes; what is longer is not recorded whole. */
-export const MAX_USER_NAME = 512;
 
 export const runSpec = z
   .object({

@@ -1,5 +1,5 @@
 /** Running again: a new run with the input of another, of today's workflow or of the revision that ran. */
-import { MAX_USER_NAME } from '../../api/run.ts';
+import { MAX_USER_NAME } from '../../api/person.ts';
 import { createObject } from '../kube/objects.ts';
 import { RUNS } from '../kube/resources.ts';
 

@@ -8,7 +8,7 @@ import { parseJson } from '../../api/json.ts';
 import { isUnavailable } from '../../runs/connection.ts';
 import { getRevision } from '../../runs/project.ts';
 import { redactRun, withoutRecordData } from '../../runs/record/redact.ts';
-import { MAX_USER_NAME } from '../../api/run.ts';
+import { MAX_USER_NAME } from '../../api/person.ts';
 import type { Submission, Submitted } from '../../runs/types.ts';
 import { createAnswers, JSON_TYPE, type Answers } from '../answers.ts';
 import { eventOf, recordCall, resultOf } from '../audit.ts';

@@ -44,6 +44,7 @@ const RIGHTS = {
   'reader-of-tokens': [write, secrets(['get'], ['windlass-tokens'])],
   'executor-of-orders': [write, own(['workflows/execute'], ['create'], ['orders'])],
   executor: [write, own(['workflows/execute'], ['create'])],
+  recorder: [write, own(['workflows/execute'], ['create']), own(['workflowruns/status'], ['patch'])],
   canceller: [own(['workflowruns'], ['get', 'patch'])],
   viewer: [own(['workflowruns'], ['get'])],
   'windlass-runner': poolRole(namespace, []).rules ?? [],
@@ -366,6 +367,9 @@ test.each<[what: 'run' | 'record', User, requestedBy: string, string]>([
   ['run', 'executor', 'system:serviceaccount:shop:executor', 'allowed'],
   ['run', 'executor', 'ada', '403'],
   ['record', 'executor', 'ada', '403'],
+  // Whoever may mark records may still name nobody else: that is for the runners alone.
+  ['record', 'recorder', 'system:serviceaccount:shop:recorder', 'allowed'],
+  ['record', 'recorder', 'ada', 'spec.requestedBy must be the user who creates'],
   ['run', 'executor', 'system:serviceaccount:shop:executor ', '403'],
   // Runners record runs that others have started; what they create otherwise starts a run.
   ['record', 'windlass-runner', 'ada', 'allowed'],

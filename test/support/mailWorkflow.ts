@@ -31,7 +31,9 @@ export function mailWorkflow({ verifies = false, run }: MailWorkflowOptions): st
     { id: 'call', webhook: { path: 'orders', ...(verifies && { auth }) } },
     { id: 'mail', skill: { name: 'send_email', credential: 'orders', parameters } },
   ];
-  const objects = [secret, of('Credential', { smtp }), of('Workflow', { active: true, nodes })];
+  // So that data of a run that has ended is removed, too.
+  const history = { dataTTL: '1s' };
+  const objects = [secret, of('Credential', { smtp }), of('Workflow', { active: true, nodes, history })];
   if (run) objects.push(of('WorkflowRun', { workflow: 'orders', ...run }));
   return objects.map((object) => stringify(object)).join('---\n');
 }

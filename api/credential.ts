@@ -1,7 +1,8 @@
 /** The Credential kind: what kind of account it is, which Secret keys hold it, and whether it works. It holds no secret. */
 import * as z from 'zod';
 import { RESERVED_HEADERS } from './headers.ts';
-import { allowedHosts, API_HOSTS } from './hosts.ts';
+import { API_HOSTS } from './hosts.ts';
+import { allowedHosts } from './hostsField.ts';
 import { conditions, host, port, rules, secretKeyRef, time, url } from './value.ts';
 
 const TLS_MODES = ['None', 'StartTLS', 'TLS'] as const;

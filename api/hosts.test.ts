@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { CredentialSpec } from './credential.ts';
-import { admitsURL, allowedHosts, allowedHostsOf, hostEntryFor } from './hosts.ts';
+import { admitsURL, allowedHostsOf, hostEntryFor } from './hosts.ts';
+import { allowedHosts } from './hostsField.ts';
 
 const MATCHES: [entry: string, url: string, isAdmitted: boolean][] = [
   // Without a scheme: https alone.

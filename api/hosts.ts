@@ -1,26 +1,11 @@
 /**
  * The hosts that a credential of kind http or oauth2 may be sent to: what an entry of `allowedHosts` means, and which hosts count
- * where none are named. Pure; hosts are compared as the URL parser writes them.
+ * where none are named. Pure, and without zod, which the console's pages do not load; hosts are compared as the URL parser writes them.
  */
-import * as z from 'zod';
 
 /** `*`, or a host with an optional scheme before it and an optional port behind it. RE2 reads it, too: the CRD has it. */
-const ENTRY =
+export const HOST_ENTRY =
   /^(https?:\/\/)?(\*|(\*\.)?[^\s/\\?#@%:*,'"<>[\]]+(:[0-9]{1,5})?|\[[0-9A-Fa-f:.]+\](:[0-9]{1,5})?)$/;
-
-const entry = z
-  .string()
-  .min(1)
-  .max(270)
-  .regex(ENTRY, 'must be a host such as api.example.com, api.example.com:8443 or http://api.shop.svc:8080')
-  .describe('A host with an optional scheme and port.');
-
-const FORM =
-  'api.example.com (https, port 443), api.example.com:8443 (https, that port), http://api.shop.svc:8080 (plain HTTP), *.example.com (every host below it), "*" (every host and port by https)';
-
-/** The field of a credential that lists hosts. `description` ends without a full stop. */
-export const allowedHosts = (description: string) =>
-  z.array(entry).max(64).describe(`${description}. Entries: ${FORM}.`);
 
 /**
  * The API hosts of the presets. Whole names: below googleapis.com there are hosts at which everybody may publish (storage), so that no
@@ -50,7 +35,7 @@ type Account = {
 
 /** Whether the text has the form of an entry. */
 export function isHostEntry(text: string): boolean {
-  return ENTRY.test(text);
+  return HOST_ENTRY.test(text);
 }
 
 /** The entries that count for the spec of a credential: its own list, else the API hosts of its preset, else none. */

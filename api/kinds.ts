@@ -135,6 +135,7 @@ export const WORKFLOW_RUN: Kind = {
     detail('Test', '.spec.test', 'Whether it is a test run.', 'boolean'),
     detail('Until', '.spec.until', 'The node as far as which it goes.'),
     detail('Retry of', '.spec.retryOf', 'The run that it repeats.'),
+    detail('Requested by', '.spec.requestedBy', 'The user who asked for it.'),
     age,
   ],
   selectableFields: ['.status.phase', '.spec.workflow'],

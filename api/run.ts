@@ -1,5 +1,6 @@
 /** The WorkflowRun kind: one execution of a workflow for one event, as a record of what the run store decided. */
 import * as z from 'zod';
+import { MAX_USER_NAME } from './person.ts';
 import { NODE_PHASES, RUN_PHASES, TERMINAL_PHASES } from './phase.ts';
 import { json, objectName, output, rules, time } from './value.ts';
 
@@ -54,6 +55,14 @@ export const runSpec = z
       .describe(
         'Only in a test run: it goes as far as this node. What does not come before the node is skipped. A test run that takes its input from another takes this from there, too.',
       ),
+    requestedBy: z
+      .string()
+      .min(1)
+      .max(MAX_USER_NAME)
+      .optional()
+      .describe(
+        'The user who asked for the run, where a person or program with a token did: set by the gateway. Whoever creates a WorkflowRun may name only themselves here.',
+      ),
     cancel: z.boolean().optional().describe('Set it to true to cancel the run.'),
   })
   .meta({
@@ -94,6 +103,10 @@ export const runSpec = z
       {
         rule: 'has(self.until) == has(oldSelf.until) && (!has(self.until) || self.until == oldSelf.until)',
         message: 'how far a run goes cannot be changed: create a new WorkflowRun',
+      },
+      {
+        rule: 'has(self.requestedBy) == has(oldSelf.requestedBy) && (!has(self.requestedBy) || self.requestedBy == oldSelf.requestedBy)',
+        message: 'who asked for a run cannot be changed: create a new WorkflowRun',
       },
       {
         rule: '!has(self.until) || (has(self.test) && self.test)',

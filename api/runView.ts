@@ -24,6 +24,7 @@ const runItem = z
     test: z.boolean().optional().describe('A test run. Its effects are real.'),
     revision: status.revision,
     retryOf: runSpec.shape.retryOf.unwrap().describe('The run that this one repeats.').optional(),
+    requestedBy: runSpec.shape.requestedBy.unwrap().describe('The user who asked for the run.').optional(),
     until: runSpec.shape.until.unwrap().describe('The node as far as which this test run goes.').optional(),
     acceptedTime: status.acceptedTime,
     startTime: status.startTime,

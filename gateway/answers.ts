@@ -1,11 +1,11 @@
 /** How an answer leaves: counted by class of route, with the headers that its status needs, a problem in one form. */
-import { randomUUID } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
 import { hasMuchToCome, lingerAfterAnswer } from './body.ts';
 import type { GatewayDeps } from './deps.ts';
 import type { RefusalReason } from './limits/refusals.ts';
 import type { RouteClass } from './metrics.ts';
 import { PROBLEM_TYPE, problemBody, problemOf, type ProblemCode } from './problems.ts';
+import { requestId } from './requestId.ts';
 
 export const JSON_TYPE = 'application/json';
 
@@ -39,11 +39,12 @@ const LIMITED: Partial<Record<ProblemCode, RefusalReason>> = {
   'too-many-chunks': 'body-pieces',
 };
 
-type AnswersDeps = Pick<GatewayDeps, 'metrics' | 'log' | 'leaving'> & {
+type AnswersDeps = Pick<GatewayDeps, 'metrics' | 'log' | 'leaving' | 'accessLog'> & {
   limits: Pick<GatewayDeps['limits'], 'refused' | 'unread' | 'turns'>;
 };
 
-export function createAnswers({ metrics, log, leaving, limits }: AnswersDeps, route: RouteClass): Answers {
+export function createAnswers(deps: AnswersDeps, route: RouteClass): Answers {
+  const { metrics, log, leaving, limits, accessLog } = deps;
   const answered = metrics.answered(route);
 
   function send(reply: FastifyReply, status: number, type: string, body: string | Buffer): void {
@@ -67,12 +68,13 @@ export function createAnswers({ metrics, log, leaving, limits }: AnswersDeps, ro
     const reason = LIMITED[code];
     if (reason !== undefined) limits.refused[reason] += 1;
     const { raw } = reply.request;
+    accessLog?.note(raw, { problem: code });
     if (reason !== undefined || hasMuchToCome(raw)) {
       reply.header('connection', 'close');
       // To wait for who sends byte by byte would cost more than the answer is worth.
       if (code !== 'too-many-chunks') lingerAfterAnswer(raw);
     }
-    send(reply, problemOf(code).status, PROBLEM_TYPE, problemBody(code, newInstance(), options.run));
+    send(reply, problemOf(code).status, PROBLEM_TYPE, problemBody(code, requestId(raw), options.run));
   }
 
   function refuse(reply: FastifyReply, code: ProblemCode, options?: ProblemOptions): void {
@@ -82,16 +84,13 @@ export function createAnswers({ metrics, log, leaving, limits }: AnswersDeps, ro
   }
 
   function unexpected(reply: FastifyReply, error: unknown): void {
-    const instance = newInstance();
+    const { raw } = reply.request;
+    const instance = requestId(raw);
     log.error({ err: error, instance, route }, 'a request failed unexpectedly');
+    accessLog?.note(raw, { problem: 'internal' });
     if (reply.sent) return;
     send(reply, 500, PROBLEM_TYPE, problemBody('internal', instance));
   }
 
   return { send, problem, refuse, unexpected, count };
-}
-
-/** The name of one request, which the answer and the log share. */
-export function newInstance(): string {
-  return `urn:uuid:${randomUUID()}`;
 }

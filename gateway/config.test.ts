@@ -11,7 +11,16 @@ test('what is left out or empty has a default', () => {
     WATCH_NAMESPACES: [],
     LIMITS: { bodyBytes: 1_048_576, jsonDepth: 64, perAddress: { requestsPerSecond: 0 } },
     TRUSTED_PROXIES: [],
+    AUDIT_ENABLED: true,
+    ACCESS_LOG_ENABLED: false,
+    ACCESS_LOG_SAMPLE: 1,
   });
+});
+
+test('a share of the access log is a number from 0 to 1', () => {
+  const read = (ACCESS_LOG_SAMPLE: string) => () => readConfig({ ...LEAST, ACCESS_LOG_SAMPLE });
+  expect(read('0.01')().ACCESS_LOG_SAMPLE).toBe(0.01);
+  for (const sample of ['1.5', '-1', 'all']) expect(read(sample)).toThrow(/ACCESS_LOG_SAMPLE/);
 });
 
 test('namespaces are a list with commas', () => {

@@ -119,6 +119,14 @@ const environment = z
     DRAIN_SECONDS: seconds(3),
     /** How long callers that wait for an answer are waited for after that. */
     CLOSE_SECONDS: seconds(30),
+    /** False: no audit trail on stdout. LOG_LEVEL has no say in it. */
+    AUDIT_ENABLED: z.stringbool().default(true),
+    /** Lines of the audit trail a second about refused and failed calls; those of five seconds may come at once. */
+    AUDIT_REFUSED_PER_SECOND: z.coerce.number().int().min(1).max(10_000).default(10),
+    /** True: a line for each request, or for a share of them. */
+    ACCESS_LOG_ENABLED: z.stringbool().default(false),
+    /** The share of requests without a problem that the access log has, 0 to 1. */
+    ACCESS_LOG_SAMPLE: z.coerce.number().min(0).max(1).default(1),
     LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace']).default('info'),
   })
   .refine(

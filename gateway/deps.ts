@@ -1,9 +1,11 @@
 /** What the listeners are built from. `main.ts` makes it once; tests make it with what they need. */
+import type { Audit } from '../api/audit/audit.ts';
 import type { KubeClient } from '../kube/client.ts';
 import type { Log } from '../kube/log.ts';
 import type { PassThrough } from '../kube/passThrough.ts';
 import type { RunStoreConnection } from '../runs/connection.ts';
 import type { ReplyWaiter } from '../runs/reply.ts';
+import type { AccessLog } from './accessLog.ts';
 import type { ConsoleSettings } from './console/settings.ts';
 import type { Health } from './health.ts';
 import type { Access } from './internal/access.ts';
@@ -39,4 +41,8 @@ export type GatewayDeps = {
   /** Aborted when the listeners close: streams end then. */
   closing: AbortSignal;
   log: Log;
+  /** Who did what. */
+  audit: Audit;
+  /** Left out: there is none. */
+  accessLog?: AccessLog;
 };

@@ -1,11 +1,14 @@
 /** The gateway: takes the outside world in. This file only wires. */
 import { randomUUID } from 'node:crypto';
 import pino from 'pino';
+import { createAudit, NO_AUDIT } from '../api/audit/audit.ts';
 import { createClient } from '../kube/client.ts';
+import { systemClock } from '../kube/clock.ts';
 import { inClusterConnection, kubeconfigConnection } from '../kube/config.ts';
 import { createPassThrough } from '../kube/passThrough.ts';
 import { connectRunStore } from '../runs/connection.ts';
 import { createReplyWaiter } from '../runs/reply.ts';
+import { createAccessLog } from './accessLog.ts';
 import { acknowledgeRoutes, type Acknowledged } from './acknowledge.ts';
 import { gatewayConfig } from './config.ts';
 import { consoleSettings } from './console/settings.ts';
@@ -22,7 +25,11 @@ import { buildInternal, buildMetrics, buildPublic } from './server.ts';
 import { openListenerCertificate } from './tls/certificate.ts';
 
 const { config, env } = gatewayConfig();
-const log = pino({ level: config.LOG_LEVEL, base: { program: 'gateway', pod: config.POD_NAME } });
+const { POD_NAME: pod } = config;
+// One for all lines, so that each is written whole.
+const stdout = pino.destination(1);
+const log = pino({ level: config.LOG_LEVEL, base: { program: 'gateway', pod } }, stdout);
+const write = (line: string) => void stdout.write(line);
 const stopping = new AbortController();
 const closing = new AbortController();
 const ended = new AbortController();
@@ -65,6 +72,19 @@ const metrics = createMetrics({
   inFlightBytes: limits.inFlight.bytes,
 });
 const settings = consoleSettings(config);
+const audit = config.AUDIT_ENABLED
+  ? createAudit({
+      source: { program: 'gateway', pod },
+      write,
+      refusedPerSecond: config.AUDIT_REFUSED_PER_SECOND,
+      clock: systemClock,
+    })
+  : NO_AUDIT;
+const { addresses } = limits;
+const { ACCESS_LOG_SAMPLE: sample } = config;
+const accessLog = config.ACCESS_LOG_ENABLED
+  ? createAccessLog({ pod, sample, addresses, write, clock: systemClock })
+  : undefined;
 const deps: GatewayDeps = {
   routes,
   runs,
@@ -83,6 +103,8 @@ const deps: GatewayDeps = {
   leaving: stopping.signal,
   closing: closing.signal,
   log,
+  audit,
+  ...(accessLog && { accessLog }),
 };
 
 const [publicTLS, internalTLS] = await Promise.all(
@@ -138,6 +160,8 @@ async function stop(): Promise<void> {
     onDrained: () => closing.abort(),
   });
   ended.abort();
+  audit.close();
+  accessLog?.close();
   waiter.close();
   await acknowledged?.stopped;
   await client.close();

@@ -2,29 +2,38 @@
 import type { FastifyReply } from 'fastify';
 import type { Submitted } from '../runs/types.ts';
 import { JSON_TYPE, type Answers } from './answers.ts';
+import type { ProblemCode } from './problems.ts';
 
 /** Answers with the name of the run. */
 export function answerAccepted(answers: Answers, reply: FastifyReply, status: 200 | 202, run: string): void {
   answers.send(reply, status, JSON_TYPE, `{"run":"${run}"}`);
 }
 
-/** Answers for an event that was not accepted. `suspended`: what the caller is told of a suspended workflow. */
+type Refused = Exclude<Submitted, { outcome: 'accepted' }>;
+/** What the caller is told of a suspended workflow. */
+type Suspended = 'not-found' | 'workflow-suspended';
+
+/** Answers for an event that was not accepted. */
 export function refuseSubmission(
   answers: Answers,
   reply: FastifyReply,
-  submitted: Exclude<Submitted, { outcome: 'accepted' }>,
-  suspended: 'not-found' | 'workflow-suspended',
+  submitted: Refused,
+  suspended: Suspended,
 ): void {
+  const retry = submitted.outcome === 'unavailable' && { retryAfter: submitted.retryAfterSeconds };
+  answers.problem(reply, submissionProblem(submitted, suspended), { ...retry });
+}
+
+/** Why an event was not accepted. */
+export function submissionProblem(submitted: Refused, suspended: Suspended): ProblemCode {
   switch (submitted.outcome) {
     case 'suspended':
-      return answers.problem(reply, suspended);
+      return suspended;
     case 'conflict':
-      return answers.problem(reply, 'key-reused');
+      return 'key-reused';
     case 'rejected':
-      return answers.problem(reply, 'too-many-runs');
-    case 'unavailable': {
-      const code = submitted.why === 'full' ? 'run-store-full' : 'run-store-unavailable';
-      return answers.problem(reply, code, { retryAfter: submitted.retryAfterSeconds });
-    }
+      return 'too-many-runs';
+    case 'unavailable':
+      return submitted.why === 'full' ? 'run-store-full' : 'run-store-unavailable';
   }
 }

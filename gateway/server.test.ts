@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { FastifyInstance, InjectOptions } from 'fastify';
+import type { AuditEntry } from '../api/audit/line.ts';
 import type { KubeObject } from '../kube/resource.ts';
 import { createCollectedLog } from '../test/support/collectedLog.ts';
 import { createGatewayDeps } from '../test/support/gatewayDeps.ts';
@@ -12,6 +13,7 @@ const LIMIT = 2_048;
 const codes = Object.keys(PROBLEMS) as ProblemCode[];
 const log = createCollectedLog();
 const state = { decision: 'allowed' as Decision, synced: true, unready: undefined as string | undefined };
+const recorded: AuditEntry[] = [];
 let close: () => void;
 let outside: FastifyInstance;
 let inside: FastifyInstance;
@@ -45,9 +47,10 @@ beforeAll(() => {
     routes,
     log,
     bodyBytes: LIMIT,
+    audit: { record: (entry) => void recorded.push(entry), close: () => undefined },
     access: {
+      authorize: async () => ({ decision: state.decision, identity: { username: 'tester' } }),
       decide: async () => state.decision,
-      userOf: () => undefined,
       identify: async () => ({ outcome: 'unauthorized' }),
     },
     health: { synced: () => state.synced, unready: () => state.unready },
@@ -252,7 +255,11 @@ test.each(['', '?test=true', '?test=true&until=mail'])(
   'an execute call%s of a suspended workflow is refused',
   async (query) => {
     const call = post({ url: `/workflows/shop.suspended/execute${query}` });
+    recorded.length = 0;
     expect(await codeOf(inside, call)).toBe('workflow-suspended');
+    expect(recorded).toMatchObject([
+      { event: query === '' ? 'run.execute' : 'run.test', result: 'denied', reason: 'workflow-suspended' },
+    ]);
   },
 );
 

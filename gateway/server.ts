@@ -7,7 +7,8 @@ import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { ServerCertificate } from '../kube/certificateFiles.ts';
-import { createAnswers, newInstance, type Answers } from './answers.ts';
+import type { AccessLog } from './accessLog.ts';
+import { createAnswers, type Answers } from './answers.ts';
 import { limitConnections, type Connections } from './limits/connections.ts';
 import { bidFarewell } from './limits/farewell.ts';
 import type { Refusals, RefusalReason } from './limits/refusals.ts';
@@ -28,6 +29,7 @@ import { botRoute } from './public/bot.ts';
 import { callbackRoute } from './public/callback.ts';
 import { openLinkRoute } from './public/connect.ts';
 import { webhookRoute } from './public/webhook.ts';
+import { newRequestId, requestId } from './requestId.ts';
 import { createTLSServer } from './tls/server.ts';
 
 /** The longest address. */
@@ -63,7 +65,7 @@ function bounds({ requestSeconds, idleSeconds, headersSeconds, headerBytes, body
 
 /** What anybody may call: webhooks, the URLs of bots, and what connects credentials. With a certificate over TLS alone. */
 export function buildPublic(deps: GatewayDeps, certificate?: ServerCertificate): FastifyInstance {
-  const app = createListener(deps, { admit: refuseOftenCalling(deps), certificate });
+  const app = createListener(deps, { listener: 'public', admit: refuseOftenCalling(deps), certificate });
   app.register(webhookRoute(deps));
   app.register(botRoute(deps));
   app.register(openLinkRoute(deps));
@@ -73,7 +75,7 @@ export function buildPublic(deps: GatewayDeps, certificate?: ServerCertificate):
 
 /** What callers with a token of the cluster may call. With a certificate over TLS alone. */
 export function buildInternal(deps: GatewayDeps, certificate?: ServerCertificate): FastifyInstance {
-  const app = createListener(deps, { certificate });
+  const app = createListener(deps, { listener: 'internal', certificate });
   app.register(healthRoutes(deps));
   app.register(openApiRoute(deps));
   app.register(executeRoute(deps));
@@ -114,19 +116,33 @@ function halved({ connections, connectionsPerAddress }: LimitSettings) {
 
 type OnRequest = (request: FastifyRequest, reply: FastifyReply, done: () => void) => void;
 
-type ListenerOptions = { admit?: OnRequest | undefined; certificate?: ServerCertificate | undefined };
+type ListenerOptions = {
+  /** Left out: it has no access log. */
+  listener?: 'public' | 'internal';
+  admit?: OnRequest | undefined;
+  certificate?: ServerCertificate | undefined;
+};
 
-function createListener(deps: GatewayDeps, { admit, certificate }: ListenerOptions = {}): FastifyInstance {
+function createListener(
+  deps: GatewayDeps,
+  { listener, admit, certificate }: ListenerOptions = {},
+): FastifyInstance {
   const answers = createAnswers(deps, 'other');
   const { settings, addresses, refused } = deps.limits;
+  const accessLog = listener && deps.accessLog;
   const bounded = bounds(settings);
   const app = fastify({
     ...bounded,
     ...(certificate && {
       serverFactory: (handler: RequestListener) => createTLSServer(handler, bounded, certificate),
     }),
-    frameworkErrors: (_error, _request, reply: FastifyReply) => answers.problem(reply, 'not-found'),
-    clientErrorHandler: (error, socket) => answerParserError(error, socket, { refused, connections }),
+    frameworkErrors: (_error, { raw }, reply: FastifyReply) => {
+      answers.problem(reply, 'not-found');
+      const peer = raw.socket.remoteAddress;
+      accessLog?.unrouted({ request: requestId(raw), status: 404, problem: 'not-found', peer });
+    },
+    clientErrorHandler: (error, socket) =>
+      answerParserError(error, socket, { refused, connections, accessLog }),
   });
   // The size of the headers bounds their number. As shipped, the parser drops those beyond 2,000 without a word.
   app.server.maxHeadersCount = 0;
@@ -136,7 +152,7 @@ function createListener(deps: GatewayDeps, { admit, certificate }: ListenerOptio
     isProxy: addresses.isProxy,
     clientOf: (address) => addresses.clientOf(address, undefined),
     refused,
-    refusal: () => rawProblem('too-many-connections'),
+    refusal: () => rawProblem('too-many-connections', { accessLog }),
   });
   deps.metrics.connections.push(connections.open);
   deps.leaving.addEventListener('abort', connections.leave, { once: true });
@@ -144,6 +160,7 @@ function createListener(deps: GatewayDeps, { admit, certificate }: ListenerOptio
   for (const method of METHODS) {
     if (method !== 'CONNECT') app.addHttpMethod(method, { hasBody: false, overrideExisting: true });
   }
+  if (listener !== undefined) deps.accessLog?.follow(app, listener);
   app.addHook('onRequest', refuseOddRequests(answers, connections));
   if (certificate !== undefined) app.addHook('onRequest', noteScheme);
   if (admit !== undefined) app.addHook('onRequest', admit);
@@ -157,7 +174,7 @@ function createListener(deps: GatewayDeps, { admit, certificate }: ListenerOptio
   app.server.on('connect', (_request, duplex) => {
     const socket = duplex as Socket;
     refused.malformed += 1;
-    if (!connections.spoil(socket)) bidFarewell(socket, rawProblem('bad-request'));
+    if (!connections.spoil(socket)) bidFarewell(socket, rawProblem('bad-request', { accessLog, socket }));
   });
   return app;
 }
@@ -202,11 +219,13 @@ const PARSER_PROBLEMS: Record<string, { code: ProblemCode; reason: RefusalReason
 };
 const MALFORMED = { code: 'bad-request', reason: 'malformed' } as const;
 
+type ParserErrorDeps = { refused: Refusals; connections: Connections; accessLog: AccessLog | undefined };
+
 /** What is no HTTP gets one answer and the end of its connection, since what follows cannot be told apart. */
 function answerParserError(
   error: Error & { code?: string },
   socket: Socket,
-  { refused, connections }: { refused: Refusals; connections: Connections },
+  { refused, connections, accessLog }: ParserErrorDeps,
 ): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
@@ -220,13 +239,18 @@ function answerParserError(
   }
   const { code, reason } = PARSER_PROBLEMS[error.code ?? ''] ?? MALFORMED;
   refused[reason] += 1;
-  if (!connections.spoil(socket)) bidFarewell(socket, rawProblem(code));
+  if (!connections.spoil(socket)) bidFarewell(socket, rawProblem(code, { accessLog, socket }));
 }
 
 /** A problem as the bytes of a whole answer, which ends the connection. */
-function rawProblem(code: ProblemCode): string {
+function rawProblem(
+  code: ProblemCode,
+  { accessLog, socket }: { accessLog: AccessLog | undefined; socket?: Socket },
+): string {
   const { status, title, headers = {} } = problemOf(code);
-  const body = problemBody(code, newInstance());
+  const request = newRequestId();
+  accessLog?.unrouted({ request, status, problem: code, peer: socket?.remoteAddress });
+  const body = problemBody(code, request);
   return [
     `HTTP/1.1 ${status} ${title}`,
     'Connection: close',

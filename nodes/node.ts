@@ -12,6 +12,8 @@ export type Effect = 'AtLeastOnce' | 'AtMostOnce';
 /** A credential with its secrets, which do not print. */
 export type CredentialAccess = {
   name: string;
+  /** Of the object, where there is one. */
+  uid?: string;
   spec: CredentialSpec;
   /** The value of a Secret key. Throws a StepError `CredentialMissing` when the Secret or the key is not there. */
   secret(ref: SecretKeyRef): Secret;

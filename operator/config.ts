@@ -109,6 +109,11 @@ const environment = z.object({
   /** The port of /healthz, /readyz and /metrics. */
   METRICS_PORT: count(0, 65_535).default(9090),
   LEASE_NAME: z.string().min(1).default('windlass-operator'),
+  /** False: no audit trail on stdout, here and in runners. LOG_LEVEL has no say in it. */
+  AUDIT_ENABLED: z.stringbool().default(true),
+  /** Lines of the audit trail a second: about what was refused or failed, and, in each runner, about uses of credentials. */
+  AUDIT_REFUSED_PER_SECOND: count(1, 10_000).default(10),
+  AUDIT_USES_PER_SECOND: count(1, 10_000).default(100),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace']).default('info'),
 });
 

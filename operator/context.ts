@@ -1,4 +1,5 @@
 /** What every reconcile is given. `main.ts` makes it once; tests make it with what they need. */
+import type { Audit } from '../api/audit/audit.ts';
 import type { KubeClient } from '../kube/client.ts';
 import type { Clock } from '../kube/clock.ts';
 import type { Log } from '../kube/log.ts';
@@ -35,5 +36,7 @@ export type OperatorContext = {
   grantedSecrets: Map<string, readonly string[]>;
   config: OperatorConfig;
   log: Log;
+  /** Who did what, as far as objects say it. */
+  audit: Audit;
   clock: Clock;
 };

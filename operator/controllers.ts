@@ -8,6 +8,7 @@ import { enqueueOwner, keyOf, runController, watchInto, type Action, type Key } 
 import { createRecorder, type Recorder } from '../kube/events.ts';
 import { createQueue, type Queue } from '../kube/queue.ts';
 import { objectKey, type Deployment, type KubeObject, type Namespace } from '../kube/resource.ts';
+import { recordDeletions } from './audit.ts';
 import { wantedBot } from './bots/route.ts';
 import { keepBudget } from './budget/keep.ts';
 import { prunesPerSecond } from './budget/split.ts';
@@ -97,6 +98,7 @@ export function createControllers(context: OperatorContext, metrics: OperatorMet
   ];
   wakeWorkflows(context, queues.workflow);
   noteGoneWorkflows(context);
+  recordDeletions(context);
   wakeProjects(world, queues.project);
   wakeCredentials(world, queues.credential);
   wakeConnections(context, queues, events);

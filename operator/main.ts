@@ -1,11 +1,24 @@
 /** The operator: turns workflows and credentials into what they need to run. This file only wires. */
 import pino from 'pino';
+import { createAudit, NO_AUDIT } from '../api/audit/audit.ts';
+import { systemClock } from '../kube/clock.ts';
 import { inClusterConnection, kubeconfigConnection } from '../kube/config.ts';
 import { operatorConfig } from './config.ts';
 import { runOperator } from './start.ts';
 
 const { config, env } = operatorConfig();
-const log = pino({ level: config.LOG_LEVEL, base: { program: 'operator', pod: config.POD_NAME } });
+const { POD_NAME: pod } = config;
+// One for all lines, so that each is written whole.
+const stdout = pino.destination(1);
+const log = pino({ level: config.LOG_LEVEL, base: { program: 'operator', pod } }, stdout);
+const audit = config.AUDIT_ENABLED
+  ? createAudit({
+      source: { program: 'operator', pod },
+      write: (line) => void stdout.write(line),
+      refusedPerSecond: config.AUDIT_REFUSED_PER_SECOND,
+      clock: systemClock,
+    })
+  : NO_AUDIT;
 const stopping = new AbortController();
 process.once('SIGTERM', () => stopping.abort());
 process.once('SIGINT', () => stopping.abort());
@@ -20,6 +33,7 @@ await runOperator({
   connection,
   namespace,
   log,
+  audit,
   signal: stopping.signal,
   // At once: whatever is being written is safe to repeat, but two leaders are not to go on side by side.
   onLost: () => process.exit(1),

@@ -1,4 +1,5 @@
 /** Starts the operator's parts in their order and ends them in reverse. Everything that it needs is passed in. */
+import { NO_AUDIT, type Audit } from '../api/audit/audit.ts';
 import { createClient, type KubeClient } from '../kube/client.ts';
 import { createEgress } from '../nodes/egress/egress.ts';
 import { createAsk } from './oauth/ask.ts';
@@ -33,6 +34,8 @@ export type OperatorOptions = {
   /** The operator's and the gateway's namespace. */
   namespace: string;
   log: Log;
+  /** Takes the audit trail. Left out: there is none. */
+  audit?: Audit;
   /** Shutdown: what is being reconciled is finished, then the lease is given back. */
   signal: AbortSignal;
   /** Another operator may lead already: the program must end. */
@@ -44,7 +47,7 @@ const AGAIN_MS = 2_000;
 
 /** Runs the operator until the signal is aborted. Rejects when its port cannot be had. */
 export async function runOperator(options: OperatorOptions): Promise<void> {
-  const { config, connection, namespace, log, signal, clock = systemClock } = options;
+  const { config, connection, namespace, log, audit = NO_AUDIT, signal, clock = systemClock } = options;
   const metrics = createMetrics(clock);
   if (config.REDIS_URL.startsWith('rediss:')) metrics.watchRunStoreCertificate(() => askCertificate(config));
   const common = {
@@ -83,6 +86,7 @@ export async function runOperator(options: OperatorOptions): Promise<void> {
       ask: createAsk({ client, egress: createEgress(egressOf(config)), isLeading: () => mayWrite() }),
       gatewayURL: config.INTERNAL_URL ?? `http://${config.GATEWAY_SERVICES.at(-1)}.${namespace}`,
       log,
+      audit,
       clock,
     });
     const parts = {
@@ -99,7 +103,7 @@ export async function runOperator(options: OperatorOptions): Promise<void> {
       refusedPolls,
       grantedSecrets,
     };
-    const context: OperatorContext = { ...parts, config, log, clock };
+    const context: OperatorContext = { ...parts, config, log, audit, clock };
     await lead(options, ownClient, async (signal, isLeading) => {
       mayWrite = isLeading;
       metrics.leading(true);
@@ -113,6 +117,7 @@ export async function runOperator(options: OperatorOptions): Promise<void> {
       metrics.leading(false);
     });
   }
+  audit.close();
   await conn?.close();
   await following;
   health.server.closeAllConnections();

@@ -24,6 +24,7 @@ import {
   type Lease,
   type Namespace,
 } from '../kube/resource.ts';
+import { withLastManager } from './audit.ts';
 import { POLL, POOL_LABELS } from './project/names.ts';
 import { TICK } from './schedule/cronJob.ts';
 import { credentials, webhookRoutes, workflowRuns, workflows } from './resources.ts';
@@ -65,7 +66,11 @@ export function createWorld({ client, namespace, watched, log }: WorldOptions): 
   const cache = <T extends KubeObject>(options: Omit<CacheOptions<T>, 'client' | 'log'>): Cache<T> =>
     watchedCache({ ...common, ...options }, watched);
   return {
-    workflows: cache({ resource: workflows, indexes: { [BY_CREDENTIAL]: credentialKeys } }),
+    workflows: cache({
+      resource: workflows,
+      transform: withLastManager,
+      indexes: { [BY_CREDENTIAL]: credentialKeys },
+    }),
     runs: cache({
       resource: workflowRuns,
       transform: withoutPayload,

@@ -45,6 +45,10 @@ const environment = z.object({
   /** The pod's own: the address of the API server, and that of the node with its kubelet. Steps may not connect to them either. */
   KUBERNETES_SERVICE_HOST: z.string().optional(),
   HOST_IP: z.string().optional(),
+  /** False: no audit trail on stdout. LOG_LEVEL has no say in it. */
+  AUDIT_ENABLED: z.stringbool().default(true),
+  /** Lines of the audit trail a second about uses of credentials; those of five seconds may come at once. */
+  AUDIT_USES_PER_SECOND: count(1, 10_000).default(100),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace']).default('info'),
 });
 

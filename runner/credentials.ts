@@ -66,10 +66,11 @@ export function createCredentials(
     }
   }
 
-  async function accessTo(name: string, spec: CredentialSpec): Promise<CredentialAccess> {
+  async function accessTo(name: string, spec: CredentialSpec, uid?: string): Promise<CredentialAccess> {
     const parts = await partsOf(name, spec);
     const access: CredentialAccess = {
       name,
+      ...(uid !== undefined && { uid }),
       spec,
       secret: (ref) => {
         const values = parts.get(ref.name);
@@ -90,7 +91,7 @@ export function createCredentials(
           `there is no Credential ${name} in this namespace: apply it`,
         );
       }
-      return accessTo(name, credential.spec);
+      return accessTo(name, credential.spec, credential.metadata.uid);
     },
     fresh: (name, spec) => {
       for (const ref of runnerRefs(name, spec)) reader.forget(ref.name);

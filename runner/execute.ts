@@ -13,6 +13,7 @@ import { handBack } from '../runs/handback.ts';
 import type { Advance, Claim, ClaimRef, NodeStart, RunEnd } from '../runs/types.ts';
 import { attemptStep } from './attempt.ts';
 import type { CredentialSource } from './credentials.ts';
+import { tellingUses, type OnCredentialUse } from './credentialUse.ts';
 import { afterFailure, asStepError } from './failure.ts';
 import { insist } from './insist.ts';
 import {
@@ -34,6 +35,8 @@ import { takeTurn } from './turn.ts';
 export type ExecutionDeps = {
   conn: RunStoreConnection;
   credentials: CredentialSource;
+  /** Told when an attempt takes a credential. */
+  onCredentialUse?: OnCredentialUse | undefined;
   egress: Egress;
   metrics: RunnerMetrics;
   log: Log;
@@ -176,6 +179,9 @@ export class RunExecution {
     const { fields } = progressOf(this.#memory, id);
     if (!planned || !fields) throw new Error(`node ${id} begins without fields`);
     stop.throwIfAborted();
+    const { run, workflow } = state;
+    const attempted = { run, workflow, node: id, attempt, fields };
+    const { credentials, onCredentialUse } = this.#deps;
     return attemptStep(
       {
         step: planned.step,
@@ -183,7 +189,7 @@ export class RunExecution {
         effect: planned.effect as Effect,
         effectKey: `${state.project}/${state.run}/${id}/${attempt}`,
         run: { name: state.run, workflow: state.workflow, node: id, test: state.test },
-        credentials: this.#deps.credentials,
+        credentials: tellingUses(credentials, attempted, onCredentialUse),
         egress: this.#deps.egress,
         emitText: (text) => this.#events.text(id, text),
         log: this.#deps.log,

@@ -2,9 +2,11 @@
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
+import { createAudit } from '../api/audit/audit.ts';
 import { BOT_FINALIZER } from '../api/bot.ts';
 import { createCache } from '../kube/cache.ts';
 import { createClient } from '../kube/client.ts';
+import { systemClock } from '../kube/clock.ts';
 import { createEgress } from '../nodes/egress/egress.ts';
 import { inClusterConnection, kubeconfigConnection } from '../kube/config.ts';
 import { startBeats } from '../runs/beat.ts';
@@ -12,6 +14,7 @@ import { connectRunStore } from '../runs/connection.ts';
 import { createRecorder } from '../runs/record/recorder.ts';
 import { egressOf, runnerConfig } from './config.ts';
 import { createCredentials, credentialResource } from './credentials.ts';
+import { createUseRecorder } from './credentialUse.ts';
 import { serveHealth } from './health.ts';
 import { createMetrics } from './metrics.ts';
 import { startRunner } from './runner.ts';
@@ -28,7 +31,17 @@ const runner = `${pod}_${randomBytes(4).toString('hex')}`;
 const beatWorker = import.meta.url.endsWith('.mjs')
   ? { worker: new URL('./beatWorker.mjs', import.meta.url) }
   : {};
-const log = pino({ level: config.LOG_LEVEL, base: { program: 'runner', pod, runner } });
+// One for all lines, so that each is written whole.
+const stdout = pino.destination(1);
+const log = pino({ level: config.LOG_LEVEL, base: { program: 'runner', pod, runner } }, stdout);
+const audit = config.AUDIT_ENABLED
+  ? createAudit({
+      source: { program: 'runner', pod },
+      write: (line) => void stdout.write(line),
+      usesPerSecond: config.AUDIT_USES_PER_SECOND,
+      clock: systemClock,
+    })
+  : undefined;
 const stop = new AbortController();
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop.abort());
 
@@ -64,6 +77,7 @@ if (!stop.signal.aborted) {
     runner,
     concurrency,
     credentials: createCredentials(cache, createSecretReader(kube, namespace, { log }), namespace),
+    ...(audit && { onCredentialUse: createUseRecorder(audit, namespace) }),
     egress: createEgress(egressOf(config)),
     hasBot: () => cache.list().some(({ metadata }) => metadata.finalizers?.includes(BOT_FINALIZER)),
     beats: startBeats({ ...account, project, runner, ...beatWorker }),
@@ -76,6 +90,7 @@ if (!stop.signal.aborted) {
   log.info({}, 'runner stops');
   await active.stop(config.GRACE_SECONDS * 1_000 - LEAVE_MS);
 }
+audit?.close();
 following.abort();
 await followed;
 health.close();

@@ -15,6 +15,7 @@ import type { Egress } from '../nodes/egress/egress.ts';
 import { createChecker } from './checks.ts';
 import { Claims } from './claims.ts';
 import type { CredentialSource } from './credentials.ts';
+import type { OnCredentialUse } from './credentialUse.ts';
 import type { RunnerMetrics } from './metrics.ts';
 import { createRegistrar } from './registrations.ts';
 
@@ -25,6 +26,8 @@ export type RunnerOptions = {
   runner: string;
   concurrency: number;
   credentials: CredentialSource;
+  /** Told when an attempt of a node takes a credential. */
+  onCredentialUse?: OnCredentialUse;
   egress: Egress;
   beats: Beats;
   /** Whether a bot of the project may be registered. Left out: none is. */

@@ -112,7 +112,8 @@ async function look(
   const position = { at, run };
   const state = isLine ? undefined : await readBrief(conn, project, run);
   if (state && !isUnavailable(state)) {
-    const { workflow, phase, trigger, test, acceptedAt, startedAt, endedAt, reason, message } = state;
+    const { workflow, phase, trigger, test, requestedBy } = state;
+    const { acceptedAt, startedAt, endedAt, reason, message } = state;
     return {
       run,
       workflow,
@@ -122,6 +123,7 @@ async function look(
       acceptedAt,
       isLine: false,
       position,
+      ...(requestedBy !== undefined && { requestedBy }),
       ...(startedAt !== undefined && { startedAt }),
       ...(endedAt !== undefined && { endedAt }),
       ...(reason !== undefined && { reason }),

@@ -17,6 +17,7 @@ export type RunHead = {
   bodyHash?: string | undefined;
   retryOf?: string | undefined;
   until?: string | undefined;
+  requestedBy?: string | undefined;
   recordUid?: string | undefined;
 };
 

@@ -152,7 +152,8 @@ function nodeArgs({ nextAttemptAt, ...node }: NodeState): string[] {
 }
 
 function headOf(recorded: RecordedRun): string {
-  const { workflow, revision, trigger, test, dedupeKey, retryOf, until, recordUid, dedupe } = recorded;
+  const { workflow, revision, trigger, test, dedupeKey, retryOf, until, requestedBy, recordUid, dedupe } =
+    recorded;
   const hashes = { dedupeHash: dedupe?.hash, bodyHash: dedupe?.body };
   const head: RunHead = {
     workflow,
@@ -163,6 +164,7 @@ function headOf(recorded: RecordedRun): string {
     ...hashes,
     retryOf,
     until,
+    requestedBy,
     recordUid,
   };
   return JSON.stringify(head);

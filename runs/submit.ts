@@ -142,13 +142,14 @@ function submitKeys(keys: ProjectKeys, wf: string, run: string, hash: string | u
   return all;
 }
 
-function sizeOf({ input, dedupeKey = '' }: Submission): number {
-  return RUN_OVERHEAD_BYTES + Buffer.byteLength(input) + Buffer.byteLength(dedupeKey);
+function sizeOf({ input, dedupeKey = '', requestedBy = '' }: Submission): number {
+  const [own = 0, key = 0, user = 0] = [input, dedupeKey, requestedBy].map((text) => Buffer.byteLength(text));
+  return RUN_OVERHEAD_BYTES + own + key + user;
 }
 
 /** What never changes of a run, in one field: as JSON, which no script looks into. */
 function headOf(submission: Submission, dedupeHash: string | undefined): string {
-  const { workflow, revision, trigger, test, dedupeKey, retryOf, until, recordUid } = submission;
+  const { workflow, revision, trigger, test, dedupeKey, retryOf, until, requestedBy, recordUid } = submission;
   const bodyHash = dedupeHash === undefined ? undefined : submission.bodyHash;
   const head: RunHead = {
     workflow,
@@ -160,6 +161,7 @@ function headOf(submission: Submission, dedupeHash: string | undefined): string 
     bodyHash,
     retryOf,
     until,
+    requestedBy,
     recordUid,
   };
   return JSON.stringify(head);

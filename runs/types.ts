@@ -38,6 +38,8 @@ export type Submission = {
   retryOf?: string;
   /** Of a test run that goes only as far as this node. */
   until?: string;
+  /** The user who asked for the run. */
+  requestedBy?: string;
   /** Of a run that somebody made as an object: its uid, so that the record is that object. */
   recordUid?: string;
 };
@@ -102,6 +104,7 @@ export type RunState = {
   test: boolean;
   retryOf?: string;
   until?: string;
+  requestedBy?: string;
   recordUid?: string;
   /** The uid of the object that the run is recorded in, once it is known. */
   recordedUid?: string;
@@ -213,6 +216,7 @@ export type RunSummary = {
   phase: TerminalPhase;
   trigger: string;
   test: boolean;
+  requestedBy?: string;
   acceptedAt: number;
   startedAt?: number;
   endedAt: number;

@@ -16,6 +16,7 @@ import type { RunHead } from '../editor/run/runState.ts';
 import { cancelRun } from '../editor/run/testRun.ts';
 import { useMay } from '../kube/access.ts';
 import { REVISIONS, RUNS, WORKFLOWS, type RunObject, type WorkflowObject } from '../kube/resources.ts';
+import { sessionQuery } from '../session/session.ts';
 import { FailureNote } from '../shell/FailureNote.tsx';
 import { ButtonLink } from '../shell/links.tsx';
 import { tellDone, tellFailure } from '../shell/tell.ts';
@@ -93,6 +94,8 @@ function RunAgain({ at, run, record, workflow, isOther }: AgainProps) {
   const { namespace } = at;
   const navigate = useNavigate();
   const [isBusy, setBusy] = useState(false);
+  const { data: session } = useQuery(sessionQuery);
+  const requestedBy = session?.signedIn === true ? session.user.name : undefined;
   const mayRun = useMay(
     { verb: 'create', resource: RUNS, namespace },
     { verb: 'create', resource: WORKFLOWS, subresource: 'execute', namespace, name: at.workflow },
@@ -115,7 +118,8 @@ function RunAgain({ at, run, record, workflow, isOther }: AgainProps) {
   const again = async (revision?: string): Promise<void> => {
     setBusy(true);
     try {
-      const name = await runAgain({ namespace, workflow: at.workflow, retryOf: at.run, test, revision });
+      const asked = { namespace, workflow: at.workflow, retryOf: at.run, test, revision };
+      const name = await runAgain({ ...asked, requestedBy });
       tellDone(`${name} repeats ${at.run}.`);
       await navigate({
         to: '/p/$project/runs/$run',

@@ -178,7 +178,12 @@ function Facts({ at, run, now }: { at: RunAt; run: RunHead; now: number }) {
           {workflow}
         </TextLink>
       </Fact>
-      {run.trigger !== undefined && <Fact name="Started by">{triggerLabel(run.trigger)}</Fact>}
+      {run.trigger !== undefined && <Fact name="Trigger">{triggerLabel(run.trigger)}</Fact>}
+      {run.requestedBy !== undefined && (
+        <Fact name="Started by">
+          <span style={{ overflowWrap: 'anywhere' }}>{run.requestedBy}</span>
+        </Fact>
+      )}
       {run.acceptedTime !== undefined && <Fact name="Accepted">{fullTime(run.acceptedTime)}</Fact>}
       {run.startTime !== undefined && <Fact name="Begun">{fullTime(run.startTime)}</Fact>}
       {run.completionTime !== undefined && <Fact name="Ended">{fullTime(run.completionTime)}</Fact>}

@@ -146,8 +146,13 @@ const Cells = memo(function Cells({ project, run, now, showsWorkflow, opensOn }:
           </a>
         </span>
       )}
-      <span role="cell" data-column="Trigger">
+      <span
+        role="cell"
+        data-column="Trigger"
+        title={run.requestedBy === undefined ? undefined : `Started by ${run.requestedBy}`}
+      >
         {triggerLabel(trigger)}
+        {run.requestedBy !== undefined && ` · ${run.requestedBy}`}
       </span>
       <span role="cell" data-column="Accepted" title={at === 0 ? undefined : fullTime(at)}>
         {at === 0 ? '' : ago(at, now)}

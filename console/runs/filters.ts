@@ -31,6 +31,7 @@ export type ListedRun = {
   message?: string | undefined;
   until?: string | undefined;
   retryOf?: string | undefined;
+  requestedBy?: string | undefined;
   /** Only this is left of it: it has no record. */
   isSummary: boolean;
 };
@@ -74,6 +75,7 @@ function readRun(row: Row): ListedRun {
     message: textCell(row, 'Message'),
     until: textCell(row, 'Until'),
     retryOf: textCell(row, 'Retry of'),
+    requestedBy: textCell(row, 'Requested by'),
     isSummary: false,
   };
 }
@@ -96,8 +98,11 @@ function passes(run: ListedRun, { phase, workflow, trigger, within, text, test }
   return text === undefined || hasText(run, text.trim().toLowerCase());
 }
 
-function hasText({ run, workflow, reason = '', message = '' }: ListedRun, text: string): boolean {
-  return [run, workflow, reason, message].some((part) => part.toLowerCase().includes(text));
+function hasText(
+  { run, workflow, reason = '', message = '', requestedBy = '' }: ListedRun,
+  text: string,
+): boolean {
+  return [run, workflow, reason, message, requestedBy].some((part) => part.toLowerCase().includes(text));
 }
 
 /** Whether anything is filtered at all. */

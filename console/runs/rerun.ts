@@ -1,4 +1,5 @@
 /** Running again: a new run with the input of another, of today's workflow or of the revision that ran. */
+import { MAX_USER_NAME } from '../../api/person.ts';
 import { createObject } from '../kube/objects.ts';
 import { RUNS } from '../kube/resources.ts';
 
@@ -8,16 +9,26 @@ export type Rerun = {
   /** The run whose input is taken. */
   retryOf: string;
   test: boolean;
+  /** Who is signed in. */
+  requestedBy?: string | undefined;
   /** Left out: today's. */
   revision?: string | undefined;
 };
 
 /** Creates it and gives its name. */
-export async function runAgain({ namespace, workflow, retryOf, test, revision }: Rerun): Promise<string> {
+export async function runAgain(rerun: Rerun): Promise<string> {
+  const { namespace, workflow, retryOf, test, revision, requestedBy } = rerun;
   const name = newName(workflow, Date.now());
   await createObject(RUNS, namespace, {
     metadata: { name, namespace },
-    spec: { workflow, retryOf, ...(test && { test }), ...(revision !== undefined && { revision }) },
+    spec: {
+      workflow,
+      retryOf,
+      ...(test && { test }),
+      ...(revision !== undefined && { revision }),
+      // A name that a record cannot hold is left out: the API server takes the whole name or none.
+      ...(requestedBy !== undefined && requestedBy.length <= MAX_USER_NAME && { requestedBy }),
+    },
   });
   return name;
 }

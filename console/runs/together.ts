@@ -23,6 +23,7 @@ function runOfItem(item: RunItem): ListedRun {
     message: item.message,
     until: item.until,
     retryOf: item.retryOf,
+    requestedBy: item.requestedBy,
     isSummary: summary,
   };
 }

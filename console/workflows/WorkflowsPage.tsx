@@ -127,7 +127,7 @@ function recordedOf({ rows, more }: LiveTable, workflow: string): RecordedRuns {
 function Missing({ error, onRetry }: { error: Error | null; onRetry: () => void }) {
   if (error !== null) return <FailureNote error={error} onRetry={onRetry} />;
   return (
-    <Stack gap="xs" aria-busy aria-label="The workflows are being loaded">
+    <Stack gap="xs" role="group" aria-busy aria-label="The workflows are being loaded">
       {[0, 1, 2, 3, 4].map((row) => (
         <Skeleton key={row} h={40} />
       ))}

@@ -14,15 +14,17 @@ import {
 } from '../../runs/console/links.ts';
 import { isSecret, newSecret } from '../../runs/connect/store.ts';
 import { createAnswers, JSON_TYPE, type Answers } from '../answers.ts';
+import { recordCall, resultOf } from '../audit.ts';
 import { routePath } from '../contract/operation.ts';
 import { OPERATIONS } from '../contract/operations.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { bearerToken } from '../internal/identity.ts';
 import type { Exchange } from '../internal/guard.ts';
+import type { ProblemCode } from '../problems.ts';
 import { sendQuestion, sendWord } from './page.ts';
 import { openValue, sealValue } from './seal.ts';
-import { giveCookies } from './session.ts';
-import type { Sessions } from './sessions.ts';
+import { giveCookies, recordSignIn } from './session.ts';
+import type { Session, Sessions } from './sessions.ts';
 import { sessionOf } from './signIn.ts';
 
 const PURPOSE = 'windlass console link';
@@ -66,20 +68,32 @@ export function linkRoutes(deps: GatewayDeps, sessions: Sessions): FastifyPlugin
 async function makeLink({ deps, sessions, answers }: Links, { request, reply }: Exchange): Promise<void> {
   const { headers } = request.raw;
   const token = bearerToken(headers.authorization);
-  if (token === undefined) return answers.problem(reply, 'unauthorized');
-  const session = await sessionOf(deps, { token }, request);
-  if (typeof session === 'string') return answers.problem(reply, session);
-  const secret = newSecret();
-  const user = session.user.name;
-  const sealed = sealValue(sealingKeyOf(secret), { token, user } satisfies Linked, PURPOSE);
-  const forMs = Math.min(LINK_MS, session.ends - Date.now());
-  const kept = await keepSignInLink(deps.runs, secret, { sealed, user, forMs });
-  if (isUnavailable(kept)) return answers.problem(reply, 'console-unavailable');
-  if (kept.outcome === 'too-many') return answers.problem(reply, 'too-many-links');
+  const session = token === undefined ? 'unauthorized' : await sessionOf(deps, { token }, request);
+  const isKnown = typeof session === 'object';
+  const kept = isKnown ? await keepLink(deps, session) : session;
+  recordCall(deps, request.raw, {
+    event: 'session.link',
+    ...(isKnown && { user: { username: session.user.name, groups: session.user.groups } }),
+    ...(typeof kept === 'string' ? resultOf(kept) : { result: 'allowed' }),
+  });
+  if (typeof kept === 'string') return answers.problem(reply, kept);
   reply.header('cache-control', 'no-store');
-  const url = `${sessions.origin.own(headers)}/console/link/${secret}`;
-  const made = { url, expires: new Date(Date.now() + forMs).toISOString() };
+  const url = `${sessions.origin.own(headers)}/console/link/${kept.secret}`;
+  const made = { url, expires: new Date(Date.now() + kept.forMs).toISOString() };
   answers.send(reply, 201, JSON_TYPE, JSON.stringify(made));
+}
+
+/** Stores what the link leads to; why it cannot. */
+async function keepLink(
+  { runs }: GatewayDeps,
+  { token, user: { name: user }, ends }: Session,
+): Promise<{ secret: string; forMs: number } | ProblemCode> {
+  const secret = newSecret();
+  const sealed = sealValue(sealingKeyOf(secret), { token, user } satisfies Linked, PURPOSE);
+  const forMs = Math.min(LINK_MS, ends - Date.now());
+  const kept = await keepSignInLink(runs, secret, { sealed, user, forMs });
+  if (isUnavailable(kept)) return 'console-unavailable';
+  return kept.outcome === 'too-many' ? 'too-many-links' : { secret, forMs };
 }
 
 async function askFirst({ deps, answers }: Links, { request, reply }: Exchange): Promise<void> {
@@ -95,20 +109,34 @@ async function askFirst({ deps, answers }: Links, { request, reply }: Exchange):
 async function followLink(links: Links, exchange: Exchange): Promise<void> {
   const { deps, sessions, answers } = links;
   const { request, reply } = exchange;
-  const { secret } = request.params as { secret: string };
   // Another site must not sign a browser in as somebody else.
-  if (!sessions.origin.isSameOrigin(request.raw.headers)) return answers.problem(reply, 'not-the-console');
-  if (!isSecret(secret)) return sendWord(answers, reply, 'link-unknown');
-  const taken = await takeSignInLink(deps.runs, secret);
-  if (isUnavailable(taken)) return sendWord(answers, reply, 'unavailable');
-  const opened = taken.outcome === 'found' ? openLink(secret, taken.sealed) : undefined;
-  if (opened === undefined) return sendWord(answers, reply, 'link-unknown');
-  const session = await sessionOf(deps, opened, request);
-  if (session === 'token-refused') return sendWord(answers, reply, 'link-unknown');
-  if (typeof session === 'string' || (await giveCookies(sessions, session, exchange)) !== undefined)
-    return sendWord(answers, reply, 'not-signed-in');
+  if (!sessions.origin.isSameOrigin(request.raw.headers)) {
+    recordSignIn(deps, exchange, 'link', { problem: 'not-the-console' });
+    return answers.problem(reply, 'not-the-console');
+  }
+  const { session, problem } = await signInBy(links, exchange);
+  recordSignIn(deps, exchange, 'link', { session, problem });
+  if (problem !== undefined) return sendWord(answers, reply, problem);
   reply.headers({ location: '/console/', 'cache-control': 'no-store' });
   answers.send(reply, 303, 'text/plain', '');
+}
+
+/** Uses the link up, and puts the session that it leads to into the browser; or says what keeps it from that. */
+async function signInBy(
+  { deps, sessions }: Links,
+  exchange: Exchange,
+): Promise<{ session?: Session; problem?: 'link-unknown' | 'unavailable' | 'not-signed-in' | undefined }> {
+  const { secret } = exchange.request.params as { secret: string };
+  if (!isSecret(secret)) return { problem: 'link-unknown' };
+  const taken = await takeSignInLink(deps.runs, secret);
+  if (isUnavailable(taken)) return { problem: 'unavailable' };
+  const opened = taken.outcome === 'found' ? openLink(secret, taken.sealed) : undefined;
+  if (opened === undefined) return { problem: 'link-unknown' };
+  const session = await sessionOf(deps, opened, exchange.request);
+  if (session === 'token-refused') return { problem: 'link-unknown' };
+  if (typeof session === 'string') return { problem: 'not-signed-in' };
+  const refused = await giveCookies(sessions, session, exchange);
+  return { session, problem: refused && 'not-signed-in' };
 }
 
 function openLink(secret: string, sealed: string): Linked | undefined {

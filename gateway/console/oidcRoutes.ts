@@ -7,12 +7,13 @@ import * as z from 'zod';
 import { createAnswers, type Answers } from '../answers.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { onlyGet, type Exchange } from '../internal/guard.ts';
+import type { ProblemCode } from '../problems.ts';
 import { cookieLine, hostName, readCookies } from './cookie.ts';
 import type { Issued, Provider } from './oidc.ts';
 import { pageOf } from './origin.ts';
 import { sendWord } from './page.ts';
-import { giveCookies } from './session.ts';
-import type { Sessions } from './sessions.ts';
+import { giveCookies, recordSignIn } from './session.ts';
+import type { Session, Sessions } from './sessions.ts';
 import { sessionOf } from './signIn.ts';
 
 const CALLBACK = '/console/oidc/callback';
@@ -74,25 +75,45 @@ async function start(
 }
 
 async function finish(oidc: Oidc, exchange: Exchange): Promise<void> {
-  const { deps, sessions, provider, answers } = oidc;
-  const { request, reply } = exchange;
-  const { headers, url = '' } = request.raw;
-  const begun = await begunIn(sessions, headers.cookie);
-  if (begun === undefined || begun.until <= Date.now()) return sendWord(answers, reply, 'not-begun');
-  const { searchParams } = new URL(url, 'http://callback');
-  if (searchParams.get('state') !== begun.state) return sendWord(answers, reply, 'not-begun');
-  if (searchParams.get('error') === 'access_denied') return sendWord(answers, reply, 'denied');
-  const issued = await provider.exchange(begun, searchParams).catch((error: unknown) => {
-    deps.log.warn({ err: error }, 'the OpenID Connect provider gave no token');
-  });
-  if (issued === undefined) return sendWord(answers, reply, 'no-token');
-  // The way back is no page of ours, and may not say how the browser came.
+  const { deps, answers } = oidc;
+  const { reply } = exchange;
+  const begun = await begunHere(oidc, exchange);
+  const signedIn: SignedIn =
+    begun === undefined ? { problem: 'not-begun' } : await exchangeAndSignIn(oidc, exchange, begun);
+  recordSignIn(deps, exchange, 'oidc', signedIn);
+  if (begun === undefined || signedIn.problem !== undefined)
+    return sendWord(answers, reply, signedIn.problem ?? 'not-begun');
   const secure = isHttps(begun);
-  const refused = await signIn(oidc, exchange, { issued, secure });
-  if (refused !== undefined) return sendWord(answers, reply, refused);
   reply.header('set-cookie', ownLine('', secure, 0));
   reply.headers({ location: begun.to, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' });
   answers.send(reply, 303, 'text/plain', '');
+}
+
+/** What this browser has begun, if what the provider answers belongs to it. */
+async function begunHere({ sessions }: Oidc, { request }: Exchange): Promise<UnderWay | undefined> {
+  const begun = await begunIn(sessions, request.raw.headers.cookie);
+  if (begun === undefined || begun.until <= Date.now()) return undefined;
+  return answerOf(request).get('state') === begun.state ? begun : undefined;
+}
+
+function answerOf({ raw: { url = '' } }: Exchange['request']): URLSearchParams {
+  return new URL(url, 'http://callback').searchParams;
+}
+
+type SignedIn = {
+  session?: Session | ProblemCode;
+  problem?: 'not-begun' | 'denied' | 'no-token' | 'not-accepted' | 'unavailable' | undefined;
+};
+
+async function exchangeAndSignIn(oidc: Oidc, exchange: Exchange, begun: UnderWay): Promise<SignedIn> {
+  const answer = answerOf(exchange.request);
+  if (answer.get('error') === 'access_denied') return { problem: 'denied' };
+  const issued = await oidc.provider.exchange(begun, answer).catch((error: unknown) => {
+    oidc.deps.log.warn({ err: error }, 'the OpenID Connect provider gave no token');
+  });
+  if (issued === undefined) return { problem: 'no-token' };
+  // The way back is no page of ours, and may not say how the browser came.
+  return signIn(oidc, exchange, { issued, secure: isHttps(begun) });
 }
 
 /** What this browser has begun; what a neighbouring host may have put there has not the name that it has by https. */
@@ -119,11 +140,10 @@ async function signIn(
   { deps, sessions }: Oidc,
   exchange: Exchange,
   { issued: { idToken, refreshToken }, secure }: { issued: Issued; secure: boolean },
-): Promise<'not-accepted' | 'unavailable' | undefined> {
+): Promise<SignedIn> {
   const session = await sessionOf(deps, { token: idToken, refresh: refreshToken }, exchange.request);
-  if (session === 'token-refused') return 'not-accepted';
-  if (typeof session === 'string') return 'unavailable';
-  const problem = await giveCookies(sessions, session, exchange, secure);
-  if (problem === undefined) return undefined;
-  return problem === 'token-refused' ? 'not-accepted' : 'unavailable';
+  const problem =
+    typeof session === 'string' ? session : await giveCookies(sessions, session, exchange, secure);
+  if (problem === undefined) return { session };
+  return { session, problem: problem === 'token-refused' ? 'not-accepted' : 'unavailable' };
 }

@@ -1,15 +1,20 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { AuditEntry } from '../../api/audit/line.ts';
 import { createGatewayDeps } from '../../test/support/gatewayDeps.ts';
 import { buildInternal } from '../server.ts';
 
 const OWN = 'console.example.com';
 let app: FastifyInstance;
 let close: () => void;
+const recorded: AuditEntry[] = [];
 
 beforeAll(() => {
   const settings = { dir: '/no/console', url: `https://${OWN}`, idleMs: 3_600_000, oidc: undefined };
-  const made = createGatewayDeps({ console: settings });
+  const made = createGatewayDeps({
+    console: settings,
+    audit: { record: (entry) => void recorded.push(entry), close: () => undefined },
+  });
   close = made.close;
   app = buildInternal(made.deps);
 });
@@ -46,6 +51,25 @@ test.each(['/healthz', '/readyz', '/openapi.json', '/workflows/shop.orders/runs'
       expect(await statusAt(url, host)).not.toBe(421);
   },
 );
+
+test.each([
+  ['POST', '/console/session', 'session.create'],
+  ['DELETE', '/console/session', 'session.delete'],
+  ['POST', '/console/links', 'session.link'],
+  ['POST', '/console/link/abc', 'session.create'],
+  ['GET', '/console/projects', 'object.read'],
+  ['POST', '/console/live', 'object.read'],
+  ['GET', '/kube/api/v1/namespaces', 'object.read'],
+  ['PATCH', '/kube/apis/windlass.dev/v1alpha1/namespaces/shop/workflows/orders', 'object.update'],
+  ['GET', '/console/session', undefined],
+  ['GET', '/console/', undefined],
+] as const)('%s %s at another host is recorded as %s', async (method, url, event) => {
+  recorded.length = 0;
+  await app.inject({ method, url, headers: { host: 'evil.example' } });
+  expect(recorded).toMatchObject(
+    event === undefined ? [] : [{ event, result: 'denied', reason: 'misdirected-request' }],
+  );
+});
 
 test('a refusal says what to do, and nothing of the request', async () => {
   const answer = await app.inject({ url: '/console/', headers: { host: 'evil.example' } });

@@ -3,18 +3,45 @@
  * another name of this listener serves. What programs call, and probes, answer at every host.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { AuditEvent } from '../../api/audit/events.ts';
 import { createAnswers } from '../answers.ts';
+import { recordCall, resultOf } from '../audit.ts';
 import type { GatewayDeps } from '../deps.ts';
+import { recordRefusal } from '../kube/audit.ts';
 import type { ConsoleOrigin } from './origin.ts';
 
 /** The routes of browsers, as the router knows them: an address with escapes comes to the same. */
 const OURS = /^\/(?:console|kube)(?:\/|$)/;
+
+/** Calls of the console to the Kubernetes API. */
+const PASSED_ON = /^\/(?:kube\/|console\/(?:live|projects)$)/;
+
+const SESSION_EVENTS: Record<string, AuditEvent> = {
+  'POST /console/session': 'session.create',
+  'DELETE /console/session': 'session.delete',
+  'POST /console/links': 'session.link',
+  'POST /console/link/:secret': 'session.create',
+  'GET /console/oidc/callback': 'session.create',
+};
 
 /** A hook for the whole listener. */
 export function refuseOtherHosts(deps: GatewayDeps, { isHere }: ConsoleOrigin) {
   const answers = createAnswers(deps, 'console');
   return (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
     if (isHere(request.raw.headers) || !OURS.test(request.routeOptions.url ?? '')) done();
-    else answers.problem(reply, 'misdirected-request');
+    else {
+      recordMisdirected(deps, request);
+      answers.problem(reply, 'misdirected-request');
+    }
   };
+}
+
+/** Records what a user would be needed for; anybody may ask for pages and their files. */
+function recordMisdirected(deps: GatewayDeps, request: FastifyRequest): void {
+  const reason = 'misdirected-request';
+  const { raw, routeOptions } = request;
+  const { url = '' } = routeOptions;
+  const event = SESSION_EVENTS[`${raw.method} ${url}`];
+  if (event !== undefined) recordCall(deps, raw, { event, ...resultOf(reason) });
+  else if (PASSED_ON.test(url)) recordRefusal(deps, { request }, { reason });
 }

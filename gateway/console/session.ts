@@ -4,8 +4,10 @@
  */
 import type { FastifyPluginCallback, FastifyReply } from 'fastify';
 import * as z from 'zod';
+import type { AuditEntry } from '../../api/audit/line.ts';
 import { parseJson } from '../../api/json.ts';
 import { createAnswers, JSON_TYPE, type Answers } from '../answers.ts';
+import { recordCall, resultOf, type AuditDeps } from '../audit.ts';
 import { readBody, refuseByHeaders, tooLarge } from '../body.ts';
 import type { GatewayDeps } from '../deps.ts';
 import type { Exchange } from '../internal/guard.ts';
@@ -36,8 +38,11 @@ export function sessionRoute(deps: GatewayDeps, sessions: Sessions, current: Cur
         const isRefused = method !== 'GET' && !sessions.origin.isFromConsole(raw.headers);
         const refusal =
           method === 'POST' && !isRefused ? refuseByHeaders(raw.headers, deps.limits) : undefined;
-        if (isRefused) answers.problem(reply, 'not-the-console');
-        else if (refusal !== undefined) answers.problem(reply, refusal);
+        if (isRefused) {
+          const event = method === 'POST' ? 'session.create' : 'session.delete';
+          recordCall(deps, raw, { event, ...resultOf('not-the-console') });
+          answers.problem(reply, 'not-the-console');
+        } else if (refusal !== undefined) answers.problem(reply, refusal);
         else next();
       },
       handler: (request, reply) => {
@@ -65,17 +70,43 @@ async function signIn(console: Console, exchange: Exchange): Promise<void> {
   if (token === undefined) return;
   if (typeof token === 'string') return answers.problem(reply, token);
   const session = await sessionOf(deps, token, exchange.request);
-  if (typeof session === 'string') return answers.problem(reply, session);
-  const problem = await giveCookies(sessions, session, exchange);
+  const problem = typeof session === 'string' ? session : await giveCookies(sessions, session, exchange);
+  recordSignIn(deps, exchange, 'token', { session, problem });
   if (problem !== undefined) return answers.problem(reply, problem);
-  tell(deps, answers, reply, session);
+  tell(deps, answers, reply, typeof session === 'string' ? undefined : session);
 }
 
-async function signOut({ sessions, answers }: Console, { request, reply }: Exchange): Promise<void> {
+/** Records that somebody signed in, or why not. `session` may be the problem itself. */
+export function recordSignIn(
+  deps: AuditDeps,
+  { request }: Exchange,
+  method: NonNullable<AuditEntry['method']>,
+  { session, problem }: { session?: Session | string | undefined; problem?: string | undefined },
+): void {
+  recordCall(deps, request.raw, {
+    event: 'session.create',
+    method,
+    ...(typeof session === 'object' && sessionFields(session)),
+    ...(problem === undefined ? { result: 'allowed' } : resultOf(problem)),
+  });
+}
+
+/** The id names a session and opens none. */
+function sessionFields({ id, user }: Session): Pick<AuditEntry, 'user' | 'object'> {
+  return { user: { username: user.name, groups: user.groups }, object: { uid: id } };
+}
+
+async function signOut(console: Console, { request, reply }: Exchange): Promise<void> {
+  const { deps, sessions, answers } = console;
   const { headers } = request.raw;
   const opened = await sessions.open(headers);
   const isOut =
     opened.outcome === 'none' || (opened.outcome === 'session' && (await sessions.signOut(opened.session)));
+  if (opened.outcome !== 'none') {
+    const session = opened.outcome === 'session' ? sessionFields(opened.session) : {};
+    const result = isOut ? ({ result: 'allowed' } as const) : resultOf('console-unavailable');
+    recordCall(deps, request.raw, { event: 'session.delete', ...session, ...result });
+  }
   // The browser keeps its cookie then, and with it the means to try again.
   if (!isOut) return answers.problem(reply, 'console-unavailable');
   reply.header(

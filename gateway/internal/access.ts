@@ -35,13 +35,16 @@ export type Identified =
 /** What a caller shows: the value of an Authorization header, and the address that it comes from. */
 export type Shown = { authorization: string | undefined; address: string };
 
+/** What was decided, and about whom, where the API server knows the caller. */
+export type Decided = { decision: Decision; identity?: Identity };
+
 export type Access = {
-  /** Decides about a caller. Never rejects. */
+  /** Decides about a caller, and says who it is. Never rejects. */
+  authorize: (shown: Shown, wanted: Wanted | undefined) => Promise<Decided>;
+  /** The decision alone. */
   decide: (shown: Shown, wanted: Wanted | undefined) => Promise<Decision>;
   /** Who the API server says that it is. Never rejects. */
   identify: (shown: Shown) => Promise<Identified>;
-  /** The name of a caller that was just allowed; undefined of all others. */
-  userOf: (authorization: string | undefined) => string | undefined;
 };
 
 /** A revoked token is refused within 10 s, in which the question itself must have its time, too. */
@@ -74,7 +77,7 @@ export function createAccess(options: AccessOptions): Access {
   const limit = createReviewLimit(clock);
   const once = createOnce();
   const ask = createAsking(metrics);
-  const { identify, held } = createCallers({ client, provider, metrics, log, clock, limit, once, ask });
+  const { identify } = createCallers({ client, provider, metrics, log, clock, limit, once, ask });
 
   async function allows({ key: token, identity, decisions }: Known, wanted: Wanted): Promise<boolean> {
     const key = Object.values(wanted).join(' ');
@@ -107,21 +110,21 @@ export function createAccess(options: AccessOptions): Access {
     }
   }
 
+  async function authorize(shown: Shown, wanted: Wanted | undefined): Promise<Decided> {
+    const found = await find(shown);
+    if (found.outcome !== 'known') return { decision: found.outcome };
+    const { identity } = found.caller;
+    if (wanted === undefined) return { decision: 'forbidden', identity };
+    try {
+      return { decision: (await allows(found.caller, wanted)) ? 'allowed' : 'forbidden', identity };
+    } catch (error) {
+      return { decision: refusalFor(error), identity };
+    }
+  }
+
   return {
-    userOf: (authorization) => {
-      const token = bearerToken(authorization);
-      return token === undefined ? undefined : held(token)?.identity.username;
-    },
-    decide: async (shown, wanted) => {
-      const found = await find(shown);
-      if (found.outcome !== 'known') return found.outcome;
-      if (wanted === undefined) return 'forbidden';
-      try {
-        return (await allows(found.caller, wanted)) ? 'allowed' : 'forbidden';
-      } catch (error) {
-        return refusalFor(error);
-      }
-    },
+    authorize,
+    decide: async (shown, wanted) => (await authorize(shown, wanted)).decision,
     identify: async (shown) => {
       const found = await find(shown);
       return found.outcome === 'known' ? { outcome: 'known', identity: found.caller.identity } : found;
@@ -173,7 +176,7 @@ function createCallers({ client, provider, metrics, log, clock, limit, once, ask
     });
   }
 
-  return { identify, held: (token: string) => known.get(keyOf(token)) };
+  return { identify };
 }
 
 /** Judges a token by the keys of the cluster's issuer, and by those of the provider, where there is one. */

@@ -8,6 +8,7 @@ import { connectionOf, providerOf } from '../../api/provider.ts';
 import { isUnavailable } from '../../runs/connection.ts';
 import { CONNECT_MS, hashOf, keepLink, newSecret, readKey, type Link } from '../../runs/connect/store.ts';
 import { createAnswers, JSON_TYPE, type Answers } from '../answers.ts';
+import { recordCall, resultOf } from '../audit.ts';
 import { routePath } from '../contract/operation.ts';
 import { OPERATIONS } from '../contract/operations.ts';
 import { findCredential } from '../credentials.ts';
@@ -39,12 +40,19 @@ export function connectRoute(deps: GatewayDeps): FastifyPluginCallback {
 
 async function connect(deps: GatewayDeps, answers: Answers, exchange: Exchange): Promise<void> {
   const { request, reply } = exchange;
-  const addressed = await admit(deps, answers, exchange, OPERATION.right);
-  if (addressed === undefined) return;
-  const credential = await credentialOf(deps, addressed.namespace, addressed.name);
-  if (typeof credential === 'string') return answers.problem(reply, credential);
-  const user = deps.access.userOf(request.headers.authorization) ?? '';
-  const made = await makeLink(deps, credential, user);
+  const admitted = await admit(deps, answers, exchange, OPERATION.right);
+  if (admitted === undefined) return;
+  const { namespace, name, caller } = admitted;
+  const credential = await credentialOf(deps, namespace, name);
+  const made =
+    typeof credential === 'string' ? credential : await makeLink(deps, credential, caller.username);
+  const uid = typeof credential === 'string' ? undefined : credential.metadata.uid;
+  recordCall(deps, request.raw, {
+    event: 'credential.link',
+    user: caller,
+    object: { namespace, name, uid },
+    ...(typeof made === 'string' ? resultOf(made) : { result: 'allowed' }),
+  });
   if (typeof made === 'string') return answers.problem(reply, made);
   reply.header('cache-control', 'no-store');
   answers.send(reply, 201, JSON_TYPE, JSON.stringify(made));

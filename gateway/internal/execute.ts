@@ -3,12 +3,15 @@
  * `workflows/execute`. The body, a JSON object, becomes the trigger's output unchanged.
  */
 import type { FastifyPluginCallback, FastifyRequest } from 'fastify';
+import type { AuditEntry } from '../../api/audit/line.ts';
 import { parseJson } from '../../api/json.ts';
 import { isUnavailable } from '../../runs/connection.ts';
 import { getRevision } from '../../runs/project.ts';
 import { redactRun, withoutRecordData } from '../../runs/record/redact.ts';
+import { MAX_USER_NAME } from '../../api/person.ts';
 import type { Submission, Submitted } from '../../runs/types.ts';
 import { createAnswers, JSON_TYPE, type Answers } from '../answers.ts';
+import { eventOf, recordCall, resultOf } from '../audit.ts';
 import { hasBody, readBody, refuseByHeaders, tooLarge } from '../body.ts';
 import { closedSignal } from '../closed.ts';
 import { routePath } from '../contract/operation.ts';
@@ -17,18 +20,21 @@ import type { GatewayDeps } from '../deps.ts';
 import { eventHash, eventInput, eventKey, wholeInput } from '../event.ts';
 import type { Hold } from '../limits/inFlight.ts';
 import { isTooLargeEvent } from '../limits/limits.ts';
-import { answerAccepted, refuseSubmission } from '../outcome.ts';
+import { answerAccepted, refuseSubmission, submissionProblem } from '../outcome.ts';
 import type { ProblemCode } from '../problems.ts';
 import type { Route } from '../routes.ts';
 import { storeEvent } from '../store.ts';
 import { waitFor } from '../waiting.ts';
 import { readExecuteQuery, type ExecuteQuery } from './executeQuery.ts';
-import { admit, type Exchange } from './guard.ts';
+import { admit, type Admitted, type Exchange } from './guard.ts';
+import type { Identity } from './identity.ts';
 import { preferredWait } from './prefer.ts';
 import { viewState } from './runView.ts';
 
 const OPERATION = OPERATIONS.executeWorkflow;
 
+/** What became of an event for a workflow. */
+type Started = { route: Route; submitted: Submitted };
 type Accepted = { route: Route; submitted: Extract<Submitted, { outcome: 'accepted' }> };
 
 export function executeRoute(deps: GatewayDeps): FastifyPluginCallback {
@@ -54,25 +60,48 @@ export function executeRoute(deps: GatewayDeps): FastifyPluginCallback {
 }
 
 async function execute(deps: GatewayDeps, answers: Answers, exchange: Exchange): Promise<void> {
-  const { request, reply } = exchange;
-  const addressed = await admit(deps, answers, exchange, OPERATION.right);
-  if (addressed === undefined) return;
-  const asked = readAsked(deps, request);
-  if (typeof asked === 'string') return answers.problem(reply, asked);
-  const submitted = await start(deps, exchange, asked);
-  if (submitted === undefined) return;
-  if (typeof submitted === 'string') return answers.problem(reply, submitted);
+  const { reply } = exchange;
+  const admitted = await admit(deps, answers, exchange, OPERATION.right);
+  if (admitted === undefined) return;
+  const asked = readAsked(deps, exchange.request, admitted.caller);
+  const started = typeof asked === 'string' ? asked : await start(deps, exchange, asked);
+  if (started === undefined) return;
+  recordStart(deps, exchange, admitted, started);
+  if (typeof started === 'string') return answers.problem(reply, started);
+  const { route, submitted } = started;
   if (submitted.outcome !== 'accepted')
     return refuseSubmission(answers, reply, submitted, 'workflow-suspended');
-  await answerRun(deps, answers, exchange, { route: asked.route, submitted });
+  await answerRun(deps, answers, exchange, { route, submitted });
 }
 
-type Asked = { route: Route; query: ExecuteQuery; key: string | undefined };
+function recordStart(
+  deps: GatewayDeps,
+  { request }: Exchange,
+  { namespace, name, caller }: Admitted,
+  started: Started | ProblemCode,
+): void {
+  const uid = typeof started === 'string' ? undefined : started.route.spec.workflowUID;
+  const event = eventOf(OPERATION.right, request.query);
+  const entry = { event, user: caller, object: { namespace, name, uid } };
+  recordCall(deps, request.raw, { ...entry, ...becameOf(started) });
+}
+
+function becameOf(started: Started | ProblemCode): Pick<AuditEntry, 'result' | 'reason' | 'run'> {
+  if (typeof started === 'string') return resultOf(started);
+  const { submitted } = started;
+  if (submitted.outcome !== 'accepted') return resultOf(submissionProblem(submitted, 'workflow-suspended'));
+  const { run, duplicate } = submitted;
+  // The same event again started nothing: the line names the run that it started before.
+  return { result: 'allowed', run, ...(duplicate && { reason: 'duplicate' }) };
+}
+
+type Asked = { route: Route; query: ExecuteQuery; key: string | undefined; requestedBy: string };
 
 /** What the caller asks for, as far as it can be told without the body. */
 function readAsked(
   { routes, health }: GatewayDeps,
   { params, query, headers }: FastifyRequest,
+  caller: Identity,
 ): Asked | ProblemCode {
   const route = routes.workflow((params as { id: string }).id);
   if (route === undefined) return health.synced() ? 'workflow-unknown' : 'not-ready';
@@ -82,7 +111,8 @@ function readAsked(
   if (!read.test && !route.spec.active) return 'inactive';
   const key = eventKey(headers);
   if (key.outcome === 'bad') return 'bad-key';
-  return { route, query: read, key: key.outcome === 'key' ? key.key : undefined };
+  const requestedBy = requesterOf(caller);
+  return { route, query: read, key: key.outcome === 'key' ? key.key : undefined, requestedBy };
 }
 
 /** Receives the event and stores it; undefined if the caller has gone. */
@@ -90,20 +120,26 @@ async function start(
   deps: GatewayDeps,
   exchange: Exchange,
   asked: Asked,
-): Promise<Submitted | ProblemCode | undefined> {
+): Promise<Started | ProblemCode | undefined> {
   const hold = deps.limits.inFlight.open();
   if (hold === undefined) return 'overloaded';
   try {
     const event = await readEvent(deps, exchange, hold);
     if (event === undefined || typeof event === 'string') return event;
     const submission = submissionOf(asked, event.text);
-    return isTooLargeEvent(submission.input) ? 'event-too-large' : await storeEvent(deps, submission);
+    if (isTooLargeEvent(submission.input)) return 'event-too-large';
+    return { route: asked.route, submitted: await storeEvent(deps, submission) };
   } finally {
     hold.release();
   }
 }
 
-function submissionOf({ route: { spec }, query, key }: Asked, text: string): Submission {
+/** The name as a record takes it; of a longer one its beginning. */
+function requesterOf({ username }: Identity): string {
+  return username.slice(0, MAX_USER_NAME).toWellFormed();
+}
+
+function submissionOf({ route: { spec }, query, key, requestedBy }: Asked, text: string): Submission {
   const { test, until, isOutput } = query;
   const eventOf = isOutput === true ? wholeInput : eventInput;
   return {
@@ -115,6 +151,7 @@ function submissionOf({ route: { spec }, query, key }: Asked, text: string): Sub
     // No event at all: in a test run the trigger's testData takes its place.
     input: text === '' && test ? '' : eventOf(text || '{}'),
     test,
+    requestedBy,
     ...(until !== undefined && { until }),
     ...(key === undefined
       ? { bodyHash: '' }

@@ -1,11 +1,13 @@
 /** What every route about a workflow or a credential asks first: who calls, and whether RBAC allows it. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { parseWorkflowId } from '../../api/group.ts';
+import { parseWorkflowId, workflowId } from '../../api/group.ts';
 import type { Answers } from '../answers.ts';
+import { eventOf, recordCall, resultOf } from '../audit.ts';
 import type { ProblemCode } from '../problems.ts';
 import type { Right } from '../contract/operation.ts';
 import type { GatewayDeps } from '../deps.ts';
 import type { Decision, Shown, Wanted } from './access.ts';
+import type { Identity } from './identity.ts';
 
 const REFUSALS = {
   unauthorized: 'unauthorized',
@@ -21,27 +23,44 @@ const UNKNOWN = {
   credential: 'credential-unknown',
 } as const satisfies Record<Right['on'], ProblemCode>;
 
+type Admitting = Pick<GatewayDeps, 'access' | 'accessLog' | 'audit' | 'limits'>;
+
 export type Exchange = { request: FastifyRequest; reply: FastifyReply };
 /** What the address names: a workflow, or the credential that is to be connected. */
 export type Addressed = { namespace: string; name: string };
+/** The same, with the caller that may do it. */
+export type Admitted = Addressed & { caller: Identity };
 
 /**
  * Whether the caller may do it; otherwise the reply is sent. Who is not known learns nothing; who is known and not
  * allowed does not learn whether the object exists, since RBAC decides by namespace and name alone.
  */
 export async function admit(
-  deps: Pick<GatewayDeps, 'access' | 'limits'>,
+  deps: Admitting,
   answers: Answers,
   { request, reply }: Exchange,
   right: Right,
-): Promise<Addressed | undefined> {
+): Promise<Admitted | undefined> {
   const addressed = addressedObject(request);
   const wanted = addressed && wantedOf(right, addressed, request);
-  const decision = await deps.access.decide(shownBy(deps, request), wanted);
-  if (decision === 'allowed' && addressed !== undefined) return addressed;
+  const { decision, identity } = await deps.access.authorize(shownBy(deps, request), wanted);
+  if (decision === 'allowed' && addressed !== undefined && identity !== undefined) {
+    const { namespace, name } = addressed;
+    if (right.resource !== 'credentials')
+      deps.accessLog?.note(request.raw, { workflow: workflowId(namespace, name) });
+    return { ...addressed, caller: identity };
+  }
   // What cannot be a name is nothing, to everybody who is known.
   const isNothing = decision === 'allowed' || (addressed === undefined && decision === 'forbidden');
-  answers.problem(reply, isNothing ? UNKNOWN[right.on] : REFUSALS[decision]);
+  const code = isNothing ? UNKNOWN[right.on] : REFUSALS[decision];
+  recordCall(deps, request.raw, {
+    event: eventOf(right, request.query),
+    ...(decision === 'forbidden' ? { result: 'denied', reason: code } : resultOf(code)),
+    user: identity,
+    ...(wanted && { object: { namespace: wanted.namespace, name: wanted.name || undefined } }),
+    ...(right.resource === 'workflowruns' && { workflow: addressed?.name }),
+  });
+  answers.problem(reply, code);
   return undefined;
 }
 

@@ -17,6 +17,7 @@ export type ListedRecord = {
   run: string;
   phase: RunPhase;
   trigger?: string;
+  requestedBy?: string;
   reason?: string;
   message?: string;
   /** Left out until the run store has accepted it. */
@@ -101,13 +102,15 @@ function recordOf(columns: string[], cells: unknown[]): ListedRecord {
     const value = cells[columns.indexOf(name)];
     return typeof value === 'string' && value !== '' ? value : undefined;
   };
-  const [trigger, reason, message] = ['Trigger', 'Reason', 'Message'].map(cell);
+  const names = ['Trigger', 'Requested by', 'Reason', 'Message'];
+  const [trigger, requestedBy, reason, message] = names.map(cell);
   const [acceptedAt, endedAt] = ['Accepted', 'Completed'].map((name) => Date.parse(cell(name) ?? ''));
   const phase = (cell('Phase') ?? 'Pending') as RunPhase;
   return {
     run: cell('Name') ?? '',
     phase,
     ...(trigger !== undefined && { trigger }),
+    ...(requestedBy !== undefined && { requestedBy }),
     ...(reason !== undefined && { reason }),
     ...(message !== undefined && { message }),
     ...(isTime(acceptedAt) && { acceptedAt }),

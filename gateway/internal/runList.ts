@@ -163,12 +163,13 @@ async function readRecords(
 }
 
 function placeOf(namespace: string, workflow: string, record: ListedRecord): Placed {
-  const { run, phase, trigger, acceptedAt, endedAt, reason, message } = record;
+  const { run, phase, trigger, requestedBy, acceptedAt, endedAt, reason, message } = record;
   const item = {
     run,
     workflow: workflowId(namespace, workflow),
     phase,
     trigger,
+    requestedBy,
     acceptedTime: time(acceptedAt),
     completionTime: time(endedAt),
     reason,

@@ -3,7 +3,7 @@
  * store while that holds it, from its record afterwards, and where it has none what is left of it. `DELETE` cancels it, for
  * whoever may `delete` the WorkflowRun: its record stays.
  */
-import type { FastifyPluginCallback, FastifyReply } from 'fastify';
+import type { FastifyPluginCallback } from 'fastify';
 import { workflowId } from '../../api/group.ts';
 import { isTerminal, type TerminalPhase } from '../../api/phase.ts';
 import type { RunView } from '../../api/runView.ts';
@@ -13,12 +13,13 @@ import { getRevision } from '../../runs/project.ts';
 import { readRun, readSummary } from '../../runs/read.ts';
 import { redactRun, type DataPolicy } from '../../runs/record/redact.ts';
 import { createAnswers, JSON_TYPE, type Answers } from '../answers.ts';
+import { recordCall, resultOf } from '../audit.ts';
 import { routePath, type Right } from '../contract/operation.ts';
 import { OPERATIONS } from '../contract/operations.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { recordedRun } from '../recorded.ts';
 import { answerAccepted } from '../outcome.ts';
-import { admit, isName, type Addressed, type Exchange } from './guard.ts';
+import { admit, isName, type Addressed, type Admitted, type Exchange } from './guard.ts';
 import { viewRecord, viewState, viewSummary } from './runView.ts';
 
 export function runRoute(deps: GatewayDeps): FastifyPluginCallback {
@@ -52,29 +53,53 @@ async function cancel(deps: GatewayDeps, answers: Answers, exchange: Exchange): 
   const { reply } = exchange;
   const found = await findRun(deps, answers, exchange, OPERATIONS.cancelRun.right);
   if (found === undefined) return;
-  const { run, phase } = found.view;
-  if (isTerminal(phase)) return answerEnded(answers, reply, phase);
+  const outcome = await cancelFound(deps, found);
+  recordCancel(deps, exchange, found, outcome);
+  if (outcome === 'requested') return answerAccepted(answers, reply, 202, found.view.run);
+  if (outcome !== 'cancelled') return answers.problem(reply, outcome);
+  answers.count(204);
+  reply.code(204).send();
+}
+
+type Cancelled = 'cancelled' | 'requested' | 'run-ended' | 'run-unavailable';
+
+async function cancelFound(deps: GatewayDeps, { view, project }: FoundRun): Promise<Cancelled> {
+  if (isTerminal(view.phase)) return endedAs(view.phase);
   // Not submitted yet, or lost: the operator is about to submit it, to put it back, or to end it.
-  if (found.project === undefined) return answers.problem(reply, 'run-unavailable');
-  const cancelled = await cancelRun(deps.runs, found.project, run);
+  if (project === undefined) return 'run-unavailable';
+  const cancelled = await cancelRun(deps.runs, project, view.run);
   switch (cancelled.outcome) {
     case 'cancelled':
-      return answerEnded(answers, reply, 'Cancelled');
-    case 'ended':
-      return answerEnded(answers, reply, cancelled.phase);
     case 'requested':
-      return answerAccepted(answers, reply, 202, run);
+      return cancelled.outcome;
+    case 'ended':
+      return endedAs(cancelled.phase);
     case 'absent':
     case 'unavailable':
-      return answers.problem(reply, 'run-unavailable');
+      return 'run-unavailable';
   }
 }
 
 /** Cancelling again what is cancelled changes nothing, and is no mistake. */
-function answerEnded(answers: Answers, reply: FastifyReply, phase: TerminalPhase): void {
-  if (phase !== 'Cancelled') return answers.problem(reply, 'run-ended');
-  answers.count(204);
-  reply.code(204).send();
+function endedAs(phase: TerminalPhase): Cancelled {
+  return phase === 'Cancelled' ? 'cancelled' : 'run-ended';
+}
+
+function recordCancel(
+  deps: GatewayDeps,
+  { request }: Exchange,
+  { view, admitted }: AskedRun,
+  outcome: Cancelled,
+): void {
+  const { namespace, name: workflow, caller } = admitted;
+  const isDone = outcome === 'cancelled' || outcome === 'requested';
+  recordCall(deps, request.raw, {
+    event: 'run.cancel',
+    user: caller,
+    object: { namespace, name: view.run },
+    workflow,
+    ...(isDone ? { result: 'allowed' } : resultOf(outcome)),
+  });
 }
 
 export type FoundRun = {
@@ -84,6 +109,8 @@ export type FoundRun = {
   /** What of its live events is withheld. */
   policy?: DataPolicy | undefined;
 };
+/** With the caller that asks for it. */
+type AskedRun = FoundRun & { admitted: Admitted };
 
 /** The run that the request names, if its caller has the right to it and it is one of that workflow; otherwise the reply is sent. */
 export async function findRun(
@@ -91,7 +118,7 @@ export async function findRun(
   answers: Answers,
   exchange: Exchange,
   right: Right,
-): Promise<FoundRun | undefined> {
+): Promise<AskedRun | undefined> {
   const { request, reply } = exchange;
   const { id, run } = request.params as { id: string; run: string };
   const addressed = await admit(deps, answers, exchange, right);
@@ -101,7 +128,7 @@ export async function findRun(
     answers.problem(reply, 'run-unavailable');
     return undefined;
   }
-  if (found?.view.workflow === id) return found;
+  if (found?.view.workflow === id) return { ...found, admitted: addressed };
   answers.problem(reply, 'run-unknown');
   return undefined;
 }

@@ -5,12 +5,12 @@
 import type { Clock } from '../../kube/clock.ts';
 import type { Access, Shown } from '../internal/access.ts';
 import { createExpiring } from '../internal/expiring.ts';
-import { bearerToken } from '../internal/identity.ts';
+import { bearerToken, type Identity } from '../internal/identity.ts';
 import type { ProblemCode } from '../problems.ts';
 import { tokenKey } from './slots.ts';
 
-/** `key` stands for the token where it is counted or remembered. */
-export type Caller = { token: string; key: string };
+/** `key` stands for the token where it is counted or remembered. `user` is who the token belonged to when it was asked about. */
+export type Caller = { token: string; key: string; user: Pick<Identity, 'username' | 'uid' | 'groups'> };
 
 export type Callers = {
   /** Who calls, or why nothing is passed on for them. Costs nothing for who is known. */
@@ -23,18 +23,21 @@ const VOUCHED_MS = 600_000;
 const MAX_VOUCHED = 8_192;
 
 export function createCallers(access: Pick<Access, 'identify'>, clock: Clock): Callers {
-  const vouched = createExpiring<true>(MAX_VOUCHED, clock);
+  const vouched = createExpiring<Caller['user']>(MAX_VOUCHED, clock);
   return {
     admit: async (shown) => {
       const token = bearerToken(shown.authorization);
       if (token === undefined) return 'unauthorized';
-      const caller = { token, key: tokenKey(token) };
-      if (vouched.get(caller.key) === true) return caller;
-      const { outcome } = await access.identify(shown);
-      if (outcome === 'unauthorized') return 'unauthorized';
-      if (outcome !== 'known') return 'cluster-unavailable';
-      vouched.set(caller.key, true, clock.now() + VOUCHED_MS);
-      return caller;
+      const key = tokenKey(token);
+      const known = vouched.get(key);
+      if (known !== undefined) return { token, key, user: known };
+      const identified = await access.identify(shown);
+      if (identified.outcome === 'unauthorized') return 'unauthorized';
+      if (identified.outcome !== 'known') return 'cluster-unavailable';
+      const { username, uid, groups } = identified.identity;
+      const user = { username, ...(uid !== undefined && { uid }), ...(groups && { groups }) };
+      vouched.set(key, user, clock.now() + VOUCHED_MS);
+      return { token, key, user };
     },
     answered: ({ key }, status) => {
       if (status === 401) vouched.delete(key);

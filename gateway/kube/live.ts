@@ -12,8 +12,9 @@ import { createAnswers, type Answers } from '../answers.ts';
 import { hasBody, readBody, refuseByHeaders } from '../body.ts';
 import { closedSignal } from '../closed.ts';
 import type { GatewayDeps } from '../deps.ts';
-import { shownBy, type Exchange } from '../internal/guard.ts';
+import type { Exchange } from '../internal/guard.ts';
 import type { ProblemCode } from '../problems.ts';
+import { admitCaller, recordRefusal } from './audit.ts';
 import type { Callers } from './callers.ts';
 import { ANSWER_HEADERS, readText } from './passOn.ts';
 import { createTurn, inTurn, type Turn } from './inTurn.ts';
@@ -61,15 +62,18 @@ export function liveRoute(deps: GatewayDeps, callers: Callers): FastifyPluginCal
 type Living = { deps: GatewayDeps; answers: Answers; callers: Callers; slots: Slots };
 
 async function answer({ deps, answers, callers, slots }: Living, exchange: Exchange): Promise<void> {
-  const { request, reply } = exchange;
-  const caller = await callers.admit(shownBy(deps, request));
+  const { reply } = exchange;
+  const caller = await admitCaller(deps, callers, exchange);
   if (typeof caller === 'string') return answers.problem(reply, caller);
   const seconds = WATCH_SECONDS.least + Math.floor(Math.random() * WATCH_SECONDS.spread);
   const watches = await readBodyOf(deps, exchange, seconds);
   if (watches === undefined) return undefined;
   if (typeof watches === 'string') return answers.problem(reply, watches);
   const leave = slots.enter(caller.key, watches.length);
-  if (leave === undefined) return answers.problem(reply, 'too-many-exchanges');
+  if (leave === undefined) {
+    recordRefusal(deps, exchange, { reason: 'too-many-exchanges', caller });
+    return answers.problem(reply, 'too-many-exchanges');
+  }
   answers.count(200);
   reply.hijack();
   deps.open.streams += 1;

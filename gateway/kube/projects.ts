@@ -11,8 +11,9 @@ import type { PassedAnswer, PassedRequest } from '../../kube/passThrough.ts';
 import { createAnswers, JSON_TYPE, type Answers } from '../answers.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { createExpiring, type Expiring } from '../internal/expiring.ts';
-import { onlyGet, type Exchange, shownBy } from '../internal/guard.ts';
+import { onlyGet, type Exchange } from '../internal/guard.ts';
 import type { ProblemCode } from '../problems.ts';
+import { admitCaller } from './audit.ts';
 import type { Caller, Callers } from './callers.ts';
 import { acceptOf } from './forms.ts';
 import { readText } from './passOn.ts';
@@ -53,8 +54,8 @@ export function projectsRoute(deps: GatewayDeps, callers: Callers): FastifyPlugi
 type Answering = { deps: GatewayDeps; answers: Answers; callers: Callers; kept: Expiring<Found> };
 
 async function answer({ deps, answers, callers, kept }: Answering, exchange: Exchange): Promise<void> {
-  const { request, reply } = exchange;
-  const caller = await callers.admit(shownBy(deps, request));
+  const { reply } = exchange;
+  const caller = await admitCaller(deps, callers, exchange);
   if (typeof caller === 'string') return answers.problem(reply, caller);
   const found = kept.get(caller.key) ?? findProjects(deps, callers, caller);
   if (kept.get(caller.key) === undefined) kept.set(caller.key, found, systemClock.now() + KEPT_MS);

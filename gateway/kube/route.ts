@@ -10,10 +10,11 @@ import { createAnswers, JSON_TYPE, type Answers } from '../answers.ts';
 import { hasBody, readBody } from '../body.ts';
 import { closedSignal } from '../closed.ts';
 import type { GatewayDeps } from '../deps.ts';
-import { shownBy, type Exchange } from '../internal/guard.ts';
+import type { Exchange } from '../internal/guard.ts';
 import type { Hold } from '../limits/inFlight.ts';
 import type { ProblemCode } from '../problems.ts';
 import { allowed, requestTarget, type Allowed } from './allowed.ts';
+import { admitCaller, recordRefusal, recordWrite } from './audit.ts';
 import type { Caller, Callers } from './callers.ts';
 import { acceptOf, bodyTypeOf, formOf } from './forms.ts';
 import { ANSWER_HEADERS, passOn, readText } from './passOn.ts';
@@ -53,19 +54,23 @@ export function kubeRoute(deps: GatewayDeps, callers: Callers): FastifyPluginCal
 async function answer(passing: Passing, exchange: Exchange): Promise<void> {
   const { deps, answers, callers, slots, secretSlots } = passing;
   const { request, reply } = exchange;
-  const caller = await callers.admit(shownBy(deps, request));
+  const caller = await admitCaller(deps, callers, exchange);
   if (typeof caller === 'string') return answers.problem(reply, caller);
+  const refuse = (reason: ProblemCode): void => {
+    recordRefusal(deps, exchange, { reason, caller });
+    answers.problem(reply, reason);
+  };
   const asked = allowed(request.raw.method ?? '', (request.raw.url ?? '').slice(PREFIX.length));
-  if (asked === undefined) return answers.problem(reply, 'kube-path-refused');
+  if (asked === undefined) return refuse('kube-path-refused');
   const leave = (asked.resource === 'secrets' ? secretSlots : slots).enter(caller.key);
-  if (leave === undefined) return answers.problem(reply, 'too-many-exchanges');
+  if (leave === undefined) return refuse('too-many-exchanges');
   const gone = closedSignal(reply.raw);
   // Only what would never end by itself is ended when the listeners close.
   const signal = asked.verb === 'watch' ? AbortSignal.any([gone, deps.closing]) : gone;
   try {
     const given = await pass(deps, exchange, { asked, caller, signal });
     if (given === undefined) return undefined;
-    if (typeof given === 'string') return answers.problem(reply, given);
+    if (typeof given === 'string') return refuse(given);
     callers.answered(caller, given.status);
     await sendOn(passing, exchange, { asked, given });
   } catch (error) {
@@ -89,7 +94,9 @@ async function pass(
   try {
     const body = await bodyOf(deps, exchange, { asked: asked.asked, hold });
     if (body === undefined || typeof body === 'string') return body;
-    return await deps.kube.send({ ...requestOf(exchange, asked), ...body });
+    const answer = await deps.kube.send({ ...requestOf(exchange, asked), ...body });
+    recordWrite(deps, exchange, { ...asked, body: body.body, status: answer.status });
+    return answer;
   } finally {
     hold.release();
   }

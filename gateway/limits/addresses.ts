@@ -3,6 +3,8 @@ import { BlockList, isIP } from 'node:net';
 
 export type Addresses = {
   isProxy: (address: string) => boolean;
+  /** Where the request comes from: the peer, or the client that trusted proxies name. */
+  addressOf: (peer: string | undefined, forwardedFor: string | string[] | undefined) => string;
   /** Who is counted as one client: an IPv4 address, or an IPv6 network of 64 bits, which one household has. */
   clientOf: (peer: string | undefined, forwardedFor: string | string[] | undefined) => string;
 };
@@ -21,19 +23,21 @@ export function createAddresses(proxies: readonly string[]): Addresses {
     const version = isIP(plain);
     return version !== 0 && trusted.check(plain, version === 6 ? 'ipv6' : 'ipv4');
   };
+  const addressOf: Addresses['addressOf'] = (peer = '', forwardedFor) => {
+    if (proxies.length === 0 || forwardedFor === undefined || !isProxy(peer)) return plainAddress(peer);
+    const hops = String(forwardedFor).split(',').slice(-MAX_HOPS).toReversed();
+    let nearest = peer;
+    for (const hop of hops.map((entry) => plainAddress(entry.trim()))) {
+      if (isIP(hop) === 0) break;
+      nearest = hop;
+      if (!isProxy(hop)) break;
+    }
+    return plainAddress(nearest);
+  };
   return {
     isProxy,
-    clientOf: (peer = '', forwardedFor) => {
-      if (proxies.length === 0 || forwardedFor === undefined || !isProxy(peer)) return clientKey(peer);
-      const hops = String(forwardedFor).split(',').slice(-MAX_HOPS).toReversed();
-      let nearest = peer;
-      for (const hop of hops.map((entry) => plainAddress(entry.trim()))) {
-        if (isIP(hop) === 0) break;
-        nearest = hop;
-        if (!isProxy(hop)) break;
-      }
-      return clientKey(nearest);
-    },
+    addressOf,
+    clientOf: (peer, forwardedFor) => clientKey(addressOf(peer, forwardedFor)),
   };
 }
 

@@ -71,8 +71,9 @@ function refuseUnread(
   route: Route | undefined,
   { raw }: FastifyRequest,
 ): ProblemCode | undefined {
-  const { health, limits } = deps;
+  const { health, limits, accessLog } = deps;
   if (route === undefined) return health.synced() ? 'not-found' : 'not-ready';
+  accessLog?.note(raw, { workflow: route.id });
   if (raw.method !== 'POST') return 'method-not-allowed';
   return refuseByHeaders(raw.headers, limits);
 }

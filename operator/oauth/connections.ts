@@ -4,6 +4,7 @@
  * provider has taken back. What it could not store yet it keeps, and asks for nothing new meanwhile.
  */
 import type { Credential } from '../../api/kinds.ts';
+import type { Audit } from '../../api/audit/audit.ts';
 import { connectionOf, providerOf } from '../../api/provider.ts';
 import { connectionKey, TOKENS } from '../../api/token.ts';
 import { canonicalJson } from '../../kube/apply.ts';
@@ -41,6 +42,7 @@ export type ConnectionsOptions = {
   /** The gateway's internal listener, for people. */
   gatewayURL: string;
   log: Log;
+  audit: Audit;
   clock: Clock;
 };
 
@@ -130,6 +132,13 @@ async function exchange(keeper: Keeper, code: Code): Promise<void> {
   const isSame = generation === code.generation && nameOf(credential) === code.connection;
   const brought = isSame ? await bringOf(keeper, credential, code) : CHANGED;
   const fields = { ...nameFields(credential), user: code.user };
+  keeper.audit.record({
+    event: 'credential.connect',
+    user: { username: code.user },
+    object: { namespace: code.namespace, name: code.name, uid: code.uid },
+    // The provider's words are in the operator's log.
+    ...(brought.outcome === 'issued' ? { result: 'allowed' } : { result: 'failed', reason: brought.outcome }),
+  });
   if (brought.outcome === 'issued') {
     const first = { connection: code.connection, scopes: code.scopes };
     memory.unsaved = grantOf(brought, first, now(keeper));

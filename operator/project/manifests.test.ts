@@ -43,6 +43,7 @@ test('the password reaches a runner from the Secret alone, and further variables
     name: 'REDIS_PASSWORD',
     valueFrom: { secretKeyRef: { name: 'windlass-runner', key: 'password' } },
   });
+  expect(env).toContainEqual({ name: 'AUDIT_ENABLED', value: 'true' });
   expect(env).toContainEqual({ name: 'HTTP_PROXY', value: 'http://proxy:3128' });
   expect(env.filter(({ name }) => name === 'PROJECT_UID')).toEqual([
     { name: 'PROJECT_UID', value: 'project-1' },

@@ -119,6 +119,8 @@ export type PoolSettings = Pick<
   | 'RUNNER_EGRESS_DENY'
   | 'REDIS_URL'
   | 'REDIS_CA_FILE'
+  | 'AUDIT_ENABLED'
+  | 'AUDIT_USES_PER_SECOND'
   | 'LOG_LEVEL'
 >;
 
@@ -172,7 +174,7 @@ function container(projectUid: string, settings: PoolSettings): Container {
     image: settings.RUNNER_IMAGE,
     imagePullPolicy: settings.RUNNER_IMAGE_PULL_POLICY,
     command: ['node', '/app/runner.mjs'],
-    env: poolEnvironment(projectUid, settings),
+    env: poolEnvironment(projectUid, settings, auditEnvironment(settings)),
     ports: [{ name: 'metrics', containerPort: METRICS_PORT }],
     resources: { ...(requests && { requests }), ...(limits && { limits }) },
     securityContext: RESTRICTED_CONTAINER,
@@ -181,6 +183,16 @@ function container(projectUid: string, settings: PoolSettings): Container {
     readinessProbe: { httpGet: { path: '/readyz', port: 'metrics' }, periodSeconds: 2, timeoutSeconds: 2 },
     volumeMounts: [{ name: 'tmp', mountPath: TEMPORARY }, ...volumeMounts],
   };
+}
+
+function auditEnvironment(
+  settings: Pick<PoolSettings, 'AUDIT_ENABLED' | 'AUDIT_USES_PER_SECOND'>,
+): { name: string; value: string }[] {
+  const { AUDIT_ENABLED, AUDIT_USES_PER_SECOND } = settings;
+  return Object.entries({ AUDIT_ENABLED, AUDIT_USES_PER_SECOND }).map(([name, value]) => ({
+    name,
+    value: String(value),
+  }));
 }
 
 /** What of the configuration is in the environment of a pool's pods. */
@@ -195,10 +207,11 @@ type EnvironmentSettings = Pick<
   | 'LOG_LEVEL'
 >;
 
-/** The environment of a runner, and of whatever else of the project connects to hosts that its people name. */
+/** The environment of a runner, and of whatever else of the project connects to hosts that its people name; `more` is of one of them. */
 export function poolEnvironment(
   projectUid: string,
   settings: EnvironmentSettings,
+  more: NonNullable<Container['env']> = [],
 ): NonNullable<Container['env']> {
   const field = (name: string, fieldPath: string) => ({ name, valueFrom: { fieldRef: { fieldPath } } });
   const list = (name: string, entries: readonly string[]) =>
@@ -220,6 +233,7 @@ export function poolEnvironment(
     ...list('EGRESS_ALLOW', settings.RUNNER_EGRESS_ALLOW),
     ...list('EGRESS_DENY', settings.RUNNER_EGRESS_DENY),
     { name: 'METRICS_PORT', value: String(METRICS_PORT) },
+    ...more,
     { name: 'LOG_LEVEL', value: settings.LOG_LEVEL },
   ];
   const defaults = settings.RUNNER_RESOURCES.limits?.['memory'] === undefined ? [] : [HEAP];

@@ -5,6 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { WebhookRoute, WorkflowRun } from '../../api/kinds.ts';
+import type { FailureReason } from '../../api/reasons.ts';
 import { hasNode } from '../../api/revision.ts';
 import { after, done, WaitingError, type Action, type Key } from '../../kube/controller.ts';
 import { isTerminal } from '../../api/phase.ts';
@@ -15,6 +16,7 @@ import { putRevision } from '../../runs/project.ts';
 import { readBrief } from '../../runs/read.ts';
 import { submit } from '../../runs/submit.ts';
 import type { Submission, Unavailable } from '../../runs/types.ts';
+import { recordCancel, recordSubmission } from '../audit.ts';
 import type { OperatorContext } from '../context.ts';
 import type { Pacer } from '../pacer.ts';
 import { workflowRuns } from '../resources.ts';
@@ -32,9 +34,11 @@ export type RunReconciler = (key: Key) => Promise<Action>;
 export function createRunReconciler(context: OperatorContext, pacer: Pacer): RunReconciler {
   const seenAt = new Map<string, number>();
   const deleted = new Map<string, WorkflowRun>();
+  const cancelled = new Set<string>();
   context.world.runs.onChange(({ type, object }) => {
     if (type !== 'deleted') return;
     seenAt.delete(object.metadata.uid ?? '');
+    cancelled.delete(object.metadata.uid ?? '');
     if (!isTerminal(object.status?.phase)) deleted.set(objectKey(object.metadata), object);
   });
   return async (key) => {
@@ -48,7 +52,7 @@ export function createRunReconciler(context: OperatorContext, pacer: Pacer): Run
     // The cache has no input; and what is recorded already must not be submitted again after an old copy.
     const run = await client.find(workflowRuns, key);
     if (!run || run.metadata.deletionTimestamp !== undefined) return done();
-    if (isToBeCancelled(run)) return cancel(context, run);
+    if (isToBeCancelled(run)) return cancel(context, run, cancelled);
     if (!isNew(run)) return done();
     const { uid = '' } = run.metadata;
     const since = seenAt.get(uid) ?? clock.now();
@@ -79,7 +83,7 @@ async function takeUp(context: OperatorContext, run: WorkflowRun, waitedMs: numb
     return after(WAIT_MS);
   }
   if (decision.kind === 'fail') {
-    await endRun(context, run, { phase: 'Failed', reason: decision.reason, message: decision.message });
+    await fail(context, run, decision);
     return done();
   }
   if (run.status?.reason === 'WorkflowMissing') await tellPending(context, run, {});
@@ -99,19 +103,19 @@ async function submitRun(context: OperatorContext, run: WorkflowRun, route: Webh
   const { projectUID, workflowUID } = route.spec;
   const chosen = await revisionFor(context, run, route);
   if ('reason' in chosen) {
-    await endRun(context, run, { phase: 'Failed', ...chosen });
+    await fail(context, run, chosen);
     return done();
   }
   const { revision } = chosen;
   const given = await givenInput(context.client, run, revision.revision);
   if ('reason' in given) {
-    await endRun(context, run, { phase: 'Failed', ...given });
+    await fail(context, run, given);
     return done();
   }
   const { input, until } = given;
   if (until !== undefined && !hasNode(revision.revision, until)) {
     const message = `Revision ${revision.name} of workflow ${run.spec.workflow} has no node ${until}: create a WorkflowRun with the id of one of its nodes in spec.until, or without it.`;
-    await endRun(context, run, { phase: 'Failed', reason: 'NodeMissing', message });
+    await fail(context, run, { reason: 'NodeMissing', message });
     return done();
   }
   const { uid = '', name } = run.metadata;
@@ -128,6 +132,7 @@ async function submitRun(context: OperatorContext, run: WorkflowRun, route: Webh
     recordUid: uid,
     test: run.spec.test === true,
     ...(run.spec.retryOf !== undefined && { retryOf: run.spec.retryOf }),
+    ...(run.spec.requestedBy !== undefined && { requestedBy: run.spec.requestedBy }),
     ...(until !== undefined && { until }),
   };
   return settle(context, run, submission);
@@ -137,24 +142,34 @@ async function settle(context: OperatorContext, run: WorkflowRun, submission: Su
   const submitted = await submit(context.conn, submission);
   switch (submitted.outcome) {
     case 'accepted':
+      if (!submitted.duplicate) recordSubmission(context, run, { result: 'allowed' });
       return done();
     case 'unavailable':
       throw unreachable(submitted);
-    case 'suspended': {
-      await endRun(context, run, { phase: 'Failed', ...suspended(run.spec.workflow) });
+    case 'suspended':
+      await fail(context, run, suspended(run.spec.workflow));
       return done();
-    }
     case 'conflict': {
       const message = `The run store still holds another run named ${submitted.run}: create this one under another name.`;
-      await endRun(context, run, { phase: 'Failed', reason: 'NameTaken', message });
+      await fail(context, run, { reason: 'NameTaken', message });
       return done();
     }
     case 'rejected': {
       const message = `${submitted.limit} runs of the workflow execute already, and its concurrency policy is Reject.`;
-      await endRun(context, run, { phase: 'Failed', reason: 'ConcurrencyLimit', message });
+      await fail(context, run, { reason: 'ConcurrencyLimit', message });
       return done();
     }
   }
+}
+
+/** Ends a run that cannot be submitted. */
+async function fail(
+  context: OperatorContext,
+  run: WorkflowRun,
+  { reason, message }: { reason: FailureReason; message: string },
+): Promise<void> {
+  await endRun(context, run, { phase: 'Failed', reason, message });
+  recordSubmission(context, run, { result: reason === 'Suspended' ? 'denied' : 'failed', reason });
 }
 
 /** The revision that the run asks for, or the current one, which the run store then has; or why it must not execute it. */
@@ -173,7 +188,8 @@ async function revisionFor(
   return chosen;
 }
 
-async function cancel(context: OperatorContext, run: WorkflowRun): Promise<Action> {
+/** `told`: the uids of runs whose cancelling is recorded, since they are looked at until they have ended. */
+async function cancel(context: OperatorContext, run: WorkflowRun, told: Set<string>): Promise<Action> {
   const project = context.world.namespaces.get(undefined, run.metadata.namespace ?? '')?.metadata.uid;
   if (project === undefined) return done();
   // A store that lost its data gets back what it knew before it is asked; what nobody has taken up it never knew.
@@ -182,6 +198,9 @@ async function cancel(context: OperatorContext, run: WorkflowRun): Promise<Actio
   const cancelled = await cancelRun(context.conn, project, run.metadata.name);
   if (cancelled.outcome === 'unavailable') throw unreachable(cancelled);
   if (cancelled.outcome === 'absent') await endCancelled(context, run);
+  const { uid = '' } = run.metadata;
+  if (cancelled.outcome !== 'ended' && !told.has(uid)) recordCancel(context, run);
+  told.add(uid);
   return done();
 }
 
@@ -197,8 +216,9 @@ async function endCancelled(context: OperatorContext, { metadata }: WorkflowRun)
 }
 
 /** Cancels the run of an object that was deleted, unless the name stands for another one by now. */
-async function cancelDeleted({ conn, world }: OperatorContext, { metadata }: WorkflowRun): Promise<void> {
-  const { name, namespace = '', uid } = metadata;
+async function cancelDeleted(context: OperatorContext, run: WorkflowRun): Promise<void> {
+  const { conn, world } = context;
+  const { name, namespace = '', uid } = run.metadata;
   const project = world.namespaces.get(undefined, namespace)?.metadata.uid;
   if (project === undefined) return;
   const state = await readBrief(conn, project, name);
@@ -206,6 +226,8 @@ async function cancelDeleted({ conn, world }: OperatorContext, { metadata }: Wor
   if (!state || (state.recordUid !== uid && state.recordedUid !== uid)) return;
   const cancelled = await cancelRun(conn, project, name);
   if (cancelled.outcome === 'unavailable') throw unreachable(cancelled);
+  if (cancelled.outcome === 'cancelled' || cancelled.outcome === 'requested')
+    recordCancel(context, run, 'deleted');
 }
 
 function unreachable({ retryAfterSeconds }: Unavailable): WaitingError {

@@ -112,8 +112,13 @@ test.each<[string, WorkflowRun, Partial<typeof found>, object]>([
 });
 
 test('a test run goes no further than before', () => {
-  const run = runOf({ spec: { test: true, until: 'data' }, status: { nodes: upTo('text') } });
-  expect(planRestore(run, { ...found, until: 'data' })).toMatchObject({ run: { test: true, until: 'data' } });
+  const run = runOf({
+    spec: { test: true, until: 'data', requestedBy: 'ada' },
+    status: { nodes: upTo('text') },
+  });
+  expect(planRestore(run, { ...found, until: 'data' })).toMatchObject({
+    run: { test: true, until: 'data', requestedBy: 'ada' },
+  });
 });
 
 test('time runs on from its start, but for a run that had waited, of which nobody knows how long', () => {

@@ -97,6 +97,7 @@ function recordedRun(
     dedupeKey: spec.trigger?.key,
     dedupe: dedupeMarkOf(metadata.annotations),
     retryOf: spec.retryOf,
+    requestedBy: spec.requestedBy,
     ...(recordedBy === undefined ? { recordUid: uid } : { recordedBy }),
     input,
     sequence: status.sequence ?? 0,

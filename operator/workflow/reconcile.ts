@@ -23,6 +23,7 @@ import {
 import { isForbidden, isTerminating } from '../../kube/errors.ts';
 import type { Recorder } from '../../kube/events.ts';
 import type { Condition } from '../../kube/resource.ts';
+import { recordActivation, recordMadePublic } from '../audit.ts';
 import { withBot, type Unserved } from '../bots/take.ts';
 import type { OperatorContext } from '../context.ts';
 import { nextLookMs } from '../credential/reconcile.ts';
@@ -94,7 +95,10 @@ export async function reconcileWorkflow(
   const before = servedRoute(context, workflow)?.spec;
   const effect = await takeEffect(context, workflow, namespace.metadata.uid, violations);
   const scheme = droppedScheme(before, effect.route);
-  if (scheme !== undefined) reportMadePublic(events, workflow, scheme);
+  if (scheme !== undefined) {
+    reportMadePublic(events, workflow, scheme);
+    recordMadePublic(context, workflow, scheme);
+  }
   const conditions = await reportStatus(context, workflow, violations, effect);
   if (effect.error !== undefined) throw effect.error;
   if (effect.route) await pruneRevisions(context, workflow, effect.route);
@@ -254,7 +258,10 @@ async function applyRoute(context: OperatorContext, workflow: Workflow, spec: Ro
     prefix: GROUP,
   });
   if (isForeign) await store.dropWorkflow(cached.spec.projectUID, cached.spec.workflowUID);
-  if (written) world.routes.noteWrite(object);
+  if (written) {
+    world.routes.noteWrite(object);
+    recordActivation(context, workflow, { before: cached?.spec, after: spec });
+  }
   const wasServed = !written && isConditionTrue(workflow.status?.conditions, 'Routed', generation);
   const { uid = '', generation: version = 0 } = object.metadata;
   return gateways.routing({ uid, generation: version }, wasServed);

@@ -44,7 +44,8 @@ export function toRecord(
 export function toSummary(state: RunState): RunSummary {
   if (!isTerminal(state.phase) || state.endedAt === undefined)
     throw new Error('only a run that has ended has a line');
-  const { run, workflow, phase, trigger, test, acceptedAt, startedAt, endedAt, reason, message } = state;
+  const { run, workflow, phase, trigger, test, requestedBy } = state;
+  const { acceptedAt, startedAt, endedAt, reason, message } = state;
   return {
     run,
     workflow,
@@ -53,6 +54,7 @@ export function toSummary(state: RunState): RunSummary {
     test,
     acceptedAt,
     endedAt,
+    ...(requestedBy !== undefined && { requestedBy }),
     ...(startedAt !== undefined && { startedAt }),
     ...(reason !== undefined && { reason }),
     ...(message !== undefined && { message: message.slice(0, LINE_MESSAGE_LENGTH) }),
@@ -73,6 +75,7 @@ function specOf(state: RunState, { maxOutputBytes }: RecordLimits): RunSpec {
     ...(state.test && { test: true }),
     ...(state.retryOf !== undefined && { retryOf: state.retryOf }),
     ...(state.until !== undefined && { until: state.until }),
+    ...(state.requestedBy !== undefined && { requestedBy: state.requestedBy }),
   };
 }
 

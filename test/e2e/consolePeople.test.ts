@@ -111,7 +111,7 @@ const READER_SEES: Record<string, (string | RegExp)[]> = {
   workflows: ['Name', 'State', 'Trigger', 'Last run', 'Success', /^Actions for/],
   'workflows/count': [
     'Runs of this workflow',
-    /^Webhook: Active/,
+    /^Webhook( · Public)?: Active/,
     /^trigger/,
     /^set/,
     /^Fit the workflow/,

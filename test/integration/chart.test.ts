@@ -92,6 +92,32 @@ test('what records may cost the API server can be set', async () => {
   });
 });
 
+test('there is an audit trail and no access log, unless the values say otherwise', async () => {
+  const settings = 'audit.enabled=false,audit.refusedPerSecond=5,audit.credentialUsesPerSecond=7';
+  const log = 'gateway.accessLog.enabled=true,gateway.accessLog.sample=0.25';
+  const read = async (...more: string[]) => {
+    const programs = await Promise.all(
+      ['windlass-gateway', 'windlass-operator'].map((name) => environmentOf(name, ...more)),
+    );
+    const values = programs.flatMap((environment) => Object.entries(environment));
+    return Object.fromEntries(values.filter(([name]) => /^(AUDIT|ACCESS_LOG)_/.test(name)));
+  };
+  expect(await read()).toEqual({
+    AUDIT_ENABLED: 'true',
+    AUDIT_REFUSED_PER_SECOND: '10',
+    AUDIT_USES_PER_SECOND: '100',
+    ACCESS_LOG_ENABLED: 'false',
+    ACCESS_LOG_SAMPLE: '1',
+  });
+  expect(await read('--set', `${settings},${log}`)).toEqual({
+    AUDIT_ENABLED: 'false',
+    AUDIT_REFUSED_PER_SECOND: '5',
+    AUDIT_USES_PER_SECOND: '7',
+    ACCESS_LOG_ENABLED: 'true',
+    ACCESS_LOG_SAMPLE: '0.25',
+  });
+});
+
 test('an existing Redis takes the place of the one of the chart', async () => {
   const kinds = (await manifests(...external)).map((manifest) => manifest.kind);
   expect(kinds).not.toContain('StatefulSet');

@@ -83,7 +83,7 @@ export const DIALOGS: readonly Shot[] = [
     who: 'editor',
     looks: ALL,
     ready: async (page) => {
-      await page.getByRole('button', { name: /^Webhook:/ }).click();
+      await page.getByRole('button', { name: /^Webhook( · Public)?: / }).click();
       await page.getByText(/curl/).first().waitFor();
     },
   },

@@ -78,7 +78,12 @@ export async function openCanaryStage(manifest: string, last: string): Promise<C
     namespace: SYSTEM,
     log: (logs['gateway'] = []),
     errors: (logs['errors of the gateway'] = []),
-    env: { REDIS_USERNAME: 'windlass-gateway', REDIS_PASSWORD: password, LOG_LEVEL: 'debug' },
+    env: {
+      REDIS_USERNAME: 'windlass-gateway',
+      REDIS_PASSWORD: password,
+      LOG_LEVEL: 'debug',
+      ACCESS_LOG_ENABLED: 'true',
+    },
   };
   const runnerOptions = {
     kubeconfigPath: await writeKubeconfig(stage.server, 'runner', runnerToken),
@@ -133,6 +138,7 @@ export async function openCanaryStage(manifest: string, last: string): Promise<C
         name: 'operator',
         text: inspect(stage.log.entries, { depth: 12, maxStringLength: null, maxArrayLength: null }),
       },
+      { name: 'audit trail of the operator', text: stage.trail.join('\n') },
       { name: 'metrics', text: [...metrics, await stage.metrics()].join('\n') },
       ...(await objectSources(stage)),
       { name: 'run store', text: await storeText(store) },

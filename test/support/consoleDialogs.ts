@@ -132,7 +132,7 @@ export function dialogsOf(project: string): View[] {
       what: 'the address of the trigger',
       path: orders,
       open: async (page) => {
-        await clicked(page, /^Webhook:/);
+        await clicked(page, /^Webhook( · Public)?: /);
         await page.getByText(/curl/).first().waitFor();
       },
     },

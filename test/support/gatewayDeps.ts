@@ -3,6 +3,7 @@
  * nobody answers for the run store, so that whatever passes all checks ends with 503, and who calls is allowed. They know one
  * workflow, `shop.orders`, with a webhook, and another that has the bot `shop.helper`, unless other routes are given.
  */
+import { NO_AUDIT } from '../../api/audit/audit.ts';
 import type { GatewayDeps } from '../../gateway/deps.ts';
 import { createLimits } from '../../gateway/limits/limits.ts';
 import { limitSettings } from '../../gateway/limits/settings.ts';
@@ -44,7 +45,10 @@ const HELPER = {
 };
 
 export type GatewayDepsOptions = Partial<
-  Pick<GatewayDeps, 'access' | 'closing' | 'console' | 'health' | 'kube' | 'log' | 'namespaces' | 'routes'>
+  Pick<
+    GatewayDeps,
+    'access' | 'audit' | 'closing' | 'console' | 'health' | 'kube' | 'log' | 'namespaces' | 'routes'
+  >
 > & {
   /** The largest body; default as in the chart. */
   bodyBytes?: number;
@@ -63,9 +67,9 @@ export function createGatewayDeps({ bodyBytes, ...given }: GatewayDepsOptions = 
     runs,
     waiter,
     access: {
+      authorize: async () => ({ decision: 'allowed', identity: { username: 'tester' } }),
       decide: async () => 'allowed',
       identify: async () => ({ outcome: 'known', identity: { username: 'tester' } }),
-      userOf: () => 'tester',
     },
     publicURL: undefined,
     console: { dir: '/no/console', url: undefined, idleMs: 3_600_000, oidc: undefined },
@@ -86,6 +90,7 @@ export function createGatewayDeps({ bodyBytes, ...given }: GatewayDepsOptions = 
     leaving: new AbortController().signal,
     closing: new AbortController().signal,
     log: createCollectedLog(),
+    audit: NO_AUDIT,
     ...given,
     routes,
   };

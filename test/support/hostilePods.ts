@@ -159,6 +159,13 @@ export const HOSTILE_PODS: HostileWrite[] = [
     `${VARIABLES}EGRESS_ALLOW`,
   ],
   [
+    'runners without an audit trail',
+    'runners',
+    container('env'),
+    variable('AUDIT_ENABLED', 'false'),
+    `${VARIABLES}AUDIT_ENABLED`,
+  ],
+  [
     'another value of runner.env',
     'runners',
     container('env'),

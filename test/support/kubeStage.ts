@@ -2,8 +2,10 @@
  * The internal listener with a real API server behind it that has our kinds. The gateway's own connection is an administrator's: what
  * an ordinary user is refused, and would get with that, shows whose identity was used.
  */
-import type { KubeConnection } from '../../kube/config.ts';
+import { createAudit } from '../../api/audit/audit.ts';
 import { createClient, type KubeClient } from '../../kube/client.ts';
+import { systemClock } from '../../kube/clock.ts';
+import type { KubeConnection } from '../../kube/config.ts';
 import { createPassThrough } from '../../kube/passThrough.ts';
 import { namespaces, type PolicyRule } from '../../kube/resource.ts';
 import { createAccess } from '../../gateway/internal/access.ts';
@@ -39,6 +41,8 @@ export type CallInit = Omit<RequestInit, 'headers'> & { headers?: Record<string,
 export type TestGateway = {
   url: string;
   log: CollectedLog;
+  /** The lines of its audit trail. */
+  trail: string[];
   /** Calls it with the token, if there is one. */
   call: (path: string, token?: string, init?: CallInit) => Promise<Response>;
   metrics: () => Promise<string>;
@@ -86,12 +90,15 @@ async function startListener(
   { routes, namespaces: served }: GatewayOptions,
 ): Promise<{ gateway: TestGateway; close: () => Promise<void> }> {
   const log = createCollectedLog();
+  const trail: string[] = [];
+  const write = (line: string): void => void trail.push(line);
   const closing = new AbortController();
   const kube = createPassThrough(connection, 'windlass-console');
   const reviews = { inc: () => undefined };
   const made = createGatewayDeps({
     kube,
     log,
+    audit: createAudit({ source: { program: 'gateway', pod: 'test' }, write, clock: systemClock }),
     closing: closing.signal,
     access: createAccess({ client, metrics: { reviews } as never, log }),
     ...(routes && { routes }),
@@ -109,6 +116,7 @@ async function startListener(
     gateway: {
       url,
       log,
+      trail,
       call,
       metrics: async () => (await metrics.inject('/metrics')).body,
       closing: () => closing.abort(),

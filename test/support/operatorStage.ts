@@ -6,8 +6,10 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { inspect } from 'node:util';
 import type { Workflow } from '../../api/kinds.ts';
+import { createAudit } from '../../api/audit/audit.ts';
 import { createCache } from '../../kube/cache.ts';
 import { createClient, type KubeClient } from '../../kube/client.ts';
+import { systemClock } from '../../kube/clock.ts';
 import type { KubeConnection } from '../../kube/config.ts';
 import { findCondition } from '../../kube/conditions.ts';
 import { isNotFound } from '../../kube/errors.ts';
@@ -41,6 +43,8 @@ export type OperatorStage = {
   password: string;
   gateway: FakeGateway;
   log: CollectedLog;
+  /** The lines of its audit trail. */
+  trail: string[];
   /** How the operator reaches the API server, with its own token. */
   connection: KubeConnection;
   /** Starts the operator, if it does not run; over another connection if one is given. */
@@ -118,6 +122,7 @@ export async function startOperatorStage(options: StageOptions = {}): Promise<Op
   const token = await tokenOf(client, SYSTEM, 'windlass-operator');
   const gateway = await startFakeGateway(client, SYSTEM);
   const log = createCollectedLog();
+  const trail: string[] = [];
   const conn = connectRunStore({ url: redis.url, username: OPERATOR_ACCOUNT, password, name: 'test' });
   const connection = connectionOf(server.connection, token);
   const pools = keepPoolsReady(client, triesCredentials ? undefined : conn);
@@ -137,7 +142,12 @@ export async function startOperatorStage(options: StageOptions = {}): Promise<Op
       ...env,
     });
     const onLost = (): void => log.error({}, 'lost the lease');
-    const options = { config, namespace: SYSTEM, log, signal: stopping.signal, onLost };
+    const audit = createAudit({
+      source: { program: 'operator', pod: config.POD_NAME },
+      write: (line) => void trail.push(line),
+      clock: systemClock,
+    });
+    const options = { config, namespace: SYSTEM, log, audit, signal: stopping.signal, onLost };
     running = { stopping, ended: runOperator({ ...options, connection: through }) };
   }
 
@@ -155,6 +165,7 @@ export async function startOperatorStage(options: StageOptions = {}): Promise<Op
     password,
     gateway,
     log,
+    trail,
     connection,
     startOperator,
     stopOperator,

@@ -56,6 +56,8 @@ own environment (operator/project/manifests.ts), over `runner.env`. NODE_OPTIONS
 {{- $own := dict "REDIS_URL" (include "windlass.redisURL" .) "LOG_LEVEL" .Values.logLevel "METRICS_PORT" "9090" }}
 {{- $_ := set $own "EGRESS_ALLOW" (join "," .Values.runner.egress.allow) }}
 {{- $_ := set $own "EGRESS_DENY" (join "," .Values.runner.egress.deny) }}
+{{- $_ := set $own "AUDIT_ENABLED" (toString .Values.audit.enabled) }}
+{{- $_ := set $own "AUDIT_USES_PER_SECOND" (toString .Values.audit.credentialUsesPerSecond) }}
 {{- if include "windlass.redisAuthority" . }}
 {{- $_ := set $own "REDIS_CA_FILE" "/etc/windlass/run-store/ca.crt" }}
 {{- end }}

@@ -51,7 +51,7 @@ export function ActivationBar() {
             rightSection={<IconChevronDown size={12} />}
             onClick={() => setOpen(!isOpen)}
             aria-expanded={isOpen}
-            aria-label={`${triggerWord}: ${activation.word}${isPublic ? `, ${PUBLIC}` : ''}`}
+            aria-label={`${triggerWord}${isPublic ? ` · ${PUBLIC}` : ''}: ${activation.word}`}
           >
             <span role="status">
               {isSettled ? triggerWord : activation.word}

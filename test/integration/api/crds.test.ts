@@ -251,6 +251,7 @@ test.each([
   ['what started it', { trigger: { type: 'webhook' } }, /what started a run cannot be changed/],
   ['what it repeats', { retryOf: 'zero' }, /what a run repeats cannot be changed/],
   ['how far it goes', { until: 'a' }, /how far a run goes cannot be changed/],
+  ['who requested it', { requestedBy: 'ada' }, /who asked for a run cannot be changed/],
 ])('a run cannot change %s', async (_sentence, spec, says) => {
   expect(await patchRun(running, { spec }, false)).toMatch(says);
 });

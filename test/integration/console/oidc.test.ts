@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { GROUP } from '../../../api/group.ts';
 import { roleBindings, roles } from '../../../kube/resource.ts';
+import { auditTrail } from '../../support/auditTrail.ts';
 import { createBrowser, type Browser, type Page } from '../../support/browser.ts';
 import { runCommand } from '../../support/command.ts';
 import { visit, type Visitor } from '../../support/consoleVisit.ts';
@@ -76,6 +77,16 @@ test('who signs in at the provider is whom the API server says, and comes to the
   expect((await visitor.call(RUNS)).status).toBe(200);
   const { browser: stranger } = await signIn({ account: 'bob' });
   expect((await visitorWith(stranger).call(RUNS)).status).toBe(403);
+  const trail = auditTrail(stage.door.gateway.log);
+  const signIns = trail.filter(({ event }) => event === 'session.create');
+  const allowed = { method: 'oidc', result: 'allowed' };
+  expect(signIns.slice(-2)).toMatchObject([
+    { ...allowed, user: { name: `${PREFIX}ada` } },
+    { ...allowed, user: { name: `${PREFIX}bob` } },
+  ]);
+  expect(trail.filter(({ event }) => event === 'run.list')).toMatchObject([
+    { result: 'denied', reason: 'forbidden', user: { name: `${PREFIX}bob` } },
+  ]);
 });
 
 test('the request to the provider bears PKCE, state and nonce, and leads back to the callback alone', async () => {

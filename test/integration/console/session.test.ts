@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { GROUP } from '../../../api/group.ts';
 import { serviceAccounts } from '../../../kube/resource.ts';
+import { auditTrail } from '../../support/auditTrail.ts';
 import { runCommand } from '../../support/command.ts';
 import { OUR_PAGE, visit, type Visitor } from '../../support/consoleVisit.ts';
 import { NAMESPACE, openDoor, putRoute, type Door } from '../../support/door.ts';
@@ -176,6 +177,24 @@ test('who signs out is signed out in every copy of the cookie, at the other repl
   expect(performance.now() - outAt).toBeLessThan(3_000);
   expect(await sessionAt(copy, second.internalURL)).toMatchObject({ signedIn: false });
   expect((await copy.call('/console/session', { method: 'DELETE' })).status).toBe(204);
+});
+
+test('signing in and out is in the audit trail, once each, with one name for the session, and without the token', async () => {
+  const { log } = door.gateway;
+  const before = auditTrail(log).length;
+  const visitor = await signedIn();
+  expect((await newcomer().signIn('garbage')).status).toBe(401);
+  await visitor.call('/console/session', { method: 'DELETE' });
+  const trail = () => auditTrail(log).slice(before);
+  const ada = { name: ADA, groups: expect.arrayContaining(['system:authenticated']) as string[] };
+  await expect.poll(trail).toMatchObject([
+    { event: 'session.create', method: 'token', result: 'allowed', user: ada, object: { kind: 'Session' } },
+    { event: 'session.create', method: 'token', result: 'denied', reason: 'token-refused' },
+    { event: 'session.delete', result: 'allowed', user: ada, object: { kind: 'Session' } },
+  ]);
+  const [signIn, , signOut] = trail();
+  expect(signOut?.object).toEqual(signIn?.object);
+  expect(log.join('\n')).not.toContain(token);
 });
 
 test('streams that are open end at every replica when their session is signed out', async () => {

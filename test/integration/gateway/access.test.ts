@@ -20,6 +20,7 @@ import { advance } from '../../../runs/advance.ts';
 import { claimRuns } from '../../../runs/claim.ts';
 import { createSealingKeys } from '../../../runs/connect/seal.ts';
 import { publishKey } from '../../../runs/connect/store.ts';
+import { auditTrail } from '../../support/auditTrail.ts';
 import { putBot, SHOWN } from '../../support/bots.ts';
 import { NAMESPACE, openDoor, PROJECT, putRoute, workflowUid, type Door } from '../../support/door.ts';
 import { startGateway, type GatewayProcess } from '../../support/gatewayProcess.ts';
@@ -359,6 +360,7 @@ test('a flood of tokens that nobody made reaches the API server at a bounded rat
   const newcomer = await tokenOf(door.client, NAMESPACE, 'allowed', OURS);
   const begin = proxy.seen.length;
   const startedAt = performance.now();
+  const recorded = auditTrail(gateway.log).length;
   const codes = new Set<string>();
   for (let first = 0; first < FLOOD; first += 60) {
     const many = Array.from({ length: 60 }, (_, at) => garbage[at % 3]?.(first + at));
@@ -375,4 +377,8 @@ test('a flood of tokens that nobody made reaches the API server at a bounded rat
   expect(reviews).toBeLessThanOrEqual(50 + 20 * seconds + 1);
   // Those that claim to be signed by a key of the issuer cost nothing, and the newcomer one.
   expect(reviews).toBeLessThanOrEqual((FLOOD * 2) / 3 + 1);
+  // Nor can the flood fill a disk: what is left out of the audit trail is counted.
+  const trail = auditTrail(gateway.log).slice(recorded);
+  expect(trail.length).toBeLessThanOrEqual(50 + 10 * (seconds + 1) + 2);
+  await expect.poll(() => auditTrail(gateway.log, 'audit.leftOut'), { timeout: 15_000 }).not.toEqual([]);
 });

@@ -15,6 +15,7 @@ import { readRun } from '../../../runs/read.ts';
 import { submit } from '../../../runs/submit.ts';
 import type { ClaimRef, RunState } from '../../../runs/types.ts';
 import { PLAIN_REVISION } from '../../support/plainRevision.ts';
+import { auditTrail } from '../../support/auditTrail.ts';
 import { NAMESPACE, openDoor, PROJECT, putRoute, type Door } from '../../support/door.ts';
 import { pollUntil } from '../../support/poll.ts';
 
@@ -207,11 +208,40 @@ test('a test run goes as far as the node that the caller names, and its key is n
   const run = await accepted(await execute('hello', { ...call, query: '?test=true&until=agent_1' }));
   expect(await stored(run)).toMatchObject({ test: true, until: 'agent_1' });
   const view = await get(`/workflows/${NAMESPACE}.hello/runs/${run}`, reader);
-  expect(await view.json()).toMatchObject({ run, until: 'agent_1' });
+  const requestedBy = `system:serviceaccount:${NAMESPACE}:executor`;
+  expect(await view.json()).toMatchObject({ run, until: 'agent_1', requestedBy });
   expect((await execute('hello', { ...call, query: '?test=true' })).status).toBe(422);
   const earnest = await execute('hello', { token: executor, query: '?until=agent_1' });
   expect(earnest.status).toBe(400);
   expect(await earnest.json()).toMatchObject({ type: 'tag:windlass.dev,2026:problem/bad-query' });
+});
+
+test('each call leaves one line in the audit trail: who, what, the result and the request, and nothing of its body', async () => {
+  const headers = { 'idempotency-key': 'audited-key' };
+  const call = { token: executor, body: '{"secret":"audited-body"}', headers };
+  const run = await accepted(await execute('hello', { ...call, query: '?test=true' }));
+  const instanceOf = async (answer: Response) => ((await answer.json()) as { instance: string }).instance;
+  const reused = await instanceOf(await execute('hello', call));
+  const refused = await instanceOf(await execute('hello', { ...call, token: stranger }));
+  const linesWith = (field: string, value: string) => () =>
+    auditTrail(door.gateway.log).filter((line) => line[field] === value);
+  const named = { kind: 'Workflow', namespace: NAMESPACE, name: 'hello' };
+  const object = { ...named, uid: 'uid-of-hello' };
+  const userOf = (name: string) => ({
+    name: `system:serviceaccount:${NAMESPACE}:${name}`,
+    uid: expect.stringMatching(/^.{36}$/) as string,
+    groups: expect.arrayContaining([`system:serviceaccounts:${NAMESPACE}`]) as string[],
+  });
+  const user = userOf('executor');
+  const allowed = { event: 'run.test', result: 'allowed', program: 'gateway', address: '127.0.0.1' };
+  await expect.poll(linesWith('run', run)).toMatchObject([{ ...allowed, user, object }]);
+  const failed = { event: 'run.execute', result: 'failed', reason: 'key-reused' };
+  await expect.poll(linesWith('request', reused)).toMatchObject([{ ...failed, user, object }]);
+  const denied = { event: 'run.execute', result: 'denied', reason: 'forbidden', user: userOf('stranger') };
+  await expect.poll(linesWith('request', refused)).toMatchObject([{ ...denied, object: named }]);
+  const said = door.gateway.log.join('\n');
+  for (const secret of ['audited-body', 'audited-key', executor, stranger])
+    expect(said).not.toContain(secret);
 });
 
 test('a test run can be given all of the output of its trigger', async () => {

@@ -2,6 +2,7 @@
 import { request } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { secrets, type PolicyRule } from '../../../kube/resource.ts';
+import { auditTrail } from '../../support/auditTrail.ts';
 import { startKubeApiFaults, type KubeApiFaults } from '../../support/kubeApiFaults.ts';
 import { openKubeStage, type CallInit, type KubeStage, type TestGateway } from '../../support/kubeStage.ts';
 import { pollUntil } from '../../support/poll.ts';
@@ -114,6 +115,19 @@ test('a workflow is made, read, listed as a table, changed, and deleted, with th
   expect((await gateway.call(`${OWN}/workflows/life`, editor, { method: 'DELETE' })).status).toBe(200);
   const gone = await gateway.call(`${OWN}/workflows/life`, editor);
   expect([gone.status, await json(gone)]).toMatchObject([404, { kind: 'Status', reason: 'NotFound' }]);
+});
+
+test('each write is in the audit trail with its user and what the API server answered; reads and trials are not', () => {
+  const user = { name: 'system:serviceaccount:shop:editor' };
+  const object = { kind: 'Workflow', namespace: 'shop', name: 'life' };
+  const about = { user, object };
+  expect(auditTrail(gateway.trail)).toMatchObject([
+    { event: 'object.create', result: 'allowed', ...about },
+    { event: 'object.update', result: 'allowed', ...about },
+    { event: 'object.update', result: 'failed', reason: 'kubernetes-409', ...about },
+    { event: 'object.create', result: 'failed', reason: 'kubernetes-409', ...about },
+    { event: 'object.delete', result: 'allowed', ...about },
+  ]);
 });
 
 const named = (kind: string) => `${OWN}/${kind}/none`;
@@ -307,6 +321,9 @@ test('no value of a Secret comes back, whatever is asked', async () => {
   expect(JSON.parse(bodies[7] ?? '')).toMatchObject({ keys: ['token'], metadata: { name: 'made' } });
   const stored = await stage.client.get(secrets, { namespace: 'shop', name: 'made' });
   expect(stored.data).toEqual({ token: value });
+  const trail = auditTrail(gateway.trail, 'object.create').filter(({ object }) => object?.name === 'made');
+  expect(trail).toMatchObject([{ result: 'allowed', object: { kind: 'Secret', namespace: 'shop' } }]);
+  for (const text of [CANARY, value]) expect(gateway.trail.join('')).not.toContain(text);
 });
 
 test('a patch that makes no Secret is refused without the values that it was to change', async () => {
@@ -387,7 +404,8 @@ test('where the API server is away or breaks off, the caller is told so, or the 
   );
 });
 
-test('a body beyond the limit is refused, of another type too, and one that comes in chunks', async () => {
+test('a body beyond the limit is refused, of another type too, and one that is compressed, and the audit trail says so', async () => {
+  const before = gateway.trail.length;
   const large = { ...workflow('large'), padding: 'x'.repeat(1_100_000) };
   expect(await problemOf(await gateway.call(`${OWN}/workflows`, editor, send('POST', large)))).toBe(
     '413 too-large',
@@ -402,6 +420,15 @@ test('a body beyond the limit is refused, of another type too, and one that come
   };
   expect(await problemOf(await gateway.call(`${OWN}/workflows`, editor, zipped))).toBe(
     '415 unsupported-media-type',
+  );
+  const user = { name: 'system:serviceaccount:shop:editor' };
+  expect(auditTrail(gateway.trail.slice(before))).toMatchObject(
+    ['too-large', 'unsupported-media-type', 'unsupported-media-type'].map((reason) => ({
+      event: 'object.create',
+      result: 'failed',
+      reason,
+      user,
+    })),
   );
 });
 

@@ -9,6 +9,7 @@ import { cancelRun } from '../../../runs/cancel.ts';
 import { isUnavailable } from '../../../runs/connection.ts';
 import { dropWorkflow, liveRuns } from '../../../runs/project.ts';
 import { recorded } from '../../../runs/record/backlog.ts';
+import { auditTrail } from '../../support/auditTrail.ts';
 import { NAMESPACE, openDoor, PROJECT, putRoute, workflowUid, type Door } from '../../support/door.ts';
 import { pollUntil } from '../../support/poll.ts';
 import { accepted, claimed, refOf, stateOf, submissionOf } from '../../support/runStore.ts';
@@ -256,6 +257,15 @@ test('a run that waits is cancelled at once, one that a runner holds is asked to
   await letGo(done);
   expect((await cancel(done)).status).toBe(409);
   expect((await cancel('unknown')).status).toBe(404);
+});
+
+test('cancelling is in the audit trail, with who did it and what came of it', () => {
+  const trail = auditTrail(door.gateway.log, 'run.cancel').map(({ result, reason, user }) =>
+    [result, reason, user?.name.split(':').at(-1)].join(' '),
+  );
+  expect(trail).toEqual(
+    expect.arrayContaining(['allowed  canceller', 'failed run-ended canceller', 'denied forbidden reader']),
+  );
 });
 
 test('a run that the run store has not taken up yet cannot be cancelled there yet', async () => {

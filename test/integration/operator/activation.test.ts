@@ -7,6 +7,7 @@ import { findCondition } from '../../../kube/conditions.ts';
 import { controllerRevisions, deployments, namespaces, roles, secrets } from '../../../kube/resource.ts';
 import { credentials, webhookRoutes, workflows } from '../../../operator/resources.ts';
 import { getRevision } from '../../../runs/project.ts';
+import { auditTrail, type AuditLine } from '../../support/auditTrail.ts';
 import { kubectl } from '../../support/kubectl.ts';
 import { startOperatorStage, SYSTEM, type OperatorStage } from '../../support/operatorStage.ts';
 import { pollUntil } from '../../support/poll.ts';
@@ -153,6 +154,28 @@ test('switched off, the URL is gone when every replica says so; switched on, it 
   const on = await stage.waitFor(namespace, NAME, READY);
   expect(on.status?.url).toBe(status?.url);
   expect(on.status?.revision).toBe(status?.revision);
+  const ours = ({ object }: AuditLine): boolean => object?.namespace === namespace;
+  const object = { kind: 'Workflow', namespace, name: NAME, uid: on.metadata.uid };
+  const by = { object, manager: 'kubectl', resourceVersion: expect.stringMatching(/^\d+$/) as string };
+  expect(auditTrail(stage.trail).filter(ours)).toMatchObject([
+    { event: 'workflow.activate', ...by },
+    { event: 'workflow.deactivate', ...by },
+    { event: 'workflow.activate', ...by },
+  ]);
+  for (const suspend of [true, false]) {
+    await patch({ suspend });
+    await stage.waitFor(namespace, NAME, suspend ? { ...READY, reason: 'Suspended' } : READY);
+  }
+  expect(auditTrail(stage.trail).filter(ours).slice(3)).toMatchObject([
+    { event: 'workflow.suspend', ...by },
+    { event: 'workflow.deactivate', ...by },
+    { event: 'workflow.resume', ...by },
+    { event: 'workflow.activate', ...by },
+  ]);
+  await stage.client.delete(workflows, refOf(NAME));
+  await expect
+    .poll(() => auditTrail(stage.trail, 'workflow.delete').filter(ours), { timeout: 20_000 })
+    .toMatchObject([{ object }]);
 });
 
 test('a workflow is ready only when every replica serves it, and a replica that comes later has to as well', async () => {

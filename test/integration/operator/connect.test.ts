@@ -5,6 +5,7 @@ import { cookieName, verifierOf } from '../../../gateway/public/connect.ts';
 import { credentials, workflows } from '../../../operator/resources.ts';
 import { isUnavailable } from '../../../runs/connection.ts';
 import { seal } from '../../../runs/connect/seal.ts';
+import { auditTrail } from '../../support/auditTrail.ts';
 import { begin, createBrowser, signIn } from '../../support/browser.ts';
 import { answerFor, expectNothing, withParameter } from '../../support/connecting.ts';
 import {
@@ -58,9 +59,20 @@ test('a person who opens the link and signs in has connected the account', async
     fields: { namespace: stage.namespace, credential: 'mailbox', user },
     message: 'a credential was connected',
   });
+  const connected = auditTrail([...stage.gateway.log, ...stage.trail]);
+  const object = {
+    kind: 'Credential',
+    namespace: stage.namespace,
+    name: 'mailbox',
+    uid: before.metadata.uid,
+  };
+  expect(connected).toMatchObject([
+    { event: 'credential.link', program: 'gateway', user: { name: user }, object, result: 'allowed' },
+    { event: 'credential.connect', program: 'operator', user: { name: user }, object, result: 'allowed' },
+  ]);
   // Nothing of it is anywhere else.
   const { refreshToken } = JSON.parse(grant) as { refreshToken: string };
-  const said = JSON.stringify([status, stage.log.entries, stage.gateway.log, page.text]);
+  const said = JSON.stringify([status, stage.log.entries, stage.trail, stage.gateway.log, page.text]);
   for (const secret of [token, refreshToken, CLIENT.secret]) expect(said).not.toContain(secret);
 });
 

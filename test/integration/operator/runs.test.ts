@@ -10,6 +10,7 @@ import { liveRuns } from '../../../runs/project.ts';
 import { readRun } from '../../../runs/read.ts';
 import { submit } from '../../../runs/submit.ts';
 import type { RunState } from '../../../runs/types.ts';
+import { auditTrail } from '../../support/auditTrail.ts';
 import { startOperatorStage, type OperatorStage } from '../../support/operatorStage.ts';
 import { pollUntil } from '../../support/poll.ts';
 import { claimed, claimedOne } from '../../support/runStore.ts';
@@ -135,6 +136,15 @@ test('of a suspended workflow every run fails, and one that was accepted before 
       message: expect.stringContaining('set spec.suspend to false'),
     });
   }
+  const denied = auditTrail(stage.trail).filter(
+    ({ object, run }) => object?.namespace === namespace && /^run-\d$/.test(String(run)),
+  );
+  expect(denied.map(({ event, result, reason }) => `${event} ${result} ${String(reason)}`)).toEqual([
+    'run.execute denied Suspended',
+    'run.test denied Suspended',
+    'run.retry denied Suspended',
+    'run.execute denied Suspended',
+  ]);
   await stage.stopOperator();
   expect(await claimed(stage.conn, uid)).toEqual([]);
   stage.startOperator();
@@ -223,10 +233,10 @@ test('a run that failed is repeated with its input, also by a repetition, and no
   const input = { text_content: '', data_content: { item: 'desk' } };
   await create('poisoned', { input });
   await submitted('poisoned');
-  await create('again', { retryOf: 'poisoned' });
+  await create('again', { retryOf: 'poisoned', requestedBy: 'ada' });
   await create('once-more', { retryOf: 'again', test: true });
   for (const name of ['again', 'once-more']) expect(JSON.parse((await submitted(name)).input)).toEqual(input);
-  expect((await submitted('again')).retryOf).toBe('poisoned');
+  expect(await submitted('again')).toMatchObject({ retryOf: 'poisoned', requestedBy: 'ada' });
   await create('cut', { input, inputTruncated: true });
   await create('of-cut', { retryOf: 'cut' });
   expect(await ended('of-cut')).toMatchObject({ phase: 'Failed', reason: 'DataLost' });
@@ -258,6 +268,30 @@ test('a run that is created while the run store is away is submitted when it is 
   await create('one');
   await stage.redis.restart();
   expect((await submitted('one')).phase).toBe('Pending');
+});
+
+test('runs that are created as objects, and their cancelling, are in the audit trail once, with who requested them', async () => {
+  const workflow = await applyWorkflow();
+  const about = () =>
+    auditTrail(stage.trail).filter(
+      ({ event, object }) => event.startsWith('run.') && object?.namespace === namespace,
+    );
+  await create('first', { requestedBy: 'ada' });
+  await submitted('first');
+  await create('again', { retryOf: 'first', test: true, requestedBy: 'bob' });
+  await submitted('again');
+  await create('nowhere', { revision: 'hello-none' });
+  await ended('nowhere');
+  const cancel = { spec: { cancel: true } };
+  await stage.client.patch(workflowRuns, { namespace, name: 'first' }, cancel, { type: 'merge' });
+  const object = { kind: 'Workflow', namespace, name: 'hello', uid: workflow };
+  const version = { resourceVersion: expect.stringMatching(/^\d+$/) as string, manager: 'test' };
+  await expect.poll(about, WITHIN).toMatchObject([
+    { event: 'run.execute', run: 'first', user: { name: 'ada' }, result: 'allowed', object, ...version },
+    { event: 'run.retry', run: 'again', retryOf: 'first', user: { name: 'bob' }, result: 'allowed' },
+    { event: 'run.execute', run: 'nowhere', result: 'failed', reason: 'RevisionMissing' },
+    { event: 'run.cancel', object: { kind: 'WorkflowRun', name: 'first' }, result: 'allowed', ...version },
+  ]);
 });
 
 test('a cancel reaches a run that waits, and one that never was submitted', async () => {

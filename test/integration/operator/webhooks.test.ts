@@ -11,6 +11,7 @@ import { isForbidden } from '../../../kube/errors.ts';
 import { createClient } from '../../../kube/client.ts';
 import { findCondition } from '../../../kube/conditions.ts';
 import { events, namespaces, secrets } from '../../../kube/resource.ts';
+import { auditTrail } from '../../support/auditTrail.ts';
 import { runCommand } from '../../support/command.ts';
 import type { GatewayProcess } from '../../support/gatewayProcess.ts';
 import { kubectl } from '../../support/kubectl.ts';
@@ -142,7 +143,7 @@ test('where the namespace requires auth a public webhook closes, and opens again
   expect(await webhooks.statuses(`${namespace}.open`)).toEqual([200, 200]);
 });
 
-test('taking auth away from a live webhook is an Event that names the scheme', async () => {
+test('taking auth away from a live webhook is an Event that names the scheme, and a line in the audit trail', async () => {
   const namespace = await webhooks.project({ token: 's3cret' });
   await stage.apply(namespace, manifest('bare', bearer('token')));
   await webhooks.serving(namespace, 'bare');
@@ -155,6 +156,10 @@ test('taking auth away from a live webhook is an Event that names the scheme', a
   await webhooks.serving(namespace, 'bare');
   const event = { type: 'Warning', name: 'bare', note: expect.stringMatching(/by bearer and is public now/) };
   await expect.poll(told, WITHIN).toEqual([event]);
+  const trail = auditTrail(stage.trail, 'webhook.madePublic');
+  expect(trail.filter(({ object }) => object?.namespace === namespace)).toMatchObject([
+    { result: 'allowed', reason: 'bearer', object: { kind: 'Workflow', name: 'bare' }, manager: 'kubectl' },
+  ]);
 });
 
 test.each([

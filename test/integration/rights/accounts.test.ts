@@ -42,6 +42,7 @@ const pods = namespacedResource<KubeObject>('', 'v1', 'Pod', 'pods');
 
 /** Every setting of the chart that changes what the operator writes. */
 const VALUES = {
+  audit: { credentialUsesPerSecond: 10_000 },
   imagePullSecrets: ['registry'],
   redis: { tls: { enabled: true, secretName: 'redis-certificate' } },
   runner: {

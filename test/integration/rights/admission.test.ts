@@ -1,15 +1,22 @@
 /** Who may name a Secret and who may start a run, as a real API server decides it with the chart's policies. */
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { createClient, type KubeClient } from '../../../kube/client.ts';
-import { namespaces, type KubeObject, type PolicyRule, type Resource } from '../../../kube/resource.ts';
+import {
+  namespaces,
+  secrets as secretObjects,
+  type KubeObject,
+  type PolicyRule,
+  type Resource,
+} from '../../../kube/resource.ts';
 import { poolRole } from '../../../operator/project/manifests.ts';
 import { credentials, workflowRuns, workflows } from '../../../operator/resources.ts';
 import { startApiServer, type ApiServer } from '../../support/apiserver.ts';
 import { ADMISSION, applyChart } from '../../support/chart.ts';
 import { installCrds } from '../../support/crds.ts';
+import { makeFolder } from '../../support/folder.ts';
 import { pollUntil } from '../../support/poll.ts';
 import { createUser } from '../../support/users.ts';
 import { draft, NAMESPACE, outcomeOf, own, type Spec } from './admission/stage.ts';
@@ -37,6 +44,7 @@ const RIGHTS = {
   'reader-of-tokens': [write, secrets(['get'], ['windlass-tokens'])],
   'executor-of-orders': [write, own(['workflows/execute'], ['create'], ['orders'])],
   executor: [write, own(['workflows/execute'], ['create'])],
+  recorder: [write, own(['workflows/execute'], ['create']), own(['workflowruns/status'], ['patch'])],
   canceller: [own(['workflowruns'], ['get', 'patch'])],
   viewer: [own(['workflowruns'], ['get'])],
   'windlass-runner': poolRole(namespace, []).rules ?? [],
@@ -44,11 +52,20 @@ const RIGHTS = {
 type User = keyof typeof RIGHTS;
 
 let server: ApiServer;
+/** Where the API server writes down who did what, by the policy that docs/audit.md shows. */
+let audit: Awaited<ReturnType<typeof makeFolder>>;
 let admin: KubeClient;
 let users: Record<User, KubeClient>;
 
 beforeAll(async () => {
-  server = await startApiServer();
+  audit = await makeFolder('audit');
+  const page = await readFile(join(import.meta.dirname, '../../../docs/audit.md'), 'utf8');
+  const [, policy = ''] = /```yaml\n(apiVersion: audit[^]*?)```/.exec(page) ?? [];
+  await writeFile(join(audit.path, 'policy.yaml'), policy);
+  const files = { 'audit-policy-file': 'policy.yaml', 'audit-log-path': 'audit.log' };
+  server = await startApiServer({
+    args: Object.entries(files).map(([name, file]) => `--${name}=${join(audit.path, file)}`),
+  });
   admin = createClient(server.connection, { fieldManager: 'test' });
   await installCrds(admin);
   await applyChart(server, 'windlass-system', { templates: ADMISSION });
@@ -59,11 +76,12 @@ beforeAll(async () => {
   });
   users = Object.fromEntries(await Promise.all(made)) as typeof users;
   await pollUntil(
-    'both policies in effect',
+    'the policies in effect',
     async () => {
       const refused = [
         await tryTo('writer', credentials, smtp('one')),
         await tryTo('writer', workflowRuns, run('orders')),
+        await tryTo('executor', workflowRuns, { ...run('orders'), requestedBy: 'ada' }),
       ];
       return refused.every((answer) => answer.startsWith('403'));
     },
@@ -73,6 +91,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await Promise.all([admin, ...Object.values(users)].map((client) => client?.close()));
   await server?.stop();
+  audit?.remove();
 });
 
 const ref = (name: string) => ({ name, key: 'key' });
@@ -342,6 +361,33 @@ test('a refused run says which right is missing', async () => {
   );
 });
 
+const RECORD = { annotations: { 'windlass.dev/recorded': 'store' } };
+
+test.each<[what: 'run' | 'record', User, requestedBy: string, string]>([
+  ['run', 'executor', 'system:serviceaccount:shop:executor', 'allowed'],
+  ['run', 'executor', 'ada', '403'],
+  ['record', 'executor', 'ada', '403'],
+  // Whoever may mark records may still name nobody else: that is for the runners alone.
+  ['record', 'recorder', 'system:serviceaccount:shop:recorder', 'allowed'],
+  ['record', 'recorder', 'ada', 'spec.requestedBy must be the user who creates'],
+  ['run', 'executor', 'system:serviceaccount:shop:executor ', '403'],
+  // Runners record runs that others have started; what they create otherwise starts a run.
+  ['record', 'windlass-runner', 'ada', 'allowed'],
+  ['run', 'windlass-runner', 'ada', '403'],
+])('a %s created by %s that says %s requested it: %s', async (what, user, requestedBy, answer) => {
+  const { metadata, ...rest } = draft({ ...run('orders'), requestedBy });
+  const object = { ...rest, metadata: { ...metadata, ...(what === 'record' && RECORD) } };
+  expect(await outcomeOf(users[user].create<KubeObject>(workflowRuns, object))).toContain(answer);
+});
+
+test('a run that names another user is told whose name it takes, and whoever may impersonate users may restore it', async () => {
+  const spec = { ...run('orders'), requestedBy: 'ada' };
+  expect(await tryTo('executor', workflowRuns, spec)).toContain(
+    'spec.requestedBy must be the user who creates the WorkflowRun, system:serviceaccount:shop:executor, or be left out',
+  );
+  expect(await outcomeOf(admin.create<KubeObject>(workflowRuns, draft(spec)))).toBe('allowed');
+});
+
 test('an account of the runners’ name in another namespace has no rights here', async () => {
   await admin.create(namespaces, { metadata: { name: 'other' } });
   const stranger = await createUser(admin, server.connection, {
@@ -371,4 +417,46 @@ describe('using credentials', () => {
 });
 describe('writing revisions and records', () => {
   testRevisions(() => ({ server, admin }));
+});
+
+type AuditEvent = {
+  verb: string;
+  user: { username: string };
+  objectRef?: { resource: string; name?: string };
+  requestObject?: unknown;
+  responseObject?: { metadata?: { resourceVersion?: string } };
+};
+
+test('the documented audit policy records changes of workflows whole, and nothing of what is in credentials, runs and Secrets', async () => {
+  const made = await admin.create<KubeObject>(workflows, draft(webhook()));
+  await make(credentials, smtp('one'));
+  await make(workflowRuns, { ...run('orders'), input: { data_content: 'a-customer' } });
+  const secret = { metadata: { name: 'audited', namespace }, stringData: { key: 'a-secret' } };
+  await admin.create<KubeObject>(secretObjects, secret);
+  const read = async (): Promise<AuditEvent[]> =>
+    (await readFile(join(audit.path, 'audit.log'), 'utf8'))
+      .split('\n')
+      .filter((line) => line.endsWith('}'))
+      .map((line) => JSON.parse(line) as AuditEvent);
+  const created = async (resource: string) =>
+    (await read()).filter(({ verb, objectRef }) => verb === 'create' && objectRef?.resource === resource);
+  await expect.poll(() => created('secrets'), { timeout: 10_000 }).not.toEqual([]);
+  const { resourceVersion } = made.metadata;
+  expect(await created('workflows')).toContainEqual(
+    expect.objectContaining({
+      requestObject: expect.anything() as object,
+      responseObject: expect.objectContaining({
+        metadata: expect.objectContaining({ resourceVersion }) as object,
+      }) as object,
+    }),
+  );
+  for (const resource of ['credentials', 'workflowruns', 'secrets']) {
+    const events = await created(resource);
+    expect(events.map(({ requestObject, responseObject }) => [requestObject, responseObject])).toEqual(
+      events.map(() => [undefined, undefined]),
+    );
+  }
+  const text = await readFile(join(audit.path, 'audit.log'), 'utf8');
+  for (const payload of ['a-customer', 'a-secret', Buffer.from('a-secret').toString('base64')])
+    expect(text).not.toContain(payload);
 });

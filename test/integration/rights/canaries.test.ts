@@ -8,6 +8,7 @@ import type { Credential } from '../../../api/kinds.ts';
 import { findCondition } from '../../../kube/conditions.ts';
 import { configMaps } from '../../../kube/resource.ts';
 import { workflowRuns } from '../../../operator/resources.ts';
+import { auditTrail } from '../../support/auditTrail.ts';
 import { findCanaries as found, type Canary, type Source } from '../../support/canaries.ts';
 import { callOfHook, refusedCalls } from '../../support/canaryCalls.ts';
 import { APIS, failingProject } from '../../support/canaryProject.ts';
@@ -195,6 +196,9 @@ test('none of it is found anywhere but where it belongs', async () => {
   ];
   expect(all.length).toBeGreaterThanOrEqual(25);
   await pollUntil('the records', async () => (await recordedRuns()) > 30, SOON);
+  const { gateway = [], runner = [] } = canaries.logs;
+  for (const log of [gateway, runner, canaries.stage.trail]) expect(auditTrail(log)).not.toEqual([]);
+  expect(gateway.join('\n')).toContain('"windlass.access"');
   const alive = await canaries.sources();
   process.kill(canaries.runner.pid, 'SIGUSR2');
   await pollUntil('the crash', () => !canaries.runner.isRunning(), SOON);

@@ -9,6 +9,7 @@ import { claimRuns } from '../../../runs/claim.ts';
 import { connectRunStore, type RunStoreConnection } from '../../../runs/connection.ts';
 import { readRun } from '../../../runs/read.ts';
 import { startApiServer, type ApiServer } from '../../support/apiserver.ts';
+import { auditTrail } from '../../support/auditTrail.ts';
 import { installCrds } from '../../support/crds.ts';
 import { startKubeApiFaults, type KubeApiFaults } from '../../support/kubeApiFaults.ts';
 import { startModelServer, type ModelServer } from '../../support/modelServer.ts';
@@ -107,11 +108,21 @@ test('when the API server goes away later, runs are executed all the same and re
   await recorded(run);
 });
 
-test('what it did is in its metrics, and no payload in its log', async () => {
+test('what it did is in its metrics, its uses of credentials are in the audit trail, and no payload is in its log', async () => {
   const metrics = await (await fetch(`${runner.url}/metrics`)).text();
   expect(metrics).toContain('windlass_runs_total{conclusion="Succeeded"} 2');
   expect(metrics).toMatch(/windlass_node_duration_seconds_count\{kind="agent"\} 2/);
   expect(metrics).toContain('windlass_event_loop_lag_seconds');
+  expect(auditTrail(runner.log)).toMatchObject(
+    Array.from({ length: 2 }, () => ({
+      event: 'credential.use',
+      result: 'allowed',
+      object: { kind: 'Credential', namespace, name: 'llm', uid: expect.stringMatching(/.{36}/) as string },
+      node: 'a',
+      attempt: 1,
+      host: new URL(model.baseURL).host,
+    })),
+  );
   for (const secret of ['Ada', 'right', 'You said']) expect(runner.log.join('\n')).not.toContain(secret);
 });
 

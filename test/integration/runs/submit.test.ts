@@ -28,7 +28,7 @@ test('an accepted event is a pending run with its input byte for byte', async ()
   const input = '{"text_content":"","data_content":{"b":1.50,"a":"ü \\u0000"}}';
   const run = await accepted(
     conn,
-    submissionOf(project, { input, test: true, until: 'a', retryOf: 'earlier' }),
+    submissionOf(project, { input, test: true, until: 'a', retryOf: 'earlier', requestedBy: 'ada' }),
   );
   expect(run).toMatch(/^orders-[0-9a-z]{15}$/);
   expect(await stateOf(conn, project, run)).toMatchObject({
@@ -42,6 +42,7 @@ test('an accepted event is a pending run with its input byte for byte', async ()
     test: true,
     until: 'a',
     retryOf: 'earlier',
+    requestedBy: 'ada',
     input,
     nodes: [],
   });

@@ -1,0 +1,115 @@
+/**
+ * What the operator tells the audit trail. It sees objects and not requests: no user is known, but for what an object itself says
+ * (`requestedBy`). Each line names the field manager of the last change, and the resourceVersion, which finds the request and its user in the
+ * audit log of the Kubernetes API.
+ */
+import type { AuditEvent } from '../api/audit/events.ts';
+import type { AuditEntry } from '../api/audit/line.ts';
+import type { Workflow, WorkflowRun } from '../api/kinds.ts';
+import type { RouteSpec } from '../api/route.ts';
+import type { KubeObject } from '../kube/resource.ts';
+import type { OperatorContext } from './context.ts';
+
+/** An entry of `managedFields`, as far as it is looked at. */
+type Managed = { manager?: string; time?: string; subresource?: string };
+
+/** Our own writes say nothing of who changed the object. */
+const OWN = 'windlass-operator';
+
+/** The object with as much of its `managedFields` as says who changed it last. */
+export function withLastManager<T extends KubeObject>(object: T): T {
+  const { managedFields: _all, ...metadata } = object.metadata;
+  const manager = lastManager(object);
+  return {
+    ...object,
+    metadata: { ...metadata, ...(manager !== undefined && { managedFields: [{ manager }] }) },
+  };
+}
+
+/** Who changed the object last, beside its status: what the client calls itself. */
+function lastManager({ metadata }: KubeObject): string | undefined {
+  const entries = (metadata.managedFields ?? []) as Managed[];
+  const others = entries.filter(({ manager, subresource }) => manager !== OWN && subresource === undefined);
+  return others.toSorted((a, b) => (a.time ?? '').localeCompare(b.time ?? '')).at(-1)?.manager;
+}
+
+/** What a line says of an object and of its last change. */
+function fieldsOf(object: KubeObject): Pick<AuditEntry, 'object' | 'manager' | 'resourceVersion'> {
+  const { namespace, name, uid, resourceVersion } = object.metadata;
+  return { object: { namespace, name, uid }, manager: lastManager(object), resourceVersion };
+}
+
+/**
+ * Records that a workflow is suspended or active from now on, or no longer, if its route has changed so. `before` may be that of another
+ * workflow.
+ */
+export function recordActivation(
+  { audit }: OperatorContext,
+  workflow: Workflow,
+  { before, after }: { before: RouteSpec | undefined; after: RouteSpec },
+): void {
+  const own = before?.workflowUID === after.workflowUID ? before : undefined;
+  const record = (event: AuditEvent): void =>
+    audit.record({ event, result: 'allowed', ...fieldsOf(workflow) });
+  const isSuspended = after.suspended === true;
+  if ((own?.suspended === true) !== isSuspended) record(isSuspended ? 'workflow.suspend' : 'workflow.resume');
+  if ((own?.active === true) !== after.active)
+    record(after.active ? 'workflow.activate' : 'workflow.deactivate');
+}
+
+/** Records that the webhook of a workflow verified its callers by this scheme until now, and is public from now on. */
+export function recordMadePublic({ audit }: OperatorContext, workflow: Workflow, scheme: string): void {
+  audit.record({ event: 'webhook.madePublic', result: 'allowed', reason: scheme, ...fieldsOf(workflow) });
+}
+
+/** Records each workflow and credential that is deleted from now on. */
+export function recordDeletions({ audit, world }: OperatorContext): void {
+  world.workflows.onChange(({ type, object }) => {
+    if (type === 'deleted') audit.record({ event: 'workflow.delete', result: 'allowed', ...goneOf(object) });
+  });
+  world.credentials.onChange(({ type, object }) => {
+    if (type === 'deleted')
+      audit.record({ event: 'credential.delete', result: 'allowed', ...goneOf(object) });
+  });
+}
+
+/** Who changed it last need not be who deleted it. */
+function goneOf(object: KubeObject): Pick<AuditEntry, 'object' | 'resourceVersion'> {
+  const { object: named, resourceVersion } = fieldsOf(object);
+  return { object: named, resourceVersion };
+}
+
+/** Records what became of a run that was created as an object. The workflow is what its line names. */
+export function recordSubmission(
+  { audit, world }: OperatorContext,
+  run: WorkflowRun,
+  result: Pick<AuditEntry, 'result' | 'reason'>,
+): void {
+  const { workflow: name, requestedBy, retryOf } = run.spec;
+  const { namespace } = run.metadata;
+  const uid = world.workflows.get(namespace, name)?.metadata.uid;
+  audit.record({
+    event: submissionEvent(run),
+    ...result,
+    ...fieldsOf(run),
+    user: userOf(requestedBy),
+    object: { namespace, name, uid },
+    run: run.metadata.name,
+    retryOf,
+  });
+}
+
+function submissionEvent({ spec }: WorkflowRun): AuditEvent {
+  if (spec.retryOf !== undefined) return 'run.retry';
+  return spec.test === true ? 'run.test' : 'run.execute';
+}
+
+/** Records that a run ends because its object says so, or is deleted. Whoever did that need not be who requested the run. */
+export function recordCancel({ audit }: OperatorContext, run: WorkflowRun, reason?: 'deleted'): void {
+  const { workflow } = run.spec;
+  audit.record({ event: 'run.cancel', result: 'allowed', reason, ...fieldsOf(run), workflow });
+}
+
+function userOf(username: string | undefined): AuditEntry['user'] {
+  return username === undefined ? undefined : { username };
+}

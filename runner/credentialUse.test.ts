@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+import type { CredentialSpec } from '../api/credential.ts';
+import { Secret } from '../nodes/secret.ts';
+import type { StepFields } from '../nodes/step.ts';
+import { destinationOf, tellingUses, type Attempted } from './credentialUse.ts';
+
+const ATTEMPTED: Attempted = { run: 'r', workflow: 'orders', node: 'call', attempt: 2, fields: {} };
+const http: CredentialSpec = { http: { bearer: { tokenRef: { name: 'a', key: 'b' } } } };
+
+test.each<[string, CredentialSpec, StepFields, string | undefined]>([
+  ['of a mail server', { smtp: { host: 'mail.example.com', from: 'a@example.com' } }, {}, 'mail.example.com'],
+  [
+    'of the URL that a request goes to',
+    http,
+    { parameters: { url: 'https://user:secret@api.example.com:8443/a?key=secret#b' } },
+    'api.example.com:8443',
+  ],
+  ['of no URL', http, { parameters: { url: 'no url' } }, undefined],
+  ['of what is no text', http, { parameters: { url: { host: 'a' } } }, undefined],
+  ['of a request without parameters', http, {}, undefined],
+])('the host %s is known, and nothing else of where a credential is sent', (_what, spec, fields, host) => {
+  expect(destinationOf(spec, fields)).toBe(host);
+});
+
+test('an attempt that takes a credential again tells it once, and each of two credentials', async () => {
+  const told: string[] = [];
+  const source = {
+    get: async (name: string) => ({ name, spec: http, secret: () => new Secret('x') }),
+    fresh: () => Promise.reject(new Error('not asked')),
+    hasChanged: async () => false,
+  };
+  const telling = tellingUses(source, ATTEMPTED, ({ node, attempt }, { name }) => {
+    told.push(`${node} ${attempt} ${name}`);
+  });
+  for (const name of ['one', 'one', 'two']) await telling.get(name);
+  expect(told).toEqual(['call 2 one', 'call 2 two']);
+});

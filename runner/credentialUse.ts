@@ -1,0 +1,56 @@
+/** Tells the audit trail which credentials the nodes of runs take: each once for each attempt of a node, when it is first taken. */
+import type { Audit } from '../api/audit/audit.ts';
+import type { CredentialSpec } from '../api/credential.ts';
+import type { CredentialAccess } from '../nodes/node.ts';
+import type { StepFields } from '../nodes/step.ts';
+import type { CredentialSource } from './credentials.ts';
+
+/** One attempt of a node. */
+export type Attempted = { run: string; workflow: string; node: string; attempt: number; fields: StepFields };
+
+/** Told of each use; `credential` is what the attempt was given. */
+export type OnCredentialUse = (attempted: Attempted, credential: CredentialAccess) => void;
+
+/** Records uses of credentials of this namespace. */
+export function createUseRecorder(audit: Audit, namespace: string): OnCredentialUse {
+  return ({ run, workflow, node, attempt, fields }, { name, uid, spec }) =>
+    audit.record({
+      event: 'credential.use',
+      result: 'allowed',
+      object: { namespace, name, uid },
+      run,
+      workflow,
+      node,
+      attempt,
+      host: destinationOf(spec, fields),
+    });
+}
+
+/** The credentials as one attempt gets them: the first time that it takes one is told. */
+export function tellingUses(
+  credentials: CredentialSource,
+  attempted: Attempted,
+  onUse: OnCredentialUse | undefined,
+): CredentialSource {
+  if (onUse === undefined) return credentials;
+  const told = new Set<string>();
+  return {
+    ...credentials,
+    get: async (name) => {
+      const credential = await credentials.get(name);
+      if (!told.has(name)) onUse(attempted, credential);
+      told.add(name);
+      return credential;
+    },
+  };
+}
+
+/** Where it is sent to, as far as that is known before it is: the host of the step's URL, or the one that the credential names. */
+export function destinationOf(spec: CredentialSpec, { parameters }: StepFields): string | undefined {
+  const { url } = (parameters ?? {}) as { url?: unknown };
+  const { smtp, imap, openai, s3, bot, oauth2 } = spec;
+  const address =
+    typeof url === 'string' ? url : (openai?.baseURL ?? s3?.endpoint ?? bot?.apiURL ?? oauth2?.apiURL);
+  if (address !== undefined && URL.canParse(address)) return new URL(address).host;
+  return smtp?.host ?? imap?.host;
+}

@@ -88,5 +88,10 @@ export function controllerManagerArguments(layout: Layout): string[] {
 }
 
 export function schedulerArguments(): string[] {
-  return ['--leader-elect=false', '--bind-address=127.0.0.1'];
+  return [
+    '--leader-elect=false',
+    '--bind-address=127.0.0.1',
+    // The binding of a claim can come while the pod's failed attempt is still being put aside: nothing wakes the pod then for this time.
+    '--pod-max-in-unschedulable-pods-duration=10s',
+  ];
 }

@@ -111,7 +111,8 @@ test.each(HOSTS)('%s is reached neither by a request, a redirect, a model nor ma
       ),
     );
   expect(await model(`http://${host}:${port}/v1`)).toBe('AddressForbidden');
-  expect(await model(`http://127.0.0.2:${port}/redirect`)).toBe('AddressForbidden');
+  // A model's API is followed nowhere, since the prompt and the key would go with the request.
+  expect(await model(`http://127.0.0.2:${port}/redirect`)).toBe('Refused');
   const smtp = { host, port, tls: 'None', from: 'a@example.com' } as const;
   const mail = { to: 'a@example.com', subject: 's', body: 'b' };
   const send = findSkill('send_email')!.execute(mail, stepContext({ smtp }, { egress: ofSystem }), 'smtp');

@@ -6,7 +6,8 @@ import { copyFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import type { CredentialSpec } from '../../api/credential.ts';
-import { runnerRefs } from '../../api/token.ts';
+import { connectionOf } from '../../api/provider.ts';
+import { connectionKey, runnerRefs, TOKENS } from '../../api/token.ts';
 import { bundledPrograms } from '../../images/bundle.ts';
 import { layOut } from '../../images/files.ts';
 import { createClient, type KubeClient } from '../../kube/client.ts';
@@ -14,6 +15,7 @@ import { namespaces, secrets, serviceAccounts } from '../../kube/resource.ts';
 import { credentialResource } from '../../runner/credentials.ts';
 import type { RunStoreConnection } from '../../runs/connection.ts';
 import { keysOf } from '../../runs/keys.ts';
+import { hashOf } from '../../runs/connect/store.ts';
 import { putTrigger, type PolledTrigger } from '../../runs/polling/triggers.ts';
 import { startApiServer } from './apiserver.ts';
 import { CHART } from './chart.ts';
@@ -192,6 +194,10 @@ async function createAccount(
   for (const { name, key } of runnerRefs(metadata.name, spec)) {
     const value = values[spec.oauth2 ? 'access_token' : key] ?? '';
     data.set(name, { ...data.get(name), [key]: btoa(value) });
+  }
+  if (spec.oauth2) {
+    const connection = { [connectionKey(metadata.name)]: btoa(hashOf(connectionOf(spec.oauth2))) };
+    data.set(TOKENS, { ...data.get(TOKENS), ...connection });
   }
   const { namespace } = metadata;
   for (const [name, content] of data)

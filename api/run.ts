@@ -33,7 +33,9 @@ export const runSpec = z
     inputTruncated: z
       .boolean()
       .optional()
-      .describe('The input was too large for the record: only its beginning is here.'),
+      .describe(
+        'The record does not hold all of the input: only its beginning is here, or, with inputRedacted, nothing.',
+      ),
     inputRedacted: z
       .boolean()
       .optional()

@@ -88,6 +88,9 @@ function CancelButton({ at }: { at: RunAt }) {
   );
 }
 
+const INPUT_REDACTED = 'the workflow keeps inputs out of its records.';
+const INPUT_TOO_LARGE = 'its input was too large to be kept whole.';
+
 type AgainProps = { at: RunAt; run: RunHead; record: RunObject; workflow: WorkflowObject; isOther: boolean };
 
 function RunAgain({ at, run, record, workflow, isOther }: AgainProps) {
@@ -101,10 +104,11 @@ function RunAgain({ at, run, record, workflow, isOther }: AgainProps) {
     { verb: 'create', resource: WORKFLOWS, subresource: 'execute', namespace, name: at.workflow },
   );
   if (!mayRun) return null;
-  if (record.spec.inputTruncated === true)
+  const { inputTruncated, inputRedacted } = record.spec;
+  if (inputTruncated === true)
     return (
       <Text size="xs" c="dimmed" maw={260}>
-        It cannot be run again: its input was too large to be kept whole.
+        It cannot be run again: {inputRedacted === true ? INPUT_REDACTED : INPUT_TOO_LARGE}
       </Text>
     );
   if (workflow.spec.suspend)

@@ -231,7 +231,9 @@ function TriggerCell({ item: { trigger, isPublic } }: { item: WorkflowItem }): R
   const { icon: Icon, label } = words;
   return (
     <Group gap={6} wrap="nowrap">
-      <Icon size={16} />
+      <Box component="span" lh={0} style={{ flexShrink: 0 }}>
+        <Icon size={16} />
+      </Box>
       <Text size="sm">{label}</Text>
       {isPublic && (
         <Text size="xs" c="dimmed" title="Anybody who knows the URL can start runs.">

@@ -42,7 +42,10 @@ export async function givenInput(
     if (run.spec.test === true) until ??= found.spec.until;
   }
   if (giver !== run && isPartial(giver)) {
-    const message = `The record of run ${giver.metadata.name} does not hold all of its input: create a WorkflowRun with the input in spec.input.`;
+    const why = giver.spec.inputRedacted
+      ? 'by the settings of its workflow (recordData, sensitive or history.dataTTL) holds no input'
+      : 'does not hold all of its input';
+    const message = `The record of run ${giver.metadata.name} ${why}: create a WorkflowRun with the input in spec.input.`;
     return { reason: 'DataLost', message };
   }
   return { input: inputOf(giver, revision), ...(until !== undefined && { until }) };

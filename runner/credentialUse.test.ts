@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { CredentialSpec } from '../api/credential.ts';
 import { Secret } from '../nodes/secret.ts';
 import type { StepFields } from '../nodes/step.ts';
-import { destinationOf, tellingUses, type Attempted } from './credentialUse.ts';
+import { destinationOf, isSentNowhere, tellingUses, type Attempted } from './credentialUse.ts';
 
 const ATTEMPTED: Attempted = { run: 'r', workflow: 'orders', node: 'call', attempt: 2, fields: {} };
 const http: CredentialSpec = { http: { bearer: { tokenRef: { name: 'a', key: 'b' } } } };
@@ -20,6 +20,30 @@ test.each<[string, CredentialSpec, StepFields, string | undefined]>([
   ['of a request without parameters', http, {}, undefined],
 ])('the host %s is known, and nothing else of where a credential is sent', (_what, spec, fields, host) => {
   expect(destinationOf(spec, fields)).toBe(host);
+});
+
+test.each<[string, CredentialSpec, string, boolean]>([
+  ['without allowed hosts', http, 'https://api.example.com/', true],
+  [
+    'at another host',
+    { http: { ...http.http, allowedHosts: ['a.example.com'] } },
+    'https://b.example.com/',
+    true,
+  ],
+  [
+    'at a host that it allows',
+    { http: { ...http.http, allowedHosts: ['a.example.com'] } },
+    'https://a.example.com/',
+    false,
+  ],
+  [
+    'of another kind',
+    { smtp: { host: 'm.example.com', from: 'a@example.com' } },
+    'https://a.example.com/',
+    false,
+  ],
+])('whether a use of a credential %s is recorded as denied', (_what, spec, url, isDenied) => {
+  expect(isSentNowhere(spec, { parameters: { url } })).toBe(isDenied);
 });
 
 test('an attempt that takes a credential again tells it once, and each of two credentials', async () => {

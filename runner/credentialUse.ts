@@ -1,6 +1,7 @@
 /** Tells the audit trail which credentials the nodes of runs take: each once for each attempt of a node, when it is first taken. */
 import type { Audit } from '../api/audit/audit.ts';
 import type { CredentialSpec } from '../api/credential.ts';
+import { admitsURL, allowedHostsOf } from '../api/hosts.ts';
 import type { CredentialAccess } from '../nodes/node.ts';
 import type { StepFields } from '../nodes/step.ts';
 import type { CredentialSource } from './credentials.ts';
@@ -16,7 +17,9 @@ export function createUseRecorder(audit: Audit, namespace: string): OnCredential
   return ({ run, workflow, node, attempt, fields }, { name, uid, spec }) =>
     audit.record({
       event: 'credential.use',
-      result: 'allowed',
+      ...(isSentNowhere(spec, fields)
+        ? { result: 'denied', reason: 'host-not-allowed' }
+        : { result: 'allowed' }),
       object: { namespace, name, uid },
       run,
       workflow,
@@ -43,6 +46,13 @@ export function tellingUses(
       return credential;
     },
   };
+}
+
+/** Whether the step's URL is at no host to which the credential may be sent: the step then fails before anything is sent. */
+export function isSentNowhere(spec: CredentialSpec, { parameters }: StepFields): boolean {
+  const { url } = (parameters ?? {}) as { url?: unknown };
+  if (typeof url !== 'string' || !URL.canParse(url) || !(spec.http ?? spec.oauth2)) return false;
+  return !admitsURL(allowedHostsOf(spec), new URL(url));
 }
 
 /** Where it is sent to, as far as that is known before it is: the host of the step's URL, or the one that the credential names. */

@@ -161,7 +161,8 @@ export const AUDIT_EVENTS = {
     verb: 'use',
     kind: 'Credential',
     programs: ['runner'],
-    meaning: 'A node of a run took a credential: once for each attempt of the node.',
+    meaning:
+      "A node of a run took a credential: once for each attempt of the node. Denied (`host-not-allowed`): the step's URL is at no host that the credential allows, and nothing was sent.",
   },
   'audit.leftOut': {
     verb: 'create',

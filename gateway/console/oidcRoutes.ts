@@ -112,7 +112,7 @@ async function exchangeAndSignIn(oidc: Oidc, exchange: Exchange, begun: UnderWay
     oidc.deps.log.warn({ err: error }, 'the OpenID Connect provider gave no token');
   });
   if (issued === undefined) return { problem: 'no-token' };
-  // The way back is no page of ours, and may not say how the browser came.
+  // The provider leads the browser back here, so the request cannot say by which scheme the browser came first.
   return signIn(oidc, exchange, { issued, secure: isHttps(begun) });
 }
 

@@ -30,7 +30,7 @@ const EVENTS_OF_METHODS: Record<string, AuditEvent> = {
   DELETE: 'object.delete',
 };
 
-/** Who calls, or why nothing is passed on for them; that is recorded. */
+/** The caller of the request, or why the request is not passed on; a refusal is recorded. */
 export async function admitCaller(
   deps: AuditDeps,
   callers: Callers,

@@ -13,7 +13,7 @@ import { tokenKey } from './slots.ts';
 export type Caller = { token: string; key: string; user: Pick<Identity, 'username' | 'uid' | 'groups'> };
 
 export type Callers = {
-  /** Who calls, or why nothing is passed on for them. Costs nothing for who is known. */
+  /** The caller of the request, or why the request is not passed on. A known caller costs no question. */
   admit: (shown: Shown) => Promise<Caller | ProblemCode>;
   /** To be told of each answer: the API server itself decides about a token each time. */
   answered: (caller: Caller, status: number) => void;

@@ -1,0 +1,111 @@
+/** The operator of a history: limits, objects that users made, and what is put back into a store that lost its data. */
+import { isTerminal } from '../../../api/phase.ts';
+import type { WorkflowRun } from '../../../api/kinds.ts';
+import { controllerOf } from '../../../kube/resource.ts';
+import type { OperatorContext } from '../../../operator/context.ts';
+import { isNew } from '../../../operator/run/decide.ts';
+import { endRun } from '../../../operator/run/end.ts';
+import { recoverIfLost } from '../../../operator/run/lost.ts';
+import { seedProject, type SeedSource } from '../../../operator/store/seed.ts';
+import { planFor } from '../../../operator/store/source.ts';
+import { WaitingError } from '../../../kube/controller.ts';
+import { ApiError } from '../../../kube/errors.ts';
+import { isUnavailable } from '../../../runs/connection.ts';
+import { setQuota, setWorkflowLimits, setWriteBudget, storeId } from '../../../runs/project.ts';
+import { dedupeMarkOf } from '../../../runs/record/keepsake.ts';
+import { submit } from '../../../runs/submit.ts';
+import type { Stage } from '../stage.ts';
+import { eventOf, limitsOf, REVISION, revisionOf, uidOf, WORKFLOWS, type Limits } from '../workflows.ts';
+
+export type Operator = ReturnType<typeof createOperator>;
+
+export function createOperator(stage: Stage) {
+  const { project, store, records, limits } = stage;
+  const conn = store.connect();
+  const context = contextOf(stage, { conn });
+  const pacer = { take: () => Promise.resolve() };
+  const source: SeedSource = {
+    served: async () =>
+      WORKFLOWS.map((workflow) => ({
+        revision: { name: revisionOf(workflow), revision: REVISION },
+        limits: limitsOf(workflow, limits.get(workflow) ?? { limit: 0, policy: 'Queue', suspended: true }),
+      })),
+    keys: () => [...records.objects.values()].flatMap(keyOf),
+    unfinished: () => unfinished(stage, context),
+  };
+
+  return {
+    seed: () => untilRefused(async () => void (await seedProject(conn, project, source))),
+    limit: async (workflow: string, wanted: Limits) => {
+      limits.set(workflow, wanted);
+      await setWorkflowLimits(conn, project, limitsOf(workflow, wanted));
+    },
+    quota: async (bytes: number) => void (await setQuota(conn, project, bytes)),
+    budget: async (perSecond: number) => void (await setWriteBudget(conn, project, perSecond)),
+    /** Submits the objects that nobody has taken up, and looks after those that the store does not know. */
+    reconcile: (name: string) =>
+      untilRefused(async () => {
+        const object = records.objects.get(name);
+        if (!object || isTerminal(object.status?.phase)) return;
+        if (isNew(object)) await submitObject(stage, conn, object);
+        else await recoverIfLost(context, pacer, object);
+      }),
+    isOpen: async () => typeof (await storeId(conn, project)) === 'string',
+  };
+}
+
+/** What the API server or the store refuses is tried again, with a later step. */
+async function untilRefused(work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (!(error instanceof ApiError) && !(error instanceof WaitingError)) throw error;
+  }
+}
+
+async function submitObject(
+  { project, ledger, problems }: Stage,
+  conn: OperatorContext['conn'],
+  { metadata: { name, uid = '' }, spec }: WorkflowRun,
+): Promise<void> {
+  const changes = { run: name, recordUid: uid, trigger: 'execute' };
+  const answer = await submit(conn, eventOf(project, spec.workflow, changes));
+  if (answer.outcome === 'accepted') problems.push(...ledger.tell(`object ${uid}`, answer.run));
+}
+
+/** As the operator reads them from its cache. */
+function keyOf(object: WorkflowRun) {
+  const mark = dedupeMarkOf(object.metadata.annotations);
+  const workflowUid = controllerOf(object)?.uid;
+  if (!mark || workflowUid === undefined) return [];
+  return [{ ...mark, workflowUid, run: object.metadata.name, ended: isTerminal(object.status?.phase) }];
+}
+
+async function* unfinished({ records }: Stage, context: OperatorContext): ReturnType<SeedSource['unfinished']> {
+  for (const name of [...records.objects.keys()]) {
+    const object = structuredClone(records.objects.get(name));
+    if (!object || isTerminal(object.status?.phase)) continue;
+    const plan = await planFor(context, object);
+    if (plan.kind === 'restore') yield plan;
+    if (plan.kind === 'end') await endRun(context, object, plan.ending);
+  }
+}
+
+/** What of the operator's context these steps use. */
+function contextOf({ project, store, records }: Stage, { conn }: Pick<OperatorContext, 'conn'>): OperatorContext {
+  const nothing = () => undefined;
+  const open = async () => {
+    const id = await storeId(conn, project);
+    if (isUnavailable(id)) return id;
+    if (id !== undefined) return { outcome: 'done', id };
+    return { outcome: 'unavailable', why: 'no-store', retryAfterSeconds: 1 };
+  };
+  const world = {
+    namespaces: { get: () => ({ metadata: { uid: project } }) },
+    workflows: { getFresh: async (_: string, name: string) => ({ metadata: { uid: uidOf(name) } }) },
+    runs: { noteWrite: nothing },
+  };
+  const log = { debug: nothing, info: nothing, warn: nothing, error: nothing };
+  const clock = { date: () => new Date(store.now()), now: store.now };
+  return { conn, client: records.client, world, store: { open }, log, clock } as unknown as OperatorContext;
+}

@@ -1,0 +1,151 @@
+/**
+ * A runner that executes what it claims, step by step as the history says. What the store did not answer it asks again, and does
+ * nothing else with that run before; a claim that is another's it drops without a word.
+ */
+import { isTerminal } from '../../../api/phase.ts';
+import { advance } from '../../../runs/advance.ts';
+import { beat, removeBeat } from '../../../runs/beat.ts';
+import { claimRuns } from '../../../runs/claim.ts';
+import { wakeDue } from '../../../runs/due.ts';
+import { handBack, handBackAll } from '../../../runs/handback.ts';
+import type { RunStoreConnection } from '../../../runs/connection.ts';
+import type { Advance, Claim, ClaimRef, Fenced, NodeState } from '../../../runs/types.ts';
+import { takeOverOnce } from '../scripts.ts';
+import type { Stage } from '../stage.ts';
+import { NODES } from '../workflows.ts';
+
+/** What a runner may do next with a run that it holds. */
+export const WORK = ['start', 'succeed', 'fail', 'reply', 'wait', 'end', 'handBack'] as const;
+export type Work = (typeof WORK)[number];
+
+type Node = Pick<NodeState, 'phase' | 'attempts'> & { isOurs: boolean };
+type Held = {
+  ref: ClaimRef;
+  sequence: number;
+  nodes: Map<string, Node>;
+  /** What was not answered: it is asked again. */
+  unanswered?: () => Promise<Fenced>;
+  /** What follows where it is done. */
+  then?: () => void;
+  isBusy: boolean;
+};
+
+export type Runner = ReturnType<typeof createRunner>;
+
+/** A runner of that name; the connection is its own. */
+export function createRunner(stage: Stage, name: string) {
+  const { project, store, ledger, problems } = stage;
+  const conn: RunStoreConnection = store.connect();
+  let held: Held[] = [];
+  let isClaiming = false;
+
+  function drop(run: Held): void {
+    held = held.filter((other) => other !== run);
+  }
+
+  /** Asks until it is answered, a step of the history at a time. */
+  async function ask(run: Held, call: () => Promise<Fenced>, then: () => void): Promise<void> {
+    Object.assign(run, { unanswered: call, then, isBusy: true });
+    const answer = await call();
+    run.isBusy = false;
+    if (answer.outcome === 'fenced') drop(run);
+    if (answer.outcome !== 'done') return;
+    delete run.unanswered;
+    then();
+  }
+
+  async function move(run: Held, step: Advance, then: (cancelRequested: boolean) => void): Promise<void> {
+    const next = { ...step, follows: run.sequence };
+    let cancelRequested = false;
+    const call = async (): Promise<Fenced> => {
+      const answer = await advance(conn, run.ref, next);
+      if (answer.outcome === 'too-large') throw new Error('a step of a history is too large');
+      cancelRequested = answer.outcome === 'done' && answer.cancelRequested;
+      return answer;
+    };
+    await ask(run, call, () => {
+      run.sequence += 1;
+      then(cancelRequested);
+    });
+  }
+
+  async function start(run: Held, { id, atMostOnce }: (typeof NODES)[number]): Promise<void> {
+    const { phase, attempts = 0, isOurs } = run.nodes.get(id) ?? { isOurs: false };
+    if (phase !== undefined && phase !== 'Waiting' && (phase !== 'Running' || isOurs)) return undefined;
+    // Another runner began it: whether it was done nobody knows.
+    if (phase === 'Running' && atMostOnce) return settle(run, id, 'Unknown');
+    const attempt = phase === 'Running' ? attempts : attempts + 1;
+    return move(run, { starts: [{ id, attempt, atMostOnce, at: store.now() }] }, () => {
+      run.nodes.set(id, { phase: 'Running', attempts: attempt, isOurs: true });
+      problems.push(...ledger.execute(store.state(), run.ref.run, id, atMostOnce && attempt === 1));
+    });
+  }
+
+  function settle(run: Held, id: string, phase: NodeState['phase'], rest: Advance = {}): Promise<void> {
+    const { attempts = 1 } = run.nodes.get(id) ?? {};
+    const text = `${id} of ${run.ref.run}, attempt ${attempts}`;
+    const output = { text_content: text, data_content: null };
+    const node = { id, phase, attempts, endedAt: store.now(), ...(phase === 'Succeeded' && { output }) };
+    return move(run, { checkpoints: [node], ...rest }, (cancelRequested) => {
+      run.nodes.set(id, { phase, attempts, isOurs: true });
+      if (rest.end || (rest.parkMs !== undefined && !cancelRequested)) drop(run);
+    });
+  }
+
+  /** One more step with a run; the node counts only where one can be meant. */
+  function step(run: Held, work: Work, at: number): Promise<void> {
+    const node = NODES[at % NODES.length] ?? NODES[0];
+    const executing = [...run.nodes].find(([, { phase, isOurs }]) => phase === 'Running' && isOurs)?.[0];
+    if (work === 'handBack') return ask(run, () => handBack(conn, run.ref), () => drop(run));
+    if (work === 'end') {
+      const phase = (['Succeeded', 'Failed', 'Cancelled'] as const)[at % 3] ?? 'Failed';
+      return move(run, { end: { phase } }, () => drop(run));
+    }
+    if (work === 'start' || executing === undefined) return start(run, node);
+    const reply = { status: 200, headers: {}, body: `reply ${at}`, contentType: 'text/plain' };
+    if (work === 'reply') return settle(run, executing, 'Succeeded', { reply });
+    if (work === 'succeed') return settle(run, executing, 'Succeeded');
+    if (work === 'fail') return settle(run, executing, 'Failed', { end: { phase: 'Failed', reason: 'NodeFailed' } });
+    const delayMs = 1_000 * (1 + at);
+    return settle(run, executing, 'Waiting', { waits: [{ id: executing, delayMs }], parkMs: delayMs });
+  }
+
+  function note({ token, state }: Claim): void {
+    if (isTerminal(state.phase)) problems.push(`${state.run} was claimed after its end`);
+    const nodes = state.nodes.map(({ id, phase, attempts }): [string, Node] => [id, { phase, attempts, isOurs: false }]);
+    const ref = { project, run: state.run, token };
+    held.push({ ref, sequence: state.sequence, nodes: new Map(nodes), isBusy: false });
+  }
+
+  return {
+    name,
+    held: () => held.length,
+    claim: async (max: number) => {
+      if (isClaiming) return;
+      isClaiming = true;
+      const answer = await claimRuns(conn, { project, runner: name, max });
+      isClaiming = false;
+      if (answer.outcome === 'claimed') answer.claims.forEach(note);
+    },
+    work: async (index: number, work: Work, at: number) => {
+      const run = held[index % held.length];
+      if (!run || run.isBusy) return;
+      if (run.unanswered) await ask(run, run.unanswered, run.then ?? (() => undefined));
+      else await step(run, work, at);
+    },
+    /** Gives back what the store holds as its own and it does not know of. */
+    sweep: async () => {
+      if (isClaiming) return;
+      const except = { has: (token: string) => held.some(({ ref }) => ref.token === token) };
+      await handBackAll(conn, { project, runner: name, except });
+    },
+    beat: async () => void (await beat(conn, project, name)),
+    takeOver: () => takeOverOnce(conn, { project, runner: name }),
+    wake: async () => void (await wakeDue(conn, project)),
+    leave: async () => {
+      held = [];
+      await handBackAll(conn, { project, runner: name });
+      await removeBeat(conn, project, name);
+    },
+  };
+}

@@ -1,0 +1,58 @@
+/** What is true of an open project whatever happened to it: indexes, counters and bytes agree with the runs. */
+import { isTerminal } from '../../api/phase.ts';
+import { bytesProblems } from './bytes.ts';
+import type { DumpedKey, Run, State, Workflow } from './state.ts';
+
+/** What is not true, a sentence each. */
+export function invariantProblems(state: State, dump: readonly DumpedKey[], prefix: string): string[] {
+  return [
+    ...Object.entries(state.runs).flatMap(([name, run]) => runProblems(state, name, run)),
+    ...Object.entries(state.workflows).flatMap(([uid, workflow]) => workflowProblems(state, uid, workflow)),
+    ...bytesProblems(dump, prefix),
+  ];
+}
+
+function runProblems(state: State, name: string, run: Run): string[] {
+  const { ready, due, token, held, phase } = run;
+  const places = [ready !== undefined && 'ready', due !== undefined && 'due', token && 'claimed', held && 'held'];
+  const where = places.filter((place) => typeof place === 'string');
+  const has = isTerminal(phase);
+  const { dedupeHash } = JSON.parse(run.head) as { dedupeHash?: string };
+  const key = Object.entries(state.keys).find(([at]) => at.endsWith(`:dk:${run.wf}:${dedupeHash}`))?.[1];
+  const isKnown = dedupeHash === undefined || run.dropped || (key !== undefined && !key.expires);
+  return broken(name, [
+    [has ? where.length === 0 : where.length === 1, `is ${phase} and in ${where.join(' and ') || 'no queue'}`],
+    [has === (run.ended !== undefined), `is ${phase} and has ${run.ended === undefined ? 'no' : 'an'} end`],
+    [!has || !(run.cancel || run.live), 'has ended and is still to be cancelled or replaced'],
+    [token === undefined || phase === 'Running', `is claimed and ${phase}`],
+    [due === undefined || phase === 'Waiting', `is parked and ${phase}`],
+    [run.listed === !run.dropped, 'is in the list of runs only while it is not recorded'],
+    [!has || run.dropped || run.out !== undefined, 'has ended, and nobody will record it'],
+    [!run.dropped || has, 'is let go before its end'],
+    [isKnown, 'has no dedupe key, or one that expires before it is recorded'],
+  ]);
+}
+
+function workflowProblems(state: State, uid: string, workflow: Workflow): string[] {
+  const own = Object.values(state.runs).filter(({ wf }) => wf === uid);
+  const slots = own.filter(({ ready, token }) => ready !== undefined || token !== undefined).length;
+  const open = own.filter(({ ended }) => ended === undefined).length;
+  const { active, limit = Infinity, accepted, ended, waiting } = workflow;
+  const isHeld = own.some(({ held }) => held);
+  const over = Object.values(ended).reduce((sum, count) => sum + count, 0);
+  return broken(`workflow ${uid}`, [
+    [active === slots, `counts ${active} slots in use, there are ${slots}`],
+    [!isHeld || active >= limit, `holds runs back with ${active} of ${limit} slots in use`],
+    [accepted - over === open, `has ${accepted} accepted and ${over} ended runs, and ${open} that are open`],
+    ...Object.entries(waiting).map(([phase, count]): Claim => {
+      const found = own.filter((run) => run.phase === phase && !run.dropped).length;
+      return [count === found, `counts ${count} ${phase} runs that wait for their record, there are ${found}`];
+    }),
+  ]);
+}
+
+type Claim = [isTrue: boolean, otherwise: string];
+
+function broken(subject: string, claims: Claim[]): string[] {
+  return claims.flatMap(([isTrue, otherwise]) => (isTrue ? [] : [`${subject} ${otherwise}`]));
+}

@@ -1,0 +1,86 @@
+/**
+ * What is promised over a whole history, and no single call can show: an end that never changes, a node that ended, records before
+ * runs go, effects that happen once. What was known to a store that lost its data counts only as far as it is recorded.
+ */
+import { isTerminal } from '../../api/phase.ts';
+import type { NodeState } from '../../runs/types.ts';
+import type { Records } from './records.ts';
+import type { Run, State } from './state.ts';
+import type { Change } from './watched.ts';
+
+const OPEN = ['Running', 'Waiting', 'Pending'];
+
+export type Ledger = ReturnType<typeof createLedger>;
+
+export function createLedger(records: () => Records) {
+  /** How runs ended, in the store that is open. */
+  let ends = new Map<string, string>();
+  /** How often a step was executed that must not be repeated, in the store that is open. */
+  let effects = new Map<string, number>();
+  /** By dedupe key: the run that callers were told of. */
+  const told = new Map<string, string>();
+
+  function judgeRun(name: string, before: Run | undefined, after: Run | undefined): string[] {
+    if (!after) return [];
+    const wrong: string[] = [];
+    const end = ends.get(name);
+    if (end !== undefined && after.phase !== end) wrong.push(`${name} ended as ${end} and is ${after.phase}`);
+    if (isTerminal(after.phase)) ends.set(name, after.phase);
+    for (const [id, text] of Object.entries(before?.nodes ?? {}))
+      if (!OPEN.includes((JSON.parse(text) as NodeState).phase) && after.nodes[id] !== text)
+        wrong.push(`the node ${id} of ${name} had ended, and changed`);
+    if (before && (after.epoch < before.epoch || (after.epoch === before.epoch && after.sequence < before.sequence)))
+      wrong.push(`epoch and sequence of ${name} went back`);
+    if (after.dropped && !before?.dropped) wrong.push(...judgeDrop(name, after));
+    return wrong;
+  }
+
+  /** An object that was there stays as it is for ever, once the run is gone. */
+  function judgeDrop(name: string, { phase }: Run): string[] {
+    const object = records().objects.get(name);
+    if (!object || object.status?.phase === phase) return [];
+    return [`${name} was let go as ${phase}, and its record says ${object.status?.phase ?? 'nothing'}`];
+  }
+
+  return {
+    /** What a change of the store breaks. */
+    judge: ({ before, after, call, answer }: Change): string[] => {
+      if (before === after) return [];
+      const wrong = Object.keys(after.runs).flatMap((name) =>
+        judgeRun(name, before.runs[name], after.runs[name]),
+      );
+      if (call.name === 'restore' && answer === 'restored' && Number(call.args['epoch']) < 1)
+        wrong.push(`${call.args['run_id']} was restored without an epoch`);
+      return wrong;
+    },
+    /** What an end breaks that is written into a record. */
+    judgeRecord: (name: string, phase: string): string[] => {
+      const end = ends.get(name);
+      return end === undefined || end === phase ? [] : [`${name} ended as ${end} and is recorded as ${phase}`];
+    },
+    /** A caller was told that its event is this run. */
+    tell: (key: string, run: string): string[] => {
+      const before = told.get(key);
+      told.set(key, run);
+      return before === undefined || before === run ? [] : [`the event ${key} is ${before} and ${run}`];
+    },
+    /** A runner executes a step. */
+    execute: (state: State, run: string, node: string, atMostOnce: boolean): string[] => {
+      if (state.runs[run]?.ended !== undefined) return [`${node} of ${run} was executed after the end`];
+      const count = (effects.get(`${run} ${node}`) ?? 0) + 1;
+      effects.set(`${run} ${node}`, count);
+      return atMostOnce && count > 1 ? [`${node} of ${run} was executed ${count} times`] : [];
+    },
+    /** The keys of these runs are gone: their time was over, or the record that would bring them back was deleted. */
+    forget: (runs: readonly string[]) => {
+      for (const [key, run] of told) if (runs.includes(run)) told.delete(key);
+    },
+    /** The store lost its data: what is not recorded is nobody's promise any more. */
+    lose: () => {
+      ends = new Map();
+      effects = new Map();
+      const kept = new Set(records().objects.keys());
+      for (const [key, run] of told) if (!kept.has(run)) told.delete(key);
+    },
+  };
+}

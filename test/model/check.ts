@@ -12,10 +12,12 @@ export async function openServer(url: string): Promise<Server & { close(): Promi
   const nobody = connectRunStore({ url, name: 'nobody' });
   await Promise.all([conn.ready(), nobody.ready()]);
   await nobody.close();
-  return { conn, nobody, scripts: await learnScripts(), tally: new Map(), close: () => conn.close() };
+  return { conn, nobody, scripts: await learnScripts(), timed: new WeakMap(), tally: new Map(), close: () => conn.close() };
 }
 
 const LONGEST = 60;
+/** Attempts to shorten a history that shows something wrong: some seconds. */
+const SHORTENINGS = 300;
 
 class Wrong extends Error {
   readonly finding: Finding;
@@ -31,7 +33,7 @@ export type Batch = { seed: number; histories: number; path?: string | undefined
 
 /** Plays the histories of one seed, one after the other. Answers with what was found, as text; undefined where nothing was. */
 export async function checkBatch(server: Server, { seed, histories: numRuns, path }: Batch): Promise<string | undefined> {
-  const property = fc.asyncProperty(histories(LONGEST), async (steps) => {
+  const property = fc.asyncProperty(fc.limitShrink(histories(LONGEST), SHORTENINGS), async (steps) => {
     const finding = await play(server, steps);
     if (finding) throw new Wrong(finding);
   });

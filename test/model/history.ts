@@ -1,7 +1,7 @@
 /** A history: what clients do one after the other, and what becomes of their calls. Plain data, so that it can be shortened and shown. */
 import fc from 'fast-check';
 import { WORK, type Work } from './clients/runner.ts';
-import { FATES, type Fate } from './network.ts';
+import { FATES, type Fate, type Receiver } from './network.ts';
 import { WORKFLOWS } from './workflows.ts';
 
 /** `by`, `at`, `run` and `index` are taken modulo how many there are. */
@@ -24,12 +24,25 @@ export type Step = { fate?: Fate | undefined } & (
   | { do: 'deliver'; index: number }
 );
 
-const fate = fc.option(fc.record({ at: fc.nat(4), how: fc.constantFrom(...FATES) }), { nil: undefined, freq: 4 });
+const how = fc.constantFrom(...FATES);
+const toStore = (last: number) => fc.record({ to: fc.constant<Receiver>('store'), at: fc.nat(last), how });
+const toApi = fc.record({ to: fc.constant<Receiver>('api'), at: fc.nat(2), how });
+/** One step in five has one. Most steps take few calls; those of recorders and the operator take many, and some to the API server. */
+const mostly = (others: number, met: fc.Arbitrary<Fate>) =>
+  fc.oneof({ weight: others, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: met });
+const fate = mostly(4, toStore(2));
+const fateOfMany = mostly(1, fc.oneof(toStore(12), toApi));
 const by = fc.nat(2);
 const workflow = fc.constantFrom(...WORKFLOWS);
 const again = fc.boolean();
 /** Sooner than a record, an end that has settled, a run that is kept, a lease, what is quarantined, a timeout, a dedupe key; and back. */
 const PASSES_MS = [1, 400, 1_500, 1_500, 1_500, 6_000, 12_000, 40_000, 3_700_000, 700_000_000, -5_000];
+
+/** Most of what a runner does leads on: runs that end at once meet nothing. */
+const work = fc.constantFrom(
+  ...WORK,
+  ...(['start', 'start', 'start', 'start', 'succeed', 'succeed', 'reply', 'wait', 'wait', 'end'] as const),
+);
 
 const is = <T extends string>(...names: T[]) => fc.constantFrom(...names);
 
@@ -45,20 +58,20 @@ const limit = fc.record({
 const STEPS = {
   submit: fc.record({ do: is('submit'), workflow, key: fc.nat(3), body: fc.nat(9).map((value) => (value === 9 ? 1 : 0)), again, fate }),
   claim: fc.record({ do: is('claim'), by, max: fc.integer({ min: 1, max: 3 }), fate }),
-  work: fc.record({ do: is('work'), by, index: fc.nat(3), work: fc.constantFrom(...WORK), at: fc.nat(5), fate }),
+  work: fc.record({ do: is('work'), by, index: fc.nat(3), work, at: fc.nat(5), fate }),
   takeOver: fc.record({ do: is('takeOver'), by, fate }),
   comeAndGo: fc.record({ do: is('sweep', 'beat', 'leave', 'die'), by, fate }),
   wake: fc.record({ do: is('wake'), by, fate }),
   cancel: fc.record({ do: is('cancel'), run: fc.nat(7), again, fate }),
-  record: fc.record({ do: is('record'), by, fate }),
-  trim: fc.record({ do: is('trim'), by, fate }),
+  record: fc.record({ do: is('record'), by, fate: fateOfMany }),
+  trim: fc.record({ do: is('trim'), by, fate: fateOfMany }),
   limit,
   quota: fc.record({ do: is('quota'), isFull: fc.boolean(), fate }),
   budget: fc.record({ do: is('budget'), perSecond: fc.constantFrom(1, 2, 1_000), fate }),
   makeObject: fc.record({ do: is('makeObject'), workflow }),
   deleteObject: fc.record({ do: is('deleteObject'), run: fc.nat(7) }),
-  reconcile: fc.record({ do: is('reconcile'), by, run: fc.nat(7), fate }),
-  seed: fc.record({ do: is('seed'), by, fate }),
+  reconcile: fc.record({ do: is('reconcile'), by, run: fc.nat(7), fate: fateOfMany }),
+  seed: fc.record({ do: is('seed'), by, fate: fateOfMany }),
   pass: fc.record({ do: is('pass'), ms: fc.constantFrom(...PASSES_MS) }),
   lose: fc.record({ do: is('lose') }),
   deliver: fc.record({ do: is('deliver'), index: fc.nat(5) }),
@@ -101,7 +114,7 @@ export function historyText(steps: readonly Step[]): string {
   return steps
     .map(({ do: name, fate: met, ...rest }, index) => {
       const values = Object.entries(rest).map(([key, value]) => `${key}=${value}`);
-      const becomes = met ? [`(call ${met.at} is ${met.how})`] : [];
+      const becomes = met ? [`(call ${met.at} to the ${met.to} is ${met.how})`] : [];
       return [String(index + 1).padStart(3), name, ...values, ...becomes].join(' ');
     })
     .join('\n');

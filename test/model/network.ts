@@ -11,16 +11,28 @@ import { setImmediate as turn } from 'node:timers/promises';
  */
 export const FATES = ['lost', 'unanswered', 'late', 'held', 'refused'] as const;
 export type How = (typeof FATES)[number];
-/** `at`: which of the operation's calls meets it, from 0. */
-export type Fate = { at: number; how: How };
+/** What a call is sent to: the run store, or the API server. */
+export type Receiver = 'store' | 'api';
+/** `at`: which of the operation's calls to that receiver meets it, from 0. */
+export type Fate = { to: Receiver; at: number; how: How };
 
 /** Something that a client does, in one or more calls. */
-type Operation = { fate: Fate | undefined; calls: number; underWay: number; isHeld: boolean; ended: Promise<void> };
+type Operation = {
+  fate: Fate | undefined;
+  calls: Record<Receiver, number>;
+  underWay: number;
+  isHeld: boolean;
+  ended: Promise<void>;
+};
 
 type Delayed = { execute: () => Promise<unknown>; operation: Operation };
 
 /** Executes a call as the operation's fate has it; `fail` throws what a client sees of an outage. */
-export type Send = <T>(execute: () => Promise<T>, fail: (how: How) => Promise<never>) => Promise<T>;
+export type Send = <T>(
+  to: Receiver,
+  execute: () => Promise<T>,
+  fail: (how: How) => Promise<never>,
+) => Promise<T>;
 
 export type Network = {
   send: Send;
@@ -71,17 +83,25 @@ export function createNetwork(onDefect: (error: unknown) => void): Network {
 
   return {
     inTurn,
-    send: async (execute, fail) => {
+    send: async (to, execute, fail) => {
       const operation = current.getStore();
-      if (!operation || operation.fate?.at !== operation.calls++) return sendNow(operation, execute);
-      const { how } = operation.fate;
+      const index = operation ? operation.calls[to]++ : 0;
+      const fate = operation?.fate;
+      if (!operation || fate?.to !== to || fate.at !== index) return sendNow(operation, execute);
+      const { how } = fate;
       if (how === 'held') return hold(operation, execute);
       if (how === 'unanswered') await sendNow(operation, execute).catch(() => undefined);
       if (how === 'late') delayed.push({ operation, execute: () => inTurn(execute).catch(() => undefined) });
       return fail(how);
     },
     perform: async (fate, work) => {
-      const operation: Operation = { fate, calls: 0, underWay: 0, isHeld: false, ended: Promise.resolve() };
+      const operation: Operation = {
+        fate,
+        calls: { store: 0, api: 0 },
+        underWay: 0,
+        isHeld: false,
+        ended: Promise.resolve(),
+      };
       operation.ended = current.run(operation, work).catch(onDefect);
       if (fate?.how === 'held') await settledOrHeld(operation);
       else await operation.ended;

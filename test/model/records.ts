@@ -54,7 +54,7 @@ export function createRecords(
 
   const find = (resource: Resource, { name }: ObjectRef): KubeObject | undefined =>
     resource.plural === workflowRuns.plural ? structuredClone(objects.get(name)) : revisionObject(name);
-  const call = <T>(execute: () => T) => send(async () => execute(), unanswered);
+  const call = <T>(execute: () => T) => send('api', async () => execute(), unanswered);
   const client = {
     create: (_: Resource, object: Partial<WorkflowRun>) => call(() => create(object)),
     find: (resource: Resource, ref: ObjectRef) => call(() => find(resource, ref)),

@@ -20,6 +20,8 @@ export type Server = {
   /** A connection that is closed: it answers as one does in an outage. */
   nobody: RunStoreConnection;
   scripts: ReadonlyMap<string, string>;
+  /** The scripts as the server has them, which take the time from the history. */
+  timed: WeakMap<Script, Promise<Script>>;
   /** How often each script answered what. */
   tally: Map<string, number>;
 };
@@ -48,7 +50,7 @@ const WRITING = new Set(['zrem', 'hdel', 'unlink']);
 
 /** Opens the watch. `tell` is given what is wrong; `judge` says what of a change is wrong that the reference cannot know. */
 export function watchStore(
-  { conn, nobody, scripts, tally }: Server,
+  { conn, nobody, scripts, timed, tally }: Server,
   network: Network,
   { project, tell, judge }: { project: string; tell: (problem: string) => void; judge: (change: Change) => string[] },
 ): WatchedStore {
@@ -80,13 +82,16 @@ export function watchStore(
   }
 
   async function execute(script: Script, keys: readonly string[], args: readonly (string | number)[]) {
-    const timed = await timedScript(conn, script);
+    let loading = timed.get(script);
+    if (!loading) timed.set(script, (loading = loadTimed(conn, script)));
+    // The server has it before it is asked for it, so that calls keep their order.
+    const sent = await loading;
     us += TICK_US;
     const name = scripts.get(script.sha) ?? `with the keys ${script.keys.join(', ')}`;
     const call = namedCall(name, script, { keys, args, us });
     const [, { answer, error }, found] = await Promise.all([
       conn.command('set', clockOf(project), us),
-      conn.script(timed, keys, args).then(answered, refused),
+      conn.script(sent, keys, args).then(answered, refused),
       dumpText(conn, prefix),
     ]);
     const said = `${name} ${inAWord(answer)}`;
@@ -122,8 +127,8 @@ export function watchStore(
       subscriber: () => {
         throw new Error('nothing is announced in a history');
       },
-      script: (script, keys, args) => network.send(() => execute(script, keys, args), fail),
-      command: (name, ...args) => network.send(() => command(name, args), fail),
+      script: (script, keys, args) => network.send('store', () => execute(script, keys, args), fail),
+      command: (name, ...args) => network.send('store', () => command(name, args), fail),
     }),
     remove: (names = dump.map(({ key }) => key)) =>
       network.inTurn(async () => {
@@ -140,16 +145,8 @@ const clockOf = (project: string) => `clock:{${project}}`;
 const CLOCK = `local clock = redis.call('GET', 'clock:' .. string.match(KEYS[1], '{[^}]*}'))
 local time = {string.sub(clock, 1, -7), string.sub(clock, -6)}`;
 
-const timed = new WeakMap<Script, Promise<Script>>();
-
-/** The script at the time of the history; the server has it before it is asked for it, so that calls keep their order. */
-function timedScript(conn: RunStoreConnection, script: Script): Promise<Script> {
-  let loaded = timed.get(script);
-  if (!loaded) timed.set(script, (loaded = load(conn, script)));
-  return loaded;
-}
-
-async function load(conn: RunStoreConnection, script: Script): Promise<Script> {
+/** Gives the server the script at the time of the history. */
+async function loadTimed(conn: RunStoreConnection, script: Script): Promise<Script> {
   const lua = script.lua.replaceAll("local time = redis.call('TIME')", CLOCK);
   if (lua.includes("'TIME'")) throw new Error('a script asks for the time in a way of its own');
   await conn.command('script', 'load', lua);

@@ -1,6 +1,7 @@
 /** A history: what clients do one after the other, and what becomes of their calls. Plain data, so that it can be shortened and shown. */
 import fc from 'fast-check';
 import { WORK, type Work } from './clients/runner.ts';
+import type { ApiState } from './records.ts';
 import { FATES, type Fate, type Receiver } from './network.ts';
 import { WORKFLOWS } from './workflows.ts';
 
@@ -19,15 +20,18 @@ export type Step = { fate?: Fate | undefined } & (
   | { do: 'deleteObject'; run: number }
   | { do: 'reconcile'; by: number; run: number }
   | { do: 'seed'; by: number }
+  | { do: 'restore'; by: number; run: number; version: number }
+  | { do: 'api'; is: ApiState }
   | { do: 'pass'; ms: number }
   | { do: 'lose' }
   | { do: 'deliver'; index: number }
 );
 
-const how = fc.constantFrom(...FATES);
+/** What is held up lets others act in between, which shows most. */
+const how = fc.constantFrom(...FATES, 'held', 'held');
 const toStore = (last: number) => fc.record({ to: fc.constant<Receiver>('store'), at: fc.nat(last), how });
 const toApi = fc.record({ to: fc.constant<Receiver>('api'), at: fc.nat(2), how });
-/** One step in five has one. Most steps take few calls; those of recorders and the operator take many, and some to the API server. */
+/** One step in five has one. Most take few calls; those of recorders and the operator take many, and some to the API server. */
 const mostly = (others: number, met: fc.Arbitrary<Fate>) =>
   fc.oneof({ weight: others, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: met });
 const fate = mostly(4, toStore(2));
@@ -72,6 +76,8 @@ const STEPS = {
   deleteObject: fc.record({ do: is('deleteObject'), run: fc.nat(7) }),
   reconcile: fc.record({ do: is('reconcile'), by, run: fc.nat(7), fate: fateOfMany }),
   seed: fc.record({ do: is('seed'), by, fate: fateOfMany }),
+  restore: fc.record({ do: is('restore'), by, run: fc.nat(7), version: fc.nat(3), fate }),
+  api: fc.record({ do: is('api'), is: fc.constantFrom<ApiState>('up', 'refused', 'unanswered', 'lost') }),
   pass: fc.record({ do: is('pass'), ms: fc.constantFrom(...PASSES_MS) }),
   lose: fc.record({ do: is('lose') }),
   deliver: fc.record({ do: is('deliver'), index: fc.nat(5) }),
@@ -82,15 +88,15 @@ type Weights = Partial<Record<keyof typeof STEPS, number>>;
 /** Each history is about one thing more than about others: where all is equally likely, nothing goes far. */
 const THEMES: Weights[] = [
   // Everything.
-  { comeAndGo: 4, cancel: 3, record: 5, trim: 2, limit: 2, quota: 1, budget: 1, makeObject: 1, deleteObject: 1, reconcile: 2, seed: 1, lose: 1, takeOver: 3, wake: 3 },
+  { comeAndGo: 4, cancel: 3, record: 5, trim: 2, limit: 2, quota: 1, budget: 1, makeObject: 1, deleteObject: 1, reconcile: 2, seed: 1, lose: 1, takeOver: 3, wake: 3, restore: 1, api: 1 },
   // Runners that come, die, and wait.
   { comeAndGo: 8, takeOver: 10, wake: 6, cancel: 2 },
   // Limits and those who wait for a slot.
   { submit: 10, limit: 5, wake: 4, cancel: 4, takeOver: 2, comeAndGo: 2 },
   // Records that are late, surplus, deleted.
-  { submit: 8, record: 12, trim: 6, budget: 2, makeObject: 2, deleteObject: 2, reconcile: 3, cancel: 3 },
+  { submit: 10, record: 14, trim: 10, api: 8, budget: 2, makeObject: 2, deleteObject: 2, reconcile: 3, cancel: 6, pass: 12 },
   // Losses of data.
-  { record: 10, lose: 3, seed: 8, reconcile: 6, makeObject: 2, takeOver: 2, comeAndGo: 1, deleteObject: 1 },
+  { record: 14, lose: 4, seed: 8, reconcile: 4, restore: 6, api: 3, makeObject: 2, takeOver: 2, deleteObject: 1, pass: 12 },
 ];
 const ALWAYS: Weights = { submit: 9, claim: 12, work: 24, pass: 7, deliver: 6 };
 

@@ -36,9 +36,11 @@ export function createLedger(records: () => Records) {
   }
 
   /** An object that was there stays as it is for ever, once the run is gone. */
-  function judgeDrop(name: string, { phase }: Run): string[] {
+  function judgeDrop(name: string, { phase, epoch }: Run): string[] {
     const object = records().objects.get(name);
     if (!object || object.status?.phase === phase) return [];
+    // What an earlier store knew of the end may arrive after that store was lost, and the run was put back.
+    if (isTerminal(object.status?.phase) && (object.status?.epoch ?? 0) < epoch) return [];
     return [`${name} was let go as ${phase}, and its record says ${object.status?.phase ?? 'nothing'}`];
   }
 

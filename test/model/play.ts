@@ -77,6 +77,7 @@ async function playStep(clients: Clients, step: Step, expiry: Expiry): Promise<v
     if (network.delayed() > 0) await network.deliver(step.index);
   } else if (step.do === 'pass') await expiry.pass(step.ms);
   else if (step.do === 'lose') await lose(clients.stage);
+  else if (step.do === 'api') clients.stage.records.become(step.is);
   else if (step.do === 'die') {
     const index = step.by % RUNNERS;
     clients.runners[index] = createRunner(clients.stage, `${clients.runners[index]?.name}'`);
@@ -87,9 +88,9 @@ async function playStep(clients: Clients, step: Step, expiry: Expiry): Promise<v
   }
 }
 
-type Doing = Exclude<Step, { do: 'deliver' | 'pass' | 'lose' | 'die' }>;
+type Doing = Exclude<Step, { do: 'deliver' | 'pass' | 'lose' | 'die' | 'api' }>;
 
-function workOf(clients: Clients, step: Exclude<Step, { do: 'deliver' | 'pass' | 'lose' }>): () => Promise<void> {
+function workOf(clients: Clients, step: Doing): () => Promise<void> {
   const { stage, caller } = clients;
   const run = 'run' in step ? nameOf(stage, step.run) : undefined;
   const nothing = async () => undefined;
@@ -109,6 +110,7 @@ function workOf(clients: Clients, step: Exclude<Step, { do: 'deliver' | 'pass' |
     case 'quota':
     case 'budget':
     case 'reconcile':
+    case 'restore':
     case 'seed':
       return () => operate(clients, step, run);
     default:
@@ -125,6 +127,7 @@ async function operate({ operators }: Clients, step: Step, run: string | undefin
   if (step.do === 'quota') return operator?.quota(step.isFull ? 1 : PLENTY_BYTES);
   if (step.do === 'budget') return operator?.budget(step.perSecond);
   if (step.do === 'reconcile') return run === undefined ? undefined : operator?.reconcile(run);
+  if (step.do === 'restore') return run === undefined ? undefined : operator?.restore(run, step.version);
   return operator?.seed();
 }
 
@@ -139,9 +142,10 @@ async function runnerStep({ runners }: Clients, step: Step): Promise<void> {
 }
 
 /** All that the store holds of the project is gone, as after FLUSHALL. */
-async function lose({ store, ledger }: Stage): Promise<void> {
+async function lose({ store, ledger, records }: Stage): Promise<void> {
   await store.remove();
   ledger.lose();
+  records.forgetVersions();
 }
 
 /** Time passes; keys whose time is over go. */

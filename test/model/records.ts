@@ -12,9 +12,17 @@ import { workflowRuns } from '../../operator/resources.ts';
 import type { How, Network } from './network.ts';
 import { revisionObject } from './workflows.ts';
 
+/** How the API server is to every call: it answers, or what becomes of calls that meet no fate of their own. */
+export type ApiState = 'up' | 'refused' | 'unanswered' | 'lost';
+
 export type Records = {
   objects: Map<string, WorkflowRun>;
   client: KubeClient;
+  become(state: ApiState): void;
+  /** What was read of an object since the store was opened, the oldest first. */
+  versions(name: string): WorkflowRun[];
+  /** The store lost its data: who reads from now on reads what is there. */
+  forgetVersions(): void;
   /** As a user does with kubectl. */
   make(run: Pick<WorkflowRun, 'spec'>): WorkflowRun;
   delete(name: string): void;
@@ -28,7 +36,15 @@ export function createRecords(
   { now, judge }: { now: () => number; judge: (name: string, status: Status) => void },
 ): Records {
   const objects = new Map<string, WorkflowRun>();
+  let versions = new Map<string, WorkflowRun[]>();
+  let state: ApiState = 'up';
   let uids = 0;
+
+  function put(name: string, object: WorkflowRun): WorkflowRun {
+    objects.set(name, object);
+    versions.set(name, [...(versions.get(name) ?? []), object]);
+    return structuredClone(object);
+  }
 
   function create(object: Partial<WorkflowRun>): WorkflowRun {
     const name = object.metadata?.name ?? '';
@@ -36,8 +52,7 @@ export function createRecords(
     const creationTimestamp = new Date(now()).toISOString();
     const uid = `object-${(uids += 1)}`;
     const made = structuredClone({ ...object, metadata: { ...object.metadata, uid, creationTimestamp } });
-    objects.set(name, made as WorkflowRun);
-    return structuredClone(made as WorkflowRun);
+    return put(name, made as WorkflowRun);
   }
 
   function setStatus({ name }: ObjectRef, uid: string | undefined, change: (status: Status) => Status) {
@@ -47,14 +62,21 @@ export function createRecords(
     const status = change(object.status ?? {});
     if (!isAdmitted(object.status ?? {}, status)) throw refusal(422, 'Invalid');
     if (isTerminal(status.phase)) judge(name, status);
-    const changed = { ...object, status: structuredClone(status) as RunStatus };
-    objects.set(name, changed);
-    return structuredClone(changed);
+    return put(name, { ...object, status: structuredClone(status) as RunStatus });
   }
 
   const find = (resource: Resource, { name }: ObjectRef): KubeObject | undefined =>
     resource.plural === workflowRuns.plural ? structuredClone(objects.get(name)) : revisionObject(name);
-  const call = <T>(execute: () => T) => send('api', async () => execute(), unanswered);
+  const call = <T>(execute: () => T) =>
+    send(
+      'api',
+      async () => {
+        if (state === 'refused' || state === 'lost') return unanswered(state);
+        const answer = execute();
+        return state === 'unanswered' ? unanswered(state) : answer;
+      },
+      unanswered,
+    );
   const client = {
     create: (_: Resource, object: Partial<WorkflowRun>) => call(() => create(object)),
     find: (resource: Resource, ref: ObjectRef) => call(() => find(resource, ref)),
@@ -66,6 +88,9 @@ export function createRecords(
   return {
     objects,
     client: client as unknown as KubeClient,
+    become: (next) => void (state = next),
+    versions: (name) => versions.get(name) ?? [],
+    forgetVersions: () => void (versions = new Map([...objects].map(([name, object]) => [name, [object]]))),
     make: (run) => create({ ...run, metadata: { name: `object-${uids + 1}`, namespace: 'model' } }),
     delete: (name) => void objects.delete(name),
   };

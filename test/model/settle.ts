@@ -16,6 +16,7 @@ const ROUNDS = 8;
 export async function settle(clients: Clients, expiry: Expiry): Promise<void> {
   const { stage } = clients;
   const { network, problems } = stage;
+  stage.records.become('up');
   while (network.delayed() > 0) await network.deliver(0);
   for (let round = 1; round <= ROUNDS && problems.length === 0; round += 1) {
     await expiry.pass(ROUND_MS);

@@ -12,6 +12,7 @@ import { WaitingError } from '../../../kube/controller.ts';
 import { ApiError } from '../../../kube/errors.ts';
 import { isUnavailable } from '../../../runs/connection.ts';
 import { setQuota, setWorkflowLimits, setWriteBudget, storeId } from '../../../runs/project.ts';
+import { restoreRun } from '../../../runs/restore.ts';
 import { dedupeMarkOf } from '../../../runs/record/keepsake.ts';
 import { submit } from '../../../runs/submit.ts';
 import type { Stage } from '../stage.ts';
@@ -50,7 +51,14 @@ export function createOperator(stage: Stage) {
         if (isNew(object)) await submitObject(stage, conn, object);
         else await recoverIfLost(context, pacer, object);
       }),
-    isOpen: async () => typeof (await storeId(conn, project)) === 'string',
+    /** Puts a run back after what was read of it some time ago: the call was delayed. */
+    restore: (name: string, version: number) =>
+      untilRefused(async () => {
+        const versions = records.versions(name);
+        const object = versions[version % versions.length];
+        const plan = object && (await planFor(context, object));
+        if (plan?.kind === 'restore') await restoreRun(conn, project, plan.run);
+      }),
   };
 }
 

@@ -93,7 +93,9 @@ const limit: Transition = (state, { args, rest }) => {
   workflow.timeout = Number(fields['timeout']);
   for (const phase of ['Succeeded', 'Failed', 'Cancelled'] as const)
     workflow.keep[phase] = Number(fields[`keep:${phase}`]);
-  if (slots === '') delete workflow.limit;
+  // No run of a suspended workflow becomes ready, whatever its own limit is.
+  if (workflow.suspended) workflow.limit = 0;
+  else if (slots === '') delete workflow.limit;
   else workflow.limit = Number(slots);
   for (const name of heldOf(state, uid)) {
     if (workflow.active >= (workflow.limit ?? Infinity)) break;

@@ -50,7 +50,7 @@ export const REASON = {
   CredentialMissing: 'A credential does not exist in the namespace.',
   CredentialNotReady: 'A credential exists and does not work.',
   WrongCredentialKind: 'A credential is of another kind than the node needs.',
-  CredentialsFound: 'All credentials are ready.',
+  CredentialsFound: 'All credentials that the workflow names are ready.',
   SecretMissing: 'A Secret that the credential names does not exist.',
   KeyMissing: 'A Secret lacks the key that the credential names.',
   KeyUnusable:

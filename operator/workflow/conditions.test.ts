@@ -10,6 +10,7 @@ const good: Facts = {
   suspended: false,
   violations: [],
   credentials: [],
+  namesCredentials: true,
   pool: { kind: 'Ready' },
   route: { kind: 'applied', routing: { kind: 'Served', settling: false } },
   serving: 'A POST starts a run.',
@@ -178,4 +179,10 @@ test('a bot whose Credential is missing starts nothing, and the route is what it
   expect(findCondition(list, 'Active')).toMatchObject({ status: 'False', ...unserved });
   expect(findCondition(list, 'Routed')).toMatchObject({ status: 'True' });
   expect(findCondition(list, 'Stalled')).toBeUndefined();
+});
+
+test('a workflow that names no credential says that, and not that all are ready', () => {
+  const message = (facts: Facts) => findCondition(conditionsOf(facts, [], now), 'CredentialsReady')?.message;
+  expect(message(good)).toBe('All credentials are ready.');
+  expect(message({ ...good, namesCredentials: false })).toBe('The workflow names no credentials.');
 });

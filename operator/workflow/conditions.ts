@@ -28,6 +28,8 @@ export type Facts = {
   suspended: boolean;
   violations: readonly Violation[];
   credentials: readonly CredentialProblem[];
+  /** Whether its nodes name a credential at all. */
+  namesCredentials: boolean;
   /** Why callers of the webhook, or senders of messages, cannot be verified: then nobody is let in. */
   unverifiable?: KeyProblem;
   /** Why the messages of the bot start no runs. */
@@ -101,8 +103,12 @@ function credentialsReady(facts: Facts): Update {
   // What is being tried is no news beside what is wrong.
   const credentials = known.length > 0 ? known : all;
   const [first] = credentials;
-  if (!first)
-    return { type, status: 'True', reason: 'CredentialsFound', message: 'All credentials are ready.' };
+  if (!first) {
+    const message = facts.namesCredentials
+      ? 'All credentials are ready.'
+      : 'The workflow names no credentials.';
+    return { type, status: 'True', reason: 'CredentialsFound', message };
+  }
   return {
     type,
     status: first.isKnown ? 'False' : 'Unknown',

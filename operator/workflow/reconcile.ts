@@ -277,14 +277,14 @@ async function reportStatus(
   const { namespace = '', generation = 0 } = workflow.metadata;
   const health = poll ?? registrationHealth(context, workflow, spec);
   const url = openUrl(config.PUBLIC_URL, workflow.metadata, spec);
+  const refs = credentialRefs(workflow.spec);
   const facts: Facts = {
     generation,
     active: isEnabled(workflow.spec),
     suspended: workflow.spec.suspend === true,
     violations,
-    credentials: credentialProblems(credentialRefs(workflow.spec), (credential) =>
-      world.credentials.get(namespace, credential),
-    ),
+    credentials: credentialProblems(refs, (credential) => world.credentials.get(namespace, credential)),
+    namesCredentials: refs.length > 0,
     ...(unverifiable && { unverifiable: atTrigger(workflow, unverifiable) }),
     ...(unserved && { unserved: atTrigger(workflow, unserved) }),
     pool: poolState(context, namespace, secretsOf(world, namespace, workflow.spec)),

@@ -89,6 +89,8 @@ export const REASON = {
   PoolStarting: 'No runner is ready yet.',
   PoolReady: 'A runner is ready.',
   StoreUnavailable: 'The run store cannot be reached, so nothing can be activated.',
+  RevisionNameTaken:
+    'A ControllerRevision that is not of the workflow has the name of its revision and cannot be deleted.',
   Unauthorized: 'The operator lacks a right that it needs.',
 } as const;
 

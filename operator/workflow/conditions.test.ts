@@ -56,6 +56,11 @@ const cases: [sentence: string, facts: Partial<Facts>, ready: string][] = [
   ['a replica does not serve it yet', { route: lagging }, 'False/WaitingForReplicas'],
   ['there is no gateway', { route: noGateway }, 'False/NoGateway'],
   ['the run store is away', { route: { kind: 'store-unavailable' } }, 'False/StoreUnavailable'],
+  [
+    'another object has the name of its revision',
+    { route: { kind: 'name-taken', message: 'delete it' } },
+    'False/RevisionNameTaken',
+  ],
   ['a right is lacking', { route: { kind: 'unauthorized', message: 'no' } }, 'False/Unauthorized'],
   ['its CronJob is in place', { schedule: placed }, 'True/Serving'],
   ['its ticks fail', { schedule: { ...placed, failing: failing(-1) } }, 'False/TicksFail'],

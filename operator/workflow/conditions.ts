@@ -18,6 +18,8 @@ export type RouteFacts =
   /** The spec is invalid: it is not in effect. `keeps` is the revision that still serves, if one does. */
   | { kind: 'invalid'; keeps?: string }
   | { kind: 'store-unavailable' }
+  /** Another object has the name of the revision. */
+  | { kind: 'name-taken'; message: string }
   | { kind: 'unauthorized'; message: string };
 
 /** Everything that the conditions depend on. */
@@ -176,6 +178,8 @@ function routed({ route, unserved }: Facts): Update {
     }
     case 'unauthorized':
       return { type, status: 'False', reason: 'Unauthorized', message: route.message };
+    case 'name-taken':
+      return { type, status: 'False', reason: 'RevisionNameTaken', message: route.message };
     case 'applied':
       return routedBy(route.routing);
   }
@@ -240,11 +244,13 @@ function active(facts: Facts): Update {
 
 /** Only there while it is True: what the user alone can mend. */
 function stalled(facts: Facts): Update[] {
-  const { violations, schedule, unserved } = facts;
+  const { violations, schedule, unserved, route } = facts;
   const known = credentialsOf(facts).filter(({ isKnown, mayPass }) => isKnown && !mayPass);
   const refused = schedule?.kind === 'refused' && schedule.reason === 'InvalidSchedule' ? [schedule] : [];
   const taken = unserved?.reason === 'BotTaken' ? [unserved] : [];
-  const problems = [...violations, ...known, ...refused, ...taken];
+  const blocked =
+    route.kind === 'name-taken' ? [{ reason: 'RevisionNameTaken' as const, message: route.message }] : [];
+  const problems = [...violations, ...known, ...refused, ...taken, ...blocked];
   const [first] = problems;
   if (!first) return [];
   return [{ type: 'Stalled', status: 'True', reason: first.reason, message: listed(problems) }];

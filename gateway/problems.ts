@@ -207,7 +207,7 @@ export const PROBLEMS = {
     status: 422,
     title: 'The key was used for another event',
     detail:
-      'The same key came before with another body, to another kind of address, for a test run, or for one as far as another node: use a new key for a new event.',
+      'The same key came before with another body, from another user, to another kind of address, for a test run, or for one as far as another node: use a new key for a new event.',
   },
   'too-many-runs': {
     status: 429,

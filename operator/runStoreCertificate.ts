@@ -11,6 +11,7 @@ import {
   readCertificateFiles,
   repeatReload,
 } from '../kube/certificateFiles.ts';
+import { LINE_FORMAT } from '../kube/log.ts';
 import { CERTIFICATE_ACCOUNT } from '../runs/accounts.ts';
 import { connectRunStore } from '../runs/connection.ts';
 import { loadServerCertificate } from '../runs/serverCertificate.ts';
@@ -20,7 +21,7 @@ const [folder, podFolder] = process.argv.slice(2);
 if (folder === undefined || podFolder === undefined)
   throw new Error('Usage: run-store-certificate <folder of the certificate> <folder of the pod>');
 
-const log = pino({ base: { program: 'run-store-certificate' } });
+const log = pino({ ...LINE_FORMAT, base: { program: 'run-store-certificate' } });
 const stopping = new AbortController();
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopping.abort());
 

@@ -8,7 +8,30 @@ const ATTEMPTED: Attempted = { run: 'r', workflow: 'orders', node: 'call', attem
 const http: CredentialSpec = { http: { bearer: { tokenRef: { name: 'a', key: 'b' } } } };
 
 test.each<[string, CredentialSpec, StepFields, string | undefined]>([
-  ['of a mail server', { smtp: { host: 'mail.example.com', from: 'a@example.com' } }, {}, 'mail.example.com'],
+  [
+    'of a mail server',
+    { smtp: { host: 'mail.example.com', from: 'a@example.com' } },
+    {},
+    'mail.example.com:587',
+  ],
+  [
+    'of a mail server at an address of IPv6',
+    { smtp: { host: '::1', tls: 'TLS', from: 'a@example.com' } },
+    {},
+    '[::1]:465',
+  ],
+  [
+    'of a model',
+    { openai: { baseURL: 'http://llm.svc/v1', apiKeyRef: { name: 'a', key: 'b' } } },
+    {},
+    'llm.svc:80',
+  ],
+  [
+    'of a URL without a port',
+    http,
+    { parameters: { url: 'https://API.example.com/a' } },
+    'api.example.com:443',
+  ],
   [
     'of the URL that a request goes to',
     http,
@@ -18,9 +41,12 @@ test.each<[string, CredentialSpec, StepFields, string | undefined]>([
   ['of no URL', http, { parameters: { url: 'no url' } }, undefined],
   ['of what is no text', http, { parameters: { url: { host: 'a' } } }, undefined],
   ['of a request without parameters', http, {}, undefined],
-])('the host %s is known, and nothing else of where a credential is sent', (_what, spec, fields, host) => {
-  expect(destinationOf(spec, fields)).toBe(host);
-});
+])(
+  'the host %s is known with its port, and nothing else of where a credential is sent',
+  (_what, spec, fields, host) => {
+    expect(destinationOf(spec, fields)).toBe(host);
+  },
+);
 
 test.each<[string, CredentialSpec, string, boolean]>([
   ['without allowed hosts', http, 'https://api.example.com/', true],

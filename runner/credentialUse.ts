@@ -3,6 +3,7 @@ import type { Audit } from '../api/audit/audit.ts';
 import type { CredentialSpec } from '../api/credential.ts';
 import { admitsURL, allowedHostsOf } from '../api/hosts.ts';
 import type { CredentialAccess } from '../nodes/node.ts';
+import { SMTP_PORT } from '../nodes/skills/smtp.ts';
 import type { StepFields } from '../nodes/step.ts';
 import type { CredentialSource } from './credentials.ts';
 
@@ -55,12 +56,20 @@ export function isSentNowhere(spec: CredentialSpec, { parameters }: StepFields):
   return !admitsURL(allowedHostsOf(spec), new URL(url));
 }
 
-/** Where it is sent to, as far as that is known before it is: the host of the step's URL, or the one that the credential names. */
+/**
+ * Where it is sent to, always with the port, as far as that is known before it is: the host of the step's URL, or the one that the
+ * credential names.
+ */
 export function destinationOf(spec: CredentialSpec, { parameters }: StepFields): string | undefined {
   const { url } = (parameters ?? {}) as { url?: unknown };
-  const { smtp, imap, openai, s3, bot, oauth2 } = spec;
+  const { smtp, openai, s3, bot, oauth2 } = spec;
+  if (smtp) {
+    const { host, tls = 'StartTLS', port = SMTP_PORT[tls] } = smtp;
+    return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+  }
   const address =
     typeof url === 'string' ? url : (openai?.baseURL ?? s3?.endpoint ?? bot?.apiURL ?? oauth2?.apiURL);
-  if (address !== undefined && URL.canParse(address)) return new URL(address).host;
-  return smtp?.host ?? imap?.host;
+  if (address === undefined || !URL.canParse(address)) return undefined;
+  const { protocol, hostname, port } = new URL(address);
+  return `${hostname}:${port || (protocol === 'http:' ? 80 : 443)}`;
 }

@@ -10,6 +10,7 @@ const good: Facts = {
   suspended: false,
   violations: [],
   credentials: [],
+  namesCredentials: true,
   pool: { kind: 'Ready' },
   route: { kind: 'applied', routing: { kind: 'Served', settling: false } },
   serving: 'A POST starts a run.',
@@ -55,6 +56,11 @@ const cases: [sentence: string, facts: Partial<Facts>, ready: string][] = [
   ['a replica does not serve it yet', { route: lagging }, 'False/WaitingForReplicas'],
   ['there is no gateway', { route: noGateway }, 'False/NoGateway'],
   ['the run store is away', { route: { kind: 'store-unavailable' } }, 'False/StoreUnavailable'],
+  [
+    'another object has the name of its revision',
+    { route: { kind: 'name-taken', message: 'delete it' } },
+    'False/RevisionNameTaken',
+  ],
   ['a right is lacking', { route: { kind: 'unauthorized', message: 'no' } }, 'False/Unauthorized'],
   ['its CronJob is in place', { schedule: placed }, 'True/Serving'],
   ['its ticks fail', { schedule: { ...placed, failing: failing(-1) } }, 'False/TicksFail'],
@@ -178,4 +184,10 @@ test('a bot whose Credential is missing starts nothing, and the route is what it
   expect(findCondition(list, 'Active')).toMatchObject({ status: 'False', ...unserved });
   expect(findCondition(list, 'Routed')).toMatchObject({ status: 'True' });
   expect(findCondition(list, 'Stalled')).toBeUndefined();
+});
+
+test('a workflow that names no credential says that, and not that all are ready', () => {
+  const message = (facts: Facts) => findCondition(conditionsOf(facts, [], now), 'CredentialsReady')?.message;
+  expect(message(good)).toBe('All credentials are ready.');
+  expect(message({ ...good, namesCredentials: false })).toBe('The workflow names no credentials.');
 });

@@ -18,6 +18,8 @@ export type RouteFacts =
   /** The spec is invalid: it is not in effect. `keeps` is the revision that still serves, if one does. */
   | { kind: 'invalid'; keeps?: string }
   | { kind: 'store-unavailable' }
+  /** Another object has the name of the revision. */
+  | { kind: 'name-taken'; message: string }
   | { kind: 'unauthorized'; message: string };
 
 /** Everything that the conditions depend on. */
@@ -28,6 +30,8 @@ export type Facts = {
   suspended: boolean;
   violations: readonly Violation[];
   credentials: readonly CredentialProblem[];
+  /** Whether its nodes name a credential at all. */
+  namesCredentials: boolean;
   /** Why callers of the webhook, or senders of messages, cannot be verified: then nobody is let in. */
   unverifiable?: KeyProblem;
   /** Why the messages of the bot start no runs. */
@@ -101,8 +105,12 @@ function credentialsReady(facts: Facts): Update {
   // What is being tried is no news beside what is wrong.
   const credentials = known.length > 0 ? known : all;
   const [first] = credentials;
-  if (!first)
-    return { type, status: 'True', reason: 'CredentialsFound', message: 'All credentials are ready.' };
+  if (!first) {
+    const message = facts.namesCredentials
+      ? 'All credentials are ready.'
+      : 'The workflow names no credentials.';
+    return { type, status: 'True', reason: 'CredentialsFound', message };
+  }
   return {
     type,
     status: first.isKnown ? 'False' : 'Unknown',
@@ -170,6 +178,8 @@ function routed({ route, unserved }: Facts): Update {
     }
     case 'unauthorized':
       return { type, status: 'False', reason: 'Unauthorized', message: route.message };
+    case 'name-taken':
+      return { type, status: 'False', reason: 'RevisionNameTaken', message: route.message };
     case 'applied':
       return routedBy(route.routing);
   }
@@ -234,11 +244,13 @@ function active(facts: Facts): Update {
 
 /** Only there while it is True: what the user alone can mend. */
 function stalled(facts: Facts): Update[] {
-  const { violations, schedule, unserved } = facts;
+  const { violations, schedule, unserved, route } = facts;
   const known = credentialsOf(facts).filter(({ isKnown, mayPass }) => isKnown && !mayPass);
   const refused = schedule?.kind === 'refused' && schedule.reason === 'InvalidSchedule' ? [schedule] : [];
   const taken = unserved?.reason === 'BotTaken' ? [unserved] : [];
-  const problems = [...violations, ...known, ...refused, ...taken];
+  const blocked =
+    route.kind === 'name-taken' ? [{ reason: 'RevisionNameTaken' as const, message: route.message }] : [];
+  const problems = [...violations, ...known, ...refused, ...taken, ...blocked];
   const [first] = problems;
   if (!first) return [];
   return [{ type: 'Stalled', status: 'True', reason: first.reason, message: listed(problems) }];

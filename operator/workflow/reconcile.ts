@@ -62,6 +62,9 @@ const LAGGING_MS = 1_000;
 /** While another workflow has the bot, which says nothing when it is switched off before it had a route. */
 const UNSERVED_MS = 30_000;
 
+/** While another object has the name of the revision. */
+const NAME_TAKEN_MS = 30_000;
+
 /** What became of the route: the facts for the conditions, the route in effect, and who serves it. */
 type Effect = {
   facts: RouteFacts;
@@ -141,26 +144,33 @@ async function takeEffect(
 async function activate(context: OperatorContext, workflow: Workflow, projectUid: string): Promise<Effect> {
   const current = namedRevision(workflow);
   const route = routeOf(workflow, projectUid, current);
-  await ensureRevision(context, workflow, current);
+  const obstacle = await ensureRevision(context, workflow, current);
+  if (obstacle !== undefined) return keepBefore(context, workflow, { kind: 'name-taken', message: obstacle });
   const stored = await context.store.putWorkflow(projectUid, {
     revision: current,
     limits: limitsOf(workflow),
   });
   if (stored.outcome === 'unavailable') {
-    const served = await closeUnlessActive(context, workflow);
-    return {
-      facts: { kind: 'store-unavailable' },
-      ...(served && { route: served }),
-      ...(served?.poll && { poll: STORE_AWAY }),
-      ...scheduleInPlace(context, workflow, served),
-      retryAfterMs: stored.retryAfterSeconds * 1_000,
-    };
+    const kept = await keepBefore(context, workflow, { kind: 'store-unavailable' });
+    const retryAfterMs = stored.retryAfterSeconds * 1_000;
+    return { ...kept, ...(kept.route?.poll && { poll: STORE_AWAY }), retryAfterMs };
   }
   const guarded = await withDoor(context, workflow, route);
   const routing = await applyRoute(context, workflow, guarded.route);
   const schedule = await keepSchedule(context, workflow, guarded.route);
   const poll = await keepTrigger(context, workflow, guarded.route);
   return { facts: { kind: 'applied', routing }, ...guarded, ...schedule, ...poll, routing };
+}
+
+/** What was in effect stays, but for what a spec that is switched off closes. */
+async function keepBefore(context: OperatorContext, workflow: Workflow, facts: RouteFacts): Promise<Effect> {
+  const served = await closeUnlessActive(context, workflow);
+  return {
+    facts,
+    ...(served && { route: served }),
+    ...scheduleInPlace(context, workflow, served),
+    retryAfterMs: NAME_TAKEN_MS,
+  };
 }
 
 type Guarded = Pick<Effect, 'unverifiable' | 'unserved'> & { route: RouteSpec };
@@ -277,14 +287,14 @@ async function reportStatus(
   const { namespace = '', generation = 0 } = workflow.metadata;
   const health = poll ?? registrationHealth(context, workflow, spec);
   const url = openUrl(config.PUBLIC_URL, workflow.metadata, spec);
+  const refs = credentialRefs(workflow.spec);
   const facts: Facts = {
     generation,
     active: isEnabled(workflow.spec),
     suspended: workflow.spec.suspend === true,
     violations,
-    credentials: credentialProblems(credentialRefs(workflow.spec), (credential) =>
-      world.credentials.get(namespace, credential),
-    ),
+    credentials: credentialProblems(refs, (credential) => world.credentials.get(namespace, credential)),
+    namesCredentials: refs.length > 0,
     ...(unverifiable && { unverifiable: atTrigger(workflow, unverifiable) }),
     ...(unserved && { unserved: atTrigger(workflow, unserved) }),
     pool: poolState(context, namespace, secretsOf(world, namespace, workflow.spec)),

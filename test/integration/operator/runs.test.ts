@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { LABEL } from '../../../api/group.ts';
 import type { RunSpec } from '../../../api/run.ts';
+import { findCondition } from '../../../kube/conditions.ts';
 import { controllerRevisions } from '../../../kube/resource.ts';
 import { webhookRoutes, workflowRuns, workflows } from '../../../operator/resources.ts';
 import { namedRevision } from '../../../operator/workflow/revision.ts';
@@ -34,10 +35,11 @@ beforeEach(async () => {
   ({ namespace, uid } = await stage.createProject());
 });
 
+const HELLO = { apiVersion: 'windlass.dev/v1alpha1', kind: 'Workflow', metadata: { name: 'hello' } } as const;
+
 async function applyWorkflow(spec: object = {}): Promise<string> {
   const nodes = [{ id: 'trigger', manual: { testData: { from: 'test data' } } }];
-  const object = { apiVersion: 'windlass.dev/v1alpha1', kind: 'Workflow', metadata: { name: 'hello' } };
-  await stage.apply(namespace, stringify({ ...object, spec: { active: true, nodes, ...spec } }));
+  await stage.apply(namespace, stringify({ ...HELLO, spec: { active: true, nodes, ...spec } }));
   const { metadata } = await stage.waitFor(namespace, 'hello', READY);
   return metadata.uid ?? '';
 }
@@ -212,12 +214,7 @@ test('a revision that was never activated is executed by test runs alone, also a
 
 test('a ControllerRevision that somebody made under the name of a revision is replaced', async () => {
   const nodes = [{ id: 'trigger', manual: {} }];
-  const object = {
-    apiVersion: 'windlass.dev/v1alpha1',
-    kind: 'Workflow',
-    metadata: { name: 'hello' },
-  } as const;
-  const { name, revision } = namedRevision({ ...object, spec: { active: true, nodes } });
+  const { name, revision } = namedRevision({ ...HELLO, spec: { active: true, nodes } });
   const data = { ...revision, planted: true };
   const labels = { [LABEL.workflow]: 'hello' };
   const metadata = { namespace, name, labels };
@@ -227,6 +224,29 @@ test('a ControllerRevision that somebody made under the name of a revision is re
   expect((await submitted('one')).revision).toBe(name);
   expect((await stage.client.get(controllerRevisions, { namespace, name })).data).toEqual(revision);
 });
+
+test.each([
+  ['a finalizer', { labels: { [LABEL.workflow]: 'hello' }, finalizers: ['example.com/hold'] }],
+  ['no label of ours, which the admission policy keeps', {}],
+])(
+  'a ControllerRevision of the name of a revision with %s is named in the condition, until it is gone',
+  async (_what, fields) => {
+    const object = { ...HELLO, spec: { active: true, nodes: [{ id: 'trigger', manual: {} }] } };
+    const { name, revision } = namedRevision(object);
+    const metadata = { namespace, name, ...fields };
+    await stage.client.create(controllerRevisions, { metadata, revision: 1, data: revision });
+    await stage.apply(namespace, stringify(object));
+    const wish = { type: 'Routed', status: 'False', reason: 'RevisionNameTaken' } as const;
+    const { status } = await stage.waitFor(namespace, 'hello', wish);
+    expect(findCondition(status?.conditions, 'Stalled')?.message).toContain(`ControllerRevision ${name} `);
+    const ref = { namespace, name };
+    await stage.client.patch(controllerRevisions, ref, { metadata: { finalizers: null } }, { type: 'merge' });
+    await stage.client.delete(controllerRevisions, ref);
+    // Looked at again when the workflow changes, or soon.
+    await applyWorkflow({ timeout: '6m' });
+    await applyWorkflow(object.spec);
+  },
+);
 
 test('a run that failed is repeated with its input, also by a repetition, and not with half of it', async () => {
   await applyWorkflow();

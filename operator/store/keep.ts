@@ -2,9 +2,9 @@
 import { sleep } from '../../kube/clock.ts';
 import { isUnavailable } from '../../runs/connection.ts';
 import { readMemory, readUse } from '../../runs/memory.ts';
-import { setQuota } from '../../runs/project.ts';
+import { setQuotas, type Quotas } from '../../runs/project.ts';
 import type { OperatorContext } from '../context.ts';
-import { quotaOf } from './quota.ts';
+import { quotasOf } from './quota.ts';
 import { sweepStore } from './sweep.ts';
 
 const QUOTA_EVERY_MS = 5_000;
@@ -30,22 +30,33 @@ export async function keepStore(context: OperatorContext, signal: AbortSignal): 
   };
   const pause = (): Promise<void> => sleep(PAUSE_MS, signal, clock);
   await Promise.all([
-    repeat(QUOTA_EVERY_MS, () => setQuotas(context).then(() => QUOTA_EVERY_MS)),
+    repeat(QUOTA_EVERY_MS, () => setAllQuotas(context).then(() => QUOTA_EVERY_MS)),
     repeat(SWEEP_AGAIN_MS, async () =>
       (await sweepStore(context, pause)) ? SWEEP_EVERY_MS : SWEEP_AGAIN_MS,
     ),
   ]);
 }
 
-/** Gives every project that is open its quota, by what is free now. */
-async function setQuotas({ conn, world }: Pick<OperatorContext, 'conn' | 'world'>): Promise<void> {
+/** Gives every project that is open its limits, by what is free now. */
+async function setAllQuotas({ conn, world }: Pick<OperatorContext, 'conn' | 'world'>): Promise<void> {
   const memory = await readMemory(conn);
   if (isUnavailable(memory)) return;
   const uids = world.namespaces.list().flatMap(({ metadata: { uid } }) => (uid === undefined ? [] : [uid]));
   const uses = await Promise.all(uids.map(async (uid) => ({ uid, use: await readUse(conn, uid) })));
-  const open = uses.flatMap(({ uid, use }) => (use && !isUnavailable(use) ? [{ uid, ...use }] : []));
-  for (const { uid, bytes, quota } of open) {
-    const next = quotaOf(memory, bytes, open.length);
-    if (Math.abs(next - quota) > quota * WORTH) await setQuota(conn, uid, next);
+  const open = uses.flatMap(({ uid, use }) => (use && !isUnavailable(use) ? [{ uid, use }] : []));
+  const quotas = quotasOf(
+    memory,
+    open.map(({ use }) => use),
+  );
+  for (const [index, { uid, use }] of open.entries()) {
+    const next = quotas[index];
+    if (next && isWorthIt(use, next)) await setQuotas(conn, uid, next);
   }
+}
+
+function isWorthIt(now: Quotas, next: Quotas): boolean {
+  const changes = (['quota', 'claimQuota', 'keyQuota'] as const).map(
+    (name) => Math.abs(next[name] - now[name]) / Math.max(1, now[name]),
+  );
+  return Math.max(...changes) > WORTH;
 }

@@ -18,7 +18,7 @@ export function readMemory(conn: RunStoreConnection): Promise<Memory | Unavailab
   });
 }
 
-/** Bytes that a project takes of the run store, its limits for them, and whether runs of it are ready or executing. */
+/** Bytes that a project takes of the run store, its limits for them, and what its runs do. */
 export type Use = {
   /** Of runs, and of what polled triggers remember. */
   bytes: number;
@@ -29,7 +29,10 @@ export type Use = {
   keyQuota: number;
   summaries: number;
   replies: number;
+  /** Runs are ready or executing. */
   isBusy: boolean;
+  /** Runs are ready that are not claimed, since there is no room for what they would write. */
+  isShort: boolean;
 };
 
 const FIELDS = ['bytes', 'quota', 'claimQuota', 'keys', 'keyQuota', 'summaries', 'replies'] as const;
@@ -38,13 +41,13 @@ const USE = defineScript({
   flags: 'drains',
   keys: ['meta', 'q', 'claims', 'expiring'],
   body: `
-    local project = redis.call('HMGET', meta, 'id', 'settled')
+    local project = redis.call('HMGET', meta, 'id', 'settled', 'short')
     if not project[1] then return false end
     ${NOW}
     ${EXPIRING}
     settle(project[2])
     local is_busy = redis.call('ZCARD', q) > 0 or #redis.call('HKEYS', claims) > 0
-    return {is_busy and 1 or 0, unpack(redis.call('HMGET', meta, ${FIELDS.map((name) => `'${name}'`).join(', ')}))}
+    return {is_busy and 1 or 0, tonumber(project[3] or 0), unpack(redis.call('HMGET', meta, ${FIELDS.map((name) => `'${name}'`).join(', ')}))}
   `,
 });
 
@@ -55,10 +58,16 @@ export function readUse(
 ): Promise<Use | undefined | Unavailable> {
   const { meta, q, claims, expiring } = keysOf(project);
   return orUnavailable(async () => {
-    const answer = (await conn.script(USE, [meta, q, claims, expiring], [])) as (string | number | null)[] | null;
+    const answer = (await conn.script(USE, [meta, q, claims, expiring], [])) as
+      | (string | number | null)[]
+      | null;
     if (answer === null) return undefined;
-    const [isBusy, ...values] = answer;
+    const [isBusy, isShort, ...values] = answer;
     const fields = FIELDS.map((name, index) => [name, Number(values[index] ?? 0)] as const);
-    return { ...(Object.fromEntries(fields) as Omit<Use, 'isBusy'>), isBusy: isBusy === 1 };
+    return {
+      ...(Object.fromEntries(fields) as Record<(typeof FIELDS)[number], number>),
+      isBusy: isBusy === 1,
+      isShort: isShort === 1,
+    };
   });
 }

@@ -5,15 +5,18 @@
 
 /** What a run takes beside its values: fields, indexes, first events. */
 export const RUN_OVERHEAD_BYTES = 1_500;
-/** What a dedupe key takes with its run, the hash of the body and its expiry (measured: 487). */
+/** What a dedupe key takes with its run, the hash of the body and its expiry; measured by `npm run bench -- quotas`. */
 export const DEDUPE_KEY_BYTES = 500;
 /** What a kept reply, and a summary, take beside their text: the key or the run's name twice, and the expiry. */
-export const REPLY_OVERHEAD_BYTES = 250;
-export const SUMMARY_OVERHEAD_BYTES = 150;
+export const REPLY_OVERHEAD_BYTES = 400;
+export const SUMMARY_OVERHEAD_BYTES = 200;
 
-/** How long a dedupe key and a reply are kept after the run was recorded. */
+/** How long a dedupe key and a reply are kept after the run was recorded, and a summary after it was accepted. */
 export const DEDUPE_KEPT_S = 7 * 24 * 3600;
 export const REPLY_KEPT_S = 3600;
+export const SUMMARY_KEPT_S = 7 * 24 * 3600;
+/** Summaries of one workflow. */
+export const SUMMARIES_KEPT = 10_000;
 
 /** Of what a project may keep in dedupe keys, its summaries may take this part besides, and its replies the same. */
 export const BESIDE_KEYS = 1 / 4;

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { quotasOf } from './quota.ts';
+import { limitsReached, quotasOf, summariesOf } from './quota.ts';
 
 const MIB = 1024 * 1024;
 const MAX = 500 * MIB;
@@ -81,4 +81,32 @@ test('floods of all projects at once, between two looks, take no more than is fr
       expect(all).toBeLessThanOrEqual(MAX * 1.01);
     }),
   );
+});
+
+const use = {
+  ...idle,
+  quota: 1_000,
+  claimQuota: 2_000,
+  keyQuota: 100_000,
+  summaries: 0,
+  replies: 0,
+  isShort: false,
+};
+
+test.each([
+  ['none where there is room', use, []],
+  ['the quota where the next event may be refused', { ...use, bytes: 990 }, ['quota']],
+  ['claims where runs are held back', { ...use, isShort: true }, ['claims']],
+  ['keys where the next one may be refused', { ...use, keys: 99_900 }, ['keys']],
+  ['no limit that was not set yet', { ...use, quota: 64 * MIB, keyQuota: 0, keys: 500 }, []],
+])('limits reached: %s', (_what, given, expected) => {
+  expect(limitsReached(given)).toEqual(expected);
+});
+
+test.each([
+  ['all where they take little', 1_000, 10, 10_000],
+  ['an equal part where they take nearly all that they may', 24_000, 2, 31],
+  ['ten in any case', 24_000, 50, 10],
+])('summaries of a workflow: %s', (_what, summaries, workflows, expected) => {
+  expect(summariesOf({ ...use, summaries }, workflows)).toBe(expected);
 });

@@ -1,6 +1,7 @@
 /** How much of the run store each project may fill. Pure. */
 import type { Memory, Use } from '../../runs/memory.ts';
 import type { Quotas } from '../../runs/project.ts';
+import { BESIDE_KEYS, SUMMARIES_KEPT } from '../../runs/room.ts';
 
 /** Of the server's limit: beyond it nothing new is accepted, so that what runs has room to end. */
 const ACCEPTED_SHARE = 0.6;
@@ -12,6 +13,8 @@ const KEPT_SHARE = 0.1;
 const KEYS_SHARE = 0.3;
 /** The most that one project may hold, and what it may where the server has no limit. */
 const LARGEST_BYTES = 256 * 1024 * 1024;
+/** A summary, as a rule. */
+const SUMMARY_BYTES = 400;
 /** Where the server has no limit claims need no room. */
 const UNLIMITED_BYTES = 2 ** 50;
 
@@ -46,4 +49,26 @@ export function quotasOf({ used, max }: Memory, projects: readonly Held[]): Quot
       keyQuota: Math.floor(ownKeys + beyond(project) + part(KEYS_SHARE / 2, keysBeyond)),
     };
   });
+}
+
+export const LIMITS = ['quota', 'claims', 'keys'] as const;
+/** From here on the next event may be the one too many. */
+const REACHED = 0.98;
+
+/** The limits that a project has reached. */
+export function limitsReached(use: Use): (typeof LIMITS)[number][] {
+  const { bytes, quota, keys, keyQuota, isShort } = use;
+  const isFull = {
+    quota: bytes > quota * REACHED,
+    claims: isShort,
+    keys: keyQuota > 0 && keys > keyQuota * REACHED,
+  };
+  return LIMITS.filter((limit) => isFull[limit]);
+}
+
+/** How many summaries a workflow may keep: fewer where those of its project take nearly all that they may. */
+export function summariesOf({ summaries, keyQuota }: Use, workflows: number): number {
+  const most = keyQuota * BESIDE_KEYS;
+  if (most === 0 || summaries < most * 0.9) return SUMMARIES_KEPT;
+  return Math.max(10, Math.floor(most / Math.max(1, workflows) / SUMMARY_BYTES));
 }

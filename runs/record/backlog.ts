@@ -15,6 +15,7 @@ import {
   EXPIRING,
   REPLY_KEPT_S,
   REPLY_OVERHEAD_BYTES,
+  SUMMARIES_KEPT,
   SUMMARY_OVERHEAD_BYTES,
 } from '../room.ts';
 import { defineScript } from '../script.ts';
@@ -24,8 +25,7 @@ import { toSummary } from './record.ts';
 /** How many waiting runs stay, of a workflow whose limits the operator has not set. */
 export const HISTORY = 10;
 const RUN_KEPT_S = 10;
-/** Summaries of a workflow, and how many go at once where all of the project's take too much. */
-const SUMMARIES_KEPT = 10_000;
+/** Summaries that go at once where all of the project's take too much. */
 const EVICTED = 20;
 /** A run that ended within this time may still be recorded at once. */
 const SETTLED_MS = 1_000;

@@ -6,6 +6,7 @@ import { readUse } from '../../../runs/memory.ts';
 import { dropWorkflow, setQuotas } from '../../../runs/project.ts';
 import { readSummaries } from '../../../runs/read.ts';
 import { recorded } from '../../../runs/record/backlog.ts';
+import { trimSummaries } from '../../../runs/record/summaries.ts';
 import { beginSeeding, openSeeded, seedKeys } from '../../../runs/seed.ts';
 import { submit } from '../../../runs/submit.ts';
 import { lookAtMemory, passParkedTime, stepOn } from '../../support/growingRuns.ts';
@@ -134,7 +135,9 @@ test('claims leave room for what runs of the project were seen to grow by', asyn
   expect(unknown).toHaveLength(7);
   const [first] = unknown;
   if (!first) throw new Error('nothing was claimed');
-  await advance(conn, refOf(first), { checkpoints: [1, 2, 3].map((id) => succeededNode(`n${id}`, 'x'.repeat(500_000))) });
+  await advance(conn, refOf(first), {
+    checkpoints: [1, 2, 3].map((id) => succeededNode(`n${id}`, 'x'.repeat(500_000))),
+  });
   for (const claim of unknown) await advance(conn, refOf(claim), { end: { phase: 'Succeeded' } });
   const afterLarge = await claimed(conn, project, 40);
   expect(afterLarge.length).toBeLessThan(3);
@@ -214,9 +217,33 @@ test('summaries count, the oldest make room for new ones, and those of a workflo
   expect(kept.length).toBeGreaterThan(5);
   expect(kept.length).toBeLessThan(30);
   const { summaries } = await useOf(project);
-  expect(summaries).toBeGreaterThan(4_000);
+  expect(summaries).toBeGreaterThan(3_500);
   expect(summaries).toBeLessThanOrEqual(5_000);
   await dropWorkflow(conn, project, 'uid-orders');
+  expect(await useOf(project)).toMatchObject({ summaries: 0 });
+});
+
+test('summaries of runs older than a week are removed, and the oldest beyond what a workflow may keep', async () => {
+  const { conn } = store;
+  const project = await newProject(conn);
+  await executed(project, 6);
+  const { done } = keysOf(project);
+  const names = (await conn.command('zrange', done('uid-orders'), 0, -1)) as string[];
+  const weekAgo = (Date.now() - 7 * 24 * 3_600_000 - 60_000) * 1_000;
+  await conn.command('zadd', done('uid-orders'), 'xx', weekAgo, names[0] ?? '');
+  const before = await useOf(project);
+  await trimSummaries(conn, project, 'uid-orders', 10_000);
+  expect(await readSummaries(conn, project, 'uid-orders', 10)).toHaveLength(5);
+  await trimSummaries(conn, project, 'uid-orders', 3);
+  expect(await readSummaries(conn, project, 'uid-orders', 10)).toMatchObject(
+    names
+      .slice(3)
+      .toReversed()
+      .map((run) => ({ run })),
+  );
+  const after = await useOf(project);
+  expect(after.summaries).toBeLessThan(0.6 * before.summaries);
+  await trimSummaries(conn, project, 'uid-orders', 0);
   expect(await useOf(project)).toMatchObject({ summaries: 0 });
 });
 

@@ -10,12 +10,20 @@ import { wakeDue } from '../../runs/due.ts';
 import { keysOf } from '../../runs/keys.ts';
 import { readMemory, readUse, type Memory, type Use } from '../../runs/memory.ts';
 import { setQuotas } from '../../runs/project.ts';
+import { readRun } from '../../runs/read.ts';
 import { recorded } from '../../runs/record/backlog.ts';
-import type { Claim } from '../../runs/types.ts';
-import { refOf, stateOf } from './runStore.ts';
+import type { Advance, Claim, ClaimRef } from '../../runs/types.ts';
 
 const OUTPUT = 'x'.repeat(500 * 1024);
 const PARK_MS = 60_000;
+const GROW_AND_PARK: Advance = {
+  checkpoints: [
+    { id: 'fetch', phase: 'Succeeded', attempts: 1, output: { text_content: OUTPUT, data_content: null } },
+    { id: 'call', phase: 'Waiting', attempts: 1 },
+  ],
+  waits: [{ id: 'call', delayMs: PARK_MS }],
+  parkMs: PARK_MS,
+};
 
 /** What the operator does every five seconds. */
 export async function lookAtMemory(
@@ -50,23 +58,24 @@ export async function stepOn(
 }
 
 async function oneStep(conn: RunStoreConnection, claim: Claim): Promise<'parked' | 'ended'> {
-  const { project, run, nodes } = claim.state;
-  if (nodes.length === 0) {
-    const output = { text_content: OUTPUT, data_content: null };
-    await advance(conn, refOf(claim), {
-      checkpoints: [
-        { id: 'fetch', phase: 'Succeeded', attempts: 1, output },
-        { id: 'call', phase: 'Waiting', attempts: 1 },
-      ],
-      waits: [{ id: 'call', delayMs: PARK_MS }],
-      parkMs: PARK_MS,
-    });
-    return 'parked';
-  }
-  await advance(conn, refOf(claim), { end: { phase: 'Succeeded' } });
-  await recorded(conn, await stateOf(conn, project, run), 'written');
-  await conn.command('unlink', keysOf(project).run(run));
-  return 'ended';
+  const isNew = claim.state.nodes.length === 0;
+  if (isNew) await advance(conn, refOf(claim), GROW_AND_PARK);
+  else await endRecorded(conn, claim, { end: { phase: 'Succeeded' } });
+  return isNew ? 'parked' : 'ended';
+}
+
+/** Ends a run that was claimed, as recorded, and removes it, as ten seconds do. */
+export async function endRecorded(conn: RunStoreConnection, claim: Claim, step: Advance): Promise<void> {
+  const { project, run } = claim.state;
+  await advance(conn, refOf(claim), step);
+  const state = await readRun(conn, project, run);
+  if (!state || isUnavailable(state)) throw new Error(`run ${run} cannot be read`);
+  await recorded(conn, state, 'written');
+  await conn.command('unlink', keysOf(project).run(run), keysOf(project).ev(run));
+}
+
+function refOf({ token, state: { project, run } }: Claim): ClaimRef {
+  return { project, run, token };
 }
 
 /** Makes due now what is parked, as if its time had passed. */

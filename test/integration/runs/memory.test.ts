@@ -5,11 +5,10 @@ import { keysOf } from '../../../runs/keys.ts';
 import { readUse } from '../../../runs/memory.ts';
 import { dropWorkflow, setQuotas } from '../../../runs/project.ts';
 import { readSummaries } from '../../../runs/read.ts';
-import { recorded } from '../../../runs/record/backlog.ts';
 import { trimSummaries } from '../../../runs/record/summaries.ts';
 import { beginSeeding, openSeeded, seedKeys } from '../../../runs/seed.ts';
 import { submit } from '../../../runs/submit.ts';
-import { lookAtMemory, passParkedTime, stepOn } from '../../support/growingRuns.ts';
+import { endRecorded, lookAtMemory, passParkedTime, stepOn } from '../../support/growingRuns.ts';
 import {
   accepted,
   claimed,
@@ -17,7 +16,6 @@ import {
   newProject,
   refOf,
   startRunStore,
-  stateOf,
   submissionOf,
   succeededNode,
   type TestStore,
@@ -34,12 +32,8 @@ afterAll(() => store?.stop());
 async function executed(project: string, count: number, changes = {}): Promise<void> {
   const { conn } = store;
   for (let at = 0; at < count; at += 1) await accepted(conn, submissionOf(project, changes));
-  for (const claim of await claimed(conn, project, count)) {
-    const { run } = claim.state;
-    await advance(conn, refOf(claim), { end: { phase: 'Succeeded' } });
-    await recorded(conn, await stateOf(conn, project, run), 'written');
-    await conn.command('unlink', keysOf(project).run(run));
-  }
+  for (const claim of await claimed(conn, project, count))
+    await endRecorded(conn, claim, { end: { phase: 'Succeeded' } });
 }
 
 async function useOf(project: string) {
@@ -185,12 +179,10 @@ test('a reply is kept with its key for an hour, and where there is no room for i
   const reply = { status: 200, headers: {}, body: 'x'.repeat(6_000), contentType: 'text/plain' };
   const answered = async (dedupeKey: string) => {
     const run = await accepted(conn, submissionOf(project, { dedupeKey }));
-    const ref = await claimedOne(conn, project);
-    await advance(conn, ref, { reply, end: { phase: 'Succeeded' } });
-    const state = await stateOf(conn, project, run);
-    await recorded(conn, state, 'written');
-    await conn.command('unlink', keysOf(project).run(run));
-    return { run, key: keysOf(project).reply('uid-orders', state.dedupeHash ?? '') };
+    const [claim] = await claimed(conn, project, 1);
+    if (!claim) throw new Error('nothing was claimed');
+    await endRecorded(conn, claim, { reply, end: { phase: 'Succeeded' } });
+    return { run, key: keysOf(project).reply('uid-orders', claim.state.dedupeHash ?? '') };
   };
   const first = await answered('first');
   const again = () => submit(conn, submissionOf(project, { dedupeKey: 'first' }));

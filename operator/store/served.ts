@@ -44,5 +44,7 @@ async function ownRevision(
   { revision: name, workflowUID }: RouteSpec,
 ): Promise<NamedRevision | undefined> {
   const object = await client.find(controllerRevisions, { namespace, name });
-  return object && isRevisionOf(object, workflowUID) ? { name, revision: object.data as Revision } : undefined;
+  return object && isRevisionOf(object, workflowUID)
+    ? { name, revision: object.data as Revision }
+    : undefined;
 }

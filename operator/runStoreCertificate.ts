@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import pino from 'pino';
 import {
   createCertificateReload,
-  expiryOf,
+  expiryOfReplacement,
   readCertificateFiles,
   repeatReload,
 } from '../kube/certificateFiles.ts';
@@ -35,7 +35,7 @@ const conn = connectRunStore({
 const reload = createCertificateReload({
   read: () => readCertificateFiles(folder),
   use: async (certificate) => {
-    const expires = expiryOf(certificate);
+    const expires = expiryOfReplacement(certificate);
     return (await loadServerCertificate(conn, folder)) === 'loaded' ? expires : undefined;
   },
   log,

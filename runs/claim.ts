@@ -53,7 +53,8 @@ const CLAIM = defineScript({
           -- Somebody removed the run.
           redis.call('ZREM', q, entry)
           redis.call('HSET', wf, 'active', math.max(0, tonumber(counts[2] or 0) - 1))
-        elseif counts[1] and tonumber(counts[1]) < tonumber(counts[2] or 0) then
+        elseif counts[1] and tonumber(counts[1]) < tonumber(counts[2] or 0) and redis.call('SISMEMBER', cancels, run_id) == 0 then
+          -- One that is asked to end is claimed all the same, since nobody else ends it.
           redis.call('ZADD', held, 0, entry)
           redis.call('ZREM', q, entry)
           redis.call('HSET', wf, 'active', counts[2] - 1, 'vt', score)

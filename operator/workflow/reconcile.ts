@@ -53,6 +53,7 @@ import { credentialRefs } from './references.ts';
 import { ensureRevision, namedRevision, pruneRevisions } from './revision.ts';
 import { closed, routeOf, routeUnderInvalidSpec } from './route.ts';
 import { openUrl, statusOf, writeStatus } from './status.ts';
+import { switchOff } from './switchOff.ts';
 import { validate } from './validate.ts';
 import { authPolicyOf } from './checks/auth.ts';
 import type { Violation } from './checks/check.ts';
@@ -126,11 +127,8 @@ async function takeEffect(
   violations: readonly Violation[],
 ): Promise<Effect> {
   try {
-    // Needs neither a run store nor a valid spec, and is not left undone where a switch-off was interrupted.
-    if (!isEnabled(workflow.spec)) await dropSchedule(context, keyOf(workflow));
-    // Comes before all that may fail. Where the run store is away, what follows says so and tries again.
-    if (workflow.spec.suspend && servedRoute(context, workflow))
-      await context.store.putLimits(projectUid, limitsOf(workflow));
+    const isServed = servedRoute(context, workflow) !== undefined;
+    await switchOff(context, workflow, { projectUid, isServed });
     return violations.length === 0
       ? await activate(context, workflow, projectUid)
       : await hold(context, workflow, projectUid, violations);

@@ -12,6 +12,7 @@ export type HostileWrite = [
 ];
 
 const NAME = 'none of its objects has that name';
+const SECRET_MARKS = 'may not give a Secret labels or annotations of other programs';
 const RULES = 'the rules of a pool alone';
 /** The API server's own words: nobody grants rights that they do not hold. */
 const NOT_HELD = 'not currently held';
@@ -46,6 +47,27 @@ export const HOSTILE_WRITES: HostileWrite[] = [
     ['metadata', 'annotations'],
     { 'kubernetes.io/service-account.name': 'default' },
     'may not ask for the token of a service account',
+  ],
+  [
+    'a Secret with a label that another program trusts',
+    'poolSecret',
+    ['metadata', 'labels', 'example.com/secret-type'],
+    'repository',
+    SECRET_MARKS,
+  ],
+  [
+    'a Secret under the name of another program',
+    'tokens',
+    ['metadata', 'labels', 'app.kubernetes.io/name'],
+    'other',
+    SECRET_MARKS,
+  ],
+  [
+    'a Secret with an annotation that another program obeys',
+    'webhooks',
+    ['metadata', 'annotations'],
+    { 'example.com/replicate-from': 'shop/smtp' },
+    SECRET_MARKS,
   ],
   [
     'an account with a token in every pod',

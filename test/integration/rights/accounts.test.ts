@@ -315,6 +315,16 @@ test('the operator adds nothing to an account that others gave Secrets and a rol
   );
 });
 
+test('the operator goes on writing a Secret that others have labelled', async () => {
+  const { resource, manifest } = (await writesIn(BOUNDED)).poolSecret;
+  await operator.apply(resource, manifest);
+  const { name, namespace } = { ...manifest.metadata, namespace: BOUNDED };
+  const byHand = { metadata: { labels: { team: 'office' }, annotations: { 'example.com/note': 'kept' } } };
+  await admin.patch(resource, { name, namespace }, byHand, { type: 'merge', fieldManager: 'kubectl' });
+  const { metadata } = await operator.apply(resource, manifest);
+  expect(metadata).toMatchObject(byHand.metadata);
+});
+
 test('a container that somebody adds to a pool keeps the operator from writing it, until it is gone', async () => {
   const { resource, manifest } = (await writesIn(BOUNDED)).runners;
   await operator.apply(resource, manifest);

@@ -236,6 +236,27 @@ test('a run that was handed back loses none of its time while its workflow is su
   expect((await claimed(conn, project))[0]?.remainingMs).toBe(Number(left));
 });
 
+test('a run that is asked to end ends also while its workflow is suspended, when its runner hands it back', async () => {
+  const { conn } = store;
+  const project = await newProject(conn);
+  await setWorkflowLimits(conn, project, limits('Queue'));
+  const [run, other] = [
+    await accepted(conn, submissionOf(project)),
+    await accepted(conn, submissionOf(project)),
+  ];
+  const refs = (await claimed(conn, project)).map(refOf);
+  await setWorkflowLimits(conn, project, { ...limits('Queue'), suspended: true });
+  expect(await cancelRun(conn, project, run)).toEqual({ outcome: 'requested' });
+  for (const ref of refs) await handBack(conn, ref);
+  const [again, ...more] = await claimed(conn, project);
+  expect(again?.state).toMatchObject({ run, cancelRequested: true });
+  expect(more).toEqual([]);
+  if (again) await advance(conn, refOf(again), { end: { phase: 'Cancelled' } });
+  expect(await liveRuns(conn, project, 'uid-orders')).toEqual([other]);
+  await setWorkflowLimits(conn, project, limits('Queue'));
+  expect((await claimedOne(conn, project)).run).toBe(other);
+});
+
 test('with Reject an event over the limit is refused, and after an end one is accepted', async () => {
   const { conn } = store;
   const project = await newProject(conn);

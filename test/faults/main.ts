@@ -82,7 +82,7 @@ const MODES: Record<string, Mode> = {
     const rate = number(settings.rate ?? '50');
     const [events, minutes] = [number(settings.events), number(settings.minutes ?? '60')];
     tell(`seed ${seed}: ${plan.length} faults of ${kinds.length} kinds, ${rate} events a second`);
-    const run = await runFaults({ stage, plan, events, rate, minutes, storm: settings.storm, tell });
+    const run = await runFaults({ stage, plan, events, rate, minutes, tell });
     return show(run, { seed, rate }, settings.report);
   },
   rolling: async (stage, settings) => {

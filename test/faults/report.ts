@@ -3,6 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { cpus, totalmem } from 'node:os';
 import { dirname } from 'node:path';
 import { isUnknownEffect, type Violation } from './checker.ts';
+import { countBy } from './counts.ts';
 import type { Attempt, Evidence, FaultRecord, Measure } from './evidence.ts';
 import type { FaultRun } from './load.ts';
 import { isAccepted } from './sender.ts';
@@ -92,12 +93,6 @@ export function reportOf(run: FaultRun, { seed, rate, date, command, commit }: R
 }
 
 const nameOfAnswer = ({ status, error }: Attempt): string => String(status ?? error ?? 'no answer');
-
-function countBy<T>(items: readonly T[], nameOf: (item: T) => string): Record<string, number> {
-  const counts: Record<string, number> = {};
-  for (const item of items) counts[nameOf(item)] = (counts[nameOf(item)] ?? 0) + 1;
-  return counts;
-}
 
 function summariesOf(faults: readonly FaultRecord[]): KindSummary[] {
   return [...Map.groupBy(faults, ({ kind }) => kind)].map(([kind, each]) => ({

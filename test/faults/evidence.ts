@@ -60,7 +60,9 @@ export type Totals = {
 
 /** A fault as it happened. Seconds count from its beginning; left out: it did not come to that. */
 export type FaultRecord = {
+  /** Of a storm: which scene it belongs to, and `scene` its name. */
   number: number;
+  scene?: string;
   kind: string;
   target: string;
   at: number;

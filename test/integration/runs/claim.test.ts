@@ -193,6 +193,8 @@ test('a suspended workflow accepts no event and no run of it is claimed until it
   for (let count = 0; count < 4; count += 1) runs.push(await accepted(conn, submissionOf(project)));
   const executing = await claimedOne(conn, project);
   const other = await claimedOne(conn, project);
+  const counts = () => readCounts(conn, project, 'uid-orders');
+  expect(await counts()).toMatchObject({ active: 4, running: 2, waiting: 2 });
   await setWorkflowLimits(conn, project, { ...limits('Queue', 3), suspended: true });
   for (const submission of [
     {},
@@ -206,6 +208,7 @@ test('a suspended workflow accepts no event and no run of it is claimed until it
   expect(await advance(conn, executing, end)).toEqual({ outcome: 'done', cancelRequested: false });
   expect(await claimed(conn, project)).toEqual([]);
   expect(await liveRuns(conn, project, 'uid-orders')).toHaveLength(3);
+  expect(await counts()).toMatchObject({ active: 3, running: 0, waiting: 3, succeeded: 1 });
   await setWorkflowLimits(conn, project, limits('Queue', 3));
   const resumed = (await claimed(conn, project)).map(({ state }) => state.run);
   expect(resumed.toSorted()).toEqual(runs.filter((run) => run !== executing.run).toSorted());

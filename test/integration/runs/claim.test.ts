@@ -5,6 +5,7 @@ import { cancelRun } from '../../../runs/cancel.ts';
 import { claimRuns } from '../../../runs/claim.ts';
 import { keysOf } from '../../../runs/keys.ts';
 import { handBack } from '../../../runs/handback.ts';
+import { listRuns } from '../../../runs/list.ts';
 import { liveRuns, setWorkflowLimits } from '../../../runs/project.ts';
 import { readCounts } from '../../../runs/read.ts';
 import { submit } from '../../../runs/submit.ts';
@@ -209,6 +210,13 @@ test('a suspended workflow accepts no event and no run of it is claimed until it
   expect(await claimed(conn, project)).toEqual([]);
   expect(await liveRuns(conn, project, 'uid-orders')).toHaveLength(3);
   expect(await counts()).toMatchObject({ active: 3, running: 0, waiting: 3, succeeded: 1 });
+  const listed = await listRuns(conn, project, 'uid-orders', { limit: 10 });
+  expect(Array.isArray(listed) && listed.map(({ phase }) => phase).toSorted()).toEqual([
+    'Pending',
+    'Pending',
+    'Pending',
+    'Succeeded',
+  ]);
   await setWorkflowLimits(conn, project, limits('Queue', 3));
   const resumed = (await claimed(conn, project)).map(({ state }) => state.run);
   expect(resumed.toSorted()).toEqual(runs.filter((run) => run !== executing.run).toSorted());

@@ -258,7 +258,7 @@ describe('a workflow that is suspended', () => {
     expect(await rowOf(page).getByText('Suspended').count()).toBe(0);
     await openRowDialog(page, 'Queues up', 'Suspend');
     await dialogOf(page).getByRole('button', { name: 'Suspend', exact: true }).click();
-    await rowOf(page).getByText('Suspended').first().waitFor();
+    await rowOf(page).getByText('Suspended').filter({ visible: true }).waitFor();
     expect(await post(system, `${PROJECT}.queues/q`, { at: 3 })).toBe(404);
     await openRowDialog(page, 'Queues up', 'Resume');
     const waiting = dialogOf(page).getByText('2 runs wait; they start when you resume.');

@@ -75,25 +75,43 @@ function readItem(row: Row): WorkflowItem {
 
 /** How the workflow is, from its condition Ready and what the operator says of it. */
 function stateOf(row: Row): WorkflowState {
-  const message = textCell(row, 'Message');
-  const said = message === undefined ? {} : { message };
-  const reason = textCell(row, 'Reason') ?? 'Pending';
-  const suspended = row.cells['Suspended'] === true;
   if (row.metadata.deletionTimestamp !== undefined) return { kind: 'leaving', label: 'Being deleted' };
-  if (textCell(row, 'Stalled') === 'True')
-    return { kind: 'attention', label: labelOf(reason, suspended), ...said };
-  if (textCell(row, 'Ready') === 'True') return settledState(reason, numberCell(row, 'Waiting'));
-  return { kind: 'waiting', label: labelOf(reason, suspended), ...said };
+  return stateFrom({
+    reason: textCell(row, 'Reason'),
+    message: textCell(row, 'Message'),
+    isReady: textCell(row, 'Ready') === 'True',
+    isStalled: textCell(row, 'Stalled') === 'True',
+    suspended: row.cells['Suspended'] === true,
+    waiting: numberCell(row, 'Waiting'),
+  });
+}
+
+type Found = {
+  reason: string | undefined;
+  message: string | undefined;
+  isReady: boolean;
+  isStalled: boolean;
+  suspended: boolean;
+  /** Runs that wait. */
+  waiting: number;
+};
+
+/** The state of a workflow that is not being deleted. */
+export function stateFrom(found: Found): WorkflowState {
+  const { reason = 'Pending', message, isReady, isStalled, suspended, waiting } = found;
+  if (isReady && !isStalled) return settledState(reason, waiting);
+  const kind = isStalled ? 'attention' : 'waiting';
+  return { kind, label: labelOf(reason, suspended), ...(message !== undefined && { message }) };
 }
 
 /** The reason in words. A problem does not hide that every run is refused. */
-export function labelOf(reason: string, suspended: boolean): string {
+function labelOf(reason: string, suspended: boolean): string {
   const words = reasonWords(reason);
   return suspended ? `Suspended · ${words.charAt(0).toLowerCase()}${words.slice(1)}` : words;
 }
 
 /** The state of a workflow whose spec is in effect. */
-export function settledState(reason: string, waiting: number): WorkflowState {
+function settledState(reason: string, waiting: number): WorkflowState {
   if (reason === 'Suspended')
     return {
       kind: 'suspended',

@@ -311,7 +311,7 @@ async function reportStatus(
     generation,
     active: isEnabled(workflow.spec),
     suspended: workflow.spec.suspend === true,
-    waitingRuns: workflow.status?.runs?.waiting ?? 0,
+    waitingRuns: waitingRuns(workflow),
     violations,
     credentials: credentialProblems(credentialRefs(workflow.spec), (credential) =>
       world.credentials.get(namespace, credential),
@@ -330,14 +330,27 @@ async function reportStatus(
   const parts = {
     conditions,
     route: spec,
-    // Where the route could not be written, the one before is still in effect.
-    access: accessOf(workflow.spec, spec ?? servedRoute(context, workflow)?.spec),
+    access: accessOf(workflow.spec, routeInEffect(context, workflow, spec)),
     isServed,
     publicUrl: config.PUBLIC_URL,
     ...(times && { schedule: times }),
   };
   await writeStatus(context, workflow, statusOf(workflow, parts));
   return conditions;
+}
+
+/** When they were counted last. */
+function waitingRuns({ status }: Workflow): number {
+  return status?.runs?.waiting ?? 0;
+}
+
+/** Where the route could not be written, the one before is still in effect. */
+function routeInEffect(
+  context: OperatorContext,
+  workflow: Workflow,
+  written: RouteSpec | undefined,
+): RouteSpec | undefined {
+  return written ?? servedRoute(context, workflow)?.spec;
 }
 
 /** What starts a run of an active workflow. */

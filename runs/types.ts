@@ -231,6 +231,11 @@ export type Counts = {
   succeeded: number;
   failed: number;
   cancelled: number;
+  /** Not ended: running and waiting. */
   active: number;
+  /** Held by a runner. */
+  running: number;
+  /** Neither ended nor held by a runner. */
+  waiting: number;
   lastAcceptedAt?: number;
 };

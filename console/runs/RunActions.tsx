@@ -10,6 +10,7 @@ import {
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
+import { CLOSED } from '../../api/access.ts';
 import { isTerminal } from '../../api/phase.ts';
 import type { RunAt } from '../editor/run/follow.ts';
 import type { RunHead } from '../editor/run/runState.ts';
@@ -117,8 +118,8 @@ function RunAgain({ at, run, record, workflow, isOther }: AgainProps) {
         It cannot be run again while the workflow is suspended.
       </Text>
     );
-  // An inactive workflow takes test runs alone.
-  const test = run.test || !workflow.spec.active;
+  // An inactive workflow takes test runs alone, and so does one whose webhook is closed because it is public.
+  const test = run.test || !workflow.spec.active || workflow.status?.access === CLOSED;
   const again = async (revision?: string): Promise<void> => {
     setBusy(true);
     try {

@@ -108,7 +108,8 @@ function readAsked(
   const read = readExecuteQuery(query);
   if (read === undefined) return 'bad-query';
   if (route.spec.suspended) return 'workflow-suspended';
-  if (!read.test && !route.spec.active) return 'inactive';
+  if (!read.test && !route.spec.active)
+    return route.spec.inactiveReason === 'AuthRequired' ? 'auth-required' : 'inactive';
   const key = eventKey(headers);
   if (key.outcome === 'bad') return 'bad-key';
   return { route, query: read, key: key.outcome === 'key' ? key.key : undefined, user: caller.username };

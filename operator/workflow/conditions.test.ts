@@ -8,6 +8,7 @@ const good: Facts = {
   generation: 3,
   active: true,
   suspended: false,
+  waitingRuns: 0,
   violations: [],
   credentials: [],
   namesCredentials: true,
@@ -100,6 +101,34 @@ const cases: [sentence: string, facts: Partial<Facts>, ready: string][] = [
 
 test.each(cases)('when %s Ready is %3$s', (_sentence, facts, expected) => {
   expect(ready(facts)).toBe(expected);
+});
+
+const messageOf = (facts: Partial<Facts>, type = 'Ready') =>
+  findCondition(conditionsOf({ ...good, ...facts }, [], now), type)?.message;
+
+test.each([
+  [0, 'runs that wait are held back. Set spec.suspend to false to resume it.'],
+  [1, 'held back. 1 run waits and starts when it is resumed. Set spec.suspend'],
+  [12, 'held back. 12 runs wait and start when it is resumed. Set spec.suspend'],
+])('of a suspended workflow with %i runs that wait Ready says how many start', (waitingRuns, says) => {
+  expect(messageOf({ active: false, suspended: true, waitingRuns })).toContain(says);
+});
+
+test('a problem does not hide that the workflow is suspended', () => {
+  const facts = { active: false, suspended: true, waitingRuns: 2, violations } as const;
+  expect(messageOf({ ...facts, route: { kind: 'invalid' } })).toMatch(
+    /^no such skill\. The workflow is also suspended: .*2 runs wait and start/,
+  );
+});
+
+test('a workflow that nothing serves any more because of its spec says why, and not that it was never served', () => {
+  const facts: Partial<Facts> = { violations, route: { kind: 'invalid' } };
+  expect(findCondition(conditionsOf({ ...good, ...facts }, [], now), 'Active')).toMatchObject({
+    status: 'False',
+    reason: 'UnknownSkill',
+    message: 'No event starts a run while the spec is invalid. no such skill',
+  });
+  for (const type of ['Active', 'Routed']) expect(messageOf(facts, type)).not.toMatch(/yet|before/);
 });
 
 test('every condition speaks of the generation that was looked at, in words of the register', () => {

@@ -32,7 +32,14 @@ import { lackOfRight } from '../refusal.ts';
 import { keepTrigger, STORE_AWAY } from '../poll/keep.ts';
 import type { PollHealth } from '../poll/health.ts';
 import { isPolled } from '../../nodes/pollers.ts';
-import { droppedScheme, publicNote, reportMadePublic } from '../webhooks/access.ts';
+import {
+  accessOf,
+  closingViolation,
+  droppedScheme,
+  publicNote,
+  reportClosed,
+  reportMadePublic,
+} from '../webhooks/access.ts';
 import type { KeyProblem } from '../webhooks/keys.ts';
 import { secretsOf } from '../project/gather.ts';
 import { poolState } from '../project/readiness.ts';
@@ -98,11 +105,7 @@ export async function reconcileWorkflow(
   const violations = validate(workflow.spec, authPolicyOf(config, namespace.metadata.labels));
   const before = servedRoute(context, workflow)?.spec;
   const effect = await takeEffect(context, workflow, namespace.metadata.uid, violations);
-  const scheme = droppedScheme(before, effect.route);
-  if (scheme !== undefined) {
-    reportMadePublic(events, workflow, scheme);
-    recordMadePublic(context, workflow, scheme);
-  }
+  reportAccess(context, events, workflow, { before, after: effect.route, violations });
   const conditions = await reportStatus(context, workflow, violations, effect);
   if (effect.error !== undefined) throw effect.error;
   if (effect.route) await pruneRevisions(context, workflow, effect.route);
@@ -112,6 +115,28 @@ export async function reconcileWorkflow(
   const times = timesOf(context, workflow, effect.schedule);
   const againMs = nextScheduleLookMs(times, effect.schedule, context.clock.date());
   return againMs === undefined ? action : after(againMs);
+}
+
+type AccessChange = {
+  before: RouteSpec | undefined;
+  after: RouteSpec | undefined;
+  violations: readonly Violation[];
+};
+
+/** Tells of a webhook that was served and became public, or was closed because it is public. */
+function reportAccess(
+  context: OperatorContext,
+  events: Recorder,
+  workflow: Workflow,
+  { violations, ...routes }: AccessChange,
+): void {
+  const scheme = droppedScheme(routes.before, routes.after);
+  if (scheme !== undefined) {
+    reportMadePublic(events, workflow, scheme);
+    recordMadePublic(context, workflow, scheme);
+  }
+  const violation = closingViolation(workflow, routes, violations);
+  if (violation !== undefined) reportClosed(events, workflow, violation);
 }
 
 /** Secrets are not followed, but looked at again: see the reconcile of credentials. */
@@ -230,7 +255,7 @@ async function hold(
   const limited = await context.store.putLimits(projectUid, limitsOf(workflow));
   const kept = routeUnderInvalidSpec(served, workflow.spec, violations);
   const guarded = await withDoor(context, workflow, kept);
-  const routing = await applyRoute(context, workflow, guarded.route);
+  const routing = await applyRoute(context, workflow, guarded.route, violations);
   const schedule = await keepSchedule(context, workflow, guarded.route);
   const poll = await keepTrigger(context, workflow, guarded.route);
   return {
@@ -249,7 +274,12 @@ function servedRoute({ world }: OperatorContext, { metadata }: Workflow): Webhoo
   return route?.spec.workflowUID === metadata.uid ? route : undefined;
 }
 
-async function applyRoute(context: OperatorContext, workflow: Workflow, spec: RouteSpec): Promise<Routing> {
+async function applyRoute(
+  context: OperatorContext,
+  workflow: Workflow,
+  spec: RouteSpec,
+  violations: readonly Violation[] = [],
+): Promise<Routing> {
   const { client, world, gateways, store, webhooks } = context;
   const { name, namespace = '', generation } = workflow.metadata;
   const cached = await world.routes.getFresh(namespace, name);
@@ -268,7 +298,7 @@ async function applyRoute(context: OperatorContext, workflow: Workflow, spec: Ro
   if (isForeign) await store.dropWorkflow(cached.spec.projectUID, cached.spec.workflowUID);
   if (written) {
     world.routes.noteWrite(object);
-    recordActivation(context, workflow, { before: cached?.spec, after: spec });
+    recordActivation(context, workflow, { before: cached?.spec, after: spec, violations });
   }
   const wasServed = !written && isConditionTrue(workflow.status?.conditions, 'Routed', generation);
   const { uid = '', generation: version = 0 } = object.metadata;
@@ -290,6 +320,7 @@ async function reportStatus(
     generation,
     active: isEnabled(workflow.spec),
     suspended: workflow.spec.suspend === true,
+    waitingRuns: waitingRuns(workflow),
     violations,
     credentials: credentialProblems(refs, (credential) => world.credentials.get(namespace, credential)),
     namesCredentials: refs.length > 0,
@@ -307,12 +338,27 @@ async function reportStatus(
   const parts = {
     conditions,
     route: spec,
+    access: accessOf(workflow.spec, routeInEffect(context, workflow, spec)),
     isServed,
     publicUrl: config.PUBLIC_URL,
     ...(times && { schedule: times }),
   };
   await writeStatus(context, workflow, statusOf(workflow, parts));
   return conditions;
+}
+
+/** When they were counted last. */
+function waitingRuns({ status }: Workflow): number {
+  return status?.runs?.waiting ?? 0;
+}
+
+/** Where the route could not be written, the one before is still in effect. */
+function routeInEffect(
+  context: OperatorContext,
+  workflow: Workflow,
+  written: RouteSpec | undefined,
+): RouteSpec | undefined {
+  return written ?? servedRoute(context, workflow)?.spec;
 }
 
 /** What starts a run of an active workflow. */

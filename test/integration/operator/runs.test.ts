@@ -12,6 +12,7 @@ import { readRun } from '../../../runs/read.ts';
 import { submit } from '../../../runs/submit.ts';
 import type { RunState } from '../../../runs/types.ts';
 import { auditTrail } from '../../support/auditTrail.ts';
+import { kubectl } from '../../support/kubectl.ts';
 import { startOperatorStage, type OperatorStage } from '../../support/operatorStage.ts';
 import { pollUntil } from '../../support/poll.ts';
 import { claimed, claimedOne } from '../../support/runStore.ts';
@@ -129,6 +130,22 @@ test('of a suspended workflow every run fails, and one that was accepted before 
   expect(status?.conditions).toContainEqual(
     expect.objectContaining({ type: 'Active', status: 'False', reason: 'Suspended' }),
   );
+  const shown = async () => (await stage.client.get(workflows, { namespace, name: 'hello' })).status;
+  await expect.poll(shown, { timeout: 20_000, interval: 25 }).toMatchObject({
+    runs: { active: 1, running: 0, waiting: 1 },
+    conditions: expect.arrayContaining([
+      expect.objectContaining({ type: 'Ready', message: expect.stringContaining('1 run waits and starts') }),
+    ]) as unknown,
+  });
+  const columns = await kubectl(stage.server, [
+    '-n',
+    namespace,
+    'get',
+    'workflows.windlass.dev',
+    '-o',
+    'wide',
+  ]);
+  expect(columns).toMatch(/^NAME +ACTIVE +SUSPENDED .* RUNNING +WAITING .*\nhello +true +true .* 0 +1 /);
   const runs: Partial<RunSpec>[] = [{}, { test: true }, { retryOf: 'before' }, { revision }];
   for (const [index, spec] of runs.entries()) {
     await create(`run-${index}`, spec);

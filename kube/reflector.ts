@@ -186,7 +186,7 @@ function report<T extends KubeObject>(
 ): void {
   const { log, resource } = options;
   // What the server answered is told by its own words, not by where we read them.
-  const why = error instanceof ApiError && error.status > 0 ? { reason: error.message } : { err: error };
+  const why = error instanceof ApiError && error.status > 0 ? { error: error.message } : { err: error };
   const fields = { resource: resource.plural, failures, ...why };
   if (gone) log.debug(fields, 'watch expired, listing again');
   else if (!Number.isInteger(Math.log2(failures))) return;

@@ -63,13 +63,17 @@ export function isSentNowhere(spec: CredentialSpec, { parameters }: StepFields):
 export function destinationOf(spec: CredentialSpec, { parameters }: StepFields): string | undefined {
   const { url } = (parameters ?? {}) as { url?: unknown };
   const { smtp, openai, s3, bot, oauth2 } = spec;
-  if (smtp) {
-    const { host, tls = 'StartTLS', port = SMTP_PORT[tls] } = smtp;
-    return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
-  }
-  const address =
-    typeof url === 'string' ? url : (openai?.baseURL ?? s3?.endpoint ?? bot?.apiURL ?? oauth2?.apiURL);
-  if (address === undefined || !URL.canParse(address)) return undefined;
+  if (smtp) return mailServer(smtp);
+  const named = openai?.baseURL ?? s3?.endpoint ?? bot?.apiURL ?? oauth2?.apiURL;
+  return hostAndPort(typeof url === 'string' ? url : (named ?? ''));
+}
+
+function mailServer({ host, tls = 'StartTLS', port = SMTP_PORT[tls] }: NonNullable<CredentialSpec['smtp']>) {
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+function hostAndPort(address: string): string | undefined {
+  if (!URL.canParse(address)) return undefined;
   const { protocol, hostname, port } = new URL(address);
   return `${hostname}:${port || (protocol === 'http:' ? 80 : 443)}`;
 }

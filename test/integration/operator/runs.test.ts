@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { LABEL } from '../../../api/group.ts';
-import type { RunSpec } from '../../../api/run.ts';
+import type { RunSpec, RunStatus } from '../../../api/run.ts';
 import { findCondition } from '../../../kube/conditions.ts';
 import { controllerRevisions } from '../../../kube/resource.ts';
 import { webhookRoutes, workflowRuns, workflows } from '../../../operator/resources.ts';
@@ -280,6 +280,63 @@ test('a run that failed is repeated with its input, also by a repetition, and no
   await create('of-nothing', { retryOf: 'nothing' });
   expect(await ended('of-nothing')).toMatchObject({ phase: 'Failed', reason: 'RunMissing' });
 });
+
+test('a failed run whose input its workflow withheld is repeated with what its trigger shows, if that is all of it', async () => {
+  const workflow = await applyWorkflow({ recordData: 'Errors' });
+  const revision = (await stage.waitFor(namespace, 'hello', READY)).status?.revision ?? '';
+  await stage.stopOperator();
+  const output = { text_content: 'text', data_content: { item: 'desk' } };
+  await recordFailure(workflow, 'shown', { revision, node: { id: 'trigger', output } });
+  await recordFailure(workflow, 'headers', { revision, node: { id: 'trigger', output }, hadMore: true });
+  await recordFailure(workflow, 'cut', { revision, node: { id: 'trigger', output, truncated: true } });
+  await recordFailure(workflow, 'other', { revision, node: { id: 'step', output } });
+  stage.startOperator();
+  await create('again', { retryOf: 'shown' });
+  expect(JSON.parse((await submitted('again')).input)).toEqual(output);
+  for (const [name, why] of [
+    ['headers', 'such as headers of a webhook'],
+    ['cut', 'by the settings of its workflow'],
+    ['other', 'by the settings of its workflow'],
+  ] as const) {
+    await create(`of-${name}`, { retryOf: name });
+    const message = expect.stringContaining(why) as string;
+    expect(await ended(`of-${name}`)).toMatchObject({ reason: 'DataLost', message });
+  }
+});
+
+type Failure = { revision: string; node: object; hadMore?: boolean };
+
+/** The record of a failed run that was made before its end, as runners make it. */
+async function recordFailure(workflow: string, name: string, { revision, node, hadMore }: Failure) {
+  const owner = {
+    apiVersion: HELLO.apiVersion,
+    kind: 'Workflow',
+    name: 'hello',
+    uid: workflow,
+    controller: true,
+  };
+  const annotations = {
+    'windlass.dev/recorded': 'store',
+    ...(hadMore && { 'windlass.dev/partial-input': 'true' }),
+  };
+  const metadata = { namespace, name, annotations, ownerReferences: [owner] };
+  const spec = { workflow: 'hello', inputRedacted: true, inputTruncated: true } as const;
+  await stage.client.create(workflowRuns, { metadata, spec });
+  const end = {
+    phase: 'Failed',
+    completionTime: new Date().toISOString(),
+    revision,
+    epoch: 1,
+    sequence: 1,
+  } as const;
+  const nodes = [{ phase: 'Succeeded', ...node }] as NonNullable<RunStatus['nodes']>;
+  const status = { ...end, nodes };
+  await stage.client.apply(
+    workflowRuns,
+    { metadata: { namespace, name }, status },
+    { subresource: 'status' },
+  );
+}
 
 test('a test run goes as far as a node, and so does one that repeats it; the node must be there', async () => {
   await applyWorkflow();

@@ -89,7 +89,8 @@ export const REASON = {
   PoolStarting: 'No runner is ready yet.',
   PoolReady: 'A runner is ready.',
   StoreUnavailable: 'The run store cannot be reached, so nothing can be activated.',
-  Unauthorized: 'The operator lacks a right that it needs.',
+  Unauthorized:
+    'Kubernetes refuses a write of the operator: it lacks a right, or an admission policy refuses the object.',
 } as const;
 
 export type Reason = keyof typeof REASON;

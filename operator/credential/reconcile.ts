@@ -13,7 +13,7 @@ import type { Condition } from '../../kube/resource.ts';
 import { canBeChecked } from '../../nodes/check/register.ts';
 import { CHECKS } from '../../runs/checks.ts';
 import type { OperatorContext } from '../context.ts';
-import { lackOfRight } from '../refusal.ts';
+import { explainRefusal } from '../refusal.ts';
 import { credentials } from '../resources.ts';
 import { checkKeys } from './check.ts';
 import { decide, decideConnected, type Decision, type Finding } from './decide.ts';
@@ -74,7 +74,7 @@ async function judge(context: OperatorContext, credential: Credential): Promise<
   } catch (error) {
     if (!isForbidden(error)) throw error;
     context.log.error({ namespace, err: error }, 'the operator lacks a right');
-    const message = lackOfRight(error);
+    const message = explainRefusal(error);
     return { finding: { status: 'False', reason: 'Unauthorized', message }, againMs: READY_MS };
   }
 }

@@ -138,7 +138,13 @@ export const HOSTILE_WRITES: HostileWrite[] = [
     {},
     'only NetworkPolicies that select the pods of Windlass',
   ],
-  ['a budget of all pods', 'budget', ['spec', 'selector'], {}, 'only PodDisruptionBudgets that select runners'],
+  [
+    'a budget of all pods',
+    'budget',
+    ['spec', 'selector'],
+    {},
+    'only PodDisruptionBudgets that select runners',
+  ],
   [
     'a budget that no drain gets past',
     'budget',

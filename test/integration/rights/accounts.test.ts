@@ -342,7 +342,9 @@ test('the operator starts no run, deletes none that goes on, and no revision of 
   const metadata = { name: 'one', namespace: PROJECT };
   const run = await admin.create(workflowRuns, { metadata, spec: { workflow: 'report' } });
   const second = { metadata: { ...metadata, name: 'two' }, spec: { workflow: 'report' } };
-  await expect(operator.create(workflowRuns, second)).rejects.toThrow('the operator may not create WorkflowRuns');
+  await expect(operator.create(workflowRuns, second)).rejects.toThrow(
+    'the operator may not create WorkflowRuns',
+  );
   await expect(operator.delete(workflowRuns, metadata)).rejects.toThrow('only runs that have ended');
   const status = { ...run.status, phase: 'Failed' as const };
   await admin.patch(workflowRuns, metadata, { status }, { type: 'merge', subresource: 'status' });

@@ -91,7 +91,8 @@ export const REASON = {
   StoreUnavailable: 'The run store cannot be reached, so nothing can be activated.',
   RevisionNameTaken:
     'A ControllerRevision that is not of the workflow has the name of its revision and cannot be deleted.',
-  Unauthorized: 'The operator lacks a right that it needs.',
+  Unauthorized:
+    'Kubernetes refuses a write of the operator: it lacks a right, or an admission policy refuses the object.',
 } as const;
 
 export type Reason = keyof typeof REASON;

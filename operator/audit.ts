@@ -1,6 +1,6 @@
 /**
- * What the operator tells the audit trail. It sees objects and not requests: no user is known, but for what an object itself says
- * (`requestedBy`). Each line names the field manager of the last change, and the resourceVersion, which finds the request and its user in the
+ * What the operator records in the audit trail. It sees objects and no requests, so that it knows no user but the one that an object
+ * names (`requestedBy`). Each line names the field manager of the last change, and the resourceVersion, which finds the request and its user in the
  * audit log of the Kubernetes API.
  */
 import { isEnabled } from '../api/access.ts';
@@ -13,13 +13,13 @@ import type { KubeObject } from '../kube/resource.ts';
 import type { OperatorContext } from './context.ts';
 import type { Violation } from './workflow/checks/check.ts';
 
-/** An entry of `managedFields`, as far as it is looked at. */
-type Managed = { manager?: string; time?: string; subresource?: string };
+/** The members of an entry of `managedFields` that are read. */
+type ManagedFields = { manager?: string; time?: string; subresource?: string };
 
-/** Our own writes say nothing of who changed the object. */
-const OWN = 'windlass-operator';
+/** The operator's own writes are no change by a user. */
+const OWN_MANAGER = 'windlass-operator';
 
-/** The object with as much of its `managedFields` as says who changed it last. */
+/** The object with the last manager alone in its `managedFields`, to save memory. */
 export function withLastManager<T extends KubeObject>(object: T): T {
   const { managedFields: _all, ...metadata } = object.metadata;
   const manager = lastManager(object);
@@ -29,14 +29,16 @@ export function withLastManager<T extends KubeObject>(object: T): T {
   };
 }
 
-/** Who changed the object last, beside its status: what the client calls itself. */
+/** The field manager of the last change beside the status, as the client names itself. */
 function lastManager({ metadata }: KubeObject): string | undefined {
-  const entries = (metadata.managedFields ?? []) as Managed[];
-  const others = entries.filter(({ manager, subresource }) => manager !== OWN && subresource === undefined);
+  const entries = (metadata.managedFields ?? []) as ManagedFields[];
+  const others = entries.filter(
+    ({ manager, subresource }) => manager !== OWN_MANAGER && subresource === undefined,
+  );
   return others.toSorted((a, b) => (a.time ?? '').localeCompare(b.time ?? '')).at(-1)?.manager;
 }
 
-/** What a line says of an object and of its last change. */
+/** The fields of a line about an object and its last change. */
 function fieldsOf(object: KubeObject): Pick<AuditEntry, 'object' | 'manager' | 'resourceVersion'> {
   const { namespace, name, uid, resourceVersion } = object.metadata;
   return { object: { namespace, name, uid }, manager: lastManager(object), resourceVersion };

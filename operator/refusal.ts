@@ -1,7 +1,7 @@
 /** How a write that the API server forbids is told to those who wait for it. */
 
 /** A sentence with what to do. The API server's own words name the verb and the resource, or the admission policy. */
-export function lackOfRight(error: unknown): string {
+export function explainRefusal(error: unknown): string {
   const said = error instanceof Error ? error.message : String(error);
   return isPolicyRefusal(error)
     ? `An admission policy refuses an object of the operator. Undo changes that somebody made to it, or ask whoever installed Windlass: ${said}`

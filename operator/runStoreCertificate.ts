@@ -15,7 +15,7 @@ import { LINE_FORMAT } from '../kube/log.ts';
 import { CERTIFICATE_ACCOUNT } from '../runs/accounts.ts';
 import { connectRunStore } from '../runs/connection.ts';
 import { loadServerCertificate } from '../runs/serverCertificate.ts';
-import { CERTIFICATE_PASSWORD_FILE, SOCKET_FILE } from './store/pod.ts';
+import { CERTIFICATE_PASSWORD_FILE, SOCKET_FILE } from './store/sharedFiles.ts';
 
 const [folder, podFolder] = process.argv.slice(2);
 if (folder === undefined || podFolder === undefined)

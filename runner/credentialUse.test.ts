@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { CredentialSpec } from '../api/credential.ts';
 import { Secret } from '../nodes/secret.ts';
 import type { StepFields } from '../nodes/step.ts';
-import { destinationOf, isSentNowhere, tellingUses, type Attempted } from './credentialUse.ts';
+import { destinationOf, isSentNowhere, reportingUses, type Attempted } from './credentialUse.ts';
 
 const ATTEMPTED: Attempted = { run: 'r', workflow: 'orders', node: 'call', attempt: 2, fields: {} };
 const http: CredentialSpec = { http: { bearer: { tokenRef: { name: 'a', key: 'b' } } } };
@@ -79,7 +79,7 @@ test('an attempt that takes a credential again tells it once, and each of two cr
     fresh: () => Promise.reject(new Error('not asked')),
     hasChanged: async () => false,
   };
-  const telling = tellingUses(source, ATTEMPTED, ({ node, attempt }, { name }) => {
+  const telling = reportingUses(source, ATTEMPTED, ({ node, attempt }, { name }) => {
     told.push(`${node} ${attempt} ${name}`);
   });
   for (const name of ['one', 'one', 'two']) await telling.get(name);

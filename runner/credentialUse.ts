@@ -1,4 +1,4 @@
-/** Tells the audit trail which credentials the nodes of runs take: each once for each attempt of a node, when it is first taken. */
+/** Records in the audit trail which credentials the nodes of runs use: each once for each attempt of a node, at its first use. */
 import type { Audit } from '../api/audit/audit.ts';
 import type { CredentialSpec } from '../api/credential.ts';
 import { admitsURL, allowedHostsOf } from '../api/hosts.ts';
@@ -10,7 +10,7 @@ import type { CredentialSource } from './credentials.ts';
 /** One attempt of a node. */
 export type Attempted = { run: string; workflow: string; node: string; attempt: number; fields: StepFields };
 
-/** Told of each use; `credential` is what the attempt was given. */
+/** Called for each use; `credential` is what the attempt was given. */
 export type OnCredentialUse = (attempted: Attempted, credential: CredentialAccess) => void;
 
 /** Records uses of credentials of this namespace. */
@@ -30,20 +30,20 @@ export function createUseRecorder(audit: Audit, namespace: string): OnCredential
     });
 }
 
-/** The credentials as one attempt gets them: the first time that it takes one is told. */
-export function tellingUses(
+/** The credentials for one attempt. Reports the first use of each. */
+export function reportingUses(
   credentials: CredentialSource,
   attempted: Attempted,
   onUse: OnCredentialUse | undefined,
 ): CredentialSource {
   if (onUse === undefined) return credentials;
-  const told = new Set<string>();
+  const reported = new Set<string>();
   return {
     ...credentials,
     get: async (name) => {
       const credential = await credentials.get(name);
-      if (!told.has(name)) onUse(attempted, credential);
-      told.add(name);
+      if (!reported.has(name)) onUse(attempted, credential);
+      reported.add(name);
       return credential;
     },
   };

@@ -13,7 +13,7 @@ import { objectKey, type Condition } from '../../kube/resource.ts';
 import { canBeChecked } from '../../nodes/check/register.ts';
 import { CHECKS } from '../../runs/checks.ts';
 import type { OperatorContext } from '../context.ts';
-import { lackOfRight } from '../refusal.ts';
+import { explainRefusal } from '../refusal.ts';
 import { credentials } from '../resources.ts';
 import { BY_CREDENTIAL } from '../world.ts';
 import { checkKeys } from './check.ts';
@@ -75,7 +75,7 @@ async function judge(context: OperatorContext, credential: Credential): Promise<
   } catch (error) {
     if (!isForbidden(error)) throw error;
     context.log.error({ namespace, err: error }, 'the operator lacks a right');
-    const message = lackOfRight(error);
+    const message = explainRefusal(error);
     return { finding: { status: 'False', reason: 'Unauthorized', message }, againMs: READY_MS };
   }
 }

@@ -21,7 +21,7 @@ import { dropPoolAccount, ensurePoolAccount } from '../../runs/accounts.ts';
 import { closeProject } from '../../runs/project.ts';
 import type { Unavailable } from '../../runs/types.ts';
 import type { OperatorContext } from '../context.ts';
-import { lackOfRight } from '../refusal.ts';
+import { explainRefusal } from '../refusal.ts';
 import { poolCredentials, sha256 } from './account.ts';
 import { createAuthorityReader } from './authority.ts';
 import { olderCredentials, type Served } from './older.ts';
@@ -78,7 +78,7 @@ export function createProjectReconciler(context: OperatorContext, events: Projec
     } catch (error) {
       if (isTerminating(error)) return done();
       if (!isForbidden(error)) throw error;
-      const message = lackOfRight(error);
+      const message = explainRefusal(error);
       const isNew = refusedPools.get(namespace) !== message;
       refusedPools.set(namespace, message);
       if (isNew) events.onRights(namespace);

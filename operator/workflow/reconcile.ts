@@ -28,7 +28,7 @@ import { withBot, type Unserved } from '../bots/take.ts';
 import type { OperatorContext } from '../context.ts';
 import { nextLookMs } from '../credential/reconcile.ts';
 import type { Routing } from '../gateways/view.ts';
-import { lackOfRight } from '../refusal.ts';
+import { explainRefusal } from '../refusal.ts';
 import { keepTrigger, STORE_AWAY } from '../poll/keep.ts';
 import type { PollHealth } from '../poll/health.ts';
 import { isPolled } from '../../nodes/pollers.ts';
@@ -160,7 +160,7 @@ async function takeEffect(
   } catch (error) {
     if (isTerminating(error) || !isForbidden(error)) throw error;
     const inPlace = scheduleInPlace(context, workflow, servedRoute(context, workflow)?.spec);
-    return { facts: { kind: 'unauthorized', message: lackOfRight(error) }, ...inPlace, error };
+    return { facts: { kind: 'unauthorized', message: explainRefusal(error) }, ...inPlace, error };
   }
 }
 

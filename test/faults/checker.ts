@@ -3,7 +3,7 @@ import { AT_MOST_ONCE, type Effect } from './effects.ts';
 import type { EndedRun, Evidence, SentEvent } from './evidence.ts';
 import { checkExecutions, wallTimes } from './execution.ts';
 import { excuse } from './losses.ts';
-import { isAccepted } from './sender.ts';
+import { isAccepted, isFailedRun } from './sender.ts';
 import { checkTotals } from './totals.ts';
 
 export type ViolationKind =
@@ -69,7 +69,7 @@ export function judge(evidence: Evidence): { violations: Violation[]; taken: Vio
     ...checkExecutions(evidence),
     ...checkEnds(index),
     ...checkHistories(index),
-    ...evidence.events.flatMap(checkAnswers),
+    ...evidence.events.flatMap((event) => checkAnswers(event, index)),
     ...checkTotals(evidence),
   ];
   return excuse(found, evidence);
@@ -229,23 +229,21 @@ function checkHistories({ evidence, ended }: Index): Violation[] {
 }
 
 /** Refusals have the status that they deserve; good events are never told anything that makes a sender give up, or another's answer. */
-function checkAnswers({ id, refusal, attempts }: SentEvent): Violation[] {
+function checkAnswers({ id, refusal, attempts }: SentEvent, { ended }: Index): Violation[] {
   const another = attempts.find(({ event }) => event !== undefined && event !== id);
   if (another) {
     return [{ kind: 'wrong-answer', event: id, message: `${id} got the answer to ${another.event}` }];
   }
-  const wrong = attempts.filter(({ status, retryAfter, problem }) => {
+  const wrong = attempts.filter((attempt) => {
+    const { status, retryAfter, problem, run = '' } = attempt;
     if (status === undefined) return false;
     if (status === 503) return problem !== undefined && retryAfter === undefined;
-    return status !== refusal && !EXCUSED.has(status) && !isAcceptedStatus(status, refusal);
+    if (isFailedRun(attempt)) return ended.get(run)?.phase !== 'Failed';
+    return status !== refusal && !EXCUSED.has(status) && !(refusal === undefined && isAccepted(attempt));
   });
   return wrong.slice(0, 1).map(({ status, problem = '' }) => ({
     kind: 'wrong-answer' as const,
     event: id,
     message: `${id} was answered ${status} ${problem}${status === 503 ? ' without Retry-After' : ''}`,
   }));
-}
-
-function isAcceptedStatus(status: number, refusal: number | undefined): boolean {
-  return refusal === undefined && status >= 200 && status < 300;
 }

@@ -35,7 +35,10 @@ export async function startLink(target: number): Promise<Link> {
   const flush = (pipe: Pipe): void => {
     while (!isHeld(pipe)) {
       const [next] = pipe.queue;
-      if (!next || next.due > performance.now()) return;
+      if (!next) return;
+      const wait = next.due - performance.now();
+      // A timer may come a little early.
+      if (wait > 0) return void setTimeout(() => flush(pipe), Math.ceil(wait));
       pipe.queue.shift();
       if (next.data) pipe.to.write(next.data);
       else {
@@ -49,8 +52,7 @@ export async function startLink(target: number): Promise<Link> {
     const due = Math.max(pipe.lastDue, performance.now() + late * Math.random());
     pipe.queue.push({ data, due });
     pipe.lastDue = due;
-    if (late === 0 && pipe.queue.length === 1) flush(pipe);
-    else setTimeout(() => flush(pipe), due - performance.now() + 1);
+    if (pipe.queue.length === 1) flush(pipe);
   };
   const join = (from: Socket, to: Socket, isAnswer: boolean): void => {
     const pipe: Pipe = { isAnswer, to, queue: [], lastDue: 0 };

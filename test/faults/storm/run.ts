@@ -1,12 +1,13 @@
 /** A storm: scene after scene of overlapping faults, each as soon as events are accepted again, whatever still waits of the one before. */
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { FaultRecord } from '../evidence.ts';
+import type { FaultRecord, Measure } from '../evidence.ts';
 import { underLoad, type FaultRun, type Load } from '../load.ts';
 import { drained, loadBack, NotSteady } from '../recovery.ts';
 import { targetsOf } from '../workflows.ts';
 import { injectStorm } from './inject.ts';
 import { CHOSEN, needsShim, scenesOf, type Scene, type StormFault } from './scenes.ts';
-import type { StormStage } from './stage.ts';
+import { OWN_PROGRAMS, type StormStage } from './stage.ts';
 
 export type StormOptions = {
   stage: StormStage;
@@ -27,7 +28,23 @@ const DRAINED_WITHIN_MS = 150_000;
 /** Never throws for what the system did: that is a violation, or makes the run invalid. */
 export function runStorm({ stage, rate, tell, ...options }: StormOptions): Promise<FaultRun> {
   const targets = targetsOf(stage.publicURL, stage.project);
-  return underLoad({ stage, targets, rate, tell }, (load) => doScenes(load, options));
+  return underLoad({ stage, targets, rate, tell }, async (load) => {
+    const delays = monitorEventLoopDelay();
+    delays.enable();
+    const invalid = await doScenes(load, options);
+    const stall = (delays.max / 1e9).toFixed(2);
+    load.measures.push({ what: 'longest time in which the sender itself stood still', seen: `${stall} s` });
+    load.measures.push(...crashesOf(stage));
+    return invalid;
+  });
+}
+
+/** Programs that ended although no fault killed them. An operator that leads must end when it cannot renew its Lease. */
+function crashesOf({ programs }: StormStage): Measure[] {
+  return OWN_PROGRAMS.map((name) => {
+    const crashes = programs[name].reduce((sum, kept) => sum + kept.crashes(), 0);
+    return { what: `${name}: ends that were no kill`, seen: String(crashes) };
+  });
 }
 
 type SceneOptions = Pick<StormOptions, 'events' | 'minutes' | 'seed'>;

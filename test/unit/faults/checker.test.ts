@@ -67,6 +67,17 @@ test('evidence in which every promise was kept shows no violation', () => {
   expect(check(whole)).toEqual([]);
 });
 
+test('a caller who is told that the run failed, since its effect is not repeated, is told the truth', () => {
+  const changed = {
+    ...whole,
+    events: [sent(1, { attempts: [attempt({ status: 502, run: 'mail-1' })] }), ...whole.events.slice(1)],
+    ended: [ended(1, { phase: 'Failed', reason: 'EffectUnknown' }), ended(2)],
+    histories: [history(1, 'Running', 'Failed')],
+    totals: counted(1, { failed: 1 }),
+  };
+  expect(check(changed)).toEqual([]);
+});
+
 test('a run that failed because a mail may have been sent is as declared', () => {
   const unknown = ended(1, { phase: 'Failed', reason: 'EffectUnknown' });
   const changed = {
@@ -272,6 +283,11 @@ test.each<[string, ViolationKind, Partial<Evidence>]>([
         }),
       ),
     },
+  ],
+  [
+    'a 502 that says that a run failed which succeeded',
+    'wrong-answer',
+    { events: events(sent(1, { attempts: [attempt({ status: 502, run: 'mail-1' })] })) },
   ],
   [
     'a refusal with another status than deserved',

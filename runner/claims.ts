@@ -28,6 +28,8 @@ export class Claims {
   #left = false;
   /** When to look for claims whose answer was lost: at once after an outage, and now and then for those that came late. */
   #sweepAt = 0;
+  /** Whether runs are ready and the store has no room for what they would write. */
+  #isShort = false;
 
   constructor(deps: ClaimsDeps) {
     this.#deps = deps;
@@ -51,6 +53,7 @@ export class Claims {
         this.#sweepAt = 0;
         await sleep(PAUSE_MS, signal);
       } else {
+        this.#noteRoom(claimed.short);
         await this.#executeAll(claimed.claims);
         if (!claimed.more) await waitForWork(conn, project, signal);
       }
@@ -67,6 +70,16 @@ export class Claims {
     if (swept.outcome === 'unavailable') return;
     this.#sweepAt = performance.now() + SWEEP_MS;
     if (swept.runs.length > 0) log.warn({ runs: swept.runs }, 'claims without an answer given back');
+  }
+
+  /** Told once when it begins and once when it is over. */
+  #noteRoom(isShort: boolean): void {
+    if (isShort === this.#isShort) return;
+    this.#isShort = isShort;
+    const { metrics, log } = this.#deps;
+    metrics.claimsHeldBack.set(isShort ? 1 : 0);
+    if (isShort) log.warn({}, 'run store full, claims held back');
+    else log.info({}, 'claims no longer held back');
   }
 
   /** Stops a run that somebody cancelled, if it is executed here. */

@@ -6,6 +6,7 @@ import { orUnavailable, type RunStoreConnection } from './connection.ts';
 import { keysOf, type ProjectKey } from './keys.ts';
 import { COALESCE_MS, EMIT, END, END_KEYS, ENQUEUE, FENCE, NOW, VANISHED } from './lua.ts';
 import { PARK } from './park.ts';
+import { LEARN_GROWTH, RUN_OVERHEAD_BYTES } from './room.ts';
 import { defineScript, type Script } from './script.ts';
 import { workflowOf } from './token.ts';
 import type {
@@ -66,6 +67,7 @@ const ADVANCE = defineScript({
     if (outputs == '1' or replies) and bytes > ${RUN_LIMIT_BYTES} then
       return 'too-large'
     end
+    local grown = bytes - redis.call('HSTRLEN', run, 'input') - ${RUN_OVERHEAD_BYTES}
     for index = first, #ARGV, 3 do
       emit(ARGV[index + 2])
     end
@@ -78,7 +80,7 @@ const ADVANCE = defineScript({
       redis.call('HSET', run, 'bytes', bytes, unpack(fields))
       ${ENQUEUE}
       ${END}
-      finish(state[8], true, state[1], sequence, added, {phase, reason, message, end_event})
+      finish(state[8], true, state[1], sequence, added, {phase, reason, message, end_event}, grown)
       redis.call('HDEL', claims, run_id)
       return 0
     end
@@ -91,6 +93,12 @@ const ADVANCE = defineScript({
       'progress', checkpoints == '1' and 1 or state[4], unpack(fields))
     if added ~= 0 then
       redis.call('HINCRBY', meta, 'bytes', added)
+    end
+    if outputs == '1' then
+      ${LEARN_GROWTH}
+      local expected = redis.call('HGET', meta, 'growth')
+      local learnt = learn(expected, grown, false)
+      if learnt ~= tonumber(expected) then redis.call('HSET', meta, 'growth', learnt) end
     end
     redis.call('ZADD', out, 'NX', now + ${COALESCE_MS}, run_id)
     redis.call('PUBLISH', run, replies and 'reply' or 'event')

@@ -14,7 +14,7 @@ const DUMP = defineScript({
       zset = function(key) return redis.call('ZRANGE', key, 0, -1, 'WITHSCORES') end,
       set = function(key) return redis.call('SMEMBERS', key) end,
       list = function(key) return {tostring(redis.call('LLEN', key))} end,
-      string = function(key) return {tostring(redis.call('STRLEN', key))} end,
+      string = function(key) return {redis.call('GET', key)} end,
     }
     local keys = redis.call('KEYS', prefix .. '*')
     table.sort(keys)

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { WORK, type Work } from './clients/runner.ts';
 import type { ApiState } from './records.ts';
 import { FATES, type Fate, type Receiver } from './network.ts';
+import type { Quotas } from '../../runs/project.ts';
 import { WORKFLOWS } from './workflows.ts';
 
 /** `by`, `at`, `run` and `index` are taken modulo how many there are. */
@@ -14,7 +15,7 @@ export type Step = { fate?: Fate | undefined } & (
   | { do: 'cancel'; run: number; again: boolean }
   | { do: 'record' | 'trim'; by: number }
   | { do: 'limit'; workflow: string; limit: number; policy: 'Queue' | 'Reject' | 'Replace'; suspended: boolean }
-  | { do: 'quota'; isFull: boolean }
+  | { do: 'quota'; of: keyof Quotas; isFull: boolean }
   | { do: 'budget'; perSecond: number }
   | { do: 'makeObject'; workflow: string }
   | { do: 'deleteObject'; run: number }
@@ -70,7 +71,12 @@ const STEPS = {
   record: fc.record({ do: is('record'), by, fate: fateOfMany }),
   trim: fc.record({ do: is('trim'), by, fate: fateOfMany }),
   limit,
-  quota: fc.record({ do: is('quota'), isFull: fc.boolean(), fate }),
+  quota: fc.record({
+    do: is('quota'),
+    of: fc.constantFrom<keyof Quotas>('quota', 'claimQuota', 'keyQuota'),
+    isFull: fc.boolean(),
+    fate,
+  }),
   budget: fc.record({ do: is('budget'), perSecond: fc.constantFrom(1, 2, 1_000), fate }),
   makeObject: fc.record({ do: is('makeObject'), workflow }),
   deleteObject: fc.record({ do: is('deleteObject'), run: fc.nat(7) }),
@@ -92,7 +98,7 @@ const THEMES: Weights[] = [
   // Runners that come, die, and wait.
   { comeAndGo: 8, takeOver: 10, wake: 6, cancel: 2 },
   // Limits and those who wait for a slot.
-  { submit: 10, limit: 5, wake: 4, cancel: 4, takeOver: 2, comeAndGo: 2 },
+  { submit: 10, limit: 5, quota: 3, wake: 5, cancel: 4, takeOver: 2, comeAndGo: 2 },
   // Records that are late, surplus, deleted.
   { submit: 10, record: 14, trim: 10, api: 8, budget: 2, makeObject: 2, deleteObject: 2, reconcile: 3, cancel: 6, pass: 12 },
   // Losses of data.

@@ -21,6 +21,7 @@ export function parseState(prefix: string, dump: readonly DumpedKey[]): Parsed {
     workflows: record(named('wf'), 'wf', ({ value }) => workflowOf(pairs(value))),
     runs: record(named('run'), 'run', ({ value }) => runOf(pairs(value))),
     keys: Object.fromEntries(named('dk').map(([, { key, value, kept }]) => [key, keyOf(pairs(value), kept)])),
+    replies: Object.fromEntries(named('reply').map(([, { key, value }]) => [key, value[0] ?? ''])),
     summaries: {},
     beats: numbers(hash('beats')),
   };
@@ -70,11 +71,13 @@ function addListed(state: State, problems: string[], wf: string, listed: Fields)
   }
 }
 
-function metaOf({ id, seeding, opened, v, quota, rate, tokens, filled }: Fields) {
+function metaOf({ id, seeding, v, short, ...fields }: Fields) {
+  const { opened, quota, claimQuota, keyQuota, rate, tokens, filled } = fields;
   return {
     ...given({ id, seeding }),
     v: Number(v ?? 0),
-    ...numbers(given({ opened, quota, rate, tokens, filled })),
+    isShort: short === '1',
+    ...numbers(given({ opened, quota, claimQuota, keyQuota, rate, tokens, filled })),
   };
 }
 
@@ -130,8 +133,8 @@ function runOf(fields: Fields): Run {
   };
 }
 
-function keyOf({ run = '', body = '', reply, phase }: Fields, kept: boolean): EventKey {
-  return { run, body, ...given({ reply, phase }), expires: !kept };
+function keyOf({ run = '', body = '', phase }: Fields, kept: boolean): EventKey {
+  return { run, body, ...(phase !== undefined && { phase }), expires: !kept };
 }
 
 function record<T>(

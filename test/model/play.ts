@@ -25,6 +25,7 @@ const NOTICED_AFTER = 4;
 const PLENTY_BYTES = 2 ** 30;
 const RUN_KEPT_MS = 10_000;
 const KEY_KEPT_MS = 7 * 24 * 3_600_000;
+const REPLY_KEPT_MS = 3_600_000;
 
 /** What is wrong with the first step that shows anything, and which step that was; undefined where all is well. */
 export type Finding = { step: number; problems: string[] };
@@ -124,7 +125,7 @@ async function operate({ operators }: Clients, step: Step, run: string | undefin
     const { limit, policy, suspended } = step;
     return operator?.limit(step.workflow, { limit: limit === 0 ? undefined : limit, policy, suspended });
   }
-  if (step.do === 'quota') return operator?.quota(step.isFull ? 1 : PLENTY_BYTES);
+  if (step.do === 'quota') return operator?.quotas({ [step.of]: step.isFull ? 1 : PLENTY_BYTES });
   if (step.do === 'budget') return operator?.budget(step.perSecond);
   if (step.do === 'reconcile') return run === undefined ? undefined : operator?.reconcile(run);
   if (step.do === 'restore') return run === undefined ? undefined : operator?.restore(run, step.version);
@@ -156,11 +157,13 @@ function createExpiry({ store, project, ledger }: Stage): Expiry {
   const until = new Map<string, number>();
   return {
     pass: async (ms) => {
-      const { runs, keys } = store.state();
+      const { runs, keys, replies } = store.state();
       for (const [name, { dropped }] of Object.entries(runs))
         if (dropped && !until.has(run(name))) until.set(run(name), store.now() + RUN_KEPT_MS);
       for (const [key, { expires }] of Object.entries(keys))
         if (expires && !until.has(key)) until.set(key, store.now() + KEY_KEPT_MS);
+      for (const key of Object.keys(replies))
+        if (!until.has(key)) until.set(key, store.now() + REPLY_KEPT_MS);
       store.pass(ms);
       const over = [...until].flatMap(([key, at]) => (at <= store.now() ? [key] : []));
       for (const key of over) until.delete(key);

@@ -32,7 +32,7 @@ async function goOn({ stage, operators, recorders }: Clients, name: string): Pro
   const [recorder] = recorders;
   if (!operator || !recorder) return;
   await operator.seed();
-  await operator.quota(PLENTY_BYTES);
+  await operator.quotas({ quota: PLENTY_BYTES, claimQuota: PLENTY_BYTES, keyQuota: PLENTY_BYTES });
   await operator.budget(WRITES_PER_SECOND);
   for (const workflow of WORKFLOWS) await operator.limit(workflow, UNLIMITED);
   for (const object of records.objects.keys()) await operator.reconcile(object);

@@ -59,7 +59,7 @@ export type Workflow = {
 };
 
 /** What a dedupe key stands for. */
-export type EventKey = { run: string; body: string; reply?: string; phase?: string; expires: boolean };
+export type EventKey = { run: string; body: string; phase?: string; expires: boolean };
 
 export type Summary = { wf: string; accepted: string; line: string };
 
@@ -71,6 +71,10 @@ export type State = {
   /** The virtual time of the queue. */
   v: number;
   quota?: number;
+  claimQuota?: number;
+  keyQuota?: number;
+  /** Claims are held back, since the store has no room for what runs grow by. */
+  isShort: boolean;
   rate?: number;
   tokens?: number;
   filled?: number;
@@ -78,11 +82,13 @@ export type State = {
   runs: Record<string, Run>;
   /** By the name of the key. */
   keys: Record<string, EventKey>;
+  /** What recorded runs replied, by the name of the key. */
+  replies: Record<string, string>;
   summaries: Record<string, Summary>;
   beats: Record<string, number>;
 };
 
-/** What one key holds: a hash or sorted set as pairs, a set as members, a list as its length. `kept`: it does not expire. */
+/** What one key holds: a hash or sorted set as pairs, a set as members, a string alone, a list as its length. `kept`: it does not expire. */
 export type DumpedKey = { key: string; type: string; value: string[]; kept: boolean };
 
 /** The name by which queues know a run. */

@@ -174,6 +174,6 @@ function inAWord(answer: unknown): string {
 /** What a claim answers, without the runs themselves. */
 function withoutFields(answer: unknown): unknown {
   if (!Array.isArray(answer)) return answer;
-  const [taken, rest] = answer as [unknown[][], unknown];
-  return [taken.map((run) => run.slice(0, 6)), rest];
+  const [taken = [], ...rest] = answer as [unknown[][], ...unknown[]];
+  return [taken.map((run) => run.slice(0, 6)), ...rest];
 }

@@ -11,7 +11,7 @@ import { planFor } from '../../../operator/store/source.ts';
 import { WaitingError } from '../../../kube/controller.ts';
 import { ApiError } from '../../../kube/errors.ts';
 import { isUnavailable } from '../../../runs/connection.ts';
-import { setQuota, setWorkflowLimits, setWriteBudget, storeId } from '../../../runs/project.ts';
+import { setQuotas, setWorkflowLimits, setWriteBudget, storeId, type Quotas } from '../../../runs/project.ts';
 import { restoreRun } from '../../../runs/restore.ts';
 import { dedupeMarkOf } from '../../../runs/record/keepsake.ts';
 import { submit } from '../../../runs/submit.ts';
@@ -41,7 +41,7 @@ export function createOperator(stage: Stage) {
       limits.set(workflow, wanted);
       await setWorkflowLimits(conn, project, limitsOf(workflow, wanted));
     },
-    quota: async (bytes: number) => void (await setQuota(conn, project, bytes)),
+    quotas: async (quotas: Partial<Quotas>) => void (await setQuotas(conn, project, quotas)),
     budget: async (perSecond: number) => void (await setWriteBudget(conn, project, perSecond)),
     /** Submits the objects that nobody has taken up, and looks after those that the store does not know. */
     reconcile: (name: string) =>

@@ -2,10 +2,11 @@
 import type { TerminalPhase } from '../../../api/phase.ts';
 import type { Run, State } from '../state.ts';
 import { admit, heldOf, LEASE_MS, makeReady, NO_STORE, runOf, workflowOf, type Transition } from './moves.ts';
-import { newRun } from './running.ts';
+import { isUsedUp, newRun } from './running.ts';
 
 const COALESCE_MS = 1_000;
 const SETTLED_MS = 1_000;
+const EVICTED = 20;
 const QUARANTINE_MS = { first: 5_000, longest: 600_000 };
 
 const lease: Transition = (state, { args: { count }, now }) => {
@@ -44,8 +45,8 @@ const recorded: Transition = (state, { args: { run_id = '', sequence, why, line 
   run.dropped = true;
   run.listed = false;
   workflowOf(state, run.wf).waiting[run.phase as TerminalPhase] -= 1;
-  state.summaries[run_id] = { wf: run.wf, accepted: run.accepted, line };
-  keepKey(state, keys['dk'], run);
+  keepSummary(state, run_id, line);
+  keepKey(state, keys, run);
   return 'recorded';
 };
 
@@ -57,13 +58,24 @@ function isSurplus(state: State, run: Run, now: number): boolean {
   return now - run.ended >= SETTLED_MS && waiting[phase] > keep[phase];
 }
 
-/** The key goes with time, and keeps what a repeated event is answered. */
-function keepKey(state: State, name: string | undefined, run: Run): void {
-  const key = name ? state.keys[name] : undefined;
-  if (!key) return;
+/** Where summaries may take no more, the oldest of the workflow go, but for one. */
+function keepSummary(state: State, name: string, line: string): void {
+  const { wf, accepted } = runOf(state, name);
+  state.summaries[name] = { wf, accepted, line };
+  if (!isUsedUp(state.keyQuota)) return;
+  const own = Object.entries(state.summaries).filter(([, summary]) => summary.wf === wf);
+  const oldest = own.map(([run, summary]) => `${summary.accepted} ${run}`).toSorted();
+  for (const entry of oldest.slice(0, Math.min(EVICTED, own.length - 1)))
+    delete state.summaries[entry.slice(entry.indexOf(' ') + 1)];
+}
+
+/** The key goes with time, and says how the run ended, or the reply is kept beside it. */
+function keepKey(state: State, { dk, reply }: Record<string, string>, run: Run): void {
+  const key = dk ? state.keys[dk] : undefined;
+  if (!key || key.phase !== undefined) return;
   key.expires = true;
-  if (run.reply === undefined) key.phase = run.phase;
-  else key.reply = run.reply;
+  key.phase = run.reply === undefined ? run.phase : '';
+  if (run.reply !== undefined && reply && !isUsedUp(state.keyQuota)) state.replies[reply] = run.reply;
 }
 
 const quarantine: Transition = (state, { args: { run_id = '' }, now }) => {
@@ -151,12 +163,14 @@ function restored(args: Record<string, string>, rest: string[], now: number): Ru
 
 const seedKeys: Transition = (state, { args: { token }, rest, allKeys }) => {
   if (isSuperseded(state, token)) return 'superseded';
-  for (const [index, key] of allKeys.slice(1).entries()) {
+  for (const [index, key] of allKeys.slice(2).entries()) {
     const [run = '', body = '', kept = ''] = rest.slice(index * 3, index * 3 + 3);
-    state.keys[key] ??= { run, body, expires: kept !== '' };
+    state.keys[key] ??= { run, body, expires: kept !== '', ...(kept !== '' && { phase: '' }) };
   }
   return 'done';
 };
+
+const TUNED = ['quota', 'claimQuota', 'keyQuota', 'rate'] as const;
 
 export const KEEPING: Record<string, Transition> = {
   lease,
@@ -186,9 +200,12 @@ export const KEEPING: Record<string, Transition> = {
     return undefined;
   },
   putRevision: () => undefined,
-  tune: (state, { args: { field = '', value } }) => {
+  tune: (state, { rest }) => {
     if (state.id === undefined) return NO_STORE;
-    if (field === 'quota' || field === 'rate') state[field] = Number(value);
+    for (let at = 0; at < rest.length; at += 2) {
+      const field = TUNED.find((name) => name === rest[at]);
+      if (field) state[field] = Number(rest[at + 1]);
+    }
     return undefined;
   },
   beginSeeding: (state, { args: { token = '' } }) => {

@@ -32,10 +32,10 @@ const submit: Transition = (state, call) => {
   if (state.id === undefined) return NO_STORE;
   const known = call.keys['dk'] ? state.keys[call.keys['dk']] : undefined;
   if (known?.body && known.body !== body_hash) return ['conflict', known.run];
-  if (known) return ['duplicate', known.run, known.reply ?? '', known.phase ?? ''];
+  if (known) return ['duplicate', known.run, '', known.phase ?? ''];
   if (state.runs[run_id]) return ['taken'];
-  // The checks set it to almost nothing, or to more than they ever need.
-  if (state.quota !== undefined && state.quota < 1_000) return ['full'];
+  if (isUsedUp(state.quota)) return ['full'];
+  if (call.keys['dk'] && isUsedUp(state.keyQuota)) return ['full', 'keys'];
   const workflow = workflowOf(state, uid);
   if (workflow.suspended) return ['suspended'];
   if (workflow.policy === 'Reject' && workflow.active >= (workflow.limit ?? Infinity))
@@ -51,6 +51,9 @@ const submit: Transition = (state, call) => {
   workflow.last = call.us;
   return ['accepted', ...replaced];
 };
+
+/** Histories set quotas to almost nothing, or to more than they ever need. */
+export const isUsedUp = (quota: number | undefined): boolean => quota !== undefined && quota < 1_000;
 
 /** A run that nobody has claimed yet, and that is in no queue yet. */
 export function newRun(given: Pick<Run, 'wf' | 'accepted' | 'head' | 'input'>): Run {
@@ -85,16 +88,23 @@ const claim: Transition = (state, call) => {
   if (state.id === undefined) return NO_STORE;
   state.beats[runner] ??= 0;
   const queue = () => inOrder(state, (run) => run.ready).slice(0, Number(max));
+  const { admitted, isBegunOnly } = roomOf(state);
   const taken: unknown[] = [];
   let { v } = state;
+  let isShort = false;
   for (const [index, name] of queue().entries()) {
     const run = runOf(state, name);
     const { active, limit = Infinity } = workflowOf(state, run.wf);
     if (!call.rest.includes(entryOf(state, name))) continue;
     const crashes = run.progress ? 0 : run.crashes;
     const isAlone = crashes >= 2;
-    if (active > limit) {
+    if (active > limit && !run.cancel) {
       hold(state, run, call.now);
+    } else if (taken.length >= admitted) {
+      isShort = true;
+      break;
+    } else if (isBegunOnly && run.started === undefined) {
+      isShort = true;
     } else if (!isAlone || taken.length === 0) {
       v = Math.max(v, run.ready ?? 0);
       take(run, `${runner}/${run.wf}/${random}${index * 2 + 1}`, call.now);
@@ -104,9 +114,17 @@ const claim: Transition = (state, call) => {
       if (isAlone) break;
     }
   }
-  state.v = v;
-  return [taken, queue().map((name) => entryOf(state, name))];
+  Object.assign(state, { v, isShort });
+  return [taken, queue().map((name) => entryOf(state, name)), isShort ? 1 : 0];
 };
+
+/** How many runs may be claimed: where the store has no room, one at a time, and of those that have begun where any waits. */
+function roomOf(state: State): { admitted: number; isBegunOnly: boolean } {
+  if (!isUsedUp(state.claimQuota)) return { admitted: Infinity, isBegunOnly: false };
+  const runs = Object.values(state.runs);
+  if (runs.some(({ token }) => token !== undefined)) return { admitted: 0, isBegunOnly: false };
+  return { admitted: 1, isBegunOnly: runs.some(({ due }) => due !== undefined) };
+}
 
 /** Ready runs above a limit that was lowered meanwhile give their slot up. */
 function hold(state: State, run: Run, now: number): void {
@@ -202,12 +220,18 @@ const wake: Transition = (state, { args: { count }, rest, now }) => {
   const others: string[] = [];
   for (const name of inOrder(state, (run) => (isDue(run) ? run.due : undefined)).slice(0, Number(count))) {
     const run = runOf(state, name);
+    const { vt } = workflowOf(state, run.wf);
     if (!rest.includes(run.wf)) {
       others.push(entryOf(state, name));
       continue;
     }
     delete run.due;
     admit(state, run);
+    // Runs that have begun go before all others where there is no room: their ends make some.
+    if (state.isShort && run.ready !== undefined) {
+      workflowOf(state, run.wf).vt = vt;
+      run.ready = state.v - 1;
+    }
   }
   const [next] = inOrder(state, (run) => run.due);
   return [others, next === undefined ? -1 : Math.max(0, (runOf(state, next).due ?? 0) - now)];

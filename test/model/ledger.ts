@@ -19,6 +19,7 @@ export function createLedger(records: () => Records) {
   let effects = new Map<string, number>();
   /** By dedupe key: the run that callers were told of. */
   const told = new Map<string, string>();
+  let losses = 0;
 
   function judgeRun(name: string, before: Run | undefined, after: Run | undefined): string[] {
     if (!after) return [];
@@ -60,11 +61,15 @@ export function createLedger(records: () => Records) {
       const end = ends.get(name);
       return end === undefined || end === phase ? [] : [`${name} ended as ${end} and is recorded as ${phase}`];
     },
-    /** A caller was told that its event is this run. */
-    tell: (key: string, run: string): string[] => {
-      const before = told.get(key);
-      told.set(key, run);
-      return before === undefined || before === run ? [] : [`the event ${key} is ${before} and ${run}`];
+    /** A caller sends an event; what is given takes the run that it is told of. What an earlier store answered is no promise. */
+    asked: (key: string) => {
+      const asked = losses;
+      return (run: string): string[] => {
+        if (asked !== losses) return [];
+        const before = told.get(key);
+        told.set(key, run);
+        return before === undefined || before === run ? [] : [`the event ${key} is ${before} and ${run}`];
+      };
     },
     /** A runner executes a step. */
     execute: (state: State, run: string, node: string, atMostOnce: boolean): string[] => {
@@ -79,6 +84,7 @@ export function createLedger(records: () => Records) {
     },
     /** The store lost its data: what is not recorded is nobody's promise any more. */
     lose: () => {
+      losses += 1;
       ends = new Map();
       effects = new Map();
       const kept = new Set(records().objects.keys());

@@ -25,11 +25,9 @@ export function createCaller(stage: Stage) {
     submit: async ({ workflow, key, body }: SentEvent) => {
       await nextMillisecond();
       const changes = key === 0 ? {} : { dedupeKey: `key-${key}`, bodyHash: `body-${body}` };
+      const told = ledger.asked(`${workflow} ${key}`);
       const answer = await submit(conn, eventOf(project, workflow, changes));
-      if (answer.outcome !== 'accepted') return;
-      if (key !== 0) problems.push(...ledger.tell(`${workflow} ${key}`, answer.run));
-      const isThere = store.state().runs[answer.run] ?? store.state().summaries[answer.run];
-      if (!isThere && !answer.duplicate) problems.push(`${answer.run} was accepted and is nowhere`);
+      if (answer.outcome === 'accepted' && key !== 0) problems.push(...told(answer.run));
     },
     cancel: async (run: string) => void (await cancelRun(conn, project, run)),
     makeObject: (workflow: string) => void records.make({ spec: { workflow } }),

@@ -77,8 +77,9 @@ async function submitObject(
   { metadata: { name, uid = '' }, spec }: WorkflowRun,
 ): Promise<void> {
   const changes = { run: name, recordUid: uid, trigger: 'execute' };
+  const told = ledger.asked(`object ${uid}`);
   const answer = await submit(conn, eventOf(project, spec.workflow, changes));
-  if (answer.outcome === 'accepted') problems.push(...ledger.tell(`object ${uid}`, answer.run));
+  if (answer.outcome === 'accepted') problems.push(...told(answer.run));
 }
 
 /** As the operator reads them from its cache. */

@@ -45,22 +45,30 @@ function keyProblems(
 }
 
 function summaryProblems(dump: readonly DumpedKey[], prefix: string, counted: number): string[] {
-  const lines = dump.filter(({ key }) => key.startsWith(`${prefix}lines:`)).flatMap(({ value }) => [...fieldsOf(value)]);
+  const lines = dump
+    .filter(({ key }) => key.startsWith(`${prefix}lines:`))
+    .flatMap(({ value }) => [...fieldsOf(value)]);
   const sum = lines.reduce((total, [, line]) => total + SUMMARY_OVERHEAD_BYTES + Buffer.byteLength(line), 0);
   return differing('summaries', counted, sum);
 }
 
 function differing(what: string, counted: number, found: number): string[] {
-  return counted === found ? [] : [`the project is charged with ${counted} bytes for ${what}, there are ${found}`];
+  return counted === found
+    ? []
+    : [`the project is charged with ${counted} bytes for ${what}, there are ${found}`];
 }
 
 function chargeOf(value: string[]): { charged: number; held: number; isDropped: boolean } {
   const fields = fieldsOf(value);
-  const counted = [...fields].filter(([name]) => name === 'input' || name === 'reply' || name.startsWith('n:'));
+  const counted = [...fields].filter(
+    ([name]) => name === 'input' || name === 'reply' || name.startsWith('n:'),
+  );
   const held = counted.reduce((sum, [, text]) => sum + Buffer.byteLength(text), RUN_OVERHEAD_BYTES);
   return { charged: Number(fields.get('bytes')), held, isDropped: fields.has('dropped') };
 }
 
 function fieldsOf(value: readonly string[]): Map<string, string> {
-  return new Map(Array.from({ length: value.length / 2 }, (_, at) => [value[at * 2] ?? '', value[at * 2 + 1] ?? '']));
+  return new Map(
+    Array.from({ length: value.length / 2 }, (_, at) => [value[at * 2] ?? '', value[at * 2 + 1] ?? '']),
+  );
 }

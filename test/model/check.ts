@@ -1,7 +1,8 @@
 /** Plays many histories, several at a time, and shortens the first that shows something wrong. */
-import fc from 'fast-check';
+import { asyncProperty, check, limitShrink } from 'fast-check';
 import { connectRunStore } from '../../runs/connection.ts';
-import { histories, historyText, type Step } from './history.ts';
+import { histories } from './histories.ts';
+import { historyText, type Step } from './history.ts';
 import { play, type Finding } from './play.ts';
 import { learnScripts } from './scripts.ts';
 import type { Server } from './watched.ts';
@@ -12,7 +13,14 @@ export async function openServer(url: string): Promise<Server & { close(): Promi
   const nobody = connectRunStore({ url, name: 'nobody' });
   await Promise.all([conn.ready(), nobody.ready()]);
   await nobody.close();
-  return { conn, nobody, scripts: await learnScripts(), timed: new WeakMap(), tally: new Map(), close: () => conn.close() };
+  return {
+    conn,
+    nobody,
+    scripts: await learnScripts(),
+    timed: new WeakMap(),
+    tally: new Map(),
+    close: () => conn.close(),
+  };
 }
 
 const LONGEST = 60;
@@ -32,19 +40,27 @@ class Wrong extends Error {
 export type Batch = { seed: number; histories: number; path?: string | undefined };
 
 /** Plays the histories of one seed, one after the other. Answers with what was found, as text; undefined where nothing was. */
-export async function checkBatch(server: Server, { seed, histories: numRuns, path }: Batch): Promise<string | undefined> {
-  const property = fc.asyncProperty(fc.limitShrink(histories(LONGEST), SHORTENINGS), async (steps) => {
+export async function checkBatch(
+  server: Server,
+  { seed, histories: numRuns, path }: Batch,
+): Promise<string | undefined> {
+  const property = asyncProperty(limitShrink(histories(LONGEST), SHORTENINGS), async (steps) => {
     const finding = await play(server, steps);
     if (finding) throw new Wrong(finding);
   });
-  const found = await fc.check(property, { seed, numRuns, ...(path !== undefined && { path }) });
+  const found = await check(property, { seed, numRuns, ...(path !== undefined && { path }) });
   if (!found.failed) return undefined;
   const [steps] = found.counterexample ?? [[]];
   return findingText(steps, found.errorInstance, { seed, path: found.counterexamplePath ?? '' });
 }
 
-function findingText(steps: readonly Step[], error: unknown, { seed, path }: { seed: number; path: string }): string {
-  const { step, problems } = error instanceof Wrong ? error.finding : { step: 0, problems: [String((error as Error)?.stack)] };
+function findingText(
+  steps: readonly Step[],
+  error: unknown,
+  { seed, path }: { seed: number; path: string },
+): string {
+  const { step, problems } =
+    error instanceof Wrong ? error.finding : { step: 0, problems: [String((error as Error)?.stack)] };
   const where = step > steps.length ? 'at the end, when everything should have ended' : `in step ${step}`;
   return [
     `A history of ${steps.length} steps shows, ${where}:`,

@@ -13,24 +13,34 @@ export function invariantProblems(state: State, dump: readonly DumpedKey[], pref
 }
 
 function runProblems(state: State, name: string, run: Run): string[] {
-  const { ready, due, token, held, phase } = run;
-  const places = [ready !== undefined && 'ready', due !== undefined && 'due', token && 'claimed', held && 'held'];
-  const where = places.filter((place) => typeof place === 'string');
-  const has = isTerminal(phase);
-  const { dedupeHash } = JSON.parse(run.head) as { dedupeHash?: string };
-  const key = Object.entries(state.keys).find(([at]) => at.endsWith(`:dk:${run.wf}:${dedupeHash}`))?.[1];
-  const isKnown = dedupeHash === undefined || run.dropped || (key !== undefined && !key.expires);
+  const { due, token, phase, dropped } = run;
+  const where = placesOf(run);
+  const isOver = isTerminal(phase);
   return broken(name, [
-    [has ? where.length === 0 : where.length === 1, `is ${phase} and in ${where.join(' and ') || 'no queue'}`],
-    [has === (run.ended !== undefined), `is ${phase} and has ${run.ended === undefined ? 'no' : 'an'} end`],
-    [!has || !(run.cancel || run.live), 'has ended and is still to be cancelled or replaced'],
+    [where.length === (isOver ? 0 : 1), `is ${phase} and in ${where.join(' and ') || 'no queue'}`],
+    [isOver === (run.ended !== undefined), `is ${phase} and ${isOver ? 'has no' : 'has an'} end`],
+    [!isOver || !(run.cancel || run.live), 'has ended and is still to be cancelled or replaced'],
     [token === undefined || phase === 'Running', `is claimed and ${phase}`],
     [due === undefined || phase === 'Waiting', `is parked and ${phase}`],
-    [run.listed === !run.dropped, 'is in the list of runs only while it is not recorded'],
-    [!has || run.dropped || run.out !== undefined, 'has ended, and nobody will record it'],
-    [!run.dropped || has, 'is let go before its end'],
-    [isKnown, 'has no dedupe key, or one that expires before it is recorded'],
+    [run.listed === !dropped, 'is in the list of runs, or not, against what is recorded'],
+    [!isOver || dropped || run.out !== undefined, 'has ended, and nobody will record it'],
+    [!dropped || isOver, 'is let go before its end'],
+    [dropped || isKnown(state, run), 'has no dedupe key, or one that expires before it is recorded'],
   ]);
+}
+
+function placesOf({ ready, due, token, held }: Run): string[] {
+  const places = { ready: ready !== undefined, due: due !== undefined, claims: token !== undefined, held };
+  return Object.entries(places).flatMap(([place, isThere]) => (isThere ? [place] : []));
+}
+
+/** Whether its event, sent again, finds a run. */
+function isKnown({ keys }: State, { head, wf }: Run): boolean {
+  const { dedupeHash } = JSON.parse(head) as { dedupeHash?: string };
+  if (dedupeHash === undefined) return true;
+  return Object.entries(keys).some(
+    ([name, { expires }]) => name.endsWith(`:dk:${wf}:${dedupeHash}`) && !expires,
+  );
 }
 
 function workflowProblems(state: State, uid: string, workflow: Workflow): string[] {
@@ -46,7 +56,10 @@ function workflowProblems(state: State, uid: string, workflow: Workflow): string
     [accepted - over === open, `has ${accepted} accepted and ${over} ended runs, and ${open} that are open`],
     ...Object.entries(waiting).map(([phase, count]): Claim => {
       const found = own.filter((run) => run.phase === phase && !run.dropped).length;
-      return [count === found, `counts ${count} ${phase} runs that wait for their record, there are ${found}`];
+      return [
+        count === found,
+        `counts ${count} ${phase} runs that wait for their record, there are ${found}`,
+      ];
     }),
   ]);
 }

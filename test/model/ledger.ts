@@ -21,19 +21,14 @@ export function createLedger(records: () => Records) {
   const told = new Map<string, string>();
   let losses = 0;
 
-  function judgeRun(name: string, before: Run | undefined, after: Run | undefined): string[] {
-    if (!after) return [];
-    const wrong: string[] = [];
+  function judgeRun(name: string, before: Run | undefined, after: Run): string[] {
     const end = ends.get(name);
-    if (end !== undefined && after.phase !== end) wrong.push(`${name} ended as ${end} and is ${after.phase}`);
     if (isTerminal(after.phase)) ends.set(name, after.phase);
-    for (const [id, text] of Object.entries(before?.nodes ?? {}))
-      if (!OPEN.includes((JSON.parse(text) as NodeState).phase) && after.nodes[id] !== text)
-        wrong.push(`the node ${id} of ${name} had ended, and changed`);
-    if (before && (after.epoch < before.epoch || (after.epoch === before.epoch && after.sequence < before.sequence)))
-      wrong.push(`epoch and sequence of ${name} went back`);
-    if (after.dropped && !before?.dropped) wrong.push(...judgeDrop(name, after));
-    return wrong;
+    return [
+      ...(end === undefined || after.phase === end ? [] : [`${name} ended as ${end} and is ${after.phase}`]),
+      ...(before ? judgeProgress(name, before, after) : []),
+      ...(after.dropped && !before?.dropped ? judgeDrop(name, after) : []),
+    ];
   }
 
   /** An object that was there stays as it is for ever, once the run is gone. */
@@ -49,8 +44,8 @@ export function createLedger(records: () => Records) {
     /** What a change of the store breaks. */
     judge: ({ before, after, call, answer }: Change): string[] => {
       if (before === after) return [];
-      const wrong = Object.keys(after.runs).flatMap((name) =>
-        judgeRun(name, before.runs[name], after.runs[name]),
+      const wrong = Object.entries(after.runs).flatMap(([name, run]) =>
+        judgeRun(name, before.runs[name], run),
       );
       if (call.name === 'restore' && answer === 'restored' && Number(call.args['epoch']) < 1)
         wrong.push(`${call.args['run_id']} was restored without an epoch`);
@@ -59,7 +54,9 @@ export function createLedger(records: () => Records) {
     /** What an end breaks that is written into a record. */
     judgeRecord: (name: string, phase: string): string[] => {
       const end = ends.get(name);
-      return end === undefined || end === phase ? [] : [`${name} ended as ${end} and is recorded as ${phase}`];
+      return end === undefined || end === phase
+        ? []
+        : [`${name} ended as ${end} and is recorded as ${phase}`];
     },
     /** A caller sends an event; what is given takes the run that it is told of. What an earlier store answered is no promise. */
     asked: (key: string) => {
@@ -91,4 +88,21 @@ export function createLedger(records: () => Records) {
       for (const [key, run] of told) if (!kept.has(run)) told.delete(key);
     },
   };
+}
+
+/** A node that ended stays as it is, and what is recorded never goes back. */
+function judgeProgress(name: string, before: Run, after: Run): string[] {
+  const changed = Object.entries(before.nodes).filter(
+    ([id, text]) => hasEnded(text) && after.nodes[id] !== text,
+  );
+  const isBack =
+    after.epoch < before.epoch || (after.epoch === before.epoch && after.sequence < before.sequence);
+  return [
+    ...changed.map(([id]) => `the node ${id} of ${name} had ended, and changed`),
+    ...(isBack ? [`epoch and sequence of ${name} went back`] : []),
+  ];
+}
+
+function hasEnded(node: string): boolean {
+  return !OPEN.includes((JSON.parse(node) as NodeState).phase);
 }

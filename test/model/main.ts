@@ -28,7 +28,8 @@ async function main(histories: number, seed: number, path: string | undefined): 
     const seconds = Math.round((performance.now() - started) / 1_000);
     const last = seed + Math.ceil(histories / BATCH) - 1;
     console.log(`histories: ${played} played in ${seconds} s, seeds ${seed} to ${last}`);
-    for (const [said, times] of [...server.tally].toSorted()) console.log(`${String(times).padStart(8)} ${said}`);
+    for (const [said, times] of [...server.tally].toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      console.log(`${String(times).padStart(8)} ${said}`);
     return report(finding);
   } finally {
     await server.close();

@@ -28,11 +28,7 @@ type Operation = {
 type Delayed = { execute: () => Promise<unknown>; operation: Operation };
 
 /** Executes a call as the operation's fate has it; `fail` throws what a client sees of an outage. */
-export type Send = <T>(
-  to: Receiver,
-  execute: () => Promise<T>,
-  fail: (how: How) => Promise<never>,
-) => Promise<T>;
+type Send = <T>(to: Receiver, execute: () => Promise<T>, fail: (how: How) => Promise<never>) => Promise<T>;
 
 export type Network = {
   send: Send;
@@ -116,11 +112,9 @@ export function createNetwork(onDefect: (error: unknown) => void): Network {
 
 /** Resolves when the operation has ended, or waits for the call that is held up and for no other. */
 async function settledOrHeld(operation: Operation): Promise<void> {
-  let isOver = false;
-  const over = operation.ended.then(() => {
-    isOver = true;
-  });
-  while (!isOver) {
+  const state = { isOver: false };
+  const over = operation.ended.finally(() => void (state.isOver = true));
+  while (!state.isOver) {
     const isQuiet = operation.isHeld && operation.underWay === 0;
     // What follows an answer is sent in the same turn of the event loop.
     await turn();

@@ -41,7 +41,11 @@ export function parseState(prefix: string, dump: readonly DumpedKey[]): Parsed {
 function addPlaces(
   state: State,
   problems: string[],
-  { scores, hash, cancels }: { scores: (n: string) => Scores; hash: (n: string) => Fields; cancels: string[] },
+  {
+    scores,
+    hash,
+    cancels,
+  }: { scores: (n: string) => Scores; hash: (n: string) => Fields; cancels: string[] },
 ): void {
   const put = (key: string, name: string, change: (run: Run) => void) => {
     const run = state.runs[name];
@@ -51,7 +55,8 @@ function addPlaces(
   const putEntry = (key: string, entry: string, change: (run: Run) => void) => {
     const [wf, accepted, name = ''] = entry.split(' ');
     const run = state.runs[name];
-    if (run && (run.wf !== wf || run.accepted !== accepted)) problems.push(`${key} has a wrong entry ${entry}`);
+    if (run && (run.wf !== wf || run.accepted !== accepted))
+      problems.push(`${key} has a wrong entry ${entry}`);
     put(key, name, change);
   };
   for (const [entry, at] of scores('q')) putEntry('q', entry, (run) => (run.ready = at));
@@ -59,7 +64,8 @@ function addPlaces(
   for (const [entry, at] of scores('due')) putEntry('due', entry, (run) => (run.due = at));
   for (const [entry] of scores('live')) putEntry('live', entry, (run) => (run.live = true));
   for (const [name, at] of scores('out')) put('out', name, (run) => (run.out = at));
-  for (const [name, token] of Object.entries(hash('claims'))) put('claims', name, (run) => (run.token = token));
+  for (const [name, token] of Object.entries(hash('claims')))
+    put('claims', name, (run) => (run.token = token));
   for (const name of cancels) put('cancels', name, (run) => (run.cancel = true));
 }
 

@@ -1,31 +1,19 @@
 /** Plays one history in a project of its own, and then lets everything come to its end: no run may be left over, and no count. */
 import { randomUUID } from 'node:crypto';
-import { keysOf } from '../../runs/keys.ts';
 import { createCaller } from './clients/caller.ts';
-import { createOperator, type Operator } from './clients/operator.ts';
-import { createRecording, type Recorder } from './clients/recorder.ts';
-import { createRunner, type Runner } from './clients/runner.ts';
-import { settle } from './settle.ts';
+import { createOperator } from './clients/operator.ts';
+import { createRecording } from './clients/recorder.ts';
+import { createRunner } from './clients/runner.ts';
+import { doStep, one, type Clients } from './doing.ts';
+import { createExpiry, type Expiry } from './expiry.ts';
 import type { Step } from './history.ts';
+import { settle } from './settle.ts';
 import { createStage, type Stage } from './stage.ts';
 import type { Server } from './watched.ts';
-
-export type Clients = {
-  stage: Stage;
-  /** Those that live. */
-  runners: Runner[];
-  recorders: Recorder[];
-  operators: Operator[];
-  caller: ReturnType<typeof createCaller>;
-};
 
 const RUNNERS = 3;
 /** Steps until an operator has noticed that the store has lost its data. */
 const NOTICED_AFTER = 4;
-const PLENTY_BYTES = 2 ** 30;
-const RUN_KEPT_MS = 10_000;
-const KEY_KEPT_MS = 7 * 24 * 3_600_000;
-const REPLY_KEPT_MS = 3_600_000;
 
 /** What is wrong with the first step that shows anything, and which step that was; undefined where all is well. */
 export type Finding = { step: number; problems: string[] };
@@ -53,7 +41,8 @@ export async function play(server: Server, steps: readonly Step[]): Promise<Find
 }
 
 function clientsOf(stage: Stage): Clients {
-  const several = <T>(make: (index: number) => T, count: number) => Array.from({ length: count }, (_, at) => make(at));
+  const several = <T>(make: (index: number) => T, count: number) =>
+    Array.from({ length: count }, (_, at) => make(at));
   return {
     stage,
     runners: several((index) => createRunner(stage, `runner-${index}`), RUNNERS),
@@ -62,8 +51,6 @@ function clientsOf(stage: Stage): Clients {
     caller: createCaller(stage),
   };
 }
-
-const one = <T>(items: readonly T[], index: number): T | undefined => items[index % items.length];
 
 /** Of all runs and objects that there are, the one meant. */
 function nameOf({ store, records }: Stage, index: number): string | undefined {
@@ -77,98 +64,25 @@ async function playStep(clients: Clients, step: Step, expiry: Expiry): Promise<v
   if (step.do === 'deliver') {
     if (network.delayed() > 0) await network.deliver(step.index);
   } else if (step.do === 'pass') await expiry.pass(step.ms);
-  else if (step.do === 'lose') await lose(clients.stage);
+  else if (step.do === 'lose') await lose(clients.stage, expiry);
   else if (step.do === 'api') clients.stage.records.become(step.is);
   else if (step.do === 'die') {
     const index = step.by % RUNNERS;
     clients.runners[index] = createRunner(clients.stage, `${clients.runners[index]?.name}'`);
   } else {
-    const work = workOf(clients, step);
+    const named = 'run' in step ? nameOf(clients.stage, step.run) : '';
+    // There is no run yet.
+    if (named === undefined) return;
+    const work = () => doStep(clients, step, named);
     await network.perform(step.fate, work);
     if ('again' in step && step.again) await network.perform(undefined, work);
   }
 }
 
-type Doing = Exclude<Step, { do: 'deliver' | 'pass' | 'lose' | 'die' | 'api' }>;
-
-function workOf(clients: Clients, step: Doing): () => Promise<void> {
-  const { stage, caller } = clients;
-  const run = 'run' in step ? nameOf(stage, step.run) : undefined;
-  const nothing = async () => undefined;
-  switch (step.do) {
-    case 'submit':
-      return () => caller.submit(step);
-    case 'cancel':
-      return run === undefined ? nothing : () => caller.cancel(run);
-    case 'makeObject':
-      return async () => caller.makeObject(step.workflow);
-    case 'deleteObject':
-      return async () => (run === undefined ? undefined : caller.deleteObject(run));
-    case 'record':
-    case 'trim':
-      return () => one(clients.recorders, step.by)?.[step.do]() ?? nothing();
-    case 'limit':
-    case 'quota':
-    case 'budget':
-    case 'reconcile':
-    case 'restore':
-    case 'seed':
-      return () => operate(clients, step, run);
-    default:
-      return () => runnerStep(clients, step as Extract<Doing, { by: number }>);
-  }
-}
-
-async function operate({ operators }: Clients, step: Step, run: string | undefined): Promise<void> {
-  const operator = one(operators, 'by' in step ? step.by : 0);
-  if (step.do === 'limit') {
-    const { limit, policy, suspended } = step;
-    return operator?.limit(step.workflow, { limit: limit === 0 ? undefined : limit, policy, suspended });
-  }
-  if (step.do === 'quota') return operator?.quotas({ [step.of]: step.isFull ? 1 : PLENTY_BYTES });
-  if (step.do === 'budget') return operator?.budget(step.perSecond);
-  if (step.do === 'reconcile') return run === undefined ? undefined : operator?.reconcile(run);
-  if (step.do === 'restore') return run === undefined ? undefined : operator?.restore(run, step.version);
-  return operator?.seed();
-}
-
-async function runnerStep({ runners }: Clients, step: Step): Promise<void> {
-  const by = 'by' in step ? step.by : 0;
-  const busy = runners.filter((runner) => runner.held() > 0);
-  if (step.do === 'work') return one(busy, by)?.work(step.index, step.work, step.at);
-  const runner = one(runners, by);
-  if (step.do === 'claim') return runner?.claim(step.max);
-  if (step.do === 'sweep' || step.do === 'beat' || step.do === 'takeOver' || step.do === 'wake' || step.do === 'leave')
-    return runner?.[step.do]();
-}
-
 /** All that the store holds of the project is gone, as after FLUSHALL. */
-async function lose({ store, ledger, records }: Stage): Promise<void> {
+async function lose({ store, ledger, records }: Stage, expiry: Expiry): Promise<void> {
   await store.remove();
+  expiry.lose();
   ledger.lose();
   records.forgetVersions();
-}
-
-/** Time passes; keys whose time is over go. */
-export type Expiry = { pass(ms: number): Promise<void> };
-
-function createExpiry({ store, project, ledger }: Stage): Expiry {
-  const { run } = keysOf(project);
-  const until = new Map<string, number>();
-  return {
-    pass: async (ms) => {
-      const { runs, keys, replies } = store.state();
-      for (const [name, { dropped }] of Object.entries(runs))
-        if (dropped && !until.has(run(name))) until.set(run(name), store.now() + RUN_KEPT_MS);
-      for (const [key, { expires }] of Object.entries(keys))
-        if (expires && !until.has(key)) until.set(key, store.now() + KEY_KEPT_MS);
-      for (const key of Object.keys(replies))
-        if (!until.has(key)) until.set(key, store.now() + REPLY_KEPT_MS);
-      store.pass(ms);
-      const over = [...until].flatMap(([key, at]) => (at <= store.now() ? [key] : []));
-      for (const key of over) until.delete(key);
-      ledger.forget(over.flatMap((key) => keys[key]?.run ?? []));
-      await store.remove(over);
-    },
-  };
 }

@@ -62,7 +62,7 @@ export function createRecords(
     const status = change(object.status ?? {});
     if (!isAdmitted(object.status ?? {}, status)) throw refusal(422, 'Invalid');
     if (isTerminal(status.phase)) judge(name, status);
-    return put(name, { ...object, status: structuredClone(status) as RunStatus });
+    return put(name, { ...object, status: structuredClone(status) });
   }
 
   const find = (resource: Resource, { name }: ObjectRef): KubeObject | undefined =>

@@ -3,13 +3,15 @@
  * keys. Pure: the same state and call give the same.
  */
 import { isDeepStrictEqual } from 'node:util';
+import { ACCEPTING } from './reference/accepting.ts';
 import { KEEPING } from './reference/keeping.ts';
 import type { Transition } from './reference/moves.ts';
+import { RECORDING } from './reference/recording.ts';
 import { RUNNING } from './reference/running.ts';
 import type { Call } from './scripts.ts';
 import type { State } from './state.ts';
 
-const TRANSITIONS: Record<string, Transition> = { ...RUNNING, ...KEEPING };
+const TRANSITIONS: Record<string, Transition> = { ...ACCEPTING, ...RUNNING, ...RECORDING, ...KEEPING };
 
 /** The state after the call, and its answer; `undefined` as an answer says that it does not matter. */
 export function next(state: State, call: Call): { state: State; answer: unknown } {

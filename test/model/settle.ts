@@ -1,11 +1,11 @@
 /** The end of a history: what was delayed arrives, everybody does their part, and nothing may be left over. */
 import { isTerminal } from '../../api/phase.ts';
 import { createRunner } from './clients/runner.ts';
-import type { Clients, Expiry } from './play.ts';
+import { PLENTY_BYTES, type Clients } from './doing.ts';
+import type { Expiry } from './expiry.ts';
 import type { Stage } from './stage.ts';
 import { UNLIMITED, WORKFLOWS } from './workflows.ts';
 
-const PLENTY_BYTES = 2 ** 30;
 const WRITES_PER_SECOND = 1_000_000;
 /** As long as what is quarantined longest. */
 const ROUND_MS = 700_000;
@@ -54,6 +54,8 @@ function leftOvers({ store, records }: Stage): string[] {
   const objects = [...records.objects].filter(([, { status }]) => !isTerminal(status?.phase));
   return [
     ...runs.map(([name, run]) => `${name} is left over: ${JSON.stringify(run)}`),
-    ...objects.map(([name, { status }]) => `the record of ${name} stays ${status?.phase ?? 'without a status'}`),
+    ...objects.map(
+      ([name, { status }]) => `the record of ${name} stays ${status?.phase ?? 'without a status'}`,
+    ),
   ];
 }

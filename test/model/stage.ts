@@ -25,7 +25,7 @@ export function createStage(server: Server, project: string): Stage {
   const ledger = createLedger(() => records);
   const store = watchStore(server, network, { project, tell, judge: ledger.judge });
   const records: Records = createRecords(network, {
-    now: store.now,
+    now: () => store.now(),
     judge: (name, { phase = '' }) => problems.push(...ledger.judgeRecord(name, phase)),
   });
   const limits = new Map(WORKFLOWS.map((workflow) => [workflow as string, UNLIMITED]));

@@ -61,7 +61,7 @@ export type Workflow = {
 /** What a dedupe key stands for. */
 export type EventKey = { run: string; body: string; phase?: string; expires: boolean };
 
-export type Summary = { wf: string; accepted: string; line: string };
+type Summary = { wf: string; accepted: string; line: string };
 
 export type State = {
   /** The id of the store; none while the project is closed. */

@@ -52,7 +52,11 @@ const WRITING = new Set(['zrem', 'hdel', 'unlink']);
 export function watchStore(
   { conn, nobody, scripts, timed, tally }: Server,
   network: Network,
-  { project, tell, judge }: { project: string; tell: (problem: string) => void; judge: (change: Change) => string[] },
+  {
+    project,
+    tell,
+    judge,
+  }: { project: string; tell: (problem: string) => void; judge: (change: Change) => string[] },
 ): WatchedStore {
   const { prefix } = keysOf(project);
   let us = BEGINNING_US;
@@ -78,7 +82,13 @@ export function watchStore(
     const isSuperseded = before.id !== undefined || before.seeding !== call.args['token'];
     if (isSuperseded) return { state: before, answer: 'superseded' };
     const gone = new Set(call.allKeys.slice(1));
-    return { state: parseState(prefix, kept.filter(({ key }) => !gone.has(key))).state, answer: 'done' };
+    return {
+      state: parseState(
+        prefix,
+        kept.filter(({ key }) => !gone.has(key)),
+      ).state,
+      answer: 'done',
+    };
   }
 
   async function execute(script: Script, keys: readonly string[], args: readonly (string | number)[]) {
@@ -168,12 +178,12 @@ function refused(error: unknown): Answered {
 function inAWord(answer: unknown): string {
   const [first] = Array.isArray(answer) ? answer : [answer];
   if (Array.isArray(first)) return first.length === 0 ? 'nothing' : 'something';
-  return typeof first === 'string' && /^[\w-]{1,12}$/.test(first) ? first : String(typeof first);
+  return typeof first === 'string' && /^[\w-]{1,12}$/.test(first) ? first : typeof first;
 }
 
 /** What a claim answers, without the runs themselves. */
 function withoutFields(answer: unknown): unknown {
   if (!Array.isArray(answer)) return answer;
-  const [taken = [], ...rest] = answer as [unknown[][], ...unknown[]];
+  const [taken, ...rest] = answer as [unknown[][], ...unknown[]];
   return [taken.map((run) => run.slice(0, 6)), ...rest];
 }

@@ -35,7 +35,13 @@ export const revisionOf = (workflow: string) => `${workflow}-1`;
 /** The ControllerRevision of a workflow, by the name of the revision. */
 export function revisionObject(name: string): KubeObject & { data: Revision } {
   const workflow = name.replace(/-1$/, '');
-  const owner = { apiVersion: API_VERSION, kind: 'Workflow', name: workflow, uid: uidOf(workflow), controller: true };
+  const owner = {
+    apiVersion: API_VERSION,
+    kind: 'Workflow',
+    name: workflow,
+    uid: uidOf(workflow),
+    controller: true,
+  };
   return {
     apiVersion: 'apps/v1',
     kind: 'ControllerRevision',

@@ -8,8 +8,6 @@ import { eventOf } from '../workflows.ts';
 /** `key`: 0 for none. */
 export type SentEvent = { workflow: string; key: number; body: number };
 
-export type Caller = ReturnType<typeof createCaller>;
-
 export function createCaller(stage: Stage) {
   const { project, store, records, ledger, problems } = stage;
   const conn = store.connect();

@@ -90,8 +90,11 @@ function keyOf(object: WorkflowRun) {
   return [{ ...mark, workflowUid, run: object.metadata.name, ended: isTerminal(object.status?.phase) }];
 }
 
-async function* unfinished({ records }: Stage, context: OperatorContext): ReturnType<SeedSource['unfinished']> {
-  for (const name of [...records.objects.keys()]) {
+async function* unfinished(
+  { records }: Stage,
+  context: OperatorContext,
+): ReturnType<SeedSource['unfinished']> {
+  for (const name of Array.from(records.objects.keys())) {
     const object = structuredClone(records.objects.get(name));
     if (!object || isTerminal(object.status?.phase)) continue;
     const plan = await planFor(context, object);
@@ -101,7 +104,10 @@ async function* unfinished({ records }: Stage, context: OperatorContext): Return
 }
 
 /** What of the operator's context these steps use. */
-function contextOf({ project, store, records }: Stage, { conn }: Pick<OperatorContext, 'conn'>): OperatorContext {
+function contextOf(
+  { project, store, records }: Stage,
+  { conn }: Pick<OperatorContext, 'conn'>,
+): OperatorContext {
   const nothing = () => undefined;
   const open = async () => {
     const id = await storeId(conn, project);
@@ -115,6 +121,6 @@ function contextOf({ project, store, records }: Stage, { conn }: Pick<OperatorCo
     runs: { noteWrite: nothing },
   };
   const log = { debug: nothing, info: nothing, warn: nothing, error: nothing };
-  const clock = { date: () => new Date(store.now()), now: store.now };
+  const clock = { date: () => new Date(store.now()), now: () => store.now() };
   return { conn, client: records.client, world, store: { open }, log, clock } as unknown as OperatorContext;
 }

@@ -26,9 +26,11 @@ type Held = {
   /** What was not answered: it is asked again. */
   unanswered?: () => Promise<Fenced>;
   /** What follows where it is done. */
-  then?: () => void;
+  onDone: () => void;
   isBusy: boolean;
 };
+
+const nothing = (): void => undefined;
 
 export type Runner = ReturnType<typeof createRunner>;
 
@@ -44,17 +46,17 @@ export function createRunner(stage: Stage, name: string) {
   }
 
   /** Asks until it is answered, a step of the history at a time. */
-  async function ask(run: Held, call: () => Promise<Fenced>, then: () => void): Promise<void> {
-    Object.assign(run, { unanswered: call, then, isBusy: true });
+  async function ask(run: Held, call: () => Promise<Fenced>, onDone: () => void): Promise<void> {
+    Object.assign(run, { unanswered: call, onDone, isBusy: true });
     const answer = await call();
     run.isBusy = false;
     if (answer.outcome === 'fenced') drop(run);
     if (answer.outcome !== 'done') return;
     delete run.unanswered;
-    then();
+    onDone();
   }
 
-  async function move(run: Held, step: Advance, then: (cancelRequested: boolean) => void): Promise<void> {
+  async function move(run: Held, step: Advance, onDone: (cancelRequested: boolean) => void): Promise<void> {
     const next = { ...step, follows: run.sequence };
     let cancelRequested = false;
     const call = async (): Promise<Fenced> => {
@@ -65,7 +67,7 @@ export function createRunner(stage: Stage, name: string) {
     };
     await ask(run, call, () => {
       run.sequence += 1;
-      then(cancelRequested);
+      onDone(cancelRequested);
     });
   }
 
@@ -96,7 +98,12 @@ export function createRunner(stage: Stage, name: string) {
   function step(run: Held, work: Work, at: number): Promise<void> {
     const node = NODES[at % NODES.length] ?? NODES[0];
     const executing = [...run.nodes].find(([, { phase, isOurs }]) => phase === 'Running' && isOurs)?.[0];
-    if (work === 'handBack') return ask(run, () => handBack(conn, run.ref), () => drop(run));
+    if (work === 'handBack')
+      return ask(
+        run,
+        () => handBack(conn, run.ref),
+        () => drop(run),
+      );
     if (work === 'end') {
       const phase = (['Succeeded', 'Failed', 'Cancelled'] as const)[at % 3] ?? 'Failed';
       return move(run, { end: { phase } }, () => drop(run));
@@ -105,16 +112,20 @@ export function createRunner(stage: Stage, name: string) {
     const reply = { status: 200, headers: {}, body: `reply ${at}`, contentType: 'text/plain' };
     if (work === 'reply') return settle(run, executing, 'Succeeded', { reply });
     if (work === 'succeed') return settle(run, executing, 'Succeeded');
-    if (work === 'fail') return settle(run, executing, 'Failed', { end: { phase: 'Failed', reason: 'NodeFailed' } });
+    if (work === 'fail')
+      return settle(run, executing, 'Failed', { end: { phase: 'Failed', reason: 'NodeFailed' } });
     const delayMs = 1_000 * (1 + at);
     return settle(run, executing, 'Waiting', { waits: [{ id: executing, delayMs }], parkMs: delayMs });
   }
 
   function note({ token, state }: Claim): void {
     if (isTerminal(state.phase)) problems.push(`${state.run} was claimed after its end`);
-    const nodes = state.nodes.map(({ id, phase, attempts }): [string, Node] => [id, { phase, attempts, isOurs: false }]);
+    const nodes = state.nodes.map(({ id, phase, attempts }): [string, Node] => [
+      id,
+      { phase, attempts, isOurs: false },
+    ]);
     const ref = { project, run: state.run, token };
-    held.push({ ref, sequence: state.sequence, nodes: new Map(nodes), isBusy: false });
+    held.push({ ref, sequence: state.sequence, nodes: new Map(nodes), isBusy: false, onDone: nothing });
   }
 
   return {
@@ -130,7 +141,7 @@ export function createRunner(stage: Stage, name: string) {
     work: async (index: number, work: Work, at: number) => {
       const run = held[index % held.length];
       if (!run || run.isBusy) return;
-      if (run.unanswered) await ask(run, run.unanswered, run.then ?? (() => undefined));
+      if (run.unanswered) await ask(run, run.unanswered, run.onDone);
       else await step(run, work, at);
     },
     /** Gives back what the store holds as its own and it does not know of. */

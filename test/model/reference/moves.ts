@@ -7,11 +7,21 @@ import { inOrder, type Run, type State, type Workflow } from '../state.ts';
 export const NO_STORE = 'NOLOG';
 /** For how long a recorder has a run to itself. */
 export const LEASE_MS = 30_000;
+/** How long a change waits for others before it is recorded. */
+export const COALESCE_MS = 1_000;
 
 const FAILURES_AHEAD_MS = 60_000;
 
 /** Changes the state as the script does, and gives the answer. */
 export type Transition = (state: State, call: Call) => unknown;
+
+/** Histories set quotas to almost nothing, or to more than they ever need. */
+export const isUsedUp = (quota: number | undefined): boolean => quota !== undefined && quota < 1_000;
+
+/** The record is behind: a recorder may take the run soon, unless one is to take it already. */
+export function noteChange(run: Run, now: number): void {
+  run.out ??= now + COALESCE_MS;
+}
 
 /** The run; a script that is about one asks for it only after it has found that it is there. */
 export function runOf(state: State, name: string): Run {
@@ -85,7 +95,14 @@ export type End = { phase: TerminalPhase; reason: string; message: string };
 /** Ends a run, once and for all, wherever it is. */
 export function endRun(state: State, run: Run, { phase, reason, message }: End, now: number): void {
   const hadSlot = run.ready !== undefined || run.token !== undefined;
-  Object.assign(run, { phase, ended: now, sequence: run.sequence + 1, held: false, cancel: false, live: false });
+  Object.assign(run, {
+    phase,
+    ended: now,
+    sequence: run.sequence + 1,
+    held: false,
+    cancel: false,
+    live: false,
+  });
   if (reason !== '') run.reason = reason;
   if (message !== '') run.message = message;
   delete run.ready;

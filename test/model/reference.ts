@@ -17,9 +17,17 @@ const TRANSITIONS: Record<string, Transition> = { ...ACCEPTING, ...RUNNING, ...R
 export function next(state: State, call: Call): { state: State; answer: unknown } {
   const transition = TRANSITIONS[call.name];
   if (!transition) throw new Error(`the reference does not know the script ${call.name}: add it`);
-  const after = structuredClone(state);
+  const after = copyOf(state);
   const answer = transition(after, call);
   return { state: after, answer };
+}
+
+/** Of plain data; several times as fast as `structuredClone`. */
+function copyOf<T>(value: T): T {
+  if (!isObject(value)) return value;
+  const copy: Record<string, unknown> = {};
+  for (const [name, member] of Object.entries(value)) copy[name] = copyOf(member);
+  return copy as T;
 }
 
 /** What differs, one line each: where, what the reference says, what is there. What is undefined is not there. */

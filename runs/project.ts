@@ -4,6 +4,7 @@ import { orUnavailable, type RunStoreConnection } from './connection.ts';
 import { keysOf } from './keys.ts';
 import { ENQUEUE, REQUIRE_STORE } from './lua.ts';
 import { forEachPage } from './pages.ts';
+import { FORGET_SUMMARIES } from './room.ts';
 import { defineScript } from './script.ts';
 import { beginSeeding, openSeeded, type Seeding } from './seed.ts';
 import { workflowOf } from './token.ts';
@@ -102,10 +103,7 @@ const DROP_WORKFLOW = defineScript({
   flags: 'drains',
   keys: ['meta', 'wf', 'runs', 'done', 'lines'],
   body: `
-    local summaries = redis.call('HGET', wf, 'summaries')
-    if summaries and redis.call('HEXISTS', meta, 'summaries') == 1 then
-      redis.call('HINCRBY', meta, 'summaries', -summaries)
-    end
+    ${FORGET_SUMMARIES}
     return redis.call('UNLINK', wf, runs, done, lines)
   `,
 });

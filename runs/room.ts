@@ -54,6 +54,14 @@ local function settle(settled)
 end
 `;
 
+/** The summaries of a workflow that goes are counted no more. Needs `meta`, `wf`. */
+export const FORGET_SUMMARIES = `
+local summaries = redis.call('HGET', wf, 'summaries')
+if summaries and redis.call('HEXISTS', meta, 'summaries') == 1 then
+  redis.call('HINCRBY', meta, 'summaries', -summaries)
+end
+`;
+
 /**
  * `room(used, quota, growth)`: how many more runs may be claimed, so that each claimed run has room for what runs of the project grow
  * by, and whether only a run that has begun may be. Where there is no room, one run at a time goes on, so that a full store drains: one

@@ -160,10 +160,12 @@ function inOrder(a: NodeState, b: NodeState): number {
 
 /** What a run has only sometimes. */
 function optional(fields: Record<string, string>): Partial<RunState> {
-  const { started, ended, reason, message, reply, recorded, creating } = fields;
+  const { started, ended, reason, message, reply, recorded, creating, restored, doubt } = fields;
   return {
     ...(recorded !== undefined && { recordedUid: recorded }),
     ...(creating !== undefined && { createBegun: true }),
+    ...(restored !== undefined && { restored: true }),
+    ...(doubt !== undefined && { doubt: true }),
     ...(started !== undefined && { startedAt: Number(started) }),
     ...(ended !== undefined && { endedAt: Number(ended) }),
     ...(reason && { reason }),

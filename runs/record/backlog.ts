@@ -140,7 +140,7 @@ const RECORDED = defineScript({
     local waiting, keep = 'waiting:' .. phase, 'keep:' .. phase
     if why == 'surplus' then
       local counts = redis.call('HMGET', wf, waiting, keep)
-      if not ended or state[8] or state[9] or now - ended < ${SETTLED_MS}
+      if not ended or state[8] or state[9] or math.abs(wall - ended) < ${SETTLED_MS}
         or tonumber(counts[1] or 0) <= tonumber(counts[2] or ${HISTORY}) then
         return 'kept'
       end
@@ -215,7 +215,7 @@ const UNDO_CREATE = defineScript({
 /** Puts a run aside for longer each time. */
 const QUARANTINE = defineScript({
   flags: 'drains',
-  keys: ['run', 'out'],
+  keys: ['meta', 'run', 'out'],
   args: ['run_id'],
   body: `
     if redis.call('EXISTS', run) == 0 then
@@ -288,7 +288,8 @@ export async function postpone(
 ): Promise<void> {
   if (runs.length === 0) return;
   const names = runs.map(({ run }) => run);
-  await orUnavailable(() => conn.script(POSTPONE, [keysOf(project).out], [delayMs, ...names]));
+  const { meta, out } = keysOf(project);
+  await orUnavailable(() => conn.script(POSTPONE, [meta, out], [delayMs, ...names]));
 }
 
 /** Puts a run aside that alone cannot be recorded, for longer each time; answers with how often that was. */
@@ -298,7 +299,7 @@ export function quarantine(
 ): Promise<number | Unavailable> {
   const keys = keysOf(project);
   return orUnavailable(
-    async () => (await conn.script(QUARANTINE, [keys.run(run), keys.out], [run])) as number,
+    async () => (await conn.script(QUARANTINE, [keys.meta, keys.run(run), keys.out], [run])) as number,
   );
 }
 
@@ -347,7 +348,7 @@ export function noteObject(
 
 const POSTPONE = defineScript({
   flags: 'drains',
-  keys: ['out'],
+  keys: ['meta', 'out'],
   args: ['delay'],
   body: `
     ${NOW}

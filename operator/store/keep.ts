@@ -5,7 +5,7 @@ import { readMemory, readUse } from '../../runs/memory.ts';
 import { setQuota } from '../../runs/project.ts';
 import type { OperatorContext } from '../context.ts';
 import { quotaOf } from './quota.ts';
-import { sweepStore } from './sweep.ts';
+import { createSweeper } from './sweep.ts';
 
 const QUOTA_EVERY_MS = 5_000;
 const SWEEP_EVERY_MS = 600_000;
@@ -28,12 +28,11 @@ export async function keepStore(context: OperatorContext, signal: AbortSignal): 
       await sleep(ms, signal, clock);
     }
   };
+  const sweeper = createSweeper(context);
   const pause = (): Promise<void> => sleep(PAUSE_MS, signal, clock);
   await Promise.all([
     repeat(QUOTA_EVERY_MS, () => setQuotas(context).then(() => QUOTA_EVERY_MS)),
-    repeat(SWEEP_AGAIN_MS, async () =>
-      (await sweepStore(context, pause)) ? SWEEP_EVERY_MS : SWEEP_AGAIN_MS,
-    ),
+    repeat(SWEEP_AGAIN_MS, async () => ((await sweeper.sweep(pause)) ? SWEEP_EVERY_MS : SWEEP_AGAIN_MS)),
   ]);
 }
 

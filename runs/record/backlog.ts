@@ -13,7 +13,8 @@ import { toSummary } from './record.ts';
 
 /** How many waiting runs stay, of a workflow whose limits the operator has not set. */
 export const HISTORY = 10;
-const RUN_KEPT_S = 10;
+/** For so long a run that is recorded, or removed, can still be read. */
+export const RUN_KEPT_S = 10;
 export const DEDUPE_KEPT_S = 7 * 24 * 3600;
 /** Lines of a workflow. */
 const LINES_KEPT = 10_000;
@@ -109,7 +110,7 @@ const RECORDED = defineScript({
     redis.call('EXPIRE', run, ${RUN_KEPT_S})
     redis.call('HINCRBY', meta, 'bytes', -state[4])
     -- Of a workflow that was dropped, and of a key that is forgotten, nothing is kept, or it would be there again.
-    if redis.call('EXISTS', wf) == 1 then
+    if redis.call('HEXISTS', wf, 'accepted') == 1 then
       redis.call('HINCRBY', wf, waiting, -1)
       redis.call('ZADD', done, state[7], run_id)
       redis.call('HSET', lines, run_id, line)

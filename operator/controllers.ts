@@ -110,6 +110,7 @@ export function createControllers(context: OperatorContext, metrics: OperatorMet
   wakeHistory(world, queues.history);
   wakeCounts(world, queues.counts, counts);
   wakePolls(world, queues);
+  metrics.watchDeletions(() => context.store.deletions.list().reduce((sum, { left }) => sum + left, 0));
   for (const { name, queue } of controllers) metrics.watchQueue(name, () => queue.stats());
   return {
     run: async (signal) => {

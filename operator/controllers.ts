@@ -119,7 +119,7 @@ export function createControllers(context: OperatorContext, metrics: OperatorMet
           metrics.reconciled(name, outcome, seconds);
       await Promise.all([
         keepBudget(context, signal),
-        deleteRuns(context, events, signal),
+        deleteRuns(context, { events, onEnd: wakeProject }, signal),
         watchStore(context, { onClosed: wakeProject, onRestart }, signal),
         ...controllers.map((controller) =>
           runController({ ...controller, log, signal, onOutcome: onOutcome(controller.name) }),

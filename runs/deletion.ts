@@ -86,8 +86,9 @@ const DELETE_RUNS = defineScript({
         if state[1] and not state[10] and not has_object then
           redis.call('HSET', run, 'dropped', 1)
           redis.call('EXPIRE', run, ${RUN_KEPT_S})
+          redis.call('EXPIRE', ev, ${RUN_KEPT_S})
           redis.call('ZREM', out, run_id)
-          redis.call('HINCRBY', meta, 'bytes', -state[7])
+          redis.call('HINCRBY', meta, 'bytes', -(state[7] or 0))
           if KEYS[at + 2] ~= run then redis.call('UNLINK', KEYS[at + 2]) end
         end
         redis.call('ZREM', runs, run_id)

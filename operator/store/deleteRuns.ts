@@ -13,12 +13,18 @@ const AGAIN_MS = 5_000;
 /** A deletion that took less is not told as an event. */
 const TOLD_S = 10;
 
+export type DeletionEvents = {
+  events: Pick<Recorder, 'record'>;
+  /** A deletion in this namespace has ended: the project may need its runners no more. */
+  onEnd: (namespace: string) => void;
+};
+
 type DeletionContext = Pick<OperatorContext, 'store' | 'world' | 'log' | 'clock'>;
 
 /** Works until the signal is aborted, first of all on what an operator before this one began. */
 export async function deleteRuns(
   context: DeletionContext,
-  events: Pick<Recorder, 'record'>,
+  { events, onEnd: wake }: DeletionEvents,
   signal: AbortSignal,
 ): Promise<void> {
   const { store, world, log } = context;
@@ -34,6 +40,8 @@ export async function deleteRuns(
     tell(progress, 'deleting runs of a deleted workflow', progressNote(progress));
   const onEnd = (progress: DeletionProgress): void => {
     if (progress.total > 0) tell(progress, 'deleted runs of a deleted workflow', endNote(progress));
+    const { namespace } = goneWorkflow(world, progress).metadata;
+    if (namespace !== undefined) wake(namespace);
   };
   await Promise.all([resume(context, signal), store.deletions.run({ log, onProgress, onEnd }, signal)]);
 }

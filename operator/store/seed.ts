@@ -46,8 +46,6 @@ export type ListPosition = { continue?: string };
 /** How far a seeding is. */
 export type SeedProgress = {
   seeding?: Seeding;
-  /** How many were put back; undefined before all were. */
-  workflows?: number;
   /** As they were when the seeding came to them, and how many of them were put back. */
   known?: readonly RecordedKey[];
   keys: number;
@@ -76,25 +74,22 @@ export async function seedProject(
   if (begun.outcome === 'open') return { outcome: 'done', id: begun.id, keys: 0, runs: 0, workflows: 0 };
   const { seeding } = begun;
   if (progress.seeding?.token !== seeding.token) begin(progress, seeding);
-  if (progress.workflows === undefined) {
-    const workflows = await source.served(project);
-    const served = await seedWorkflows(conn, project, workflows, seeding);
-    if (served.outcome === 'unavailable') return served;
-    progress.workflows = workflows.length;
-  }
+  // Each time, however far the rest is: a workflow that was suspended meanwhile must not open without that.
+  const workflows = await source.served(project);
+  const served = await seedWorkflows(conn, project, workflows, seeding);
+  if (served.outcome === 'unavailable') return served;
   for (const seed of [seedAllKeys, seedRuns]) {
     const seeded = await seed(conn, seeding, source, progress);
     if (seeded.outcome !== 'done') return seeded.outcome === 'superseded' ? SUPERSEDED : seeded;
   }
   const opened = await openSeeded(conn, seeding);
   if (opened.outcome !== 'done') return opened.outcome === 'superseded' ? SUPERSEDED : opened;
-  const { keys, runs, workflows } = progress;
-  return { outcome: 'done', id: opened.id, keys, runs, workflows };
+  const { keys, runs } = progress;
+  return { outcome: 'done', id: opened.id, keys, runs, workflows: workflows.length };
 }
 
 /** Forgets all that was done under another token. */
 function begin(progress: SeedProgress, seeding: Seeding): void {
-  delete progress.workflows;
   delete progress.known;
   delete progress.areRunsPut;
   Object.assign(progress, newSeedProgress(), { seeding });

@@ -126,11 +126,11 @@ test('another operator goes on with a large deletion where the one before it sto
   ]);
 });
 
-test('a seeding that broke off goes on where it was, with what it read before', async () => {
+test('a seeding that broke off goes on where it was, with the limits that workflows have now', async () => {
   const projects = ['first', 'second', 'third', 'fourth'].map((run) => [{ run: recordedRun(run), revision }]);
   const read: number[] = [];
   const source = {
-    served: async () => [{ revision, limits }],
+    served: async () => [{ revision, limits: { ...limits, suspended: read.length > 0 } }],
     keys: () => [],
     async *unfinished(_project: string, position: ListPosition) {
       for (let at = Number(position.continue ?? 0); at < projects.length; at += 1) {
@@ -147,6 +147,7 @@ test('a seeding that broke off goes on where it was, with what it read before', 
   expect(read).toEqual([0, 1, 2, 2, 3]);
   const runs = await liveRuns(store.conn, 'broken-off', limits.workflowUid);
   expect(Array.isArray(runs) && runs.toSorted()).toEqual(['first', 'fourth', 'second', 'third']);
+  expect(await submit(store.conn, submissionOf('broken-off'))).toEqual({ outcome: 'suspended' });
 });
 
 test('a project that is new has lost nothing', async () => {

@@ -13,12 +13,13 @@
  * | `claims` | hash | run → claim token: `<runner>/<workflow>/<random>` |
  * | `beats` | hash | runner → counter |
  * | `cancels` | set | runs that shall be cancelled by the runner that holds them |
+ * | `deleting` | hash | workflow → name: workflows that were deleted, as long as runs of them are left |
  * | `out` | sorted set | runs whose record is behind, by the time from which they may be taken |
  * | `checks` | sorted set | credentials that a runner shall try, by the time (ms) from which they may be taken |
  * | `check:<credential>` | hash | what is to be tried (`key`, `request`, `asked`) and what was found last (`answer`, `answered`); gone after three days |
  * | `registrations` | sorted set | bots whose updates a runner shall have sent here, or not any more, by the time (ms) from which they may be taken |
  * | `registration:<credential>` | hash | as `check:<credential>` |
- * | `wf:<workflow>` | hash | limits (`limit`, `policy`, `timeout`, `keep:<phase>`), `active` (runs that are ready or claimed, what the limit counts), `vt` (virtual time at which its next run starts), exact totals (`accepted`, one per phase), `last` acceptance (µs), `waiting:<phase>`: ended and not recorded, bytes of `summaries` |
+ * | `wf:<workflow>` | hash | limits (`limit`, `policy`, `timeout`, `keep:<phase>`), `active` (runs that are ready or claimed, what the limit counts), `vt` (virtual time at which its next run starts), exact totals (`accepted`, one per phase), `last` acceptance (µs), `waiting:<phase>`: ended and not recorded, bytes of `summaries`, `deleted`: its runs are deleted; five minutes after the last of them the key goes |
  * | `run:<id>` | hash | the run; `restored` (the epoch of the record that it was put back from, until its runner stored it again), `doubt` (it may have gone on after that record), `n:<node>` is what a node is at, `w:<node>` when one that waits is tried again (ms, the project's clock) |
  * | `ev:<id>` | list | live events, each `<number> <at> <json>` |
  * | `dk:<workflow>:<hash>` | hash | dedupe: run, hash of the body; once the run is recorded the phase, empty where there was a reply |
@@ -46,6 +47,7 @@ const PROJECT_KEYS = [
   'claims',
   'beats',
   'cancels',
+  'deleting',
   'out',
   'checks',
   'registrations',

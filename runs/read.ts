@@ -116,6 +116,16 @@ export function readCounts(
   });
 }
 
+/** Whether runs of the workflow have not ended. One call, however many wait. */
+export async function hasLiveRuns(
+  conn: RunStoreConnection,
+  project: ProjectUid,
+  workflowUid: string,
+): Promise<boolean | Unavailable> {
+  const counts = await readCounts(conn, project, workflowUid);
+  return 'outcome' in counts ? counts : counts.active !== 0;
+}
+
 /** A run from its hash; undefined where that is empty. */
 export function parseRun(
   project: ProjectUid,

@@ -24,7 +24,8 @@ import { toSummary } from './record.ts';
 
 /** How many waiting runs stay, of a workflow whose limits the operator has not set. */
 export const HISTORY = 10;
-const RUN_KEPT_S = 10;
+/** For so long a run that is recorded, or removed, can still be read. */
+export const RUN_KEPT_S = 10;
 /** Summaries that go at once where all of the project's take too much. */
 const EVICTED = 20;
 /** A run that ended within this time may still be recorded at once. */
@@ -170,7 +171,7 @@ const RECORDED = defineScript({
     ${ANNOUNCE_ROOM}
     announce_room(limits[4])
     -- Of a workflow that was dropped, and of a key that is forgotten, nothing is kept, or it would be there again.
-    if redis.call('EXISTS', wf) == 1 then
+    if redis.call('HEXISTS', wf, 'accepted') == 1 then
       redis.call('HINCRBY', wf, waiting, -1)
       ${KEEP_SUMMARY}
       keep_summary()

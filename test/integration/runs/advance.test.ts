@@ -7,7 +7,7 @@ import { advance, checkpoint, finish, startNode } from '../../../runs/advance.ts
 import { appendEvents } from '../../../runs/events.ts';
 import { handBack } from '../../../runs/handback.ts';
 import { keysOf } from '../../../runs/keys.ts';
-import { dropWorkflow } from '../../../runs/project.ts';
+import { dropWorkflow } from '../../../runs/deletion.ts';
 import { recorded } from '../../../runs/record/backlog.ts';
 import { readCounts } from '../../../runs/read.ts';
 import { rejoin } from '../../../runs/rejoin.ts';
@@ -179,8 +179,9 @@ test('a run whose workflow was forgotten meanwhile still ends, and leaves nothin
   expect(await finish(conn, ref, { phase: 'Cancelled' })).toEqual(done);
   const state = await stateOf(conn, ref.project, ref.run);
   expect(await recorded(conn, state, 'written')).toBe('recorded');
-  expect(await conn.command('exists', keysOf(ref.project).wf('uid-orders'))).toBe(0);
-  expect(await conn.command('exists', keysOf(ref.project).done('uid-orders'))).toBe(0);
+  const { wf, done: summaries } = keysOf(ref.project);
+  expect(await conn.command('hkeys', wf('uid-orders'))).toEqual(['deleted', 'suspended', 'limit']);
+  expect(await conn.command('exists', summaries('uid-orders'))).toBe(0);
 });
 
 test('what a run takes is counted for its project, and given back with it', async () => {

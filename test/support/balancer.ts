@@ -4,6 +4,7 @@
  */
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { resetSocket } from './resetSocket.ts';
 
 /** `internalURL`: any listener that answers /readyz. */
 type Replica = { publicPort: number; internalURL: string };
@@ -40,7 +41,7 @@ export async function startBalancer(): Promise<Balancer> {
       sockets.add(from);
       from.pipe(to);
       // What was reset on one side is reset on the other: nothing is made to look better.
-      from.on('error', () => to.resetAndDestroy());
+      from.on('error', () => resetSocket(to));
       from.on('close', () => sockets.delete(from));
     }
   });

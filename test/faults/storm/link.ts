@@ -4,6 +4,7 @@
  */
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { resetSocket } from '../../support/resetSocket.ts';
 
 /**
  * - `silent`: nothing arrives, in neither direction.
@@ -73,14 +74,14 @@ export async function startLink(target: number): Promise<Link> {
     upstream.setNoDelay();
     join(client, upstream, false);
     join(upstream, client, true);
-    upstream.once('error', () => client.resetAndDestroy());
+    upstream.once('error', () => resetSocket(client));
   };
   let server = await listenOn(0, accept);
   const { port } = server.address() as AddressInfo;
   const shut = async (): Promise<void> => {
     const closed = once(server, 'close');
     server.close();
-    for (const socket of sockets) socket.resetAndDestroy();
+    for (const socket of sockets) resetSocket(socket);
     await closed;
   };
   return {

@@ -29,7 +29,7 @@ export type Deletions = {
   run(watcher: DeletionWatcher, signal: AbortSignal): Promise<void>;
 };
 
-export type DeletionWatcher = {
+type DeletionWatcher = {
   log: Log;
   /** Called every ten seconds for each deletion that takes so long. */
   onProgress: (progress: DeletionProgress) => void;

@@ -16,8 +16,8 @@ import type { ProjectUid, RunEnd, Unavailable } from './types.ts';
 
 /** Runs of one script: about a millisecond of the server, for which everybody else waits. */
 const AT_ONCE = 20;
-/** Runs of one page, whose scripts are under way together. */
-const PAGE = 4 * AT_ONCE;
+/** Runs of one page, whose scripts are under way together: few round trips, where each takes long. */
+const PAGE = 8 * AT_ONCE;
 /** For so long a workflow that is gone is known as that: a gateway that has not heard of it may still send events. */
 const TOMBSTONE_S = 300;
 

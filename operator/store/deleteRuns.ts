@@ -48,9 +48,9 @@ export async function deleteRuns(
 
 async function resume({ store, world, clock }: DeletionContext, signal: AbortSignal): Promise<void> {
   for (const { metadata } of world.namespaces.list()) {
-    const { uid } = metadata;
-    while (uid !== undefined && !signal.aborted && !(await store.deletions.resume(uid)))
-      await sleep(AGAIN_MS, signal, clock);
+    const { uid: project } = metadata;
+    if (project === undefined) continue;
+    while (!signal.aborted && !(await store.deletions.resume(project))) await sleep(AGAIN_MS, signal, clock);
   }
 }
 

@@ -11,8 +11,11 @@ import { createDeletion, type Deletion, type DeletionProgress, type GoneWorkflow
 
 /** How often a deletion says how far it is. */
 const TOLD_MS = 10_000;
-/** The longest rest between two pages. A rest is as long as the page took, so that the run store has half of its time for others. */
-const LONGEST_REST_MS = 100;
+/**
+ * The longest rest between two pages. A rest is as long as the page took, so that the run store has half of its time for others; where a
+ * page takes longer than this, it is the way there that is slow, or others are served meanwhile.
+ */
+const LONGEST_REST_MS = 20;
 
 export type Deletions = {
   /** Remembers that a workflow is gone; `run` does the rest. */
@@ -29,7 +32,7 @@ export type Deletions = {
   run(watcher: DeletionWatcher, signal: AbortSignal): Promise<void>;
 };
 
-export type DeletionWatcher = {
+type DeletionWatcher = {
   log: Log;
   /** Called every ten seconds for each deletion that takes so long. */
   onProgress: (progress: DeletionProgress) => void;

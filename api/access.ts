@@ -2,6 +2,8 @@
 
 /** Who may call a webhook that verifies nobody: anybody who knows the URL. */
 export const PUBLIC = 'Public';
+/** What the status says of a webhook that is not served: the workflow is inactive, suspended or invalid. */
+export const CLOSED = 'Closed';
 /** What routes written by earlier versions say in place of PUBLIC. */
 export const FORMERLY_PUBLIC = 'Exposed';
 

@@ -50,7 +50,7 @@ export const REASON = {
   CredentialMissing: 'A credential does not exist in the namespace.',
   CredentialNotReady: 'A credential exists and does not work.',
   WrongCredentialKind: 'A credential is of another kind than the node needs.',
-  CredentialsFound: 'All credentials are ready.',
+  CredentialsFound: 'All credentials that the workflow names are ready.',
   SecretMissing: 'A Secret that the credential names does not exist.',
   KeyMissing: 'A Secret lacks the key that the credential names.',
   KeyUnusable:
@@ -89,7 +89,10 @@ export const REASON = {
   PoolStarting: 'No runner is ready yet.',
   PoolReady: 'A runner is ready.',
   StoreUnavailable: 'The run store cannot be reached, so nothing can be activated.',
-  Unauthorized: 'The operator lacks a right that it needs.',
+  RevisionNameTaken:
+    'A ControllerRevision that is not of the workflow has the name of its revision and cannot be deleted.',
+  Unauthorized:
+    'Kubernetes refuses a write of the operator: it lacks a right, or an admission policy refuses the object.',
 } as const;
 
 export type Reason = keyof typeof REASON;

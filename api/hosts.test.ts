@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { CredentialSpec } from './credential.ts';
-import { admitsURL, allowedHostsOf, hostEntryFor } from './hosts.ts';
+import { admitsURL, allowedHostsOf, constantEntry, hostEntryFor, hostEntryProblem } from './hosts.ts';
 import { allowedHosts } from './hostsField.ts';
 
 const MATCHES: [entry: string, url: string, isAdmitted: boolean][] = [
@@ -77,14 +77,33 @@ test.each([
   'example.com\\evil.example',
   'ex%61mple.com',
   'a.example,b.example',
+  '*..',
+  '*.',
+  '.',
+  '..',
+  'a..example',
+  '.example.com',
 ])('%j is no entry, and admits nothing', (entry) => {
   expect(allowedHosts('').safeParse([entry]).success).toBe(false);
   for (const url of ['https://example.com/', 'https://evil.example/', 'https://[::1]/'])
     expect(admitsURL([entry], new URL(url))).toBe(false);
 });
 
+test.each([
+  ['https://api.example.com/v1', /has no path or query: write api.example.com,/],
+  ['api.example.com/', /has no path or query/],
+  ['api.example.com?key=1', /has no path or query/],
+  ['ftp://api.example.com', /is a name or an address, with a scheme and port/],
+  ['a.example, b.example', /is a name or an address/],
+  ['a.*.example.com', /\*\.example\.com/],
+])('what is wrong with the entry %s is said in words', (entry, message) => {
+  expect(hostEntryProblem(entry)).toMatch(message);
+  const { error } = allowedHosts('').safeParse([entry]);
+  expect(error?.issues).toMatchObject([{ path: [0], message: hostEntryProblem(entry) }]);
+});
+
 test('an entry whose port or name no URL can have admits nothing', () => {
-  for (const entry of ['example.com:70000', '[1.2]', '1.2.3.4.5'])
+  for (const entry of ['example.com:70000', '[1.2]', '1.2.3.4.5', '*.。'])
     expect(admitsURL([entry], new URL('https://example.com/'))).toBe(false);
 });
 
@@ -96,6 +115,20 @@ test.each([
 ])('the entry that admits %s alone is %s', (url, entry) => {
   expect(hostEntryFor(new URL(url))).toBe(entry);
   expect(admitsURL([entry], new URL(url))).toBe(true);
+});
+
+test.each<[unknown, string | undefined]>([
+  ['https://api.example.com/orders/{{ nodes.trigger.text_content }}', 'api.example.com'],
+  ['https://api.example.com', 'api.example.com'],
+  ['http://api.shop.svc:8080?id={{ a }}', 'http://api.shop.svc:8080'],
+  ['https://{{ a }}.example.com/', undefined],
+  ['https://api.example.com{{ a }}', undefined],
+  ['https://api.example.com:{{ a }}/', undefined],
+  ['{{ a }}', undefined],
+  ["https://a'b/", undefined],
+  [undefined, undefined],
+])('of the url %j the entry for its constant host is %j', (url, entry) => {
+  expect(constantEntry(url)).toBe(entry);
 });
 
 const bearer = { tokenRef: { name: 'api', key: 'token' } };

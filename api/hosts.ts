@@ -5,7 +5,13 @@
 
 /** `*`, or a host with an optional scheme before it and an optional port behind it. RE2 reads it, too: the CRD has it. */
 export const HOST_ENTRY =
-  /^(https?:\/\/)?(\*|(\*\.)?[^\s/\\?#@%:*,'"<>[\]]+(:[0-9]{1,5})?|\[[0-9A-Fa-f:.]+\](:[0-9]{1,5})?)$/;
+  /^(https?:\/\/)?(\*|(\*\.)?[^\s/\\?#@%:*,'"<>[\].]+(\.[^\s/\\?#@%:*,'"<>[\].]+)*\.?(:[0-9]{1,5})?|\[[0-9A-Fa-f:.]+\](:[0-9]{1,5})?)$/;
+/** The commonest mistake: a URL in the place of a host. */
+export const HAS_PATH = /^(https?:\/\/)?[^\s:/?#\\]+(:[0-9]+)?[/?#\\]/;
+export const PATH_PROBLEM =
+  'an allowed host has no path or query: write api.example.com, not https://api.example.com/v1';
+export const HOST_PROBLEM =
+  'an allowed host is a name or an address, with a scheme and port where they are meant: write api.example.com, api.example.com:8443, http://api.shop.svc:8080, *.example.com, or "*" for every host';
 
 /**
  * The API hosts of the presets. Whole names: below googleapis.com there are hosts at which everybody may publish (storage), so that no
@@ -33,9 +39,18 @@ type Account = {
   oauth2?: (Named & { preset?: keyof typeof API_HOSTS | undefined }) | undefined;
 };
 
+/** Scheme, host and port that are written out to their end. */
+const CONSTANT_HOST = /^https?:\/\/[^\s/?#\\{}]+(?=[/?#\\]|$)/i;
+
 /** Whether the text has the form of an entry. */
 export function isHostEntry(text: string): boolean {
   return HOST_ENTRY.test(text);
+}
+
+/** What is wrong with the text as an entry, and what to write; undefined: nothing. */
+export function hostEntryProblem(text: string): string | undefined {
+  if (isHostEntry(text)) return undefined;
+  return HAS_PATH.test(text) ? PATH_PROBLEM : HOST_PROBLEM;
 }
 
 /** The entries that count for the spec of a credential: its own list, else the API hosts of its preset, else none. */
@@ -57,6 +72,14 @@ export function hostEntryFor({ protocol, origin, host }: URL): string {
   return protocol === 'https:' ? host : origin;
 }
 
+/** The entry that admits the URL of a step, whatever references stand in its path or query; undefined where its host is not constant. */
+export function constantEntry(url: unknown): string | undefined {
+  const [start] = (typeof url === 'string' && CONSTANT_HOST.exec(url.trim())) || [];
+  if (start === undefined || !URL.canParse(start)) return undefined;
+  const entry = hostEntryFor(new URL(start));
+  return admitsURL([entry], new URL(start)) ? entry : undefined;
+}
+
 type Pattern = {
   protocol: string;
   /** Undefined: every host, at every port. */
@@ -72,6 +95,8 @@ function patternOf(text: string): Pattern | undefined {
   const base = `${protocol}//${isBelow ? rest.slice(2) : rest}`;
   if (!URL.canParse(base)) return undefined;
   const url = new URL(base);
+  // The parser takes more characters for a dot.
+  if (nameOf(url) === '') return undefined;
   return { protocol, at: { name: nameOf(url), port: url.port, isBelow } };
 }
 

@@ -1,16 +1,23 @@
 /** `allowedHosts` of a credential as a field of its schema; what its entries mean is in `hosts.ts`. */
 import * as z from 'zod';
-import { HOST_ENTRY } from './hosts.ts';
+import { HAS_PATH, HOST_ENTRY, HOST_PROBLEM, PATH_PROBLEM, hostEntryProblem, isHostEntry } from './hosts.ts';
+import { rules } from './value.ts';
 
+const matches = ({ source }: RegExp) => `self.matches(${JSON.stringify(source)})`;
+
+/** Rules in the place of a pattern, of which the API server would show nothing but the pattern. */
 const entry = z
   .string()
   .min(1)
   .max(270)
-  .regex(
-    HOST_ENTRY,
-    'must be a host such as api.example.com, api.example.com:8443 or http://api.shop.svc:8080',
-  )
-  .describe('A host with an optional scheme and port.');
+  .refine(isHostEntry, { error: ({ input }) => hostEntryProblem(String(input)) })
+  .meta({
+    description: 'A host with an optional scheme and port.',
+    ...rules(
+      { rule: `!${matches(HAS_PATH)}`, message: PATH_PROBLEM },
+      { rule: `${matches(HAS_PATH)} || ${matches(HOST_ENTRY)}`, message: HOST_PROBLEM },
+    ),
+  });
 
 const FORM =
   'api.example.com (https, port 443), api.example.com:8443 (https, that port), http://api.shop.svc:8080 (plain HTTP), *.example.com (every host below it), "*" (every host and port by https)';

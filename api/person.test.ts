@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { personName } from './person.ts';
+import { personName, shortPersonName } from './person.ts';
 
 test.each([
   ['system:serviceaccount:shop:ada', 'ada (service account of shop)'],
@@ -8,4 +8,14 @@ test.each([
   ['', ''],
 ])('%s is shown as %s', (username, shown) => {
   expect(personName(username)).toBe(shown);
+});
+
+test.each([
+  ['system:serviceaccount:shop:deployer', 'sa deployer'],
+  ['system:serviceaccount:argocd:deployer', 'sa argocd:deployer'],
+  ['https://id.example.com/realms/shop#ada@example.com', 'ada@example.com'],
+  ['ada@example.com', 'ada@example.com'],
+  ['system:admin', 'system:admin'],
+])('where there is little room %s is %s in the project shop', (username, shown) => {
+  expect(shortPersonName(username, 'shop')).toBe(shown);
 });

@@ -55,7 +55,10 @@ export const FAILURES = {
     retryable: false,
     meaning: 'The workflow is suspended, so that it refuses every run.',
   },
-  WorkflowInvalid: { retryable: false, meaning: 'The workflow was never valid, so it cannot run.' },
+  WorkflowInvalid: {
+    retryable: false,
+    meaning: 'The workflow is invalid and not in effect, so that it cannot run.',
+  },
   ConcurrencyLimit: {
     retryable: false,
     meaning: 'As many runs of the workflow execute as may at once, and it refuses more.',

@@ -61,6 +61,12 @@ export const routeSpec = z
       .describe(
         'Whether events start runs. Execute calls of an inactive workflow are refused, but for test runs.',
       ),
+    inactiveReason: z
+      .enum(['AuthRequired'])
+      .optional()
+      .describe(
+        'Why an active workflow is not served. `AuthRequired`: its webhook is public, and the namespace or the installation refuses public webhooks.',
+      ),
     suspended: z
       .boolean()
       .optional()

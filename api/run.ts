@@ -63,7 +63,7 @@ export const runSpec = z
       .max(MAX_USER_NAME)
       .optional()
       .describe(
-        'The user who asked for the run, where a person or program with a token did: set by the gateway. Whoever creates a WorkflowRun may name only themselves here.',
+        'The user who asked for the run, where a person or program with a token did: set by the gateway. Whoever creates a WorkflowRun may name only themselves here, or leave it out; it is not filled in.',
       ),
     cancel: z.boolean().optional().describe('Set it to true to cancel the run.'),
   })

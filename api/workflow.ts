@@ -1,6 +1,6 @@
 /** The Workflow kind: a graph of nodes that starts at one trigger. */
 import * as z from 'zod';
-import { PUBLIC } from './access.ts';
+import { CLOSED, PUBLIC } from './access.ts';
 import { duration } from './duration.ts';
 import { nodeOptions, STEP_KINDS, stepOptions, steps, type StepKind } from './step.ts';
 import { TRIGGER_KINDS, triggers, type TriggerKind } from './trigger.ts';
@@ -186,7 +186,7 @@ export const workflowStatus = z
       .max(64)
       .optional()
       .describe(
-        `Who may call the webhook: ${PUBLIC}, anybody who knows the URL; otherwise the scheme of \`auth\` that verifies callers.`,
+        `Who may call the webhook now: ${PUBLIC}, anybody who knows the URL; ${CLOSED}, nobody, because the workflow is inactive, suspended or invalid; otherwise the scheme of \`auth\` that verifies callers.`,
       ),
     revision: z.string().optional().describe('The revision that new runs execute.'),
     observedGeneration: z
@@ -226,11 +226,21 @@ export const workflowStatus = z
       .object({
         succeeded: z.int().min(0).optional().describe('Runs that succeeded, in all.'),
         failed: z.int().min(0).optional().describe('Runs that failed or were cancelled, in all.'),
-        active: z.int().min(0).optional().describe('Runs that have not ended.'),
+        active: z.int().min(0).optional().describe('Runs that have not ended: running and waiting.'),
+        running: z.int().min(0).optional().describe('Runs that a runner executes.'),
+        waiting: z
+          .int()
+          .min(0)
+          .optional()
+          .describe(
+            'Runs that have not ended and that no runner executes: they wait for a runner, for the concurrency limit, for a retry, or for the workflow to be resumed.',
+          ),
         last: time('When the last run was accepted.').optional(),
       })
       .optional()
-      .describe('Counts of runs, written at most once a minute.'),
+      .describe(
+        'Counts of runs, written at most once a minute, and at most every 10 seconds while the workflow is suspended.',
+      ),
   })
   .describe('What the operator made of it.');
 

@@ -40,3 +40,10 @@ export function lasting(ms: number): string {
 export function count(number: number, one: string, many = `${one}s`): string {
   return `${number.toLocaleString('en')} ${number === 1 ? one : many}`;
 }
+
+/** What a suspension holds back, in a sentence: "12 runs wait; they start when you resume." */
+export function waitingText(waiting: number): string {
+  if (waiting === 0) return 'No run waits.';
+  const they = waiting === 1 ? 'it starts' : 'they start';
+  return `${count(waiting, 'run waits', 'runs wait')}; ${they} when you resume.`;
+}

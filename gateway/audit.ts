@@ -26,6 +26,7 @@ const DENIED: ReadonlySet<string> = new Set([
   'not-the-console',
   'misdirected-request',
   'workflow-suspended',
+  'auth-required',
   'kube-path-refused',
   'link-unknown',
   'not-begun',
@@ -34,7 +35,7 @@ const DENIED: ReadonlySet<string> = new Set([
   'not-accepted',
 ]);
 
-/** How a problem reads in the trail: a caller who is unknown or lacks a right is denied, and so is every run of a suspended workflow; whatever else goes wrong has failed. */
+/** How a problem reads in the trail: a caller who is unknown or lacks a right is denied, and so is a run that a suspension or a policy refuses; whatever else goes wrong has failed. */
 export function resultOf(reason: string): { result: AuditResult; reason: string } {
   return { result: DENIED.has(reason) ? 'denied' : 'failed', reason };
 }

@@ -47,7 +47,7 @@ test('a key that is empty or longer than 1,024 characters is refused, not ignore
   expect(eventKey({ 'idempotency-key': 'k'.repeat(1_025) })).toEqual({ outcome: 'bad' });
 });
 
-test('events that differ in a byte of the body, in being a test, in how far they go, or in how they were sent have different hashes', () => {
+test('events that differ in a byte of the body, in being a test, in how far they go, in who sent them, or in how they were sent have different hashes', () => {
   const event = { trigger: 'execute', test: false, text: '{}' };
   const others = [
     { text: '{ }' },
@@ -55,8 +55,12 @@ test('events that differ in a byte of the body, in being a test, in how far they
     { test: true, until: 'a' },
     { test: true, until: 'b' },
     { trigger: 'webhook' },
+    { user: 'ada' },
+    { user: 'bob' },
+    { user: 'ada"\n' },
+    { until: 'ada' },
   ];
   const hashes = [event, ...others.map((other) => ({ ...event, ...other }))].map(eventHash);
-  expect(new Set(hashes).size).toBe(6);
+  expect(new Set(hashes).size).toBe(10);
   expect(eventHash({ ...event })).toBe(hashes[0]);
 });

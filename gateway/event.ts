@@ -54,22 +54,32 @@ export function eventKey(
   return key.length === 0 || key.length > MAX_KEY ? { outcome: 'bad' } : { outcome: 'key', key };
 }
 
-/** What two requests with the same key must have in common: the body and what it is, what it was sent to, whether it is a test, and how far it goes. */
+/**
+ * What two requests with the same key must have in common: the body and what it is, what it was sent to, by whom where that is known,
+ * whether it is a test, and how far it goes.
+ */
 export function eventHash({
   trigger,
   test,
   until,
   isOutput,
+  user,
   text,
 }: {
   trigger: string;
   test: boolean;
   until?: string | undefined;
   isOutput?: boolean | undefined;
+  /** Who sent it, where the API server says. */
+  user?: string | undefined;
   text: string;
 }): string {
-  // No id of a node begins with a dot.
-  const also = [...(until === undefined ? [] : [until]), ...(isOutput === true ? ['.output'] : [])];
+  // No id of a node begins with a dot or a quote.
+  const also = [
+    ...(until === undefined ? [] : [until]),
+    ...(isOutput === true ? ['.output'] : []),
+    ...(user === undefined ? [] : [JSON.stringify(user)]),
+  ];
   const kind = [trigger, test, ...also].join(' ');
   return createHash('sha256').update(`${kind}\n`).update(text).digest('hex');
 }

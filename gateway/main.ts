@@ -5,6 +5,7 @@ import { createAudit, NO_AUDIT } from '../api/audit/audit.ts';
 import { createClient } from '../kube/client.ts';
 import { systemClock } from '../kube/clock.ts';
 import { inClusterConnection, kubeconfigConnection } from '../kube/config.ts';
+import { LINE_FORMAT } from '../kube/log.ts';
 import { createPassThrough } from '../kube/passThrough.ts';
 import { connectRunStore } from '../runs/connection.ts';
 import { createReplyWaiter } from '../runs/reply.ts';
@@ -28,7 +29,7 @@ const { config, env } = gatewayConfig();
 const { POD_NAME: pod } = config;
 // One for all lines, so that each is written whole.
 const stdout = pino.destination(1);
-const log = pino({ level: config.LOG_LEVEL, base: { program: 'gateway', pod } }, stdout);
+const log = pino({ ...LINE_FORMAT, level: config.LOG_LEVEL, base: { program: 'gateway', pod } }, stdout);
 const write = (line: string) => void stdout.write(line);
 const stopping = new AbortController();
 const closing = new AbortController();

@@ -122,7 +122,14 @@ export const PROBLEMS = {
   inactive: {
     status: 409,
     title: 'The workflow is inactive',
-    detail: 'Activate the workflow, or ask for a test run with ?test=true.',
+    detail:
+      'Set spec.active to true. If it is true, the condition Ready says why the workflow is not in effect. A test run is possible: ?test=true.',
+  },
+  'auth-required': {
+    status: 409,
+    title: 'The webhook of the workflow must verify callers',
+    detail:
+      'The workflow is active, but not in effect: its webhook is public, and its namespace or the installation refuses public webhooks (condition Valid, reason AuthRequired). Add auth to the webhook. A test run is possible: ?test=true.',
   },
   'workflow-suspended': {
     status: 409,
@@ -207,7 +214,7 @@ export const PROBLEMS = {
     status: 422,
     title: 'The key was used for another event',
     detail:
-      'The same key came before with another body, to another kind of address, for a test run, or for one as far as another node: use a new key for a new event.',
+      'The same key came before with another body, from another user, to another kind of address, for a test run, or for one as far as another node: use a new key for a new event.',
   },
   'too-many-runs': {
     status: 429,
@@ -254,7 +261,7 @@ export const PROBLEMS = {
     status: 502,
     title: 'The run failed before it answered',
     detail:
-      'The run that should have answered has failed or was cancelled. Its name is in "run": kubectl get workflowruns <run> -n <namespace> -o yaml',
+      'The event was accepted, and its run failed or was cancelled. To find out why, give "run" and "instance" to the owner of the workflow.',
   },
   'run-store-unavailable': {
     status: 503,
@@ -336,7 +343,7 @@ export const PROBLEMS = {
     status: 504,
     title: 'What became of the run is not known',
     detail:
-      'The event was accepted, but the run store no longer knows its run. Before you send it again, look for the run: kubectl get workflowruns <run> -n <namespace> -o yaml',
+      'The event was accepted, but its run can no longer be found here. Before you send the event again, ask the owner of the workflow what became of the run: give "run" and "instance".',
   },
 } as const satisfies Record<JsonRefusalCode, ProblemDefinition> & Record<string, ProblemDefinition>;
 

@@ -43,6 +43,7 @@ beforeAll(() => {
   routes.put(route('paused', false, 'webhook'));
   routes.put(route('hello', true, 'manual'));
   routes.put(route('suspended', false, 'webhook', { suspended: true }));
+  routes.put(route('closed', false, 'webhook', { inactiveReason: 'AuthRequired' }));
   const made = createGatewayDeps({
     routes,
     log,
@@ -263,6 +264,14 @@ test.each(['', '?test=true', '?test=true&until=mail'])(
   },
 );
 
+test('an execute call of a workflow whose webhook must verify callers says so, and a test run is accepted', async () => {
+  recorded.length = 0;
+  const closed = (query: string) => post({ url: `/workflows/shop.closed/execute${query}` });
+  expect(await codeOf(inside, closed(''))).toBe('auth-required');
+  expect(recorded).toMatchObject([{ event: 'run.execute', result: 'denied', reason: 'auth-required' }]);
+  expect(await codeOf(inside, closed('?test=true'))).toBe('run-store-unavailable');
+});
+
 test('an execute call is checked in the order 405, 415, 413, 401, 403, 404, query, 409, key, JSON, and only then stored', async () => {
   const bad: InjectOptions = {
     method: 'PUT',
@@ -363,7 +372,7 @@ test('answers are counted by class of route and status, and by nothing that a ca
   const { body } = await metrics.inject('/metrics');
   expect(body).toMatch(/^windlass_gateway_requests_total\{route="webhook",status="404"\} [1-9]\d*$/m);
   expect(body).toMatch(/^windlass_gateway_requests_total\{route="webhook",status="503"\} [1-9]\d*$/m);
-  expect(body).toMatch(/^windlass_gateway_routes 4$/m);
+  expect(body).toMatch(/^windlass_gateway_routes 5$/m);
   expect(body).not.toContain('c4n4ry');
 });
 

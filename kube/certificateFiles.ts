@@ -36,6 +36,18 @@ export function expiryOf({ cert, key }: ServerCertificate): Date {
   return new Date(certificate.validTo);
 }
 
+/**
+ * When a certificate expires that replaces another one. Throws an Error as `expiryOf` does, and when clients would refuse it at that time:
+ * the one before may be good for longer.
+ */
+export function expiryOfReplacement(certificate: ServerCertificate, now = new Date()): Date {
+  const expires = expiryOf(certificate);
+  const begins = new Date(new X509Certificate(certificate.cert).validFrom);
+  if (expires <= now) throw new Error(`the certificate in tls.crt expired at ${expires.toISOString()}`);
+  if (begins > now) throw new Error(`the certificate in tls.crt is valid from ${begins.toISOString()} only`);
+  return expires;
+}
+
 export type CertificateReload = {
   read: () => Promise<ServerCertificate>;
   /**

@@ -60,6 +60,29 @@ test('a stalled key is not tried again, and is no warning', async () => {
   expect(log.messages('warn')).toEqual([]);
 });
 
+test('why a key stalled is told once, and again when it is another reason or the key went on meanwhile', async () => {
+  const clock = createManualClock();
+  const queue = createQueue({ clock });
+  const log = createCollectedLog();
+  const stop = new AbortController();
+  const answers = ['no Secret', 'no Secret', 'no host', undefined, 'no host'];
+  const reconcile = async (): Promise<Action> => {
+    const reason = answers.shift();
+    if (reason === undefined) return done();
+    throw new StalledError(reason);
+  };
+  const ended = runController({ name: 'test', queue, reconcile, log, signal: stop.signal });
+  while (answers.length > 0) {
+    queue.add('shop/a');
+    await settled();
+  }
+  stop.abort();
+  await ended;
+  expect(log.entries.map(({ fields }) => fields)).toMatchObject(
+    ['no Secret', 'no host', 'no host'].map((reason) => ({ reason, key: 'shop/a' })),
+  );
+});
+
 test('a waiting key comes back after its time, each time the same', async () => {
   const waiting = new WaitingError('no Secret yet', 2_000);
   const { runs, outcomes } = await reconcileWith(waiting, waiting, done());

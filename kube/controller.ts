@@ -56,12 +56,16 @@ export type ControllerOptions = {
 export async function runController(options: ControllerOptions): Promise<void> {
   const { queue, signal } = options;
   if (signal.aborted) return;
-  queue.start((key) => reconcileKey(options, key));
+  const stalled = new Map<string, string>();
+  queue.start((key) => reconcileKey(options, stalled, key));
   await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
   await queue.drain();
 }
 
-async function reconcileKey(options: ControllerOptions, key: string): Promise<void> {
+/** Why each key stalled that has not gone on since: a state is told once, however often it is looked at. */
+type Stalled = Map<string, string>;
+
+async function reconcileKey(options: ControllerOptions, stalled: Stalled, key: string): Promise<void> {
   const { queue, reconcile } = options;
   const startedAt = performance.now();
   let outcome: Outcome;
@@ -69,19 +73,22 @@ async function reconcileKey(options: ControllerOptions, key: string): Promise<vo
     const action = await reconcile(parseKey(key));
     outcome = action.kind;
     queue.forget(key);
+    stalled.delete(key);
     if (action.kind === 'after') queue.addAfter(key, action.ms);
   } catch (error) {
-    outcome = settleFailure(options, key, error);
+    outcome = settleFailure(options, stalled, key, error);
   }
   options.onOutcome?.(outcome, (performance.now() - startedAt) / 1_000);
 }
 
-function settleFailure(options: ControllerOptions, key: string, error: unknown): Outcome {
+function settleFailure(options: ControllerOptions, stalled: Stalled, key: string, error: unknown): Outcome {
   const { queue, log, name } = options;
   const fields = { controller: name, key };
   if (error instanceof StalledError) {
     queue.forget(key);
-    log.info({ ...fields, reason: error.message }, 'reconcile stalled until the user acts');
+    if (stalled.get(key) !== error.message)
+      log.info({ ...fields, reason: error.message }, 'reconcile stalled until the user acts');
+    stalled.set(key, error.message);
     return 'stalled';
   }
   if (error instanceof WaitingError) {

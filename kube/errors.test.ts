@@ -9,6 +9,7 @@ import {
   isNotFound,
   isTerminating,
   isTooLarge,
+  isTooManyRequests,
   isTransient,
   isUnauthorized,
 } from './errors.ts';
@@ -22,6 +23,7 @@ const questions = {
   isNotFound,
   isTerminating,
   isTooLarge,
+  isTooManyRequests,
   isTransient,
   isUnauthorized,
 };
@@ -44,7 +46,12 @@ test.each([
   { status: 410, reason: 'Expired', message: 'too old resource version', yes: ['isGone'] },
   { status: 413, reason: 'RequestEntityTooLarge', message: 'limit is 3145728', yes: ['isTooLarge'] },
   { status: 422, reason: 'Invalid', message: 'spec: Invalid value', yes: ['isInvalid'] },
-  { status: 429, reason: 'TooManyRequests', message: 'try again later', yes: ['isTransient'] },
+  {
+    status: 429,
+    reason: 'TooManyRequests',
+    message: 'try again later',
+    yes: ['isTooManyRequests', 'isTransient'],
+  },
   { status: 500, reason: 'InternalError', message: 'an error occurred', yes: ['isTransient'] },
   { status: 500, reason: '', message: 'etcdserver: request is too large', yes: ['isTooLarge'] },
   {

@@ -51,6 +51,11 @@ export function isGone(error: unknown): boolean {
   return hasStatus(error, 410);
 }
 
+/** The server asks to wait: it has too much to do, or is not ready for the kind yet (`storage is (re)initializing`). */
+export function isTooManyRequests(error: unknown): boolean {
+  return hasStatus(error, 429);
+}
+
 export function isUnauthorized(error: unknown): boolean {
   return hasStatus(error, 401);
 }

@@ -6,7 +6,7 @@
 import { backoffDelay, jittered, type Backoff } from './backoff.ts';
 import type { KubeClient } from './client.ts';
 import { sleep, systemClock, type Clock } from './clock.ts';
-import { ApiError, isGone } from './errors.ts';
+import { ApiError, isGone, isTooManyRequests } from './errors.ts';
 import type { Log } from './log.ts';
 import type { KubeObject, Resource } from './resource.ts';
 import { watchStalled, type WatchEvent } from './watch.ts';
@@ -174,6 +174,9 @@ function recover<T extends KubeObject>(
   return Math.min(Math.max(own, asked), backoff.maxMs);
 }
 
+/** So many answers in a row that ask to wait are passing, as while the server starts, or while a new kind is made known to it. */
+const PASSING = 4;
+
 /** An expired version is everyday life; of other failures in a row the 1st, 2nd, 4th, 8th … are logged. */
 function report<T extends KubeObject>(
   failures: number,
@@ -181,10 +184,15 @@ function report<T extends KubeObject>(
   error: unknown,
   options: ReflectorOptions<T>,
 ): void {
-  const fields = { resource: options.resource.plural, failures, err: error };
-  if (gone) options.log.debug(fields, 'watch expired, listing again');
-  else if (Number.isInteger(Math.log2(failures)))
-    options.log.warn(fields, 'list or watch failed, trying again');
+  const { log, resource } = options;
+  // What the server answered is told by its own words, not by where we read them.
+  const why = error instanceof ApiError && error.status > 0 ? { error: error.message } : { err: error };
+  const fields = { resource: resource.plural, failures, ...why };
+  if (gone) log.debug(fields, 'watch expired, listing again');
+  else if (!Number.isInteger(Math.log2(failures))) return;
+  else if (isTooManyRequests(error) && failures < PASSING)
+    log.info(fields, 'API server asked to wait, trying again');
+  else log.warn(fields, 'list or watch failed, trying again');
 }
 
 /**

@@ -8,7 +8,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { aclFile } from '../runs/accounts.ts';
-import { CERTIFICATE_PASSWORD_FILE } from './store/pod.ts';
+import { CERTIFICATE_PASSWORD_FILE } from './store/sharedFiles.ts';
 import { GATEWAY_PASSWORD, OPERATOR_PASSWORD } from './store/secret.ts';
 
 const [list, folder, podFolder] = process.argv.slice(2);

@@ -3,6 +3,7 @@ import pino from 'pino';
 import { createAudit, NO_AUDIT } from '../api/audit/audit.ts';
 import { systemClock } from '../kube/clock.ts';
 import { inClusterConnection, kubeconfigConnection } from '../kube/config.ts';
+import { LINE_FORMAT } from '../kube/log.ts';
 import { operatorConfig } from './config.ts';
 import { runOperator } from './start.ts';
 
@@ -10,7 +11,7 @@ const { config, env } = operatorConfig();
 const { POD_NAME: pod } = config;
 // One for all lines, so that each is written whole.
 const stdout = pino.destination(1);
-const log = pino({ level: config.LOG_LEVEL, base: { program: 'operator', pod } }, stdout);
+const log = pino({ ...LINE_FORMAT, level: config.LOG_LEVEL, base: { program: 'operator', pod } }, stdout);
 const audit = config.AUDIT_ENABLED
   ? createAudit({
       source: { program: 'operator', pod },

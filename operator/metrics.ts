@@ -5,6 +5,7 @@ import { systemClock, type Clock } from '../kube/clock.ts';
 import { outcomes, type Outcome } from '../kube/controller.ts';
 import type { QueueStats } from '../kube/queue.ts';
 import { createPollMetrics, type PollMetrics } from './poll/metrics.ts';
+import { createStoreMetrics, type StoreMetrics } from './store/metrics.ts';
 
 export type OperatorMetrics = {
   registry: Registry;
@@ -17,6 +18,8 @@ export type OperatorMetrics = {
   leading: (leads: boolean) => void;
   /** Of triggers that are polled. */
   polls: PollMetrics;
+  /** Of the run store's memory. */
+  store: StoreMetrics;
   /** Shows when the run store's certificate expires; `ask` is called once a minute at most. */
   watchRunStoreCertificate: (ask: () => Promise<Date | undefined>) => void;
 };
@@ -62,6 +65,7 @@ export function createMetrics(clock: Clock = systemClock): OperatorMetrics {
     watchQueue: queueGauges(registers, reconciles),
     leading: (leads) => leader.set(leads ? 1 : 0),
     polls: createPollMetrics(registers, clock),
+    store: createStoreMetrics(registers),
     watchRunStoreCertificate: (ask) => certificateGauge(registers, clock, ask),
   };
 }

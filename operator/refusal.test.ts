@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { lackOfRight } from './refusal.ts';
+import { explainRefusal } from './refusal.ts';
 
 test.each([
   [
@@ -11,6 +11,6 @@ test.each([
     /^An admission policy refuses an object of the operator\. Undo changes/,
   ],
 ])('a refusal with the words %j says whom to ask, with these words', (said, expected) => {
-  expect(lackOfRight(new Error(said))).toMatch(expected);
-  expect(lackOfRight(new Error(said))).toContain(said);
+  expect(explainRefusal(new Error(said))).toMatch(expected);
+  expect(explainRefusal(new Error(said))).toContain(said);
 });

@@ -1,9 +1,14 @@
 /** How a write that the API server forbids is told to those who wait for it. */
 
 /** A sentence with what to do. The API server's own words name the verb and the resource, or the admission policy. */
-export function lackOfRight(error: unknown): string {
+export function explainRefusal(error: unknown): string {
   const said = error instanceof Error ? error.message : String(error);
-  return said.includes('ValidatingAdmissionPolicy')
+  return isPolicyRefusal(error)
     ? `An admission policy refuses an object of the operator. Undo changes that somebody made to it, or ask whoever installed Windlass: ${said}`
     : `The operator lacks a right. Ask whoever installed Windlass: ${said}`;
+}
+
+/** Whether an admission policy refused the write, and no right is lacking. */
+export function isPolicyRefusal(error: unknown): boolean {
+  return error instanceof Error && error.message.includes('ValidatingAdmissionPolicy');
 }

@@ -7,20 +7,21 @@ import { join } from 'node:path';
 import pino from 'pino';
 import {
   createCertificateReload,
-  expiryOf,
+  expiryOfReplacement,
   readCertificateFiles,
   repeatReload,
 } from '../kube/certificateFiles.ts';
+import { LINE_FORMAT } from '../kube/log.ts';
 import { CERTIFICATE_ACCOUNT } from '../runs/accounts.ts';
 import { connectRunStore } from '../runs/connection.ts';
 import { loadServerCertificate } from '../runs/serverCertificate.ts';
-import { CERTIFICATE_PASSWORD_FILE, SOCKET_FILE } from './store/pod.ts';
+import { CERTIFICATE_PASSWORD_FILE, SOCKET_FILE } from './store/sharedFiles.ts';
 
 const [folder, podFolder] = process.argv.slice(2);
 if (folder === undefined || podFolder === undefined)
   throw new Error('Usage: run-store-certificate <folder of the certificate> <folder of the pod>');
 
-const log = pino({ base: { program: 'run-store-certificate' } });
+const log = pino({ ...LINE_FORMAT, base: { program: 'run-store-certificate' } });
 const stopping = new AbortController();
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopping.abort());
 
@@ -34,7 +35,7 @@ const conn = connectRunStore({
 const reload = createCertificateReload({
   read: () => readCertificateFiles(folder),
   use: async (certificate) => {
-    const expires = expiryOf(certificate);
+    const expires = expiryOfReplacement(certificate);
     return (await loadServerCertificate(conn, folder)) === 'loaded' ? expires : undefined;
   },
   log,

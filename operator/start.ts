@@ -111,7 +111,7 @@ export async function runOperator(options: OperatorOptions): Promise<void> {
       controllers = createControllers(context, metrics);
       await Promise.all([
         controllers.run(signal),
-        keepStore(context, signal),
+        keepStore(context, metrics.store, signal),
         keepCodes({ conn, connections, log, clock }, signal),
       ]);
       metrics.leading(false);

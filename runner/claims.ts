@@ -39,6 +39,8 @@ export class Claims {
   #isAlone = false;
   /** When to look for claims whose answer was lost: at once after an outage, and now and then for those that came late. */
   #sweepAt = 0;
+  /** Whether runs are ready and the store has no room for what they would write. */
+  #isShort = false;
 
   constructor(deps: ClaimsDeps) {
     this.#deps = deps;
@@ -73,6 +75,7 @@ export class Claims {
     const claimed = await claimRuns(conn, { project, runner, max });
     if (claimed.outcome === 'unavailable') return sleep(PAUSE_MS, signal);
     this.#sweepAt = sweepAt;
+    this.#noteRoom(claimed.short);
     for (const claim of claimed.claims) this.#take(claim);
     if (!claimed.more) await waitForWork(conn, project, signal);
   }
@@ -87,6 +90,16 @@ export class Claims {
     if (swept.outcome === 'unavailable') return;
     this.#sweepAt = performance.now() + this.#sweepEveryMs;
     if (swept.runs.length > 0) log.warn({ runs: swept.runs }, 'claims without an answer given back');
+  }
+
+  /** Told once when it begins and once when it is over. */
+  #noteRoom(isShort: boolean): void {
+    if (isShort === this.#isShort) return;
+    this.#isShort = isShort;
+    const { metrics, log } = this.#deps;
+    metrics.claimsHeldBack.set(isShort ? 1 : 0);
+    if (isShort) log.warn({}, 'run store full, claims held back');
+    else log.info({}, 'claims no longer held back');
   }
 
   /** Stops a run that somebody cancelled, if it is executed here. */

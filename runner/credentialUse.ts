@@ -1,15 +1,16 @@
-/** Tells the audit trail which credentials the nodes of runs take: each once for each attempt of a node, when it is first taken. */
+/** Records in the audit trail which credentials the nodes of runs use: each once for each attempt of a node, at its first use. */
 import type { Audit } from '../api/audit/audit.ts';
 import type { CredentialSpec } from '../api/credential.ts';
 import { admitsURL, allowedHostsOf } from '../api/hosts.ts';
 import type { CredentialAccess } from '../nodes/node.ts';
+import { SMTP_PORT } from '../nodes/skills/smtp.ts';
 import type { StepFields } from '../nodes/step.ts';
 import type { CredentialSource } from './credentials.ts';
 
 /** One attempt of a node. */
 export type Attempted = { run: string; workflow: string; node: string; attempt: number; fields: StepFields };
 
-/** Told of each use; `credential` is what the attempt was given. */
+/** Called for each use; `credential` is what the attempt was given. */
 export type OnCredentialUse = (attempted: Attempted, credential: CredentialAccess) => void;
 
 /** Records uses of credentials of this namespace. */
@@ -29,20 +30,20 @@ export function createUseRecorder(audit: Audit, namespace: string): OnCredential
     });
 }
 
-/** The credentials as one attempt gets them: the first time that it takes one is told. */
-export function tellingUses(
+/** The credentials for one attempt. Reports the first use of each. */
+export function reportingUses(
   credentials: CredentialSource,
   attempted: Attempted,
   onUse: OnCredentialUse | undefined,
 ): CredentialSource {
   if (onUse === undefined) return credentials;
-  const told = new Set<string>();
+  const reported = new Set<string>();
   return {
     ...credentials,
     get: async (name) => {
       const credential = await credentials.get(name);
-      if (!told.has(name)) onUse(attempted, credential);
-      told.add(name);
+      if (!reported.has(name)) onUse(attempted, credential);
+      reported.add(name);
       return credential;
     },
   };
@@ -55,12 +56,24 @@ export function isSentNowhere(spec: CredentialSpec, { parameters }: StepFields):
   return !admitsURL(allowedHostsOf(spec), new URL(url));
 }
 
-/** Where it is sent to, as far as that is known before it is: the host of the step's URL, or the one that the credential names. */
+/**
+ * Where it is sent to, always with the port, as far as that is known before it is: the host of the step's URL, or the one that the
+ * credential names.
+ */
 export function destinationOf(spec: CredentialSpec, { parameters }: StepFields): string | undefined {
   const { url } = (parameters ?? {}) as { url?: unknown };
-  const { smtp, imap, openai, s3, bot, oauth2 } = spec;
-  const address =
-    typeof url === 'string' ? url : (openai?.baseURL ?? s3?.endpoint ?? bot?.apiURL ?? oauth2?.apiURL);
-  if (address !== undefined && URL.canParse(address)) return new URL(address).host;
-  return smtp?.host ?? imap?.host;
+  const { smtp, openai, s3, bot, oauth2 } = spec;
+  if (smtp) return mailServer(smtp);
+  const named = openai?.baseURL ?? s3?.endpoint ?? bot?.apiURL ?? oauth2?.apiURL;
+  return hostAndPort(typeof url === 'string' ? url : (named ?? ''));
+}
+
+function mailServer({ host, tls = 'StartTLS', port = SMTP_PORT[tls] }: NonNullable<CredentialSpec['smtp']>) {
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+function hostAndPort(address: string): string | undefined {
+  if (!URL.canParse(address)) return undefined;
+  const { protocol, hostname, port } = new URL(address);
+  return `${hostname}:${port || (protocol === 'http:' ? 80 : 443)}`;
 }

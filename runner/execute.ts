@@ -12,7 +12,7 @@ import { handBack } from '../runs/handback.ts';
 import type { Advance, Claim, NodeStart, RunEnd } from '../runs/types.ts';
 import { attemptStep } from './attempt.ts';
 import type { CredentialSource } from './credentials.ts';
-import { tellingUses, type OnCredentialUse } from './credentialUse.ts';
+import { reportingUses, type OnCredentialUse } from './credentialUse.ts';
 import { afterFailure, asStepError } from './failure.ts';
 import { insist } from './insist.ts';
 import {
@@ -194,7 +194,7 @@ export class RunExecution {
         effect: planned.effect as Effect,
         effectKey: `${state.project}/${state.run}/${id}/${attempt}`,
         run: { name: state.run, workflow: state.workflow, node: id, test: state.test },
-        credentials: tellingUses(credentials, attempted, onCredentialUse),
+        credentials: reportingUses(credentials, attempted, onCredentialUse),
         egress: this.#deps.egress,
         emitText: (text) => this.#events.text(id, text),
         log: this.#deps.log,

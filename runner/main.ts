@@ -9,6 +9,7 @@ import { createClient } from '../kube/client.ts';
 import { systemClock } from '../kube/clock.ts';
 import { createEgress } from '../nodes/egress/egress.ts';
 import { inClusterConnection, kubeconfigConnection } from '../kube/config.ts';
+import { LINE_FORMAT } from '../kube/log.ts';
 import { startBeats } from '../runs/beat.ts';
 import { connectRunStore } from '../runs/connection.ts';
 import { createRecorder } from '../runs/record/recorder.ts';
@@ -33,7 +34,10 @@ const beatWorker = import.meta.url.endsWith('.mjs')
   : {};
 // One for all lines, so that each is written whole.
 const stdout = pino.destination(1);
-const log = pino({ level: config.LOG_LEVEL, base: { program: 'runner', pod, runner } }, stdout);
+const log = pino(
+  { ...LINE_FORMAT, level: config.LOG_LEVEL, base: { program: 'runner', pod, runner } },
+  stdout,
+);
 const audit = config.AUDIT_ENABLED
   ? createAudit({
       source: { program: 'runner', pod },

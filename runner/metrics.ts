@@ -8,6 +8,7 @@ export type RunnerMetrics = {
   runs: Counter<'conclusion'>;
   nodeSeconds: Histogram<'kind'>;
   claims: Gauge;
+  claimsHeldBack: Gauge;
 };
 
 const LAG_RESOLUTION_MS = 10;
@@ -36,6 +37,11 @@ export function createMetrics({ defaults }: { defaults: boolean }): RunnerMetric
       registers,
     }),
     claims: new Gauge({ name: 'windlass_claims', help: 'Runs that this runner holds now.', registers }),
+    claimsHeldBack: new Gauge({
+      name: 'windlass_claims_held_back',
+      help: '1 while runs are ready that this runner does not claim, since the run store has no room for what they would write.',
+      registers,
+    }),
   };
 }
 

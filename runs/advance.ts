@@ -6,6 +6,7 @@ import { orUnavailable, type RunStoreConnection } from './connection.ts';
 import { keysOf, type ProjectKey } from './keys.ts';
 import { COALESCE_MS, EMIT, END, END_KEYS, ENQUEUE, FENCE, NOW, VANISHED } from './lua.ts';
 import { PARK } from './park.ts';
+import { LEARN_GROWTH, RUN_OVERHEAD_BYTES } from './room.ts';
 import { defineScript, type Script } from './script.ts';
 import { workflowOf } from './token.ts';
 import type {
@@ -75,6 +76,7 @@ const ADVANCE = defineScript({
       return 'too-large'
     end
     if whole == '1' then redis.call('HDEL', run, 'restored', 'doubt') end
+    local grown = bytes - redis.call('HSTRLEN', run, 'input') - ${RUN_OVERHEAD_BYTES}
     for index = first, #ARGV, 3 do
       emit(ARGV[index + 2])
     end
@@ -87,7 +89,7 @@ const ADVANCE = defineScript({
       redis.call('HSET', run, 'bytes', bytes, unpack(fields))
       ${ENQUEUE}
       ${END}
-      finish(state[8], true, state[1], sequence, added, {phase, reason, message, end_event})
+      finish(state[8], true, state[1], sequence, added, {phase, reason, message, end_event}, grown)
       redis.call('HDEL', claims, run_id)
       return 0
     end
@@ -100,6 +102,12 @@ const ADVANCE = defineScript({
       'progress', checkpoints == '1' and 1 or state[4], unpack(fields))
     if added ~= 0 then
       redis.call('HINCRBY', meta, 'bytes', added)
+    end
+    if outputs == '1' then
+      ${LEARN_GROWTH}
+      local expected = redis.call('HGET', meta, 'growth')
+      local learnt = learn(expected, grown, false)
+      if learnt ~= tonumber(expected) then redis.call('HSET', meta, 'growth', learnt) end
     end
     redis.call('ZADD', out, 'NX', now + ${COALESCE_MS}, run_id)
     redis.call('PUBLISH', run, replies and 'reply' or 'event')

@@ -5,6 +5,7 @@ import { keysOf, type ProjectKeys } from './keys.ts';
 import { ANNOUNCED, COALESCE_MS, EMIT, NOW } from './lua.ts';
 import { randomText } from './names.ts';
 import { parseRun } from './read.ts';
+import { ROOM } from './room.ts';
 import { defineScript } from './script.ts';
 import type { Claim, Claimed, ProjectUid } from './types.ts';
 
@@ -17,10 +18,10 @@ const CLAIM_BYTES = 8 * 1024 * 1024;
  */
 const CLAIM = defineScript({
   flags: 'drains',
-  keys: ['meta', 'q', 'held', 'claims', 'beats', 'cancels', 'out'],
+  keys: ['meta', 'q', 'held', 'due', 'claims', 'beats', 'cancels', 'out'],
   args: ['runner', 'max', 'random'],
   body: `
-    local project = redis.call('HMGET', meta, 'id', 'v')
+    local project = redis.call('HMGET', meta, 'id', 'v', 'bytes', 'claimQuota', 'growth', 'short')
     if not project[1] then
       return redis.error_reply('NOLOG the run store is empty')
     end
@@ -28,12 +29,14 @@ const CLAIM = defineScript({
     max = tonumber(max)
     local declared = {}
     for index = 4, #ARGV do
-      declared[ARGV[index]] = 8 + (index - 4) * 3
+      declared[ARGV[index]] = 9 + (index - 4) * 3
     end
     ${NOW}
     local wf, run, ev, event_count, event_bytes
     ${EMIT}
-    local taken = {}
+    ${ROOM}
+    local taken, short = {}, 0
+    local admitted, begun_only = room(project[3], project[4], project[5])
     local virtual, bytes = tonumber(project[2] or 0), 0
     local head = redis.call('ZRANGE', q, 0, max - 1, 'WITHSCORES')
     for index = 1, #head, 2 do
@@ -50,7 +53,8 @@ const CLAIM = defineScript({
           -- Somebody removed the run.
           redis.call('ZREM', q, entry)
           redis.call('HSET', wf, 'active', math.max(0, tonumber(counts[2] or 0) - 1))
-        elseif counts[1] and tonumber(counts[1]) < tonumber(counts[2] or 0) then
+        elseif counts[1] and tonumber(counts[1]) < tonumber(counts[2] or 0) and redis.call('SISMEMBER', cancels, run_id) == 0 then
+          -- One that is asked to end is claimed all the same, since nobody else ends it.
           redis.call('ZADD', held, 0, entry)
           redis.call('ZREM', q, entry)
           redis.call('HSET', wf, 'active', counts[2] - 1, 'vt', score)
@@ -60,6 +64,11 @@ const CLAIM = defineScript({
             redis.call('HSET', run, 'timeout', math.max(0, left - now))
             redis.call('HDEL', run, 'deadline')
           end
+        elseif #taken >= admitted then
+          short = 1
+          break
+        elseif begun_only and not state[6] then
+          short = 1
         elseif #taken > 0 and bytes + size > ${CLAIM_BYTES} then
           break
         elseif not alone or #taken == 0 then
@@ -87,14 +96,14 @@ const CLAIM = defineScript({
         end
       end
     end
-    if #taken > 0 then
-      redis.call('HSET', meta, 'v', virtual)
+    if #taken > 0 or short ~= tonumber(project[6] or 0) then
+      redis.call('HSET', meta, 'v', virtual, 'short', short)
     end
     local rest = redis.call('ZRANGE', q, 0, max - 1)
-    if rest[1] and #taken > 0 then
+    if rest[1] and #taken > 0 and short == 0 then
       redis.call('PUBLISH', q, rest[1])
     end
-    return {taken, rest}
+    return {taken, rest, short}
   `,
 });
 
@@ -121,12 +130,13 @@ export function claimRuns(
 ): Promise<Claimed> {
   return orUnavailable(async () => {
     for (let attempt = 1; ; attempt += 1) {
-      const [taken, rest] = await tryClaim(conn, project, runner, max);
-      if (taken.length > 0 || rest.length === 0 || attempt === ATTEMPTS)
+      const [taken, rest, short] = await tryClaim(conn, project, runner, max);
+      if (taken.length > 0 || rest.length === 0 || short === 1 || attempt === ATTEMPTS)
         return {
           outcome: 'claimed',
           claims: taken.map((item) => claimOf(project, item)),
-          more: taken.length > 0 && rest.length > 0,
+          more: taken.length > 0 && rest.length > 0 && short === 0,
+          short: short === 1,
         };
     }
   });
@@ -143,16 +153,16 @@ async function tryClaim(
   project: ProjectUid,
   runner: string,
   max: number,
-): Promise<[Taken[], string[]]> {
+): Promise<[Taken[], string[], number]> {
   const keys = keysOf(project);
   const head = (headsOf(conn).get(project) ?? []).slice(0, max);
-  const [taken, rest] = (await conn.script(
+  const [taken, rest, short] = (await conn.script(
     CLAIM,
     [...fixedKeys(keys), ...head.flatMap((entry) => runKeys(keys, entry))],
     [runner, max, randomText(16), ...head],
-  )) as [Taken[], string[]];
+  )) as [Taken[], string[], number];
   headsOf(conn).set(project, rest);
-  return [taken, rest];
+  return [taken, rest, short];
 }
 
 function headsOf(conn: RunStoreConnection): Map<ProjectUid, string[]> {

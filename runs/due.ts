@@ -26,7 +26,8 @@ const WAKE_DUE = defineScript({
     for index = 2, #ARGV do
       declared[ARGV[index]] = KEYS[index + 3]
     end
-    local virtual = redis.call('HGET', meta, 'v')
+    local project = redis.call('HMGET', meta, 'v', 'short')
+    local virtual = project[1]
     local others = {}
     for _, entry in ipairs(redis.call('ZRANGE', due, '-inf', now, 'BYSCORE', 'LIMIT', 0, count)) do
       local wf = declared[string.match(entry, '^[^ ]+')]
@@ -37,7 +38,14 @@ const WAKE_DUE = defineScript({
           redis.call('ZADD', held, 0, entry)
           redis.call('ZREM', due, entry)
         else
-          local own = enqueue(entry, virtual, counts[3])
+          local own = counts[3] or 0
+          if project[2] == '1' then
+            -- Where the store has no room, runs that have begun go before all others: their ends make room.
+            redis.call('ZADD', q, tonumber(virtual or 0) - 1, entry)
+            redis.call('PUBLISH', q, entry)
+          else
+            own = enqueue(entry, virtual, own)
+          end
           redis.call('ZREM', due, entry)
           -- Of a workflow that was dropped nothing is counted, or its hash would be there again.
           if counts[4] then

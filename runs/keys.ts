@@ -5,7 +5,7 @@
  *
  * | key | type | holds |
  * | --- | --- | --- |
- * | `meta` | hash | `id` of the store, `seeding` (token) before it has one, `opened` (when it got it, ms), `clock` (the project's clock when it was last written, ms) and `ahead` (by how much it is ahead of the server's, which went back), `bytes` used, `quota`, `v` (virtual time), ends of this minute (`minute`, `ends`), write budget (`rate`, `tokens`, `filled`) |
+ * | `meta` | hash | `id` of the store, `seeding` (token) before it has one, `opened` (when it got it, ms), `clock` (the project's clock when it was last written, ms) and `ahead` (by how much it is ahead of the server's, which went back), `bytes` of runs and of what polled triggers remember, `quota` of them for `submit` and `claimQuota` for `claim`, `growth` (bytes that a run is expected to grow by), `short` (1: claims are held back for lack of room), bytes of `keys` (dedupe), `summaries` and `replies`, `keyQuota`, `settled` (until when `expiring` was taken off), `v` (virtual time), ends of this minute (`minute`, `ends`), write budget (`rate`, `tokens`, `filled`) |
  * | `q` | sorted set | runs that are ready, by virtual start time |
  * | `held` | sorted set | runs over their workflow's limit, in order of acceptance |
  * | `due` | sorted set | runs that wait and hold no runner, by the time (ms, the project's clock) at which they are ready again |
@@ -18,10 +18,12 @@
  * | `check:<credential>` | hash | what is to be tried (`key`, `request`, `asked`) and what was found last (`answer`, `answered`); gone after three days |
  * | `registrations` | sorted set | bots whose updates a runner shall have sent here, or not any more, by the time (ms) from which they may be taken |
  * | `registration:<credential>` | hash | as `check:<credential>` |
- * | `wf:<workflow>` | hash | limits (`limit`, `policy`, `timeout`, `keep:<phase>`), `active` (runs that are ready or claimed, what the limit counts), `vt` (virtual time at which its next run starts), exact totals (`accepted`, one per phase), `last` acceptance (µs), `waiting:<phase>`: ended and not recorded |
+ * | `wf:<workflow>` | hash | limits (`limit`, `policy`, `timeout`, `keep:<phase>`), `active` (runs that are ready or claimed, what the limit counts), `vt` (virtual time at which its next run starts), exact totals (`accepted`, one per phase), `last` acceptance (µs), `waiting:<phase>`: ended and not recorded, bytes of `summaries` |
  * | `run:<id>` | hash | the run; `restored` (the epoch of the record that it was put back from, until its runner stored it again), `doubt` (it may have gone on after that record), `n:<node>` is what a node is at, `w:<node>` when one that waits is tried again (ms, the project's clock) |
  * | `ev:<id>` | list | live events, each `<number> <at> <json>` |
- * | `dk:<workflow>:<hash>` | hash | dedupe: run, hash of the body, later the reply, or the phase where there was none |
+ * | `dk:<workflow>:<hash>` | hash | dedupe: run, hash of the body; once the run is recorded the phase, empty where there was a reply |
+ * | `reply:<workflow>:<hash>` | string | the reply of a recorded run whose event had that dedupe key; gone after an hour |
+ * | `expiring` | hash | bytes of dedupe keys and replies by the time at which they expire: `<field of meta> <time>` |
  * | `runs:<workflow>` | sorted set | all runs of the workflow that have a `run:<id>`, by acceptance (µs) |
  * | `done:<workflow>` | sorted set | ended runs of which only a line is left, by acceptance (µs) |
  * | `lines:<workflow>` | hash | run → line about it |
@@ -48,6 +50,7 @@ const PROJECT_KEYS = [
   'checks',
   'registrations',
   'polls',
+  'expiring',
 ] as const;
 
 export type ProjectKey = (typeof PROJECT_KEYS)[number];
@@ -61,6 +64,7 @@ export type ProjectKeys = Readonly<Record<ProjectKey, string>> & {
   runs: (workflowUid: string) => string;
   done: (workflowUid: string) => string;
   lines: (workflowUid: string) => string;
+  reply: (workflowUid: string, hash: string) => string;
   check: (credentialUid: string) => string;
   registration: (credentialUid: string) => string;
   rev: (name: string) => string;
@@ -103,6 +107,7 @@ function makeKeys(project: ProjectUid): ProjectKeys {
     runs: (workflowUid) => `${prefix}runs:${workflowUid}`,
     done: (workflowUid) => `${prefix}done:${workflowUid}`,
     lines: (workflowUid) => `${prefix}lines:${workflowUid}`,
+    reply: (workflowUid, hash) => `${prefix}reply:${workflowUid}:${hash}`,
     check: (credentialUid) => `${prefix}check:${credentialUid}`,
     registration: (credentialUid) => `${prefix}registration:${credentialUid}`,
     rev: (name) => `${prefix}rev:${name}`,

@@ -6,7 +6,7 @@ import type { RunPhase } from '../api/phase.ts';
 import { isUnavailable, orUnavailable, type RunStoreConnection } from './connection.ts';
 import { keysOf } from './keys.ts';
 import { readBrief } from './read.ts';
-import type { ProjectUid, RunSummary, Unavailable } from './types.ts';
+import type { ProjectUid, RunState, RunSummary, Unavailable } from './types.ts';
 
 /** A place in the order: a run, and when it was accepted, in microseconds since 1970. What is listed after it is older. */
 export type Position = { at: number; run: string };
@@ -112,7 +112,8 @@ async function look(
   const position = { at, run };
   const state = isLine ? undefined : await readBrief(conn, project, run);
   if (state && !isUnavailable(state)) {
-    const { workflow, phase, trigger, test, requestedBy } = state;
+    const { workflow, trigger, test, requestedBy } = state;
+    const phase = await shownPhase(conn, project, state);
     const { acceptedAt, startedAt, endedAt, reason, message } = state;
     return {
       run,
@@ -134,4 +135,14 @@ async function look(
   return typeof line === 'string'
     ? { ...(JSON.parse(line) as RunSummary), isLine: true, position }
     : undefined;
+}
+
+/** A run that its runner handed back, or that was taken from a dead one, keeps its phase until it is claimed again: it waits. */
+async function shownPhase(
+  conn: RunStoreConnection,
+  project: ProjectUid,
+  { run, phase }: Pick<RunState, 'run' | 'phase'>,
+): Promise<RunPhase> {
+  if (phase !== 'Running') return phase;
+  return (await conn.command('hexists', keysOf(project).claims, run)) === 1 ? phase : 'Pending';
 }

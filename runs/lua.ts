@@ -1,4 +1,5 @@
 /** The Lua that several scripts share. Each piece names the locals that it needs; `runs/keys.ts` says what the keys hold. */
+import { ANNOUNCE_ROOM, LEARN_GROWTH } from './room.ts';
 import type { DeclaredKey } from './script.ts';
 
 /** Ended runs keep their events this long, in seconds; less when more than a hundred runs end in a minute. */
@@ -162,15 +163,17 @@ end
 /**
  * `finish(uid, slot, accepted, sequence, added, over)`: ends the run, once and for all. The caller has taken it from claims or queue; `slot` says
  * whether it counted against the limit: then the workflow's oldest held run takes its place, if the limit admits one. `over` is
- * `{phase, reason, message, event}`, `added` the bytes that the run grew by. Needs END_KEYS, NOW, ENQUEUE, EMIT and `run_id`.
+ * `{phase, reason, message, event}`, `added` the bytes that this step adds, `grown` those that the run has grown by since it was accepted, where a runner ends it. Needs END_KEYS, NOW, ENQUEUE, EMIT and `run_id`.
  */
 export const END = `
 ${FREE_SLOT}
-local function finish(uid, slot, accepted, sequence, added, over)
+${LEARN_GROWTH}
+${ANNOUNCE_ROOM}
+local function finish(uid, slot, accepted, sequence, added, over, grown)
   local phase = over[1]
   local waiting = 'waiting:' .. phase
   -- First whatever may find a key of a wrong type: what fails has not ended the run, and is done again.
-  local project = redis.call('HMGET', meta, 'bytes', 'v', 'minute', 'ends')
+  local project = redis.call('HMGET', meta, 'bytes', 'v', 'minute', 'ends', 'growth', 'short')
   local counts = redis.call('HMGET', wf, 'active', 'limit', 'vt', 'accepted', phase, waiting)
   local due_at = redis.call('ZSCORE', out, run_id)
   redis.call('ZREM', live, uid .. ' ' .. accepted .. ' ' .. run_id)
@@ -187,7 +190,8 @@ local function finish(uid, slot, accepted, sequence, added, over)
 
   local minute = math.floor(now / 60000)
   local ends = tonumber(project[3]) == minute and tonumber(project[4]) + 1 or 1
-  redis.call('HSET', meta, 'bytes', tonumber(project[1] or 0) + added, 'minute', minute, 'ends', ends)
+  redis.call('HSET', meta, 'bytes', tonumber(project[1] or 0) + added, 'minute', minute, 'ends', ends,
+    'growth', grown and learn(project[5], grown, true) or project[5] or '')
   redis.call('EXPIRE', ev, ends <= ${ENDS_A_MINUTE} and ${EVENTS_KEPT_S}
     or math.max(${EVENTS_KEPT_LEAST_S}, math.floor(${EVENTS_KEPT_S * ENDS_A_MINUTE} / ends)))
 
@@ -200,5 +204,6 @@ local function finish(uid, slot, accepted, sequence, added, over)
     redis.call('ZADD', out, phase == 'Failed' and now - ${FAILURES_AHEAD_MS} or now, run_id)
   end
   redis.call('PUBLISH', run, 'end')
+  announce_room(project[6])
 end
 `;

@@ -1,6 +1,9 @@
 /** How full the run store is: the server's memory, and what the runs of each project take of it. For the operator alone. */
 import { orUnavailable, type RunStoreConnection } from './connection.ts';
 import { keysOf } from './keys.ts';
+import { NOW } from './lua.ts';
+import { EXPIRING } from './room.ts';
+import { defineScript } from './script.ts';
 import type { ProjectUid, Unavailable } from './types.ts';
 
 /** Bytes. `max` is 0 where the server has no limit. */
@@ -15,14 +18,56 @@ export function readMemory(conn: RunStoreConnection): Promise<Memory | Unavailab
   });
 }
 
-/** What runs of the project take, and above how much `submit` refuses more; undefined where the project is not open. */
+/** Bytes that a project takes of the run store, its limits for them, and what its runs do. */
+export type Use = {
+  /** Of runs, and of what polled triggers remember. */
+  bytes: number;
+  quota: number;
+  claimQuota: number;
+  /** Of dedupe keys, of recorded runs too. */
+  keys: number;
+  keyQuota: number;
+  summaries: number;
+  replies: number;
+  /** Runs are ready or executing. */
+  isBusy: boolean;
+  /** Runs are ready that are not claimed, since there is no room for what they would write. */
+  isShort: boolean;
+};
+
+const FIELDS = ['bytes', 'quota', 'claimQuota', 'keys', 'keyQuota', 'summaries', 'replies'] as const;
+
+const USE = defineScript({
+  flags: 'drains',
+  keys: ['meta', 'q', 'claims', 'expiring'],
+  body: `
+    local project = redis.call('HMGET', meta, 'id', 'settled', 'short')
+    if not project[1] then return false end
+    ${NOW}
+    ${EXPIRING}
+    settle(project[2])
+    local is_busy = redis.call('ZCARD', q) > 0 or #redis.call('HKEYS', claims) > 0
+    return {is_busy and 1 or 0, tonumber(project[3] or 0), unpack(redis.call('HMGET', meta, ${FIELDS.map((name) => `'${name}'`).join(', ')}))}
+  `,
+});
+
+/** What the project takes, without what has expired; undefined where the project is not open. */
 export function readUse(
   conn: RunStoreConnection,
   project: ProjectUid,
-): Promise<{ bytes: number; quota: number } | undefined | Unavailable> {
+): Promise<Use | undefined | Unavailable> {
+  const { meta, q, claims, expiring } = keysOf(project);
   return orUnavailable(async () => {
-    const fields = await conn.command('hmget', keysOf(project).meta, 'id', 'bytes', 'quota');
-    const [id, bytes, quota] = fields as (string | null)[];
-    return id ? { bytes: Number(bytes ?? 0), quota: Number(quota ?? 0) } : undefined;
+    const answer = (await conn.script(USE, [meta, q, claims, expiring], [])) as
+      | (string | number | null)[]
+      | null;
+    if (answer === null) return undefined;
+    const [isBusy, isShort, ...values] = answer;
+    const fields = FIELDS.map((name, index) => [name, Number(values[index] ?? 0)] as const);
+    return {
+      ...(Object.fromEntries(fields) as Record<(typeof FIELDS)[number], number>),
+      isBusy: isBusy === 1,
+      isShort: isShort === 1,
+    };
   });
 }

@@ -3,6 +3,7 @@
  * due, by the store's clock, and `runs/due.ts` makes it ready again.
  */
 import { ENQUEUE, FREE_SLOT } from './lua.ts';
+import { ANNOUNCE_ROOM } from './room.ts';
 
 /**
  * A piece of `advance`, which stores what the run has come to in the same step. What is left of the run's timeout is kept and
@@ -11,7 +12,8 @@ import { ENQUEUE, FREE_SLOT } from './lua.ts';
 export const PARK = `
 -- First whatever may find a key of a wrong type: what fails has parked nothing, and is done again.
 local counts = redis.call('HMGET', wf, 'active', 'limit', 'vt', 'accepted')
-local virtual = redis.call('HGET', meta, 'v')
+local project = redis.call('HMGET', meta, 'v', 'short')
+local virtual = project[1]
 redis.call('ZCARD', q)
 redis.call('ZCARD', held)
 redis.call('ZCARD', out)
@@ -33,4 +35,6 @@ if counts[4] then
   local active, own = free(state[8], virtual, tonumber(counts[1] or 0), counts[2], counts[3])
   redis.call('HSET', wf, 'active', active, 'vt', own or 0)
 end
+${ANNOUNCE_ROOM}
+announce_room(project[2])
 `;

@@ -4,6 +4,7 @@ import { orUnavailable, type RunStoreConnection } from './connection.ts';
 import { keysOf } from './keys.ts';
 import { ENQUEUE, REQUIRE_STORE } from './lua.ts';
 import { forEachPage } from './pages.ts';
+import { FORGET_SUMMARIES } from './room.ts';
 import { defineScript } from './script.ts';
 import { beginSeeding, openSeeded, type Seeding } from './seed.ts';
 import { workflowOf } from './token.ts';
@@ -98,14 +99,24 @@ export function setWorkflowLimits(
   });
 }
 
-/** Forgets limits, totals and lines of a workflow that is gone. Its runs must have ended. */
+const DROP_WORKFLOW = defineScript({
+  flags: 'drains',
+  keys: ['meta', 'wf', 'runs', 'done', 'lines'],
+  body: `
+    ${FORGET_SUMMARIES}
+    return redis.call('UNLINK', wf, runs, done, lines)
+  `,
+});
+
+/** Forgets limits, totals and summaries of a workflow that is gone. Its runs must have ended. */
 export function dropWorkflow(
   conn: RunStoreConnection,
   project: ProjectUid,
   workflowUid: string,
 ): Promise<Done> {
-  const { wf, runs, done: ended, lines } = keysOf(project);
-  return done(() => conn.command('unlink', ...[wf, runs, ended, lines].map((key) => key(workflowUid))));
+  const { meta, wf, runs, done: ended, lines } = keysOf(project);
+  const keys = [meta, ...[wf, runs, ended, lines].map((key) => key(workflowUid))];
+  return done(() => conn.script(DROP_WORKFLOW, keys, []));
 }
 
 /** The runs of a workflow that have not ended: what to cancel when the workflow goes. */
@@ -135,10 +146,9 @@ export function liveRuns(
 const TUNE = defineScript({
   flags: 'drains',
   keys: ['meta'],
-  args: ['field', 'value'],
   body: `
     ${REQUIRE_STORE}
-    return redis.call('HSET', meta, field, value)
+    return redis.call('HSET', meta, unpack(ARGV))
   `,
 });
 
@@ -153,7 +163,26 @@ export function setWriteBudget(
 
 /** Above how many bytes `submit` refuses; what runs already is never held up by it. */
 export function setQuota(conn: RunStoreConnection, project: ProjectUid, bytes: number): Promise<Done> {
-  return done(() => conn.script(TUNE, [keysOf(project).meta], ['quota', Math.floor(bytes)]));
+  return setQuotas(conn, project, { quota: bytes });
+}
+
+/** Limits in bytes; what is left out stays as it is. */
+export type Quotas = {
+  /** Above so many bytes of runs `submit` refuses. */
+  quota: number;
+  /** A run is claimed only where those that are claimed, and this one, can grow as expected below so many bytes of runs. */
+  claimQuota: number;
+  /** Above so many bytes of dedupe keys `submit` refuses events that have a key. */
+  keyQuota: number;
+};
+
+export function setQuotas(
+  conn: RunStoreConnection,
+  project: ProjectUid,
+  quotas: Partial<Quotas>,
+): Promise<Done> {
+  const fields = Object.entries(quotas).flatMap(([name, bytes]) => [name, Math.floor(bytes)]);
+  return done(() => conn.script(TUNE, [keysOf(project).meta], fields));
 }
 
 /** The id of the project's data; undefined where it has lost them, or never had any. */

@@ -4,6 +4,7 @@ import type { NodeOutput } from '../api/value.ts';
 import { orUnavailable, type RunStoreConnection } from './connection.ts';
 import { keysOf } from './keys.ts';
 import { leftOpen } from './record/record.ts';
+import { workflowOf } from './token.ts';
 import type { Counts, NodeState, ProjectUid, Reply, RunState, RunSummary, Unavailable } from './types.ts';
 
 /** What never changes of a run: the field `head` of its hash. */
@@ -85,25 +86,31 @@ export function readSummaries(
   });
 }
 
-/** Exact totals of a workflow, since the store was made. */
+/** Exact totals of a workflow, since the store was made, and how many of its runs are held by a runner now. */
 export function readCounts(
   conn: RunStoreConnection,
   project: ProjectUid,
   workflowUid: string,
 ): Promise<Counts | Unavailable> {
   const fields = ['accepted', 'Succeeded', 'Failed', 'Cancelled', 'last'];
+  const { wf, claims } = keysOf(project);
   return orUnavailable(async () => {
-    const values = (await conn.command('hmget', keysOf(project).wf(workflowUid), ...fields)) as (
-      | string
-      | null
-    )[];
+    const [values, tokens] = (await Promise.all([
+      conn.command('hmget', wf(workflowUid), ...fields),
+      conn.command('hvals', claims),
+    ])) as [(string | null)[], string[]];
     const [accepted = 0, succeeded = 0, failed = 0, cancelled = 0, last = 0] = values.map(Number);
     const active = accepted - succeeded - failed - cancelled;
+    // The two are not read at the same moment: a run may have been claimed, or have ended, in between.
+    const held = tokens.filter((token) => workflowOf(token) === workflowUid).length;
+    const running = Math.min(held, active);
     return {
       succeeded,
       failed,
       cancelled,
       active,
+      running,
+      waiting: active - running,
       ...(last > 0 && { lastAcceptedAt: Math.floor(last / 1_000) }),
     };
   });

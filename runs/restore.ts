@@ -7,9 +7,9 @@ import { keysOf } from './keys.ts';
 import { ENQUEUE, NOW } from './lua.ts';
 import type { RunHead } from './read.ts';
 import type { DedupeMark } from './record/keepsake.ts';
+import { DEDUPE_KEY_BYTES, RUN_OVERHEAD_BYTES } from './room.ts';
 import { defineScript } from './script.ts';
 import type { Seeding, Superseded } from './seed.ts';
-import { RUN_OVERHEAD_BYTES } from './submit.ts';
 import type { NodeState, ProjectUid, Reply, Unavailable } from './types.ts';
 
 /** A run as its record tells it. Times are milliseconds since 1970. */
@@ -87,6 +87,7 @@ const RESTORE = defineScript({
     if reply ~= '' then redis.call('HSET', run, 'reply', reply) end
     if dk and redis.call('EXISTS', dk) == 0 then
       redis.call('HSET', dk, 'run', run_id, 'body', body_hash)
+      redis.call('HINCRBY', meta, 'keys', ${DEDUPE_KEY_BYTES})
     end
     redis.call('HSET', meta, 'bytes', tonumber(project[5] or 0) + size)
     redis.call('HSET', wf, 'active', active, 'vt', own or 0, 'accepted', tonumber(limits[5] or 0) + 1)

@@ -15,6 +15,7 @@ export type DeclaredKey =
   | 'runs'
   | 'done'
   | 'lines'
+  | 'reply'
   | 'questions'
   | 'question'
   | 'poll'

@@ -8,7 +8,7 @@ import { orUnavailable, type RunStoreConnection } from './connection.ts';
 import { keysOf } from './keys.ts';
 import { NOW } from './lua.ts';
 import { forEachPage } from './pages.ts';
-import { DEDUPE_KEPT_S } from './record/backlog.ts';
+import { DEDUPE_KEPT_S, DEDUPE_KEY_BYTES, EXPIRING } from './room.ts';
 import { defineScript } from './script.ts';
 import type { ProjectUid, Unavailable } from './types.ts';
 
@@ -35,6 +35,8 @@ const BEGIN = defineScript({
     if id then return {'open', id} end
     local before = redis.call('HGET', meta, 'seeding')
     redis.call('HSET', meta, 'seeding', token)
+    -- What was counted of a seeding that broke off goes with what it put back.
+    redis.call('HDEL', meta, 'bytes', 'keys', 'summaries', 'replies')
     return {before and 'again' or 'first'}
   `,
 });
@@ -53,16 +55,21 @@ const CLEAR = defineScript({
 /** Dedupe keys follow as keys, and for each its run, the hash of its body and the seconds that it is kept. */
 const SEED_KEYS = defineScript({
   flags: 'drains',
-  keys: ['meta'],
+  keys: ['meta', 'expiring'],
   args: ['token'],
   body: `
     ${SEEDING}
-    for index = 2, #KEYS do
-      local at = 2 + (index - 2) * 3
+    ${NOW}
+    ${EXPIRING}
+    for index = 3, #KEYS do
+      local at = 2 + (index - 3) * 3
       if redis.call('EXISTS', KEYS[index]) == 0 then
         redis.call('HSET', KEYS[index], 'run', ARGV[at], 'body', ARGV[at + 1])
+        redis.call('HINCRBY', meta, 'keys', ${DEDUPE_KEY_BYTES})
         if ARGV[at + 2] ~= '' then
+          redis.call('HSET', KEYS[index], 'phase', '')
           redis.call('EXPIRE', KEYS[index], ARGV[at + 2])
+          expire_later('keys', ${DEDUPE_KEY_BYTES}, ARGV[at + 2])
         end
       end
     end
@@ -124,13 +131,13 @@ export function seedKeys(
   { project, token }: Seeding,
   known: readonly RecordedKey[],
 ): Promise<Step> {
-  const { meta, dk } = keysOf(project);
+  const { meta, expiring, dk } = keysOf(project);
   return orUnavailable(async () => {
     for (let at = 0; at < known.length; at += PAGE) {
       const page = known.slice(at, at + PAGE);
       const keys = page.map(({ workflowUid, hash }) => dk(workflowUid, hash));
       const args = page.flatMap(({ run, body, ended }) => [run, body, ended ? DEDUPE_KEPT_S : '']);
-      const answer = await conn.script(SEED_KEYS, [meta, ...keys], [token, ...args]);
+      const answer = await conn.script(SEED_KEYS, [meta, expiring, ...keys], [token, ...args]);
       if (answer === 'superseded') return { outcome: 'superseded' };
     }
     return { outcome: 'done' };

@@ -2,17 +2,15 @@
  * Accepting events: what `submit` has accepted is stored, once per dedupe key, and only that may be answered with 2xx.
  */
 import { isTerminal } from '../api/phase.ts';
-import { isUnavailable, orUnavailable, type RunStoreConnection } from './connection.ts';
+import { orUnavailable, type RunStoreConnection } from './connection.ts';
 import { cancelRun } from './cancel.ts';
 import { keysOf, type ProjectKeys } from './keys.ts';
 import { ENQUEUE, NOW } from './lua.ts';
 import { dedupeHash, newRunName } from './names.ts';
 import type { RunHead } from './read.ts';
+import { DEDUPE_KEY_BYTES, EXPIRING, RUN_OVERHEAD_BYTES } from './room.ts';
 import { defineScript } from './script.ts';
 import type { Reply, Submission, Submitted } from './types.ts';
-
-/** What a run takes beside its values: fields, indexes, dedupe key, first events. */
-export const RUN_OVERHEAD_BYTES = 1_500;
 
 /**
  * Where the limit is reached, the oldest runs of the workflow make room: they are asked to end, durably, and named. Those
@@ -35,10 +33,10 @@ redis.call('ZADD', live, 0, entry)
 `;
 
 const SUBMIT = defineScript({
-  keys: ['meta', 'q', 'held', 'live', 'cancels', 'wf', 'runs', 'run', 'dk'],
+  keys: ['meta', 'q', 'held', 'live', 'cancels', 'wf', 'runs', 'run', 'expiring', 'dk'],
   args: ['uid', 'run_id', 'body_hash', 'size', 'head', 'input'],
   body: `
-    local project = redis.call('HMGET', meta, 'id', 'bytes', 'quota', 'v')
+    local project = redis.call('HMGET', meta, 'id', 'bytes', 'quota', 'v', 'keys', 'keyQuota', 'settled')
     if not project[1] then
       return redis.error_reply('NOLOG the run store is empty')
     end
@@ -53,6 +51,15 @@ const SUBMIT = defineScript({
     if redis.call('EXISTS', run) == 1 then return {'taken'} end
     local bytes = tonumber(project[2] or 0) + size
     if project[3] and bytes > tonumber(project[3]) then return {'full'} end
+    ${NOW}
+    local keys = project[5]
+    if dk then
+      ${EXPIRING}
+      if settle(project[7]) then keys = redis.call('HGET', meta, 'keys') end
+      keys = tonumber(keys or 0) + ${DEDUPE_KEY_BYTES}
+      -- No key is forgotten before its time: a project that may keep no further one accepts no event that has one.
+      if project[6] and keys > tonumber(project[6]) then return {'full', 'keys'} end
+    end
 
     local limits = redis.call('HMGET', wf, 'limit', 'policy', 'timeout', 'active', 'vt', 'accepted', 'suspended')
     if limits[7] == '1' then return {'suspended'} end
@@ -60,7 +67,6 @@ const SUBMIT = defineScript({
     local over = active >= limit
     if over and limits[2] == 'Reject' then return {'rejected', limits[1]} end
 
-    ${NOW}
     local accepted = time[1] .. string.format('%06d', time[2])
     local entry = uid .. ' ' .. accepted .. ' ' .. run_id
     local replaced = {}
@@ -82,7 +88,7 @@ const SUBMIT = defineScript({
     if dk then
       redis.call('HSET', dk, 'run', run_id, 'body', body_hash)
     end
-    redis.call('HSET', meta, 'bytes', bytes)
+    redis.call('HSET', meta, 'bytes', bytes, 'keys', keys or 0)
     redis.call('HSET', wf, 'active', active, 'vt', own or 0,
       'accepted', tonumber(limits[6] or 0) + 1, 'last', accepted)
     return {'accepted', unpack(replaced)}
@@ -114,11 +120,15 @@ async function store(conn: RunStoreConnection, submission: Submission): Promise<
   ])) as string[];
   const [outcome, detail = '', reply = '', phase = ''] = answer;
   if (outcome === 'accepted') return accepted(conn, submission, run, answer.slice(1));
-  if (outcome === 'duplicate') return duplicate(conn, keys, detail, { reply, phase });
+  if (outcome === 'duplicate') {
+    const kept = hash === undefined ? [] : [keys.reply(workflowUid, hash)];
+    return duplicate(conn, keys.run(detail), kept, { run: detail, reply, phase });
+  }
   if (outcome === 'conflict') return { outcome, run: detail };
   if (outcome === 'suspended') return { outcome };
   if (outcome === 'rejected') return { outcome, limit: Number(detail) };
-  if (outcome === 'full') return { outcome: 'unavailable', why: 'full', retryAfterSeconds: 10 };
+  if (outcome === 'full')
+    return { outcome: 'unavailable', why: 'full', retryAfterSeconds: detail === 'keys' ? 60 : 10 };
   // The name is taken: a new one where it was our choice, otherwise it stands for something else.
   return submission.run === undefined ? store(conn, submission) : { outcome: 'conflict', run };
 }
@@ -136,8 +146,8 @@ function nameAsKey({ run, recordUid }: Submission): string | undefined {
 }
 
 function submitKeys(keys: ProjectKeys, wf: string, run: string, hash: string | undefined): string[] {
-  const { meta, q, held, live, cancels } = keys;
-  const all = [meta, q, held, live, cancels, keys.wf(wf), keys.runs(wf), keys.run(run)];
+  const { meta, q, held, live, cancels, expiring } = keys;
+  const all = [meta, q, held, live, cancels, keys.wf(wf), keys.runs(wf), keys.run(run), expiring];
   if (hash !== undefined) all.push(keys.dk(wf, hash));
   return all;
 }
@@ -178,16 +188,22 @@ async function accepted(
   return { outcome: 'accepted', run, duplicate: false };
 }
 
-/** The reply, or how a run without one ended, is with the run until that is recorded, and with the dedupe key afterwards. */
+/**
+ * The reply is with the run until that is recorded, and under a key of its own for an hour afterwards. How a run without one ended is with
+ * the dedupe key.
+ */
 async function duplicate(
   conn: RunStoreConnection,
-  keys: ProjectKeys,
-  run: string,
-  kept: { reply: string; phase: string },
+  runKey: string,
+  replyKeys: string[],
+  { run, reply, phase }: { run: string; reply: string; phase: string },
 ): Promise<Submitted> {
   const known = { outcome: 'accepted', run, duplicate: true } as const;
-  if (isTerminal(kept.phase)) return { ...known, ended: kept.phase };
-  const reply = kept.reply === '' ? await conn.command('hget', keys.run(run), 'reply') : kept.reply;
-  if (isUnavailable(reply) || typeof reply !== 'string') return known;
-  return { ...known, reply: JSON.parse(reply) as Reply };
+  if (isTerminal(phase)) return { ...known, ended: phase };
+  const found = await Promise.all([
+    reply === '' ? conn.command('hget', runKey, 'reply') : reply,
+    ...replyKeys.map((key) => conn.command('get', key)),
+  ]);
+  const text = found.find((value) => typeof value === 'string');
+  return text === undefined ? known : { ...known, reply: JSON.parse(text) as Reply };
 }

@@ -16,25 +16,32 @@ const PROTOCOL = { minVersion: 'TLSv1.2' } as const;
 export function trustIn(caFile: string | undefined, log?: Log): Trust {
   if (caFile === undefined) return { secureContext: createSecureContext(PROTOCOL) };
   let read = '';
+  let reported = '';
   let context = createSecureContext({ ca: [], ...PROTOCOL });
   return {
     get secureContext() {
       try {
         const ca = readFileSync(caFile, 'utf8');
-        if (ca !== read) context = createSecureContext({ ca: authorities(ca), ...PROTOCOL });
+        if (ca !== read) context = createSecureContext({ ca: parseAuthorities(ca), ...PROTOCOL });
         read = ca;
+        reported = '';
       } catch (error) {
-        log?.error({ caFile, error: (error as Error).message }, 'run store: unusable authority file');
+        const { message } = error as Error;
+        if (message !== reported)
+          log?.error({ caFile, error: message }, 'run store: unusable authority file');
+        reported = message;
       }
       return context;
     },
   };
 }
 
-/** Throws where one is broken or there is none: Node would leave it out without a word. */
-function authorities(pem: string): string[] {
-  const found = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g);
-  if (found === null) throw new Error('the file has no certificate in PEM form');
+/** The certificates in a text of PEM form. Throws where one is broken or there is none: Node would leave it out without a word. */
+export function parseAuthorities(pem: string): string[] {
+  const found = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
+  const begun = pem.split('-----BEGIN CERTIFICATE-----').length - 1;
+  if (begun === 0) throw new Error('the file has no certificate in PEM form');
+  if (found.length < begun) throw new Error('the file has a certificate without an end');
   return found.map((certificate) => new X509Certificate(certificate).toString());
 }
 

@@ -148,8 +148,11 @@ export type Claim = {
 /** What a runner names in every call about a run that it holds. */
 export type ClaimRef = { project: ProjectUid; run: string; token: string };
 
-/** `more`: there were further runs that are ready, for the next claim. */
-export type Claimed = { outcome: 'claimed'; claims: Claim[]; more: boolean } | Unavailable;
+/**
+ * `more`: there were further runs that are ready, for the next claim. `short`: runs are ready, and the store has no room for what they
+ * would write.
+ */
+export type Claimed = { outcome: 'claimed'; claims: Claim[]; more: boolean; short: boolean } | Unavailable;
 
 /**
  * The store did it, and says whether somebody asked to cancel the run; or the claim is another's by now, and the
@@ -238,6 +241,11 @@ export type Counts = {
   succeeded: number;
   failed: number;
   cancelled: number;
+  /** Not ended: running and waiting. */
   active: number;
+  /** Held by a runner. */
+  running: number;
+  /** Neither ended nor held by a runner. */
+  waiting: number;
   lastAcceptedAt?: number;
 };

@@ -105,13 +105,15 @@ export const AUDIT_EVENTS = {
     verb: 'activate',
     kind: 'Workflow',
     programs: ['operator'],
-    meaning: 'A workflow is active from now on: its trigger starts runs.',
+    meaning:
+      'A workflow is active from now on: its trigger starts runs. `reason` is `AuthNoLongerRequired` where its public webhook is no longer refused.',
   },
   'workflow.deactivate': {
     verb: 'deactivate',
     kind: 'Workflow',
     programs: ['operator'],
-    meaning: 'A workflow is no longer active.',
+    meaning:
+      'A workflow is no longer active. Where its spec still says active, `reason` says why it is invalid, such as `AuthRequired`.',
   },
   'workflow.suspend': {
     verb: 'suspend',

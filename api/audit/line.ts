@@ -17,7 +17,7 @@ type AuditObject = {
   uid?: string | undefined;
 };
 
-/** `denied`: the caller is unknown or lacks a right, or the workflow is suspended. `failed`: it was allowed and did not happen. */
+/** `denied`: the caller is unknown or lacks a right, the workflow is suspended, or its webhook must verify callers. `failed`: it was allowed and did not happen. */
 export type AuditResult = 'allowed' | 'denied' | 'failed';
 
 /** What a program knows of an event. Never a payload, a secret or a token. */

@@ -1,6 +1,6 @@
 /** The hosts of a credential in its form: what is suggested from the page to check with, and what is wrong. Pure. */
 import type { CredentialKind, CredentialSpec } from '../../api/credential.ts';
-import { admitsURL, allowedHostsOf, hostEntryFor, isHostEntry } from '../../api/hosts.ts';
+import { admitsURL, allowedHostsOf, hostEntryFor, hostEntryProblem, isHostEntry } from '../../api/hosts.ts';
 
 type Fields = Record<string, unknown>;
 
@@ -16,8 +16,7 @@ export function hostsProblem(kind: CredentialKind, { allowedHosts }: Fields): st
   const given = Array.isArray(allowedHosts) ? allowedHosts.map(String) : [];
   if (kind === 'http' && given.length === 0) return 'Enter at least one host, such as api.example.com';
   const wrong = given.find((text) => !isHostEntry(text));
-  if (wrong === undefined) return undefined;
-  return `"${wrong}" is not a host: write api.example.com, api.example.com:8443 or http://api.shop.svc:8080`;
+  return wrong === undefined ? undefined : `"${wrong}": ${hostEntryProblem(wrong)}`;
 }
 
 /** Where HTTP requests may send a credential. */

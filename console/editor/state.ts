@@ -1,18 +1,20 @@
 /** The state of the workflow in a few words, from the object's conditions. Pure. */
 import type { WorkflowObject } from '../kube/resources.ts';
-import { reasonWords, settledState, type WorkflowState } from '../workflows/rows.ts';
+import { stateFrom, type WorkflowState } from '../workflows/rows.ts';
 
 /** How the saved workflow is. */
-export function stateOfWorkflow({ metadata, status }: WorkflowObject): WorkflowState {
+export function stateOfWorkflow({ metadata, spec, status }: WorkflowObject): WorkflowState {
   const condition = (type: string) => status?.conditions?.find((other) => other.type === type);
-  const ready = condition('Ready');
-  const said = ready?.message === undefined || ready.message === '' ? {} : { message: ready.message };
-  const reason = ready?.reason ?? 'Pending';
   if (metadata.deletionTimestamp !== undefined) return { kind: 'leaving', label: 'Being deleted' };
   if (status?.observedGeneration !== undefined && status.observedGeneration !== metadata.generation)
     return { kind: 'waiting', label: 'Taking effect' };
-  if (condition('Stalled')?.status === 'True')
-    return { kind: 'attention', label: reasonWords(reason), ...said };
-  if (ready?.status === 'True') return settledState(reason);
-  return { kind: 'waiting', label: reasonWords(reason), ...said };
+  const { status: isReady, reason, message = '' } = condition('Ready') ?? {};
+  return stateFrom({
+    reason,
+    message: message === '' ? undefined : message,
+    isReady: isReady === 'True',
+    isStalled: condition('Stalled')?.status === 'True',
+    suspended: spec.suspend === true,
+    waiting: status?.runs?.waiting ?? 0,
+  });
 }

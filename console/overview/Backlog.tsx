@@ -7,7 +7,8 @@ import type { WorkflowItem } from '../workflows/rows.ts';
 const SHOWN = 6;
 
 export function Backlog({ items, project }: { items: WorkflowItem[]; project: string }) {
-  const busy = items.filter(({ running }) => running > 0).toSorted((a, b) => b.running - a.running);
+  const open = ({ running, waiting }: WorkflowItem): number => running + waiting;
+  const busy = items.filter((item) => open(item) > 0).toSorted((a, b) => open(b) - open(a));
   return (
     <Card withBorder padding="md" component="section" aria-label="Under way">
       <Title order={2} size="h5" mb="xs">
@@ -19,12 +20,16 @@ export function Backlog({ items, project }: { items: WorkflowItem[]; project: st
         </Text>
       ) : (
         <Stack gap={6}>
-          {busy.slice(0, SHOWN).map(({ name, title, running }) => (
-            <Group key={name} justify="space-between" wrap="nowrap">
-              <TextLink to="/p/$project/workflows/$workflow" params={{ project, workflow: name }} size="sm">
-                {title}
+          {busy.slice(0, SHOWN).map((item) => (
+            <Group key={item.name} justify="space-between" wrap="nowrap">
+              <TextLink
+                to="/p/$project/workflows/$workflow"
+                params={{ project, workflow: item.name }}
+                size="sm"
+              >
+                {item.title}
               </TextLink>
-              <Text size="sm">{count(running, 'run')}</Text>
+              <Text size="sm">{openText(item)}</Text>
             </Group>
           ))}
           {busy.length > SHOWN && (
@@ -39,4 +44,10 @@ export function Backlog({ items, project }: { items: WorkflowItem[]; project: st
       </Text>
     </Card>
   );
+}
+
+function openText({ running, waiting, suspended }: WorkflowItem): string {
+  if (waiting === 0) return count(running, 'run');
+  const why = suspended ? ', suspended' : '';
+  return `${count(running + waiting, 'run')} (${waiting.toLocaleString('en')} waiting${why})`;
 }

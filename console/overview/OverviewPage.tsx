@@ -90,7 +90,7 @@ function Counted({ project, period, items }: CountedProps) {
 function workflowsToRead(items: WorkflowItem[], since: number): { names: string[]; isAll: boolean } {
   const timeOf = ({ lastRun = '' }: WorkflowItem) => Date.parse(lastRun) || 0;
   const ran = items
-    .filter((item) => item.running > 0 || timeOf(item) >= since)
+    .filter((item) => item.running + item.waiting > 0 || timeOf(item) >= since)
     .toSorted((a, b) => timeOf(b) - timeOf(a));
   return { names: ran.slice(0, MAX_WORKFLOWS).map(({ name }) => name), isAll: ran.length <= MAX_WORKFLOWS };
 }
@@ -106,7 +106,7 @@ function Sections({ project, period, items, read: { runs, isAll, now }, usage }:
       <Tiles
         totals={all}
         p50={spread(runs).p50}
-        underWay={items.reduce((sum, { running }) => sum + running, 0)}
+        underWay={items.reduce((sum, { running, waiting }) => sum + running + waiting, 0)}
         active={items.filter(({ active }) => active).length}
         workflows={items.length}
       />

@@ -10,6 +10,7 @@ import {
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
+import { CLOSED } from '../../api/access.ts';
 import { isTerminal } from '../../api/phase.ts';
 import type { RunAt } from '../editor/run/follow.ts';
 import type { RunHead } from '../editor/run/runState.ts';
@@ -20,6 +21,7 @@ import { sessionQuery } from '../session/session.ts';
 import { FailureNote } from '../shell/FailureNote.tsx';
 import { ButtonLink } from '../shell/links.tsx';
 import { tellDone, tellFailure } from '../shell/tell.ts';
+import { repeatProblem } from './repeatable.ts';
 import { runAgain } from './rerun.ts';
 import { revisionQuery } from './revision.ts';
 
@@ -88,9 +90,6 @@ function CancelButton({ at }: { at: RunAt }) {
   );
 }
 
-const INPUT_REDACTED = 'the workflow keeps inputs out of its records.';
-const INPUT_TOO_LARGE = 'its input was too large to be kept whole.';
-
 type AgainProps = { at: RunAt; run: RunHead; record: RunObject; workflow: WorkflowObject; isOther: boolean };
 
 function RunAgain({ at, run, record, workflow, isOther }: AgainProps) {
@@ -104,11 +103,11 @@ function RunAgain({ at, run, record, workflow, isOther }: AgainProps) {
     { verb: 'create', resource: WORKFLOWS, subresource: 'execute', namespace, name: at.workflow },
   );
   if (!mayRun) return null;
-  const { inputTruncated, inputRedacted } = record.spec;
-  if (inputTruncated === true)
+  const problem = repeatProblem(record);
+  if (problem !== undefined)
     return (
       <Text size="xs" c="dimmed" maw={260}>
-        It cannot be run again: {inputRedacted === true ? INPUT_REDACTED : INPUT_TOO_LARGE}
+        It cannot be run again: {problem}
       </Text>
     );
   if (workflow.spec.suspend)
@@ -117,8 +116,8 @@ function RunAgain({ at, run, record, workflow, isOther }: AgainProps) {
         It cannot be run again while the workflow is suspended.
       </Text>
     );
-  // An inactive workflow takes test runs alone.
-  const test = run.test || !workflow.spec.active;
+  // An inactive workflow takes test runs alone, and so does one whose webhook is closed because it is public.
+  const test = run.test || !workflow.spec.active || workflow.status?.access === CLOSED;
   const again = async (revision?: string): Promise<void> => {
     setBusy(true);
     try {

@@ -3,6 +3,7 @@ import { Badge, Text, Tooltip } from '@mantine/core';
 import { useRouter } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { memo, useRef, type MouseEvent, type ReactNode } from 'react';
+import { shortPersonName } from '../../api/person.ts';
 import { isTerminal } from '../../api/phase.ts';
 import { durationOf } from '../editor/run/result.ts';
 import { useNow } from '../editor/run/useNow.ts';
@@ -149,10 +150,14 @@ const Cells = memo(function Cells({ project, run, now, showsWorkflow, opensOn }:
       <span
         role="cell"
         data-column="Trigger"
-        title={run.requestedBy === undefined ? undefined : `Started by ${run.requestedBy}`}
+        title={
+          run.requestedBy === undefined
+            ? undefined
+            : `${triggerLabel(trigger)}, started by ${run.requestedBy}`
+        }
       >
         {triggerLabel(trigger)}
-        {run.requestedBy !== undefined && ` · ${run.requestedBy}`}
+        {run.requestedBy !== undefined && ` · ${shortPersonName(run.requestedBy, project)}`}
       </span>
       <span role="cell" data-column="Accepted" title={at === 0 ? undefined : fullTime(at)}>
         {at === 0 ? '' : ago(at, now)}

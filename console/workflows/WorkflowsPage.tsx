@@ -19,16 +19,17 @@ import { useRights } from './rights.ts';
 import { DeleteDialog, DuplicateDialog, RenameDialog } from './RowDialogs.tsx';
 import type { RowAction } from './RowMenu.tsx';
 import { filtered, itemOf, NO_FILTER, sorted, type Sort, type SortKey, type WorkflowItem } from './rows.ts';
-import { setSuspended } from './suspend.ts';
 import { Toolbar } from './Toolbar.tsx';
 import { WorkflowTable } from './WorkflowTable.tsx';
 
 const CreateDialog = lazy(async () => ({ default: (await import('./CreateDialog.tsx')).CreateDialog }));
+const SuspendDialog = lazy(async () => ({ default: (await import('./SuspendDialogs.tsx')).SuspendDialog }));
+const ResumeDialog = lazy(async () => ({ default: (await import('./SuspendDialogs.tsx')).ResumeDialog }));
 
 /** Runs are read up to this many pages of 500 rows: the bars are worth that much and no more. */
 const RUN_PAGES = 4;
 
-type Dialog = Extract<RowAction, 'duplicate' | 'rename' | 'delete'>;
+type Dialog = Exclude<RowAction, 'export'>;
 type Shown = { what: 'create'; tab: CreateTab } | { what: Dialog; item: WorkflowItem };
 
 export function WorkflowsPage() {
@@ -52,10 +53,7 @@ function ProjectWorkflows({ project }: { project: string }) {
   useHotkeys([['n', () => rights.mayCreate && shown === undefined && create('name')]]);
   const act = useCallback(
     (action: RowAction, item: WorkflowItem): void => {
-      const { name, title } = item;
-      if (action === 'export') exportYaml(project, name);
-      else if (action === 'suspend' || action === 'resume')
-        void setSuspended({ namespace: project, name, title }, action === 'suspend');
+      if (action === 'export') exportYaml(project, item.name);
       else setShown({ what: action, item });
     },
     [project],
@@ -109,6 +107,15 @@ function Dialogs({ shown, runs, taken, ...shared }: DialogsProps) {
           <CreateDialog {...shared} taken={taken} tab={shown.tab} />
         </Suspense>
       );
+    case 'suspend':
+    case 'resume': {
+      const Shown = shown.what === 'suspend' ? SuspendDialog : ResumeDialog;
+      return (
+        <Suspense>
+          <Shown {...shared} item={shown.item} />
+        </Suspense>
+      );
+    }
     case 'duplicate':
       return <DuplicateDialog {...shared} item={shown.item} taken={taken} />;
     case 'rename':

@@ -18,7 +18,7 @@ const row = (name: string, cells: Record<string, unknown> = {}, metadata = {}): 
 
 test('an item has what the row says, and the name where there is no display name', () => {
   const cells = { 'Display name': 'Orders', URL: 'http://x', 'Last accepted': '2026-01-05T09:30:00Z' };
-  const counts = { Running: 1, Succeeded: 9, Failed: 2 };
+  const counts = { Running: 1, Waiting: 4, Succeeded: 9, Failed: 2 };
   expect(itemOf(row('orders', { ...cells, ...counts }))).toMatchObject({
     name: 'orders',
     title: 'Orders',
@@ -27,6 +27,7 @@ test('an item has what the row says, and the name where there is no display name
     url: 'http://x',
     lastRun: '2026-01-05T09:30:00Z',
     running: 1,
+    waiting: 4,
     succeeded: 9,
     failed: 2,
   });
@@ -37,9 +38,18 @@ test.each([
   [{}, {}, { kind: 'ready', label: 'Ready' }],
   [{ Reason: 'Inactive', Message: 'off' }, {}, { kind: 'inactive', label: 'Inactive' }],
   [
-    { Reason: 'Suspended', Suspended: true },
+    { Reason: 'Suspended', Suspended: true, Waiting: 12 },
     {},
-    { kind: 'suspended', label: 'Suspended', message: expect.stringContaining('Every run is refused') },
+    {
+      kind: 'suspended',
+      label: 'Suspended',
+      message: 'Every run is refused, also test runs. 12 runs wait; they start when you resume.',
+    },
+  ],
+  [
+    { Ready: 'False', Reason: 'AuthRequired', Stalled: 'True', Suspended: true, Message: 'Set auth.' },
+    {},
+    { kind: 'attention', label: 'Suspended · auth required', message: 'Set auth.' },
   ],
   [{ Ready: 'Unknown', Reason: 'Pending' }, {}, { kind: 'waiting', label: 'Pending' }],
   [{ Ready: undefined, Reason: undefined }, {}, { kind: 'waiting', label: 'Pending' }],
@@ -95,7 +105,13 @@ const items = [
   ),
   itemOf(row('a', { 'Display name': 'orders 2', Active: false, Reason: 'Inactive', Trigger: 'mail' })),
   itemOf(
-    row('c', { 'Last accepted': '2026-01-03T00:00:00Z', Ready: 'False', Stalled: 'True', Succeeded: 1 }),
+    row('c', {
+      'Last accepted': '2026-01-03T00:00:00Z',
+      Ready: 'False',
+      Stalled: 'True',
+      Suspended: true,
+      Succeeded: 1,
+    }),
   ),
 ];
 const names = (list: typeof items) => list.map(({ name }) => name).join('');
@@ -107,6 +123,7 @@ test.each([
   [{ text: 'c' }, 'c'],
   [{ state: 'inactive' as const }, 'a'],
   [{ state: 'attention' as const }, 'c'],
+  [{ state: 'suspended' as const }, 'c'],
   [{ trigger: 'mail' as const }, 'a'],
   [{ active: 'on' as const }, 'bc'],
   [{ active: 'off' as const, text: 'zzz' }, ''],

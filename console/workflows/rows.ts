@@ -3,6 +3,7 @@ import type { TriggerKind } from '../../api/trigger.ts';
 import { PUBLIC } from '../../api/access.ts';
 import type { ObjectMeta } from '../kube/resources.ts';
 import { perRow } from '../kube/perRow.ts';
+import { waitingText } from '../words.ts';
 import { numberCell, textCell, type Row } from '../kube/table.ts';
 import { ownerOfField, managerOf, type Manager } from './manager.ts';
 
@@ -31,7 +32,10 @@ export type WorkflowItem = {
   url?: string;
   /** RFC 3339. */
   lastRun?: string;
+  /** Runs that a runner executes. */
   running: number;
+  /** Runs that have not ended and that no runner executes. */
+  waiting: number;
   succeeded: number;
   failed: number;
   manager?: Manager;
@@ -58,6 +62,7 @@ function readItem(row: Row): WorkflowItem {
     suspended: row.cells['Suspended'] === true,
     isPublic: textCell(row, 'Access') === PUBLIC,
     running: numberCell(row, 'Running'),
+    waiting: numberCell(row, 'Waiting'),
     succeeded: numberCell(row, 'Succeeded'),
     failed: numberCell(row, 'Failed'),
     ...(trigger !== undefined && { trigger }),
@@ -70,22 +75,48 @@ function readItem(row: Row): WorkflowItem {
 
 /** How the workflow is, from its condition Ready and what the operator says of it. */
 function stateOf(row: Row): WorkflowState {
-  const message = textCell(row, 'Message');
-  const said = message === undefined ? {} : { message };
-  const reason = textCell(row, 'Reason') ?? 'Pending';
   if (row.metadata.deletionTimestamp !== undefined) return { kind: 'leaving', label: 'Being deleted' };
-  if (textCell(row, 'Stalled') === 'True') return { kind: 'attention', label: reasonWords(reason), ...said };
-  if (textCell(row, 'Ready') === 'True') return settledState(reason);
-  return { kind: 'waiting', label: reasonWords(reason), ...said };
+  return stateFrom({
+    reason: textCell(row, 'Reason'),
+    message: textCell(row, 'Message'),
+    isReady: textCell(row, 'Ready') === 'True',
+    isStalled: textCell(row, 'Stalled') === 'True',
+    suspended: row.cells['Suspended'] === true,
+    waiting: numberCell(row, 'Waiting'),
+  });
+}
+
+type Found = {
+  reason: string | undefined;
+  message: string | undefined;
+  isReady: boolean;
+  isStalled: boolean;
+  suspended: boolean;
+  /** Runs that wait. */
+  waiting: number;
+};
+
+/** The state of a workflow that is not being deleted. */
+export function stateFrom(found: Found): WorkflowState {
+  const { reason = 'Pending', message, isReady, isStalled, suspended, waiting } = found;
+  if (isReady && !isStalled) return settledState(reason, waiting);
+  const kind = isStalled ? 'attention' : 'waiting';
+  return { kind, label: labelOf(reason, suspended), ...(message !== undefined && { message }) };
+}
+
+/** The reason in words. A problem does not hide that every run is refused. */
+function labelOf(reason: string, suspended: boolean): string {
+  const words = reasonWords(reason);
+  return suspended ? `Suspended · ${words.charAt(0).toLowerCase()}${words.slice(1)}` : words;
 }
 
 /** The state of a workflow whose spec is in effect. */
-export function settledState(reason: string): WorkflowState {
+function settledState(reason: string, waiting: number): WorkflowState {
   if (reason === 'Suspended')
     return {
       kind: 'suspended',
       label: 'Suspended',
-      message: 'Every run is refused, also test runs, and runs that wait are held back.',
+      message: `Every run is refused, also test runs. ${waitingText(waiting)}`,
     };
   return reason === 'Inactive' ? { kind: 'inactive', label: 'Inactive' } : { kind: 'ready', label: 'Ready' };
 }
@@ -121,7 +152,7 @@ export function filtered(items: WorkflowItem[], { text, state, trigger, active }
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   return items.filter(
     (item) =>
-      (state === 'all' || item.state.kind === state) &&
+      (state === 'all' || item.state.kind === state || (state === 'suspended' && item.suspended)) &&
       (trigger === 'all' || item.trigger === trigger) &&
       (active === 'all' || item.active === (active === 'on')) &&
       words.every((word) => `${item.title} ${item.name}`.toLowerCase().includes(word)),

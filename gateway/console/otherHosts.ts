@@ -10,11 +10,11 @@ import type { GatewayDeps } from '../deps.ts';
 import { recordRefusal } from '../kube/audit.ts';
 import type { ConsoleOrigin } from './origin.ts';
 
-/** The routes of browsers, as the router knows them: an address with escapes comes to the same. */
-const OURS = /^\/(?:console|kube)(?:\/|$)/;
+/** The routes of browsers, as patterns of the router, so that escapes in an address change nothing. */
+const CONSOLE_ROUTES = /^\/(?:console|kube)(?:\/|$)/;
 
 /** Calls of the console to the Kubernetes API. */
-const PASSED_ON = /^\/(?:kube\/|console\/(?:live|projects)$)/;
+const KUBERNETES_ROUTES = /^\/(?:kube\/|console\/(?:live|projects)$)/;
 
 const SESSION_EVENTS: Record<string, AuditEvent> = {
   'POST /console/session': 'session.create',
@@ -28,7 +28,7 @@ const SESSION_EVENTS: Record<string, AuditEvent> = {
 export function refuseOtherHosts(deps: GatewayDeps, { isHere }: ConsoleOrigin) {
   const answers = createAnswers(deps, 'console');
   return (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
-    if (isHere(request.raw.headers) || !OURS.test(request.routeOptions.url ?? '')) done();
+    if (isHere(request.raw.headers) || !CONSOLE_ROUTES.test(request.routeOptions.url ?? '')) done();
     else {
       recordMisdirected(deps, request);
       answers.problem(reply, 'misdirected-request');
@@ -36,12 +36,12 @@ export function refuseOtherHosts(deps: GatewayDeps, { isHere }: ConsoleOrigin) {
   };
 }
 
-/** Records what a user would be needed for; anybody may ask for pages and their files. */
+/** Records calls that need a user. Pages and their files are not recorded, since anybody may read them. */
 function recordMisdirected(deps: GatewayDeps, request: FastifyRequest): void {
   const reason = 'misdirected-request';
   const { raw, routeOptions } = request;
   const { url = '' } = routeOptions;
   const event = SESSION_EVENTS[`${raw.method} ${url}`];
   if (event !== undefined) recordCall(deps, raw, { event, ...resultOf(reason) });
-  else if (PASSED_ON.test(url)) recordRefusal(deps, { request }, { reason });
+  else if (KUBERNETES_ROUTES.test(url)) recordRefusal(deps, { request }, { reason });
 }

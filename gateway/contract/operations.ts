@@ -144,7 +144,14 @@ export const OPERATIONS = {
     },
     problems: [
       ...ADMISSION,
-      ...(['workflow-unknown', 'not-ready', 'bad-query', 'workflow-suspended', 'inactive'] as const),
+      ...([
+        'workflow-unknown',
+        'not-ready',
+        'bad-query',
+        'workflow-suspended',
+        'auth-required',
+        'inactive',
+      ] as const),
       ...BODY,
       'not-an-object',
       ...SUBMISSION,

@@ -95,7 +95,7 @@ function becameOf(started: Started | ProblemCode): Pick<AuditEntry, 'result' | '
   return { result: 'allowed', run, ...(duplicate && { reason: 'duplicate' }) };
 }
 
-type Asked = { route: Route; query: ExecuteQuery; key: string | undefined; requestedBy: string };
+type Asked = { route: Route; query: ExecuteQuery; key: string | undefined; user: string };
 
 /** What the caller asks for, as far as it can be told without the body. */
 function readAsked(
@@ -108,11 +108,11 @@ function readAsked(
   const read = readExecuteQuery(query);
   if (read === undefined) return 'bad-query';
   if (route.spec.suspended) return 'workflow-suspended';
-  if (!read.test && !route.spec.active) return 'inactive';
+  if (!read.test && !route.spec.active)
+    return route.spec.inactiveReason === 'AuthRequired' ? 'auth-required' : 'inactive';
   const key = eventKey(headers);
   if (key.outcome === 'bad') return 'bad-key';
-  const requestedBy = requesterOf(caller);
-  return { route, query: read, key: key.outcome === 'key' ? key.key : undefined, requestedBy };
+  return { route, query: read, key: key.outcome === 'key' ? key.key : undefined, user: caller.username };
 }
 
 /** Receives the event and stores it; undefined if the caller has gone. */
@@ -135,11 +135,11 @@ async function start(
 }
 
 /** The name as a record takes it; of a longer one its beginning. */
-function requesterOf({ username }: Identity): string {
+function requesterOf(username: string): string {
   return username.slice(0, MAX_USER_NAME).toWellFormed();
 }
 
-function submissionOf({ route: { spec }, query, key, requestedBy }: Asked, text: string): Submission {
+function submissionOf({ route: { spec }, query, key, user }: Asked, text: string): Submission {
   const { test, until, isOutput } = query;
   const eventOf = isOutput === true ? wholeInput : eventInput;
   return {
@@ -151,13 +151,14 @@ function submissionOf({ route: { spec }, query, key, requestedBy }: Asked, text:
     // No event at all: in a test run the trigger's testData takes its place.
     input: text === '' && test ? '' : eventOf(text || '{}'),
     test,
-    requestedBy,
+    requestedBy: requesterOf(user),
     ...(until !== undefined && { until }),
     ...(key === undefined
       ? { bodyHash: '' }
       : {
           dedupeKey: keyFor(spec, key),
-          bodyHash: eventHash({ trigger: 'execute', test, until, isOutput, text }),
+          // Whoever knows a key gets no outputs of somebody else's run by it.
+          bodyHash: eventHash({ trigger: 'execute', test, until, isOutput, user, text }),
         }),
   };
 }

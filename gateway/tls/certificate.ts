@@ -4,6 +4,7 @@ import type { Clock } from '../../kube/clock.ts';
 import {
   createCertificateReload,
   expiryOf,
+  expiryOfReplacement,
   readCertificateFiles,
   repeatReload,
   type ServerCertificate,
@@ -35,7 +36,7 @@ export async function openListenerCertificate(
       expires: () => expires,
       follow: (server, { log, ...options }) => {
         const use = (next: ServerCertificate): Date => {
-          const end = expiryOf(next);
+          const end = expiryOfReplacement(next);
           showCertificate(server, next);
           expires = end;
           return end;

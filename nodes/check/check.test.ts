@@ -149,7 +149,7 @@ test.each([[[]], [['api.example.com']], [['127.0.0.1']], [['*']]])(
     const { http } = bearer(`${side.url}/me`);
     const result = await check({ http: { ...http, allowedHosts } });
     expect(result).toMatchObject(WRONG);
-    expect(result.message).toContain(`add "${side.url}" to spec.http.allowedHosts`);
+    expect(result.message).toContain(`add "${side.url}" to its spec.http.allowedHosts`);
     expect(side.seen).toEqual([]);
   },
 );

@@ -81,6 +81,9 @@ test.each([
   ['Re: A lamp', 'Re: A lamp'],
   ['AW: Eine Lampe', 'AW: Eine Lampe'],
   ['re[2]: lamps', 're[2]: lamps'],
+  ['Re  [2] : lamps', 'Re  [2] : lamps'],
+  ['RE  : lamps', 'RE  : lamps'],
+  ['Re [2: lamps', 'Re: Re [2: lamps'],
   ['Regarding: lamps', 'Re: Regarding: lamps'],
 ])('the subject %j is answered with %j', async (given, expected) => {
   await answer({ ...mail, subject: given });

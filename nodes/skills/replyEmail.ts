@@ -18,7 +18,8 @@ const MOST_ANSWERED = 10;
 /** RFC 5322 bounds a line; the first and the last are those that readers need. */
 const MOST_REFERENCES = 20;
 const LONGEST_SUBJECT = 900;
-const ANSWER = /^\s*(?:re|aw|sv|vs|antw|odp|ynt)\s*(?:\[\d+\])?\s*:/i;
+/** No two parts of it can take the same white space: it is linear in what a stranger wrote. */
+const ANSWER = /^\s*(?:re|aw|sv|vs|antw|odp|ynt)\s*(?:\[\d+\]\s*)?:/i;
 const CONTROL = /\p{Cc}/u;
 const MESSAGE_ID = /^<[^\s<>\p{Cc}]{1,900}>$/u;
 

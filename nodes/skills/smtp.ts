@@ -43,7 +43,8 @@ type Connection = InstanceType<typeof import('nodemailer/lib/smtp-connection').d
 const GREETING_TIMEOUT_MS = 45_000;
 /** How long the answer to the message may take (RFC 5321 section 4.5.3.2.6). The step's own timeout is shorter as a rule. */
 const SOCKET_TIMEOUT_MS = 600_000;
-const DEFAULT_PORT = { None: 25, StartTLS: 587, TLS: 465 } as const;
+/** The port of a mail server that names none. */
+export const SMTP_PORT = { None: 25, StartTLS: 587, TLS: 465 } as const;
 /** Answers that mean: log in first, or with something else (RFC 4954 section 6). */
 const LOGIN_REFUSED = new Set([530, 534, 535, 538]);
 
@@ -135,7 +136,7 @@ function promised<T>(start: (done: (error?: Error | null, value?: T) => void) =>
 async function open(smtp: Account['smtp'], egress: Egress, signal: AbortSignal): Promise<Connection> {
   const { default: SmtpConnection } = await import('nodemailer/lib/smtp-connection');
   const { host, tls = 'StartTLS' } = smtp;
-  const port = smtp.port ?? DEFAULT_PORT[tls];
+  const port = smtp.port ?? SMTP_PORT[tls];
   return new SmtpConnection({
     host,
     port,

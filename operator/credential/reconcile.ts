@@ -9,16 +9,17 @@ import { canonicalJson } from '../../kube/apply.ts';
 import { findCondition, setCondition } from '../../kube/conditions.ts';
 import { after, done, type Action, type Key } from '../../kube/controller.ts';
 import { isForbidden } from '../../kube/errors.ts';
-import type { Condition } from '../../kube/resource.ts';
+import { objectKey, type Condition } from '../../kube/resource.ts';
 import { canBeChecked } from '../../nodes/check/register.ts';
 import { CHECKS } from '../../runs/checks.ts';
 import type { OperatorContext } from '../context.ts';
-import { lackOfRight } from '../refusal.ts';
+import { explainRefusal } from '../refusal.ts';
 import { credentials } from '../resources.ts';
+import { BY_CREDENTIAL } from '../world.ts';
 import { checkKeys } from './check.ts';
 import { decide, decideConnected, type Decision, type Finding } from './decide.ts';
 import { checkFacts, checkKey, readSecrets } from './facts.ts';
-import { hostsFinding, withHosts } from './hosts.ts';
+import { hostsFinding, usedHosts, withHosts } from './hosts.ts';
 import { checkWish } from './wish.ts';
 
 const READY_MS = 300_000;
@@ -33,7 +34,7 @@ export async function reconcileCredential(context: OperatorContext, key: Key): P
   const credential = await world.credentials.getFresh(key.namespace, key.name);
   if (!credential || credential.metadata.deletionTimestamp !== undefined) return done();
   const decision = await judge(context, credential);
-  const status = { ...statusOf(credential, decision, clock.date()), ...shownOf(context, credential) };
+  const status = { ...statusOf(context, credential, decision), ...shownOf(context, credential) };
   await writeStatus(context, credential, status);
   return after(nextMs(decision, findCondition(status.conditions, 'Ready'), clock.date()));
 }
@@ -55,7 +56,7 @@ async function judge(context: OperatorContext, credential: Credential): Promise<
   try {
     const found = await readSecrets(context, namespace, credential.spec);
     const keys = checkKeys(namespace, secretRefs(credential.spec), found.keys);
-    const lacking = keys.status === 'False' ? keys : lackOfHosts(credential);
+    const lacking = keys.status === 'False' ? keys : lackOfHosts(context, credential);
     if (lacking) return { finding: lacking, againMs: READY_MS };
     const before = findCondition(credential.status?.conditions, 'Ready');
     const works = credential.spec.oauth2 ? connectionFinding(context, credential, before) : keys;
@@ -74,15 +75,20 @@ async function judge(context: OperatorContext, credential: Credential): Promise<
   } catch (error) {
     if (!isForbidden(error)) throw error;
     context.log.error({ namespace, err: error }, 'the operator lacks a right');
-    const message = lackOfRight(error);
+    const message = explainRefusal(error);
     return { finding: { status: 'False', reason: 'Unauthorized', message }, againMs: READY_MS };
   }
 }
 
 /** Without a host nothing can be done with a credential of kind http; an account has other uses. */
-function lackOfHosts(credential: Credential): Finding | undefined {
-  const hosts = hostsFinding(credential);
+function lackOfHosts(context: OperatorContext, credential: Credential): Finding | undefined {
+  const hosts = hostsFinding(credential, hostsOfUsers(context, credential));
   return credential.spec.http && hosts?.status === 'False' ? hosts : undefined;
+}
+
+function hostsOfUsers({ world }: OperatorContext, { metadata }: Credential): string[] {
+  const { name, namespace = '' } = metadata;
+  return usedHosts(world.workflows.byIndex(BY_CREDENTIAL, objectKey({ namespace, name })), name);
 }
 
 /**
@@ -133,10 +139,11 @@ type Found = Pick<CredentialStatus, 'account' | 'models' | 'lastChecked'>;
 
 /** What the status shall say. */
 function statusOf(
+  context: OperatorContext,
   credential: Credential,
   { finding, answer, isUntried = false }: Decision,
-  now: Date,
 ): CredentialStatus {
+  const now = context.clock.date();
   const { metadata, spec, status: before } = credential;
   const { generation = 0 } = metadata;
   const obeyed = isUntried ? before?.check : checkWish(credential);
@@ -145,7 +152,7 @@ function statusOf(
   const said = finding
     ? setCondition(old, { type: 'Ready', observedGeneration: generation, ...finding }, now)
     : old;
-  const list = withHosts(said, credential, now);
+  const list = withHosts(said, credential, hostsOfUsers(context, credential), now);
   return {
     kind: credentialKind(spec),
     observedGeneration: generation,

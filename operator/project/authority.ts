@@ -3,6 +3,8 @@
  * When it changes, the kubelet replaces the file and nobody starts anew, since programs read it for each connection.
  */
 import { readFile } from 'node:fs/promises';
+import type { Log } from '../../kube/log.ts';
+import { parseAuthorities } from '../../runs/trust.ts';
 import type { OperatorConfig } from '../config.ts';
 import { POOL } from './names.ts';
 
@@ -15,8 +17,32 @@ const VOLUME = 'run-store-ca';
 type AuthoritySettings = Pick<OperatorConfig, 'REDIS_CA_FILE'>;
 
 /** PEM; undefined where public authorities are trusted. */
-export async function readAuthority({ REDIS_CA_FILE: file }: AuthoritySettings): Promise<string | undefined> {
-  return file === undefined ? undefined : readFile(file, 'utf8');
+export type AuthorityReader = () => Promise<string | undefined>;
+
+/**
+ * Reads the file each time. Authorities that cannot be used are logged once, and the last good ones stay: new pods of projects would
+ * trust nobody with them. Throws an Error that names the file when there are no good ones yet.
+ */
+export function createAuthorityReader({ REDIS_CA_FILE: file }: AuthoritySettings, log: Log): AuthorityReader {
+  let good: string | undefined;
+  let refused = '';
+  return async () => {
+    if (file === undefined) return undefined;
+    try {
+      const text = await readFile(file, 'utf8');
+      parseAuthorities(text);
+      good = text;
+      refused = '';
+    } catch (cause) {
+      const { message } = cause as Error;
+      if (good === undefined)
+        throw new Error(`The authorities of the run store in ${file} cannot be used: ${message}`, { cause });
+      if (message !== refused)
+        log.error({ caFile: file, error: message }, 'refused the new authorities of the run store');
+      refused = message;
+    }
+    return good;
+  };
 }
 
 /** What a pod and its container have for it; nothing where public authorities are trusted. */

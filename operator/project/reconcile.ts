@@ -21,9 +21,9 @@ import { dropPoolAccount, ensurePoolAccount } from '../../runs/accounts.ts';
 import { closeProject } from '../../runs/project.ts';
 import type { Unavailable } from '../../runs/types.ts';
 import type { OperatorContext } from '../context.ts';
-import { lackOfRight } from '../refusal.ts';
+import { explainRefusal } from '../refusal.ts';
 import { poolCredentials, sha256 } from './account.ts';
-import { readAuthority } from './authority.ts';
+import { createAuthorityReader } from './authority.ts';
 import { olderCredentials, type Served } from './older.ts';
 import { hasOpenRuns, needsPool, secretsInUse } from './gather.ts';
 import { dropPollJob, keepPollJob } from '../poll/keep.ts';
@@ -78,7 +78,7 @@ export function createProjectReconciler(context: OperatorContext, events: Projec
     } catch (error) {
       if (isTerminating(error)) return done();
       if (!isForbidden(error)) throw error;
-      const message = lackOfRight(error);
+      const message = explainRefusal(error);
       const isNew = refusedPools.get(namespace) !== message;
       refusedPools.set(namespace, message);
       if (isNew) events.onRights(namespace);
@@ -96,6 +96,7 @@ function createPoolReconciler(
   { onLost }: ProjectEvents,
 ): (namespace: string) => Promise<Action> {
   const memories = new Map<string, Memory>();
+  const readAuthority = createAuthorityReader(context.config, context.log);
   return async (namespace) => {
     const found = context.world.namespaces.get(undefined, namespace);
     const isGoing = found?.metadata.deletionTimestamp !== undefined;
@@ -116,7 +117,8 @@ function createPoolReconciler(
     if (await isLost(context, uid)) onLost(namespace);
     const before = memories.get(namespace);
     const { names: older, served } = await olderCredentials(context, project, before?.served);
-    memories.set(namespace, { ...(await ensurePool(context, { ...project, older }, before)), served });
+    const pool = { ...project, older, authority: await readAuthority() };
+    memories.set(namespace, { ...(await ensurePool(context, pool, before)), served });
     return after(ACCOUNT_CHECK_MS);
   };
 }
@@ -135,8 +137,8 @@ async function isLost({ store }: OperatorContext, uid: string): Promise<boolean>
   return checked.lost;
 }
 
-/** `older`: credentials that runs of earlier revisions still use. */
-type Pool = Project & { older: readonly string[] };
+/** `older`: credentials that runs of earlier revisions still use. `authority`: PEM, of the run store. */
+type Pool = Project & { older: readonly string[]; authority: string | undefined };
 
 async function ensurePool(
   context: OperatorContext,
@@ -158,11 +160,11 @@ async function ensurePool(
 /** Applies what no cache follows, unless the same was applied a short while ago. */
 async function applyUncached(
   { client, world, clock, config, grantedSecrets }: OperatorContext,
-  { namespace, older }: Pool,
+  { namespace, older, authority }: Pool,
   account: PoolAccount,
   before: Memory['applied'] | undefined,
 ): Promise<Memory['applied']> {
-  const secret = poolSecret(namespace, account, await readAuthority(config));
+  const secret = poolSecret(namespace, account, authority);
   const secretNames = secretsInUse(world, namespace, older);
   const role = poolRole(namespace, secretNames);
   const text = sha256(canonicalJson([secret, role]));

@@ -16,7 +16,7 @@ import { REGISTRATIONS, type SeenRegistration } from '../../runs/registrations.t
 import type { OperatorContext } from '../context.ts';
 import { hasRunnerFor, readSecrets } from '../credential/facts.ts';
 import type { PollHealth } from '../poll/health.ts';
-import { lackOfRight } from '../refusal.ts';
+import { explainRefusal } from '../refusal.ts';
 import type { World } from '../world.ts';
 import {
   decideRegistration,
@@ -245,7 +245,7 @@ async function keyOfWish(
 }
 
 function unauthorized(error: unknown): PollHealth {
-  return { status: 'False', reason: 'Unauthorized', message: lackOfRight(error) };
+  return { status: 'False', reason: 'Unauthorized', message: explainRefusal(error) };
 }
 
 /** Whether it is deleted, be it with its namespace: Kubernetes removes the pods of that first, and then there is no runner any more. */

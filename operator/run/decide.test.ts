@@ -80,7 +80,7 @@ const cases: [sentence: string, decided: ReturnType<typeof decide>, expected: ob
   [
     'of one that never was valid',
     decide(run(), invalid(1), undefined, PATIENCE_MS),
-    { kind: 'fail', reason: 'WorkflowInvalid' },
+    { kind: 'fail', reason: 'WorkflowInvalid', message: expect.stringContaining('not in effect (No)') },
   ],
   [
     'of one that was mended and not looked at since',

@@ -52,8 +52,9 @@ function afterPatience(name: string, workflow: Workflow | undefined): Decision {
     return { kind: 'fail', reason: 'WorkflowMissing', message };
   }
   // One that nobody has looked at yet, or whose revision cannot be stored now, is not to blame.
-  if (!isFoundInvalid(workflow)) return { kind: 'wait' };
-  const message = `Workflow ${name} has no valid revision in effect: see its conditions with kubectl describe workflows.windlass.dev ${name}`;
+  const problem = foundInvalid(workflow);
+  if (problem === undefined) return { kind: 'wait' };
+  const message = `Workflow ${name} is not in effect (${problem}): see its conditions with kubectl describe workflows.windlass.dev ${name}`;
   return { kind: 'fail', reason: 'WorkflowInvalid', message };
 }
 
@@ -63,7 +64,8 @@ export function suspended(workflow: string): { reason: FailureReason; message: s
   return { reason: 'Suspended', message };
 }
 
-function isFoundInvalid({ status, metadata: { generation } }: Workflow): boolean {
+/** Why the spec as it is now is invalid, if the operator found that. */
+function foundInvalid({ status, metadata: { generation } }: Workflow): string | undefined {
   const valid = findCondition(status?.conditions, 'Valid');
-  return valid?.status === 'False' && valid.observedGeneration === generation;
+  return valid?.status === 'False' && valid.observedGeneration === generation ? valid.reason : undefined;
 }

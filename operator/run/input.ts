@@ -3,14 +3,16 @@ import { ANNOTATION } from '../../api/group.ts';
 import type { WorkflowRun } from '../../api/kinds.ts';
 import type { FailureReason } from '../../api/reasons.ts';
 import type { Revision } from '../../api/revision.ts';
+import type { NodeOutput } from '../../api/value.ts';
 import type { KubeClient } from '../../kube/client.ts';
+import { controllerOf, controllerRevisions } from '../../kube/resource.ts';
 import { workflowRuns } from '../resources.ts';
+import { isRevisionOf } from '../workflow/ownRevision.ts';
 
 /** The trigger's output as JSON text: what the run brings, or for a test run the trigger's test data. */
 export function inputOf({ spec }: Pick<WorkflowRun, 'spec'>, { trigger }: Pick<Revision, 'trigger'>): string {
   if (spec.input === undefined && spec.test === true) return JSON.stringify(trigger.testData);
-  const { text_content = '', data_content = {} } = spec.input ?? {};
-  return JSON.stringify({ text_content, data_content });
+  return outputText(spec.input ?? {});
 }
 
 /** A run that repeats one that repeats one, and so on: so far it is followed. */
@@ -41,16 +43,47 @@ export async function givenInput(
     giver = found;
     if (run.spec.test === true) until ??= found.spec.until;
   }
-  if (giver !== run && isPartial(giver)) {
-    const why = giver.spec.inputRedacted
-      ? 'by the settings of its workflow (recordData, sensitive or history.dataTTL) holds no input'
-      : 'does not hold all of its input';
-    const message = `The record of run ${giver.metadata.name} ${why}: create a WorkflowRun with the input in spec.input.`;
-    return { reason: 'DataLost', message };
-  }
-  return { input: inputOf(giver, revision), ...(until !== undefined && { until }) };
+  const input =
+    giver === run || !isPartial(giver) ? inputOf(giver, revision) : await shownInput(client, giver);
+  if (input === undefined) return { reason: 'DataLost', message: whyLost(giver) };
+  return { input, ...(until !== undefined && { until }) };
 }
 
 function isPartial({ spec, metadata }: WorkflowRun): boolean {
-  return spec.inputTruncated === true || metadata.annotations?.[ANNOTATION.partialInput] === 'true';
+  return spec.inputTruncated === true || hadMore(metadata);
+}
+
+/** Whether the run was given what no record holds: headers, or what was too large. */
+function hadMore({ annotations }: WorkflowRun['metadata']): boolean {
+  return annotations?.[ANNOTATION.partialInput] === 'true';
+}
+
+function whyLost({ metadata, spec }: WorkflowRun): string {
+  const why = !spec.inputRedacted
+    ? 'does not hold all of its input (it is too large, or has headers of a webhook)'
+    : hadMore(metadata)
+      ? 'holds no input: its data was removed (history.dataTTL), or was withheld (recordData, sensitive) and had more than a record can hold, such as headers of a webhook'
+      : 'holds no input, by the settings of its workflow (recordData, sensitive)';
+  return `The record of run ${metadata.name} ${why}: create a WorkflowRun with the input in spec.input.`;
+}
+
+/**
+ * The input of a failed run whose record was made before its end, when `recordData: Errors` withheld the input: it is shown as the output
+ * of the trigger. Undefined where that does not hold all of it.
+ */
+async function shownInput(client: Pick<KubeClient, 'find'>, giver: WorkflowRun): Promise<string | undefined> {
+  const { metadata, spec, status } = giver;
+  const { namespace = '' } = metadata;
+  const name = status?.revision;
+  if (!spec.inputRedacted || hadMore(metadata) || name === undefined) return undefined;
+  // The node with the id of today's trigger may have been another one.
+  const object = await client.find(controllerRevisions, { namespace, name });
+  if (!object || !isRevisionOf(object, controllerOf(giver)?.uid)) return undefined;
+  const { trigger } = object.data as Revision;
+  const node = status?.nodes?.find(({ id }) => id === trigger.id);
+  return node?.output === undefined || node.truncated ? undefined : outputText(node.output);
+}
+
+function outputText({ text_content = '', data_content = {} }: Partial<NodeOutput>): string {
+  return JSON.stringify({ text_content, data_content });
 }

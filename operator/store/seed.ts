@@ -10,9 +10,9 @@ import { beginSeeding, openSeeded, seedKeys, type RecordedKey, type Seeding } fr
 import type { ProjectUid, Unavailable, WorkflowLimits } from '../../runs/types.ts';
 import type { NamedRevision } from './projects.ts';
 
-/** What a route serves: its revision, and of its workflow, where that exists, the limits and what is polled. */
+/** What a route serves, as far as it exists: its revision, and of its workflow the limits and what is polled. */
 export type ServedWorkflow = {
-  revision: NamedRevision;
+  revision?: NamedRevision;
   limits?: WorkflowLimits;
   polled?: { trigger: PolledTrigger; known?: KnownBaseline };
 };
@@ -62,8 +62,8 @@ export async function seedWorkflows(
   seeding?: Seeding,
 ): Promise<{ outcome: 'done' } | Unavailable> {
   for (const { revision } of workflows) {
-    const put = await putRevision(conn, project, revision.name, revision.revision);
-    if (put.outcome === 'unavailable') return put;
+    const put = revision && (await putRevision(conn, project, revision.name, revision.revision));
+    if (put?.outcome === 'unavailable') return put;
   }
   for (const { limits } of workflows) {
     const set = limits ? await setWorkflowLimits(conn, project, limits, seeding) : undefined;

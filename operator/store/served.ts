@@ -1,15 +1,19 @@
 /** What a project's routes serve: the revisions from the API server, the limits from the workflows. */
 import type { Revision } from '../../api/revision.ts';
+import type { Workflow } from '../../api/kinds.ts';
+import type { RouteSpec } from '../../api/route.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import { controllerRevisions } from '../../kube/resource.ts';
+import type { PolledTrigger } from '../../runs/polling/triggers.ts';
 import type { ProjectUid } from '../../runs/types.ts';
 import type { World } from '../world.ts';
 import { isRevisionOf } from '../workflow/ownRevision.ts';
 import { limitsOf } from '../workflow/limits.ts';
 import { baselineOf, triggerOf } from '../poll/trigger.ts';
+import type { NamedRevision } from './projects.ts';
 import type { ServedWorkflow } from './seed.ts';
 
-/** Reads them. A revision that does not exist any more, or is another's of the same name, is left out. */
+/** Reads them. A revision that does not exist any more, or is another's of the same name, is left out; the limits are not. */
 export async function servedWorkflows(
   client: Pick<KubeClient, 'find'>,
   {
@@ -22,19 +26,32 @@ export async function servedWorkflows(
 ): Promise<ServedWorkflow[]> {
   const namespace = namespaces.list().find(({ metadata }) => metadata.uid === project)?.metadata.name;
   const found: ServedWorkflow[] = [];
-  for (const { spec } of namespace === undefined ? [] : routes.list(namespace)) {
-    const object = await client.find(controllerRevisions, { namespace, name: spec.revision });
-    if (!object || !isRevisionOf(object, spec.workflowUID)) continue;
+  if (namespace === undefined) return found;
+  for (const { spec } of routes.list(namespace)) {
+    const revision = await ownRevision(client, namespace, spec);
     const workflow = workflows.get(namespace, spec.workflow);
-    const isOwn = workflow?.metadata.uid === spec.workflowUID;
-    const revision = { name: spec.revision, revision: object.data as Revision };
-    if (!workflow || !isOwn) {
-      found.push({ revision });
-      continue;
-    }
-    const trigger = triggerOf(workflow, spec, (name) => credentials.get(namespace, name));
-    const polled = trigger && { trigger, ...baselineOf(workflow) };
-    found.push({ revision, limits: limitsOf(workflow), ...(polled && { polled }) });
+    const ofWorkflow =
+      workflow?.metadata.uid === spec.workflowUID
+        ? putBack(workflow, revision && triggerOf(workflow, spec, (name) => credentials.get(namespace, name)))
+        : {};
+    if (revision || ofWorkflow.limits) found.push({ ...(revision && { revision }), ...ofWorkflow });
   }
   return found;
+}
+
+/** Runs of other revisions than the route's need the limits, too: while the workflow is suspended they must not start. */
+function putBack(workflow: Workflow, trigger: PolledTrigger | undefined): Omit<ServedWorkflow, 'revision'> {
+  const polled = trigger && { trigger, ...baselineOf(workflow) };
+  return { limits: limitsOf(workflow), ...(polled && { polled }) };
+}
+
+async function ownRevision(
+  client: Pick<KubeClient, 'find'>,
+  namespace: string,
+  { revision: name, workflowUID }: RouteSpec,
+): Promise<NamedRevision | undefined> {
+  const object = await client.find(controllerRevisions, { namespace, name });
+  return object && isRevisionOf(object, workflowUID)
+    ? { name, revision: object.data as Revision }
+    : undefined;
 }

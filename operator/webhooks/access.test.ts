@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
 import { AUTH_SCHEMES } from '../../api/webhookAuth.ts';
+import type { Workflow } from '../../api/kinds.ts';
 import type { RouteSpec } from '../../api/route.ts';
 import type { WebhookAuth } from '../../api/trigger.ts';
 import type { WorkflowNode, WorkflowSpec } from '../../api/workflow.ts';
 import { authPolicyOf, callersAreVerified } from '../workflow/checks/auth.ts';
-import { declaredAccess, droppedScheme, publicNote } from './access.ts';
+import { accessOf, closingViolation, droppedScheme, publicNote } from './access.ts';
 
 const bearer: WebhookAuth = { bearer: { secretRefs: [{ name: 'hooks', key: 'token' }] } };
 const spec = (trigger: Omit<WorkflowNode, 'id'>): WorkflowSpec => ({
@@ -14,12 +15,11 @@ const spec = (trigger: Omit<WorkflowNode, 'id'>): WorkflowSpec => ({
 const webhook = (auth?: WebhookAuth) => spec({ webhook: { path: 'orders', ...(auth && { auth }) } });
 
 test.each([
-  ['a webhook without auth', webhook(), 'Public', /^ Public: .* Add auth .*auth\.none/],
-  ['a webhook that is public on purpose', webhook({ none: {} }), 'Public', /^ Public on purpose/],
-  ['a webhook with auth', webhook(bearer), 'bearer', /^$/],
-  ['another trigger', spec({ manual: {} }), undefined, /^$/],
-])('of %s the status says who may call', (_what, spec, access, note) => {
-  expect(declaredAccess(spec)).toBe(access);
+  ['a webhook without auth', webhook(), /^ Public: .* Add auth .*auth\.none/],
+  ['a webhook that is public on purpose', webhook({ none: {} }), /^ Public on purpose/],
+  ['a webhook with auth', webhook(bearer), /^$/],
+  ['another trigger', spec({ manual: {} }), /^$/],
+])('of %s Ready says whether it is public', (_what, spec, note) => {
   expect(publicNote(spec)).toMatch(note);
 });
 
@@ -78,4 +78,39 @@ test.each([
   [undefined, 'Public', undefined],
 ] as const)('from %s to %s a webhook lost its verification by %s', (before, after, scheme) => {
   expect(droppedScheme(route(before), route(after))).toBe(scheme);
+});
+
+test.each([
+  ['Public', webhook(), route('Public')],
+  ['Public', webhook(), route('Exposed')],
+  ['bearer', webhook(bearer), route('bearer')],
+  // The spec is invalid, and what was valid stays in effect.
+  ['bearer', webhook(), route('bearer')],
+  // Inactive, suspended, or closed by a policy.
+  ['Closed', webhook(), route()],
+  ['Closed', webhook(bearer), undefined],
+  [undefined, spec({ manual: {} }), route()],
+] as const)(
+  'the status says %s where that is who may call through the route in effect',
+  (access, spec, route) => {
+    expect(accessOf(spec, route)).toBe(access);
+  },
+);
+
+test('a served webhook that is closed because callers must be verified is told of, and no other', () => {
+  const workflow = (spec: WorkflowSpec): Workflow => ({
+    apiVersion: 'windlass.dev/v1alpha1',
+    kind: 'Workflow',
+    metadata: { name: 'orders' },
+    spec,
+  });
+  const found = callersAreVerified(webhook(), 'Namespace');
+  const closes = { before: route('Public'), after: route() };
+  expect(closingViolation(workflow(webhook()), closes, found)?.message).toContain(
+    'label windlass.dev/require-auth',
+  );
+  expect(closingViolation(workflow(webhook()), { before: route(), after: route() }, found)).toBeUndefined();
+  expect(closingViolation(workflow(webhook()), closes, [])).toBeUndefined();
+  const switchedOff = workflow({ ...webhook(), active: false });
+  expect(closingViolation(switchedOff, closes, found)).toBeUndefined();
 });

@@ -8,8 +8,10 @@ const good: Facts = {
   generation: 3,
   active: true,
   suspended: false,
+  waitingRuns: 0,
   violations: [],
   credentials: [],
+  namesCredentials: true,
   pool: { kind: 'Ready' },
   route: { kind: 'applied', routing: { kind: 'Served', settling: false } },
   serving: 'A POST starts a run.',
@@ -55,6 +57,11 @@ const cases: [sentence: string, facts: Partial<Facts>, ready: string][] = [
   ['a replica does not serve it yet', { route: lagging }, 'False/WaitingForReplicas'],
   ['there is no gateway', { route: noGateway }, 'False/NoGateway'],
   ['the run store is away', { route: { kind: 'store-unavailable' } }, 'False/StoreUnavailable'],
+  [
+    'another object has the name of its revision',
+    { route: { kind: 'name-taken', message: 'delete it' } },
+    'False/RevisionNameTaken',
+  ],
   ['a right is lacking', { route: { kind: 'unauthorized', message: 'no' } }, 'False/Unauthorized'],
   ['its CronJob is in place', { schedule: placed }, 'True/Serving'],
   ['its ticks fail', { schedule: { ...placed, failing: failing(-1) } }, 'False/TicksFail'],
@@ -94,6 +101,34 @@ const cases: [sentence: string, facts: Partial<Facts>, ready: string][] = [
 
 test.each(cases)('when %s Ready is %3$s', (_sentence, facts, expected) => {
   expect(ready(facts)).toBe(expected);
+});
+
+const messageOf = (facts: Partial<Facts>, type = 'Ready') =>
+  findCondition(conditionsOf({ ...good, ...facts }, [], now), type)?.message;
+
+test.each([
+  [0, 'runs that wait are held back. Set spec.suspend to false to resume it.'],
+  [1, 'held back. 1 run waits and starts when it is resumed. Set spec.suspend'],
+  [12, 'held back. 12 runs wait and start when it is resumed. Set spec.suspend'],
+])('of a suspended workflow with %i runs that wait Ready says how many start', (waitingRuns, says) => {
+  expect(messageOf({ active: false, suspended: true, waitingRuns })).toContain(says);
+});
+
+test('a problem does not hide that the workflow is suspended', () => {
+  const facts = { active: false, suspended: true, waitingRuns: 2, violations } as const;
+  expect(messageOf({ ...facts, route: { kind: 'invalid' } })).toMatch(
+    /^no such skill\. The workflow is also suspended: .*2 runs wait and start/,
+  );
+});
+
+test('a workflow that nothing serves any more because of its spec says why, and not that it was never served', () => {
+  const facts: Partial<Facts> = { violations, route: { kind: 'invalid' } };
+  expect(findCondition(conditionsOf({ ...good, ...facts }, [], now), 'Active')).toMatchObject({
+    status: 'False',
+    reason: 'UnknownSkill',
+    message: 'No event starts a run while the spec is invalid. no such skill',
+  });
+  for (const type of ['Active', 'Routed']) expect(messageOf(facts, type)).not.toMatch(/yet|before/);
 });
 
 test('every condition speaks of the generation that was looked at, in words of the register', () => {
@@ -178,4 +213,10 @@ test('a bot whose Credential is missing starts nothing, and the route is what it
   expect(findCondition(list, 'Active')).toMatchObject({ status: 'False', ...unserved });
   expect(findCondition(list, 'Routed')).toMatchObject({ status: 'True' });
   expect(findCondition(list, 'Stalled')).toBeUndefined();
+});
+
+test('a workflow that names no credential says that, and not that all are ready', () => {
+  const message = (facts: Facts) => findCondition(conditionsOf(facts, [], now), 'CredentialsReady')?.message;
+  expect(message(good)).toBe('All credentials are ready.');
+  expect(message({ ...good, namesCredentials: false })).toBe('The workflow names no credentials.');
 });

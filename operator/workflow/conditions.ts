@@ -18,6 +18,8 @@ export type RouteFacts =
   /** The spec is invalid: it is not in effect. `keeps` is the revision that still serves, if one does. */
   | { kind: 'invalid'; keeps?: string }
   | { kind: 'store-unavailable' }
+  /** Another object has the name of the revision. */
+  | { kind: 'name-taken'; message: string }
   | { kind: 'unauthorized'; message: string };
 
 /** Everything that the conditions depend on. */
@@ -26,8 +28,12 @@ export type Facts = {
   /** Switched on and not suspended. */
   active: boolean;
   suspended: boolean;
+  /** Runs that have not ended and that no runner executes, when they were counted last. */
+  waitingRuns: number;
   violations: readonly Violation[];
   credentials: readonly CredentialProblem[];
+  /** Whether its nodes name a credential at all. */
+  namesCredentials: boolean;
   /** Why callers of the webhook, or senders of messages, cannot be verified: then nobody is let in. */
   unverifiable?: KeyProblem;
   /** Why the messages of the bot start no runs. */
@@ -47,8 +53,8 @@ type Update = Omit<ConditionUpdate, 'observedGeneration' | 'reason'> & { reason:
 const SHOWN = 10;
 const INACTIVE =
   'The workflow is switched off, and no gateway serves it. Set spec.active to true to activate it.';
-const SUSPENDED =
-  'The workflow is suspended: every run is refused, also test runs, and runs that wait are held back. Set spec.suspend to false to resume it.';
+const SUSPENDED = 'every run is refused, also test runs, and runs that wait are held back.';
+const RESUME = 'Set spec.suspend to false to resume it.';
 
 /** The list of conditions; the very same list when nothing changed. Types that do not apply are not in it. */
 export function conditionsOf(facts: Facts, before: readonly Condition[], now: Date): readonly Condition[] {
@@ -83,9 +89,23 @@ function ready(facts: Facts, list: readonly Condition[]): ConditionUpdate {
   const whenTrue = facts.active
     ? { reason: 'Serving' satisfies Reason, message: facts.serving }
     : facts.suspended
-      ? { reason: 'Suspended' satisfies Reason, message: SUSPENDED }
+      ? { reason: 'Suspended' satisfies Reason, message: `The workflow is ${suspension(facts)}` }
       : { reason: 'Inactive' satisfies Reason, message: INACTIVE };
-  return summarize({ type: 'Ready', generation: facts.generation, whenTrue }, present, list);
+  const update = summarize({ type: 'Ready', generation: facts.generation, whenTrue }, present, list);
+  return facts.suspended && update.status !== 'True'
+    ? { ...update, message: `${ended(update.message)} The workflow is also ${suspension(facts)}` }
+    : update;
+}
+
+function suspension({ waitingRuns }: Facts): string {
+  if (waitingRuns === 0) return `suspended: ${SUSPENDED} ${RESUME}`;
+  const runs = waitingRuns === 1 ? '1 run waits and starts' : `${waitingRuns} runs wait and start`;
+  return `suspended: ${SUSPENDED} ${runs} when it is resumed. ${RESUME}`;
+}
+
+/** The text as a sentence, so that another one may follow. */
+function ended(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
 function valid({ violations }: Facts): Update {
@@ -101,8 +121,12 @@ function credentialsReady(facts: Facts): Update {
   // What is being tried is no news beside what is wrong.
   const credentials = known.length > 0 ? known : all;
   const [first] = credentials;
-  if (!first)
-    return { type, status: 'True', reason: 'CredentialsFound', message: 'All credentials are ready.' };
+  if (!first) {
+    const message = facts.namesCredentials
+      ? 'All credentials are ready.'
+      : 'The workflow names no credentials.';
+    return { type, status: 'True', reason: 'CredentialsFound', message };
+  }
   return {
     type,
     status: first.isKnown ? 'False' : 'Unknown',
@@ -170,13 +194,15 @@ function routed({ route, unserved }: Facts): Update {
     }
     case 'unauthorized':
       return { type, status: 'False', reason: 'Unauthorized', message: route.message };
+    case 'name-taken':
+      return { type, status: 'False', reason: 'RevisionNameTaken', message: route.message };
     case 'applied':
       return routedBy(route.routing);
   }
 }
 
 function keptMessage(keeps: string | undefined): string {
-  if (keeps === undefined) return 'Nothing is served before the spec is valid.';
+  if (keeps === undefined) return 'Nothing is served while the spec is invalid: see the condition Valid.';
   return `Revision ${keeps}, which was valid, stays in effect until the spec is valid.`;
 }
 
@@ -229,16 +255,24 @@ function active(facts: Facts): Update {
       reason: 'InvalidSpec',
       message: `Events start runs of revision ${keeps}.`,
     };
-  return { type, status: 'False', reason: 'Pending', message: 'Events do not start runs yet.' };
+  const [violation] = facts.violations;
+  if (route.kind === 'invalid' && violation !== undefined) {
+    const message = `No event starts a run while the spec is invalid. ${violation.message}`;
+    return { type, status: 'False', reason: violation.reason, message };
+  }
+  const message = 'The spec is not in effect everywhere yet: see the condition Routed.';
+  return { type, status: 'False', reason: 'Pending', message };
 }
 
 /** Only there while it is True: what the user alone can mend. */
 function stalled(facts: Facts): Update[] {
-  const { violations, schedule, unserved } = facts;
+  const { violations, schedule, unserved, route } = facts;
   const known = credentialsOf(facts).filter(({ isKnown, mayPass }) => isKnown && !mayPass);
   const refused = schedule?.kind === 'refused' && schedule.reason === 'InvalidSchedule' ? [schedule] : [];
   const taken = unserved?.reason === 'BotTaken' ? [unserved] : [];
-  const problems = [...violations, ...known, ...refused, ...taken];
+  const blocked =
+    route.kind === 'name-taken' ? [{ reason: 'RevisionNameTaken' as const, message: route.message }] : [];
+  const problems = [...violations, ...known, ...refused, ...taken, ...blocked];
   const [first] = problems;
   if (!first) return [];
   return [{ type: 'Stalled', status: 'True', reason: first.reason, message: listed(problems) }];

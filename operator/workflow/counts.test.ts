@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { totalsOf } from './counts.ts';
 
-const counts = { succeeded: 3, failed: 2, cancelled: 1, active: 4 };
+const counts = { succeeded: 3, failed: 2, cancelled: 1, active: 4, running: 1, waiting: 3 };
 const last = '2026-01-02T03:04:05.000Z';
 
 test('what was cancelled counts as failed, and the last run is when its event was accepted', () => {
@@ -9,6 +9,8 @@ test('what was cancelled counts as failed, and the last run is when its event wa
     succeeded: 3,
     failed: 3,
     active: 4,
+    running: 1,
+    waiting: 3,
     last,
   });
 });
@@ -18,5 +20,5 @@ test('a run store that has lost its data does not make the last run unknown', ()
     succeeded: 3,
     last,
   });
-  expect(totalsOf(counts)).toEqual({ succeeded: 3, failed: 3, active: 4 });
+  expect(totalsOf(counts)).toEqual({ succeeded: 3, failed: 3, active: 4, running: 1, waiting: 3 });
 });

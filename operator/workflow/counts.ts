@@ -1,4 +1,7 @@
-/** Writes the totals of a workflow's runs into its status, at most once a minute, and only when they changed. */
+/**
+ * Writes the totals of a workflow's runs into its status, at most once a minute, and only when they changed. Of a suspended workflow more
+ * often: how many runs wait is what people look at before they resume it.
+ */
 import type { Workflow } from '../../api/kinds.ts';
 import type { WorkflowStatus } from '../../api/workflow.ts';
 import { canonicalJson } from '../../kube/apply.ts';
@@ -10,6 +13,7 @@ import type { OperatorContext } from '../context.ts';
 import { workflows } from '../resources.ts';
 
 const EVERY_MS = 60_000;
+const EVERY_WHILE_SUSPENDED_MS = 10_000;
 /** Another owner than that of the conditions, so that neither has to know what the other wrote. */
 const FIELD_MANAGER = 'windlass-operator-counts';
 
@@ -17,42 +21,57 @@ type RunTotals = NonNullable<WorkflowStatus['runs']>;
 
 export type CountsReconciler = {
   reconcile(key: Key): Promise<Action>;
-  /** Whether a minute has passed since the totals were written, so that a run that begins may be shown at once. */
+  /** Whether enough time has passed since the totals were written, so that a run that begins may be shown at once. */
   mayWrite(key: Key): boolean;
 };
 
 export function createCountsReconciler(context: OperatorContext): CountsReconciler {
   const { world, clock, conn } = context;
-  const writtenAt = new Map<string, number>();
-  const restMs = (key: Key): number =>
-    EVERY_MS - (clock.now() - (writtenAt.get(objectKey(key)) ?? -Infinity));
+  const written = new Map<string, { at: number; suspended: boolean }>();
+  const isSuspended = (key: Key): boolean =>
+    world.routes.get(key.namespace, key.name)?.spec.suspended === true;
+
+  /** How long the totals of a workflow stay as they are. They are read at once when it is suspended, and when it is resumed. */
+  function restMs(key: Key): number {
+    const last = written.get(objectKey(key));
+    const suspended = isSuspended(key);
+    if (last === undefined || last.suspended !== suspended) return 0;
+    return everyMs(suspended) - (clock.now() - last.at);
+  }
 
   async function reconcile(key: Key): Promise<Action> {
     const workflow = world.workflows.get(key.namespace, key.name);
     const route = world.routes.get(key.namespace, key.name);
     if (!workflow || !route) {
-      writtenAt.delete(objectKey(key));
+      written.delete(objectKey(key));
       return done();
     }
     if (restMs(key) > 0) return after(restMs(key));
     const counts = await readCounts(conn, route.spec.projectUID, route.spec.workflowUID);
     if ('outcome' in counts)
       throw new WaitingError('the run store cannot be reached', counts.retryAfterSeconds * 1_000);
+    const suspended = isSuspended(key);
     if (await writeTotals(context, workflow, totalsOf(counts, workflow.status?.runs)))
-      writtenAt.set(objectKey(key), clock.now());
-    return after(EVERY_MS);
+      written.set(objectKey(key), { at: clock.now(), suspended });
+    return after(everyMs(suspended));
   }
 
   return { reconcile, mayWrite: (key) => restMs(key) <= 0 };
 }
 
+/** The time between two writes. */
+function everyMs(isSuspended: boolean): number {
+  return isSuspended ? EVERY_WHILE_SUSPENDED_MS : EVERY_MS;
+}
+
 /** The totals as the status has them. A run store that lost its data does not know of the last run; the status still does. */
 export function totalsOf(
-  { succeeded, failed, cancelled, active, lastAcceptedAt }: Counts,
+  { succeeded, failed, cancelled, active, running, waiting, lastAcceptedAt }: Counts,
   before?: RunTotals,
 ): RunTotals {
   const last = lastAcceptedAt === undefined ? before?.last : new Date(lastAcceptedAt).toISOString();
-  return { succeeded, failed: failed + cancelled, active, ...(last !== undefined && { last }) };
+  const totals = { succeeded, failed: failed + cancelled, active, running, waiting };
+  return { ...totals, ...(last !== undefined && { last }) };
 }
 
 async function writeTotals(

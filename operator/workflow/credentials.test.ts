@@ -90,3 +90,10 @@ test.each<[string, object, readonly ('http' | 'oauth2')[], string[]]>([
   const problems = credentialProblems([{ ...ref, kinds }], () => found);
   expect(problems.map(({ reason }) => reason)).toEqual(reasons);
 });
+
+test('an account without hosts is told the entry for the constant host of the node', () => {
+  const found = { ...account(undefined), spec: { oauth2: { clientID: 'a' } } };
+  const calling = { ...ref, kinds: ['http', 'oauth2'] as const, hostEntry: 'api.example.com' };
+  const [problem] = credentialProblems([calling], () => found);
+  expect(problem?.message).toContain('add "api.example.com" to its spec.oauth2.allowedHosts');
+});

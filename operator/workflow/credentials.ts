@@ -47,9 +47,14 @@ function problemOf(ref: CredentialRef, credential: Credential | undefined): Cred
 }
 
 /** An account that is ready may still be one that `http_request`, which alone takes the kind http, can send nowhere. */
-function hostsProblem(place: string, { kinds }: CredentialRef, { spec }: Credential): CredentialProblem[] {
+function hostsProblem(
+  place: string,
+  { kinds, hostEntry }: CredentialRef,
+  { spec }: Credential,
+): CredentialProblem[] {
   if (!spec.oauth2 || !kinds.includes('http') || allowedHostsOf(spec).length > 0) return [];
-  const message = `${place} names no host that it may be sent to: add the host of the node's url to its spec.oauth2.allowedHosts`;
+  const what = hostEntry === undefined ? "the host of the node's url" : `"${hostEntry}"`;
+  const message = `${place} names no host that it may be sent to: add ${what} to its spec.oauth2.allowedHosts`;
   return [{ reason: 'NoAllowedHosts', message, isKnown: true }];
 }
 

@@ -28,11 +28,18 @@ import { withBot, type Unserved } from '../bots/take.ts';
 import type { OperatorContext } from '../context.ts';
 import { nextLookMs } from '../credential/reconcile.ts';
 import type { Routing } from '../gateways/view.ts';
-import { lackOfRight } from '../refusal.ts';
+import { explainRefusal } from '../refusal.ts';
 import { keepTrigger, STORE_AWAY } from '../poll/keep.ts';
 import type { PollHealth } from '../poll/health.ts';
 import { isPolled } from '../../nodes/pollers.ts';
-import { droppedScheme, publicNote, reportMadePublic } from '../webhooks/access.ts';
+import {
+  accessOf,
+  closingViolation,
+  droppedScheme,
+  publicNote,
+  reportClosed,
+  reportMadePublic,
+} from '../webhooks/access.ts';
 import type { KeyProblem } from '../webhooks/keys.ts';
 import { secretsOf } from '../project/gather.ts';
 import { poolState } from '../project/readiness.ts';
@@ -53,6 +60,7 @@ import { credentialRefs } from './references.ts';
 import { ensureRevision, namedRevision, pruneRevisions } from './revision.ts';
 import { closed, routeOf, routeUnderInvalidSpec } from './route.ts';
 import { openUrl, statusOf, writeStatus } from './status.ts';
+import { switchOff } from './switchOff.ts';
 import { validate } from './validate.ts';
 import { authPolicyOf } from './checks/auth.ts';
 import type { Violation } from './checks/check.ts';
@@ -61,6 +69,9 @@ import type { Violation } from './checks/check.ts';
 const LAGGING_MS = 1_000;
 /** While another workflow has the bot, which says nothing when it is switched off before it had a route. */
 const UNSERVED_MS = 30_000;
+
+/** While another object has the name of the revision. */
+const NAME_TAKEN_MS = 30_000;
 
 /** What became of the route: the facts for the conditions, the route in effect, and who serves it. */
 type Effect = {
@@ -94,11 +105,7 @@ export async function reconcileWorkflow(
   const violations = validate(workflow.spec, authPolicyOf(config, namespace.metadata.labels));
   const before = servedRoute(context, workflow)?.spec;
   const effect = await takeEffect(context, workflow, namespace.metadata.uid, violations);
-  const scheme = droppedScheme(before, effect.route);
-  if (scheme !== undefined) {
-    reportMadePublic(events, workflow, scheme);
-    recordMadePublic(context, workflow, scheme);
-  }
+  reportAccess(context, events, workflow, { before, after: effect.route, violations });
   const conditions = await reportStatus(context, workflow, violations, effect);
   if (effect.error !== undefined) throw effect.error;
   if (effect.route) await pruneRevisions(context, workflow, effect.route);
@@ -108,6 +115,28 @@ export async function reconcileWorkflow(
   const times = timesOf(context, workflow, effect.schedule);
   const againMs = nextScheduleLookMs(times, effect.schedule, context.clock.date());
   return againMs === undefined ? action : after(againMs);
+}
+
+type AccessChange = {
+  before: RouteSpec | undefined;
+  after: RouteSpec | undefined;
+  violations: readonly Violation[];
+};
+
+/** Tells of a webhook that was served and became public, or was closed because it is public. */
+function reportAccess(
+  context: OperatorContext,
+  events: Recorder,
+  workflow: Workflow,
+  { violations, ...routes }: AccessChange,
+): void {
+  const scheme = droppedScheme(routes.before, routes.after);
+  if (scheme !== undefined) {
+    reportMadePublic(events, workflow, scheme);
+    recordMadePublic(context, workflow, scheme);
+  }
+  const violation = closingViolation(workflow, routes, violations);
+  if (violation !== undefined) reportClosed(events, workflow, violation);
 }
 
 /** Secrets are not followed, but looked at again: see the reconcile of credentials. */
@@ -123,44 +152,48 @@ async function takeEffect(
   violations: readonly Violation[],
 ): Promise<Effect> {
   try {
-    // Needs neither a run store nor a valid spec, and is not left undone where a switch-off was interrupted.
-    if (!isEnabled(workflow.spec)) await dropSchedule(context, keyOf(workflow));
-    // Comes before all that may fail. Where the run store is away, what follows says so and tries again.
-    if (workflow.spec.suspend && servedRoute(context, workflow))
-      await context.store.putLimits(projectUid, limitsOf(workflow));
+    const isServed = servedRoute(context, workflow) !== undefined;
+    await switchOff(context, workflow, { projectUid, isServed });
     return violations.length === 0
       ? await activate(context, workflow, projectUid)
       : await hold(context, workflow, projectUid, violations);
   } catch (error) {
     if (isTerminating(error) || !isForbidden(error)) throw error;
     const inPlace = scheduleInPlace(context, workflow, servedRoute(context, workflow)?.spec);
-    return { facts: { kind: 'unauthorized', message: lackOfRight(error) }, ...inPlace, error };
+    return { facts: { kind: 'unauthorized', message: explainRefusal(error) }, ...inPlace, error };
   }
 }
 
 async function activate(context: OperatorContext, workflow: Workflow, projectUid: string): Promise<Effect> {
   const current = namedRevision(workflow);
   const route = routeOf(workflow, projectUid, current);
-  await ensureRevision(context, workflow, current);
+  const obstacle = await ensureRevision(context, workflow, current);
+  if (obstacle !== undefined) return keepBefore(context, workflow, { kind: 'name-taken', message: obstacle });
   const stored = await context.store.putWorkflow(projectUid, {
     revision: current,
     limits: limitsOf(workflow),
   });
   if (stored.outcome === 'unavailable') {
-    const served = await closeUnlessActive(context, workflow);
-    return {
-      facts: { kind: 'store-unavailable' },
-      ...(served && { route: served }),
-      ...(served?.poll && { poll: STORE_AWAY }),
-      ...scheduleInPlace(context, workflow, served),
-      retryAfterMs: stored.retryAfterSeconds * 1_000,
-    };
+    const kept = await keepBefore(context, workflow, { kind: 'store-unavailable' });
+    const retryAfterMs = stored.retryAfterSeconds * 1_000;
+    return { ...kept, ...(kept.route?.poll && { poll: STORE_AWAY }), retryAfterMs };
   }
   const guarded = await withDoor(context, workflow, route);
   const routing = await applyRoute(context, workflow, guarded.route);
   const schedule = await keepSchedule(context, workflow, guarded.route);
   const poll = await keepTrigger(context, workflow, guarded.route);
   return { facts: { kind: 'applied', routing }, ...guarded, ...schedule, ...poll, routing };
+}
+
+/** What was in effect stays, but for what a spec that is switched off closes. */
+async function keepBefore(context: OperatorContext, workflow: Workflow, facts: RouteFacts): Promise<Effect> {
+  const served = await closeUnlessActive(context, workflow);
+  return {
+    facts,
+    ...(served && { route: served }),
+    ...scheduleInPlace(context, workflow, served),
+    retryAfterMs: NAME_TAKEN_MS,
+  };
 }
 
 type Guarded = Pick<Effect, 'unverifiable' | 'unserved'> & { route: RouteSpec };
@@ -222,7 +255,7 @@ async function hold(
   const limited = await context.store.putLimits(projectUid, limitsOf(workflow));
   const kept = routeUnderInvalidSpec(served, workflow.spec, violations);
   const guarded = await withDoor(context, workflow, kept);
-  const routing = await applyRoute(context, workflow, guarded.route);
+  const routing = await applyRoute(context, workflow, guarded.route, violations);
   const schedule = await keepSchedule(context, workflow, guarded.route);
   const poll = await keepTrigger(context, workflow, guarded.route);
   return {
@@ -241,7 +274,12 @@ function servedRoute({ world }: OperatorContext, { metadata }: Workflow): Webhoo
   return route?.spec.workflowUID === metadata.uid ? route : undefined;
 }
 
-async function applyRoute(context: OperatorContext, workflow: Workflow, spec: RouteSpec): Promise<Routing> {
+async function applyRoute(
+  context: OperatorContext,
+  workflow: Workflow,
+  spec: RouteSpec,
+  violations: readonly Violation[] = [],
+): Promise<Routing> {
   const { client, world, gateways, store, webhooks } = context;
   const { name, namespace = '', generation } = workflow.metadata;
   const cached = await world.routes.getFresh(namespace, name);
@@ -260,7 +298,7 @@ async function applyRoute(context: OperatorContext, workflow: Workflow, spec: Ro
   if (isForeign) await store.dropWorkflow(cached.spec.projectUID, cached.spec.workflowUID);
   if (written) {
     world.routes.noteWrite(object);
-    recordActivation(context, workflow, { before: cached?.spec, after: spec });
+    recordActivation(context, workflow, { before: cached?.spec, after: spec, violations });
   }
   const wasServed = !written && isConditionTrue(workflow.status?.conditions, 'Routed', generation);
   const { uid = '', generation: version = 0 } = object.metadata;
@@ -277,14 +315,15 @@ async function reportStatus(
   const { namespace = '', generation = 0 } = workflow.metadata;
   const health = poll ?? registrationHealth(context, workflow, spec);
   const url = openUrl(config.PUBLIC_URL, workflow.metadata, spec);
+  const refs = credentialRefs(workflow.spec);
   const facts: Facts = {
     generation,
     active: isEnabled(workflow.spec),
     suspended: workflow.spec.suspend === true,
+    waitingRuns: waitingRuns(workflow),
     violations,
-    credentials: credentialProblems(credentialRefs(workflow.spec), (credential) =>
-      world.credentials.get(namespace, credential),
-    ),
+    credentials: credentialProblems(refs, (credential) => world.credentials.get(namespace, credential)),
+    namesCredentials: refs.length > 0,
     ...(unverifiable && { unverifiable: atTrigger(workflow, unverifiable) }),
     ...(unserved && { unserved: atTrigger(workflow, unserved) }),
     pool: poolState(context, namespace, secretsOf(world, namespace, workflow.spec)),
@@ -299,12 +338,27 @@ async function reportStatus(
   const parts = {
     conditions,
     route: spec,
+    access: accessOf(workflow.spec, routeInEffect(context, workflow, spec)),
     isServed,
     publicUrl: config.PUBLIC_URL,
     ...(times && { schedule: times }),
   };
   await writeStatus(context, workflow, statusOf(workflow, parts));
   return conditions;
+}
+
+/** When they were counted last. */
+function waitingRuns({ status }: Workflow): number {
+  return status?.runs?.waiting ?? 0;
+}
+
+/** Where the route could not be written, the one before is still in effect. */
+function routeInEffect(
+  context: OperatorContext,
+  workflow: Workflow,
+  written: RouteSpec | undefined,
+): RouteSpec | undefined {
+  return written ?? servedRoute(context, workflow)?.spec;
 }
 
 /** What starts a run of an active workflow. */

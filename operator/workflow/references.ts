@@ -1,5 +1,6 @@
 /** Which credentials a workflow names, and of which kind each must be. */
 import type { CredentialKind } from '../../api/credential.ts';
+import { constantEntry } from '../../api/hosts.ts';
 import type { Revision } from '../../api/revision.ts';
 import { kindOf, type WorkflowNode, type WorkflowSpec } from '../../api/workflow.ts';
 import { pollsWith } from '../../nodes/pollers.ts';
@@ -14,6 +15,8 @@ export type CredentialRef = {
   kinds: readonly CredentialKind[];
   /** Which rights of an account the node needs; left out where nothing is known. */
   scopes?: Scopes;
+  /** The entry of `allowedHosts` that admits the node's URL; left out where its host is not constant. */
+  hostEntry?: string;
 };
 
 /** Every credential that the nodes of a workflow name. */
@@ -23,7 +26,16 @@ export function credentialRefs(spec: WorkflowSpec): CredentialRef[] {
     const name = 'credential' in fields ? fields.credential : undefined;
     if (name === undefined) return [];
     const scopes = scopesOf(node);
-    return [{ node: node.id, name, kinds: kindsFor(node), ...(scopes && { scopes }) }];
+    const hostEntry = constantEntry(node.skill?.parameters?.['url']);
+    return [
+      {
+        node: node.id,
+        name,
+        kinds: kindsFor(node),
+        ...(scopes && { scopes }),
+        ...(hostEntry && { hostEntry }),
+      },
+    ];
   });
 }
 

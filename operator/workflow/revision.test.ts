@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { WorkflowRun } from '../../api/kinds.ts';
-import { namedRevision, prunable, revisionsInUse } from './revision.ts';
+import { namedRevision, obstacleOf, prunable, revisionsInUse } from './revision.ts';
 
 const metadata = { name: 'orders', namespace: 'shop' };
 const base = { apiVersion: 'windlass.dev/v1alpha1', kind: 'Workflow', metadata } as const;
@@ -51,4 +51,17 @@ test('the newest revisions stay, and older ones that are needed', () => {
     revision,
   }));
   expect(prunable(revisions, new Set(['r1']), 2).map(({ metadata }) => metadata.name)).toEqual(['r3', 'r2']);
+});
+
+test.each([
+  ['delete it', {}, /Delete it: kubectl -n shop delete controllerrevisions\.apps orders-1$/],
+  [
+    'remove its finalizers first',
+    { finalizers: ['example.com/hold'] },
+    /finalizers \(example\.com\/hold\)\..*"finalizers":null.*delete/,
+  ],
+])('of an object in the way of a revision it is told which, and how to %s', (_what, fields, remedy) => {
+  const message = obstacleOf({ metadata: { name: 'orders-1', namespace: 'shop', ...fields } });
+  expect(message).toMatch(/^ControllerRevision orders-1 has the name/);
+  expect(message).toMatch(remedy);
 });

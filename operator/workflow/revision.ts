@@ -11,6 +11,7 @@ import type { Manifest } from '../../kube/client.ts';
 import { controllerRevisions, type ControllerRevision, type KubeObject } from '../../kube/resource.ts';
 import { dropRevisions, liveRuns } from '../../runs/project.ts';
 import type { OperatorContext } from '../context.ts';
+import { isPolicyRefusal } from '../refusal.ts';
 import type { NamedRevision } from '../store/projects.ts';
 import { BY_WORKFLOW, inNamespaceOf } from '../world.ts';
 import { isRevisionOf, wasActivated } from './ownRevision.ts';
@@ -26,20 +27,22 @@ export function namedRevision(workflow: Workflow): NamedRevision {
 
 /**
  * Makes the ControllerRevision unless the workflow has it, and marks that of an active workflow as activated. What it holds never
- * changes: its name depends on its content.
+ * changes: its name depends on its content. Returns what to do where another object has the name and cannot be deleted.
  */
 export async function ensureRevision(
   { client, world, clock }: Pick<OperatorContext, 'client' | 'world' | 'clock'>,
   workflow: Workflow,
   named: NamedRevision,
-): Promise<void> {
+): Promise<string | undefined> {
   const { namespace = '', uid } = workflow.metadata;
   const held = world.revisions.get(namespace, named.name);
   const isHeld = held !== undefined && isRevisionOf(held, uid);
-  if (isHeld && (wasActivated(held) || !isEnabled(workflow.spec))) return;
-  if (!isHeld) await clearName({ client }, { namespace, name: named.name }, uid);
+  if (isHeld && (wasActivated(held) || !isEnabled(workflow.spec))) return undefined;
+  const obstacle = isHeld ? undefined : await clearName({ client }, { namespace, name: named.name }, uid);
+  if (obstacle !== undefined) return obstacle;
   const manifest = controllerRevision(workflow, named, clock.date());
   world.revisions.noteWrite(await client.apply(controllerRevisions, manifest));
+  return undefined;
 }
 
 /** The ControllerRevision that holds the revision of the workflow; of an enabled workflow it is marked as activated now. */
@@ -59,18 +62,36 @@ export function controllerRevision(
 }
 
 /**
- * Deletes an object of the revision's name that the workflow does not own: applied onto it, the revision would keep its fields. Where it
- * has no label of ours, the admission policy for the operator refuses that, and the workflow says so.
+ * Deletes an object of the revision's name that the workflow does not own: applied onto it, the revision would keep its fields. Returns
+ * what to do where it stays: a finalizer holds it, or, since it has no label of ours, the admission policy for the operator.
  */
 async function clearName(
   { client }: Pick<OperatorContext, 'client'>,
   ref: { namespace: string; name: string },
   workflowUid: string | undefined,
-): Promise<void> {
+): Promise<string | undefined> {
   const there = await client.find(controllerRevisions, ref);
-  if (!there || isRevisionOf(there, workflowUid)) return;
+  if (!there || isRevisionOf(there, workflowUid)) return undefined;
   const { uid } = there.metadata;
-  await client.delete(controllerRevisions, ref, { preconditions: { ...(uid !== undefined && { uid }) } });
+  try {
+    await client.delete(controllerRevisions, ref, { preconditions: { ...(uid !== undefined && { uid }) } });
+  } catch (error) {
+    if (!isPolicyRefusal(error)) throw error;
+    return obstacleOf(there);
+  }
+  const left = await client.find(controllerRevisions, ref);
+  return left && obstacleOf(left);
+}
+
+/** Which object stands in the way, and how to remove it. Pure. */
+export function obstacleOf({ metadata }: Pick<KubeObject, 'metadata'>): string {
+  const { name, namespace = '', finalizers = [] } = metadata;
+  const kubectl = (verb: string) => `kubectl -n ${namespace} ${verb} controllerrevisions.apps ${name}`;
+  const remedy =
+    finalizers.length === 0
+      ? `Delete it: ${kubectl('delete')}`
+      : `It has finalizers (${finalizers.join(', ')}). Remove them, then delete it: ${kubectl('patch')} --type merge -p '{"metadata":{"finalizers":null}}'; ${kubectl('delete')} --ignore-not-found`;
+  return `ControllerRevision ${name} has the name of the revision of this spec and was not made by the operator for this workflow, so the spec is not in effect. ${remedy}`;
 }
 
 /**

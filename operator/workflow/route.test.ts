@@ -136,6 +136,16 @@ test.each(closing)('an invalid spec that %s closes the URL', (_sentence, spec, v
   expect(closed).not.toHaveProperty('webhook');
 });
 
+test('a webhook that is closed because callers must be verified says so, as long as the spec says active', () => {
+  const closed = routeUnderInvalidSpec(route(workflow()), workflow().spec, authRequired);
+  expect(closed).toMatchObject({ active: false, inactiveReason: 'AuthRequired' });
+  for (const switched of [{ active: false }, { suspend: true }]) {
+    const { spec } = workflow({}, switched);
+    expect(routeUnderInvalidSpec(closed, spec, authRequired)).not.toHaveProperty('inactiveReason');
+  }
+  expect(routeUnderInvalidSpec(closed, workflow().spec, stepIsWrong)).not.toHaveProperty('inactiveReason');
+});
+
 test('an invalid spec never opens a URL', () => {
   const inactive = route(workflow({}, { active: false }));
   expect(routeUnderInvalidSpec(inactive, workflow().spec, stepIsWrong)).toEqual(inactive);

@@ -53,7 +53,9 @@ export function routeUnderInvalidSpec(
 ): RouteSpec {
   const isMeant =
     isEnabled(spec) && !violations.some(({ trigger }) => trigger) && hasSameTrigger(served, spec);
-  return isMeant ? served : closed(served, spec);
+  if (isMeant) return served;
+  const isRefused = isEnabled(spec) && violations.some(({ reason }) => reason === 'AuthRequired');
+  return { ...closed(served, spec), ...(isRefused && { inactiveReason: 'AuthRequired' as const }) };
 }
 
 /** The route without anything by which events come in; whether it is suspended says the spec. */
@@ -64,6 +66,7 @@ export function closed(
     schedule: _schedule,
     poll: _poll,
     suspended: _suspended,
+    inactiveReason: _inactiveReason,
     ...route
   }: RouteSpec,
   spec: WorkflowSpec,

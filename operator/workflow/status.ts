@@ -7,7 +7,6 @@ import { isTriggerKind, kindOf, type WorkflowStatus } from '../../api/workflow.t
 import { canonicalJson } from '../../kube/apply.ts';
 import type { Condition } from '../../kube/resource.ts';
 import type { OperatorContext } from '../context.ts';
-import { declaredAccess } from '../webhooks/access.ts';
 import { workflows } from '../resources.ts';
 
 /** What the operator writes beside the conditions. The counters of runs have a writer of their own. */
@@ -18,6 +17,8 @@ export type StatusParts = {
   conditions: readonly Condition[];
   /** The route that is in effect, if there is one. */
   route: RouteSpec | undefined;
+  /** Who may call the webhook, if there is one. */
+  access: string | undefined;
   /** Whether every gateway replica serves that route. */
   isServed: boolean;
   publicUrl: string;
@@ -43,7 +44,7 @@ export function statusOf(workflow: Workflow, parts: StatusParts): Written {
   const id = workflowId(namespace, name);
   const url = parts.isServed ? openUrl(parts.publicUrl, workflow.metadata, parts.route) : undefined;
   const trigger = workflow.spec.nodes.map(kindOf).find(isTriggerKind);
-  const access = declaredAccess(workflow.spec);
+  const { access } = parts;
   return {
     id,
     ...(url !== undefined && { url }),

@@ -11,15 +11,15 @@ const CONNECT_MS = 2_000;
 /** As of a program that a SIGTERM ended. */
 const TERMINATED = 143;
 
-const line = (level: number) => (fields: object, message: string) =>
+const line = (level: keyof Log) => (fields: object, message: string) =>
   console.log(
     JSON.stringify(
-      { level, time: Date.now(), program: 'poll', ...fields, msg: message },
+      { level, time: new Date().toISOString(), program: 'poll', ...fields, msg: message },
       (_key, value: unknown) =>
         value instanceof Error ? { type: value.name, message: value.message, stack: value.stack } : value,
     ),
   );
-const log: Log = { debug: () => {}, info: line(30), warn: line(40), error: line(50) };
+const log: Log = { debug: () => {}, info: line('info'), warn: line('warn'), error: line('error') };
 
 // A first process of a container ends by no signal unless it says so.
 const stopping = new AbortController();

@@ -8,9 +8,11 @@ import { fire } from './tick.ts';
 const CONNECT_MS = 2_000;
 const EXIT = { ok: 0, stopped: 1, lost: LOST_EXIT } as const;
 
-const line = (level: number) => (fields: object, message: string) =>
-  console.log(JSON.stringify({ level, time: Date.now(), program: 'tick', ...fields, msg: message }));
-const log: Log = { debug: () => {}, info: line(30), warn: line(40), error: line(50) };
+const line = (level: keyof Log) => (fields: object, message: string) =>
+  console.log(
+    JSON.stringify({ level, time: new Date().toISOString(), program: 'tick', ...fields, msg: message }),
+  );
+const log: Log = { debug: () => {}, info: line('info'), warn: line('warn'), error: line('error') };
 
 /** Of the connection only what it last failed with is told, with the end of the tick. */
 let connectionError: unknown;

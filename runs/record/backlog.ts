@@ -7,6 +7,17 @@ import { orUnavailable, type RunStoreConnection } from '../connection.ts';
 import { keysOf } from '../keys.ts';
 import { COALESCE_MS, LEASE_MS, NOW, REQUIRE_STORE } from '../lua.ts';
 import { randomText } from '../names.ts';
+import {
+  ANNOUNCE_ROOM,
+  BESIDE_KEYS,
+  DEDUPE_KEPT_S,
+  DEDUPE_KEY_BYTES,
+  EXPIRING,
+  REPLY_KEPT_S,
+  REPLY_OVERHEAD_BYTES,
+  SUMMARIES_KEPT,
+  SUMMARY_OVERHEAD_BYTES,
+} from '../room.ts';
 import { defineScript } from '../script.ts';
 import type { ProjectUid, RunState, Unavailable } from '../types.ts';
 import { toSummary } from './record.ts';
@@ -14,9 +25,8 @@ import { toSummary } from './record.ts';
 /** How many waiting runs stay, of a workflow whose limits the operator has not set. */
 export const HISTORY = 10;
 const RUN_KEPT_S = 10;
-export const DEDUPE_KEPT_S = 7 * 24 * 3600;
-/** Lines of a workflow. */
-const LINES_KEPT = 10_000;
+/** Summaries that go at once where all of the project's take too much. */
+const EVICTED = 20;
 /** A run that ended within this time may still be recorded at once. */
 const SETTLED_MS = 1_000;
 const QUARANTINE_MS = { first: 5_000, longest: 600_000 };
@@ -64,12 +74,58 @@ const SPEND = defineScript({
 });
 
 /**
+ * `keep_summary()`: keeps the summary of a run. Where the workflow has too many, or the project's take too much, the workflow's oldest go,
+ * but for one. Needs the keys and arguments of RECORDED, `limits` and `state`.
+ */
+const KEEP_SUMMARY = `
+local function keep_summary()
+  redis.call('ZADD', done, state[7], run_id)
+  redis.call('HSET', lines, run_id, line)
+  local added = ${SUMMARY_OVERHEAD_BYTES} + #line
+  local most = (tonumber(limits[1]) or math.huge) * ${BESIDE_KEYS} - tonumber(limits[2] or 0)
+  local count = redis.call('ZCARD', done)
+  local surplus = count - ${SUMMARIES_KEPT}
+  if added > most then
+    surplus = math.max(surplus, math.min(${EVICTED}, count - 1))
+  end
+  for index, name in ipairs(surplus > 0 and redis.call('ZRANGE', done, 0, surplus - 1) or {}) do
+    if added <= most and count - index < ${SUMMARIES_KEPT} then break end
+    added = added - ${SUMMARY_OVERHEAD_BYTES} - redis.call('HSTRLEN', lines, name)
+    redis.call('ZREM', done, name)
+    redis.call('HDEL', lines, name)
+  end
+  redis.call('HINCRBY', wf, 'summaries', added)
+  redis.call('HINCRBY', meta, 'summaries', added)
+end
+`;
+
+/**
+ * `keep_key()`: the dedupe key is kept for days, the reply for an hour where there is room, and otherwise how the run ended. Needs what
+ * KEEP_SUMMARY needs, and EXPIRING.
+ */
+const KEEP_KEY = `
+local function keep_key()
+  -- A key with a phase is kept for days already: another run had it.
+  if redis.call('HSETNX', dk, 'phase', state[6] and '' or state[1]) == 0 then return end
+  redis.call('EXPIRE', dk, ${DEDUPE_KEPT_S})
+  expire_later('keys', ${DEDUPE_KEY_BYTES}, ${DEDUPE_KEPT_S})
+  local size = state[6] and #state[6] + ${REPLY_OVERHEAD_BYTES}
+  local most = (tonumber(limits[1]) or math.huge) * ${BESIDE_KEYS} - tonumber(limits[3] or 0)
+  if size and #state[6] <= ${REPLY_KEPT_BYTES} and size <= most then
+    redis.call('SET', reply, state[6], 'EX', ${REPLY_KEPT_S})
+    expire_later('replies', size, ${REPLY_KEPT_S})
+    redis.call('HINCRBY', meta, 'replies', size)
+  end
+end
+`;
+
+/**
  * Lets go what is recorded. What is surplus goes too: the run has ended for a while, its workflow has more of them waiting than
  * its history keeps, and nobody began to make its object, which would then stay as it is for ever.
  */
 const RECORDED = defineScript({
   flags: 'drains',
-  keys: ['meta', 'out', 'wf', 'run', 'runs', 'done', 'lines', 'dk'],
+  keys: ['meta', 'q', 'out', 'wf', 'run', 'runs', 'done', 'lines', 'expiring', 'dk', 'reply'],
   args: ['run_id', 'sequence', 'why', 'line'],
   body: `
     ${REQUIRE_STORE}
@@ -102,31 +158,29 @@ const RECORDED = defineScript({
     redis.call('HEXISTS', wf, waiting)
     redis.call('ZCARD', done)
     redis.call('HEXISTS', lines, run_id)
+    redis.call('HEXISTS', expiring, run_id)
+    redis.call('ZCARD', q)
     local is_deduped = dk and redis.call('HEXISTS', dk, 'run') == 1
     redis.call('ZREM', runs, run_id)
     redis.call('ZREM', out, run_id)
     redis.call('HSET', run, 'dropped', 1)
     redis.call('EXPIRE', run, ${RUN_KEPT_S})
     redis.call('HINCRBY', meta, 'bytes', -state[4])
+    local limits = redis.call('HMGET', meta, 'keyQuota', 'summaries', 'replies', 'short')
+    ${ANNOUNCE_ROOM}
+    announce_room(limits[4])
     -- Of a workflow that was dropped, and of a key that is forgotten, nothing is kept, or it would be there again.
     if redis.call('EXISTS', wf) == 1 then
       redis.call('HINCRBY', wf, waiting, -1)
-      redis.call('ZADD', done, state[7], run_id)
-      redis.call('HSET', lines, run_id, line)
-      local surplus = redis.call('ZCARD', done) - ${LINES_KEPT}
-      if surplus > 0 then
-        local oldest = redis.call('ZRANGE', done, 0, surplus - 1)
-        redis.call('ZREM', done, unpack(oldest))
-        redis.call('HDEL', lines, unpack(oldest))
-      end
+      ${KEEP_SUMMARY}
+      keep_summary()
     end
     if is_deduped then
-      redis.call('EXPIRE', dk, ${DEDUPE_KEPT_S})
-      if not state[6] then
-        redis.call('HSET', dk, 'phase', phase)
-      elseif #state[6] <= ${REPLY_KEPT_BYTES} then
-        redis.call('HSET', dk, 'reply', state[6])
-      end
+      ${EXPIRING}
+      ${KEEP_KEY}
+      keep_key()
+    elseif dk then
+      redis.call('HINCRBY', meta, 'keys', -${DEDUPE_KEY_BYTES})
     end
     return 'recorded'
   `,
@@ -216,8 +270,10 @@ export function recorded(
   const line = state.endedAt === undefined ? '' : JSON.stringify(toSummary(state));
   const { run, workflowUid, dedupeHash } = state;
   const ofWorkflow = [keys.runs, keys.done, keys.lines].map((key) => key(workflowUid));
-  const all = [keys.meta, keys.out, keys.wf(workflowUid), keys.run(run), ...ofWorkflow];
-  if (dedupeHash !== undefined) all.push(keys.dk(workflowUid, dedupeHash));
+  const { meta, q, out, wf, expiring } = keys;
+  const all = [meta, q, out, wf(workflowUid), keys.run(run), ...ofWorkflow, expiring];
+  if (dedupeHash !== undefined)
+    all.push(keys.dk(workflowUid, dedupeHash), keys.reply(workflowUid, dedupeHash));
   return orUnavailable(async () => {
     return (await conn.script(RECORDED, all, [run, state.sequence, why, line])) as Dropped;
   });

@@ -4,7 +4,7 @@ import type { RunState } from '../types.ts';
 import { dedupeMarkOf, keepsakeOf } from './keepsake.ts';
 import { RECORD_LIMITS } from './record.ts';
 
-const keepsake = (state: Partial<RunState>) => keepsakeOf({ input: '', ...state } as RunState, RECORD_LIMITS);
+const keepsake = ({ input = '', ...state }: Partial<RunState>) => keepsakeOf(state, input, RECORD_LIMITS);
 
 test('a record keeps by what its event is known', () => {
   const kept = keepsake({ dedupeHash: 'hash', bodyHash: 'body' });

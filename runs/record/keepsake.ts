@@ -10,14 +10,17 @@ import { storedBytes, type RecordLimits } from './record.ts';
 export type DedupeMark = { hash: string; body: string };
 
 /**
- * The annotations of a run's record: its dedupe mark, and whether the record holds less of the input than the run was given
- * (headers that a webhook admitted, or what was too large).
+ * The annotations of a run's record: its dedupe mark, and whether a record can hold less of the input than the run was given
+ * (headers that a webhook admitted, or what was too large). `input` is what the run was given, also where the record withholds it.
  */
-export function keepsakeOf(state: RunState, { maxOutputBytes }: RecordLimits): Record<string, string> {
-  const { dedupeHash, bodyHash, input, inputRedacted } = state;
+export function keepsakeOf(
+  { dedupeHash, bodyHash }: Pick<RunState, 'dedupeHash' | 'bodyHash'>,
+  input: string,
+  { maxOutputBytes }: RecordLimits,
+): Record<string, string> {
   return {
     ...(dedupeHash !== undefined && { [ANNOTATION.dedupe]: `${dedupeHash} ${bodyHash ?? ''}`.trimEnd() }),
-    ...((inputRedacted || isPartial(input, maxOutputBytes)) && { [ANNOTATION.partialInput]: 'true' }),
+    ...(isPartial(input, maxOutputBytes) && { [ANNOTATION.partialInput]: 'true' }),
   };
 }
 

@@ -37,15 +37,17 @@ export type RecordTarget = {
 };
 
 /**
- * Makes the object of a run; the one that is there already is taken if this store made it. Undefined if the run can have no
+ * Makes the object of a run, which was given `input`, also where its state withholds that; the one that is there already is taken if this store made it. Undefined if the run can have no
  * object: its name is taken by another, its namespace is going, or the API server refuses it.
  */
 export async function createObject(
   { kube, namespace, store }: RecordTarget,
   state: RunState,
+  input = state.input,
 ): Promise<string | undefined> {
   try {
-    const made = await kube.create(runObjects, manifest(state, namespace, store), CALL);
+    const annotations = { [ANNOTATION.recorded]: store, ...keepsakeOf(state, input, RECORD_LIMITS) };
+    const made = await kube.create(runObjects, manifest(state, namespace, annotations), CALL);
     return made.metadata.uid;
   } catch (error) {
     if (isTerminating(error)) return undefined;
@@ -129,7 +131,11 @@ async function whyRefused(
   return ahead || (isTerminal(phase) && phase !== state.phase) ? 'newer' : undefined;
 }
 
-function manifest(state: RunState, namespace: string, store: string): Manifest<WorkflowRun> {
+function manifest(
+  state: RunState,
+  namespace: string,
+  annotations: Record<string, string>,
+): Manifest<WorkflowRun> {
   return {
     metadata: {
       name: state.run,
@@ -139,7 +145,7 @@ function manifest(state: RunState, namespace: string, store: string): Manifest<W
         [LABEL.trigger]: state.trigger,
         ...(state.test && { [LABEL.test]: 'true' }),
       },
-      annotations: { [ANNOTATION.recorded]: store, ...keepsakeOf(state, RECORD_LIMITS) },
+      annotations,
       ownerReferences: [
         {
           apiVersion: API_VERSION,

@@ -215,7 +215,10 @@ async function writeRecord(recorder: Recorder, whole: RunState, store: string): 
   const known = state.recordedUid ?? state.recordUid;
   const attempt = known === undefined ? await beginCreate(conn, state) : undefined;
   if (known === undefined && attempt === undefined) return;
-  const uid = attempt === undefined ? known : await makeObject(recorder, target, state, attempt);
+  const uid =
+    attempt === undefined
+      ? known
+      : await makeObject(recorder, target, { state, input: whole.input }, attempt);
   if (uid === undefined) {
     await recorded(conn, state, 'written');
     return;
@@ -233,11 +236,11 @@ async function writeRecord(recorder: Recorder, whole: RunState, store: string): 
 async function makeObject(
   { conn, log }: Recorder,
   target: RecordTarget,
-  state: RunState,
+  { state, input }: { state: RunState; input: string },
   attempt: CreateAttempt,
 ): Promise<string | undefined> {
   try {
-    const uid = await createObject(target, state);
+    const uid = await createObject(target, state, input);
     if (uid !== undefined) return uid;
     const { run } = state;
     log?.warn({ run }, 'run cannot have an object of its own; it is kept as a line in the run store');

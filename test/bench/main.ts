@@ -10,6 +10,7 @@ import { door } from './door.ts';
 import { memory } from './memory.ts';
 import { n8n } from './n8n.ts';
 import { polling } from './polling.ts';
+import { quotas } from './quotas.ts';
 import { refusals } from './refusals.ts';
 import { reply } from './reply.ts';
 import { report, type Figure } from './report.ts';
@@ -60,6 +61,10 @@ const BENCHMARKS: Record<string, { about: string; run: () => Promise<Figure[]> }
     run: polling,
   },
   sheets: { about: 'looks at a spreadsheet of 100,000 rows and 20 columns (1 min)', run: sheets },
+  quotas: {
+    about: 'what projects can fill of a run store with little memory, and what a neighbour notices (1 min)',
+    run: quotas,
+  },
   store: { about: 'events and runs that the run store takes by itself (20 s)', run: store },
 };
 

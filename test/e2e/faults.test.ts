@@ -123,7 +123,7 @@ describe('under fire', () => {
     const targets = targetsOf(gateway.publicURL, stage.project);
     const plan = planFaults({ seed: 1, kinds: KILLS, perKind: 1 });
     const run = await underLoad({ stage, targets, rate: 50, tell }, async (load) => {
-      const invalid = await doFaults(load, { plan, events: 1_000, minutes: 5, storm: false });
+      const invalid = await doFaults(load, { plan, events: 1_000, minutes: 5 });
       return invalid ?? doOutages(load, 15);
     });
     expect(faultsOf(run)).toBe('');

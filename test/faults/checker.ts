@@ -1,8 +1,10 @@
 /** Judges the evidence of a fault run: every promise that was broken, with the event or run that shows it. Pure. */
 import { AT_MOST_ONCE, type Effect } from './effects.ts';
-import type { EndedRun, Evidence, SentEvent, Totals } from './evidence.ts';
-import { isAccepted } from './sender.ts';
-import { unaccounted } from './unaccounted.ts';
+import type { EndedRun, Evidence, SentEvent } from './evidence.ts';
+import { checkExecutions, wallTimes } from './execution.ts';
+import { excuse } from './losses.ts';
+import { isAccepted, isFailedRun } from './sender.ts';
+import { checkTotals } from './totals.ts';
 
 export type ViolationKind =
   | 'lost'
@@ -12,6 +14,11 @@ export type ViolationKind =
   | 'effect-missing'
   | 'effect-under-two-keys'
   | 'effect-of-nothing'
+  | 'effect-after-end'
+  | 'node-ended-twice'
+  | 'another-run'
+  | 'key-lost'
+  | 'accepted-differs'
   | 'phase-changed'
   | 'late'
   | 'failed'
@@ -41,23 +48,31 @@ const EXCUSED = new Set([503, 504]);
 type Index = {
   evidence: Evidence;
   ended: Map<string, EndedRun>;
-  /** By event: the names of its runs, from answers and from the input of its records. */
+  /** By event: the names of its runs, from answers, keys, effects and the input of its records. */
   runsOf: Map<string, Set<string>>;
   effectsOf: Map<string, Effect[]>;
 };
 
 /** All violations, the gravest first. */
 export function check(evidence: Evidence): Violation[] {
+  return judge(evidence).violations;
+}
+
+/** All violations, and beside them what would be one if the run store had not lost its data just then. */
+export function judge(evidence: Evidence): { violations: Violation[]; taken: Violation[] } {
   const index = indexOf(evidence);
-  return [
+  const found = [
     ...evidence.events.flatMap((event) => checkAcceptance(event, index)),
     ...evidence.events.flatMap((event) => checkRuns(event, index)),
+    ...evidence.events.flatMap((event) => checkKeys(event, index)),
     ...evidence.events.flatMap((event) => checkEffects(event, index)),
+    ...checkExecutions(evidence),
     ...checkEnds(index),
     ...checkHistories(index),
-    ...evidence.events.flatMap(checkAnswers),
-    ...checkTotals(index),
+    ...evidence.events.flatMap((event) => checkAnswers(event, index)),
+    ...checkTotals(evidence),
   ];
+  return excuse(found, evidence);
 }
 
 function indexOf(evidence: Evidence): Index {
@@ -70,6 +85,8 @@ function indexOf(evidence: Evidence): Index {
     for (const { run } of attempts) if (run !== undefined) add(id, run);
   }
   for (const { event, run } of evidence.histories) if (event !== '') add(event, run);
+  for (const { event, run } of evidence.effects) if (event !== '' && run !== undefined) add(event, run);
+  for (const [event, run] of Object.entries(evidence.keyed)) add(event, run);
   const effectsOf = Map.groupBy(evidence.effects, ({ event }) => event);
   return { evidence, ended: new Map(evidence.ended.map((run) => [run.run, run])), runsOf, effectsOf };
 }
@@ -103,28 +120,44 @@ function checkRuns({ id }: SentEvent, { runsOf }: Index): Violation[] {
   return [{ kind: 'twice', event: id, message: `${id} has ${runs.length} runs: ${runs.join(', ')}` }];
 }
 
+/** An accepted event has its key, and whoever answers or has an effect for it is the run of that key. */
+function checkKeys({ id, refusal, attempts }: SentEvent, { evidence, effectsOf }: Index): Violation[] {
+  if (refusal !== undefined || !attempts.some(isAccepted)) return [];
+  const keyed = evidence.keyed[id];
+  if (keyed === undefined) {
+    return [
+      { kind: 'key-lost', event: id, message: `${id} was accepted, and the run store has no such key` },
+    ];
+  }
+  const answers = attempts.flatMap(({ run }) => (run === undefined ? [] : [`an answer names ${run}`]));
+  const effects = (effectsOf.get(id) ?? []).flatMap(({ kind, run }) =>
+    run === undefined ? [] : [`${kind} is of ${run}`],
+  );
+  const other = [...answers, ...effects].find((told) => !told.endsWith(` ${keyed}`));
+  if (other === undefined) return [];
+  return [
+    { kind: 'another-run', event: id, run: keyed, message: `${id} is known as ${keyed}, and ${other}` },
+  ];
+}
+
 /** What the event's workflow does outside was done as its effect declares, unless the run says that it cannot know. */
 function checkEffects(event: SentEvent, { evidence, effectsOf, runsOf, ended }: Index): Violation[] {
   const { id, workflow, refusal, attempts } = event;
   if (refusal !== undefined) return [];
   const [run] = runsOf.get(id) ?? [];
   const phase = run === undefined ? undefined : ended.get(run)?.phase;
-  return (evidence.effectsOf[workflow] ?? []).flatMap((kind): Violation[] => {
+  const declared = Map.groupBy(evidence.effectsOf[workflow] ?? [], (kind) => kind);
+  return [...declared].flatMap(([kind, { length: steps }]): Violation[] => {
     const seen = (effectsOf.get(id) ?? []).filter((effect) => effect.kind === kind);
-    const keys = new Set(seen.map(({ key }) => key));
+    const byNode = Map.groupBy(seen, ({ node }) => node);
     const about = { event: id, ...(run !== undefined && { run }) };
-    if (keys.size > 1) {
-      const message = `${kind} of ${id} was sent under ${keys.size} keys: ${[...keys].join(', ')}`;
-      return [{ kind: 'effect-under-two-keys', ...about, message }];
-    }
-    if (seen.length > 1 && AT_MOST_ONCE.includes(kind)) {
-      return [{ kind: 'effect-twice', ...about, message: `${kind} of ${id} was sent ${seen.length} times` }];
-    }
+    const repeated = [...byNode.values()].flatMap((effects) => checkRepetition(id, effects));
+    if (repeated[0]) return [{ ...repeated[0], ...about }];
     if (seen.length > 0 && !attempts.some(isUncertain)) {
       const message = `${kind} of ${id} was sent, and nobody can have accepted the event`;
       return [{ kind: 'effect-of-nothing', ...about, message }];
     }
-    if (seen.length === 0 && phase === 'Succeeded') {
+    if (byNode.size < steps && phase === 'Succeeded') {
       const message = `${run} of ${id} succeeded without its ${kind}`;
       return [{ kind: 'effect-missing', ...about, message }];
     }
@@ -132,8 +165,20 @@ function checkEffects(event: SentEvent, { evidence, effectsOf, runsOf, ended }: 
   });
 }
 
+/** Effects of one step of one event. */
+function checkRepetition(event: string, effects: readonly Effect[]): Violation[] {
+  const [{ kind } = { kind: 'http' as const }] = effects;
+  const keys = new Set(effects.map(({ key }) => key));
+  if (keys.size > 1) {
+    const message = `${kind} of ${event} was sent under ${keys.size} keys: ${[...keys].join(', ')}`;
+    return [{ kind: 'effect-under-two-keys', message }];
+  }
+  if (effects.length < 2 || !AT_MOST_ONCE.includes(kind)) return [];
+  return [{ kind: 'effect-twice', message: `${kind} of ${event} was sent ${effects.length} times` }];
+}
+
 /** Accepted, or of an outcome that nobody knows: only a clear refusal says that nothing was started. */
-function isUncertain({ status }: SentEvent['attempts'][number]): boolean {
+export function isUncertain({ status }: SentEvent['attempts'][number]): boolean {
   return status === undefined || status < 300 || status >= 500;
 }
 
@@ -147,7 +192,8 @@ function checkEnds({ evidence }: Index): Violation[] {
       found.push({ kind: 'twice', ...about, message: `${run.run} ended twice` });
     }
     names.add(run.run);
-    const lateMs = run.endedAt - Math.max(lastFault, run.acceptedAt);
+    const endedAt = Math.min(...wallTimes(run.endedAt, evidence.slips));
+    const lateMs = endedAt - Math.max(lastFault, run.acceptedAt);
     if (lastFault > 0 && lateMs > ENDED_WITHIN_MS) {
       const message = `${run.run} ended ${Math.round(lateMs / 1_000)} s after the last fault`;
       found.push({ kind: 'late', ...about, message });
@@ -183,66 +229,21 @@ function checkHistories({ evidence, ended }: Index): Violation[] {
 }
 
 /** Refusals have the status that they deserve; good events are never told anything that makes a sender give up, or another's answer. */
-function checkAnswers({ id, refusal, attempts }: SentEvent): Violation[] {
+function checkAnswers({ id, refusal, attempts }: SentEvent, { ended }: Index): Violation[] {
   const another = attempts.find(({ event }) => event !== undefined && event !== id);
   if (another) {
     return [{ kind: 'wrong-answer', event: id, message: `${id} got the answer to ${another.event}` }];
   }
-  const wrong = attempts.filter(({ status, retryAfter, problem }) => {
+  const wrong = attempts.filter((attempt) => {
+    const { status, retryAfter, problem, run = '' } = attempt;
     if (status === undefined) return false;
     if (status === 503) return problem !== undefined && retryAfter === undefined;
-    return status !== refusal && !EXCUSED.has(status) && !isAcceptedStatus(status, refusal);
+    if (isFailedRun(attempt)) return ended.get(run)?.phase !== 'Failed';
+    return status !== refusal && !EXCUSED.has(status) && !(refusal === undefined && isAccepted(attempt));
   });
   return wrong.slice(0, 1).map(({ status, problem = '' }) => ({
     kind: 'wrong-answer' as const,
     event: id,
     message: `${id} was answered ${status} ${problem}${status === 503 ? ' without Retry-After' : ''}`,
   }));
-}
-
-function isAcceptedStatus(status: number, refusal: number | undefined): boolean {
-  return refusal === undefined && status >= 200 && status < 300;
-}
-
-/** The run store's own sums agree with what was accepted: each event once, and nothing else. */
-function checkTotals({ evidence }: Index): Violation[] {
-  const sent = Map.groupBy(evidence.events, ({ workflow }) => workflow);
-  return evidence.totals.flatMap(({ workflow, succeeded, failed, cancelled, active }): Violation[] => {
-    const events = (sent.get(workflow) ?? []).filter(({ refusal }) => refusal === undefined);
-    const accepted = events.filter(({ attempts }) => attempts.some(isAccepted)).length;
-    const maybe = events.filter(({ attempts }) => !attempts.some(isAccepted) && attempts.some(isUncertain));
-    const sum = succeeded + failed + cancelled;
-    const told = `${workflow}: ${accepted} events were accepted`;
-    if (active > 0) return [{ kind: 'lost', message: `${told}, and ${active} runs have not ended` }];
-    if (sum < accepted) return [{ kind: 'lost', message: `${told}, and ${sum} runs ended` }];
-    if (sum > accepted + maybe.length) {
-      return [tooMany(evidence, { workflow, active, told: `${told}, and ${sum} runs ended` })];
-    }
-    const known = evidence.ended.filter((run) => run.workflow === workflow).length;
-    if (known === sum) return [];
-    return [
-      { kind: 'totals-differ', message: `${workflow}: ${sum} runs are counted, and ${known} are listed` },
-    ];
-  });
-}
-
-const NAMED = 5;
-
-/** Names what may explain the sum: an end that was counted twice, or runs that no event accounts for. */
-function tooMany(
-  evidence: Evidence,
-  { workflow, active, told }: Pick<Totals, 'workflow' | 'active'> & { told: string },
-): Violation {
-  const runs = unaccounted(evidence, workflow);
-  const named = runs.slice(0, NAMED).map(describe).join(', ');
-  const listed = evidence.ended.filter((run) => run.workflow === workflow).length;
-  const counted = active < 0 ? `, ${-active} more than the run store accepted` : '';
-  const whose = named === '' ? 'each may be that of an event' : `no event accounts for ${named}`;
-  const message = `${told}${counted}; ${listed} are listed, and ${whose}`;
-  const [first] = runs;
-  return { kind: 'twice', ...(first && { run: first.run }), message };
-}
-
-function describe({ run, phase, trigger = 'unknown', acceptedAt }: EndedRun): string {
-  return `${run} (${phase}, started by ${trigger}, accepted ${new Date(acceptedAt).toISOString()})`;
 }

@@ -1,6 +1,5 @@
 /** What a run of the fault tests has found out, from which the checker judges: nothing here is an opinion. */
 import type { Effect } from './effects.ts';
-import type { FaultKind } from './plan.ts';
 
 /** One request and its answer; `status` is missing where none came. Times are of the wall clock, in milliseconds. */
 export type Attempt = {
@@ -42,11 +41,17 @@ export type RunHistory = {
   event: string;
   key?: string;
   phases: string[];
+  /** Each change of each node that was seen, in order. Left out: nothing was seen of nodes. */
+  nodes?: readonly NodeSighting[];
 };
 
-/** What the run store counts of a workflow. */
+/** A node as a record showed it. */
+export type NodeSighting = { node: string; phase: string; attempts?: number; endedAt?: string };
+
+/** What the run store counts of a workflow. `accepted` is a count of its own, of which `active` are those that have not ended. */
 export type Totals = {
   workflow: string;
+  accepted: number;
   succeeded: number;
   failed: number;
   cancelled: number;
@@ -55,8 +60,10 @@ export type Totals = {
 
 /** A fault as it happened. Seconds count from its beginning; left out: it did not come to that. */
 export type FaultRecord = {
+  /** Of a storm: which scene it belongs to, and `scene` its name. */
   number: number;
-  kind: FaultKind;
+  scene?: string;
+  kind: string;
   target: string;
   at: number;
   endedAt: number;
@@ -66,6 +73,15 @@ export type FaultRecord = {
   backlogEndedSeconds?: number;
 };
 
+/**
+ * The run store lost its data: what was in it in the moment before. `runs`: those that it still held, which are runs that had not
+ * ended or whose end was not recorded. Only of these, and of events without an answer then, may anything be lost or repeated.
+ */
+export type Loss = { at: number; runs: readonly string[] };
+
+/** From and until when, by the wall clock, the run store's own clock was wrong by so many milliseconds. */
+export type ClockSlip = { from: number; until: number; ms: number };
+
 /** Something that was measured, in words, and what it may be at most, where something was promised. */
 export type Measure = { what: string; seen: string; promised?: string };
 
@@ -73,9 +89,17 @@ export type Evidence = {
   events: readonly SentEvent[];
   effects: readonly Effect[];
   ended: readonly EndedRun[];
+  /** How many of a workflow's ended runs the run store lists at the end. Left out: all of `ended`. */
+  listed?: Readonly<Record<string, number>>;
+  /** By event: the run that the run store has under the event's key. */
+  keyed: Readonly<Record<string, string>>;
   histories: readonly RunHistory[];
   totals: readonly Totals[];
   faults: readonly FaultRecord[];
   /** Effects that each workflow has, once per event. */
   effectsOf: Readonly<Record<string, readonly Effect['kind'][]>>;
+  /** Pairs of nodes of which the second begins when the first has ended. Ids are those of one workflow alone. */
+  orders?: readonly (readonly [string, string])[];
+  losses?: readonly Loss[];
+  slips?: readonly ClockSlip[];
 };

@@ -2,11 +2,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FaultRecord } from './evidence.ts';
 import { inject } from './inject.ts';
-import { underLoad, type FaultRun, type Load } from './load.ts';
+import { underLoad, type FaultRun, type Load as AnyLoad } from './load.ts';
 import type { PlannedFault } from './plan.ts';
 import { NotSteady, steadyLoad, untilRecovered } from './recovery.ts';
 import type { Stage } from './stage.ts';
 import { targetsOf } from './workflows.ts';
+
+type Load = AnyLoad<Stage>;
 
 export type FaultRunOptions = {
   stage: Stage;
@@ -16,13 +18,10 @@ export type FaultRunOptions = {
   rate: number;
   /** At most so long for load and faults together. */
   minutes: number;
-  /** The next fault comes before the one before is over. */
-  storm: boolean;
   tell: (line: string) => void;
 };
 
 const RECOVERED_WITHIN_MS = 150_000;
-const STORM_PAUSE_MS = 3_000;
 /** Longer than the patience with a run that is under way. */
 const NOTICED_MS = 4_000;
 
@@ -32,15 +31,14 @@ export function runFaults({ stage, rate, tell, ...options }: FaultRunOptions): P
   return underLoad({ stage, targets, rate, tell }, (load) => doFaults(load, options));
 }
 
-type PlanOptions = Pick<FaultRunOptions, 'plan' | 'events' | 'minutes' | 'storm'>;
+type PlanOptions = Pick<FaultRunOptions, 'plan' | 'events' | 'minutes'>;
 
 /** All faults of the plan, then the rest of the events. Gives why the run does not count, where it does not. */
 export async function doFaults(
   load: Load,
-  { plan, events, minutes, storm }: PlanOptions,
+  { plan, events, minutes }: PlanOptions,
 ): Promise<string | undefined> {
   const deadline = performance.now() + minutes * 60_000;
-  const stormy: Promise<void>[] = [];
   try {
     for (const planned of plan) {
       // Spread over the events, so that none of them are sent in peace.
@@ -48,15 +46,8 @@ export async function doFaults(
       while (load.sender.events.length < share && performance.now() < deadline) await delay(100);
       if (performance.now() > deadline)
         return `${planned.number - 1} of ${plan.length} faults fitted into the time`;
-      if (storm) {
-        const work = hit(load, planned, load.sender.acceptedRate(3));
-        stormy.push(work);
-        // Awaited below; a rejection before that must not end the process.
-        work.catch(() => undefined);
-        await delay(STORM_PAUSE_MS);
-      } else await hitAndRecover(load, planned);
+      await hitAndRecover(load, planned);
     }
-    await Promise.all(stormy);
     while (load.sender.events.length < events && performance.now() < deadline) await delay(100);
     return undefined;
   } catch (error) {

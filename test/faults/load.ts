@@ -1,19 +1,20 @@
 /** Events at a steady rate while something is done to the system, and at the end the evidence of what became of everything. */
 import { pollUntil } from '../support/poll.ts';
-import { check, ENDED_WITHIN_MS, type Violation } from './checker.ts';
+import { ENDED_WITHIN_MS, judge, type Violation } from './checker.ts';
+import { countBy } from './counts.ts';
 import { readEffects } from './effects.ts';
-import type { EndedRun, Evidence, FaultRecord, Measure } from './evidence.ts';
-import { listRuns, unlike } from './listing.ts';
+import type { ClockSlip, EndedRun, Evidence, FaultRecord, Loss, Measure } from './evidence.ts';
+import { unlike } from './listing.ts';
 import { takePulse, type Pulse } from './recovery.ts';
 import { isAccepted, startSender, type Sender, type Target } from './sender.ts';
-import type { Stage } from './stage.ts';
+import type { LoadStage } from './stage.ts';
 import type { StoreReader } from './store.ts';
 import { watchRuns } from './watch.ts';
-import { WORKFLOWS } from './workflows.ts';
+import { ORDERS, WORKFLOWS } from './workflows.ts';
 
-export type LoadOptions = {
+export type LoadOptions<S extends LoadStage = LoadStage> = {
   /** Used once: its totals are compared with what this load sent. */
-  stage: Stage;
+  stage: S;
   targets: readonly Target[];
   /** Events a second. */
   rate: number;
@@ -23,7 +24,7 @@ export type LoadOptions = {
   tell: (line: string) => void;
 };
 
-export type Load = LoadOptions & {
+export type Load<S extends LoadStage = LoadStage> = LoadOptions<S> & {
   sender: Sender;
   pulse: Pulse;
   faults: FaultRecord[];
@@ -33,11 +34,17 @@ export type Load = LoadOptions & {
   measures: Measure[];
   /** The fault begins now: the first event that is accepted after it is noted with it. */
   begin: (fault: FaultRecord) => void;
+  /** The run store has lost its data; `ended`: what it listed until then. */
+  lose: (loss: Loss, ended: readonly EndedRun[]) => void;
+  /** When the run store's clock was wrong. */
+  slips: ClockSlip[];
 };
 
 export type FaultRun = {
   evidence: Evidence;
   violations: Violation[];
+  /** What a lost store took with it, as documented: no violations. */
+  taken: Violation[];
   measures: readonly Measure[];
   /** Why the run does not count, where it does not. */
   invalid?: string;
@@ -48,43 +55,57 @@ export type FaultRun = {
 const TELL_MS = 5_000;
 const COLLECT_MS = 30_000;
 
+/** What was listed of ended runs until now, by name, and what was before the store lost its data. */
+type Ended = { known: Map<string, EndedRun>; before: EndedRun[]; losses: Loss[] };
+
 /**
  * Does the work under load; it answers with why the run does not count, if it does not. Never throws for what the system did: that is
  * a violation.
  */
-export async function underLoad(
-  options: LoadOptions,
-  work: (load: Load) => Promise<string | undefined>,
+export async function underLoad<S extends LoadStage>(
+  options: LoadOptions<S>,
+  work: (load: Load<S>) => Promise<string | undefined>,
 ): Promise<FaultRun> {
   const { stage, tell } = options;
   const began = performance.now();
-  const watcher = await watchRuns(stage.cluster.kubeconfigPath, stage.project);
+  const watcher = await watchRuns(stage.kubeconfigPath, stage.project);
   const pulse = takePulse(stage.store);
-  let current: FaultRecord | undefined;
+  const faults: FaultRecord[] = [];
   const sender = startSender({
     ...options,
     name: stage.name,
-    onAttempt: (_event, attempt) => noteFirst(current, attempt.at, isAccepted(attempt)),
+    onAttempt: (_event, attempt) => noteFirst(faults, attempt.at, isAccepted(attempt)),
   });
-  const faults: FaultRecord[] = [];
-  const begin = (fault: FaultRecord) => {
-    faults.push(fault);
-    current = fault;
-  };
-  const load: Load = { ...options, sender, pulse, faults, violations: [], measures: [], begin };
-  const telling = setInterval(() => tell(progressLine(load)), TELL_MS);
   // The run store lists the newest of each workflow: in a long run the first ones are gone before the end.
-  const known = new Map<string, EndedRun>();
-  const collecting = setInterval(() => void collect(stage.store, known), COLLECT_MS);
+  const runs: Ended = { known: new Map(), before: [], losses: [] };
+  const load: Load<S> = {
+    ...options,
+    sender,
+    pulse,
+    faults,
+    violations: [],
+    measures: [],
+    slips: [],
+    begin: (fault) => void faults.push(fault),
+    lose: (loss, ended) => {
+      runs.before.push(...withKnown(ended, runs.known));
+      runs.known.clear();
+      runs.losses.push(loss);
+    },
+  };
+  const telling = setInterval(() => tell(progressLine(load)), TELL_MS);
+  const collecting = setInterval(() => void collect(stage.store, runs), COLLECT_MS);
   try {
     const invalid = await work(load);
     tell('no more faults: waiting for what was sent');
     await sender.end(ENDED_WITHIN_MS);
     await settle(stage.store, tell);
-    const evidence = await gather(stage, load, known, () => watcher.histories());
+    const evidence = await gather(load, runs, () => watcher.histories());
+    const { violations, taken } = judge(evidence);
     return {
       evidence,
-      violations: [...load.violations, ...check(evidence), ...(await listedOtherwise(stage))],
+      violations: [...load.violations, ...violations, ...(await listedOtherwise(stage))],
+      taken,
       measures: load.measures,
       ...(invalid !== undefined && { invalid }),
       gaps: watcher.gaps(),
@@ -98,15 +119,18 @@ export async function underLoad(
 }
 
 /** Compares with what the run store holds now: the list knows no more than that. */
-async function listedOtherwise(stage: Stage): Promise<Violation[]> {
+async function listedOtherwise(stage: LoadStage): Promise<Violation[]> {
   const held = await pollUntil('lines of the run store', () => stage.store.ended(), { timeoutMs: 30_000 });
-  return unlike(held, await listRuns(stage));
+  return unlike(held, await stage.list());
 }
 
-/** The first event that was sent after the fault had begun and was accepted shows that events are taken again. */
-function noteFirst(fault: FaultRecord | undefined, sentAt: number, accepted: boolean): void {
-  if (!fault || !accepted || sentAt < fault.at || fault.firstAcceptedSeconds !== undefined) return;
-  fault.firstAcceptedSeconds = (Date.now() - fault.at) / 1_000;
+/** The first event that was sent after a fault had begun and was accepted shows that events are taken again. */
+function noteFirst(faults: readonly FaultRecord[], sentAt: number, accepted: boolean): void {
+  if (!accepted) return;
+  for (const fault of faults) {
+    if (fault.firstAcceptedSeconds !== undefined || sentAt < fault.at) continue;
+    fault.firstAcceptedSeconds = (Date.now() - fault.at) / 1_000;
+  }
 }
 
 /** Until every run has ended, as far as the time allows in which they must. What is open then is a violation. */
@@ -121,10 +145,9 @@ async function settle(store: StoreReader, tell: (line: string) => void): Promise
 }
 
 /** Lines come a moment after the end: they are awaited until they agree with the totals. */
-async function gather(
-  { store, sinks, name }: Stage,
-  { sender, faults }: Load,
-  known: Map<string, EndedRun>,
+async function gather<S extends LoadStage>(
+  { stage: { store, sinks, name }, sender, faults, slips }: Load<S>,
+  { known, before, losses }: Ended,
   histories: () => Evidence['histories'],
 ): Promise<Evidence> {
   const totals = await pollUntil('totals of the run store', () => store.totals(), { timeoutMs: 30_000 });
@@ -136,8 +159,8 @@ async function gather(
   await pollUntil(
     `lines of all ${sum} runs`,
     async () => {
-      ended = (await store.ended()) ?? [];
-      return withKnown(ended, known).length >= sum;
+      ended = withKnown((await store.ended()) ?? [], known);
+      return ended.length >= sum;
     },
     { timeoutMs: 60_000, everyMs: 1_000 },
   ).catch(() => undefined);
@@ -145,26 +168,33 @@ async function gather(
   return {
     events: sender.events,
     effects: effects.filter(({ event }) => event.startsWith(`ev-${name}-`)),
-    ended: withKnown(ended, known),
+    ended: [...before, ...ended],
+    listed: countBy(ended, ({ workflow }) => workflow),
+    keyed: await pollUntil('keys of the run store', () => store.keyed(sender.events), { timeoutMs: 60_000 }),
     histories: histories(),
     totals,
     faults,
     effectsOf: Object.fromEntries(WORKFLOWS.map((each) => [each.workflow, each.effects])),
+    orders: ORDERS,
+    losses,
+    slips,
   };
 }
 
-async function collect(store: StoreReader, known: Map<string, EndedRun>): Promise<void> {
+async function collect(store: StoreReader, { known, losses }: Ended): Promise<void> {
+  const before = losses.length;
   const ended = await store.ended().catch(() => undefined);
-  for (const run of ended ?? []) known.set(run.run, run);
+  // What was read before the store lost its data is not of the store that there is now.
+  if (losses.length === before) for (const run of ended ?? []) known.set(run.run, run);
 }
 
 /** What is listed, as it is, and what was before. */
-function withKnown(ended: EndedRun[], known: ReadonlyMap<string, EndedRun>): EndedRun[] {
+function withKnown(ended: readonly EndedRun[], known: ReadonlyMap<string, EndedRun>): EndedRun[] {
   const names = new Set(ended.map(({ run }) => run));
   return [...ended, ...[...known.values()].filter(({ run }) => !names.has(run))];
 }
 
-function progressLine({ sender, pulse, faults }: Load): string {
+function progressLine({ sender, pulse, faults }: Pick<Load, 'sender' | 'pulse' | 'faults'>): string {
   const rate = Math.round(sender.acceptedRate(3));
   const active = pulse.active() ?? '?';
   const last = faults.at(-1);

@@ -15,6 +15,8 @@ import { offendersOf, pageOf, reportOf, writePage, writeReport } from './report.
 import { runRolling } from './rolling.ts';
 import { runSchedules } from './schedules.ts';
 import { openStage, REPLICATED, type Stage } from './stage.ts';
+import { runStorm } from './storm/run.ts';
+import { openStormStage } from './storm/stage.ts';
 import { isInTime, takeOverOften, takeoverRows } from './takeover.ts';
 
 const help = `usage: npm run test:faults [-- MODE] [OPTIONS]
@@ -30,7 +32,7 @@ modes
   schedules      --schedules at every minute for --minutes, while operator, gateway and runners are killed in turn
 
 options
-  --events N     at least so many events (default: 1000)
+  --events N     at least so many events (default: 1000; with --storm each chosen scene comes once, however few)
   --rate R       events a second (default: 50; of rolling 100)
   --kills K      how often each kind of fault comes (default: 1)
   --minutes M    at most so long (default: 60); of schedules exactly so long (default: 5)
@@ -40,13 +42,14 @@ options
   --seconds N    of outage (default: 60)
   --schedules N  how many (default: 10)
   --times N      of takeover, each of the two (default: 5)
-  --storm        the next fault comes before the one before is over
+  --storm        two and three faults at once, in chosen orders and then by the seed, on programs of this machine: no cluster
   --name NAME    which cluster (default: windlass-faults); it is removed at the end, unless --keep is given
   --report PATH  where PATH.json and PATH.md go (default: .windlass/faults/report)
   --help         this text
 
 20,000 events and five kills of each kind: --events 20000 --kills 5 --only kill
 100,000 and twenty: --events 100000 --kills 20 --minutes 360
+Overlapping faults over 20,000 events: --storm --events 20000
 `;
 
 const root = join(import.meta.dirname, '../..');
@@ -82,7 +85,7 @@ const MODES: Record<string, Mode> = {
     const rate = number(settings.rate ?? '50');
     const [events, minutes] = [number(settings.events), number(settings.minutes ?? '60')];
     tell(`seed ${seed}: ${plan.length} faults of ${kinds.length} kinds, ${rate} events a second`);
-    const run = await runFaults({ stage, plan, events, rate, minutes, storm: settings.storm, tell });
+    const run = await runFaults({ stage, plan, events, rate, minutes, tell });
     return show(run, { seed, rate }, settings.report);
   },
   rolling: async (stage, settings) => {
@@ -131,7 +134,11 @@ async function made(): Promise<{ date: Date; command: string; commit: string }> 
 }
 
 /** Prints and writes the report; the exit code says what came of it. */
-async function show(run: FaultRun, load: { seed?: number; rate: number }, path: string): Promise<number> {
+async function show(
+  run: FaultRun,
+  load: { seed?: number; rate: number; leftOut?: boolean },
+  path: string,
+): Promise<number> {
   const report = reportOf(run, { ...load, ...(await made()) });
   const page = await writeReport(path, report);
   console.log(`\n${pageOf(report)}\nThe report: ${page}`);
@@ -140,6 +147,23 @@ async function show(run: FaultRun, load: { seed?: number; rate: number }, path: 
   }
   if (run.violations.length > 0) return 1;
   return run.invalid === undefined ? 0 : 2;
+}
+
+/** Without a cluster: what the storm takes away are programs of this machine. */
+async function onPrograms(settings: Settings, progress: Progress): Promise<number> {
+  const seed = number(settings.seed ?? String(Date.now() % 1_000_000));
+  const rate = number(settings.rate ?? '50');
+  const [events, minutes] = [number(settings.events), number(settings.minutes ?? '60')];
+  const logs = join(root, '.windlass/faults/storm-logs');
+  const stage = await progress.step('start programs and workflows', () => openStormStage(logs));
+  try {
+    tell(`seed ${seed}: ${rate} events a second`);
+    const run = await runStorm({ stage, events, rate, minutes, seed, tell });
+    return await show(run, { seed, rate, leftOut: stage.shims === undefined }, settings.report);
+  } finally {
+    await stage.remove();
+    tell(`what the programs said: ${logs}`);
+  }
 }
 
 /** The cluster is told apart from the demo's, and goes at the end whatever happens. */
@@ -179,6 +203,7 @@ try {
   const mode = MODES[name];
   if (values.help) process.stdout.write(help);
   else if (!mode) throw new Error(`there is no mode "${name}": use ${Object.keys(MODES).join(', ')}`);
+  else if (values.storm) process.exitCode = await onPrograms(values, progress);
   else process.exitCode = await onCluster(values, progress, (stage) => mode(stage, values));
 } catch (error) {
   progress.say(`✗ ${error instanceof Error ? error.message : String(error)}`);

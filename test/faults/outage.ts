@@ -8,11 +8,13 @@ import { processesOf, type Program } from '../support/processes.ts';
 import { burdenMeasures, startBurden, tooHeavy } from './burden.ts';
 import type { Violation } from './checker.ts';
 import type { Attempt, EndedRun, FaultRecord, SentEvent } from './evidence.ts';
-import { underLoad, type FaultRun, type Load } from './load.ts';
+import { underLoad, type FaultRun, type Load as AnyLoad } from './load.ts';
 import { NotSteady, steadyLoad, untilRecovered } from './recovery.ts';
 import { isAccepted } from './sender.ts';
 import type { Stage } from './stage.ts';
 import { targetsOf } from './workflows.ts';
+
+type Load = AnyLoad<Stage>;
 
 export type OutageOptions = { stage: Stage; seconds: number; rate: number; tell: (line: string) => void };
 

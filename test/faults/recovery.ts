@@ -62,13 +62,45 @@ export async function steadyLoad(sender: Sender, pulse: Pulse, rate: number): Pr
   }
 }
 
+/** Waits until at least so many events a second are accepted, whatever else is going on; gives how many. Throws as `steadyLoad` does. */
+export async function loadBack(
+  { sender, pulse }: { sender: Sender; pulse: Pulse },
+  least: number,
+  timeoutMs: number,
+): Promise<number> {
+  const deadline = performance.now() + timeoutMs;
+  for (;;) {
+    const load = sender.acceptedRate(LOAD_SECONDS);
+    if (load >= least) return load;
+    if (performance.now() > deadline) throw new NotSteady(describe(sender, pulse, least, load));
+    await delay(PULSE_MS);
+  }
+}
+
+/** Fills in when nothing waited any more of what came before the fault's end: events to be accepted, and runs. */
+export async function drained(
+  record: FaultRecord,
+  { sender, pulse }: { sender: Sender; pulse: Pulse },
+  timeoutMs: number,
+): Promise<void> {
+  const deadline = performance.now() + timeoutMs;
+  while (performance.now() < deadline) {
+    const age = Date.now() - record.endedAt;
+    if (pulse.older(age) === 0 && sender.unanswered(age) === 0) {
+      record.backlogEndedSeconds = (Date.now() - record.at) / 1_000;
+      return;
+    }
+    await delay(PULSE_MS);
+  }
+}
+
 /** The run does not count. */
 export class NotSteady extends Error {}
 
 function describe(sender: Sender, pulse: Pulse, rate: number, load: number): string {
   return (
     `${Math.round(load)} of ${rate} events a second were accepted, ${sender.unanswered(1_000)} wait to be accepted and ` +
-    `${pulse.active() ?? 'an unknown number of'} runs have not ended, ${STEADY_WITHIN_MS / 1_000} s after the last fault`
+    `${pulse.active() ?? 'an unknown number of'} runs have not ended, long after the last fault`
   );
 }
 

@@ -3,12 +3,23 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { cpus, totalmem } from 'node:os';
 import { dirname } from 'node:path';
 import { isUnknownEffect, type Violation } from './checker.ts';
-import type { Attempt, Evidence, FaultRecord, Measure } from './evidence.ts';
+import { countBy } from './counts.ts';
+import type { Attempt, Evidence, FaultRecord, Loss, Measure } from './evidence.ts';
 import type { FaultRun } from './load.ts';
 import { isAccepted } from './sender.ts';
+import { figuresOf, leastSentPerSecond, type FaultFigures } from './storm/figures.ts';
+import { stormLines } from './storm/page.ts';
 
 /** `command`: what makes the same run. `commit`: of the product and of the suite. */
-export type ReportContext = { seed?: number; rate: number; date: Date; command: string; commit: string };
+export type ReportContext = {
+  seed?: number;
+  rate: number;
+  date: Date;
+  command: string;
+  commit: string;
+  /** Of a storm: whether faults were left out since this machine cannot do them. */
+  leftOut?: boolean;
+};
 
 type KindSummary = {
   kind: string;
@@ -42,15 +53,26 @@ export type Report = {
   effects: Record<string, { seen: number; repeated: number }>;
   watch: { objects: number; gaps: number };
   kinds: KindSummary[];
-  faults: readonly FaultRecord[];
+  faults: readonly ReportedFault[];
+  /** Left out where faults came one after the other. */
+  storm?: {
+    leastSentPerSecond: number | undefined;
+    leastLoadBefore: number;
+    losses: readonly { at: string; runs: readonly string[] }[];
+    taken: readonly Violation[];
+    leftOut: boolean;
+  };
   measures: readonly Measure[];
   violations: Violation[];
 };
 
+export type ReportedFault = FaultRecord & { figures: FaultFigures };
+
 const OFFENDERS = 5;
 
 /** The report as plain data. */
-export function reportOf(run: FaultRun, { seed, rate, date, command, commit }: ReportContext): Report {
+export function reportOf(run: FaultRun, context: ReportContext): Report {
+  const { seed, rate, date, command, commit } = context;
   const { evidence, violations, measures, invalid, gaps, seconds } = run;
   const { events, effects, ended, faults, histories } = evidence;
   const attempts = events.flatMap((event) => event.attempts);
@@ -85,19 +107,34 @@ export function reportOf(run: FaultRun, { seed, rate, date, command, commit }: R
     ),
     watch: { objects: histories.length, gaps },
     kinds: summariesOf(faults),
-    faults,
+    faults: withFigures(faults, events),
+    ...(faults.some(({ scene }) => scene !== undefined) && { storm: stormOf(run, context) }),
     measures,
     violations,
   };
 }
 
-const nameOfAnswer = ({ status, error }: Attempt): string => String(status ?? error ?? 'no answer');
-
-function countBy<T>(items: readonly T[], nameOf: (item: T) => string): Record<string, number> {
-  const counts: Record<string, number> = {};
-  for (const item of items) counts[nameOf(item)] = (counts[nameOf(item)] ?? 0) + 1;
-  return counts;
+function withFigures(faults: readonly FaultRecord[], events: Evidence['events']): ReportedFault[] {
+  const figures = figuresOf(faults, events);
+  return faults.flatMap((fault, index) => {
+    const own = figures[index];
+    return own ? [{ ...fault, figures: own }] : [];
+  });
 }
+
+function stormOf({ evidence, taken }: FaultRun, { leftOut = false }: ReportContext): Report['storm'] {
+  const { faults, events, losses = [] } = evidence;
+  const told = ({ at, runs }: Loss) => ({ at: new Date(at).toISOString(), runs });
+  return {
+    leastSentPerSecond: leastSentPerSecond(faults, events),
+    leastLoadBefore: Math.floor(Math.min(...faults.map(({ loadBefore }) => loadBefore))),
+    losses: losses.map(told),
+    taken,
+    leftOut,
+  };
+}
+
+const nameOfAnswer = ({ status, error }: Attempt): string => String(status ?? error ?? 'no answer');
 
 function summariesOf(faults: readonly FaultRecord[]): KindSummary[] {
   return [...Map.groupBy(faults, ({ kind }) => kind)].map(([kind, each]) => ({
@@ -136,13 +173,14 @@ export function pageOf(report: Report): string {
     `| sent more than once | ${events.repeated} |`,
     `| answers, and what came instead | ${answers.map(([name, count]) => `${name}: ${count}`).join(', ')} |`,
     `| runs succeeded | ${runs.succeeded} |`,
-    `| runs failed | ${runs.failed}, of them ${runs.unknownEffects} because a mail may have been sent |`,
+    `| runs failed | ${runs.failed}, of them ${runs.unknownEffects} because an effect may have happened that is never repeated |`,
     ...Object.entries(effects).map(([kind, { seen, repeated }]) => {
       return `| effects of kind ${kind} | ${seen}, of them ${repeated} repeated under the same key |`;
     }),
     `| WorkflowRuns watched | ${watch.objects}, with ${watch.gaps} gaps |`,
     `| promises broken | ${report.violations.length} |`,
     ...faultLines(report),
+    ...stormLines(report),
     ...measureLines(report),
   ];
   const violations = report.violations.slice(0, 20).map(({ kind, message }) => `- ${kind}: ${message}`);
@@ -150,8 +188,8 @@ export function pageOf(report: Report): string {
   return `${lines.join('\n')}\n`;
 }
 
-function faultLines({ kinds }: Report): string[] {
-  if (kinds.length === 0) return [];
+function faultLines({ kinds, storm }: Report): string[] {
+  if (kinds.length === 0 || storm) return [];
   return [
     '',
     'Seconds from the beginning of a fault: until an event that was sent after it was accepted, and until nothing waited any more.',

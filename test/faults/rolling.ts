@@ -3,10 +3,12 @@ import { windlassNamespace } from '../support/install.ts';
 import { kubectl } from '../support/kubectl.ts';
 import type { Violation } from './checker.ts';
 import type { Attempt, Measure, SentEvent } from './evidence.ts';
-import { underLoad, type FaultRun, type Load } from './load.ts';
+import { underLoad, type FaultRun, type Load as AnyLoad } from './load.ts';
 import { isAccepted } from './sender.ts';
 import type { Stage } from './stage.ts';
 import { targetsOf } from './workflows.ts';
+
+type Load = AnyLoad<Stage>;
 
 export type RollingOptions = {
   stage: Stage;

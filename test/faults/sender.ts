@@ -105,8 +105,15 @@ function isSettled({ refusal }: SentEvent, attempt: Attempt): boolean {
   return refusal !== undefined && attempt.status !== undefined && attempt.status < 500;
 }
 
+/** Also a 502 that names the run: the event was accepted, and its run failed before it answered. */
 export function isAccepted(attempt: Attempt | undefined): boolean {
-  return attempt?.status !== undefined && attempt.status >= 200 && attempt.status < 300;
+  if (attempt?.status === undefined) return false;
+  return (attempt.status >= 200 && attempt.status < 300) || isFailedRun(attempt);
+}
+
+/** Whether the answer says that the run failed before it answered. */
+export function isFailedRun({ status, run }: Attempt): boolean {
+  return status === 502 && run !== undefined;
 }
 
 /** Twice as long each time, give or take a fifth; at least as long as the answer asks for, where it asks. */

@@ -3,16 +3,23 @@ import { stringify } from 'yaml';
 import { applyManifest, demoNamespace } from '../support/install.ts';
 import { getJson, kubectl, type ClusterAccess } from '../support/kubectl.ts';
 import type { SinkURLs } from './effects.ts';
+import type { SinkHosts } from './workflows.ts';
 
 const PORTS = { smtp: 2525, mail: 8025, model: 8080, http: 8081 };
 
 const namespace = 'windlass-sinks';
 
-/** Their name inside the cluster. */
-export const SINKS_HOST = `sinks.${namespace}.svc`;
+const host = `sinks.${namespace}.svc`;
+
+/** Where steps in the cluster reach them. */
+export const SINK_HOSTS: SinkHosts = {
+  mail: `${host}:${PORTS.smtp}`,
+  model: `${host}:${PORTS.model}`,
+  http: `${host}:${PORTS.http}`,
+};
 
 /** What the chart's `runner.egress.allow` must have, so that steps may connect to them. */
-export const SINK_ADDRESSES = [PORTS.smtp, PORTS.model, PORTS.http].map((port) => `${SINKS_HOST}:${port}`);
+export const SINK_ADDRESSES = Object.values(SINK_HOSTS);
 
 /** Starts them, unless they run; returns when they answer. They remember what they have seen before. */
 export async function startSinks(cluster: ClusterAccess): Promise<SinkURLs> {

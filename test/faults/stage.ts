@@ -2,22 +2,31 @@
 import { randomBytes } from 'node:crypto';
 import { stringify } from 'yaml';
 import { applyManifest, demoHosts, waitForReady } from '../support/install.ts';
-import { openGateway, type Gateway } from '../support/gateway.ts';
+import { callerToken, openGateway, type Gateway } from '../support/gateway.ts';
 import { kubectl } from '../support/kubectl.ts';
 import type { TestCluster } from '../e2e/setup.ts';
 import type { SinkURLs } from './effects.ts';
-import { SINK_ADDRESSES, startSinks } from './sinks.ts';
+import { listRuns, mayList, type ListedRun } from './listing.ts';
+import { SINK_ADDRESSES, SINK_HOSTS, startSinks } from './sinks.ts';
 import { openStore, type StoreReader } from './store.ts';
 import { projectManifest, WORKFLOWS } from './workflows.ts';
 
-export type Stage = {
-  cluster: TestCluster;
+/** What a load needs, wherever the programs run. */
+export type LoadStage = {
   /** Stands in the ids of its events and in the names of its namespaces. */
   name: string;
   project: string;
-  gateway: Gateway;
+  /** Of somebody who may watch the runs of the project. */
+  kubeconfigPath: string;
   sinks: SinkURLs;
   store: StoreReader;
+  /** The runs of the project as the gateway lists them. */
+  list(): Promise<ListedRun[]>;
+};
+
+export type Stage = LoadStage & {
+  cluster: TestCluster;
+  gateway: Gateway;
   remove(): Promise<void>;
 };
 
@@ -39,7 +48,7 @@ export async function openStage(cluster: TestCluster): Promise<Stage> {
   const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: project, labels } };
   await applyManifest(cluster, stringify(namespace));
   const sinks = await startSinks(cluster);
-  await kubectl(cluster, ['apply', '-n', project, '-f', '-'], { input: projectManifest() });
+  await kubectl(cluster, ['apply', '-n', project, '-f', '-'], { input: projectManifest(SINK_HOSTS) });
   await Promise.all(WORKFLOWS.map(({ workflow }) => waitForReady(cluster, workflow, project)));
   await runnersReady(cluster, project);
   const [gateway, store] = await Promise.all([openGateway(cluster), openStore(cluster, project)]);
@@ -47,6 +56,11 @@ export async function openStage(cluster: TestCluster): Promise<Stage> {
     cluster,
     name,
     project,
+    kubeconfigPath: cluster.kubeconfigPath,
+    list: async () => {
+      await applyManifest(cluster, mayList(project));
+      return listRuns({ url: gateway.internalURL, token: await callerToken(cluster), project });
+    },
     gateway,
     sinks,
     store,

@@ -8,15 +8,19 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { kubeconfigConnection, type KubeConnection } from '../../kube/config.ts';
 import { ask } from './api.ts';
 import { eventIn } from './effects.ts';
-import type { RunHistory } from './evidence.ts';
+import type { NodeSighting, RunHistory } from './evidence.ts';
 
 type RunObject = {
   metadata: { name: string; uid: string; resourceVersion: string };
   spec: { workflow: string; input?: unknown; trigger?: { key?: string } };
-  status?: { phase?: string };
+  status?: { phase?: string; nodes?: RecordedNode[] };
 };
 
+type RecordedNode = { id: string; phase: string; attempts?: number; completionTime?: string };
+
 type WatchEvent = { type: string; object: RunObject & { code?: number } };
+
+type Seen = RunHistory & { nodes: NodeSighting[] };
 
 export type Watcher = {
   histories(): RunHistory[];
@@ -32,7 +36,7 @@ const PAUSE_MS = 500;
 export async function watchRuns(kubeconfigPath: string, namespace: string): Promise<Watcher> {
   const connection = await kubeconfigConnection(kubeconfigPath);
   const path = `/apis/windlass.dev/v1alpha1/namespaces/${namespace}/workflowruns`;
-  const seen = new Map<string, RunHistory>();
+  const seen = new Map<string, Seen>();
   const ending = new AbortController();
   let gaps = -1;
 
@@ -62,7 +66,7 @@ export async function watchRuns(kubeconfigPath: string, namespace: string): Prom
   };
 }
 
-function note(seen: Map<string, RunHistory>, { metadata, spec, status }: RunObject): void {
+function note(seen: Map<string, Seen>, { metadata, spec, status }: RunObject): void {
   const history = seen.get(metadata.uid) ?? {
     run: metadata.name,
     uid: metadata.uid,
@@ -70,10 +74,27 @@ function note(seen: Map<string, RunHistory>, { metadata, spec, status }: RunObje
     event: eventIn(JSON.stringify(spec.input ?? '')),
     ...(spec.trigger?.key !== undefined && { key: spec.trigger.key }),
     phases: [],
+    nodes: [],
   };
   const phase = status?.phase ?? 'none';
   if (history.phases.at(-1) !== phase) history.phases.push(phase);
+  for (const node of status?.nodes ?? []) noteNode(history, node);
   seen.set(metadata.uid, history);
+}
+
+/** Only what is another than before. */
+function noteNode(
+  { nodes }: Seen,
+  { id: node, phase, attempts, completionTime: endedAt }: RecordedNode,
+): void {
+  const last = nodes.findLast((each) => each.node === node);
+  if (last?.phase === phase && last.attempts === attempts && last.endedAt === endedAt) return;
+  nodes.push({
+    node,
+    phase,
+    ...(attempts !== undefined && { attempts }),
+    ...(endedAt !== undefined && { endedAt }),
+  });
 }
 
 async function listAll(

@@ -1,21 +1,41 @@
 /** The workflows that are under fire, and the requests that start them. */
 import { stringify } from 'yaml';
 import { SKILL_NAMES } from '../../nodes/register.ts';
-import type { EffectKind } from './effects.ts';
+import { COUNT_PATH, type EffectKind } from './effects.ts';
 import type { Target } from './sender.ts';
-import { SINKS_HOST } from './sinks.ts';
 
-type Kind = { workflow: string; nodes: object[]; effects: readonly EffectKind[] };
+/** `host:port` of each sink, as the workflows' steps reach it. */
+export type SinkHosts = { mail: string; model: string; http: string };
+
+type Kind = {
+  workflow: string;
+  nodes: (hosts: SinkHosts) => object[];
+  /** One for each step that does something outside. */
+  effects: readonly EffectKind[];
+};
 
 const trigger = { id: 'trigger', webhook: { path: 'in' } };
 const event = "{{ $('trigger').data_content.event }}";
 
-/** An agent and a mail, a synchronous answer, a call, and a chain that does nothing outside. */
+const post = (id: string, url: string, rest: object = {}): object => ({
+  id,
+  skill: { name: 'http_request', parameters: { method: 'POST', url, body: { event } } },
+  ...rest,
+});
+
+/** A step that is counted, and that nobody may do again. */
+const counted = (id: string, { http }: SinkHosts): object =>
+  post(id, `http://${http}${COUNT_PATH}`, { effect: 'AtMostOnce' });
+
+/**
+ * An agent and a mail; a synchronous answer; a call; a chain that does nothing outside; two steps that are counted, and an answer with
+ * the name of the run that did the first of them.
+ */
 const KINDS: readonly Kind[] = [
   {
     workflow: 'mail',
     effects: ['model', 'mail'],
-    nodes: [
+    nodes: () => [
       trigger,
       {
         id: 'agent',
@@ -38,42 +58,53 @@ const KINDS: readonly Kind[] = [
   {
     workflow: 'reply',
     effects: [],
-    nodes: [trigger, { id: 'reply', response: { body: { event } } }],
+    nodes: () => [trigger, { id: 'reply', response: { body: { event } } }],
   },
   {
     workflow: 'call',
     effects: ['http'],
-    nodes: [
-      trigger,
-      {
-        id: 'call',
-        skill: {
-          name: 'http_request',
-          parameters: { method: 'POST', url: `http://${SINKS_HOST}:8081/call`, body: { event } },
-        },
-      },
-    ],
+    nodes: ({ http }) => [trigger, post('call', `http://${http}/call`)],
   },
   {
     workflow: 'chain',
     effects: [],
-    nodes: [
+    nodes: () => [
       trigger,
       {
-        id: 'first',
+        id: 'set',
         skill: { name: 'set', parameters: { values: { event: 'nodes.trigger.data_content.event' } } },
       },
       {
-        id: 'second',
-        skill: { name: 'set', parameters: { values: { event: 'nodes.first.data_content.event' } } },
+        id: 'again',
+        skill: { name: 'set', parameters: { values: { event: 'nodes.set.data_content.event' } } },
       },
+    ],
+  },
+  {
+    workflow: 'count',
+    effects: ['count', 'count'],
+    nodes: (hosts) => [
+      trigger,
+      counted('first', hosts),
+      counted('second', hosts),
+      { id: 'answer', response: { body: { event, run: "{{ $('first').data_content.body.run }}" } } },
     ],
   },
 ];
 
+/** Pairs of steps of which the second begins when the first has ended. */
+export const ORDERS: readonly (readonly [string, string])[] = [
+  ['agent', 'mail'],
+  ['first', 'second'],
+];
+
+const ANYWHERE: SinkHosts = { mail: '', model: '', http: '' };
+
 /** Those of which this version has all skills. */
 export const WORKFLOWS: readonly Kind[] = KINDS.filter(({ nodes }) =>
-  nodes.every((node) => !('skill' in node) || SKILL_NAMES.includes((node.skill as { name: string }).name)),
+  nodes(ANYWHERE).every(
+    (node) => !('skill' in node) || SKILL_NAMES.includes((node.skill as { name: string }).name),
+  ),
 );
 
 /** The workflow of a refusal is none: nothing may ever be counted there. */
@@ -112,7 +143,7 @@ function nth(targets: readonly Target[], index: number): Target {
 }
 
 /** What the project needs, to be applied in it. */
-export function projectManifest(): string {
+export function projectManifest(hosts: SinkHosts): string {
   const secret = {
     apiVersion: 'v1',
     kind: 'Secret',
@@ -125,11 +156,9 @@ export function projectManifest(): string {
     metadata: { name },
     spec,
   });
-  const model = {
-    baseURL: `http://${SINKS_HOST}:8080/v1`,
-    apiKeyRef: { name: 'accounts', key: 'api-key' },
-  };
-  const mail = { host: SINKS_HOST, port: 2525, tls: 'None', from: 'shop@example.com' };
+  const model = { baseURL: `http://${hosts.model}/v1`, apiKeyRef: { name: 'accounts', key: 'api-key' } };
+  const [host, port] = hosts.mail.split(':');
+  const mail = { host, port: Number(port), tls: 'None', from: 'shop@example.com' };
   const objects = [
     secret,
     credential('model', { openai: model }),
@@ -138,7 +167,7 @@ export function projectManifest(): string {
       apiVersion: 'windlass.dev/v1alpha1',
       kind: 'Workflow',
       metadata: { name: workflow },
-      spec: { active: true, nodes, history: { succeeded: 100, failed: 100 } },
+      spec: { active: true, nodes: nodes(hosts), history: { succeeded: 100, failed: 100 } },
     })),
   ];
   return objects.map((object) => stringify(object)).join('---\n');

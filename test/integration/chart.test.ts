@@ -167,9 +167,26 @@ test.each([
     /at least three times redis.memory \(3072Mi/,
   ],
   ['an egress that is no list of ranges and hosts', 'runner.egress.allow={model}', /egress/],
+  [
+    'an image with a tag in its repository',
+    'image.repository=example.com/windlass:1.0',
+    /image.repository|\/image\/repository/,
+  ],
+  ['a tag with a slash', 'image.tag=a/b', /image.tag|\/image\/tag/],
+  ['an image of Redis with a space', 'redis.image=redis 7', /redis.image|\/redis\/image/],
   ['an Ingress without a host', 'gateway.public.ingress.enabled=true', /host/],
 ])('%s is refused with its name', async (_what, setting, message) => {
   await expect(render('--set', setting)).rejects.toThrow(message);
+});
+
+test.each([
+  ['registry.example.com:5000/team/windlass', '1.0_rc-1'],
+  ['localhost/windlass__x', 'v1'],
+  ['registry.example.com/windlass@sha256', 'a'.repeat(64)],
+])('the image %s:%s is that of the programs and of the runners', async (repository, tag) => {
+  const settings = ['--set', `image.repository=${repository},image.tag=${tag}`];
+  const image = `${repository}:${tag}`;
+  expect(await environmentOf('windlass-operator', ...settings)).toMatchObject({ RUNNER_IMAGE: image });
 });
 
 test.each([

@@ -35,8 +35,21 @@ export type ApiServer = {
   binDir: string;
   /** What both programs wrote. */
   logFolder: string;
+  /** The two programs, for tests that take one of them away. */
+  parts: Record<'etcd' | 'kube-apiserver', ServerPart>;
   /** Ends both and removes their files. */
   stop: () => Promise<void>;
+};
+
+type Described = Omit<ApiServer, 'stop' | 'parts'>;
+
+export type ServerPart = {
+  /** Of the process that runs now, or ran last. */
+  pid(): number;
+  /** SIGKILL, and waits for the end. */
+  kill(): Promise<void>;
+  /** Starts it again on the same ports and data; does not wait until it is ready. */
+  start(): Promise<void>;
 };
 
 type Ports = { api: number; etcd: number; peer: number };
@@ -65,26 +78,34 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Ap
 async function startOnce(binDir: string, moreArgs: string[]): Promise<ApiServer> {
   // In memory where that is to be had.
   const { path: folder, remove } = await makeFolder('apiserver', existsSync(MEMORY) ? MEMORY : tmpdir());
-  const processes: ChildProcess[] = [];
+  const running = new Map<string, ChildProcess>();
   const stop = async () => {
     // The API server first: without etcd it would wait for its watches; neither has anything to save.
-    for (const child of processes.toReversed()) await kill(child);
+    for (const child of [...running.values()].toReversed()) await kill(child);
     remove();
+  };
+  const part = async (name: string, args: string[]): Promise<ServerPart> => {
+    const start = async () => void running.set(name, await launch(folder, join(binDir, name), args));
+    await start();
+    const child = () => running.get(name);
+    return {
+      pid: () => child()?.pid ?? 0,
+      kill: async () => {
+        const now = child();
+        if (now) await kill(now);
+      },
+      start,
+    };
   };
   try {
     const ports = { api: await freePort(), etcd: await freePort(), peer: await freePort() };
     await writeCertificates(binDir, folder);
     const url = `https://127.0.0.1:${ports.api}`;
-    processes.push(await launch(folder, join(binDir, 'etcd'), etcdArguments(folder, ports)));
-    processes.push(
-      await launch(folder, join(binDir, 'kube-apiserver'), [
-        ...apiServerArguments(folder, ports),
-        ...moreArgs,
-      ]),
-    );
+    const etcd = await part('etcd', etcdArguments(folder, ports));
+    const apiserver = await part('kube-apiserver', [...apiServerArguments(folder, ports), ...moreArgs]);
     const server = await describe(folder, binDir, url);
-    await waitUntilReady(server, processes, folder);
-    return { ...server, stop };
+    await waitUntilReady(server, [...running.values()], folder);
+    return { ...server, parts: { etcd, 'kube-apiserver': apiserver }, stop };
   } catch (error) {
     const logs = await lastLogs(folder);
     await stop();
@@ -147,7 +168,7 @@ async function writeCertificates(binDir: string, folder: string): Promise<void> 
   });
 }
 
-async function describe(folder: string, binDir: string, url: string): Promise<Omit<ApiServer, 'stop'>> {
+async function describe(folder: string, binDir: string, url: string): Promise<Described> {
   const read = (name: string) => readFile(join(folder, name), 'utf8');
   const [ca, cert, key] = await Promise.all([read('ca.crt'), read('admin.crt'), read('admin.key')]);
   const kubeconfigPath = join(folder, 'kubeconfig');
@@ -166,11 +187,7 @@ async function describe(folder: string, binDir: string, url: string): Promise<Om
   };
 }
 
-async function waitUntilReady(
-  server: Omit<ApiServer, 'stop'>,
-  processes: ChildProcess[],
-  folder: string,
-): Promise<void> {
+async function waitUntilReady(server: Described, processes: ChildProcess[], folder: string): Promise<void> {
   const ended = new AbortController();
   for (const child of processes) child.once('exit', () => ended.abort());
   const ready = () => {
@@ -184,7 +201,7 @@ async function waitUntilReady(
   });
 }
 
-function answersOk(server: Omit<ApiServer, 'stop'>): Promise<boolean> {
+function answersOk(server: Described): Promise<boolean> {
   const { ca, auth } = server.connection;
   return new Promise((resolve) => {
     const asked = request(`${server.url}/readyz`, {

@@ -4,21 +4,24 @@
  */
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
-import type { GatewayProcess } from './gatewayProcess.ts';
+
+/** `internalURL`: any listener that answers /readyz. */
+export type Replica = { publicPort: number; internalURL: string };
 
 export type Balancer = {
   port: number;
   /** Sends connections to a replica from when it is ready. */
-  add: (replica: GatewayProcess) => void;
-  remove: (replica: GatewayProcess) => void;
+  add: (replica: Replica) => void;
+  remove: (replica: Replica) => void;
   close: () => Promise<void>;
 };
 
 /** How long it may take until a change of readiness is seen. */
 const LOOK_MS = 200;
+const READY_WITHIN_MS = 5_000;
 
 export async function startBalancer(): Promise<Balancer> {
-  const replicas = new Map<GatewayProcess, { ready: boolean; look: NodeJS.Timeout }>();
+  const replicas = new Map<Replica, { ready: boolean; look: NodeJS.Timeout }>();
   const sockets = new Set<Socket>();
   let turn = 0;
   const server = createServer((client) => {
@@ -44,12 +47,12 @@ export async function startBalancer(): Promise<Balancer> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
 
-  const lookAt = async (replica: GatewayProcess): Promise<void> => {
+  const lookAt = async (replica: Replica): Promise<void> => {
     const ready = await isReady(replica);
     const known = replicas.get(replica);
     if (known !== undefined) known.ready = ready;
   };
-  const remove = (replica: GatewayProcess): void => {
+  const remove = (replica: Replica): void => {
     clearInterval(replicas.get(replica)?.look);
     replicas.delete(replica);
   };
@@ -72,9 +75,10 @@ export async function startBalancer(): Promise<Balancer> {
   };
 }
 
-async function isReady({ internalURL }: GatewayProcess): Promise<boolean> {
+async function isReady({ internalURL }: Replica): Promise<boolean> {
   try {
-    return (await fetch(`${internalURL}/readyz`)).ok;
+    // One that stands still says nothing, and is not ready either.
+    return (await fetch(`${internalURL}/readyz`, { signal: AbortSignal.timeout(READY_WITHIN_MS) })).ok;
   } catch {
     return false;
   }

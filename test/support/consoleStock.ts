@@ -154,3 +154,18 @@ export async function post(system: ConsoleSystem, path: string, body: object): P
   await answer.arrayBuffer();
   return answer.status;
 }
+
+/** Adds a workflow of which one run executes, as long as `url` does not answer, and all others wait. */
+export async function addQueueing(system: ConsoleSystem, project: string, url: string): Promise<void> {
+  const queues = object('Workflow', 'queues', {
+    displayName: 'Queues up',
+    active: true,
+    concurrency: { limit: 1 },
+    nodes: [
+      { id: 'trigger', webhook: { path: 'q' } },
+      { id: 'ask', timeout: '10m', skill: { name: 'http_request', parameters: { method: 'GET', url } } },
+    ],
+  });
+  await system.apply(project, manifestOf([queues]));
+  await system.stage.waitFor(project, 'queues', { type: 'Ready', status: 'True' }, 90_000);
+}

@@ -18,15 +18,15 @@ export type GatewayOptions = ProgramOptions & {
 /** With what the chart has Node start it. */
 export const NODE_ARGS = ['--no-allocation-site-pretenuring'];
 
-/** Starts it and waits until it is ready. Throws, with what it logged, if it does not become so. */
-export async function startGateway({
+/** Starts it, and waits for nothing. */
+export function startGatewayProcess({
   kubeconfigPath,
   redisURL,
   pod,
   namespace,
   nodeArgs = [],
   ...options
-}: GatewayOptions): Promise<GatewayProcess> {
+}: GatewayOptions): Program {
   const env = {
     POD_NAME: pod,
     POD_NAMESPACE: namespace,
@@ -39,7 +39,12 @@ export async function startGateway({
     DRAIN_SECONDS: '0',
     LOG_LEVEL: 'info',
   };
-  const program = startProgram('gateway', env, { ...options, nodeArgs: [...NODE_ARGS, ...nodeArgs] });
+  return startProgram('gateway', env, { ...options, nodeArgs: [...NODE_ARGS, ...nodeArgs] });
+}
+
+/** Starts it and waits until it is ready. Throws, with what it logged, if it does not become so. */
+export async function startGateway(options: GatewayOptions): Promise<GatewayProcess> {
+  const program = startGatewayProcess(options);
   const ports = await whenReady('the gateway', program, async (line) => {
     const said = JSON.parse(line) as Ports;
     // At the listener that never has TLS.

@@ -4,13 +4,13 @@ import type { HostileWrite, Path } from './hostileWrites.ts';
 const FIELDS = 'these fields of pods: ';
 const CONTAINER_FIELDS = 'these fields of containers: ';
 const VARIABLES = 'these environment variables, or not to this value: ';
-const SECURITY = 'security context of Windlass alone';
-const ONE = 'one container in each pod, named for its program';
-const LABELS = 'the labels of Windlass alone';
-const OWN_TICKS = 'CronJobs of schedules of Workflows alone';
-const ACCOUNT = 'as the service account windlass-runner alone, ticks without its token';
-const NODE = 'no port or device of the node, and volumes at';
-const EMPTY = 'volumes of type emptyDir alone';
+const SECURITY = 'only with the security context of Windlass';
+const ONE = 'one container in each pod, named after its program';
+const LABELS = 'only the labels of Windlass';
+const OWN_TICKS = 'CronJobs for schedules of Workflows';
+const ACCOUNT = 'only as the service account windlass-runner, and ticks only without its token';
+const NODE = 'ports or devices of the node, or volumes outside';
+const EMPTY = 'only volumes of type emptyDir';
 const NAME_LABEL = 'app.kubernetes.io/name';
 
 const pod = (...path: Path): Path => ['spec', 'template', 'spec', ...path];
@@ -78,22 +78,22 @@ export const HOSTILE_PODS: HostileWrite[] = [
     'runners',
     pod('imagePullSecrets', 0),
     { name: 'smtp' },
-    'imagePullSecrets of the chart alone',
+    'only with the imagePullSecrets of the chart',
   ],
   [
     'another image',
     'runners',
     container('image'),
     'example.com/miner',
-    'the image of the release alone, not example.com/miner',
+    'only the image of the release, not example.com/miner',
   ],
-  ['another command', 'runners', container('command'), ['sh', '-c', 'id'], 'the program of the pod alone'],
+  ['another command', 'runners', container('command'), ['sh', '-c', 'id'], 'the program that the pod is for'],
   [
     'the command of another pod',
     'runners',
     container('command', 1),
     '/app/tick.mjs',
-    'the program of the pod alone',
+    'the program that the pod is for',
   ],
   ['arguments', 'runners', container('args'), ['--eval', '1'], `${CONTAINER_FIELDS}args`],
   [
@@ -198,7 +198,7 @@ export const HOSTILE_PODS: HostileWrite[] = [
     'runners',
     container('livenessProbe'),
     { exec: { command: ['id'] } },
-    'by HTTP alone',
+    'only by HTTP',
   ],
   [
     'a probe of another host',
@@ -223,7 +223,7 @@ export const HOSTILE_PODS: HostileWrite[] = [
     'tick',
     tickPod('containers', 0, 'image'),
     'example.com/miner',
-    'the image of the release alone',
+    'only the image of the release',
   ],
   ['a tick with a token', 'tick', tickPod('automountServiceAccountToken'), true, ACCOUNT],
   ['a tick of no workflow', 'tick', ['metadata', 'ownerReferences'], [], OWN_TICKS],
@@ -249,6 +249,6 @@ export const HOSTILE_PODS: HostileWrite[] = [
     'poll',
     tickPod('containers', 0, 'command', 1),
     '/app/tick.mjs',
-    'the program of the pod alone',
+    'the program that the pod is for',
   ],
 ];

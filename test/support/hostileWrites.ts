@@ -12,12 +12,13 @@ export type HostileWrite = [
 ];
 
 const NAME = 'none of its objects has that name';
-const RULES = 'the rules of a pool alone';
+const SECRET_MARKS = 'may not give a Secret labels or annotations of other programs';
+const RULES = 'only the rules of a pool';
 /** The API server's own words: nobody grants rights that they do not hold. */
 const NOT_HELD = 'not currently held';
-const OTHER_ROLE = 'may bind the Role windlass-runner alone';
-const SUBJECT = 'bind to the service account windlass-runner of the same namespace alone';
-const ROUTES = 'routes to the Workflow that owns them alone';
+const OTHER_ROLE = 'may bind only the Role windlass-runner';
+const SUBJECT = 'bind only to the service account windlass-runner of the same namespace';
+const ROUTES = 'routes that lead to the Workflow that owns them';
 
 const rule = (group: string, resource: string, ...verbs: string[]) => ({
   apiGroups: [group],
@@ -39,13 +40,34 @@ export const HOSTILE_WRITES: HostileWrite[] = [
     { generateName: 'windlass-runner', namespace: 'office' },
     NAME,
   ],
-  ['a Secret of type TLS', 'poolSecret', ['type'], 'example.com/other', 'of type Opaque alone'],
+  ['a Secret of type TLS', 'poolSecret', ['type'], 'example.com/other', 'only Secrets of type Opaque'],
   [
     'a Secret for the token of a service account',
     'poolSecret',
     ['metadata', 'annotations'],
     { 'kubernetes.io/service-account.name': 'default' },
     'may not ask for the token of a service account',
+  ],
+  [
+    'a Secret with a label that another program trusts',
+    'poolSecret',
+    ['metadata', 'labels', 'example.com/secret-type'],
+    'repository',
+    SECRET_MARKS,
+  ],
+  [
+    'a Secret under the name of another program',
+    'tokens',
+    ['metadata', 'labels', 'app.kubernetes.io/name'],
+    'other',
+    SECRET_MARKS,
+  ],
+  [
+    'a Secret with an annotation that another program obeys',
+    'webhooks',
+    ['metadata', 'annotations'],
+    { 'example.com/replicate-from': 'shop/smtp' },
+    SECRET_MARKS,
   ],
   [
     'an account with a token in every pod',
@@ -114,29 +136,35 @@ export const HOSTILE_WRITES: HostileWrite[] = [
     'network',
     ['spec', 'podSelector'],
     {},
-    'a NetworkPolicy of the pods of Windlass alone',
+    'only NetworkPolicies that select the pods of Windlass',
   ],
-  ['a budget of all pods', 'budget', ['spec', 'selector'], {}, 'a PodDisruptionBudget of runners alone'],
+  [
+    'a budget of all pods',
+    'budget',
+    ['spec', 'selector'],
+    {},
+    'only PodDisruptionBudgets that select runners',
+  ],
   [
     'a budget that no drain gets past',
     'budget',
     ['spec', 'maxUnavailable'],
     0,
-    'a PodDisruptionBudget of runners alone',
+    'only PodDisruptionBudgets that select runners',
   ],
   [
     'a revision of no workflow',
     'revision',
     ['metadata', 'ownerReferences'],
     [],
-    'ControllerRevisions of Workflows alone',
+    'ControllerRevisions that a Workflow owns',
   ],
   [
     'a revision of a DaemonSet',
     'revision',
     ['metadata', 'ownerReferences', 0, 'kind'],
     'DaemonSet',
-    'ControllerRevisions of Workflows alone',
+    'ControllerRevisions that a Workflow owns',
   ],
   ['a route to another workflow', 'route', ['spec', 'workflow'], 'another', ROUTES],
   ['a route of another workflow', 'route', ['spec', 'workflowUID'], 'another', ROUTES],

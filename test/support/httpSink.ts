@@ -1,29 +1,41 @@
 /**
- * An HTTP service for tests that does as it is asked and remembers it: every request to another path is answered with
- * `{"ok": true}` and listed by `GET /calls` with its body and its `Idempotency-Key`. A request counts from the moment its body is in.
+ * An HTTP service for tests that does as it is asked and remembers it: every request to another path is answered with `{"ok": true}` and
+ * the run that its `Idempotency-Key` names, and listed by `GET /calls` with its body, that key and its time. A request counts from the
+ * moment its body is in.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { listen, readBody, sendJson } from './listen.ts';
+import { listen, readBody, sendJson, type Listening } from './listen.ts';
 
 export type ReceivedCall = {
   method: string;
   path: string;
   body: string;
   idempotencyKey: string | undefined;
+  /** By the wall clock, in milliseconds. */
+  at: number;
 };
+
+/** The run in a key of Windlass: `<project>/<run>/<node>/<attempt>`. */
+const runIn = (key = ''): string | undefined => key.split('/')[1];
 
 async function take(request: IncomingMessage, response: ServerResponse, calls: ReceivedCall[]) {
   const { method = '', url: path = '' } = request;
   if (path === '/healthz') return void response.writeHead(200).end('ok');
   if (method === 'GET' && path === '/calls') return sendJson(response, 200, calls);
   const idempotencyKey = request.headers['idempotency-key'] as string | undefined;
-  calls.push({ method, path, body: await readBody(request), idempotencyKey });
-  return sendJson(response, 200, { ok: true });
+  const body = await readBody(request);
+  calls.push({ method, path, body, idempotencyKey, at: Date.now() });
+  return sendJson(response, 200, { ok: true, run: runIn(idempotencyKey) });
+}
+
+/** Starts it, on a free port of 127.0.0.1 unless another is named. */
+export function startHttpSink(options: { port?: number; host?: string } = {}): Promise<Listening> {
+  const calls: ReceivedCall[] = [];
+  return listen((request, response) => take(request, response, calls), options);
 }
 
 async function main(env: Record<string, string | undefined>): Promise<void> {
-  const calls: ReceivedCall[] = [];
-  const { port } = await listen((request, response) => take(request, response, calls), {
+  const { port } = await startHttpSink({
     port: Number(env['PORT'] ?? 8081),
     host: env['HOST'] ?? '0.0.0.0',
   });

@@ -43,6 +43,8 @@ export type ReceivedMail = {
   html?: string;
   messageId: string;
   headers: Record<string, string>;
+  /** By the wall clock, in milliseconds. */
+  at: number;
 };
 
 export type MailServerOptions = {
@@ -192,6 +194,7 @@ async function parse(raw: Buffer, session: SMTPServerSession, to: string[]): Pro
     ...(mail.html === undefined ? {} : { html: mail.html }),
     messageId: mail.messageId ?? '',
     headers: Object.fromEntries(mail.headers.map(({ key, value }) => [key, value])),
+    at: Date.now(),
   };
 }
 

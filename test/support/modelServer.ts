@@ -49,7 +49,7 @@ export type ModelServer = {
   port: number;
   /** What goes into a credential's baseURL. */
   baseURL: string;
-  requests: { body: ModelRequest; idempotencyKey: string | undefined }[];
+  requests: { body: ModelRequest; idempotencyKey: string | undefined; at: number }[];
   /** How many answers were given to their end. */
   answered(): number;
   setFault(fault: ModelFault | undefined, times?: number): void;
@@ -117,7 +117,7 @@ function isAdmitted({ options: { apiKey } }: State, request: IncomingMessage): b
 async function complete(state: State, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const body = JSON.parse(await readBody(request)) as ModelRequest;
   const idempotencyKey = request.headers['idempotency-key'] as string | undefined;
-  state.requests.push({ body, idempotencyKey });
+  state.requests.push({ body, idempotencyKey, at: Date.now() });
   const fault = nextFault(state, body);
   if (fault && FAILURES[fault]) return FAILURES[fault](response);
   const text = answerTo(body);

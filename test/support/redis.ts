@@ -26,6 +26,8 @@ export type RedisOptions = {
   tls?: { certificate: string; socket: string };
   /** Puts log and accounts onto a volume of their own of that size. Needs root. */
   volumeMiB?: number;
+  /** Further environment variables of the server. */
+  env?: Record<string, string>;
 };
 
 export type TestRedis = {
@@ -66,7 +68,8 @@ export async function startRedis(options: RedisOptions = {}): Promise<TestRedis>
   await writeFile(join(seen, 'users.acl'), accounts);
   await writeFile(join(seen, 'redis.conf'), configuration(folder, port, options));
   const at = options.tls?.socket ?? port;
-  const start = () => launch({ folder, seen, at, ...(volume && { volume }) });
+  const { env = {} } = options;
+  const start = () => launch({ folder, seen, at, env, ...(volume && { volume }) });
   let child = await start();
   const kill = () => end(child);
   return {
@@ -171,13 +174,19 @@ function listening(port: number, tls: RedisOptions['tls']): string[] {
 }
 
 /** `at`: where it answers without TLS, a port or the path of a socket. */
-type Place = { folder: string; seen: string; at: number | string; volume?: ChildProcess };
+type Place = {
+  folder: string;
+  seen: string;
+  at: number | string;
+  env: Record<string, string>;
+  volume?: ChildProcess;
+};
 
-async function launch({ folder, seen, at, volume }: Place): Promise<ChildProcess> {
+async function launch({ folder, seen, at, env, volume }: Place): Promise<ChildProcess> {
   // Also when this process is killed: the kernel then ends the server.
   const server = ['setpriv', '--pdeathsig', 'SIGKILL', 'redis-server', join(folder, 'redis.conf')];
   const [command = '', ...args] = volume ? ['nsenter', ...inVolume(volume), ...server] : server;
-  const child = spawn(command, args, { stdio: 'ignore' });
+  const child = spawn(command, args, { stdio: 'ignore', env: { ...process.env, ...env } });
   const failed = once(child, 'error').then(([error]) => {
     throw new Error('redis-server cannot be started with setpriv; install redis-server and util-linux', {
       cause: error,

@@ -13,14 +13,14 @@ export type RunnerProgramOptions = ProgramOptions & {
   project: string;
 };
 
-/** Starts it and waits until it listens; it may wait for its credentials then. */
-export async function startRunnerProgram({
+/** Starts it, and waits for nothing. */
+export function startRunnerProcess({
   kubeconfigPath,
   redisURL,
   namespace,
   project,
   ...options
-}: RunnerProgramOptions): Promise<RunnerProgram> {
+}: RunnerProgramOptions): Program {
   const env = {
     KUBECONFIG: kubeconfigPath,
     POD_NAME: 'runner-0',
@@ -30,7 +30,12 @@ export async function startRunnerProgram({
     METRICS_PORT: '0',
     GRACE_SECONDS: '6',
   };
-  const program = startProgram('runner', env, options);
+  return startProgram('runner', env, options);
+}
+
+/** Starts it and waits until it listens; it may wait for its credentials then. */
+export async function startRunnerProgram(options: RunnerProgramOptions): Promise<RunnerProgram> {
+  const program = startRunnerProcess(options);
   const url = await whenReady('the runner', program, (line) => {
     const { metricsPort } = JSON.parse(line) as { metricsPort: number };
     return `http://127.0.0.1:${metricsPort}`;

@@ -20,7 +20,7 @@ export type ScheduleProject = {
   /** Applies the workflow, with a schedule at nine on working days in Berlin but for what is given. */
   apply: (
     schedule: Partial<ScheduleTrigger>,
-    more?: { active?: boolean; nodes?: object[] },
+    more?: { active?: boolean; suspend?: boolean; nodes?: object[] },
   ) => Promise<string>;
   /** Waits until a condition of the workflow is as said; returns the workflow. */
   waitFor: (wish: Wish, timeoutMs?: number) => Promise<Workflow>;
@@ -39,7 +39,7 @@ export async function openScheduleProject(stage: OperatorStage): Promise<Schedul
   return {
     namespace,
     uid,
-    apply: (schedule, { active = true, nodes = [] } = {}) => {
+    apply: (schedule, { active = true, suspend = false, nodes = [] } = {}) => {
       const trigger = {
         id: 'tick',
         schedule: { cron: '0 9 * * 1-5', timeZone: 'Europe/Berlin', ...schedule },
@@ -48,7 +48,7 @@ export async function openScheduleProject(stage: OperatorStage): Promise<Schedul
         apiVersion: 'windlass.dev/v1alpha1',
         kind: 'Workflow',
         metadata: { name: 'report' },
-        spec: { active, nodes: [trigger, ...nodes] },
+        spec: { active, ...(suspend && { suspend }), nodes: [trigger, ...nodes] },
       };
       return stage.apply(namespace, stringify(object));
     },

@@ -7,7 +7,7 @@ import {
   IconChevronDown,
   IconPlayerPause,
 } from '@tabler/icons-react';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { PUBLIC } from '../../../api/access.ts';
 import type { WorkflowNode } from '../../../api/workflow.ts';
 import { useMay } from '../../kube/access.ts';
@@ -19,12 +19,21 @@ import { isTrigger, kindLabel, nodeKind } from '../kinds.ts';
 import { useEditorPart, useEditorStore } from '../store.ts';
 import { activationOf, type Activation } from './progress.ts';
 import { SaveFirst } from './SaveFirst.tsx';
-import { Suspension } from './Suspension.tsx';
+import { suspendable, Suspension } from './Suspension.tsx';
 import { TriggerPanel } from './TriggerPanel.tsx';
+
+const SuspendDialog = lazy(async () => ({
+  default: (await import('../../workflows/SuspendDialogs.tsx')).SuspendDialog,
+}));
 
 export function ActivationBar() {
   const workflow = useEditorPart((state) => state.workflow);
   const [isOpen, setOpen] = useState(false);
+  const [isSuspending, setSuspending] = useState(false);
+  const askToSuspend = (): void => {
+    setOpen(false);
+    setSuspending(true);
+  };
   const activation = activationOf(workflow);
   const kind = triggerKind(workflow.spec.nodes);
   const triggerWord = kind === undefined ? activation.word : kindLabel(kind);
@@ -63,14 +72,30 @@ export function ActivationBar() {
           <ScrollArea.Autosize mah="70vh" p="md">
             <Stack gap="sm">
               <Progress activation={activation} />
-              <Suspension />
-              <TriggerPanel workflow={workflow} activation={activation} />
+              <Suspension onSuspend={askToSuspend} />
+              <TriggerPanel workflow={workflow} />
             </Stack>
           </ScrollArea.Autosize>
         </Popover.Dropdown>
       </Popover>
       <ActiveToggle onActivated={() => setOpen(true)} />
+      {isSuspending && <AskToSuspend onClose={() => setSuspending(false)} />}
     </Group>
+  );
+}
+
+function AskToSuspend({ onClose }: { onClose: () => void }) {
+  const store = useEditorStore();
+  const { namespace, workflow } = useEditorPart((state) => state);
+  return (
+    <Suspense>
+      <SuspendDialog
+        item={suspendable(workflow)}
+        project={namespace}
+        onClose={onClose}
+        onStored={(stored) => store.see(stored)}
+      />
+    </Suspense>
   );
 }
 

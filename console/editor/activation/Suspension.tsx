@@ -1,38 +1,79 @@
-/** Suspends the workflow, which refuses every run, and resumes it. */
-import { Button, Group } from '@mantine/core';
+/** Suspends the workflow, which refuses every run, and resumes it; says how many runs wait for that. */
+import { Button, Group, Stack } from '@mantine/core';
 import { IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useMay } from '../../kube/access.ts';
-import { WORKFLOWS } from '../../kube/resources.ts';
+import { WORKFLOWS, type WorkflowObject } from '../../kube/resources.ts';
 import { setSuspended } from '../../workflows/suspend.ts';
+import type { Suspendable } from '../../workflows/SuspendDialogs.tsx';
+import { WaitingRuns } from '../../workflows/WaitingRuns.tsx';
+import { isTrigger, nodeKind } from '../kinds.ts';
 import { useEditorPart, useEditorStore } from '../store.ts';
+import { isOfTrigger } from './words.ts';
 
-export function Suspension() {
-  const store = useEditorStore();
+/** The workflow as the dialogs of the list know it. */
+export function suspendable({ metadata, spec, status }: WorkflowObject): Suspendable {
+  const trigger = spec.nodes.filter(isTrigger).map(nodeKind)[0];
+  const { running = 0, waiting = 0 } = status?.runs ?? {};
+  return {
+    name: metadata.name,
+    title: spec.displayName ?? metadata.name,
+    metadata,
+    active: spec.active,
+    running,
+    waiting,
+    ...(trigger !== undefined && isOfTrigger(trigger) && { trigger }),
+  };
+}
+
+/** `onSuspend` asks whether to suspend. */
+export function Suspension({ onSuspend }: { onSuspend: () => void }) {
   const { namespace, name, workflow } = useEditorPart((state) => state);
   const mayPatch = useMay({ verb: 'patch', resource: WORKFLOWS, namespace, name });
-  const [isBusy, setBusy] = useState(false);
   const suspended = workflow.spec.suspend === true;
-  const change = async (): Promise<void> => {
-    setBusy(true);
-    const title = workflow.spec.displayName ?? name;
-    const stored = await setSuspended({ namespace, name, title }, !suspended);
-    if (stored !== undefined) store.see(stored);
-    setBusy(false);
-  };
+  if (suspended)
+    return (
+      <Stack gap={6}>
+        <WaitingRuns namespace={namespace} workflow={name} waiting={workflow.status?.runs?.waiting ?? 0} />
+        {mayPatch && <Resume />}
+      </Stack>
+    );
   if (!mayPatch) return null;
-  const Icon = suspended ? IconPlayerPlay : IconPlayerPause;
   return (
     <Group>
       <Button
         size="xs"
-        variant={suspended ? 'filled' : 'default'}
-        leftSection={<Icon size={14} />}
-        loading={isBusy}
-        title={suspended ? undefined : 'Refuse every run, also test runs, and hold back runs that wait'}
-        onClick={() => void change()}
+        variant="default"
+        leftSection={<IconPlayerPause size={14} />}
+        title="Refuse every run, also test runs, and hold back runs that wait"
+        onClick={onSuspend}
       >
-        {suspended ? 'Resume' : 'Suspend'}
+        Suspend
+      </Button>
+    </Group>
+  );
+}
+
+function Resume() {
+  const store = useEditorStore();
+  const { namespace, name, workflow } = useEditorPart((state) => state);
+  const [isBusy, setBusy] = useState(false);
+  const resume = async (): Promise<void> => {
+    setBusy(true);
+    const title = workflow.spec.displayName ?? name;
+    const stored = await setSuspended({ namespace, name, title }, false);
+    if (stored !== undefined) store.see(stored);
+    setBusy(false);
+  };
+  return (
+    <Group>
+      <Button
+        size="xs"
+        leftSection={<IconPlayerPlay size={14} />}
+        loading={isBusy}
+        onClick={() => void resume()}
+      >
+        Resume
       </Button>
     </Group>
   );

@@ -7,17 +7,14 @@ import type { WorkflowObject } from '../../kube/resources.ts';
 import { isTrigger, kindLabel, nodeKind } from '../kinds.ts';
 import { PollPanel } from './PollPanel.tsx';
 import { DEFAULT_INTERVAL_SECONDS } from './polled.ts';
-import type { Activation } from './progress.ts';
 import { SchedulePanel } from './SchedulePanel.tsx';
 import { WebhookPanel } from './WebhookPanel.tsx';
-import { WHEN_ACTIVE } from './words.ts';
+import { isOfTrigger, whatItWillDo } from './words.ts';
 
-type Props = { workflow: WorkflowObject; activation: Activation };
-
-export function TriggerPanel({ workflow, activation }: Props) {
+export function TriggerPanel({ workflow }: { workflow: WorkflowObject }) {
   const trigger = workflow.spec.nodes.find(isTrigger);
   const kind = trigger && nodeKind(trigger);
-  if (trigger === undefined || kind === undefined || !(kind in WHEN_ACTIVE)) return null;
+  if (trigger === undefined || kind === undefined || !isOfTrigger(kind)) return null;
   const isActive = isEnabled(workflow.spec);
   return (
     <Stack gap="xs">
@@ -26,8 +23,7 @@ export function TriggerPanel({ workflow, activation }: Props) {
       </Text>
       {!isActive && (
         <Text size="sm" c="dimmed">
-          {activation.kind === 'off' ? 'When it is active: ' : ''}
-          {WHEN_ACTIVE[kind as keyof typeof WHEN_ACTIVE]}
+          {whatItWillDo(kind, workflow.spec)}
         </Text>
       )}
       <OfKind workflow={workflow} trigger={trigger} />

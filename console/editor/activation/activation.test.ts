@@ -6,6 +6,7 @@ import { curlOf } from './curl.ts';
 import { cameSince } from './nextRun.ts';
 import { pollOf } from './polled.ts';
 import { activationOf } from './progress.ts';
+import { whatItWillDo } from './words.ts';
 
 type Said = [type: string, status: 'True' | 'False' | 'Unknown', reason: string, observedGeneration?: number];
 
@@ -70,6 +71,23 @@ test('a suspended workflow says so once that is in effect, and until then that i
     kind: 'suspended',
     word: 'Suspended',
   });
+});
+
+test('a suspended workflow that is invalid, too, says both', () => {
+  const said: Said[] = [
+    ['Ready', 'False', 'AuthRequired'],
+    ['Valid', 'False', 'AuthRequired'],
+    ['Stalled', 'True', 'AuthRequired'],
+  ];
+  expect(activationOf(workflow({ active: true, suspend: true }, ...said)).word).toBe('Suspended, needs care');
+});
+
+test.each([
+  [{ active: false }, 'When it is active: Each POST'],
+  [{ active: true, suspend: true }, 'When it is resumed: Each POST'],
+  [{ active: false, suspend: true }, 'When it is resumed and active: Each POST'],
+])('of a workflow with %j the trigger says what has to happen first', (switches, says) => {
+  expect(whatItWillDo('webhook', switches)).toContain(says);
 });
 
 const URL_ = 'https://hooks.example.com/webhook/shop.orders/orders';

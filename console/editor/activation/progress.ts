@@ -60,7 +60,7 @@ function unready(conditions: readonly Condition[], ready: Condition, switches: S
   const awaited = (type && AWAITED[type]) ?? 'It must come into effect everywhere.';
   const isStuck = conditions.some((condition) => condition.type === 'Stalled' && condition.status === 'True');
   const [kind, word] = isStuck
-    ? (['stuck', 'Needs care'] as const)
+    ? (['stuck', switches.suspend === true ? 'Suspended, needs care' : 'Needs care'] as const)
     : (['settling', goingWord(switches)] as const);
   return { kind, word, awaited, message: missing.message };
 }

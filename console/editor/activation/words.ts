@@ -2,10 +2,9 @@
 import type { TriggerKind } from '../../../api/trigger.ts';
 
 /** By the kind of the trigger. */
-export const WHEN_ACTIVE: Record<TriggerKind, string> = {
-  manual:
-    'Runs are started by people and programs that ask for one. While it is inactive, only test runs are possible.',
-  webhook: 'A URL appears here. Each POST of JSON to it starts a run.',
+const WHEN_ACTIVE: Record<TriggerKind, string> = {
+  manual: 'Runs are started by people and programs that ask for one.',
+  webhook: 'Each POST of JSON to its URL starts a run.',
   schedule: 'A run starts at each of these times.',
   mail: 'The mailbox is looked at again and again. Each mail that comes from then on starts a run.',
   spreadsheet: 'The spreadsheet is looked at again and again. Rows that change from then on start runs.',
@@ -13,3 +12,17 @@ export const WHEN_ACTIVE: Record<TriggerKind, string> = {
     'The folder is looked at again and again. Files that are added or changed from then on start runs.',
   bot: 'Messages to the bot start runs.',
 };
+
+/** Whether the kind of a node is one of those. */
+export function isOfTrigger(kind: string): kind is TriggerKind {
+  return kind in WHEN_ACTIVE;
+}
+
+/** What the trigger does as soon as it starts runs, and what has to happen before. */
+export function whatItWillDo(kind: TriggerKind, { active, suspend }: Switches): string {
+  if (suspend === true) return `When it is resumed${active ? '' : ' and active'}: ${WHEN_ACTIVE[kind]}`;
+  const meanwhile = kind === 'manual' ? ' While it is inactive, only test runs are possible.' : '';
+  return `When it is active: ${WHEN_ACTIVE[kind]}${meanwhile}`;
+}
+
+type Switches = { active: boolean; suspend?: boolean | undefined };

@@ -45,13 +45,9 @@ function refuseOtherHosts(credential: CredentialAccess, url: URL): void {
   const allowed = allowedHostsOf(credential.spec);
   if (admitsURL(allowed, url)) return;
   const field = `spec.${credentialKind(credential.spec)}.allowedHosts`;
-  const remedy = `if ${url.origin} should receive it, add "${hostEntryFor(url)}" to ${field} of the Credential`;
-  throw refused(
-    credential,
-    allowed.length === 0
-      ? `has no allowed hosts, so it is sent nowhere: ${remedy}`
-      : `may not be sent to ${url.origin}: ${remedy}`,
-  );
+  const problem =
+    allowed.length === 0 ? 'has no allowed hosts, so it is sent nowhere' : 'may not be sent to this host';
+  throw refused(credential, `${problem}: to allow it, add "${hostEntryFor(url)}" to its ${field}`);
 }
 
 /** RFC 6750, section 2.1. */

@@ -126,7 +126,7 @@ test.each<[string, CredentialSpec, string, string]>([
     target.url,
     'oauth2.allowedHosts',
   ],
-  ['is of Google, for another host', { oauth2 }, target.url, 'may not be sent to http://127.0.0.1'],
+  ['is of Google, for another host', { oauth2 }, target.url, 'may not be sent to this host'],
   ['admits the host by https', admitting('127.0.0.1', `127.0.0.1:${port}`), target.url, 'may not be sent'],
   ['admits the host at the default port', admitting('http://127.0.0.1'), target.url, 'may not be sent'],
   [
@@ -140,12 +140,14 @@ test.each<[string, CredentialSpec, string, string]>([
 ])('a credential that %s is not sent, and the error says what to add', async (_what, spec, url, message) => {
   const context = stepContext(spec);
   const call = findSkill('http_request')!.execute({ url: `${url}/` }, context, 'api');
-  const remedy = `add "${target.url}" to spec.${spec.oauth2 ? 'oauth2' : 'http'}.allowedHosts of the Credential`;
+  const remedy = `add "${target.url}" to its spec.${spec.oauth2 ? 'oauth2' : 'http'}.allowedHosts`;
   await expect(call).rejects.toMatchObject({
     reason: 'InvalidParameters',
     message: expect.stringContaining(message) as string,
   });
   await expect(call).rejects.toThrow(remedy);
+  const { message: said } = (await call.catch((error: unknown) => error)) as StepError;
+  expect(said.split('127.0.0.1')).toHaveLength(2);
   expect(target.seen).toEqual([]);
 });
 

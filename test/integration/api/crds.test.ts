@@ -195,11 +195,35 @@ const refusedCredentials: [sentence: string, spec: unknown, says: RegExp][] = [
     { oauth2: { clientID: 'a' } },
     /needs authorizationURL and tokenURL/,
   ],
+  [
+    'a URL in the place of a host',
+    { http: { bearer: { tokenRef: ref }, allowedHosts: ['https://api.example.com/v1'] } },
+    /allowedHosts\[0\]: .*an allowed host has no path or query: write api.example.com,[^*]*$/,
+  ],
+  [
+    'an entry with an empty name in it',
+    { http: { bearer: { tokenRef: ref }, allowedHosts: ['*', '*..'] } },
+    /allowedHosts\[1\]: .*an allowed host is a name or an address/,
+  ],
   ['a secret in it', { smtp: { ...smtp, password: 'secret' } }, /unknown field "spec\.smtp\.password"/],
 ];
 
 test.each(refusedCredentials)('a credential with %s is refused', async (_sentence, spec, says) => {
   expect(await apply('Credential', spec)).toMatch(says);
+});
+
+test('a credential with hosts in all forms is admitted', async () => {
+  const allowedHosts = [
+    'a.example',
+    'a.example.:8443',
+    'http://*.a.example',
+    'bücher.example',
+    '[::1]:80',
+    '*',
+  ];
+  expect(await apply('Credential', { http: { bearer: { tokenRef: ref }, allowedHosts } })).toContain(
+    'created',
+  );
 });
 
 /** Creates a run, gives it the status, then tries to change it so. What kubectl says to the last one. */

@@ -4,9 +4,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { flawsOf } from '../../support/axe.ts';
 import { signInAt, startChromium, visit, type Visitor } from '../../support/chromium.ts';
 import { dialogsOf, openRowDialog, type View } from '../../support/consoleDialogs.ts';
-import { stockProject } from '../../support/consoleStock.ts';
+import { addQueueing, post, stockProject } from '../../support/consoleStock.ts';
 import { openNode, panelOf } from '../../support/consoleSteps.ts';
 import { EDITOR, startConsoleSystem, type ConsoleSystem } from '../../support/consoleSystem.ts';
+import { listen, type Listening } from '../../support/listen.ts';
 
 const PROJECT = 'shop';
 const LIST = `/console/p/${PROJECT}/workflows`;
@@ -15,14 +16,17 @@ const CANVAS = `${LIST}/order-confirmation`;
 let system: ConsoleSystem;
 let browser: Browser;
 let token: string;
+let silent: Listening;
 
 beforeAll(async () => {
   [system, browser] = await Promise.all([startConsoleSystem(), startChromium()]);
   await stockProject(system, PROJECT);
+  silent = await listen(() => undefined);
   token = await system.tokenWith(PROJECT, 'editor', EDITOR);
 });
 afterAll(async () => {
   await browser?.close();
+  await silent?.close();
   await system?.stop();
 });
 
@@ -227,5 +231,52 @@ describe('on a narrow screen', () => {
     const toggle = page.getByRole('switch', { name: 'A draft is active' });
     await toggle.click({ force: true });
     await expect.poll(() => toggle.isChecked(), { timeout: 20_000 }).toBe(true);
+  });
+});
+
+describe('a workflow that is suspended', () => {
+  let visitor: Visitor;
+  beforeAll(async () => {
+    await addQueueing(system, PROJECT, silent.url);
+    visitor = await visit(browser);
+    await signInAt(visitor.page, system.consoleURL, token);
+  });
+  afterAll(() => visitor?.close());
+
+  const rowOf = (page: Page) => page.getByRole('row').filter({ hasText: 'Queues up' });
+  const dialogOf = (page: Page) => page.getByRole('dialog');
+
+  test('says how many runs wait, lists and cancels them, and is resumed', async () => {
+    const { page } = visitor;
+    for (let at = 0; at < 3; at += 1) expect(await post(system, `${PROJECT}.queues/q`, { at })).toBe(200);
+    await page.goto(addressOf(LIST));
+    await openRowDialog(page, 'Queues up', 'Suspend');
+    await dialogOf(page).getByText('Every run is refused, also test runs.').waitFor();
+    expect(await flawsOf(page)).toEqual([]);
+    await dialogOf(page).getByRole('button', { name: 'Cancel' }).click();
+    await dialogOf(page).waitFor({ state: 'hidden' });
+    expect(await rowOf(page).getByText('Suspended').count()).toBe(0);
+    await openRowDialog(page, 'Queues up', 'Suspend');
+    await dialogOf(page).getByRole('button', { name: 'Suspend', exact: true }).click();
+    await rowOf(page).getByText('Suspended').filter({ visible: true }).waitFor();
+    expect(await post(system, `${PROJECT}.queues/q`, { at: 3 })).toBe(404);
+    await openRowDialog(page, 'Queues up', 'Resume');
+    const waiting = dialogOf(page).getByText('2 runs wait; they start when you resume.');
+    await waiting.waitFor();
+    await dialogOf(page).getByRole('button', { name: 'Cancel', exact: true }).click();
+
+    await page.goto(addressOf(`${LIST}/queues`));
+    await clicked(page, /: Suspended$/);
+    await page.getByText('2 runs wait; they start when you resume.').waitFor();
+    await page.getByText('When it is resumed: ').waitFor();
+    await page.getByRole('button', { name: 'Show', exact: true }).click();
+    await expect.poll(() => page.getByLabel('Runs that wait').getByRole('link').count()).toBe(2);
+    expect(await flawsOf(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Cancel these 2 runs' }).click();
+    await page.getByRole('button', { name: 'Cancel 2 runs', exact: true }).click();
+    await page.getByText('No run waits.').waitFor();
+    await page.getByRole('button', { name: 'Resume', exact: true }).click();
+    await page.getByRole('button', { name: /: Active$/ }).waitFor();
+    expect(await post(system, `${PROJECT}.queues/q`, { at: 4 })).toBe(200);
   });
 });

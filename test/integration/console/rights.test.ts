@@ -143,6 +143,7 @@ const BUTTONS: (Button & { verb: string; resource: string })[] = [
   { name: /^Cancel$/, role: 'button', page: 'canvas', verb: 'delete', resource: 'workflowruns' },
   { name: /^Duplicate$/, role: 'menuitem', page: 'menu', verb: 'create', resource: 'workflows' },
   { name: /^Rename$/, role: 'menuitem', page: 'menu', verb: 'patch', resource: 'workflows' },
+  { name: /^Suspend$/, role: 'menuitem', page: 'menu', verb: 'patch', resource: 'workflows' },
   { name: /^Delete$/, role: 'menuitem', page: 'menu', verb: 'delete', resource: 'workflows' },
   { name: /^Saved?$/, role: 'button', page: 'editor', verb: 'patch', resource: 'workflows' },
   { name: /^Active$/, role: 'switch', page: 'editor', verb: 'patch', resource: 'workflows' },

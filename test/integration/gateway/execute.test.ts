@@ -183,6 +183,21 @@ test('one key is one run, and the key with another body is refused', async () =>
   expect((await execute('hello', { token: executor, body: '{"a":2}', headers })).status).toBe(422);
 });
 
+test('the key of another user gets nobody the run that it started', async () => {
+  const rules = [{ apiGroups: ['windlass.dev'], resources: ['workflows/execute'], verbs: ['create'] }];
+  const other = await makeUser('other-executor', NAMESPACE, rules);
+  const call = { body: '{"a":1}', headers: { 'idempotency-key': 'known-to-both', prefer: 'wait=1' } };
+  const run = await accepted(await execute('hello', { ...call, token: executor }));
+  const answer = await execute('hello', { ...call, token: other });
+  expect(answer.status).toBe(422);
+  const problem = await answer.text();
+  expect(problem).toContain('problem/key-reused');
+  expect(problem).not.toContain(run);
+  // Another token of the same user is the same user.
+  const again = await tokenOf('executor', NAMESPACE, []);
+  expect(await accepted(await execute('hello', { ...call, token: again }))).toBe(run);
+});
+
 test('a key that a caller chooses is never that of a time of the schedule', async () => {
   const key = 'schedule/2026-03-02T09:00:00Z';
   const call = { token: executor, body: '{}', headers: { 'idempotency-key': key } };

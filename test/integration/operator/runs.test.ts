@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { LABEL } from '../../../api/group.ts';
-import type { RunSpec } from '../../../api/run.ts';
+import type { RunSpec, RunStatus } from '../../../api/run.ts';
+import { findCondition } from '../../../kube/conditions.ts';
 import { controllerRevisions } from '../../../kube/resource.ts';
 import { webhookRoutes, workflowRuns, workflows } from '../../../operator/resources.ts';
 import { namedRevision } from '../../../operator/workflow/revision.ts';
@@ -11,6 +12,7 @@ import { readRun } from '../../../runs/read.ts';
 import { submit } from '../../../runs/submit.ts';
 import type { RunState } from '../../../runs/types.ts';
 import { auditTrail } from '../../support/auditTrail.ts';
+import { kubectl } from '../../support/kubectl.ts';
 import { startOperatorStage, type OperatorStage } from '../../support/operatorStage.ts';
 import { pollUntil } from '../../support/poll.ts';
 import { claimed, claimedOne } from '../../support/runStore.ts';
@@ -34,10 +36,11 @@ beforeEach(async () => {
   ({ namespace, uid } = await stage.createProject());
 });
 
+const HELLO = { apiVersion: 'windlass.dev/v1alpha1', kind: 'Workflow', metadata: { name: 'hello' } } as const;
+
 async function applyWorkflow(spec: object = {}): Promise<string> {
   const nodes = [{ id: 'trigger', manual: { testData: { from: 'test data' } } }];
-  const object = { apiVersion: 'windlass.dev/v1alpha1', kind: 'Workflow', metadata: { name: 'hello' } };
-  await stage.apply(namespace, stringify({ ...object, spec: { active: true, nodes, ...spec } }));
+  await stage.apply(namespace, stringify({ ...HELLO, spec: { active: true, nodes, ...spec } }));
   const { metadata } = await stage.waitFor(namespace, 'hello', READY);
   return metadata.uid ?? '';
 }
@@ -127,6 +130,22 @@ test('of a suspended workflow every run fails, and one that was accepted before 
   expect(status?.conditions).toContainEqual(
     expect.objectContaining({ type: 'Active', status: 'False', reason: 'Suspended' }),
   );
+  const shown = async () => (await stage.client.get(workflows, { namespace, name: 'hello' })).status;
+  await expect.poll(shown, { timeout: 20_000, interval: 25 }).toMatchObject({
+    runs: { active: 1, running: 0, waiting: 1 },
+    conditions: expect.arrayContaining([
+      expect.objectContaining({ type: 'Ready', message: expect.stringContaining('1 run waits and starts') }),
+    ]) as unknown,
+  });
+  const columns = await kubectl(stage.server, [
+    '-n',
+    namespace,
+    'get',
+    'workflows.windlass.dev',
+    '-o',
+    'wide',
+  ]);
+  expect(columns).toMatch(/^NAME +ACTIVE +SUSPENDED .* RUNNING +WAITING .*\nhello +true +true .* 0 +1 /);
   const runs: Partial<RunSpec>[] = [{}, { test: true }, { retryOf: 'before' }, { revision }];
   for (const [index, spec] of runs.entries()) {
     await create(`run-${index}`, spec);
@@ -212,12 +231,7 @@ test('a revision that was never activated is executed by test runs alone, also a
 
 test('a ControllerRevision that somebody made under the name of a revision is replaced', async () => {
   const nodes = [{ id: 'trigger', manual: {} }];
-  const object = {
-    apiVersion: 'windlass.dev/v1alpha1',
-    kind: 'Workflow',
-    metadata: { name: 'hello' },
-  } as const;
-  const { name, revision } = namedRevision({ ...object, spec: { active: true, nodes } });
+  const { name, revision } = namedRevision({ ...HELLO, spec: { active: true, nodes } });
   const data = { ...revision, planted: true };
   const labels = { [LABEL.workflow]: 'hello' };
   const metadata = { namespace, name, labels };
@@ -227,6 +241,29 @@ test('a ControllerRevision that somebody made under the name of a revision is re
   expect((await submitted('one')).revision).toBe(name);
   expect((await stage.client.get(controllerRevisions, { namespace, name })).data).toEqual(revision);
 });
+
+test.each([
+  ['a finalizer', { labels: { [LABEL.workflow]: 'hello' }, finalizers: ['example.com/hold'] }],
+  ['no label of ours, which the admission policy keeps', {}],
+])(
+  'a ControllerRevision of the name of a revision with %s is named in the condition, until it is gone',
+  async (_what, fields) => {
+    const object = { ...HELLO, spec: { active: true, nodes: [{ id: 'trigger', manual: {} }] } };
+    const { name, revision } = namedRevision(object);
+    const metadata = { namespace, name, ...fields };
+    await stage.client.create(controllerRevisions, { metadata, revision: 1, data: revision });
+    await stage.apply(namespace, stringify(object));
+    const wish = { type: 'Routed', status: 'False', reason: 'RevisionNameTaken' } as const;
+    const { status } = await stage.waitFor(namespace, 'hello', wish);
+    expect(findCondition(status?.conditions, 'Stalled')?.message).toContain(`ControllerRevision ${name} `);
+    const ref = { namespace, name };
+    await stage.client.patch(controllerRevisions, ref, { metadata: { finalizers: null } }, { type: 'merge' });
+    await stage.client.delete(controllerRevisions, ref);
+    // Looked at again when the workflow changes, or soon.
+    await applyWorkflow({ timeout: '6m' });
+    await applyWorkflow(object.spec);
+  },
+);
 
 test('a run that failed is repeated with its input, also by a repetition, and not with half of it', async () => {
   await applyWorkflow();
@@ -243,6 +280,63 @@ test('a run that failed is repeated with its input, also by a repetition, and no
   await create('of-nothing', { retryOf: 'nothing' });
   expect(await ended('of-nothing')).toMatchObject({ phase: 'Failed', reason: 'RunMissing' });
 });
+
+test('a failed run whose input its workflow withheld is repeated with what its trigger shows, if that is all of it', async () => {
+  const workflow = await applyWorkflow({ recordData: 'Errors' });
+  const revision = (await stage.waitFor(namespace, 'hello', READY)).status?.revision ?? '';
+  await stage.stopOperator();
+  const output = { text_content: 'text', data_content: { item: 'desk' } };
+  await recordFailure(workflow, 'shown', { revision, node: { id: 'trigger', output } });
+  await recordFailure(workflow, 'headers', { revision, node: { id: 'trigger', output }, hadMore: true });
+  await recordFailure(workflow, 'cut', { revision, node: { id: 'trigger', output, truncated: true } });
+  await recordFailure(workflow, 'other', { revision, node: { id: 'step', output } });
+  stage.startOperator();
+  await create('again', { retryOf: 'shown' });
+  expect(JSON.parse((await submitted('again')).input)).toEqual(output);
+  for (const [name, why] of [
+    ['headers', 'such as headers of a webhook'],
+    ['cut', 'by the settings of its workflow'],
+    ['other', 'by the settings of its workflow'],
+  ] as const) {
+    await create(`of-${name}`, { retryOf: name });
+    const message = expect.stringContaining(why) as string;
+    expect(await ended(`of-${name}`)).toMatchObject({ reason: 'DataLost', message });
+  }
+});
+
+type Failure = { revision: string; node: object; hadMore?: boolean };
+
+/** The record of a failed run that was made before its end, as runners make it. */
+async function recordFailure(workflow: string, name: string, { revision, node, hadMore }: Failure) {
+  const owner = {
+    apiVersion: HELLO.apiVersion,
+    kind: 'Workflow',
+    name: 'hello',
+    uid: workflow,
+    controller: true,
+  };
+  const annotations = {
+    'windlass.dev/recorded': 'store',
+    ...(hadMore && { 'windlass.dev/partial-input': 'true' }),
+  };
+  const metadata = { namespace, name, annotations, ownerReferences: [owner] };
+  const spec = { workflow: 'hello', inputRedacted: true, inputTruncated: true } as const;
+  await stage.client.create(workflowRuns, { metadata, spec });
+  const end = {
+    phase: 'Failed',
+    completionTime: new Date().toISOString(),
+    revision,
+    epoch: 1,
+    sequence: 1,
+  } as const;
+  const nodes = [{ phase: 'Succeeded', ...node }] as NonNullable<RunStatus['nodes']>;
+  const status = { ...end, nodes };
+  await stage.client.apply(
+    workflowRuns,
+    { metadata: { namespace, name }, status },
+    { subresource: 'status' },
+  );
+}
 
 test('a test run goes as far as a node, and so does one that repeats it; the node must be there', async () => {
   await applyWorkflow();

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { findCondition } from '../../../kube/conditions.ts';
 import { cronJobs } from '../../../kube/resource.ts';
 import { webhookRoutes } from '../../../operator/resources.ts';
+import { keysOf } from '../../../runs/keys.ts';
 import { pollUntil, pollUntilPasses } from '../../support/poll.ts';
 import { operatorOfFile } from '../../support/runningOperator.ts';
 import { BROKEN, READY, REPLY, SOON, openScheduleProject } from '../../support/scheduleProject.ts';
@@ -91,52 +92,52 @@ test.concurrent.each([
   );
 });
 
-/** A policy of the cluster's own that admits no CronJob any more; what it gives takes the policy away again. */
-async function refuseImages(namespace: string): Promise<() => Promise<unknown>> {
+/** A policy of the cluster's own that admits no such change of CronJobs; what it gives takes the policy away again. */
+async function refuseCronJobs(
+  namespace: string,
+  operations: string[],
+  probe: () => Promise<unknown>,
+): Promise<() => Promise<unknown>> {
   const group = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolic';
   const metadata = { name: namespace };
   const inNamespace = { matchLabels: { 'kubernetes.io/metadata.name': namespace } };
+  const resourceRules = [{ apiGroups: ['batch'], apiVersions: ['*'], operations, resources: ['cronjobs'] }];
   const body = {
     metadata,
     spec: {
       failurePolicy: 'Fail',
-      matchConstraints: {
-        namespaceSelector: inNamespace,
-        resourceRules: [
-          {
-            apiGroups: ['batch'],
-            apiVersions: ['*'],
-            operations: ['CREATE', 'UPDATE'],
-            resources: ['cronjobs'],
-          },
-        ],
-      },
+      matchConstraints: { namespaceSelector: inNamespace, resourceRules },
       validations: [{ expression: 'false', message: 'no image of that registry' }],
     },
   };
   await stage().client.raw('POST', `${group}ies`, { body });
   const binding = { metadata, spec: { policyName: namespace, validationActions: ['Deny'] } };
   await stage().client.raw('POST', `${group}ybindings`, { body: binding });
-  const probe = () =>
-    stage().client.create(
-      cronJobs,
-      { metadata: { name: 'probe', namespace }, spec: probeSpec },
-      { dryRun: true },
+  const isAdmitted = () =>
+    probe().then(
+      () => true,
+      () => false,
     );
-  await pollUntil(
-    'the policy in effect',
-    () =>
-      probe().then(
-        () => false,
-        () => true,
-      ),
-    SOON,
-  );
+  await pollUntil('the policy in effect', async () => !(await isAdmitted()), SOON);
   return async () => {
     await stage().client.raw('DELETE', `${group}ybindings/${namespace}`);
     await stage().client.raw('DELETE', `${group}ies/${namespace}`);
-    await pollUntil('the policy away', () => probe().then(() => true), SOON);
+    await pollUntil('the policy away', isAdmitted, SOON);
   };
+}
+
+/** Refuses CronJobs as a policy about images would. */
+function refuseImages(namespace: string): Promise<() => Promise<unknown>> {
+  const probe = { metadata: { name: 'probe', namespace }, spec: probeSpec };
+  return refuseCronJobs(namespace, ['CREATE', 'UPDATE'], () =>
+    stage().client.create(cronJobs, probe, { dryRun: true }),
+  );
+}
+
+/** Refuses to have the CronJob deleted. */
+function refuseDeleting({ namespace, name }: Ref): Promise<() => Promise<unknown>> {
+  const path = `/apis/batch/v1/namespaces/${namespace}/cronjobs/${name}?dryRun=All`;
+  return refuseCronJobs(namespace, ['DELETE'], () => stage().client.raw('DELETE', path));
 }
 
 const probeSpec = {
@@ -167,6 +168,25 @@ test.concurrent('a CronJob that the API server refuses to change goes on as it w
   } finally {
     await admit();
   }
+});
+
+test.concurrent('a workflow whose CronJob cannot be deleted is suspended in the run store all the same', async () => {
+  const { namespace, uid, apply, waitFor, names, onlyCronJob } = await openProject();
+  await apply({});
+  const { metadata } = await waitFor(READY);
+  const { wf } = keysOf(uid);
+  const flag = () => stage().conn.command('hget', wf(metadata.uid ?? ''), 'suspended');
+  expect(await flag()).toBe('0');
+  const admit = await refuseDeleting({ namespace, name: (await onlyCronJob()).metadata.name });
+  try {
+    await apply({}, { suspend: true });
+    await pollUntilPasses('the suspension', async () => expect(await flag()).toBe('1'), SOON);
+    expect(await names()).toHaveLength(1);
+  } finally {
+    await admit();
+  }
+  await waitFor({ ...READY, reason: 'Suspended' }, 30_000);
+  expect(await names()).toEqual([]);
 });
 
 test.concurrent('where a quota admits one CronJob the times can be changed all the same', async () => {

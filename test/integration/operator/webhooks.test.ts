@@ -11,6 +11,7 @@ import { isForbidden } from '../../../kube/errors.ts';
 import { createClient } from '../../../kube/client.ts';
 import { findCondition } from '../../../kube/conditions.ts';
 import { events, namespaces, secrets } from '../../../kube/resource.ts';
+import { webhookRoutes, workflows } from '../../../operator/resources.ts';
 import { auditTrail } from '../../support/auditTrail.ts';
 import { runCommand } from '../../support/command.ts';
 import type { GatewayProcess } from '../../support/gatewayProcess.ts';
@@ -101,6 +102,11 @@ test('each scheme lets in whoever proves it, everywhere, and nobody else, as soo
     expect(routes).toMatch(new RegExp(`^${scheme.toLowerCase()} .* ${scheme} `, 'm'));
 });
 
+const eventsOf = async (namespace: string, wanted: string) =>
+  (await stage.client.list(events, { namespace })).items
+    .filter(({ reason }) => reason === wanted)
+    .map(({ type, note, regarding }) => ({ type, note, name: regarding?.name }));
+
 const readyMessage = ({ status }: Workflow) => findCondition(status?.conditions, 'Ready')?.message;
 
 test('a webhook without auth is shown as Public, and auth.none says that this is on purpose', async () => {
@@ -134,23 +140,59 @@ test('where the namespace requires auth a public webhook closes, and opens again
   const refused = { type: 'Valid', status: 'False', reason: 'AuthRequired' };
   const closed = await stage.waitFor(namespace, 'open', refused);
   expect(readyMessage(closed)).toContain('set auth to one of hmac, ');
+  expect(closed.status?.access).toBe('Closed');
+  const { spec } = await stage.client.get(webhookRoutes, { namespace, name: 'open' });
+  expect(spec).toMatchObject({ active: false, inactiveReason: 'AuthRequired' });
+  const event = { type: 'Warning', name: 'open', note: expect.stringMatching(/answers 404.*require-auth/) };
+  await expect.poll(() => eventsOf(namespace, 'WebhookClosed'), WITHIN).toEqual([event]);
   await expect.poll(() => webhooks.statuses(`${namespace}.open`), WITHIN).toEqual([404, 404]);
   expect(await webhooks.statuses(`${namespace}.guarded`, token('s3cret'))).toEqual([200, 200]);
   await stage.apply(namespace, manifest('open', { none: {} }));
   await stage.waitFor(namespace, 'open', refused);
+  await stage.client.patch(
+    workflows,
+    { namespace, name: 'open' },
+    { spec: { suspend: true } },
+    { type: 'merge' },
+  );
+  const both = await stage.waitFor(namespace, 'open', {
+    type: 'Active',
+    status: 'False',
+    reason: 'Suspended',
+  });
+  expect(readyMessage(both)).toMatch(/set auth to one of .* The workflow is also suspended: /);
+  await stage.client.patch(
+    workflows,
+    { namespace, name: 'open' },
+    { spec: { suspend: null } },
+    { type: 'merge' },
+  );
+  await stage.waitFor(namespace, 'open', { type: 'Active', status: 'False', reason: 'AuthRequired' });
   await label(null);
   await webhooks.serving(namespace, 'open');
   expect(await webhooks.statuses(`${namespace}.open`)).toEqual([200, 200]);
+  const trail = auditTrail(stage.trail).filter(
+    ({ object }) => object?.namespace === namespace && object.name === 'open',
+  );
+  const lines = trail.map(({ event, reason, manager, resourceVersion }) => ({
+    event,
+    reason,
+    isKnown: manager !== undefined && resourceVersion !== undefined,
+  }));
+  expect(lines).toEqual([
+    { event: 'workflow.activate', isKnown: true },
+    { event: 'workflow.deactivate', reason: 'AuthRequired', isKnown: false },
+    { event: 'workflow.suspend', isKnown: true },
+    { event: 'workflow.resume', isKnown: true },
+    { event: 'workflow.activate', reason: 'AuthNoLongerRequired', isKnown: false },
+  ]);
 });
 
 test('taking auth away from a live webhook is an Event that names the scheme, and a line in the audit trail', async () => {
   const namespace = await webhooks.project({ token: 's3cret' });
   await stage.apply(namespace, manifest('bare', bearer('token')));
   await webhooks.serving(namespace, 'bare');
-  const told = async () =>
-    (await stage.client.list(events, { namespace })).items
-      .filter(({ reason }) => reason === 'WebhookMadePublic')
-      .map(({ type, note, regarding }) => ({ type, note, name: regarding?.name }));
+  const told = () => eventsOf(namespace, 'WebhookMadePublic');
   expect(await told()).toEqual([]);
   await stage.apply(namespace, manifest('bare', { none: {} }));
   await webhooks.serving(namespace, 'bare');

@@ -185,7 +185,7 @@ test('a replica of the gateway writes its own Lease and no other', async () => {
       () => 'written',
       (error: Error) => error.message,
     );
-  const refused = 'a replica of the gateway may write its own Lease alone';
+  const refused = 'a replica of the gateway may write only its own Lease';
   await pollUntil('the policy in effect', async () => (await write('windlass-operator')).includes(refused), {
     timeoutMs: 20_000,
   });
@@ -207,7 +207,7 @@ test('the operator changes and removes its own CronJobs and no others', async ()
   const foreign = hostile(tick, ['metadata', 'name'], 'backup-0123456789');
   const { name, namespace = '' } = foreign.manifest.metadata;
   await admin.create(foreign.resource, { ...foreign.manifest, metadata: { name, namespace } });
-  const refused = 'the operator may change its own CronJobs alone, not backup-0123456789';
+  const refused = 'the operator may change only its own CronJobs, not backup-0123456789';
   // Labels and owners that it gives itself do not help.
   const change = ({ resource, manifest }: Write) =>
     operator.apply(resource, manifest).then(
@@ -232,7 +232,7 @@ test('of a credential the operator changes the mark of its bot and nothing else'
       () => 'changed',
       (error: Error) => error.message,
     );
-  const refused = 'the operator may change the finalizer windlass.dev/bot-webhook of a credential alone';
+  const refused = 'the operator may change only the finalizer windlass.dev/bot-webhook of a credential';
   const elsewhere = { spec: bot('https://two.example.com') };
   await pollUntil('the policy in effect', async () => (await change(elsewhere)).includes(refused), {
     timeoutMs: 20_000,
@@ -315,6 +315,16 @@ test('the operator adds nothing to an account that others gave Secrets and a rol
   );
 });
 
+test('the operator goes on writing a Secret that others have labelled', async () => {
+  const { resource, manifest } = (await writesIn(BOUNDED)).poolSecret;
+  await operator.apply(resource, manifest);
+  const { name, namespace } = { ...manifest.metadata, namespace: BOUNDED };
+  const byHand = { metadata: { labels: { team: 'office' }, annotations: { 'example.com/note': 'kept' } } };
+  await admin.patch(resource, { name, namespace }, byHand, { type: 'merge', fieldManager: 'kubectl' });
+  const { metadata } = await operator.apply(resource, manifest);
+  expect(metadata).toMatchObject(byHand.metadata);
+});
+
 test('a container that somebody adds to a pool keeps the operator from writing it, until it is gone', async () => {
   const { resource, manifest } = (await writesIn(BOUNDED)).runners;
   await operator.apply(resource, manifest);
@@ -332,13 +342,15 @@ test('the operator starts no run, deletes none that goes on, and no revision of 
   const metadata = { name: 'one', namespace: PROJECT };
   const run = await admin.create(workflowRuns, { metadata, spec: { workflow: 'report' } });
   const second = { metadata: { ...metadata, name: 'two' }, spec: { workflow: 'report' } };
-  await expect(operator.create(workflowRuns, second)).rejects.toThrow('the operator creates no WorkflowRuns');
-  await expect(operator.delete(workflowRuns, metadata)).rejects.toThrow('runs that have ended alone');
+  await expect(operator.create(workflowRuns, second)).rejects.toThrow(
+    'the operator may not create WorkflowRuns',
+  );
+  await expect(operator.delete(workflowRuns, metadata)).rejects.toThrow('only runs that have ended');
   const status = { ...run.status, phase: 'Failed' as const };
   await admin.patch(workflowRuns, metadata, { status }, { type: 'merge', subresource: 'status' });
   expect(await operator.delete(workflowRuns, metadata)).toBe(true);
   await admin.create(controllerRevisions, { metadata, revision: 1, data: {} });
-  await expect(operator.delete(controllerRevisions, metadata)).rejects.toThrow('of Workflows alone');
+  await expect(operator.delete(controllerRevisions, metadata)).rejects.toThrow('that a Workflow owns');
 });
 
 test('of a run that has ended the operator removes the input and changes nothing else', async () => {

@@ -442,6 +442,10 @@ test('the documented audit policy records changes of workflows whole, and nothin
     (await read()).filter(({ verb, objectRef }) => verb === 'create' && objectRef?.resource === resource);
   await expect.poll(() => created('secrets'), { timeout: 10_000 }).not.toEqual([]);
   const { resourceVersion } = made.metadata;
+  // A label of a namespace closes public webhooks.
+  expect(await created('namespaces')).toContainEqual(
+    expect.objectContaining({ responseObject: expect.anything() as object }),
+  );
   expect(await created('workflows')).toContainEqual(
     expect.objectContaining({
       requestObject: expect.anything() as object,

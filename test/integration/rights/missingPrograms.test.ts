@@ -124,7 +124,7 @@ function takeAway(role: RoleRef, about: string): Promise<() => Promise<void>> {
 const named = (log: string[], text: string) => () => log.find((line) => line.includes(text));
 /** In a line of JSON quotes are escaped. */
 const cannot = (verb: string, resource: string) => `cannot ${verb} resource \\"${resource}\\"`;
-const warnings = (log: string[]) => log.filter((line) => /"level":[45]0/.test(line)).length;
+const warnings = (log: string[]) => log.filter((line) => /"level":"(warn|error)"/.test(line)).length;
 
 const gatewayUser = `system:serviceaccount:${SYSTEM}:windlass-gateway`;
 const GATEWAY: RoleRef = { resource: clusterRoles, name: 'windlass-gateway', user: gatewayUser };

@@ -136,7 +136,7 @@ test('while the run store is away a tick waits for as long as its time counts, a
   const early = tick('by-hand', { LATEST_SECONDS: '2' });
   expect(await early).toMatchObject({ status: 3 });
   expect((await early).log.at(-1)).toMatchObject({
-    level: 50,
+    level: 'error',
     msg: 'the run store did not take the event in time, no run is started',
     why: 'it could not be reached',
     connectionError: expect.stringContaining('ECONNREFUSED') as unknown,

@@ -5,6 +5,7 @@ import { cancelRun } from '../../../runs/cancel.ts';
 import { claimRuns } from '../../../runs/claim.ts';
 import { keysOf } from '../../../runs/keys.ts';
 import { handBack } from '../../../runs/handback.ts';
+import { listRuns } from '../../../runs/list.ts';
 import { liveRuns, setWorkflowLimits } from '../../../runs/project.ts';
 import { readCounts } from '../../../runs/read.ts';
 import { submit } from '../../../runs/submit.ts';
@@ -193,6 +194,8 @@ test('a suspended workflow accepts no event and no run of it is claimed until it
   for (let count = 0; count < 4; count += 1) runs.push(await accepted(conn, submissionOf(project)));
   const executing = await claimedOne(conn, project);
   const other = await claimedOne(conn, project);
+  const counts = () => readCounts(conn, project, 'uid-orders');
+  expect(await counts()).toMatchObject({ active: 4, running: 2, waiting: 2 });
   await setWorkflowLimits(conn, project, { ...limits('Queue', 3), suspended: true });
   for (const submission of [
     {},
@@ -206,6 +209,14 @@ test('a suspended workflow accepts no event and no run of it is claimed until it
   expect(await advance(conn, executing, end)).toEqual({ outcome: 'done', cancelRequested: false });
   expect(await claimed(conn, project)).toEqual([]);
   expect(await liveRuns(conn, project, 'uid-orders')).toHaveLength(3);
+  expect(await counts()).toMatchObject({ active: 3, running: 0, waiting: 3, succeeded: 1 });
+  const listed = await listRuns(conn, project, 'uid-orders', { limit: 10 });
+  expect(Array.isArray(listed) && listed.map(({ phase }) => phase).toSorted()).toEqual([
+    'Pending',
+    'Pending',
+    'Pending',
+    'Succeeded',
+  ]);
   await setWorkflowLimits(conn, project, limits('Queue', 3));
   const resumed = (await claimed(conn, project)).map(({ state }) => state.run);
   expect(resumed.toSorted()).toEqual(runs.filter((run) => run !== executing.run).toSorted());
@@ -234,6 +245,27 @@ test('a run that was handed back loses none of its time while its workflow is su
   const left = await conn.command('hget', run(ref.run), 'timeout');
   await setWorkflowLimits(conn, project, limits('Queue'));
   expect((await claimed(conn, project))[0]?.remainingMs).toBe(Number(left));
+});
+
+test('a run that is asked to end ends also while its workflow is suspended, when its runner hands it back', async () => {
+  const { conn } = store;
+  const project = await newProject(conn);
+  await setWorkflowLimits(conn, project, limits('Queue'));
+  const [run, other] = [
+    await accepted(conn, submissionOf(project)),
+    await accepted(conn, submissionOf(project)),
+  ];
+  const refs = (await claimed(conn, project)).map(refOf);
+  await setWorkflowLimits(conn, project, { ...limits('Queue'), suspended: true });
+  expect(await cancelRun(conn, project, run)).toEqual({ outcome: 'requested' });
+  for (const ref of refs) await handBack(conn, ref);
+  const [again, ...more] = await claimed(conn, project);
+  expect(again?.state).toMatchObject({ run, cancelRequested: true });
+  expect(more).toEqual([]);
+  if (again) await advance(conn, refOf(again), { end: { phase: 'Cancelled' } });
+  expect(await liveRuns(conn, project, 'uid-orders')).toEqual([other]);
+  await setWorkflowLimits(conn, project, limits('Queue'));
+  expect((await claimedOne(conn, project)).run).toBe(other);
 });
 
 test('with Reject an event over the limit is refused, and after an end one is accepted', async () => {

@@ -337,8 +337,19 @@ test('of a workflow that records no data the record holds neither the input nor 
     checkpoints: [{ id: 'trigger', phase: 'Succeeded', attempts: 1, outputIsInput: true }],
     end: { phase: 'Succeeded' },
   });
-  const { spec, status } = await recordedAs(run, 'Succeeded');
+  const { metadata, spec, status } = await recordedAs(run, 'Succeeded');
   expect(spec).toMatchObject({ inputRedacted: true, inputTruncated: true });
   expect(status?.nodes).toMatchObject([{ id: 'trigger', phase: 'Succeeded', redacted: true }]);
+  const withHeaders = submissionOf(project, {
+    revision: 'private-1',
+    dedupeKey: 'with-headers',
+    input: '{"text_content":"","data_content":{},"headers":{"x-a":"b"}}',
+  });
+  const second = await accepted(conn, withHeaders);
+  await claimedOne(conn, project);
+  const marked = await recordedAs(second, 'Running');
+  // Only what is more than a record can hold is lost for good: the rest may be shown when the run has failed.
+  expect(marked.metadata.annotations).toMatchObject({ [ANNOTATION.partialInput]: 'true' });
+  expect(metadata.annotations).not.toHaveProperty([ANNOTATION.partialInput]);
   expect(JSON.stringify({ spec, status })).not.toContain('desk');
 });

@@ -2,6 +2,7 @@
 import { writeFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { expiryOfReplacement } from '../../../kube/certificateFiles.ts';
 import { startBeats } from '../../../runs/beat.ts';
 import { CERTIFICATE_ACCOUNT, GATEWAY_ACCOUNT, OPERATOR_ACCOUNT } from '../../../runs/accounts.ts';
 import { connectRunStore, type RunStoreConnection } from '../../../runs/connection.ts';
@@ -156,6 +157,14 @@ test('a certificate of another authority takes the place of the first while conn
   await conn.ready(within(10));
   const expiry = await servedCertificateExpiry({ url: redis.url, ...trusted() });
   expect(expiry?.getTime()).toBeGreaterThan(Date.now());
+});
+
+test('a certificate that has expired, or is not valid yet, takes the place of no other one', () => {
+  const certificate = { cert: files.second['tls.crt'], key: files.second['tls.key'] };
+  const at = (time: string) => () => expiryOfReplacement(certificate, new Date(time));
+  expect(at('2000-01-01T00:00:00Z')).toThrow(/valid from \S+Z only/);
+  expect(at('2999-01-01T00:00:00Z')).toThrow(/expired at \S+Z/);
+  expect(expiryOfReplacement(certificate).getTime()).toBeGreaterThan(Date.now());
 });
 
 test('the program that follows the certificate may do that and nothing else', async () => {

@@ -124,10 +124,14 @@ test('the details of a credential say where HTTP requests may send it', () => {
 test.each<[Parameters<typeof hostsProblem>[0], object, RegExp]>([
   ['http', {}, /^Enter at least one host/],
   ['http', { allowedHosts: [] }, /^Enter at least one host/],
-  ['http', { allowedHosts: ['api.example.com', 'https://a/b'] }, /^"https:\/\/a\/b" is not a host: write/],
+  [
+    'http',
+    { allowedHosts: ['api.example.com', 'https://a/b'] },
+    /^"https:\/\/a\/b": an allowed host has no path/,
+  ],
   ['http', { allowedHosts: ['*', 'http://a:80'] }, /^$/],
   ['oauth2', {}, /^$/],
-  ['oauth2', { allowedHosts: ['a b'] }, /is not a host/],
+  ['oauth2', { allowedHosts: ['a b'] }, /^"a b": an allowed host is a name/],
 ])('the hosts of an account of kind %s: %j', (kind, account, problem) => {
   expect(hostsProblem(kind, { ...account }) ?? '').toMatch(problem);
 });

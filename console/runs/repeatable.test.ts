@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest';
+import type { RunObject } from '../kube/resources.ts';
+import { repeatProblem } from './repeatable.ts';
+
+const REDACTED = { inputTruncated: true, inputRedacted: true };
+const output = { text_content: '', data_content: { item: 'desk' } };
+const PARTIAL = { 'windlass.dev/partial-input': 'true' };
+
+test.each<[string, object, object | undefined, Record<string, string>, RegExp]>([
+  ['with its input', {}, undefined, {}, /^$/],
+  ['with the beginning of its input', { inputTruncated: true }, undefined, {}, /too large/],
+  ['without its input', REDACTED, undefined, {}, /keeps inputs out/],
+  ['that shows its input as the output of its trigger', REDACTED, { output }, {}, /^$/],
+  ['that shows a part of it', REDACTED, { output, truncated: true }, {}, /keeps inputs out/],
+  ['that was given headers, too', REDACTED, { output }, PARTIAL, /keeps inputs out/],
+])('a record %s', (_what, spec, node, annotations, problem) => {
+  const run: RunObject = {
+    apiVersion: 'windlass.dev/v1alpha1',
+    kind: 'WorkflowRun',
+    metadata: { name: 'orders-1', annotations },
+    spec: { workflow: 'orders', ...spec },
+    status: { phase: 'Failed', ...(node && { nodes: [{ id: 'trigger', phase: 'Succeeded', ...node }] }) },
+  };
+  expect(repeatProblem(run) ?? '').toMatch(problem);
+});

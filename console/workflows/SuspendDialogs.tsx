@@ -1,0 +1,100 @@
+/** Asks before a workflow is suspended, and before it is resumed, and says what comes of it. */
+import { Alert, Button, Group, List, Modal, Stack, Text } from '@mantine/core';
+import { useState } from 'react';
+import type { WorkflowObject } from '../kube/resources.ts';
+import { resumptionOf, suspensionOf } from './consequences.ts';
+import { managerText, ownerOfField } from './manager.ts';
+import type { WorkflowItem } from './rows.ts';
+import { setSuspended } from './suspend.ts';
+import { WaitingRuns } from './WaitingRuns.tsx';
+
+/** The workflow, as far as the dialogs tell of it. */
+export type Suspendable = Pick<
+  WorkflowItem,
+  'name' | 'title' | 'metadata' | 'trigger' | 'active' | 'running' | 'waiting'
+>;
+
+type Props = {
+  item: Suspendable;
+  project: string;
+  onClose: () => void;
+  /** Takes the workflow as it is stored. */
+  onStored?: (stored: WorkflowObject) => void;
+};
+
+export function SuspendDialog(props: Props) {
+  const { item, onClose } = props;
+  const { isBusy, change } = useChange(props, true);
+  return (
+    <Modal opened onClose={onClose} title={`Suspend ${item.title}?`}>
+      <Stack>
+        <Sentences list={suspensionOf(item)} />
+        <Text size="sm">You can resume it at any time. Active stays as it is.</Text>
+        <Owner item={item} />
+        <Group justify="flex-end" gap="xs">
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button color="red.9" loading={isBusy} onClick={() => void change()}>
+            Suspend
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  );
+}
+
+export function ResumeDialog(props: Props) {
+  const { item, project, onClose } = props;
+  const { isBusy, change } = useChange(props, false);
+  return (
+    <Modal opened onClose={onClose} title={`Resume ${item.title}?`}>
+      <Stack>
+        <Sentences list={resumptionOf(item)} />
+        <WaitingRuns namespace={project} workflow={item.name} waiting={item.waiting} />
+        <Owner item={item} />
+        <Group justify="flex-end" gap="xs">
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button loading={isBusy} onClick={() => void change()}>
+            Resume
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  );
+}
+
+function useChange({ item: { name, title }, project, onClose, onStored }: Props, suspend: boolean) {
+  const [isBusy, setBusy] = useState(false);
+  const change = async (): Promise<void> => {
+    setBusy(true);
+    const stored = await setSuspended({ namespace: project, name, title }, suspend);
+    setBusy(false);
+    if (stored === undefined) return;
+    onStored?.(stored);
+    onClose();
+  };
+  return { isBusy, change };
+}
+
+function Sentences({ list }: { list: string[] }) {
+  return (
+    <List size="sm" style={{ overflowWrap: 'anywhere' }}>
+      {list.map((sentence) => (
+        <List.Item key={sentence}>{sentence}</List.Item>
+      ))}
+    </List>
+  );
+}
+
+function Owner({ item: { metadata } }: { item: Suspendable }) {
+  const owner = ownerOfField(metadata, ['spec', 'suspend']);
+  if (owner === undefined) return null;
+  return (
+    <Alert color="yellow" variant="light">
+      {managerText(owner)} sets this and will put it back. Change it where {owner.tool} takes it from.
+    </Alert>
+  );
+}

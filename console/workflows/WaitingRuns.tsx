@@ -1,0 +1,128 @@
+/** How many runs a suspension holds back and, on request, which: each can be opened, and all of them cancelled. */
+import { Alert, Button, Group, List, ScrollArea, Stack, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useMay } from '../kube/access.ts';
+import { RUNS } from '../kube/resources.ts';
+import { FailureNote } from '../shell/FailureNote.tsx';
+import { TextLink } from '../shell/links.tsx';
+import { tellDone, tellFailure } from '../shell/tell.ts';
+import { count, waitingText } from '../words.ts';
+import { Ago } from './Ago.tsx';
+import { cancelRuns, waitingQuery } from './waiting.ts';
+
+type Props = {
+  namespace: string;
+  workflow: string;
+  /** As the workflow counts them. */
+  waiting: number;
+};
+
+export function WaitingRuns({ namespace, workflow, waiting }: Props) {
+  const [isOpen, setOpen] = useState(false);
+  const mayList = useMay({ verb: 'list', resource: RUNS, namespace });
+  const listed = useQuery({ ...waitingQuery({ namespace, workflow }), enabled: isOpen });
+  const number = listed.data?.isAll === true ? listed.data.items.length : waiting;
+  return (
+    <Stack gap={6}>
+      <Group gap="xs">
+        <Text size="sm" role="status">
+          {waitingText(number)}
+        </Text>
+        {mayList && number > 0 && !isOpen && (
+          <Button size="compact-xs" variant="default" onClick={() => setOpen(true)}>
+            Show
+          </Button>
+        )}
+      </Group>
+      {listed.error !== null && <FailureNote error={listed.error} onRetry={() => void listed.refetch()} />}
+      {listed.data !== undefined && listed.data.items.length > 0 && (
+        <Listed {...{ namespace, workflow }} runs={listed.data} onCancelled={() => listed.refetch()} />
+      )}
+    </Stack>
+  );
+}
+
+type ListedProps = Omit<Props, 'waiting'> & {
+  runs: { items: { run: string; acceptedTime?: string | undefined }[]; isAll: boolean };
+  onCancelled: () => Promise<unknown>;
+};
+
+const SHOWN = 100;
+
+function Listed({ namespace, workflow, runs: { items, isAll }, onCancelled }: ListedProps) {
+  const mayCancel = useMay({ verb: 'delete', resource: RUNS, namespace });
+  return (
+    <>
+      <ScrollArea.Autosize mah={180}>
+        <List size="sm" aria-label="Runs that wait" style={{ overflowWrap: 'anywhere' }}>
+          {items.slice(0, SHOWN).map(({ run, acceptedTime }) => (
+            <List.Item key={run}>
+              <TextLink to="/p/$project/runs/$run" params={{ project: namespace, run }} search={{ workflow }}>
+                {run}
+              </TextLink>{' '}
+              {acceptedTime !== undefined && (
+                <Text span size="xs" c="dimmed">
+                  accepted <Ago time={acceptedTime} />
+                </Text>
+              )}
+            </List.Item>
+          ))}
+        </List>
+      </ScrollArea.Autosize>
+      {(items.length > SHOWN || !isAll) && (
+        <Text size="xs" c="dimmed">
+          There are more than are listed here.
+        </Text>
+      )}
+      {mayCancel && <CancelAll {...{ namespace, workflow }} runs={items} onCancelled={onCancelled} />}
+    </>
+  );
+}
+
+type CancelProps = Omit<Props, 'waiting'> & { runs: { run: string }[]; onCancelled: () => Promise<unknown> };
+
+/** Asks before it cancels. */
+function CancelAll({ namespace, workflow, runs, onCancelled }: CancelProps) {
+  const [isAsking, setAsking] = useState(false);
+  const [isBusy, setBusy] = useState(false);
+  const what = count(runs.length, 'run');
+  const cancel = async (): Promise<void> => {
+    setBusy(true);
+    try {
+      await cancelRuns(
+        { namespace, workflow },
+        runs.map(({ run }) => run),
+      );
+      tellDone(`${what} ${runs.length === 1 ? 'is' : 'are'} cancelled`);
+    } catch (error) {
+      tellFailure('Not all runs were cancelled', error);
+    }
+    await onCancelled();
+    setBusy(false);
+    setAsking(false);
+  };
+  if (!isAsking)
+    return (
+      <Group>
+        <Button size="xs" variant="default" onClick={() => setAsking(true)}>
+          Cancel {runs.length === 1 ? 'this run' : `these ${what}`}
+        </Button>
+      </Group>
+    );
+  return (
+    <Alert color="red" variant="light" title={`Cancel ${what}?`}>
+      <Text size="sm" mb="xs">
+        What is cancelled does not start when the workflow is resumed. This cannot be undone.
+      </Text>
+      <Group gap="xs">
+        <Button size="xs" color="red.9" loading={isBusy} onClick={() => void cancel()}>
+          Cancel {what}
+        </Button>
+        <Button size="xs" variant="default" onClick={() => setAsking(false)}>
+          Keep {runs.length === 1 ? 'it' : 'them'}
+        </Button>
+      </Group>
+    </Alert>
+  );
+}

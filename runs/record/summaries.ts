@@ -1,0 +1,52 @@
+/** Summaries expire: those that are too old, and those beyond a workflow's part where its project keeps too many, go. */
+import { orUnavailable, type RunStoreConnection } from '../connection.ts';
+import { keysOf } from '../keys.ts';
+import { NOW } from '../lua.ts';
+import { SUMMARY_KEPT_S, SUMMARY_OVERHEAD_BYTES } from '../room.ts';
+import { defineScript } from '../script.ts';
+import type { ProjectUid, Unavailable } from '../types.ts';
+
+/** Summaries that one call removes. */
+const PAGE = 500;
+
+const TRIM = defineScript({
+  flags: 'drains',
+  keys: ['meta', 'wf', 'done', 'lines'],
+  args: ['most'],
+  body: `
+    ${NOW}
+    local oldest = redis.call('ZRANGE', done, '-inf', (now - ${SUMMARY_KEPT_S * 1_000}) * 1000, 'BYSCORE', 'LIMIT', 0, ${PAGE})
+    local surplus = math.min(redis.call('ZCARD', done) - most, ${PAGE})
+    if surplus > #oldest then
+      oldest = redis.call('ZRANGE', done, 0, surplus - 1)
+    end
+    if #oldest == 0 then return 0 end
+    local freed = 0
+    for _, run in ipairs(oldest) do
+      freed = freed + ${SUMMARY_OVERHEAD_BYTES} + redis.call('HSTRLEN', lines, run)
+    end
+    redis.call('ZREM', done, unpack(oldest))
+    redis.call('HDEL', lines, unpack(oldest))
+    -- A workflow that was dropped, and a project that was closed, count nothing.
+    if redis.call('HEXISTS', wf, 'summaries') == 1 then
+      redis.call('HINCRBY', wf, 'summaries', -freed)
+      redis.call('HINCRBY', meta, 'summaries', -freed)
+    end
+    return #oldest == ${PAGE} and 1 or 0
+  `,
+});
+
+/** Removes the workflow's summaries of runs that were accepted more than seven days ago, and the oldest beyond `most`. */
+export function trimSummaries(
+  conn: RunStoreConnection,
+  project: ProjectUid,
+  workflowUid: string,
+  most: number,
+): Promise<{ outcome: 'done' } | Unavailable> {
+  const { meta, wf, done, lines } = keysOf(project);
+  const keys = [meta, ...[wf, done, lines].map((key) => key(workflowUid))];
+  return orUnavailable(async () => {
+    while ((await conn.script(TRIM, keys, [most])) === 1);
+    return { outcome: 'done' };
+  });
+}

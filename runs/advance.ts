@@ -75,8 +75,8 @@ const ADVANCE = defineScript({
     if (outputs == '1' or replies) and bytes > ${RUN_LIMIT_BYTES} then
       return 'too-large'
     end
-    if whole == '1' then redis.call('HDEL', run, 'restored', 'doubt') end
     local grown = bytes - redis.call('HSTRLEN', run, 'input') - ${RUN_OVERHEAD_BYTES}
+    if whole == '1' then redis.call('HDEL', run, 'restored', 'doubt') end
     for index = first, #ARGV, 3 do
       emit(ARGV[index + 2])
     end

@@ -2,7 +2,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { cpus, totalmem } from 'node:os';
 import { dirname } from 'node:path';
-import { isUnknownEffect, type Violation } from './checker.ts';
+import { isUnknownEffect } from './checker.ts';
+import type { Violation } from './violation.ts';
 import { countBy } from './counts.ts';
 import type { Attempt, Evidence, FaultRecord, Loss, Measure } from './evidence.ts';
 import type { FaultRun } from './load.ts';

@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
 /** `internalURL`: any listener that answers /readyz. */
-export type Replica = { publicPort: number; internalURL: string };
+type Replica = { publicPort: number; internalURL: string };
 
 export type Balancer = {
   port: number;

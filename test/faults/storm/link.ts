@@ -12,7 +12,7 @@ import { connect, createServer, type AddressInfo, type Server, type Socket } fro
  * - `late`: everything arrives up to so many milliseconds later, on each connection at a pace of its own, so that two connections
  *   overtake each other.
  */
-export type Trouble = 'silent' | 'deaf' | 'refused' | 'late';
+type Trouble = 'silent' | 'deaf' | 'refused' | 'late';
 
 export type Link = {
   port: number;

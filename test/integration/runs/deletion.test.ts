@@ -88,6 +88,7 @@ test('runs that are ready, over the limit, parked or ended go page by page; thos
   const { held, due, out, dk } = keysOf(project);
   for (const key of [held, due, out]) expect(await conn.command('zcard', key)).toBe(0);
   expect(await conn.command('keys', dk(UID, '*'))).toEqual([]);
+  expect(await conn.command('hget', keysOf(project).meta, 'keys')).toBe('0');
   expect((await claimed(conn, project)).map(({ state }) => state.run)).toEqual(kept);
 });
 
@@ -101,15 +102,15 @@ test('a run that a runner executes is asked to end, and the page goes on behind 
   expect(await deletePages(2)).toEqual({ seen: [1], left: 0 });
 });
 
-test('a run that its runner hands back instead of ending it is not claimed again, and goes with the next look', async () => {
+test('a run that its runner hands back instead of ending it goes with the next page', async () => {
   const { conn } = store;
   await event();
   const ref = await claimedOne(conn, project);
   await beginDeletion(conn, project, orders);
   expect(await deletePages(2)).toMatchObject({ left: 1 });
   expect(await handBack(conn, ref)).toEqual({ outcome: 'done', cancelRequested: true });
-  expect(await claimed(conn, project)).toEqual([]);
   expect(await deletePages(2)).toMatchObject({ left: 0 });
+  expect(await claimed(conn, project)).toEqual([]);
   expect(await conn.command('smembers', keysOf(project).cancels)).toEqual([]);
 });
 
@@ -124,7 +125,8 @@ test('a run with an object waits until its end is recorded, and leaves nothing t
   expect(await conn.command('zrange', keysOf(project).out, 0, -1)).toEqual([run]);
   expect(await recorded(conn, state, 'written')).toBe('recorded');
   await conn.command('unlink', keysOf(project).run(run), keysOf(project).ev(run));
-  expect((await keysLeft()).filter((key) => !key.startsWith('dk:'))).toEqual(['meta', `wf:${UID}`]);
+  const left = (await keysLeft()).filter((key) => !key.startsWith('dk:'));
+  expect(left).toEqual(['expiring', 'meta', `wf:${UID}`]);
   expect(await bytes()).toBe(0);
 });
 

@@ -75,7 +75,10 @@ const ADVANCE = defineScript({
     if (outputs == '1' or replies) and bytes > ${RUN_LIMIT_BYTES} then
       return 'too-large'
     end
-    local grown = bytes - redis.call('HSTRLEN', run, 'input') - ${RUN_OVERHEAD_BYTES}
+    local grown
+    if outputs == '1' or phase ~= '' then
+      grown = bytes - redis.call('HSTRLEN', run, 'input') - ${RUN_OVERHEAD_BYTES}
+    end
     if whole == '1' then redis.call('HDEL', run, 'restored', 'doubt') end
     for index = first, #ARGV, 3 do
       emit(ARGV[index + 2])

@@ -159,8 +159,7 @@ const RECORDED = defineScript({
     redis.call('HEXISTS', wf, waiting)
     redis.call('ZCARD', done)
     redis.call('HEXISTS', lines, run_id)
-    redis.call('HEXISTS', expiring, run_id)
-    redis.call('ZCARD', q)
+    if dk then redis.call('HEXISTS', expiring, run_id) end
     local is_deduped = dk and redis.call('HEXISTS', dk, 'run') == 1
     redis.call('ZREM', runs, run_id)
     redis.call('ZREM', out, run_id)
@@ -168,8 +167,6 @@ const RECORDED = defineScript({
     redis.call('EXPIRE', run, ${RUN_KEPT_S})
     redis.call('HINCRBY', meta, 'bytes', -state[4])
     local limits = redis.call('HMGET', meta, 'keyQuota', 'summaries', 'replies', 'short')
-    ${ANNOUNCE_ROOM}
-    announce_room(limits[4])
     -- Of a workflow that was dropped, and of a key that is forgotten, nothing is kept, or it would be there again.
     if redis.call('HEXISTS', wf, 'accepted') == 1 then
       redis.call('HINCRBY', wf, waiting, -1)
@@ -183,6 +180,8 @@ const RECORDED = defineScript({
     elseif dk then
       redis.call('HINCRBY', meta, 'keys', -${DEDUPE_KEY_BYTES})
     end
+    ${ANNOUNCE_ROOM}
+    announce_room(limits[4])
     return 'recorded'
   `,
 });

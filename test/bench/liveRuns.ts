@@ -13,7 +13,7 @@ import { inParallel } from './inParallel.ts';
 import { submitOne } from './neighbour.ts';
 import type { Project, Whole } from './whole.ts';
 
-const AT_ONCE = 500;
+const AT_ONCE = 200;
 const CLAIMED_AT_ONCE = 50;
 const PARKED_MS = 3_600_000;
 const BEAT_MS = 2_000;
@@ -45,7 +45,7 @@ export async function loadLiveRuns(whole: Whole, { project, name, runs, objects 
     policy: 'Queue',
     deadlineMs: 3_600_000,
   });
-  await inParallel(runs - objects, AT_ONCE, async () => void (await submitOne(conn, workflow)));
+  await inParallel(runs - objects, AT_ONCE, () => submitOne(conn, workflow));
   await park(whole, uid, Math.ceil(runs / 20));
   const executed = await execute(whole, uid);
   await inParallel(objects, 16, async (index) => {
@@ -54,7 +54,7 @@ export async function loadLiveRuns(whole: Whole, { project, name, runs, objects 
   });
   await pollUntil(
     'all runs being accepted',
-    async () => (await conn.command('zcard', keysOf(uid).runs(workflow.workflowUid))) === runs,
+    async () => ((await conn.command('zcard', keysOf(uid).runs(workflow.workflowUid))) as number) >= runs,
     { timeoutMs: 300_000, everyMs: 500 },
   );
   return { workflowUid: workflow.workflowUid, stop: executed.stop };

@@ -29,6 +29,7 @@ import { isOfInterest } from './schedule/failing.ts';
 import { reconcileHistory } from './workflow/history.ts';
 import { reconcileWorkflow } from './workflow/reconcile.ts';
 import { credentialRefs } from './workflow/references.ts';
+import { deleteRuns } from './store/deleteRuns.ts';
 import { watchStore } from './store/watch.ts';
 import { BY_CREDENTIAL, BY_UID, BY_WORKFLOW, inNamespaceOf, type World } from './world.ts';
 
@@ -109,6 +110,7 @@ export function createControllers(context: OperatorContext, metrics: OperatorMet
   wakeHistory(world, queues.history);
   wakeCounts(world, queues.counts, counts);
   wakePolls(world, queues);
+  metrics.watchDeletions(() => context.store.deletions.list().reduce((sum, { left }) => sum + left, 0));
   for (const { name, queue } of controllers) metrics.watchQueue(name, () => queue.stats());
   return {
     run: async (signal) => {
@@ -117,6 +119,7 @@ export function createControllers(context: OperatorContext, metrics: OperatorMet
           metrics.reconciled(name, outcome, seconds);
       await Promise.all([
         keepBudget(context, signal),
+        deleteRuns(context, { events, onEnd: wakeProject }, signal),
         watchStore(context, { onClosed: wakeProject, onRestart }, signal),
         ...controllers.map((controller) =>
           runController({ ...controller, log, signal, onOutcome: onOutcome(controller.name) }),
@@ -251,18 +254,22 @@ function hadBot(change: Change<WebhookRoute>): boolean {
 
 /**
  * Of a workflow that was deleted its route may be gone before anybody looks at it, and events may have come in until then.
- * Both objects say which workflow it was. Comes before the projects are woken, which then cancel its runs.
+ * Both objects say which workflow it was. Comes before the projects are woken, which keep the runners until its runs have ended.
  */
 function noteGoneWorkflows({ world, store }: OperatorContext): void {
   world.workflows.onChange(({ type, object: { metadata } }) => {
     const project = world.namespaces.get(undefined, metadata.namespace ?? '')?.metadata.uid;
-    if (type === 'deleted' && project !== undefined) store.noteGone(project, metadata.uid ?? '');
+    const { uid: workflowUid = '', name } = metadata;
+    if (type === 'deleted' && project !== undefined) store.noteGone({ project, workflowUid, name });
   });
   world.routes.onChange(({ type, object: { metadata, spec } }) => {
     const workflow = world.workflows.get(metadata.namespace, spec.workflow);
     // A route that somebody deleted comes back, and its runs go on.
     const isGone = type === 'deleted' && workflow?.metadata.uid !== spec.workflowUID;
-    if (isGone) store.noteGone(spec.projectUID, spec.workflowUID);
+    const { projectUID: project, workflowUID: workflowUid, workflow: name } = spec;
+    // Of a namespace that is gone everything goes.
+    const isOpen = world.namespaces.get(undefined, metadata.namespace ?? '')?.metadata.uid === project;
+    if (isGone && isOpen) store.noteGone({ project, workflowUid, name });
   });
 }
 

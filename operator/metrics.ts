@@ -16,6 +16,8 @@ export type OperatorMetrics = {
   /** Shows a controller's queue from now on, and its outcomes from zero. */
   watchQueue: (controller: string, stats: () => QueueStats) => void;
   leading: (leads: boolean) => void;
+  /** Shows from now on how many runs of deleted workflows are left. */
+  watchDeletions: (left: () => number) => void;
   /** Of triggers that are polled. */
   polls: PollMetrics;
   /** Of the run store's memory. */
@@ -64,10 +66,22 @@ export function createMetrics(clock: Clock = systemClock): OperatorMetrics {
     requested: ({ verb, resource, code }) => requests.inc({ verb, resource, code }),
     watchQueue: queueGauges(registers, reconciles),
     leading: (leads) => leader.set(leads ? 1 : 0),
+    watchDeletions: deletionGauge(registers),
     polls: createPollMetrics(registers, clock),
     store: createStoreMetrics(registers),
     watchRunStoreCertificate: (ask) => certificateGauge(registers, clock, ask),
   };
+}
+
+function deletionGauge(registers: Registry[]): OperatorMetrics['watchDeletions'] {
+  let ask = (): number => 0;
+  const gauge: Gauge = new Gauge({
+    name: 'windlass_operator_deleting_runs',
+    help: 'Runs of deleted workflows that are left in the run store.',
+    registers,
+    collect: () => gauge.set(ask()),
+  });
+  return (left) => void (ask = left);
 }
 
 const CERTIFICATE_ASKED_MS = 60_000;

@@ -10,22 +10,33 @@ import { getRevision } from '../runs/project.ts';
 import type { Claim, ClaimRef, ProjectUid, RunEnd } from '../runs/types.ts';
 import { waitForWork } from '../runs/wake.ts';
 import { StepError } from '../api/reasons.ts';
+import { EndedRuns } from './endedRuns.ts';
 import { RunExecution, type Conclusion, type ExecutionDeps } from './execute.ts';
 import { HeldRuns, type Held } from './held.ts';
 import { insist } from './insist.ts';
 import { createPlanCache, planUntil, type Plan } from './plan.ts';
 
-export type ClaimsDeps = ExecutionDeps & { project: ProjectUid; runner: string; concurrency: number };
+export type ClaimsDeps = ExecutionDeps & {
+  project: ProjectUid;
+  runner: string;
+  concurrency: number;
+  /** Between two looks for claims whose answer was lost; default 30,000 ms. */
+  sweepEveryMs?: number;
+};
 
 const PAUSE_MS = 1_000;
 const SWEEP_MS = 30_000;
 
 export class Claims {
   readonly #deps: ClaimsDeps;
+  readonly #sweepEveryMs: number;
   readonly #plans = createPlanCache();
   readonly #held = new HeldRuns();
+  readonly #endedRuns = new EndedRuns();
   #ended = Promise.withResolvers<void>();
   #left = false;
+  /** A run that runners died with has this process to itself. */
+  #isAlone = false;
   /** When to look for claims whose answer was lost: at once after an outage, and now and then for those that came late. */
   #sweepAt = 0;
   /** Whether runs are ready and the store has no room for what they would write. */
@@ -33,31 +44,40 @@ export class Claims {
 
   constructor(deps: ClaimsDeps) {
     this.#deps = deps;
+    this.#sweepEveryMs = deps.sweepEveryMs ?? SWEEP_MS;
   }
 
   /** Claims and executes until the signal is aborted. What was claimed by then goes on. */
   async run(signal: AbortSignal): Promise<void> {
-    const { conn, project, runner, concurrency } = this.#deps;
     signal.addEventListener('abort', () => this.#wake(), { once: true });
-    while (!signal.aborted) {
-      const room = concurrency - this.#held.size;
-      if (room <= 0) {
-        await this.#ended.promise;
-        continue;
-      }
-      if (performance.now() >= this.#sweepAt) await this.#sweep();
-      // Never all at once: the store takes the steps of some while others are decided here, and neither waits for the other.
-      const max = Math.min(room, Math.ceil(concurrency / 2));
-      const claimed = await claimRuns(conn, { project, runner, max });
-      if (claimed.outcome === 'unavailable') {
-        this.#sweepAt = 0;
-        await sleep(PAUSE_MS, signal);
-      } else {
-        this.#noteRoom(claimed.short);
-        await this.#executeAll(claimed.claims);
-        if (!claimed.more) await waitForWork(conn, project, signal);
-      }
+    // Also while there is no room: a claim that reached the store late would wait for as long as that lasts.
+    const sweeps = setInterval(() => this.#wake(), this.#sweepEveryMs);
+    try {
+      while (!signal.aborted) await this.#claim(signal);
+    } finally {
+      clearInterval(sweeps);
     }
+  }
+
+  async #claim(signal: AbortSignal): Promise<void> {
+    const { conn, project, runner, concurrency } = this.#deps;
+    if (performance.now() >= this.#sweepAt) await this.#sweep();
+    const room = this.#isAlone ? 0 : concurrency - this.#held.size;
+    if (room <= 0) {
+      if (!signal.aborted) await this.#ended.promise;
+      return;
+    }
+    // Never all at once: the store takes the steps of some while others are decided here, and neither waits for the other.
+    const max = Math.min(room, Math.ceil(concurrency / 2));
+    const sweepAt = this.#sweepAt;
+    // Unless there is an answer: what was claimed without one is to be found soon.
+    this.#sweepAt = 0;
+    const claimed = await claimRuns(conn, { project, runner, max });
+    if (claimed.outcome === 'unavailable') return sleep(PAUSE_MS, signal);
+    this.#sweepAt = sweepAt;
+    this.#noteRoom(claimed.short);
+    for (const claim of claimed.claims) this.#take(claim);
+    if (!claimed.more) await waitForWork(conn, project, signal);
   }
 
   /**
@@ -68,7 +88,7 @@ export class Claims {
     const { conn, project, runner, log } = this.#deps;
     const swept = await handBackAll(conn, { project, runner, except: this.#held });
     if (swept.outcome === 'unavailable') return;
-    this.#sweepAt = performance.now() + SWEEP_MS;
+    this.#sweepAt = performance.now() + this.#sweepEveryMs;
     if (swept.runs.length > 0) log.warn({ runs: swept.runs }, 'claims without an answer given back');
   }
 
@@ -98,13 +118,14 @@ export class Claims {
     for (const { execution } of this.#held) execution?.leave();
   }
 
-  /** All at once, but for runs that runners died with: each of those has the process to itself. */
-  async #executeAll(claims: readonly Claim[]): Promise<void> {
-    for (const claim of claims) if (!claim.alone) void this.#settle(claim);
-    for (const claim of claims.filter(({ alone }) => alone)) {
-      await this.idle();
-      await this.#settle(claim);
+  /** Executes the run; one that is executed here already, of which the store lost the claim, goes on under the new one. */
+  #take(claim: Claim): void {
+    for (const held of this.#held) {
+      if (held.run !== claim.state.run || !held.execution?.adopt(claim)) continue;
+      held.token = claim.token;
+      return;
     }
+    void this.#settle(claim);
   }
 
   async #settle(claim: Claim): Promise<void> {
@@ -113,7 +134,9 @@ export class Claims {
     const held: Held = { token: claim.token, run };
     this.#held.add(held);
     metrics.claims.set(this.#held.size);
+    this.#isAlone ||= claim.alone;
     try {
+      while (claim.alone && this.#held.size > 1) await this.#ended.promise;
       const conclusion = await this.#execute(claim, held).catch((error: unknown) =>
         this.#endDefect(claim, error),
       );
@@ -123,6 +146,7 @@ export class Claims {
       log.error({ run, workflow, err: error }, 'run store refused the end of a run');
     }
     this.#held.remove(held);
+    if (claim.alone) this.#isAlone = false;
     metrics.claims.set(this.#held.size);
     this.#wake();
   }
@@ -134,6 +158,8 @@ export class Claims {
   }
 
   async #execute(claim: Claim, held: Held): Promise<Conclusion> {
+    const known = this.#endedRuns.find(claim.state);
+    if (known) return this.#endAgain(claim, known);
     const { revision, until } = claim.state;
     const whole = this.#plans.get(revision) ?? (await this.#plan(revision));
     const plan = whole && 'graph' in whole ? planOrEnd(() => planUntil(whole, until)) : whole;
@@ -141,8 +167,17 @@ export class Claims {
     // What waited for its plan, or for its turn, has not begun: another runner begins it.
     if (this.#left) return this.#giveBack(claim);
     if ('phase' in plan) return this.#end(claim, plan);
-    held.execution = new RunExecution(claim, plan, this.#deps);
-    return held.execution.drive();
+    const execution = new RunExecution(claim, plan, this.#deps);
+    held.execution = execution;
+    const conclusion = await execution.drive();
+    if (execution.end) this.#endedRuns.add(claim.state, execution.end);
+    return conclusion;
+  }
+
+  /** An end never changes: a store that hands the run out once more was put back to a state from before it. */
+  #endAgain(claim: Claim, end: RunEnd): Promise<Conclusion> {
+    this.#deps.log.warn({ run: claim.state.run }, 'run store lost the end of a run, storing it again');
+    return this.#end(claim, end);
   }
 
   /** The plan of a revision, or how a run ends that has none; undefined when the process ends before it is known. */

@@ -6,11 +6,10 @@ import { StepError } from '../api/reasons.ts';
 import type { Log } from '../kube/log.ts';
 import type { Egress } from '../nodes/egress/egress.ts';
 import type { Effect, StepResult } from '../nodes/node.ts';
-import { advance } from '../runs/advance.ts';
 import type { RunStoreConnection } from '../runs/connection.ts';
 import { createEventWriter } from '../runs/events.ts';
 import { handBack } from '../runs/handback.ts';
-import type { Advance, Claim, ClaimRef, NodeStart, RunEnd } from '../runs/types.ts';
+import type { Advance, Claim, NodeStart, RunEnd } from '../runs/types.ts';
 import { attemptStep } from './attempt.ts';
 import type { CredentialSource } from './credentials.ts';
 import { reportingUses, type OnCredentialUse } from './credentialUse.ts';
@@ -31,6 +30,7 @@ import {
 import type { RunnerMetrics } from './metrics.ts';
 import type { Plan } from './plan.ts';
 import { takeTurn } from './turn.ts';
+import { RunWriter } from './writer.ts';
 
 export type ExecutionDeps = {
   conn: RunStoreConnection;
@@ -54,32 +54,38 @@ const LONGEST_TIMER_MS = 2_147_483_647;
 export class RunExecution {
   readonly #deps: ExecutionDeps;
   readonly #claim: Claim;
-  readonly #ref: ClaimRef;
-  /** Of the run, as this execution knows it. */
-  #sequence: number;
+  readonly #writer: RunWriter;
   readonly #memory: Memory;
-  readonly #events: ReturnType<typeof createEventWriter>;
+  #events: ReturnType<typeof createEventWriter>;
   readonly #attempts = new Map<string, AbortController>();
   readonly #timers = new Set<NodeJS.Timeout>();
-  readonly #claimedAt = performance.now();
   #wake = Promise.withResolvers<void>();
   #over = false;
   #hasDeadline = false;
+  /** How the run ended, once that is stored. */
+  end?: RunEnd;
 
   constructor(claim: Claim, plan: Plan, deps: ExecutionDeps) {
-    const { project, run } = claim.state;
     this.#deps = deps;
     this.#claim = claim;
-    this.#ref = { project, run, token: claim.token };
-    this.#sequence = claim.state.sequence;
+    this.#writer = new RunWriter(deps.conn, claim, deps.log);
     this.#memory = openMemory(claim, plan, Date.now());
-    this.#events = createEventWriter(deps.conn, this.#ref);
+    this.#events = createEventWriter(deps.conn, this.#writer.ref);
   }
 
   /** Somebody asked to cancel the run: what runs is stopped, then the run ends. */
   cancel(): void {
     const message = 'somebody cancelled the run';
     this.#halt({ phase: 'Cancelled', reason: 'Cancelled', message }, new StepError('Cancelled', message));
+  }
+
+  /** Goes on under a new claim of the same run, if the run store lost the one that this execution has. */
+  adopt(claim: Claim): boolean {
+    if (this.#over || !this.#writer.adopt(claim)) return false;
+    this.#events = createEventWriter(this.#deps.conn, this.#writer.ref);
+    if (claim.state.cancelRequested) this.cancel();
+    this.#wake.resolve();
+    return true;
   }
 
   /** The runner leaves: what runs is stopped, and the run handed back. */
@@ -105,7 +111,7 @@ export class RunExecution {
 
   async #turns(): Promise<Conclusion> {
     for (;;) {
-      const step = this.#nextStep();
+      const step = this.#nextStep() ?? (this.#writer.isBehind ? {} : undefined);
       if (step) {
         const conclusion = await this.#take(step);
         if (conclusion) return conclusion;
@@ -130,17 +136,16 @@ export class RunExecution {
   async #take(step: Advance): Promise<Conclusion | undefined> {
     // Written first on the same connection, so that a watcher sees the text of a node before its end.
     if (step.checkpoints) void this.#events.flush();
-    const next = { ...step, follows: this.#sequence };
-    const outcome = await insist(() => advance(this.#deps.conn, this.#ref, next), this.#deps.abandon);
+    const waits = () => waitsOf(this.#memory).map(({ id, leftMs }) => ({ id, delayMs: leftMs }));
+    const outcome = await insist(() => this.#writer.store(step, waits()), this.#deps.abandon);
     if (!outcome) return 'abandoned';
-    if (outcome.outcome === 'done') this.#sequence += 1;
     if (outcome.outcome === 'fenced') return 'fenced';
     if (outcome.outcome === 'too-large') {
       const limit = `${Math.round(outcome.limitBytes / 1024)} KiB`;
       refuseOutputs(this.#memory, step, `the output is larger than a ${outcome.what} may be (${limit})`);
       return undefined;
     }
-    if (step.end) return step.end.phase;
+    if (step.end) return (this.end = step.end).phase;
     if (outcome.cancelRequested) this.cancel();
     else if (step.parkMs !== undefined) return 'parked';
     for (const start of step.starts ?? []) this.#begin(start);
@@ -148,7 +153,7 @@ export class RunExecution {
   }
 
   async #handBack(): Promise<Conclusion> {
-    const outcome = await insist(() => handBack(this.#deps.conn, this.#ref), this.#deps.abandon);
+    const outcome = await insist(() => handBack(this.#deps.conn, this.#writer.ref), this.#deps.abandon);
     if (!outcome) return 'abandoned';
     return outcome.outcome === 'fenced' ? 'fenced' : 'handed-back';
   }
@@ -202,7 +207,7 @@ export class RunExecution {
     const memory = this.#memory;
     const error = asStepError(thrown);
     if (error.reason === 'Internal') {
-      this.#deps.log.error({ run: this.#ref.run, node: id, err: thrown }, 'step failed by a defect');
+      this.#deps.log.error({ run: this.#claim.state.run, node: id, err: thrown }, 'step failed by a defect');
     }
     const { retry } = memory.plan.steps.get(id)?.step ?? {
       retry: { limit: 0, initialMs: 0, factor: 1, maxMs: 0 },
@@ -225,7 +230,7 @@ export class RunExecution {
   #watchDeadline(): void {
     if (this.#hasDeadline) return;
     this.#hasDeadline = true;
-    this.#later(this.#claim.remainingMs - (performance.now() - this.#claimedAt), () => this.#overdue());
+    this.#later(this.#writer.remainingMs(), () => this.#overdue());
   }
 
   #overdue(): void {

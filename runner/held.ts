@@ -5,7 +5,7 @@
  */
 import type { RunExecution } from './execute.ts';
 
-export type Held = { readonly token: string; readonly run: string; execution?: RunExecution };
+export type Held = { token: string; readonly run: string; execution?: RunExecution };
 
 export class HeldRuns {
   readonly #places: (Held | undefined)[] = [];

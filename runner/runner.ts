@@ -36,6 +36,8 @@ export type RunnerOptions = {
   recorder?: { run(signal: AbortSignal): Promise<void> };
   /** How soon other runners are taken for dead; default: as `runs/takeover.ts` says. */
   takeover?: Pick<TakeoverOptions, 'deadAfterMs' | 'everyMs'>;
+  /** How often claims whose answer was lost are looked for; default: as `runner/claims.ts` says. */
+  sweepEveryMs?: number;
   metrics: RunnerMetrics;
   log: Log;
 };

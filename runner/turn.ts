@@ -11,6 +11,14 @@ import type { Advance, RunEnd } from '../runs/types.ts';
 import { asStepError, failedEnd, type FailedEnd } from './failure.ts';
 import { endNode, isEnded, mark, scopeOf, skip, succeed, type Memory } from './memory.ts';
 
+/** In a run that was put back from its record, of a node that may have begun after that record. */
+const IN_DOUBT: FailedEnd = {
+  phase: 'Unknown',
+  reason: 'EffectUnknown',
+  message:
+    'the run store lost its data, and the step, which must not be repeated, may have been executed before',
+};
+
 /**
  * What is to be stored now, or undefined. It is forgotten here: the caller stores it, and then starts what it marks.
  */
@@ -136,6 +144,10 @@ function begin(memory: Memory, id: string, now: number): boolean {
     const fields = planned.fields(scopeOf(memory));
     if (planned.effect === 'None') {
       succeed(memory, id, executePure(planned.step, fields), now);
+      return true;
+    }
+    if (planned.effect === 'AtMostOnce' && memory.claim.state.doubt) {
+      endNode(memory, id, IN_DOUBT, now);
       return true;
     }
     memory.progress.set(id, { ...(memory.progress.get(id) ?? { tried: 0, next: 1 }), fields });

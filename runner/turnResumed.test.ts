@@ -66,6 +66,20 @@ test('after a takeover, a marked node that must not be repeated is unknown and f
   });
 });
 
+test('in a run that may have gone on after its record, what must not be repeated is unknown, and the rest goes on', () => {
+  const memory = open(chain, { doubt: true, nodes: [done('trigger')] });
+  expect(turn(memory)?.starts).toMatchObject([{ id: 'a', attempt: 1 }]);
+  succeed(memory, 'a', text('hello'), NOW);
+  expect(turn(memory)).toMatchObject({
+    checkpoints: [
+      { id: 'a', phase: 'Succeeded' },
+      { id: 'm', phase: 'Unknown', reason: 'EffectUnknown' },
+      { id: 'reply', phase: 'Skipped' },
+    ],
+    end: { phase: 'Failed', reason: 'EffectUnknown' },
+  });
+});
+
 test('after a takeover, a node that waited goes on waiting, and then has its next attempt', () => {
   const waiting: NodeState = {
     id: 'm',

@@ -16,6 +16,7 @@ import type {
   NodeStart,
   NodeState,
   Reply,
+  Rewound,
   RunEnd,
   RunEventBody,
   TooLarge,
@@ -36,7 +37,9 @@ const EVENT_MESSAGE_LENGTH = 300;
 const ADVANCE = defineScript({
   flags: 'drains',
   keys: [...END_KEYS, 'claims', 'due'],
-  args: 'run_id token checkpoints outputs reply phase reason message end_event park waits follows'.split(' '),
+  args: 'run_id token checkpoints outputs reply phase reason message end_event park waits follows whole'.split(
+    ' ',
+  ),
   body: `
     ${FENCE}
     ${NOW}
@@ -48,13 +51,18 @@ const ADVANCE = defineScript({
       return redis.call('SISMEMBER', cancels, run_id)
     end
     local sequence, event_count, event_bytes = tonumber(state[2]) + 1, state[6], state[7]
+    if follows ~= '' and tonumber(state[2]) < tonumber(follows) then
+      -- The store was put back to an older state. Records of what is lost exist, so that the sequence goes on from there.
+      if whole ~= '1' then return 'rewound' end
+      sequence = follows + 1
+    end
     ${EMIT}
 
     local replies = reply ~= '' and not state[5]
     local added = replies and #reply or 0
     local fields = {}
-    local first = 13 + 2 * waits
-    for index = 13, first - 2, 2 do
+    local first = 14 + 2 * waits
+    for index = 14, first - 2, 2 do
       fields[#fields + 1] = 'w:' .. ARGV[index]
       fields[#fields + 1] = now + ARGV[index + 1]
     end
@@ -67,7 +75,11 @@ const ADVANCE = defineScript({
     if (outputs == '1' or replies) and bytes > ${RUN_LIMIT_BYTES} then
       return 'too-large'
     end
-    local grown = bytes - redis.call('HSTRLEN', run, 'input') - ${RUN_OVERHEAD_BYTES}
+    local grown
+    if outputs == '1' or phase ~= '' then
+      grown = bytes - redis.call('HSTRLEN', run, 'input') - ${RUN_OVERHEAD_BYTES}
+    end
+    if whole == '1' then redis.call('HDEL', run, 'restored', 'doubt') end
     for index = first, #ARGV, 3 do
       emit(ARGV[index + 2])
     end
@@ -110,19 +122,20 @@ const ADVANCE = defineScript({
  * Stores checkpoints, reply, start marks and end or wait of a run, in one round trip and with one fsync. Of several
  * replies the first is kept. Refuses a value above 512 KiB, and outputs and replies with which the run is above 8 MiB; start
  * marks, ends, and checkpoints that say only how a node ended are never refused. Start marks whose answer is read late are
- * `unavailable`: asked again, the store says whether the run is still ours.
+ * `unavailable`: asked again, the store says whether the run is still ours. `rewound`: the store has an older state of the run than
+ * the step follows, and nothing of it was stored; store it again as a `whole` step.
  */
 export async function advance(
   conn: RunStoreConnection,
   ref: ClaimRef,
-  { checkpoints = [], reply, starts = [], waits = [], end, parkMs, follows }: Advance,
-): Promise<Fenced | TooLarge> {
+  { checkpoints = [], reply, starts = [], waits = [], end, parkMs, follows, whole }: Advance,
+): Promise<Fenced | TooLarge | Rewound> {
   const replyText = reply === undefined ? '' : JSON.stringify(reply);
   const nodes = [...checkpoints.flatMap(checkpointArgs), ...starts.flatMap(startArgs)];
   if ([replyText, ...nodes].some(isTooLarge))
     return { outcome: 'too-large', what: 'value', limitBytes: VALUE_LIMIT_BYTES };
   const askedAt = performance.now();
-  return orUnavailable(async (): Promise<Fenced | TooLarge> => {
+  return orUnavailable(async (): Promise<Fenced | TooLarge | Rewound> => {
     const answer = await conn.script(
       ADVANCE,
       transitionKeys(ADVANCE, { ...ref, workflowUid: workflowOf(ref.token) }),
@@ -136,12 +149,13 @@ export async function advance(
         parkMs === undefined ? '' : Math.ceil(parkMs),
         waits.length,
         follows ?? '',
+        whole ? '1' : '',
         ...waits.flatMap(({ id, delayMs }) => [id, Math.ceil(delayMs)]),
         ...nodes,
       ],
     );
     if (answer === 'too-large') return { outcome: 'too-large', what: 'run', limitBytes: RUN_LIMIT_BYTES };
-    if (answer === 'fenced') return { outcome: 'fenced' };
+    if (answer === 'fenced' || answer === 'rewound') return { outcome: answer };
     if (starts.length > 0 && performance.now() - askedAt > MARK_VALID_MS)
       return { outcome: 'unavailable', why: 'connection', retryAfterSeconds: 1 };
     return { outcome: 'done', cancelRequested: answer === 1 };
@@ -150,22 +164,22 @@ export async function advance(
 
 /** The durable mark before a node's effect. */
 export async function startNode(conn: RunStoreConnection, ref: ClaimRef, node: NodeStart): Promise<Fenced> {
-  return neverTooLarge(await advance(conn, ref, { starts: [node] }));
+  return neverTooLarge(neverRewound(await advance(conn, ref, { starts: [node] })));
 }
 
 /** What finished nodes produced, and the reply if one of them made it. */
-export function checkpoint(
+export async function checkpoint(
   conn: RunStoreConnection,
   ref: ClaimRef,
   nodes: NodeState[],
   { reply }: { reply?: Reply } = {},
 ): Promise<Fenced | TooLarge> {
-  return advance(conn, ref, { checkpoints: nodes, ...(reply && { reply }) });
+  return neverRewound(await advance(conn, ref, { checkpoints: nodes, ...(reply && { reply }) }));
 }
 
 /** Ends the run, once and for all. */
 export async function finish(conn: RunStoreConnection, ref: ClaimRef, end: RunEnd): Promise<Fenced> {
-  return neverTooLarge(await advance(conn, ref, { end }));
+  return neverTooLarge(neverRewound(await advance(conn, ref, { end })));
 }
 
 /** The keys of a script that is about one run of one workflow, as it declares them. */
@@ -225,6 +239,12 @@ function inShort(reason?: string, message?: string): { reason?: string; message?
 /** Bytes are at most three times the characters, so that most texts need no counting. */
 function isTooLarge(text: string): boolean {
   return text.length * 3 > VALUE_LIMIT_BYTES && Buffer.byteLength(text) > VALUE_LIMIT_BYTES;
+}
+
+/** A step that does not say what it follows fits every state of the run. */
+function neverRewound(outcome: Fenced | TooLarge | Rewound): Fenced | TooLarge {
+  if (outcome.outcome === 'rewound') throw new Error('a step without a predecessor was compared with one');
+  return outcome;
 }
 
 function neverTooLarge(outcome: Fenced | TooLarge): Fenced {

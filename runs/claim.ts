@@ -83,7 +83,7 @@ const CLAIM = defineScript({
           emit('{"type":"run","phase":"Running"}')
           write_events()
           redis.call('HSET', run, 'phase', 'Running', 'epoch', math.max(tonumber(state[1] or 0), now) + 1,
-            'sequence', tonumber(state[2] or 0) + 1, 'started', state[6] or now, 'deadline', deadline or '',
+            'sequence', tonumber(state[2] or 0) + 1, 'started', state[6] or wall, 'deadline', deadline or '',
             'progress', 0, 'crashes', crashes, 'evcount', event_count, 'evbytes', event_bytes)
           redis.call('ZADD', out, 'NX', now + ${COALESCE_MS}, run_id)
           redis.call('PUBLISH', run, 'event')

@@ -5,21 +5,22 @@
  *
  * | key | type | holds |
  * | --- | --- | --- |
- * | `meta` | hash | `id` of the store, `seeding` (token) before it has one, `opened` (when it got it, ms), `bytes` of runs and of what polled triggers remember, `quota` of them for `submit` and `claimQuota` for `claim`, `growth` (bytes that a run is expected to grow by), `short` (1: claims are held back for lack of room), bytes of `keys` (dedupe), `summaries` and `replies`, `keyQuota`, `settled` (until when `expiring` was taken off), `v` (virtual time), ends of this minute (`minute`, `ends`), write budget (`rate`, `tokens`, `filled`) |
+ * | `meta` | hash | `id` of the store, `seeding` (token) before it has one, `opened` (when it got it, ms), `clock` (the project's clock when it was last written, ms) and `ahead` (by how much it is ahead of the server's, which went back), `bytes` of runs and of what polled triggers remember, `quota` of them for `submit` and `claimQuota` for `claim`, `growth` (bytes that a run is expected to grow by), `short` (1: claims are held back for lack of room), bytes of `keys` (dedupe), `summaries` and `replies`, `keyQuota`, `settled` (until when `expiring` was taken off), `v` (virtual time), ends of this minute (`minute`, `ends`), write budget (`rate`, `tokens`, `filled`) |
  * | `q` | sorted set | runs that are ready, by virtual start time |
  * | `held` | sorted set | runs over their workflow's limit, in order of acceptance |
- * | `due` | sorted set | runs that wait and hold no runner, by the time (ms, the store's clock) at which they are ready again |
+ * | `due` | sorted set | runs that wait and hold no runner, by the time (ms, the project's clock) at which they are ready again |
  * | `live` | sorted set | runs that have not ended, of workflows whose newer runs replace older ones |
  * | `claims` | hash | run → claim token: `<runner>/<workflow>/<random>` |
  * | `beats` | hash | runner → counter |
  * | `cancels` | set | runs that shall be cancelled by the runner that holds them |
+ * | `deleting` | hash | workflow → name: workflows that were deleted, as long as runs of them are left |
  * | `out` | sorted set | runs whose record is behind, by the time from which they may be taken |
  * | `checks` | sorted set | credentials that a runner shall try, by the time (ms) from which they may be taken |
  * | `check:<credential>` | hash | what is to be tried (`key`, `request`, `asked`) and what was found last (`answer`, `answered`); gone after three days |
  * | `registrations` | sorted set | bots whose updates a runner shall have sent here, or not any more, by the time (ms) from which they may be taken |
  * | `registration:<credential>` | hash | as `check:<credential>` |
- * | `wf:<workflow>` | hash | limits (`limit`, `policy`, `timeout`, `keep:<phase>`), `active` (runs that are ready or claimed, what the limit counts), `vt` (virtual time at which its next run starts), exact totals (`accepted`, one per phase), `last` acceptance (µs), `waiting:<phase>`: ended and not recorded, bytes of `summaries` |
- * | `run:<id>` | hash | the run; `n:<node>` is what a node is at, `w:<node>` when one that waits is tried again (ms, the store's clock) |
+ * | `wf:<workflow>` | hash | limits (`limit`, `policy`, `timeout`, `keep:<phase>`), `active` (runs that are ready or claimed, what the limit counts), `vt` (virtual time at which its next run starts), exact totals (`accepted`, one per phase), `last` acceptance (µs), `waiting:<phase>`: ended and not recorded, bytes of `summaries`, `deleted`: its runs are deleted; five minutes after the last of them the key goes |
+ * | `run:<id>` | hash | the run; `restored` (the epoch of the record that it was put back from, until its runner stored it again), `doubt` (it may have gone on after that record), `n:<node>` is what a node is at, `w:<node>` when one that waits is tried again (ms, the project's clock) |
  * | `ev:<id>` | list | live events, each `<number> <at> <json>` |
  * | `dk:<workflow>:<hash>` | hash | dedupe: run, hash of the body; once the run is recorded the phase, empty where there was a reply |
  * | `reply:<workflow>:<hash>` | string | the reply of a recorded run whose event had that dedupe key; gone after an hour |
@@ -46,6 +47,7 @@ const PROJECT_KEYS = [
   'claims',
   'beats',
   'cancels',
+  'deleting',
   'out',
   'checks',
   'registrations',

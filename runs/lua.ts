@@ -18,10 +18,41 @@ const FAILURES_AHEAD_MS = 60_000;
 /** The longest time for which a change waits, so that several are written at once; far below the lease. */
 export const COALESCE_MS = 1_000;
 
-/** `now`: milliseconds since 1970 by the store's clock, the only one that is ever compared. */
-export const NOW = `
+/** How far the server's clock may go back before it is noticed, and how seldom the project's clock is written, in ms. */
+const CLOCK_STEP_MS = 1_000;
+/** By this part of the time that passes a project's clock comes nearer to the server's: so much later are waits meanwhile. */
+const CLOCK_SLEW = 0.01;
+
+/**
+ * `wall`: milliseconds since 1970 by the store's clock, for what people read. `now`: the project's clock, the only one that is ever
+ * compared. It is as the store's, but never goes back: where that does (somebody set it, or another server took its place), it goes on from
+ * where it was, `ahead` of it, and comes back to it slowly. Needs `meta`.
+ */
+const CLOCK = `
 local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local wall = time[1] * 1000 + math.floor(time[2] / 1000)
+local clock = redis.call('HMGET', meta, 'id', 'clock', 'ahead')
+local last, ahead = tonumber(clock[2] or 0), tonumber(clock[3] or 0)
+local now = wall + ahead
+`;
+
+/** Gives `now` and `wall` to a script that writes. Needs `meta`. */
+export const NOW = `${CLOCK}
+if now < last - ${CLOCK_STEP_MS} then
+  now, ahead = last, last - wall
+  redis.call('HSET', meta, 'ahead', ahead)
+elseif clock[1] and now > last + ${CLOCK_STEP_MS} then
+  if ahead > 0 then
+    ahead = math.max(0, ahead - math.ceil(math.min(now - last, 60000) * ${CLOCK_SLEW}))
+    redis.call('HSET', meta, 'ahead', ahead)
+  end
+  redis.call('HSET', meta, 'clock', now)
+end
+`;
+
+/** Gives `now` to a script that only reads. Needs `meta`. */
+export const READ_NOW = `${CLOCK}
+now = math.max(now, last)
 `;
 
 /** Ends the script with an error where the store has lost its data. Needs `meta`. */
@@ -86,14 +117,14 @@ end
 `;
 
 /**
- * `emit(json)`: a live event; `write_events()` stores what was emitted. A line is `<number> <at> <json>`. Needs `ev`, `now` and,
+ * `emit(json)`: a live event; `write_events()` stores what was emitted. A line is `<number> <at> <json>`. Needs `ev`, `wall` and,
  * of the run, `event_count` and `event_bytes`.
  */
 export const EMIT = `
 local lines = {}
 local function emit(json)
   event_count = event_count + 1
-  local line = event_count .. ' ' .. now .. ' ' .. json
+  local line = event_count .. ' ' .. wall .. ' ' .. json
   event_bytes = event_bytes + #line
   lines[#lines + 1] = line
 end
@@ -154,7 +185,7 @@ local function finish(uid, slot, accepted, sequence, added, over, grown)
     active, own = free(uid, project[2], active, counts[2], own)
   end
 
-  redis.call('HSET', run, 'phase', phase, 'ended', now, 'sequence', sequence, 'evcount', event_count,
+  redis.call('HSET', run, 'phase', phase, 'ended', wall, 'sequence', sequence, 'evcount', event_count,
     'evbytes', event_bytes, 'reason', over[2], 'message', over[3])
 
   local minute = math.floor(now / 60000)

@@ -1,9 +1,9 @@
 /** What the operator keeps in a project's run store: its id, limits, the write budget, revisions. */
 import { canonicalJson, type Revision } from '../api/revision.ts';
 import { orUnavailable, type RunStoreConnection } from './connection.ts';
-import { keysOf } from './keys.ts';
+import { keysOf, projectOfKey } from './keys.ts';
 import { ENQUEUE, REQUIRE_STORE } from './lua.ts';
-import { forEachPage } from './pages.ts';
+import { forEachPage, type Scan } from './pages.ts';
 import { defineScript } from './script.ts';
 import { beginSeeding, openSeeded, type Seeding } from './seed.ts';
 import { workflowOf } from './token.ts';
@@ -43,6 +43,8 @@ const LIMIT = defineScript({
     if seeding == '' or redis.call('HGET', meta, 'seeding') ~= seeding then
       ${REQUIRE_STORE}
     end
+    -- A reconcile that began before the deletion must not lift its mark.
+    if redis.call('HEXISTS', wf, 'deleted') == 1 then return 0 end
     redis.call('HSET', wf, unpack(ARGV, 4))
     if limit == '' then
       redis.call('HDEL', wf, 'limit')
@@ -98,30 +100,7 @@ export function setWorkflowLimits(
   });
 }
 
-const DROP_WORKFLOW = defineScript({
-  flags: 'drains',
-  keys: ['meta', 'wf', 'runs', 'done', 'lines'],
-  body: `
-    local summaries = redis.call('HGET', wf, 'summaries')
-    if summaries and redis.call('HEXISTS', meta, 'summaries') == 1 then
-      redis.call('HINCRBY', meta, 'summaries', -summaries)
-    end
-    return redis.call('UNLINK', wf, runs, done, lines)
-  `,
-});
-
-/** Forgets limits, totals and summaries of a workflow that is gone. Its runs must have ended. */
-export function dropWorkflow(
-  conn: RunStoreConnection,
-  project: ProjectUid,
-  workflowUid: string,
-): Promise<Done> {
-  const { meta, wf, runs, done: ended, lines } = keysOf(project);
-  const keys = [meta, ...[wf, runs, ended, lines].map((key) => key(workflowUid))];
-  return done(() => conn.script(DROP_WORKFLOW, keys, []));
-}
-
-/** The runs of a workflow that have not ended: what to cancel when the workflow goes. */
+/** The runs of a workflow that have not ended, all at once: for tests. Programs ask for pages, or whether there are any. */
 export function liveRuns(
   conn: RunStoreConnection,
   project: ProjectUid,
@@ -198,15 +177,35 @@ export function storeId(
   });
 }
 
-/** Removes everything of a project whose namespace is gone. The account must be allowed to SCAN: the operator's is. */
-export function closeProject(conn: RunStoreConnection, project: ProjectUid): Promise<Done> {
-  const { prefix, meta } = keysOf(project);
+/**
+ * Removes everything of a project whose namespace is gone. The account must be allowed to SCAN: the operator's is. With the `scan` of a
+ * call that broke off it goes on where that was.
+ */
+export function closeProject(conn: RunStoreConnection, project: ProjectUid, scan?: Scan): Promise<Done> {
+  return closeProjects(conn, [project], scan);
+}
+
+/** Removes everything of several projects, in one scan. */
+export function closeProjects(
+  conn: RunStoreConnection,
+  projects: readonly ProjectUid[],
+  scan?: Scan,
+): Promise<Done> {
+  const [only = ''] = projects;
+  const pattern = projects.length === 1 ? `${keysOf(only).prefix}*` : 'wl:*';
+  const closed = new Set<string | undefined>(projects);
   return done(async () => {
     // First, so that nothing enters any more.
-    await conn.command('unlink', meta);
-    await forEachPage(conn, `${prefix}*`, async (names) => {
-      await conn.command('unlink', ...names);
-    });
+    for (const project of projects) await conn.command('unlink', keysOf(project).meta);
+    await forEachPage(
+      conn,
+      pattern,
+      async (names) => {
+        const own = names.filter((name) => closed.has(projectOfKey(name)));
+        if (own.length > 0) await conn.command('unlink', ...own);
+      },
+      scan,
+    );
   });
 }
 

@@ -5,7 +5,7 @@
 import * as z from 'zod';
 import { orUnavailable, type RunStoreConnection } from './connection.ts';
 import { keysOf, type ProjectKeys } from './keys.ts';
-import { NOW, REQUIRE_STORE } from './lua.ts';
+import { NOW, READ_NOW, REQUIRE_STORE } from './lua.ts';
 import { defineScript } from './script.ts';
 import { createSignal, type Signal } from './signal.ts';
 import type { ProjectUid, Unavailable } from './types.ts';
@@ -111,6 +111,15 @@ const ANSWER = defineScript({
   `,
 });
 
+const TIME = defineScript({
+  flags: 'reads',
+  keys: ['meta'],
+  body: `
+    ${READ_NOW}
+    return now
+  `,
+});
+
 /** Where questions of a kind lie in a project, and the form of their results. */
 type Kind<R> = {
   list: 'checks' | 'registrations';
@@ -139,15 +148,15 @@ export function defineQuestions<Q extends Question, R extends Result>({
       orUnavailable(async () => {
         const keys = keysOf(project);
         // In this order: what is answered in between is seen as waiting still, and not as if it were to be asked again.
-        const [waits, found, time] = (await Promise.all([
+        const [waits, found, now] = (await Promise.all([
           conn.command('zscore', keys[list], uid),
           conn.command('hmget', keys[item](uid), 'key', 'asked', 'answer', 'answered'),
-          conn.command('time'),
-        ])) as [string | null, (string | null)[], [string, string]];
+          conn.script(TIME, [keys.meta], []),
+        ])) as [string | null, (string | null)[], number];
         const [key, asked, answered, at] = found;
         const answer = answerIn(form, answered);
         return {
-          now: Number(time[0]) * 1_000 + Math.floor(Number(time[1]) / 1_000),
+          now,
           ...(waits !== null && { waiting: { key: key ?? '', askedAt: timeIn(asked) } }),
           ...(answer && { answer: { ...answer, at: timeIn(at) } }),
         };

@@ -116,6 +116,16 @@ export function readCounts(
   });
 }
 
+/** Whether runs of the workflow have not ended. One call, however many wait. */
+export async function hasLiveRuns(
+  conn: RunStoreConnection,
+  project: ProjectUid,
+  workflowUid: string,
+): Promise<boolean | Unavailable> {
+  const counts = await readCounts(conn, project, workflowUid);
+  return 'outcome' in counts ? counts : counts.active !== 0;
+}
+
 /** A run from its hash; undefined where that is empty. */
 export function parseRun(
   project: ProjectUid,
@@ -160,10 +170,12 @@ function inOrder(a: NodeState, b: NodeState): number {
 
 /** What a run has only sometimes. */
 function optional(fields: Record<string, string>): Partial<RunState> {
-  const { started, ended, reason, message, reply, recorded, creating } = fields;
+  const { started, ended, reason, message, reply, recorded, creating, restored, doubt } = fields;
   return {
     ...(recorded !== undefined && { recordedUid: recorded }),
     ...(creating !== undefined && { createBegun: true }),
+    ...(restored !== undefined && { restored: true }),
+    ...(doubt !== undefined && { doubt: true }),
     ...(started !== undefined && { startedAt: Number(started) }),
     ...(ended !== undefined && { endedAt: Number(ended) }),
     ...(reason && { reason }),

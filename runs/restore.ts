@@ -31,10 +31,12 @@ export type RecordedRun = Omit<RunHead, 'dedupeHash' | 'bodyHash'> & {
   deadlineAt?: number;
   nodes: NodeState[];
   reply?: Reply;
+  /** Of a run that only waited when it was recorded: the time until which nothing of it can have begun. */
+  idleUntil?: number;
 };
 
 const ARGS =
-  'token uid run_id accepted size head input body_hash epoch sequence timeout started deadline object reply recorded_by';
+  'token uid run_id accepted size head input body_hash epoch sequence timeout started deadline object reply recorded_by idle_until';
 
 /** Fields and values of the nodes follow the named arguments. */
 const RESTORE = defineScript({
@@ -72,7 +74,8 @@ const RESTORE = defineScript({
     end
     redis.call('HSET', run, 'phase', 'Pending', 'wf', uid, 'accepted', accepted, 'bytes', size, 'timeout', timeout,
       'head', head, 'input', input, 'epoch', math.max(tonumber(epoch), now), 'sequence', sequence,
-      'recorded', object, unpack(ARGV, 17))
+      'recorded', object, 'restored', epoch, unpack(ARGV, 18))
+    if idle_until == '' or tonumber(idle_until) <= now then redis.call('HSET', run, 'doubt', 1) end
     redis.call('ZADD', runs, accepted, run_id)
     if started ~= '' then redis.call('HSET', run, 'started', started) end
     if deadline ~= '' and over then
@@ -143,6 +146,7 @@ function argsOf(recorded: RecordedRun, token: string): (string | number)[] {
     recorded.uid,
     replyText,
     recorded.recordedBy ?? '',
+    recorded.idleUntil ?? '',
     ...nodes,
   ];
 }

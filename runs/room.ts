@@ -32,7 +32,7 @@ const FORGOTTEN_IN_ENDS = 16;
 
 /**
  * `expire_later(field, bytes, seconds)`: the field of `meta` counts the bytes for so long. `settle(settled)`: takes off what has expired
- * since; true where something may have changed. Needs `meta`, `expiring`, `now`.
+ * since. Needs `meta`, `expiring`, `now`.
  */
 export const EXPIRING = `
 local function expire_later(field, bytes, seconds)
@@ -40,7 +40,7 @@ local function expire_later(field, bytes, seconds)
 end
 local function settle(settled)
   local present = math.floor(now / ${COUNTED_TOGETHER_S * 1_000})
-  if tonumber(settled) == present then return false end
+  if tonumber(settled) == present then return end
   local counts = redis.call('HGETALL', expiring)
   for index = 1, #counts, 2 do
     local field, over = string.match(counts[index], '^(%a+) (%d+)$')
@@ -50,7 +50,14 @@ local function settle(settled)
     end
   end
   redis.call('HSET', meta, 'settled', present)
-  return true
+end
+`;
+
+/** The summaries of a workflow that goes are counted no more. Needs `meta`, `wf`. */
+export const FORGET_SUMMARIES = `
+local summaries = redis.call('HGET', wf, 'summaries')
+if summaries and redis.call('HEXISTS', meta, 'summaries') == 1 then
+  redis.call('HINCRBY', meta, 'summaries', -summaries)
 end
 `;
 

@@ -1,7 +1,7 @@
 /**
  * Putting back what a store that lost its data must know of a project before it opens. Until `openSeeded` every other call
  * answers `unavailable`, `no-store`. Each seeding has a token, and the last one that began is the only one that changes
- * anything, so that it may break off anywhere, or be begun twice at once.
+ * anything, so that it may break off anywhere, or be begun twice at once. Whoever began it goes on with it after a break.
  */
 import { randomUUID } from 'node:crypto';
 import { orUnavailable, type RunStoreConnection } from './connection.ts';
@@ -16,8 +16,8 @@ import type { ProjectUid, Unavailable } from './types.ts';
 const FIRST_QUOTA_BYTES = 64 * 1024 * 1024;
 /** Writes to the API server, per second and project, until the operator says otherwise. */
 const FIRST_WRITES_PER_SECOND = 100;
-/** Keys that one call writes. */
-const PAGE = 500;
+/** Keys that one call writes: about a millisecond of the server. */
+export const SEED_PAGE = 200;
 
 /** Ends the script where another seeding has begun since, or the project is open. Needs `meta` and `token`. */
 const SEEDING = `
@@ -29,11 +29,12 @@ end
 const BEGIN = defineScript({
   flags: 'drains',
   keys: ['meta'],
-  args: ['token'],
+  args: ['token', 'own'],
   body: `
     local id = redis.call('HGET', meta, 'id')
     if id then return {'open', id} end
     local before = redis.call('HGET', meta, 'seeding')
+    if before and before == own then return {'own'} end
     redis.call('HSET', meta, 'seeding', token)
     -- What was counted of a seeding that broke off goes with what it put back.
     redis.call('HDEL', meta, 'bytes', 'keys', 'summaries', 'replies')
@@ -101,12 +102,20 @@ export type Superseded = { outcome: 'superseded' };
 
 type Step = { outcome: 'done' } | Superseded | Unavailable;
 
-/** Begins to seed a project that is not open, and removes what a seeding that broke off has left. */
-export function beginSeeding(conn: RunStoreConnection, project: ProjectUid): Promise<Begun> {
+/**
+ * Begins to seed a project that is not open, and removes what a seeding that broke off has left. Where the last one that began is
+ * `own`, it is that one again, and nothing is removed.
+ */
+export function beginSeeding(conn: RunStoreConnection, project: ProjectUid, own?: Seeding): Promise<Begun> {
   const token = randomUUID();
   return orUnavailable(async () => {
-    const [before, id = ''] = (await conn.script(BEGIN, [keysOf(project).meta], [token])) as string[];
+    const [before, id = ''] = (await conn.script(
+      BEGIN,
+      [keysOf(project).meta],
+      [token, own?.token ?? ''],
+    )) as string[];
     if (before === 'open') return { outcome: 'open', id };
+    if (before === 'own' && own) return { outcome: 'begun', seeding: own };
     const seeding = { project, token };
     if (before === 'again') await clear(conn, seeding);
     return { outcome: 'begun', seeding };
@@ -125,7 +134,7 @@ async function clear(conn: RunStoreConnection, { project, token }: Seeding): Pro
 /** A dedupe key of a recorded run. `ended`: it is kept for seven more days, else until it is recorded and seven days. */
 export type RecordedKey = { workflowUid: string; hash: string; body: string; run: string; ended: boolean };
 
-/** Puts dedupe keys back. A key that is there stays as it is. */
+/** Puts dedupe keys back, at most `SEED_PAGE` of them. A key that is there stays as it is. */
 export function seedKeys(
   conn: RunStoreConnection,
   { project, token }: Seeding,
@@ -133,14 +142,10 @@ export function seedKeys(
 ): Promise<Step> {
   const { meta, expiring, dk } = keysOf(project);
   return orUnavailable(async () => {
-    for (let at = 0; at < known.length; at += PAGE) {
-      const page = known.slice(at, at + PAGE);
-      const keys = page.map(({ workflowUid, hash }) => dk(workflowUid, hash));
-      const args = page.flatMap(({ run, body, ended }) => [run, body, ended ? DEDUPE_KEPT_S : '']);
-      const answer = await conn.script(SEED_KEYS, [meta, expiring, ...keys], [token, ...args]);
-      if (answer === 'superseded') return { outcome: 'superseded' };
-    }
-    return { outcome: 'done' };
+    const keys = known.map(({ workflowUid, hash }) => dk(workflowUid, hash));
+    const args = known.flatMap(({ run, body, ended }) => [run, body, ended ? DEDUPE_KEPT_S : '']);
+    const answer = await conn.script(SEED_KEYS, [meta, expiring, ...keys], [token, ...args]);
+    return { outcome: answer === 'superseded' ? 'superseded' : 'done' };
   });
 }
 

@@ -36,7 +36,7 @@ const SUBMIT = defineScript({
   keys: ['meta', 'q', 'held', 'live', 'cancels', 'wf', 'runs', 'run', 'expiring', 'dk'],
   args: ['uid', 'run_id', 'body_hash', 'size', 'head', 'input'],
   body: `
-    local project = redis.call('HMGET', meta, 'id', 'bytes', 'quota', 'v', 'keys', 'keyQuota', 'settled')
+    local project = redis.call('HMGET', meta, 'id', 'bytes', 'quota', 'v')
     if not project[1] then
       return redis.error_reply('NOLOG the run store is empty')
     end
@@ -52,13 +52,14 @@ const SUBMIT = defineScript({
     local bytes = tonumber(project[2] or 0) + size
     if project[3] and bytes > tonumber(project[3]) then return {'full'} end
     ${NOW}
-    local keys = project[5]
+    local keys
     if dk then
       ${EXPIRING}
-      if settle(project[7]) then keys = redis.call('HGET', meta, 'keys') end
-      keys = tonumber(keys or 0) + ${DEDUPE_KEY_BYTES}
+      settle(redis.call('HGET', meta, 'settled'))
+      local kept = redis.call('HMGET', meta, 'keys', 'keyQuota')
+      keys = tonumber(kept[1] or 0) + ${DEDUPE_KEY_BYTES}
       -- No key is forgotten before its time: a project that may keep no further one accepts no event that has one.
-      if project[6] and keys > tonumber(project[6]) then return {'full', 'keys'} end
+      if kept[2] and keys > tonumber(kept[2]) then return {'full', 'keys'} end
     end
 
     local limits = redis.call('HMGET', wf, 'limit', 'policy', 'timeout', 'active', 'vt', 'accepted', 'suspended')
@@ -87,8 +88,10 @@ const SUBMIT = defineScript({
       'timeout', limits[3] or '', 'head', head, 'input', input)
     if dk then
       redis.call('HSET', dk, 'run', run_id, 'body', body_hash)
+      redis.call('HSET', meta, 'bytes', bytes, 'keys', keys)
+    else
+      redis.call('HSET', meta, 'bytes', bytes)
     end
-    redis.call('HSET', meta, 'bytes', bytes, 'keys', keys or 0)
     redis.call('HSET', wf, 'active', active, 'vt', own or 0,
       'accepted', tonumber(limits[6] or 0) + 1, 'last', accepted)
     return {'accepted', unpack(replaced)}

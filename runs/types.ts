@@ -121,6 +121,10 @@ export type RunState = {
   cancelRequested: boolean;
   /** How often a runner died while it held the run, since the last progress. */
   crashes: number;
+  /** It was put back from its record and not claimed since, or not by the runner that held it before. */
+  restored?: true;
+  /** It was put back from its record and may have gone on after that: what must not be repeated must not begin. */
+  doubt?: true;
   /** The trigger's output as JSON text. */
   input: string;
   /** The input is withheld from whoever reads the run. Never stored. */
@@ -156,6 +160,9 @@ export type Claimed = { outcome: 'claimed'; claims: Claim[]; more: boolean; shor
  */
 export type Fenced = { outcome: 'done'; cancelRequested: boolean } | { outcome: 'fenced' } | Unavailable;
 
+/** The run store was put back: it holds an older state of the run than its runner has stored. */
+export type Rewound = { outcome: 'rewound' };
+
 /** One step forward, stored as a whole or not at all: in this order checkpoints, reply, start marks, end or park. */
 export type Advance = {
   checkpoints?: NodeState[];
@@ -172,9 +179,12 @@ export type Advance = {
   parkMs?: number;
   /**
    * The sequence of the run that it follows (the claim's, and one more for each step since). What was stored already is not
-   * stored again, be it that its answer was lost, or that the network held it up until the run had gone on.
+   * stored again, be it that its answer was lost, or that the network held it up until the run had gone on. A run that is
+   * behind it is `rewound`.
    */
   follows?: number;
+  /** It has all that its runner knows of the run, so that it can also follow an older state. */
+  whole?: true;
 };
 
 export type RunEnd = { phase: TerminalPhase; reason?: string; message?: string };

@@ -4,8 +4,7 @@
  */
 import type { Workflow } from '../../api/kinds.ts';
 import type { ControllerRevision } from '../../kube/resource.ts';
-import { isUnavailable } from '../../runs/connection.ts';
-import { liveRuns } from '../../runs/project.ts';
+import { hasLiveRuns } from '../../runs/read.ts';
 import type { ProjectUid } from '../../runs/types.ts';
 import type { OperatorContext } from '../context.ts';
 import { isRevisionOf } from '../workflow/ownRevision.ts';
@@ -65,8 +64,8 @@ async function olderRuns(
   const same = last.served?.revision === revision ? last.served : undefined;
   if (same && same.since === undefined) return { ...same, mayHave: false };
   const since = same?.since ?? clock.now();
-  const live = await liveRuns(conn, project, uid);
-  if (isUnavailable(live) || live.length > 0) return { mayHave: true, revision, since };
+  // A run store that is away may hold some.
+  if ((await hasLiveRuns(conn, project, uid)) !== false) return { mayHave: true, revision, since };
   const isSettled = last.isFirst || clock.now() - since >= SETTLING_MS;
   return { mayHave: !isSettled, revision, since: isSettled ? undefined : since };
 }

@@ -18,6 +18,7 @@ import {
   type Resource,
 } from '../../kube/resource.ts';
 import { dropPoolAccount, ensurePoolAccount } from '../../runs/accounts.ts';
+import { newScan, type Scan } from '../../runs/pages.ts';
 import { closeProject } from '../../runs/project.ts';
 import type { Unavailable } from '../../runs/types.ts';
 import type { OperatorContext } from '../context.ts';
@@ -53,6 +54,8 @@ type Memory = {
   applied: { text: string; at: number };
   /** What of the Deployment was applied last, and what came of it. */
   deployment: { text: string; uid: string | undefined; generation: number | undefined };
+  /** How far the removal of a namespace that is gone is, once it has begun. */
+  closing?: Scan;
 };
 
 export type ProjectReconciler = (key: Key) => Promise<Action>;
@@ -103,7 +106,8 @@ function createPoolReconciler(
     const memory = memories.get(namespace);
     const uid = found?.metadata.uid;
     if (memory && memory.uid !== uid) {
-      await closeGone(context, memory.uid);
+      memory.closing ??= newScan();
+      await closeGone(context, memory.uid, memory.closing);
       memories.delete(namespace);
     }
     if (uid === undefined || isGoing) return done();
@@ -127,8 +131,9 @@ type Project = { namespace: string; uid: string };
 
 /** Whether runners still have something to end for workflows that are gone. */
 async function isDraining({ world, store }: OperatorContext, { namespace, uid }: Project): Promise<boolean> {
-  if (store.isDraining(uid)) await store.check(uid);
-  return store.isDraining(uid) || hasOpenRuns(world, namespace);
+  // A store that lost its data must be open before anything can be deleted from it.
+  if (store.deletions.isUnderWay(uid)) await store.check(uid);
+  return store.deletions.isUnderWay(uid) || hasOpenRuns(world, namespace);
 }
 
 async function isLost({ store }: OperatorContext, uid: string): Promise<boolean> {
@@ -237,9 +242,9 @@ async function removePool(context: OperatorContext, { namespace, uid }: Project)
 }
 
 /** The namespace is gone, and so is everything in it but what the run store holds. */
-async function closeGone({ conn, store }: OperatorContext, uid: string): Promise<void> {
+async function closeGone({ conn, store }: OperatorContext, uid: string, scan: Scan): Promise<void> {
   const dropped = await dropPoolAccount(conn, uid);
-  const closed = dropped.outcome === 'done' ? await closeProject(conn, uid) : dropped;
+  const closed = dropped.outcome === 'done' ? await closeProject(conn, uid, scan) : dropped;
   if (closed.outcome === 'unavailable') throw unreachable(closed);
   store.forget(uid);
 }

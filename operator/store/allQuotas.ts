@@ -48,9 +48,9 @@ export function createQuotaSetter(
 
 async function openProjects({ conn, world }: QuotaContext): Promise<OpenProject[]> {
   const found = await Promise.all(
-    world.namespaces.list().map(async ({ metadata: { uid = '', name = '' } }) => {
-      const use = uid === '' ? undefined : await readUse(conn, uid);
-      return use && !isUnavailable(use) ? [{ uid, namespace: name, use }] : [];
+    world.namespaces.list().map(async ({ metadata: { uid, name } }) => {
+      const use = uid === undefined ? undefined : await readUse(conn, uid);
+      return uid !== undefined && use && !isUnavailable(use) ? [{ uid, namespace: name ?? '', use }] : [];
     }),
   );
   return found.flat();

@@ -5,7 +5,7 @@ import type { OperatorContext } from '../context.ts';
 import { createQuotaSetter, type OpenProject } from './allQuotas.ts';
 import type { StoreMetrics } from './metrics.ts';
 import { summariesOf } from './quota.ts';
-import { sweepStore } from './sweep.ts';
+import { createSweeper } from './sweep.ts';
 
 const QUOTA_EVERY_MS = 5_000;
 const SWEEP_EVERY_MS = 600_000;
@@ -32,6 +32,7 @@ export async function keepStore(
     }
   };
   const setAllQuotas = createQuotaSetter(context, metrics);
+  const sweeper = createSweeper(context);
   let trimmedAt = clock.now();
   const pause = (): Promise<void> => sleep(PAUSE_MS, signal, clock);
   await Promise.all([
@@ -43,9 +44,7 @@ export async function keepStore(
       }
       return QUOTA_EVERY_MS;
     }),
-    repeat(SWEEP_AGAIN_MS, async () =>
-      (await sweepStore(context, pause)) ? SWEEP_EVERY_MS : SWEEP_AGAIN_MS,
-    ),
+    repeat(SWEEP_AGAIN_MS, async () => ((await sweeper.sweep(pause)) ? SWEEP_EVERY_MS : SWEEP_AGAIN_MS)),
   ]);
 }
 

@@ -4,13 +4,15 @@
  * that was wiped is seeded (`seed.ts`) before it has its place, since runs enter from then on.
  */
 import type { Revision } from '../../api/revision.ts';
-import { cancelRun } from '../../runs/cancel.ts';
+import { systemClock, type Clock } from '../../kube/clock.ts';
 import { isUnavailable, type RunStoreConnection } from '../../runs/connection.ts';
-import { dropTrigger, type PolledTrigger } from '../../runs/polling/triggers.ts';
-import { dropWorkflow, liveRuns, storeId } from '../../runs/project.ts';
+import type { PolledTrigger } from '../../runs/polling/triggers.ts';
+import { storeId } from '../../runs/project.ts';
 import type { ProjectUid, Unavailable, WorkflowLimits } from '../../runs/types.ts';
+import type { GoneWorkflow } from './deletion.ts';
+import { createDeletions, type Deletions } from './deletions.ts';
 import { nothingPut, putsOf, triggersOf, type Project } from './puts.ts';
-import { seedProject, seedWorkflows, type SeedSource } from './seed.ts';
+import { newSeedProgress, seedProject, seedWorkflows, type SeedProgress, type SeedSource } from './seed.ts';
 
 export type NamedRevision = { name: string; revision: Revision };
 
@@ -25,12 +27,12 @@ export type ProjectStore = {
   putLimits(project: ProjectUid, limits: WorkflowLimits): Promise<Done>;
   /** Has the workflow's trigger looked at, or none of it where there is no such trigger, unless that is so already. */
   putTrigger(project: ProjectUid, workflowUid: string, trigger: PolledTrigger | undefined): Promise<Done>;
-  /** Cancels the runs of a workflow that is gone and forgets it: now, or as far as that is not possible, with a `check`. */
-  dropWorkflow(project: ProjectUid, workflowUid: string): Promise<void>;
-  /** Remembers that a workflow is gone: the next `check` cancels its runs and forgets it. */
-  noteGone(project: ProjectUid, workflowUid: string): void;
-  /** Whether runs of workflows that are gone have not ended yet. */
-  isDraining(project: ProjectUid): boolean;
+  /** Has no run of a workflow that is gone start any more, or as soon as the run store is back. Its runs go in the background. */
+  deleteWorkflow(workflow: GoneWorkflow): Promise<void>;
+  /** Remembers that a workflow is gone. */
+  noteGone(workflow: GoneWorkflow): void;
+  /** The workflows that are gone and whose runs are not yet. */
+  deletions: Pick<Deletions, 'isUnderWay' | 'list' | 'resume' | 'run'>;
   /** Gives the project its place, with all that is known of it, if it has none. */
   open(project: ProjectUid): Promise<Done>;
   /** Opens the project if it has no place. `lost`: there was one, and it has been gone since the last call. */
@@ -42,10 +44,16 @@ export type ProjectStore = {
 };
 
 /** `source` gives what a store that lost its data gets back before it accepts events again. */
-export function createProjectStore(conn: RunStoreConnection, source: SeedSource): ProjectStore {
+export function createProjectStore(
+  conn: RunStoreConnection,
+  source: SeedSource,
+  { clock = systemClock, pageSize }: { clock?: Clock; pageSize?: number } = {},
+): ProjectStore {
+  const deletions = createDeletions({ conn, clock, ...(pageSize !== undefined && { pageSize }) });
   const projects = new Map<ProjectUid, Project>();
   const opening = new Map<ProjectUid, Promise<Done>>();
-  const going = new Map<ProjectUid, Set<string>>();
+  /** Those that broke off. */
+  const seedings = new Map<ProjectUid, SeedProgress>();
   const lost = new Set<ProjectUid>();
   let doubts = 0;
 
@@ -74,8 +82,11 @@ export function createProjectStore(conn: RunStoreConnection, source: SeedSource)
   }
 
   async function seed(project: ProjectUid, before: Project | undefined): Promise<Done> {
-    const seeded = await seedProject(conn, project, source);
+    const progress = seedings.get(project) ?? newSeedProgress();
+    seedings.set(project, progress);
+    const seeded = await seedProject(conn, project, source, progress);
     if (seeded.outcome === 'unavailable') return seeded;
+    seedings.delete(project);
     const { id, keys, runs, workflows } = seeded;
     // A project that is new has lost nothing.
     if (before !== undefined || keys + runs + workflows > 0) lost.add(project);
@@ -83,17 +94,9 @@ export function createProjectStore(conn: RunStoreConnection, source: SeedSource)
     return { outcome: 'done' };
   }
 
-  async function dropGoing(project: ProjectUid): Promise<void> {
-    const workflows = going.get(project) ?? new Set();
-    for (const uid of workflows) {
-      for (const put of putOf(projects.get(project))) put.delete(uid);
-      if (await drop(conn, project, uid)) workflows.delete(uid);
-    }
-    if (workflows.size === 0) going.delete(project);
-  }
-
-  function noteGone(project: ProjectUid, workflowUid: string): void {
-    going.set(project, (going.get(project) ?? new Set()).add(workflowUid));
+  /** What was put of it is forgotten with it. */
+  function forgetPut({ project, workflowUid }: GoneWorkflow): void {
+    for (const put of putOf(projects.get(project))) put.delete(workflowUid);
   }
 
   return {
@@ -104,23 +107,26 @@ export function createProjectStore(conn: RunStoreConnection, source: SeedSource)
       noteWiped: (project) => projects.set(project, { id: undefined, doubts, ...nothingPut() }),
     }),
     putTrigger: triggersOf(conn, { of: (project) => projects.get(project), open }),
-    noteGone,
     open,
-    dropWorkflow: async (project, workflowUid) => {
-      noteGone(project, workflowUid);
-      await dropGoing(project);
+    deleteWorkflow: async (workflow) => {
+      forgetPut(workflow);
+      await deletions.begin(workflow);
     },
-    isDraining: (project) => going.has(project),
+    noteGone: (workflow) => {
+      forgetPut(workflow);
+      deletions.note(workflow);
+    },
+    deletions,
     check: async (project) => {
       const opened = await open(project);
       if (opened.outcome === 'unavailable') return opened;
-      await dropGoing(project);
       return { outcome: 'done', lost: lost.delete(project) };
     },
     doubt: () => void (doubts += 1),
     forget: (project) => {
       projects.delete(project);
-      going.delete(project);
+      seedings.delete(project);
+      deletions.forget(project);
     },
   };
 }
@@ -128,15 +134,4 @@ export function createProjectStore(conn: RunStoreConnection, source: SeedSource)
 /** What is remembered of workflows, by uid. */
 function putOf(project: Project | undefined): { delete(uid: string): unknown }[] {
   return project ? [project.put, project.triggers] : [];
-}
-
-/** Cancels the runs of a workflow and forgets it. True when nothing of it is left. */
-async function drop(conn: RunStoreConnection, project: ProjectUid, workflowUid: string): Promise<boolean> {
-  // First, or it would start further runs.
-  if ((await dropTrigger(conn, project, workflowUid)).outcome !== 'done') return false;
-  const live = await liveRuns(conn, project, workflowUid);
-  if (!Array.isArray(live)) return false;
-  const ends = await Promise.all(live.map((run) => cancelRun(conn, project, run)));
-  if (ends.some(({ outcome }) => outcome === 'requested' || outcome === 'unavailable')) return false;
-  return (await dropWorkflow(conn, project, workflowUid)).outcome === 'done';
 }

@@ -129,3 +129,34 @@ test('time runs on from its start, but for a run that had waited, of which nobod
   const again = upTo('last').map((node) => ({ ...node, attempts: 2 }));
   expect(planned(again)).not.toHaveProperty('run.deadlineAt');
 });
+
+test('a record of which only the creation was written is never executed, since nobody knows which nodes ran', () => {
+  const run = runOf({ status: { phase: 'Running', epoch: undefined } });
+  const found = { workflowUid: 'w', madeFor: 'w', revision: { name: 'r', revision }, input: '{}' };
+  expect(planRestore(run, found)).toMatchObject({ kind: 'end', ending: { reason: 'DataLost' } });
+});
+
+test.each<[string, Partial<RunStatus>, number | undefined]>([
+  ['that ran', { phase: 'Running' }, undefined],
+  [
+    'of which a branch waited',
+    { nodes: [{ id: 'data', phase: 'Waiting', nextAttemptTime: '2026-01-01T00:00:09.000Z' }] },
+    undefined,
+  ],
+  [
+    'that only waited',
+    {
+      phase: 'Waiting',
+      nodes: [
+        { id: 'text', phase: 'Succeeded', output: { text_content: '', data_content: null } },
+        { id: 'data', phase: 'Waiting', nextAttemptTime: '2026-01-01T00:00:09.000Z' },
+        { id: 'set', phase: 'Waiting', nextAttemptTime: '2026-01-01T00:00:08.000Z' },
+      ],
+    },
+    Date.parse('2026-01-01T00:00:08.000Z'),
+  ],
+])('of a run %s it is known until when nothing of it can have begun', (_what, status, until) => {
+  const found = { workflowUid: 'w', madeFor: 'w', revision: { name: 'r', revision }, input: '{}' };
+  const plan = planRestore(runOf({ status }), found);
+  expect(plan.kind === 'restore' && plan.run.idleUntil).toBe(until);
+});

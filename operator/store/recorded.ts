@@ -103,6 +103,7 @@ function recordedRun(
     sequence: status.sequence ?? 0,
     ...timesOf(run, revision),
     nodes: (status.nodes ?? []).map((node) => nodeOf(node, revision)),
+    ...given({ idleUntil: idleUntilOf(run) }),
     ...(reply && { reply }),
   };
 }
@@ -119,6 +120,14 @@ function timesOf(run: WorkflowRun, { timeoutMs }: Revision): Times {
     // How long it waited, which takes nothing of its time, is not recorded: then its time begins anew.
     ...(startedAt !== undefined && !hasWaited(run) && { deadlineAt: startedAt + timeoutMs }),
   };
+}
+
+/** A parked run begins nothing before one of its nodes is due; of others nobody knows what they did after the record. */
+function idleUntilOf({ status }: WorkflowRun): number | undefined {
+  if (status?.phase !== 'Waiting') return undefined;
+  const waiting = (status.nodes ?? []).filter(({ phase }) => phase === 'Waiting');
+  const due = waiting.map(({ nextAttemptTime }) => timeOf(nextAttemptTime) ?? 0);
+  return due.length > 0 ? Math.min(...due) : undefined;
 }
 
 function hasWaited({ status }: WorkflowRun): boolean {

@@ -1,8 +1,10 @@
 /** What a project's routes serve: the revisions from the API server, the limits from the workflows. */
 import type { Revision } from '../../api/revision.ts';
+import type { Workflow } from '../../api/kinds.ts';
 import type { RouteSpec } from '../../api/route.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import { controllerRevisions } from '../../kube/resource.ts';
+import type { PolledTrigger } from '../../runs/polling/triggers.ts';
 import type { ProjectUid } from '../../runs/types.ts';
 import type { World } from '../world.ts';
 import { isRevisionOf } from '../workflow/ownRevision.ts';
@@ -24,18 +26,23 @@ export async function servedWorkflows(
 ): Promise<ServedWorkflow[]> {
   const namespace = namespaces.list().find(({ metadata }) => metadata.uid === project)?.metadata.name;
   const found: ServedWorkflow[] = [];
-  for (const { spec } of namespace === undefined ? [] : routes.list(namespace)) {
-    const revision = await ownRevision(client, namespace ?? '', spec);
+  if (namespace === undefined) return found;
+  for (const { spec } of routes.list(namespace)) {
+    const revision = await ownRevision(client, namespace, spec);
     const workflow = workflows.get(namespace, spec.workflow);
-    const own = workflow?.metadata.uid === spec.workflowUID ? workflow : undefined;
-    const trigger = own && revision && triggerOf(own, spec, (name) => credentials.get(namespace, name));
-    const polled = own && trigger && { trigger, ...baselineOf(own) };
-    // Runs of other revisions need the limits, too: while the workflow is suspended they must not start.
-    const limits = own && limitsOf(own);
-    if (revision || limits)
-      found.push({ ...(revision && { revision }), ...(limits && { limits }), ...(polled && { polled }) });
+    const ofWorkflow =
+      workflow?.metadata.uid === spec.workflowUID
+        ? putBack(workflow, revision && triggerOf(workflow, spec, (name) => credentials.get(namespace, name)))
+        : {};
+    if (revision || ofWorkflow.limits) found.push({ ...(revision && { revision }), ...ofWorkflow });
   }
   return found;
+}
+
+/** Runs of other revisions than the route's need the limits, too: while the workflow is suspended they must not start. */
+function putBack(workflow: Workflow, trigger: PolledTrigger | undefined): Omit<ServedWorkflow, 'revision'> {
+  const polled = trigger && { trigger, ...baselineOf(workflow) };
+  return { limits: limitsOf(workflow), ...(polled && { polled }) };
 }
 
 async function ownRevision(

@@ -7,6 +7,7 @@ import type { Revision } from '../../api/revision.ts';
 import { isTerminal } from '../../api/phase.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import type { Clock } from '../../kube/clock.ts';
+import { isGone } from '../../kube/errors.ts';
 import { controllerOf, controllerRevisions, type ControllerRevision } from '../../kube/resource.ts';
 import { dedupeMarkOf } from '../../runs/record/keepsake.ts';
 import type { RecordedKey } from '../../runs/seed.ts';
@@ -18,7 +19,7 @@ import { givenInput } from '../run/input.ts';
 import { isRevisionOf } from '../workflow/ownRevision.ts';
 import type { World } from '../world.ts';
 import { planRestore, type RestorePlan } from './recorded.ts';
-import type { SeedSource } from './seed.ts';
+import type { ListPosition, SeedSource } from './seed.ts';
 import { servedWorkflows } from './served.ts';
 
 export type SourceDeps = { client: KubeClient; world: World; clock: Clock; pacer: Pacer };
@@ -33,7 +34,7 @@ export function createSeedSource(deps: SourceDeps): SeedSource {
   return {
     served: (project) => servedWorkflows(client, world, project),
     keys: (project) => recordedKeys(world, namespaceOf(world, project)),
-    unfinished: (project) => unfinishedRuns(deps, namespaceOf(world, project)),
+    unfinished: (project, position) => unfinishedRuns(deps, namespaceOf(world, project), position),
   };
 }
 
@@ -87,25 +88,39 @@ function recordedKeys({ runs }: World, namespace: string | undefined): RecordedK
 async function* unfinishedRuns(
   deps: SourceDeps,
   namespace: string | undefined,
+  position: ListPosition,
 ): ReturnType<SeedSource['unfinished']> {
   if (namespace === undefined) return;
   const revisions: Revisions = new Map();
-  for await (const run of pagesOf(deps, namespace)) {
-    const plan = await planFor(deps, run, revisions);
-    if (plan.kind === 'restore') yield plan;
-    if (plan.kind !== 'end') continue;
-    await deps.pacer.take();
-    await endRun(deps, run, plan.ending);
+  for await (const runs of pagesOf(deps, namespace, position)) {
+    const page: Extract<RestorePlan, { kind: 'restore' }>[] = [];
+    for (const run of runs) {
+      const plan = await planFor(deps, run, revisions);
+      if (plan.kind === 'restore') page.push(plan);
+      if (plan.kind !== 'end') continue;
+      await deps.pacer.take();
+      await endRun(deps, run, plan.ending);
+    }
+    yield page;
   }
 }
 
-async function* pagesOf({ client, pacer }: SourceDeps, namespace: string): AsyncGenerator<WorkflowRun> {
-  let at: string | undefined;
+/** The page that was not used up comes again where an iteration broke off; all pages, where it did so too long ago. */
+async function* pagesOf(
+  { client, pacer }: SourceDeps,
+  namespace: string,
+  position: ListPosition,
+): AsyncGenerator<WorkflowRun[]> {
+  const options = { namespace, fieldSelector: UNFINISHED, limit: PAGE };
   do {
     await pacer.take();
-    const options = { namespace, fieldSelector: UNFINISHED, limit: PAGE };
-    const page = await client.list(workflowRuns, { ...options, ...(at !== undefined && { continue: at }) });
-    yield* page.items;
-    at = page.metadata.continue || undefined;
-  } while (at !== undefined);
+    const page = await client.list(workflowRuns, { ...options, ...position }).catch((error: unknown) => {
+      if (!isGone(error) || position.continue === undefined) throw error;
+      delete position.continue;
+      return client.list(workflowRuns, options);
+    });
+    yield page.items;
+    if (page.metadata.continue) position.continue = page.metadata.continue;
+    else delete position.continue;
+  } while (position.continue !== undefined);
 }

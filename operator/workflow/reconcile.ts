@@ -45,6 +45,7 @@ import { secretsOf } from '../project/gather.ts';
 import { poolState } from '../project/readiness.ts';
 import { registrationHealth } from '../registration/registrations.ts';
 import { webhookRoutes } from '../resources.ts';
+import type { GoneWorkflow } from '../store/deletion.ts';
 import {
   dropSchedule,
   keepSchedule,
@@ -295,7 +296,7 @@ async function applyRoute(
     cached,
     prefix: GROUP,
   });
-  if (isForeign) await store.dropWorkflow(cached.spec.projectUID, cached.spec.workflowUID);
+  if (isForeign) await store.deleteWorkflow(goneOf(cached.spec));
   if (written) {
     world.routes.noteWrite(object);
     recordActivation(context, workflow, { before: cached?.spec, after: spec, violations });
@@ -396,8 +397,8 @@ function nextAction(effect: Effect, violations: readonly Violation[]): Action {
 }
 
 /**
- * The workflow is gone, or going: its route closes at once; what else it owns the garbage collector takes. Its runs go
- * before the route does, which is what says that they are there: whoever is killed in between begins again.
+ * The workflow is gone, or going: its route closes at once; what else it owns the garbage collector takes. That its runs are to be
+ * deleted is stored before the route goes, which says that they are there: whoever is killed in between begins again.
  */
 async function remove(context: OperatorContext, { namespace, name }: Key): Promise<Action> {
   const { client, world, store, webhooks } = context;
@@ -405,7 +406,7 @@ async function remove(context: OperatorContext, { namespace, name }: Key): Promi
   const route = await world.routes.getFresh(namespace, name);
   if (!route) return done();
   const { uid } = route.metadata;
-  await store.dropWorkflow(route.spec.projectUID, route.spec.workflowUID);
+  await store.deleteWorkflow(goneOf(route.spec));
   if (verificationIn(route.spec)) await webhooks.drop(namespace, route.spec.workflowUID);
   await client.delete(
     webhookRoutes,
@@ -413,4 +414,8 @@ async function remove(context: OperatorContext, { namespace, name }: Key): Promi
     { ...(uid !== undefined && { preconditions: { uid } }) },
   );
   return done();
+}
+
+function goneOf({ projectUID, workflowUID, workflow }: RouteSpec): GoneWorkflow {
+  return { project: projectUID, workflowUid: workflowUID, name: workflow };
 }

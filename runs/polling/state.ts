@@ -1,7 +1,7 @@
 /** How far a polled trigger is, for those who show it. */
 import { orUnavailable, type RunStoreConnection } from '../connection.ts';
 import { keysOf } from '../keys.ts';
-import { NOW } from '../lua.ts';
+import { READ_NOW } from '../lua.ts';
 import { defineScript } from '../script.ts';
 import type { ProjectUid, Unavailable } from '../types.ts';
 
@@ -24,9 +24,9 @@ export type PollState = {
 
 const READ = defineScript({
   flags: 'reads',
-  keys: ['poll'],
+  keys: ['meta', 'poll'],
   body: `
-    ${NOW}
+    ${READ_NOW}
     local state = redis.call('HMGET', poll, 'put', 'interval', 'cursor', 'at', 'polled', 'failures', 'notBefore', 'reason', 'error', 'lost')
     for index = 1, 10 do state[index] = state[index] or '' end
     state[11] = tostring(now)
@@ -41,7 +41,8 @@ export function readPoll(
   workflowUid: string,
 ): Promise<PollState | undefined | Unavailable> {
   return orUnavailable(async () => {
-    const answer = (await conn.script(READ, [keysOf(project).poll(workflowUid)], [])) as string[];
+    const { meta, poll } = keysOf(project);
+    const answer = (await conn.script(READ, [meta, poll(workflowUid)], [])) as string[];
     const [put, interval, cursor, at, polled, failures, notBefore, reason, message = '', lost, now] = answer;
     if (!put) return undefined;
     // Page after page of a burst is a look that works, though none of them ends it.

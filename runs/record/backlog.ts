@@ -24,7 +24,8 @@ import { toSummary } from './record.ts';
 
 /** How many waiting runs stay, of a workflow whose limits the operator has not set. */
 export const HISTORY = 10;
-const RUN_KEPT_S = 10;
+/** For so long a run that is recorded, or removed, can still be read. */
+export const RUN_KEPT_S = 10;
 /** Summaries that go at once where all of the project's take too much. */
 const EVICTED = 20;
 /** A run that ended within this time may still be recorded at once. */
@@ -140,7 +141,7 @@ const RECORDED = defineScript({
     local waiting, keep = 'waiting:' .. phase, 'keep:' .. phase
     if why == 'surplus' then
       local counts = redis.call('HMGET', wf, waiting, keep)
-      if not ended or state[8] or state[9] or now - ended < ${SETTLED_MS}
+      if not ended or state[8] or state[9] or math.abs(wall - ended) < ${SETTLED_MS}
         or tonumber(counts[1] or 0) <= tonumber(counts[2] or ${HISTORY}) then
         return 'kept'
       end
@@ -158,8 +159,7 @@ const RECORDED = defineScript({
     redis.call('HEXISTS', wf, waiting)
     redis.call('ZCARD', done)
     redis.call('HEXISTS', lines, run_id)
-    redis.call('HEXISTS', expiring, run_id)
-    redis.call('ZCARD', q)
+    if dk then redis.call('HEXISTS', expiring, run_id) end
     local is_deduped = dk and redis.call('HEXISTS', dk, 'run') == 1
     redis.call('ZREM', runs, run_id)
     redis.call('ZREM', out, run_id)
@@ -167,10 +167,8 @@ const RECORDED = defineScript({
     redis.call('EXPIRE', run, ${RUN_KEPT_S})
     redis.call('HINCRBY', meta, 'bytes', -state[4])
     local limits = redis.call('HMGET', meta, 'keyQuota', 'summaries', 'replies', 'short')
-    ${ANNOUNCE_ROOM}
-    announce_room(limits[4])
     -- Of a workflow that was dropped, and of a key that is forgotten, nothing is kept, or it would be there again.
-    if redis.call('EXISTS', wf) == 1 then
+    if redis.call('HEXISTS', wf, 'accepted') == 1 then
       redis.call('HINCRBY', wf, waiting, -1)
       ${KEEP_SUMMARY}
       keep_summary()
@@ -182,6 +180,8 @@ const RECORDED = defineScript({
     elseif dk then
       redis.call('HINCRBY', meta, 'keys', -${DEDUPE_KEY_BYTES})
     end
+    ${ANNOUNCE_ROOM}
+    announce_room(limits[4])
     return 'recorded'
   `,
 });
@@ -215,7 +215,7 @@ const UNDO_CREATE = defineScript({
 /** Puts a run aside for longer each time. */
 const QUARANTINE = defineScript({
   flags: 'drains',
-  keys: ['run', 'out'],
+  keys: ['meta', 'run', 'out'],
   args: ['run_id'],
   body: `
     if redis.call('EXISTS', run) == 0 then
@@ -288,7 +288,8 @@ export async function postpone(
 ): Promise<void> {
   if (runs.length === 0) return;
   const names = runs.map(({ run }) => run);
-  await orUnavailable(() => conn.script(POSTPONE, [keysOf(project).out], [delayMs, ...names]));
+  const { meta, out } = keysOf(project);
+  await orUnavailable(() => conn.script(POSTPONE, [meta, out], [delayMs, ...names]));
 }
 
 /** Puts a run aside that alone cannot be recorded, for longer each time; answers with how often that was. */
@@ -298,7 +299,7 @@ export function quarantine(
 ): Promise<number | Unavailable> {
   const keys = keysOf(project);
   return orUnavailable(
-    async () => (await conn.script(QUARANTINE, [keys.run(run), keys.out], [run])) as number,
+    async () => (await conn.script(QUARANTINE, [keys.meta, keys.run(run), keys.out], [run])) as number,
   );
 }
 
@@ -347,7 +348,7 @@ export function noteObject(
 
 const POSTPONE = defineScript({
   flags: 'drains',
-  keys: ['out'],
+  keys: ['meta', 'out'],
   args: ['delay'],
   body: `
     ${NOW}

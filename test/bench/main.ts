@@ -6,6 +6,7 @@ import { accept } from './accept.ts';
 import { apiload } from './apiload.ts';
 import { bots } from './bots.ts';
 import { consoleSpeed } from './console.ts';
+import { deletion } from './deletion.ts';
 import { door } from './door.ts';
 import { memory } from './memory.ts';
 import { n8n } from './n8n.ts';
@@ -34,6 +35,11 @@ const BENCHMARKS: Record<string, { about: string; run: () => Promise<Figure[]> }
     about:
       'the console in Chromium: first load, dragging among 100 nodes, long lists, runs that come in, text that streams (2 min)',
     run: consoleSpeed,
+  },
+  deletion: {
+    about:
+      'a workflow, then a namespace with 100,000 live runs deleted, beside neighbours that submit (6 min)',
+    run: deletion,
   },
   refusals: {
     about: 'webhook calls refused with 404, 401, 413, 429, beside a bare echo (2 min)',

@@ -31,6 +31,8 @@ export type Whole = Pick<OperatorStage, 'server' | 'client' | 'conn' | 'redis'> 
   hooks: string[];
   /** Runs of all projects that have not ended, and that have. */
   counts: () => Promise<{ active: number; ended: number; failed: number }>;
+  /** Starts the runners of all projects; done already unless they are `late`. */
+  startRunners: () => Promise<void>;
   close: () => Promise<void>;
 };
 
@@ -41,6 +43,8 @@ export type WholeOptions = {
   spec: WorkflowSpec;
   /** Done when the workflows of the project are there and no operator has seen them yet. */
   prepare?: (stage: OperatorStage, project: Project) => Promise<void>;
+  /** Runners come when `startRunners` is called. */
+  lateRunners?: boolean;
 };
 
 const TEMPLATES = [...ADMISSION, 'flow-control', 'gateway', 'gateway-rbac'];
@@ -72,8 +76,13 @@ export async function openWhole(options: WholeOptions): Promise<Whole> {
     closers.push(() => gateway.stop());
     const operator = await openOperator(stage, pods);
     closers.push(() => operator.stop());
-    const runners = await Promise.all(projects.map((project) => openRunner(stage, pods, project)));
-    for (const runner of runners) closers.push(() => runner.stop());
+    const programs = [gateway.program, operator.program];
+    const startRunners = async () => {
+      const runners = await Promise.all(projects.map((project) => openRunner(stage, pods, project)));
+      for (const runner of runners) closers.push(() => runner.stop());
+      programs.push(...runners.map(({ program }) => program));
+    };
+    if (!options.lateRunners) await startRunners();
     await Promise.all(projects.map((project) => untilAllReady(stage, project)));
     const { server, client, conn, redis } = stage;
     const uids = await uidsOfWorkflows(stage, projects);
@@ -84,11 +93,12 @@ export async function openWhole(options: WholeOptions): Promise<Whole> {
       conn,
       redis,
       projects,
-      programs: [gateway.program, operator.program, ...runners.map(({ program }) => program)],
+      programs,
       hooks: numbers.flatMap((index) =>
         projects.map(({ namespace }) => `${gateway.url}/webhook/${namespace}.${workflowName(index)}/new`),
       ),
       counts: () => countAll(stage, uids),
+      startRunners,
       close,
     };
   } catch (error) {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { layoutOf } from '../cluster/builtin/layout.ts';
 import { readClusterConfig } from '../cluster/config.ts';
 import { processesOf, type FoundProcess, type Program } from '../support/processes.ts';
-import type { Violation } from './checker.ts';
+import type { Violation } from './violation.ts';
 import type { Measure } from './evidence.ts';
 import type { Stage } from './stage.ts';
 

@@ -3,40 +3,9 @@ import { AT_MOST_ONCE, type Effect } from './effects.ts';
 import type { EndedRun, Evidence, SentEvent } from './evidence.ts';
 import { checkExecutions, wallTimes } from './execution.ts';
 import { excuse } from './losses.ts';
-import { isAccepted, isFailedRun } from './sender.ts';
+import { isAccepted, isFailedRun, isUncertain } from './sender.ts';
 import { checkTotals } from './totals.ts';
-
-export type ViolationKind =
-  | 'lost'
-  | 'never-accepted'
-  | 'twice'
-  | 'effect-twice'
-  | 'effect-missing'
-  | 'effect-under-two-keys'
-  | 'effect-of-nothing'
-  | 'effect-after-end'
-  | 'node-ended-twice'
-  | 'another-run'
-  | 'key-lost'
-  | 'accepted-differs'
-  | 'phase-changed'
-  | 'late'
-  | 'failed'
-  | 'refused-and-run'
-  | 'wrong-answer'
-  | 'totals-differ'
-  | 'listed-otherwise'
-  | 'dropped'
-  | 'not-executed'
-  | 'not-recorded'
-  | 'bad-refusal'
-  | 'late-return'
-  | 'restarted'
-  | 'too-busy'
-  | 'too-talkative';
-
-/** `event` and `run` say what to print in full; one of them is always there but for totals. */
-export type Violation = { kind: ViolationKind; message: string; event?: string; run?: string };
+import type { Violation } from './violation.ts';
 
 const TERMINAL = new Set(['Succeeded', 'Failed', 'Cancelled']);
 /** After the last fault, every run has ended within this time. */
@@ -175,11 +144,6 @@ function checkRepetition(event: string, effects: readonly Effect[]): Violation[]
   }
   if (effects.length < 2 || !AT_MOST_ONCE.includes(kind)) return [];
   return [{ kind: 'effect-twice', message: `${kind} of ${event} was sent ${effects.length} times` }];
-}
-
-/** Accepted, or of an outcome that nobody knows: only a clear refusal says that nothing was started. */
-export function isUncertain({ status }: SentEvent['attempts'][number]): boolean {
-  return status === undefined || status < 300 || status >= 500;
 }
 
 function checkEnds({ evidence }: Index): Violation[] {

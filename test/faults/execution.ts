@@ -1,6 +1,6 @@
 /** Finds runs that were executed again after they had ended, and steps that were executed again after they had. Pure. */
 import { isTerminal } from '../../api/phase.ts';
-import type { Violation } from './checker.ts';
+import type { Violation } from './violation.ts';
 import type { Effect } from './effects.ts';
 import type { ClockSlip, EndedRun, Evidence, NodeSighting, RunHistory } from './evidence.ts';
 

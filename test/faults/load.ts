@@ -1,16 +1,14 @@
 /** Events at a steady rate while something is done to the system, and at the end the evidence of what became of everything. */
 import { pollUntil } from '../support/poll.ts';
-import { ENDED_WITHIN_MS, judge, type Violation } from './checker.ts';
-import { countBy } from './counts.ts';
-import { readEffects } from './effects.ts';
+import { ENDED_WITHIN_MS, judge } from './checker.ts';
+import type { Violation } from './violation.ts';
 import type { ClockSlip, EndedRun, Evidence, FaultRecord, Loss, Measure } from './evidence.ts';
+import { collect, gather, settle, withKnown, type Ended } from './gather.ts';
 import { unlike } from './listing.ts';
 import { takePulse, type Pulse } from './recovery.ts';
 import { isAccepted, startSender, type Sender, type Target } from './sender.ts';
 import type { LoadStage } from './stage.ts';
-import type { StoreReader } from './store.ts';
 import { watchRuns } from './watch.ts';
-import { ORDERS, WORKFLOWS } from './workflows.ts';
 
 export type LoadOptions<S extends LoadStage = LoadStage> = {
   /** Used once: its totals are compared with what this load sent. */
@@ -54,9 +52,6 @@ export type FaultRun = {
 
 const TELL_MS = 5_000;
 const COLLECT_MS = 30_000;
-
-/** What was listed of ended runs until now, by name, and what was before the store lost its data. */
-type Ended = { known: Map<string, EndedRun>; before: EndedRun[]; losses: Loss[] };
 
 /**
  * Does the work under load; it answers with why the run does not count, if it does not. Never throws for what the system did: that is
@@ -131,67 +126,6 @@ function noteFirst(faults: readonly FaultRecord[], sentAt: number, accepted: boo
     if (fault.firstAcceptedSeconds !== undefined || sentAt < fault.at) continue;
     fault.firstAcceptedSeconds = (Date.now() - fault.at) / 1_000;
   }
-}
-
-/** Until every run has ended, as far as the time allows in which they must. What is open then is a violation. */
-async function settle(store: StoreReader, tell: (line: string) => void): Promise<void> {
-  const isQuiet = async () => {
-    const totals = await store.totals();
-    return totals?.every(({ active }) => active === 0) ?? false;
-  };
-  await pollUntil('the end of all runs', isQuiet, { timeoutMs: ENDED_WITHIN_MS, everyMs: 250 }).catch(
-    (error: unknown) => tell(`✗ ${String(error)}`),
-  );
-}
-
-/** Lines come a moment after the end: they are awaited until they agree with the totals. */
-async function gather<S extends LoadStage>(
-  { stage: { store, sinks, name }, sender, faults, slips }: Load<S>,
-  { known, before, losses }: Ended,
-  histories: () => Evidence['histories'],
-): Promise<Evidence> {
-  const totals = await pollUntil('totals of the run store', () => store.totals(), { timeoutMs: 30_000 });
-  const sum = totals.reduce(
-    (all, { succeeded, failed, cancelled }) => all + succeeded + failed + cancelled,
-    0,
-  );
-  let ended: EndedRun[] = [];
-  await pollUntil(
-    `lines of all ${sum} runs`,
-    async () => {
-      ended = withKnown((await store.ended()) ?? [], known);
-      return ended.length >= sum;
-    },
-    { timeoutMs: 60_000, everyMs: 1_000 },
-  ).catch(() => undefined);
-  const effects = await readEffects(sinks);
-  return {
-    events: sender.events,
-    effects: effects.filter(({ event }) => event.startsWith(`ev-${name}-`)),
-    ended: [...before, ...ended],
-    listed: countBy(ended, ({ workflow }) => workflow),
-    keyed: await pollUntil('keys of the run store', () => store.keyed(sender.events), { timeoutMs: 60_000 }),
-    histories: histories(),
-    totals,
-    faults,
-    effectsOf: Object.fromEntries(WORKFLOWS.map((each) => [each.workflow, each.effects])),
-    orders: ORDERS,
-    losses,
-    slips,
-  };
-}
-
-async function collect(store: StoreReader, { known, losses }: Ended): Promise<void> {
-  const before = losses.length;
-  const ended = await store.ended().catch(() => undefined);
-  // What was read before the store lost its data is not of the store that there is now.
-  if (losses.length === before) for (const run of ended ?? []) known.set(run.run, run);
-}
-
-/** What is listed, as it is, and what was before. */
-function withKnown(ended: readonly EndedRun[], known: ReadonlyMap<string, EndedRun>): EndedRun[] {
-  const names = new Set(ended.map(({ run }) => run));
-  return [...ended, ...[...known.values()].filter(({ run }) => !names.has(run))];
 }
 
 function progressLine({ sender, pulse, faults }: Pick<Load, 'sender' | 'pulse' | 'faults'>): string {

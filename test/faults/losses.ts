@@ -1,5 +1,5 @@
 /** What a run store that loses its data may take with it, by the table of docs/run-store.md. Everything else stays a violation. Pure. */
-import type { Violation, ViolationKind } from './checker.ts';
+import type { Violation, ViolationKind } from './violation.ts';
 import type { Evidence, SentEvent } from './evidence.ts';
 
 /** What may become of a run that the store held when it lost its data, and of an event that was being sent just then. */

@@ -6,7 +6,7 @@ import { kubectl } from '../support/kubectl.ts';
 import { pollUntil } from '../support/poll.ts';
 import { processesOf, type Program } from '../support/processes.ts';
 import { burdenMeasures, startBurden, tooHeavy } from './burden.ts';
-import type { Violation } from './checker.ts';
+import type { Violation } from './violation.ts';
 import type { Attempt, EndedRun, FaultRecord, SentEvent } from './evidence.ts';
 import { underLoad, type FaultRun, type Load as AnyLoad } from './load.ts';
 import { NotSteady, steadyLoad, untilRecovered } from './recovery.ts';

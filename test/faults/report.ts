@@ -2,7 +2,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { cpus, totalmem } from 'node:os';
 import { dirname } from 'node:path';
-import { isUnknownEffect, type Violation } from './checker.ts';
+import { isUnknownEffect } from './checker.ts';
+import type { Violation } from './violation.ts';
 import { countBy } from './counts.ts';
 import type { Attempt, Evidence, FaultRecord, Loss, Measure } from './evidence.ts';
 import type { FaultRun } from './load.ts';
@@ -58,8 +59,11 @@ export type Report = {
   storm?: {
     leastSentPerSecond: number | undefined;
     leastLoadBefore: number;
-    losses: readonly { at: string; runs: readonly string[] }[];
-    taken: readonly Violation[];
+    /** `runs`: how many the run store held then. */
+    losses: readonly { at: string; runs: number }[];
+    /** What the losses took, by kind of violation, and some of each. */
+    taken: Record<string, number>;
+    examples: readonly Violation[];
     leftOut: boolean;
   };
   measures: readonly Measure[];
@@ -69,6 +73,7 @@ export type Report = {
 export type ReportedFault = FaultRecord & { figures: FaultFigures };
 
 const OFFENDERS = 5;
+const EXAMPLES = 3;
 
 /** The report as plain data. */
 export function reportOf(run: FaultRun, context: ReportContext): Report {
@@ -124,12 +129,14 @@ function withFigures(faults: readonly FaultRecord[], events: Evidence['events'])
 
 function stormOf({ evidence, taken }: FaultRun, { leftOut = false }: ReportContext): Report['storm'] {
   const { faults, events, losses = [] } = evidence;
-  const told = ({ at, runs }: Loss) => ({ at: new Date(at).toISOString(), runs });
+  const told = ({ at, runs }: Loss) => ({ at: new Date(at).toISOString(), runs: runs.length });
+  const kinds = Map.groupBy(taken, ({ kind }) => kind);
   return {
     leastSentPerSecond: leastSentPerSecond(faults, events),
     leastLoadBefore: Math.floor(Math.min(...faults.map(({ loadBefore }) => loadBefore))),
     losses: losses.map(told),
-    taken,
+    taken: countBy(taken, ({ kind }) => kind),
+    examples: [...kinds.values()].flatMap((each) => each.slice(0, EXAMPLES)),
     leftOut,
   };
 }

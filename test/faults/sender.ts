@@ -111,6 +111,11 @@ export function isAccepted(attempt: Attempt | undefined): boolean {
   return (attempt.status >= 200 && attempt.status < 300) || isFailedRun(attempt);
 }
 
+/** Accepted, or of an outcome that nobody knows: only a clear refusal says that nothing was started. */
+export function isUncertain({ status }: Attempt): boolean {
+  return status === undefined || status < 300 || status >= 500;
+}
+
 /** Whether the answer says that the run failed before it answered. */
 export function isFailedRun({ status, run }: Attempt): boolean {
   return status === 502 && run !== undefined;

@@ -1,8 +1,8 @@
 /** Compares the run store's own sums with what was sent and accepted: each event once, and nothing else. Pure. */
-import { isUncertain, type Violation } from './checker.ts';
 import type { EndedRun, Evidence, SentEvent, Totals } from './evidence.ts';
-import { isAccepted } from './sender.ts';
+import { isAccepted, isUncertain } from './sender.ts';
 import { unaccounted } from './unaccounted.ts';
+import type { Violation } from './violation.ts';
 
 /** Of every workflow: runs that ended, runs that were accepted, and runs that are listed. */
 export function checkTotals(evidence: Evidence): Violation[] {

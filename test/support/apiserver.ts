@@ -43,7 +43,7 @@ export type ApiServer = {
 
 type Described = Omit<ApiServer, 'stop' | 'parts'>;
 
-export type ServerPart = {
+type ServerPart = {
   /** Of the process that runs now, or ran last. */
   pid(): number;
   /** SIGKILL, and waits for the end. */

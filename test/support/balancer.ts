@@ -4,9 +4,10 @@
  */
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { resetSocket } from './resetSocket.ts';
 
 /** `internalURL`: any listener that answers /readyz. */
-export type Replica = { publicPort: number; internalURL: string };
+type Replica = { publicPort: number; internalURL: string };
 
 export type Balancer = {
   port: number;
@@ -40,7 +41,7 @@ export async function startBalancer(): Promise<Balancer> {
       sockets.add(from);
       from.pipe(to);
       // What was reset on one side is reset on the other: nothing is made to look better.
-      from.on('error', () => to.resetAndDestroy());
+      from.on('error', () => resetSocket(to));
       from.on('close', () => sockets.delete(from));
     }
   });

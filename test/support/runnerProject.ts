@@ -99,6 +99,7 @@ export type TestRunnerOptions = {
   /** Without beats of its own a runner is taken for dead by others. */
   beats?: Beats;
   takeover?: RunnerOptions['takeover'];
+  sweepEveryMs?: number;
 };
 
 /** A runner in this process. */
@@ -107,7 +108,7 @@ export function startTestRunner(
   project: string,
   options: TestRunnerOptions = {},
 ): Runner {
-  const { runner = 'runner-1', concurrency = 50, credentials = {}, beats, takeover } = options;
+  const { runner = 'runner-1', concurrency = 50, credentials = {}, beats, takeover, sweepEveryMs } = options;
   return startRunner({
     conn,
     project,
@@ -116,6 +117,7 @@ export function startTestRunner(
     credentials: tableOfCredentials(credentials),
     egress: localEgress,
     ...(takeover && { takeover }),
+    ...(sweepEveryMs !== undefined && { sweepEveryMs }),
     beats: beats ?? { stop: async () => undefined },
     metrics: createMetrics({ defaults: false }),
     log: createCollectedLog(),

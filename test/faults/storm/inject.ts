@@ -3,7 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ClockSlip, EndedRun, Loss } from '../evidence.ts';
 import { loseData } from './lost.ts';
 import type { StormFault } from './scenes.ts';
-import { OWN_PROGRAMS, type OwnProgram, type StormStage } from './stage.ts';
+import { OWN_PROGRAMS, type OwnProgram } from './programs.ts';
+import type { StormStage } from './stage.ts';
 
 /** What the checker must know of a fault. */
 export type Told = {

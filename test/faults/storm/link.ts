@@ -4,6 +4,7 @@
  */
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { resetSocket } from '../../support/resetSocket.ts';
 
 /**
  * - `silent`: nothing arrives, in neither direction.
@@ -12,7 +13,7 @@ import { connect, createServer, type AddressInfo, type Server, type Socket } fro
  * - `late`: everything arrives up to so many milliseconds later, on each connection at a pace of its own, so that two connections
  *   overtake each other.
  */
-export type Trouble = 'silent' | 'deaf' | 'refused' | 'late';
+type Trouble = 'silent' | 'deaf' | 'refused' | 'late';
 
 export type Link = {
   port: number;
@@ -73,14 +74,14 @@ export async function startLink(target: number): Promise<Link> {
     upstream.setNoDelay();
     join(client, upstream, false);
     join(upstream, client, true);
-    upstream.once('error', () => client.resetAndDestroy());
+    upstream.once('error', () => resetSocket(client));
   };
   let server = await listenOn(0, accept);
   const { port } = server.address() as AddressInfo;
   const shut = async (): Promise<void> => {
     const closed = once(server, 'close');
     server.close();
-    for (const socket of sockets) socket.resetAndDestroy();
+    for (const socket of sockets) resetSocket(socket);
     await closed;
   };
   return {

@@ -1,5 +1,4 @@
 /** The part of a report's page that is about a storm: each fault with its figures, scene by scene. */
-import { countBy } from '../counts.ts';
 import type { Report, ReportedFault } from '../report.ts';
 
 /** Lines of Markdown; none where the run was no storm. */
@@ -40,9 +39,11 @@ function rowOf({ kind, target, at, endedAt, loadBefore, figures, ...rest }: Repo
 }
 
 function takenLines({ losses, taken, leftOut }: NonNullable<Report['storm']>): string[] {
-  const counts = Object.entries(countBy(taken, ({ kind }) => kind));
-  const told = counts.map(([kind, count]) => `${kind}: ${count}`).join(', ') || 'nothing';
-  const held = losses.map(({ runs }) => runs.length).join(', ');
+  const told =
+    Object.entries(taken)
+      .map(([kind, count]) => `${kind}: ${count}`)
+      .join(', ') || 'nothing';
+  const held = losses.map(({ runs }) => runs).join(', ');
   return [
     ...(losses.length === 0
       ? []

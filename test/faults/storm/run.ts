@@ -6,8 +6,9 @@ import { underLoad, type FaultRun, type Load } from '../load.ts';
 import { drained, loadBack, NotSteady } from '../recovery.ts';
 import { targetsOf } from '../workflows.ts';
 import { injectStorm } from './inject.ts';
+import { OWN_PROGRAMS } from './programs.ts';
 import { CHOSEN, needsShim, scenesOf, type Scene, type StormFault } from './scenes.ts';
-import { OWN_PROGRAMS, type StormStage } from './stage.ts';
+import type { StormStage } from './stage.ts';
 
 export type StormOptions = {
   stage: StormStage;

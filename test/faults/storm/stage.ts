@@ -3,35 +3,34 @@
  * they reach over links that can be put into trouble. No node and no kubelet: what a fault does is known to the millisecond.
  */
 import { randomBytes } from 'node:crypto';
-import { mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { secrets } from '../../../kube/resource.ts';
-import { GATEWAY_ACCOUNT } from '../../../runs/accounts.ts';
 import { connectRunStore, type RunStoreConnection } from '../../../runs/connection.ts';
-import { startBalancer } from '../../support/balancer.ts';
 import { makeFolder } from '../../support/folder.ts';
-import { freePort } from '../../support/freePort.ts';
-import { startGatewayProcess } from '../../support/gatewayProcess.ts';
 import { startHttpSink } from '../../support/httpSink.ts';
 import { startMailServer } from '../../support/mailServer.ts';
 import { startModelServer } from '../../support/modelServer.ts';
-import { startOperatorProcess } from '../../support/operatorProgram.ts';
-import { startOperatorStage, SYSTEM, TESTER, type OperatorStage } from '../../support/operatorStage.ts';
-import { pollUntil } from '../../support/poll.ts';
-import type { Program } from '../../support/program.ts';
-import { startRunnerProcess } from '../../support/runnerProgram.ts';
-import { createUser, tokenOf, writeKubeconfig } from '../../support/users.ts';
+import { startOperatorStage, TESTER, type OperatorStage } from '../../support/operatorStage.ts';
+import { createUser, tokenOf } from '../../support/users.ts';
 import type { SinkURLs } from '../effects.ts';
 import { listRuns } from '../listing.ts';
 import type { LoadStage } from '../stage.ts';
 import { readStore, storedProject, type StoredProject } from '../store.ts';
 import { projectManifest, WORKFLOWS, type SinkHosts } from '../workflows.ts';
-import { keepRunning, type Kept } from './kept.ts';
+import type { Kept } from './kept.ts';
 import { startLink, type Link } from './link.ts';
-import { buildShim, createShim, type Shim } from './shim.ts';
-
-export type OwnProgram = 'gateway' | 'operator' | 'runner';
-export const OWN_PROGRAMS: readonly OwnProgram[] = ['gateway', 'operator', 'runner'];
+import {
+  createClosers,
+  keepGateways,
+  keepOperators,
+  keepRunners,
+  OWN_PROGRAMS,
+  START_MS,
+  type Closers,
+  type Links,
+  type OwnProgram,
+  type Shims,
+  type Ways,
+} from './programs.ts';
+import { buildShim, createShim } from './shim.ts';
 
 export type StormStage = LoadStage & {
   /** Where events go: a balancer before the gateways. */
@@ -39,29 +38,14 @@ export type StormStage = LoadStage & {
   base: OperatorStage;
   programs: Record<OwnProgram, Kept[]>;
   /** Each program's own way to the run store and to the API server. */
-  links: Record<OwnProgram, { redis: Link; apiserver: Link }>;
+  links: Links;
   /** Left out where this machine has no C compiler. */
-  shims?: Record<OwnProgram | 'redis', Shim>;
+  shims?: Shims;
   /** To the run store itself, past all links, as an account that may do everything. */
   direct: RunStoreConnection;
   stored: StoredProject;
   remove(): Promise<void>;
 };
-
-const REPLICAS = [0, 1];
-const START_MS = 90_000;
-
-type Closers = { add(close: () => unknown): void; closeAll(): Promise<void> };
-
-function createClosers(): Closers {
-  const closers: (() => unknown)[] = [];
-  return {
-    add: (close) => void closers.push(close),
-    closeAll: async () => {
-      for (const close of closers.splice(0).toReversed()) await close();
-    },
-  };
-}
 
 /** Starts everything; resolves when the workflows are ready. Logs of the programs go into `logs` when it is removed. */
 export async function openStormStage(logs: string): Promise<StormStage> {
@@ -116,7 +100,7 @@ async function open(closers: Closers, logs: string): Promise<StormStage> {
   };
 }
 
-async function createShims(folder: string): Promise<StormStage['shims']> {
+async function createShims(folder: string): Promise<Shims | undefined> {
   const library = await buildShim(folder);
   if (library === undefined) return undefined;
   const shim = (name: string) => createShim(library, folder, name);
@@ -124,7 +108,7 @@ async function createShims(folder: string): Promise<StormStage['shims']> {
   return redis && gateway && operator && runner ? { redis, gateway, operator, runner } : undefined;
 }
 
-async function startLinks({ redis, server }: OperatorStage, closers: Closers): Promise<StormStage['links']> {
+async function startLinks({ redis, server }: OperatorStage, closers: Closers): Promise<Links> {
   const linkTo = async (port: number): Promise<Link> => {
     const link = await startLink(port);
     closers.add(() => link.close());
@@ -147,81 +131,6 @@ async function startSinks(closers: Closers): Promise<{ hosts: SinkHosts; urls: S
     hosts: { mail: at(mail.smtpPort), model: at(model.port), http: at(http.port) },
     urls: { mail: `http://${at(mail.httpPort)}`, model: `http://${at(model.port)}`, http: http.url },
   };
-}
-
-type Ways = Pick<StormStage, 'base' | 'links' | 'shims'> & { logs: string; closers: Closers };
-
-/** How a program reaches the API server and the run store, and the library that it is started with. */
-async function waysOf(
-  { base, links, shims }: Ways,
-  program: OwnProgram,
-  account: { namespace: string; name: string },
-): Promise<{ kubeconfigPath: string; redisURL: string; env: Record<string, string> }> {
-  const { redis, apiserver } = links[program];
-  const server = { ...base.server, url: `https://127.0.0.1:${apiserver.port}` };
-  const token = await tokenOf(base.client, account.namespace, account.name);
-  const kubeconfigPath = await writeKubeconfig(server, `storm-${program}`, token);
-  return { kubeconfigPath, redisURL: `redis://127.0.0.1:${redis.port}`, env: { ...shims?.[program].env } };
-}
-
-function keep({ closers, logs }: Ways, name: string, start: (log: string[]) => Program): Kept {
-  const kept = keepRunning(name, start);
-  closers.add(async () => {
-    await kept.stop();
-    await mkdir(logs, { recursive: true });
-    await writeFile(join(logs, `${name}.log`), `${kept.log().join('\n')}\n`);
-  });
-  return kept;
-}
-
-async function keepOperators(ways: Ways): Promise<Kept[]> {
-  const account = { namespace: SYSTEM, name: 'windlass-operator' };
-  const { env, ...options } = await waysOf(ways, 'operator', account);
-  return REPLICAS.map((index) => {
-    const pod = `operator-${index}`;
-    return keep(ways, pod, (log) => startOperatorProcess({ ...options, namespace: SYSTEM, pod, env, log }));
-  });
-}
-
-async function keepGateways(
-  ways: Ways,
-): Promise<{ gateway: Kept[]; publicURL: string; internalURL: string }> {
-  const account = { namespace: SYSTEM, name: 'windlass-gateway' };
-  const { env, ...options } = await waysOf(ways, 'gateway', account);
-  const balancer = await startBalancer();
-  ways.closers.add(() => balancer.close());
-  const login = { REDIS_USERNAME: GATEWAY_ACCOUNT, REDIS_PASSWORD: ways.base.password };
-  const gateway: Kept[] = [];
-  let internalURL = '';
-  for (const index of REPLICAS) {
-    const pod = `gateway-${index}`;
-    const [publicPort, internalPort, metricsPort] = [await freePort(), await freePort(), await freePort()];
-    const ports = {
-      PUBLIC_PORT: String(publicPort),
-      INTERNAL_PORT: String(internalPort),
-      METRICS_PORT: String(metricsPort),
-    };
-    const own = { ...options, namespace: SYSTEM, pod, env: { ...env, ...login, ...ports } };
-    gateway.push(keep(ways, pod, (log) => startGatewayProcess({ ...own, log })));
-    balancer.add({ publicPort, internalURL: `http://127.0.0.1:${metricsPort}` });
-    internalURL = `http://127.0.0.1:${internalPort}`;
-  }
-  return { gateway, publicURL: `http://127.0.0.1:${balancer.port}`, internalURL };
-}
-
-async function keepRunners(ways: Ways, namespace: string, project: string): Promise<Kept[]> {
-  const { client } = ways.base;
-  const find = () => client.find(secrets, { namespace, name: 'windlass-runner' });
-  const { data } = await pollUntil('the account of the runners', find, { timeoutMs: START_MS });
-  const given = (key: string) => Buffer.from(data?.[key] ?? '', 'base64').toString();
-  const account = { namespace, name: 'windlass-runner' };
-  const { env, ...options } = await waysOf(ways, 'runner', account);
-  const login = { REDIS_USERNAME: given('username'), REDIS_PASSWORD: given('password') };
-  return REPLICAS.map((index) => {
-    const pod = `runner-${index}`;
-    const own = { ...env, ...login, POD_NAME: pod, EGRESS_ALLOW: '127.0.0.0/8' };
-    return keep(ways, pod, (log) => startRunnerProcess({ ...options, namespace, project, env: own, log }));
-  });
 }
 
 /** Of somebody who may list the project's runs. */

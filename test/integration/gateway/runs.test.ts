@@ -7,7 +7,8 @@ import { namespacedResource, roleBindings, roles, serviceAccounts } from '../../
 import { advance } from '../../../runs/advance.ts';
 import { cancelRun } from '../../../runs/cancel.ts';
 import { isUnavailable } from '../../../runs/connection.ts';
-import { dropWorkflow, liveRuns } from '../../../runs/project.ts';
+import { dropWorkflow } from '../../../runs/deletion.ts';
+import { liveRuns } from '../../../runs/project.ts';
 import { recorded } from '../../../runs/record/backlog.ts';
 import { auditTrail } from '../../support/auditTrail.ts';
 import { NAMESPACE, openDoor, PROJECT, putRoute, workflowUid, type Door } from '../../support/door.ts';

@@ -1,10 +1,15 @@
 /** What the operator puts into the run store of a project, and in which order. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Revision } from '../../../api/revision.ts';
-import { createProjectStore } from '../../../operator/store/projects.ts';
-import type { ServedWorkflow } from '../../../operator/store/seed.ts';
+import type { DeletionProgress } from '../../../operator/store/deletion.ts';
+import { createProjectStore, type ProjectStore } from '../../../operator/store/projects.ts';
+import type { ListPosition, ServedWorkflow } from '../../../operator/store/seed.ts';
 import { liveRuns } from '../../../runs/project.ts';
 import { keysOf } from '../../../runs/keys.ts';
+import type { RecordedRun } from '../../../runs/restore.ts';
+import { submit } from '../../../runs/submit.ts';
+import { createCollectedLog } from '../../support/collectedLog.ts';
+import { pollUntil } from '../../support/poll.ts';
 import { accepted, startRunStore, submissionOf, type TestStore } from '../../support/runStore.ts';
 
 const revision = { name: 'orders-1', revision: { steps: [] } as unknown as Revision };
@@ -18,6 +23,22 @@ beforeAll(async () => {
 
 afterAll(() => store?.stop());
 
+const recordedRun = (run: string): RecordedRun => ({
+  run,
+  workflow: 'orders',
+  workflowUid: limits.workflowUid,
+  uid: `uid-${run}`,
+  revision: revision.name,
+  trigger: 'webhook',
+  test: false,
+  input: '{}',
+  epoch: 1,
+  sequence: 1,
+  acceptedAt: 1_700_000_000_000,
+  timeoutMs: 60_000,
+  nodes: [],
+});
+
 /** A project store, and whether the project had its place each time that was read what its routes serve. */
 function watched(project: string, routes: ServedWorkflow[]) {
   const hadPlace: boolean[] = [];
@@ -26,7 +47,7 @@ function watched(project: string, routes: ServedWorkflow[]) {
     return routes;
   };
   const source = { served, keys: () => [], async *unfinished() {} };
-  const projects = createProjectStore(store.conn, source);
+  const projects = createProjectStore(store.conn, source, { pageSize: 50 });
   return { projects, hadPlace };
 }
 
@@ -57,16 +78,76 @@ test('an operator that starts after the store was emptied knows that by the rout
   expect(await successor.check('restarted')).toEqual({ outcome: 'done', lost: false });
 });
 
-test('the runs of a workflow that was noted as gone are cancelled by the next look', async () => {
+/** Lets the project store delete runs until the condition is met, and answers with what it told at the end of each deletion. */
+async function deleteUntil(projects: ProjectStore, isMet: () => boolean): Promise<DeletionProgress[]> {
+  const stopping = new AbortController();
+  const ended: DeletionProgress[] = [];
+  const watcher = { log: createCollectedLog(), onProgress: () => undefined };
+  const onEnd = (progress: DeletionProgress) => void ended.push(progress);
+  const running = projects.deletions.run({ ...watcher, onEnd }, stopping.signal);
+  await pollUntil('the deletion', async () => isMet(), { timeoutMs: 40_000, everyMs: 1 });
+  stopping.abort();
+  await running;
+  return ended;
+}
+
+test('the runs of a workflow that was noted as gone are deleted in the background', async () => {
   const { projects } = watched('going', []);
   await projects.putWorkflow('going', { revision, limits });
   await accepted(store.conn, submissionOf('going', { workflowUid: limits.workflowUid }));
-  projects.noteGone('going', limits.workflowUid);
-  expect(projects.isDraining('going')).toBe(true);
-  await projects.check('going');
-  expect(projects.isDraining('going')).toBe(false);
+  projects.noteGone({ project: 'going', workflowUid: limits.workflowUid, name: 'orders' });
+  expect(projects.deletions.isUnderWay('going')).toBe(true);
+  const ended = await deleteUntil(projects, () => !projects.deletions.isUnderWay('going'));
+  expect(ended).toMatchObject([{ name: 'orders', total: 1, left: 0 }]);
   expect(await liveRuns(store.conn, 'going', limits.workflowUid)).toEqual([]);
-  expect((await held('going')).limit).toBeNull();
+  expect(await submit(store.conn, submissionOf('going'))).toEqual({ outcome: 'suspended' });
+});
+
+test('another operator goes on with a large deletion where the one before it stopped, and a small one does not wait for it', async () => {
+  const before = watched('large', []).projects;
+  await before.open('large');
+  await store.conn.command('hset', keysOf('large').meta, 'quota', 2 ** 30);
+  for (let count = 0; count < 2_000; count += 500)
+    await Promise.all(Array.from({ length: 500 }, () => accepted(store.conn, submissionOf('large'))));
+  await before.deleteWorkflow({ project: 'large', workflowUid: 'uid-orders', name: 'orders' });
+  const leftBefore = () => before.deletions.list()[0]?.left ?? 0;
+  await deleteUntil(before, () => leftBefore() <= 1_500);
+  const left = leftBefore();
+  expect(left).toBeGreaterThan(0);
+  const after = watched('large', []).projects;
+  expect(await after.deletions.resume('large')).toBe(true);
+  const small = submissionOf('large', { workflow: 'small', workflowUid: 'uid-small' });
+  await accepted(store.conn, small);
+  await after.deleteWorkflow({ project: 'large', workflowUid: 'uid-small', name: 'small' });
+  const ended = await deleteUntil(after, () => !after.deletions.isUnderWay('large'));
+  expect(ended).toMatchObject([
+    { name: 'small', total: 1, left: 0 },
+    { name: 'orders', total: left, left: 0 },
+  ]);
+});
+
+test('a seeding that broke off goes on where it was, with the limits that workflows have now', async () => {
+  const projects = ['first', 'second', 'third', 'fourth'].map((run) => [{ run: recordedRun(run), revision }]);
+  const read: number[] = [];
+  const source = {
+    served: async () => [{ revision, limits: { ...limits, suspended: read.length > 0 } }],
+    keys: () => [],
+    async *unfinished(_project: string, position: ListPosition) {
+      for (let at = Number(position.continue ?? 0); at < projects.length; at += 1) {
+        read.push(at);
+        if (read.length === 3) throw new Error('the API server is away');
+        yield projects[at] ?? [];
+        position.continue = String(at + 1);
+      }
+    },
+  };
+  const seeded = createProjectStore(store.conn, source);
+  await expect(seeded.open('broken-off')).rejects.toThrow('the API server is away');
+  expect(await seeded.open('broken-off')).toEqual({ outcome: 'done' });
+  expect(read).toEqual([0, 1, 2, 2, 3]);
+  const runs = await liveRuns(store.conn, 'broken-off', limits.workflowUid);
+  expect(Array.isArray(runs) && runs.toSorted()).toEqual(['first', 'fourth', 'second', 'third']);
+  expect(await submit(store.conn, submissionOf('broken-off'))).toEqual({ outcome: 'suspended' });
 });
 
 test('a project that is new has lost nothing', async () => {

@@ -105,7 +105,8 @@ test('runs of a workflow that was deleted with its route while no operator ran a
   await stage.client.delete(webhookRoutes, { namespace, name: 'gone' });
   stage.startOperator();
   await expect.poll(() => liveRuns(stage.conn, uid, workflowUid), WITHIN).toEqual([]);
-  await expect.poll(() => keys(uid), WITHIN).not.toContain(keysOf(uid).wf(workflowUid));
+  await expect.poll(() => keys(uid), WITHIN).not.toContain(keysOf(uid).deleting);
+  expect(await stage.conn.command('hkeys', keysOf(uid).wf(workflowUid))).not.toContain('accepted');
 });
 
 test('nothing is accepted for a project that was closed, and nothing of it comes back', async () => {

@@ -2,7 +2,10 @@ import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
 import { claimRuns } from '../../../runs/claim.ts';
 import { handBackAll } from '../../../runs/handback.ts';
 import type { Runner } from '../../../runner/runner.ts';
+import { openProject } from '../../../runs/project.ts';
+import { restoreRun } from '../../../runs/restore.ts';
 import { pollUntil } from '../../support/poll.ts';
+import { copyProject, wipeProject } from '../../support/rewind.ts';
 import { startTestRunner } from '../../support/runnerProject.ts';
 import { startRunnerStage } from '../../support/runnerStage.ts';
 
@@ -29,6 +32,11 @@ const nodes = [
   { id: 'reply', response: { body: "{{ $('a').text_content }}" } },
 ];
 const revision = await project.deploy(nodes);
+const twice = await project.deploy([
+  nodes[0]!,
+  { id: 'first', agent: { credential: 'llm', model: 'demo-slow', prompt: 'one two three four five six' } },
+  ...nodes.slice(1),
+]);
 const hanging = await project.deploy([
   nodes[0]!,
   { id: 'a', agent: { credential: 'llm', model: 'demo', prompt: 'hi' } },
@@ -89,4 +97,75 @@ test('a claim whose answer was lost with the connection is given back and execut
   expect(claimed).toMatchObject({ outcome: 'claimed', claims: [{ state: { run } }] });
   runner = startTestRunner(conn, project.uid, { credentials });
   expect(await project.ended(run)).toMatchObject({ phase: 'Succeeded', crashes: 0 });
+});
+
+test('a run store that is put back to an older state gets again what it lost, and nothing is done twice', async () => {
+  const run = await project.send(twice, {});
+  await asked(1);
+  const putBack = await copyProject(conn, project.uid);
+  await asked(2);
+  await putBack();
+  const state = await project.ended(run);
+  expect(state).toMatchObject({ phase: 'Succeeded', crashes: 0 });
+  expect(state.nodes.map(({ id }) => id)).toEqual(['trigger', 'first', 'a', 'mail', 'reply']);
+  expect(model.requests).toHaveLength(2);
+  expect(mailbox.messages).toHaveLength(1);
+});
+
+test.each([
+  ['has room', 50],
+  ['has no room', 1],
+])(
+  'a run store that lost the claim of a runner that %s does not have its run done again',
+  async (_room, concurrency) => {
+    await runner.stop(0);
+    const run = await project.send(twice, {});
+    const putBack = await copyProject(conn, project.uid);
+    runner = startTestRunner(conn, project.uid, { credentials, concurrency });
+    await asked(2);
+    await putBack();
+    expect(await project.ended(run)).toMatchObject({ phase: 'Succeeded', crashes: 0 });
+    expect(model.requests).toHaveLength(2);
+    expect(mailbox.messages).toHaveLength(1);
+  },
+);
+
+test('a run whose end the run store lost is ended again as it was, and not executed', async () => {
+  await runner.stop(0);
+  const run = await project.send(hanging, {});
+  const putBack = await copyProject(conn, project.uid);
+  runner = startTestRunner(conn, project.uid, { credentials });
+  expect(await project.ended(run)).toMatchObject({ phase: 'Succeeded' });
+  await putBack();
+  expect(await project.ended(run)).toMatchObject({ phase: 'Succeeded' });
+  expect(model.requests).toHaveLength(1);
+});
+
+test('a run that a store without data got back from its record goes on with the runner that has it', async () => {
+  const run = await project.send(revision, {});
+  await asked(1);
+  const state = await project.until(run, ({ nodes: known }) => known.some(({ id }) => id === 'a'));
+  await wipeProject(conn, project.uid);
+  await openProject(conn, project.uid);
+  const { epoch, acceptedAt, input } = state;
+  const head = { workflow: revision, workflowUid: revision, revision, trigger: 'webhook', test: false };
+  const recorded = { ...head, run, uid: 'u', input, epoch, acceptedAt, timeoutMs: 60_000 };
+  await restoreRun(conn, project.uid, { ...recorded, sequence: state.sequence, nodes: [] });
+  expect(await project.ended(run)).toMatchObject({ phase: 'Succeeded' });
+  expect(model.requests).toHaveLength(1);
+  expect(mailbox.messages).toHaveLength(1);
+});
+
+test('a claim that reaches the store late is given back, also by a runner that has no room for long', async () => {
+  await runner.stop(0);
+  model.setFault('hang', 1);
+  await project.send(hanging, {});
+  runner = startTestRunner(conn, project.uid, { credentials, concurrency: 1, sweepEveryMs: 50 });
+  await asked(1);
+  const run = await project.send(hanging, {});
+  const late = await claimRuns(conn, { project: project.uid, runner: 'runner-1', max: 1 });
+  expect(late).toMatchObject({ outcome: 'claimed', claims: [{ state: { run } }] });
+  await stage.withSuccessor('runner-2', async () => {
+    expect(await project.ended(run)).toMatchObject({ phase: 'Succeeded', crashes: 0 });
+  });
 });

@@ -61,12 +61,28 @@ async function restored(run: string, changes: Partial<RecordedRun>) {
 }
 
 test('what is recorded as done is not done again, what had begun and may be repeated is', async () => {
-  const before = mailbox.messages.length;
-  const state = await restored('goes-on', { nodes: [done('first'), begun('second', false)] });
-  expect(state.phase).toBe('Succeeded');
+  const nodes = [done('first'), begun('second', false)];
+  const state = await restored('goes-on', { nodes });
+  expect(state.nodes.find(({ id }) => id === 'second')).toMatchObject({ phase: 'Succeeded', attempts: 1 });
   expect(model.requests.map(({ body }) => JSON.stringify(body))).toEqual([
     expect.stringContaining('second says hi'),
   ]);
+});
+
+test('an effect that may have begun after the record and must not be repeated is Unknown, and fails the run', async () => {
+  const before = mailbox.messages.length;
+  const state = await restored('in-doubt', { nodes: [done('first'), done('second')] });
+  expect(state).toMatchObject({ phase: 'Failed', reason: 'EffectUnknown' });
+  expect(state.nodes.find(({ id }) => id === 'mail')).toMatchObject({ phase: 'Unknown' });
+  expect(mailbox.messages).toHaveLength(before);
+});
+
+test('of a run that only waited nothing is in doubt: it goes on as if nothing had happened', async () => {
+  const before = mailbox.messages.length;
+  const waits: NodeState = { id: 'second', phase: 'Waiting', attempts: 1, reason: 'UpstreamError' };
+  const nodes = [done('first'), { ...waits, nextAttemptAt: Date.now() + 300 }];
+  const state = await restored('waited', { nodes, idleUntil: Date.now() + 60_000 });
+  expect(state.phase).toBe('Succeeded');
   expect(mailbox.messages).toHaveLength(before + 1);
 });
 

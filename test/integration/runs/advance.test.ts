@@ -1,17 +1,24 @@
 /** A run goes forward: marks, checkpoints, the reply and the end; and only for the runner that holds it. */
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { advance, checkpoint, finish, startNode } from '../../../runs/advance.ts';
 import { appendEvents } from '../../../runs/events.ts';
 import { handBack } from '../../../runs/handback.ts';
 import { keysOf } from '../../../runs/keys.ts';
-import { dropWorkflow } from '../../../runs/project.ts';
+import { dropWorkflow } from '../../../runs/deletion.ts';
 import { recorded } from '../../../runs/record/backlog.ts';
 import { readCounts } from '../../../runs/read.ts';
-import type { ClaimRef, NodeState } from '../../../runs/types.ts';
+import { rejoin } from '../../../runs/rejoin.ts';
+import type { Advance, ClaimRef, NodeState } from '../../../runs/types.ts';
+import { copyProject } from '../../support/rewind.ts';
 import {
   accepted,
+  claimed,
   claimedOne,
   newProject,
+  refOf,
   startRunStore,
   stateOf,
   submissionOf,
@@ -172,8 +179,9 @@ test('a run whose workflow was forgotten meanwhile still ends, and leaves nothin
   expect(await finish(conn, ref, { phase: 'Cancelled' })).toEqual(done);
   const state = await stateOf(conn, ref.project, ref.run);
   expect(await recorded(conn, state, 'written')).toBe('recorded');
-  expect(await conn.command('exists', keysOf(ref.project).wf('uid-orders'))).toBe(0);
-  expect(await conn.command('exists', keysOf(ref.project).done('uid-orders'))).toBe(0);
+  const { wf, done: summaries } = keysOf(ref.project);
+  expect(await conn.command('hkeys', wf('uid-orders'))).toEqual(['deleted', 'suspended', 'limit']);
+  expect(await conn.command('exists', summaries('uid-orders'))).toBe(0);
 });
 
 test('what a run takes is counted for its project, and given back with it', async () => {
@@ -200,4 +208,75 @@ test('a step that is sent again is stored once, and one that was held up on its 
   const after = await stateOf(conn, ref.project, ref.run);
   expect(after.nodes).toEqual([succeededNode('mail')]);
   expect(after.sequence).toBe(sequence + 2);
+});
+
+test('a step that follows what the store has lost is not stored; with all that is known it is, and newer than any record', async () => {
+  const { conn } = store;
+  const ref = await running();
+  const { sequence } = await stateOf(conn, ref.project, ref.run);
+  const putBack = await copyProject(conn, ref.project);
+  await advance(conn, ref, { starts: [start('a')], follows: sequence });
+  await advance(conn, ref, { checkpoints: [succeededNode('a')], follows: sequence + 1 });
+  await putBack();
+  const step = { starts: [start('mail', true)], follows: sequence + 2 };
+  expect(await advance(conn, ref, step)).toEqual({ outcome: 'rewound' });
+  expect(await stateOf(conn, ref.project, ref.run)).toMatchObject({ sequence, nodes: [] });
+  const whole: Advance = { ...step, checkpoints: [succeededNode('a')], whole: true };
+  expect(await advance(conn, ref, whole)).toEqual(done);
+  expect(await advance(conn, ref, whole)).toEqual(done);
+  const after = await stateOf(conn, ref.project, ref.run);
+  expect(after).toMatchObject({
+    sequence: sequence + 3,
+    nodes: [{ id: 'a' }, { id: 'mail', mark: { attempt: 1 } }],
+  });
+});
+
+test('a claim that the store has lost is taken back, until somebody else has claimed the run', async () => {
+  const { conn } = store;
+  const project = await newProject(conn);
+  await accepted(conn, submissionOf(project));
+  const putBack = await copyProject(conn, project);
+  const [claim] = await claimed(conn, project);
+  if (!claim) throw new Error('nothing was claimed');
+  const ref = refOf(claim);
+  const back = () => rejoin(conn, ref, { ...claim.state, remainingMs: 5_000 });
+  expect(await back()).toEqual({ outcome: 'fenced' });
+  await putBack();
+  expect(await back()).toEqual({ outcome: 'done' });
+  const state = await stateOf(conn, project, ref.run);
+  expect(state).toMatchObject({ phase: 'Running', epoch: claim.state.epoch });
+  expect(await claimed(conn, project)).toEqual([]);
+  expect(await finish(conn, ref, { phase: 'Succeeded' })).toEqual(done);
+  expect(await readCounts(conn, project, 'uid-orders')).toMatchObject({ succeeded: 1, active: 0 });
+  expect(await back()).toEqual({ outcome: 'fenced' });
+  await putBack();
+  const other = await claimedOne(conn, project, 'runner-2');
+  expect(await back()).toEqual({ outcome: 'fenced' });
+  await handBack(conn, other);
+  expect(await back()).toEqual({ outcome: 'fenced' });
+});
+
+/** Keeps this process from doing anything. */
+const standStill = (ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+
+test('a mark whose answer is read late, by a process that stood still, is none with which an effect may begin', async () => {
+  const { conn, redis } = store;
+  const ref = await running();
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const client = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  const [other] = (await once(server, 'connection')) as [Socket];
+  // Read just before the answer, after which no timer has its turn.
+  other.once('data', () => standStill(1_600));
+  redis.freeze();
+  const marked = startNode(conn, ref, start('mail', true));
+  await setImmediate();
+  await setImmediate();
+  client.write('x');
+  redis.thaw();
+  standStill(200);
+  expect(await marked).toMatchObject({ outcome: 'unavailable', why: 'connection' });
+  client.destroy();
+  server.close();
+  await conn.ready();
 });

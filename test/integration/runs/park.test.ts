@@ -1,6 +1,6 @@
 /** Runs that wait: they hold no runner and no slot, come back when they are due, and lose none of their time. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { advance } from '../../../runs/advance.ts';
+import { advance, finish } from '../../../runs/advance.ts';
 import { cancelRun } from '../../../runs/cancel.ts';
 import { wakeDue } from '../../../runs/due.ts';
 import { appendEvents, readEvents } from '../../../runs/events.ts';
@@ -247,4 +247,37 @@ test('progress before a wait begins the count of crashes anew', async () => {
   }
   await park(await claimedOne(conn, project), 1);
   expect(await claimedWhenDue(project)).toMatchObject({ alone: false, state: { crashes: 0 } });
+});
+
+test('a clock of the store that goes back by an hour delays neither waits nor records, and no time that people read is of the future', async () => {
+  const { conn } = store;
+  const project = await newProject(conn);
+  const { meta, out } = keysOf(project);
+  // As of a server whose clock was an hour ahead.
+  await conn.command('hset', meta, 'ahead', 3_600_000);
+  await accepted(conn, submissionOf(project));
+  await accepted(conn, submissionOf(project));
+  const [first, second] = await claimed(conn, project, 2);
+  await park(refOf(first!), 300);
+  await wakeDue(conn, project);
+  await conn.command('hset', meta, 'ahead', 0);
+
+  const again = await claimedWhenDue(project);
+  expect(again.state.run).toBe(first!.state.run);
+  expect(again.claimedAt).toBeLessThan(first!.claimedAt + 20_000);
+  await finish(conn, refOf(second!), { phase: 'Succeeded' });
+  const due = (await conn.command('zscore', out, second!.state.run)) as string;
+  expect(Number(due)).toBeLessThanOrEqual(again.claimedAt + 20_000);
+  expect((await stateOf(conn, project, second!.state.run)).endedAt).toBeLessThan(Date.now() + 60_000);
+});
+
+test('a clock of the store that went back is caught up with slowly, so that its time is right again some day', async () => {
+  const { conn } = store;
+  const project = await newProject(conn);
+  const { meta } = keysOf(project);
+  const ahead = async () => Number(await conn.command('hget', meta, 'ahead'));
+  await conn.command('hset', meta, 'ahead', 600_000, 'clock', Date.now() + 600_000 - 50_000);
+  await wakeDue(conn, project);
+  expect(await ahead()).toBeGreaterThanOrEqual(600_000 - 600);
+  expect(await ahead()).toBeLessThan(600_000 - 400);
 });

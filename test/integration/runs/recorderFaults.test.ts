@@ -4,7 +4,8 @@ import type { KubeClient } from '../../../kube/client.ts';
 import { workflowRuns } from '../../../operator/resources.ts';
 import { advance } from '../../../runs/advance.ts';
 import { keysOf } from '../../../runs/keys.ts';
-import { dropWorkflow, setWorkflowLimits, setWriteBudget } from '../../../runs/project.ts';
+import { dropWorkflow } from '../../../runs/deletion.ts';
+import { setWorkflowLimits, setWriteBudget } from '../../../runs/project.ts';
 import { readSummary } from '../../../runs/read.ts';
 import { beginCreate, recorded, undoCreate } from '../../../runs/record/backlog.ts';
 import { createObject, writeStatus, type RecordTarget } from '../../../runs/record/object.ts';
@@ -239,7 +240,7 @@ test.each([
   expect(log.entries).toEqual([]);
 });
 
-test('what is recorded of a workflow that was dropped leaves no key behind', async () => {
+test('what is recorded of a workflow that was dropped leaves no key behind but the mark that expires', async () => {
   const { conn } = store;
   await accepted(conn, submissionOf(project, { dedupeKey: 'delivery-1' }));
   const ref = await claimedOne(conn, project);
@@ -247,13 +248,15 @@ test('what is recorded of a workflow that was dropped leaves no key behind', asy
   const state = await stateOf(conn, project, ref.run);
   const keys = keysOf(project);
   const kept = [
-    ...[keys.wf, keys.runs, keys.done, keys.lines].map((key) => key('uid-orders')),
+    ...[keys.runs, keys.done, keys.lines].map((key) => key('uid-orders')),
     keys.dk('uid-orders', state.dedupeHash ?? ''),
   ];
   await dropWorkflow(conn, project, 'uid-orders');
   await conn.command('unlink', keys.dk('uid-orders', state.dedupeHash ?? ''));
   expect(await recorded(conn, state, 'written')).toBe('recorded');
   expect(await conn.command('exists', ...kept)).toBe(0);
+  expect(await conn.command('hkeys', keys.wf('uid-orders'))).toEqual(['deleted', 'suspended', 'limit']);
+  expect(await conn.command('ttl', keys.wf('uid-orders'))).toBeGreaterThan(0);
 });
 
 test('what is recorded of a project that was closed leaves no key behind', async () => {

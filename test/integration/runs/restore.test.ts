@@ -8,12 +8,15 @@ import { readCounts } from '../../../runs/read.ts';
 import { recorded } from '../../../runs/record/backlog.ts';
 import { restoreRun, type RecordedRun } from '../../../runs/restore.ts';
 import { beginSeeding, openSeeded, seedKeys, type Seeding } from '../../../runs/seed.ts';
+import { rejoin } from '../../../runs/rejoin.ts';
 import { submit } from '../../../runs/submit.ts';
+import { wipeProject } from '../../support/rewind.ts';
 import {
   accepted,
   claimed,
   claimedOne,
   newProject,
+  refOf,
   startRunStore,
   stateOf,
   submissionOf,
@@ -245,6 +248,34 @@ test('into an open store a run of an earlier one is restored once, and never one
   expect(await restoreRun(conn, project, recordedRun('three', { epoch: 0, recordedBy: id }))).toEqual({
     outcome: 'dropped',
   });
+});
+
+test('a restored run is in doubt unless it only waited, until its runner has stored all that it knows', async () => {
+  const { conn } = store;
+  const project = await newProject(conn);
+  await accepted(conn, submissionOf(project));
+  const [claim] = await claimed(conn, project);
+  if (!claim) throw new Error('nothing was claimed');
+  const { state } = claim;
+  const { run, epoch, acceptedAt } = state;
+  const ref = refOf(claim);
+  await wipeProject(conn, project);
+  expect(await advance(conn, ref, { follows: 1 })).toMatchObject(NO_STORE);
+  await openProject(conn, project);
+  const idleUntil = Date.now() + 60_000;
+  await restoreRun(conn, project, recordedRun('waits', { idleUntil }));
+  await restoreRun(conn, project, recordedRun('waited', { idleUntil: 1 }));
+  await restoreRun(conn, project, recordedRun(run, { epoch: Math.min(epoch, 9), acceptedAt, sequence: 1 }));
+  expect((await stateOf(conn, project, 'waits')).doubt).toBeUndefined();
+  expect((await stateOf(conn, project, 'waited')).doubt).toBe(true);
+  expect(await stateOf(conn, project, run)).toMatchObject({ doubt: true, restored: true });
+  expect(await rejoin(conn, ref, { epoch, acceptedAt, remainingMs: 1_000 })).toEqual({ outcome: 'done' });
+  expect((await claimed(conn, project)).map(({ state: { run: name } }) => name)).toEqual(['waits', 'waited']);
+  expect(
+    await advance(conn, ref, { starts: [], follows: 1, whole: true, checkpoints: [succeededNode('a')] }),
+  ).toMatchObject({ outcome: 'done' });
+  const after = await stateOf(conn, project, run);
+  expect([after.doubt, after.restored]).toEqual([undefined, undefined]);
 });
 
 test('a run that has ended and left the store is not restored, whatever its record says', async () => {

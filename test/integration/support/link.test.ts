@@ -72,7 +72,8 @@ test('silent: what was sent arrives when it is over, also from a client that has
   const other = await open();
   other.socket.write('c');
   await end();
-  await pollUntil('both', () => [...heard].toSorted().join('') === 'abc', SOON);
+  await pollUntil('both', () => heard.length === 3, SOON);
+  expect(['abc', 'acb']).toContain(heard);
 });
 
 test('refused: connections are reset and refused until it is over', async () => {
@@ -90,12 +91,13 @@ test('refused: connections are reset and refused until it is over', async () => 
 test('late: everything arrives, in order on each connection', async () => {
   const { socket, answers } = await openAndAsk();
   const end = link.begin('late', 30);
-  const letters = 'bcdefghij';
+  const letters = 'b c d e f g h i j'.split(' ');
   for (const letter of letters) {
     socket.write(letter);
     await pollUntil('the letter', () => heard.endsWith(letter), SOON);
   }
   await end();
   const all = ['a', ...letters].map((letter) => `<${letter}>`).join('');
-  await pollUntil('all answers', () => answers() === all, SOON);
+  await pollUntil('all answers', () => answers().length === all.length, SOON);
+  expect(answers()).toBe(all);
 });

@@ -1,6 +1,7 @@
 /** Evidence in which one promise is broken at a time: the checker finds each, and nothing in evidence that is whole. */
 import { expect, test } from 'vitest';
-import { check, type ViolationKind } from '../../faults/checker.ts';
+import { check } from '../../faults/checker.ts';
+import type { ViolationKind } from '../../faults/violation.ts';
 import type { Effect } from '../../faults/effects.ts';
 import type { Attempt, EndedRun, Evidence, RunHistory, SentEvent, Totals } from '../../faults/evidence.ts';
 

@@ -1,6 +1,7 @@
 /** What a run store that lost its data may take with it, and what stays a broken promise all the same. */
 import { expect, test } from 'vitest';
-import { judge, type ViolationKind } from '../../faults/checker.ts';
+import { judge } from '../../faults/checker.ts';
+import type { ViolationKind } from '../../faults/violation.ts';
 import type { Effect } from '../../faults/effects.ts';
 import type { EndedRun, Evidence, SentEvent } from '../../faults/evidence.ts';
 

@@ -1,0 +1,80 @@
+/** Deletes the runs of deleted workflows, and says how far that is: the workflow, whose status could, does not exist any more. */
+import { API_VERSION } from '../../api/group.ts';
+import { WORKFLOW } from '../../api/kinds.ts';
+import { sleep } from '../../kube/clock.ts';
+import type { Recorder } from '../../kube/events.ts';
+import type { KubeObject } from '../../kube/resource.ts';
+import type { OperatorContext } from '../context.ts';
+import type { World } from '../world.ts';
+import type { DeletionProgress } from './deletion.ts';
+
+/** How soon a run store that was away is asked again what an operator before this one left undone. */
+const AGAIN_MS = 5_000;
+/** A deletion that took less is not told as an event. */
+const TOLD_S = 10;
+
+export type DeletionEvents = {
+  events: Pick<Recorder, 'record'>;
+  /** A deletion in this namespace has ended: the project may need its runners no more. */
+  onEnd: (namespace: string) => void;
+};
+
+type DeletionContext = Pick<OperatorContext, 'store' | 'world' | 'log' | 'clock'>;
+
+/** Works until the signal is aborted, first of all on what an operator before this one began. */
+export async function deleteRuns(
+  context: DeletionContext,
+  { events, onEnd: wake }: DeletionEvents,
+  signal: AbortSignal,
+): Promise<void> {
+  const { store, world, log } = context;
+  const tell = (progress: DeletionProgress, message: string, note: string): void => {
+    const { name, left, total, seconds } = progress;
+    const workflow = goneWorkflow(world, progress);
+    const { namespace } = workflow.metadata;
+    log.info({ namespace, workflow: name, total, left, seconds: Math.round(seconds) }, message);
+    if (namespace === undefined || name === '' || seconds < TOLD_S) return;
+    events.record(workflow, { type: 'Normal', reason: 'DeletingRuns', action: 'Delete', note });
+  };
+  const onProgress = (progress: DeletionProgress): void =>
+    tell(progress, 'deleting runs of a deleted workflow', progressNote(progress));
+  const onEnd = (progress: DeletionProgress): void => {
+    if (progress.total > 0) tell(progress, 'deleted runs of a deleted workflow', endNote(progress));
+    const { namespace } = goneWorkflow(world, progress).metadata;
+    if (namespace !== undefined) wake(namespace);
+  };
+  await Promise.all([resume(context, signal), store.deletions.run({ log, onProgress, onEnd }, signal)]);
+}
+
+async function resume({ store, world, clock }: DeletionContext, signal: AbortSignal): Promise<void> {
+  for (const { metadata } of world.namespaces.list()) {
+    const { uid: project } = metadata;
+    if (project === undefined) continue;
+    while (!signal.aborted && !(await store.deletions.resume(project))) await sleep(AGAIN_MS, signal, clock);
+  }
+}
+
+function goneWorkflow({ namespaces }: Pick<World, 'namespaces'>, progress: DeletionProgress): KubeObject {
+  const { project, workflowUid: uid, name } = progress;
+  const namespace = namespaces.list().find(({ metadata }) => metadata.uid === project)?.metadata.name;
+  return {
+    apiVersion: API_VERSION,
+    kind: WORKFLOW.kind,
+    metadata: { name, uid, ...(namespace !== undefined && { namespace }) },
+  };
+}
+
+/** How far a deletion is, in a sentence. */
+export function progressNote({ name, left, total, running }: DeletionProgress): string {
+  const begin = `Workflow ${name} was deleted: ${count(left)} of its ${count(total)} runs are left to be cancelled.`;
+  if (running < left || left === 0) return begin;
+  return `${begin} Runners execute them and were asked to stop; when a runner is gone, another one must start first.`;
+}
+
+function endNote({ name, total, seconds }: DeletionProgress): string {
+  return `Workflow ${name} was deleted: its ${count(total)} runs were cancelled in ${Math.round(seconds)} s.`;
+}
+
+function count(runs: number): string {
+  return runs.toLocaleString('en-US');
+}

@@ -1,0 +1,86 @@
+/** The deletion of one workflow's runs, page by page, and how far it is. */
+import type { Clock } from '../../kube/clock.ts';
+import { isUnavailable, type RunStoreConnection } from '../../runs/connection.ts';
+import { beginDeletion, deletePage, dropWorkflow, type DeletedWorkflow } from '../../runs/deletion.ts';
+import { dropTrigger } from '../../runs/polling/triggers.ts';
+import type { ProjectUid } from '../../runs/types.ts';
+
+/** How soon runs that a runner was asked to end are looked at again, and a run store that was away. */
+const AGAIN_MS = 1_000;
+
+export type GoneWorkflow = DeletedWorkflow & { project: ProjectUid };
+
+/** How far a deletion is. */
+export type DeletionProgress = GoneWorkflow & {
+  /** Runs that the store held when this operator began. */
+  total: number;
+  left: number;
+  /** How many of those left a runner executed when they were looked at last. */
+  running: number;
+  seconds: number;
+};
+
+export type Deletion = {
+  /** When there is something to do, by the clock. */
+  dueAt(): number;
+  progress(): DeletionProgress;
+  /** Has the run store start no run of the workflow any more. False where the store is away. */
+  mark(): Promise<boolean>;
+  /** Takes the next page. True when nothing of the workflow is left. */
+  step(): Promise<boolean>;
+  /** Leaves it alone for a second. */
+  postpone(): void;
+};
+
+type Options = { conn: RunStoreConnection; clock: Clock; pageSize?: number };
+
+export function createDeletion({ conn, clock, pageSize }: Options, workflow: GoneWorkflow): Deletion {
+  const { project, workflowUid } = workflow;
+  const startedAt = clock.now();
+  const size = pageSize === undefined ? {} : { size: pageSize };
+  let dueAt = startedAt;
+  let isMarked = false;
+  let total = 0;
+  let left = 0;
+  let running = 0;
+  /** Runs at the beginning of the index that were seen to be running, and stay there until they end. */
+  let skip = 0;
+
+  const postpone = (): void => void (dueAt = clock.now() + AGAIN_MS);
+
+  async function mark(): Promise<boolean> {
+    if (isMarked) return true;
+    const begun = await beginDeletion(conn, project, workflow);
+    if (isUnavailable(begun)) return false;
+    if (isUnavailable(await dropTrigger(conn, project, workflowUid))) return false;
+    isMarked = true;
+    left = begun.left;
+    total = begun.left;
+    return true;
+  }
+
+  async function step(): Promise<boolean> {
+    const page = (await mark()) ? await deletePage(conn, project, workflowUid, { skip, ...size }) : undefined;
+    if (page === undefined || isUnavailable(page)) {
+      postpone();
+      return false;
+    }
+    left = page.left;
+    skip += page.running;
+    if (page.seen > 0) return false;
+    if (left === 0 && !isUnavailable(await dropWorkflow(conn, project, workflowUid))) return true;
+    // Those that are left are asked to end again: one that its runner handed back, or left behind, ends then.
+    running = skip;
+    skip = 0;
+    postpone();
+    return false;
+  }
+
+  return {
+    dueAt: () => dueAt,
+    progress: () => ({ ...workflow, total, left, running, seconds: (clock.now() - startedAt) / 1_000 }),
+    mark,
+    step,
+    postpone,
+  };
+}

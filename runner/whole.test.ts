@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest';
+import type { NodeState, NodeStart } from '../runs/types.ts';
+import { wholeStep } from './whole.ts';
+
+const ended = (id: string): NodeState => ({ id, phase: 'Succeeded', attempts: 1, startedAt: 1, endedAt: 2 });
+const waits = (id: string): NodeState => ({ id, phase: 'Waiting', attempts: 1, startedAt: 1 });
+const start = (id: string, attempt = 1): NodeStart => ({ id, attempt, atMostOnce: true, at: 3 });
+const reply = { status: 200, headers: {}, body: 'first', contentType: 'text/plain' };
+
+test('each node is in it once, as it was stored last or is to be stored now', () => {
+  const claimed: NodeState[] = [
+    ended('trigger'),
+    { ...waits('marked'), phase: 'Running', mark: { attempt: 2, atMostOnce: false } },
+    waits('waits'),
+  ];
+  const stored = [
+    { starts: [start('a'), start('b')], reply },
+    { checkpoints: [ended('a')], starts: [start('mail')], reply: { ...reply, body: 'second' } },
+  ];
+  const next = { checkpoints: [waits('b')], starts: [start('waits', 2)], parkMs: 5 };
+  const left = [
+    { id: 'b', delayMs: 40 },
+    { id: 'waits', delayMs: -3 },
+  ];
+  expect(wholeStep(claimed, stored, next, left)).toEqual({
+    checkpoints: [ended('trigger'), ended('a'), waits('b')],
+    starts: [
+      { id: 'marked', attempt: 2, atMostOnce: false, at: 1, firstAt: 1 },
+      start('waits', 2),
+      start('mail'),
+    ],
+    waits: [{ id: 'b', delayMs: 40 }],
+    reply,
+    parkMs: 5,
+    whole: true,
+  });
+});
+
+test('a wait that is over is one of no time', () => {
+  expect(wholeStep([waits('a')], [], {}, [{ id: 'a', delayMs: -3 }]).waits).toEqual([
+    { id: 'a', delayMs: 0 },
+  ]);
+});

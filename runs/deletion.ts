@@ -1,0 +1,234 @@
+/**
+ * Deleting a workflow's runs: first a mark, from which on none of them starts, then the runs page by page, then the rest. The index
+ * of the workflow's runs is the cursor: it holds only those that are left, so that whoever goes on after a break, also another
+ * process, repeats nothing.
+ */
+import { FAILURES } from '../api/reasons.ts';
+import { endArgs } from './advance.ts';
+import { orUnavailable, type RunStoreConnection } from './connection.ts';
+import { keysOf } from './keys.ts';
+import { EMIT, END, END_KEYS, ENQUEUE, NOW, REQUIRE_STORE } from './lua.ts';
+import type { RunHead } from './read.ts';
+import { RUN_KEPT_S } from './record/backlog.ts';
+import { DEDUPE_KEY_BYTES, FORGET_SUMMARIES } from './room.ts';
+import { defineScript } from './script.ts';
+import type { ProjectUid, RunEnd, Unavailable } from './types.ts';
+
+/** Runs of one script: about a millisecond of the server, for which everybody else waits. */
+const AT_ONCE = 20;
+/** Scripts that are under way together. */
+const WIDTH = 4;
+/** Runs of one page, which are read together: fewer round trips, where each takes long. */
+const PAGE = 3 * WIDTH * AT_ONCE;
+/** For so long a workflow that is gone is known as that: a gateway that has not heard of it may still send events. */
+const TOMBSTONE_S = 300;
+
+const END_OF_DELETED: RunEnd = {
+  phase: 'Cancelled',
+  reason: 'Cancelled',
+  message: FAILURES.Cancelled.meaning,
+};
+
+/** The mark of a workflow that was deleted: a suspension that nothing lifts. */
+const MARK = `redis.call('HSET', wf, 'deleted', 1, 'suspended', 1, 'limit', 0)`;
+
+const BEGIN = defineScript({
+  flags: 'drains',
+  keys: ['meta', 'deleting', 'wf', 'runs'],
+  args: ['uid', 'name'],
+  body: `
+    ${REQUIRE_STORE}
+    if name ~= '' then
+      redis.call('HSET', deleting, uid, name)
+    else
+      redis.call('HSETNX', deleting, uid, name)
+    end
+    ${MARK}
+    return redis.call('ZCARD', runs)
+  `,
+});
+
+/**
+ * Ends each run that no runner holds, and removes those that have no object: a record of a workflow that is gone would be deleted with
+ * it. One that has an object waits for its end to be recorded. Keys `run`, `ev` and dedupe key follow for each run, and as
+ * arguments its name and whether it was made as an object; without a dedupe key its third key is `run` again.
+ */
+const DELETE_RUNS = defineScript({
+  flags: 'drains',
+  keys: [...END_KEYS.filter((key) => key !== 'run' && key !== 'ev'), 'claims', 'due', 'runs'],
+  args: ['uid', 'phase', 'reason', 'message', 'end_event'],
+  body: `
+    ${REQUIRE_STORE}
+    ${NOW}
+    local run, ev, run_id, event_count, event_bytes
+    ${EMIT}
+    ${ENQUEUE}
+    ${END}
+    local running = 0
+    for index = 6, #ARGV, 2 do
+      local at = 11 + (index - 6) / 2 * 3
+      run_id, run, ev = ARGV[index], KEYS[at], KEYS[at + 1]
+      local state = redis.call('HMGET', run, 'phase', 'accepted', 'sequence', 'ended', 'evcount', 'evbytes', 'bytes',
+        'recorded', 'creating', 'dropped')
+      local is_live = state[1] and not state[4]
+      if is_live and redis.call('HEXISTS', claims, run_id) == 1 then
+        redis.call('SADD', cancels, run_id)
+        redis.call('PUBLISH', cancels, run_id)
+        running = running + 1
+      else
+        if is_live then
+          event_count, event_bytes = state[5] or 0, state[6] or 0
+          local entry = uid .. ' ' .. state[2] .. ' ' .. run_id
+          local ready = redis.call('ZSCORE', q, entry)
+          redis.call('ZREM', held, entry)
+          redis.call('ZREM', due, entry)
+          finish(uid, ready, state[2], tonumber(state[3] or 0) + 1, 0, {phase, reason, message, end_event})
+          redis.call('ZREM', q, entry)
+        end
+        local has_object = ARGV[index + 1] == '1' or state[8] or state[9]
+        if state[1] and not state[10] and not has_object then
+          redis.call('HSET', run, 'dropped', 1)
+          redis.call('EXPIRE', run, ${RUN_KEPT_S})
+          redis.call('EXPIRE', ev, ${RUN_KEPT_S})
+          redis.call('ZREM', out, run_id)
+          redis.call('HINCRBY', meta, 'bytes', -(state[7] or 0))
+          if KEYS[at + 2] ~= run and redis.call('UNLINK', KEYS[at + 2]) == 1 then
+            redis.call('HINCRBY', meta, 'keys', -${DEDUPE_KEY_BYTES})
+          end
+        end
+        redis.call('ZREM', runs, run_id)
+      end
+    end
+    return {running, redis.call('ZCARD', runs)}
+  `,
+});
+
+const DROP = defineScript({
+  flags: 'drains',
+  keys: ['meta', 'deleting', 'wf', 'runs', 'done', 'lines'],
+  args: ['uid'],
+  body: `
+    ${REQUIRE_STORE}
+    ${FORGET_SUMMARIES}
+    redis.call('UNLINK', wf, runs, done, lines)
+    ${MARK}
+    redis.call('EXPIRE', wf, ${TOMBSTONE_S})
+    redis.call('HDEL', deleting, uid)
+    return 'done'
+  `,
+});
+
+/** A workflow that was deleted. The name is for people, and may be empty. */
+export type DeletedWorkflow = { workflowUid: string; name: string };
+
+/**
+ * Marks a workflow as deleted, durably: from now on no event of it is accepted and no run of it starts, whatever its limits are set to.
+ * Answers with how many of its runs the store holds.
+ */
+export function beginDeletion(
+  conn: RunStoreConnection,
+  project: ProjectUid,
+  { workflowUid, name }: DeletedWorkflow,
+): Promise<{ outcome: 'done'; left: number } | Unavailable> {
+  const { meta, deleting, wf, runs } = keysOf(project);
+  return orUnavailable(async () => {
+    const keys = [meta, deleting, wf(workflowUid), runs(workflowUid)];
+    return { outcome: 'done', left: (await conn.script(BEGIN, keys, [workflowUid, name])) as number };
+  });
+}
+
+/** `seen`: none where the page is beyond the end. `running`: those that a runner holds, and was asked to end. */
+type DeletedPage = { outcome: 'done'; seen: number; running: number; left: number };
+
+/**
+ * Cancels and removes a page of a workflow's runs, the oldest first, but for the first `skip`, which were seen to be running. Takes a
+ * few milliseconds of the server, in pieces of about one.
+ */
+export function deletePage(
+  conn: RunStoreConnection,
+  project: ProjectUid,
+  workflowUid: string,
+  { skip, size = PAGE }: { skip: number; size?: number },
+): Promise<DeletedPage | Unavailable> {
+  const keys = keysOf(project);
+  return orUnavailable(async () => {
+    const index = keys.runs(workflowUid);
+    const names = (await conn.command('zrange', index, skip, skip + size - 1)) as string[];
+    if (names.length === 0)
+      return { outcome: 'done', seen: 0, running: 0, left: (await conn.command('zcard', index)) as number };
+    const heads = await Promise.all(names.map((name) => conn.command('hget', keys.run(name), 'head')));
+    const runs = names.map((run, at) => ({ run, head: headOf(heads[at]) }));
+    const answers: [running: number, left: number][] = [];
+    for (const chunks of chunksOf(chunksOf(runs, AT_ONCE), WIDTH))
+      answers.push(
+        ...(await Promise.all(chunks.map((chunk) => deleteRuns(conn, project, workflowUid, chunk)))),
+      );
+    const running = answers.reduce((sum, [count]) => sum + count, 0);
+    return { outcome: 'done', seen: names.length, running, left: answers.at(-1)?.[1] ?? 0 };
+  });
+}
+
+type Known = { run: string; head: Partial<RunHead> };
+
+async function deleteRuns(
+  conn: RunStoreConnection,
+  project: ProjectUid,
+  workflowUid: string,
+  runs: Known[],
+): Promise<[running: number, left: number]> {
+  const { meta, q, held, live, out, cancels, claims, due, ...keys } = keysOf(project);
+  const ofRuns = runs.flatMap(({ run, head: { dedupeHash } }) => {
+    const own = keys.run(run);
+    return [own, keys.ev(run), dedupeHash === undefined ? own : keys.dk(workflowUid, dedupeHash)];
+  });
+  const fixed = [
+    meta,
+    q,
+    held,
+    live,
+    out,
+    cancels,
+    keys.wf(workflowUid),
+    claims,
+    due,
+    keys.runs(workflowUid),
+  ];
+  const args = runs.flatMap(({ run, head: { recordUid } }) => [run, recordUid === undefined ? '0' : '1']);
+  const ending = [workflowUid, ...endArgs(END_OF_DELETED)];
+  return (await conn.script(DELETE_RUNS, [...fixed, ...ofRuns], [...ending, ...args])) as [number, number];
+}
+
+function headOf(text: unknown): Partial<RunHead> {
+  return typeof text === 'string' ? (JSON.parse(text) as RunHead) : {};
+}
+
+/** Forgets limits, totals and summaries of a workflow whose runs are gone. For five more minutes it is known as deleted. */
+export function dropWorkflow(
+  conn: RunStoreConnection,
+  project: ProjectUid,
+  workflowUid: string,
+): Promise<{ outcome: 'done' } | Unavailable> {
+  const { meta, deleting, wf, runs, done, lines } = keysOf(project);
+  const ofWorkflow = [wf, runs, done, lines].map((key) => key(workflowUid));
+  return orUnavailable(async () => {
+    await conn.script(DROP, [meta, deleting, ...ofWorkflow], [workflowUid]);
+    return { outcome: 'done' };
+  });
+}
+
+/** The workflows whose deletion has begun and not ended. */
+export function deletionsUnderWay(
+  conn: RunStoreConnection,
+  project: ProjectUid,
+): Promise<DeletedWorkflow[] | Unavailable> {
+  return orUnavailable(async () => {
+    const names = (await conn.command('hgetall', keysOf(project).deleting)) as Record<string, string>;
+    return Object.entries(names).map(([workflowUid, name]) => ({ workflowUid, name }));
+  });
+}
+
+function chunksOf<T>(items: readonly T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(items.length / size) }, (_, at) =>
+    items.slice(at * size, (at + 1) * size),
+  );
+}

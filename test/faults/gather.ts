@@ -1,0 +1,76 @@
+/** Collects the evidence of a fault run: what the run store, the sinks, the sender and the watch know in the end. */
+import { pollUntil } from '../support/poll.ts';
+import { ENDED_WITHIN_MS } from './checker.ts';
+import { countBy } from './counts.ts';
+import { readEffects } from './effects.ts';
+import type { ClockSlip, EndedRun, Evidence, FaultRecord, Loss } from './evidence.ts';
+import type { Sender } from './sender.ts';
+import type { LoadStage } from './stage.ts';
+import type { StoreReader } from './store.ts';
+import { ORDERS, WORKFLOWS } from './workflows.ts';
+
+/** What was listed of ended runs until now, by name, and what was before the store lost its data. */
+export type Ended = { known: Map<string, EndedRun>; before: EndedRun[]; losses: Loss[] };
+
+/** Until every run has ended, as far as the time allows in which they must. What is open then is a violation. */
+export async function settle(store: StoreReader, tell: (line: string) => void): Promise<void> {
+  const isQuiet = async () => {
+    const totals = await store.totals();
+    return totals?.every(({ active }) => active === 0) ?? false;
+  };
+  await pollUntil('the end of all runs', isQuiet, { timeoutMs: ENDED_WITHIN_MS, everyMs: 250 }).catch(
+    (error: unknown) => tell(`✗ ${String(error)}`),
+  );
+}
+
+type Loaded = { stage: LoadStage; sender: Sender; faults: FaultRecord[]; slips: ClockSlip[] };
+
+/** Lines come a moment after the end: they are awaited until they agree with the totals. */
+export async function gather(
+  { stage: { store, sinks, name }, sender, faults, slips }: Loaded,
+  { known, before, losses }: Ended,
+  histories: () => Evidence['histories'],
+): Promise<Evidence> {
+  const totals = await pollUntil('totals of the run store', () => store.totals(), { timeoutMs: 30_000 });
+  const sum = totals.reduce(
+    (all, { succeeded, failed, cancelled }) => all + succeeded + failed + cancelled,
+    0,
+  );
+  let ended: EndedRun[] = [];
+  await pollUntil(
+    `lines of all ${sum} runs`,
+    async () => {
+      ended = withKnown((await store.ended()) ?? [], known);
+      return ended.length >= sum;
+    },
+    { timeoutMs: 60_000, everyMs: 1_000 },
+  ).catch(() => undefined);
+  const effects = await readEffects(sinks);
+  return {
+    events: sender.events,
+    effects: effects.filter(({ event }) => event.startsWith(`ev-${name}-`)),
+    ended: [...before, ...ended],
+    listed: countBy(ended, ({ workflow }) => workflow),
+    keyed: await pollUntil('keys of the run store', () => store.keyed(sender.events), { timeoutMs: 60_000 }),
+    histories: histories(),
+    totals,
+    faults,
+    effectsOf: Object.fromEntries(WORKFLOWS.map((each) => [each.workflow, each.effects])),
+    orders: ORDERS,
+    losses,
+    slips,
+  };
+}
+
+export async function collect(store: StoreReader, { known, losses }: Ended): Promise<void> {
+  const before = losses.length;
+  const ended = await store.ended().catch(() => undefined);
+  // What was read before the store lost its data is not of the store that there is now.
+  if (losses.length === before) for (const run of ended ?? []) known.set(run.run, run);
+}
+
+/** What is listed, as it is, and what was before. */
+export function withKnown(ended: readonly EndedRun[], known: ReadonlyMap<string, EndedRun>): EndedRun[] {
+  const names = new Set(ended.map(({ run }) => run));
+  return [...ended, ...[...known.values()].filter(({ run }) => !names.has(run))];
+}

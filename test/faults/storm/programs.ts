@@ -1,0 +1,114 @@
+/** Operators, gateways and runners of the storm: two of each, each with its own way to the API server and to the run store. */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { secrets } from '../../../kube/resource.ts';
+import { GATEWAY_ACCOUNT } from '../../../runs/accounts.ts';
+import { startBalancer } from '../../support/balancer.ts';
+import { freePort } from '../../support/freePort.ts';
+import { startGatewayProcess } from '../../support/gatewayProcess.ts';
+import { startOperatorProcess } from '../../support/operatorProgram.ts';
+import { SYSTEM, type OperatorStage } from '../../support/operatorStage.ts';
+import { pollUntil } from '../../support/poll.ts';
+import type { Program } from '../../support/program.ts';
+import { startRunnerProcess } from '../../support/runnerProgram.ts';
+import { tokenOf, writeKubeconfig } from '../../support/users.ts';
+import { keepRunning, type Kept } from './kept.ts';
+import type { Link } from './link.ts';
+import type { Shim } from './shim.ts';
+
+export type OwnProgram = 'gateway' | 'operator' | 'runner';
+export const OWN_PROGRAMS: readonly OwnProgram[] = ['gateway', 'operator', 'runner'];
+
+export type Links = Record<OwnProgram, { redis: Link; apiserver: Link }>;
+export type Shims = Record<OwnProgram | 'redis', Shim>;
+
+const REPLICAS = [0, 1];
+export const START_MS = 90_000;
+
+export type Closers = { add(close: () => unknown): void; closeAll(): Promise<void> };
+
+/** What is to be closed in the end, the last one first. */
+export function createClosers(): Closers {
+  const closers: (() => unknown)[] = [];
+  return {
+    add: (close) => void closers.push(close),
+    closeAll: async () => {
+      for (const close of closers.splice(0).toReversed()) await close();
+    },
+  };
+}
+
+export type Ways = { base: OperatorStage; links: Links; shims?: Shims; logs: string; closers: Closers };
+
+/** How a program reaches the API server and the run store, and the library that it is started with. */
+async function waysOf(
+  { base, links, shims }: Ways,
+  program: OwnProgram,
+  account: { namespace: string; name: string },
+): Promise<{ kubeconfigPath: string; redisURL: string; env: Record<string, string> }> {
+  const { redis, apiserver } = links[program];
+  const server = { ...base.server, url: `https://127.0.0.1:${apiserver.port}` };
+  const token = await tokenOf(base.client, account.namespace, account.name);
+  const kubeconfigPath = await writeKubeconfig(server, `storm-${program}`, token);
+  return { kubeconfigPath, redisURL: `redis://127.0.0.1:${redis.port}`, env: { ...shims?.[program].env } };
+}
+
+function keep({ closers, logs }: Ways, name: string, start: (log: string[]) => Program): Kept {
+  const kept = keepRunning(name, start);
+  closers.add(async () => {
+    await kept.stop();
+    await mkdir(logs, { recursive: true });
+    await writeFile(join(logs, `${name}.log`), `${kept.log().join('\n')}\n`);
+  });
+  return kept;
+}
+
+export async function keepOperators(ways: Ways): Promise<Kept[]> {
+  const account = { namespace: SYSTEM, name: 'windlass-operator' };
+  const { env, ...options } = await waysOf(ways, 'operator', account);
+  return REPLICAS.map((index) => {
+    const pod = `operator-${index}`;
+    return keep(ways, pod, (log) => startOperatorProcess({ ...options, namespace: SYSTEM, pod, env, log }));
+  });
+}
+
+export async function keepGateways(
+  ways: Ways,
+): Promise<{ gateway: Kept[]; publicURL: string; internalURL: string }> {
+  const account = { namespace: SYSTEM, name: 'windlass-gateway' };
+  const { env, ...options } = await waysOf(ways, 'gateway', account);
+  const balancer = await startBalancer();
+  ways.closers.add(() => balancer.close());
+  const login = { REDIS_USERNAME: GATEWAY_ACCOUNT, REDIS_PASSWORD: ways.base.password };
+  const gateway: Kept[] = [];
+  let internalURL = '';
+  for (const index of REPLICAS) {
+    const pod = `gateway-${index}`;
+    const [publicPort, internalPort, metricsPort] = [await freePort(), await freePort(), await freePort()];
+    const ports = {
+      PUBLIC_PORT: String(publicPort),
+      INTERNAL_PORT: String(internalPort),
+      METRICS_PORT: String(metricsPort),
+    };
+    const own = { ...options, namespace: SYSTEM, pod, env: { ...env, ...login, ...ports } };
+    gateway.push(keep(ways, pod, (log) => startGatewayProcess({ ...own, log })));
+    balancer.add({ publicPort, internalURL: `http://127.0.0.1:${metricsPort}` });
+    internalURL = `http://127.0.0.1:${internalPort}`;
+  }
+  return { gateway, publicURL: `http://127.0.0.1:${balancer.port}`, internalURL };
+}
+
+export async function keepRunners(ways: Ways, namespace: string, project: string): Promise<Kept[]> {
+  const { client } = ways.base;
+  const find = () => client.find(secrets, { namespace, name: 'windlass-runner' });
+  const { data } = await pollUntil('the account of the runners', find, { timeoutMs: START_MS });
+  const given = (key: string) => Buffer.from(data?.[key] ?? '', 'base64').toString();
+  const account = { namespace, name: 'windlass-runner' };
+  const { env, ...options } = await waysOf(ways, 'runner', account);
+  const login = { REDIS_USERNAME: given('username'), REDIS_PASSWORD: given('password') };
+  return REPLICAS.map((index) => {
+    const pod = `runner-${index}`;
+    const own = { ...env, ...login, POD_NAME: pod, EGRESS_ALLOW: '127.0.0.0/8' };
+    return keep(ways, pod, (log) => startRunnerProcess({ ...options, namespace, project, env: own, log }));
+  });
+}

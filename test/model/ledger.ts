@@ -15,8 +15,8 @@ export type Ledger = ReturnType<typeof createLedger>;
 export function createLedger(records: () => Records) {
   /** How runs ended, in the store that is open. */
   let ends = new Map<string, string>();
-  /** How often a step was executed that must not be repeated, in the store that is open. */
-  let effects = new Map<string, number>();
+  /** How often a step began that must not be repeated. */
+  const effects = new Map<string, number>();
   /** By dedupe key: the run that callers were told of. */
   const told = new Map<string, string>();
   let losses = 0;
@@ -83,8 +83,11 @@ export function createLedger(records: () => Records) {
     lose: () => {
       losses += 1;
       ends = new Map();
-      effects = new Map();
-      const kept = new Set(records().objects.keys());
+      const { objects } = records();
+      const kept = new Set(objects.keys());
+      // An object of which nothing is recorded is submitted anew, and executed from the beginning.
+      for (const key of effects.keys())
+        if (objects.get(key.split(' ')[0] ?? '')?.status?.epoch === undefined) effects.delete(key);
       for (const [key, run] of told) if (!kept.has(run)) told.delete(key);
     },
   };

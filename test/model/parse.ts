@@ -77,12 +77,14 @@ function addListed(state: State, problems: string[], wf: string, listed: Fields)
   }
 }
 
-function metaOf({ id, seeding, v, short, ...fields }: Fields) {
+function metaOf({ id, seeding, v, short, clock, ahead, ...fields }: Fields) {
   const { opened, quota, claimQuota, keyQuota, rate, tokens, filled } = fields;
   return {
     ...given({ id, seeding }),
     v: Number(v ?? 0),
     isShort: short === '1',
+    clock: Number(clock ?? 0),
+    ahead: Number(ahead ?? 0),
     ...numbers(given({ opened, quota, claimQuota, keyQuota, rate, tokens, filled })),
   };
 }
@@ -109,7 +111,7 @@ function workflowOf(fields: Fields): Workflow {
 }
 
 function runOf(fields: Fields): Run {
-  const { timeout, deadline, started, ended, reason, message, reply, recorded, creating } = fields;
+  const { timeout, deadline, started, ended, restored, reason, message, reply, recorded, creating } = fields;
   const own = (prefix: string) =>
     Object.fromEntries(
       Object.entries(fields)
@@ -126,12 +128,13 @@ function runOf(fields: Fields): Run {
     input: fields['input'] ?? '',
     nodes: own('n:'),
     waits: numbers(own('w:')),
-    ...numbers(given({ timeout, deadline, started, ended })),
+    ...numbers(given({ timeout, deadline, started, ended, restored })),
     ...given({ reason, message, reply, recorded, creating }),
     crashes: Number(fields['crashes'] ?? 0),
     progress: fields['progress'] === '1',
     refused: Number(fields['refused'] ?? 0),
     dropped: fields['dropped'] !== undefined,
+    doubt: fields['doubt'] !== undefined,
     held: false,
     cancel: false,
     live: false,

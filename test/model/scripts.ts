@@ -20,6 +20,7 @@ import {
   spend,
   undoCreate,
 } from '../../runs/record/backlog.ts';
+import { rejoin } from '../../runs/rejoin.ts';
 import { restoreRun } from '../../runs/restore.ts';
 import type { Script } from '../../runs/script.ts';
 import { beginSeeding, openSeeded, seedKeys } from '../../runs/seed.ts';
@@ -27,6 +28,7 @@ import { submit } from '../../runs/submit.ts';
 import { createTakeover, takeOver } from '../../runs/takeover.ts';
 import type { RunState, Submission, WorkflowLimits } from '../../runs/types.ts';
 
+import type { State } from './state.ts';
 import { REVISION } from './workflows.ts';
 
 const project = 'learned';
@@ -56,6 +58,7 @@ const LESSONS: Lesson[] = [
   [['submit'], (conn) => submit(conn, submission)],
   [['claim'], (conn) => claimRuns(conn, { project, runner: 'r', max: 1 })],
   [['advance'], (conn) => advance(conn, ref, {})],
+  [['rejoin'], (conn) => rejoin(conn, ref, { epoch: 1, acceptedAt: 1, remainingMs: 1 })],
   [['handBack'], (conn) => handBack(conn, ref)],
   [['takeOver'], (conn) => takeOver(conn, { ...ref, runner: 'a', beat: '' })],
   [['readBeats', 'forgetRunner'], takeOverOnce, [[['a', '1'], []]]],
@@ -125,8 +128,10 @@ export type Call = {
   args: Record<string, string>;
   /** The arguments after the named ones. */
   rest: string[];
-  /** The store's clock, in microseconds and in milliseconds. */
+  /** The server's clock, in microseconds and in milliseconds. */
   us: number;
+  wall: number;
+  /** The project's clock, in milliseconds. */
   now: number;
 };
 
@@ -134,8 +139,9 @@ export type Call = {
 export function namedCall(
   name: string,
   { lua, keys }: Script,
-  sent: { keys: readonly string[]; args: readonly (string | number)[]; us: number },
+  sent: { keys: readonly string[]; args: readonly (string | number)[]; us: number; state: State },
 ): Call {
+  const wall = Math.floor(sent.us / 1_000);
   const args = sent.args.map(String);
   const names = /^local (.+) = ARGV\[1\]/m.exec(lua)?.[1]?.split(', ') ?? [];
   return {
@@ -145,6 +151,15 @@ export function namedCall(
     args: Object.fromEntries(names.map((arg, index) => [arg, args[index] ?? ''])),
     rest: args.slice(names.length),
     us: sent.us,
-    now: Math.floor(sent.us / 1_000),
+    wall,
+    now: projectTime(sent.state, wall),
   };
+}
+
+const CLOCK_STEP_MS = 1_000;
+
+/** A project's clock is as the server's, but never goes back. */
+function projectTime({ clock, ahead }: State, wall: number): number {
+  const now = wall + ahead;
+  return now < clock - CLOCK_STEP_MS ? clock : now;
 }

@@ -26,6 +26,10 @@ export type Run = {
   creating?: string;
   refused: number;
   dropped: boolean;
+  /** The epoch of the record that it was put back from, until its runner has stored it again. */
+  restored?: number;
+  /** It may have gone on after that record. */
+  doubt: boolean;
   /** Its place in the queue: a virtual start time. */
   ready?: number;
   held: boolean;
@@ -68,6 +72,9 @@ export type State = {
   id?: string;
   seeding?: string;
   opened?: number;
+  /** The project's clock when it was last written, and by how much it is ahead of the server's. */
+  clock: number;
+  ahead: number;
   /** The virtual time of the queue. */
   v: number;
   quota?: number;

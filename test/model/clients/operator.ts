@@ -6,7 +6,7 @@ import type { OperatorContext } from '../../../operator/context.ts';
 import { isNew } from '../../../operator/run/decide.ts';
 import { endRun } from '../../../operator/run/end.ts';
 import { recoverIfLost } from '../../../operator/run/lost.ts';
-import { seedProject, type SeedSource } from '../../../operator/store/seed.ts';
+import { newSeedProgress, seedProject, type SeedSource } from '../../../operator/store/seed.ts';
 import { planFor } from '../../../operator/store/source.ts';
 import { WaitingError } from '../../../kube/controller.ts';
 import { ApiError } from '../../../kube/errors.ts';
@@ -24,6 +24,9 @@ export function createOperator(stage: Stage) {
   const { project, store, records, limits } = stage;
   const conn = store.connect();
   const context = contextOf(stage, { conn });
+  /** Of the seeding that this operator began last. */
+  let progress = newSeedProgress();
+  let isSeeding = false;
   const pacer = { take: () => Promise.resolve() };
   const source: SeedSource = {
     served: async () =>
@@ -36,7 +39,14 @@ export function createOperator(stage: Stage) {
   };
 
   return {
-    seed: () => untilRefused(async () => void (await seedProject(conn, project, source))),
+    seed: () =>
+      untilRefused(async () => {
+        // Two at once in one process are one.
+        if (isSeeding) return;
+        isSeeding = true;
+        const seeded = await seedProject(conn, project, source, progress).finally(() => (isSeeding = false));
+        if (seeded.outcome === 'done') progress = newSeedProgress();
+      }),
     limit: async (workflow: string, wanted: Limits) => {
       limits.set(workflow, wanted);
       await setWorkflowLimits(conn, project, limitsOf(workflow, wanted));
@@ -98,7 +108,7 @@ async function* unfinished(
     const object = structuredClone(records.objects.get(name));
     if (!object || isTerminal(object.status?.phase)) continue;
     const plan = await planFor(context, object);
-    if (plan.kind === 'restore') yield plan;
+    if (plan.kind === 'restore') yield [plan];
     if (plan.kind === 'end') await endRun(context, object, plan.ending);
   }
 }

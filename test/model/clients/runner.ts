@@ -3,13 +3,13 @@
  * nothing else with that run before; a claim that is another's it drops without a word.
  */
 import { isTerminal } from '../../../api/phase.ts';
-import { advance } from '../../../runs/advance.ts';
+import { RunWriter } from '../../../runner/writer.ts';
 import { beat, removeBeat } from '../../../runs/beat.ts';
 import { claimRuns } from '../../../runs/claim.ts';
 import { wakeDue } from '../../../runs/due.ts';
 import { handBack, handBackAll } from '../../../runs/handback.ts';
 import type { RunStoreConnection } from '../../../runs/connection.ts';
-import type { Advance, Claim, ClaimRef, Fenced, NodeState } from '../../../runs/types.ts';
+import type { Advance, Claim, Fenced, NodeState } from '../../../runs/types.ts';
 import { takeOverOnce } from '../scripts.ts';
 import type { Stage } from '../stage.ts';
 import { NODES } from '../workflows.ts';
@@ -20,8 +20,10 @@ export type Work = (typeof WORK)[number];
 
 type Node = Pick<NodeState, 'phase' | 'attempts'> & { isOurs: boolean };
 type Held = {
-  ref: ClaimRef;
-  sequence: number;
+  run: string;
+  writer: RunWriter;
+  /** It was put back from a record, and may have gone on after that. */
+  isInDoubt: boolean;
   nodes: Map<string, Node>;
   /** What was not answered: it is asked again. */
   unanswered?: () => Promise<Fenced>;
@@ -31,6 +33,7 @@ type Held = {
 };
 
 const nothing = (): void => undefined;
+const QUIET = { debug: nothing, info: nothing, warn: nothing, error: nothing };
 
 export type Runner = ReturnType<typeof createRunner>;
 
@@ -57,35 +60,33 @@ export function createRunner(stage: Stage, name: string) {
   }
 
   async function move(run: Held, step: Advance, onDone: (cancelRequested: boolean) => void): Promise<void> {
-    const next = { ...step, follows: run.sequence };
     let cancelRequested = false;
     const call = async (): Promise<Fenced> => {
-      const answer = await advance(conn, run.ref, next);
+      const waiting = [...run.nodes].filter(([, { phase }]) => phase === 'Waiting');
+      const waits = waiting.map(([id]) => ({ id, delayMs: 1_000 }));
+      const answer = await run.writer.store(step, waits);
       if (answer.outcome === 'too-large') throw new Error('a step of a history is too large');
       cancelRequested = answer.outcome === 'done' && answer.cancelRequested;
       return answer;
     };
-    await ask(run, call, () => {
-      run.sequence += 1;
-      onDone(cancelRequested);
-    });
+    await ask(run, call, () => onDone(cancelRequested));
   }
 
   async function start(run: Held, { id, atMostOnce }: (typeof NODES)[number]): Promise<void> {
     const { phase, attempts = 0, isOurs } = run.nodes.get(id) ?? { isOurs: false };
     if (phase !== undefined && phase !== 'Waiting' && (phase !== 'Running' || isOurs)) return undefined;
-    // Another runner began it: whether it was done nobody knows.
-    if (phase === 'Running' && atMostOnce) return settle(run, id, 'Unknown');
+    // Another runner began it, or may have: whether it was done nobody knows.
+    if (atMostOnce && (phase === 'Running' || run.isInDoubt)) return settle(run, id, 'Unknown');
     const attempt = phase === 'Running' ? attempts : attempts + 1;
     return move(run, { starts: [{ id, attempt, atMostOnce, at: store.now() }] }, () => {
       run.nodes.set(id, { phase: 'Running', attempts: attempt, isOurs: true });
-      problems.push(...ledger.execute(store.state(), run.ref.run, id, atMostOnce && attempt === 1));
+      problems.push(...ledger.execute(store.state(), run.run, id, atMostOnce && attempt === 1));
     });
   }
 
   function settle(run: Held, id: string, phase: NodeState['phase'], rest: Advance = {}): Promise<void> {
     const { attempts = 1 } = run.nodes.get(id) ?? {};
-    const text = `${id} of ${run.ref.run}, attempt ${attempts}`;
+    const text = `${id} of ${run.run}, attempt ${attempts}`;
     const output = { text_content: text, data_content: null };
     const node = { id, phase, attempts, endedAt: store.now(), ...(phase === 'Succeeded' && { output }) };
     return move(run, { checkpoints: [node], ...rest }, (cancelRequested) => {
@@ -101,7 +102,7 @@ export function createRunner(stage: Stage, name: string) {
     if (work === 'handBack')
       return ask(
         run,
-        () => handBack(conn, run.ref),
+        () => handBack(conn, run.writer.ref),
         () => drop(run),
       );
     if (work === 'end') {
@@ -118,14 +119,14 @@ export function createRunner(stage: Stage, name: string) {
     return settle(run, executing, 'Waiting', { waits: [{ id: executing, delayMs }], parkMs: delayMs });
   }
 
-  function note({ token, state }: Claim): void {
-    if (isTerminal(state.phase)) problems.push(`${state.run} was claimed after its end`);
-    const nodes = state.nodes.map(({ id, phase, attempts }): [string, Node] => [
-      id,
-      { phase, attempts, isOurs: false },
-    ]);
-    const ref = { project, run: state.run, token };
-    held.push({ ref, sequence: state.sequence, nodes: new Map(nodes), isBusy: false, onDone: nothing });
+  function note(claim: Claim): void {
+    const { run, nodes, phase, doubt = false } = claim.state;
+    if (isTerminal(phase)) problems.push(`${run} was claimed after its end`);
+    // One that is executed here already, of which the store lost the claim, goes on under the new one.
+    if (held.some((known) => known.run === run && known.writer.adopt(claim))) return;
+    const known = nodes.map(({ id, ...node }): [string, Node] => [id, { ...node, isOurs: false }]);
+    const writer = new RunWriter(conn, claim, QUIET);
+    held.push({ run, writer, isInDoubt: doubt, nodes: new Map(known), isBusy: false, onDone: nothing });
   }
 
   return {
@@ -147,7 +148,7 @@ export function createRunner(stage: Stage, name: string) {
     /** Gives back what the store holds as its own and it does not know of. */
     sweep: async () => {
       if (isClaiming) return;
-      const except = { has: (token: string) => held.some(({ ref }) => ref.token === token) };
+      const except = { has: (token: string) => held.some(({ writer }) => writer.ref.token === token) };
       await handBackAll(conn, { project, runner: name, except });
     },
     beat: async () => void (await beat(conn, project, name)),

@@ -60,6 +60,7 @@ export function newRun({ uid = '', head = '', input = '' }: Call['args'], accept
     progress: false,
     refused: 0,
     dropped: false,
+    doubt: false,
     held: false,
     cancel: false,
     live: false,
@@ -75,7 +76,8 @@ function replace(state: State, uid: string, limit: number): string[] {
   return replaced;
 }
 
-const cancel: Transition = (state, { args: { run_id = '' }, now }) => {
+const cancel: Transition = (state, call) => {
+  const { run_id = '' } = call.args;
   if (state.id === undefined) return NO_STORE;
   const run = state.runs[run_id];
   if (!run) return 'absent';
@@ -85,7 +87,7 @@ const cancel: Transition = (state, { args: { run_id = '' }, now }) => {
     return 'requested';
   }
   const message = FAILURES.Cancelled.meaning;
-  endRun(state, run, { phase: 'Cancelled', reason: 'Cancelled', message }, now);
+  endRun(state, run, { phase: 'Cancelled', reason: 'Cancelled', message }, call);
   return 'cancelled';
 };
 

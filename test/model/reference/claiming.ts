@@ -68,13 +68,13 @@ function hold(state: State, run: Run, now: number): void {
 /** Gives the run to the runner, and what that is told of it. */
 function take(
   run: Run,
-  { args: { runner = '', random = '' }, now }: Call,
+  { args: { runner = '', random = '' }, now, wall }: Call,
   { name, index }: { name: string; index: number },
   isAlone: boolean,
 ): unknown[] {
   delete run.ready;
   if (run.timeout !== undefined) run.deadline ??= now + run.timeout;
-  run.started ??= now;
+  run.started ??= wall;
   run.token = `${runner}/${run.wf}/${random}${index * 2 + 1}`;
   run.phase = 'Running';
   run.epoch = Math.max(run.epoch, now) + 1;

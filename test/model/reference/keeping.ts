@@ -80,6 +80,8 @@ function restored({ args, rest, now }: Call): Run {
   run.sequence = Number(args['sequence']);
   run.timeout = Number(args['timeout']);
   run.recorded = args['object'] ?? '';
+  run.restored = Number(args['epoch']);
+  run.doubt = !(Number(args['idle_until']) > now);
   if (args['started']) run.started = Number(args['started']);
   if (args['reply']) run.reply = args['reply'];
   for (const [field, value] of Object.entries(pairsOf(rest))) {
@@ -98,9 +100,10 @@ const seedKeys: Transition = (state, { args: { token }, rest, allKeys }) => {
   return 'done';
 };
 
-const beginSeeding: Transition = (state, { args: { token = '' } }) => {
+const beginSeeding: Transition = (state, { args: { token = '', own } }) => {
   if (state.id !== undefined) return ['open', state.id];
   const before = state.seeding;
+  if (before !== undefined && before === own) return ['own'];
   state.seeding = token;
   return [before === undefined ? 'first' : 'again'];
 };

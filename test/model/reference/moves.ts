@@ -93,11 +93,16 @@ export function stopTime(run: Run, now: number): void {
 export type End = { phase: TerminalPhase; reason: string; message: string };
 
 /** Ends a run, once and for all, wherever it is. */
-export function endRun(state: State, run: Run, { phase, reason, message }: End, now: number): void {
+export function endRun(
+  state: State,
+  run: Run,
+  { phase, reason, message }: End,
+  { now, wall }: Pick<Call, 'now' | 'wall'>,
+): void {
   const hadSlot = run.ready !== undefined || run.token !== undefined;
   Object.assign(run, {
     phase,
-    ended: now,
+    ended: wall,
     sequence: run.sequence + 1,
     held: false,
     cancel: false,

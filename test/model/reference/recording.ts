@@ -38,7 +38,7 @@ const recorded: Transition = (state, call) => {
     delete run?.out;
     return 'gone';
   }
-  if (why === 'surplus' && !isSurplus(state, run, call.now)) return 'kept';
+  if (why === 'surplus' && !isSurplus(state, run, call.wall)) return 'kept';
   if (String(run.sequence) !== sequence) {
     run.out = run.ended === undefined ? call.now + COALESCE_MS : call.now;
     return 'behind';
@@ -49,11 +49,11 @@ const recorded: Transition = (state, call) => {
 };
 
 /** Its workflow has more ended runs that wait than its history keeps, and it has no object and cannot get one. */
-function isSurplus(state: State, run: Run, now: number): boolean {
+function isSurplus(state: State, run: Run, wall: number): boolean {
   const { waiting, keep } = workflowOf(state, run.wf);
   const phase = run.phase as TerminalPhase;
   if (run.ended === undefined || run.recorded !== undefined || run.creating !== undefined) return false;
-  return now - run.ended >= SETTLED_MS && waiting[phase] > keep[phase];
+  return Math.abs(wall - run.ended) >= SETTLED_MS && waiting[phase] > keep[phase];
 }
 
 function letGo(state: State, { name, line }: { name: string; line: string }, { keys }: Call): void {

@@ -26,11 +26,21 @@ const advance: Transition = (state, call) => {
   const { args, now } = call;
   const run = runOf(state, args['run_id'] ?? '');
   // Stored before, be it that the answer was lost or that the call came late.
-  if (args['follows'] !== '' && run.sequence > Number(args['follows'])) return run.cancel ? 1 : 0;
+  const { follows } = args;
+  if (follows !== '' && run.sequence > Number(follows)) return run.cancel ? 1 : 0;
+  if (follows !== '' && run.sequence < Number(follows)) {
+    // The store was put back to an older state: only what has all of the run may follow.
+    if (args['whole'] !== '1') return 'rewound';
+    run.sequence = Number(follows);
+  }
+  if (args['whole'] === '1') {
+    delete run.restored;
+    run.doubt = false;
+  }
   storeNodes(run, call);
   if (args['reply']) run.reply ??= args['reply'];
   if (args['phase']) {
-    endRun(state, run, endOf(args), now);
+    endRun(state, run, endOf(args), call);
     return 0;
   }
   if (args['park'] !== '' && !run.cancel) park(state, run, now + Number(args['park']), now);
@@ -61,6 +71,33 @@ function park(state: State, run: Run, due: number, now: number): void {
   freeSlot(state, run.wf);
 }
 
+/** A runner takes its run back, which the store knows only from before the claim, or from a record; a slot is taken in any case. */
+const rejoin: Transition = (state, { args, now, wall }) => {
+  if (state.id === undefined) return NO_STORE;
+  const run = state.runs[args['run_id'] ?? ''];
+  if (!run || !mayRejoin(run, Number(args['epoch']), Number(args['accepted_at']))) return 'fenced';
+  state.beats[args['runner'] ?? ''] ??= 0;
+  if (run.ready === undefined) workflowOf(state, run.wf).active += 1;
+  delete run.ready;
+  delete run.due;
+  delete run.deadline;
+  run.held = false;
+  run.token = args['token'] ?? '';
+  run.phase = 'Running';
+  run.epoch = Math.max(run.epoch, Number(args['epoch']));
+  run.started ??= wall;
+  if (args['left'] !== '') run.deadline = now + Number(args['left']);
+  return 'done';
+};
+
+function mayRejoin(run: Run, epoch: number, acceptedAt: number): boolean {
+  const isSame = Math.floor(Number(run.accepted) / 1_000) === acceptedAt;
+  if (!isSame || run.ended !== undefined || run.token !== undefined) return false;
+  return (
+    run.epoch < epoch || (run.phase === 'Pending' && run.restored !== undefined && run.restored <= epoch)
+  );
+}
+
 const handBack: Transition = (state, call) => {
   if (isFenced(state, call)) return fenced(state);
   const run = runOf(state, call.args['run_id'] ?? '');
@@ -79,7 +116,7 @@ const takeOver: Transition = (state, call) => {
     requeue(state, run);
     return 'ready';
   }
-  endRun(state, run, { phase: 'Failed', reason: 'Poison', message: FAILURES.Poison.meaning }, call.now);
+  endRun(state, run, { phase: 'Failed', reason: 'Poison', message: FAILURES.Poison.meaning }, call);
   return 'poison';
 };
 
@@ -110,6 +147,7 @@ function comeBack(state: State, run: Run): void {
 export const RUNNING: Record<string, Transition> = {
   claim,
   advance,
+  rejoin,
   handBack,
   takeOver,
   wake,

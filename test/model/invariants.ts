@@ -25,7 +25,7 @@ function runProblems(state: State, name: string, run: Run): string[] {
     [run.listed === !dropped, 'is in the list of runs, or not, against what is recorded'],
     [!isOver || dropped || run.out !== undefined, 'has ended, and nobody will record it'],
     [!dropped || isOver, 'is let go before its end'],
-    [dropped || isKnown(state, run), 'has no dedupe key, or one that expires before it is recorded'],
+    [dropped || isKnown(state, name, run), 'has no dedupe key, or one that is of another run or expires'],
   ]);
 }
 
@@ -34,13 +34,12 @@ function placesOf({ ready, due, token, held }: Run): string[] {
   return Object.entries(places).flatMap(([place, isThere]) => (isThere ? [place] : []));
 }
 
-/** Whether its event, sent again, finds a run. */
-function isKnown({ keys }: State, { head, wf }: Run): boolean {
+/** Whether its event, sent again, finds this run. */
+function isKnown({ keys }: State, name: string, { head, wf }: Run): boolean {
   const { dedupeHash } = JSON.parse(head) as { dedupeHash?: string };
   if (dedupeHash === undefined) return true;
-  return Object.entries(keys).some(
-    ([name, { expires }]) => name.endsWith(`:dk:${wf}:${dedupeHash}`) && !expires,
-  );
+  const key = Object.entries(keys).find(([at]) => at.endsWith(`:dk:${wf}:${dedupeHash}`))?.[1];
+  return key !== undefined && key.run === name && !key.expires;
 }
 
 function workflowProblems(state: State, uid: string, workflow: Workflow): string[] {

@@ -197,6 +197,37 @@ test('the key of a run that goes on has no end before its end is recorded, and a
   expect(await conn.command('ttl', dk)).toBeGreaterThan(0);
 });
 
+test('a run whose event is another run that goes on by now is not put back', async () => {
+  const { conn } = store;
+  const project = await newProject(conn);
+  const event = submissionOf(project, { dedupeKey: 'delivery-3' });
+  const second = await accepted(conn, event);
+  const { dedupeHash: hash = '' } = await stateOf(conn, project, second);
+  const first = recordedRun('first', { dedupe: { hash, body: '' } });
+  expect(await restoreRun(conn, project, first)).toEqual({ outcome: 'dropped' });
+  expect(await submit(conn, event)).toMatchObject({ run: second, duplicate: true });
+  expect(await readCounts(conn, project, 'uid-orders')).toMatchObject({ active: 1 });
+});
+
+test('a run that goes on takes its key from one that is recorded and had the same key before', async () => {
+  const { conn } = store;
+  const before = await newProject(conn);
+  const event = submissionOf(before, { dedupeKey: 'delivery-4', bodyHash: 'body' });
+  const { dedupeHash: hash = '' } = await stateOf(conn, before, await accepted(conn, event));
+  const project = wiped();
+  const seeding = await begun(project);
+  const known = { workflowUid: 'uid-orders', hash, body: 'body' };
+  await seedKeys(conn, seeding, [{ ...known, run: 'ended', ended: true }]);
+  await restoreRun(conn, project, recordedRun('one', { dedupe: { hash, body: 'body' } }), seeding);
+  await openSeeded(conn, seeding);
+  expect(await conn.command('ttl', keysOf(project).dk('uid-orders', hash))).toBe(-1);
+  expect(await submit(conn, { ...event, project })).toEqual({
+    outcome: 'accepted',
+    run: 'one',
+    duplicate: true,
+  });
+});
+
 test('a seeding that broke off leaves nothing behind of what is not restored again', async () => {
   const { conn } = store;
   const project = wiped();

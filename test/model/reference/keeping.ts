@@ -44,7 +44,7 @@ const isSuperseded = (state: State, token: string | undefined) =>
 
 const restore: Transition = (state, call) => {
   const { run_id = '', body_hash = '' } = call.args;
-  const refused = refusal(state, call.args);
+  const refused = refusal(state, call.args) ?? otherRun(state, call);
   if (refused) return refused;
   const run = restored(call);
   state.runs[run_id] = run;
@@ -56,7 +56,7 @@ const restore: Transition = (state, call) => {
   if (deadline && run.held) run.timeout = Math.max(0, Number(deadline) - call.now);
   else if (deadline) run.deadline = Number(deadline);
   const { dk } = call.keys;
-  if (dk) state.keys[dk] ??= { run: run_id, body: body_hash, expires: false };
+  if (dk && state.keys[dk]?.run !== run_id) state.keys[dk] = { run: run_id, body: body_hash, expires: false };
   workflow.accepted += 1;
   return 'restored';
 };
@@ -72,6 +72,12 @@ function refusal(
   if (state.id !== undefined && (isOurs || Number(epoch) >= (state.opened ?? 0))) return 'dropped';
   if (state.runs[run_id]) return 'exists';
   return state.summaries[run_id] ? 'dropped' : undefined;
+}
+
+/** Its event is another run, of which nothing is recorded yet. */
+function otherRun(state: State, { args: { run_id }, keys: { dk } }: Call): string | undefined {
+  const key = dk ? state.keys[dk] : undefined;
+  return key && key.run !== run_id && key.phase === undefined ? 'dropped' : undefined;
 }
 
 function restored({ args, rest, now }: Call): Run {

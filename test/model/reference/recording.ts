@@ -64,8 +64,7 @@ function letGo(state: State, { name, line }: { name: string; line: string }, { k
   state.summaries[name] = { wf: run.wf, accepted: run.accepted, line };
   if (isUsedUp(state.keyQuota)) evict(state, run.wf);
   const key = keys['dk'] ? state.keys[keys['dk']] : undefined;
-  // One with a phase is kept for days already: another run had it.
-  if (!key || key.phase !== undefined) return;
+  if (!key || key.run !== name || key.phase !== undefined) return;
   key.expires = true;
   key.phase = run.reply === undefined ? run.phase : '';
   if (run.reply !== undefined && keys['reply'] && !isUsedUp(state.keyQuota))

@@ -88,8 +88,8 @@ const RESTORE = defineScript({
       redis.call('HSET', run, 'deadline', deadline)
     end
     if reply ~= '' then redis.call('HSET', run, 'reply', reply) end
-    if dk and known[1] ~= run_id then
-      -- A recorded run that had the key before leaves it to this one.
+    if dk and (known[1] ~= run_id or known[2]) then
+      -- It does not expire any more; a recorded run that had it before leaves it to this one.
       redis.call('HSET', dk, 'run', run_id, 'body', body_hash)
       redis.call('HDEL', dk, 'phase')
       redis.call('PERSIST', dk)

@@ -48,7 +48,7 @@ const limits: WorkflowLimits = { workflowUid: 'w', policy: 'Queue', deadlineMs: 
 const put = { run: 'r', uid: 'u', workflowUid: 'w', input: '{}', nodes: [] } as unknown as Parameters<
   typeof restoreRun
 >[2];
-const key = { workflowUid: 'w', hash: 'h', body: '', run: 'r', ended: true };
+const key = { workflowUid: 'w', hash: 'h', body: '', run: 'r' };
 const seeding = { project, token: 't' };
 
 type Lesson = [names: string[], call: (conn: RunStoreConnection) => Promise<unknown>, answers?: unknown[]];

@@ -48,11 +48,13 @@ async function goOn({ stage, operators, recorders }: Clients, name: string): Pro
   await recorder.record();
 }
 
-/** Runs that have not ended or are not recorded, and records without an end. Counts and bytes follow: they agree with the runs. */
+/** Keys that never expire, runs that have not ended or are not recorded, and records without an end. Counts and bytes follow: they agree with the runs. */
 function leftOvers({ store, records }: Stage): string[] {
   const runs = Object.entries(store.state().runs).filter(([, { dropped }]) => !dropped);
   const objects = [...records.objects].filter(([, { status }]) => !isTerminal(status?.phase));
+  const keys = Object.entries(store.state().keys).filter(([, { expires }]) => !expires);
   return [
+    ...keys.map(([name, { run }]) => `the key ${name} of ${run} never expires`),
     ...runs.map(([name, run]) => `${name} is left over: ${JSON.stringify(run)}`),
     ...objects.map(
       ([name, { status }]) => `the record of ${name} stays ${status?.phase ?? 'without a status'}`,

@@ -170,7 +170,7 @@ test('a repeated event of a recorded run is that run; with another body it is a 
   const { dedupeHash: hash = '' } = await stateOf(conn, before, await accepted(conn, event));
   const project = wiped();
   const seeding = await begun(project);
-  const key = { workflowUid: 'uid-orders', run: 'ended', ended: true };
+  const key = { workflowUid: 'uid-orders', run: 'ended' };
   await seedKeys(conn, seeding, [{ ...key, hash, body: 'body-1' }]);
   await openSeeded(conn, seeding);
   const again = { ...event, project };
@@ -217,7 +217,7 @@ test('a run that goes on takes its key from one that is recorded and had the sam
   const project = wiped();
   const seeding = await begun(project);
   const known = { workflowUid: 'uid-orders', hash, body: 'body' };
-  await seedKeys(conn, seeding, [{ ...known, run: 'ended', ended: true }]);
+  await seedKeys(conn, seeding, [{ ...known, run: 'ended' }]);
   await restoreRun(conn, project, recordedRun('one', { dedupe: { hash, body: 'body' } }), seeding);
   await openSeeded(conn, seeding);
   expect(await conn.command('ttl', keysOf(project).dk('uid-orders', hash))).toBe(-1);
@@ -226,6 +226,19 @@ test('a run that goes on takes its key from one that is recorded and had the sam
     run: 'one',
     duplicate: true,
   });
+});
+
+test('a key that was put back expires, unless its run is put back too', async () => {
+  const { conn } = store;
+  const project = wiped();
+  const seeding = await begun(project);
+  const known = (run: string) => ({ workflowUid: 'uid-orders', hash: `hash-${run}`, body: '', run });
+  await seedKeys(conn, seeding, [known('lost'), known('one')]);
+  await restoreRun(conn, project, recordedRun('one', { dedupe: { hash: 'hash-one', body: '' } }), seeding);
+  await openSeeded(conn, seeding);
+  const left = (run: string) => conn.command('ttl', keysOf(project).dk('uid-orders', `hash-${run}`));
+  expect(await left('lost')).toBeGreaterThan(7 * 24 * 3600 - 60);
+  expect(await left('one')).toBe(-1);
 });
 
 test('a seeding that broke off leaves nothing behind of what is not restored again', async () => {
@@ -250,7 +263,7 @@ test('of two that seed at once the last that began opens the project, and the ot
   const first = await begun(project);
   const second = await begun(project);
   await restoreRun(conn, project, recordedRun('one'), second);
-  const key = { workflowUid: 'uid-orders', hash: 'hash', body: '', run: 'x', ended: true };
+  const key = { workflowUid: 'uid-orders', hash: 'hash', body: '', run: 'x' };
   const late = async () => [
     await restoreRun(conn, project, recordedRun('two'), first),
     await seedKeys(conn, first, [key]),

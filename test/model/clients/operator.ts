@@ -97,7 +97,7 @@ function keyOf(object: WorkflowRun) {
   const mark = dedupeMarkOf(object.metadata.annotations);
   const workflowUid = controllerOf(object)?.uid;
   if (!mark || workflowUid === undefined) return [];
-  return [{ ...mark, workflowUid, run: object.metadata.name, ended: isTerminal(object.status?.phase) }];
+  return [{ ...mark, workflowUid, run: object.metadata.name }];
 }
 
 async function* unfinished(

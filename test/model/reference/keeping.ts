@@ -56,7 +56,9 @@ const restore: Transition = (state, call) => {
   if (deadline && run.held) run.timeout = Math.max(0, Number(deadline) - call.now);
   else if (deadline) run.deadline = Number(deadline);
   const { dk } = call.keys;
-  if (dk && state.keys[dk]?.run !== run_id) state.keys[dk] = { run: run_id, body: body_hash, expires: false };
+  const key = dk ? state.keys[dk] : undefined;
+  if (dk && (key?.run !== run_id || key.expires))
+    state.keys[dk] = { run: run_id, body: body_hash, expires: false };
   workflow.accepted += 1;
   return 'restored';
 };
@@ -100,8 +102,8 @@ function restored({ args, rest, now }: Call): Run {
 const seedKeys: Transition = (state, { args: { token }, rest, allKeys }) => {
   if (isSuperseded(state, token)) return 'superseded';
   for (const [index, key] of allKeys.slice(2).entries()) {
-    const [run = '', body = '', kept = ''] = rest.slice(index * 3, index * 3 + 3);
-    state.keys[key] ??= { run, body, expires: kept !== '', ...(kept !== '' && { phase: '' }) };
+    const [run = '', body = ''] = rest.slice(index * 2, index * 2 + 2);
+    state.keys[key] ??= { run, body, expires: true, phase: '' };
   }
   return 'done';
 };

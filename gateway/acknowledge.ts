@@ -21,11 +21,15 @@ export type AcknowledgeOptions = {
   signal: AbortSignal;
 };
 
+export type LeaseAge = { ageMs: number; steadyMs: number };
+
+export const NO_LEASE: LeaseAge = { ageMs: Infinity, steadyMs: 0 };
+
 export type Acknowledged = {
   /** Call it when the table has changed. */
   changed: () => void;
-  /** Milliseconds since the API server last took the Lease; Infinity before the first time. */
-  ageMs: () => number;
+  /** Milliseconds since the API server last took the Lease (Infinity before the first time), and for how long it has taken each. */
+  lease: () => LeaseAge;
   /** Resolves when the Lease is deleted, after the signal. */
   stopped: Promise<void>;
 };
@@ -65,7 +69,7 @@ export function acknowledgeRoutes(options: AcknowledgeOptions): Acknowledged {
         lease.publish(annotations());
       });
     },
-    ageMs: () => lease.confirmed().ageMs,
+    lease: () => lease.confirmed(),
     stopped: lease.stopped,
   };
 }

@@ -1,10 +1,14 @@
 import { expect, test } from 'vitest';
 import { createHealth } from './health.ts';
 
-type State = { routes: number; lease: number; draining?: boolean };
+type State = { routes: number; lease: number; steady?: number; draining?: boolean };
 
-const unready = ({ routes, lease, draining = false }: State) =>
-  createHealth({ routesAgeMs: () => routes, leaseAgeMs: () => lease, draining: () => draining }).unready();
+const unready = ({ routes, lease, steady = 0, draining = false }: State) =>
+  createHealth({
+    routesAgeMs: () => routes,
+    lease: () => ({ ageMs: lease, steadyMs: steady }),
+    draining: () => draining,
+  }).unready();
 
 test('a replica is ready once it knows the routes and has said so', () => {
   expect(unready({ routes: Infinity, lease: Infinity })).toBe('the routes are not known yet');
@@ -17,8 +21,13 @@ test('it stays ready while the API server is away', () => {
 });
 
 test('it is not ready when it alone has lost the routes', () => {
-  expect(unready({ routes: 61_000, lease: 5_000 })).toBe('the routes are out of date');
-  expect(unready({ routes: 30_000, lease: 5_000 })).toBeUndefined();
+  expect(unready({ routes: 61_000, lease: 5_000, steady: 61_000 })).toBe('the routes are out of date');
+  expect(unready({ routes: 30_000, lease: 5_000, steady: 61_000 })).toBeUndefined();
+});
+
+test('it stays ready when the API server is back and takes its Lease before its watch has begun anew', () => {
+  expect(unready({ routes: 75_000, lease: 1_000, steady: 15_000 })).toBeUndefined();
+  expect(unready({ routes: 121_000, lease: 1_000, steady: 61_000 })).toBe('the routes are out of date');
 });
 
 test('it is not ready when it is going away', () => {

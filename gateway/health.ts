@@ -3,6 +3,7 @@
  * an API server that is away changes nothing, but a replica that alone lags behind it turns unready.
  */
 import type { FastifyPluginCallback } from 'fastify';
+import type { LeaseAge } from './acknowledge.ts';
 import { createAnswers } from './answers.ts';
 import { routePath } from './contract/operation.ts';
 import { OPERATIONS } from './contract/operations.ts';
@@ -19,24 +20,27 @@ export type Health = {
 export type HealthSources = {
   /** Milliseconds since the API server last showed that no route is missing; Infinity before the first time. */
   routesAgeMs: () => number;
-  /** Milliseconds since it last took our Lease; Infinity before the first time. */
-  leaseAgeMs: () => number;
+  /** Milliseconds since it last took our Lease (Infinity before the first time), and for how long it has taken each. */
+  lease: () => LeaseAge;
   draining: () => boolean;
 };
 
-/** A watch heals within 30 s: whoever is behind for twice as long, while the API server takes its Lease, is stuck. */
+/**
+ * A watch heals within 30 s: whoever is behind for twice as long, while the API server takes its Lease all that time, is stuck. After an
+ * outage of the API server all replicas write their Leases before their watches begin anew, and none of them is stuck.
+ */
 const LAGGING_MS = 60_000;
-const LEASE_FRESH_MS = 15_000;
 
-export function createHealth({ routesAgeMs, leaseAgeMs, draining }: HealthSources): Health {
+export function createHealth({ routesAgeMs, lease, draining }: HealthSources): Health {
   const synced = (): boolean => routesAgeMs() !== Infinity;
   return {
     synced,
     unready: () => {
       if (draining()) return 'shutting down';
       if (!synced()) return 'the routes are not known yet';
-      if (leaseAgeMs() === Infinity) return 'the lease was not written yet';
-      if (routesAgeMs() > LAGGING_MS && leaseAgeMs() < LEASE_FRESH_MS) return 'the routes are out of date';
+      const { ageMs, steadyMs } = lease();
+      if (ageMs === Infinity) return 'the lease was not written yet';
+      if (routesAgeMs() > LAGGING_MS && steadyMs > LAGGING_MS) return 'the routes are out of date';
       return undefined;
     },
   };

@@ -10,7 +10,7 @@ import { createPassThrough } from '../kube/passThrough.ts';
 import { connectRunStore } from '../runs/connection.ts';
 import { createReplyWaiter } from '../runs/reply.ts';
 import { createAccessLog } from './accessLog.ts';
-import { acknowledgeRoutes, type Acknowledged } from './acknowledge.ts';
+import { acknowledgeRoutes, NO_LEASE, type Acknowledged } from './acknowledge.ts';
 import { gatewayConfig } from './config.ts';
 import { consoleSettings } from './console/settings.ts';
 import type { GatewayDeps } from './deps.ts';
@@ -60,7 +60,7 @@ const followed = followRoutes({
 });
 const health = createHealth({
   routesAgeMs: followed.ageMs,
-  leaseAgeMs: () => acknowledged?.ageMs() ?? Infinity,
+  lease: () => acknowledged?.lease() ?? NO_LEASE,
   draining: () => stopping.signal.aborted,
 });
 const open = { waiters: 0, streams: 0 };

@@ -101,8 +101,11 @@ export type KeepLeaseOptions = {
 export type KeptLease = {
   /** Replaces the annotations. Written at once, or together with what follows within 50 ms of the last write. */
   publish(annotations: Record<string, string>): void;
-  /** The annotations that the server has confirmed, and how long ago the write that it confirmed was begun. */
-  confirmed(): { annotations: Record<string, string> | undefined; ageMs: number };
+  /**
+   * The annotations that the server has confirmed, and how long ago the write that it confirmed was begun. `steadyMs`: how long no write
+   * has failed; 0 where the last one did, or none was confirmed.
+   */
+  confirmed(): { annotations: Record<string, string> | undefined; ageMs: number; steadyMs: number };
   /** Resolves when the lease is deleted, after the signal. */
   readonly stopped: Promise<void>;
 };
@@ -116,6 +119,7 @@ export function keepLease(options: KeepLeaseOptions): KeptLease {
   const { client, namespace, name, everyMs = 5_000, log, signal, clock = systemClock } = options;
   let wanted = options.annotations ?? {};
   let confirmed: { annotations: Record<string, string>; at: number } | undefined;
+  let steadySince: number | undefined;
   let wake = new AbortController();
 
   async function write(): Promise<boolean> {
@@ -125,8 +129,10 @@ export function keepLease(options: KeepLeaseOptions): KeptLease {
       const call = { signal, timeoutMs: keepTimeoutMs, retries: 0 };
       await client.apply(leases, keptLease(options, annotations, clock), call);
       confirmed = { annotations, at };
+      steadySince ??= at;
       return true;
     } catch (error) {
+      steadySince = undefined;
       if (!signal.aborted) log.warn({ lease: name, err: error }, 'cannot renew the lease');
       return false;
     }
@@ -155,6 +161,7 @@ export function keepLease(options: KeepLeaseOptions): KeptLease {
     confirmed: () => ({
       annotations: confirmed?.annotations,
       ageMs: clock.now() - (confirmed?.at ?? -Infinity),
+      steadyMs: steadySince === undefined ? 0 : clock.now() - steadySince,
     }),
     stopped: run(),
   };

@@ -13,9 +13,9 @@ import { createDeletion, type Deletion, type DeletionProgress, type GoneWorkflow
 const TOLD_MS = 10_000;
 /**
  * The longest rest between two pages. A rest is as long as the page took, so that the run store has half of its time for others; where a
- * page takes longer than this, it is the way there that is slow, or others are served meanwhile.
+ * page takes longer than this, others are served meanwhile.
  */
-const LONGEST_REST_MS = 20;
+const LONGEST_REST_MS = 100;
 
 export type Deletions = {
   /** Remembers that a workflow is gone; `run` does the rest. */

@@ -258,7 +258,7 @@ describe.concurrent('a kept lease', () => {
 
   test('publishes what changes at once and confirms what the server has', async ({ world }) => {
     const { kept, digestIs } = await keep(world, RARELY);
-    expect(kept.confirmed()).toEqual({ annotations: undefined, ageMs: Infinity });
+    expect(kept.confirmed()).toEqual({ annotations: undefined, ageMs: Infinity, steadyMs: 0 });
     await digestIs('one');
     let publishedAt = 0;
     for (const digest of ['two', 'three', 'four']) {
@@ -292,8 +292,11 @@ describe.concurrent('a kept lease', () => {
     const back = door.always(() => true, { status: 503 });
     kept.publish({ digest: 'two' });
     await pollUntil('an age beyond the period', () => kept.confirmed().ageMs > 1_000, { timeoutMs: SOON_MS });
-    expect(kept.confirmed().annotations).toEqual({ digest: 'one' });
+    expect(kept.confirmed()).toMatchObject({ annotations: { digest: 'one' }, steadyMs: 0 });
+    const returned = performance.now();
     back();
     await digestIs('two');
+    await pollUntil('a second renewal', () => kept.confirmed().steadyMs > 600, { timeoutMs: SOON_MS });
+    expect(kept.confirmed().steadyMs).toBeLessThan(performance.now() - returned + 1);
   });
 });

@@ -20,8 +20,8 @@ const ended = (number: number, at: number): EndedRun => ({
   acceptedAt: at,
   endedAt: at + 100,
 });
-const effect = (number: number, at: number): Effect => ({
-  kind: 'count',
+const effect = (number: number, at: number, kind: Effect['kind'] = 'http'): Effect => ({
+  kind,
   event: `ev-a-${number}`,
   key: `count-${number}/first/1`,
   at,
@@ -40,7 +40,7 @@ const whole: Evidence = {
   ],
   totals: [{ workflow: 'count', accepted: 2, succeeded: 2, failed: 0, cancelled: 0, active: 0 }],
   faults: [],
-  effectsOf: { count: ['count'] },
+  effectsOf: { count: ['http'] },
   keyed: { 'ev-a-1': 'count-1', 'ev-a-2': 'count-2', 'ev-a-3': 'count-3' },
   losses: [{ at: LOST_AT, runs: ['count-2'] }],
 };
@@ -66,7 +66,7 @@ test.each<[string, Partial<Evidence>, ViolationKind[]]>([
     },
     ['lost'],
   ],
-  ['a run that was held and repeats a step', { effects: again(2) }, ['effect-twice', 'effect-after-end']],
+  ['a run that was held and repeats a step', { effects: again(2) }, ['effect-after-end']],
   [
     'the key of an event of which only the store knew',
     { keyed: { 'ev-a-2': 'count-2', 'ev-a-3': 'count-3' } },
@@ -78,7 +78,15 @@ test.each<[string, Partial<Evidence>, ViolationKind[]]>([
 
 test.each<[string, Partial<Evidence>, ViolationKind]>([
   ['an ended and recorded run that repeats a step', { effects: again(1) }, 'effect-after-end'],
-  ['a run that was accepted after the loss and repeats a step', { effects: again(3) }, 'effect-twice'],
+  ['a run that was accepted after the loss and repeats a step', { effects: again(3) }, 'effect-after-end'],
+  [
+    'a run that was held and repeats a step that nobody may repeat',
+    {
+      effects: [effect(2, LOST_AT - 20, 'count'), effect(2, LOST_AT + 5_000, 'count')],
+      effectsOf: { count: ['count'] },
+    },
+    'effect-twice',
+  ],
   ['an ended run that ends again', { ended: [...whole.ended, ended(1, LOST_AT)] }, 'twice'],
   [
     'an event that was accepted after the loss and is gone',

@@ -49,8 +49,9 @@ const STEPS = {
   submit: record({ do: is('submit'), workflow, key: nat(3), body: seldom(9).map(Number), again, fate }),
   claim: record({ do: is('claim'), by, max: integer({ min: 1, max: 3 }), fate }),
   work: record({ do: is('work'), by, index: nat(3), work, at: nat(5), fate }),
-  takeOver: record({ do: is('takeOver'), by, fate }),
-  comeAndGo: record({ do: is('sweep', 'beat', 'leave', 'die'), by, fate }),
+  takeOver: record({ do: is('takeOver'), by, fate: mostly(2, toStore(3)) }),
+  beat: record({ do: is('beat'), by, fate }),
+  comeAndGo: record({ do: is('sweep', 'leave', 'die'), by, fate }),
   wake: record({ do: is('wake'), by, fate }),
   cancel: record({ do: is('cancel'), run, again, fate }),
   record: record({ do: is('record'), by, fate: fateOfMany }),
@@ -88,11 +89,11 @@ const ALWAYS: Weights = { submit: 9, claim: 12, work: 24, pass: 7, deliver: 6 };
 
 // biome-ignore format: a table
 const EVERYTHING: Weights = {
-  comeAndGo: 4, takeOver: 3, wake: 3, cancel: 3, limit: 2, quota: 1, record: 5, trim: 2, budget: 1,
+  comeAndGo: 4, beat: 2, takeOver: 3, wake: 3, cancel: 3, limit: 2, quota: 1, record: 5, trim: 2, budget: 1,
   makeObject: 1, deleteObject: 1, reconcile: 2, seed: 1, restore: 1, lose: 1, api: 1,
 };
 /** Runners come, die, and wait. */
-const RUNNERS: Weights = { comeAndGo: 8, takeOver: 10, wake: 6, cancel: 2 };
+const RUNNERS: Weights = { comeAndGo: 6, beat: 8, takeOver: 12, wake: 6, cancel: 2 };
 /** Runs wait for a slot. */
 const LIMITS: Weights = { submit: 10, limit: 5, quota: 3, wake: 5, cancel: 4, takeOver: 2, comeAndGo: 2 };
 /** Records are late, surplus, deleted. */

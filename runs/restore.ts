@@ -56,6 +56,9 @@ const RESTORE = defineScript({
     end
     if redis.call('EXISTS', run) == 1 then return 'exists' end
     if redis.call('HEXISTS', lines, run_id) == 1 then return 'dropped' end
+    local known = dk and redis.call('HMGET', dk, 'run', 'phase') or {}
+    -- One event is one run: it was sent again to a store that did not know its key.
+    if known[1] and known[1] ~= run_id and not known[2] then return 'dropped' end
 
     ${NOW}
     local limits = redis.call('HMGET', wf, 'limit', 'policy', 'active', 'vt', 'accepted')
@@ -85,8 +88,11 @@ const RESTORE = defineScript({
       redis.call('HSET', run, 'deadline', deadline)
     end
     if reply ~= '' then redis.call('HSET', run, 'reply', reply) end
-    if dk and redis.call('EXISTS', dk) == 0 then
+    if dk and (known[1] ~= run_id or known[2]) then
+      -- It does not expire any more; a recorded run that had it before leaves it to this one.
       redis.call('HSET', dk, 'run', run_id, 'body', body_hash)
+      redis.call('HDEL', dk, 'phase')
+      redis.call('PERSIST', dk)
       redis.call('HINCRBY', meta, 'keys', ${DEDUPE_KEY_BYTES})
     end
     redis.call('HSET', meta, 'bytes', tonumber(project[5] or 0) + size)
@@ -98,7 +104,8 @@ const RESTORE = defineScript({
 /**
  * - `restored`: it is ready, or held.
  * - `exists`: the store knows it.
- * - `dropped`: this very store held it and dropped it, after its end was recorded or summarised; it was not lost.
+ * - `dropped`: this very store held it and dropped it, after its end was recorded or summarised; it was not lost. Or its event is another
+ *   run by now, which has not ended or is not recorded yet.
  */
 export type Restored = { outcome: 'restored' | 'exists' | 'dropped' } | Superseded | Unavailable;
 

@@ -53,7 +53,7 @@ const CLEAR = defineScript({
   `,
 });
 
-/** Dedupe keys follow as keys, and for each its run, the hash of its body and the seconds that it is kept. */
+/** Dedupe keys follow as keys, and for each its run and the hash of its body. Each expires; `restore` keeps that of a run that goes on. */
 const SEED_KEYS = defineScript({
   flags: 'drains',
   keys: ['meta', 'expiring'],
@@ -63,15 +63,12 @@ const SEED_KEYS = defineScript({
     ${NOW}
     ${EXPIRING}
     for index = 3, #KEYS do
-      local at = 2 + (index - 3) * 3
+      local at = 2 + (index - 3) * 2
       if redis.call('EXISTS', KEYS[index]) == 0 then
-        redis.call('HSET', KEYS[index], 'run', ARGV[at], 'body', ARGV[at + 1])
+        redis.call('HSET', KEYS[index], 'run', ARGV[at], 'body', ARGV[at + 1], 'phase', '')
+        redis.call('EXPIRE', KEYS[index], ${DEDUPE_KEPT_S})
         redis.call('HINCRBY', meta, 'keys', ${DEDUPE_KEY_BYTES})
-        if ARGV[at + 2] ~= '' then
-          redis.call('HSET', KEYS[index], 'phase', '')
-          redis.call('EXPIRE', KEYS[index], ARGV[at + 2])
-          expire_later('keys', ${DEDUPE_KEY_BYTES}, ARGV[at + 2])
-        end
+        expire_later('keys', ${DEDUPE_KEY_BYTES}, ${DEDUPE_KEPT_S})
       end
     end
     return 'done'
@@ -131,8 +128,8 @@ async function clear(conn: RunStoreConnection, { project, token }: Seeding): Pro
   });
 }
 
-/** A dedupe key of a recorded run. `ended`: it is kept for seven more days, else until it is recorded and seven days. */
-export type RecordedKey = { workflowUid: string; hash: string; body: string; run: string; ended: boolean };
+/** A dedupe key of a recorded run: it is kept for seven more days, or, where the run is put back, until seven days after its end is recorded. */
+export type RecordedKey = { workflowUid: string; hash: string; body: string; run: string };
 
 /** Puts dedupe keys back, at most `SEED_PAGE` of them. A key that is there stays as it is. */
 export function seedKeys(
@@ -143,7 +140,7 @@ export function seedKeys(
   const { meta, expiring, dk } = keysOf(project);
   return orUnavailable(async () => {
     const keys = known.map(({ workflowUid, hash }) => dk(workflowUid, hash));
-    const args = known.flatMap(({ run, body, ended }) => [run, body, ended ? DEDUPE_KEPT_S : '']);
+    const args = known.flatMap(({ run, body }) => [run, body]);
     const answer = await conn.script(SEED_KEYS, [meta, expiring, ...keys], [token, ...args]);
     return { outcome: answer === 'superseded' ? 'superseded' : 'done' };
   });

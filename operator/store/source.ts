@@ -4,7 +4,6 @@
  */
 import type { WorkflowRun } from '../../api/kinds.ts';
 import type { Revision } from '../../api/revision.ts';
-import { isTerminal } from '../../api/phase.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import type { Clock } from '../../kube/clock.ts';
 import { isGone } from '../../kube/errors.ts';
@@ -81,7 +80,7 @@ function recordedKeys({ runs }: World, namespace: string | undefined): RecordedK
     const mark = dedupeMarkOf(run.metadata.annotations);
     const workflowUid = controllerOf(run)?.uid;
     if (!mark || workflowUid === undefined) return [];
-    return [{ ...mark, workflowUid, run: run.metadata.name, ended: isTerminal(run.status?.phase) }];
+    return [{ ...mark, workflowUid, run: run.metadata.name }];
   });
 }
 

@@ -160,7 +160,8 @@ const RECORDED = defineScript({
     redis.call('ZCARD', done)
     redis.call('HEXISTS', lines, run_id)
     if dk then redis.call('HEXISTS', expiring, run_id) end
-    local is_deduped = dk and redis.call('HEXISTS', dk, 'run') == 1
+    -- Where the key was removed by hand the event may be another run by now.
+    local is_deduped = dk and redis.call('HGET', dk, 'run') == run_id
     redis.call('ZREM', runs, run_id)
     redis.call('ZREM', out, run_id)
     redis.call('HSET', run, 'dropped', 1)

@@ -248,7 +248,6 @@ test('a store that is seeded counts the keys that it gets back, once also where 
     hash,
     body: '',
     run: `run-${hash}`,
-    ended: true,
   }));
   for (let attempt = 0; attempt < 2; attempt += 1) {
     const begun = await beginSeeding(conn, project);

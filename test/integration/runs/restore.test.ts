@@ -170,7 +170,7 @@ test('a repeated event of a recorded run is that run; with another body it is a 
   const { dedupeHash: hash = '' } = await stateOf(conn, before, await accepted(conn, event));
   const project = wiped();
   const seeding = await begun(project);
-  const key = { workflowUid: 'uid-orders', run: 'ended', ended: true };
+  const key = { workflowUid: 'uid-orders', run: 'ended' };
   await seedKeys(conn, seeding, [{ ...key, hash, body: 'body-1' }]);
   await openSeeded(conn, seeding);
   const again = { ...event, project };
@@ -197,6 +197,50 @@ test('the key of a run that goes on has no end before its end is recorded, and a
   expect(await conn.command('ttl', dk)).toBeGreaterThan(0);
 });
 
+test('a run whose event is another run that goes on by now is not put back', async () => {
+  const { conn } = store;
+  const project = await newProject(conn);
+  const event = submissionOf(project, { dedupeKey: 'delivery-3' });
+  const second = await accepted(conn, event);
+  const { dedupeHash: hash = '' } = await stateOf(conn, project, second);
+  const first = recordedRun('first', { dedupe: { hash, body: '' } });
+  expect(await restoreRun(conn, project, first)).toEqual({ outcome: 'dropped' });
+  expect(await submit(conn, event)).toMatchObject({ run: second, duplicate: true });
+  expect(await readCounts(conn, project, 'uid-orders')).toMatchObject({ active: 1 });
+});
+
+test('a run that goes on takes its key from one that is recorded and had the same key before', async () => {
+  const { conn } = store;
+  const before = await newProject(conn);
+  const event = submissionOf(before, { dedupeKey: 'delivery-4', bodyHash: 'body' });
+  const { dedupeHash: hash = '' } = await stateOf(conn, before, await accepted(conn, event));
+  const project = wiped();
+  const seeding = await begun(project);
+  const known = { workflowUid: 'uid-orders', hash, body: 'body' };
+  await seedKeys(conn, seeding, [{ ...known, run: 'ended' }]);
+  await restoreRun(conn, project, recordedRun('one', { dedupe: { hash, body: 'body' } }), seeding);
+  await openSeeded(conn, seeding);
+  expect(await conn.command('ttl', keysOf(project).dk('uid-orders', hash))).toBe(-1);
+  expect(await submit(conn, { ...event, project })).toEqual({
+    outcome: 'accepted',
+    run: 'one',
+    duplicate: true,
+  });
+});
+
+test('a key that was put back expires, unless its run is put back too', async () => {
+  const { conn } = store;
+  const project = wiped();
+  const seeding = await begun(project);
+  const known = (run: string) => ({ workflowUid: 'uid-orders', hash: `hash-${run}`, body: '', run });
+  await seedKeys(conn, seeding, [known('lost'), known('one')]);
+  await restoreRun(conn, project, recordedRun('one', { dedupe: { hash: 'hash-one', body: '' } }), seeding);
+  await openSeeded(conn, seeding);
+  const left = (run: string) => conn.command('ttl', keysOf(project).dk('uid-orders', `hash-${run}`));
+  expect(await left('lost')).toBeGreaterThan(7 * 24 * 3600 - 60);
+  expect(await left('one')).toBe(-1);
+});
+
 test('a seeding that broke off leaves nothing behind of what is not restored again', async () => {
   const { conn } = store;
   const project = wiped();
@@ -219,7 +263,7 @@ test('of two that seed at once the last that began opens the project, and the ot
   const first = await begun(project);
   const second = await begun(project);
   await restoreRun(conn, project, recordedRun('one'), second);
-  const key = { workflowUid: 'uid-orders', hash: 'hash', body: '', run: 'x', ended: true };
+  const key = { workflowUid: 'uid-orders', hash: 'hash', body: '', run: 'x' };
   const late = async () => [
     await restoreRun(conn, project, recordedRun('two'), first),
     await seedKeys(conn, first, [key]),

@@ -5,6 +5,7 @@ import { keysOf } from '../../../runs/keys.ts';
 import { recorded } from '../../../runs/record/backlog.ts';
 import { openProject } from '../../../runs/project.ts';
 import { readCounts, readRun } from '../../../runs/read.ts';
+import { DEDUPE_KEY_BYTES } from '../../../runs/room.ts';
 import { submit } from '../../../runs/submit.ts';
 import {
   accepted,
@@ -135,6 +136,22 @@ test('a key that was forgotten starts a run under a name of its own, since the o
   const { dedupeHash = '' } = await stateOf(conn, project, first);
   await conn.command('unlink', keysOf(project).dk('uid-orders', dedupeHash), keysOf(project).run(first));
   expect(await accepted(conn, event)).not.toBe(first);
+});
+
+test('a run whose key was removed and given to another run says nothing about that one', async () => {
+  const { conn } = store;
+  const project = await newProject(conn);
+  const event = submissionOf(project, { dedupeKey: 'delivery-6' });
+  const first = await accepted(conn, event);
+  const { dedupeHash = '' } = await stateOf(conn, project, first);
+  const key = keysOf(project).dk('uid-orders', dedupeHash);
+  await conn.command('unlink', key);
+  const second = await accepted(conn, event);
+  await advance(conn, await claimedOne(conn, project), { end: { phase: 'Failed' } });
+  expect(await recorded(conn, await stateOf(conn, project, first), 'written')).toBe('recorded');
+  expect(await conn.command('ttl', key)).toBe(-1);
+  expect(await submit(conn, event)).toEqual({ outcome: 'accepted', run: second, duplicate: true });
+  expect(await conn.command('hget', keysOf(project).meta, 'keys')).toBe(String(DEDUPE_KEY_BYTES));
 });
 
 test('the dedupe key has no end before the run is recorded, and seven days afterwards', async () => {

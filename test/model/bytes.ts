@@ -1,0 +1,74 @@
+/** What a project is charged with: the bytes of its runs until they are recorded, and of what outlives them until it expires. */
+import { DEDUPE_KEY_BYTES, RUN_OVERHEAD_BYTES, SUMMARY_OVERHEAD_BYTES } from '../../runs/room.ts';
+import type { DumpedKey } from './state.ts';
+
+/** What a run's own fields may add to the overhead: the key of its event, and the names of fields. */
+const SLACK_BYTES = 1_200;
+
+/** Where the sums differ from what is there. */
+export function bytesProblems(dump: readonly DumpedKey[], prefix: string): string[] {
+  const meta = fieldsOf(dump.find(({ key }) => key === `${prefix}meta`)?.value ?? []);
+  const counted = (name: string) => Number(meta.get(name) ?? 0);
+  return [
+    ...runProblems(dump, prefix, counted('bytes')),
+    ...keyProblems(dump, prefix, { keys: counted('keys'), replies: counted('replies') }),
+    ...summaryProblems(dump, prefix, counted('summaries')),
+  ];
+}
+
+function runProblems(dump: readonly DumpedKey[], prefix: string, counted: number): string[] {
+  const runs = dump
+    .filter(({ key }) => key.startsWith(`${prefix}run:`))
+    .map(({ key, value }) => ({ key, ...chargeOf(value) }));
+  const sum = runs.reduce((total, { charged, isDropped }) => total + (isDropped ? 0 : charged), 0);
+  const wrong = runs.filter(({ charged, held }) => charged < held || charged > held + SLACK_BYTES);
+  return [
+    ...wrong.map(({ key, charged, held }) => `${key} is charged with ${charged} bytes and holds ${held}`),
+    ...differing('runs', counted, sum),
+  ];
+}
+
+/** What is counted and will not be taken off by time is of keys that do not expire. */
+function keyProblems(
+  dump: readonly DumpedKey[],
+  prefix: string,
+  counted: { keys: number; replies: number },
+): string[] {
+  const expiring = { keys: 0, replies: 0 };
+  for (const [name, bytes] of fieldsOf(dump.find(({ key }) => key === `${prefix}expiring`)?.value ?? []))
+    expiring[name.startsWith('keys ') ? 'keys' : 'replies'] += Number(bytes);
+  const kept = dump.filter((entry) => entry.key.startsWith(`${prefix}dk:`) && entry.kept).length;
+  return [
+    ...differing('dedupe keys that do not expire', counted.keys - expiring.keys, kept * DEDUPE_KEY_BYTES),
+    ...differing('replies that do not expire', counted.replies - expiring.replies, 0),
+  ];
+}
+
+function summaryProblems(dump: readonly DumpedKey[], prefix: string, counted: number): string[] {
+  const lines = dump
+    .filter(({ key }) => key.startsWith(`${prefix}lines:`))
+    .flatMap(({ value }) => [...fieldsOf(value)]);
+  const sum = lines.reduce((total, [, line]) => total + SUMMARY_OVERHEAD_BYTES + Buffer.byteLength(line), 0);
+  return differing('summaries', counted, sum);
+}
+
+function differing(what: string, counted: number, found: number): string[] {
+  return counted === found
+    ? []
+    : [`the project is charged with ${counted} bytes for ${what}, there are ${found}`];
+}
+
+function chargeOf(value: string[]): { charged: number; held: number; isDropped: boolean } {
+  const fields = fieldsOf(value);
+  const counted = [...fields].filter(
+    ([name]) => name === 'input' || name === 'reply' || name.startsWith('n:'),
+  );
+  const held = counted.reduce((sum, [, text]) => sum + Buffer.byteLength(text), RUN_OVERHEAD_BYTES);
+  return { charged: Number(fields.get('bytes')), held, isDropped: fields.has('dropped') };
+}
+
+function fieldsOf(value: readonly string[]): Map<string, string> {
+  return new Map(
+    Array.from({ length: value.length / 2 }, (_, at) => [value[at * 2] ?? '', value[at * 2 + 1] ?? '']),
+  );
+}

@@ -1,0 +1,38 @@
+/** Whoever sends events, cancels runs, makes and deletes objects. */
+import { setTimeout } from 'node:timers/promises';
+import { cancelRun } from '../../../runs/cancel.ts';
+import { submit } from '../../../runs/submit.ts';
+import type { Stage } from '../stage.ts';
+import { eventOf } from '../workflows.ts';
+
+/** `key`: 0 for none. */
+export type SentEvent = { workflow: string; key: number; body: number };
+
+export function createCaller(stage: Stage) {
+  const { project, store, records, ledger, problems } = stage;
+  const conn = store.connect();
+  let last = 0;
+
+  /** Names of runs sort by the millisecond at which they were made: two of one would sort by chance, and the history would differ. */
+  async function nextMillisecond(): Promise<void> {
+    while (Date.now() <= last) await setTimeout(1);
+    last = Date.now();
+  }
+
+  return {
+    submit: async ({ workflow, key, body }: SentEvent) => {
+      await nextMillisecond();
+      const changes = key === 0 ? {} : { dedupeKey: `key-${key}`, bodyHash: `body-${body}` };
+      const told = ledger.asked(`${workflow} ${key}`);
+      const answer = await submit(conn, eventOf(project, workflow, changes));
+      if (answer.outcome === 'accepted' && key !== 0) problems.push(...told(answer.run));
+    },
+    cancel: async (run: string) => void (await cancelRun(conn, project, run)),
+    makeObject: (workflow: string) => void records.make({ spec: { workflow } }),
+    deleteObject: (name: string) => {
+      records.delete(name);
+      // Without it nothing brings the key back.
+      if (store.state().id === undefined) ledger.forget([name]);
+    },
+  };
+}

@@ -1,0 +1,136 @@
+/** The operator of a history: limits, objects that users made, and what is put back into a store that lost its data. */
+import { isTerminal } from '../../../api/phase.ts';
+import type { WorkflowRun } from '../../../api/kinds.ts';
+import { controllerOf } from '../../../kube/resource.ts';
+import type { OperatorContext } from '../../../operator/context.ts';
+import { isNew } from '../../../operator/run/decide.ts';
+import { endRun } from '../../../operator/run/end.ts';
+import { recoverIfLost } from '../../../operator/run/lost.ts';
+import { newSeedProgress, seedProject, type SeedSource } from '../../../operator/store/seed.ts';
+import { planFor } from '../../../operator/store/source.ts';
+import { WaitingError } from '../../../kube/controller.ts';
+import { ApiError } from '../../../kube/errors.ts';
+import { isUnavailable } from '../../../runs/connection.ts';
+import { setQuotas, setWorkflowLimits, setWriteBudget, storeId, type Quotas } from '../../../runs/project.ts';
+import { restoreRun } from '../../../runs/restore.ts';
+import { dedupeMarkOf } from '../../../runs/record/keepsake.ts';
+import { submit } from '../../../runs/submit.ts';
+import type { Stage } from '../stage.ts';
+import { eventOf, limitsOf, REVISION, revisionOf, uidOf, WORKFLOWS, type Limits } from '../workflows.ts';
+
+export type Operator = ReturnType<typeof createOperator>;
+
+export function createOperator(stage: Stage) {
+  const { project, store, records, limits } = stage;
+  const conn = store.connect();
+  const context = contextOf(stage, { conn });
+  /** Of the seeding that this operator began last. */
+  let progress = newSeedProgress();
+  let isSeeding = false;
+  const pacer = { take: () => Promise.resolve() };
+  const source: SeedSource = {
+    served: async () =>
+      WORKFLOWS.map((workflow) => ({
+        revision: { name: revisionOf(workflow), revision: REVISION },
+        limits: limitsOf(workflow, limits.get(workflow) ?? { limit: 0, policy: 'Queue', suspended: true }),
+      })),
+    keys: () => [...records.objects.values()].flatMap(keyOf),
+    unfinished: () => unfinished(stage, context),
+  };
+
+  return {
+    seed: () =>
+      untilRefused(async () => {
+        // Two at once in one process are one.
+        if (isSeeding) return;
+        isSeeding = true;
+        const seeded = await seedProject(conn, project, source, progress).finally(() => (isSeeding = false));
+        if (seeded.outcome === 'done') progress = newSeedProgress();
+      }),
+    limit: async (workflow: string, wanted: Limits) => {
+      limits.set(workflow, wanted);
+      await setWorkflowLimits(conn, project, limitsOf(workflow, wanted));
+    },
+    quotas: async (quotas: Partial<Quotas>) => void (await setQuotas(conn, project, quotas)),
+    budget: async (perSecond: number) => void (await setWriteBudget(conn, project, perSecond)),
+    /** Submits the objects that nobody has taken up, and looks after those that the store does not know. */
+    reconcile: (name: string) =>
+      untilRefused(async () => {
+        const object = records.objects.get(name);
+        if (!object || isTerminal(object.status?.phase)) return;
+        if (isNew(object)) await submitObject(stage, conn, object);
+        else await recoverIfLost(context, pacer, object);
+      }),
+    /** Puts a run back after what was read of it some time ago: the call was delayed. */
+    restore: (name: string, version: number) =>
+      untilRefused(async () => {
+        const versions = records.versions(name);
+        const object = versions[version % versions.length];
+        const plan = object && (await planFor(context, object));
+        if (plan?.kind === 'restore') await restoreRun(conn, project, plan.run);
+      }),
+  };
+}
+
+/** What the API server or the store refuses is tried again, with a later step. */
+async function untilRefused(work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (!(error instanceof ApiError) && !(error instanceof WaitingError)) throw error;
+  }
+}
+
+async function submitObject(
+  { project, ledger, problems }: Stage,
+  conn: OperatorContext['conn'],
+  { metadata: { name, uid = '' }, spec }: WorkflowRun,
+): Promise<void> {
+  const changes = { run: name, recordUid: uid, trigger: 'execute' };
+  const told = ledger.asked(`object ${uid}`);
+  const answer = await submit(conn, eventOf(project, spec.workflow, changes));
+  if (answer.outcome === 'accepted') problems.push(...told(answer.run));
+}
+
+/** As the operator reads them from its cache. */
+function keyOf(object: WorkflowRun) {
+  const mark = dedupeMarkOf(object.metadata.annotations);
+  const workflowUid = controllerOf(object)?.uid;
+  if (!mark || workflowUid === undefined) return [];
+  return [{ ...mark, workflowUid, run: object.metadata.name }];
+}
+
+async function* unfinished(
+  { records }: Stage,
+  context: OperatorContext,
+): ReturnType<SeedSource['unfinished']> {
+  for (const name of Array.from(records.objects.keys())) {
+    const object = structuredClone(records.objects.get(name));
+    if (!object || isTerminal(object.status?.phase)) continue;
+    const plan = await planFor(context, object);
+    if (plan.kind === 'restore') yield [plan];
+    if (plan.kind === 'end') await endRun(context, object, plan.ending);
+  }
+}
+
+/** What of the operator's context these steps use. */
+function contextOf(
+  { project, store, records }: Stage,
+  { conn }: Pick<OperatorContext, 'conn'>,
+): OperatorContext {
+  const nothing = () => undefined;
+  const open = async () => {
+    const id = await storeId(conn, project);
+    if (isUnavailable(id)) return id;
+    if (id !== undefined) return { outcome: 'done', id };
+    return { outcome: 'unavailable', why: 'no-store', retryAfterSeconds: 1 };
+  };
+  const world = {
+    namespaces: { get: () => ({ metadata: { uid: project } }) },
+    workflows: { getFresh: async (_: string, name: string) => ({ metadata: { uid: uidOf(name) } }) },
+    runs: { noteWrite: nothing },
+  };
+  const log = { debug: nothing, info: nothing, warn: nothing, error: nothing };
+  const clock = { date: () => new Date(store.now()), now: () => store.now() };
+  return { conn, client: records.client, world, store: { open }, log, clock } as unknown as OperatorContext;
+}

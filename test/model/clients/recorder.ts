@@ -1,0 +1,20 @@
+/** A recorder that goes once over what is behind, and trims once what is too much. */
+import { createRecorder } from '../../../runs/record/recorder.ts';
+import { createSurplusTrimmer } from '../../../runs/record/surplus.ts';
+import type { Stage } from '../stage.ts';
+
+export type Recorder = ReturnType<typeof createRecording>;
+
+export function createRecording({ project, store, records }: Stage) {
+  const conn = store.connect();
+  return {
+    record: async () => {
+      const ending = new AbortController();
+      const recorder = createRecorder({ conn, kube: records.client, project, namespace: 'model' });
+      const recording = recorder.run(ending.signal);
+      ending.abort();
+      await recording;
+    },
+    trim: async () => void (await createSurplusTrimmer(conn, project).trim()),
+  };
+}

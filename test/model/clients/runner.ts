@@ -1,0 +1,163 @@
+/**
+ * A runner that executes what it claims, step by step as the history says. What the store did not answer it asks again, and does
+ * nothing else with that run before; a claim that is another's it drops without a word.
+ */
+import { isTerminal } from '../../../api/phase.ts';
+import { RunWriter } from '../../../runner/writer.ts';
+import { beat, removeBeat } from '../../../runs/beat.ts';
+import { claimRuns } from '../../../runs/claim.ts';
+import { wakeDue } from '../../../runs/due.ts';
+import { handBack, handBackAll } from '../../../runs/handback.ts';
+import type { RunStoreConnection } from '../../../runs/connection.ts';
+import type { Advance, Claim, Fenced, NodeState } from '../../../runs/types.ts';
+import { takeOverOnce } from '../scripts.ts';
+import type { Stage } from '../stage.ts';
+import { NODES } from '../workflows.ts';
+
+/** What a runner may do next with a run that it holds. */
+export const WORK = ['start', 'succeed', 'fail', 'reply', 'wait', 'end', 'handBack'] as const;
+export type Work = (typeof WORK)[number];
+
+type Node = Pick<NodeState, 'phase' | 'attempts'> & { isOurs: boolean };
+type Held = {
+  run: string;
+  writer: RunWriter;
+  /** It was put back from a record, and may have gone on after that. */
+  isInDoubt: boolean;
+  nodes: Map<string, Node>;
+  /** What was not answered: it is asked again. */
+  unanswered?: () => Promise<Fenced>;
+  /** What follows where it is done. */
+  onDone: () => void;
+  isBusy: boolean;
+};
+
+const nothing = (): void => undefined;
+const QUIET = { debug: nothing, info: nothing, warn: nothing, error: nothing };
+
+export type Runner = ReturnType<typeof createRunner>;
+
+/** A runner of that name; the connection is its own. */
+export function createRunner(stage: Stage, name: string) {
+  const { project, store, ledger, problems } = stage;
+  const conn: RunStoreConnection = store.connect();
+  let held: Held[] = [];
+  let isClaiming = false;
+
+  function drop(run: Held): void {
+    held = held.filter((other) => other !== run);
+  }
+
+  /** Asks until it is answered, a step of the history at a time. */
+  async function ask(run: Held, call: () => Promise<Fenced>, onDone: () => void): Promise<void> {
+    Object.assign(run, { unanswered: call, onDone, isBusy: true });
+    const answer = await call();
+    run.isBusy = false;
+    if (answer.outcome === 'fenced') drop(run);
+    if (answer.outcome !== 'done') return;
+    delete run.unanswered;
+    onDone();
+  }
+
+  async function move(run: Held, step: Advance, onDone: (cancelRequested: boolean) => void): Promise<void> {
+    let cancelRequested = false;
+    const call = async (): Promise<Fenced> => {
+      const waiting = [...run.nodes].filter(([, { phase }]) => phase === 'Waiting');
+      const waits = waiting.map(([id]) => ({ id, delayMs: 1_000 }));
+      const answer = await run.writer.store(step, waits);
+      if (answer.outcome === 'too-large') throw new Error('a step of a history is too large');
+      cancelRequested = answer.outcome === 'done' && answer.cancelRequested;
+      return answer;
+    };
+    await ask(run, call, () => onDone(cancelRequested));
+  }
+
+  async function start(run: Held, { id, atMostOnce }: (typeof NODES)[number]): Promise<void> {
+    const { phase, attempts = 0, isOurs } = run.nodes.get(id) ?? { isOurs: false };
+    if (phase !== undefined && phase !== 'Waiting' && (phase !== 'Running' || isOurs)) return undefined;
+    // Another runner began it, or may have: whether it was done nobody knows.
+    if (atMostOnce && (phase === 'Running' || run.isInDoubt)) return settle(run, id, 'Unknown');
+    const attempt = phase === 'Running' ? attempts : attempts + 1;
+    return move(run, { starts: [{ id, attempt, atMostOnce, at: store.now() }] }, () => {
+      run.nodes.set(id, { phase: 'Running', attempts: attempt, isOurs: true });
+      problems.push(...ledger.execute(store.state(), run.run, id, atMostOnce && attempt === 1));
+    });
+  }
+
+  function settle(run: Held, id: string, phase: NodeState['phase'], rest: Advance = {}): Promise<void> {
+    const { attempts = 1 } = run.nodes.get(id) ?? {};
+    const text = `${id} of ${run.run}, attempt ${attempts}`;
+    const output = { text_content: text, data_content: null };
+    const node = { id, phase, attempts, endedAt: store.now(), ...(phase === 'Succeeded' && { output }) };
+    return move(run, { checkpoints: [node], ...rest }, (cancelRequested) => {
+      run.nodes.set(id, { phase, attempts, isOurs: true });
+      if (rest.end || (rest.parkMs !== undefined && !cancelRequested)) drop(run);
+    });
+  }
+
+  /** One more step with a run; the node counts only where one can be meant. */
+  function step(run: Held, work: Work, at: number): Promise<void> {
+    const node = NODES[at % NODES.length] ?? NODES[0];
+    const executing = [...run.nodes].find(([, { phase, isOurs }]) => phase === 'Running' && isOurs)?.[0];
+    if (work === 'handBack')
+      return ask(
+        run,
+        () => handBack(conn, run.writer.ref),
+        () => drop(run),
+      );
+    if (work === 'end') {
+      const phase = (['Succeeded', 'Failed', 'Cancelled'] as const)[at % 3] ?? 'Failed';
+      return move(run, { end: { phase } }, () => drop(run));
+    }
+    if (work === 'start' || executing === undefined) return start(run, node);
+    const reply = { status: 200, headers: {}, body: `reply ${at}`, contentType: 'text/plain' };
+    if (work === 'reply') return settle(run, executing, 'Succeeded', { reply });
+    if (work === 'succeed') return settle(run, executing, 'Succeeded');
+    if (work === 'fail')
+      return settle(run, executing, 'Failed', { end: { phase: 'Failed', reason: 'NodeFailed' } });
+    const delayMs = 1_000 * (1 + at);
+    return settle(run, executing, 'Waiting', { waits: [{ id: executing, delayMs }], parkMs: delayMs });
+  }
+
+  function note(claim: Claim): void {
+    const { run, nodes, phase, doubt = false } = claim.state;
+    if (isTerminal(phase)) problems.push(`${run} was claimed after its end`);
+    // One that is executed here already, of which the store lost the claim, goes on under the new one.
+    if (held.some((known) => known.run === run && known.writer.adopt(claim))) return;
+    const known = nodes.map(({ id, ...node }): [string, Node] => [id, { ...node, isOurs: false }]);
+    const writer = new RunWriter(conn, claim, QUIET);
+    held.push({ run, writer, isInDoubt: doubt, nodes: new Map(known), isBusy: false, onDone: nothing });
+  }
+
+  return {
+    name,
+    held: () => held.length,
+    claim: async (max: number) => {
+      if (isClaiming) return;
+      isClaiming = true;
+      const answer = await claimRuns(conn, { project, runner: name, max });
+      isClaiming = false;
+      if (answer.outcome === 'claimed') answer.claims.forEach(note);
+    },
+    work: async (index: number, work: Work, at: number) => {
+      const run = held[index % held.length];
+      if (!run || run.isBusy) return;
+      if (run.unanswered) await ask(run, run.unanswered, run.onDone);
+      else await step(run, work, at);
+    },
+    /** Gives back what the store holds as its own and it does not know of. */
+    sweep: async () => {
+      if (isClaiming) return;
+      const except = { has: (token: string) => held.some(({ writer }) => writer.ref.token === token) };
+      await handBackAll(conn, { project, runner: name, except });
+    },
+    beat: async () => void (await beat(conn, project, name)),
+    takeOver: () => takeOverOnce(conn, { project, runner: name }),
+    wake: async () => void (await wakeDue(conn, project)),
+    leave: async () => {
+      held = [];
+      await handBackAll(conn, { project, runner: name });
+      await removeBeat(conn, project, name);
+    },
+  };
+}

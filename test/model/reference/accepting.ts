@@ -1,0 +1,94 @@
+/** How runs come into the store, and how those that nobody holds end. */
+import { FAILURES } from '../../../api/reasons.ts';
+import type { Call } from '../scripts.ts';
+import { inOrder, type EventKey, type Run, type State } from '../state.ts';
+import { admit, endRun, isUsedUp, NO_STORE, runOf, workflowOf, type Transition } from './moves.ts';
+
+const submit: Transition = (state, call) => {
+  const { uid = '', run_id = '', body_hash = '' } = call.args;
+  if (state.id === undefined) return NO_STORE;
+  const known = keyOf(state, call);
+  if (known) return repeated(known, body_hash);
+  const refused = refusal(state, call);
+  if (refused) return refused;
+  const workflow = workflowOf(state, uid);
+  const isReplacing = workflow.policy === 'Replace';
+  const replaced = isReplacing ? replace(state, uid, workflow.limit ?? Infinity) : [];
+  const run = newRun(call.args, String(call.us));
+  state.runs[run_id] = run;
+  run.live = isReplacing;
+  if (workflow.timeout !== undefined) run.timeout = workflow.timeout;
+  admit(state, run);
+  if (call.keys['dk']) state.keys[call.keys['dk']] = { run: run_id, body: body_hash, expires: false };
+  workflow.accepted += 1;
+  workflow.last = call.us;
+  return ['accepted', ...replaced];
+};
+
+function keyOf(state: State, { keys: { dk } }: Call): EventKey | undefined {
+  return dk ? state.keys[dk] : undefined;
+}
+
+function repeated({ run, body, phase = '' }: EventKey, sent: string): string[] {
+  // Of a key that was put back from a record the body may not be known.
+  return body !== '' && body !== sent ? ['conflict', run] : ['duplicate', run, '', phase];
+}
+
+/** Why an event that is new is not accepted. */
+function refusal(state: State, { args: { uid = '', run_id = '' }, keys }: Call): string[] | undefined {
+  if (state.runs[run_id]) return ['taken'];
+  if (isUsedUp(state.quota)) return ['full'];
+  if (keys['dk'] && isUsedUp(state.keyQuota)) return ['full', 'keys'];
+  const { suspended, policy, active, limit = Infinity } = workflowOf(state, uid);
+  if (suspended) return ['suspended'];
+  return policy === 'Reject' && active >= limit ? ['rejected', String(limit)] : undefined;
+}
+
+/** A run that nobody has claimed yet, and that is in no queue yet. */
+export function newRun({ uid = '', head = '', input = '' }: Call['args'], accepted: string): Run {
+  return {
+    wf: uid,
+    accepted,
+    head,
+    input,
+    phase: 'Pending',
+    epoch: 0,
+    sequence: 0,
+    nodes: {},
+    waits: {},
+    crashes: 0,
+    progress: false,
+    refused: 0,
+    dropped: false,
+    doubt: false,
+    held: false,
+    cancel: false,
+    live: false,
+    listed: true,
+  };
+}
+
+/** The oldest runs that a newer one replaces are asked to end. */
+function replace(state: State, uid: string, limit: number): string[] {
+  const others = inOrder(state, (run) => (run.live && run.wf === uid && !run.cancel ? 0 : undefined));
+  const replaced = others.slice(0, Math.max(0, others.length - limit + 1));
+  for (const name of replaced) runOf(state, name).cancel = true;
+  return replaced;
+}
+
+const cancel: Transition = (state, call) => {
+  const { run_id = '' } = call.args;
+  if (state.id === undefined) return NO_STORE;
+  const run = state.runs[run_id];
+  if (!run) return 'absent';
+  if (run.ended !== undefined) return run.phase;
+  if (run.token !== undefined) {
+    run.cancel = true;
+    return 'requested';
+  }
+  const message = FAILURES.Cancelled.meaning;
+  endRun(state, run, { phase: 'Cancelled', reason: 'Cancelled', message }, call);
+  return 'cancelled';
+};
+
+export const ACCEPTING: Record<string, Transition> = { submit, cancel };

@@ -1,0 +1,133 @@
+/** The moves that several transitions share: a run becomes ready, gives its slot up, ends. They change the state that they are given. */
+import type { TerminalPhase } from '../../../api/phase.ts';
+import type { Call } from '../scripts.ts';
+import { inOrder, type Run, type State, type Workflow } from '../state.ts';
+
+/** What a script answers where the store has lost its data. */
+export const NO_STORE = 'NOLOG';
+/** For how long a recorder has a run to itself. */
+export const LEASE_MS = 30_000;
+/** How long a change waits for others before it is recorded. */
+export const COALESCE_MS = 1_000;
+
+const FAILURES_AHEAD_MS = 60_000;
+
+/** Changes the state as the script does, and gives the answer. */
+export type Transition = (state: State, call: Call) => unknown;
+
+/** Histories set quotas to almost nothing, or to more than they ever need. */
+export const isUsedUp = (quota: number | undefined): boolean => quota !== undefined && quota < 1_000;
+
+/** The record is behind: a recorder may take the run soon, unless one is to take it already. */
+export function noteChange(run: Run, now: number): void {
+  run.out ??= now + COALESCE_MS;
+}
+
+/** The run; a script that is about one asks for it only after it has found that it is there. */
+export function runOf(state: State, name: string): Run {
+  const run = state.runs[name];
+  if (!run) throw new Error(`the reference knows no run ${name}`);
+  return run;
+}
+
+export function workflowOf(state: State, uid: string): Workflow {
+  const none = () => ({ Succeeded: 0, Failed: 0, Cancelled: 0 });
+  return (state.workflows[uid] ??= {
+    policy: '',
+    suspended: false,
+    active: 0,
+    vt: 0,
+    accepted: 0,
+    last: 0,
+    ended: none(),
+    waiting: none(),
+    keep: none(),
+  });
+}
+
+/** A run is ready at the virtual time at which its workflow's next run starts, and takes a slot. */
+export function makeReady(state: State, run: Run): void {
+  const workflow = workflowOf(state, run.wf);
+  run.ready = Math.max(state.v, workflow.vt);
+  workflow.vt = run.ready + 1;
+  workflow.active += 1;
+}
+
+/** A run that comes to the queue: ready while its workflow has a slot, and held otherwise. */
+export function admit(state: State, run: Run): void {
+  const { active, limit = Infinity } = workflowOf(state, run.wf);
+  if (active >= limit) run.held = true;
+  else makeReady(state, run);
+}
+
+/** A slot of the workflow is given up; the oldest run that is held takes it, if the limit admits one. */
+export function freeSlot(state: State, uid: string): void {
+  const workflow = workflowOf(state, uid);
+  workflow.active -= 1;
+  if (workflow.limit === undefined || workflow.active >= workflow.limit) return;
+  const [first] = heldOf(state, uid);
+  if (first === undefined) return;
+  const run = runOf(state, first);
+  run.held = false;
+  makeReady(state, run);
+}
+
+/** The held runs of a workflow, the oldest first. */
+export function heldOf(state: State, uid: string): string[] {
+  return inOrder(state, (run) => (run.held && run.wf === uid ? 0 : undefined));
+}
+
+/** A claimed run is ready again, before others, and keeps its slot. */
+export function requeue(state: State, run: Run): void {
+  run.ready = state.v;
+  delete run.token;
+}
+
+/** The time of a run that nobody executes stands still. */
+export function stopTime(run: Run, now: number): void {
+  if (run.deadline === undefined) return;
+  run.timeout = Math.max(0, run.deadline - now);
+  delete run.deadline;
+}
+
+export type End = { phase: TerminalPhase; reason: string; message: string };
+
+/** Ends a run, once and for all, wherever it is. */
+export function endRun(
+  state: State,
+  run: Run,
+  { phase, reason, message }: End,
+  { now, wall }: Pick<Call, 'now' | 'wall'>,
+): void {
+  const hadSlot = run.ready !== undefined || run.token !== undefined;
+  Object.assign(run, {
+    phase,
+    ended: wall,
+    sequence: run.sequence + 1,
+    held: false,
+    cancel: false,
+    live: false,
+  });
+  if (reason !== '') run.reason = reason;
+  if (message !== '') run.message = message;
+  delete run.ready;
+  delete run.due;
+  delete run.token;
+  if (hadSlot) freeSlot(state, run.wf);
+  const { ended, waiting } = workflowOf(state, run.wf);
+  ended[phase] += 1;
+  waiting[phase] += 1;
+  // What a recorder holds is left to it; a failure comes before successes.
+  if (run.out === undefined || run.out < now + LEASE_MS / 2)
+    run.out = phase === 'Failed' ? now - FAILURES_AHEAD_MS : now;
+}
+
+/** Whether the caller's claim is no more; then nothing may change. */
+export function isFenced(state: State, { args: { run_id = '', token } }: Call): boolean {
+  return state.runs[run_id]?.token !== token;
+}
+
+/** What a fenced call is answered. */
+export function fenced(state: State): string {
+  return state.id === undefined ? NO_STORE : 'fenced';
+}

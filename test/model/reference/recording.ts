@@ -1,0 +1,127 @@
+/** What recorders do to a project: leases, the write budget, creating objects, and letting go what is recorded. */
+import type { TerminalPhase } from '../../../api/phase.ts';
+import type { Call } from '../scripts.ts';
+import type { Run, State } from '../state.ts';
+import { COALESCE_MS, isUsedUp, LEASE_MS, NO_STORE, runOf, workflowOf, type Transition } from './moves.ts';
+
+const SETTLED_MS = 1_000;
+const EVICTED = 20;
+const QUARANTINE_MS = { first: 5_000, longest: 600_000 };
+
+const lease: Transition = (state, { args: { count }, now }) => {
+  if (state.id === undefined) return NO_STORE;
+  // By name where the time is the same: the members are names here, and not entries.
+  const due = Object.entries(state.runs).flatMap(([name, { out = Infinity }]) =>
+    out <= now ? [{ name, out }] : [],
+  );
+  due.sort((a, b) => a.out - b.out || (a.name < b.name ? -1 : 1));
+  const names = due.slice(0, Number(count)).map(({ name }) => name);
+  for (const name of names) runOf(state, name).out = now + LEASE_MS;
+  return names;
+};
+
+const spend: Transition = (state, { rest, now }) => {
+  if (state.id === undefined) return NO_STORE;
+  const { rate = 0, tokens = rate, filled = 0 } = state;
+  let left = Math.min(rate, tokens + (Math.max(0, now - filled) / 1_000) * rate);
+  let paid = 0;
+  while (paid < rest.length && left >= Number(rest[paid])) left -= Number(rest[paid++]);
+  Object.assign(state, { tokens: left, filled: now });
+  return paid;
+};
+
+const recorded: Transition = (state, call) => {
+  const { run_id = '', sequence, why, line = '' } = call.args;
+  if (state.id === undefined) return NO_STORE;
+  const run = state.runs[run_id];
+  if (!run || run.dropped) {
+    delete run?.out;
+    return 'gone';
+  }
+  if (why === 'surplus' && !isSurplus(state, run, call.wall)) return 'kept';
+  if (String(run.sequence) !== sequence) {
+    run.out = run.ended === undefined ? call.now + COALESCE_MS : call.now;
+    return 'behind';
+  }
+  delete run.out;
+  if (run.ended !== undefined) letGo(state, { name: run_id, line }, call);
+  return 'recorded';
+};
+
+/** Its workflow has more ended runs that wait than its history keeps, and it has no object and cannot get one. */
+function isSurplus(state: State, run: Run, wall: number): boolean {
+  const { waiting, keep } = workflowOf(state, run.wf);
+  const phase = run.phase as TerminalPhase;
+  if (run.ended === undefined || run.recorded !== undefined || run.creating !== undefined) return false;
+  return Math.abs(wall - run.ended) >= SETTLED_MS && waiting[phase] > keep[phase];
+}
+
+function letGo(state: State, { name, line }: { name: string; line: string }, { keys }: Call): void {
+  const run = runOf(state, name);
+  run.dropped = true;
+  run.listed = false;
+  workflowOf(state, run.wf).waiting[run.phase as TerminalPhase] -= 1;
+  state.summaries[name] = { wf: run.wf, accepted: run.accepted, line };
+  if (isUsedUp(state.keyQuota)) evict(state, run.wf);
+  const key = keys['dk'] ? state.keys[keys['dk']] : undefined;
+  if (!key || key.run !== name || key.phase !== undefined) return;
+  key.expires = true;
+  key.phase = run.reply === undefined ? run.phase : '';
+  if (run.reply !== undefined && keys['reply'] && !isUsedUp(state.keyQuota))
+    state.replies[keys['reply']] = run.reply;
+}
+
+/** Where summaries may take no more, the oldest of the workflow go, but for one. */
+function evict(state: State, uid: string): void {
+  const own = Object.entries(state.summaries).filter(([, { wf }]) => wf === uid);
+  const oldest = own.map(([name, { accepted }]) => `${accepted} ${name}`).toSorted();
+  for (const entry of oldest.slice(0, Math.min(EVICTED, own.length - 1)))
+    delete state.summaries[entry.slice(entry.indexOf(' ') + 1)];
+}
+
+const quarantine: Transition = (state, { args: { run_id = '' }, now }) => {
+  const run = state.runs[run_id];
+  if (!run) return 0;
+  run.refused += 1;
+  const delay = Math.min(QUARANTINE_MS.longest, QUARANTINE_MS.first * 2 ** (run.refused - 1));
+  if (run.out !== undefined) run.out = now + delay;
+  return run.refused;
+};
+
+const postpone: Transition = (state, { args: { delay }, rest, now }) => {
+  for (const name of rest) {
+    const run = state.runs[name];
+    if (run?.out !== undefined) run.out = now + Number(delay);
+  }
+};
+
+/** The run of a script that is told it only by its key. */
+function ownRun(state: State, { keys: { run = '' } }: Call): Run | undefined {
+  return state.runs[run.slice(run.lastIndexOf(':') + 1)];
+}
+
+export const RECORDING: Record<string, Transition> = {
+  lease,
+  spend,
+  recorded,
+  quarantine,
+  postpone,
+  beginCreate: (state, call) => {
+    const run = ownRun(state, call);
+    if (!run || run.dropped) return 0;
+    run.creating = run.creating === undefined ? (call.args['attempt'] ?? '') : 'ambiguous';
+    return 1;
+  },
+  undoCreate: (state, call) => {
+    const run = ownRun(state, call);
+    if (!run || run.creating !== call.args['attempt']) return 0;
+    delete run.creating;
+    return 1;
+  },
+  noteObject: (state, call) => {
+    const run = ownRun(state, call);
+    if (!run) return 0;
+    run.recorded = call.args['uid'] ?? '';
+    return undefined;
+  },
+};

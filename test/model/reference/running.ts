@@ -1,0 +1,161 @@
+/** What runners do to runs: they claim them, go forward, and give them up. */
+import { FAILURES } from '../../../api/reasons.ts';
+import type { TerminalPhase } from '../../../api/phase.ts';
+import type { Call } from '../scripts.ts';
+import { entryOf, inOrder, type Run, type State } from '../state.ts';
+import { claim } from './claiming.ts';
+import {
+  admit,
+  endRun,
+  fenced,
+  freeSlot,
+  isFenced,
+  NO_STORE,
+  noteChange,
+  requeue,
+  runOf,
+  stopTime,
+  workflowOf,
+  type Transition,
+} from './moves.ts';
+
+const CRASH_LIMIT = 3;
+
+const advance: Transition = (state, call) => {
+  if (isFenced(state, call)) return fenced(state);
+  const { args, now } = call;
+  const run = runOf(state, args['run_id'] ?? '');
+  // Stored before, be it that the answer was lost or that the call came late.
+  const { follows } = args;
+  if (follows !== '' && run.sequence > Number(follows)) return run.cancel ? 1 : 0;
+  if (follows !== '' && run.sequence < Number(follows)) {
+    // The store was put back to an older state: only what has all of the run may follow.
+    if (args['whole'] !== '1') return 'rewound';
+    run.sequence = Number(follows);
+  }
+  if (args['whole'] === '1') {
+    delete run.restored;
+    run.doubt = false;
+  }
+  storeNodes(run, call);
+  if (args['reply']) run.reply ??= args['reply'];
+  if (args['phase']) {
+    endRun(state, run, endOf(args), call);
+    return 0;
+  }
+  if (args['park'] !== '' && !run.cancel) park(state, run, now + Number(args['park']), now);
+  run.sequence += 1;
+  if (args['checkpoints'] === '1') run.progress = true;
+  noteChange(run, now);
+  return run.cancel ? 1 : 0;
+};
+
+function endOf({ phase, reason = '', message = '' }: Call['args']) {
+  return { phase: phase as TerminalPhase, reason, message };
+}
+
+/** The waits come first, in pairs, then the nodes with their events. */
+function storeNodes(run: Run, { args, rest, now }: Call): void {
+  const nodesAt = 2 * Number(args['waits']);
+  for (let at = 0; at < nodesAt; at += 2) run.waits[rest[at] ?? ''] = now + Number(rest[at + 1]);
+  for (let at = nodesAt; at < rest.length; at += 3)
+    run.nodes[(rest[at] ?? '').slice('n:'.length)] = rest[at + 1] ?? '';
+}
+
+/** It waits, and holds neither runner nor slot. */
+function park(state: State, run: Run, due: number, now: number): void {
+  run.due = due;
+  run.phase = 'Waiting';
+  delete run.token;
+  stopTime(run, now);
+  freeSlot(state, run.wf);
+}
+
+/** A runner takes its run back, which the store knows only from before the claim, or from a record; a slot is taken in any case. */
+const rejoin: Transition = (state, { args, now, wall }) => {
+  if (state.id === undefined) return NO_STORE;
+  const run = state.runs[args['run_id'] ?? ''];
+  if (!run || !mayRejoin(run, Number(args['epoch']), Number(args['accepted_at']))) return 'fenced';
+  state.beats[args['runner'] ?? ''] ??= 0;
+  if (run.ready === undefined) workflowOf(state, run.wf).active += 1;
+  delete run.ready;
+  delete run.due;
+  delete run.deadline;
+  run.held = false;
+  run.token = args['token'] ?? '';
+  run.phase = 'Running';
+  run.epoch = Math.max(run.epoch, Number(args['epoch']));
+  run.started ??= wall;
+  if (args['left'] !== '') run.deadline = now + Number(args['left']);
+  return 'done';
+};
+
+function mayRejoin(run: Run, epoch: number, acceptedAt: number): boolean {
+  const isSame = Math.floor(Number(run.accepted) / 1_000) === acceptedAt;
+  if (!isSame || run.ended !== undefined || run.token !== undefined) return false;
+  return (
+    run.epoch < epoch || (run.phase === 'Pending' && run.restored !== undefined && run.restored <= epoch)
+  );
+}
+
+const handBack: Transition = (state, call) => {
+  if (isFenced(state, call)) return fenced(state);
+  const run = runOf(state, call.args['run_id'] ?? '');
+  requeue(state, run);
+  return run.cancel ? 1 : 0;
+};
+
+const takeOver: Transition = (state, call) => {
+  if (isFenced(state, call)) return fenced(state);
+  const { run_id = '', runner = '', beat } = call.args;
+  if (String(state.beats[runner] ?? '') !== beat) return 'alive';
+  const run = runOf(state, run_id);
+  run.crashes = run.progress ? 1 : run.crashes + 1;
+  run.progress = false;
+  if (run.crashes < CRASH_LIMIT) {
+    requeue(state, run);
+    return 'ready';
+  }
+  endRun(state, run, { phase: 'Failed', reason: 'Poison', message: FAILURES.Poison.meaning }, call);
+  return 'poison';
+};
+
+const wake: Transition = (state, { args: { count }, rest, now }) => {
+  if (state.id === undefined) return NO_STORE;
+  const others: string[] = [];
+  const isDue = ({ due = Infinity }: Run) => due <= now;
+  for (const name of inOrder(state, (run) => (isDue(run) ? run.due : undefined)).slice(0, Number(count))) {
+    const run = runOf(state, name);
+    if (rest.includes(run.wf)) comeBack(state, run);
+    else others.push(entryOf(state, name));
+  }
+  const [next] = inOrder(state, (run) => run.due);
+  return [others, next === undefined ? -1 : Math.max(0, (runOf(state, next).due ?? 0) - now)];
+};
+
+function comeBack(state: State, run: Run): void {
+  const workflow = workflowOf(state, run.wf);
+  const { vt } = workflow;
+  delete run.due;
+  admit(state, run);
+  // Runs that have begun go before all others where there is no room: their ends make some.
+  if (!state.isShort || run.ready === undefined) return;
+  workflow.vt = vt;
+  run.ready = state.v - 1;
+}
+
+export const RUNNING: Record<string, Transition> = {
+  claim,
+  advance,
+  rejoin,
+  handBack,
+  takeOver,
+  wake,
+  beat: (state, { args: { runner = '' } }) => (state.beats[runner] = (state.beats[runner] ?? 0) + 1),
+  readBeats: () => undefined,
+  forgetRunner: (state, { args: { runner = '', beat } }) => {
+    if (String(state.beats[runner] ?? '') !== beat) return 0;
+    delete state.beats[runner];
+    return undefined;
+  },
+};

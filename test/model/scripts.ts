@@ -1,0 +1,165 @@
+/**
+ * The scripts of the run store by name. Each is learned from the function that sends it, called once with a connection that only
+ * writes down what it is given, so that the reference cannot speak of another script than the programs send.
+ */
+import { advance } from '../../runs/advance.ts';
+import { beat } from '../../runs/beat.ts';
+import { cancelRun } from '../../runs/cancel.ts';
+import { claimRuns } from '../../runs/claim.ts';
+import type { RunStoreConnection } from '../../runs/connection.ts';
+import { wakeDue } from '../../runs/due.ts';
+import { handBack } from '../../runs/handback.ts';
+import { putRevision, setQuota, setWorkflowLimits } from '../../runs/project.ts';
+import {
+  beginCreate,
+  lease,
+  noteObject,
+  postpone,
+  quarantine,
+  recorded,
+  spend,
+  undoCreate,
+} from '../../runs/record/backlog.ts';
+import { rejoin } from '../../runs/rejoin.ts';
+import { restoreRun } from '../../runs/restore.ts';
+import type { Script } from '../../runs/script.ts';
+import { beginSeeding, openSeeded, seedKeys } from '../../runs/seed.ts';
+import { submit } from '../../runs/submit.ts';
+import { createTakeover, takeOver } from '../../runs/takeover.ts';
+import type { RunState, Submission, WorkflowLimits } from '../../runs/types.ts';
+
+import type { State } from './state.ts';
+import { REVISION } from './workflows.ts';
+
+const project = 'learned';
+const ref = { project, run: 'r', token: 'a/b/c' };
+const state = { ...ref, workflowUid: 'w', sequence: 0, phase: 'Pending' } as unknown as RunState;
+const submission: Submission = {
+  project,
+  workflow: 'w',
+  workflowUid: 'w',
+  revision: 'w-1',
+  trigger: 'webhook',
+  input: '{}',
+  bodyHash: '',
+  test: false,
+};
+const limits: WorkflowLimits = { workflowUid: 'w', policy: 'Queue', deadlineMs: 1 };
+const put = { run: 'r', uid: 'u', workflowUid: 'w', input: '{}', nodes: [] } as unknown as Parameters<
+  typeof restoreRun
+>[2];
+const key = { workflowUid: 'w', hash: 'h', body: '', run: 'r' };
+const seeding = { project, token: 't' };
+
+type Lesson = [names: string[], call: (conn: RunStoreConnection) => Promise<unknown>, answers?: unknown[]];
+
+/** `answers`: what the scripts before the last one answer. */
+const LESSONS: Lesson[] = [
+  [['submit'], (conn) => submit(conn, submission)],
+  [['claim'], (conn) => claimRuns(conn, { project, runner: 'r', max: 1 })],
+  [['advance'], (conn) => advance(conn, ref, {})],
+  [['rejoin'], (conn) => rejoin(conn, ref, { epoch: 1, acceptedAt: 1, remainingMs: 1 })],
+  [['handBack'], (conn) => handBack(conn, ref)],
+  [['takeOver'], (conn) => takeOver(conn, { ...ref, runner: 'a', beat: '' })],
+  [['readBeats', 'forgetRunner'], takeOverOnce, [[['a', '1'], []]]],
+  [['beat'], (conn) => beat(conn, project, 'r')],
+  [['cancel'], (conn) => cancelRun(conn, project, 'r')],
+  [['wake'], (conn) => wakeDue(conn, project)],
+  [['limit'], (conn) => setWorkflowLimits(conn, project, limits)],
+  [['putRevision'], (conn) => putRevision(conn, project, 'w-1', REVISION)],
+  [['tune'], (conn) => setQuota(conn, project, 1)],
+  [['lease'], (conn) => lease(conn, project, 1)],
+  [['spend'], (conn) => spend(conn, project, [1])],
+  [['recorded'], (conn) => recorded(conn, state, 'written')],
+  [['beginCreate'], (conn) => beginCreate(conn, state)],
+  [['undoCreate'], (conn) => undoCreate(conn, state, 'a')],
+  [['noteObject'], (conn) => noteObject(conn, state, 'u')],
+  [['quarantine'], (conn) => quarantine(conn, state)],
+  [['postpone'], (conn) => postpone(conn, project, [state], 1)],
+  [['beginSeeding', 'clear'], (conn) => beginSeeding(conn, project), [['again']]],
+  [['seedKeys'], (conn) => seedKeys(conn, seeding, [key])],
+  [['restore'], (conn) => restoreRun(conn, project, put, seeding)],
+  [['openSeeded'], (conn) => openSeeded(conn, seeding)],
+];
+
+/** One look of a runner at the others, all of which it takes for dead unless they beat meanwhile. */
+export async function takeOverOnce(
+  conn: RunStoreConnection,
+  { project: of = project, runner = 'r' }: { project?: string; runner?: string } = {},
+): Promise<void> {
+  const ending = new AbortController();
+  const looking = createTakeover({ conn, project: of, runner, deadAfterMs: 0 }).run(ending.signal);
+  ending.abort();
+  await looking;
+}
+
+const COMMANDS: Record<string, unknown> = { hget: 'w', hgetall: {}, scan: ['0', ['wl:{learned}:q']] };
+
+class Learned extends Error {}
+
+async function learn([names, call, answers = []]: Lesson): Promise<[sha: string, name: string][]> {
+  const seen: Script[] = [];
+  const conn = {
+    command: async (name: string) => COMMANDS[name],
+    script: async (script: Script) => {
+      const answer = answers[seen.length];
+      seen.push(script);
+      if (answer === undefined) throw new Learned();
+      return answer;
+    },
+  } as unknown as RunStoreConnection;
+  await call(conn).catch((error: unknown) => {
+    if (!(error instanceof Learned)) throw error;
+  });
+  return names.map((name, index) => [seen[index]?.sha ?? '', name]);
+}
+
+/** The names of all scripts that move runs, by the hash under which they are sent. */
+export async function learnScripts(): Promise<ReadonlyMap<string, string>> {
+  return new Map((await Promise.all(LESSONS.map(learn))).flat());
+}
+
+/** What a script was sent, by the names that it gives to its keys and arguments. */
+export type Call = {
+  name: string;
+  keys: Record<string, string>;
+  /** All keys, in order. */
+  allKeys: readonly string[];
+  args: Record<string, string>;
+  /** The arguments after the named ones. */
+  rest: string[];
+  /** The server's clock, in microseconds and in milliseconds. */
+  us: number;
+  wall: number;
+  /** The project's clock, in milliseconds. */
+  now: number;
+};
+
+/** Names what was sent to a script. */
+export function namedCall(
+  name: string,
+  { lua, keys }: Script,
+  sent: { keys: readonly string[]; args: readonly (string | number)[]; us: number; state: State },
+): Call {
+  const wall = Math.floor(sent.us / 1_000);
+  const args = sent.args.map(String);
+  const names = /^local (.+) = ARGV\[1\]/m.exec(lua)?.[1]?.split(', ') ?? [];
+  return {
+    name,
+    keys: Object.fromEntries(keys.map((key, index) => [key, sent.keys[index] ?? ''])),
+    allKeys: sent.keys,
+    args: Object.fromEntries(names.map((arg, index) => [arg, args[index] ?? ''])),
+    rest: args.slice(names.length),
+    us: sent.us,
+    wall,
+    now: projectTime(sent.state, wall),
+  };
+}
+
+const CLOCK_STEP_MS = 1_000;
+
+/** A project's clock is as the server's, but never goes back. */
+function projectTime({ clock, ahead }: State, wall: number): number {
+  const now = wall + ahead;
+  return now < clock - CLOCK_STEP_MS ? clock : now;
+}

@@ -1,0 +1,115 @@
+/** What the run store holds of one project, as the reference and the checks see it: runs by name, not keys. Times are milliseconds. */
+import type { RunPhase, TerminalPhase } from '../../api/phase.ts';
+
+/** Of a run that has not ended exactly one of `ready`, `held`, `due` and `token` says where it is. */
+export type Run = {
+  wf: string;
+  /** Microseconds, as text. */
+  accepted: string;
+  phase: RunPhase;
+  epoch: number;
+  sequence: number;
+  head: string;
+  input: string;
+  nodes: Record<string, string>;
+  waits: Record<string, number>;
+  timeout?: number;
+  deadline?: number;
+  started?: number;
+  ended?: number;
+  reason?: string;
+  message?: string;
+  crashes: number;
+  progress: boolean;
+  reply?: string;
+  recorded?: string;
+  creating?: string;
+  refused: number;
+  dropped: boolean;
+  /** The epoch of the record that it was put back from, until its runner has stored it again. */
+  restored?: number;
+  /** It may have gone on after that record. */
+  doubt: boolean;
+  /** Its place in the queue: a virtual start time. */
+  ready?: number;
+  held: boolean;
+  due?: number;
+  token?: string;
+  /** Somebody asked for its cancellation. */
+  cancel: boolean;
+  /** A newer run may replace it. */
+  live: boolean;
+  /** From when a recorder may take it. */
+  out?: number;
+  /** In the list of its workflow's runs. */
+  listed: boolean;
+};
+
+export type Totals = Record<TerminalPhase, number>;
+
+export type Workflow = {
+  limit?: number;
+  policy: string;
+  timeout?: number;
+  suspended: boolean;
+  /** Slots in use: runs that are ready or claimed. */
+  active: number;
+  vt: number;
+  accepted: number;
+  last: number;
+  ended: Totals;
+  waiting: Totals;
+  keep: Totals;
+};
+
+/** What a dedupe key stands for. */
+export type EventKey = { run: string; body: string; phase?: string; expires: boolean };
+
+type Summary = { wf: string; accepted: string; line: string };
+
+export type State = {
+  /** The id of the store; none while the project is closed. */
+  id?: string;
+  seeding?: string;
+  opened?: number;
+  /** The project's clock when it was last written, and by how much it is ahead of the server's. */
+  clock: number;
+  ahead: number;
+  /** The virtual time of the queue. */
+  v: number;
+  quota?: number;
+  claimQuota?: number;
+  keyQuota?: number;
+  /** Claims are held back, since the store has no room for what runs grow by. */
+  isShort: boolean;
+  rate?: number;
+  tokens?: number;
+  filled?: number;
+  workflows: Record<string, Workflow>;
+  runs: Record<string, Run>;
+  /** By the name of the key. */
+  keys: Record<string, EventKey>;
+  /** What recorded runs replied, by the name of the key. */
+  replies: Record<string, string>;
+  summaries: Record<string, Summary>;
+  beats: Record<string, number>;
+};
+
+/** What one key holds: a hash or sorted set as pairs, a set as members, a string alone, a list as its length. `kept`: it does not expire. */
+export type DumpedKey = { key: string; type: string; value: string[]; kept: boolean };
+
+/** The name by which queues know a run. */
+export function entryOf(state: State, name: string): string {
+  const { wf = '', accepted = '' } = state.runs[name] ?? {};
+  return `${wf} ${accepted} ${name}`;
+}
+
+/** The names of the runs that are chosen, in the order of a sorted set: by score, then by entry. */
+export function inOrder(state: State, score: (run: Run) => number | undefined): string[] {
+  const chosen = Object.entries(state.runs).flatMap(([name, run]) => {
+    const at = score(run);
+    return at === undefined ? [] : [{ name, at, entry: entryOf(state, name) }];
+  });
+  chosen.sort((a, b) => a.at - b.at || (a.entry < b.entry ? -1 : 1));
+  return chosen.map(({ name }) => name);
+}

@@ -1,0 +1,191 @@
+/**
+ * The run store of one project, watched: each script runs at the time of the history, and after each call all keys of the project are
+ * compared with what the reference says.
+ */
+import { createHash } from 'node:crypto';
+import type { RunStoreConnection } from '../../runs/connection.ts';
+import { keysOf } from '../../runs/keys.ts';
+import type { Script } from '../../runs/script.ts';
+import { dumpOf, dumpText } from './dump.ts';
+import { invariantProblems } from './invariants.ts';
+import type { Network } from './network.ts';
+import { parseState } from './parse.ts';
+import { differences, next } from './reference.ts';
+import { namedCall, type Call } from './scripts.ts';
+import type { DumpedKey, State } from './state.ts';
+
+/** What all histories share: one server, and its scripts by name. */
+export type Server = {
+  conn: RunStoreConnection;
+  /** A connection that is closed: it answers as one does in an outage. */
+  nobody: RunStoreConnection;
+  scripts: ReadonlyMap<string, string>;
+  /** The scripts as the server has them, which take the time from the history. */
+  timed: WeakMap<Script, Promise<Script>>;
+  /** How often each script answered what. */
+  tally: Map<string, number>;
+};
+
+export type Change = { before: State; after: State; call: Call; answer: unknown };
+
+export type WatchedStore = {
+  state(): State;
+  /** Milliseconds since 1970, by the store's clock. */
+  now(): number;
+  /** Moves the clock, also back. */
+  pass(ms: number): void;
+  /** A connection for a client. */
+  connect(): RunStoreConnection;
+  /** Removes keys of the project, as time and losses of data do; all, where none are named. */
+  remove(names?: string[]): Promise<void>;
+  /** Removes all that the project has on the server. */
+  leave(): Promise<void>;
+};
+
+const BEGINNING_US = 1_700_000_000_000_000;
+/** Between two calls, so that no two runs are accepted at the same time. */
+const TICK_US = 7;
+/** Commands that change something. */
+const WRITING = new Set(['zrem', 'hdel', 'unlink']);
+
+/** Opens the watch. `tell` is given what is wrong; `judge` says what of a change is wrong that the reference cannot know. */
+export function watchStore(
+  { conn, nobody, scripts, timed, tally }: Server,
+  network: Network,
+  {
+    project,
+    tell,
+    judge,
+  }: { project: string; tell: (problem: string) => void; judge: (change: Change) => string[] },
+): WatchedStore {
+  const { prefix } = keysOf(project);
+  let us = BEGINNING_US;
+  let text = '';
+  let dump: DumpedKey[] = [];
+  let { state } = parseState(prefix, dump);
+
+  /** Takes note of the store as it is now, and tells where it contradicts itself. */
+  function note(found: string, after: string): void {
+    if (found === text) return;
+    text = found;
+    dump = dumpOf(found);
+    const parsed = parseState(prefix, dump);
+    state = parsed.state;
+    // While it is seeded it may lack anything.
+    if (state.id === undefined) return;
+    for (const problem of [...parsed.problems, ...invariantProblems(state, dump, prefix)])
+      tell(`after ${after}: ${problem}`);
+  }
+
+  function expected(before: State, kept: DumpedKey[], call: Call): { state: State; answer: unknown } {
+    if (call.name !== 'clear') return next(before, call);
+    const isSuperseded = before.id !== undefined || before.seeding !== call.args['token'];
+    if (isSuperseded) return { state: before, answer: 'superseded' };
+    const gone = new Set(call.allKeys.slice(1));
+    return {
+      state: parseState(
+        prefix,
+        kept.filter(({ key }) => !gone.has(key)),
+      ).state,
+      answer: 'done',
+    };
+  }
+
+  async function execute(script: Script, keys: readonly string[], args: readonly (string | number)[]) {
+    let loading = timed.get(script);
+    if (!loading) timed.set(script, (loading = loadTimed(conn, script)));
+    // The server has it before it is asked for it, so that calls keep their order.
+    const sent = await loading;
+    us += TICK_US;
+    const name = scripts.get(script.sha) ?? `with the keys ${script.keys.join(', ')}`;
+    const call = namedCall(name, script, { keys, args, us, state });
+    const [, { answer, error }, found] = await Promise.all([
+      conn.command('set', clockOf(project), us),
+      conn.script(sent, keys, args).then(answered, refused),
+      dumpText(conn, prefix),
+    ]);
+    const said = `${name} ${inAWord(answer)}`;
+    tally.set(said, (tally.get(said) ?? 0) + 1);
+    const before = state;
+    const reference = expected(before, dump, call);
+    note(found, name);
+    const comparable = name === 'claim' ? withoutFields(answer) : answer;
+    // How its clock comes back to the server's is the project's own affair.
+    const { clock, ahead } = state;
+    const wrong = differences({ ...reference.state, clock, ahead }, state);
+    if (reference.answer !== undefined) wrong.push(...differences(reference.answer, comparable, '.answer'));
+    wrong.push(...judge({ before, after: state, call, answer }));
+    for (const problem of wrong) tell(`${name}: ${problem}`);
+    if (error !== undefined) throw error;
+    return answer;
+  }
+
+  async function command(name: string, args: readonly (string | number)[]): Promise<unknown> {
+    us += TICK_US;
+    const answer = await conn.command(name, ...args);
+    if (WRITING.has(name)) note(await dumpText(conn, prefix), name);
+    return answer;
+  }
+
+  const fail = async (): Promise<never> => (await nobody.command('ping')) as never;
+  return {
+    state: () => state,
+    now: () => Math.floor(us / 1_000),
+    pass: (ms) => void (us += ms * 1_000),
+    connect: () => ({
+      healthy: () => true,
+      ready: () => Promise.resolve(),
+      close: () => Promise.resolve(),
+      subscriber: () => {
+        throw new Error('nothing is announced in a history');
+      },
+      script: (script, keys, args) => network.send('store', () => execute(script, keys, args), fail),
+      command: (name, ...args) => network.send('store', () => command(name, args), fail),
+    }),
+    remove: (names = dump.map(({ key }) => key)) =>
+      network.inTurn(async () => {
+        if (names.length > 0) await conn.command('unlink', ...names);
+        note(await dumpText(conn, prefix), 'keys were gone');
+      }),
+    leave: async () => void (await conn.command('unlink', clockOf(project), ...dump.map(({ key }) => key))),
+  };
+}
+
+const clockOf = (project: string) => `clock:{${project}}`;
+
+/** Instead of the server's own: the same script at the time of the history. */
+const CLOCK = `local clock = redis.call('GET', 'clock:' .. string.match(KEYS[1], '{[^}]*}'))
+local time = {string.sub(clock, 1, -7), string.sub(clock, -6)}`;
+
+/** Gives the server the script at the time of the history. */
+async function loadTimed(conn: RunStoreConnection, script: Script): Promise<Script> {
+  const lua = script.lua.replaceAll("local time = redis.call('TIME')", CLOCK);
+  if (lua.includes("'TIME'")) throw new Error('a script asks for the time in a way of its own');
+  await conn.command('script', 'load', lua);
+  return { ...script, lua, sha: createHash('sha1').update(lua).digest('hex') };
+}
+
+type Answered = { answer: unknown; error?: unknown };
+
+const answered = (answer: unknown): Answered => ({ answer });
+
+/** An empty store refuses; anything else is a defect, or a machine that is too slow. */
+function refused(error: unknown): Answered {
+  const { message } = error as Error;
+  if (message.startsWith('NOLOG')) return { answer: 'NOLOG', error };
+  throw error;
+}
+
+/** An answer for the tally. */
+function inAWord(answer: unknown): string {
+  const [first] = Array.isArray(answer) ? answer : [answer];
+  if (Array.isArray(first)) return first.length === 0 ? 'nothing' : 'something';
+  return typeof first === 'string' && /^[\w-]{1,12}$/.test(first) ? first : typeof first;
+}
+
+/** What a claim answers, without the runs themselves. */
+function withoutFields(answer: unknown): unknown {
+  if (!Array.isArray(answer)) return answer;
+  const [taken, ...rest] = answer as [unknown[][], ...unknown[]];
+  return [taken.map((run) => run.slice(0, 6)), ...rest];
+}

@@ -90,9 +90,8 @@ const RESTORE = defineScript({
     if reply ~= '' then redis.call('HSET', run, 'reply', reply) end
     if dk and (known[1] ~= run_id or known[2]) then
       -- It does not expire any more; a recorded run that had it before leaves it to this one.
+      redis.call('UNLINK', dk)
       redis.call('HSET', dk, 'run', run_id, 'body', body_hash)
-      redis.call('HDEL', dk, 'phase')
-      redis.call('PERSIST', dk)
       redis.call('HINCRBY', meta, 'keys', ${DEDUPE_KEY_BYTES})
     end
     redis.call('HSET', meta, 'bytes', tonumber(project[5] or 0) + size)

@@ -26,17 +26,12 @@ const advance: Transition = (state, call) => {
   const { args, now } = call;
   const run = runOf(state, args['run_id'] ?? '');
   // Stored before, be it that the answer was lost or that the call came late.
-  const { follows } = args;
-  if (follows !== '' && run.sequence > Number(follows)) return run.cancel ? 1 : 0;
-  if (follows !== '' && run.sequence < Number(follows)) {
-    // The store was put back to an older state: only what has all of the run may follow.
-    if (args['whole'] !== '1') return 'rewound';
-    run.sequence = Number(follows);
-  }
-  if (args['whole'] === '1') {
-    delete run.restored;
-    run.doubt = false;
-  }
+  const follows = Number(args['follows'] || run.sequence);
+  if (run.sequence > follows) return run.cancel ? 1 : 0;
+  // The store was put back to an older state: only what has all of the run may follow.
+  if (run.sequence < follows && args['whole'] !== '1') return 'rewound';
+  run.sequence = follows;
+  if (args['whole'] === '1') endDoubt(run);
   storeNodes(run, call);
   if (args['reply']) run.reply ??= args['reply'];
   if (args['phase']) {
@@ -49,6 +44,12 @@ const advance: Transition = (state, call) => {
   noteChange(run, now);
   return run.cancel ? 1 : 0;
 };
+
+/** Its runner has stored all that it knows. */
+function endDoubt(run: Run): void {
+  delete run.restored;
+  run.doubt = false;
+}
 
 function endOf({ phase, reason = '', message = '' }: Call['args']) {
   return { phase: phase as TerminalPhase, reason, message };

@@ -45,6 +45,8 @@ export type WholeOptions = {
   prepare?: (stage: OperatorStage, project: Project) => Promise<void>;
   /** Runners come when `startRunners` is called. */
   lateRunners?: boolean;
+  /** Further settings of the operator. */
+  operatorEnv?: Record<string, string>;
 };
 
 const TEMPLATES = [...ADMISSION, 'flow-control', 'gateway', 'gateway-rbac'];
@@ -74,7 +76,7 @@ export async function openWhole(options: WholeOptions): Promise<Whole> {
     }
     const gateway = await openGateway(stage, pods);
     closers.push(() => gateway.stop());
-    const operator = await openOperator(stage, pods);
+    const operator = await openOperator(stage, pods, options.operatorEnv);
     closers.push(() => operator.stop());
     const programs = [gateway.program, operator.program];
     const startRunners = async () => {
@@ -138,7 +140,7 @@ async function openGateway(stage: OperatorStage, pods: Pods) {
   return { program: { name: 'gateway', pid, inspectPort, log }, url, stop };
 }
 
-async function openOperator(stage: OperatorStage, pods: Pods) {
+async function openOperator(stage: OperatorStage, pods: Pods, env: Record<string, string> = {}) {
   const [pod, inspectPort] = await Promise.all([
     pods.make({ namespace: SYSTEM, name: 'windlass-operator' }),
     freePort(),
@@ -147,7 +149,7 @@ async function openOperator(stage: OperatorStage, pods: Pods) {
     kubeconfigPath: '',
     redisURL: stage.redis.url,
     namespace: SYSTEM,
-    env: pod.env,
+    env: { ...env, ...pod.env },
     program: pod.program('operator'),
     nodeArgs: inspectable(inspectPort),
   });

@@ -49,8 +49,11 @@ export async function takeStock({
   return [...objects.flat(), ...contents, ...((await store.command('acl', 'list')) as string[])];
 }
 
-/** How fast records may be written, and how much may be held, is told each project anew whenever another one comes or goes. */
-const TUNED = ['rate', 'tokens', 'filled', 'quota'];
+/**
+ * How fast records may be written, and how much may be held, is told each project anew whenever another one comes or goes. The rest
+ * moves with the time.
+ */
+const TUNED = ['rate', 'tokens', 'filled', 'quota', 'claimQuota', 'keyQuota', 'settled', 'clock', 'ahead'];
 
 async function contentOf(store: RunStoreConnection, name: string): Promise<unknown> {
   if (!name.endsWith(':meta')) return store.command('dump', name);

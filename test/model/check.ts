@@ -23,7 +23,7 @@ export async function openServer(url: string): Promise<Server & { close(): Promi
   };
 }
 
-const LONGEST = 60;
+const LONGEST = 50;
 /** Attempts to shorten a history that shows something wrong: some seconds. */
 const SHORTENINGS = 300;
 

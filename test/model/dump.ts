@@ -1,7 +1,22 @@
-/** Reads all keys of a project at one moment. */
+/** Reads the keys of a project at one moment, but for live events and revisions, which no transition depends on. */
 import type { RunStoreConnection } from '../../runs/connection.ts';
 import { defineScript } from '../../runs/script.ts';
 import type { DumpedKey } from './state.ts';
+
+const REMOVE = defineScript({
+  keys: [],
+  args: ['prefix'],
+  body: `
+    for _, key in ipairs(redis.call('KEYS', prefix .. '*')) do
+      redis.call('UNLINK', key)
+    end
+  `,
+});
+
+/** Removes all keys of a project. */
+export async function removeAll(conn: RunStoreConnection, prefix: string): Promise<void> {
+  await conn.script(REMOVE, [], [prefix]);
+}
 
 /** As JSON, so that a project of which nothing has changed is told by one comparison. */
 const DUMP = defineScript({
@@ -13,15 +28,17 @@ const DUMP = defineScript({
       hash = function(key) return redis.call('HGETALL', key) end,
       zset = function(key) return redis.call('ZRANGE', key, 0, -1, 'WITHSCORES') end,
       set = function(key) return redis.call('SMEMBERS', key) end,
-      list = function(key) return {tostring(redis.call('LLEN', key))} end,
       string = function(key) return {redis.call('GET', key)} end,
     }
     local keys = redis.call('KEYS', prefix .. '*')
     table.sort(keys)
     local dump = {}
-    for index, key in ipairs(keys) do
-      local type = redis.call('TYPE', key).ok
-      dump[index] = {key = key, type = type, value = read[type](key), kept = redis.call('PTTL', key) == -1}
+    for _, key in ipairs(keys) do
+      local kind = string.match(key, '^(%a+)', #prefix + 1)
+      if kind ~= 'ev' and kind ~= 'rev' then
+        local type = redis.call('TYPE', key).ok
+        dump[#dump + 1] = {key = key, type = type, value = read[type](key), kept = redis.call('TTL', key) == -1}
+      end
     end
     return cjson.encode(dump)
   `,

@@ -16,7 +16,7 @@ const WIDTH = 6;
 
 async function main(histories: number, seed: number, path: string | undefined): Promise<number> {
   const progress = createProgress(process.stderr);
-  const redis = await startRedis({ appendfsync: 'no' });
+  const redis = await startRedis({ config: ['appendonly no'] });
   const server = await openServer(redis.url);
   try {
     if (path !== undefined) return report(await checkBatch(server, { seed, path, histories: 1 }));

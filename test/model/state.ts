@@ -95,7 +95,7 @@ export type State = {
   beats: Record<string, number>;
 };
 
-/** What one key holds: a hash or sorted set as pairs, a set as members, a string alone, a list as its length. `kept`: it does not expire. */
+/** What one key holds: a hash or sorted set as pairs, a set as members, a string alone. `kept`: it does not expire. */
 export type DumpedKey = { key: string; type: string; value: string[]; kept: boolean };
 
 /** The name by which queues know a run. */

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import type { RunStoreConnection } from '../../runs/connection.ts';
 import { keysOf } from '../../runs/keys.ts';
 import type { Script } from '../../runs/script.ts';
-import { dumpOf, dumpText } from './dump.ts';
+import { dumpOf, dumpText, removeAll } from './dump.ts';
 import { invariantProblems } from './invariants.ts';
 import type { Network } from './network.ts';
 import { parseState } from './parse.ts';
@@ -142,12 +142,16 @@ export function watchStore(
       script: (script, keys, args) => network.send('store', () => execute(script, keys, args), fail),
       command: (name, ...args) => network.send('store', () => command(name, args), fail),
     }),
-    remove: (names = dump.map(({ key }) => key)) =>
+    remove: (names) =>
       network.inTurn(async () => {
-        if (names.length > 0) await conn.command('unlink', ...names);
+        if (names === undefined) await removeAll(conn, prefix);
+        else if (names.length > 0) await conn.command('unlink', ...names);
         note(await dumpText(conn, prefix), 'keys were gone');
       }),
-    leave: async () => void (await conn.command('unlink', clockOf(project), ...dump.map(({ key }) => key))),
+    leave: async () => {
+      await removeAll(conn, prefix);
+      await conn.command('unlink', clockOf(project));
+    },
   };
 }
 

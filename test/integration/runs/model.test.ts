@@ -10,7 +10,7 @@ const LONGEST_MS = 300_000;
 let redis: TestRedis;
 let server: Awaited<ReturnType<typeof openServer>>;
 beforeAll(async () => {
-  redis = await startRedis({ appendfsync: 'no' });
+  redis = await startRedis({ config: ['appendonly no'] });
   server = await openServer(redis.url);
 });
 afterAll(async () => {

@@ -32,7 +32,7 @@ const advance: Transition = (state, call) => {
   if (run.sequence < follows && args['whole'] !== '1') return 'rewound';
   run.sequence = follows;
   if (args['whole'] === '1') endDoubt(run);
-  storeNodes(run, call);
+  storeValues(run, call);
   if (args['phase']) {
     endRun(state, run, endOf(args), call);
     return 0;
@@ -54,13 +54,13 @@ function endOf({ phase, reason = '', message = '' }: Call['args']) {
   return { phase: phase as TerminalPhase, reason, message };
 }
 
-/** The waits come first, in pairs, then the nodes with their events. Of several replies the first stays. */
-function storeNodes(run: Run, { args, rest, now }: Call): void {
+/** The waits come first, in pairs, then the nodes with their events. Of several replies the first is kept. */
+function storeValues(run: Run, { args, rest, now }: Call): void {
+  if (args['reply']) run.reply ??= args['reply'];
   const nodesAt = 2 * Number(args['waits']);
   for (let at = 0; at < nodesAt; at += 2) run.waits[rest[at] ?? ''] = now + Number(rest[at + 1]);
   for (let at = nodesAt; at < rest.length; at += 3)
     run.nodes[(rest[at] ?? '').slice('n:'.length)] = rest[at + 1] ?? '';
-  if (args['reply']) run.reply ??= args['reply'];
 }
 
 /** It waits, and holds neither runner nor slot. */

@@ -83,14 +83,26 @@ export async function drained(
   { sender, pulse }: { sender: Sender; pulse: Pulse },
   timeoutMs: number,
 ): Promise<void> {
+  const isDrained = (): boolean => {
+    const age = Date.now() - record.endedAt;
+    return pulse.older(age) === 0 && sender.unanswered(age) === 0;
+  };
+  await noteBacklogEnd(record, isDrained, { timeoutMs, everyMs: PULSE_MS });
+}
+
+/** Fills in when the backlog had ended; nothing where that takes longer than the timeout. */
+async function noteBacklogEnd(
+  record: FaultRecord,
+  hasEnded: () => boolean,
+  { timeoutMs, everyMs }: { timeoutMs: number; everyMs: number },
+): Promise<void> {
   const deadline = performance.now() + timeoutMs;
   while (performance.now() < deadline) {
-    const age = Date.now() - record.endedAt;
-    if (pulse.older(age) === 0 && sender.unanswered(age) === 0) {
+    if (hasEnded()) {
       record.backlogEndedSeconds = (Date.now() - record.at) / 1_000;
       return;
     }
-    await delay(PULSE_MS);
+    await delay(everyMs);
   }
 }
 
@@ -110,12 +122,5 @@ export async function untilRecovered(
   { sender, pulse }: { sender: Sender; pulse: Pulse },
   timeoutMs: number,
 ): Promise<void> {
-  const deadline = performance.now() + timeoutMs;
-  while (performance.now() < deadline) {
-    if (isCalm(sender, pulse)) {
-      record.backlogEndedSeconds = (Date.now() - record.at) / 1_000;
-      return;
-    }
-    await delay(100);
-  }
+  await noteBacklogEnd(record, () => isCalm(sender, pulse), { timeoutMs, everyMs: 100 });
 }

@@ -1,7 +1,7 @@
 /**
  * Puts back what a store that lost its data must know of a project, in this order: the revisions that routes serve, limits, dedupe
- * keys, runs that had not ended. Only then the project is open. May be begun twice at once. One that broke off goes on where it was; only
- * another operator begins anew, since it does not know what became of runs meanwhile.
+ * keys, runs that had not ended. Only then the project is open. May be begun twice at once. One that broke off goes on where it was; another
+ * operator starts again from the first page, because runs may have ended or been deleted since.
  */
 import type { RunStoreConnection } from '../../runs/connection.ts';
 import { putTrigger, type KnownBaseline, type PolledTrigger } from '../../runs/polling/triggers.ts';

@@ -5,7 +5,7 @@ import type { DumpedKey } from './state.ts';
 /** What a run's own fields may add to the overhead: the key of its event, and the names of fields. */
 const SLACK_BYTES = 1_200;
 
-/** Where the sums differ from what is there. */
+/** The counters in `meta` that differ from the bytes of the keys that they count. */
 export function bytesProblems(dump: readonly DumpedKey[], prefix: string): string[] {
   const meta = fieldsOf(dump.find(({ key }) => key === `${prefix}meta`)?.value ?? []);
   const counted = (name: string) => Number(meta.get(name) ?? 0);

@@ -21,7 +21,7 @@ export type Records = {
   become(state: ApiState): void;
   /** What was read of an object since the store was opened, the oldest first. */
   versions(name: string): WorkflowRun[];
-  /** The store lost its data: who reads from now on reads what is there. */
+  /** After the store has lost its data: forgets older versions, so that the next read gets the newest one. */
   forgetVersions(): void;
   /** As a user does with kubectl. */
   make(run: Pick<WorkflowRun, 'spec'>): WorkflowRun;

@@ -1,4 +1,4 @@
-/** A run store that runs out of memory: claims stop before it is full, what is there ends, and nobody takes what is a neighbour's. */
+/** A run store that runs out of memory: claims stop before it is full, accepted runs still end, and each project stays within its quota. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { advance } from '../../../runs/advance.ts';
 import { keysOf } from '../../../runs/keys.ts';

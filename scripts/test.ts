@@ -1,6 +1,7 @@
 /**
  * `npm test`: makes ready what the tests need, runs unit, integration and end-to-end tests in this order, and ends with what
- * failed and one line that counts all, from the runner's own reports. A skipped test counts as a failure.
+ * failed and one line that counts all, from the runner's own reports. A skipped test counts as a failure. A few files that failed are
+ * executed once more, alone: what passes then depends on time or load, and is listed as flaky.
  */
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -29,10 +30,12 @@ type Report = {
     assertionResults: { status: string; fullName: string; failureMessages: string[] | null }[];
   }[];
 };
-/** `failures`: each with its place and what it said first. */
-type Totals = { passed: number; failed: number; skipped: number; failures: string[] };
+/** `failures`: each with its place and what it said first. `files`: those that they are in, where a report names them all. */
+type Totals = { passed: number; failed: number; skipped: number; failures: string[]; files: string[] };
 
 const FAILURE_LENGTH = 600;
+/** Where more files fail, something is broken, and executing them again takes only time. */
+const FILES_REPEATED = 3;
 
 const reports = join(ROOT, '.windlass', 'reports');
 
@@ -44,19 +47,22 @@ async function prepare(project: Project): Promise<void> {
 }
 
 async function runProject(project: Project, filters: string[]): Promise<Totals> {
-  const file = join(reports, `${project}.json`);
-  rmSync(file, { force: true });
   try {
     await prepare(project);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    return {
-      passed: 0,
-      failed: 1,
-      skipped: 0,
-      failures: [`the ${project} tests cannot be prepared: ${why}`],
-    };
+    return brokenOff(`the ${project} tests cannot be prepared: ${why}`);
   }
+  return runTests(project, filters, project);
+}
+
+function brokenOff(failure: string): Totals {
+  return { passed: 0, failed: 1, skipped: 0, failures: [failure], files: [] };
+}
+
+async function runTests(project: Project, filters: string[], name: string): Promise<Totals> {
+  const file = join(reports, `${name}.json`);
+  rmSync(file, { force: true });
   const code = await run(process.execPath, [
     bin('vitest'),
     'run',
@@ -71,6 +77,18 @@ async function runProject(project: Project, filters: string[]): Promise<Totals> 
   return totals(file, code);
 }
 
+/** Executes the files that failed once more, alone, and prints which tests failed only the first time. */
+async function repeatFailed(project: Project, filters: string[], first: Totals): Promise<Totals> {
+  const { files } = first;
+  const isFew = files.length > 0 && files.length <= FILES_REPEATED;
+  if (project === 'unit' || !isFew || isPart(filters)) return first;
+  console.error(`executing again what failed: ${files.join(', ')}`);
+  const again = await runTests(project, files, `${project}-again`);
+  if (again.failed + again.skipped > 0) return first;
+  for (const failure of first.failures) console.error(`! flaky, passed when executed again: ${failure}`);
+  return { ...again, passed: first.passed + first.failed + first.skipped };
+}
+
 /** What the report says. A run that broke off, or failed outside of any test, counts as one failure more. */
 function totals(file: string, code: number): Totals {
   try {
@@ -81,9 +99,12 @@ function totals(file: string, code: number): Totals {
       failed: failed === 0 && code !== 0 ? 1 : failed,
       skipped: report.numPendingTests + report.numTodoTests,
       failures: report.testResults.flatMap(failuresOf),
+      files: report.testResults
+        .filter((result) => failuresOf(result).length > 0)
+        .map(({ name }) => relative(ROOT, name)),
     };
   } catch {
-    return { passed: 0, failed: 1, skipped: 0, failures: [`no report in ${file}`] };
+    return brokenOff(`no report in ${file}`);
   }
 }
 
@@ -101,10 +122,10 @@ const isPart = (filters: string[]) => filters.some((filter) => /^(-t|--testNameP
 async function main(args: string[]): Promise<number> {
   const chosen = PROJECTS.filter((project) => project === args[0]);
   const filters = chosen.length > 0 ? args.slice(1) : args;
-  const sum: Totals = { passed: 0, failed: 0, skipped: 0, failures: [] };
+  const sum = { passed: 0, failed: 0, skipped: 0, failures: [] as string[] };
   mkdirSync(reports, { recursive: true });
   for (const project of chosen.length > 0 ? chosen : PROJECTS) {
-    const result = await runProject(project, filters);
+    const result = await repeatFailed(project, filters, await runProject(project, filters));
     sum.passed += result.passed;
     const skipped = isPart(filters) ? 0 : result.skipped;
     sum.failed += result.failed + skipped;

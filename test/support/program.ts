@@ -47,7 +47,8 @@ export function startProgram(
   collectLines(child.stdout, log);
   if (errors) collectLines(child.stderr, errors);
   const ended = new Promise<number | null>((resolve) => {
-    child.once('exit', resolve);
+    // After the last line of its log, which may come after its exit.
+    child.once('close', resolve);
     child.once('error', (error) => {
       log.push(error.message);
       if (child.pid === undefined) resolve(null);

@@ -59,14 +59,14 @@ test('a person who opens the link and signs in has connected the account', async
     fields: { namespace: stage.namespace, credential: 'mailbox', user },
     message: 'a credential was connected',
   });
-  const connected = auditTrail([...stage.gateway.log, ...stage.trail]);
+  const connected = () => auditTrail([...stage.gateway.log, ...stage.trail]);
   const object = {
     kind: 'Credential',
     namespace: stage.namespace,
     name: 'mailbox',
     uid: before.metadata.uid,
   };
-  expect(connected).toMatchObject([
+  await expect.poll(connected).toMatchObject([
     { event: 'credential.link', program: 'gateway', user: { name: user }, object, result: 'allowed' },
     { event: 'credential.connect', program: 'operator', user: { name: user }, object, result: 'allowed' },
   ]);

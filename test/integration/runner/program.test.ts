@@ -113,7 +113,8 @@ test('what it did is in its metrics, its uses of credentials are in the audit tr
   expect(metrics).toContain('windlass_runs_total{conclusion="Succeeded"} 2');
   expect(metrics).toMatch(/windlass_node_duration_seconds_count\{kind="agent"\} 2/);
   expect(metrics).toContain('windlass_event_loop_lag_seconds');
-  expect(auditTrail(runner.log)).toMatchObject(
+  const uses = () => auditTrail(runner.log);
+  await expect.poll(uses).toMatchObject(
     Array.from({ length: 2 }, () => ({
       event: 'credential.use',
       result: 'allowed',

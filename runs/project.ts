@@ -188,7 +188,9 @@ export function closeProject(conn: RunStoreConnection, project: ProjectUid, scan
 
 /** Keys that one command removes: about a millisecond of the server. */
 const REMOVED_AT_ONCE = 100;
-/** How much longer than a command took the next one waits, so that others have most of the server meanwhile. */
+/** The least pause between two commands: the server frees what was removed while it answers others. */
+const REST_MS = 4;
+/** How much longer than a command took the next one waits, where that is more. */
 const REST_PER_COMMAND = 2;
 
 /** Removes everything of several projects, in one scan, and leaves most of the server's time to others meanwhile. */
@@ -211,7 +213,7 @@ export function closeProjects(
         for (let at = 0; at < own.length; at += REMOVED_AT_ONCE) {
           const startedAt = performance.now();
           await conn.command('unlink', ...own.slice(at, at + REMOVED_AT_ONCE));
-          await sleep((performance.now() - startedAt) * REST_PER_COMMAND);
+          await sleep(Math.max(REST_MS, (performance.now() - startedAt) * REST_PER_COMMAND));
         }
       },
       scan,

@@ -5,7 +5,7 @@
  */
 import { lookup as systemLookup } from 'node:dns/promises';
 import { StepError } from '../../api/reasons.ts';
-import { isWithin, parseAddress, withTranslated, type Address } from './address.ts';
+import { isSameAddress, isWithin, parseAddress, withTranslated, type Address } from './address.ts';
 import { comparableHost, type EgressRules } from './rules.ts';
 import { specialKind } from './special.ts';
 
@@ -71,17 +71,13 @@ async function search(host: string, lookup: Lookup): Promise<readonly HostAddres
 function problemOf(address: Address | undefined, port: number, rules: EgressRules): string | undefined {
   if (!address) return 'what is no address';
   const isExact = rules.allow.some(
-    (rule) => 'address' in rule && rule.port === port && isSame(rule.address, address),
+    (rule) => 'address' in rule && rule.port === port && isSameAddress(rule.address, address),
   );
   if (isExact) return undefined;
   const all = withTranslated(address);
   if (rules.deny.some((range) => all.some((each) => isWithin(each, range)))) return 'a denied address';
   if (rules.allow.some((rule) => 'range' in rule && isWithin(address, rule.range))) return undefined;
   return specialKind(address);
-}
-
-function isSame(a: Address, b: Address): boolean {
-  return a.family === b.family && a.value === b.value;
 }
 
 /** Tells the kind of address and not the address: names inside the cluster lead to what not everybody may know. */

@@ -89,7 +89,7 @@ async function keepLink(
   { token, user: { name: user }, ends }: Session,
 ): Promise<{ secret: string; forMs: number } | ProblemCode> {
   const secret = newSecret();
-  const sealed = sealValue(sealingKeyOf(secret), { token, user } satisfies Linked, PURPOSE);
+  const sealed = await sealValue(sealingKeyOf(secret), { token, user } satisfies Linked, PURPOSE);
   const forMs = Math.min(LINK_MS, ends - Date.now());
   const kept = await keepSignInLink(runs, secret, { sealed, user, forMs });
   if (isUnavailable(kept)) return 'console-unavailable';
@@ -101,7 +101,7 @@ async function askFirst({ deps, answers }: Links, { request, reply }: Exchange):
   if (!isSecret(secret)) return sendWord(answers, reply, 'link-unknown');
   const found = await readSignInLink(deps.runs, secret);
   if (isUnavailable(found)) return sendWord(answers, reply, 'unavailable');
-  const opened = found.outcome === 'found' ? openLink(secret, found.sealed) : undefined;
+  const opened = found.outcome === 'found' ? await openLink(secret, found.sealed) : undefined;
   if (opened === undefined) return sendWord(answers, reply, 'link-unknown');
   sendQuestion(answers, reply, { user: opened.user, action: `/console/link/${secret}` });
 }
@@ -130,7 +130,7 @@ async function signInBy(
   if (!isSecret(secret)) return { problem: 'link-unknown' };
   const taken = await takeSignInLink(deps.runs, secret);
   if (isUnavailable(taken)) return { problem: 'unavailable' };
-  const opened = taken.outcome === 'found' ? openLink(secret, taken.sealed) : undefined;
+  const opened = taken.outcome === 'found' ? await openLink(secret, taken.sealed) : undefined;
   if (opened === undefined) return { problem: 'link-unknown' };
   const session = await sessionOf(deps, opened, exchange.request);
   if (session === 'token-refused') return { problem: 'link-unknown' };
@@ -139,6 +139,6 @@ async function signInBy(
   return { session, problem: refused && 'not-signed-in' };
 }
 
-function openLink(secret: string, sealed: string): Linked | undefined {
-  return linked.safeParse(openValue(sealingKeyOf(secret), sealed, PURPOSE)).data;
+async function openLink(secret: string, sealed: string): Promise<Linked | undefined> {
+  return linked.safeParse(await openValue(sealingKeyOf(secret), sealed, PURPOSE)).data;
 }

@@ -37,7 +37,7 @@ type RenewalOptions = { conn: RunStoreConnection; provider: Provider; clock: Clo
 export async function readRenewed(conn: RunStoreConnection, refresh: string): Promise<Renewed | undefined> {
   const sealed = await readRenewal(conn, refresh);
   if (sealed === undefined || isUnavailable(sealed)) return undefined;
-  return renewedSchema.safeParse(openValue(renewalKeyOf(refresh), sealed, PURPOSE)).data;
+  return renewedSchema.safeParse(await openValue(renewalKeyOf(refresh), sealed, PURPOSE)).data;
 }
 
 export function createRenewal({ conn, provider, clock, log }: RenewalOptions): Renew {
@@ -65,7 +65,7 @@ export function createRenewal({ conn, provider, clock, log }: RenewalOptions): R
     try {
       const { idToken, refreshToken } = await provider.renew(refresh);
       const renewed = { token: idToken, ...(refreshToken !== undefined && { refresh: refreshToken }) };
-      await keepRenewal(conn, refresh, sealValue(renewalKeyOf(refresh), renewed, PURPOSE));
+      await keepRenewal(conn, refresh, await sealValue(renewalKeyOf(refresh), renewed, PURPOSE));
       return renewed;
     } catch (error) {
       log.info({ err: error }, 'the token of a session cannot be renewed');

@@ -4,18 +4,21 @@ import { openValue, sealValue } from './seal.ts';
 
 const key = randomBytes(32);
 const value = { token: 'the token', groups: ['a', 'b'] };
-const sealed = sealValue(key, value, 'session');
+const sealed = await sealValue(key, value, 'session');
 
-test('what was sealed can be opened with the same key, for the same purpose', () => {
-  expect(openValue(key, sealed, 'session')).toEqual(value);
+test('what was sealed can be opened with the same key, for the same purpose', async () => {
+  expect(await openValue(key, sealed, 'session')).toEqual(value);
 });
 
-test('nothing else opens it', () => {
-  expect(openValue(randomBytes(32), sealed, 'session')).toBeUndefined();
-  expect(openValue(key, sealed, 'sign-in')).toBeUndefined();
-  for (let at = 0; at < sealed.length - 1; at += 1) {
+test('nothing else opens it', async () => {
+  expect(await openValue(randomBytes(32), sealed, 'session')).toBeUndefined();
+  expect(await openValue(key, sealed, 'sign-in')).toBeUndefined();
+  for (let at = 0; at < sealed.length; at += 1) {
+    // The last character of a part may hold bits that stand for nothing.
+    if (sealed[at + 1] === '.' || at === sealed.length - 1) continue;
     const other = sealed[at] === 'A' ? 'B' : 'A';
-    expect(openValue(key, sealed.slice(0, at) + other + sealed.slice(at + 1), 'session')).toBeUndefined();
+    const changed = sealed.slice(0, at) + other + sealed.slice(at + 1);
+    expect(await openValue(key, changed, 'session')).toBeUndefined();
   }
   for (const broken of [
     '',
@@ -25,15 +28,16 @@ test('nothing else opens it', () => {
     `${sealed}AAAA`,
     'A'.repeat(200),
   ])
-    expect(openValue(key, broken, 'session')).toBeUndefined();
+    expect(await openValue(key, broken, 'session')).toBeUndefined();
 });
 
-test('the same value is never sealed the same way, and does not show', () => {
-  expect(sealValue(key, value, 'session')).not.toBe(sealed);
-  expect(Buffer.from(sealed, 'base64url').toString('latin1')).not.toContain('token');
+test('the same value is never sealed the same way, and does not show', async () => {
+  expect(await sealValue(key, value, 'session')).not.toBe(sealed);
+  for (const part of sealed.split('.'))
+    expect(Buffer.from(part, 'base64url').toString('latin1')).not.toContain('token');
 });
 
-test('a token takes no more room sealed than it had', () => {
+test('a token takes no more room sealed than it had', async () => {
   const claims = {
     iss: 'https://issuer.example.com',
     sub: 'ada',
@@ -42,5 +46,5 @@ test('a token takes no more room sealed than it had', () => {
   };
   const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url');
   const token = `${encode({ alg: 'RS256' })}.${encode(claims)}.${randomBytes(256).toString('base64url')}`;
-  expect(sealValue(key, { token }, 'session').length).toBeLessThan(token.length);
+  expect((await sealValue(key, { token }, 'session')).length).toBeLessThan(token.length);
 });

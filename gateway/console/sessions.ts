@@ -93,20 +93,20 @@ export function createSessions({ conn, clock, origin, idleMs, revoke }: Sessions
 
   async function sealFor(purpose: string, value: object): Promise<string | undefined> {
     const sealing = await keyring.sealing();
-    return sealing && `${sealing.period}-${sealValue(sealing.key, value, purpose)}`;
+    return sealing && `${sealing.period}-${await sealValue(sealing.key, value, purpose)}`;
   }
 
   async function openFor(purpose: string, text: string): Promise<unknown> {
-    const [, number, sealed = ''] = /^(\d{1,7})-([\w-]+)$/.exec(text) ?? [];
+    const [, number, sealed = ''] = /^(\d{1,7})-([\w.-]+)$/.exec(text) ?? [];
     if (number === undefined) return undefined;
     const period = Number(number);
     const key = await keyring.opening(period);
     if (key === undefined) return NO_KEY;
     if (key === 'none') return undefined;
-    const value = openValue(key, sealed, purpose);
+    const value = await openValue(key, sealed, purpose);
     if (value !== undefined) return value;
     const other = await keyring.other(period, key);
-    return other && openValue(other, sealed, purpose);
+    return other && (await openValue(other, sealed, purpose));
   }
 
   /** One whose token is about to be renewed gets its cookie then: two answers that cross must not bring the old refresh token back. */

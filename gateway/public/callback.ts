@@ -75,7 +75,7 @@ async function receive(
     state: answer.state,
     ...(iss !== undefined && { answeredBy: iss }),
   };
-  const left = await leaveCode(runs, seal(key, JSON.stringify(told), SEALED_FOR));
+  const left = await leaveCode(runs, await seal(key, JSON.stringify(told), SEALED_FOR));
   sendPage(answers, reply, left.outcome === 'kept' ? 'connecting' : 'not-taken', credential);
 }
 

@@ -39,7 +39,8 @@ export function specialKind(address: Address): string | undefined {
   for (const each of withTranslated(address)) {
     const [kind] = KINDS.find(([, ranges]) => ranges.some((range) => isWithin(each, range))) ?? [];
     if (kind !== undefined) return kind;
-    if (each.kind() === 'ipv6' && !USABLE_6.some((range) => isWithin(each, range))) return 'a reserved address';
+    if (each.kind() === 'ipv6' && !USABLE_6.some((range) => isWithin(each, range)))
+      return 'a reserved address';
   }
   return undefined;
 }

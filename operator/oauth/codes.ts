@@ -27,7 +27,7 @@ export type CodesOptions = {
 /** Takes codes until the signal is aborted. */
 export async function keepCodes(options: CodesOptions, signal: AbortSignal): Promise<void> {
   const { conn, log, clock } = options;
-  const keys = createSealingKeys();
+  const keys = await createSealingKeys();
   const underWay = new Set<Promise<void>>();
   let publishedAt = -Infinity;
   while (!signal.aborted) {
@@ -37,7 +37,7 @@ export async function keepCodes(options: CodesOptions, signal: AbortSignal): Pro
     }
     const codes = await takeCodes(conn);
     for (const sealed of isUnavailable(codes) ? [] : codes) {
-      const code = opened(keys.open(sealed, SEALED_FOR));
+      const code = opened(await keys.open(sealed, SEALED_FOR));
       if (code === undefined) {
         log.warn(
           {},

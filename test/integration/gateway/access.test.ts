@@ -81,7 +81,7 @@ afterAll(async () => {
 
 beforeEach(async () => {
   // As an operator that leads.
-  await publishKey(door.runs, createSealingKeys().publicKey);
+  await publishKey(door.runs, (await createSealingKeys()).publicKey);
   run = await endedRun();
 });
 

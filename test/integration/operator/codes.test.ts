@@ -55,7 +55,7 @@ async function bring(text: string): Promise<void> {
     timeoutMs: 20_000,
   });
   if (isUnavailable(key)) throw new Error('the run store is away');
-  await leaveCode(store.conn, seal(key, text, SEALED_FOR));
+  await leaveCode(store.conn, await seal(key, text, SEALED_FOR));
 }
 
 test.each([

@@ -183,7 +183,7 @@ test('a code that was used before brings no token, even with its verifier and se
     verifier: verifierOf(cookie, state),
     state,
   };
-  await leaveCode(stage.conn, seal(key, JSON.stringify(again), SEALED_FOR));
+  await leaveCode(stage.conn, await seal(key, JSON.stringify(again), SEALED_FOR));
   await expect.poll(failures, { timeout: 10_000 }).toBe(failed + 1);
   const shown = async () => JSON.stringify((await stage.said('used', 'Connected')).status);
   await expect.poll(shown, { timeout: 10_000 }).toContain('invalid_grant');

@@ -80,7 +80,7 @@ test('a sealed code waits for 60 s, also where others come after it', async () =
 });
 
 test('the key of an operator that says nothing any more counts for 15 s', async () => {
-  await publishKey(store.conn, createSealingKeys().publicKey);
+  await publishKey(store.conn, (await createSealingKeys()).publicKey);
   expect(await secondsOf(connectKeys.key)).toBeCloseTo(15, -1);
 });
 
@@ -88,7 +88,8 @@ test('whoever reads all that is there can neither follow a link, nor answer a st
   const [link, state] = [newSecret(), newSecret()];
   await keepLink(store.conn, link, LINK);
   await keepState(store.conn, state, STATE, 30_000);
-  await leaveCode(store.conn, seal(createSealingKeys().publicKey, 'the code', SEALED_FOR));
+  const { publicKey } = await createSealingKeys();
+  await leaveCode(store.conn, await seal(publicKey, 'the code', SEALED_FOR));
   const keys = (await store.conn.command('keys', '*')) as string[];
   expect(keys).toHaveLength(4);
   const texts = await Promise.all([

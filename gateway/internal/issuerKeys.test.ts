@@ -54,7 +54,7 @@ async function setUp(over: Partial<IssuerKeysOptions> = {}) {
   const fetchKeys = () => fetchClusterKeys(client);
   const keys = createIssuerKeys({ fetchKeys, clock, log: createCollectedLog(), ...over });
   const judge = async (text: string) => {
-    keys.judge(text);
+    await keys.judge(text);
     await keys.settled();
     return keys.judge(text);
   };

@@ -3,7 +3,8 @@
  * claims to be from one and is not signed by it, or has expired, is refused here. Nobody is let in by this: a good signature only says
  * that the token is worth a question.
  */
-import { constants, verify, type KeyObject } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
+import { compactVerify, decodeJwt, decodeProtectedHeader } from 'jose';
 import type { Clock } from '../../kube/clock.ts';
 import type { Log } from '../../kube/log.ts';
 import { audiencesIn } from './identity.ts';
@@ -12,7 +13,7 @@ import { audiencesIn } from './identity.ts';
 export type Verdict = 'signed' | 'refused' | 'unknown';
 
 export type IssuerKeys = {
-  judge: (token: string) => Verdict;
+  judge: (token: string) => Promise<Verdict>;
   /** The same, after the keys that are being fetched for such a token have come. */
   judgeFetched: (token: string) => Promise<Verdict>;
   /** Resolves when no keys are being fetched. */
@@ -38,21 +39,11 @@ const AGAIN_MS = 30_000;
 /** Between clocks; the API server grants as much. */
 const LEEWAY_SECONDS = 60;
 
-type Algorithm = { type: string; hash: string | null; curve?: string; isPss?: true };
-
 /** What a token may be signed with. HMACs and `none` are missing on purpose. */
-const ALGORITHMS: Record<string, Algorithm> = {
-  RS256: { type: 'rsa', hash: 'sha256' },
-  RS384: { type: 'rsa', hash: 'sha384' },
-  RS512: { type: 'rsa', hash: 'sha512' },
-  PS256: { type: 'rsa', hash: 'sha256', isPss: true },
-  PS384: { type: 'rsa', hash: 'sha384', isPss: true },
-  PS512: { type: 'rsa', hash: 'sha512', isPss: true },
-  ES256: { type: 'ec', hash: 'sha256', curve: 'prime256v1' },
-  ES384: { type: 'ec', hash: 'sha384', curve: 'secp384r1' },
-  ES512: { type: 'ec', hash: 'sha512', curve: 'secp521r1' },
-  EdDSA: { type: 'ed25519', hash: null },
-};
+const ALGORITHMS = [
+  ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
+  ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
+];
 
 export function createIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
   const { fetchKeys, audience, clock, log } = options;
@@ -74,14 +65,15 @@ export function createIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
     if (clock.now() - triedAt >= ms) fetching ??= refresh().finally(() => (fetching = undefined));
   }
 
-  function judgeParts(parts: Parts): Verdict {
+  async function judgeParts(parts: Parts): Promise<Verdict> {
     refreshAfter(held === undefined ? AGAIN_MS : FRESH_MS);
     if (held === undefined || parts.claims['iss'] !== held.issuer) return 'unknown';
-    const { kid } = parts.head;
+    const { kid } = parts;
     const named = kid === undefined ? undefined : held.keys.get(kid);
     const candidates =
       kid === undefined ? [...held.keys.values()] : [named].filter((key) => key !== undefined);
-    if (!candidates.some((key) => isSignedBy(key, parts))) {
+    const verified = await Promise.all(candidates.map((key) => isSignedBy(key, parts)));
+    if (!verified.includes(true)) {
       if (named !== undefined) return 'refused';
       // The issuer may have keys that it does not publish, or that are newer than what is held.
       refreshAfter(AGAIN_MS);
@@ -91,7 +83,7 @@ export function createIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
     return audience === undefined || audiencesIn(parts.claims).includes(audience) ? 'signed' : 'unknown';
   }
 
-  function judge(token: string): Verdict {
+  async function judge(token: string): Promise<Verdict> {
     const parts = readToken(token);
     return parts === undefined ? 'unknown' : judgeParts(parts);
   }
@@ -100,7 +92,7 @@ export function createIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
     settled: async () => fetching,
     judge,
     judgeFetched: async (token) => {
-      const verdict = judge(token);
+      const verdict = await judge(token);
       if (verdict !== 'unknown' || fetching === undefined || !isFrom(token, options.issuer)) return verdict;
       await fetching;
       return judge(token);
@@ -122,40 +114,30 @@ function isOfThisTime({ exp, nbf }: Record<string, unknown>, seconds: number): b
 }
 
 type Parts = {
-  head: { alg: string; kid: string | undefined };
+  kid: string | undefined;
   claims: Record<string, unknown>;
-  signed: string;
-  signature: string;
+  token: string;
 };
 
 /** A JWT (RFC 7519); undefined for all other tokens. */
 function readToken(token: string): Parts | undefined {
-  const [head = '', claims = '', signature, ...more] = token.split('.');
-  if (signature === undefined || more.length > 0) return undefined;
-  const read = { head: parsePart(head), claims: parsePart(claims) };
-  const { alg, kid } = read.head ?? {};
-  if (typeof alg !== 'string' || read.claims === undefined) return undefined;
-  if (kid !== undefined && typeof kid !== 'string') return undefined;
-  return { head: { alg, kid }, claims: read.claims, signed: `${head}.${claims}`, signature };
-}
-
-function parsePart(text: string): Record<string, unknown> | undefined {
   try {
-    const value: unknown = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));
-    return typeof value === 'object' && value !== null ? { ...value } : undefined;
+    const { alg, kid } = decodeProtectedHeader(token);
+    const isNamed = kid === undefined || typeof kid === 'string';
+    return typeof alg === 'string' && isNamed ? { kid, claims: decodeJwt(token), token } : undefined;
   } catch {
     return undefined;
   }
 }
 
-function isSignedBy(key: KeyObject, { head, signed, signature }: Parts): boolean {
-  const algorithm = Object.hasOwn(ALGORITHMS, head.alg) ? ALGORITHMS[head.alg] : undefined;
-  if (algorithm === undefined || algorithm.type !== key.asymmetricKeyType) return false;
-  if (algorithm.curve !== undefined && algorithm.curve !== key.asymmetricKeyDetails?.namedCurve) return false;
-  const bytes = Buffer.from(signature, 'base64url');
-  // Node decodes what it can. Only one spelling is right (RFC 7515, section 2); each other would be asked about as a new token.
-  if (bytes.toString('base64url') !== signature) return false;
-  const { RSA_PKCS1_PSS_PADDING: padding, RSA_PSS_SALTLEN_DIGEST: saltLength } = constants;
-  const form = algorithm.isPss === true ? { padding, saltLength } : { dsaEncoding: 'ieee-p1363' as const };
-  return verify(algorithm.hash, Buffer.from(signed), { key, ...form }, bytes);
+async function isSignedBy(key: KeyObject, { token }: Parts): Promise<boolean> {
+  const signature = token.slice(token.lastIndexOf('.') + 1);
+  // Only one spelling is right (RFC 7515, section 2); each other would be asked about as a new token.
+  if (Buffer.from(signature, 'base64url').toString('base64url') !== signature) return false;
+  try {
+    await compactVerify(token, key, { algorithms: ALGORITHMS });
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -32,7 +32,8 @@ export function structural(schema: Schema, path = 'spec'): Schema {
   const { additionalProperties, propertyNames: _names, properties, items, ...rest } = schema;
   const out: Schema = withoutNoise(rest);
   if (items) out.items = structural(items as Schema, `${path}[]`);
-  if (properties) {
+  // Without a field there is nothing to write: the API server keeps no empty map, and a comparison would show a difference for ever.
+  if (properties && Object.keys(properties).length > 0) {
     out.properties = Object.fromEntries(
       Object.entries(properties as Record<string, Schema>).map(([name, child]) => [
         name,
@@ -117,7 +118,10 @@ export function crdOf(kind: Kind): Schema {
           ...(kind.selectableFields
             ? { selectableFields: kind.selectableFields.map((jsonPath) => ({ jsonPath })) }
             : {}),
-          additionalPrinterColumns: kind.columns,
+          // As the API server keeps them: without a priority of 0, which is the default.
+          additionalPrinterColumns: kind.columns.map(({ priority, ...column }) =>
+            priority ? { ...column, priority } : column,
+          ),
           schema: { openAPIV3Schema: schema },
         },
       ],

@@ -15,8 +15,6 @@ const programs = {
     tick: 'runner/tick/main.ts',
     poll: 'runner/poll/main.ts',
     beatWorker: 'runs/beatWorker.ts',
-    'init-run-store': 'operator/initRunStore.ts',
-    'run-store-certificate': 'operator/runStoreCertificate.ts',
   },
   'windlass-demo': {
     'model-server': 'test/support/modelServer.ts',

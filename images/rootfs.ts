@@ -28,8 +28,12 @@ export async function nodeFiles(): Promise<ImageFile[]> {
   ];
 }
 
-/** Redis of this machine, server and client. */
-export const redisFiles = () => withLibraries(['/usr/bin/redis-server', '/usr/bin/redis-cli']);
+/** What the scripts of the chart run beside Redis (charts/windlass/files/redis): every base of the official image has it. */
+const SHELL = 'sh cat cp cut date grep head mv sed sha256sum sleep tr'.split(' ');
+
+/** Redis of this machine, server and client, and a shell. */
+export const redisFiles = () =>
+  withLibraries(['redis-server', 'redis-cli', ...SHELL].map((name) => `/usr/bin/${name}`));
 
 /** Dovecot of this machine: the server with all its parts, among them the one that puts a mail into a mailbox, and TLS, which it loads in any case. */
 export async function dovecotFiles(): Promise<ImageFile[]> {

@@ -21,10 +21,11 @@ import { createGatewayView } from './gateways/view.ts';
 import { serveHealth } from './health.ts';
 import { createMetrics } from './metrics.ts';
 import { createPacer } from './pacer.ts';
+import { setServiceAccounts } from './store/accounts.ts';
 import { keepStore } from './store/keep.ts';
 import { createProjectStore } from './store/projects.ts';
 import { createSeedSource } from './store/source.ts';
-import { ensureStoreSecret, readOperatorPassword } from './store/secret.ts';
+import { ensureStoreSecret, readStorePasswords } from './store/secret.ts';
 import { createWebhookSecrets } from './webhooks/material.ts';
 import { createWorld, startWorld, synced } from './world.ts';
 
@@ -112,6 +113,7 @@ export async function runOperator(options: OperatorOptions): Promise<void> {
       await Promise.all([
         controllers.run(signal),
         keepStore(context, metrics.store, signal),
+        setServiceAccounts(context, namespace, signal),
         keepCodes({ conn, connections, log, clock }, signal),
       ]);
       metrics.leading(false);
@@ -142,7 +144,7 @@ async function connectStore(
   while (!signal.aborted) {
     try {
       if (config.REDIS_SECRET_CREATE) await ensureStoreSecret(client, ref);
-      const password = await readOperatorPassword(client, ref);
+      const { operator: password } = await readStorePasswords(client, ref);
       const { REDIS_URL: url, REDIS_USERNAME: username, REDIS_CA_FILE: caFile, POD_NAME: name } = config;
       const trust = caFile === undefined ? {} : { caFile };
       return connectRunStore({ url, username, password, name, log, ...trust, ...hooks });

@@ -51,10 +51,8 @@ export function ensurePoolAccount(
   const name = poolAccount(project);
   const { prefix } = keysOf(project);
   return orUnavailable(async () => {
-    const before = await describe(conn, name);
-    const rule = ['reset', 'on', `#${passwordSha256}`, ...rules(`${prefix}*`, `${prefix}*`, RUN_COMMANDS)];
-    await conn.command('acl', 'setuser', name, ...rule);
-    const changed = before !== (await describe(conn, name));
+    const rule = rules(`${prefix}*`, `${prefix}*`, RUN_COMMANDS);
+    const changed = await setAccount(conn, name, passwordSha256, rule);
     if (changed) await conn.command('acl', 'save');
     return { outcome: 'done', changed };
   });
@@ -93,12 +91,48 @@ async function describe(conn: RunStoreConnection, name: string): Promise<string>
   return JSON.stringify(await conn.command('acl', 'getuser', name));
 }
 
-export type ServicePasswords = {
-  operatorPasswordSha256: string;
-  gatewayPasswordSha256: string;
-  /** Left out: the server has no certificate, and nobody that account. */
-  certificatePasswordSha256?: string;
+/** The SHA-256, in hex, of the passwords of the operator and the gateway. */
+export type ServicePasswords = { operator: string; gateway: string };
+
+const SERVICE_RULES = {
+  [OPERATOR_ACCOUNT]: rules('wl:*', 'wl:*', [...RUN_COMMANDS, ...ADMIN_COMMANDS]),
+  [GATEWAY_ACCOUNT]: rules('wl:*', 'wl:*', RUN_COMMANDS),
+  [CERTIFICATE_ACCOUNT]: only(CERTIFICATE_COMMANDS),
 };
+
+/**
+ * Gives the operator's and the gateway's accounts the rules of this version and these passwords, and saves them if something changed.
+ * A server that keeps running through an upgrade has the accounts of the version before.
+ */
+export function ensureServiceAccounts(
+  conn: RunStoreConnection,
+  passwords: ServicePasswords,
+): Promise<{ outcome: 'done'; changed: boolean } | Unavailable> {
+  const accounts = [
+    [OPERATOR_ACCOUNT, passwords.operator],
+    [GATEWAY_ACCOUNT, passwords.gateway],
+  ] as const;
+  return orUnavailable(async () => {
+    const changes: boolean[] = [];
+    for (const [name, password] of accounts)
+      changes.push(await setAccount(conn, name, password, SERVICE_RULES[name]));
+    const changed = changes.includes(true);
+    if (changed) await conn.command('acl', 'save');
+    return { outcome: 'done', changed };
+  });
+}
+
+/** Sets an account in one command, so that nobody who is logged in loses anything in between. Returns whether it was different before. */
+async function setAccount(
+  conn: RunStoreConnection,
+  name: string,
+  passwordSha256: string,
+  rule: string[],
+): Promise<boolean> {
+  const before = await describe(conn, name);
+  await conn.command('acl', 'setuser', name, 'reset', 'on', `#${passwordSha256}`, ...rule);
+  return before !== (await describe(conn, name));
+}
 
 /**
  * Nobody can log in as `default`, but it may do everything: a server that starts reads its log as that account, and a
@@ -107,33 +141,12 @@ export type ServicePasswords = {
 const DEFAULT_ACCOUNT = 'user default reset off ~* &* +@all';
 
 /**
- * The aclfile: the operator, the gateway, a default account that is switched off, and the pool accounts of an existing
- * file. Passwords are given as SHA-256, in hex; no password is in the file.
+ * The accounts of the aclfile that no project owns, a line each. `#windlass-operator` and the like stand where the SHA-256 of the
+ * account's password belongs. The chart has a copy, which the pod of Redis fills in (charts/windlass/files/redis).
  */
-export function aclFile(
-  { operatorPasswordSha256, gatewayPasswordSha256, certificatePasswordSha256 }: ServicePasswords,
-  existing = '',
-): string {
-  const user = (name: string, password: string, rest: string[]) =>
-    ['user', name, 'reset', 'on', password, ...rest].join(' ');
-  const services = [
-    DEFAULT_ACCOUNT,
-    user(
-      OPERATOR_ACCOUNT,
-      `#${sha256(operatorPasswordSha256)}`,
-      rules('wl:*', 'wl:*', [...RUN_COMMANDS, ...ADMIN_COMMANDS]),
-    ),
-    user(GATEWAY_ACCOUNT, `#${sha256(gatewayPasswordSha256)}`, rules('wl:*', 'wl:*', RUN_COMMANDS)),
-    ...(certificatePasswordSha256 === undefined
-      ? []
-      : [user(CERTIFICATE_ACCOUNT, `#${sha256(certificatePasswordSha256)}`, only(CERTIFICATE_COMMANDS))]),
-  ];
-  const pools = existing.split('\n').filter((line) => line.startsWith(`user ${POOL_PREFIX}`));
-  return [...services, ...pools, ''].join('\n');
-}
-
-/** What is no hash would be a rule of its own. */
-function sha256(hex: string): string {
-  if (!/^[0-9a-f]{64}$/.test(hex)) throw new Error('a password is given as the hex of its SHA-256');
-  return hex;
+export function serviceAccounts(): string {
+  const lines = Object.entries(SERVICE_RULES).map(([name, rule]) =>
+    ['user', name, 'reset', 'on', `#${name}`, ...rule].join(' '),
+  );
+  return [DEFAULT_ACCOUNT, ...lines, ''].join('\n');
 }

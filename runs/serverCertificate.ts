@@ -1,26 +1,8 @@
-/** The certificate of the run store's server: has the server load it anew, and finds out when the one that it shows expires. */
+/** When the certificate expires that the run store's server shows. */
 import { isIP } from 'node:net';
-import { join } from 'node:path';
 import { connect, type ConnectionOptions } from 'node:tls';
-import { orUnavailable, type RunStoreConnection, type RunStoreOptions } from './connection.ts';
+import type { RunStoreOptions } from './connection.ts';
 import { trustIn } from './trust.ts';
-import type { Unavailable } from './types.ts';
-
-/**
- * Has the server read `tls.crt` and `tls.key` of the folder, which is one of its own, for connections from now on; open ones go
- * on. Throws, and leaves it with the certificate that it has, when it refuses. It takes an account that may do that.
- */
-export function loadServerCertificate(
-  conn: RunStoreConnection,
-  folder: string,
-): Promise<'loaded' | Unavailable> {
-  const files = ['tls-cert-file', join(folder, 'tls.crt'), 'tls-key-file', join(folder, 'tls.key')];
-  return orUnavailable(async () => {
-    // All in one call: a certificate without its key would be refused. The same names as before make it read them again.
-    await conn.command('config', 'set', ...files);
-    return 'loaded' as const;
-  });
-}
 
 const HANDSHAKE_MS = 2_000;
 

@@ -8,8 +8,8 @@ import { isAlreadyExists } from '../../kube/errors.ts';
 import { secrets, type ObjectRef } from '../../kube/resource.ts';
 
 /** The keys of the Secret. */
-export const OPERATOR_PASSWORD = 'operator-password';
-export const GATEWAY_PASSWORD = 'gateway-password';
+const OPERATOR_PASSWORD = 'operator-password';
+const GATEWAY_PASSWORD = 'gateway-password';
 
 /** 256 random bits, in letters, digits, - and _. */
 export function generatePassword(): string {
@@ -31,16 +31,19 @@ export async function ensureStoreSecret(
   }
 }
 
-/** The operator's password. Throws an Error that says what to do when the Secret or its key is not there. */
-export async function readOperatorPassword(
+export type StorePasswords = { operator: string; gateway: string };
+
+/** The passwords. Throws an Error that says what to do when the Secret or one of its keys is missing. */
+export async function readStorePasswords(
   client: Pick<KubeClient, 'find'>,
   ref: ObjectRef,
-): Promise<string> {
-  const secret = await client.find(secrets, ref);
-  const value = secret?.data?.[OPERATOR_PASSWORD];
-  if (value === undefined) {
+): Promise<StorePasswords> {
+  const data = (await client.find(secrets, ref))?.data ?? {};
+  const read = (key: string): string => {
+    const value = data[key];
+    if (value !== undefined) return Buffer.from(value, 'base64').toString('utf8');
     const command = `kubectl -n ${ref.namespace ?? 'default'} create secret generic ${ref.name} --from-literal=${OPERATOR_PASSWORD}=… --from-literal=${GATEWAY_PASSWORD}=…`;
-    throw new Error(`Secret ${ref.name} has no key ${OPERATOR_PASSWORD}. Create it: ${command}`);
-  }
-  return Buffer.from(value, 'base64').toString('utf8');
+    throw new Error(`Secret ${ref.name} has no key ${key}. Create it: ${command}`);
+  };
+  return { operator: read(OPERATOR_PASSWORD), gateway: read(GATEWAY_PASSWORD) };
 }

@@ -7,11 +7,13 @@ import { startApiServer, type ApiServer } from '../support/apiserver.ts';
 import { runCommand } from '../support/command.ts';
 import { NODE_ARGS } from '../support/gatewayProcess.ts';
 import { kubectl } from '../support/kubectl.ts';
+import { nextChart } from '../support/nextVersion.ts';
 import {
   CHART_NAMESPACE as namespace,
   podSpecOf,
   renderedChart,
   type Manifest,
+  type RenderedChart,
 } from '../support/renderedChart.ts';
 
 const external = ['--set', 'redis.url=rediss://redis.example.com:6379,redis.existingSecret=redis-passwords'];
@@ -26,13 +28,38 @@ beforeAll(async () => {
 });
 afterAll(() => server?.stop());
 
-const { render, manifests, find, environmentOf, operatorConfigOf } = renderedChart(() => server);
+const chart = renderedChart(() => server);
+const { render, manifests, find, environmentOf, operatorConfigOf } = chart;
 const apply = (manifest: string, ...args: string[]) =>
   kubectl(server, ['apply', '--server-side', '--validate=strict', ...args, '-f', '-'], { input: manifest });
 
 test('two renderings are equal to the byte, so that nothing is rolled out anew without a change', async () => {
   expect(await render()).toBe(await render());
 });
+
+test.each([
+  ['by default', []],
+  ['with TLS', ['--set', 'redis.tls.enabled=true,redis.tls.secretName=redis-tls']],
+])(
+  'another version of the chart and the image restarts no Redis and changes no field that is immutable, %s',
+  async (_how, settings) => {
+    const newer = renderedChart(() => server, await nextChart());
+    const upgrade = [...settings, '--set', 'image.tag=2.0.0,image.repository=example.com/windlass'];
+    const before = await find('StatefulSet', 'windlass-redis', ...settings);
+    const after = await newer.find('StatefulSet', 'windlass-redis', ...upgrade);
+    expect(after?.metadata.labels).not.toEqual(before?.metadata.labels);
+    expect(after?.spec).toEqual(before?.spec);
+    for (const name of ['windlass-gateway', 'windlass-operator']) {
+      const [old, next] = [await find('Deployment', name), await newer.find('Deployment', name)];
+      expect(next?.spec?.selector).toEqual(old?.spec?.selector);
+      // The default image follows the version of the chart, and is all that rolls the pods out.
+      const pinned = ['--set', 'image.tag=v1'];
+      const template = async (chart: RenderedChart) =>
+        (await chart.find('Deployment', name, ...pinned))?.spec?.template;
+      expect(await template(newer)).toEqual(await template(chart));
+    }
+  },
+);
 
 test('an API server takes everything, and a namespace that enforces restricted pods takes the pods', async () => {
   await apply(
@@ -63,6 +90,46 @@ test('an API server takes everything, and a namespace that enforces restricted p
     await apply(stringify(pod), '--dry-run=server');
   }
 });
+
+/**
+ * The fields of the first object that the second one lacks or has with another value, as paths. Fields that the API server adds count
+ * for nothing, as for Argo CD, which knows their defaults.
+ */
+function missingFields(wanted: unknown, found: unknown, path = ''): string[] {
+  if (typeof wanted !== 'object' || wanted === null) return wanted === found ? [] : [path];
+  if (typeof found !== 'object' || found === null || Array.isArray(wanted) !== Array.isArray(found))
+    return [path];
+  if (Array.isArray(wanted) && wanted.length !== (found as unknown[]).length) return [path];
+  return Object.entries(wanted).flatMap(([key, value]) =>
+    missingFields(value, (found as Record<string, unknown>)[key], `${path}/${key}`),
+  );
+}
+
+test.each([
+  ['by default', []],
+  [
+    'with much of it set',
+    [
+      '--set',
+      'watchNamespaces={default},redis.tls.enabled=true,redis.tls.secretName=tls,operator.replicas=1',
+    ],
+  ],
+])(
+  'the API server keeps each field as it is applied, so that no tool finds a difference, %s',
+  async (_how, settings) => {
+    const input = await render(...exposed, ...settings);
+    await apply(input);
+    const { items } = JSON.parse(await kubectl(server, ['get', '-o', 'json', '-f', '-'], { input })) as {
+      items: Manifest[];
+    };
+    const applied = await manifests(...exposed, ...settings);
+    expect(items.map(({ metadata }) => metadata.name)).toEqual(applied.map(({ metadata }) => metadata.name));
+    const differences = applied.flatMap((object, index) =>
+      missingFields(object, items[index], `${object.kind}/${object.metadata.name}`),
+    );
+    expect(differences).toEqual([]);
+  },
+);
 
 test.each(['operator', 'gateway'])('the heap of the %s has half of its memory limit', async (program) => {
   const name = `windlass-${program}`;
@@ -229,14 +296,40 @@ test('a drain leaves one of several running, and is not held up where there is o
     (await manifests(...settings))
       .filter(({ kind }) => kind === 'PodDisruptionBudget')
       .map(({ metadata, spec }) => [metadata.name, spec?.minAvailable]);
-  expect(await budgets()).toEqual([['windlass-gateway', 1]]);
-  expect(await budgets('--set', 'operator.replicas=2,gateway.replicas=1')).toEqual([
+  expect(await budgets()).toEqual([
+    ['windlass-gateway', 1],
     ['windlass-operator', 1],
   ]);
+  expect(await budgets('--set', 'operator.replicas=1')).toEqual([['windlass-gateway', 1]]);
+  expect(await budgets('--set', 'operator.replicas=1,gateway.replicas=1')).toEqual([]);
   expect(poolDisruptionBudget('shop', await operatorConfigOf())).toBeUndefined();
   const two = await operatorConfigOf('--set', 'runner.replicas=2');
   expect(poolDisruptionBudget('shop', two)?.spec).toMatchObject({ maxUnavailable: 1 });
 });
+
+test.each(['gateway', 'operator'])(
+  'two replicas of the %s are on two nodes where there are two, and one is replaced after the next one is ready',
+  async (component) => {
+    const spec = async (...settings: string[]) =>
+      (await find('Deployment', `windlass-${component}`, ...settings))?.spec as {
+        replicas: number;
+        strategy: object;
+        selector: { matchLabels: object };
+        template: { spec: { topologySpreadConstraints?: object[] } };
+      };
+    const { replicas, strategy, selector, template } = await spec();
+    expect(replicas).toBe(2);
+    expect(strategy).toEqual({ type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } });
+    const ofRevision = { labelSelector: selector, matchLabelKeys: ['pod-template-hash'] };
+    const zone = { maxSkew: 1, topologyKey: 'kubernetes.io/hostname', whenUnsatisfiable: 'ScheduleAnyway' };
+    expect(template.spec.topologySpreadConstraints).toEqual([{ ...zone, ...ofRevision }]);
+    const set = `${component}.topologySpreadConstraints`;
+    const strict = JSON.stringify([{ ...zone, maxSkew: 2, whenUnsatisfiable: 'DoNotSchedule' }]);
+    const changed = await spec('--set-json', `${set}=${strict}`);
+    expect(changed.template.spec.topologySpreadConstraints).toMatchObject([{ maxSkew: 2, ...ofRevision }]);
+    expect((await spec('--set-json', `${set}=[]`)).template.spec.topologySpreadConstraints).toBeUndefined();
+  },
+);
 
 type Rules = { rules: { apiGroups: string[]; resources: string[]; verbs: string[] }[] };
 const READING = ['get', 'list', 'watch'];

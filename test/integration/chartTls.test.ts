@@ -107,10 +107,15 @@ test('Redis answers by TLS alone, but for the socket of its pod', async () => {
     livenessProbe: { exec: { command: ['redis-cli', '-s', '/run/windlass/redis.sock', 'ping'] } },
   });
   expect(certificate?.command?.slice(1)).toEqual([
-    '/app/run-store-certificate.mjs',
+    '/scripts/certificate.sh',
     '/etc/windlass/tls',
+    '/etc/windlass/run-store/ca.crt',
     '/run/windlass',
+    '16379',
   ]);
+  const ca = set('redis.tls.caRef.name=corporate');
+  const trust = await volumesOf('StatefulSet', 'windlass-redis', [...fromSecrets, ...ca]);
+  expect(trust).toMatchObject({ certificate: 'of-redis', 'run-store-ca': 'corporate' });
 });
 
 test('workflows show an address with the scheme of the public listener, and Services and Ingress name it', async () => {

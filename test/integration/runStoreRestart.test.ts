@@ -3,17 +3,18 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { aclFile, OPERATOR_ACCOUNT } from '../../runs/accounts.ts';
+import { OPERATOR_ACCOUNT } from '../../runs/accounts.ts';
 import { connectRunStore, type RunStoreConnection } from '../../runs/connection.ts';
 import { openProject } from '../../runs/project.ts';
 import { readRun } from '../../runs/read.ts';
 import { submit } from '../../runs/submit.ts';
+import { aclFile } from '../support/aclFile.ts';
 import { startRedis, type TestRedis } from '../support/redis.ts';
 
 const project = 'p-1';
 const password = 'of the operator';
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
-const acl = aclFile({ operatorPasswordSha256: sha256(password), gatewayPasswordSha256: sha256('other') });
+const acl = aclFile({ operator: sha256(password), gateway: sha256('other') });
 
 let redis: TestRedis;
 const open: RunStoreConnection[] = [];

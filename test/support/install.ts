@@ -97,13 +97,13 @@ async function installChart(
   await explained(install, 'the chart could not be installed', cluster, windlassNamespace, log);
 }
 
-/** Changes values of what is installed; returns when all of its pods are ready. Runners follow later. */
+/** Changes values of what is installed, and its chart where another one is given; returns when all of its pods are ready. Runners follow later. */
 export async function upgradeWindlass(
   cluster: ClusterAccess,
   values: Record<string, unknown>,
+  chart = join(root, 'charts/windlass'),
 ): Promise<void> {
   const files = ['--reuse-values', '--values', '-', '--wait', '--timeout', '2m'];
-  const chart = join(root, 'charts/windlass');
   await helm(cluster, ['upgrade', release, chart, '-n', windlassNamespace, ...files], {
     input: JSON.stringify(values),
     timeoutMs: 150_000,

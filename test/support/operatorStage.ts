@@ -18,8 +18,9 @@ import { readConfig } from '../../operator/config.ts';
 import { POOL } from '../../operator/project/names.ts';
 import { workflows } from '../../operator/resources.ts';
 import { runOperator } from '../../operator/start.ts';
-import { aclFile, OPERATOR_ACCOUNT } from '../../runs/accounts.ts';
+import { OPERATOR_ACCOUNT } from '../../runs/accounts.ts';
 import { connectRunStore, type RunStoreConnection } from '../../runs/connection.ts';
+import { aclFile } from './aclFile.ts';
 import { startApiServer, type ApiServer } from './apiserver.ts';
 import { createCheckAnswers } from './checkedCredentials.ts';
 import { createCollectedLog, type CollectedLog } from './collectedLog.ts';
@@ -104,7 +105,7 @@ export async function startOperatorStage(options: StageOptions = {}): Promise<Op
   const client = createClient(server.connection, { fieldManager: 'test' });
   const password = randomBytes(16).toString('hex');
   const sha256 = createHash('sha256').update(password).digest('hex');
-  const acl = aclFile({ operatorPasswordSha256: sha256, gatewayPasswordSha256: sha256 });
+  const acl = aclFile({ operator: sha256, gateway: sha256 });
   const redis = await startRedis({
     ...redisOptions,
     acl: `${acl}user ${TESTER} on >${TESTER} ~* &* +@all\n`,

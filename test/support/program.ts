@@ -9,7 +9,7 @@ export type ProgramOptions = {
   env?: Record<string, string>;
   /** Arguments for Node itself, such as `--cpu-prof`. */
   nodeArgs?: string[];
-  /** A file to start in place of the sources, such as that of the image. */
+  /** A file to start in place of the sources, such as that of the image. One that ends with `.sh` is a shell script. */
   program?: string;
   /** Arguments for the program. */
   args?: string[];
@@ -39,8 +39,9 @@ export function startProgram(
   { nodeArgs = [], program, args = [], log = [], errors, env: further }: ProgramOptions,
 ): Program {
   const file = program ?? fileURLToPath(new URL(`../../${folder}/main.ts`, import.meta.url));
+  const command = file.endsWith('.sh') ? ['sh', file] : [process.execPath, ...nodeArgs, file];
   // The kernel ends it when this process ends, however it ends.
-  const child = spawn('setpriv', ['--pdeathsig', 'SIGKILL', process.execPath, ...nodeArgs, file, ...args], {
+  const child = spawn('setpriv', ['--pdeathsig', 'SIGKILL', ...command, ...args], {
     stdio: ['ignore', 'pipe', errors ? 'pipe' : 'inherit'],
     env: { PATH: process.env['PATH'], ...env, ...further },
   });

@@ -1,5 +1,5 @@
 /** What the chart makes of values: its manifests, and what the operator makes of the environment that it is given. */
-import { parseAllDocuments } from 'yaml';
+import { parseAllDocuments, type Tags } from 'yaml';
 import { readConfig, type OperatorConfig } from '../../operator/config.ts';
 import { CHART } from './chart.ts';
 import { helm, type ClusterAccess } from './kubectl.ts';
@@ -15,7 +15,11 @@ type Container = {
 };
 type PodSpec = { containers: Container[]; initContainers?: Container[] };
 
-export type Manifest = { kind: string; metadata: { name: string }; spec?: Record<string, unknown> };
+export type Manifest = {
+  kind: string;
+  metadata: { name: string; labels?: Record<string, string> };
+  spec?: Record<string, unknown>;
+};
 
 /** Each takes further arguments of `helm template`, such as `--set`. */
 export type RenderedChart = {
@@ -28,11 +32,12 @@ export type RenderedChart = {
   operatorConfigOf: (...settings: string[]) => Promise<OperatorConfig>;
 };
 
-export function renderedChart(access: () => ClusterAccess): RenderedChart {
+/** `chart`: the folder of the chart, ours unless it is given. */
+export function renderedChart(access: () => ClusterAccess, chart = CHART): RenderedChart {
   const rendered = new Map<string, Promise<string>>();
   const where = ['-n', CHART_NAMESPACE, '--kube-version', '1.34'];
   const render: RenderedChart['render'] = (...settings) =>
-    helm(access(), ['template', 'windlass', CHART, ...where, ...settings]);
+    helm(access(), ['template', 'windlass', chart, ...where, ...settings]);
   const manifests: RenderedChart['manifests'] = async (...settings) => {
     const key = settings.join(' ');
     const text = rendered.get(key) ?? render(...settings);
@@ -56,9 +61,11 @@ export function renderedChart(access: () => ClusterAccess): RenderedChart {
   return { render, manifests, find, environmentOf, operatorConfigOf };
 }
 
-/** The objects of a stream of YAML documents, without empty ones. */
+/** The objects of a stream of YAML documents, without empty ones, as Helm and kubectl read them: 0440 is octal, a time is text. */
 function parseManifests(text: string): Manifest[] {
-  return parseAllDocuments(text)
+  const customTags = (tags: Tags) =>
+    tags.filter((tag) => typeof tag === 'string' || !tag.tag.endsWith(':timestamp'));
+  return parseAllDocuments(text, { version: '1.1', customTags })
     .map((document) => document.toJS() as Manifest | null)
     .filter((manifest) => manifest !== null);
 }

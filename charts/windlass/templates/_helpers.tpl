@@ -18,6 +18,12 @@ app.kubernetes.io/managed-by: {{ (index . 0).Release.Service }}
 helm.sh/chart: {{ (index . 0).Chart.Name }}-{{ (index . 0).Chart.Version }}
 {{- end }}
 
+{{/* Labels of pods: none that changes with the version of the chart, since another label is another pod. Takes (list $ "component"). */}}
+{{- define "windlass.podLabels" -}}
+{{ include "windlass.selector" . }}
+app.kubernetes.io/managed-by: {{ (index . 0).Release.Service }}
+{{- end }}
+
 {{- define "windlass.image" -}}
 {{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
 {{- end }}
@@ -53,6 +59,20 @@ nodeSelector: {{- toYaml . | nindent 2 }}
 {{- end }}
 {{- with .Values.tolerations }}
 tolerations: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
+{{/*
+How the pods of a program are spread: the constraints of its values, for the pods of one revision of its Deployment. Takes
+(list $ "component").
+*/}}
+{{- define "windlass.spread" -}}
+{{- $of := include "windlass.selector" . | fromYaml }}
+{{- with (get (index . 0).Values (index . 1)).topologySpreadConstraints }}
+topologySpreadConstraints:
+  {{- range . }}
+  - {{ merge (deepCopy .) (dict "labelSelector" (dict "matchLabels" $of) "matchLabelKeys" (list "pod-template-hash")) | toYaml | nindent 4 | trim }}
+  {{- end }}
 {{- end }}
 {{- end }}
 

@@ -1,19 +1,26 @@
 /** Where the passwords of the run store come from, before anything else runs. */
+import { createHash } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { systemClock } from '../../../kube/clock.ts';
 import { createClient, type KubeClient } from '../../../kube/client.ts';
 import { namespaces, secrets } from '../../../kube/resource.ts';
-import { ensureStoreSecret, readOperatorPassword } from '../../../operator/store/secret.ts';
+import type { OperatorConfig } from '../../../operator/config.ts';
+import { setServiceAccounts } from '../../../operator/store/accounts.ts';
+import { ensureStoreSecret, readStorePasswords } from '../../../operator/store/secret.ts';
 import { ensurePoolAccount, OPERATOR_ACCOUNT, poolAccount } from '../../../runs/accounts.ts';
 import { connectRunStore } from '../../../runs/connection.ts';
+import { aclFile } from '../../support/aclFile.ts';
 import { startApiServer, type ApiServer } from '../../support/apiserver.ts';
+import { createCollectedLog } from '../../support/collectedLog.ts';
 import { runCommand } from '../../support/command.ts';
 import { makeFolder, type Folder } from '../../support/folder.ts';
 import { startRedis } from '../../support/redis.ts';
 
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 const ref = { namespace: 'system', name: 'run-store' };
-const program = join(import.meta.dirname, '../../../operator/initRunStore.ts');
+const scripts = join(import.meta.dirname, '../../../charts/windlass/files/redis');
 
 let server: ApiServer;
 let client: KubeClient;
@@ -38,23 +45,28 @@ test('replicas that start together make one Secret, and what is in it is kept', 
   expect(Object.keys(first.data ?? {}).toSorted()).toEqual(['gateway-password', 'operator-password']);
   await ensureStoreSecret(client, ref);
   expect((await client.get(secrets, ref)).metadata.resourceVersion).toBe(first.metadata.resourceVersion);
-  expect(await readOperatorPassword(client, ref)).toMatch(/^[\w-]{43}$/);
+  const { operator, gateway } = await readStorePasswords(client, ref);
+  for (const password of [operator, gateway]) expect(password).toMatch(/^[\w-]{43}$/);
 });
 
 test('a Secret of somebody else that lacks the key is told with the command that makes it', async () => {
-  await expect(readOperatorPassword(client, { ...ref, name: 'other' })).rejects.toThrow(
+  await expect(readStorePasswords(client, { ...ref, name: 'other' })).rejects.toThrow(
     'Secret other has no key operator-password. Create it: kubectl -n system create secret generic other --from-literal=operator-password=',
   );
 });
 
-test('Redis starts with the accounts that are written for it, and keeps those of projects', async () => {
+test('Redis starts with the accounts that its pod writes, which keep those of projects and no other', async () => {
   const { path } = folder;
   const list = join(path, 'users.acl');
-  const write = () => runCommand(process.execPath, [program, list, path]);
+  const write = () =>
+    runCommand('sh', [join(scripts, 'accounts.sh'), list, join(scripts, 'accounts.acl'), path]);
   await writeFile(join(path, 'operator-password'), 'of the operator');
+  await expect(write()).rejects.toThrow('gateway-password');
   await writeFile(join(path, 'gateway-password'), 'of the gateway');
   await write();
-  const redis = await startRedis({ acl: await readFile(list, 'utf8') });
+  const first = await readFile(list, 'utf8');
+  expect(first).toBe(aclFile({ operator: sha256('of the operator'), gateway: sha256('of the gateway') }));
+  const redis = await startRedis({ acl: first });
   const conn = connectRunStore({
     url: redis.url,
     username: OPERATOR_ACCOUNT,
@@ -65,14 +77,20 @@ test('Redis starts with the accounts that are written for it, and keeps those of
     await conn.ready(AbortSignal.timeout(10_000));
     const account = await ensurePoolAccount(conn, 'project-1', 'a'.repeat(64));
     expect(account).toEqual({ outcome: 'done', changed: true });
+    await ensureStoreSecret(client, { ...ref, name: 'rotated' });
+    const config = { REDIS_SECRET_CREATE: true, REDIS_SECRET: 'rotated' } as OperatorConfig;
+    const log = createCollectedLog();
+    const context = { client, config, conn, log, clock: systemClock };
+    await setServiceAccounts(context, ref.namespace, AbortSignal.timeout(10_000));
+    expect(log.messages('info')).toEqual(['updated the run store accounts']);
+    const { operator } = await readStorePasswords(client, { ...ref, name: 'rotated' });
+    expect(await conn.command('auth', OPERATOR_ACCOUNT, operator)).toBe('OK');
   } finally {
     await conn.close();
     await redis.stop();
   }
-  await writeFile(
-    list,
-    `${await readFile(list, 'utf8')}user ${poolAccount('project-1')} on ~wl:{project-1}:*\n`,
-  );
+  const pool = `user ${poolAccount('project-1')} on ~wl:{project-1}:*\n`;
+  await writeFile(list, `${first}${pool}user intruder on nopass ~* +@all\n`);
   await write();
-  expect(await readFile(list, 'utf8')).toContain(`user ${poolAccount('project-1')} on`);
+  expect(await readFile(list, 'utf8')).toBe(`${first}${pool}`);
 });

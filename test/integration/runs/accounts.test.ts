@@ -2,9 +2,9 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
-  aclFile,
   dropPoolAccount,
   ensurePoolAccount,
+  ensureServiceAccounts,
   GATEWAY_ACCOUNT,
   hasPoolAccount,
   OPERATOR_ACCOUNT,
@@ -28,11 +28,13 @@ import { recorded, lease, spend } from '../../../runs/record/backlog.ts';
 import { createReplyWaiter } from '../../../runs/reply.ts';
 import { submit } from '../../../runs/submit.ts';
 import { createTakeover } from '../../../runs/takeover.ts';
+import { aclFile } from '../../support/aclFile.ts';
+import { pollUntil } from '../../support/poll.ts';
 import { startRedis, type TestRedis } from '../../support/redis.ts';
 import { claimedOne, stateOf, submissionOf, succeededNode } from '../../support/runStore.ts';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
-const passwords = { operatorPasswordSha256: sha256('operator'), gatewayPasswordSha256: sha256('gateway') };
+const passwords = { operator: sha256('operator'), gateway: sha256('gateway') };
 const noPermission = /NOPERM|No permissions|can't access|can't run/;
 
 let redis: TestRedis;
@@ -163,15 +165,21 @@ test('an account whose removal was cut off before it was saved is gone for good 
   expect(await hasPoolAccount(operator, 'gone')).toBe(false);
 });
 
-test('a file that is written anew keeps the pool accounts and nothing else', () => {
-  const first = aclFile(
-    passwords,
-    'user intruder on nopass ~* +@all\nuser windlass-pool-a on #x ~wl:{a}:*\n',
-  );
-  expect(first).toContain('\nuser windlass-pool-a on #x ~wl:{a}:*\n');
-  expect(first).not.toContain('intruder');
-  expect(aclFile(passwords, first)).toBe(first);
-  expect(() => aclFile({ ...passwords, operatorPasswordSha256: 'x ~* +@all' })).toThrow('SHA-256');
+test('a server that was started by an earlier version gets the rules of this one, without a restart', async () => {
+  for (const conn of [operator, gateway]) await conn.ready(AbortSignal.timeout(5_000));
+  expect(await ensureServiceAccounts(operator, passwords)).toEqual({ outcome: 'done', changed: false });
+  await operator.command('acl', 'setuser', GATEWAY_ACCOUNT, '-publish', '+config');
+  await operator.command('acl', 'setuser', OPERATOR_ACCOUNT, '-publish');
+  await expect(gateway.command('publish', 'wl:x', 'y')).rejects.toThrow(noPermission);
+  expect(await ensureServiceAccounts(operator, passwords)).toEqual({ outcome: 'done', changed: true });
+  for (const conn of [operator, gateway]) expect(await conn.command('publish', 'wl:x', 'y')).toBe(0);
+  await expect(gateway.command('config', 'get', '*')).rejects.toThrow(noPermission);
+  await redis.restart();
+  for (const conn of [operator, gateway]) {
+    await pollUntil('a connection', () => conn.command('publish', 'wl:x', 'y').then((heard) => heard === 0), {
+      timeoutMs: 5_000,
+    });
+  }
 });
 
 test('a project that is closed leaves nothing', async () => {

@@ -11,13 +11,14 @@ import { servedCertificateExpiry } from '../../../runs/serverCertificate.ts';
 import { makeCertificates, type SecretFiles } from '../../support/certificates.ts';
 import { createCollectedLog } from '../../support/collectedLog.ts';
 import { runCommand } from '../../support/command.ts';
+import { freePort } from '../../support/freePort.ts';
 import { makeFolder, type Folder } from '../../support/folder.ts';
 import { mountSecret, type MountedSecret } from '../../support/mountedSecret.ts';
 import { pollUntil } from '../../support/poll.ts';
 import { startProgram, type Program } from '../../support/program.ts';
 import { startRedis, type TestRedis } from '../../support/redis.ts';
 
-const operator = join(import.meta.dirname, '../../../operator');
+const scripts = join(import.meta.dirname, '../../../charts/windlass/files/redis');
 const password = 'of the operator';
 const account = { username: OPERATOR_ACCOUNT, password };
 
@@ -39,11 +40,13 @@ beforeAll(async () => {
   const list = join(pod.path, 'users.acl');
   await writeFile(join(pod.path, 'operator-password'), password);
   await writeFile(join(pod.path, 'gateway-password'), 'of the gateway');
-  await runCommand(process.execPath, [join(operator, 'initRunStore.ts'), list, pod.path, pod.path]);
+  const accounts = join(scripts, 'accounts.acl');
+  await runCommand('sh', [join(scripts, 'accounts.sh'), list, accounts, pod.path, pod.path]);
   const tls = { certificate: server.path, socket: join(pod.path, 'redis.sock') };
   redis = await startRedis({ acl: await readFile(list, 'utf8'), tls });
-  const program = join(operator, 'runStoreCertificate.ts');
-  follower = startProgram('operator', {}, { program, args: [server.path, pod.path] });
+  const program = join(scripts, 'certificate.sh');
+  const args = [server.path, join(server.path, 'ca.crt'), pod.path, String(await freePort())];
+  follower = startProgram('operator', {}, { program, args });
 });
 
 afterEach(() => Promise.all(open.splice(0).map((conn) => conn.close())));
@@ -141,9 +144,20 @@ test('a certificate of another authority takes the place of the first while conn
   });
   const { conn } = connectWith(trusted());
   await conn.ready(within(10));
+  const refusal = (text: string) =>
+    follower.log.some((line) => line.includes('refused the new TLS certificate') && line.includes(text));
   await server.update({ ...files.second, 'tls.key': files.first['tls.key'] });
-  await pollUntil('the refusal', () => logged('refused the new TLS certificate'), { timeoutMs: 20_000 });
+  await pollUntil('the refusal', () => refusal('cannot be used'), { timeoutMs: 20_000 });
   expect(await isTrustedWith('first')).toBe(true);
+  // As one that has expired: clients refuse it.
+  await server.update({ ...files.second, 'ca.crt': files.first['ca.crt'] });
+  await pollUntil('the refusal', () => refusal('clients would refuse it'), { timeoutMs: 20_000 });
+  expect(await isTrustedWith('first')).toBe(true);
+  expect(follower.log.map((line) => (JSON.parse(line) as { level: string }).level)).toEqual([
+    'info',
+    'error',
+    'error',
+  ]);
 
   await server.update(files.second);
   await pollUntil('the second', () => isTrustedWith('second'), { timeoutMs: 20_000 });

@@ -1,0 +1,79 @@
+/** An upgrade of chart and image while requests come: none may be refused, and what holds them must not restart. */
+import { join } from 'node:path';
+import { runCommand } from '../support/command.ts';
+import { upgradeWindlass, windlassNamespace } from '../support/install.ts';
+import { getJson, kubectl } from '../support/kubectl.ts';
+import { nextChart } from '../support/nextVersion.ts';
+import { pollUntil } from '../support/poll.ts';
+import { underLoad, type FaultRun } from './load.ts';
+import { dropped } from './rolling.ts';
+import type { Stage } from './stage.ts';
+import { targetsOf } from './workflows.ts';
+
+export type UpgradeOptions = {
+  stage: Stage;
+  /** At least so many requests, and until runners of the new version have taken over. */
+  requests: number;
+  rate: number;
+  tell: (line: string) => void;
+};
+
+const ANSWERED_WITHIN_MS = 15_000;
+const SYSTEM = ['-n', windlassNamespace];
+
+/** Each request is sent once: answers at once, chains that answer later, and steps that are counted. */
+export function runUpgrade({ stage, requests, rate, tell }: UpgradeOptions): Promise<FaultRun> {
+  const targets = targetsOf(stage.gateway.publicURL, stage.project).filter(
+    ({ workflow, refusal }) => refusal === undefined && ['reply', 'chain', 'count'].includes(workflow),
+  );
+  return underLoad({ stage, targets, rate, repeats: false, tell }, async ({ sender, violations }) => {
+    await upgrade(stage, tell);
+    await pollUntil('the last request', () => sender.events.length >= requests, { timeoutMs: 120_000 });
+    await sender.end(ANSWERED_WITHIN_MS);
+    violations.push(...dropped(sender.events));
+    return undefined;
+  });
+}
+
+/** Upgrades to the next chart and to an image of another name; resolves when every pod of ours and the project's runners are new. */
+async function upgrade(stage: Stage, tell: UpgradeOptions['tell']): Promise<void> {
+  const { cluster, project } = stage;
+  const image = await tagImage(stage);
+  const began = performance.now();
+  const since = () => `${((performance.now() - began) / 1_000).toFixed(1)} s`;
+  await upgradeWindlass(cluster, { image }, await nextChart());
+  tell(`✓ the chart was upgraded after ${since()}`);
+  const runners = ['-n', project, 'deployment/windlass-runner'];
+  const imageOf = () => kubectl(cluster, ['get', ...runners, '-o', 'jsonpath={..containers[0].image}']);
+  const isNew = async () => (await imageOf()) === `${image.repository}:${image.tag}`;
+  await pollUntil('runners with the new image', isNew, { timeoutMs: 60_000 });
+  await kubectl(cluster, ['rollout', 'status', ...runners, '--timeout=120s'], { timeoutMs: 130_000 });
+  tell(`✓ runners were replaced after ${since()}`);
+}
+
+/** Gives the node the image that it has by another tag. */
+async function tagImage({ cluster }: Stage): Promise<{ repository: string; tag: string }> {
+  const operator = [...SYSTEM, 'deployment/windlass-operator', '-o', 'jsonpath={..containers[0].image}'];
+  const before = await kubectl(cluster, ['get', ...operator]);
+  const [, repository = '', tag = ''] = /^(.*):([^:]+)$/.exec(before) ?? [];
+  const next = tag.endsWith('-next') ? tag.replace(/-next$/, '') : `${tag}-next`;
+  const socket = join(cluster.kubeconfigPath, '../containerd.sock');
+  const ctr = ['--address', socket, '--namespace', 'k8s.io', 'images', 'tag', '--force'];
+  await runCommand('ctr', [...ctr, before, `${repository}:${next}`]);
+  return { repository, tag: next };
+}
+
+type Pod = {
+  metadata: { name: string; uid: string };
+  status: { containerStatuses?: { restartCount: number }[] };
+};
+
+/** The pods of a part of ours: the uid of each, and how often its containers were started again. */
+export async function podsOf({ cluster }: Stage, component: string): Promise<[string, number][]> {
+  const label = `app.kubernetes.io/component=${component}`;
+  const { items } = await getJson<{ items: Pod[] }>(cluster, 'pods', ...SYSTEM, '-l', label);
+  return items.map(({ metadata, status: { containerStatuses = [] } }) => [
+    metadata.uid,
+    containerStatuses.reduce((sum, { restartCount }) => sum + restartCount, 0),
+  ]);
+}

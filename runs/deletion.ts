@@ -91,7 +91,7 @@ const DELETE_RUNS = defineScript({
           redis.call('EXPIRE', run, ${RUN_KEPT_S})
           redis.call('EXPIRE', ev, ${RUN_KEPT_S})
           redis.call('ZREM', out, run_id)
-          redis.call('HINCRBY', meta, 'bytes', -(state[7] or 0))
+          redis.call('HINCRBY', meta, 'bytes', 0 - (state[7] or 0))
           if KEYS[at + 2] ~= run and redis.call('UNLINK', KEYS[at + 2]) == 1 then
             redis.call('HINCRBY', meta, 'keys', -${DEDUPE_KEY_BYTES})
           end

@@ -46,18 +46,18 @@ local function settle(settled)
     local field, over = string.match(counts[index], '^(%a+) (%d+)$')
     if tonumber(over) <= present then
       redis.call('HDEL', expiring, counts[index])
-      redis.call('HINCRBY', meta, field, -counts[index + 1])
+      redis.call('HINCRBY', meta, field, 0 - counts[index + 1])
     end
   end
   redis.call('HSET', meta, 'settled', present)
 end
 `;
 
-/** The summaries of a workflow that goes are counted no more. Needs `meta`, `wf`. */
+/** Takes the summaries of a workflow that goes off its project's count. `-summaries` would be `-0` where none is left, which Redis refuses. Needs `meta`, `wf`. */
 export const FORGET_SUMMARIES = `
 local summaries = redis.call('HGET', wf, 'summaries')
 if summaries and redis.call('HEXISTS', meta, 'summaries') == 1 then
-  redis.call('HINCRBY', meta, 'summaries', -summaries)
+  redis.call('HINCRBY', meta, 'summaries', 0 - summaries)
 end
 `;
 

@@ -32,6 +32,12 @@ test('scripts use no command that the accounts of pools and gateway may not', ()
   expect([...new Set(names)].filter((name) => !allowed.has(name))).toEqual([]);
 });
 
+test('scripts subtract instead of negating, since Lua writes a negated 0 as -0, which Redis refuses as an integer', () => {
+  const amounts = sources.flatMap((source) => [...source.matchAll(/'HINCRBY', [^\n]*?, (-[^\n]*)\)/g)]);
+  const isConstant = (amount = '') => /^-(\d+|\$\{[A-Z_]+\})$/.test(amount);
+  expect(amounts.map(([, amount]) => amount).filter((amount) => !isConstant(amount))).toEqual([]);
+});
+
 test('keys and arguments are locals by the names that they are declared with', () => {
   const script = defineScript({ keys: ['meta', 'run'], args: ['first'], body: 'return first -- why' });
   expect(script.lua).toBe(

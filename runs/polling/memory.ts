@@ -19,7 +19,7 @@ for _, name in ipairs(redis.call('HKEYS', kept)) do
     redis.call('HDEL', kept, name)
   end
 end
-if freed > 0 then redis.call('HINCRBY', meta, 'bytes', -freed) end
+if freed > 0 then redis.call('HINCRBY', meta, 'bytes', 0 - freed) end
 `;
 
 const KEEP = defineScript({

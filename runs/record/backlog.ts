@@ -166,7 +166,7 @@ const RECORDED = defineScript({
     redis.call('ZREM', out, run_id)
     redis.call('HSET', run, 'dropped', 1)
     redis.call('EXPIRE', run, ${RUN_KEPT_S})
-    redis.call('HINCRBY', meta, 'bytes', -state[4])
+    redis.call('HINCRBY', meta, 'bytes', 0 - state[4])
     local limits = redis.call('HMGET', meta, 'keyQuota', 'summaries', 'replies', 'short')
     -- Of a workflow that was dropped, and of a key that is forgotten, nothing is kept, or it would be there again.
     if redis.call('HEXISTS', wf, 'accepted') == 1 then

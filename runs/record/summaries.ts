@@ -29,8 +29,8 @@ const TRIM = defineScript({
     redis.call('HDEL', lines, unpack(oldest))
     -- A workflow that was dropped, and a project that was closed, count nothing.
     if redis.call('HEXISTS', wf, 'summaries') == 1 then
-      redis.call('HINCRBY', wf, 'summaries', -freed)
-      redis.call('HINCRBY', meta, 'summaries', -freed)
+      redis.call('HINCRBY', wf, 'summaries', 0 - freed)
+      redis.call('HINCRBY', meta, 'summaries', 0 - freed)
     end
     return #oldest == ${PAGE} and 1 or 0
   `,

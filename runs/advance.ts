@@ -36,7 +36,7 @@ const EVENT_MESSAGE_LENGTH = 300;
 /** Behind the named arguments: `waits` pairs `node, delay`, then the nodes' fields and values and their events, `field, value, event` each. */
 const ADVANCE = defineScript({
   flags: 'drains',
-  keys: [...END_KEYS, 'claims', 'due'],
+  keys: [...END_KEYS, 'claims', 'due', 'runs'],
   args: 'run_id token checkpoints outputs reply phase reason message end_event park waits follows whole'.split(
     ' ',
   ),
@@ -45,7 +45,7 @@ const ADVANCE = defineScript({
     ${NOW}
     local state = redis.call('HMGET', run, 'accepted', 'sequence', 'bytes', 'progress', 'reply', 'evcount', 'evbytes', 'wf')
     ${VANISHED}
-    if not state[8] then return vanished() end
+    if not state[8] then return vanished(run_id) end
     if follows ~= '' and tonumber(state[2]) > tonumber(follows) then
       -- Stored before: the answer was lost, or the call was held up on its way until the run had gone on.
       return redis.call('SISMEMBER', cancels, run_id)
@@ -190,7 +190,7 @@ export function transitionKeys(
   const keys = keysOf(project);
   return script.keys.map((name) => {
     if (name === 'run' || name === 'ev') return keys[name](run);
-    if (name === 'wf') return keys.wf(workflowUid);
+    if (name === 'wf' || name === 'runs') return keys[name](workflowUid);
     return keys[name as ProjectKey];
   });
 }

@@ -2,7 +2,7 @@
 import { isTerminal } from '../api/phase.ts';
 import { orUnavailable, type RunStoreConnection } from './connection.ts';
 import { keysOf, type ProjectKeys } from './keys.ts';
-import { ANNOUNCED, COALESCE_MS, EMIT, NOW } from './lua.ts';
+import { ANNOUNCED, COALESCE_MS, EMIT, NOW, VANISHED } from './lua.ts';
 import { randomText } from './names.ts';
 import { parseRun } from './read.ts';
 import { ROOM } from './room.ts';
@@ -18,7 +18,7 @@ const CLAIM_BYTES = 8 * 1024 * 1024;
  */
 const CLAIM = defineScript({
   flags: 'drains',
-  keys: ['meta', 'q', 'held', 'due', 'claims', 'beats', 'cancels', 'out'],
+  keys: ['meta', 'q', 'held', 'due', 'claims', 'beats', 'cancels', 'out', 'live'],
   args: ['runner', 'max', 'random'],
   body: `
     local project = redis.call('HMGET', meta, 'id', 'v', 'bytes', 'claimQuota', 'growth', 'short')
@@ -29,10 +29,11 @@ const CLAIM = defineScript({
     max = tonumber(max)
     local declared = {}
     for index = 4, #ARGV do
-      declared[ARGV[index]] = 9 + (index - 4) * 3
+      declared[ARGV[index]] = 10 + (index - 4) * 4
     end
     ${NOW}
-    local wf, run, ev, event_count, event_bytes
+    local wf, run, ev, runs, event_count, event_bytes
+    ${VANISHED}
     ${EMIT}
     ${ROOM}
     local taken, short = {}, 0
@@ -43,16 +44,15 @@ const CLAIM = defineScript({
       local entry, score = head[index], tonumber(head[index + 1])
       local at = declared[entry]
       if at then
-        wf, run, ev = KEYS[at], KEYS[at + 1], KEYS[at + 2]
+        wf, run, ev, runs = KEYS[at], KEYS[at + 1], KEYS[at + 2], KEYS[at + 3]
         local uid, run_id = string.match(entry, '^([^ ]+) [^ ]+ ([^ ]+)$')
         local counts = redis.call('HMGET', wf, 'limit', 'active')
         local state = redis.call('HMGET', run, 'epoch', 'sequence', 'timeout', 'deadline', 'crashes', 'started', 'evcount', 'evbytes', 'progress', 'wf', 'bytes')
         local crashes = state[9] == '1' and 0 or tonumber(state[5] or 0)
         local alone, size = crashes >= 2, tonumber(state[11] or 0)
         if not state[10] then
-          -- Somebody removed the run.
           redis.call('ZREM', q, entry)
-          redis.call('HSET', wf, 'active', math.max(0, tonumber(counts[2] or 0) - 1))
+          vanished(run_id)
         elseif counts[1] and tonumber(counts[1]) < tonumber(counts[2] or 0) and redis.call('SISMEMBER', cancels, run_id) == 0 then
           -- One that is asked to end is claimed all the same, since nobody else ends it.
           redis.call('ZADD', held, 0, entry)
@@ -177,7 +177,8 @@ function fixedKeys(keys: ProjectKeys): string[] {
 
 function runKeys(keys: ProjectKeys, entry: string): string[] {
   const run = entry.slice(entry.lastIndexOf(' ') + 1);
-  return [keys.wf(entry.slice(0, entry.indexOf(' '))), keys.run(run), keys.ev(run)];
+  const workflowUid = entry.slice(0, entry.indexOf(' '));
+  return [keys.wf(workflowUid), keys.run(run), keys.ev(run), keys.runs(workflowUid)];
 }
 
 function claimOf(

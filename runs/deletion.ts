@@ -71,6 +71,16 @@ const DELETE_RUNS = defineScript({
       local state = redis.call('HMGET', run, 'phase', 'accepted', 'sequence', 'ended', 'evcount', 'evbytes', 'bytes',
         'recorded', 'creating', 'dropped')
       local is_live = state[1] and not state[4]
+      if not state[1] then
+        -- Somebody removed the run by hand: what names it goes, wherever it waited.
+        local entry = uid .. ' ' .. (redis.call('ZSCORE', runs, run_id) or '') .. ' ' .. run_id
+        redis.call('ZREM', q, entry)
+        redis.call('ZREM', held, entry)
+        redis.call('ZREM', due, entry)
+        redis.call('ZREM', live, entry)
+        redis.call('ZREM', out, run_id)
+        redis.call('UNLINK', ev)
+      end
       if is_live and redis.call('HEXISTS', claims, run_id) == 1 then
         redis.call('SADD', cancels, run_id)
         redis.call('PUBLISH', cancels, run_id)

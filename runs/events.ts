@@ -6,17 +6,21 @@ import { isTerminal } from '../api/phase.ts';
 import { transitionKeys } from './advance.ts';
 import { isUnavailable, orUnavailable, type RunStoreConnection } from './connection.ts';
 import { keysOf } from './keys.ts';
-import { EMIT, FENCE, NOW } from './lua.ts';
+import { EMIT, FENCE, NOW, VANISHED, VANISHED_KEYS } from './lua.ts';
 import { defineScript } from './script.ts';
 import { createSignal } from './signal.ts';
+import { workflowOf } from './token.ts';
 import type { ClaimRef, Fenced, ProjectUid, RunEvent, RunEventBody, Unavailable } from './types.ts';
 
 /** Refused when the memory is full, and without effect where the project's quota is used up: text is the first to go. */
 const APPEND = defineScript({
-  keys: ['meta', 'claims', 'cancels', 'run', 'ev'],
+  keys: ['meta', 'run', ...VANISHED_KEYS],
   args: ['run_id', 'token'],
   body: `
     ${FENCE}
+    -- Events would make a run that somebody removed be there again, for ever.
+    ${VANISHED}
+    if redis.call('EXISTS', run) == 0 then return vanished(run_id) end
     local used = redis.call('HMGET', meta, 'bytes', 'quota')
     if not used[2] or tonumber(used[1] or 0) < tonumber(used[2]) then
       ${NOW}
@@ -61,11 +65,11 @@ export function appendEvents(
 ): Promise<Fenced> {
   const texts = events.map((event) => JSON.stringify(event));
   return orUnavailable(async () => {
-    const answer = await conn.script(APPEND, transitionKeys(APPEND, { ...ref, workflowUid: '' }), [
-      ref.run,
-      ref.token,
-      ...texts,
-    ]);
+    const answer = await conn.script(
+      APPEND,
+      transitionKeys(APPEND, { ...ref, workflowUid: workflowOf(ref.token) }),
+      [ref.run, ref.token, ...texts],
+    );
     return answer === 'fenced' ? { outcome: 'fenced' } : { outcome: 'done', cancelRequested: answer === 1 };
   });
 }

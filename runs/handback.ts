@@ -2,7 +2,7 @@
 import { transitionKeys } from './advance.ts';
 import { orUnavailable, type RunStoreConnection } from './connection.ts';
 import { keysOf } from './keys.ts';
-import { FENCE, VANISHED } from './lua.ts';
+import { FENCE, VANISHED, VANISHED_KEYS } from './lua.ts';
 import { defineScript } from './script.ts';
 import { holderOf, workflowOf } from './token.ts';
 import type { ClaimRef, Fenced, ProjectUid, Unavailable } from './types.ts';
@@ -20,12 +20,12 @@ end
 
 const HAND_BACK = defineScript({
   flags: 'drains',
-  keys: ['meta', 'q', 'claims', 'cancels', 'wf', 'run'],
+  keys: ['meta', 'run', ...VANISHED_KEYS],
   args: ['run_id', 'token'],
   body: `
     ${FENCE}
     ${VANISHED}
-    if redis.call('EXISTS', run) == 0 then return vanished() end
+    if redis.call('EXISTS', run) == 0 then return vanished(run_id) end
     ${REQUEUE}
     requeue()
     return redis.call('SISMEMBER', cancels, run_id)

@@ -70,17 +70,6 @@ if redis.call('HGET', claims, run_id) ~= token then
 end
 `;
 
-/** `vanished()`: somebody removed the run under its claim; claim and slot are given up. Needs `claims`, `wf`, `run_id`. */
-export const VANISHED = `
-local function vanished()
-  redis.call('HDEL', claims, run_id)
-  if redis.call('HEXISTS', wf, 'active') == 1 then
-    redis.call('HINCRBY', wf, 'active', -1)
-  end
-  return 'fenced'
-end
-`;
-
 /** The keys that END needs. */
 export const END_KEYS = [
   'meta',
@@ -157,6 +146,45 @@ local function free(uid, virtual, active, limit, own)
     end
   end
   return active, own
+end
+`;
+
+/** The keys that VANISHED needs beside `meta`. */
+export const VANISHED_KEYS = [
+  'q',
+  'held',
+  'live',
+  'claims',
+  'cancels',
+  'out',
+  'wf',
+  'runs',
+  'ev',
+] as const satisfies DeclaredKey[];
+
+/**
+ * `vanished(name)`: somebody removed the run of that name by hand. Its claim and everything else that names it are removed, the workflow's
+ * oldest held run takes its slot, and it counts as failed. It leaves no summary, since nothing is known of it. Answers `fenced`.
+ */
+export const VANISHED = `
+local function vanished(name)
+  ${ENQUEUE}
+  ${FREE_SLOT}
+  local uid = string.match(wf, '[^:]+$')
+  local counts = redis.call('HMGET', wf, 'active', 'limit', 'vt', 'accepted', 'Failed')
+  redis.call('ZREM', live, uid .. ' ' .. (redis.call('ZSCORE', runs, name) or '') .. ' ' .. name)
+  redis.call('ZREM', runs, name)
+  redis.call('ZREM', out, name)
+  redis.call('SREM', cancels, name)
+  redis.call('HDEL', claims, name)
+  redis.call('UNLINK', ev)
+  -- Of a workflow that was dropped nothing is counted, or its hash would be there again.
+  if counts[4] then
+    local virtual = redis.call('HGET', meta, 'v')
+    local active, own = free(uid, virtual, tonumber(counts[1] or 0), counts[2], counts[3])
+    redis.call('HSET', wf, 'active', active, 'vt', own or 0, 'Failed', tonumber(counts[5] or 0) + 1)
+  end
+  return 'fenced'
 end
 `;
 

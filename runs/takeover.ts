@@ -22,14 +22,14 @@ const END_OF_POISON: RunEnd = { phase: 'Failed', reason: 'Poison', message: FAIL
 
 const TAKE_OVER = defineScript({
   flags: 'drains',
-  keys: [...END_KEYS, 'claims', 'beats'],
+  keys: [...END_KEYS, 'claims', 'beats', 'runs'],
   args: ['run_id', 'token', 'runner', 'beat', 'phase', 'reason', 'message', 'end_event'],
   body: `
     ${FENCE}
     if (redis.call('HGET', beats, runner) or '') ~= beat then return 'alive' end
     local state = redis.call('HMGET', run, 'accepted', 'sequence', 'crashes', 'progress', 'evcount', 'evbytes', 'wf')
     ${VANISHED}
-    if not state[7] then return vanished() end
+    if not state[7] then return vanished(run_id) end
     local crashes = 1
     if state[4] ~= '1' then
       crashes = tonumber(state[3] or 0) + 1

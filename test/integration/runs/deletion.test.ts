@@ -7,6 +7,7 @@ import { keysOf } from '../../../runs/keys.ts';
 import { forEachPage, newScan } from '../../../runs/pages.ts';
 import { closeProjects, liveRuns, setWorkflowLimits } from '../../../runs/project.ts';
 import { recorded } from '../../../runs/record/backlog.ts';
+import { trimSummaries } from '../../../runs/record/summaries.ts';
 import { submit } from '../../../runs/submit.ts';
 import type { Submission } from '../../../runs/types.ts';
 import {
@@ -164,6 +165,29 @@ test('a deletion that broke off is known by name until it has ended', async () =
   expect(await deletionsUnderWay(conn, project)).toEqual([orders]);
   await dropWorkflow(conn, project, UID);
   expect(await deletionsUnderWay(conn, project)).toEqual([]);
+});
+
+test('a workflow whose summaries have all been removed is deleted, and its project is charged with none', async () => {
+  const { conn } = store;
+  const run = await event();
+  await advance(conn, await claimedOne(conn, project), { end: { phase: 'Succeeded' } });
+  await recorded(conn, await stateOf(conn, project, run), 'written');
+  expect(await trimSummaries(conn, project, UID, 0)).toEqual({ outcome: 'done' });
+  await beginDeletion(conn, project, orders);
+  expect(await dropWorkflow(conn, project, UID)).toEqual({ outcome: 'done' });
+  expect(await conn.command('hget', keysOf(project).meta, 'summaries')).toBe('0');
+});
+
+test('of runs that somebody removed by hand a deletion leaves no entry, wherever they waited', async () => {
+  const { conn } = store;
+  await limits(2);
+  const runs = await events(3);
+  await advance(conn, await claimedOne(conn, project), { parkMs: 600_000 });
+  await conn.command('unlink', ...runs.map(keysOf(project).run));
+  await beginDeletion(conn, project, orders);
+  expect(await deletePages(2)).toMatchObject({ left: 0 });
+  await dropWorkflow(conn, project, UID);
+  expect(await keysLeft()).toEqual(['beats', 'meta', `wf:${UID}`]);
 });
 
 test('closed projects go in one scan, and others keep all that they have', async () => {

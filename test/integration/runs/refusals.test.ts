@@ -5,9 +5,11 @@ import { Writable } from 'node:stream';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createClient } from '../../../kube/client.ts';
 import { advance, finish } from '../../../runs/advance.ts';
+import { cancelRun } from '../../../runs/cancel.ts';
 import { claimRuns } from '../../../runs/claim.ts';
 import { connectRunStore, orUnavailable, type RunStoreConnection } from '../../../runs/connection.ts';
-import { handBackAll } from '../../../runs/handback.ts';
+import { appendEvents } from '../../../runs/events.ts';
+import { handBack, handBackAll } from '../../../runs/handback.ts';
 import { keysOf } from '../../../runs/keys.ts';
 import { readUse } from '../../../runs/memory.ts';
 import { setWorkflowLimits } from '../../../runs/project.ts';
@@ -16,7 +18,7 @@ import { recorded } from '../../../runs/record/backlog.ts';
 import { createRecorder } from '../../../runs/record/recorder.ts';
 import { submit } from '../../../runs/submit.ts';
 import { takeOver } from '../../../runs/takeover.ts';
-import type { NodeState } from '../../../runs/types.ts';
+import type { ClaimRef, NodeState, WorkflowLimits } from '../../../runs/types.ts';
 import { createCollectedLog } from '../../support/collectedLog.ts';
 import {
   accepted,
@@ -123,11 +125,16 @@ test.each(['meta', 'q', 'claims', 'beats', 'cancels', 'out', 'wf', 'run', 'ev', 
   },
 );
 
-const concurrency = (conn: RunStoreConnection, project: string, limit: number) =>
+const concurrency = (
+  conn: RunStoreConnection,
+  project: string,
+  limit: number,
+  policy: WorkflowLimits['policy'] = 'Queue',
+) =>
   setWorkflowLimits(conn, project, {
     workflowUid: 'uid-orders',
     concurrency: limit,
-    policy: 'Queue',
+    policy,
     deadlineMs: 60_000,
   });
 
@@ -199,12 +206,65 @@ test('a run that somebody removed from under its queue or its claim is let go of
   expect(finished.run).toBe(runs[1]);
   await remove(finished.run);
   expect(await finish(conn, finished, { phase: 'Succeeded' })).toEqual({ outcome: 'fenced' });
-  const rest = async () => (await claimed(conn, project)).map(({ state }) => state.run);
+  const rest = async () => {
+    const claims = [...(await claimed(conn, project)), ...(await claimed(conn, project))];
+    return claims.map(({ state }) => state.run);
+  };
   await concurrency(conn, project, 3);
   expect(await rest()).toEqual(runs.slice(2));
   await remove(runs[2]);
   expect(await handBackAll(conn, { project, runner: 'runner-1' })).toMatchObject({ outcome: 'done' });
   expect((await rest()).toSorted()).toEqual(runs.slice(3).toSorted());
+});
+
+test('a run that somebody removed counts as failed and leaves nothing, and the next run of its workflow takes its slot', async () => {
+  const { conn } = store;
+  const project = await newProject(conn);
+  const { run: keyOf, ev, cancels, live, held, out, q, runs: listed } = keysOf(project);
+  await concurrency(conn, project, 1, 'Queue');
+  const runs: string[] = [];
+  for (let count = 0; count < 6; count += 1) runs.push(await accepted(conn, submissionOf(project)));
+  const claimNext = async () => ({ ...(await claimedOne(conn, project)), runner: 'runner-1', beat: '0' });
+  const removals = [
+    (ref: ClaimRef) => finish(conn, ref, { phase: 'Succeeded' }),
+    (ref: ClaimRef) => handBack(conn, ref),
+    (ref: ClaimRef) => appendEvents(conn, ref, [{ type: 'text', node: 'a', text: 'x' }]),
+  ];
+  await conn.command('unlink', keyOf(runs[0] ?? ''));
+  for (const [index, call] of removals.entries()) {
+    const ref = await claimNext();
+    expect(ref.run).toBe(runs[index + 1]);
+    await cancelRun(conn, project, ref.run);
+    await conn.command('unlink', keyOf(ref.run));
+    expect(await call(ref)).toEqual({ outcome: 'fenced' });
+  }
+  const dead = await claimNext();
+  await conn.command('unlink', keyOf(dead.run));
+  expect(await takeOver(conn, dead)).toBe('fenced');
+  await finish(conn, await claimNext(), { phase: 'Succeeded' });
+  expect(await readCounts(conn, project, 'uid-orders')).toMatchObject({
+    failed: 5,
+    succeeded: 1,
+    active: 0,
+  });
+  const gone = runs.slice(0, 5).flatMap((run) => [keyOf(run), ev(run)]);
+  expect(await conn.command('exists', ...gone, cancels, live, held, q)).toBe(0);
+  for (const key of [out, listed('uid-orders')])
+    expect(await conn.command('zrange', key, 0, -1)).toEqual(runs.slice(5));
+});
+
+test('a run that somebody removed is not waited for by those that replace others', async () => {
+  const { conn } = store;
+  const project = await newProject(conn);
+  await concurrency(conn, project, 1, 'Replace');
+  await accepted(conn, submissionOf(project));
+  const ref = await claimedOne(conn, project);
+  const { run, live, cancels } = keysOf(project);
+  await conn.command('unlink', run(ref.run));
+  await handBack(conn, ref);
+  expect(await conn.command('exists', live)).toBe(0);
+  await accepted(conn, submissionOf(project));
+  expect(await conn.command('exists', cancels)).toBe(0);
 });
 
 test('a recorder that breaks off leaves nothing of itself behind: it begins anew', async () => {

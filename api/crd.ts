@@ -60,7 +60,7 @@ function freeForm(schema: Schema): Schema {
 function withoutNoise(schema: Schema): Schema {
   const out: Schema = {};
   for (const [key, value] of Object.entries(schema)) {
-    if (value === undefined || key === '$schema' || key === 'id') continue;
+    if (value === undefined || key === '$schema' || key === 'id' || key.startsWith('x-windlass-')) continue;
     if ((key === 'minimum' || key === 'maximum') && Math.abs(value as number) === SAFE_INTEGER) continue;
     if (key === 'pattern' && schema.format === 'date-time') continue;
     if (key === 'required' && (value as string[]).length === 0) continue;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseDuration } from './duration.ts';
+import { boundedDuration, durationProblem, parseDuration } from './duration.ts';
 
 test.each([
   ['250ms', 250],
@@ -19,3 +19,25 @@ test.each(['', '10', 's', '10 s', '-1s', '1w', '1h 30m', 'PT1H'])(
     expect(() => parseDuration(text)).toThrow('is no duration; write it like 30s');
   },
 );
+
+test.each([
+  ['1s', 1_000],
+  ['0s', 1_000],
+  ['10m', 300_000],
+  ['90s', 90_000],
+])('%s counts as %d ms where 1s to 5m are the bounds', (text, milliseconds) => {
+  expect(boundedDuration(text, { least: '1s', most: '5m' })).toBe(milliseconds);
+});
+
+test.each(['0s', '10m', '5m1ms', 'soon'])(
+  'the problem of %s names the bounds and the form of a duration',
+  (text) => {
+    expect(durationProblem(text, { least: '1s', most: '5m' })).toBe(
+      'must be a duration from 1s to 5m, written as a number and a unit (ms, s, m, h, d), such as 30s, 5m or 1h30m',
+    );
+  },
+);
+
+test.each(['1s', '5m', '4m60s', '1.5s'])('%s is within 1s to 5m', (text) => {
+  expect(durationProblem(text, { least: '1s', most: '5m' })).toBeUndefined();
+});

@@ -1,5 +1,5 @@
 /** A revision: what of a workflow's spec a run executes, with every default filled in, so that it never changes again. */
-import { parseDuration } from './duration.ts';
+import { boundedDuration, DURATION_BOUNDS, type DurationBounds } from './duration.ts';
 import {
   isTriggerKind,
   kindOf,
@@ -48,16 +48,16 @@ const MINUTE = 60_000;
 const STEP_TIMEOUT_MS: Record<StepKind, number> = { agent: 10 * MINUTE, skill: MINUTE, response: MINUTE };
 const RUN_TIMEOUT_MS = 60 * MINUTE;
 
-const milliseconds = (text: string | undefined, fallback: number) =>
-  text === undefined ? fallback : parseDuration(text);
+const milliseconds = (text: string | undefined, bounds: DurationBounds, fallback: number) =>
+  text === undefined ? fallback : boundedDuration(text, bounds);
 
 function retryOf(node: WorkflowNode): RetryPolicy {
   const { limit = 0, backoff = {} } = node.retry ?? {};
   return {
     limit,
-    initialMs: milliseconds(backoff.initial, 1000),
+    initialMs: milliseconds(backoff.initial, DURATION_BOUNDS.backoff, 1000),
     factor: backoff.factor ?? 2,
-    maxMs: milliseconds(backoff.max, MINUTE),
+    maxMs: milliseconds(backoff.max, DURATION_BOUNDS.backoff, MINUTE),
   };
 }
 
@@ -65,7 +65,7 @@ function stepOf(node: WorkflowNode): RevisionStep {
   const kind = kindOf(node) as StepKind;
   const base: StepBase = {
     id: node.id,
-    timeoutMs: milliseconds(node.timeout, STEP_TIMEOUT_MS[kind]),
+    timeoutMs: milliseconds(node.timeout, DURATION_BOUNDS.stepTimeout, STEP_TIMEOUT_MS[kind]),
     retry: retryOf(node),
     onError: node.onError ?? 'Fail',
     ...(node.forEach ? { forEach: node.forEach } : {}),
@@ -101,7 +101,7 @@ export function revisionOf(spec: WorkflowSpec): Revision {
     trigger: triggerOf(trigger),
     steps: spec.nodes.filter((node) => node !== trigger).map(stepOf),
     edges: edgesOf(spec),
-    timeoutMs: milliseconds(spec.timeout, RUN_TIMEOUT_MS),
+    timeoutMs: milliseconds(spec.timeout, DURATION_BOUNDS.runTimeout, RUN_TIMEOUT_MS),
     // Left out where they have their defaults, so that revisions of existing workflows keep their names.
     ...(recordData !== 'All' && { recordData }),
     ...(sensitive.length > 0 && { sensitive }),

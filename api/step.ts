@@ -1,7 +1,8 @@
 /** The schemas of the step kinds and of the options that all steps share. */
 import * as z from 'zod';
-import { duration } from './duration.ts';
-import { json, jsonObject, objectName } from './value.ts';
+import { DURATION_BOUNDS } from './duration.ts';
+import { celMilliseconds, duration } from './durationField.ts';
+import { json, jsonObject, objectName, rules } from './value.ts';
 
 const template = (limit: number, description: string) =>
   z.string().max(limit).describe(`${description} May hold references.`);
@@ -95,23 +96,33 @@ export const nodeOptions = {
 
 /** The options that every step takes. */
 export const stepOptions = {
-  timeout: duration('How long one attempt may take. Default 60s, for an agent 10m.').optional(),
+  timeout: duration(
+    'How long one attempt may take. Default 60s, for an agent 10m.',
+    DURATION_BOUNDS.stepTimeout,
+  ).optional(),
   retry: z
     .object({
       limit: z.int().min(0).max(20).describe('How often to try again after an error that is worth it.'),
       backoff: z
         .object({
-          initial: duration('Wait before the first retry. Default 1s.').optional(),
+          initial: duration('Wait before the first retry. Default 1s.', DURATION_BOUNDS.backoff).optional(),
           factor: z
             .number()
             .min(1)
             .max(10)
             .optional()
             .describe('What each further wait is multiplied by. Default 2.'),
-          max: duration('The longest wait. Default 60s.').optional(),
+          max: duration('The longest wait. Default 60s.', DURATION_BOUNDS.backoff).optional(),
         })
-        .optional()
-        .describe('How long to wait between attempts.'),
+        .meta({
+          description: 'How long to wait between attempts.',
+          ...rules({
+            rule: `!has(self.initial) || ${celMilliseconds('self.initial')} <= (has(self.max) ? ${celMilliseconds('self.max')} : 60000.0)`,
+            message:
+              'initial must not be longer than max, the longest wait, which is 60s by default: set max as well',
+          }),
+        })
+        .optional(),
     })
     .optional()
     .describe('Whether and how to try again. Default: not.'),

@@ -1,7 +1,8 @@
 /** The schemas of the seven trigger kinds. What is left out takes the default that the description names. */
 import * as z from 'zod';
 import { CRON_FIELDS } from './cron.ts';
-import { duration } from './duration.ts';
+import { DURATION_BOUNDS } from './duration.ts';
+import { duration } from './durationField.ts';
 import { jsonObject, objectName, output, rules, secretKeyRef } from './value.ts';
 
 const testData = output
@@ -72,7 +73,8 @@ const headerName = (description: string) =>
     .describe(description);
 
 const tolerance = duration(
-  'How old or how far ahead the time of signing may be. Default 5m, at most 1d.',
+  'How old or how far ahead the time of signing may be. Default 5m.',
+  DURATION_BOUNDS.tolerance,
 ).optional();
 
 const hmacAuth = z
@@ -202,7 +204,8 @@ const webhookTrigger = z
         "Request headers that nodes may read, as {{ $('trigger').headers['x-name'] }}. None by default.",
       ),
     replyTimeout: duration(
-      'How long a caller waits for the response node. Default 30s, at most 5m.',
+      'How long a caller waits for the response node. Default 30s.',
+      DURATION_BOUNDS.replyTimeout,
     ).optional(),
     rateLimit: rateLimit
       .optional()

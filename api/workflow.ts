@@ -1,7 +1,8 @@
 /** The Workflow kind: a graph of nodes that starts at one trigger. */
 import * as z from 'zod';
 import { CLOSED, PUBLIC } from './access.ts';
-import { duration } from './duration.ts';
+import { DURATION_BOUNDS } from './duration.ts';
+import { celMilliseconds, duration } from './durationField.ts';
 import { nodeOptions, STEP_KINDS, stepOptions, steps, type StepKind } from './step.ts';
 import { TRIGGER_KINDS, triggers, type TriggerKind } from './trigger.ts';
 import { conditions, rules, time } from './value.ts';
@@ -101,20 +102,34 @@ export const workflowSpec = z
           .max(1000)
           .optional()
           .describe('How many failed and cancelled runs to keep. Default 10.'),
-        ttl: duration('How long to keep a run after its end. Default 168h.').optional(),
+        ttl: duration(
+          'How long to keep a run after its end. Default 168h.',
+          DURATION_BOUNDS.history,
+        ).optional(),
         dataTTL: duration(
           'How long to keep the input and the outputs of a run after its end; the run itself stays for ttl. Default: as long as the run.',
+          DURATION_BOUNDS.history,
         ).optional(),
       })
-      .optional()
-      .describe('Which ended runs stay as WorkflowRun objects.'),
+      .meta({
+        description: 'Which ended runs stay as WorkflowRun objects.',
+        ...rules({
+          rule: `!has(self.dataTTL) || ${celMilliseconds('self.dataTTL')} <= (has(self.ttl) ? ${celMilliseconds('self.ttl')} : 604800000.0)`,
+          message:
+            'dataTTL must not be longer than ttl, which is 168h by default: data go with their run at the latest',
+        }),
+      })
+      .optional(),
     recordData: z
       .enum(['All', 'Errors', 'None'])
       .optional()
       .describe(
         'Of which runs the WorkflowRun holds the input and the outputs of nodes: all, those that failed, or none. What is left out cannot be retried or restored after a loss of the run store. Default All.',
       ),
-    timeout: duration('How long a run may take, without the time that it waits. Default 1h.').optional(),
+    timeout: duration(
+      'How long a run may take, without the time that it waits. Default 1h.',
+      DURATION_BOUNDS.runTimeout,
+    ).optional(),
     concurrency: z
       .object({
         limit: z

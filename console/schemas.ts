@@ -1,5 +1,7 @@
 /** The shape of `windlass:schemas`: JSON Schemas (draft 2020-12) made at build time from the zod schemas that the CRDs come from. */
 
+import type { DurationBounds } from '../api/duration.ts';
+
 /** As much of JSON Schema as zod writes for our schemas. */
 export type FieldSchema = {
   type?: string | string[];
@@ -21,6 +23,8 @@ export type FieldSchema = {
   anyOf?: FieldSchema[];
   /** Any JSON value is taken. */
   'x-windlass-free'?: boolean;
+  /** It is a duration within these bounds. */
+  'x-windlass-duration'?: DurationBounds;
   'x-kubernetes-preserve-unknown-fields'?: boolean;
   'x-kubernetes-validations'?: { rule: string; message: string }[];
 };

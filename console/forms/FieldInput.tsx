@@ -5,6 +5,7 @@
 import { ActionIcon, Tooltip } from '@mantine/core';
 import { IconMathFunction } from '@tabler/icons-react';
 import { useState, type ComponentProps, type ComponentType } from 'react';
+import { durationProblem } from '../../api/duration.ts';
 import { ExpressionInput } from './expression/ExpressionInput.tsx';
 import type { Editor, Field } from './fields.ts';
 import { FreeInput } from './inputs/CodeFields.tsx';
@@ -151,12 +152,14 @@ function problemOf(
     : undefined;
 }
 
-const DURATION = /^(\d+(\.\d+)?(ms|s|m|h|d))+$/;
-
 /** What the schema has against a text. */
 function misfit(editor: Editor, text: string): string | undefined {
-  if (editor.kind === 'duration' && !DURATION.test(text))
-    return 'Write a number and a unit, such as 30s, 5m, 1h or 7d.';
+  if (editor.kind === 'duration') {
+    const { least, most } = editor.bounds;
+    return durationProblem(text, editor.bounds) === undefined
+      ? undefined
+      : `Write a number and a unit, such as 30s, 5m, 1h or 7d: from ${least} to ${most}.`;
+  }
   if (editor.kind === 'text' && editor.pattern !== undefined && !new RegExp(editor.pattern, 'u').test(text))
     return 'This cannot be used here: look at the help text above.';
   return undefined;

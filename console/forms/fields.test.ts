@@ -26,7 +26,7 @@ test.each([
   expect(choiceLabel(value)).toBe(label);
 });
 
-const duration = '^([0-9]+(\\.[0-9]+)?(ms|s|m|h|d))+$';
+const bounds = { least: '1s', most: '5m' };
 const oneOf = (...names: string[]) => ({
   rule: `[${names.map((name) => `has(self.${name})`).join(', ')}].filter(x, x).size() == 1`,
   message: 'one of them',
@@ -36,7 +36,11 @@ const text: FieldSchema = { type: 'string' };
 test.each<[what: string, schema: FieldSchema, editor: unknown]>([
   ['a text', { type: 'string', maxLength: 256 }, { kind: 'text', maxLength: 256 }],
   ['a text of many lines', { type: 'string', maxLength: 65_536 }, { kind: 'longText' }],
-  ['a duration', { type: 'string', maxLength: 32, pattern: duration }, { kind: 'duration' }],
+  [
+    'a duration',
+    { type: 'string', maxLength: 32, 'x-windlass-duration': bounds },
+    { kind: 'duration', bounds },
+  ],
   ['a whole number', { type: 'integer', minimum: 1 }, { kind: 'number', isWhole: true, minimum: 1 }],
   ['a yes or no', { type: 'boolean' }, { kind: 'boolean', isOnByDefault: false }],
   [

@@ -2,6 +2,7 @@
  * What a form shows, made of the JSON Schemas that the CRDs come from: pure, so that no field is described twice. Required fields come
  * first; a schema that no editor fits is an error, which a test over all schemas finds.
  */
+import type { DurationBounds } from '../../api/duration.ts';
 import type { FieldSchema } from '../schemas.ts';
 import { hintOf } from './hints.ts';
 import { labelOf } from './labels.ts';
@@ -14,7 +15,7 @@ export type Editor =
   | { kind: 'boolean'; isOnByDefault: boolean }
   | { kind: 'choice'; options: string[] }
   | { kind: 'choices'; options: string[] }
-  | { kind: 'duration' }
+  | { kind: 'duration'; bounds: DurationBounds }
   /** A text, a number, true, false or null, written in one line. */
   | { kind: 'scalar' }
   | { kind: 'list'; item: Editor }
@@ -121,8 +122,8 @@ function editorOfOne(schema: FieldSchema, path: string): Editor {
   return { kind: 'boolean', isOnByDefault: schema.default === true || placeholderOf(schema) === 'true' };
 }
 
-function editorOfText({ pattern, maxLength }: FieldSchema): Editor {
-  if (pattern?.includes('(ms|s|m|h|d)') === true) return { kind: 'duration' };
+function editorOfText({ pattern, maxLength, 'x-windlass-duration': bounds }: FieldSchema): Editor {
+  if (bounds !== undefined) return { kind: 'duration', bounds };
   if (maxLength !== undefined && maxLength > LONGEST_LINE) return { kind: 'longText' };
   return {
     kind: 'text',

@@ -1,6 +1,6 @@
 /** What a route says of how callers are verified, from what the workflow declares. Pure; defaults are filled in here. */
 import { PUBLIC } from '../../api/access.ts';
-import { parseDuration } from '../../api/duration.ts';
+import { boundedDuration, DURATION_BOUNDS } from '../../api/duration.ts';
 import type { RouteSpec, Verification } from '../../api/route.ts';
 import type { WebhookAuth } from '../../api/trigger.ts';
 import type { SecretKeyRef } from '../../api/value.ts';
@@ -9,7 +9,6 @@ import { AUTH_SCHEMES } from '../../api/webhookAuth.ts';
 type Webhook = NonNullable<RouteSpec['webhook']>;
 
 const TOLERANCE_SECONDS = 300;
-const LONGEST_TOLERANCE_SECONDS = 86_400;
 
 /** Without a scheme the webhook is public. Which entry verifies callers is not known here. */
 export function verificationOf(auth: WebhookAuth | undefined): Pick<Webhook, 'access' | 'verify'> {
@@ -43,6 +42,5 @@ function hmacOf(hmac: NonNullable<WebhookAuth['hmac']>): NonNullable<Verificatio
 
 function secondsOf(tolerance: string | undefined): number {
   if (tolerance === undefined) return TOLERANCE_SECONDS;
-  const seconds = Math.floor(parseDuration(tolerance) / 1_000);
-  return Math.min(Math.max(seconds, 1), LONGEST_TOLERANCE_SECONDS);
+  return Math.floor(boundedDuration(tolerance, DURATION_BOUNDS.tolerance) / 1_000);
 }

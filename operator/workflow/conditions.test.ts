@@ -10,6 +10,7 @@ const good: Facts = {
   suspended: false,
   waitingRuns: 0,
   violations: [],
+  notes: [],
   credentials: [],
   namesCredentials: true,
   pool: { kind: 'Ready' },
@@ -219,4 +220,12 @@ test('a workflow that names no credential says that, and not that all are ready'
   const message = (facts: Facts) => findCondition(conditionsOf(facts, [], now), 'CredentialsReady')?.message;
   expect(message(good)).toBe('All credentials are ready.');
   expect(message({ ...good, namesCredentials: false })).toBe('The workflow names no credentials.');
+});
+
+test('a valid spec of which something is not in effect as it is written is valid, and the condition says what', () => {
+  const notes = ['node a: timeout is not within 1ms to 24d: 1ms counts.'];
+  expect(findCondition(conditionsOf({ ...good, notes }, [], now), 'Valid')).toMatchObject({
+    status: 'True',
+    message: 'The spec is valid. node a: timeout is not within 1ms to 24d: 1ms counts.',
+  });
 });

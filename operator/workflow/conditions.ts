@@ -31,6 +31,8 @@ export type Facts = {
   /** Runs that have not ended and that no runner executes, when they were counted last. */
   waitingRuns: number;
   violations: readonly Violation[];
+  /** What of a valid spec is not in effect as it is written, a sentence each. */
+  notes: readonly string[];
   credentials: readonly CredentialProblem[];
   /** Whether its nodes name a credential at all. */
   namesCredentials: boolean;
@@ -108,9 +110,12 @@ function ended(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
-function valid({ violations }: Facts): Update {
+function valid({ violations, notes }: Facts): Update {
   const [first] = violations;
-  if (!first) return { type: 'Valid', status: 'True', reason: 'Accepted', message: 'The spec is valid.' };
+  if (!first) {
+    const message = ['The spec is valid.', ...notes.slice(0, SHOWN)].join(' ');
+    return { type: 'Valid', status: 'True', reason: 'Accepted', message };
+  }
   return { type: 'Valid', status: 'False', reason: first.reason, message: listed(violations) };
 }
 

@@ -2,7 +2,7 @@
  * Prunes the WorkflowRuns of a workflow that have ended: by count and by age, as its `history` says, at a gentle pace. Of those that
  * stay it removes inputs and outputs that are older than `dataTTL`.
  */
-import { parseDuration } from '../../api/duration.ts';
+import { boundedDuration, DURATION_BOUNDS } from '../../api/duration.ts';
 import { ANNOTATION } from '../../api/group.ts';
 import type { WorkflowRun } from '../../api/kinds.ts';
 import { isTerminal } from '../../api/phase.ts';
@@ -28,8 +28,8 @@ export function historyPolicy(spec: WorkflowSpec | undefined): HistoryPolicy {
   return {
     succeeded,
     failed,
-    ttlMs: ttl === undefined ? DEFAULTS.ttlMs : parseDuration(ttl),
-    dataTtlMs: dataTTL === undefined ? Infinity : parseDuration(dataTTL),
+    ttlMs: ttl === undefined ? DEFAULTS.ttlMs : boundedDuration(ttl, DURATION_BOUNDS.history),
+    dataTtlMs: dataTTL === undefined ? Infinity : boundedDuration(dataTTL, DURATION_BOUNDS.history),
   };
 }
 

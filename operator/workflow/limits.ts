@@ -1,5 +1,5 @@
 /** What `submit` and `claim` obey for a workflow, from its spec. */
-import { parseDuration } from '../../api/duration.ts';
+import { boundedDuration, DURATION_BOUNDS } from '../../api/duration.ts';
 import type { Workflow } from '../../api/kinds.ts';
 import type { WorkflowLimits } from '../../runs/types.ts';
 import { historyPolicy } from './history.ts';
@@ -16,6 +16,7 @@ export function limitsOf({ metadata, spec }: Workflow): WorkflowLimits {
     ...(limit !== undefined && { concurrency: limit }),
     policy,
     history: { succeeded, failed },
-    deadlineMs: spec.timeout === undefined ? RUN_TIMEOUT_MS : parseDuration(spec.timeout),
+    deadlineMs:
+      spec.timeout === undefined ? RUN_TIMEOUT_MS : boundedDuration(spec.timeout, DURATION_BOUNDS.runTimeout),
   };
 }

@@ -64,6 +64,7 @@ import { openUrl, statusOf, writeStatus } from './status.ts';
 import { switchOff } from './switchOff.ts';
 import { validate } from './validate.ts';
 import { authPolicyOf } from './checks/auth.ts';
+import { durationNotes } from './checks/durations.ts';
 import type { Violation } from './checks/check.ts';
 
 /** While a replica is waited for: Leases run out without an event. */
@@ -323,6 +324,7 @@ async function reportStatus(
     suspended: workflow.spec.suspend === true,
     waitingRuns: waitingRuns(workflow),
     violations,
+    notes: durationNotes(workflow.spec),
     credentials: credentialProblems(refs, (credential) => world.credentials.get(namespace, credential)),
     namesCredentials: refs.length > 0,
     ...(unverifiable && { unverifiable: atTrigger(workflow, unverifiable) }),

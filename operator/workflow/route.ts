@@ -1,6 +1,6 @@
 /** The WebhookRoute of a workflow, as a pure function of its spec, and what becomes of it while the spec is invalid. */
 import { isEnabled, PUBLIC } from '../../api/access.ts';
-import { parseDuration } from '../../api/duration.ts';
+import { boundedDuration, DURATION_BOUNDS } from '../../api/duration.ts';
 import type { Workflow } from '../../api/kinds.ts';
 import { replies, type Revision } from '../../api/revision.ts';
 import { schemeOf, type RouteSpec } from '../../api/route.ts';
@@ -14,7 +14,6 @@ import { verificationOf } from '../webhooks/verification.ts';
 import type { Violation } from './checks/check.ts';
 
 const REPLY_TIMEOUT_MS = 30_000;
-const LONGEST_REPLY_SECONDS = 300;
 
 type Webhook = NonNullable<RouteSpec['webhook']>;
 
@@ -113,12 +112,14 @@ function webhookOf(spec: WorkflowSpec, reply: boolean): Webhook | undefined {
 
 function routeWebhook(trigger: WebhookTrigger, reply: boolean): Webhook {
   const { path, headers, dedupe, replyTimeout, rateLimit, auth } = trigger;
-  const timeoutMs = replyTimeout === undefined ? REPLY_TIMEOUT_MS : parseDuration(replyTimeout);
-  const seconds = Math.min(Math.max(Math.ceil(timeoutMs / 1000), 1), LONGEST_REPLY_SECONDS);
+  const timeoutMs =
+    replyTimeout === undefined
+      ? REPLY_TIMEOUT_MS
+      : boundedDuration(replyTimeout, DURATION_BOUNDS.replyTimeout);
   return {
     path,
     reply,
-    replyTimeoutSeconds: seconds,
+    replyTimeoutSeconds: Math.ceil(timeoutMs / 1000),
     ...verificationOf(auth),
     ...(headers && { headers: headers.map((name) => name.toLowerCase()) }),
     ...(dedupe && { dedupeHeader: dedupe.header.toLowerCase() }),

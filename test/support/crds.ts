@@ -23,6 +23,15 @@ export async function installCrds(client: KubeClient): Promise<void> {
   );
 }
 
+/** Takes every CEL rule out of a definition, as if no version had had one. `installCrds` puts them back. */
+export async function removeRules(client: KubeClient, name: string): Promise<void> {
+  const crd = await client.get(customResourceDefinitions, { name });
+  const text = JSON.stringify({ ...crd, metadata: { name } }, (key, value: unknown) =>
+    key === 'x-kubernetes-validations' ? undefined : value,
+  );
+  await client.apply(customResourceDefinitions, JSON.parse(text) as CustomResourceDefinition);
+}
+
 async function isServed(client: KubeClient, name: string): Promise<boolean> {
   const crd = await client.get(customResourceDefinitions, { name });
   return findCondition(crd.status?.conditions, 'Established')?.status === 'True';

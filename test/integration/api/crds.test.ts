@@ -8,8 +8,9 @@ import { createClient } from '../../../kube/client.ts';
 import { namespaces } from '../../../kube/resource.ts';
 import { workflowRuns } from '../../../operator/resources.ts';
 import { startApiServer, type ApiServer } from '../../support/apiserver.ts';
-import { installCrds } from '../../support/crds.ts';
+import { installCrds, removeRules } from '../../support/crds.ts';
 import { kubectl } from '../../support/kubectl.ts';
+import { pollUntil } from '../../support/poll.ts';
 
 const examples = join(import.meta.dirname, '../../../examples');
 
@@ -151,6 +152,111 @@ test.each(refusedWorkflows)(
     expect(await apply('Workflow', spec)).toMatch(says);
   },
 );
+
+const retrying = (backoff: unknown) => ({ nodes: [trigger, { ...step('a'), retry: { limit: 1, backoff } }] });
+const verified = (scheme: string, more: unknown) => {
+  const secretRefs = [{ name: 'a', key: 'b' }];
+  const auth = { [scheme]: { secretRefs, ...(more as object) } };
+  return { nodes: [{ id: 't', webhook: { path: 'a', auth } }] };
+};
+
+const refusedDurations: [field: string, spec: unknown, says: RegExp][] = [
+  [
+    'replyTimeout: 10m',
+    { nodes: [{ id: 't', webhook: { path: 'a', replyTimeout: '10m' } }] },
+    /spec\.nodes\[0\]\.webhook\.replyTimeout: .*must be a duration from 1s to 5m, .*such as 30s, 5m or 1h30m/,
+  ],
+  [
+    'replyTimeout: 300001ms',
+    { nodes: [{ id: 't', webhook: { path: 'a', replyTimeout: '300001ms' } }] },
+    /replyTimeout: .*must be a duration from 1s to 5m/,
+  ],
+  [
+    'tolerance: 30d of standardWebhooks',
+    verified('standardWebhooks', { tolerance: '30d' }),
+    /standardWebhooks\.tolerance: .*from 1s to 1d/,
+  ],
+  [
+    'tolerance: 0s of hmac',
+    verified('hmac', { header: 'X-S', timestampHeader: 'X-T', tolerance: '0s' }),
+    /hmac\.tolerance: .*from 1s to 1d/,
+  ],
+  [
+    'timeout: 0s of a step',
+    { nodes: [trigger, { ...step('a'), timeout: '0s' }] },
+    /timeout: .*from 1ms to 24d/,
+  ],
+  ['timeout: 30d of a step', { nodes: [trigger, { ...step('a'), timeout: '30d' }] }, /from 1ms to 24d/],
+  [
+    'timeout: 60 of a step',
+    { nodes: [trigger, { ...step('a'), timeout: '60' }] },
+    /must be a duration from 1ms/,
+  ],
+  [
+    'timeout: 0s of a run',
+    { ...workflow(['trigger', 'a']), timeout: '0s' },
+    /spec\.timeout: .*from 1s to 365d/,
+  ],
+  ['timeout: PT1H of a run', { ...workflow(['trigger', 'a']), timeout: 'PT1H' }, /such as 30s, 5m or 1h30m/],
+  ['retry.backoff.max: 25d', retrying({ max: '25d' }), /backoff\.max: .*from 0s to 24d/],
+  [
+    'retry.backoff.initial: 99999999999999999999999d',
+    retrying({ initial: '99999999999999999999999d', max: '1h' }),
+    /backoff\.initial: .*from 0s to 24d/,
+  ],
+  [
+    'retry.backoff.initial: 5m without max',
+    retrying({ initial: '5m' }),
+    /backoff: .*initial must not be longer than max, the longest wait, which is 60s by default/,
+  ],
+  [
+    'history.ttl: 11y in days',
+    { ...workflow(['trigger', 'a']), history: { ttl: '4015d' } },
+    /history\.ttl: .*from 0s to 3650d/,
+  ],
+  [
+    'history.dataTTL: 30d without ttl',
+    { ...workflow(['trigger', 'a']), history: { dataTTL: '30d' } },
+    /history: .*dataTTL must not be longer than ttl, which is 168h by default/,
+  ],
+];
+
+test.each(refusedDurations)('%s is refused, and the message names the bounds', async (_field, spec, says) => {
+  expect(await apply('Workflow', spec)).toMatch(says);
+});
+
+test('durations at their bounds are admitted, on each of a hundred nodes', async () => {
+  const retry = { limit: 1, backoff: { initial: '0s', max: '23d23h59m59s1000ms' } };
+  const many = Array.from({ length: 99 }, (_, index) => ({ ...step(`n${index}`), timeout: '1ms', retry }));
+  const webhook = { path: 'a', replyTimeout: '4m60s', auth: { none: {} } };
+  const history = { ttl: '3650d', dataTTL: '3650d' };
+  const spec = { nodes: [{ id: 't', webhook }, ...many], timeout: '365d', history };
+  expect(await apply('Workflow', spec)).toContain('created');
+});
+
+test('a workflow from before the bounds can still be activated, and its status be written', async () => {
+  const old = { nodes: [{ id: 't', webhook: { path: 'a', replyTimeout: '10m' } }], timeout: '0s' };
+  await pollUntil(
+    'the API server admitting what it did before',
+    async () => {
+      await removeRules(client, 'workflows.windlass.dev');
+      return /created/.test(await apply('Workflow', old));
+    },
+    { timeoutMs: 20_000, everyMs: 100 },
+  );
+  await installCrds(client);
+  await pollUntil(
+    'the API server refusing it',
+    async () => /from 1s to 5m/.test(await apply('Workflow', old, 'another')),
+    { timeoutMs: 20_000, everyMs: 100 },
+  );
+  const patch = (body: unknown, ...more: string[]) => {
+    const args = ['-n', namespace, 'patch', 'wlf', 'one', '--type=merge', '-p', JSON.stringify(body)];
+    return kubectl(server, args.concat(more));
+  };
+  expect(await patch({ spec: { active: true } })).toContain('patched');
+  expect(await patch({ status: { id: 'a.one' } }, '--subresource=status')).toContain('patched');
+});
 
 test('a workflow whose name is too long for a label is refused', async () => {
   expect(await apply('Workflow', workflow(), 'a'.repeat(64))).toMatch(/at most 63 characters/);

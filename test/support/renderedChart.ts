@@ -19,6 +19,8 @@ export type Manifest = {
   kind: string;
   metadata: { name: string; labels?: Record<string, string> };
   spec?: Record<string, unknown>;
+  /** Of a ConfigMap. */
+  data?: Record<string, string>;
 };
 
 /** Each takes further arguments of `helm template`, such as `--set`. */

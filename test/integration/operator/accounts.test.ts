@@ -16,28 +16,45 @@ import { startApiServer, type ApiServer } from '../../support/apiserver.ts';
 import { createCollectedLog } from '../../support/collectedLog.ts';
 import { runCommand } from '../../support/command.ts';
 import { makeFolder, type Folder } from '../../support/folder.ts';
+import { renderedChart } from '../../support/renderedChart.ts';
 import { startRedis } from '../../support/redis.ts';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 const ref = { namespace: 'system', name: 'run-store' };
-const scripts = join(import.meta.dirname, '../../../charts/windlass/files/redis');
 
 let server: ApiServer;
 let client: KubeClient;
 let folder: Folder;
+/** The files that the pod of Redis mounts from its ConfigMap. */
+let scripts: Folder;
 
 beforeAll(async () => {
   server = await startApiServer();
   client = createClient(server.connection);
   await client.create(namespaces, { metadata: { name: ref.namespace } });
   folder = await makeFolder('accounts');
+  scripts = await makeFolder('scripts');
+  const configMap = await renderedChart(() => server).find('ConfigMap', 'windlass-redis');
+  for (const [name, text] of Object.entries(configMap?.data ?? {}))
+    await writeFile(join(scripts.path, name), text);
 }, 600_000);
 
 afterAll(async () => {
   await client?.close();
   await server?.stop();
   folder?.remove();
+  scripts?.remove();
 });
+
+/** Writes the list as the pod does before Redis starts; `pod`: the folder that its containers share with TLS. */
+const writeList = (list: string, passwords: string, ...pod: string[]) =>
+  runCommand('sh', [
+    join(scripts.path, 'accounts.sh'),
+    list,
+    join(scripts.path, 'accounts.acl'),
+    passwords,
+    ...pod,
+  ]);
 
 test('replicas that start together make one Secret, and what is in it is kept', async () => {
   await Promise.all([1, 2, 3].map(() => ensureStoreSecret(client, ref)));
@@ -58,8 +75,7 @@ test('a Secret of somebody else that lacks the key is told with the command that
 test('Redis starts with the accounts that its pod writes, which keep those of projects and no other', async () => {
   const { path } = folder;
   const list = join(path, 'users.acl');
-  const write = () =>
-    runCommand('sh', [join(scripts, 'accounts.sh'), list, join(scripts, 'accounts.acl'), path]);
+  const write = () => writeList(list, path);
   await writeFile(join(path, 'operator-password'), 'of the operator');
   await expect(write()).rejects.toThrow('gateway-password');
   await writeFile(join(path, 'gateway-password'), 'of the gateway');
@@ -93,4 +109,20 @@ test('Redis starts with the accounts that its pod writes, which keep those of pr
   await writeFile(list, `${first}${pool}user intruder on nopass ~* +@all\n`);
   await write();
   expect(await readFile(list, 'utf8')).toBe(`${first}${pool}`);
+});
+
+test('Redis starts with the accounts of projects, too, once TLS is switched on', async () => {
+  const { path } = folder;
+  const list = join(path, 'tls.acl');
+  await writeFile(join(path, 'operator-password'), 'of the operator');
+  await writeFile(join(path, 'gateway-password'), 'of the gateway');
+  const pools = [1, 2].map(
+    (number) => `user ${poolAccount(`project-${number}`)} on ~wl:{project-${number}}:*\n`,
+  );
+  await writeFile(list, pools.join(''));
+  await writeList(list, path, path);
+  const written = await readFile(list, 'utf8');
+  expect(written.endsWith(`\n${pools.join('')}`)).toBe(true);
+  const redis = await startRedis({ acl: written });
+  await redis.stop();
 });

@@ -22,11 +22,11 @@ else
 fi
 
 {
-  sed -e '/^#/d' \
+  # The last line ends with a newline, too, so that the next account begins a line.
+  { cat "$accounts" && echo; } | sed -e '/^#/d' -e '/^$/d' \
     -e "s/ #windlass-operator / #$operator /" \
     -e "s/ #windlass-gateway / #$gateway /" \
-    -e "${certificate:+s/ #windlass-certificate / #$certificate /;}/ #windlass-certificate /d" \
-    "$accounts"
+    -e "${certificate:+s/ #windlass-certificate / #$certificate /;}/ #windlass-certificate /d"
   if [ -e "$list" ]; then sed -n '/^user windlass-pool-/p' "$list"; fi
 } > "$list.next"
 # Renamed into place, so that the list is whole however this ends.

@@ -10,6 +10,9 @@ export type MountedSecret = {
   remove: () => void;
 };
 
+/** The chart's `defaultMode` for certificates. */
+const MODE = 0o440;
+
 /** Mounts these files. */
 export async function mountSecret(files: Record<string, string>): Promise<MountedSecret> {
   const { path, remove } = await makeFolder('secret');
@@ -18,7 +21,8 @@ export async function mountSecret(files: Record<string, string>): Promise<Mounte
     version += 1;
     const folder = join(path, `..${version}`);
     await mkdir(folder);
-    for (const [name, text] of Object.entries(contents)) await writeFile(join(folder, name), text);
+    for (const [name, text] of Object.entries(contents))
+      await writeFile(join(folder, name), text, { mode: MODE });
     await symlink(`..${version}`, join(path, '..data_tmp'));
     await rename(join(path, '..data_tmp'), join(path, '..data'));
     await rm(join(path, `..${version - 1}`), { recursive: true, force: true });

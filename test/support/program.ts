@@ -13,6 +13,8 @@ export type ProgramOptions = {
   program?: string;
   /** Arguments for the program. */
   args?: string[];
+  /** True: it obeys the modes of files, also as root, as programs in pods do, which are not root. */
+  obeysModes?: boolean;
   /** Gets what it logs, a line each, also before it is ready. */
   log?: string[];
   /** Gets what it writes to its standard error, a line each; otherwise that is shown. */
@@ -36,12 +38,13 @@ export type Program = {
 export function startProgram(
   folder: 'gateway' | 'operator' | 'runner',
   env: Record<string, string>,
-  { nodeArgs = [], program, args = [], log = [], errors, env: further }: ProgramOptions,
+  { nodeArgs = [], program, args = [], obeysModes = false, log = [], errors, env: further }: ProgramOptions,
 ): Program {
   const file = program ?? fileURLToPath(new URL(`../../${folder}/main.ts`, import.meta.url));
   const command = file.endsWith('.sh') ? ['sh', file] : [process.execPath, ...nodeArgs, file];
   // The kernel ends it when this process ends, however it ends.
-  const child = spawn('setpriv', ['--pdeathsig', 'SIGKILL', ...command, ...args], {
+  const rights = obeysModes && process.getuid?.() === 0 ? ['--bounding-set', '-dac_override'] : [];
+  const child = spawn('setpriv', ['--pdeathsig', 'SIGKILL', ...rights, ...command, ...args], {
     stdio: ['ignore', 'pipe', errors ? 'pipe' : 'inherit'],
     env: { PATH: process.env['PATH'], ...env, ...further },
   });

@@ -46,7 +46,7 @@ beforeAll(async () => {
   redis = await startRedis({ acl: await readFile(list, 'utf8'), tls });
   const program = join(scripts, 'certificate.sh');
   const args = [server.path, join(server.path, 'ca.crt'), pod.path, String(await freePort())];
-  follower = startProgram('operator', {}, { program, args });
+  follower = startProgram('operator', {}, { program, args, obeysModes: true });
 });
 
 afterEach(() => Promise.all(open.splice(0).map((conn) => conn.close())));

@@ -47,7 +47,10 @@ load_certificate() {
 
 # The copy is what is tried and what is loaded, whatever happens to the mounted files meanwhile.
 follow_certificate() {
-  cp "$files/tls.crt" "$files/tls.key" "$pod/" 2> /dev/null || return
+  for file in tls.crt tls.key; do
+    # Not cp: it would keep the mode of the mounted file, so that the next copy could not be written.
+    cat "$files/$file" > "$pod/$file" || return
+  done
   found=$(cat "$pod/tls.crt" "$pod/tls.key" | sha256sum)
   [ "$found" != "$loaded" ] || return
   try_certificate

@@ -41,10 +41,11 @@ export type RecordTarget = {
  * object: its name is taken by another, its namespace is going, or the API server refuses it.
  */
 export async function createObject(
-  { kube, namespace, store }: RecordTarget,
+  target: RecordTarget,
   state: RunState,
   input = state.input,
 ): Promise<string | undefined> {
+  const { kube, namespace, store } = target;
   try {
     const annotations = { [ANNOTATION.recorded]: store, ...keepsakeOf(state, input, RECORD_LIMITS) };
     const made = await kube.create(runObjects, manifest(state, namespace, annotations), CALL);
@@ -54,12 +55,20 @@ export async function createObject(
     if (isInvalid(error)) return undefined;
     if (!isAlreadyExists(error)) throw error;
     const there = await kube.find(runObjects, { namespace, name: state.run }, CALL);
-    return there?.metadata.annotations?.[ANNOTATION.recorded] === store ? there.metadata.uid : undefined;
+    return there && uidIfOurs(target, there);
   }
 }
 
-/** `bare`: without the nodes. `newer`: the record says more than this state does. `gone`: somebody deleted the object. */
-export type Written = 'written' | 'bare' | 'newer' | 'gone';
+/** The uid of an object that a recorder of this store created. */
+function uidIfOurs({ store }: RecordTarget, { metadata }: WorkflowRun): string | undefined {
+  return metadata.annotations?.[ANNOTATION.recorded] === store ? metadata.uid : undefined;
+}
+
+/**
+ * `bare`: without the nodes. `newer`: the record says more than this state does. `gone`: somebody deleted the object. `replacedBy`: that, and
+ * another recorder has created one for the same run since, which has this uid.
+ */
+export type Written = 'written' | 'bare' | 'newer' | 'gone' | { replacedBy: string };
 
 /**
  * Writes the state into the object with this uid; what the API server refuses as a whole, without the nodes: how the run ended is
@@ -79,6 +88,7 @@ export async function writeStatus(
     if (!isInvalid(error) && !isConflict(error) && !isTooLarge(error)) throw error;
     const why = await whyRefused(target, state, uid);
     if (typeof why === 'string') return why;
+    if (why && 'replacedBy' in why) return why;
     if (why) return writeStatus(target, { ...state, ...why }, uid, order);
     const { nodes: _nodes, ...status } = toRecord(state).status;
     await patchStatus(target, state, uid, status);
@@ -119,12 +129,16 @@ async function patchStatus(
  * more than it does now, such as one whose log was cut: with the epoch and sequence that are given the end is recorded.
  */
 async function whyRefused(
-  { kube, namespace }: RecordTarget,
+  target: RecordTarget,
   state: RunState,
   uid: string,
-): Promise<'newer' | 'gone' | Pick<RunState, 'epoch' | 'sequence'> | undefined> {
-  const there = await kube.find(runObjects, { namespace, name: state.run }, CALL);
-  if (!there || there.metadata.uid !== uid) return 'gone';
+): Promise<'newer' | 'gone' | { replacedBy: string } | Pick<RunState, 'epoch' | 'sequence'> | undefined> {
+  const there = await target.kube.find(runObjects, { namespace: target.namespace, name: state.run }, CALL);
+  if (!there) return 'gone';
+  if (there.metadata.uid !== uid) {
+    const replacedBy = uidIfOurs(target, there);
+    return replacedBy === undefined ? 'gone' : { replacedBy };
+  }
   const { phase, epoch = 0, sequence = 0 } = there.status ?? {};
   const ahead = epoch > state.epoch || (epoch === state.epoch && sequence > state.sequence);
   if (ahead && isTerminal(state.phase) && !isTerminal(phase)) return { epoch, sequence: sequence + 1 };

@@ -27,7 +27,7 @@ import {
   undoCreate,
   type CreateAttempt,
 } from './backlog.ts';
-import { createObject, writeStatus, type RecordTarget } from './object.ts';
+import { createObject, writeStatus, type RecordTarget, type Written } from './object.ts';
 import { redactRun } from './redact.ts';
 import { createSurplusTrimmer } from './surplus.ts';
 import { costOf, inOrderOfWorth } from './worth.ts';
@@ -224,12 +224,30 @@ async function writeRecord(recorder: Recorder, whole: RunState, store: string): 
     return;
   }
   if (state.recordedUid === undefined) await noteObject(conn, state, uid);
-  const written = await writeStatus(target, state, uid, nodeOrder(revision));
+  const written = await writeWhereItIs(recorder, target, { state, order: nodeOrder(revision) }, uid);
   if (written === 'bare')
     log?.error({ run: state.run }, 'the API server refuses what the nodes of a run produced');
-  // An object that somebody deleted is not made again: with it they deleted the run.
-  if (written === 'gone') await cancelRun(conn, project, state.run);
+  // Replaced once more: its lease ends, and the next attempt finds the object.
+  if (typeof written === 'object') return;
   await recorded(conn, state, 'written');
+}
+
+/**
+ * Writes the status into the object, and cancels the run where somebody deleted that: it is not made again. Two recorders may have
+ * created an object each, one after the deletion of the other; then the one that is there gets the status, and is the run's from now on.
+ */
+async function writeWhereItIs(
+  { conn, project }: Recorder,
+  target: RecordTarget,
+  { state, order }: { state: RunState; order: string[] },
+  uid: string,
+): Promise<Written> {
+  const written = await writeStatus(target, state, uid, order);
+  const isReplaced = typeof written === 'object';
+  if (written === 'gone' || isReplaced) await cancelRun(conn, project, state.run);
+  if (!isReplaced) return written;
+  await noteObject(conn, state, written.replacedBy);
+  return writeStatus(target, state, written.replacedBy, order);
 }
 
 /** The uid of the run's object; undefined where it can have none. */

@@ -7,7 +7,7 @@ import { keysOf } from '../../../runs/keys.ts';
 import { dropWorkflow } from '../../../runs/deletion.ts';
 import { setWorkflowLimits, setWriteBudget } from '../../../runs/project.ts';
 import { readSummary } from '../../../runs/read.ts';
-import { beginCreate, recorded, undoCreate } from '../../../runs/record/backlog.ts';
+import { beginCreate, noteObject, recorded, undoCreate } from '../../../runs/record/backlog.ts';
 import { createObject, writeStatus, type RecordTarget } from '../../../runs/record/object.ts';
 import { storedBytes } from '../../../runs/record/record.ts';
 import { createSurplusTrimmer } from '../../../runs/record/surplus.ts';
@@ -182,6 +182,25 @@ test('an attempt to create the object that may have succeeded is not undone by l
     .toMatchObject({ metadata: { uid }, status: { phase: 'Succeeded' } });
 });
 
+test('an object that a recorder created after the deletion of an earlier one gets the end, also where the earlier one is noted last', async () => {
+  const run = await accepted(store.conn, submissionOf(project));
+  const ref = await claimedOne(store.conn, project);
+  const state = await stateOf(store.conn, project, run);
+  const ours = { ...target, store: String(await store.conn.command('hget', keysOf(project).meta, 'id')) };
+  // This recorder is frozen before it notes what it created; another one takes the run up after its lease.
+  const deleted = (await createObject(ours, state)) ?? '';
+  await kube.delete(workflowRuns, { namespace: project, name: run });
+  const uid = (await createObject(ours, state)) ?? '';
+  await noteObject(store.conn, state, uid);
+  await noteObject(store.conn, state, deleted);
+  own.startRecorder();
+  await expect.poll(() => store.conn.command('sismember', keysOf(project).cancels, run), SOON).toBe(1);
+  await advance(store.conn, ref, { end: { phase: 'Cancelled' } });
+  await expect
+    .poll(() => objectOf(run), SOON)
+    .toMatchObject({ metadata: { uid }, status: { phase: 'Cancelled' } });
+});
+
 test('what is written late changes nothing, and another object of the same name is left alone', async () => {
   const run = await accepted(store.conn, submissionOf(project));
   const ref = await claimedOne(store.conn, project);
@@ -197,7 +216,8 @@ test('what is written late changes nothing, and another object of the same name 
   ).toBe('newer');
   expect(await phaseOf(run)).toBe('Succeeded');
   await kube.delete(workflowRuns, { namespace: project, name: run });
-  expect(await createObject(target, early)).not.toBe(uid);
+  const other = await createObject({ ...target, store: 'store-2' }, early);
+  expect(other).not.toBe(uid);
   expect(await writeStatus(target, late, uid, [])).toBe('gone');
   expect(await phaseOf(run)).toBeUndefined();
 });

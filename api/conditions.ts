@@ -10,7 +10,7 @@ export const CONDITION = {
   Scheduled: 'The CronJob of the schedule is in place, and its ticks succeed.',
   TriggerHealthy: 'The last look at the account worked, or the bot is registered.',
   PoolReady: 'The runner pool of the project has a runner that is ready.',
-  Stalled: 'Only a change by the user can help.',
+  Stalled: 'Only a change of the object helps, or of one that contradicts it.',
   HostsAllowed: 'http_request may send the credential to some host.',
 } as const;
 
@@ -96,3 +96,13 @@ export const REASON = {
 } as const;
 
 export type Reason = keyof typeof REASON;
+
+/** Reasons that stay until somebody acts, although the object itself need not change: it is not `Stalled`. */
+export const NEEDS_ACTION: ReadonlySet<string> = new Set<Reason>([
+  'CredentialMissing',
+  'CredentialNotReady',
+  'SecretMissing',
+  'KeyMissing',
+  'KeyUnusable',
+  'MissingScope',
+]);

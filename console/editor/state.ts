@@ -12,7 +12,7 @@ export function stateOfWorkflow({ metadata, spec, status }: WorkflowObject): Wor
   return stateFrom({
     reason,
     message: message === '' ? undefined : message,
-    isReady: isReady === 'True',
+    ready: isReady,
     isStalled: condition('Stalled')?.status === 'True',
     suspended: spec.suspend === true,
     waiting: status?.runs?.waiting ?? 0,

@@ -59,7 +59,7 @@ test.each([
     { kind: 'waiting', label: 'Pool starting', message: 'No runner.' },
   ],
   [
-    { Ready: 'False', Reason: 'CredentialMissing', Stalled: 'True', Message: 'There is no x.' },
+    { Ready: 'False', Reason: 'CredentialMissing', Message: 'There is no x.' },
     {},
     { kind: 'attention', label: 'Credential missing', message: 'There is no x.' },
   ],

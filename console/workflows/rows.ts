@@ -1,6 +1,7 @@
 /** What the list of workflows shows of each, read from the Table's rows; and how it is searched, filtered and sorted. */
 import type { TriggerKind } from '../../api/trigger.ts';
 import { PUBLIC } from '../../api/access.ts';
+import { NEEDS_ACTION } from '../../api/conditions.ts';
 import type { ObjectMeta } from '../kube/resources.ts';
 import { perRow } from '../kube/perRow.ts';
 import { waitingText } from '../words.ts';
@@ -79,7 +80,7 @@ function stateOf(row: Row): WorkflowState {
   return stateFrom({
     reason: textCell(row, 'Reason'),
     message: textCell(row, 'Message'),
-    isReady: textCell(row, 'Ready') === 'True',
+    ready: textCell(row, 'Ready'),
     isStalled: textCell(row, 'Stalled') === 'True',
     suspended: row.cells['Suspended'] === true,
     waiting: numberCell(row, 'Waiting'),
@@ -89,7 +90,8 @@ function stateOf(row: Row): WorkflowState {
 type Found = {
   reason: string | undefined;
   message: string | undefined;
-  isReady: boolean;
+  /** The status of the condition `Ready`. */
+  ready: string | undefined;
   isStalled: boolean;
   suspended: boolean;
   /** Runs that wait. */
@@ -98,9 +100,10 @@ type Found = {
 
 /** The state of a workflow that is not being deleted. */
 export function stateFrom(found: Found): WorkflowState {
-  const { reason = 'Pending', message, isReady, isStalled, suspended, waiting } = found;
-  if (isReady && !isStalled) return settledState(reason, waiting);
-  const kind = isStalled ? 'attention' : 'waiting';
+  const { reason = 'Pending', message, ready, isStalled, suspended, waiting } = found;
+  if (ready === 'True' && !isStalled) return settledState(reason, waiting);
+  const isStuck = isStalled || (ready === 'False' && NEEDS_ACTION.has(reason));
+  const kind = isStuck ? 'attention' : 'waiting';
   return { kind, label: labelOf(reason, suspended), ...(message !== undefined && { message }) };
 }
 

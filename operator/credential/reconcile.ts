@@ -20,6 +20,7 @@ import { checkKeys } from './check.ts';
 import { decide, decideConnected, type Decision, type Finding } from './decide.ts';
 import { checkFacts, checkKey, readSecrets } from './facts.ts';
 import { hostsFinding, usedHosts, withHosts } from './hosts.ts';
+import { withStalled } from './stalled.ts';
 import { checkWish } from './wish.ts';
 
 const READY_MS = 300_000;
@@ -152,7 +153,7 @@ function statusOf(
   const said = finding
     ? setCondition(old, { type: 'Ready', observedGeneration: generation, ...finding }, now)
     : old;
-  const list = withHosts(said, credential, hostsOfUsers(context, credential), now);
+  const list = withStalled(withHosts(said, credential, hostsOfUsers(context, credential), now), now);
   return {
     kind: credentialKind(spec),
     observedGeneration: generation,

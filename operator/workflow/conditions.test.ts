@@ -25,6 +25,9 @@ function ready(facts: Partial<Facts>) {
 
 const violations: Facts['violations'] = [{ reason: 'UnknownSkill', message: 'no such skill' }];
 const missing: Facts['credentials'] = [{ reason: 'CredentialMissing', message: 'no llm', isKnown: true }];
+const wrongKind: Facts['credentials'] = [
+  { reason: 'WrongCredentialKind', message: 'not openai', isKnown: true, needsChange: true },
+];
 const unchecked: Facts['credentials'] = [
   { reason: 'CredentialNotReady', message: 'being checked', isKnown: false },
 ];
@@ -144,11 +147,13 @@ test('every condition speaks of the generation that was looked at, in words of t
   }
 });
 
-test('what only the user can mend is Stalled, and what comes by itself is not', () => {
+test('a workflow is Stalled where a manifest must change, and not where an object is missing', () => {
   const isStalled = (facts: Partial<Facts>) =>
     findCondition(conditionsOf({ ...good, ...facts }, [], now), 'Stalled') !== undefined;
   expect(isStalled({ violations })).toBe(true);
-  expect(isStalled({ credentials: missing })).toBe(true);
+  expect(isStalled({ credentials: missing })).toBe(false);
+  expect(isStalled({ credentials: wrongKind })).toBe(true);
+  expect(isStalled({ unverifiable })).toBe(false);
   expect(isStalled({ schedule: refused })).toBe(true);
   expect(isStalled({ credentials: unchecked, pool: starting, route: lagging })).toBe(false);
   expect(isStalled({ schedule: overQuota })).toBe(false);
@@ -163,7 +168,7 @@ test('a schedule that is refused starts no runs, unless a CronJob is there that 
 });
 
 test('a mended workflow is not Stalled any more', () => {
-  const before = conditionsOf({ ...good, credentials: missing }, [], now);
+  const before = conditionsOf({ ...good, credentials: wrongKind }, [], now);
   expect(findCondition(conditionsOf(good, before, now), 'Stalled')).toBeUndefined();
 });
 
@@ -195,7 +200,6 @@ test('while callers cannot be verified no events start runs, and Secret and key 
   const list = conditionsOf({ ...good, unverifiable }, [], now);
   expect(findCondition(list, 'CredentialsReady')).toMatchObject({ status: 'False', message: 'no key token' });
   expect(findCondition(list, 'Active')).toMatchObject({ status: 'False', reason: 'KeyMissing' });
-  expect(findCondition(list, 'Stalled')).toMatchObject({ status: 'True', reason: 'KeyMissing' });
 });
 
 test('a workflow whose bot another one has starts nothing, and only the user can mend it', () => {

@@ -144,7 +144,7 @@ function credentialsReady(facts: Facts): Update {
 function credentialsOf({
   credentials,
   unverifiable,
-}: Facts): (Pick<CredentialProblem, 'message' | 'isKnown' | 'mayPass'> & { reason: Reason })[] {
+}: Facts): (Pick<CredentialProblem, 'message' | 'isKnown' | 'needsChange'> & { reason: Reason })[] {
   return unverifiable === undefined ? [...credentials] : [{ ...unverifiable, isKnown: true }, ...credentials];
 }
 
@@ -269,10 +269,13 @@ function active(facts: Facts): Update {
   return { type, status: 'False', reason: 'Pending', message };
 }
 
-/** Only there while it is True: what the user alone can mend. */
+/**
+ * Only there while it is True: nothing helps but a change of the workflow, or of an object that contradicts it. What heals as soon as
+ * a missing object is there is in progress, so that objects may be applied in any order (kstatus calls Stalled a failure).
+ */
 function stalled(facts: Facts): Update[] {
   const { violations, schedule, unserved, route } = facts;
-  const known = credentialsOf(facts).filter(({ isKnown, mayPass }) => isKnown && !mayPass);
+  const known = credentialsOf(facts).filter(({ isKnown, needsChange }) => isKnown && needsChange);
   const refused = schedule?.kind === 'refused' && schedule.reason === 'InvalidSchedule' ? [schedule] : [];
   const taken = unserved?.reason === 'BotTaken' ? [unserved] : [];
   const blocked =

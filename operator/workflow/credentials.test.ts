@@ -33,7 +33,7 @@ const cases: [
     'is of another kind',
     credential({ status: 'True', observedGeneration: 2 }),
     ['openai'],
-    [{ reason: 'WrongCredentialKind', isKnown: true }],
+    [{ reason: 'WrongCredentialKind', isKnown: true, needsChange: true }],
   ],
   [
     'is not ready',

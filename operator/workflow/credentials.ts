@@ -3,7 +3,7 @@ import type { Reason } from '../../api/conditions.ts';
 import { credentialKind } from '../../api/credential.ts';
 import { allowedHostsOf } from '../../api/hosts.ts';
 import type { Credential } from '../../api/kinds.ts';
-import { findCondition } from '../../kube/conditions.ts';
+import { findCondition, isConditionTrue } from '../../kube/conditions.ts';
 import { scopesFor } from '../../nodes/scopes.ts';
 import { missingScopes } from '../oauth/wanted.ts';
 import type { CredentialRef } from './references.ts';
@@ -16,8 +16,8 @@ export type CredentialProblem = {
   message: string;
   /** False while the credential was not looked at, or not tried. */
   isKnown: boolean;
-  /** It may heal without anybody doing anything. */
-  mayPass?: true;
+  /** Only a change of the workflow, or of a credential that it names, helps. */
+  needsChange?: true;
 };
 
 /** What is wrong with the credentials, in the order of the nodes. `find` looks in the workflow's namespace. */
@@ -37,7 +37,7 @@ function problemOf(ref: CredentialRef, credential: Credential | undefined): Cred
   const kind = credentialKind(credential.spec);
   if (ref.kinds.length > 0 && !ref.kinds.includes(kind)) {
     const message = `${place} is of kind ${kind}, the node needs ${ref.kinds.join(' or ')}: name another one`;
-    return [{ reason: 'WrongCredentialKind', message, isKnown: true }];
+    return [{ reason: 'WrongCredentialKind', message, isKnown: true, needsChange: true }];
   }
   return [
     ...readinessProblem(place, credential),
@@ -55,7 +55,7 @@ function hostsProblem(
   if (!spec.oauth2 || !kinds.includes('http') || allowedHostsOf(spec).length > 0) return [];
   const what = hostEntry === undefined ? "the host of the node's url" : `"${hostEntry}"`;
   const message = `${place} names no host that it may be sent to: add ${what} to its spec.oauth2.allowedHosts`;
-  return [{ reason: 'NoAllowedHosts', message, isKnown: true }];
+  return [{ reason: 'NoAllowedHosts', message, isKnown: true, needsChange: true }];
 }
 
 /** What the node needs of an account and the account has not given. Before it is connected that is no news. */
@@ -75,7 +75,8 @@ function readinessProblem(place: string, credential: Credential): CredentialProb
   const reason = 'CredentialNotReady';
   if (isCurrent && ready?.status === 'False') {
     const message = `${place} is not ready (${ready.reason}): ${ready.message}`;
-    return [{ reason, message, isKnown: true, ...(ready.reason === 'Unreachable' && { mayPass: true }) }];
+    const needsChange = isConditionTrue(credential.status?.conditions, 'Stalled');
+    return [{ reason, message, isKnown: true, ...(needsChange && { needsChange }) }];
   }
   const why = isCurrent && ready ? `: ${ready.message}` : '';
   return [{ reason, message: `${place} is being checked${why}`, isKnown: false }];

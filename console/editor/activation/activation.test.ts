@@ -49,10 +49,19 @@ test.each<[active: boolean, said: Said[], kind: string, word: string, awaited: s
     [
       ['Ready', 'False', 'CredentialNotReady'],
       ['CredentialsReady', 'False', 'CredentialNotReady'],
-      ['Stalled', 'True', 'CredentialNotReady'],
     ],
     'stuck',
     'Needs care',
+    'credentials',
+  ],
+  [
+    true,
+    [
+      ['Ready', 'Unknown', 'CredentialNotReady'],
+      ['CredentialsReady', 'Unknown', 'CredentialNotReady'],
+    ],
+    'settling',
+    'Activating',
     'credentials',
   ],
 ])('active=%s with %j is %s', (active, said, kind, word, awaited) => {

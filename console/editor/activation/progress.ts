@@ -1,5 +1,5 @@
 /** How far the activation of a workflow is: what is in effect, what is awaited, what holds it up. Pure. */
-import { DEPENDENTS, type ConditionType } from '../../../api/conditions.ts';
+import { DEPENDENTS, NEEDS_ACTION, type ConditionType } from '../../../api/conditions.ts';
 import type { Condition } from '../../credentials/ready.ts';
 import type { WorkflowObject } from '../../kube/resources.ts';
 
@@ -58,7 +58,10 @@ function unready(conditions: readonly Condition[], ready: Condition, switches: S
   );
   const missing = conditions.find((condition) => condition.type === type) ?? ready;
   const awaited = (type && AWAITED[type]) ?? 'It must come into effect everywhere.';
-  const isStuck = conditions.some((condition) => condition.type === 'Stalled' && condition.status === 'True');
+  const isStalled = conditions.some(
+    (condition) => condition.type === 'Stalled' && condition.status === 'True',
+  );
+  const isStuck = isStalled || (ready.status === 'False' && NEEDS_ACTION.has(ready.reason));
   const [kind, word] = isStuck
     ? (['stuck', switches.suspend === true ? 'Suspended, needs care' : 'Needs care'] as const)
     : (['settling', goingWord(switches)] as const);

@@ -112,10 +112,9 @@ test('a missing credential is named with what to do, and heals when it appears',
   expect(findCondition(before.status?.conditions, 'CredentialsReady')?.message).toBe(
     'node mail: Credential mail does not exist in this namespace: apply it, or name another one',
   );
-  expect(findCondition(before.status?.conditions, 'Stalled')?.status).toBe('True');
+  expect(findCondition(before.status?.conditions, 'Stalled')).toBeUndefined();
   await applyExample([mail]);
-  const after = await stage.waitFor(namespace, NAME, READY);
-  expect(findCondition(after.status?.conditions, 'Stalled')).toBeUndefined();
+  await stage.waitFor(namespace, NAME, READY);
 });
 
 test('a missing Secret key is named with the command that adds it, and heals when it is there', async () => {

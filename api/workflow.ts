@@ -95,13 +95,13 @@ export const workflowSpec = z
           .min(0)
           .max(1000)
           .optional()
-          .describe('How many succeeded runs to keep. Default 10.'),
+          .describe('How many succeeded runs to keep, and as many succeeded test runs. Default 10.'),
         failed: z
           .int()
           .min(0)
           .max(1000)
           .optional()
-          .describe('How many failed and cancelled runs to keep. Default 10.'),
+          .describe('How many failed and cancelled runs to keep, and as many such test runs. Default 10.'),
         ttl: duration(
           'How long to keep a run after its end. Default 168h.',
           DURATION_BOUNDS.history,
@@ -112,7 +112,8 @@ export const workflowSpec = z
         ).optional(),
       })
       .meta({
-        description: 'Which ended runs stay as WorkflowRun objects.',
+        description:
+          'Which ended runs stay as WorkflowRun objects. Test runs are counted apart: they never take the place of another run.',
         ...rules({
           rule: `!has(self.dataTTL) || ${celMilliseconds('self.dataTTL')} <= (has(self.ttl) ? ${celMilliseconds('self.ttl')} : 604800000.0)`,
           message:
@@ -239,23 +240,39 @@ export const workflowStatus = z
       .describe('How far a polling trigger is.'),
     runs: z
       .object({
-        succeeded: z.int().min(0).optional().describe('Runs that succeeded, in all.'),
-        failed: z.int().min(0).optional().describe('Runs that failed or were cancelled, in all.'),
-        active: z.int().min(0).optional().describe('Runs that have not ended: running and waiting.'),
-        running: z.int().min(0).optional().describe('Runs that a runner executes.'),
+        succeeded: z.int().min(0).optional().describe('Runs that succeeded, in all, without test runs.'),
+        failed: z
+          .int()
+          .min(0)
+          .optional()
+          .describe('Runs that failed or were cancelled, in all, without test runs.'),
+        active: z
+          .int()
+          .min(0)
+          .optional()
+          .describe('Runs that have not ended, also test runs: running and waiting.'),
+        running: z.int().min(0).optional().describe('Runs that a runner executes, also test runs.'),
         waiting: z
           .int()
           .min(0)
           .optional()
           .describe(
-            'Runs that have not ended and that no runner executes: they wait for a runner, for the concurrency limit, for a retry, or for the workflow to be resumed.',
+            'Runs that have not ended and that no runner executes, also test runs: they wait for a runner, for the concurrency limit, for a retry, or for the workflow to be resumed.',
           ),
-        last: time('When the last run was accepted.').optional(),
+        last: time('When the last run that is no test run was accepted.').optional(),
       })
       .optional()
       .describe(
         'Counts of runs, written at most once a minute, and at most every 10 seconds while the workflow is suspended.',
       ),
+    testRuns: z
+      .object({
+        succeeded: z.int().min(0).optional().describe('Test runs that succeeded, in all.'),
+        failed: z.int().min(0).optional().describe('Test runs that failed or were cancelled, in all.'),
+        last: time('When the last test run was accepted.').optional(),
+      })
+      .optional()
+      .describe('Counts of test runs, written as often as runs. Left out: none was accepted.'),
   })
   .describe('What the operator made of it.');
 

@@ -140,7 +140,7 @@ export class Claims {
       const conclusion = await this.#execute(claim, held).catch((error: unknown) =>
         this.#endDefect(claim, error),
       );
-      metrics.runs.inc({ conclusion });
+      metrics.runs.inc({ conclusion, test: String(claim.state.test) });
       log.debug({ run, workflow, conclusion }, 'run concluded');
     } catch (error) {
       log.error({ run, workflow, err: error }, 'run store refused the end of a run');

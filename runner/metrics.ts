@@ -4,8 +4,8 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 
 export type RunnerMetrics = {
   registry: Registry;
-  /** Runs that this runner is done with, by how. */
-  runs: Counter<'conclusion'>;
+  /** Runs that this runner is done with, by how, and whether they were test runs. */
+  runs: Counter<'conclusion' | 'test'>;
   nodeSeconds: Histogram<'kind'>;
   claims: Gauge;
   claimsHeldBack: Gauge;
@@ -25,8 +25,8 @@ export function createMetrics({ defaults }: { defaults: boolean }): RunnerMetric
     registry,
     runs: new Counter({
       name: 'windlass_runs_total',
-      help: 'Runs that this runner is done with, by how: Succeeded, Failed, Cancelled, parked, fenced, handed-back, abandoned.',
-      labelNames: ['conclusion'],
+      help: 'Runs that this runner is done with, by how: Succeeded, Failed, Cancelled, parked, fenced, handed-back, abandoned; test="true" counts test runs.',
+      labelNames: ['conclusion', 'test'],
       registers,
     }),
     nodeSeconds: new Histogram({

@@ -3,12 +3,13 @@
  * so that it is stored as a whole or not at all, and only for the runner that holds the run.
  */
 import { orUnavailable, type RunStoreConnection } from './connection.ts';
+import type { RunGroup } from './groups.ts';
 import { keysOf, type ProjectKey } from './keys.ts';
 import { COALESCE_MS, EMIT, END, END_KEYS, ENQUEUE, FENCE, NOW, VANISHED } from './lua.ts';
 import { PARK } from './park.ts';
 import { LEARN_GROWTH, RUN_OVERHEAD_BYTES } from './room.ts';
 import { defineScript, type Script } from './script.ts';
-import { workflowOf } from './token.ts';
+import { groupOfToken } from './token.ts';
 import type {
   Advance,
   ClaimRef,
@@ -138,7 +139,7 @@ export async function advance(
   return orUnavailable(async (): Promise<Fenced | TooLarge | Rewound> => {
     const answer = await conn.script(
       ADVANCE,
-      transitionKeys(ADVANCE, { ...ref, workflowUid: workflowOf(ref.token) }),
+      transitionKeys(ADVANCE, { ...ref, group: groupOfToken(ref.token) }),
       [
         ref.run,
         ref.token,
@@ -182,15 +183,15 @@ export async function finish(conn: RunStoreConnection, ref: ClaimRef, end: RunEn
   return neverTooLarge(neverRewound(await advance(conn, ref, { end })));
 }
 
-/** The keys of a script that is about one run of one workflow, as it declares them. */
+/** The keys of a script that is about one run, as it declares them. */
 export function transitionKeys(
   script: Script,
-  { project, run, workflowUid }: { project: string; run: string; workflowUid: string },
+  { project, run, group }: { project: string; run: string; group: RunGroup },
 ): string[] {
   const keys = keysOf(project);
   return script.keys.map((name) => {
     if (name === 'run' || name === 'ev') return keys[name](run);
-    if (name === 'wf' || name === 'runs') return keys[name](workflowUid);
+    if (name === 'wf' || name === 'runs') return keys[name](group);
     return keys[name as ProjectKey];
   });
 }

@@ -56,9 +56,9 @@ const CANCEL = defineScript({
  */
 export function cancelRun(conn: RunStoreConnection, project: ProjectUid, run: string): Promise<Cancelled> {
   return orUnavailable(async () => {
-    const workflowUid = await conn.command('hget', keysOf(project).run(run), 'wf');
-    if (typeof workflowUid !== 'string') return { outcome: 'absent' };
-    const answer = (await conn.script(CANCEL, transitionKeys(CANCEL, { project, run, workflowUid }), [
+    const group = await conn.command('hget', keysOf(project).run(run), 'wf');
+    if (typeof group !== 'string') return { outcome: 'absent' };
+    const answer = (await conn.script(CANCEL, transitionKeys(CANCEL, { project, run, group }), [
       run,
       ...endArgs(END_OF_CANCELLED),
     ])) as 'absent' | 'requested' | 'cancelled' | TerminalPhase;

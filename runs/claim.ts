@@ -177,8 +177,8 @@ function fixedKeys(keys: ProjectKeys): string[] {
 
 function runKeys(keys: ProjectKeys, entry: string): string[] {
   const run = entry.slice(entry.lastIndexOf(' ') + 1);
-  const workflowUid = entry.slice(0, entry.indexOf(' '));
-  return [keys.wf(workflowUid), keys.run(run), keys.ev(run), keys.runs(workflowUid)];
+  const group = entry.slice(0, entry.indexOf(' '));
+  return [keys.wf(group), keys.run(run), keys.ev(run), keys.runs(group)];
 }
 
 function claimOf(

@@ -1,11 +1,12 @@
 /**
- * Deleting a workflow's runs: first a mark, from which on none of them starts, then the runs page by page, then the rest. The index
- * of the workflow's runs is the cursor: it holds only those that are left, so that whoever goes on after a break, also another
+ * Deleting a workflow's runs: first a mark, from which on none of them starts, then the runs page by page, live runs before test runs,
+ * then the rest. The index of the runs of each group is the cursor: it holds only those that are left, so that whoever goes on after a break, also another
  * process, repeats nothing.
  */
 import { FAILURES } from '../api/reasons.ts';
 import { endArgs } from './advance.ts';
 import { orUnavailable, type RunStoreConnection } from './connection.ts';
+import { groupsOf, type RunGroup } from './groups.ts';
 import { keysOf } from './keys.ts';
 import { EMIT, END, END_KEYS, ENQUEUE, NOW, REQUIRE_STORE } from './lua.ts';
 import type { RunHead } from './read.ts';
@@ -56,7 +57,7 @@ const BEGIN = defineScript({
 const DELETE_RUNS = defineScript({
   flags: 'drains',
   keys: [...END_KEYS.filter((key) => key !== 'run' && key !== 'ev'), 'claims', 'due', 'runs'],
-  args: ['uid', 'phase', 'reason', 'message', 'end_event'],
+  args: ['group', 'phase', 'reason', 'message', 'end_event'],
   body: `
     ${REQUIRE_STORE}
     ${NOW}
@@ -73,7 +74,7 @@ const DELETE_RUNS = defineScript({
       local is_live = state[1] and not state[4]
       if not state[1] then
         -- Somebody removed the run by hand: what names it goes, wherever it waited.
-        local entry = uid .. ' ' .. (redis.call('ZSCORE', runs, run_id) or '') .. ' ' .. run_id
+        local entry = group .. ' ' .. (redis.call('ZSCORE', runs, run_id) or '') .. ' ' .. run_id
         redis.call('ZREM', q, entry)
         redis.call('ZREM', held, entry)
         redis.call('ZREM', due, entry)
@@ -88,11 +89,11 @@ const DELETE_RUNS = defineScript({
       else
         if is_live then
           event_count, event_bytes = state[5] or 0, state[6] or 0
-          local entry = uid .. ' ' .. state[2] .. ' ' .. run_id
+          local entry = group .. ' ' .. state[2] .. ' ' .. run_id
           local ready = redis.call('ZSCORE', q, entry)
           redis.call('ZREM', held, entry)
           redis.call('ZREM', due, entry)
-          finish(uid, ready, state[2], tonumber(state[3] or 0) + 1, 0, {phase, reason, message, end_event})
+          finish(group, ready, state[2], tonumber(state[3] or 0) + 1, 0, {phase, reason, message, end_event})
           redis.call('ZREM', q, entry)
         end
         local has_object = ARGV[index + 1] == '1' or state[8] or state[9]
@@ -109,21 +110,19 @@ const DELETE_RUNS = defineScript({
         redis.call('ZREM', runs, run_id)
       end
     end
-    return {running, redis.call('ZCARD', runs)}
+    return running
   `,
 });
 
 const DROP = defineScript({
   flags: 'drains',
-  keys: ['meta', 'deleting', 'wf', 'runs', 'done', 'lines'],
-  args: ['uid'],
+  keys: ['meta', 'wf', 'runs', 'done', 'lines'],
   body: `
     ${REQUIRE_STORE}
     ${FORGET_SUMMARIES}
     redis.call('UNLINK', wf, runs, done, lines)
     ${MARK}
     redis.call('EXPIRE', wf, ${TOMBSTONE_S})
-    redis.call('HDEL', deleting, uid)
     return 'done'
   `,
 });
@@ -142,8 +141,14 @@ export function beginDeletion(
 ): Promise<{ outcome: 'done'; left: number } | Unavailable> {
   const { meta, deleting, wf, runs } = keysOf(project);
   return orUnavailable(async () => {
-    const keys = [meta, deleting, wf(workflowUid), runs(workflowUid)];
-    return { outcome: 'done', left: (await conn.script(BEGIN, keys, [workflowUid, name])) as number };
+    let left = 0;
+    for (const group of groupsOf(workflowUid))
+      left += (await conn.script(
+        BEGIN,
+        [meta, deleting, wf(group), runs(group)],
+        [workflowUid, name],
+      )) as number;
+    return { outcome: 'done', left };
   });
 }
 
@@ -151,7 +156,7 @@ export function beginDeletion(
 type DeletedPage = { outcome: 'done'; seen: number; running: number; left: number };
 
 /**
- * Cancels and removes a page of a workflow's runs, the oldest first, but for the first `skip`, which were seen to be running. Takes a
+ * Cancels and removes a page of a workflow's live runs, the oldest first, then of its test runs, but for the first `skip`, which were seen to be running. Takes a
  * few milliseconds of the server, in pieces of about one.
  */
 export function deletePage(
@@ -162,20 +167,47 @@ export function deletePage(
 ): Promise<DeletedPage | Unavailable> {
   const keys = keysOf(project);
   return orUnavailable(async () => {
-    const index = keys.runs(workflowUid);
-    const names = (await conn.command('zrange', index, skip, skip + size - 1)) as string[];
-    if (names.length === 0)
-      return { outcome: 'done', seen: 0, running: 0, left: (await conn.command('zcard', index)) as number };
+    const { group, names } = await nextPage(conn, project, workflowUid, { skip, size });
     const heads = await Promise.all(names.map((name) => conn.command('hget', keys.run(name), 'head')));
     const runs = names.map((run, at) => ({ run, head: headOf(heads[at]) }));
-    const answers: [running: number, left: number][] = [];
-    for (const chunks of chunksOf(chunksOf(runs, AT_ONCE), WIDTH))
-      answers.push(
-        ...(await Promise.all(chunks.map((chunk) => deleteRuns(conn, project, workflowUid, chunk)))),
-      );
-    const running = answers.reduce((sum, [count]) => sum + count, 0);
-    return { outcome: 'done', seen: names.length, running, left: answers.at(-1)?.[1] ?? 0 };
+    let running = 0;
+    for (const chunks of chunksOf(chunksOf(runs, AT_ONCE), WIDTH)) {
+      const work = chunks.map((chunk) => deleteRuns(conn, project, { workflowUid, group }, chunk));
+      for (const count of await Promise.all(work)) running += count;
+    }
+    return {
+      outcome: 'done',
+      seen: names.length,
+      running,
+      left: (await sizesOf(conn, project, workflowUid)).reduce((sum, count) => sum + count, 0),
+    };
   });
+}
+
+/** How many live runs and how many test runs the store holds. */
+async function sizesOf(
+  conn: RunStoreConnection,
+  project: ProjectUid,
+  workflowUid: string,
+): Promise<number[]> {
+  const indexes = groupsOf(workflowUid).map(keysOf(project).runs);
+  return (await Promise.all(indexes.map((index) => conn.command('zcard', index)))) as number[];
+}
+
+/** The next runs of one group. The first `skip` are those that were seen to be running: of live runs all that are left, of test runs the rest. */
+async function nextPage(
+  conn: RunStoreConnection,
+  project: ProjectUid,
+  workflowUid: string,
+  { skip, size }: { skip: number; size: number },
+): Promise<{ group: RunGroup; names: string[] }> {
+  const [live, test] = groupsOf(workflowUid);
+  const page = async (group: RunGroup, from: number) =>
+    (await conn.command('zrange', keysOf(project).runs(group), from, from + size - 1)) as string[];
+  const names = await page(live, skip);
+  if (names.length > 0) return { group: live, names };
+  const [running = 0] = await sizesOf(conn, project, workflowUid);
+  return { group: test, names: await page(test, Math.max(0, skip - running)) };
 }
 
 type Known = { run: string; head: Partial<RunHead> };
@@ -183,29 +215,18 @@ type Known = { run: string; head: Partial<RunHead> };
 async function deleteRuns(
   conn: RunStoreConnection,
   project: ProjectUid,
-  workflowUid: string,
+  { workflowUid, group }: { workflowUid: string; group: RunGroup },
   runs: Known[],
-): Promise<[running: number, left: number]> {
+): Promise<number> {
   const { meta, q, held, live, out, cancels, claims, due, ...keys } = keysOf(project);
   const ofRuns = runs.flatMap(({ run, head: { dedupeHash } }) => {
     const own = keys.run(run);
     return [own, keys.ev(run), dedupeHash === undefined ? own : keys.dk(workflowUid, dedupeHash)];
   });
-  const fixed = [
-    meta,
-    q,
-    held,
-    live,
-    out,
-    cancels,
-    keys.wf(workflowUid),
-    claims,
-    due,
-    keys.runs(workflowUid),
-  ];
+  const fixed = [meta, q, held, live, out, cancels, keys.wf(group), claims, due, keys.runs(group)];
   const args = runs.flatMap(({ run, head: { recordUid } }) => [run, recordUid === undefined ? '0' : '1']);
-  const ending = [workflowUid, ...endArgs(END_OF_DELETED)];
-  return (await conn.script(DELETE_RUNS, [...fixed, ...ofRuns], [...ending, ...args])) as [number, number];
+  const ending = [group, ...endArgs(END_OF_DELETED)];
+  return (await conn.script(DELETE_RUNS, [...fixed, ...ofRuns], [...ending, ...args])) as number;
 }
 
 function headOf(text: unknown): Partial<RunHead> {
@@ -219,9 +240,11 @@ export function dropWorkflow(
   workflowUid: string,
 ): Promise<{ outcome: 'done' } | Unavailable> {
   const { meta, deleting, wf, runs, done, lines } = keysOf(project);
-  const ofWorkflow = [wf, runs, done, lines].map((key) => key(workflowUid));
   return orUnavailable(async () => {
-    await conn.script(DROP, [meta, deleting, ...ofWorkflow], [workflowUid]);
+    for (const group of groupsOf(workflowUid))
+      await conn.script(DROP, [meta, ...[wf, runs, done, lines].map((key) => key(group))], []);
+    // Last, so that whoever goes on after a break drops both.
+    await conn.command('hdel', deleting, workflowUid);
     return { outcome: 'done' };
   });
 }

@@ -4,13 +4,14 @@
  */
 import { sleep } from '../kube/clock.ts';
 import { isUnavailable, orUnavailable, type RunStoreConnection } from './connection.ts';
+import type { RunGroup } from './groups.ts';
 import { keysOf } from './keys.ts';
 import { ENQUEUE, NOW, REQUIRE_STORE } from './lua.ts';
 import { defineScript } from './script.ts';
 import type { ProjectUid, Unavailable } from './types.ts';
 
 /**
- * Makes ready, of the runs that are due, those whose workflow the caller has named: a script must declare its keys. Answers
+ * Makes ready, of the runs that are due, those whose group the caller has named: a script must declare its keys. Answers
  * with the others that are due, so that the next call can name theirs, and with the time until the next one is. A run
  * takes a slot of its workflow's limit again, or is held until there is one: the oldest first.
  */
@@ -75,16 +76,12 @@ export function wakeDue(
 ): Promise<{ outcome: 'done'; nextMs: number | undefined } | Unavailable> {
   const { meta, q, held, due, wf } = keysOf(project);
   return orUnavailable(async () => {
-    let workflows: string[] = [];
+    let groups: RunGroup[] = [];
     for (;;) {
-      const answer = await conn.script(
-        WAKE_DUE,
-        [meta, q, held, due, ...workflows.map(wf)],
-        [PAGE, ...workflows],
-      );
+      const answer = await conn.script(WAKE_DUE, [meta, q, held, due, ...groups.map(wf)], [PAGE, ...groups]);
       const [others, next] = answer as [string[], number];
       if (others.length === 0 && next !== 0) return { outcome: 'done', nextMs: next < 0 ? undefined : next };
-      workflows = [...new Set(others.map((entry) => entry.slice(0, entry.indexOf(' '))))];
+      groups = [...new Set(others.map((entry) => entry.slice(0, entry.indexOf(' '))))];
     }
   });
 }

@@ -9,7 +9,7 @@ import { keysOf } from './keys.ts';
 import { EMIT, FENCE, NOW, VANISHED, VANISHED_KEYS } from './lua.ts';
 import { defineScript } from './script.ts';
 import { createSignal } from './signal.ts';
-import { workflowOf } from './token.ts';
+import { groupOfToken } from './token.ts';
 import type { ClaimRef, Fenced, ProjectUid, RunEvent, RunEventBody, Unavailable } from './types.ts';
 
 /** Refused when the memory is full, and without effect where the project's quota is used up: text is the first to go. */
@@ -67,7 +67,7 @@ export function appendEvents(
   return orUnavailable(async () => {
     const answer = await conn.script(
       APPEND,
-      transitionKeys(APPEND, { ...ref, workflowUid: workflowOf(ref.token) }),
+      transitionKeys(APPEND, { ...ref, group: groupOfToken(ref.token) }),
       [ref.run, ref.token, ...texts],
     );
     return answer === 'fenced' ? { outcome: 'fenced' } : { outcome: 'done', cancelRequested: answer === 1 };

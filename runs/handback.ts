@@ -4,7 +4,7 @@ import { orUnavailable, type RunStoreConnection } from './connection.ts';
 import { keysOf } from './keys.ts';
 import { FENCE, VANISHED, VANISHED_KEYS } from './lua.ts';
 import { defineScript } from './script.ts';
-import { holderOf, workflowOf } from './token.ts';
+import { holderOf, groupOfToken } from './token.ts';
 import type { ClaimRef, Fenced, ProjectUid, Unavailable } from './types.ts';
 
 /** `requeue()`: a claimed run is ready again, and first: at the present virtual time. Its slot stays its own. */
@@ -37,7 +37,7 @@ export function handBack(conn: RunStoreConnection, ref: ClaimRef): Promise<Fence
   return orUnavailable(async () => {
     const answer = await conn.script(
       HAND_BACK,
-      transitionKeys(HAND_BACK, { ...ref, workflowUid: workflowOf(ref.token) }),
+      transitionKeys(HAND_BACK, { ...ref, group: groupOfToken(ref.token) }),
       [ref.run, ref.token],
     );
     return answer === 'fenced' ? { outcome: 'fenced' } : { outcome: 'done', cancelRequested: answer === 1 };

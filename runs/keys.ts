@@ -10,7 +10,7 @@
  * | `held` | sorted set | runs over their workflow's limit, in order of acceptance |
  * | `due` | sorted set | runs that wait and hold no runner, by the time (ms, the project's clock) at which they are ready again |
  * | `live` | sorted set | runs that have not ended, of workflows whose newer runs replace older ones |
- * | `claims` | hash | run → claim token: `<runner>/<workflow>/<random>` |
+ * | `claims` | hash | run → claim token: `<runner>/<group>/<random>` |
  * | `beats` | hash | runner → counter |
  * | `cancels` | set | runs that shall be cancelled by the runner that holds them |
  * | `deleting` | hash | workflow → name: workflows that were deleted, as long as runs of them are left |
@@ -19,23 +19,24 @@
  * | `check:<credential>` | hash | what is to be tried (`key`, `request`, `asked`) and what was found last (`answer`, `answered`); gone after three days |
  * | `registrations` | sorted set | bots whose updates a runner shall have sent here, or not any more, by the time (ms) from which they may be taken |
  * | `registration:<credential>` | hash | as `check:<credential>` |
- * | `wf:<workflow>` | hash | limits (`limit`, `policy`, `timeout`, `keep:<phase>`), `active` (runs that are ready or claimed, what the limit counts), `vt` (virtual time at which its next run starts), exact totals (`accepted`, one per phase), `last` acceptance (µs), `waiting:<phase>`: ended and not recorded, bytes of `summaries`, `deleted`: its runs are deleted; five minutes after the last of them the key goes |
+ * | `wf:<group>` | hash | of the live runs, or the test runs, of a workflow: limits (`limit`, `policy`, `timeout`, `keep:<phase>`), `active` (runs that are ready or claimed, what the limit counts), `vt` (virtual time at which its next run starts), exact totals (`accepted`, one per phase), `last` acceptance (µs), `waiting:<phase>`: ended and not recorded, bytes of `summaries`, `deleted`: its runs are deleted; five minutes after the last of them the key goes |
  * | `run:<id>` | hash | the run; `restored` (the epoch of the record that it was put back from, until its runner stored it again), `doubt` (it may have gone on after that record), `n:<node>` is what a node is at, `w:<node>` when one that waits is tried again (ms, the project's clock) |
  * | `ev:<id>` | list | live events, each `<number> <at> <json>` |
  * | `dk:<workflow>:<hash>` | hash | dedupe: run, hash of the body; once the run is recorded the phase, empty where there was a reply |
  * | `reply:<workflow>:<hash>` | string | the reply of a recorded run whose event had that dedupe key; gone after an hour |
  * | `expiring` | hash | bytes of dedupe keys and replies by the time at which they expire: `<field of meta> <time>` |
- * | `runs:<workflow>` | sorted set | all runs of the workflow that have a `run:<id>`, by acceptance (µs) |
- * | `done:<workflow>` | sorted set | ended runs of which only a line is left, by acceptance (µs) |
- * | `lines:<workflow>` | hash | run → line about it |
+ * | `runs:<group>` | sorted set | all runs of the group that have a `run:<id>`, by acceptance (µs) |
+ * | `done:<group>` | sorted set | ended runs of which only a line is left, by acceptance (µs) |
+ * | `lines:<group>` | hash | run → line about it |
  * | `rev:<name>` | string | a revision |
  * | `polls` | set | the workflows whose trigger is polled |
  * | `poll:<workflow>` | hash | a polled trigger: `config` (JSON), `interval` and `early` (ms), `put` (when it came, ms); `token` and `until` of the one who looks; `cursor`, `at` (when the last look began, ms), `polled` (when the last look that worked began, ms), `failures` in a row, `notBefore` (ms), `reason` and `error` of the last one, `lost`: why the cursor was given up, to be told; `memory`: the name of what is kept for it; `n:<what>`: what was counted of looks, until the operator takes it |
  * | `kept:<workflow>` | hash | what a polled trigger remembers beside its cursor, by name (base64): what is in force, and what is to be |
  *
- * Workflows and credentials are named by uid. All of one is in one hash, so that a transition reads and writes it at once. In `q`, `held`, `due` and `live` a run is its entry: `<workflow> <accepted, µs> <run>`. Channels have
+ * Workflows and credentials are named by uid, groups of runs as `groups.ts` says. All of one is in one hash, so that a transition reads and writes it at once. In `q`, `held`, `due` and `live` a run is its entry: `<group> <accepted, µs> <run>`. Channels have
  * the names of keys: `q` announces work, `run:<id>` what happens to a run, `cancels` a run that shall be cancelled, `checks` a credential to try, `registrations` a bot to register.
  */
+import { workflowOfGroup, type RunGroup } from './groups.ts';
 import type { ProjectUid } from './types.ts';
 
 const PROJECT_KEYS = [
@@ -59,13 +60,13 @@ export type ProjectKey = (typeof PROJECT_KEYS)[number];
 
 export type ProjectKeys = Readonly<Record<ProjectKey, string>> & {
   prefix: string;
-  wf: (uid: string) => string;
+  wf: (group: RunGroup) => string;
   run: (id: string) => string;
   ev: (id: string) => string;
   dk: (workflowUid: string, hash: string) => string;
-  runs: (workflowUid: string) => string;
-  done: (workflowUid: string) => string;
-  lines: (workflowUid: string) => string;
+  runs: (group: RunGroup) => string;
+  done: (group: RunGroup) => string;
+  lines: (group: RunGroup) => string;
   reply: (workflowUid: string, hash: string) => string;
   check: (credentialUid: string) => string;
   registration: (credentialUid: string) => string;
@@ -88,9 +89,10 @@ export function projectOfKey(key: string): ProjectUid | undefined {
   return /^wl:\{([^}]+)\}:/.exec(key)?.[1];
 }
 
-/** The uid of the workflow that a key is about: its limits and totals. */
+/** The uid of the workflow that a key is about: limits and totals of its live runs, or of its test runs. */
 export function workflowOfKey(key: string): string | undefined {
-  return /^wl:\{[^}]+\}:wf:(.+)$/.exec(key)?.[1];
+  const group = /^wl:\{[^}]+\}:wf:(.+)$/.exec(key)?.[1];
+  return group === undefined ? undefined : workflowOfGroup(group);
 }
 
 function makeKeys(project: ProjectUid): ProjectKeys {
@@ -102,13 +104,13 @@ function makeKeys(project: ProjectUid): ProjectKeys {
   return {
     ...(fixed as Record<ProjectKey, string>),
     prefix,
-    wf: (uid) => `${prefix}wf:${uid}`,
+    wf: (group) => `${prefix}wf:${group}`,
     run: (id) => `${prefix}run:${id}`,
     ev: (id) => `${prefix}ev:${id}`,
     dk: (workflowUid, hash) => `${prefix}dk:${workflowUid}:${hash}`,
-    runs: (workflowUid) => `${prefix}runs:${workflowUid}`,
-    done: (workflowUid) => `${prefix}done:${workflowUid}`,
-    lines: (workflowUid) => `${prefix}lines:${workflowUid}`,
+    runs: (group) => `${prefix}runs:${group}`,
+    done: (group) => `${prefix}done:${group}`,
+    lines: (group) => `${prefix}lines:${group}`,
     reply: (workflowUid, hash) => `${prefix}reply:${workflowUid}:${hash}`,
     check: (credentialUid) => `${prefix}check:${credentialUid}`,
     registration: (credentialUid) => `${prefix}registration:${credentialUid}`,

@@ -1,9 +1,10 @@
 /**
- * All that the run store knows of a workflow's runs, newest first: those that it holds, and lines about those that have left
+ * All that the run store knows of a workflow's runs, live and test runs together, newest first: those that it holds, and lines about those that have left
  * it. The order, by acceptance and then by name, never changes, so that a list can be read in pages.
  */
 import type { RunPhase } from '../api/phase.ts';
 import { isUnavailable, orUnavailable, type RunStoreConnection } from './connection.ts';
+import { groupsOf, type RunGroup } from './groups.ts';
 import { keysOf } from './keys.ts';
 import { readBrief } from './read.ts';
 import type { ProjectUid, RunState, RunSummary, Unavailable } from './types.ts';
@@ -26,7 +27,7 @@ export function byNewest(a: Position, b: Position): number {
   return a.run < b.run ? 1 : a.run > b.run ? -1 : 0;
 }
 
-type Place = Position & { isLine: boolean };
+type Place = Position & { group: RunGroup; isLine: boolean };
 
 /** The next `limit` runs after the position, fewer only at the end. Also in order where runs leave the store meanwhile. */
 export function listRuns(
@@ -36,18 +37,19 @@ export function listRuns(
   { after, limit }: { after?: Position | undefined; limit: number },
 ): Promise<ListedRun[] | Unavailable> {
   const keys = keysOf(project);
+  const groups = groupsOf(workflowUid);
   return orUnavailable(async () => {
     const listed: ListedRun[] = [];
     let position = after;
     while (listed.length < limit) {
       const wanted = limit - listed.length;
       // In this order: a run that moves from the one to the other meanwhile is seen twice, never not at all.
-      const held = await places(conn, keys.runs(workflowUid), position, wanted);
-      const lines = await places(conn, keys.done(workflowUid), position, wanted);
+      const held = await placesOf(conn, groups, keys.runs, position, wanted);
+      const lines = await placesOf(conn, groups, keys.done, position, wanted);
       const page = merged(held, lines).slice(0, wanted);
       if (page.length === 0) break;
       position = page.at(-1);
-      const found = await Promise.all(page.map((place) => look(conn, project, workflowUid, place)));
+      const found = await Promise.all(page.map((place) => look(conn, project, place)));
       listed.push(...found.filter((run) => run !== undefined));
     }
     return listed;
@@ -61,15 +63,32 @@ export function knownRuns(
   workflowUid: string,
   runs: string[],
 ): Promise<Set<string> | Unavailable> {
-  const keys = keysOf(project);
+  const { runs: held, done } = keysOf(project);
+  const keys = groupsOf(workflowUid).flatMap((group) => [held(group), done(group)]);
   return orUnavailable(async () => {
-    const scores = await Promise.all(
-      runs.flatMap((run) =>
-        [keys.runs(workflowUid), keys.done(workflowUid)].map((key) => conn.command('zscore', key, run)),
-      ),
-    );
-    return new Set(runs.filter((_, index) => scores[index * 2] !== null || scores[index * 2 + 1] !== null));
+    const isKnown = async (run: string) =>
+      (await Promise.all(keys.map((key) => conn.command('zscore', key, run)))).some(
+        (score) => score !== null,
+      );
+    const known = await Promise.all(runs.map(isKnown));
+    return new Set(runs.filter((_, index) => known[index]));
   });
+}
+
+/** The members of all groups' indexes after the position. */
+async function placesOf(
+  conn: RunStoreConnection,
+  groups: RunGroup[],
+  keyOf: (group: RunGroup) => string,
+  after: Position | undefined,
+  limit: number,
+): Promise<(Position & { group: RunGroup })[]> {
+  const found = await Promise.all(
+    groups.map(async (group) =>
+      (await places(conn, keyOf(group), after, limit)).map((place) => ({ ...place, group })),
+    ),
+  );
+  return found.flat();
 }
 
 /** The members after the position; those of the same microsecond are told apart by name. */
@@ -94,7 +113,7 @@ async function places(
   return found;
 }
 
-function merged(held: Position[], lines: Position[]): Place[] {
+function merged(held: Omit<Place, 'isLine'>[], lines: Omit<Place, 'isLine'>[]): Place[] {
   const holds = new Set(held.map(({ run }) => run));
   return [
     ...held.map((place) => ({ ...place, isLine: false })),
@@ -106,8 +125,7 @@ function merged(held: Position[], lines: Position[]): Place[] {
 async function look(
   conn: RunStoreConnection,
   project: ProjectUid,
-  workflowUid: string,
-  { run, at, isLine }: Place,
+  { run, at, group, isLine }: Place,
 ): Promise<ListedRun | undefined> {
   const position = { at, run };
   const state = isLine ? undefined : await readBrief(conn, project, run);
@@ -131,7 +149,7 @@ async function look(
       ...(message !== undefined && { message }),
     };
   }
-  const line = await conn.command('hget', keysOf(project).lines(workflowUid), run);
+  const line = await conn.command('hget', keysOf(project).lines(group), run);
   return typeof line === 'string'
     ? { ...(JSON.parse(line) as RunSummary), isLine: true, position }
     : undefined;

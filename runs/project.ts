@@ -2,12 +2,13 @@
 import { canonicalJson, type Revision } from '../api/revision.ts';
 import { sleep } from '../kube/clock.ts';
 import { orUnavailable, type RunStoreConnection } from './connection.ts';
+import { groupsOf, type RunGroup } from './groups.ts';
 import { keysOf, projectOfKey } from './keys.ts';
 import { ENQUEUE, REQUIRE_STORE } from './lua.ts';
 import { forEachPage, type Scan } from './pages.ts';
 import { defineScript } from './script.ts';
 import { beginSeeding, openSeeded, type Seeding } from './seed.ts';
-import { workflowOf } from './token.ts';
+import { groupOfToken } from './token.ts';
 import type { ProjectUid, Unavailable, WorkflowLimits } from './types.ts';
 
 type Done = { outcome: 'done' } | Unavailable;
@@ -39,7 +40,7 @@ export async function openProject(
 const LIMIT = defineScript({
   flags: 'drains',
   keys: ['meta', 'q', 'held', 'wf'],
-  args: ['uid', 'limit', 'seeding'],
+  args: ['group', 'limit', 'seeding'],
   body: `
     if seeding == '' or redis.call('HGET', meta, 'seeding') ~= seeding then
       ${REQUIRE_STORE}
@@ -57,7 +58,7 @@ const LIMIT = defineScript({
     local active, own = tonumber(slots[1] or 0), slots[2] or 0
     local count = math.min((tonumber(limit) or math.huge) - active, ${PAGE})
     if count <= 0 then return 0 end
-    local entries = redis.call('ZRANGEBYLEX', held, '[' .. uid .. ' ', '(' .. uid .. '!', 'LIMIT', 0, count)
+    local entries = redis.call('ZRANGEBYLEX', held, '[' .. group .. ' ', '(' .. group .. '!', 'LIMIT', 0, count)
     local virtual = redis.call('HGET', meta, 'v')
     for _, entry in ipairs(entries) do
       redis.call('ZREM', held, entry)
@@ -69,8 +70,8 @@ const LIMIT = defineScript({
 });
 
 /**
- * Sets what `submit` and `claim` obey for a workflow. Runs that only a lower limit held back become ready. With a `seeding`
- * also before the project is open.
+ * Sets what `submit` and `claim` obey for a workflow: the same for its live runs and for its test runs, which are counted apart. Runs that
+ * only a lower limit held back become ready. With a `seeding` also before the project is open.
  */
 export function setWorkflowLimits(
   conn: RunStoreConnection,
@@ -90,34 +91,32 @@ export function setWorkflowLimits(
     'keep:Cancelled': keep.failed,
   };
   return orUnavailable(async () => {
-    let more: unknown = 1;
-    while (more === 1)
-      more = await conn.script(
-        LIMIT,
-        [meta, q, held, wf(workflowUid)],
-        [workflowUid, limit, seeding?.token ?? '', ...Object.entries(fields).flat()],
-      );
+    const args = [limit, seeding?.token ?? '', ...Object.entries(fields).flat()];
+    for (const group of groupsOf(workflowUid)) {
+      let more: unknown = 1;
+      while (more === 1) more = await conn.script(LIMIT, [meta, q, held, wf(group)], [group, ...args]);
+    }
     return { outcome: 'done' };
   });
 }
 
-/** The runs of a workflow that have not ended, all at once: for tests. Programs ask for pages, or whether there are any. */
+/** The live runs, or the test runs, of a workflow that have not ended, all at once: for tests. Programs ask for pages, or whether there are any. */
 export function liveRuns(
   conn: RunStoreConnection,
   project: ProjectUid,
-  workflowUid: string,
+  group: RunGroup,
 ): Promise<string[] | Unavailable> {
   const { q, held, due, claims } = keysOf(project);
   return orUnavailable(async () => {
     const [ready, parked, waiting, claimed] = (await Promise.all([
       conn.command('zrange', q, 0, -1),
       conn.command('zrange', due, 0, -1),
-      conn.command('zrangebylex', held, `[${workflowUid} `, `(${workflowUid}!`),
+      conn.command('zrangebylex', held, `[${group} `, `(${group}!`),
       conn.command('hgetall', claims),
     ])) as [string[], string[], string[], Record<string, string>];
-    const own = [...ready, ...parked].filter((entry) => entry.startsWith(`${workflowUid} `));
+    const own = [...ready, ...parked].filter((entry) => entry.startsWith(`${group} `));
     const entries = [...own, ...waiting];
-    const running = Object.entries(claimed).filter(([, token]) => workflowOf(token) === workflowUid);
+    const running = Object.entries(claimed).filter(([, token]) => groupOfToken(token) === group);
     return [
       ...entries.map((entry) => entry.slice(entry.lastIndexOf(' ') + 1)),
       ...running.map(([run]) => run),

@@ -2,9 +2,10 @@
 import { isTerminal, type RunPhase } from '../api/phase.ts';
 import type { NodeOutput } from '../api/value.ts';
 import { orUnavailable, type RunStoreConnection } from './connection.ts';
+import { groupsOf, workflowOfGroup, type RunGroup } from './groups.ts';
 import { keysOf } from './keys.ts';
 import { leftOpen } from './record/record.ts';
-import { workflowOf } from './token.ts';
+import { groupOfToken } from './token.ts';
 import type { Counts, NodeState, ProjectUid, Reply, RunState, RunSummary, Unavailable } from './types.ts';
 
 /** What never changes of a run: the field `head` of its hash. */
@@ -63,46 +64,48 @@ export function readSummary(
   run: string,
 ): Promise<RunSummary | undefined | Unavailable> {
   return orUnavailable(async () => {
-    const line = await conn.command('hget', keysOf(project).lines(workflowUid), run);
-    return typeof line === 'string' ? (JSON.parse(line) as RunSummary) : undefined;
+    const keys = groupsOf(workflowUid).map(keysOf(project).lines);
+    const lines = await Promise.all(keys.map((key) => conn.command('hget', key, run)));
+    const line = lines.find((text) => typeof text === 'string');
+    return line === undefined ? undefined : (JSON.parse(line) as RunSummary);
   });
 }
 
-/** Lines about the runs that have left the store, the one that was accepted last first. */
+/** Lines about the live runs, or the test runs, that have left the store, the one that was accepted last first. */
 export function readSummaries(
   conn: RunStoreConnection,
   project: ProjectUid,
-  workflowUid: string,
+  group: RunGroup,
   limit: number,
 ): Promise<RunSummary[] | Unavailable> {
   const { done, lines } = keysOf(project);
   return orUnavailable(async () => {
-    const names = (await conn.command('zrange', done(workflowUid), 0, limit - 1, 'rev')) as string[];
+    const names = (await conn.command('zrange', done(group), 0, limit - 1, 'rev')) as string[];
     if (names.length === 0) return [];
-    const texts = await conn.command('hmget', lines(workflowUid), ...names);
+    const texts = await conn.command('hmget', lines(group), ...names);
     return (texts as (string | null)[])
       .filter((text) => text !== null)
       .map((text) => JSON.parse(text) as RunSummary);
   });
 }
 
-/** Exact totals of a workflow, since the store was made, and how many of its runs are held by a runner now. */
+/** Exact totals of the live runs, or the test runs, of a workflow since the store was made, and how many of them a runner holds now. */
 export function readCounts(
   conn: RunStoreConnection,
   project: ProjectUid,
-  workflowUid: string,
+  group: RunGroup,
 ): Promise<Counts | Unavailable> {
   const fields = ['accepted', 'Succeeded', 'Failed', 'Cancelled', 'last'];
   const { wf, claims } = keysOf(project);
   return orUnavailable(async () => {
     const [values, tokens] = (await Promise.all([
-      conn.command('hmget', wf(workflowUid), ...fields),
+      conn.command('hmget', wf(group), ...fields),
       conn.command('hvals', claims),
     ])) as [(string | null)[], string[]];
     const [accepted = 0, succeeded = 0, failed = 0, cancelled = 0, last = 0] = values.map(Number);
     const active = accepted - succeeded - failed - cancelled;
     // The two are not read at the same moment: a run may have been claimed, or have ended, in between.
-    const held = tokens.filter((token) => workflowOf(token) === workflowUid).length;
+    const held = tokens.filter((token) => groupOfToken(token) === group).length;
     const running = Math.min(held, active);
     return {
       succeeded,
@@ -116,14 +119,18 @@ export function readCounts(
   });
 }
 
-/** Whether runs of the workflow have not ended. One call, however many wait. */
+/** Whether live runs or test runs of the workflow have not ended. Few calls, however many wait. */
 export async function hasLiveRuns(
   conn: RunStoreConnection,
   project: ProjectUid,
   workflowUid: string,
 ): Promise<boolean | Unavailable> {
-  const counts = await readCounts(conn, project, workflowUid);
-  return 'outcome' in counts ? counts : counts.active !== 0;
+  for (const group of groupsOf(workflowUid)) {
+    const counts = await readCounts(conn, project, group);
+    if ('outcome' in counts) return counts;
+    if (counts.active !== 0) return true;
+  }
+  return false;
 }
 
 /** A run from its hash; undefined where that is empty. */
@@ -139,7 +146,8 @@ export function parseRun(
   return {
     run,
     project,
-    workflowUid: fields['wf'] ?? '',
+    group: fields['wf'] ?? '',
+    workflowUid: workflowOfGroup(fields['wf'] ?? ''),
     ...(JSON.parse(fields['head'] ?? '{}') as RunHead),
     phase: phase as RunPhase,
     epoch: Number(fields['epoch'] ?? 0),

@@ -6,7 +6,7 @@ import { transitionKeys } from './advance.ts';
 import { orUnavailable, type RunStoreConnection } from './connection.ts';
 import { NOW, REQUIRE_STORE } from './lua.ts';
 import { defineScript } from './script.ts';
-import { holderOf, workflowOf } from './token.ts';
+import { holderOf, groupOfToken } from './token.ts';
 import type { ClaimRef, Unavailable } from './types.ts';
 
 /**
@@ -60,7 +60,7 @@ export function rejoin(
   return orUnavailable(async () => {
     const answer = await conn.script(
       REJOIN,
-      transitionKeys(REJOIN, { ...ref, workflowUid: workflowOf(ref.token) }),
+      transitionKeys(REJOIN, { ...ref, group: groupOfToken(ref.token) }),
       [ref.run, ref.token, holderOf(ref.token), epoch, acceptedAt, left],
     );
     return { outcome: answer === 'done' ? 'done' : 'fenced' };

@@ -3,6 +3,7 @@
  * the operator alone, past every quota; only while the project is seeded, or for a run of an earlier store.
  */
 import { orUnavailable, type RunStoreConnection } from './connection.ts';
+import { groupOf } from './groups.ts';
 import { keysOf } from './keys.ts';
 import { ENQUEUE, NOW } from './lua.ts';
 import type { RunHead } from './read.ts';
@@ -36,7 +37,7 @@ export type RecordedRun = Omit<RunHead, 'dedupeHash' | 'bodyHash'> & {
 };
 
 const ARGS =
-  'token uid run_id accepted size head input body_hash epoch sequence timeout started deadline object reply recorded_by idle_until';
+  'token group run_id accepted size head input body_hash epoch sequence timeout started deadline object reply recorded_by idle_until';
 
 /** Fields and values of the nodes follow the named arguments. */
 const RESTORE = defineScript({
@@ -63,7 +64,7 @@ const RESTORE = defineScript({
     ${NOW}
     local limits = redis.call('HMGET', wf, 'limit', 'policy', 'active', 'vt', 'accepted')
     local active, own = tonumber(limits[3] or 0), limits[4]
-    local entry = uid .. ' ' .. accepted .. ' ' .. run_id
+    local entry = group .. ' ' .. accepted .. ' ' .. run_id
     local over = active >= tonumber(limits[1] or 'inf')
     if over then
       redis.call('ZADD', held, 0, entry)
@@ -75,7 +76,7 @@ const RESTORE = defineScript({
     if limits[2] == 'Replace' then
       redis.call('ZADD', live, 0, entry)
     end
-    redis.call('HSET', run, 'phase', 'Pending', 'wf', uid, 'accepted', accepted, 'bytes', size, 'timeout', timeout,
+    redis.call('HSET', run, 'phase', 'Pending', 'wf', group, 'accepted', accepted, 'bytes', size, 'timeout', timeout,
       'head', head, 'input', input, 'epoch', math.max(tonumber(epoch), now), 'sequence', sequence,
       'recorded', object, 'restored', epoch, unpack(ARGV, 18))
     if idle_until == '' or tonumber(idle_until) <= now then redis.call('HSET', run, 'doubt', 1) end
@@ -117,8 +118,8 @@ export function restoreRun(
 ): Promise<Restored> {
   const { meta, q, held, live, wf, runs, lines, run, dk } = keysOf(project);
   const { workflowUid, dedupe } = recorded;
-  const ofWorkflow = [wf, runs, lines].map((key) => key(workflowUid));
-  const keys = [meta, q, held, live, ...ofWorkflow, run(recorded.run)];
+  const ofGroup = [wf, runs, lines].map((key) => key(groupOf(recorded)));
+  const keys = [meta, q, held, live, ...ofGroup, run(recorded.run)];
   if (dedupe) keys.push(dk(workflowUid, dedupe.hash));
   return orUnavailable(async () => {
     const outcome = await conn.script(RESTORE, keys, argsOf(recorded, seeding?.token ?? ''));
@@ -127,7 +128,7 @@ export function restoreRun(
 }
 
 function argsOf(recorded: RecordedRun, token: string): (string | number)[] {
-  const { workflowUid, run, acceptedAt, input, dedupe, startedAt, deadlineAt, reply } = recorded;
+  const { run, acceptedAt, input, dedupe, startedAt, deadlineAt, reply } = recorded;
   const nodes = recorded.nodes.flatMap(nodeArgs);
   const replyText = reply ? JSON.stringify(reply) : '';
   const head = headOf(recorded);
@@ -137,7 +138,7 @@ function argsOf(recorded: RecordedRun, token: string): (string | number)[] {
   );
   return [
     token,
-    workflowUid,
+    groupOf(recorded),
     run,
     `${acceptedAt}000`,
     size,

@@ -4,6 +4,7 @@
 import { isTerminal } from '../api/phase.ts';
 import { orUnavailable, type RunStoreConnection } from './connection.ts';
 import { cancelRun } from './cancel.ts';
+import { groupOf } from './groups.ts';
 import { keysOf, type ProjectKeys } from './keys.ts';
 import { ENQUEUE, NOW } from './lua.ts';
 import { dedupeHash, newRunName } from './names.ts';
@@ -13,12 +14,12 @@ import { defineScript } from './script.ts';
 import type { Reply, Submission, Submitted } from './types.ts';
 
 /**
- * Where the limit is reached, the oldest runs of the workflow make room: they are asked to end, durably, and named. Those
+ * Where the limit is reached, the oldest runs of the group make room: they are asked to end, durably, and named. Those
  * that wait without a slot count too, since a newer run replaces them all the same.
  */
 const REPLACE = `
 local others = {}
-for _, other in ipairs(redis.call('ZRANGEBYLEX', live, '[' .. uid .. ' ', '(' .. uid .. '!')) do
+for _, other in ipairs(redis.call('ZRANGEBYLEX', live, '[' .. group .. ' ', '(' .. group .. '!')) do
   local name = string.match(other, '[^ ]+$')
   if redis.call('SISMEMBER', cancels, name) == 0 then
     others[#others + 1] = name
@@ -34,7 +35,7 @@ redis.call('ZADD', live, 0, entry)
 
 const SUBMIT = defineScript({
   keys: ['meta', 'q', 'held', 'live', 'cancels', 'wf', 'runs', 'run', 'expiring', 'dk'],
-  args: ['uid', 'run_id', 'body_hash', 'size', 'head', 'input'],
+  args: ['group', 'run_id', 'body_hash', 'size', 'head', 'input'],
   body: `
     local project = redis.call('HMGET', meta, 'id', 'bytes', 'quota', 'v')
     if not project[1] then
@@ -69,7 +70,7 @@ const SUBMIT = defineScript({
     if over and limits[2] == 'Reject' then return {'rejected', limits[1]} end
 
     local accepted = time[1] .. string.format('%06d', time[2])
-    local entry = uid .. ' ' .. accepted .. ' ' .. run_id
+    local entry = group .. ' ' .. accepted .. ' ' .. run_id
     local replaced = {}
     if limits[2] == 'Replace' then
       if over then redis.call('ZCARD', held) else redis.call('ZCARD', q) end
@@ -84,7 +85,7 @@ const SUBMIT = defineScript({
       own = enqueue(entry, project[4], own)
       active = active + 1
     end
-    redis.call('HSET', run, 'phase', 'Pending', 'wf', uid, 'accepted', accepted, 'bytes', size,
+    redis.call('HSET', run, 'phase', 'Pending', 'wf', group, 'accepted', accepted, 'bytes', size,
       'timeout', limits[3] or '', 'head', head, 'input', input)
     if dk then
       redis.call('HSET', dk, 'run', run_id, 'body', body_hash)
@@ -113,8 +114,8 @@ async function store(conn: RunStoreConnection, submission: Submission): Promise<
   const hash = key === undefined ? undefined : dedupeHash(workflowUid, key);
   // Never made from the key: once the key is forgotten, the object of the run that it named may still be there.
   const run = submission.run ?? newRunName(workflow);
-  const answer = (await conn.script(SUBMIT, submitKeys(keys, workflowUid, run, hash), [
-    workflowUid,
+  const answer = (await conn.script(SUBMIT, submitKeys(keys, submission, run, hash), [
+    groupOf(submission),
     run,
     submission.bodyHash,
     sizeOf(submission),
@@ -148,10 +149,16 @@ function nameAsKey({ run, recordUid }: Submission): string | undefined {
   return recordUid === undefined ? run && `run/${run}` : `object/${recordUid}`;
 }
 
-function submitKeys(keys: ProjectKeys, wf: string, run: string, hash: string | undefined): string[] {
+function submitKeys(
+  keys: ProjectKeys,
+  submission: Submission,
+  run: string,
+  hash: string | undefined,
+): string[] {
   const { meta, q, held, live, cancels, expiring } = keys;
-  const all = [meta, q, held, live, cancels, keys.wf(wf), keys.runs(wf), keys.run(run), expiring];
-  if (hash !== undefined) all.push(keys.dk(wf, hash));
+  const group = groupOf(submission);
+  const all = [meta, q, held, live, cancels, keys.wf(group), keys.runs(group), keys.run(run), expiring];
+  if (hash !== undefined) all.push(keys.dk(submission.workflowUid, hash));
   return all;
 }
 

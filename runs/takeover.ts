@@ -12,7 +12,7 @@ import { claimsOf, REQUEUE } from './handback.ts';
 import { keysOf } from './keys.ts';
 import { EMIT, END, END_KEYS, ENQUEUE, FENCE, NOW, VANISHED } from './lua.ts';
 import { defineScript } from './script.ts';
-import { holderOf, workflowOf } from './token.ts';
+import { holderOf, groupOfToken } from './token.ts';
 import type { ProjectUid, RunEnd, Unavailable } from './types.ts';
 
 /** The third crash without progress in between is the last. */
@@ -84,7 +84,7 @@ export function takeOver(
   return orUnavailable(async () => {
     const answer = await conn.script(
       TAKE_OVER,
-      transitionKeys(TAKE_OVER, { ...claim, workflowUid: workflowOf(claim.token) }),
+      transitionKeys(TAKE_OVER, { ...claim, group: groupOfToken(claim.token) }),
       [claim.run, claim.token, claim.runner, claim.beat, ...endArgs(END_OF_POISON)],
     );
     return answer as TakenOver;

@@ -4,6 +4,7 @@
  */
 import type { NodePhase, RunPhase, TerminalPhase } from '../api/phase.ts';
 import type { NodeOutput } from '../api/value.ts';
+import type { RunGroup } from './groups.ts';
 
 /** A project in the run store, by the uid of its namespace. */
 export type ProjectUid = string;
@@ -94,6 +95,8 @@ export type RunState = {
   project: ProjectUid;
   workflow: string;
   workflowUid: string;
+  /** The runs among which it is counted: the live runs, or the test runs, of its workflow. */
+  group: RunGroup;
   revision: string;
   trigger: string;
   dedupeKey?: string;
@@ -210,7 +213,7 @@ export type RunEventBody = RunEvent extends infer Event
     : never
   : never;
 
-/** What the operator sets per workflow, and what `claim` and `submit` obey. */
+/** What the operator sets per workflow, and what `claim` and `submit` obey; for live runs and for test runs, each by themselves. */
 export type WorkflowLimits = {
   workflowUid: string;
   /** `submit` refuses every event, and no run is claimed. */

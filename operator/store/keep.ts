@@ -1,5 +1,6 @@
 /** What an operator that leads does about the run store again and again: quotas, summaries that expire, and sweeping out what belongs to nothing. */
 import { sleep } from '../../kube/clock.ts';
+import { groupsOf } from '../../runs/groups.ts';
 import { trimSummaries } from '../../runs/record/summaries.ts';
 import type { OperatorContext } from '../context.ts';
 import { createQuotaSetter, type OpenProject } from './allQuotas.ts';
@@ -53,6 +54,7 @@ async function trimAll({ conn, world }: OperatorContext, projects: readonly Open
   for (const { uid, namespace, use } of projects) {
     const own = world.workflows.list(namespace);
     for (const { metadata } of own)
-      await trimSummaries(conn, uid, metadata.uid ?? '', summariesOf(use, own.length));
+      for (const group of groupsOf(metadata.uid ?? ''))
+        await trimSummaries(conn, uid, group, summariesOf(use, own.length));
   }
 }

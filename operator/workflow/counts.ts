@@ -7,8 +7,9 @@ import type { WorkflowStatus } from '../../api/workflow.ts';
 import { canonicalJson } from '../../kube/apply.ts';
 import { after, done, WaitingError, type Action, type Key } from '../../kube/controller.ts';
 import { objectKey } from '../../kube/resource.ts';
+import { groupsOf, type RunGroup } from '../../runs/groups.ts';
 import { readCounts } from '../../runs/read.ts';
-import type { Counts } from '../../runs/types.ts';
+import type { Counts, ProjectUid } from '../../runs/types.ts';
 import type { OperatorContext } from '../context.ts';
 import { workflows } from '../resources.ts';
 
@@ -17,7 +18,7 @@ const EVERY_WHILE_SUSPENDED_MS = 10_000;
 /** Another owner than that of the conditions, so that neither has to know what the other wrote. */
 const FIELD_MANAGER = 'windlass-operator-counts';
 
-type RunTotals = NonNullable<WorkflowStatus['runs']>;
+type RunTotals = Pick<WorkflowStatus, 'runs' | 'testRuns'>;
 
 export type CountsReconciler = {
   reconcile(key: Key): Promise<Action>;
@@ -47,11 +48,12 @@ export function createCountsReconciler(context: OperatorContext): CountsReconcil
       return done();
     }
     if (restMs(key) > 0) return after(restMs(key));
-    const counts = await readCounts(conn, route.spec.projectUID, route.spec.workflowUID);
-    if ('outcome' in counts)
-      throw new WaitingError('the run store cannot be reached', counts.retryAfterSeconds * 1_000);
+    const { projectUID, workflowUID } = route.spec;
+    const [live, test] = await Promise.all(
+      groupsOf(workflowUID).map((group) => countsOrThrow(conn, projectUID, group)),
+    );
     const suspended = isSuspended(key);
-    if (await writeTotals(context, workflow, totalsOf(counts, workflow.status?.runs)))
+    if (live && test && (await writeTotals(context, workflow, totalsOf({ live, test }, workflow.status))))
       written.set(objectKey(key), { at: clock.now(), suspended });
     return after(everyMs(suspended));
   }
@@ -64,14 +66,39 @@ function everyMs(isSuspended: boolean): number {
   return isSuspended ? EVERY_WHILE_SUSPENDED_MS : EVERY_MS;
 }
 
-/** The totals as the status has them. A run store that lost its data does not know of the last run; the status still does. */
-export function totalsOf(
-  { succeeded, failed, cancelled, active, running, waiting, lastAcceptedAt }: Counts,
-  before?: RunTotals,
-): RunTotals {
-  const last = lastAcceptedAt === undefined ? before?.last : new Date(lastAcceptedAt).toISOString();
-  const totals = { succeeded, failed: failed + cancelled, active, running, waiting };
-  return { ...totals, ...(last !== undefined && { last }) };
+async function countsOrThrow(
+  conn: OperatorContext['conn'],
+  project: ProjectUid,
+  group: RunGroup,
+): Promise<Counts> {
+  const counts = await readCounts(conn, project, group);
+  if (!('outcome' in counts)) return counts;
+  throw new WaitingError('the run store cannot be reached', counts.retryAfterSeconds * 1_000);
+}
+
+/**
+ * The totals as the status has them: ended runs apart, and all that have not ended together, since all of them occupy runners and wait for
+ * a workflow to be resumed. A run store that lost its data does not know of the last run; the status still does.
+ */
+export function totalsOf({ live, test }: { live: Counts; test: Counts }, before?: RunTotals): RunTotals {
+  const tests = endedOf(test, before?.testRuns?.last);
+  return {
+    runs: {
+      ...endedOf(live, before?.runs?.last),
+      active: live.active + test.active,
+      running: live.running + test.running,
+      waiting: live.waiting + test.waiting,
+    },
+    ...(tests.last !== undefined && { testRuns: tests }),
+  };
+}
+
+function endedOf(
+  { succeeded, failed, cancelled, lastAcceptedAt }: Counts,
+  lastBefore: string | undefined,
+): { succeeded: number; failed: number; last?: string } {
+  const last = lastAcceptedAt === undefined ? lastBefore : new Date(lastAcceptedAt).toISOString();
+  return { succeeded, failed: failed + cancelled, ...(last !== undefined && { last }) };
 }
 
 async function writeTotals(
@@ -79,14 +106,15 @@ async function writeTotals(
   workflow: Workflow,
   totals: RunTotals,
 ): Promise<boolean> {
-  const before = workflow.status?.runs;
-  const isEmpty = before === undefined && totals.last === undefined;
+  const { runs, testRuns } = workflow.status ?? {};
+  const isEmpty = runs === undefined && totals.runs?.last === undefined && totals.testRuns === undefined;
+  const before = { runs, ...(testRuns && { testRuns }) };
   if (isEmpty || canonicalJson(before) === canonicalJson(totals)) return false;
   const { name, namespace = '', uid } = workflow.metadata;
   const written = await client.patch(
     workflows,
     { namespace, name },
-    { metadata: { uid }, status: { runs: totals } },
+    { metadata: { uid }, status: totals },
     { type: 'merge', subresource: 'status', fieldManager: FIELD_MANAGER },
   );
   world.workflows.noteWrite(written);

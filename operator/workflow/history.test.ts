@@ -31,6 +31,18 @@ test('the newest of each kind stay, and cancelled runs count as failed', () => {
   expect(names(runs)).toEqual(['f1', 's1']);
 });
 
+test('twelve test runs take the place of no live run, and the newest of them stay', () => {
+  const tests = Array.from({ length: 12 }, (_, index) => run(`t${index}`, 'Succeeded', index + 1));
+  for (const { spec } of tests) spec.test = true;
+  const live = [run('s1', 'Succeeded', 50), run('f1', 'Failed', 50)];
+  expect(names([...tests, ...live])).toEqual(
+    tests
+      .slice(1)
+      .map(({ metadata }) => metadata.name)
+      .toReversed(),
+  );
+});
+
 test('runs that have not ended are never pruned, however many there are', () => {
   expect(names([run('a', 'Running', 999), run('b', undefined, 999), run('c', 'Waiting', 999)])).toEqual([]);
 });

@@ -52,11 +52,15 @@ export function pruningOf(runs: readonly WorkflowRun[], policy: HistoryPolicy, n
       endedAt: Date.parse(run.status?.completionTime ?? run.metadata.creationTimestamp ?? ''),
     }))
     .toSorted((a, b) => b.endedAt - a.endedAt);
-  const succeeded = ended.filter(({ run }) => run.status?.phase === 'Succeeded');
-  const failed = ended.filter(({ run }) => run.status?.phase !== 'Succeeded');
-  const kept = [...succeeded.slice(0, policy.succeeded), ...failed.slice(0, policy.failed)].filter(
-    ({ endedAt }) => now.getTime() - endedAt < policy.ttlMs,
-  );
+  // Test runs have a history of their own, of the same length.
+  const kept = [true, false]
+    .flatMap((isTest) =>
+      newest(
+        ended.filter(({ run }) => (run.spec.test === true) === isTest),
+        policy,
+      ),
+    )
+    .filter(({ endedAt }) => now.getTime() - endedAt < policy.ttlMs);
   const keptRuns = new Set(kept.map(({ run }) => run));
   const withData = kept.filter(({ run }) => run.metadata.annotations?.[ANNOTATION.dataRemoved] === undefined);
   const [expired, fresh] = [true, false].map((isExpired) =>
@@ -74,6 +78,13 @@ export function pruningOf(runs: readonly WorkflowRun[], policy: HistoryPolicy, n
     strip: expired.map(({ run }) => run).toReversed(),
     ...(kept.length > 0 && { nextMs: Math.max(dueAt - now.getTime(), 0) + 1_000 }),
   };
+}
+
+/** Of runs that ended, the last one first, those that stay. */
+function newest<T extends { run: WorkflowRun }>(ended: readonly T[], policy: HistoryPolicy): T[] {
+  const succeeded = ended.filter(({ run }) => run.status?.phase === 'Succeeded');
+  const failed = ended.filter(({ run }) => run.status?.phase !== 'Succeeded');
+  return [...succeeded.slice(0, policy.succeeded), ...failed.slice(0, policy.failed)];
 }
 
 /** Prunes the runs of the workflow of that name, whether it still exists or not. */

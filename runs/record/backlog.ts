@@ -269,10 +269,10 @@ export function recorded(
 ): Promise<Dropped | Unavailable> {
   const keys = keysOf(state.project);
   const line = state.endedAt === undefined ? '' : JSON.stringify(toSummary(state));
-  const { run, workflowUid, dedupeHash } = state;
-  const ofWorkflow = [keys.runs, keys.done, keys.lines].map((key) => key(workflowUid));
+  const { run, workflowUid, group, dedupeHash } = state;
+  const ofGroup = [keys.runs, keys.done, keys.lines].map((key) => key(group));
   const { meta, q, out, wf, expiring } = keys;
-  const all = [meta, q, out, wf(workflowUid), keys.run(run), ...ofWorkflow, expiring];
+  const all = [meta, q, out, wf(group), keys.run(run), ...ofGroup, expiring];
   if (dedupeHash !== undefined)
     all.push(keys.dk(workflowUid, dedupeHash), keys.reply(workflowUid, dedupeHash));
   return orUnavailable(async () => {
@@ -339,11 +339,11 @@ export async function forget(conn: RunStoreConnection, project: ProjectUid, run:
 /** Remembers the object that a run is recorded in: from now on it is never made again. */
 export function noteObject(
   conn: RunStoreConnection,
-  { project, run, workflowUid }: RunState,
+  { project, run, group }: RunState,
   uid: string,
 ): Promise<unknown> {
   return orUnavailable(() =>
-    conn.script(NOTE_OBJECT, transitionKeys(NOTE_OBJECT, { project, run, workflowUid }), [uid]),
+    conn.script(NOTE_OBJECT, transitionKeys(NOTE_OBJECT, { project, run, group }), [uid]),
   );
 }
 

@@ -10,6 +10,7 @@ const base: RunState = {
   project: 'project',
   workflow: 'orders',
   workflowUid: 'uid',
+  group: 'uid',
   revision: 'orders-abc',
   trigger: 'webhook',
   test: false,

@@ -15,6 +15,7 @@ const state = (changes: Partial<RunState> = {}): RunState => ({
   project: 'project',
   workflow: 'orders',
   workflowUid: 'uid',
+  group: 'uid',
   revision: 'orders-abc',
   trigger: 'webhook',
   test: false,

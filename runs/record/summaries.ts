@@ -1,5 +1,6 @@
 /** Summaries expire: those that are too old, and those beyond a workflow's part where its project keeps too many, go. */
 import { orUnavailable, type RunStoreConnection } from '../connection.ts';
+import type { RunGroup } from '../groups.ts';
 import { keysOf } from '../keys.ts';
 import { NOW } from '../lua.ts';
 import { SUMMARY_KEPT_S, SUMMARY_OVERHEAD_BYTES } from '../room.ts';
@@ -36,15 +37,15 @@ const TRIM = defineScript({
   `,
 });
 
-/** Removes the workflow's summaries of runs that were accepted more than seven days ago, and the oldest beyond `most`. */
+/** Removes the group's summaries of runs that were accepted more than seven days ago, and the oldest beyond `most`. */
 export function trimSummaries(
   conn: RunStoreConnection,
   project: ProjectUid,
-  workflowUid: string,
+  group: RunGroup,
   most: number,
 ): Promise<{ outcome: 'done' } | Unavailable> {
   const { meta, wf, done, lines } = keysOf(project);
-  const keys = [meta, ...[wf, done, lines].map((key) => key(workflowUid))];
+  const keys = [meta, ...[wf, done, lines].map((key) => key(group))];
   return orUnavailable(async () => {
     while ((await conn.script(TRIM, keys, [most])) === 1);
     return { outcome: 'done' };

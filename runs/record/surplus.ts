@@ -1,9 +1,10 @@
 /**
- * Keeps what waits to be recorded within each workflow's history, while not all of it can be written: of what is too many the
+ * Keeps what waits to be recorded within the history of each workflow, while not all of it can be written: of what is too many the
  * runs that ended first become lines. Whoever does it, and however often, the newest stay.
  */
 import { isTerminal, type TerminalPhase } from '../../api/phase.ts';
 import { isUnavailable, orUnavailable, type RunStoreConnection } from '../connection.ts';
+import type { RunGroup } from '../groups.ts';
 import { keysOf } from '../keys.ts';
 import { readBrief } from '../read.ts';
 import type { ProjectUid, RunState } from '../types.ts';
@@ -22,7 +23,7 @@ export type SurplusTrimmer = {
 };
 
 /** Small, since there may be many. */
-type Ended = { run: string; endedAt: number; workflowUid: string; phase: TerminalPhase };
+type Ended = { run: string; endedAt: number; group: RunGroup; phase: TerminalPhase };
 
 export function createSurplusTrimmer(conn: RunStoreConnection, project: ProjectUid): SurplusTrimmer {
   /** Ended runs that wait: they do not change any more, so each is read once. */
@@ -47,7 +48,7 @@ export function createSurplusTrimmer(conn: RunStoreConnection, project: ProjectU
 
   return {
     trim: async () => {
-      const groups = Map.groupBy(await endedRuns(), ({ workflowUid, phase }) => `${workflowUid} ${phase}`);
+      const groups = Map.groupBy(await endedRuns(), ({ group, phase }) => `${group} ${phase}`);
       let gone = 0;
       for (const runs of groups.values()) gone += await letGo(conn, project, runs);
       return gone;
@@ -65,15 +66,15 @@ async function readEnd(
     conn.command('hmget', keysOf(project).run(run), 'phase', 'ended', 'wf'),
   );
   if (isUnavailable(fields)) return undefined;
-  const [phase, endedAt, workflowUid] = fields as (string | null)[];
-  if (!phase || !isTerminal(phase) || !endedAt || !workflowUid) return undefined;
-  return { run, endedAt: Number(endedAt), workflowUid, phase };
+  const [phase, endedAt, group] = fields as (string | null)[];
+  if (!phase || !isTerminal(phase) || !endedAt || !group) return undefined;
+  return { run, endedAt: Number(endedAt), group, phase };
 }
 
-/** Of the waiting runs of one workflow and phase those that are too many become lines, the oldest first. */
+/** Of the waiting runs of one group and phase those that are too many become lines, the oldest first. */
 async function letGo(conn: RunStoreConnection, project: ProjectUid, runs: Ended[]): Promise<number> {
-  const [{ workflowUid, phase } = { workflowUid: '', phase: '' }] = runs;
-  const tooMany = await surplusOf(conn, project, workflowUid, phase);
+  const [{ group, phase } = { group: '', phase: '' }] = runs;
+  const tooMany = await surplusOf(conn, project, group, phase);
   const size = Math.min(LARGEST_PAGE, Math.max(LEAST_PAGE, Math.ceil(tooMany / PAGES)));
   const oldestFirst = runs.toSorted(byEnd);
   let gone = 0;
@@ -91,11 +92,11 @@ async function letGo(conn: RunStoreConnection, project: ProjectUid, runs: Ended[
 async function surplusOf(
   conn: RunStoreConnection,
   project: ProjectUid,
-  workflowUid: string,
+  group: RunGroup,
   phase: string,
 ): Promise<number> {
   const counts = await orUnavailable(async () => {
-    const key = keysOf(project).wf(workflowUid);
+    const key = keysOf(project).wf(group);
     return (await conn.command('hmget', key, `waiting:${phase}`, `keep:${phase}`)) as (string | null)[];
   });
   if (isUnavailable(counts)) return 0;

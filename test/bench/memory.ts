@@ -89,6 +89,7 @@ function endedRun(run: string, project: string, workflow: string, workflowUid: s
     project,
     workflow,
     workflowUid,
+    group: workflowUid,
     revision: `${workflow}-1`,
     trigger: 'webhook',
     test: false,

@@ -46,7 +46,15 @@ const work = constantFrom(
 const PASSES_MS = [1, 400, 1_500, 1_500, 1_500, 6_000, 12_000, 40_000, 3_700_000, 700_000_000, -5_000];
 
 const STEPS = {
-  submit: record({ do: is('submit'), workflow, key: nat(3), body: seldom(9).map(Number), again, fate }),
+  submit: record({
+    do: is('submit'),
+    workflow,
+    key: nat(3),
+    body: seldom(9).map(Number),
+    test: seldom(3),
+    again,
+    fate,
+  }),
   claim: record({ do: is('claim'), by, max: integer({ min: 1, max: 3 }), fate }),
   work: record({ do: is('work'), by, index: nat(3), work, at: nat(5), fate }),
   takeOver: record({ do: is('takeOver'), by, fate: mostly(2, toStore(3)) }),

@@ -6,7 +6,7 @@ import type { ApiState } from './records.ts';
 
 /** `by`, `run`, `index`, `at` and `version` are taken modulo how many there are. */
 export type Step = { fate?: Fate | undefined } & (
-  | { do: 'submit'; workflow: string; key: number; body: number; again: boolean }
+  | { do: 'submit'; workflow: string; key: number; body: number; test: boolean; again: boolean }
   | { do: 'claim'; by: number; max: number }
   | { do: 'work'; by: number; index: number; work: Work; at: number }
   | { do: 'sweep' | 'beat' | 'takeOver' | 'wake' | 'leave'; by: number }

@@ -1,5 +1,6 @@
 /** What is true of an open project whatever happened to it: indexes, counters and bytes agree with the runs. */
 import { isTerminal } from '../../api/phase.ts';
+import { workflowOfGroup } from '../../runs/groups.ts';
 import { bytesProblems } from './bytes.ts';
 import type { DumpedKey, Run, State, Workflow } from './state.ts';
 
@@ -38,7 +39,9 @@ function placesOf({ ready, due, token, held }: Run): string[] {
 function isKnown({ keys }: State, name: string, { head, wf }: Run): boolean {
   const { dedupeHash } = JSON.parse(head) as { dedupeHash?: string };
   if (dedupeHash === undefined) return true;
-  const key = Object.entries(keys).find(([at]) => at.endsWith(`:dk:${wf}:${dedupeHash}`))?.[1];
+  const key = Object.entries(keys).find(([at]) =>
+    at.endsWith(`:dk:${workflowOfGroup(wf)}:${dedupeHash}`),
+  )?.[1];
   return key !== undefined && key.run === name && !key.expires;
 }
 

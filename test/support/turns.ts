@@ -34,6 +34,7 @@ export function open(plan: Revision, state: Partial<RunState> = {}): Memory {
     project: 'p',
     workflow: 'orders',
     workflowUid: 'w',
+    group: 'w',
     revision: 'orders-r',
     trigger: 'webhook',
     test: false,

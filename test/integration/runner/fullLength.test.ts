@@ -74,7 +74,9 @@ async function remains(run: string): Promise<string[]> {
 }
 
 const fencedOf = async ({ url }: RunnerProgram): Promise<boolean> =>
-  (await (await fetch(`${url}/metrics`)).text()).includes('windlass_runs_total{conclusion="fenced"}');
+  (await (await fetch(`${url}/metrics`)).text()).includes(
+    'windlass_runs_total{conclusion="fenced",test="false"}',
+  );
 
 test('one that was stopped until another had finished its run writes nothing when it wakes', async () => {
   const record = await ended(ofZombie, 60_000);

@@ -110,7 +110,7 @@ test('when the API server goes away later, runs are executed all the same and re
 
 test('what it did is in its metrics, its uses of credentials are in the audit trail, and no payload is in its log', async () => {
   const metrics = await (await fetch(`${runner.url}/metrics`)).text();
-  expect(metrics).toContain('windlass_runs_total{conclusion="Succeeded"} 2');
+  expect(metrics).toContain('windlass_runs_total{conclusion="Succeeded",test="false"} 2');
   expect(metrics).toMatch(/windlass_node_duration_seconds_count\{kind="agent"\} 2/);
   expect(metrics).toContain('windlass_event_loop_lag_seconds');
   const uses = () => auditTrail(runner.log);

@@ -127,7 +127,7 @@ test('a run with an object waits until its end is recorded, and leaves nothing t
   expect(await recorded(conn, state, 'written')).toBe('recorded');
   await conn.command('unlink', keysOf(project).run(run), keysOf(project).ev(run));
   const left = (await keysLeft()).filter((key) => !key.startsWith('dk:'));
-  expect(left).toEqual(['expiring', 'meta', `wf:${UID}`]);
+  expect(left).toEqual(['expiring', 'meta', `wf:${UID}`, `wf:${UID}.test`]);
   expect(await bytes()).toBe(0);
 });
 
@@ -187,7 +187,7 @@ test('of runs that somebody removed by hand a deletion leaves no entry, wherever
   await beginDeletion(conn, project, orders);
   expect(await deletePages(2)).toMatchObject({ left: 0 });
   await dropWorkflow(conn, project, UID);
-  expect(await keysLeft()).toEqual(['beats', 'meta', `wf:${UID}`]);
+  expect(await keysLeft()).toEqual(['beats', 'meta', `wf:${UID}`, `wf:${UID}.test`]);
 });
 
 test('closed projects go in one scan, and others keep all that they have', async () => {

@@ -4,6 +4,7 @@ import { ANNOTATION, LABEL } from '../../../api/group.ts';
 import type { KubeClient } from '../../../kube/client.ts';
 import { workflowRuns } from '../../../operator/resources.ts';
 import { advance } from '../../../runs/advance.ts';
+import { groupOf } from '../../../runs/groups.ts';
 import { keysOf } from '../../../runs/keys.ts';
 import { openProject, putRevision, setWorkflowLimits, setWriteBudget } from '../../../runs/project.ts';
 import { readCounts, readSummaries } from '../../../runs/read.ts';
@@ -141,7 +142,8 @@ test('a run is recorded from its start to its end, with all that its nodes produ
   expect(status?.nodes?.[2]?.output).toEqual({ text_content: '', data_content: null });
   expect(status?.conditions).toMatchObject([{ type: 'Succeeded', status: 'True' }]);
   await gone(run);
-  expect(await readSummaries(conn, project, 'uid-orders', 10)).toMatchObject([{ run, phase: 'Succeeded' }]);
+  const group = groupOf({ workflowUid: 'uid-orders', test: true });
+  expect(await readSummaries(conn, project, group, 10)).toMatchObject([{ run, phase: 'Succeeded' }]);
 });
 
 test('two recorders share the work, and no run is recorded as less than it is', async () => {

@@ -6,7 +6,7 @@ import type { Stage } from '../stage.ts';
 import { eventOf } from '../workflows.ts';
 
 /** `key`: 0 for none. */
-export type SentEvent = { workflow: string; key: number; body: number };
+export type SentEvent = { workflow: string; key: number; body: number; test: boolean };
 
 export function createCaller(stage: Stage) {
   const { project, store, records, ledger, problems } = stage;
@@ -20,11 +20,11 @@ export function createCaller(stage: Stage) {
   }
 
   return {
-    submit: async ({ workflow, key, body }: SentEvent) => {
+    submit: async ({ workflow, key, body, test }: SentEvent) => {
       await nextMillisecond();
-      const changes = key === 0 ? {} : { dedupeKey: `key-${key}`, bodyHash: `body-${body}` };
+      const dedupe = key === 0 ? {} : { dedupeKey: `key-${key}`, bodyHash: `body-${body}` };
       const told = ledger.asked(`${workflow} ${key}`);
-      const answer = await submit(conn, eventOf(project, workflow, changes));
+      const answer = await submit(conn, eventOf(project, workflow, { ...dedupe, test }));
       if (answer.outcome === 'accepted' && key !== 0) problems.push(...told(answer.run));
     },
     cancel: async (run: string) => void (await cancelRun(conn, project, run)),

@@ -5,15 +5,15 @@ import { inOrder, type EventKey, type Run, type State } from '../state.ts';
 import { admit, endRun, isUsedUp, NO_STORE, runOf, workflowOf, type Transition } from './moves.ts';
 
 const submit: Transition = (state, call) => {
-  const { uid = '', run_id = '', body_hash = '' } = call.args;
+  const { group = '', run_id = '', body_hash = '' } = call.args;
   if (state.id === undefined) return NO_STORE;
   const known = keyOf(state, call);
   if (known) return repeated(known, body_hash);
   const refused = refusal(state, call);
   if (refused) return refused;
-  const workflow = workflowOf(state, uid);
+  const workflow = workflowOf(state, group);
   const isReplacing = workflow.policy === 'Replace';
-  const replaced = isReplacing ? replace(state, uid, workflow.limit ?? Infinity) : [];
+  const replaced = isReplacing ? replace(state, group, workflow.limit ?? Infinity) : [];
   const run = newRun(call.args, String(call.us));
   state.runs[run_id] = run;
   run.live = isReplacing;
@@ -35,19 +35,19 @@ function repeated({ run, body, phase = '' }: EventKey, sent: string): string[] {
 }
 
 /** Why an event that is new is not accepted. */
-function refusal(state: State, { args: { uid = '', run_id = '' }, keys }: Call): string[] | undefined {
+function refusal(state: State, { args: { group = '', run_id = '' }, keys }: Call): string[] | undefined {
   if (state.runs[run_id]) return ['taken'];
   if (isUsedUp(state.quota)) return ['full'];
   if (keys['dk'] && isUsedUp(state.keyQuota)) return ['full', 'keys'];
-  const { suspended, policy, active, limit = Infinity } = workflowOf(state, uid);
+  const { suspended, policy, active, limit = Infinity } = workflowOf(state, group);
   if (suspended) return ['suspended'];
   return policy === 'Reject' && active >= limit ? ['rejected', String(limit)] : undefined;
 }
 
 /** A run that nobody has claimed yet, and that is in no queue yet. */
-export function newRun({ uid = '', head = '', input = '' }: Call['args'], accepted: string): Run {
+export function newRun({ group = '', head = '', input = '' }: Call['args'], accepted: string): Run {
   return {
-    wf: uid,
+    wf: group,
     accepted,
     head,
     input,
@@ -69,8 +69,8 @@ export function newRun({ uid = '', head = '', input = '' }: Call['args'], accept
 }
 
 /** The oldest runs that a newer one replaces are asked to end. */
-function replace(state: State, uid: string, limit: number): string[] {
-  const others = inOrder(state, (run) => (run.live && run.wf === uid && !run.cancel ? 0 : undefined));
+function replace(state: State, group: string, limit: number): string[] {
+  const others = inOrder(state, (run) => (run.live && run.wf === group && !run.cancel ? 0 : undefined));
   const replaced = others.slice(0, Math.max(0, others.length - limit + 1));
   for (const name of replaced) runOf(state, name).cancel = true;
   return replaced;

@@ -4,10 +4,10 @@ import type { Run, State } from '../state.ts';
 import { newRun } from './accepting.ts';
 import { admit, heldOf, makeReady, NO_STORE, runOf, workflowOf, type Transition } from './moves.ts';
 
-const limit: Transition = (state, { args: { uid = '', limit: slots = '', seeding }, rest }) => {
+const limit: Transition = (state, { args: { group = '', limit: slots = '', seeding }, rest }) => {
   if ((!seeding || state.seeding !== seeding) && state.id === undefined) return NO_STORE;
   const fields = pairsOf(rest);
-  const workflow = workflowOf(state, uid);
+  const workflow = workflowOf(state, group);
   workflow.suspended = fields['suspended'] === '1';
   workflow.policy = fields['policy'] ?? '';
   workflow.timeout = Number(fields['timeout']);
@@ -17,14 +17,14 @@ const limit: Transition = (state, { args: { uid = '', limit: slots = '', seeding
   if (slots !== '') workflow.limit = Number(slots);
   // No run of a suspended workflow becomes ready, whatever its own limit is.
   if (workflow.suspended) workflow.limit = 0;
-  letIn(state, uid);
+  letIn(state, group);
   return 0;
 };
 
 /** Held runs become ready as far as the limit admits. */
-function letIn(state: State, uid: string): void {
-  const workflow = workflowOf(state, uid);
-  for (const name of heldOf(state, uid)) {
+function letIn(state: State, group: string): void {
+  const workflow = workflowOf(state, group);
+  for (const name of heldOf(state, group)) {
     if (workflow.active >= (workflow.limit ?? Infinity)) break;
     const run = runOf(state, name);
     run.held = false;

@@ -1,12 +1,13 @@
 /** The first page: the projects that one may see. With one alone it leads there. */
-import { Button, Card, Container, Group, SimpleGrid, Skeleton, Space, TextInput, Title } from '@mantine/core';
+import { Card, Container, SimpleGrid, Skeleton, Space, TextInput, Title } from '@mantine/core';
 import { IconFolders, IconSearch } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { Navigate, useNavigate } from '@tanstack/react-router';
-import { useState, type SyntheticEvent } from 'react';
+import { Navigate } from '@tanstack/react-router';
+import { useState } from 'react';
 import { EmptyState } from '../shell/EmptyState.tsx';
 import { FailureNote } from '../shell/FailureNote.tsx';
 import { TextLink } from '../shell/links.tsx';
+import { OpenByName } from './OpenByName.tsx';
 import { lastProject, projectsQuery, type Project } from './projects.ts';
 
 export function ProjectsPage() {
@@ -70,34 +71,5 @@ function NoProject() {
       not listed here: open it by its name. Otherwise ask whoever manages the cluster to bind the ClusterRole
       windlass-view or windlass-edit to you in a namespace.
     </EmptyState>
-  );
-}
-
-/** For namespaces that are not listed: whoever may not list namespaces is shown those alone that have workflows. */
-function OpenByName() {
-  const navigate = useNavigate();
-  const [name, setName] = useState('');
-  const wanted = name.trim().toLowerCase();
-  const isName = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(wanted);
-  const open = (event: SyntheticEvent): void => {
-    event.preventDefault();
-    if (isName) void navigate({ to: '/p/$project/workflows', params: { project: wanted } });
-  };
-  return (
-    <form onSubmit={open}>
-      <Group gap="xs" align="end">
-        <TextInput
-          label="Open a project by its name"
-          placeholder="Such as: default"
-          value={name}
-          onChange={(event) => setName(event.currentTarget.value)}
-          spellCheck={false}
-          autoCapitalize="none"
-        />
-        <Button type="submit" variant="default" disabled={!isName}>
-          Open
-        </Button>
-      </Group>
-    </form>
   );
 }

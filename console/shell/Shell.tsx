@@ -6,7 +6,6 @@ import {
   Group,
   Menu,
   NavLink,
-  Select,
   Text,
   Tooltip,
   useComputedColorScheme,
@@ -24,10 +23,11 @@ import {
   IconUser,
 } from '@tabler/icons-react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { Link, Outlet, useNavigate, useParams, useRouterState } from '@tanstack/react-router';
+import { Link, Outlet, useParams, useRouterState } from '@tanstack/react-router';
 import { useEffect, type ComponentType } from 'react';
 import { personName } from '../../api/person.ts';
-import { projectsQuery, rememberProject } from '../projects/projects.ts';
+import { ProjectChoice } from '../projects/ProjectChoice.tsx';
+import { rememberProject } from '../projects/projects.ts';
 import { sessionQuery, signOut } from '../session/session.ts';
 import { LivenessBadge } from './Liveness.tsx';
 import { Logo } from './Logo.tsx';
@@ -40,6 +40,9 @@ const PAGES = [
   { to: '/p/$project/credentials', label: 'Credentials', icon: IconKey },
   { to: '/p/$project/overview', label: 'Overview', icon: IconChartBar },
 ] as const;
+
+/** For the menus that open in the header. Mantine gives the navigation the z-index 101, and dialogs 200. */
+const ABOVE_NAVIGATION = 102;
 
 export function Shell() {
   const { project } = useParams({ strict: false });
@@ -59,7 +62,7 @@ export function Shell() {
       <a href="#main" className={classes['skip'] ?? ''}>
         To the content
       </a>
-      <AppShell.Header px="sm">
+      <AppShell.Header px="sm" zIndex={ABOVE_NAVIGATION}>
         <Group h="100%" justify="space-between" wrap="nowrap">
           <Group gap="sm" wrap="nowrap">
             {project !== undefined && (
@@ -119,28 +122,6 @@ function PageLink({ to, label, icon: Icon, project, path }: PageLinkProps) {
       leftSection={<Icon size={18} />}
       active={isHere}
       aria-current={isHere ? 'page' : undefined}
-    />
-  );
-}
-
-function ProjectChoice({ project }: { project: string }) {
-  const { data: projects = [] } = useQuery(projectsQuery);
-  const navigate = useNavigate();
-  const names = projects.map(({ name }) => name);
-  return (
-    <Select
-      aria-label="Project"
-      data={names.includes(project) ? names : [project, ...names]}
-      value={project}
-      onChange={(name) => {
-        if (name !== null) void navigate({ to: '/p/$project/workflows', params: { project: name } });
-      }}
-      allowDeselect={false}
-      searchable={names.length > 8}
-      checkIconPosition="right"
-      // Part of the header, as what opens it.
-      comboboxProps={{ withinPortal: false }}
-      w={{ base: 130, xs: 180 }}
     />
   );
 }

@@ -57,7 +57,7 @@ test('a token leads in, to the projects that its holder may read and to no other
     .getByRole('combobox', { name: 'Project' })
     .or(page.getByRole('textbox', { name: 'Project' }))
     .click();
-  expect(await page.getByRole('option').allTextContents()).toEqual([project]);
+  expect(await page.getByRole('option').allTextContents()).toEqual([project, 'Open another project…']);
   await page.keyboard.press('Escape');
   await page.goto(`${consoleURL}p/${other}/workflows`);
   await page

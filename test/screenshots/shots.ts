@@ -62,7 +62,28 @@ export const SHOTS: readonly Shot[] = [
     path: '/console/',
     who: 'both',
     looks: ALL,
-    ready: shows('Open a project by its name'),
+    ready: shows('Project name'),
+  },
+  {
+    name: 'project-switcher',
+    path: `${SHOP}/workflows`,
+    who: 'both',
+    looks: ALL,
+    ready: async (page) => {
+      await page.getByRole('combobox', { name: 'Project' }).click();
+      await page.getByRole('option', { name: 'billing' }).waitFor();
+    },
+  },
+  {
+    name: 'open-project',
+    path: `${SHOP}/workflows`,
+    who: 'both',
+    looks: ALL,
+    ready: async (page) => {
+      await page.getByRole('combobox', { name: 'Project' }).click();
+      await page.getByRole('option', { name: 'Open another project…' }).click();
+      await page.getByRole('dialog').getByLabel('Project name').waitFor();
+    },
   },
   {
     name: 'workflows',

@@ -88,6 +88,23 @@ export function dialogsOf(project: string): View[] {
   const mail = `${base}/credentials?credential=mail`;
   const ran = { project, name: 'stock-check', nodes: [{ id: 'trigger', webhook: { path: 'stock' } }] };
   return [
+    {
+      what: 'the menu of a workflow',
+      path: list,
+      open: async (page) => {
+        await clicked(page, 'Actions for A draft');
+        await page.getByRole('menuitem', { name: 'Delete' }).waitFor();
+      },
+    },
+    { what: 'the deletion', path: list, open: (page) => openRowDialog(page, 'A draft', 'Delete') },
+    {
+      what: 'the creation',
+      path: list,
+      open: async (page) => {
+        await clicked(page, 'New workflow');
+        await page.getByRole('dialog').getByLabel('Name', { exact: true }).waitFor();
+      },
+    },
     { what: 'the duplication', path: list, open: (page) => openRowDialog(page, 'A draft', 'Duplicate') },
     { what: 'the renaming', path: list, open: (page) => openRowDialog(page, 'A draft', 'Rename') },
     { what: 'the creation by template', path: list, open: (page) => openCreation(page, 'Template') },
@@ -107,6 +124,15 @@ export function dialogsOf(project: string): View[] {
       open: async (page) => {
         await page.getByRole('combobox', { name: 'Project' }).click();
         await page.getByRole('option', { name: project }).waitFor();
+      },
+    },
+    {
+      what: 'the name of another project',
+      path: list,
+      open: async (page) => {
+        await page.getByRole('combobox', { name: 'Project' }).click();
+        await page.getByRole('option', { name: 'Open another project…' }).click();
+        await page.getByRole('dialog').getByLabel('Project name').waitFor();
       },
     },
     {
@@ -149,6 +175,30 @@ export function dialogsOf(project: string): View[] {
       path: orders,
       open: async (page) => {
         await clicked(page, 'Keys (?)');
+        await page.getByRole('dialog').waitFor();
+      },
+    },
+    {
+      what: 'the picker',
+      path: orders,
+      open: async (page) => {
+        await clicked(page, /^Add a node behind/);
+        await page.getByLabel('Search nodes').waitFor();
+      },
+    },
+    {
+      what: 'the test run',
+      path: orders,
+      open: async (page) => {
+        await clicked(page, 'Test run');
+        await page.getByRole('dialog').getByRole('textbox', { name: 'Test data' }).waitFor();
+      },
+    },
+    {
+      what: 'a new credential',
+      path: `${base}/credentials`,
+      open: async (page) => {
+        await clicked(page, 'New credential');
         await page.getByRole('dialog').waitFor();
       },
     },

@@ -32,7 +32,7 @@ export function nodeOf(page: Page, id: string): Locator {
 /** Waits until the canvas shows the node and may be changed, which the page is told a moment after it shows the workflow. */
 export async function canvasOpened(page: Page, id: string): Promise<void> {
   await nodeOf(page, id).waitFor();
-  await page.getByRole('button', { name: /^Saved?$/ }).waitFor();
+  await page.getByRole('button', { name: 'Undo', exact: true }).waitFor();
 }
 
 /** Adds a node with the + button of another one; its panel opens. */

@@ -33,31 +33,10 @@ afterAll(async () => {
 const addressOf = (path: string) => new URL(path, system.consoleURL).href;
 const shows = (text: string | RegExp) => (page: Page) => page.getByText(text).first().waitFor();
 const cardShown = (page: Page) => page.locator('[data-card="trigger"]').waitFor();
-const menuOpened = (page: Page) => page.getByRole('button', { name: 'Actions for A draft' }).click();
-
-async function clicked(page: Page, name: string | RegExp): Promise<void> {
-  await page.getByRole('button', { name }).first().click();
-}
+const clicked = (page: Page, name: string | RegExp) => page.getByRole('button', { name }).first().click();
 
 const VIEWS: View[] = [
   { what: 'the list', path: LIST, open: shows('Order confirmation') },
-  {
-    what: 'a menu',
-    path: LIST,
-    open: async (page) => {
-      await menuOpened(page);
-      await page.getByRole('menuitem', { name: 'Delete' }).waitFor();
-    },
-  },
-  { what: 'the deletion', path: LIST, open: (page) => openRowDialog(page, 'A draft', 'Delete') },
-  {
-    what: 'the creation',
-    path: LIST,
-    open: async (page) => {
-      await clicked(page, 'New workflow');
-      await page.getByRole('dialog').getByLabel('Name', { exact: true }).waitFor();
-    },
-  },
   { what: 'the canvas', path: CANVAS, open: cardShown },
   ...['trigger', 'agent_1', 'mail', 'reply'].map((node) => ({
     what: `the panel of ${node}`,
@@ -73,27 +52,11 @@ const VIEWS: View[] = [
     },
   },
   {
-    what: 'the picker',
-    path: CANVAS,
-    open: async (page) => {
-      await clicked(page, /^Add a node behind/);
-      await page.getByLabel('Search nodes').waitFor();
-    },
-  },
-  {
     what: 'the YAML',
     path: CANVAS,
     open: async (page) => {
       await page.getByText('YAML', { exact: true }).click();
       await page.getByRole('textbox', { name: 'The workflow as YAML' }).waitFor();
-    },
-  },
-  {
-    what: 'the test run',
-    path: CANVAS,
-    open: async (page) => {
-      await clicked(page, 'Test run');
-      await page.getByRole('dialog').getByRole('textbox', { name: 'Test data' }).waitFor();
     },
   },
   { what: 'the runs', path: `/console/p/${PROJECT}/runs`, open: shows('Failed') },
@@ -111,14 +74,6 @@ const VIEWS: View[] = [
     open: async (page) => {
       await page.getByText('lost', { exact: true }).first().click();
       await page.getByText('Used by').filter({ visible: true }).first().waitFor();
-    },
-  },
-  {
-    what: 'a new credential',
-    path: `/console/p/${PROJECT}/credentials`,
-    open: async (page) => {
-      await clicked(page, 'New credential');
-      await page.getByRole('dialog').waitFor();
     },
   },
   { what: 'the overview', path: `/console/p/${PROJECT}/overview`, open: shows(/Failures/i) },

@@ -2,7 +2,7 @@
 import type { Browser, Page, Request, Response } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { GROUP } from '../../../api/group.ts';
-import { secrets, type PolicyRule } from '../../../kube/resource.ts';
+import { roleBindings, secrets, type PolicyRule } from '../../../kube/resource.ts';
 import { workflows as workflowObjects } from '../../../operator/resources.ts';
 import { signInAt, startChromium, visit, type Visitor } from '../../support/chromium.ts';
 import { addForRights, WAITING_RUN } from '../../support/consoleRights.ts';
@@ -259,13 +259,9 @@ test('who has no rights in a project does not see it, and its address says so', 
   const { page } = visitor;
   await page.getByRole('heading', { name: 'Workflows', level: 1 }).waitFor();
   expect(new URL(page.url()).pathname).toBe('/console/p/other/workflows');
-  await page
-    .getByRole('combobox', { name: 'Project' })
-    .or(page.getByLabel('Project', { exact: true }))
-    .first()
-    .click();
-  await page.getByRole('option', { name: 'other' }).waitFor();
-  expect(await page.getByRole('option').allTextContents()).toEqual(['other']);
+  await page.getByRole('combobox', { name: 'Project' }).click();
+  await page.getByRole('option', { name: 'other', exact: true }).waitFor();
+  expect(await page.getByRole('option').allTextContents()).toEqual(['other', 'Open another project…']);
   for (const path of [LIST, RUNS, CREDENTIALS, EDITOR_PAGE, '/console/p/not-there/workflows']) {
     await page.goto(addressOf(path));
     await page
@@ -274,6 +270,27 @@ test('who has no rights in a project does not see it, and its address says so', 
       .waitFor();
     expect(await page.getByText(/Order confirmation|order-confirmation-/).count()).toBe(0);
   }
+  await visitor.close();
+});
+
+test('a project that is not listed is opened by its name, also where the only one that is listed is open', async () => {
+  await system.createProject('quiet');
+  const token = await system.tokenWith(PROJECT, 'guest', EDITOR);
+  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'windlass-view' };
+  await system.stage.client.create(roleBindings, {
+    metadata: { namespace: 'quiet', name: 'guest' },
+    roleRef,
+    subjects: [{ kind: 'ServiceAccount', name: 'guest', namespace: PROJECT }],
+  });
+  const visitor = await signedIn(token);
+  const { page } = visitor;
+  await page.getByRole('combobox', { name: 'Project' }).click();
+  await page.getByRole('option', { name: 'Open another project…' }).click();
+  await page.getByLabel('Project name').fill('quiet');
+  await page.getByRole('button', { name: 'Open', exact: true }).click();
+  await page.waitForURL('**/console/p/quiet/workflows');
+  await page.getByRole('dialog').waitFor({ state: 'hidden' });
+  await expect.poll(() => page.getByRole('combobox', { name: 'Project' }).inputValue()).toBe('quiet');
   await visitor.close();
 });
 

@@ -1,0 +1,54 @@
+/** The project switcher: the projects that are listed, and the way to one that is not. */
+import { Modal, Select, Text, type OptionsFilter } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { OpenByName } from './OpenByName.tsx';
+import { projectsQuery } from './projects.ts';
+
+/** No namespace has this name. */
+const ANOTHER = { value: '…', label: 'Open another project…' };
+
+export function ProjectChoice({ project }: { project: string }) {
+  const { data: projects = [] } = useQuery(projectsQuery);
+  const [isNaming, setNaming] = useState(false);
+  const navigate = useNavigate();
+  const names = projects.map(({ name }) => name);
+  const listed = names.includes(project) ? names : [project, ...names];
+  return (
+    <>
+      <Select
+        aria-label="Project"
+        data={[...listed.map((name) => ({ value: name, label: name })), ANOTHER]}
+        value={project}
+        onChange={(name) => {
+          if (name === ANOTHER.value) setNaming(true);
+          else if (name !== null) void navigate({ to: '/p/$project/workflows', params: { project: name } });
+        }}
+        allowDeselect={false}
+        searchable={listed.length > 8}
+        filter={matching}
+        checkIconPosition="right"
+        // A part of the header, like the field. A name may be longer than the field.
+        comboboxProps={{ withinPortal: false, width: 'max-content', position: 'bottom-start' }}
+        maxDropdownHeight="min(60vh, 400px)"
+        w={{ base: 130, xs: 180 }}
+      />
+      <Modal opened={isNaming} onClose={() => setNaming(false)} title="Open another project">
+        <Text size="sm" mb="sm">
+          Projects without workflows are listed only for people who may list namespaces. Enter the name of the
+          project.
+        </Text>
+        <OpenByName onOpen={() => setNaming(false)} />
+      </Modal>
+    </>
+  );
+}
+
+/** The way to another project is always offered. */
+const matching: OptionsFilter = ({ options, search }) =>
+  options.filter(
+    (option) =>
+      'value' in option &&
+      (option.value === ANOTHER.value || option.label.toLowerCase().includes(search.trim().toLowerCase())),
+  );

@@ -23,6 +23,7 @@ const YamlTab = lazy(async () => ({ default: (await import('./yaml/YamlTab.tsx')
 const ConflictDialog = lazy(async () => ({
   default: (await import('./conflict/ConflictDialog.tsx')).ConflictDialog,
 }));
+const LiveDialog = lazy(async () => ({ default: (await import('./live/LiveDialog.tsx')).LiveDialog }));
 
 /** `isGone`: somebody has deleted the workflow, and this is what it was. */
 export function Editor({ workflow, isGone }: { workflow: WorkflowObject; isGone: boolean }) {
@@ -45,6 +46,7 @@ function Frame({ mayPatch }: { mayPatch: boolean }) {
   const [tab, setTab] = useState<Tab>('canvas');
   const [wasYaml, setWasYaml] = useState(false);
   const isComparing = useEditorPart((state) => state.isComparing && state.theirs !== undefined);
+  const isAskingLive = useEditorPart((state) => state.isAskingLive);
   useDraftCheck(mayPatch);
   useEditorKeys(store);
   useNodeInAddress(store);
@@ -78,6 +80,11 @@ function Frame({ mayPatch }: { mayPatch: boolean }) {
       {isComparing && (
         <Suspense fallback={null}>
           <ConflictDialog />
+        </Suspense>
+      )}
+      {isAskingLive && (
+        <Suspense fallback={null}>
+          <LiveDialog />
         </Suspense>
       )}
     </div>

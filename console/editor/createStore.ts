@@ -3,6 +3,7 @@ import { ApiFailure, failureFrom } from '../http/failure.ts';
 import type { WorkflowObject } from '../kube/resources.ts';
 import { tellDone, tellFailure } from '../shell/tell.ts';
 import { edgeId } from './graph.ts';
+import { liveChanges } from './live/changes.ts';
 import { whoChanged } from './owners.ts';
 import { withoutGone } from './gone.ts';
 import { draftProblems, NO_PROBLEMS, problemsOf, savedProblems, type Problems } from './problems.ts';
@@ -14,7 +15,15 @@ const NOTHING: Selection = { nodes: [], edges: [] };
 
 type View = Pick<
   EditorState,
-  'mode' | 'isGone' | 'isSaving' | 'selection' | 'panel' | 'picker' | 'isComparing' | 'unreadable'
+  | 'mode'
+  | 'isGone'
+  | 'isSaving'
+  | 'selection'
+  | 'panel'
+  | 'picker'
+  | 'isComparing'
+  | 'isAskingLive'
+  | 'unreadable'
 > & {
   found: Parameters<typeof problemsOf>[0];
 };
@@ -26,6 +35,8 @@ type Core = {
   readonly set: (session: Session, change?: Partial<View>) => void;
   /** What was read while saving: it may be our own change, and is looked at when the answer is there. */
   waiting?: WorkflowObject;
+  /** Takes the answer to whether the changes may go live. */
+  answer?: (isConfirmed: boolean) => void;
 };
 
 /** A store for this workflow. */
@@ -39,6 +50,7 @@ export function createEditorStore(workflow: WorkflowObject, mode: Mode): EditorS
     panel: undefined,
     picker: undefined,
     isComparing: false,
+    isAskingLive: false,
     unreadable: undefined,
     found: [],
   };
@@ -82,7 +94,8 @@ function actionsOf(core: Core): EditorActions {
     pick: (picker) => show({ picker, panel: undefined }),
     setMode: (mode) => show({ mode }),
     setGone: (isGone) => show({ isGone }),
-    save: () => save(core),
+    save: () => save(core, false),
+    answerLive: (isConfirmed) => core.answer?.(isConfirmed),
     discard: () => set(edited(session(), () => session().saved, { at: Date.now() })),
     see: (workflow) => see(core, workflow),
     setDraftProblems: (found) => show({ found }),
@@ -103,28 +116,55 @@ function see(core: Core, read: WorkflowObject): void {
   if (outcome === 'joined') tellDone(`${whoChanged(read)} changed this workflow. Your changes are kept.`);
 }
 
-async function save(core: Core): Promise<boolean> {
-  const { session, view, set } = core;
-  if (view().isSaving || view().mode !== 'edit') return false;
-  const { unreadable } = view();
+/** `isConfirmed`: somebody has seen that the changes go live. */
+async function save(core: Core, isConfirmed: boolean): Promise<boolean> {
+  if (!maySave(core)) return false;
+  if (!isConfirmed && goesLive(core)) return (await confirmLive(core)) && save(core, true);
+  return send(core, isConfirmed);
+}
+
+/** Whether it can be saved as it is; people are told otherwise. */
+function maySave({ session, view, set }: Core): boolean {
+  const { isSaving, isAskingLive, mode, unreadable } = view();
+  if (isSaving || isAskingLive || mode !== 'edit') return false;
   if (unreadable !== undefined) {
     tellFailure('The workflow was not saved', unreadableFailure(unreadable));
     return false;
   }
-  if (session().theirs !== undefined) {
-    set(session(), { isComparing: true });
-    return false;
-  }
+  if (session().theirs === undefined) return true;
+  set(session(), { isComparing: true });
+  return false;
+}
+
+/** What is gone is created again switched off. */
+function goesLive({ session, view }: Core): boolean {
+  return !view().isGone && liveChanges(session().saved, session().history.present).length > 0;
+}
+
+async function send(core: Core, isConfirmed: boolean): Promise<boolean> {
+  const { session, view, set } = core;
   set(session(), { isSaving: true });
   const result = await (view().isGone ? createAgain(session()) : saveSession(session()));
   if (result.kind === 'saved')
     set(stored(session(), result.workflow, result.sent), { isSaving: false, isGone: false });
   else set(session(), { isSaving: false });
   seeWaiting(core);
-  if (result.kind === 'newer') return saveOnTop(core, result.workflow);
+  if (result.kind === 'newer') return saveOnTop(core, result.workflow, isConfirmed);
   if (result.kind === 'failed') tellNotSaved(core, result.error);
   if (result.kind === 'saved') tellDone('Saved.');
   return result.kind !== 'failed' && !isDirty(session());
+}
+
+/** Asks whether the changes may go live; resolves with the answer. */
+function confirmLive(core: Core): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  core.answer = (isConfirmed) => {
+    delete core.answer;
+    core.set(core.session(), { isAskingLive: false });
+    resolve(isConfirmed);
+  };
+  core.set(core.session(), { isAskingLive: true });
+  return promise;
 }
 
 function unreadableFailure(why: string): ApiFailure {
@@ -138,9 +178,9 @@ function seeWaiting(core: Core): void {
 }
 
 /** Somebody was faster: where the two changes go together they are saved, else people decide. */
-function saveOnTop(core: Core, newer: WorkflowObject): Promise<boolean> {
+function saveOnTop(core: Core, newer: WorkflowObject, isConfirmed: boolean): Promise<boolean> {
   see(core, newer);
-  return save(core);
+  return save(core, isConfirmed);
 }
 
 function tellNotSaved({ session, set }: Core, error: unknown): void {

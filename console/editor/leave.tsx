@@ -2,7 +2,7 @@
 import { Button, Group, Modal, Text } from '@mantine/core';
 import { useBlocker } from '@tanstack/react-router';
 import { useState } from 'react';
-import { useEditorStore } from './store.ts';
+import { useEditorPart, useEditorStore } from './store.ts';
 
 export function LeaveGuard() {
   const store = useEditorStore();
@@ -13,6 +13,7 @@ export function LeaveGuard() {
     withResolver: true,
   });
   const [isSaving, setSaving] = useState(false);
+  const isAskingLive = useEditorPart((state) => state.isAskingLive);
   const saveAndGo = async (): Promise<void> => {
     setSaving(true);
     const isSaved = await store.save();
@@ -24,6 +25,7 @@ export function LeaveGuard() {
     <Modal
       opened={blocker.status === 'blocked'}
       onClose={() => blocker.reset?.()}
+      closeOnEscape={!isAskingLive}
       title="Your changes are not saved"
     >
       <Text size="sm" mb="md">

@@ -50,6 +50,8 @@ export type EditorState = {
   /** What somebody else saved, where it does not go together with the draft. */
   readonly theirs: WorkflowObject | undefined;
   readonly isComparing: boolean;
+  /** Saving waits until somebody confirms that the changes go live. */
+  readonly isAskingLive: boolean;
   /** Why the text of the YAML tab cannot be read: the draft is what it said before, and only the text can be changed. */
   readonly unreadable: string | undefined;
 };
@@ -68,8 +70,13 @@ export type EditorActions = {
   pick: (place: PickerPlace) => void;
   setMode: (mode: Mode) => void;
   setGone: (isGone: boolean) => void;
-  /** Saves what was changed; what is gone is created again. True when everything is saved; a failure has been told. */
+  /**
+   * Saves what was changed; what is gone is created again. Asks first where the changes go live. True when everything is saved; a
+   * failure has been told.
+   */
   save: () => Promise<boolean>;
+  /** Answers whether the changes may go live. */
+  answerLive: (isConfirmed: boolean) => void;
   /** Gives up all changes. */
   discard: () => void;
   /** Takes what was read anew. */

@@ -1,5 +1,6 @@
 /** The pictures of what opens over a page or in it. */
 import type { Page } from 'playwright-core';
+import { canvasOpened, choose } from '../support/consoleSteps.ts';
 import { ALL, BOTH, clicked, shows, type Shot } from './shot.ts';
 
 const SHOP = '/console/p/shop';
@@ -27,6 +28,19 @@ const yaml = async (page: Page): Promise<void> => {
 const openedCredential = (name: string) => async (page: Page) => {
   await page.getByRole('button', { name: `Open ${name}` }).click();
   await page.getByText('Used by').filter({ visible: true }).last().waitFor();
+};
+
+/** Adds a node to an active workflow. */
+const added = async (page: Page): Promise<void> => {
+  await canvasOpened(page, 'reply');
+  await page.getByRole('button', { name: /^Add a node behind (reply|Response)/ }).click();
+  await choose(page, 'Set');
+};
+
+const savedLive = async (page: Page): Promise<void> => {
+  await added(page);
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByRole('dialog').getByRole('textbox', { name: 'What changes' }).waitFor();
 };
 
 /** Asks for a sign-in over the page, as a call finds no session any more. */
@@ -75,6 +89,18 @@ export const DIALOGS: readonly Shot[] = [
     ready: async (page) => {
       await page.getByRole('button', { name: 'Test run', exact: true }).click();
       await page.getByRole('dialog').getByRole('textbox', { name: 'Test data' }).waitFor();
+    },
+  },
+  { name: 'make-live', path: ORDERS, who: 'editor', looks: ALL, ready: savedLive },
+  {
+    name: 'test-run-live',
+    path: ORDERS,
+    who: 'editor',
+    looks: ALL,
+    ready: async (page) => {
+      await added(page);
+      await page.keyboard.press('Control+Enter');
+      await page.getByRole('dialog').getByText('This workflow is active').waitFor();
     },
   },
   {

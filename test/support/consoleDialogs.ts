@@ -1,6 +1,6 @@
 /** What opens over the pages of the console's stocked project, each by the steps of a person, and changes that come from elsewhere. */
 import type { Page } from 'playwright-core';
-import { canvasOpened } from './consoleSteps.ts';
+import { canvasOpened, choose } from './consoleSteps.ts';
 
 /** A page, and what a person does there until it shows what is meant. */
 export type View = { what: string; path: string; open: (page: Page) => Promise<unknown> };
@@ -59,6 +59,13 @@ export async function openComparison(
 
 const clicked = (page: Page, name: string | RegExp): Promise<void> =>
   page.getByRole('button', { name }).first().click();
+
+/** Adds a node to the workflow of the orders. */
+async function addSet(page: Page): Promise<void> {
+  await canvasOpened(page, 'reply');
+  await page.getByRole('button', { name: /^Add a node behind (reply|Response)/ }).click();
+  await choose(page, 'Set');
+}
 
 /** Opens what a choice of the menu of a workflow in the list leads to. */
 export async function openRowDialog(page: Page, workflow: string, choice: string): Promise<void> {
@@ -153,6 +160,27 @@ export function dialogsOf(project: string): View[] {
       what: 'the conflict',
       path: `${list}/nightly-report`,
       open: (page) => openConflict(page, { project, name: 'nightly-report' }),
+    },
+    {
+      what: 'the changes that go live',
+      path: orders,
+      open: async (page) => {
+        await addSet(page);
+        await clicked(page, 'Save');
+        await page.getByRole('dialog').getByRole('textbox', { name: 'What changes' }).waitFor();
+      },
+    },
+    {
+      what: 'the changes that go live with a test run',
+      path: orders,
+      open: async (page) => {
+        await addSet(page);
+        await page.keyboard.press('Control+Enter');
+        const testRun = page.getByRole('dialog', { name: 'Test run' });
+        await testRun.getByText('This workflow is active').waitFor();
+        await testRun.getByRole('button', { name: 'Run', exact: true }).click();
+        await page.getByRole('dialog').getByRole('textbox', { name: 'What changes' }).waitFor();
+      },
     },
     {
       what: 'the address of the trigger',

@@ -98,6 +98,16 @@ export async function save(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Saved', exact: true }).waitFor();
 }
 
+/** Saves changes of an active workflow: confirms that they go live, and waits until they are saved. */
+export async function saveLive(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page
+    .getByRole('dialog', { name: 'Make these changes live?' })
+    .getByRole('button', { name: 'Save and make live' })
+    .click();
+  await page.getByRole('button', { name: 'Saved', exact: true }).waitFor();
+}
+
 /** What the YAML tab says. */
 export async function yamlOn(page: Page): Promise<string> {
   const lines = page.getByRole('textbox', { name: 'The workflow as YAML' }).locator('.cm-line');

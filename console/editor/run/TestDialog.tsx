@@ -7,8 +7,9 @@ import type { TriggerKind } from '../../../api/trigger.ts';
 import { FailureNote } from '../../shell/FailureNote.tsx';
 import { useReturnFocus } from '../../shell/useReturnFocus.ts';
 import { tellDone, tellFailure } from '../../shell/tell.ts';
+import { liveChanges } from '../live/changes.ts';
 import { triggerOf, updateNode } from '../model.ts';
-import { useEditor } from '../store.ts';
+import { useEditor, useEditorPart } from '../store.ts';
 import { lastRealEvent } from './lastOutputs.ts';
 import {
   asTestData,
@@ -28,10 +29,12 @@ const WARNED = 'windlass.testRunWarning';
 /** The dialog. `until`: the run goes only as far as that node. */
 export function TestDialog({ until }: { until: string | undefined }) {
   useReturnFocus();
+  const isAskingLive = useEditorPart((state) => state.isAskingLive);
   return (
     <Modal
       opened
       onClose={dropTestRun}
+      closeOnEscape={!isAskingLive}
       title={until === undefined ? 'Test run' : `Test run as far as ${until}`}
       size="lg"
       closeButtonProps={{ 'aria-label': 'Close' }}
@@ -115,8 +118,15 @@ function Warning() {
 }
 
 function SavingNote({ mayChange }: { mayChange: boolean }) {
-  const { isDirty } = useEditor();
+  const { isDirty, saved, draft } = useEditor();
   if (!isDirty) return null;
+  if (mayChange && liveChanges(saved, draft).length > 0)
+    return (
+      <Alert color="yellow" variant="light" icon={<IconAlertTriangle />} title="This workflow is active">
+        A test run executes what is saved. Your changes are saved first and go live: the next event runs them,
+        too. You see the changes before you confirm.
+      </Alert>
+    );
   return (
     <Text size="xs" c="dimmed">
       {mayChange

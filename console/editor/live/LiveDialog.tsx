@@ -1,0 +1,52 @@
+/** Asks before a save that puts changes live: an active workflow executes what is saved from the next event on. */
+import { Badge, Button, Group, Modal, Text } from '@mantine/core';
+import { useReturnFocus } from '../../shell/useReturnFocus.ts';
+import { useEditor } from '../store.ts';
+import { textOf } from '../yaml/yamlText.ts';
+import { liveChanges, type LiveChange } from './changes.ts';
+import { LiveDiff } from './LiveDiff.tsx';
+
+const SHOWN: Record<LiveChange['kind'], { label: string; color: string }> = {
+  added: { label: 'Added', color: 'green' },
+  changed: { label: 'Changed', color: 'blue' },
+  removed: { label: 'Removed', color: 'red' },
+};
+
+/** Loaded when it is first shown: nothing else may import it but lazily. */
+export function LiveDialog() {
+  useReturnFocus();
+  const { name, saved, draft, answerLive } = useEditor();
+  const title = draft.spec.displayName ?? name;
+  return (
+    <Modal opened onClose={() => answerLive(false)} size="xl" title="Make these changes live?">
+      <Text size="sm" mb="sm">
+        {title} is active: the next event runs the version that you save. Runs of events that were accepted
+        before keep their version.
+      </Text>
+      <Changes changes={liveChanges(saved, draft)} />
+      <LiveDiff before={textOf(name, saved.spec)} after={textOf(name, draft.spec)} />
+      <Group justify="flex-end" gap="xs" mt="md">
+        <Button variant="default" onClick={() => answerLive(false)}>
+          Cancel
+        </Button>
+        <Button data-autofocus onClick={() => answerLive(true)}>
+          Save and make live
+        </Button>
+      </Group>
+    </Modal>
+  );
+}
+
+function Changes({ changes }: { changes: LiveChange[] }) {
+  return (
+    <Group component="ul" aria-label="Changes" gap="xs" m={0} mb="sm" p={0} style={{ listStyle: 'none' }}>
+      {changes.map(({ kind, what }) => (
+        <li key={`${kind} ${what}`}>
+          <Badge variant="light" color={SHOWN[kind].color} tt="none" maw={260}>
+            {SHOWN[kind].label}: {what}
+          </Badge>
+        </li>
+      ))}
+    </Group>
+  );
+}

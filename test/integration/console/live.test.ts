@@ -1,0 +1,97 @@
+/** Saving an active workflow says what goes live, and asks; saving anything else does not. */
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { workflows } from '../../../operator/resources.ts';
+import { signInAt, startChromium, visit, type Visitor } from '../../support/chromium.ts';
+import { manifestOf } from '../../support/consoleStock.ts';
+import { addBehind, canvasOpened, runEnded, save, saveLive } from '../../support/consoleSteps.ts';
+import { EDITOR, startConsoleSystem, type ConsoleSystem } from '../../support/consoleSystem.ts';
+
+const PROJECT = 'shop';
+
+let system: ConsoleSystem;
+let browser: Browser;
+let visitor: Visitor;
+
+beforeAll(async () => {
+  [system, browser] = await Promise.all([startConsoleSystem(), startChromium()]);
+  await system.createProject(PROJECT);
+  visitor = await visit(browser);
+  visitor.page.setDefaultTimeout(20_000);
+  await signInAt(visitor.page, system.consoleURL, await system.tokenWith(PROJECT, 'editor', EDITOR));
+});
+afterAll(async () => {
+  await visitor?.close();
+  await browser?.close();
+  await system?.stop();
+});
+
+const set = { id: 'one', skill: { name: 'set', parameters: { values: { n: '1' } } } };
+const workflowOf = (name: string, active: boolean) => ({
+  apiVersion: 'windlass.dev/v1alpha1',
+  kind: 'Workflow',
+  metadata: { name },
+  spec: { active, nodes: [{ id: 'trigger', webhook: { path: 'orders' } }, set] },
+});
+
+const question = (page: Page) => page.getByRole('dialog', { name: 'Make these changes live?' });
+
+/** The ids of the nodes that are stored. */
+async function storedNodes(name: string): Promise<string[]> {
+  const { spec } = await system.stage.client.get(workflows, { namespace: PROJECT, name });
+  return spec.nodes.map(({ id }) => id);
+}
+
+async function opened(name: string, { active }: { active: boolean }): Promise<Page> {
+  const { page } = visitor;
+  await system.apply(PROJECT, manifestOf([workflowOf(name, active)]));
+  await page.goto(new URL(`/console/p/${PROJECT}/workflows/${name}`, system.consoleURL).href);
+  await canvasOpened(page, 'one');
+  return page;
+}
+
+async function renamed(page: Page, name: string): Promise<void> {
+  const field = page.getByLabel('Name of the workflow');
+  await field.fill(name);
+  await field.press('Enter');
+}
+
+test('an active workflow says what goes live, and saves nothing before that is confirmed', async () => {
+  const page = await opened('saved', { active: true });
+  await addBehind(page, 'one', 'Response');
+  await page.keyboard.press('Control+s');
+  await question(page).getByRole('list', { name: 'Changes' }).getByText('Added: reply').waitFor();
+  await question(page).getByText('id: reply').waitFor();
+  await question(page).getByRole('button', { name: 'Cancel' }).click();
+  await question(page).waitFor({ state: 'hidden' });
+  expect(await storedNodes('saved')).toEqual(['trigger', 'one']);
+  await saveLive(page);
+  expect(await storedNodes('saved')).toEqual(['trigger', 'one', 'reply']);
+});
+
+test('a test run of an active workflow saves and starts nothing before that is confirmed', async () => {
+  const page = await opened('tested', { active: true });
+  await addBehind(page, 'one', 'Response');
+  await page.getByRole('button', { name: 'Test run', exact: true }).click();
+  const dialog = page.getByRole('dialog', { name: 'Test run' });
+  await dialog.getByText('This workflow is active').waitFor();
+  await dialog.getByRole('button', { name: 'Run', exact: true }).click();
+  await question(page).getByText('Added: reply').waitFor();
+  await page.keyboard.press('Escape');
+  await question(page).waitFor({ state: 'hidden' });
+  expect(await storedNodes('tested')).toEqual(['trigger', 'one']);
+  await dialog.getByRole('button', { name: 'Run', exact: true }).click();
+  await question(page).getByRole('button', { name: 'Save and make live' }).click();
+  expect(await runEnded(page)).toMatch(/^Succeeded/);
+  expect(await storedNodes('tested')).toEqual(['trigger', 'one', 'reply']);
+});
+
+test('a name of an active workflow, and every change of an inactive one, is saved without a question', async () => {
+  let page = await opened('renamed', { active: true });
+  await renamed(page, 'Orders');
+  await save(page);
+  page = await opened('inactive', { active: false });
+  await addBehind(page, 'one', 'Response');
+  await save(page);
+  expect(await storedNodes('inactive')).toEqual(['trigger', 'one', 'reply']);
+});

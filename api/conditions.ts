@@ -88,6 +88,10 @@ export const REASON = {
   Routed: 'All gateway replicas serve the current spec.',
   PoolStarting: 'No runner is ready yet.',
   PoolReady: 'A runner is ready.',
+  SettingsApplied: 'The runner pool has the settings.',
+  SettingsNotAdmitted:
+    'The installation does not admit some of the settings; in their place are its own, and the others are in effect.',
+  SettingsInvalid: 'The API server refuses the runner pool with the settings, so the pool stays as it was.',
   StoreUnavailable: 'The run store cannot be reached, so nothing can be activated.',
   RevisionNameTaken:
     'A ControllerRevision that is not of the workflow has the name of its revision and cannot be deleted.',

@@ -1,4 +1,4 @@
-/** The four kinds: names, columns and schema of each, from which the CRDs are generated. */
+/** The five kinds: names, columns and schema of each, from which the CRDs are generated. */
 import * as z from 'zod';
 import {
   credentialSpec,
@@ -7,6 +7,13 @@ import {
   type CredentialStatus,
 } from './credential.ts';
 import { GROUP, VERSION } from './group.ts';
+import {
+  projectSettingsRules,
+  projectSettingsSpec,
+  projectSettingsStatus,
+  type ProjectSettingsSpec,
+  type ProjectSettingsStatus,
+} from './projectSettings.ts';
 import { routeSpec, routeStatus, type RouteSpec } from './route.ts';
 import { runRules, runSpec, runStatus, type RunSpec, type RunStatus } from './run.ts';
 import { workflowSpec, workflowStatus, type WorkflowSpec, type WorkflowStatus } from './workflow.ts';
@@ -219,7 +226,26 @@ export const WEBHOOK_ROUTE: Kind = {
   ],
 };
 
-export const KINDS: Kind[] = [WORKFLOW, WORKFLOW_RUN, CREDENTIAL, WEBHOOK_ROUTE];
+export const PROJECT_SETTINGS: Kind = {
+  kind: 'ProjectSettings',
+  plural: 'projectsettings',
+  singular: 'projectsettings',
+  shortNames: [],
+  description:
+    'What is different in one project: its runners, where they run, and where its steps may connect to. Platform teams write it, and authors of workflows need not be allowed to.',
+  spec: projectSettingsSpec,
+  status: projectSettingsStatus,
+  rootRules: projectSettingsRules,
+  columns: [
+    conditionColumn('Ready', 'status', 'Ready', 'Whether all of it is in effect.'),
+    conditionColumn('Ready', 'reason', 'Reason', 'Why not.'),
+    { name: 'Replicas', type: 'integer', jsonPath: '.spec.runners.replicas', description: 'Runners.' },
+    conditionColumn('Ready', 'message', 'Message', 'Why not, in a sentence.', 1),
+    age,
+  ],
+};
+
+export const KINDS: Kind[] = [WORKFLOW, WORKFLOW_RUN, CREDENTIAL, WEBHOOK_ROUTE, PROJECT_SETTINGS];
 
 type Metadata = {
   name: string;
@@ -254,3 +280,4 @@ export type Workflow = Resource<'Workflow', WorkflowSpec, WorkflowStatus>;
 export type WorkflowRun = Resource<'WorkflowRun', RunSpec, RunStatus>;
 export type Credential = Resource<'Credential', CredentialSpec, CredentialStatus>;
 export type WebhookRoute = Resource<'WebhookRoute', RouteSpec, Record<string, never>>;
+export type ProjectSettings = Resource<'ProjectSettings', ProjectSettingsSpec, ProjectSettingsStatus>;

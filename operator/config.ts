@@ -35,6 +35,19 @@ const DEFAULT_RESOURCES: z.infer<typeof resources> = {
   limits: { memory: '512Mi' },
 };
 
+/** What the ProjectSettings of a namespace may set at most. */
+const settingsBounds = z.object({
+  maxReplicas: z.int().min(1).max(100).default(10),
+  egressAllow: z
+    .array(z.string())
+    .superRefine((entries, context) => {
+      for (const message of egressProblems('allow', entries)) context.addIssue({ code: 'custom', message });
+    })
+    .default([]),
+  priorityClassNames: z.array(z.string()).default([]),
+  serviceAccountAnnotations: z.array(z.string()).default([]),
+});
+
 /** Rules of a NetworkPolicy, which the chart writes and the API server checks. */
 const networkRules = z.object({
   ingress: z.array(z.record(z.string(), z.unknown())),
@@ -96,6 +109,8 @@ const environment = z.object({
   RUNNER_EGRESS_ALLOW: egress('allow'),
   /** Where they may not, with commas between: ranges. */
   RUNNER_EGRESS_DENY: egress('deny'),
+  /** JSON: what the ProjectSettings of a namespace may set at most. */
+  PROJECT_SETTINGS: json(settingsBounds).default(settingsBounds.parse({})),
   /** The pod's own: the address of the API server, and that of the node with its kubelet. Neither is a provider of anybody. */
   KUBERNETES_SERVICE_HOST: z.string().optional(),
   HOST_IP: z.string().optional(),

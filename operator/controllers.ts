@@ -20,6 +20,7 @@ import { createPacer } from './pacer.ts';
 import { createPollReconciler } from './poll/status.ts';
 import { POLL } from './project/names.ts';
 import { createProjectReconciler } from './project/reconcile.ts';
+import { reconcileSettings } from './project/settingsStatus.ts';
 import { isMarked } from './registration/mark.ts';
 import { createRegistrationReconciler, isTelegram } from './registration/registrations.ts';
 import { isNew, isToBeCancelled } from './run/decide.ts';
@@ -48,6 +49,7 @@ function createQueues(clock: Clock) {
   return {
     workflow: queueOf(8),
     project: queueOf(4),
+    settings: queueOf(2),
     credential: queueOf(4),
     connection: queueOf(16),
     registration: queueOf(4),
@@ -66,14 +68,15 @@ export function createControllers(context: OperatorContext, metrics: OperatorMet
   const events = createRecorder(context.client, 'windlass.dev/operator', { log, clock });
   const pacer = createPacer(prunesPerSecond(config.RECORD_WRITES_PER_SECOND), clock);
   const wakers = createWakers(context, queues);
-  const { wakeProject, wakeOpenRuns, onLost, onRights, onRestart } = wakers;
+  const { wakeProject, wakeOpenRuns, onLost, onRights, onSettings, onRestart } = wakers;
   const controllers: Controller[] = [
     { name: 'workflow', queue: queues.workflow, reconcile: (key) => reconcileWorkflow(context, events, key) },
     {
       name: 'project',
       queue: queues.project,
-      reconcile: createProjectReconciler(context, { onLost, onRights }),
+      reconcile: createProjectReconciler(context, { onLost, onRights, onSettings }),
     },
+    { name: 'settings', queue: queues.settings, reconcile: (key) => reconcileSettings(context, key) },
     { name: 'credential', queue: queues.credential, reconcile: (key) => reconcileCredential(context, key) },
     { name: 'connection', queue: queues.connection, reconcile: context.connections.reconcile },
     {
@@ -101,6 +104,7 @@ export function createControllers(context: OperatorContext, metrics: OperatorMet
   noteGoneWorkflows(context);
   recordDeletions(context);
   wakeProjects(world, queues.project);
+  wakeSettings(world, queues);
   wakeCredentials(world, queues.credential);
   wakeConnections(context, queues, events);
   wakeRegistrations(world, queues);
@@ -133,7 +137,7 @@ export function createControllers(context: OperatorContext, metrics: OperatorMet
 /** What wakes more than the one object that changed. */
 function createWakers(
   { world, store, log }: OperatorContext,
-  queues: Record<'workflow' | 'project' | 'credential' | 'registration' | 'run', Queue>,
+  queues: Record<'workflow' | 'project' | 'settings' | 'credential' | 'registration' | 'run', Queue>,
 ) {
   const wakeAll = (namespace: string): void => {
     for (const { metadata } of world.workflows.list(namespace)) queues.workflow.add(objectKey(metadata));
@@ -164,6 +168,9 @@ function createWakers(
         queues.credential.add(objectKey(credential.metadata));
         if (isTelegram(credential)) queues.registration.add(objectKey(credential.metadata));
       }
+    },
+    onSettings: (namespace: string): void => {
+      for (const { metadata } of world.settings.list(namespace)) queues.settings.add(objectKey(metadata));
     },
     onRestart: (): void => {
       log.info({}, 'the run store was started anew, looking whether it lost something');
@@ -283,6 +290,20 @@ function wakeProjects(world: World, queue: Queue): void {
   );
   watchInto(world.deployments, queue, ifSpecChanged(projectKey));
   watchInto(world.namespaces, queue, ownKey);
+}
+
+/** Settings change the pool, and the CronJobs of schedules. */
+function wakeSettings(
+  world: World,
+  { settings, project, workflow }: Record<'settings' | 'project' | 'workflow', Queue>,
+): void {
+  watchInto(world.settings, settings, ifSpecChanged(ownKey));
+  watchInto(world.settings, project, ifSpecChanged(projectKey));
+  watchInto(world.deployments, settings, ({ metadata }, { type }) =>
+    type === 'updated' ? [] : world.settings.list(metadata.namespace).map(keyOf),
+  );
+  const workflowKeys: ToKeys = ({ metadata }) => world.workflows.list(metadata.namespace).map(keyOf);
+  watchInto(world.settings, workflow, ifSpecChanged(workflowKeys));
 }
 
 /** Those that a workflow names are tried, and runners are who does it. */

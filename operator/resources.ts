@@ -1,12 +1,14 @@
-/** Where the API server serves the four kinds of Windlass, and kinds of its own that only the operator makes. */
+/** Where the API server serves the five kinds of Windlass, and kinds of its own that only the operator makes. */
 import { GROUP, VERSION } from '../api/group.ts';
 import {
   CREDENTIAL,
+  PROJECT_SETTINGS,
   WEBHOOK_ROUTE,
   WORKFLOW,
   WORKFLOW_RUN,
   type Credential,
   type Kind,
+  type ProjectSettings,
   type WebhookRoute,
   type Workflow,
   type WorkflowRun,
@@ -20,6 +22,7 @@ export const workflows = resourceOf<Workflow>(WORKFLOW);
 export const workflowRuns = resourceOf<WorkflowRun>(WORKFLOW_RUN);
 export const credentials = resourceOf<Credential>(CREDENTIAL);
 export const webhookRoutes = resourceOf<WebhookRoute>(WEBHOOK_ROUTE);
+export const projectSettings = resourceOf<ProjectSettings>(PROJECT_SETTINGS);
 
 /** The rules are the chart's, and the API server's to check. */
 export type NetworkPolicy = KubeObject<{

@@ -3,7 +3,7 @@
  * hold no payload: of runs, revisions and namespaces only what decisions need. Secrets are never cached.
  */
 import { LABEL } from '../api/group.ts';
-import type { Credential, WebhookRoute, Workflow, WorkflowRun } from '../api/kinds.ts';
+import type { Credential, ProjectSettings, WebhookRoute, Workflow, WorkflowRun } from '../api/kinds.ts';
 import { createCache, type Cache, type CacheOptions } from '../kube/cache.ts';
 import type { KubeClient } from '../kube/client.ts';
 import type { Log } from '../kube/log.ts';
@@ -27,7 +27,7 @@ import {
 import { withLastManager } from './audit.ts';
 import { POLL, POOL_LABELS } from './project/names.ts';
 import { TICK } from './schedule/cronJob.ts';
-import { credentials, webhookRoutes, workflowRuns, workflows } from './resources.ts';
+import { credentials, projectSettings, webhookRoutes, workflowRuns, workflows } from './resources.ts';
 import { credentialRefs, credentialsOfRevision } from './workflow/references.ts';
 
 export type World = {
@@ -35,6 +35,7 @@ export type World = {
   runs: Cache<WorkflowRun>;
   credentials: Cache<Credential>;
   routes: Cache<WebhookRoute>;
+  settings: Cache<ProjectSettings>;
   revisions: Cache<ControllerRevision>;
   deployments: Cache<Deployment>;
   cronJobs: Cache<CronJob>;
@@ -81,6 +82,7 @@ export function createWorld({ client, namespace, watched, log }: WorldOptions): 
       resource: webhookRoutes,
       indexes: { [BY_UID]: ({ metadata }) => [metadata.uid ?? ''] },
     }),
+    settings: cache({ resource: projectSettings }),
     revisions: cache({
       resource: controllerRevisions,
       labelSelector: LABEL.workflow,

@@ -1,16 +1,19 @@
 import { expect, test } from 'vitest';
 import { readConfig } from '../config.ts';
+import { withSettings } from '../project/settings.ts';
 import { poolNetworkPolicy } from '../project/manifests.ts';
 import { pollCronJob } from './cronJob.ts';
 
-const config = readConfig({
-  PUBLIC_URL: 'http://x',
-  REDIS_URL: 'redis://store:6379',
-  RUNNER_IMAGE: 'windlass:test',
-  RUNNER_ENV: '{"HTTPS_PROXY":"http://proxy:3128"}',
-  RUNNER_EGRESS_ALLOW: '10.0.0.0/8',
-  RUNNER_NETWORK: '{"ingress":[],"egress":[]}',
-});
+const config = withSettings(
+  readConfig({
+    PUBLIC_URL: 'http://x',
+    REDIS_URL: 'redis://store:6379',
+    RUNNER_IMAGE: 'windlass:test',
+    RUNNER_ENV: '{"HTTPS_PROXY":"http://proxy:3128"}',
+    RUNNER_EGRESS_ALLOW: '10.0.0.0/8',
+    RUNNER_NETWORK: '{"ingress":[],"egress":[]}',
+  }),
+);
 const { spec } = pollCronJob({ namespace: 'shop', uid: 'project-1' }, config);
 const job = spec?.jobTemplate.spec;
 const pod = job?.template.spec;

@@ -1,11 +1,11 @@
 /** The CronJob of a project whose triggers are polled, as a pure function: a pod each minute that looks at all of them. */
 import type { Manifest } from '../../kube/client.ts';
 import type { CronJob } from '../../kube/resource.ts';
-import type { OperatorConfig } from '../config.ts';
 import { authorityMount } from '../project/authority.ts';
 import { poolEnvironment } from '../project/manifests.ts';
 import { POLL, POLL_LABELS } from '../project/names.ts';
 import { RESTRICTED_CONTAINER, restrictedPod } from '../project/restricted.ts';
+import type { ProjectConfig } from '../project/settings.ts';
 
 /** A pod lives for 75 s at most; this ends one that hangs, so that the next one can begin. */
 const DEADLINE_SECONDS = 120;
@@ -14,7 +14,7 @@ const LATE_SECONDS = 60;
 
 /** What of the configuration makes a poll pod. */
 export type PollSettings = Pick<
-  OperatorConfig,
+  ProjectConfig,
   | 'RUNNER_IMAGE'
   | 'RUNNER_IMAGE_PULL_POLICY'
   | 'RUNNER_IMAGE_PULL_SECRETS'
@@ -25,6 +25,7 @@ export type PollSettings = Pick<
   | 'REDIS_URL'
   | 'REDIS_CA_FILE'
   | 'LOG_LEVEL'
+  | 'placement'
 >;
 
 /** The CronJob. */

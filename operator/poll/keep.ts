@@ -11,6 +11,7 @@ import { isUnavailable } from '../../runs/connection.ts';
 import { readPoll } from '../../runs/polling/state.ts';
 import type { OperatorContext } from '../context.ts';
 import { POLL } from '../project/names.ts';
+import { projectConfig } from '../project/settings.ts';
 import type { World } from '../world.ts';
 import { pollCronJob } from './cronJob.ts';
 import { refusalOf } from '../schedule/refused.ts';
@@ -67,7 +68,7 @@ export async function keepPollJob(
   context: OperatorContext,
   project: { namespace: string; uid: string },
 ): Promise<void> {
-  const { client, world, config, refusedPolls } = context;
+  const { client, world, refusedPolls } = context;
   const { namespace } = project;
   const cached = await world.cronJobs.getFresh(namespace, POLL);
   if (!isPolling(world, namespace)) {
@@ -75,7 +76,7 @@ export async function keepPollJob(
     if (cached) await dropPollJob(context, namespace);
     return;
   }
-  const manifest = pollCronJob(project, config);
+  const manifest = pollCronJob(project, projectConfig(context, namespace));
   try {
     const resource = cronJobs;
     const { object, written } = await applyIfChanged({ client, resource, manifest, cached, prefix: GROUP });

@@ -1,13 +1,16 @@
 import { expect, test } from 'vitest';
 import { readConfig } from '../config.ts';
 import { poolDeployment, poolRole, poolSecret } from './manifests.ts';
+import { withSettings } from './settings.ts';
 
-const settings = readConfig({
-  PUBLIC_URL: 'https://example.com/',
-  REDIS_URL: 'redis://windlass-redis.windlass.svc:6379',
-  RUNNER_IMAGE: 'windlass:test',
-  RUNNER_ENV: '{"HTTP_PROXY":"http://proxy:3128","PROJECT_UID":"another"}',
-});
+const settings = withSettings(
+  readConfig({
+    PUBLIC_URL: 'https://example.com/',
+    REDIS_URL: 'redis://windlass-redis.windlass.svc:6379',
+    RUNNER_IMAGE: 'windlass:test',
+    RUNNER_ENV: '{"HTTP_PROXY":"http://proxy:3128","PROJECT_UID":"another"}',
+  }),
+);
 const deployment = poolDeployment({ namespace: 'shop', uid: 'project-1' }, settings, 'hash');
 const pod = deployment.spec?.template?.spec;
 const [container] = pod?.containers ?? [];

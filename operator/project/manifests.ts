@@ -12,12 +12,13 @@ import type {
   Secret,
   ServiceAccount,
 } from '../../kube/resource.ts';
-import type { OperatorConfig } from '../config.ts';
 import type { NetworkPolicy, PodDisruptionBudget } from '../resources.ts';
 import { TICK } from '../schedule/cronJob.ts';
 import { AUTHORITY_KEY, authorityMount, authorityVariable } from './authority.ts';
 import { POLL, POOL, POOL_LABELS } from './names.ts';
+import { placedRunner } from './placement.ts';
 import { RESTRICTED_CONTAINER, restrictedPod } from './restricted.ts';
+import type { ProjectConfig } from './settings.ts';
 
 /** Below this path the root is read-only. */
 const TEMPORARY = '/tmp';
@@ -36,9 +37,16 @@ const HEAP = {
 
 const metadata = (namespace: string) => ({ name: POOL, namespace, labels: { ...POOL_LABELS } });
 
-/** The identity of the runners. Its token is mounted in their pods alone. */
-export function poolServiceAccount(namespace: string): Manifest<ServiceAccount> {
-  return { metadata: metadata(namespace), automountServiceAccountToken: false };
+/** The identity of the runners. Its token is mounted in their pods alone. `annotations`: by which a cloud knows it. */
+export function poolServiceAccount(
+  namespace: string,
+  annotations: Record<string, string> = {},
+): Manifest<ServiceAccount> {
+  const isAnnotated = Object.keys(annotations).length > 0;
+  return {
+    metadata: { ...metadata(namespace), ...(isAnnotated && { annotations }) },
+    automountServiceAccountToken: false,
+  };
 }
 
 /** What runners may do: record runs, read credentials, and read those Secrets that the credentials in use name. */
@@ -82,7 +90,7 @@ export function poolSecret(namespace: string, account: PoolAccount, authority?: 
 /** Who may talk to runners, ticks and poll pods and whom they may talk to; undefined where that is not ours to say. */
 export function poolNetworkPolicy(
   namespace: string,
-  { RUNNER_NETWORK: rules }: Pick<OperatorConfig, 'RUNNER_NETWORK'>,
+  { RUNNER_NETWORK: rules }: Pick<ProjectConfig, 'RUNNER_NETWORK'>,
 ): Manifest<NetworkPolicy> | undefined {
   if (rules === undefined) return undefined;
   const podSelector = {
@@ -98,7 +106,7 @@ export function poolNetworkPolicy(
 /** Has drains of nodes take the runners one by one; undefined where that is not wanted or there is only one. */
 export function poolDisruptionBudget(
   namespace: string,
-  settings: Pick<OperatorConfig, 'RUNNER_DISRUPTION_BUDGET' | 'RUNNER_REPLICAS'>,
+  settings: Pick<ProjectConfig, 'RUNNER_DISRUPTION_BUDGET' | 'RUNNER_REPLICAS'>,
 ): Manifest<PodDisruptionBudget> | undefined {
   if (!settings.RUNNER_DISRUPTION_BUDGET || settings.RUNNER_REPLICAS < 2) return undefined;
   const selector = { matchLabels: { ...POOL_LABELS } };
@@ -108,7 +116,7 @@ export function poolDisruptionBudget(
 
 /** What of the configuration makes a pool. */
 export type PoolSettings = Pick<
-  OperatorConfig,
+  ProjectConfig,
   | 'RUNNER_IMAGE'
   | 'RUNNER_IMAGE_PULL_POLICY'
   | 'RUNNER_IMAGE_PULL_SECRETS'
@@ -122,6 +130,7 @@ export type PoolSettings = Pick<
   | 'AUDIT_ENABLED'
   | 'AUDIT_USES_PER_SECOND'
   | 'LOG_LEVEL'
+  | 'placement'
 >;
 
 /** The runners. `account` is a hash of the Secret's content: with another account new pods come. */
@@ -152,19 +161,11 @@ function podSpec(projectUid: string, settings: PoolSettings): PodSpec {
     ...restrictedPod(settings),
     automountServiceAccountToken: true,
     terminationGracePeriodSeconds: GRACE_SECONDS,
-    affinity: { podAntiAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [apart] } },
+    ...placedRunner(settings.placement),
     containers: [container(projectUid, settings)],
     volumes: [{ name: 'tmp', emptyDir: { sizeLimit: '64Mi' } }, ...volumes],
   };
 }
-
-const apart = {
-  weight: 100,
-  podAffinityTerm: {
-    topologyKey: 'kubernetes.io/hostname',
-    labelSelector: { matchLabels: { ...POOL_LABELS } },
-  },
-};
 
 function container(projectUid: string, settings: PoolSettings): Container {
   const { requests, limits } = settings.RUNNER_RESOURCES;

@@ -7,7 +7,7 @@ import { GROUP } from '../../api/group.ts';
 import { applyIfChanged, canonicalJson } from '../../kube/apply.ts';
 import type { KubeClient, Manifest } from '../../kube/client.ts';
 import { after, done, WaitingError, type Action, type Key } from '../../kube/controller.ts';
-import { isForbidden, isTerminating } from '../../kube/errors.ts';
+import { isForbidden, isInvalid, isTerminating } from '../../kube/errors.ts';
 import {
   deployments,
   roleBindings,
@@ -40,6 +40,8 @@ import {
   type PoolAccount,
 } from './manifests.ts';
 import { POOL } from './names.ts';
+import { projectConfig, settingsOf } from './settings.ts';
+import type { PoolSettingsState } from './settingsStatus.ts';
 
 const ACCOUNT_CHECK_MS = 30_000;
 const DRIFT_CHECK_MS = 300_000;
@@ -65,21 +67,29 @@ export type ProjectEvents = {
   onLost: (namespace: string) => void;
   /** The API server refuses the pool in this namespace, or does not any more; or its runners were granted other rights. */
   onRights: (namespace: string) => void;
+  /** The pool in this namespace has other settings now, or the API server refuses it with them. */
+  onSettings: (namespace: string) => void;
 };
 
 /** Creates the reconciler. */
 export function createProjectReconciler(context: OperatorContext, events: ProjectEvents): ProjectReconciler {
   const reconcile = createPoolReconciler(context, events);
-  const { refusedPools, refusedPolls, grantedSecrets } = context;
+  const { world, refusedPools, refusedPolls, grantedSecrets } = context;
   return async ({ name: namespace }) => {
     const granted = grantedSecrets.get(namespace);
     const refused = refusedPolls.get(namespace)?.message;
+    const { uid, generation } = settingsOf(world, namespace)?.metadata ?? {};
     try {
       const action = await reconcile(namespace);
+      if (noteSettings(context, namespace, { uid, generation })) events.onSettings(namespace);
       if (refusedPools.delete(namespace)) events.onRights(namespace);
       return action;
     } catch (error) {
       if (isTerminating(error)) return done();
+      if (isInvalid(error)) {
+        const state = { uid, generation, refused: (error as Error).message };
+        if (noteSettings(context, namespace, state)) events.onSettings(namespace);
+      }
       if (!isForbidden(error)) throw error;
       const message = explainRefusal(error);
       const isNew = refusedPools.get(namespace) !== message;
@@ -92,6 +102,18 @@ export function createProjectReconciler(context: OperatorContext, events: Projec
       if (grantedSecrets.get(namespace) !== granted || isRefused !== refused) events.onRights(namespace);
     }
   };
+}
+
+/** Keeps with which settings the pool was applied last, if the namespace has settings. Returns whether that is news. */
+function noteSettings(
+  { poolSettings }: OperatorContext,
+  namespace: string,
+  state: PoolSettingsState,
+): boolean {
+  if (state.uid === undefined) return poolSettings.delete(namespace);
+  const before = poolSettings.get(namespace);
+  poolSettings.set(namespace, state);
+  return canonicalJson(before) !== canonicalJson(state);
 }
 
 function createPoolReconciler(
@@ -164,23 +186,27 @@ async function ensurePool(
 
 /** Applies what no cache follows, unless the same was applied a short while ago. */
 async function applyUncached(
-  { client, world, clock, config, grantedSecrets }: OperatorContext,
+  context: OperatorContext,
   { namespace, older, authority }: Pool,
   account: PoolAccount,
   before: Memory['applied'] | undefined,
 ): Promise<Memory['applied']> {
+  const { client, world, clock, grantedSecrets } = context;
+  const config = projectConfig(context, namespace);
   const secret = poolSecret(namespace, account, authority);
   const secretNames = secretsInUse(world, namespace, older);
   const role = poolRole(namespace, secretNames);
-  const text = sha256(canonicalJson([secret, role]));
+  const budget = poolDisruptionBudget(namespace, config);
+  const identity = poolServiceAccount(namespace, config.accountAnnotations);
+  const text = sha256(canonicalJson([secret, role, budget, identity]));
   if (before?.text === text) return before;
   // Before there are runners that it is for.
   await applyOrRemove(client, networkPolicies, namespace, poolNetworkPolicy(namespace, config));
-  await applyOrRemove(client, podDisruptionBudgets, namespace, poolDisruptionBudget(namespace, config));
+  await applyOrRemove(client, podDisruptionBudgets, namespace, budget);
   const apply = <T extends KubeObject>(resource: Resource<T>, manifest: Manifest<T>) =>
     client.apply(resource, manifest);
   await apply(secrets, secret);
-  await apply(serviceAccounts, poolServiceAccount(namespace));
+  await apply(serviceAccounts, identity);
   await apply(roles, role);
   await apply(roleBindings, poolRoleBinding(namespace));
   // The same list stays, so that nobody is woken for nothing.
@@ -202,11 +228,13 @@ async function applyOrRemove<T extends KubeObject>(
 
 /** Applies the Deployment unless it is, to the generation, what came of applying the same before. */
 async function applyDeployment(
-  { client, world, config }: OperatorContext,
+  context: OperatorContext,
   project: Project,
   account: PoolAccount,
   before: Memory['deployment'] | undefined,
 ): Promise<Memory['deployment']> {
+  const { client, world } = context;
+  const config = projectConfig(context, project.namespace);
   const manifest = poolDeployment(project, config, sha256(canonicalJson(account)).slice(0, 16));
   const text = sha256(canonicalJson(manifest));
   const cached = await world.deployments.getFresh(project.namespace, POOL);

@@ -1,13 +1,15 @@
-/** What the pods of a project have in common, whatever they do: its account, and no more rights on their node than they need. */
-import type { OperatorConfig } from '../config.ts';
+/** What the pods of a project have in common, whatever they do: its account, where they run, and no more rights on their node than they need. */
 import { POOL } from './names.ts';
+import { placed } from './placement.ts';
+import type { ProjectConfig } from './settings.ts';
 
 const USER = 65_532;
 
 /** Of the pod. */
 export function restrictedPod({
   RUNNER_IMAGE_PULL_SECRETS: secrets,
-}: Pick<OperatorConfig, 'RUNNER_IMAGE_PULL_SECRETS'>) {
+  placement,
+}: Pick<ProjectConfig, 'RUNNER_IMAGE_PULL_SECRETS' | 'placement'>) {
   return {
     serviceAccountName: POOL,
     enableServiceLinks: false,
@@ -17,6 +19,7 @@ export function restrictedPod({
       runAsGroup: USER,
       seccompProfile: { type: 'RuntimeDefault' },
     },
+    ...placed(placement),
     // An empty list is not kept, and would look like a change each time.
     ...(secrets.length > 0 && { imagePullSecrets: secrets.map((name) => ({ name })) }),
   };

@@ -3,13 +3,16 @@ import type { Workflow } from '../../api/kinds.ts';
 import type { RouteSpec } from '../../api/route.ts';
 import type { ScheduleTrigger } from '../../api/trigger.ts';
 import { readConfig } from '../config.ts';
+import { withSettings } from '../project/settings.ts';
 import { cronJobName, rulesOf, scheduleCronJob } from './cronJob.ts';
 
-const config = readConfig({
-  PUBLIC_URL: 'http://x',
-  REDIS_URL: 'redis://store:6379',
-  RUNNER_IMAGE: 'windlass:1',
-});
+const config = withSettings(
+  readConfig({
+    PUBLIC_URL: 'http://x',
+    REDIS_URL: 'redis://store:6379',
+    RUNNER_IMAGE: 'windlass:1',
+  }),
+);
 const workflow: Workflow = {
   apiVersion: 'windlass.dev/v1alpha1',
   kind: 'Workflow',

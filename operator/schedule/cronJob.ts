@@ -7,10 +7,10 @@ import type { RouteSpec } from '../../api/route.ts';
 import type { ScheduleTrigger } from '../../api/trigger.ts';
 import type { Manifest } from '../../kube/client.ts';
 import type { CronJob } from '../../kube/resource.ts';
-import type { OperatorConfig } from '../config.ts';
 import { authorityMount, authorityVariable } from '../project/authority.ts';
 import { POOL } from '../project/names.ts';
 import { RESTRICTED_CONTAINER, restrictedPod } from '../project/restricted.ts';
+import type { ProjectConfig } from '../project/settings.ts';
 
 export const TICK = 'windlass-tick';
 /** What the CronJobs of schedules are found by, and their pods. */
@@ -32,7 +32,7 @@ const CONTAINER = 'tick';
 
 /** What of the configuration makes a tick. */
 export type TickSettings = Pick<
-  OperatorConfig,
+  ProjectConfig,
   | 'RUNNER_IMAGE'
   | 'RUNNER_IMAGE_PULL_POLICY'
   | 'RUNNER_IMAGE_PULL_SECRETS'
@@ -40,6 +40,7 @@ export type TickSettings = Pick<
   | 'TICK_RESOURCES'
   | 'REDIS_URL'
   | 'REDIS_CA_FILE'
+  | 'placement'
 >;
 
 /** What a schedule says, with its defaults. */

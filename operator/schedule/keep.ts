@@ -8,6 +8,7 @@ import { applyIfChanged, asChild } from '../../kube/apply.ts';
 import { keyOf, type Key } from '../../kube/controller.ts';
 import { controllerOf, cronJobs, objectKey, type CronJob } from '../../kube/resource.ts';
 import type { OperatorContext } from '../context.ts';
+import { projectConfig } from '../project/settings.ts';
 import { BY_WORKFLOW } from '../world.ts';
 import { cronJobName, scheduleCronJob, type ScheduleRules } from './cronJob.ts';
 import { failingOf, type Failing } from './failing.ts';
@@ -53,14 +54,17 @@ function placedAs(cronJob: CronJob, rules: ScheduleRules): ScheduleFacts {
 }
 
 async function place(
-  { client, world, config }: OperatorContext,
+  context: OperatorContext,
   workflow: Workflow,
   route: RouteSpec,
   rules: ScheduleRules,
 ): Promise<ScheduleFacts> {
-  const cronJob = cronJobName(workflow.metadata.name, rules);
+  const { client, world } = context;
+  const { name, namespace = '' } = workflow.metadata;
+  const cronJob = cronJobName(name, rules);
+  const config = projectConfig(context, namespace);
   const manifest = asChild(workflow, scheduleCronJob(workflow, route, rules, config));
-  const cached = await world.cronJobs.getFresh(workflow.metadata.namespace ?? '', cronJob);
+  const cached = await world.cronJobs.getFresh(namespace, cronJob);
   try {
     const applied = await applyIfChanged({ client, resource: cronJobs, manifest, cached, prefix: GROUP });
     const placed = await withoutOthersDeadline(client, applied.object, rules);

@@ -52,6 +52,7 @@ const EXCEPTIONS: Record<(typeof ACCOUNTS)[number], Record<string, string>> = {
     'create workflowruns.windlass.dev': FOR_RUNNERS,
     'create events.events.k8s.io': 'for what happens to accounts',
     'get credentials.windlass.dev': STALE,
+    'get projectsettings.windlass.dev': STALE,
     'patch workflowruns.windlass.dev':
       'for history.dataTTL, which removes the data of ended runs: see accounts.test.ts',
     'patch credentials.windlass.dev': 'for bots that are registered: see registrations.test.ts',
@@ -86,7 +87,7 @@ async function doEverything(): Promise<Record<string, Right[]>> {
     { id: 'ask', agent: { credential: 'model', model: 'demo', prompt } },
     { id: 'answer', response: { body: 'done' } },
   ];
-  await apply(project, ...accounts, workflowOf('rights', nodesWith('Hello'), HISTORY));
+  await apply(project, ...accounts, PROJECT_SETTINGS, workflowOf('rights', nodesWith('Hello'), HISTORY));
   await condition(project, 'workflows.windlass.dev/rights', 'Ready', { status: 'True' });
   const called = await postWebhook(project, 'rights', 'new', {}, { authorization: 'Bearer demo-key' });
   expect(called.status).toBe(200);
@@ -137,6 +138,13 @@ const runOf = (name: string, workflow = 'rights') => ({
   metadata: { name },
   spec: { workflow },
 });
+
+const PROJECT_SETTINGS = {
+  apiVersion: 'windlass.dev/v1alpha1',
+  kind: 'ProjectSettings',
+  metadata: { name: 'default' },
+  spec: { runners: { replicas: 1 } },
+};
 
 const address = (rest: string) => `${gateway.internalURL}/workflows/${project}.rights/${rest}`;
 
@@ -225,8 +233,12 @@ const QUESTIONS: Question[] = [
   ['create', 'webhookroutes.windlass.dev'],
   ['patch', 'workflowruns.windlass.dev/status'],
   ['patch', 'workflows.windlass.dev/status'],
+  ['get', 'projectsettings.windlass.dev'],
+  ['create', 'projectsettings.windlass.dev'],
+  ['patch', 'projectsettings.windlass.dev'],
 ];
-const READS = ['get workflows.windlass.dev', 'get webhookroutes.windlass.dev'];
+const SETTINGS = 'projectsettings.windlass.dev';
+const READS = ['get workflows.windlass.dev', 'get webhookroutes.windlass.dev', `get ${SETTINGS}`];
 const WRITES = [
   'get workflows.windlass.dev',
   'create workflows.windlass.dev',
@@ -236,6 +248,7 @@ const WRITES = [
   'patch workflowruns.windlass.dev',
   'create workflows.windlass.dev/execute',
   'get webhookroutes.windlass.dev',
+  `get ${SETTINGS}`,
 ];
 
 test.each([
@@ -243,6 +256,7 @@ test.each([
   ['edit', WRITES],
   ['admin', WRITES],
   ['windlass-execute', ['create workflows.windlass.dev/execute']],
+  ['windlass-project-admin', [`get ${SETTINGS}`, `create ${SETTINGS}`, `patch ${SETTINGS}`]],
 ])('who has the role %s may do this and nothing else with Windlass', async (role, rights) => {
   const user = `rights-${role}`;
   await kube(['create', 'rolebinding', user, '-n', project, `--clusterrole=${role}`, `--user=${user}`]);

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import type { KubeObject } from '../../kube/resource.ts';
 import { poolDeployment, poolDisruptionBudget, poolNetworkPolicy } from '../../operator/project/manifests.ts';
+import { withSettings } from '../../operator/project/settings.ts';
 import { startApiServer, type ApiServer } from '../support/apiserver.ts';
 import { runCommand } from '../support/command.ts';
 import { NODE_ARGS } from '../support/gatewayProcess.ts';
@@ -70,7 +71,7 @@ test('an API server takes everything, and a namespace that enforces restricted p
     }),
   );
   await apply(await render(...exposed));
-  const runner = poolDeployment({ namespace, uid: 'uid' }, await operatorConfigOf(), 'hash');
+  const runner = poolDeployment({ namespace, uid: 'uid' }, withSettings(await operatorConfigOf()), 'hash');
   const all = [...(await manifests()), runner as unknown as Manifest];
   const specs = all.flatMap((manifest) => podSpecOf(manifest) ?? []);
   expect(specs).toHaveLength(4);

@@ -183,6 +183,7 @@ const KINDS = [
   '/apis/windlass.dev/v1alpha1/workflows',
   '/apis/windlass.dev/v1alpha1/workflowruns',
   '/apis/windlass.dev/v1alpha1/webhookroutes',
+  '/apis/windlass.dev/v1alpha1/projectsettings',
 ];
 
 /** All objects of these kinds, as the API server gives them. */

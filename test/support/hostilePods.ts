@@ -11,6 +11,7 @@ const OWN_TICKS = 'CronJobs for schedules of Workflows';
 const ACCOUNT = 'only as the service account windlass-runner, and ticks only without its token';
 const NODE = 'ports or devices of the node, or volumes outside';
 const EMPTY = 'only volumes of type emptyDir';
+const PRIORITY = 'only the priority classes of projectSettings.priorityClassNames, not system-node-critical';
 const NAME_LABEL = 'app.kubernetes.io/name';
 
 const pod = (...path: Path): Path => ['spec', 'template', 'spec', ...path];
@@ -28,8 +29,14 @@ export const HOSTILE_PODS: HostileWrite[] = [
   ['the processes of the node', 'runners', pod('hostPID'), true, `${FIELDS}hostPID`],
   ['the memory of the node', 'runners', pod('hostIPC'), true, `${FIELDS}hostIPC`],
   ['a node of its choice', 'runners', pod('nodeName'), 'control-plane', `${FIELDS}nodeName`],
-  ['tolerations', 'runners', pod('tolerations'), [{ operator: 'Exists' }], `${FIELDS}tolerations`],
-  ['a priority', 'runners', pod('priorityClassName'), 'system-node-critical', `${FIELDS}priorityClassName`],
+  ['a priority of the system', 'runners', pod('priorityClassName'), 'system-node-critical', PRIORITY],
+  [
+    'a priority of the system for ticks',
+    'tick',
+    tickPod('priorityClassName'),
+    'system-node-critical',
+    PRIORITY,
+  ],
   ['another runtime', 'runners', pod('runtimeClassName'), 'other', `${FIELDS}runtimeClassName`],
   ['shared processes', 'runners', pod('shareProcessNamespace'), true, `${FIELDS}shareProcessNamespace`],
   [
@@ -159,6 +166,13 @@ export const HOSTILE_PODS: HostileWrite[] = [
     `${VARIABLES}EGRESS_ALLOW`,
   ],
   [
+    'an addition to egress that projects may not have, behind one that they may',
+    'runners',
+    container('env'),
+    variable('EGRESS_ALLOW', '10.30.0.0/16,0.0.0.0/0'),
+    `${VARIABLES}EGRESS_ALLOW`,
+  ],
+  [
     'runners without an audit trail',
     'runners',
     container('env'),
@@ -217,7 +231,7 @@ export const HOSTILE_PODS: HostileWrite[] = [
     'true',
     'other annotations instruct other programs',
   ],
-  ['too many runners', 'runners', ['spec', 'replicas'], 101, 'at most 100 runners'],
+  ['too many runners', 'runners', ['spec', 'replicas'], 13, 'at most 12 runners'],
   [
     'a tick of another image',
     'tick',

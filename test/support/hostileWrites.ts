@@ -90,7 +90,7 @@ export const HOSTILE_WRITES: HostileWrite[] = [
     'account',
     ['metadata', 'annotations'],
     { 'example.com/role': 'admin' },
-    'may not annotate',
+    'may annotate a service account only with keys of projectSettings.serviceAccountAnnotations',
   ],
   [
     'a Role that may do everything',

@@ -17,9 +17,13 @@ const release = 'windlass';
 /** On the namespaces that the demo made. */
 export const DEMO_LABEL = 'windlass.dev/demo';
 /** The names of the custom resource definitions. */
-export const WINDLASS_KINDS = ['workflows', 'workflowruns', 'credentials', 'webhookroutes'].map(
-  (kind) => `${kind}.windlass.dev`,
-);
+export const WINDLASS_KINDS = [
+  'workflows',
+  'workflowruns',
+  'credentials',
+  'webhookroutes',
+  'projectsettings',
+].map((kind) => `${kind}.windlass.dev`);
 /** The servers of the demo, and those that tests start beside them, are in the cluster, where steps may not connect to without being told so. */
 export const demoHosts = [
   `model.${demoNamespace}.svc:8080`,

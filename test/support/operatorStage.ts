@@ -209,13 +209,15 @@ export async function startOperatorStage(options: StageOptions = {}): Promise<Op
 /** Values of the chart that say what the operator of the stage is told, so that the policies on its pods fit. */
 function valuesOf(
   redisURL: string,
-  { RUNNER_EGRESS_ALLOW = '', LOG_LEVEL = 'info' }: Record<string, string>,
+  { RUNNER_EGRESS_ALLOW = '', PROJECT_SETTINGS = '{}', LOG_LEVEL = 'info' }: Record<string, string>,
 ): Record<string, unknown> {
+  const { egressAllow: allow = [], ...bounds } = JSON.parse(PROJECT_SETTINGS) as { egressAllow?: string[] };
   const [repository, tag] = RUNNER_IMAGE.split(':');
   return {
     image: { repository, tag },
     logLevel: LOG_LEVEL,
     redis: { url: redisURL, existingSecret: SECRET },
+    projectSettings: { egress: { allow }, ...bounds },
     runner: { egress: { allow: RUNNER_EGRESS_ALLOW.split(',').filter((entry) => entry !== '') } },
   };
 }

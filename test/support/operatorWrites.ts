@@ -15,7 +15,6 @@ import {
   type KubeObject,
   type Resource,
 } from '../../kube/resource.ts';
-import type { OperatorConfig } from '../../operator/config.ts';
 import { grantPart, tokenPart } from '../../operator/oauth/grant.ts';
 import { pollCronJob } from '../../operator/poll/cronJob.ts';
 import {
@@ -27,6 +26,7 @@ import {
   poolSecret,
   poolServiceAccount,
 } from '../../operator/project/manifests.ts';
+import type { ProjectConfig } from '../../operator/project/settings.ts';
 import { networkPolicies, podDisruptionBudgets, webhookRoutes } from '../../operator/resources.ts';
 import { rulesOf, scheduleCronJob } from '../../operator/schedule/cronJob.ts';
 import { secretOf } from '../../operator/webhooks/projectSecret.ts';
@@ -54,7 +54,7 @@ function credentialIn(namespace: string): Credential {
 }
 
 /** The objects of a project, by a word for each. */
-export function operatorWrites(config: OperatorConfig, project: Project) {
+export function operatorWrites(config: ProjectConfig, project: Project) {
   const { namespace } = project;
   const workflow = workflowIn(namespace);
   const { name, uid = '' } = workflow.metadata;
@@ -74,7 +74,7 @@ export function operatorWrites(config: OperatorConfig, project: Project) {
   const network = poolNetworkPolicy(namespace, config);
   const entries = new Map([[`${uid}.1111111111111111`, 'key']]);
   return {
-    account: write(serviceAccounts, poolServiceAccount(namespace)),
+    account: write(serviceAccounts, poolServiceAccount(namespace, config.accountAnnotations)),
     poolSecret: write(secrets, poolSecret(namespace, { username: 'a', password: 'b' })),
     webhooks: write(secrets, secretOf(namespace, entries, [{ name, uid }], undefined)),
     tokens: write(secrets, tokenPart(credentialIn(namespace), grant)),

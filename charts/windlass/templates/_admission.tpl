@@ -50,11 +50,10 @@ spec:
 
 {{/*
 The environment variables of a project's pods whose values the chart knows, as JSON, which CEL reads: what the operator derives from its
-own environment (operator/project/manifests.ts), over `runner.env`. NODE_OPTIONS is there only where `runner.env` does not set it.
+own environment (operator/project/manifests.ts), over `runner.env`. EGRESS_ALLOW is not among them, since projects may add to it. NODE_OPTIONS is there only where `runner.env` does not set it.
 */}}
 {{- define "windlass.runnerEnvironment" -}}
 {{- $own := dict "REDIS_URL" (include "windlass.redisURL" .) "LOG_LEVEL" .Values.logLevel "METRICS_PORT" "9090" }}
-{{- $_ := set $own "EGRESS_ALLOW" (join "," .Values.runner.egress.allow) }}
 {{- $_ := set $own "EGRESS_DENY" (join "," .Values.runner.egress.deny) }}
 {{- $_ := set $own "AUDIT_ENABLED" (toString .Values.audit.enabled) }}
 {{- $_ := set $own "AUDIT_USES_PER_SECOND" (toString .Values.audit.credentialUsesPerSecond) }}

@@ -158,6 +158,12 @@ room. By itself Node takes at least 256 MiB for its heap, also where that is all
 {{- end }}
 {{- end }}
 
+{{/* What the ProjectSettings of a namespace may set at most, as JSON for the operator. */}}
+{{- define "windlass.settingsBounds" -}}
+{{- $bounds := .Values.projectSettings }}
+{{- dict "maxReplicas" $bounds.maxReplicas "egressAllow" $bounds.egress.allow "priorityClassNames" $bounds.priorityClassNames "serviceAccountAnnotations" $bounds.serviceAccountAnnotations | toJson }}
+{{- end }}
+
 {{/* A size such as 512Mi or 2Gi as a number of MiB. */}}
 {{- define "windlass.mebibytes" -}}
 {{- if hasSuffix "Gi" . }}{{ mul 1024 (trimSuffix "Gi" .) }}{{ else }}{{ trimSuffix "Mi" . }}{{ end }}

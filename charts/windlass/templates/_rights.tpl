@@ -6,14 +6,14 @@ the programs do (test/e2e/rights.test.ts).
 {{/* Of the operator. It can only grant what it holds, so that the rights of runners are here too. */}}
 {{- define "windlass.operatorRules" -}}
 - apiGroups: [windlass.dev]
-  resources: [workflows, credentials]
+  resources: [workflows, credentials, projectsettings]
   verbs: [get, list, watch]
 # The mark on a credential whose bot is registered, so that it is not gone before its webhook is.
 - apiGroups: [windlass.dev]
   resources: [credentials]
   verbs: [patch]
 - apiGroups: [windlass.dev]
-  resources: [workflows/status, credentials/status, workflowruns/status]
+  resources: [workflows/status, credentials/status, workflowruns/status, projectsettings/status]
   verbs: [patch]
 - apiGroups: [windlass.dev]
   resources: [workflowruns]

@@ -420,3 +420,32 @@ test('the output of a node is kept as it is: null, nested lists, keys that look 
   const kept = await client.get(workflowRuns, metadata);
   expect(kept.status?.nodes?.map(({ output }) => output)).toEqual(outputs);
 });
+
+const limited = (requests: object, limits: object) => ({ runners: { resources: { requests, limits } } });
+
+test.each<[sentence: string, spec: unknown, says: RegExp]>([
+  ['no runners', { runners: { replicas: 0 } }, /replicas.* should be greater than or equal to 1/],
+  [
+    'a toleration of nothing',
+    { runners: { tolerations: [{ operator: 'Equal' }] } },
+    /needs the operator Exists/,
+  ],
+  [
+    'more than its limit',
+    limited({ cpu: '2', memory: '1Gi' }, { cpu: '1500m', memory: '512Mi' }),
+    /requests.cpu must not be more than limits.cpu[^]*requests.memory must not be more than limits.memory/,
+  ],
+  ['no room for a runner', limited({}, { memory: '64Mi' }), /limits.memory must be at least 128Mi/],
+  ['a field of pods', { runners: { hostNetwork: true } }, /unknown field "spec.runners.hostNetwork"/],
+])('project settings with %s are refused at apply', async (_sentence, spec, says) => {
+  expect(await apply('ProjectSettings', spec, 'default')).toMatch(says);
+});
+
+test('a namespace has one ProjectSettings, of a fixed name', async () => {
+  expect(await apply('ProjectSettings', {})).toContain(
+    'a namespace has one ProjectSettings, whose name is "default"',
+  );
+  expect(await apply('ProjectSettings', {}, 'default')).toContain('created');
+  const shown = await kubectl(server, ['-n', namespace, 'get', 'projectsettings', 'default', '-o', 'json']);
+  expect(JSON.parse(shown)).toMatchObject({ status: { conditions: [{ type: 'Ready', status: 'Unknown' }] } });
+});

@@ -15,7 +15,9 @@ import {
   subjectAccessReviews,
   type KubeObject,
 } from '../../../kube/resource.ts';
+import type { ProjectSettingsSpec } from '../../../api/projectSettings.ts';
 import { poolRole, poolRoleBinding, poolServiceAccount } from '../../../operator/project/manifests.ts';
+import { withSettings } from '../../../operator/project/settings.ts';
 import { BOT_FINALIZER } from '../../../api/bot.ts';
 import { credentials, workflowRuns } from '../../../operator/resources.ts';
 import { ensureStoreSecret } from '../../../operator/store/secret.ts';
@@ -51,6 +53,12 @@ const VALUES = {
     env: { HTTPS_PROXY: 'http://proxy:3128', QUOTED: `it's "one" \\ {{ two }}\n`, EMPTY: '' },
     egress: { allow: ['10.20.0.0/16', 'model.models.svc:8080'], deny: ['203.0.113.0/24'] },
   },
+  projectSettings: {
+    maxReplicas: 12,
+    egress: { allow: ['10.30.0.0/16', 'crm.office.svc:443'] },
+    priorityClassNames: ['batch'],
+    serviceAccountAnnotations: ['eks.amazonaws.com/role-arn'],
+  },
 };
 
 const SETTINGS = Object.entries(VALUES).flatMap(([key, value]) => [
@@ -69,7 +77,7 @@ beforeAll(async () => {
   await installCrds(admin);
   for (const name of [SYSTEM, PROJECT, BOUNDED, 'other'])
     await admin.create(namespaces, { metadata: { name } });
-  const programs = ['flow-control', 'gateway', 'gateway-rbac', 'operator', 'operator-rbac'];
+  const programs = ['access', 'flow-control', 'gateway', 'gateway-rbac', 'operator', 'operator-rbac'];
   await applyChart(server, SYSTEM, { templates: [...ADMISSION, ...programs], values: VALUES });
   operator = createClient(connectionOf(server.connection, await tokenOf(admin, SYSTEM, 'windlass-operator')));
   await admin.apply(serviceAccounts, poolServiceAccount(PROJECT));
@@ -78,7 +86,7 @@ beforeAll(async () => {
   const metadata = { name: 'windlass-other', namespace: BOUNDED };
   await admin.create(roles, { metadata, rules: [] });
   const { runners, poolSecret } = await writesIn(BOUNDED);
-  await untilRefused(hostile(runners, ['spec', 'replicas'], 101), 'at most 100 runners');
+  await untilRefused(hostile(runners, ['spec', 'replicas'], 13), 'at most 12 runners');
   await untilRefused(hostile(poolSecret, ['metadata', 'name'], 'smtp'), 'has that name');
 });
 afterAll(async () => {
@@ -87,7 +95,14 @@ afterAll(async () => {
   await server?.stop();
 });
 
-type Asked = { verb: string; group?: string; resource: string; name?: string; namespace?: string };
+type Asked = {
+  verb: string;
+  group?: string;
+  resource: string;
+  subresource?: string;
+  name?: string;
+  namespace?: string;
+};
 
 /** What RBAC says. */
 async function may(user: string, { group = '', namespace = PROJECT, ...rest }: Asked): Promise<boolean> {
@@ -163,6 +178,42 @@ test('nobody but the operator writes a route, runners write no credential, and n
     for (const resource of ['webhookroutes', 'workflows', 'credentials'])
       expect(await allowed(user, of(resource))).toEqual([]);
   expect(await allowed(OPERATOR, of('workflows'))).toEqual([]);
+});
+
+/** Binds the ClusterRole of the chart to a person of the same name, in the project. */
+async function personWith(role: string): Promise<string> {
+  await admin.create(roleBindings, {
+    metadata: { name: role, namespace: PROJECT },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: role },
+    subjects: [{ kind: 'User', name: role, apiGroup: 'rbac.authorization.k8s.io' }],
+  });
+  return role;
+}
+
+test.each([
+  ['windlass-view', READ],
+  ['windlass-edit', []],
+  ['windlass-execute', []],
+  ['windlass-project-admin', [...READ, ...WRITE]],
+])('a person with the role %s may do this with the settings of the project', async (role, verbs) => {
+  const person = await personWith(role);
+  const questions = [...READ, ...WRITE].map((verb) => ({
+    verb,
+    group: 'windlass.dev',
+    resource: 'projectsettings',
+    name: 'default',
+  }));
+  const answers = () => allowed(person, questions);
+  const expected = verbs.map((verb) => `${verb} default in shop`);
+  await expect.poll(answers, { timeout: 10_000 }).toEqual(expected);
+});
+
+test('of the settings of a project the operator writes the status alone', async () => {
+  const of = (verb: string, resource: string) => ({ verb, group: 'windlass.dev', resource, name: 'default' });
+  const writes = WRITE.map((verb) => of(verb, 'projectsettings'));
+  expect(await allowed(OPERATOR, writes)).toEqual([]);
+  const status = { ...of('patch', 'projectsettings'), subresource: 'status' };
+  expect(await may(OPERATOR, status)).toBe(true);
 });
 
 /** A token as kubelet gives it to a pod of the gateway. */
@@ -243,10 +294,30 @@ test('of a credential the operator changes the mark of its bot and nothing else'
   expect(await change({ metadata: { finalizers } })).toBe('changed');
 });
 
-/** What the operator writes into the namespace, with the settings that the chart gives it. */
-async function writesIn(namespace: string): Promise<OperatorWrites> {
+/** All that a project may have of its own. */
+const OF_PROJECT: ProjectSettingsSpec = {
+  runners: {
+    replicas: 12,
+    resources: { limits: { memory: '2Gi' } },
+    nodeSelector: { pool: 'workflows' },
+    tolerations: [{ key: 'dedicated', operator: 'Exists' as const }],
+    affinity: {
+      nodeAffinity: {
+        requiredDuringSchedulingIgnoredDuringExecution: {
+          nodeSelectorTerms: [{ matchExpressions: [{ key: 'gpu', operator: 'DoesNotExist' }] }],
+        },
+      },
+    },
+    priorityClassName: 'batch',
+    serviceAccountAnnotations: { 'eks.amazonaws.com/role-arn': 'arn:aws:iam::1:role/office' },
+  },
+  egress: { allow: ['crm.office.svc:443'] },
+};
+
+/** What the operator writes into the namespace, with the settings that the chart gives it and those of the project. */
+async function writesIn(namespace: string, settings?: ProjectSettingsSpec): Promise<OperatorWrites> {
   const { metadata } = await admin.get(namespaces, { name: namespace });
-  const config = await chart.operatorConfigOf(...SETTINGS);
+  const config = withSettings(await chart.operatorConfigOf(...SETTINGS), settings);
   return operatorWrites(config, { namespace, uid: metadata.uid ?? '' });
 }
 
@@ -265,7 +336,8 @@ async function untilRefused(write: Write, text: string): Promise<void> {
 }
 
 test('the bounds of the operator accept everything that the operator writes', async () => {
-  for (const { resource, manifest } of Object.values(await writesIn(BOUNDED))) {
+  const writes = [await writesIn(BOUNDED), await writesIn(BOUNDED, OF_PROJECT), await writesIn(BOUNDED)];
+  for (const { resource, manifest } of writes.flatMap((each) => Object.values(each))) {
     await operator.apply(resource, manifest);
     await operator.apply(resource, manifest);
   }
@@ -307,9 +379,10 @@ test('the operator adds nothing to an account that others gave Secrets and a rol
   await operator.apply(serviceAccounts, manifest, { dryRun: true });
   const change = (patch: object) =>
     operator.patch(serviceAccounts, ref, patch, { type: 'merge', dryRun: true });
-  await expect(change({ metadata: { annotations: { 'example.com/role': 'admin' } } })).rejects.toThrow(
-    'the operator may not annotate a service account',
-  );
+  for (const value of ['admin', null])
+    await expect(change({ metadata: { annotations: { 'example.com/role': value } } })).rejects.toThrow(
+      'the operator may annotate a service account only with keys of',
+    );
   await expect(change({ imagePullSecrets: [{ name: 'a' }, { name: 'b' }] })).rejects.toThrow(
     'the operator may not give Secrets to a service account',
   );

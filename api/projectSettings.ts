@@ -1,0 +1,123 @@
+/** The ProjectSettings kind: what of the installation's settings is different in one project, which is a namespace. */
+import * as z from 'zod';
+import { affinity, nodeSelector, tolerations } from './placement.ts';
+import { conditions, objectName, rules } from './value.ts';
+
+/** The name of the one object of a namespace that counts. */
+export const SETTINGS_NAME = 'default';
+
+const MEMORY_LEAST = '128Mi';
+
+const quantity = (description: string) =>
+  z
+    .string()
+    .max(32)
+    .regex(/^[0-9]+(\.[0-9]+)?(m|k|Ki|M|Mi|G|Gi|T|Ti)?$/)
+    .describe(`${description} A text, such as "500m" or "1Gi".`);
+
+const amounts = (description: string) =>
+  z
+    .object({
+      cpu: quantity('CPU.').optional(),
+      memory: quantity('Memory.').optional(),
+      'ephemeral-storage': quantity('Space on the disk of the node.').optional(),
+    })
+    .describe(description);
+
+const isWithinLimit = (name: string, message: string) => {
+  const [request, limit] = [`self.requests.${name}`, `self.limits.${name}`];
+  const bothSet = `has(self.requests) && has(self.limits) && has(${request}) && has(${limit})`;
+  return { rule: `!(${bothSet}) || quantity(${request}).compareTo(quantity(${limit})) <= 0`, message };
+};
+
+const resources = z
+  .object({
+    requests: amounts('What the scheduler reserves on the node.').optional(),
+    limits: amounts('What the container may use at most. Half of the memory is for the heap.').optional(),
+  })
+  .meta({
+    description:
+      'Resources of the container of each runner. They replace those of the installation as a whole.',
+    ...rules(
+      isWithinLimit('cpu', 'requests.cpu must not be more than limits.cpu'),
+      isWithinLimit('memory', 'requests.memory must not be more than limits.memory'),
+      {
+        rule: `!has(self.limits) || !has(self.limits.memory) || quantity(self.limits.memory).compareTo(quantity('${MEMORY_LEAST}')) >= 0`,
+        message: `limits.memory must be at least ${MEMORY_LEAST}, which a runner needs`,
+      },
+    ),
+  });
+
+const runners = z
+  .object({
+    replicas: z
+      .int()
+      .min(1)
+      .max(100)
+      .optional()
+      .describe(
+        'How many runners the project has. Default: as many as the installation says; at most projectSettings.maxReplicas of the chart.',
+      ),
+    resources: resources.optional(),
+    nodeSelector: nodeSelector
+      .optional()
+      .describe('Labels that a node must have for runners, ticks and poll pods.'),
+    tolerations: tolerations
+      .optional()
+      .describe('Taints of nodes that runners, ticks and poll pods tolerate.'),
+    affinity: affinity.optional(),
+    priorityClassName: objectName(
+      'The PriorityClass of runners, ticks and poll pods. projectSettings.priorityClassNames of the chart must list it.',
+    ).optional(),
+    serviceAccountAnnotations: z
+      .record(z.string(), z.string().max(2048))
+      .optional()
+      .describe(
+        'Annotations of the service account windlass-runner, by which a cloud gives it an identity. projectSettings.serviceAccountAnnotations of the chart must list their keys.',
+      ),
+  })
+  .describe('The runners of the project, and where its other pods may run.');
+
+const egress = z
+  .object({
+    allow: z.array(z.string().min(1).max(320)).max(64).optional().meta({
+      description:
+        'Where steps may connect to beside what the installation allows: entries of projectSettings.egress.allow of the chart, as they are written there.',
+      'x-kubernetes-list-type': 'set',
+    }),
+  })
+  .describe('Where the steps of workflows may connect to.');
+
+export const projectSettingsSpec = z
+  .object({ runners: runners.optional(), egress: egress.optional() })
+  .describe('What is different in this project. What is left out is as the installation says.');
+
+export const projectSettingsStatus = z
+  .object({
+    observedGeneration: z
+      .int()
+      .min(0)
+      .optional()
+      .describe('The generation of the spec that the status was made from.'),
+    conditions: conditions('Ready, and Stalled where only a change helps.')
+      .max(8)
+      .default([
+        {
+          type: 'Ready',
+          status: 'Unknown',
+          reason: 'Pending',
+          message: 'Waiting for the operator',
+          lastTransitionTime: '1970-01-01T00:00:00Z',
+        },
+      ]),
+  })
+  .describe('What the operator made of it.');
+
+/** Only one object of a namespace counts, and this is its name. */
+export const projectSettingsRules = rules({
+  rule: `self.metadata.name == '${SETTINGS_NAME}'`,
+  message: `a namespace has one ProjectSettings, whose name is "${SETTINGS_NAME}"`,
+});
+
+export type ProjectSettingsSpec = z.infer<typeof projectSettingsSpec>;
+export type ProjectSettingsStatus = z.infer<typeof projectSettingsStatus>;

@@ -1,0 +1,116 @@
+/**
+ * The operator's configuration in one project: what the installation says, with what the ProjectSettings of the namespace change of it.
+ * Whatever is made for a project is made from this.
+ */
+import type { ProjectSettings } from '../../api/kinds.ts';
+import { SETTINGS_NAME, type ProjectSettingsSpec } from '../../api/projectSettings.ts';
+import type { OperatorConfig } from '../config.ts';
+import type { World } from '../world.ts';
+
+/** Where the pods of a project may run. */
+export type Placement = Pick<
+  NonNullable<ProjectSettingsSpec['runners']>,
+  'nodeSelector' | 'tolerations' | 'affinity' | 'priorityClassName'
+>;
+
+export type ProjectConfig = OperatorConfig & {
+  placement: Placement;
+  /** Of the service account of runners. */
+  accountAnnotations: Record<string, string>;
+};
+
+/** What the settings ask for, as far as the installation admits it, and a sentence for each thing that it does not. */
+type Admitted = { spec: ProjectSettingsSpec; refusals: string[] };
+
+/**
+ * The part of the settings that takes effect: of what the installation does not admit nothing does, and in its place the
+ * installation's own value does. Pure.
+ */
+export function admit(spec: ProjectSettingsSpec, bounds: OperatorConfig['PROJECT_SETTINGS']): Admitted {
+  const refusals: string[] = [];
+  const isAdmitted = (isWithin: boolean, refusal: string): boolean => {
+    if (!isWithin) refusals.push(refusal);
+    return isWithin;
+  };
+  const { replicas, priorityClassName, serviceAccountAnnotations, ...others } = spec.runners ?? {};
+  const allow = (spec.egress?.allow ?? []).filter((entry) =>
+    isAdmitted(
+      bounds.egressAllow.includes(entry),
+      `egress.allow: the installation does not let projects add ${entry}${listed('projectSettings.egress.allow', bounds.egressAllow)}`,
+    ),
+  );
+  const annotations = Object.entries(serviceAccountAnnotations ?? {}).filter(([key]) =>
+    isAdmitted(
+      bounds.serviceAccountAnnotations.includes(key),
+      `runners.serviceAccountAnnotations: the installation does not let projects set ${key}${listed('projectSettings.serviceAccountAnnotations', bounds.serviceAccountAnnotations)}`,
+    ),
+  );
+  const hasReplicas =
+    replicas !== undefined &&
+    isAdmitted(
+      replicas <= bounds.maxReplicas,
+      `runners.replicas: the installation lets a project have at most ${bounds.maxReplicas} runners (projectSettings.maxReplicas)`,
+    );
+  const hasPriority =
+    priorityClassName !== undefined &&
+    isAdmitted(
+      bounds.priorityClassNames.includes(priorityClassName),
+      `runners.priorityClassName: the installation does not let projects use ${priorityClassName}${listed('projectSettings.priorityClassNames', bounds.priorityClassNames)}`,
+    );
+  const runners = {
+    ...others,
+    ...(hasReplicas && { replicas }),
+    ...(hasPriority && { priorityClassName }),
+    serviceAccountAnnotations: Object.fromEntries(annotations),
+  };
+  return { spec: { ...spec, runners, egress: { allow } }, refusals };
+}
+
+function listed(value: string, entries: readonly string[]): string {
+  return entries.length === 0 ? ` (${value} is empty)` : ` (${value}: ${entries.join(', ')})`;
+}
+
+/** The configuration with the settings of a project; without any it is the installation's. Pure. */
+export function withSettings(config: OperatorConfig, settings: ProjectSettingsSpec = {}): ProjectConfig {
+  const { runners = {}, egress } = admit(settings, config.PROJECT_SETTINGS).spec;
+  const { replicas, resources, serviceAccountAnnotations = {}, ...placement } = runners;
+  const additions = egress?.allow ?? [];
+  return {
+    ...config,
+    ...(replicas !== undefined && { RUNNER_REPLICAS: replicas }),
+    ...(resources !== undefined && { RUNNER_RESOURCES: withoutEmpty(resources) }),
+    RUNNER_EGRESS_ALLOW: [...new Set([...config.RUNNER_EGRESS_ALLOW, ...additions])],
+    placement,
+    accountAnnotations: serviceAccountAnnotations,
+  };
+}
+
+function withoutEmpty({ requests, limits }: Resources): OperatorConfig['RUNNER_RESOURCES'] {
+  return { ...(requests && { requests: set(requests) }), ...(limits && { limits: set(limits) }) };
+}
+
+type Resources = NonNullable<NonNullable<ProjectSettingsSpec['runners']>['resources']>;
+
+function set(amounts: Record<string, string | undefined>): Record<string, string> {
+  return Object.fromEntries(Object.entries(amounts).filter(([, amount]) => amount !== undefined)) as Record<
+    string,
+    string
+  >;
+}
+
+/** The settings of the namespace, if it has some that are not being deleted. */
+export function settingsOf(
+  { settings }: Pick<World, 'settings'>,
+  namespace: string,
+): ProjectSettings | undefined {
+  const found = settings.get(namespace, SETTINGS_NAME);
+  return found?.metadata.deletionTimestamp === undefined ? found : undefined;
+}
+
+/** The operator's configuration in this namespace. */
+export function projectConfig(
+  { config, world }: { config: OperatorConfig; world: Pick<World, 'settings'> },
+  namespace: string,
+): ProjectConfig {
+  return withSettings(config, settingsOf(world, namespace)?.spec);
+}

@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+import { findCondition } from '../../kube/conditions.ts';
+import { settingsConditions, type SettingsFacts } from './settingsStatus.ts';
+
+const now = new Date('2026-11-23T12:00:00Z');
+const applied: SettingsFacts = { generation: 2, refusals: [], hasPool: true, pool: {} };
+
+test.each<[string, Partial<SettingsFacts>, status: string, reason: string, message: string]>([
+  ['in effect', {}, 'True', 'SettingsApplied', 'The settings are in effect.'],
+  ['not in the pool yet', { pool: undefined }, 'Unknown', 'Pending', 'does not have these settings yet'],
+  [
+    'of a project without workflows',
+    { hasPool: false, pool: undefined },
+    'True',
+    'Accepted',
+    'first workflow',
+  ],
+  ['not admitted', { refusals: ['a', 'b'] }, 'False', 'SettingsNotAdmitted', 'a; b. These are as'],
+  [
+    'refused by the API server',
+    { pool: { refused: 'no' } },
+    'False',
+    'SettingsInvalid',
+    'stays as it was: no',
+  ],
+])('settings that are %s say so', (_what, facts, status, reason, message) => {
+  const conditions = settingsConditions({ ...applied, ...facts }, [], now);
+  expect(findCondition(conditions, 'Ready')).toMatchObject({ status, reason, observedGeneration: 2 });
+  expect(findCondition(conditions, 'Ready')?.message).toContain(message);
+  expect(findCondition(conditions, 'Stalled')?.status).toBe(status === 'False' ? 'True' : undefined);
+});
+
+test('settings that were mended are stalled no more', () => {
+  const stalled = settingsConditions({ ...applied, refusals: ['a'] }, [], now);
+  expect(settingsConditions(applied, stalled, now).map(({ type }) => type)).toEqual(['Ready']);
+});

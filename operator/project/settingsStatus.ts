@@ -1,0 +1,96 @@
+/** Says of the ProjectSettings of a namespace whether they are in effect, and what the installation does not admit. */
+import type { Reason } from '../../api/conditions.ts';
+import type { ProjectSettings } from '../../api/kinds.ts';
+import type { ProjectSettingsStatus } from '../../api/projectSettings.ts';
+import { canonicalJson } from '../../kube/apply.ts';
+import { removeCondition, setCondition } from '../../kube/conditions.ts';
+import { done, type Action, type Key } from '../../kube/controller.ts';
+import type { Condition, ConditionStatus } from '../../kube/resource.ts';
+import type { OperatorContext } from '../context.ts';
+import { projectSettings } from '../resources.ts';
+import { needsPool } from './gather.ts';
+import { admit } from './settings.ts';
+
+/** With which settings the objects of a pool were applied last. */
+export type PoolSettingsState = {
+  uid: string | undefined;
+  generation: number | undefined;
+  /** Why the API server refused an object with them, in its words. */
+  refused?: string;
+};
+
+export type SettingsFacts = {
+  generation: number;
+  /** What the installation does not admit, a sentence each. */
+  refusals: readonly string[];
+  /** Whether the project has a runner pool. */
+  hasPool: boolean;
+  /** Of this generation of the settings; undefined: the pool does not have them yet. */
+  pool: Pick<PoolSettingsState, 'refused'> | undefined;
+};
+
+/** The conditions of the settings: `Ready`, and `Stalled` while only somebody's change helps. Pure. */
+export function settingsConditions(
+  facts: SettingsFacts,
+  before: readonly Condition[],
+  now: Date,
+): readonly Condition[] {
+  const ready = readiness(facts);
+  const update = { ...ready, observedGeneration: facts.generation };
+  const list = setCondition(before, { type: 'Ready', ...update }, now);
+  return ready.status === 'False'
+    ? setCondition(list, { type: 'Stalled', ...update, status: 'True' }, now)
+    : removeCondition(list, 'Stalled');
+}
+
+type Said = { status: ConditionStatus; reason: Reason; message: string };
+
+function readiness({ refusals, hasPool, pool }: SettingsFacts): Said {
+  if (pool?.refused !== undefined) {
+    const message = `The API server refuses the runner pool with these settings, so the pool stays as it was: ${pool.refused}`;
+    return { status: 'False', reason: 'SettingsInvalid', message };
+  }
+  if (refusals.length > 0) {
+    const message = `${refusals.join('; ')}. These are as the installation says; the other settings count.`;
+    return { status: 'False', reason: 'SettingsNotAdmitted', message };
+  }
+  if (!hasPool) {
+    const message = 'The settings are accepted. They take effect with the first workflow of the project.';
+    return { status: 'True', reason: 'Accepted', message };
+  }
+  return pool
+    ? { status: 'True', reason: 'SettingsApplied', message: 'The settings are in effect.' }
+    : { status: 'Unknown', reason: 'Pending', message: 'The runner pool does not have these settings yet.' };
+}
+
+/** Writes the status of the settings of that namespace, if it changes. */
+export async function reconcileSettings(context: OperatorContext, { namespace, name }: Key): Promise<Action> {
+  const { world, client } = context;
+  const settings = await world.settings.getFresh(namespace, name);
+  if (!settings || settings.metadata.deletionTimestamp !== undefined) return done();
+  const status = statusOf(context, settings);
+  if (canonicalJson(settings.status) === canonicalJson(status)) return done();
+  const { uid } = settings.metadata;
+  const metadata = { name, namespace, ...(uid !== undefined && { uid }) };
+  world.settings.noteWrite(
+    await client.apply(projectSettings, { metadata, status }, { subresource: 'status' }),
+  );
+  return done();
+}
+
+function statusOf(
+  { world, config, clock, poolSettings }: OperatorContext,
+  { metadata, spec, status }: ProjectSettings,
+): ProjectSettingsStatus {
+  const { namespace = '', uid, generation = 0 } = metadata;
+  const applied = poolSettings.get(namespace);
+  const isCurrent = applied?.uid === uid && applied?.generation === generation;
+  const facts = {
+    generation,
+    refusals: admit(spec, config.PROJECT_SETTINGS).refusals,
+    hasPool: needsPool(world, namespace),
+    pool: isCurrent ? applied : undefined,
+  };
+  const conditions = settingsConditions(facts, status?.conditions ?? [], clock.date());
+  return { observedGeneration: generation, conditions: [...conditions] };
+}

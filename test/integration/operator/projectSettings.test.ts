@@ -1,0 +1,173 @@
+/** ProjectSettings of a namespace, from the object to the runner pool and the CronJobs of its project, and back. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { stringify } from 'yaml';
+import type { ProjectSettingsSpec } from '../../../api/projectSettings.ts';
+import { findCondition } from '../../../kube/conditions.ts';
+import { cronJobs, deployments, serviceAccounts, type Deployment } from '../../../kube/resource.ts';
+import { podDisruptionBudgets, projectSettings } from '../../../operator/resources.ts';
+import { startOperatorStage, type OperatorStage } from '../../support/operatorStage.ts';
+import { pollUntil } from '../../support/poll.ts';
+import { openScheduleProject, READY } from '../../support/scheduleProject.ts';
+
+const ROLE = 'eks.amazonaws.com/role-arn';
+const BOUNDS = {
+  maxReplicas: 3,
+  egressAllow: ['10.20.0.0/16'],
+  priorityClassNames: ['batch'],
+  serviceAccountAnnotations: [ROLE],
+};
+const SOON = { timeoutMs: 20_000, everyMs: 50 };
+const NAME = 'default';
+
+let stage: OperatorStage;
+
+beforeAll(async () => {
+  stage = await startOperatorStage({
+    env: { PROJECT_SETTINGS: JSON.stringify(BOUNDS), RUNNER_DISRUPTION_BUDGET: 'true' },
+  });
+  stage.startOperator();
+}, 600_000);
+afterAll(() => stage?.stop());
+
+/** A project with a schedule, whose pool and CronJob are in place. */
+async function openProject() {
+  const project = await openScheduleProject(stage);
+  await project.apply({});
+  await project.waitFor(READY);
+  const { namespace } = project;
+  const set = (spec: ProjectSettingsSpec) => {
+    const object = {
+      apiVersion: 'windlass.dev/v1alpha1',
+      kind: 'ProjectSettings',
+      metadata: { name: NAME },
+      spec,
+    };
+    return stage.apply(namespace, stringify(object));
+  };
+  return { ...project, set };
+}
+
+/** Waits until the settings say so of their current generation; returns the message. */
+async function said(namespace: string, status: string, reason: string): Promise<string> {
+  let message = '';
+  await pollUntil(
+    `Ready=${status}/${reason}`,
+    async () => {
+      const object = await stage.client.get(projectSettings, { namespace, name: NAME });
+      const ready = findCondition(object.status?.conditions, 'Ready');
+      message = ready?.message ?? '';
+      const isCurrent = object.status?.observedGeneration === object.metadata.generation;
+      return isCurrent && ready?.status === status && ready.reason === reason;
+    },
+    SOON,
+  );
+  return message;
+}
+
+const RUNNER = 'windlass-runner';
+const poolIn = (namespace: string) => stage.client.get(deployments, { namespace, name: RUNNER });
+const podOf = ({ spec }: Deployment) => spec?.template.spec;
+const variable = (pool: Deployment, name: string) =>
+  podOf(pool)?.containers[0]?.env?.find((each) => each.name === name)?.value;
+
+const ALL: ProjectSettingsSpec = {
+  runners: {
+    replicas: 3,
+    resources: { requests: { cpu: '100m' }, limits: { memory: '1Gi' } },
+    nodeSelector: { pool: 'workflows' },
+    tolerations: [{ key: 'dedicated', operator: 'Exists' }],
+    affinity: {
+      nodeAffinity: {
+        requiredDuringSchedulingIgnoredDuringExecution: {
+          nodeSelectorTerms: [{ matchExpressions: [{ key: 'gpu', operator: 'DoesNotExist' }] }],
+        },
+      },
+    },
+    priorityClassName: 'batch',
+    serviceAccountAnnotations: { [ROLE]: 'arn:aws:iam::1:role/shop' },
+  },
+  egress: { allow: ['10.20.0.0/16'] },
+};
+const PLACED = {
+  nodeSelector: { pool: 'workflows' },
+  tolerations: [{ key: 'dedicated', operator: 'Exists' }],
+  priorityClassName: 'batch',
+};
+
+test.concurrent('settings roll the pool out, and without them it is as the installation says again', async () => {
+  const { namespace, set, onlyCronJob } = await openProject();
+  const before = await poolIn(namespace);
+  await set(ALL);
+  await said(namespace, 'True', 'SettingsApplied');
+  const pool = await poolIn(namespace);
+  expect(pool.spec?.replicas).toBe(3);
+  expect(podOf(pool)).toMatchObject({ ...PLACED, affinity: ALL.runners?.affinity });
+  expect(podOf(pool)?.containers[0]?.resources).toEqual(ALL.runners?.resources);
+  expect(variable(pool, 'EGRESS_ALLOW')).toBe('10.20.0.0/16');
+  const ref = { namespace, name: RUNNER };
+  const annotations = async () => (await stage.client.get(serviceAccounts, ref)).metadata.annotations;
+  expect(await annotations()).toEqual(ALL.runners?.serviceAccountAnnotations);
+  expect(await stage.client.find(podDisruptionBudgets, ref)).toBeDefined();
+  const tickPod = async () => (await onlyCronJob()).spec?.jobTemplate.spec?.template.spec;
+  await pollUntil(
+    'the tick on these nodes',
+    async () => (await tickPod())?.priorityClassName === 'batch',
+    SOON,
+  );
+  expect(await tickPod()).toMatchObject(PLACED);
+  await stage.client.delete(projectSettings, { namespace, name: NAME });
+  await pollUntil(
+    'the pool as before',
+    async () => {
+      const { spec } = await poolIn(namespace);
+      expect(spec).toEqual(before.spec);
+      expect(await annotations()).toBeUndefined();
+      expect(await stage.client.find(podDisruptionBudgets, ref)).toBeUndefined();
+      expect(await tickPod()).not.toHaveProperty('priorityClassName');
+      return true;
+    },
+    SOON,
+  );
+});
+
+test.concurrent('settings beyond the bounds of the installation are named, and the others are in effect', async () => {
+  const { namespace, set } = await openProject();
+  await set({ runners: { replicas: 2 }, egress: { allow: ['0.0.0.0/0', '10.20.0.0/16'] } });
+  expect(await said(namespace, 'False', 'SettingsNotAdmitted')).toBe(
+    'egress.allow: the installation does not let projects add 0.0.0.0/0 (projectSettings.egress.allow: 10.20.0.0/16). These are as the installation says; the other settings count.',
+  );
+  const object = await stage.client.get(projectSettings, { namespace, name: NAME });
+  expect(findCondition(object.status?.conditions, 'Stalled')?.status).toBe('True');
+  await pollUntil('two runners', async () => (await poolIn(namespace)).spec?.replicas === 2, SOON);
+  expect(variable(await poolIn(namespace), 'EGRESS_ALLOW')).toBe('10.20.0.0/16');
+  await set({ runners: { replicas: 2 } });
+  await said(namespace, 'True', 'SettingsApplied');
+});
+
+test.concurrent('settings that the API server refuses in a pool leave it as it was, and say its words', async () => {
+  const { namespace, set, waitFor } = await openProject();
+  const { metadata } = await poolIn(namespace);
+  await set({ runners: { nodeSelector: { pool: 'not a label' } } });
+  expect(await said(namespace, 'False', 'SettingsInvalid')).toMatch(
+    /stays as it was: .*nodeSelector: Invalid value/,
+  );
+  expect((await poolIn(namespace)).metadata.generation).toBe(metadata.generation);
+  await set({ runners: { nodeSelector: { pool: 'a-label' } } });
+  await said(namespace, 'True', 'SettingsApplied');
+  expect(podOf(await poolIn(namespace))?.nodeSelector).toEqual({ pool: 'a-label' });
+  await waitFor(READY);
+});
+
+test.concurrent('settings of a project without workflows are accepted, and hold for its first pool', async () => {
+  const { namespace, apply, waitFor } = await openScheduleProject(stage);
+  await stage.client.create(projectSettings, {
+    metadata: { namespace, name: NAME },
+    spec: { runners: { replicas: 2 } },
+  });
+  await said(namespace, 'True', 'Accepted');
+  expect((await stage.client.list(cronJobs, { namespace })).items).toEqual([]);
+  await apply({});
+  await waitFor(READY);
+  await said(namespace, 'True', 'SettingsApplied');
+  expect((await poolIn(namespace)).spec?.replicas).toBe(2);
+});

@@ -16,6 +16,8 @@ type ProblemOptions = {
   retryAfter?: number;
   /** The name of a run that was accepted. */
   run?: string;
+  /** Sentences behind what is always said of the problem. Never anything that the caller must not know. */
+  more?: string;
 };
 
 export type Answers = {
@@ -74,7 +76,7 @@ export function createAnswers(deps: AnswersDeps, route: RouteClass): Answers {
       // To wait for who sends byte by byte would cost more than the answer is worth.
       if (code !== 'too-many-chunks') lingerAfterAnswer(raw);
     }
-    send(reply, problemOf(code).status, PROBLEM_TYPE, problemBody(code, requestId(raw), options.run));
+    send(reply, problemOf(code).status, PROBLEM_TYPE, problemBody(code, requestId(raw), options));
   }
 
   function refuse(reply: FastifyReply, code: ProblemCode, options?: ProblemOptions): void {

@@ -17,7 +17,7 @@ test('the documentation lists every problem with its status and title, and no ot
 });
 
 test('a problem has the members of RFC 9457, and the run only where there is one', () => {
-  expect(JSON.parse(problemBody('reply-timeout', 'urn:uuid:1', 'orders-1'))).toEqual({
+  expect(JSON.parse(problemBody('reply-timeout', 'urn:uuid:1', { run: 'orders-1' }))).toEqual({
     type: 'tag:windlass.dev,2026:problem/reply-timeout',
     title: PROBLEMS['reply-timeout'].title,
     status: 504,

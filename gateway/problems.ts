@@ -409,8 +409,16 @@ export const problemSchema = z
   })
   .describe('A problem (RFC 9457).');
 
-/** The body of a problem. `instance` names the request in the log; `run` is the name of a run that was accepted. */
-export function problemBody(code: ProblemCode, instance: string, run?: string): string {
-  const { status, title, detail } = problemOf(code);
+/**
+ * The body of a problem. `instance` names the request in the log; `run` is the name of a run that was accepted; `more` are sentences
+ * behind what is always said of the problem.
+ */
+export function problemBody(
+  code: ProblemCode,
+  instance: string,
+  { run, more }: { run?: string | undefined; more?: string | undefined } = {},
+): string {
+  const { status, title, detail: known } = problemOf(code);
+  const detail = more === undefined ? known : `${known} ${more}`;
   return JSON.stringify({ type: problemType(code), title, status, detail, instance, run });
 }

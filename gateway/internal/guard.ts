@@ -1,6 +1,6 @@
 /** What every route about a workflow or a credential asks first: who calls, and whether RBAC allows it. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { parseWorkflowId, workflowId } from '../../api/group.ts';
+import { GROUP, parseWorkflowId, workflowId } from '../../api/group.ts';
 import type { Answers } from '../answers.ts';
 import { eventOf, recordCall, resultOf } from '../audit.ts';
 import type { ProblemCode } from '../problems.ts';
@@ -60,8 +60,22 @@ export async function admit(
     ...(wanted && { object: { namespace: wanted.namespace, name: wanted.name || undefined } }),
     ...(right.resource === 'workflowruns' && { workflow: addressed?.name }),
   });
-  answers.problem(reply, code);
+  answers.problem(reply, code, missingRight(code, wanted));
   return undefined;
+}
+
+/** Which right the caller of a refused request lacks, as a Role names it, and how to ask for it. All of it comes of the request. */
+export function missingRight(code: ProblemCode, wanted: Wanted | undefined): { more?: string } {
+  if (code !== 'forbidden' || wanted === undefined) return {};
+  const { verb, resource, subresource, namespace, name } = wanted;
+  const what = `${resource}.${GROUP}`;
+  const sub = subresource === undefined ? '' : `/${subresource}`;
+  const option = subresource === undefined ? '' : ` --subresource=${subresource}`;
+  const object = name === '' ? '' : `/${name}`;
+  const ask = `kubectl auth can-i ${verb} ${what}${object}${option} -n ${namespace}`;
+  return {
+    more: `It needs the verb ${verb} on ${what}${sub} in the namespace ${namespace}. To ask Kubernetes: ${ask}`,
+  };
 }
 
 /** What the caller shows of itself. */

@@ -137,6 +137,13 @@ test.each([
   expect(answer.headers.has('www-authenticate')).toBe(status === 401);
 });
 
+test('who lacks the right is told which one, and how to ask Kubernetes for it', async () => {
+  const answer = await execute('orders', { token: reader, body: '{}' });
+  const { detail } = (await answer.json()) as { detail: string };
+  expect(detail).toContain('the verb create on workflows.windlass.dev/execute in the namespace');
+  expect(detail).toContain('kubectl auth can-i create workflows.windlass.dev/orders --subresource=execute');
+});
+
 test('a token for some other audience is not accepted', async () => {
   const token = await tokenOf('executor', NAMESPACE, ['somebody-else']);
   expect((await execute('orders', { token, body: '{}' })).status).toBe(401);

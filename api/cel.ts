@@ -6,11 +6,12 @@
 import type { Environment, ParseResult } from '@marcbachmann/cel-js';
 import { assertWithinBudget, type Meter, meterExpression, STEPS } from './cel/budget.ts';
 import { CEL_LIMITS, EDGE_ENVIRONMENT, FOR_EACH_ENVIRONMENT } from './cel/environment.ts';
-import { explainEvaluation, plainSummary, positionOf } from './cel/explain.ts';
+import { explainEvaluation, plainSummary, positionOf, referencesIn } from './cel/explain.ts';
 import { checkRules } from './cel/rules.ts';
 import { isSyntaxNode } from './cel/syntax.ts';
 import { fromCel, toCel } from './cel/values.ts';
 import { ExpressionError, positionAt } from './expression/errors.ts';
+import type { Reference } from './expression/reference.ts';
 import type { NodeOutput, Scope } from './expression/scope.ts';
 
 /** A compiled expression that yields any JSON value. Kept in memory with its revision; not JSON. */
@@ -50,6 +51,12 @@ export function compileValueExpression(source: string, options: CelOptions = {})
 /** The ids of the nodes that the condition names, each once: all of them have to be predecessors. */
 export function conditionReferences(condition: ValueExpression): readonly string[] {
   return condition.references;
+}
+
+/** What the expression reads out of the outputs of nodes, as far as the paths are written out. */
+export function valueReferences({ program }: ValueExpression): readonly Reference[] {
+  const root: unknown = program.ast;
+  return isSyntaxNode(root) ? referencesIn(root) : [];
 }
 
 /**

@@ -35,8 +35,9 @@ export const REASON = {
   InvalidSpec: 'The spec is invalid, so what was valid before stays in effect, if anything was.',
   FieldNotSupported: 'This version cannot execute a field of the spec yet.',
   InvalidExpression: 'A reference or condition cannot be parsed.',
-  UnknownReference: 'A reference names a node that does not come before the node that uses it.',
-  UnreachableStep: 'No edge leads to a step, so that it would never run.',
+  UnknownReference:
+    'A reference names a node that does not come before the node that uses it, or a header or an error that is never there.',
+  UnreachableStep: 'No edge leads to a step, or one that is never taken, so that it would never run.',
   UnknownSkill: 'No skill has that name.',
   InvalidParameters: 'Parameters do not fit the schema of the skill.',
   AuthRequired:
@@ -70,7 +71,7 @@ export const REASON = {
   MissingScope: 'The access lacks a right that is needed.',
   HostsAllowed: 'allowedHosts or the preset names the hosts.',
   NoAllowedHosts: 'The credential names no host, so http_request sends it nowhere.',
-  AddressForbidden: 'The host of the account leads to an address that may not be connected to.',
+  AddressForbidden: 'The host of an account or of a step leads to an address that may not be connected to.',
   MailboxMissing: 'The account has no such mailbox.',
   SpreadsheetMissing: 'The account has no such spreadsheet or sheet, or may not see it.',
   FolderMissing: 'The account has no such folder or bucket, or may not see it.',

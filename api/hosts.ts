@@ -74,10 +74,15 @@ export function hostEntryFor({ protocol, origin, host }: URL): string {
 
 /** The entry that admits the URL of a step, whatever references stand in its path or query; undefined where its host is not constant. */
 export function constantEntry(url: unknown): string | undefined {
+  const origin = constantOrigin(url);
+  const entry = origin && hostEntryFor(origin);
+  return origin && entry !== undefined && admitsURL([entry], origin) ? entry : undefined;
+}
+
+/** Scheme, host and port of the URL of a step, whatever references stand behind them; undefined where they are not constant. */
+export function constantOrigin(url: unknown): URL | undefined {
   const [start] = (typeof url === 'string' && CONSTANT_HOST.exec(url.trim())) || [];
-  if (start === undefined || !URL.canParse(start)) return undefined;
-  const entry = hostEntryFor(new URL(start));
-  return admitsURL([entry], new URL(start)) ? entry : undefined;
+  return start !== undefined && URL.canParse(start) ? new URL(start) : undefined;
 }
 
 type Pattern = {

@@ -256,7 +256,13 @@ const mailTrigger = z
       ),
     testData,
   })
-  .describe('Starts a run for each new mail.');
+  .meta({
+    description: 'Starts a run for each new mail.',
+    ...rules({
+      rule: "!has(self.maxAttachmentBytes) || (has(self.attachments) && self.attachments == 'Content')",
+      message: 'maxAttachmentBytes means nothing without attachments: Content, which brings what is in them',
+    }),
+  });
 
 const spreadsheetTrigger = z
   .object({

@@ -11,6 +11,11 @@ const NODE_KINDS = [...TRIGGER_KINDS, ...STEP_KINDS];
 const has = (kinds: string[]) => kinds.map((kind) => `has(self.${kind})`);
 const isTrigger = (node: string) => TRIGGER_KINDS.map((kind) => `has(${node}.${kind})`).join(' || ');
 
+/** Triggers behind which nobody waits for an answer: to an execute call of a manual trigger the response is an output like others. */
+const WITHOUT_CALLER = TRIGGER_KINDS.filter((kind) => kind !== 'webhook' && kind !== 'manual');
+const NOBODY_WAITS =
+  'a response answers the caller of a webhook, and behind this trigger nobody waits for an answer: remove it, or use a skill (set for values, send_message to answer a chat)';
+
 const optional = <Shape extends Record<string, z.ZodType>>(shape: Shape) =>
   Object.fromEntries(Object.entries(shape).map(([key, schema]) => [key, schema.optional()])) as {
     [Key in keyof Shape]: z.ZodOptional<Shape[Key]>;
@@ -48,8 +53,19 @@ const node = z
         messageExpression:
           "'node ' + self.id + ' is a trigger and cannot have timeout, retry, onError, forEach or effect'",
       },
+      {
+        rule: "!(has(self.response) || (has(self.skill) && self.skill.name == 'set')) || !(has(self.timeout) || has(self.retry) || has(self.effect))",
+        message:
+          'timeout, retry and effect mean nothing for a response and for the skill set, which reach nobody: remove them',
+        messageExpression:
+          "'timeout, retry and effect mean nothing for node ' + self.id + ': a response and the skill set reach nobody. Remove them'",
+      },
     ),
   });
+
+/** A message of the API server that begins with the first edge that is wrong. `isBad` and `says` are CEL over `e` and `ids`. */
+const edgeMessage = ({ ids, isBad, says }: { ids: string; isBad: string; says: string }) =>
+  `[${ids}].map(ids, self.edges.map(e, ${isBad}, 'edge ' + e.from + ' to ' + e.to + ${says}))[0][0]`;
 
 const edge = z
   .object({
@@ -80,10 +96,27 @@ export const workflowSpec = z
       .describe(
         'Refuses every run of the workflow, also test runs, retries and runs of older revisions, and holds back those that wait to start or to continue. A run that is executing continues: cancel it to stop it. Default false.',
       ),
-    nodes: z.array(node).min(1).max(100).meta({
-      description: 'The trigger and the steps. Edges point forward in this list.',
-      'x-kubernetes-list-type': 'atomic',
-    }),
+    nodes: z
+      .array(node)
+      .min(1)
+      .max(100)
+      .meta({
+        description: 'The trigger and the steps. Edges point forward in this list.',
+        'x-kubernetes-list-type': 'atomic',
+        // Of the list and not of the spec, so that a workflow from before these rules can still be switched off.
+        ...rules(
+          {
+            rule: `!self.exists(n, has(n.response)) || !self.exists(n, ${WITHOUT_CALLER.map((kind) => `has(n.${kind})`).join(' || ')})`,
+            message: NOBODY_WAITS,
+            messageExpression: `self.map(n, has(n.response), 'node ' + n.id + ': ${NOBODY_WAITS}')[0]`,
+          },
+          {
+            rule: '!self.exists(n, has(n.webhook) && has(n.webhook.replyTimeout)) || self.exists(n, has(n.response))',
+            message:
+              'replyTimeout means nothing without a response node: callers get 202 at once. Add a response, or remove replyTimeout',
+          },
+        ),
+      }),
     edges: z.array(edge).max(300).optional().meta({
       description: 'What comes after what. Left out: the nodes form a chain in the order they are listed.',
       'x-kubernetes-list-type': 'atomic',
@@ -148,8 +181,14 @@ export const workflowSpec = z
             'What becomes of an event beyond the limit: it waits, it is refused with 429, or the oldest run is cancelled for it. Default Queue.',
           ),
       })
-      .optional()
-      .describe('How many runs may execute at once.'),
+      .meta({
+        description: 'How many runs may execute at once.',
+        ...rules({
+          rule: '!has(self.policy) || has(self.limit)',
+          message: 'policy means nothing without limit, beyond which it decides: add limit',
+        }),
+      })
+      .optional(),
   })
   .meta({
     description: 'What the workflow does.',
@@ -166,23 +205,45 @@ export const workflowSpec = z
       {
         rule: '[self.nodes.map(n, n.id)].all(ids, self.nodes.all(n, ids.indexOf(n.id) == ids.lastIndexOf(n.id)))',
         message: 'node ids must be unique: two nodes have the same id',
+        messageExpression:
+          "self.nodes.map(n, self.nodes.exists_one(m, m.id == n.id) == false, 'node ids must be unique: two nodes have the id ' + n.id)[0]",
       },
       {
         rule: '!has(self.edges) || [self.nodes.map(n, n.id)].all(ids, self.edges.all(e, e.from in ids && e.to in ids))',
         message: 'an edge names a node that does not exist: "from" and "to" must be ids of nodes',
+        messageExpression: edgeMessage({
+          ids: 'self.nodes.map(n, n.id)',
+          isBad: '!(e.from in ids) || !(e.to in ids)',
+          says: "' names a node that does not exist, ' + (e.from in ids ? e.to : e.from) + ': from and to must be ids of nodes'",
+        }),
       },
       {
         rule: `!has(self.edges) || [self.nodes.filter(n, ${isTrigger('n')}).map(n, n.id)].all(ids, self.edges.all(e, !(e.to in ids)))`,
         message: 'an edge leads into the trigger: a trigger starts the workflow and nothing comes before it',
+        messageExpression: edgeMessage({
+          ids: `self.nodes.filter(n, ${isTrigger('n')}).map(n, n.id)`,
+          isBad: 'e.to in ids',
+          says: "' leads into the trigger: a trigger starts the workflow and nothing comes before it'",
+        }),
       },
       {
         rule: '!has(self.edges) || [self.nodes.map(n, n.id)].all(ids, self.edges.all(e, !(e.from in ids) || !(e.to in ids) || ids.indexOf(e.from) < ids.indexOf(e.to)))',
         message:
           'an edge points backward: list the nodes in the order in which they run, edges only point forward',
+        messageExpression: edgeMessage({
+          ids: 'self.nodes.map(n, n.id)',
+          isBad: 'e.from in ids && e.to in ids && ids.indexOf(e.from) >= ids.indexOf(e.to)',
+          says: "' points backward: list the nodes in the order in which they run, edges only point forward'",
+        }),
       },
       {
         rule: "!has(self.edges) || [self.edges.map(e, e.from + '>' + e.to)].all(pairs, pairs.all(p, pairs.indexOf(p) == pairs.lastIndexOf(p)))",
         message: 'two edges join the same pair of nodes: join their conditions into one edge',
+        messageExpression: edgeMessage({
+          ids: "self.edges.map(e, e.from + '>' + e.to)",
+          isBad: "ids.indexOf(e.from + '>' + e.to) != ids.lastIndexOf(e.from + '>' + e.to)",
+          says: "' is there twice: two edges join the same pair of nodes; join their conditions into one edge'",
+        }),
       },
       {
         rule: `has(self.edges) || !self.nodes.exists(n, ${isTrigger('n')}) || [self.nodes[0]].all(n, ${isTrigger('n')})`,

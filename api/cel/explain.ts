@@ -3,7 +3,7 @@ import { EvaluationError } from '@marcbachmann/cel-js';
 import { ExpressionError, MissingValueError, type Position, positionAt } from '../expression/errors.ts';
 import { NODE_MEMBERS, type PathStep, printPath, type Reference } from '../expression/reference.ts';
 import { lookUp, missingValue, type Scope } from '../expression/scope.ts';
-import { accessParts, isSyntaxNode, type SyntaxNode } from './syntax.ts';
+import { accessParts, isSyntaxNode, operands, type SyntaxNode } from './syntax.ts';
 
 /** The error of an evaluation. `error` is whatever was thrown. */
 export function explainEvaluation(error: unknown, source: string, scope: Scope): ExpressionError {
@@ -52,6 +52,12 @@ function print(reference: Reference): string {
   if (reference.source === 'index') return 'index';
   if (reference.source === 'item') return `item${printPath(reference.path)}`;
   return `nodes.${reference.node}.${reference.member}${printPath(reference.path)}`;
+}
+
+/** Everything that an expression reads out of nodes, each as far as its path is written out. */
+export function referencesIn(root: SyntaxNode): Reference[] {
+  const reference = accessParts(root) && referenceOf(root);
+  return reference ? [reference] : operands(root).flatMap(referencesIn);
 }
 
 function referenceOf(node: SyntaxNode): Reference | undefined {

@@ -46,6 +46,21 @@ export function createEgress(rules: EgressRules, lookup: Lookup = everyAddress):
   };
 }
 
+/**
+ * Why nobody may connect to a URL whose host is an address, or this very machine; undefined where it is admitted, and for names, which
+ * are known when they are resolved.
+ */
+export function literalProblem({ hostname, port, protocol }: URL, rules: EgressRules): string | undefined {
+  const host = hostname.replaceAll(/[[\]]/g, '');
+  const name = comparableHost(host);
+  const at = Number(port) || (protocol === 'https:' ? 443 : 80);
+  const isLocal = name === 'localhost' || name.endsWith('.localhost');
+  const literal = parseAddress(isLocal ? '127.0.0.1' : host);
+  const isNamed = rules.allow.some((rule) => 'host' in rule && rule.host === name && rule.port === at);
+  const problem = literal && !isNamed ? problemOf(literal, at, rules) : undefined;
+  return problem === undefined ? undefined : forbidden(host, isLocal ? 'leads to' : 'is', problem).message;
+}
+
 /** Whatever the system's resolver makes of the name, as every other program does. */
 function everyAddress(host: string): Promise<readonly HostAddress[]> {
   return systemLookup(host, { all: true });

@@ -6,13 +6,14 @@ import {
   compileValueExpression,
   evaluateValue,
   stepBudget,
+  valueReferences,
   type CelOptions,
   type StepBudget,
   type ValueExpression,
 } from '../../api/cel.ts';
 import { ExpressionError } from '../../api/expression/errors.ts';
 import { OUTPUT_LIMIT } from '../../api/expression/evaluate.ts';
-import { printPath, type PathStep } from '../../api/expression/reference.ts';
+import { printPath, type PathStep, type Reference } from '../../api/expression/reference.ts';
 import type { Scope } from '../../api/expression/scope.ts';
 
 export type CompiledValues =
@@ -34,10 +35,16 @@ export function compileValues(values: unknown, options: CelOptions = {}): Compil
   return compileAt(values, { steps: ['values'], options, count: { expressions: 0 } });
 }
 
+/** The nodes that an expression names, and what it reads out of them. */
+type Named = { path: string; ids: readonly string[]; reads: readonly Reference[] };
+
 /** The nodes that each expression names. */
-export function nodesNamed(compiled: CompiledValues): { path: string; ids: readonly string[] }[] {
+export function nodesNamed(compiled: CompiledValues): Named[] {
   if (compiled.kind === 'literal') return [];
-  if (compiled.kind === 'expression') return [{ path: compiled.path, ids: compiled.expression.references }];
+  if (compiled.kind === 'expression') {
+    const { path, expression } = compiled;
+    return [{ path, ids: expression.references, reads: valueReferences(expression) }];
+  }
   const parts = compiled.kind === 'list' ? compiled.items : compiled.entries.map(([, value]) => value);
   return parts.flatMap(nodesNamed);
 }

@@ -31,6 +31,16 @@ test.each([
   expect(`${status}/${reason}`).toBe(expected);
 });
 
+test('nobody looks at an account whose credential is not there, and the trigger says so at once', () => {
+  const unusable = { reason: 'CredentialMissing', message: 'Credential inbox does not exist.' } as const;
+  for (const state of [undefined, stateOf(), stateOf({ dueAt: now - 151_000 })])
+    expect(healthOf(state, { unusable })).toEqual({
+      status: 'False',
+      reason: 'CredentialMissing',
+      message: 'Nobody looks at the account. Credential inbox does not exist.',
+    });
+});
+
 const refused = { reason: 'QuotaExceeded', message: 'A quota admits no CronJob.' } as const;
 
 test.each([

@@ -12,14 +12,27 @@ export type PollHealth = { status: 'True' | 'False' | 'Unknown'; reason: Reason;
 const LATE_MS = 150_000;
 const LOOK = 'kubectl get jobs,pods -l app.kubernetes.io/name=windlass-poll';
 
-/** What else counts: why the API server takes no CronJob, and the annotation that asks to begin anew. */
+/** Why nobody looks at an account: its credential is not there, or of a kind that the trigger cannot use. */
+export type Unusable = { reason: 'CredentialMissing' | 'WrongCredentialKind'; message: string };
+
+/** What else counts: the credential, why the API server takes no CronJob, and the annotation that asks to begin anew. */
 export type Beside = {
+  unusable?: Unusable | undefined;
   refused?: Pick<Refusal, 'reason' | 'message'> | undefined;
   reset?: string | undefined;
 };
 
 /** What the condition says. `state` is undefined where the run store knows nothing of the trigger yet. */
-export function healthOf(state: PollState | undefined, { refused, reset }: Beside = {}): PollHealth {
+export function healthOf(
+  state: PollState | undefined,
+  { unusable, refused, reset }: Beside = {},
+): PollHealth {
+  if (unusable)
+    return {
+      status: 'False',
+      reason: unusable.reason,
+      message: `Nobody looks at the account. ${unusable.message}`,
+    };
   const health = looksOf(state);
   // As long as somebody looks, an older CronJob does its work.
   const isLeft = health.reason === 'Pending' || health.reason === 'NotPolled';

@@ -8,6 +8,10 @@ import type { RouteSpec } from '../../api/route.ts';
 import { applyIfChanged } from '../../kube/apply.ts';
 import { cronJobs } from '../../kube/resource.ts';
 import { isUnavailable } from '../../runs/connection.ts';
+import { kindOf } from '../../api/workflow.ts';
+import { isPolled } from '../../nodes/pollers.ts';
+import { credentialProblems } from '../workflow/credentials.ts';
+import { credentialRefs } from '../workflow/references.ts';
 import { readPoll } from '../../runs/polling/state.ts';
 import type { OperatorContext } from '../context.ts';
 import { POLL } from '../project/names.ts';
@@ -15,7 +19,7 @@ import { projectConfig } from '../project/settings.ts';
 import type { World } from '../world.ts';
 import { pollCronJob } from './cronJob.ts';
 import { refusalOf } from '../schedule/refused.ts';
-import { healthOf, type Beside, type PollHealth } from './health.ts';
+import { healthOf, type Beside, type PollHealth, type Unusable } from './health.ts';
 import { triggerOf } from './trigger.ts';
 
 /** Puts the polled trigger of the route into effect, and none where it has none. Says how it is. */
@@ -37,15 +41,28 @@ export async function keepTrigger(
   return route.poll ? { poll: healthOf(away, besideOf(context, workflow)) } : {};
 }
 
+type BesideContext = Pick<OperatorContext, 'refusedPolls'> & { world: Accounts };
+type Accounts = { credentials: Pick<World['credentials'], 'get'> };
+
 /** What is to be said of a trigger beside how its looks are. */
-export function besideOf(
-  { refusedPolls }: Pick<OperatorContext, 'refusedPolls'>,
-  { metadata }: Workflow,
-): Beside {
+export function besideOf({ refusedPolls, world }: BesideContext, workflow: Workflow): Beside {
+  const { metadata } = workflow;
   return {
+    unusable: unusableIn(world, workflow),
     refused: refusedPolls.get(metadata.namespace ?? ''),
     reset: metadata.annotations?.[ANNOTATION.resetCursor],
   };
+}
+
+/** Why no look at the account of the polled trigger can work, where that is known without one. */
+function unusableIn({ credentials }: Accounts, { spec, metadata }: Workflow): Unusable | undefined {
+  const trigger = spec.nodes.find((node) => isPolled(kindOf(node)))?.id;
+  const refs = credentialRefs(spec).filter(({ node }) => node === trigger);
+  const [problem] = credentialProblems(refs, (name) => credentials.get(metadata.namespace, name));
+  const { reason, message } = problem ?? {};
+  return (reason === 'CredentialMissing' || reason === 'WrongCredentialKind') && message !== undefined
+    ? { reason, message }
+    : undefined;
 }
 
 /** What is known of a polled trigger while the run store is away. */
@@ -55,9 +72,12 @@ export const STORE_AWAY: PollHealth = {
   message: 'The run store cannot be reached, so nobody looks at the account. This is tried again.',
 };
 
-/** Whether triggers of the project are polled. */
-function isPolling({ routes }: Pick<World, 'routes'>, namespace: string): boolean {
-  return routes.list(namespace).some(({ spec }) => spec.poll !== undefined);
+/** Whether triggers of the project are polled. One whose credential cannot be used costs no pod; what is known of it stays. */
+function isPolling(world: Pick<World, 'routes' | 'workflows' | 'credentials'>, namespace: string): boolean {
+  return world.routes.list(namespace).some(({ spec }) => {
+    const workflow = spec.poll && world.workflows.get(namespace, spec.workflow);
+    return spec.poll !== undefined && !(workflow && unusableIn(world, workflow));
+  });
 }
 
 /**

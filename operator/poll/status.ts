@@ -3,7 +3,7 @@
  * conditions is told when the trigger turned healthy or the other way round.
  */
 import { ANNOTATION } from '../../api/group.ts';
-import type { WebhookRoute, Workflow } from '../../api/kinds.ts';
+import type { Credential, WebhookRoute, Workflow } from '../../api/kinds.ts';
 import type { RouteSpec } from '../../api/route.ts';
 import type { WorkflowStatus } from '../../api/workflow.ts';
 import { canonicalJson } from '../../kube/apply.ts';
@@ -36,7 +36,11 @@ type PollStatus = NonNullable<WorkflowStatus['poll']>;
 
 type PollContext = Pick<OperatorContext, 'clock' | 'conn' | 'refusedPolls'> & {
   client: Pick<KubeClient, 'patch'>;
-  world: { workflows: Pick<Cache<Workflow>, 'get' | 'noteWrite'>; routes: Pick<Cache<WebhookRoute>, 'get'> };
+  world: {
+    workflows: Pick<Cache<Workflow>, 'get' | 'noteWrite'>;
+    routes: Pick<Cache<WebhookRoute>, 'get'>;
+    credentials: Pick<Cache<Credential>, 'get'>;
+  };
 };
 
 export type PollHooks = {

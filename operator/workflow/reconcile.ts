@@ -20,6 +20,7 @@ import {
   type Action,
   type Key,
 } from '../../kube/controller.ts';
+import { egressOf } from '../config.ts';
 import { isForbidden, isTerminating } from '../../kube/errors.ts';
 import type { Recorder } from '../../kube/events.ts';
 import type { Condition } from '../../kube/resource.ts';
@@ -104,7 +105,8 @@ export async function reconcileWorkflow(
   if (!workflow || workflow.metadata.deletionTimestamp !== undefined) return remove(context, key);
   // In a namespace that is going nothing can be made; it takes everything with it.
   if (!namespace?.metadata.uid || namespace.metadata.deletionTimestamp !== undefined) return done();
-  const violations = validate(workflow.spec, authPolicyOf(config, namespace.metadata.labels));
+  const auth = authPolicyOf(config, namespace.metadata.labels);
+  const violations = validate(workflow.spec, { auth, egress: egressOf(config) });
   const before = servedRoute(context, workflow)?.spec;
   const effect = await takeEffect(context, workflow, namespace.metadata.uid, violations);
   reportAccess(context, events, workflow, { before, after: effect.route, violations });

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { WorkflowEdge, WorkflowNode, WorkflowSpec } from '../../api/workflow.ts';
+import { parseEgressRules } from '../../nodes/egress/rules.ts';
 import { validate } from './validate.ts';
 
 const webhook: WorkflowNode = { id: 'trigger', webhook: { path: 'orders' } };
@@ -89,6 +90,16 @@ test('values in CEL that name what came before are valid, and are no references 
     shape({ total: 'nodes.trigger.data_content.price * 2.0', text: '"{{ no reference }}"' }),
   ];
   expect(validate(spec(nodes))).toEqual([]);
+});
+
+const reads = (header: string): WorkflowNode => agent(`{{ $('trigger').headers${header} }}`);
+const withHeaders = (headers?: string[]): WorkflowNode => ({
+  id: 'trigger',
+  webhook: { path: 'orders', ...(headers && { headers }) },
+});
+const call = (url: string): WorkflowNode => ({
+  id: 'call',
+  skill: { name: 'http_request', parameters: { url } },
 });
 
 const invalid: [sentence: string, spec: WorkflowSpec, reason: string, says: RegExp][] = [
@@ -201,6 +212,75 @@ const invalid: [sentence: string, spec: WorkflowSpec, reason: string, says: RegE
     /^node agent_1: no edge leads to it, so it would never run: add an edge to it, or remove it$/,
   ],
   [
+    'a header of a webhook that admits none',
+    spec([withHeaders(), reads("['x-shop']")]),
+    'UnknownReference',
+    /^node agent_1: agent\.prompt: \$\('trigger'\)\.headers\['x-shop'\] is never there: the webhook does not admit the header: add it to webhook\.headers of node trigger, such as headers: \[x-shop\]$/,
+  ],
+  [
+    'a header in other letters than those in which it comes',
+    spec([withHeaders(['X-Shop']), reads("['X-Shop']")]),
+    'UnknownReference',
+    /headers are in lower case: write headers\['x-shop'\]$/,
+  ],
+  [
+    'a header of a node that is no webhook',
+    spec([{ id: 'trigger', manual: {} }, reads("['x-shop']")]),
+    'UnknownReference',
+    /only a webhook trigger has headers, and trigger is none$/,
+  ],
+  [
+    'a header in CEL that the webhook does not admit',
+    spec([withHeaders(['X-Other']), shape({ a: "nodes.trigger.headers['x-shop']" })]),
+    'UnknownReference',
+    /^node shape: skill\.parameters\.values\.a: nodes\.trigger\.headers\['x-shop'\] is never there/,
+  ],
+  [
+    'a header in a condition that the webhook does not admit',
+    spec(
+      [withHeaders(), mail(good)],
+      [{ from: 'trigger', to: 'mail', when: "nodes.trigger.headers['x-shop'] == 'a'" }],
+    ),
+    'UnknownReference',
+    /^edge trigger → mail: when: nodes\.trigger\.headers\['x-shop'\] is never there/,
+  ],
+  [
+    'the error of a node whose failure ends the run',
+    spec([webhook, mail(good), { id: 'after', response: { body: "{{ $('mail').error.message }}" } }]),
+    'UnknownReference',
+    /is never there: a failure of mail ends the run: set its onError to Continue, or add an edge/,
+  ],
+  [
+    'the failure of a trigger',
+    spec([webhook, mail(good)], [{ from: 'trigger', to: 'mail', after: 'Failure' }]),
+    'UnreachableStep',
+    /^edge trigger → mail: after: Failure is never taken, since a trigger does not fail: remove after$/,
+  ],
+  [
+    'a request to a private address',
+    spec([webhook, call('http://10.0.0.7:8080/orders')]),
+    'AddressForbidden',
+    /^node call: skill: parameters: url: 10\.0\.0\.7 is a private address, which steps may not connect to: .*runner\.egress\.allow/,
+  ],
+  [
+    'a request to where clouds tell a machine who it is',
+    spec([webhook, call('http://169.254.169.254/latest/meta-data')]),
+    'AddressForbidden',
+    /169\.254\.169\.254 is a link-local address/,
+  ],
+  [
+    'a request to this very machine',
+    spec([webhook, call("http://localhost:8000/{{ $('trigger').data_content.id }}")]),
+    'AddressForbidden',
+    /localhost leads to a loopback address/,
+  ],
+  [
+    'a request to an address of IPv6',
+    spec([webhook, call('http://[::1]:6379/')]),
+    'AddressForbidden',
+    /::1 is a loopback address/,
+  ],
+  [
     'a condition that cannot be parsed',
     spec([webhook, mail(good)], [{ from: 'trigger', to: 'mail', when: 'nodes.trigger.data_content >' }]),
     'InvalidExpression',
@@ -213,6 +293,57 @@ const invalid: [sentence: string, spec: WorkflowSpec, reason: string, says: RegE
     /^edge trigger → mail: when: nodes\.mail names a node that does not come before mail/,
   ],
 ];
+
+test.each<[sentence: string, spec: WorkflowSpec]>([
+  ['a header that the webhook admits', spec([withHeaders(['X-Shop']), reads("['x-shop']")])],
+  ['all headers of a webhook that admits one', spec([withHeaders(['X-Shop']), reads('')])],
+  [
+    'the header in CEL, asked for with has()',
+    spec([
+      withHeaders(['X-Shop']),
+      {
+        id: 'v',
+        skill: {
+          name: 'set',
+          parameters: { values: { a: "has(nodes.trigger.headers) ? nodes.trigger.headers['x-shop'] : ''" } },
+        },
+      },
+    ]),
+  ],
+  [
+    'the error of a node that lets the run go on',
+    spec(
+      [webhook, mail(good), { id: 'after', response: { body: "{{ $('mail').error.message }}" } }].map(
+        (node) => (node.id === 'mail' ? { ...node, onError: 'Continue' as const } : node),
+      ),
+    ),
+  ],
+  [
+    'the error of a node that an edge follows after its failure',
+    spec(
+      [webhook, mail(good), { id: 'sorry', response: { body: "{{ $('mail').error.message }}" } }],
+      [
+        { from: 'trigger', to: 'mail' },
+        { from: 'mail', to: 'sorry', after: 'Failure' },
+      ],
+    ),
+  ],
+  ['a host that only a name server knows', spec([webhook, call('http://orders.shop.svc:8080/')])],
+  ['an address of the Internet', spec([webhook, call('https://1.1.1.1/dns-query')])],
+  ['a host that a reference gives', spec([webhook, call("http://{{ $('trigger').data_content.host }}/")])],
+])('%s is valid', (_sentence, spec) => {
+  expect(validate(spec)).toEqual([]);
+});
+
+test('an address that the installation admits is valid, and one that it denies is not', () => {
+  const egress = parseEgressRules(['10.0.0.0/8', 'localhost:11434'], ['1.1.1.1']);
+  const problems = (url: string) =>
+    validate(spec([webhook, call(url)]), { egress }).map(({ reason }) => reason);
+  expect(problems('http://10.1.2.3:8080/orders')).toEqual([]);
+  expect(problems('http://localhost:11434/v1')).toEqual([]);
+  expect(problems('http://localhost:11435/v1')).toEqual(['AddressForbidden']);
+  expect(problems('https://1.1.1.1/')).toEqual(['AddressForbidden']);
+});
 
 test.each(invalid)(
   '%s is refused with its reason, the place and what to do',

@@ -7,13 +7,16 @@ import { conditionsAreKnown, referencesAreKnown, valuesAreKnown } from './checks
 import { responsesFit } from './checks/responses.ts';
 import { scheduleFits } from './checks/schedules.ts';
 import { skillsFit } from './checks/skills.ts';
-import { stepsAreReached } from './checks/reach.ts';
+import { stepsAreReached, triggersNeverFail } from './checks/reach.ts';
 import { fieldsAreSupported } from './checks/support.ts';
+import { hostsAreAdmitted } from './checks/egress.ts';
+import type { EgressRules } from '../../nodes/egress/rules.ts';
 
 const CHECKS: readonly Check[] = [
   scheduleFits,
   fieldsAreSupported,
   stepsAreReached,
+  triggersNeverFail,
   skillsFit,
   outputSchemasFit,
   responsesFit,
@@ -22,7 +25,24 @@ const CHECKS: readonly Check[] = [
   conditionsAreKnown,
 ];
 
-/** Everything that is wrong with the spec; empty when it is valid. `auth`: who requires that webhooks verify their callers. */
-export function validate(spec: WorkflowSpec, auth: AuthPolicy = 'None'): Violation[] {
-  return [...callersAreVerified(spec, auth), ...CHECKS.flatMap((check) => check(spec))];
+/** What the installation and the namespace demand. */
+export type Policies = {
+  /** Who requires that webhooks verify their callers. */
+  auth?: AuthPolicy;
+  /** Where steps may connect to. */
+  egress?: EgressRules;
+};
+
+const INTERNET_ALONE: EgressRules = { allow: [], deny: [] };
+
+/** Everything that is wrong with the spec; empty when it is valid. */
+export function validate(
+  spec: WorkflowSpec,
+  { auth = 'None', egress = INTERNET_ALONE }: Policies = {},
+): Violation[] {
+  return [
+    ...callersAreVerified(spec, auth),
+    ...CHECKS.flatMap((check) => check(spec)),
+    ...hostsAreAdmitted(spec, egress),
+  ];
 }

@@ -123,7 +123,7 @@ test('an expression that names no predecessor is a condition that names both, un
 });
 
 test('a trigger that can never fire says so and never pretends', async () => {
-  await apply(project, workflowOf('never', [{ id: 'trigger', schedule: { cron: '0 0 30 2 *' } }, reply]));
+  await apply(project, workflowOf('never', [{ id: 'trigger', schedule: { cron: '0 0 30 2 *' } }]));
   await condition(project, 'workflows.windlass.dev/never', 'Valid', {
     status: 'False',
     reason: 'InvalidSchedule',

@@ -31,6 +31,7 @@ export function startOperatorProcess({
     REDIS_URL: redisURL,
     RUNNER_IMAGE: 'windlass:test',
     METRICS_PORT: '0',
+    RUNNER_EGRESS_ALLOW: '127.0.0.0/8',
   };
   return startProgram('operator', env, options);
 }

@@ -99,7 +99,8 @@ export type StageOptions = {
 
 /** Starts all of it but the operator. */
 export async function startOperatorStage(options: StageOptions = {}): Promise<OperatorStage> {
-  const { watchNamespaces = [], templates = [], env = {}, redis: redisOptions = {} } = options;
+  const { watchNamespaces = [], templates = [], redis: redisOptions = {} } = options;
+  const env = { ...LOOPBACK, ...options.env };
   const { triesCredentials = false, bounded = true } = options;
   const server = await startApiServer();
   const client = createClient(server.connection, { fieldManager: 'test' });
@@ -205,6 +206,9 @@ export async function startOperatorStage(options: StageOptions = {}): Promise<Op
     },
   };
 }
+
+/** Servers of tests are on this machine, so that steps may connect to it. */
+const LOOPBACK = { RUNNER_EGRESS_ALLOW: '127.0.0.0/8' };
 
 /** Values of the chart that say what the operator of the stage is told, so that the policies on its pods fit. */
 function valuesOf(

@@ -10,7 +10,7 @@ export const READY = { type: 'Ready', status: 'True', reason: 'Serving' };
 export const SOON = { timeoutMs: 15_000, everyMs: 25 };
 /** A step that makes the workflow invalid. */
 export const BROKEN = { id: 'ask', skill: { name: 'no_such_skill', parameters: {} } };
-export const REPLY = { id: 'reply', response: { body: 'done' } };
+export const STEP = { id: 'count', skill: { name: 'set', parameters: { values: { total: '1 + 1' } } } };
 
 type Wish = Parameters<OperatorStage['waitFor']>[2];
 

@@ -1,5 +1,5 @@
 /** Checks that references and conditions can be parsed, and that they name nodes that come before. */
-import { compileCondition, conditionReferences } from '../../../api/cel.ts';
+import { compileCondition, conditionReferences, valueReferences } from '../../../api/cel.ts';
 import { ExpressionError } from '../../../api/expression/errors.ts';
 import { printReference, type Reference } from '../../../api/expression/reference.ts';
 import { compileValue, referencesOf } from '../../../api/expression/template.ts';
@@ -9,6 +9,7 @@ import { isTriggerKind, kindOf, type WorkflowSpec } from '../../../api/workflow.
 import { nodesNamed } from '../../../nodes/skills/values.ts';
 import { templatesOf, valuesOf } from '../../../nodes/step.ts';
 import type { Check, Violation } from './check.ts';
+import { memberProblems } from './members.ts';
 
 /** Every `{{ … }}` of a step can be parsed and names a node that comes before it. */
 export const referencesAreKnown: Check = (spec) => {
@@ -17,9 +18,10 @@ export const referencesAreKnown: Check = (spec) => {
     Object.entries(templatesOf(step)).flatMap(([field, value]) => {
       const place = `node ${step.id}: ${step.kind}.${field}`;
       return parsed(place, () =>
-        referencesOf(compileValue(value)).flatMap((reference) =>
-          checkReference(reference, step.id, place, graph),
-        ),
+        referencesOf(compileValue(value)).flatMap((reference) => [
+          ...checkReference(reference, step.id, place, graph),
+          ...memberProblems(reference, place, spec),
+        ]),
       );
     }),
   );
@@ -32,9 +34,10 @@ export const valuesAreKnown: Check = (spec) => {
     const place = `node ${step.id}: ${step.kind}.parameters`;
     return parsed(place, () => {
       const values = valuesOf(step);
-      return (values ? nodesNamed(values) : []).flatMap(({ path, ids }) =>
-        ids.flatMap((id) => checkNode({ id, written: `nodes.${id}` }, step.id, `${place}.${path}`, graph)),
-      );
+      return (values ? nodesNamed(values) : []).flatMap(({ path, ids, reads }) => [
+        ...ids.flatMap((id) => checkNode({ id, written: `nodes.${id}` }, step.id, `${place}.${path}`, graph)),
+        ...reads.flatMap((read) => memberProblems(read, `${place}.${path}`, spec, true)),
+      ]);
     });
   });
 };
@@ -45,11 +48,15 @@ export const conditionsAreKnown: Check = (spec) => {
   return (spec.edges ?? []).flatMap(({ from, to, when }) => {
     if (when === undefined) return [];
     const place = `edge ${from} → ${to}: when`;
-    return parsed(place, () =>
-      conditionReferences(compileCondition(when)).flatMap((id) =>
-        checkNode({ id, written: `nodes.${id}` }, to, place, graph),
-      ),
-    );
+    return parsed(place, () => {
+      const condition = compileCondition(when);
+      return [
+        ...conditionReferences(condition).flatMap((id) =>
+          checkNode({ id, written: `nodes.${id}` }, to, place, graph),
+        ),
+        ...valueReferences(condition).flatMap((read) => memberProblems(read, place, spec, true)),
+      ];
+    });
   });
 };
 

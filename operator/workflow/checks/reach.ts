@@ -13,3 +13,12 @@ export const stepsAreReached: Check = (spec) => {
     }),
   );
 };
+
+/** No edge waits for a failure of the trigger, which never fails. */
+export const triggersNeverFail: Check = ({ nodes, edges = [] }) =>
+  edges.flatMap(({ from, to, after }): Violation[] => {
+    const isOfTrigger = nodes.some((node) => node.id === from && isTriggerKind(kindOf(node)));
+    if (after !== 'Failure' || !isOfTrigger) return [];
+    const message = `edge ${from} → ${to}: after: Failure is never taken, since a trigger does not fail: remove after`;
+    return [{ reason: 'UnreachableStep', message }];
+  });

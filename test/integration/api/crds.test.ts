@@ -44,6 +44,10 @@ async function apply(kind: string, spec: unknown, name = 'one'): Promise<string>
 
 const trigger = { id: 'trigger', webhook: { path: 'orders' } };
 const step = (id: string) => ({ id, response: { body: 'ok' } });
+const call = (id: string) => ({
+  id,
+  skill: { name: 'http_request', parameters: { url: 'https://api.example.com' } },
+});
 const steps = [step('a'), step('b')];
 const workflow = (...edges: [from: string, to: string][]) => ({
   nodes: [trigger, ...steps],
@@ -81,19 +85,35 @@ const refusedWorkflows: [sentence: string, spec: unknown, says: RegExp][] = [
     { nodes: [trigger, { id: 'other', manual: {} }] },
     /exactly one trigger, and this one has more: make a workflow for each/,
   ],
-  ['an edge to nowhere', workflow(['trigger', 'c']), /an edge names a node that does not exist/],
-  ['an edge from nowhere', workflow(['c', 'a']), /an edge names a node that does not exist/],
-  ['an edge into the trigger', workflow(['a', 'trigger']), /an edge leads into the trigger/],
-  ['a backward edge', workflow(['trigger', 'a'], ['b', 'a']), /an edge points backward/],
-  ['an edge onto itself', workflow(['a', 'a']), /an edge points backward/],
-  ['the same edge twice', workflow(['trigger', 'a'], ['trigger', 'a']), /two edges join the same pair/],
+  [
+    'an edge to nowhere',
+    workflow(['trigger', 'c']),
+    /edge trigger to c names a node that does not exist, c: /,
+  ],
+  [
+    'an edge from nowhere',
+    workflow(['trigger', 'a'], ['c', 'a']),
+    /edge c to a names a node that does not exist, c: /,
+  ],
+  ['an edge into the trigger', workflow(['a', 'trigger']), /edge a to trigger leads into the trigger/],
+  ['a backward edge', workflow(['trigger', 'a'], ['b', 'a']), /edge b to a points backward/],
+  ['an edge onto itself', workflow(['a', 'a']), /edge a to a points backward/],
+  [
+    'the same edge twice',
+    workflow(['trigger', 'a'], ['trigger', 'a']),
+    /edge trigger to a is there twice: two edges join the same pair/,
+  ],
   [
     'a node with two kinds',
     { nodes: [trigger, { ...step('a'), skill: { name: 'send_email' } }] },
     /node a must have exactly one kind/,
   ],
   ['a node without a kind', { nodes: [trigger, { id: 'a' }] }, /node a must have exactly one kind/],
-  ['the same id twice', { nodes: [trigger, step('a'), step('a')] }, /node ids must be unique/],
+  [
+    'the same id twice',
+    { nodes: [trigger, step('a'), step('a')] },
+    /node ids must be unique: two nodes have the id a/,
+  ],
   [
     'an id that no reference can name',
     { nodes: [trigger, step('1-a')] },
@@ -140,6 +160,41 @@ const refusedWorkflows: [sentence: string, spec: unknown, says: RegExp][] = [
     /node trigger is a trigger and cannot have timeout/,
   ],
   [
+    'a response behind a schedule',
+    { nodes: [{ id: 't', schedule: { cron: '0 9 * * *' } }, call('a'), step('b')] },
+    /spec\.nodes: .*node b: a response answers the caller of a webhook, and behind this trigger nobody waits/,
+  ],
+  [
+    'a response behind a bot',
+    { nodes: [{ id: 't', bot: { credential: 'bot' } }, step('a')] },
+    /node a: a response answers the caller of a webhook, .* send_message to answer a chat/,
+  ],
+  [
+    'a reply that nobody makes',
+    { nodes: [{ id: 't', webhook: { path: 'a', replyTimeout: '1m' } }, call('a')] },
+    /replyTimeout means nothing without a response node/,
+  ],
+  [
+    'retries of a response',
+    { nodes: [trigger, { ...step('a'), retry: { limit: 3 } }] },
+    /timeout, retry and effect mean nothing for node a: a response and the skill set reach nobody/,
+  ],
+  [
+    'a timeout of the skill set',
+    { nodes: [trigger, { id: 'a', skill: { name: 'set' }, timeout: '5s' }] },
+    /mean nothing for node a/,
+  ],
+  [
+    'a policy beyond no limit',
+    { ...workflow(['trigger', 'a'], ['a', 'b']), concurrency: { policy: 'Reject' } },
+    /policy means nothing without limit/,
+  ],
+  [
+    'a size of attachments whose content is not asked for',
+    { nodes: [{ id: 't', mail: { credential: 'imap', maxAttachmentBytes: 1000 } }] },
+    /maxAttachmentBytes means nothing without attachments: Content/,
+  ],
+  [
     'an unknown field',
     { nodes: [{ id: 't', webhook: { path: 'a', pathe: 'b' } }] },
     /unknown field "spec\.nodes\[0\]\.webhook\.pathe"/,
@@ -153,7 +208,7 @@ test.each(refusedWorkflows)(
   },
 );
 
-const retrying = (backoff: unknown) => ({ nodes: [trigger, { ...step('a'), retry: { limit: 1, backoff } }] });
+const retrying = (backoff: unknown) => ({ nodes: [trigger, { ...call('a'), retry: { limit: 1, backoff } }] });
 const verified = (scheme: string, more: unknown) => {
   const secretRefs = [{ name: 'a', key: 'b' }];
   const auth = { [scheme]: { secretRefs, ...(more as object) } };
@@ -163,12 +218,12 @@ const verified = (scheme: string, more: unknown) => {
 const refusedDurations: [field: string, spec: unknown, says: RegExp][] = [
   [
     'replyTimeout: 10m',
-    { nodes: [{ id: 't', webhook: { path: 'a', replyTimeout: '10m' } }] },
+    { nodes: [{ id: 't', webhook: { path: 'a', replyTimeout: '10m' } }, step('a')] },
     /spec\.nodes\[0\]\.webhook\.replyTimeout: .*must be a duration from 1s to 5m, .*such as 30s, 5m or 1h30m/,
   ],
   [
     'replyTimeout: 300001ms',
-    { nodes: [{ id: 't', webhook: { path: 'a', replyTimeout: '300001ms' } }] },
+    { nodes: [{ id: 't', webhook: { path: 'a', replyTimeout: '300001ms' } }, step('a')] },
     /replyTimeout: .*must be a duration from 1s to 5m/,
   ],
   [
@@ -183,13 +238,13 @@ const refusedDurations: [field: string, spec: unknown, says: RegExp][] = [
   ],
   [
     'timeout: 0s of a step',
-    { nodes: [trigger, { ...step('a'), timeout: '0s' }] },
+    { nodes: [trigger, { ...call('a'), timeout: '0s' }] },
     /timeout: .*from 1ms to 24d/,
   ],
-  ['timeout: 30d of a step', { nodes: [trigger, { ...step('a'), timeout: '30d' }] }, /from 1ms to 24d/],
+  ['timeout: 30d of a step', { nodes: [trigger, { ...call('a'), timeout: '30d' }] }, /from 1ms to 24d/],
   [
     'timeout: 60 of a step',
-    { nodes: [trigger, { ...step('a'), timeout: '60' }] },
+    { nodes: [trigger, { ...call('a'), timeout: '60' }] },
     /must be a duration from 1ms/,
   ],
   [
@@ -227,15 +282,19 @@ test.each(refusedDurations)('%s is refused, and the message names the bounds', a
 
 test('durations at their bounds are admitted, on each of a hundred nodes', async () => {
   const retry = { limit: 1, backoff: { initial: '0s', max: '23d23h59m59s1000ms' } };
-  const many = Array.from({ length: 99 }, (_, index) => ({ ...step(`n${index}`), timeout: '1ms', retry }));
+  const many = Array.from({ length: 99 }, (_, index) => ({ ...call(`n${index}`), timeout: '1ms', retry }));
   const webhook = { path: 'a', replyTimeout: '4m60s', auth: { none: {} } };
   const history = { ttl: '3650d', dataTTL: '3650d' };
-  const spec = { nodes: [{ id: 't', webhook }, ...many], timeout: '365d', history };
+  const spec = { nodes: [{ id: 't', webhook }, ...many.slice(1), step('reply')], timeout: '365d', history };
   expect(await apply('Workflow', spec)).toContain('created');
 });
 
-test('a workflow from before the bounds can still be activated, and its status be written', async () => {
-  const old = { nodes: [{ id: 't', webhook: { path: 'a', replyTimeout: '10m' } }], timeout: '0s' };
+test('a workflow from before the rules can still be activated, and its status be written', async () => {
+  const nodes = [
+    { id: 't', bot: { credential: 'bot' } },
+    { ...step('a'), timeout: '0s' },
+  ];
+  const old = { nodes, timeout: '0s', history: { ttl: '1h', dataTTL: '2h' } };
   await pollUntil(
     'the API server admitting what it did before',
     async () => {
@@ -247,7 +306,7 @@ test('a workflow from before the bounds can still be activated, and its status b
   await installCrds(client);
   await pollUntil(
     'the API server refusing it',
-    async () => /from 1s to 5m/.test(await apply('Workflow', old, 'another')),
+    async () => /from 1ms to 24d/.test(await apply('Workflow', old, 'another')),
     { timeoutMs: 20_000, everyMs: 100 },
   );
   const patch = (body: unknown, ...more: string[]) => {

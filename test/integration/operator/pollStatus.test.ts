@@ -72,7 +72,11 @@ function subject(annotations: Record<string, string> = {}) {
     conn: store.conn,
     refusedPolls: new Map(),
     client: { patch },
-    world: { workflows: { get: () => workflow, noteWrite: () => undefined }, routes: { get: () => route } },
+    world: {
+      workflows: { get: () => workflow, noteWrite: () => undefined },
+      routes: { get: () => route },
+      credentials: { get: () => undefined },
+    },
   };
   const { registry, polls: metrics } = createMetrics(clock);
   const reconcile = createPollReconciler(context, {

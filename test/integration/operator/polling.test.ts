@@ -124,6 +124,30 @@ test.concurrent.each([
   await pollUntilPasses('no CronJob', async () => expect(await project.jobs()).toEqual([]), SOON);
 });
 
+test.concurrent('a trigger whose credential is gone costs no pod, says so, and goes on where it was', async () => {
+  const project = await applied();
+  const ref = { namespace: project.namespace, name: 'inbox' };
+  await project.look();
+  const cursor = await pollUntil('the cursor', () => cursorIn(project), SOON);
+  const { spec } = await stage().client.get(credentials, ref);
+  await stage().client.delete(credentials, ref);
+  await project.waitFor({ type: 'TriggerHealthy', status: 'False', reason: 'CredentialMissing' });
+  await pollUntilPasses('no CronJob', async () => expect(await project.jobs()).toEqual([]), SOON);
+  await stage().client.create(credentials, { metadata: ref, spec });
+  await pollUntilPasses('the CronJob', async () => expect(await project.jobs()).toHaveLength(1), SOON);
+  expect(await cursorIn(project)).toEqual(cursor);
+});
+
+test.concurrent('a trigger whose credential is of another kind costs no pod', async () => {
+  const project = await applied();
+  const smtp = { host: 'mail.example.com', from: 'shop@example.com' };
+  const ref = { namespace: project.namespace, name: 'outbox' };
+  await stage().client.create(credentials, { metadata: ref, spec: { smtp } });
+  await project.apply({ trigger: { mail: { credential: 'outbox' } } });
+  await project.waitFor({ type: 'TriggerHealthy', status: 'False', reason: 'WrongCredentialKind' });
+  await pollUntilPasses('no CronJob', async () => expect(await project.jobs()).toEqual([]), SOON);
+});
+
 test.concurrent('begun again it begins from now', async () => {
   const project = await applied();
   await project.look();

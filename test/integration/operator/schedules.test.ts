@@ -5,7 +5,7 @@ import { cronJobs } from '../../../kube/resource.ts';
 import { workflows } from '../../../operator/resources.ts';
 import { pollUntil } from '../../support/poll.ts';
 import { operatorOfFile } from '../../support/runningOperator.ts';
-import { BROKEN, READY, REPLY, SOON, openScheduleProject } from '../../support/scheduleProject.ts';
+import { BROKEN, READY, SOON, STEP, openScheduleProject } from '../../support/scheduleProject.ts';
 
 const stage = operatorOfFile();
 const openProject = () => openScheduleProject(stage());
@@ -95,7 +95,7 @@ test.concurrent('with another step the same CronJob starts runs of the new revis
   await apply({});
   const before = await waitFor(READY);
   const cronJob = await onlyCronJob();
-  await apply({}, { nodes: [REPLY] });
+  await apply({}, { nodes: [STEP] });
   const { status } = await waitFor(READY);
   expect(status?.revision).not.toBe(before.status?.revision);
   const now = await onlyCronJob();

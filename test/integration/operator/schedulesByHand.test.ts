@@ -6,7 +6,7 @@ import { webhookRoutes } from '../../../operator/resources.ts';
 import { keysOf } from '../../../runs/keys.ts';
 import { pollUntil, pollUntilPasses } from '../../support/poll.ts';
 import { operatorOfFile } from '../../support/runningOperator.ts';
-import { BROKEN, READY, REPLY, SOON, openScheduleProject } from '../../support/scheduleProject.ts';
+import { BROKEN, READY, SOON, STEP, openScheduleProject } from '../../support/scheduleProject.ts';
 
 const stage = operatorOfFile();
 const openProject = () => openScheduleProject(stage());
@@ -155,7 +155,7 @@ test.concurrent('a CronJob that the API server refuses to change goes on as it w
   const { status: before } = await waitFor(READY);
   const admit = await refuseImages(namespace);
   try {
-    await apply({}, { nodes: [REPLY] });
+    await apply({}, { nodes: [STEP] });
     const wish = { type: 'Ready', status: 'False', reason: 'ScheduleRefused' };
     const { status } = await waitFor(wish);
     expect(findCondition(status?.conditions, 'Scheduled')?.message).toContain('no image of that registry');

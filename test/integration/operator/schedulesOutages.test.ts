@@ -4,7 +4,7 @@ import { findCondition } from '../../../kube/conditions.ts';
 import { webhookRoutes, workflows } from '../../../operator/resources.ts';
 import { pollUntilPasses } from '../../support/poll.ts';
 import { operatorOfFile } from '../../support/runningOperator.ts';
-import { BROKEN, READY, REPLY, SOON, openScheduleProject } from '../../support/scheduleProject.ts';
+import { BROKEN, READY, SOON, STEP, openScheduleProject } from '../../support/scheduleProject.ts';
 
 const stage = operatorOfFile();
 const openProject = () => openScheduleProject(stage());
@@ -56,7 +56,7 @@ test('while the run store is away the status says of the schedule what it said b
   const { status: before } = await waitFor(READY);
   stage().redis.freeze();
   try {
-    await apply({}, { nodes: [REPLY] });
+    await apply({}, { nodes: [STEP] });
     const wish = { type: 'Ready', status: 'False', reason: 'StoreUnavailable' };
     const { status } = await waitFor(wish);
     expect(status?.schedule).toEqual(before?.schedule);

@@ -65,7 +65,7 @@ test('without the right to create events the log says which one could not be tol
   await setRules(granted);
   await project.look({ baselineLost: 'The mails are numbered once more.' });
   // With another route the operator looks at once at what there is to tell.
-  await project.apply({ steps: [{ id: 'reply', response: { body: 'done' } }] });
+  await project.apply({ steps: [{ id: 'done', skill: { name: 'set', parameters: { values: '1' } } }] });
   const told = async () => (await stage.client.list(events, { namespace: project.namespace })).items;
   const expected = [{ reason: 'BaselineLost', note: 'The mails are numbered once more.' }];
   await pollUntilPasses(

@@ -6,9 +6,10 @@
 import type { Environment, ParseResult } from '@marcbachmann/cel-js';
 import { assertWithinBudget, type Meter, meterExpression, STEPS } from './cel/budget.ts';
 import { CEL_LIMITS, EDGE_ENVIRONMENT, FOR_EACH_ENVIRONMENT } from './cel/environment.ts';
-import { explainEvaluation, plainSummary, positionOf, referencesIn } from './cel/explain.ts';
+import { explainEvaluation, explainSyntax, plainSummary, positionOf, referencesIn } from './cel/explain.ts';
+import { habitIn } from './cel/habits.ts';
 import { checkRules } from './cel/rules.ts';
-import { isSyntaxNode } from './cel/syntax.ts';
+import { isSyntaxNode, type SyntaxNode } from './cel/syntax.ts';
 import { fromCel, toCel } from './cel/values.ts';
 import { ExpressionError, positionAt } from './expression/errors.ts';
 import type { Reference } from './expression/reference.ts';
@@ -93,20 +94,35 @@ function compile(source: string, { forEach = false }: CelOptions): ValueExpressi
       position: positionAt(source, CEL_LIMITS.sourceLength),
     });
   }
-  const program = parse(forEach ? FOR_EACH_ENVIRONMENT : EDGE_ENVIRONMENT, source);
-  const root: unknown = program.ast;
-  if (!isSyntaxNode(root)) throw new ExpressionError('Syntax', `cannot be read: ${source}`);
-  const references = checkRules(source, root, forEach ? ['nodes', 'item', 'index'] : ['nodes']);
+  const { program, root, references } = read(source, forEach);
   const { valid, type = 'dyn', error } = program.check();
   if (!valid) throw libraryError('Type', error, source);
   return { source, references, program, meter: meterExpression(root), type };
+}
+
+type Read = { program: ParseResult; root: SyntaxNode; references: readonly string[] };
+
+/** Parses the expression and checks its names. Where that fails, a habit from another language says more than the parser. */
+function read(source: string, forEach: boolean): Read {
+  try {
+    const program = parse(forEach ? FOR_EACH_ENVIRONMENT : EDGE_ENVIRONMENT, source);
+    const root: unknown = program.ast;
+    if (!isSyntaxNode(root)) throw new ExpressionError('Syntax', `cannot be read: ${source}`);
+    const references = checkRules(source, root, forEach ? ['nodes', 'item', 'index'] : ['nodes']);
+    return { program, root, references };
+  } catch (error) {
+    const habit = habitIn(source);
+    if (!(error instanceof ExpressionError) || error.code !== 'Syntax' || habit === undefined) throw error;
+    throw new ExpressionError('Syntax', habit.instead, { position: positionAt(source, habit.offset) });
+  }
 }
 
 function parse(environment: Environment, source: string): ParseResult {
   try {
     return environment.parse(source);
   } catch (error) {
-    throw libraryError('Syntax', error, source);
+    const isSyntax = isLibraryError(error) && error.code !== 'limit_exceeded';
+    throw isSyntax ? explainSyntax(error, source) : libraryError('Syntax', error, source);
   }
 }
 

@@ -3,6 +3,7 @@ import { EvaluationError } from '@marcbachmann/cel-js';
 import { ExpressionError, MissingValueError, type Position, positionAt } from '../expression/errors.ts';
 import { NODE_MEMBERS, type PathStep, printPath, type Reference } from '../expression/reference.ts';
 import { lookUp, missingValue, type Scope } from '../expression/scope.ts';
+import { isBareText, QUOTES_NEEDED } from './habits.ts';
 import { accessParts, isSyntaxNode, operands, type SyntaxNode } from './syntax.ts';
 
 /** The error of an evaluation. `error` is whatever was thrown. */
@@ -28,6 +29,39 @@ const QUOTING: Partial<Record<string, string>> = {
   invalid_duration: 'duration() requires a string such as "90m" or "1h30m"',
   numeric_overflow: 'integer overflow',
 };
+
+/** Why an expression cannot be read: what its author may have meant, else where the parser stopped and at what. */
+export function explainSyntax(
+  error: { summary: string; range?: { start: number } },
+  source: string,
+): ExpressionError {
+  const offset = error.range?.start ?? 0;
+  const hint = isBareText(source) ? `; ${QUOTES_NEEDED}` : '';
+  const message = `${stopAt(error.summary, source, offset)}${hint}`;
+  return new ExpressionError('Syntax', message, { position: positionAt(source, offset) });
+}
+
+const TOKENS: Partial<Record<string, string>> = {
+  COLON: ':',
+  RPAREN: ')',
+  RBRACKET: ']',
+  RBRACE: '}',
+  LPAREN: '(',
+  COMMA: ',',
+};
+
+/** The library names its own tokens, and of a word the last letter. */
+function stopAt(summary: string, source: string, offset: number): string {
+  const [, expected] = /^Expected (\w+), got \w+$/.exec(summary) ?? [];
+  if (source.trim() === '') return 'the expression is empty';
+  if (summary.startsWith('Unterminated')) return 'this quote is never closed';
+  const found = /^(?:\w+|\s*\S)/.exec(source.slice(offset))?.[0].slice(0, 40);
+  const wanted = TOKENS[expected ?? ''];
+  if (wanted !== undefined)
+    return `expected ${wanted} ${found === undefined ? 'before the end' : `before ${found}`}`;
+  if (found === undefined) return 'the expression ends too early';
+  return summary.startsWith('Unexpected') ? `${found} cannot stand here` : plainSummary(summary);
+}
 
 /** Where an error of cel-js is, if it says so. */
 export function positionOf(error: { range?: { start: number } }, source: string): Position | undefined {

@@ -4,6 +4,7 @@
  */
 import { ExpressionError, positionAt } from '../expression/errors.ts';
 import { NODE_MEMBERS } from '../expression/reference.ts';
+import { isBareText, QUOTES_NEEDED } from './habits.ts';
 import { accessParts, callParts, operands, type SyntaxNode } from './syntax.ts';
 
 /** `matches` is not among them: cel-js hands the pattern to RegExp, which can take exponential time. */
@@ -43,14 +44,14 @@ const TYPE_NAMES = ['int', 'double', 'string', 'bool', 'list', 'map', 'null_type
 export function checkRules(source: string, root: SyntaxNode, scopeNames: readonly string[]): string[] {
   const nodes = new Set<string>();
   const check = (node: SyntaxNode, names: ReadonlySet<string>): void => {
-    const refuse = (message: string) =>
-      new ExpressionError('Syntax', message, { position: positionAt(source, node.start) });
+    const refuse: Refuse = (message, name) =>
+      new ExpressionError('Syntax', message, { position: positionAt(source, placeOf(source, node, name)) });
     const id = nodeAccess(node, refuse);
     if (id !== undefined) {
       nodes.add(id);
       return;
     }
-    if (node.op === 'id') checkName(node, names, refuse);
+    if (node.op === 'id') checkName(node, names, refuse, source);
     const call = callParts(node);
     if (call) checkFunction(call.name, call.receiver, refuse);
     const parts = operands(node);
@@ -67,7 +68,14 @@ export function checkRules(source: string, root: SyntaxNode, scopeNames: readonl
   return [...nodes];
 }
 
-type Refuse = (message: string) => ExpressionError;
+/** `name`: the one of a function or member that is wrong, which stands behind what the node begins with. */
+type Refuse = (message: string, name?: string) => ExpressionError;
+
+function placeOf(source: string, node: SyntaxNode, name: string | undefined): number {
+  const [first] = operands(node);
+  const offset = name === undefined || !first ? -1 : source.indexOf(name, first.end);
+  return offset === -1 || offset >= node.end ? node.start : offset;
+}
 
 /** The id of the node in `nodes.<id>`, or in `nodes.<id>.<member>`, where the member has to be one that exists. */
 function nodeAccess(node: SyntaxNode, refuse: Refuse): string | undefined {
@@ -79,7 +87,10 @@ function nodeAccess(node: SyntaxNode, refuse: Refuse): string | undefined {
   const outer = accessParts(access.from);
   if (!outer || !isNodes(outer.from)) return undefined;
   if (access.key === undefined || !NODE_MEMBERS.some((member) => member === access.key)) {
-    throw refuse(`behind nodes.<id> write one of .${NODE_MEMBERS.join(', .')}`);
+    throw refuse(
+      `behind nodes.<id> write one of .${NODE_MEMBERS.join(', .')}`,
+      typeof access.key === 'string' ? access.key : undefined,
+    );
   }
   return literalId(outer.key, refuse);
 }
@@ -93,10 +104,11 @@ function literalId(key: string | number | undefined, refuse: Refuse): string {
   throw refuse('the id behind nodes must be written out: it cannot be computed');
 }
 
-function checkName(node: SyntaxNode, names: ReadonlySet<string>, refuse: Refuse): void {
+function checkName(node: SyntaxNode, names: ReadonlySet<string>, refuse: Refuse, source: string): void {
   if (typeof node.args === 'string' && names.has(node.args)) return;
+  const hint = isBareText(source) ? `; ${QUOTES_NEEDED}` : '';
   throw refuse(
-    `there is no '${String(node.args)}' here; write nodes.<id>.text_content or nodes.<id>.data_content`,
+    `there is no '${String(node.args)}' here; write nodes.<id>.text_content or nodes.<id>.data_content${hint}`,
   );
 }
 
@@ -105,7 +117,8 @@ function checkFunction(name: string, receiver: boolean, refuse: Refuse): void {
   if (offered.has(name)) return;
   const instead =
     name === 'matches' ? 'patterns can take unbounded time; use contains, startsWith, endsWith or split' : '';
-  throw refuse(`${name}() is not offered: ${instead || `there are ${[...offered].join(', ')}`}`);
+  const said = `${name}() is not offered: ${instead || `there are ${[...offered].join(', ')}`}`;
+  throw refuse(said, receiver ? name : undefined);
 }
 
 function loopVariable(variable: SyntaxNode | undefined, taken: readonly string[], refuse: Refuse): string {

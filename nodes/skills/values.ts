@@ -78,16 +78,11 @@ function compileExpression(source: string, place: Place): CompiledValues {
   if (place.count.expressions > LIMITS.expressions) {
     throw new ExpressionError('Limit', `at most ${LIMITS.expressions} expressions are allowed`, { path });
   }
-  return at(path, () => {
-    try {
-      return { kind: 'expression', path, expression: compileValueExpression(source, place.options) };
-    } catch (error) {
-      if (!(error instanceof ExpressionError) || !source.includes('{{')) throw error;
-      const hint =
-        'values are CEL without braces: write nodes.trigger.data_content.name, and texts as "text"';
-      throw new ExpressionError('Syntax', hint);
-    }
-  });
+  return at(path, () => ({
+    kind: 'expression',
+    path,
+    expression: compileValueExpression(source, place.options),
+  }));
 }
 
 function pathOf({ steps }: Place): string {

@@ -7,6 +7,7 @@ import { CREDENTIAL, KINDS, WORKFLOW } from '../api/kinds.ts';
 import { TOKENS } from '../api/token.ts';
 import { SKILLS } from '../nodes/register.ts';
 import { serviceAccounts } from '../runs/accounts.ts';
+import { mistakesPage } from './mistakes.ts';
 import { referencePage, skillsPage } from './reference.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -97,4 +98,5 @@ write(
   `# Generated from runs/accounts.ts by \`npm run generate\`. Do not edit.\n${serviceAccounts()}`,
 );
 write('docs/reference/skills.md', skillsPage(SKILLS));
+write('docs/reference/mistakes.md', mistakesPage());
 console.log(`generated ${KINDS.length} CRDs, their chart copies and the reference pages`);

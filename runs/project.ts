@@ -6,6 +6,7 @@ import { groupsOf, type RunGroup } from './groups.ts';
 import { keysOf, projectOfKey } from './keys.ts';
 import { ENQUEUE, REQUIRE_STORE } from './lua.ts';
 import { forEachPage, type Scan } from './pages.ts';
+import { SUMMARY_OVERHEAD_BYTES } from './room.ts';
 import { defineScript } from './script.ts';
 import { beginSeeding, openSeeded, type Seeding } from './seed.ts';
 import { groupOfToken } from './token.ts';
@@ -34,12 +35,41 @@ export async function openProject(
 }
 
 /**
+ * `count_again()`: where somebody removed the key of the group by hand, counts its slots and runs anew from the index of its runs. Ended
+ * runs of before are in no total any more. Needs the keys of LIMIT and `group`.
+ */
+const COUNT_AGAIN = `
+local function count_again()
+  local listed = redis.call('ZRANGE', runs, 0, -1, 'WITHSCORES')
+  local active, waiting = 0, 0
+  for index = 1, #listed, 2 do
+    local name = listed[index]
+    local entry = group .. ' ' .. listed[index + 1] .. ' ' .. name
+    if redis.call('HEXISTS', claims, name) == 1 or redis.call('ZSCORE', q, entry) then
+      active = active + 1
+    elseif redis.call('ZSCORE', held, entry) or redis.call('ZSCORE', due, entry) then
+      waiting = waiting + 1
+    end
+  end
+  local accepted = active + waiting
+  for _, ended in ipairs(redis.call('HMGET', wf, 'Succeeded', 'Failed', 'Cancelled')) do
+    accepted = accepted + tonumber(ended or 0)
+  end
+  local summaries = 0
+  for _, line in ipairs(redis.call('HVALS', lines)) do
+    summaries = summaries + ${SUMMARY_OVERHEAD_BYTES} + #line
+  end
+  redis.call('HSET', wf, 'active', active, 'accepted', accepted, 'summaries', summaries)
+end
+`;
+
+/**
  * Sets the limits, and makes ready what they do not hold any more; says whether there is more to be made ready. A suspended workflow
  * has the limit 0, so that every script that starts or resumes a run holds it back.
  */
 const LIMIT = defineScript({
   flags: 'drains',
-  keys: ['meta', 'q', 'held', 'wf'],
+  keys: ['meta', 'q', 'held', 'due', 'claims', 'wf', 'runs', 'lines'],
   args: ['group', 'limit', 'seeding'],
   body: `
     if seeding == '' or redis.call('HGET', meta, 'seeding') ~= seeding then
@@ -47,6 +77,10 @@ const LIMIT = defineScript({
     end
     -- A reconcile that began before the deletion must not lift its mark.
     if redis.call('HEXISTS', wf, 'deleted') == 1 then return 0 end
+    if redis.call('HEXISTS', wf, 'policy') == 0 and redis.call('EXISTS', runs, lines) > 0 then
+      ${COUNT_AGAIN}
+      count_again()
+    end
     redis.call('HSET', wf, unpack(ARGV, 4))
     if limit == '' then
       redis.call('HDEL', wf, 'limit')
@@ -79,7 +113,7 @@ export function setWorkflowLimits(
   { workflowUid, suspended = false, concurrency, policy, deadlineMs, history }: WorkflowLimits,
   seeding?: Seeding,
 ): Promise<Done> {
-  const { meta, q, held, wf } = keysOf(project);
+  const { meta, q, held, due, claims, wf, runs, lines } = keysOf(project);
   const keep = history ?? { succeeded: 10, failed: 10 };
   const limit = suspended ? 0 : (concurrency ?? '');
   const fields = {
@@ -93,8 +127,9 @@ export function setWorkflowLimits(
   return orUnavailable(async () => {
     const args = [limit, seeding?.token ?? '', ...Object.entries(fields).flat()];
     for (const group of groupsOf(workflowUid)) {
+      const keys = [meta, q, held, due, claims, wf(group), runs(group), lines(group)];
       let more: unknown = 1;
-      while (more === 1) more = await conn.script(LIMIT, [meta, q, held, wf(group)], [group, ...args]);
+      while (more === 1) more = await conn.script(LIMIT, keys, [group, ...args]);
     }
     return { outcome: 'done' };
   });

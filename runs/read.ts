@@ -89,13 +89,19 @@ export function readSummaries(
   });
 }
 
-/** Exact totals of the live runs, or the test runs, of a workflow since the store was made, and how many of them a runner holds now. */
+/** `hasLimits`: what the operator sets for the group is there. */
+export type GroupCounts = Counts & { hasLimits: boolean };
+
+/**
+ * Exact totals of the live runs, or the test runs, of a workflow since the store was made, how many of them a runner holds now, and whether
+ * their limits are there.
+ */
 export function readCounts(
   conn: RunStoreConnection,
   project: ProjectUid,
   group: RunGroup,
-): Promise<Counts | Unavailable> {
-  const fields = ['accepted', 'Succeeded', 'Failed', 'Cancelled', 'last'];
+): Promise<GroupCounts | Unavailable> {
+  const fields = ['accepted', 'Succeeded', 'Failed', 'Cancelled', 'last', 'policy'];
   const { wf, claims } = keysOf(project);
   return orUnavailable(async () => {
     const [values, tokens] = (await Promise.all([
@@ -103,6 +109,7 @@ export function readCounts(
       conn.command('hvals', claims),
     ])) as [(string | null)[], string[]];
     const [accepted = 0, succeeded = 0, failed = 0, cancelled = 0, last = 0] = values.map(Number);
+    const hasLimits = values[5] !== null;
     const active = accepted - succeeded - failed - cancelled;
     // The two are not read at the same moment: a run may have been claimed, or have ended, in between.
     const held = tokens.filter((token) => groupOfToken(token) === group).length;
@@ -114,6 +121,7 @@ export function readCounts(
       active,
       running,
       waiting: active - running,
+      hasLimits,
       ...(last > 0 && { lastAcceptedAt: Math.floor(last / 1_000) }),
     };
   });

@@ -8,7 +8,7 @@ import { canonicalJson } from '../../kube/apply.ts';
 import { after, done, WaitingError, type Action, type Key } from '../../kube/controller.ts';
 import { objectKey } from '../../kube/resource.ts';
 import { groupsOf, type RunGroup } from '../../runs/groups.ts';
-import { readCounts } from '../../runs/read.ts';
+import { readCounts, type GroupCounts } from '../../runs/read.ts';
 import type { Counts, ProjectUid } from '../../runs/types.ts';
 import type { OperatorContext } from '../context.ts';
 import { workflows } from '../resources.ts';
@@ -52,6 +52,7 @@ export function createCountsReconciler(context: OperatorContext): CountsReconcil
     const [live, test] = await Promise.all(
       groupsOf(workflowUID).map((group) => countsOrThrow(conn, projectUID, group)),
     );
+    if (!live?.hasLimits || !test?.hasLimits) await putLimitsAgain(context, projectUID);
     const suspended = isSuspended(key);
     if (live && test && (await writeTotals(context, workflow, totalsOf({ live, test }, workflow.status))))
       written.set(objectKey(key), { at: clock.now(), suspended });
@@ -59,6 +60,13 @@ export function createCountsReconciler(context: OperatorContext): CountsReconcil
   }
 
   return { reconcile, mayWrite: (key) => restMs(key) <= 0 };
+}
+
+/** Somebody removed the workflow's key from the run store by hand: what was put is not there any more. */
+async function putLimitsAgain({ store, log }: OperatorContext, project: ProjectUid): Promise<void> {
+  log.warn({ project }, 'limits are missing, putting them again');
+  store.doubt();
+  await store.open(project);
 }
 
 /** The time between two writes. */
@@ -70,7 +78,7 @@ async function countsOrThrow(
   conn: OperatorContext['conn'],
   project: ProjectUid,
   group: RunGroup,
-): Promise<Counts> {
+): Promise<GroupCounts> {
   const counts = await readCounts(conn, project, group);
   if (!('outcome' in counts)) return counts;
   throw new WaitingError('the run store cannot be reached', counts.retryAfterSeconds * 1_000);

@@ -170,7 +170,8 @@ const RECORDED = defineScript({
     local limits = redis.call('HMGET', meta, 'keyQuota', 'summaries', 'replies', 'short')
     -- Of a workflow that was dropped, and of a key that is forgotten, nothing is kept, or it would be there again.
     if redis.call('HEXISTS', wf, 'accepted') == 1 then
-      redis.call('HINCRBY', wf, waiting, -1)
+      -- Where somebody removed the workflow's key, the runs that waited are not counted any more.
+      redis.call('HSET', wf, waiting, math.max(0, tonumber(redis.call('HGET', wf, waiting) or 0) - 1))
       ${KEEP_SUMMARY}
       keep_summary()
     end

@@ -253,6 +253,16 @@ test('a record without a status, of a run that ended in this run store, is finis
   expect(await readCounts(stage.conn, uid, metadata.uid ?? '')).toMatchObject({ succeeded: 1, active: 0 });
 });
 
+test('limits that somebody removed from the run store by hand are put again', async () => {
+  stage.startOperator();
+  await stage.apply(namespace, `${smtp}---\n${manifest('one', { suspend: true })}`);
+  const { metadata } = await stage.waitFor(namespace, 'one', { ...READY, reason: 'Suspended' });
+  const wf = keysOf(uid).wf(metadata.uid ?? '');
+  await stage.conn.command('unlink', wf);
+  const suspended = () => stage.conn.command('hget', wf, 'suspended');
+  await expect.poll(suspended, { timeout: 30_000, interval: 100 }).toBe('1');
+});
+
 test('a wiped run store gets back place, revisions, limits and account', async () => {
   stage.startOperator();
   await stage.apply(

@@ -4,10 +4,13 @@ import { advance } from '../../../runs/advance.ts';
 import { cancelRun } from '../../../runs/cancel.ts';
 import { claimRuns } from '../../../runs/claim.ts';
 import { keysOf } from '../../../runs/keys.ts';
+import { wakeDue } from '../../../runs/due.ts';
 import { handBack } from '../../../runs/handback.ts';
 import { listRuns } from '../../../runs/list.ts';
 import { liveRuns, setWorkflowLimits } from '../../../runs/project.ts';
+import { readUse } from '../../../runs/memory.ts';
 import { readCounts } from '../../../runs/read.ts';
+import { recorded } from '../../../runs/record/backlog.ts';
 import { submit } from '../../../runs/submit.ts';
 import type { WorkflowLimits } from '../../../runs/types.ts';
 import {
@@ -33,6 +36,37 @@ const limits = (policy: WorkflowLimits['policy'], concurrency?: number): Workflo
   policy,
   deadlineMs: 3_600_000,
   ...(concurrency !== undefined && { concurrency }),
+});
+
+test('a workflow whose key somebody removed gets its slots back with its limits, and none of its runs stays queued over the limit', async () => {
+  const { conn } = store;
+  const project = await newProject(conn);
+  const counts = () => readCounts(conn, project, 'uid-orders');
+  await setWorkflowLimits(conn, project, limits('Queue', 2));
+  const names: string[] = [];
+  for (let count = 0; count < 6; count += 1) names.push(await accepted(conn, submissionOf(project)));
+  const first = await claimedOne(conn, project);
+  await advance(conn, first, end);
+  await recorded(conn, await stateOf(conn, project, first.run), 'written');
+  await advance(conn, await claimedOne(conn, project), { parkMs: 1 });
+  const running = await claimedOne(conn, project);
+  await conn.command('unlink', keysOf(project).wf('uid-orders'));
+  expect(await counts()).toMatchObject({ hasLimits: false });
+  await accepted(conn, submissionOf(project));
+  await setWorkflowLimits(conn, project, limits('Queue', 2));
+  expect(await counts()).toMatchObject({ hasLimits: true, active: 6, running: 1 });
+  await advance(conn, running, end);
+  for (let ended = 1; ended < 6; ) {
+    await wakeDue(conn, project);
+    const claims = await claimed(conn, project);
+    expect(claims.length).toBeLessThanOrEqual(2);
+    for (const claim of claims) await advance(conn, refOf(claim), end);
+    ended += claims.length;
+  }
+  expect(await counts()).toMatchObject({ active: 0, succeeded: 6 });
+  expect(await conn.command('hget', keysOf(project).wf('uid-orders'), 'active')).toBe('0');
+  const { summaries } = (await readUse(conn, project)) as { summaries: number };
+  expect(await conn.command('hget', keysOf(project).wf('uid-orders'), 'summaries')).toBe(String(summaries));
 });
 
 test('behind a flood of one workflow the run of another is claimed second', async () => {

@@ -1,6 +1,7 @@
 /**
  * Keeps what waits to be recorded within the history of each workflow, while not all of it can be written: of what is too many the
- * runs that ended first become lines. Whoever does it, and however often, the newest stay.
+ * runs that ended first become lines, of those that ended in one millisecond the ones that were accepted first. Whoever does it, and
+ * however often, the newest stay.
  */
 import { isTerminal, type TerminalPhase } from '../../api/phase.ts';
 import { isUnavailable, orUnavailable, type RunStoreConnection } from '../connection.ts';
@@ -23,7 +24,15 @@ export type SurplusTrimmer = {
 };
 
 /** Small, since there may be many. */
-type Ended = { run: string; endedAt: number; group: RunGroup; phase: TerminalPhase };
+type Ended = {
+  run: string;
+  /** In milliseconds, as all ends. */
+  endedAt: number;
+  /** In microseconds: thousands of short runs end in one second. */
+  accepted: number;
+  group: RunGroup;
+  phase: TerminalPhase;
+};
 
 export function createSurplusTrimmer(conn: RunStoreConnection, project: ProjectUid): SurplusTrimmer {
   /** Ended runs that wait: they do not change any more, so each is read once. */
@@ -63,12 +72,12 @@ async function readEnd(
   run: string,
 ): Promise<Ended | undefined> {
   const fields = await orUnavailable(() =>
-    conn.command('hmget', keysOf(project).run(run), 'phase', 'ended', 'wf'),
+    conn.command('hmget', keysOf(project).run(run), 'phase', 'ended', 'wf', 'accepted'),
   );
   if (isUnavailable(fields)) return undefined;
-  const [phase, endedAt, group] = fields as (string | null)[];
+  const [phase, endedAt, group, accepted] = fields as (string | null)[];
   if (!phase || !isTerminal(phase) || !endedAt || !group) return undefined;
-  return { run, endedAt: Number(endedAt), group, phase };
+  return { run, endedAt: Number(endedAt), accepted: Number(accepted), group, phase };
 }
 
 /** Of the waiting runs of one group and phase those that are too many become lines, the oldest first. */
@@ -122,7 +131,7 @@ function mayGo({ recordedUid, recordUid, createBegun }: RunState): boolean {
 }
 
 function byEnd(a: Ended, b: Ended): number {
-  return a.endedAt - b.endedAt;
+  return a.endedAt - b.endedAt || a.accepted - b.accepted;
 }
 
 function* pagesOf<T>(items: T[], size: number): Generator<T[]> {

@@ -124,6 +124,21 @@ test('while the API server is away it is the newest runs that are kept', async (
   expect(items.length).toBeLessThan(10);
 });
 
+test('of runs that ended in the same millisecond those that were accepted last are kept', async () => {
+  await keep(1);
+  const names = ['run-c', 'run-b', 'run-a'];
+  for (const run of names) await accepted(store.conn, submissionOf(project, { run }));
+  for (const claim of await claimed(store.conn, project))
+    await advance(store.conn, refOf(claim), { end: { phase: 'Succeeded' } });
+  const longAgo = Date.now() - 60_000;
+  for (const run of names) {
+    await store.conn.command('hset', keysOf(project).run(run), 'ended', longAgo);
+    await store.conn.command('zadd', keysOf(project).out, longAgo, run);
+  }
+  expect(await createSurplusTrimmer(store.conn, project).trim()).toBe(2);
+  expect(await store.conn.command('zrange', keysOf(project).out, 0, -1)).toEqual(['run-a']);
+});
+
 test('the API server gets no more writes than the budget pays for, at any moment', async () => {
   await keep(100);
   own.startRecorder();

@@ -5,7 +5,17 @@
 import { orUnavailable, type RunStoreConnection } from './connection.ts';
 import type { RunGroup } from './groups.ts';
 import { keysOf, type ProjectKey } from './keys.ts';
-import { COALESCE_MS, EMIT, END, END_KEYS, ENQUEUE, FENCE, NOW, VANISHED } from './lua.ts';
+import {
+  COALESCE_MS,
+  EMIT,
+  END,
+  END_KEYS,
+  ENQUEUE,
+  FENCE,
+  NOW,
+  PARKED_EVENT_BYTES,
+  VANISHED,
+} from './lua.ts';
 import { PARK } from './park.ts';
 import { LEARN_GROWTH, RUN_OVERHEAD_BYTES } from './room.ts';
 import { defineScript, type Script } from './script.ts';
@@ -98,10 +108,12 @@ const ADVANCE = defineScript({
       return 0
     end
     local cancelled = redis.call('SISMEMBER', cancels, run_id)
+    local most_events
     if park ~= '' and cancelled == 0 then
       ${PARK}
+      most_events = ${PARKED_EVENT_BYTES}
     end
-    write_events()
+    write_events(most_events)
     redis.call('HSET', run, 'bytes', bytes, 'evcount', event_count, 'evbytes', event_bytes, 'sequence', sequence,
       'progress', checkpoints == '1' and 1 or state[4], unpack(fields))
     if added ~= 0 then

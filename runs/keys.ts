@@ -5,7 +5,7 @@
  *
  * | key | type | holds |
  * | --- | --- | --- |
- * | `meta` | hash | `id` of the store, `seeding` (token) before it has one, `opened` (when it got it, ms), `clock` (the project's clock when it was last written, ms) and `ahead` (by how much it is ahead of the server's, which went back), `bytes` of runs and of what polled triggers remember, `quota` of them for `submit` and `claimQuota` for `claim`, `growth` (bytes that a run is expected to grow by), `short` (1: claims are held back for lack of room), bytes of `keys` (dedupe), `summaries` and `replies`, `keyQuota`, `settled` (until when `expiring` was taken off), `v` (virtual time), ends of this minute (`minute`, `ends`), write budget (`rate`, `tokens`, `filled`) |
+ * | `meta` | hash | `id` of the store, `seeding` (token) before it has one, `opened` (when it got it, ms), `clock` (the project's clock when it was last written, ms) and `ahead` (by how much it is ahead of the server's, which went back), `bytes` of runs and of what polled triggers remember, `quota` of them for `submit` and `claimQuota` for `claim`, `growth` (bytes that a run is expected to grow by), `short` (1: claims are held back for lack of room), bytes of `keys` (dedupe), `summaries` and `replies`, `keyQuota`, `settled` (until when `expiring` was taken off), `v` (virtual time), ends of this minute (`minute`, `ends`: one more for each 8 KiB of a run's live events), write budget (`rate`, `tokens`, `filled`) |
  * | `q` | sorted set | runs that are ready, by virtual start time |
  * | `held` | sorted set | runs over their workflow's limit, in order of acceptance |
  * | `due` | sorted set | runs that wait and hold no runner, by the time (ms, the project's clock) at which they are ready again |

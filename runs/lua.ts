@@ -6,10 +6,14 @@ import type { DeclaredKey } from './script.ts';
 const EVENTS_KEPT_S = 600;
 const EVENTS_KEPT_LEAST_S = 10;
 const ENDS_A_MINUTE = 100;
+/** An end counts once more for each so many bytes of its events: so the kept events of a project take about 8 MiB at any rate of ends. */
+const EVENT_BYTES_PER_END = 8 * 1024;
 
 /** Live events of one run: entries, and bytes of their texts. */
 const EVENT_LIMIT = 1_000;
 const EVENT_LIMIT_BYTES = 256 * 1024;
+/** The same while a run is parked: thousands may be. */
+export const PARKED_EVENT_BYTES = 8 * 1024;
 
 /** For how long a recorder may keep a run to itself before another takes it. */
 export const LEASE_MS = 30_000;
@@ -106,7 +110,7 @@ end
 `;
 
 /**
- * `emit(json)`: a live event; `write_events()` stores what was emitted. A line is `<number> <at> <json>`. Needs `ev`, `wall` and,
+ * `emit(json)`: a live event; `write_events(most)` stores what was emitted, and keeps the last `most` bytes (default 256 KiB). A line is `<number> <at> <json>`. Needs `ev`, `wall` and,
  * of the run, `event_count` and `event_bytes`.
  */
 export const EMIT = `
@@ -117,13 +121,13 @@ local function emit(json)
   event_bytes = event_bytes + #line
   lines[#lines + 1] = line
 end
-local function write_events()
+local function write_events(most)
   if #lines == 0 then
     return
   end
   local length = redis.call('RPUSH', ev, unpack(lines))
   lines = {}
-  while length > ${EVENT_LIMIT} or event_bytes > ${EVENT_LIMIT_BYTES} do
+  while length > ${EVENT_LIMIT} or event_bytes > (most or ${EVENT_LIMIT_BYTES}) do
     event_bytes = event_bytes - #redis.call('LPOP', ev)
     length = length - 1
   end
@@ -217,7 +221,8 @@ local function finish(uid, slot, accepted, sequence, added, over, grown)
     'evbytes', event_bytes, 'reason', over[2], 'message', over[3])
 
   local minute = math.floor(now / 60000)
-  local ends = tonumber(project[3]) == minute and tonumber(project[4]) + 1 or 1
+  local ends = 1 + math.floor(event_bytes / ${EVENT_BYTES_PER_END})
+  if tonumber(project[3]) == minute then ends = ends + tonumber(project[4]) end
   redis.call('HSET', meta, 'bytes', tonumber(project[1] or 0) + added, 'minute', minute, 'ends', ends,
     'growth', grown and learn(project[5], grown, true) or project[5] or '')
   redis.call('EXPIRE', ev, ends <= ${ENDS_A_MINUTE} and ${EVENTS_KEPT_S}

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { advance } from '../../../runs/advance.ts';
 import { isUnavailable } from '../../../runs/connection.ts';
+import { wakeDue } from '../../../runs/due.ts';
 import { appendEvents, createEventWriter, followEvents, readEvents } from '../../../runs/events.ts';
 import { keysOf } from '../../../runs/keys.ts';
 import type { ClaimRef, RunEvent } from '../../../runs/types.ts';
@@ -143,6 +144,42 @@ test('events go ten minutes after the end, and sooner when many runs end', async
   await advance(conn, next, { end: { phase: 'Succeeded' } });
   // At the turn of a minute the count begins anew.
   expect([10, 600]).toContain(await conn.command('ttl', keysOf(ref.project).ev(next.run)));
+});
+
+test('events go sooner when runs with much text end, so that those of a project take little at any rate', async () => {
+  const { conn } = store;
+  const project = await newProject(conn);
+  const kept: number[] = [];
+  for (let count = 0; count < 12; count += 1) {
+    await accepted(conn, submissionOf(project));
+    const ref = await claimedOne(conn, project);
+    const text = { type: 'text' as const, node: 'a', text: 'x'.repeat(16_000) };
+    await appendEvents(
+      conn,
+      ref,
+      Array.from({ length: 16 }, () => text),
+    );
+    await advance(conn, ref, { end: { phase: 'Succeeded' } });
+    kept.push(Number(await conn.command('ttl', keysOf(project).ev(ref.run))));
+  }
+  expect(kept[0]).toBe(600);
+  // At the turn of a minute the count begins anew.
+  expect(Math.min(...kept)).toBeLessThan(400);
+});
+
+test('of a run that parks the last 8 KiB of events are kept, and it goes on from there', async () => {
+  const { conn } = store;
+  const ref = await running();
+  for (let count = 0; count < 20; count += 1)
+    await appendEvents(conn, ref, [{ type: 'text', node: 'a', text: `${count}`.padEnd(1_000, 'x') }]);
+  await advance(conn, ref, { parkMs: 1 });
+  const kept = await events(ref);
+  expect(Buffer.byteLength(JSON.stringify(kept))).toBeLessThan(9_000);
+  expect(kept.slice(-2)).toMatchObject([{ text: expect.stringMatching(/^19x/) }, { phase: 'Waiting' }]);
+  expect(kept.map(({ id }) => Number(id)).at(-1)).toBe(22);
+  await wakeDue(conn, ref.project);
+  await appendEvents(conn, await claimedOne(conn, ref.project), [{ type: 'text', node: 'a', text: 'on' }]);
+  expect(texts(await events(ref)).at(-1)).toBe('on');
 });
 
 test('a writer joins what a node says, and keeps nodes apart', async () => {

@@ -25,7 +25,9 @@ const manualTrigger = z
       'The JSON object that a test run takes as data_content when it is given none.',
     ).optional(),
   })
-  .describe('Starts a run only when somebody asks for one: the execute call, the console, the CLI.');
+  .describe(
+    'Starts a run only when somebody asks for one: by the execute call, in the console, or with a WorkflowRun.',
+  );
 
 const scheduleTrigger = z
   .object({

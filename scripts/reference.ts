@@ -30,7 +30,7 @@ function rows(schema: Schema, path: string): string[] {
   for (const [name, child] of Object.entries(schema.properties ?? {})) {
     const full = path ? `${path}.${name}` : name;
     const required = schema.required?.includes(name) ? ' **required**' : '';
-    const description = (child.description ?? '').replaceAll('|', '\\|').replaceAll('{{', '{ {');
+    const description = (child.description ?? '').replaceAll('|', '\\|');
     out.push(`| \`${full}\` | ${typeOf(child)}${required} | ${description} |`);
     out.push(...rows(child, full));
     if (child.items) out.push(...rows(child.items, `${full}[]`));

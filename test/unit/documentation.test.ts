@@ -1,0 +1,216 @@
+/** What the pages name exists: files, headings, fields, scripts, values of the chart, metrics and environment variables. */
+import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { parse, parseAllDocuments } from 'yaml';
+import { rootSchema } from '../../api/crd.ts';
+import { KINDS } from '../../api/kinds.ts';
+
+const root = join(import.meta.dirname, '../..');
+const read = (path: string) => readFileSync(join(root, path), 'utf8');
+
+/** The changelog tells of versions that are gone. */
+const PAGES = ['README.md', 'CONTRIBUTING.md', 'docs/**/*.md', 'examples/**/*.md'].flatMap((pattern) =>
+  globSync(pattern, { cwd: root }),
+);
+
+const sources = globSync(
+  '{api,kube,nodes,runs,operator,gateway,runner,console,images,scripts,test,charts}/**/*',
+  {
+    cwd: root,
+    exclude: (path) => path.includes('documentation.test.ts'),
+  },
+)
+  .filter((path) => /\.(ts|mjs|yaml|tpl|sh)$/.test(path) && statSync(join(root, path)).isFile())
+  .map(read)
+  .join('\n');
+
+const FENCE = /^( *)```.*?^\1```/gms;
+const withoutCode = (text: string) => text.replace(FENCE, '');
+const codeIn = (text: string) => [...withoutCode(text).matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code);
+
+/** The anchors of a page's headings, as GitHub makes them. */
+function anchorsOf(path: string): Set<string> {
+  const headings = [...withoutCode(read(path)).matchAll(/^#+ +(.*)$/gm)].map(([, heading = '']) => heading);
+  const seen = new Map<string, number>();
+  return new Set(
+    headings.map((heading) => {
+      const slug = heading
+        .toLowerCase()
+        .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+        .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+        .trim()
+        .replaceAll(' ', '-');
+      const count = seen.get(slug) ?? 0;
+      seen.set(slug, count + 1);
+      return count === 0 ? slug : `${slug}-${count}`;
+    }),
+  );
+}
+
+/** The links of a page that lead nowhere. */
+function brokenLinks(page: string): string[] {
+  const links = [...withoutCode(read(page)).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link);
+  return links.filter((link) => {
+    if (/^[a-z]+:/.test(link)) return false;
+    const [path = '', anchor] = link.split('#');
+    const target = path === '' ? page : join(dirname(page), path);
+    if (!existsSync(join(root, target))) return true;
+    return anchor !== undefined && !anchorsOf(target).has(anchor);
+  });
+}
+
+type Schema = {
+  type?: string;
+  properties?: Record<string, Schema>;
+  items?: Schema;
+  additionalProperties?: Schema;
+  enum?: unknown[];
+};
+
+/** The fields of an object that its schema does not have, and values that an enumeration does not list. */
+function strangeFields(value: unknown, schema: Schema | undefined, path: string): string[] {
+  if (schema === undefined) return [path];
+  if (schema.enum && !schema.enum.includes(value)) return [`${path}: ${String(value)}`];
+  if (Array.isArray(value))
+    return schema.items
+      ? value.flatMap((item, at) => strangeFields(item, schema.items, `${path}[${at}]`))
+      : [];
+  if (typeof value !== 'object' || value === null) return [];
+  const { properties, additionalProperties } = schema;
+  if (properties === undefined && additionalProperties === undefined) return [];
+  return Object.entries(value).flatMap(([name, member]) =>
+    strangeFields(member, properties?.[name] ?? additionalProperties, `${path}.${name}`),
+  );
+}
+
+type Shown = { kind?: string; spec?: unknown; status?: unknown };
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The YAML of a page: its blocks, and what its commands feed to `kubectl`. */
+function yamlIn(page: string): unknown[] {
+  const blocks = [...read(page).matchAll(/```ya?ml\n(.*?)```/gs)].map(([, block = '']) => block);
+  const fed = [...read(page).matchAll(/<<-?'?YAML'?[^\n]*\n(.*?)\n\s*YAML$/gms)].map(
+    ([, block = '']) => block,
+  );
+  return [...blocks, ...fed].flatMap((block) => parseAllDocuments(block)).map((document) => document.toJS());
+}
+
+/** The object of one of our kinds that the YAML shows, whole or in part: nodes, edges, or the spec of a credential. */
+function objectOf(shown: unknown): (Shown & { isPart?: true }) | undefined {
+  if (Array.isArray(shown)) {
+    const [first] = shown as unknown[];
+    const member = isRecord(first) && 'id' in first ? 'nodes' : 'edges';
+    return { kind: 'Workflow', spec: { [member]: shown }, isPart: true };
+  }
+  if (!isRecord(shown)) return undefined;
+  if ('edges' in shown) return { kind: 'Workflow', spec: shown, isPart: true };
+  if (Object.keys(shown).join() === 'spec') return { kind: 'Credential', ...shown };
+  return KINDS.some(({ kind }) => kind === shown['kind']) ? shown : undefined;
+}
+
+/** The fields of the YAML that do not go with its kind. */
+function mistakesIn(shown: unknown): string[] {
+  const object = objectOf(shown);
+  if (object === undefined) return [];
+  const kind = KINDS.find((each) => each.kind === object.kind);
+  if (kind === undefined) return [`kind ${object.kind}`];
+  const { properties } = rootSchema(kind) as Schema;
+  const issues = object.isPart ? [] : (kind.spec.safeParse(object.spec).error?.issues ?? []);
+  return [
+    ...issues.map(({ path, message }) => `spec.${path.join('.')}: ${message}`),
+    ...strangeFields(object.spec, properties?.['spec'], 'spec'),
+    ...strangeFields(object.status, properties?.['status'], 'status'),
+  ];
+}
+
+const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+const benchmarks = read('test/bench/main.ts');
+const values = parse(read('charts/windlass/values.yaml')) as Record<string, unknown>;
+
+/** Whether the chart has this value; below a value that is empty by default everything may be set. */
+function isValue(path: string): boolean {
+  let at: unknown = values;
+  for (const part of path.split('.')) {
+    if (typeof at !== 'object' || at === null) return at === null;
+    if (Object.keys(at).length === 0) return true;
+    if (!(part in at)) return false;
+    at = (at as Record<string, unknown>)[part];
+  }
+  return true;
+}
+
+test('the pages show objects, whole and in part', () => {
+  const shown = PAGES.flatMap(yamlIn).flatMap((each) => objectOf(each) ?? []);
+  expect(shown.filter(({ isPart }) => isPart).length).toBeGreaterThan(10);
+  expect(shown.filter(({ isPart }) => !isPart).length).toBeGreaterThan(15);
+});
+
+test.each<[string, unknown, string[]]>([
+  [
+    'an unknown field',
+    { kind: 'Workflow', spec: { nodes: [{ id: 'a', manual: {}, colour: 1 }] } },
+    ['spec.nodes[0].colour'],
+  ],
+  [
+    'a field of a wrong type',
+    { spec: { smtp: { host: 1, from: 'a@b.c' } } },
+    ['spec.smtp.host: Invalid input: expected string, received number'],
+  ],
+  ['a value that is not listed', [{ from: 'a', to: 'b', after: 'Never' }], ['spec.edges[0].after: Never']],
+])('%s in a page is found', (_what, shown, mistakes) => {
+  expect(mistakesIn(shown)).toEqual(mistakes);
+});
+
+describe.each(PAGES)('%s', (page) => {
+  const text = read(page);
+
+  test('links to files and headings that exist', () => {
+    expect(brokenLinks(page)).toEqual([]);
+  });
+
+  test('shows objects with fields that their kinds have', () => {
+    expect(yamlIn(page).flatMap(mistakesIn)).toEqual([]);
+  });
+
+  test('writes references to values of nodes as they are written in a workflow', () => {
+    expect(text).not.toMatch(/\{ \{/);
+  });
+
+  test('names scripts, files, values, metrics and environment variables that exist', () => {
+    const code = codeIn(text);
+    const missing = [
+      ...[...text.matchAll(/npm run (?:--silent )?([a-z][a-z:]*)/g)]
+        .map(([, name = '']) => name)
+        .filter((name) => !(name in scripts)),
+      ...code.filter(
+        (name) =>
+          /^(api|kube|nodes|runs|operator|gateway|runner|console|test|scripts|images|charts|crds|docs|examples)\/[\w./-]+\.\w+$/.test(
+            name,
+          ) &&
+          !/[A-Z]{3}/.test(name) &&
+          ![name, `test/integration/${name}`].some((path) => existsSync(join(root, path))),
+      ),
+      ...code
+        .map((name) => name.replace(/=.*/, ''))
+        .filter((name) => /^[a-z]\w*(\.\w+)+$/.test(name) && !/\.(md|ts|json|yaml)$/.test(name))
+        .filter(
+          (name) => (name.split('.')[0] ?? '') in values && !isValue(name) && !sources.includes(`'${name}'`),
+        ),
+      ...[...text.matchAll(/--set ([\w.]+)=/g)].map(([, name = '']) => name).filter((name) => !isValue(name)),
+      ...[...text.matchAll(/\bwindlass_[a-z_]+[a-z]/g)]
+        .map(([name]) => name)
+        .filter((name) => !sources.includes(name)),
+      ...[...text.matchAll(/npm run bench -- ([a-z]\w*)/g)]
+        .map(([, name = '']) => name)
+        .filter((name) => !new RegExp(`^ {2}${name}: \\{`, 'm').test(benchmarks)),
+      ...[...text.matchAll(/(?<![\w.])windlass\.dev\/([a-z][a-z-]+)(?![\w.])/g)]
+        .map(([, name = '']) => name)
+        .filter((name) => !sources.includes(`/${name}`)),
+      ...code.filter((name) => /^[A-Z][A-Z0-9]*(_[A-Z0-9]+)+$/.test(name) && !sources.includes(name)),
+    ];
+    expect(missing).toEqual([]);
+  });
+});

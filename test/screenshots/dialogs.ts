@@ -33,6 +33,7 @@ const openedCredential = (name: string) => async (page: Page) => {
 /** Adds a node to an active workflow. */
 const added = async (page: Page): Promise<void> => {
   await canvasOpened(page, 'reply');
+  await page.getByRole('button', { name: /^Fit the workflow/ }).click();
   await page.getByRole('button', { name: /^Add a node behind (reply|Response)/ }).click();
   await choose(page, 'Set');
 };

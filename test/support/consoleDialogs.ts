@@ -63,6 +63,7 @@ const clicked = (page: Page, name: string | RegExp): Promise<void> =>
 /** Adds a node to the workflow of the orders. */
 async function addSet(page: Page): Promise<void> {
   await canvasOpened(page, 'reply');
+  await clicked(page, /^Fit the workflow/);
   await page.getByRole('button', { name: /^Add a node behind (reply|Response)/ }).click();
   await choose(page, 'Set');
 }

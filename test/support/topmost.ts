@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core';
 
 /**
- * Each control of the layer that is not the topmost element at its centre or near its left or right end, by its name, with the
+ * Each control of the layer that is not the topmost element at its centre or, but for fields, near its left or right end, by its name, with the
  * element that is. A control is scrolled into view first. Throws where no menu, list, popover or dialog is open.
  */
 export async function coveredControls(page: Page): Promise<string[]> {
@@ -27,7 +27,9 @@ const LOOK = `(() => {
     .flatMap((control) => {
       control.scrollIntoView({ block: 'nearest', inline: 'nearest', behavior: 'instant' });
       const { left, top, width, height } = control.getBoundingClientRect();
-      const hits = [0.1, 0.5, 0.9].map((part) => document.elementFromPoint(left + width * part, top + height / 2));
+      // A field has signs of its own at its ends.
+      const parts = control.matches('input, textarea') ? [0.5] : [0.1, 0.5, 0.9];
+      const hits = parts.map((part) => document.elementFromPoint(left + width * part, top + height / 2));
       const above = hits.find((hit) => !isAt(control, hit));
       if (above === undefined) return [];
       return [labelOf(control) + ' is below ' + (above === null ? 'the edge of the screen' : labelOf(above))];

@@ -4,7 +4,10 @@ import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { rootSchema } from '../../api/crd.ts';
-import { KINDS } from '../../api/kinds.ts';
+import { CREDENTIAL, KINDS } from '../../api/kinds.ts';
+import { STEP_KINDS } from '../../api/step.ts';
+import { TRIGGER_KINDS } from '../../api/trigger.ts';
+import { SKILLS } from '../../nodes/register.ts';
 
 const root = join(import.meta.dirname, '../..');
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
@@ -141,6 +144,17 @@ function isValue(path: string): boolean {
   }
   return true;
 }
+
+test.each(globSync('docs/*.md', { cwd: root }))('the README leads to %s', (page) => {
+  expect(read('README.md')).toContain(`(${page})`);
+});
+
+test('the README names every trigger, step, skill and kind of credential', () => {
+  const credentials = Object.keys((rootSchema(CREDENTIAL) as Schema).properties?.['spec']?.properties ?? {});
+  const names = [...TRIGGER_KINDS, ...STEP_KINDS, ...SKILLS.map(({ name }) => name), ...credentials];
+  const named = codeIn(read('README.md'));
+  expect(names.filter((name) => !named.includes(name))).toEqual([]);
+});
 
 test('the pages show objects, whole and in part', () => {
   const shown = PAGES.flatMap(yamlIn).flatMap((each) => objectOf(each) ?? []);

@@ -26,7 +26,7 @@ let emil: string;
 const counts = { id: 'count', skill: { name: 'set', parameters: { values: { total: '1 + 1' } } } };
 const fails = {
   id: 'ask',
-  skill: { name: 'http_request', parameters: { method: 'GET', url: 'http://127.0.0.1:9/' } },
+  skill: { name: 'http_request', parameters: { method: 'GET', url: 'http://nobody.invalid/' } },
 };
 const lost = {
   apiVersion: 'windlass.dev/v1alpha1',

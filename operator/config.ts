@@ -123,6 +123,8 @@ const environment = z.object({
   RUNNER_DISRUPTION_BUDGET: z.stringbool().default(false),
   /** The port of /healthz, /readyz and /metrics. */
   METRICS_PORT: count(0, 65_535).default(9090),
+  /** How many workflows, and how many namespaces, metrics show by name; all others are shown together. */
+  METRICS_WORKFLOWS: count(0, 100_000).default(500),
   LEASE_NAME: z.string().min(1).default('windlass-operator'),
   /** False: no audit trail on stdout, here and in runners. LOG_LEVEL has no say in it. */
   AUDIT_ENABLED: z.stringbool().default(true),

@@ -1,11 +1,13 @@
-/** What the operator counts. Labels are bounded: controllers, outcomes, verbs and resources, never a name. */
+/** What the operator counts. Labels are bounded: controllers, outcomes, verbs, resources, and a limited number of names of workflows and namespaces. */
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import type { RequestMetric } from '../kube/caller.ts';
 import { systemClock, type Clock } from '../kube/clock.ts';
 import { outcomes, type Outcome } from '../kube/controller.ts';
 import type { QueueStats } from '../kube/queue.ts';
+import { createLabelBound } from './labelBound.ts';
 import { createPollMetrics, type PollMetrics } from './poll/metrics.ts';
 import { createStoreMetrics, type StoreMetrics } from './store/metrics.ts';
+import { createWorkflowMetrics, type WorkflowMetrics } from './store/workflowMetrics.ts';
 
 export type OperatorMetrics = {
   registry: Registry;
@@ -22,13 +24,22 @@ export type OperatorMetrics = {
   polls: PollMetrics;
   /** Of the run store's memory. */
   store: StoreMetrics;
+  /** Of the live runs of each workflow. */
+  workflows: WorkflowMetrics;
   /** Shows when the run store's certificate expires; `ask` is called once a minute at most. */
   watchRunStoreCertificate: (ask: () => Promise<Date | undefined>) => void;
 };
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-export function createMetrics(clock: Clock = systemClock): OperatorMetrics {
+const SHOWN_BY_NAME = 500;
+
+/** `shownByName`: so many workflows, and so many namespaces, are shown by name, all others together. */
+export function createMetrics(
+  clock: Clock = systemClock,
+  shownByName: number = SHOWN_BY_NAME,
+): OperatorMetrics {
+  const shownWorkflows = createLabelBound(shownByName);
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const registers = [registry];
@@ -67,8 +78,9 @@ export function createMetrics(clock: Clock = systemClock): OperatorMetrics {
     watchQueue: queueGauges(registers, reconciles),
     leading: (leads) => leader.set(leads ? 1 : 0),
     watchDeletions: deletionGauge(registers),
-    polls: createPollMetrics(registers, clock),
-    store: createStoreMetrics(registers),
+    polls: createPollMetrics(registers, clock, shownWorkflows),
+    store: createStoreMetrics(registers, createLabelBound(shownByName)),
+    workflows: createWorkflowMetrics(registers, shownWorkflows),
     watchRunStoreCertificate: (ask) => certificateGauge(registers, clock, ask),
   };
 }

@@ -49,7 +49,7 @@ const AGAIN_MS = 2_000;
 /** Runs the operator until the signal is aborted. Rejects when its port cannot be had. */
 export async function runOperator(options: OperatorOptions): Promise<void> {
   const { config, connection, namespace, log, audit = NO_AUDIT, signal, clock = systemClock } = options;
-  const metrics = createMetrics(clock);
+  const metrics = createMetrics(clock, config.METRICS_WORKFLOWS);
   if (config.REDIS_URL.startsWith('rediss:')) metrics.watchRunStoreCertificate(() => askCertificate(config));
   const common = {
     fieldManager: 'windlass-operator',
@@ -113,7 +113,7 @@ export async function runOperator(options: OperatorOptions): Promise<void> {
       controllers = createControllers(context, metrics);
       await Promise.all([
         controllers.run(signal),
-        keepStore(context, metrics.store, signal),
+        keepStore(context, metrics, signal),
         setServiceAccounts(context, namespace, signal),
         keepCodes({ conn, connections, log, clock }, signal),
       ]);

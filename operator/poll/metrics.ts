@@ -1,10 +1,11 @@
 /**
  * What whoever collects metrics is shown of polled triggers, whose pods live too shortly to be asked. Labels are bounded: kinds of
- * triggers, statuses and outcomes, never a name; which trigger it is, its own status says.
+ * triggers, statuses, outcomes, and a limited number of names of workflows.
  */
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Clock } from '../../kube/clock.ts';
 import { WORKED, type PollCounts } from '../../runs/polling/counts.ts';
+import { highestOf, type LabelBound } from '../labelBound.ts';
 import type { PollHealth } from './health.ts';
 
 /** What is known of a trigger, and what was counted since it was seen last. */
@@ -17,7 +18,7 @@ type PollReading = {
 };
 
 export type PollMetrics = {
-  /** Counts, and shows the trigger from now on. */
+  /** Counts, and shows the trigger of this workflow, `<namespace>/<name>`, from now on. */
   seen(trigger: string, reading: PollReading): void;
   /** Nobody is to look at it any more. */
   gone(trigger: string): void;
@@ -27,18 +28,25 @@ export type PollMetrics = {
 const STALE_MS = 90_000;
 const STATUSES = ['True', 'False', 'Unknown'] as const;
 
-type Known = Omit<PollReading, 'counts'>;
+type Known = Omit<PollReading, 'counts'> & { trigger: string };
 
 /** Registers them. Nothing is shown of a kind before a trigger of that kind was seen. */
-export function createPollMetrics(registers: Registry[], clock: Pick<Clock, 'now'>): PollMetrics {
-  const seen = new Map<string, Known & { at: number }>();
+export function createPollMetrics(
+  registers: Registry[],
+  clock: Pick<Clock, 'now'>,
+  bound: LabelBound,
+): PollMetrics {
+  const seen = new Map<string, Omit<PollReading, 'counts'> & { at: number }>();
   const known = (): Known[] =>
-    [...seen.values()].map(({ kind, status, lateMs, at }) => {
+    [...seen].map(([trigger, { kind, status, lateMs, at }]) => {
       const age = clock.now() - at;
-      return age > STALE_MS ? { kind, status: 'Unknown', lateMs: lateMs + age } : { kind, status, lateMs };
+      return age > STALE_MS
+        ? { trigger, kind, status: 'Unknown', lateMs: lateMs + age }
+        : { trigger, kind, status, lateMs };
     });
   const kinds = new Set<string>();
   registerGauges(registers, kinds, known);
+  registerLag(registers, known, bound);
   const counters = createCounters(registers);
   return {
     seen: (trigger, { counts, ...reading }) => {
@@ -101,6 +109,23 @@ function registerGauges(registers: Registry[], kinds: ReadonlySet<string>, known
         const each = known().filter((trigger) => trigger.kind === kind);
         late.set({ kind }, Math.floor(Math.max(0, ...each.map(({ lateMs }) => lateMs)) / 1_000));
       }
+    },
+  });
+}
+
+function registerLag(registers: Registry[], known: () => Known[], bound: LabelBound): void {
+  const lag = new Gauge({
+    name: 'windlass_workflow_poll_lag_seconds',
+    help: 'For how long, beyond its interval, no poll of the trigger has succeeded.',
+    labelNames: ['namespace', 'workflow'],
+    registers,
+    collect: () => {
+      lag.reset();
+      const values = known().map(({ trigger, lateMs }) => {
+        const [namespace = '', workflow = ''] = trigger.split('/');
+        return { namespace, workflow, value: Math.floor(lateMs / 1_000) };
+      });
+      for (const { labels, value } of highestOf(bound, values)) lag.set(labels, value);
     },
   });
 }

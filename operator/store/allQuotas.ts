@@ -40,7 +40,7 @@ export function createQuotaSetter(
       const project = projects[index];
       if (project && isWorthIt(project.use, next)) await setQuotas(conn, project.uid, next);
     }
-    metrics.seen(memory, uses);
+    metrics.seen(memory, projects);
     tell(projects);
     return projects;
   };

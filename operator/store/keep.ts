@@ -1,10 +1,11 @@
-/** What an operator that leads does about the run store again and again: quotas, summaries that expire, and sweeping out what belongs to nothing. */
+/** What an operator that leads does about the run store again and again: quotas, metrics, summaries that expire, and sweeping out what belongs to nothing. */
 import { sleep } from '../../kube/clock.ts';
 import { groupsOf } from '../../runs/groups.ts';
 import { trimSummaries } from '../../runs/record/summaries.ts';
 import type { OperatorContext } from '../context.ts';
 import { createQuotaSetter, type OpenProject } from './allQuotas.ts';
-import type { StoreMetrics } from './metrics.ts';
+import type { OperatorMetrics } from '../metrics.ts';
+import { createMeasurer } from './measure.ts';
 import { summariesOf } from './quota.ts';
 import { createSweeper } from './sweep.ts';
 
@@ -15,11 +16,12 @@ const SWEEP_AGAIN_MS = 5_000;
 /** After each page: a sweep of a million keys takes minutes, and nobody notices it. */
 const PAUSE_MS = 20;
 const TRIM_EVERY_MS = 600_000;
+const MEASURE_EVERY_MS = 15_000;
 
 /** Keeps the run store until the signal is aborted. */
 export async function keepStore(
   context: OperatorContext,
-  metrics: StoreMetrics,
+  metrics: Pick<OperatorMetrics, 'store' | 'workflows'>,
   signal: AbortSignal,
 ): Promise<void> {
   const { clock, log } = context;
@@ -32,8 +34,9 @@ export async function keepStore(
       await sleep(ms, signal, clock);
     }
   };
-  const setAllQuotas = createQuotaSetter(context, metrics);
+  const setAllQuotas = createQuotaSetter(context, metrics.store);
   const sweeper = createSweeper(context);
+  const measure = createMeasurer(context, metrics.workflows);
   let trimmedAt = clock.now();
   const pause = (): Promise<void> => sleep(PAUSE_MS, signal, clock);
   await Promise.all([
@@ -44,6 +47,10 @@ export async function keepStore(
         await trimAll(context, projects);
       }
       return QUOTA_EVERY_MS;
+    }),
+    repeat(MEASURE_EVERY_MS, async () => {
+      await measure();
+      return MEASURE_EVERY_MS;
     }),
     repeat(SWEEP_AGAIN_MS, async () => ((await sweeper.sweep(pause)) ? SWEEP_EVERY_MS : SWEEP_AGAIN_MS)),
   ]);

@@ -1,15 +1,20 @@
-/** What whoever collects metrics is shown of the run store's memory. Labels are bounded, never a name: which project it is, a log line says. */
+/** What metrics show of the run store's memory. The number of projects that are shown by name is bounded; all others are shown together, as `other`. */
 import { Gauge, type Registry } from 'prom-client';
 import type { Memory, Use } from '../../runs/memory.ts';
+import { OTHER, type LabelBound } from '../labelBound.ts';
 import { limitsReached, LIMITS } from './quota.ts';
+
+/** An open project, by the name of its namespace. */
+type Project = { namespace: string; use: Use };
 
 export type StoreMetrics = {
   /** What all open projects take now. */
-  seen(memory: Memory, uses: readonly Use[]): void;
+  seen(memory: Memory, projects: readonly Project[]): void;
 };
 
 /** Registers them. Nothing is shown before the first look. */
-export function createStoreMetrics(registers: Registry[]): StoreMetrics {
+export function createStoreMetrics(registers: Registry[], bound: LabelBound): StoreMetrics {
+  const seenProjects = projectGauges(registers, bound);
   const memoryBytes = new Gauge({
     name: 'windlass_operator_run_store_memory_bytes',
     help: 'Memory of the run store: used, and max (0: no limit).',
@@ -29,7 +34,9 @@ export function createStoreMetrics(registers: Registry[]): StoreMetrics {
     registers,
   });
   return {
-    seen: ({ used, max }, uses) => {
+    seen: ({ used, max }, projects) => {
+      seenProjects(projects);
+      const uses = projects.map(({ use }) => use);
       const sum = (of: (use: Use) => number) => uses.reduce((total, use) => total + of(use), 0);
       memoryBytes.set({ kind: 'used' }, used);
       memoryBytes.set({ kind: 'max' }, max);
@@ -45,5 +52,33 @@ export function createStoreMetrics(registers: Registry[]): StoreMetrics {
       for (const limit of LIMITS)
         full.set({ limit }, uses.filter((use) => limitsReached(use).includes(limit)).length);
     },
+  };
+}
+
+const KINDS = { runs: 'bytes', keys: 'keys', summaries: 'summaries', replies: 'replies' } as const;
+const LIMIT_FIELDS = { quota: 'quota', claims: 'claimQuota', keys: 'keyQuota' } as const;
+
+function projectGauges(registers: Registry[], bound: LabelBound): (projects: readonly Project[]) => void {
+  const bytes = new Gauge({
+    name: 'windlass_project_run_store_bytes',
+    help: 'Bytes that a project takes of the run store: runs, keys (dedupe), summaries, replies.',
+    labelNames: ['namespace', 'kind'],
+    registers,
+  });
+  const limits = new Gauge({
+    name: 'windlass_project_run_store_limit_bytes',
+    help: 'Limits of a project: quota (of runs, above which events are refused), claims (of runs, above which no further run is claimed), keys (of dedupe keys).',
+    labelNames: ['namespace', 'limit'],
+    registers,
+  });
+  return (projects) => {
+    bound.keep(new Set(projects.map(({ namespace }) => namespace)));
+    bytes.reset();
+    limits.reset();
+    for (const { namespace: name, use } of projects) {
+      const namespace = bound.isShown(name) ? name : OTHER;
+      for (const [kind, field] of Object.entries(KINDS)) bytes.inc({ namespace, kind }, use[field]);
+      for (const [limit, field] of Object.entries(LIMIT_FIELDS)) limits.inc({ namespace, limit }, use[field]);
+    }
   };
 }

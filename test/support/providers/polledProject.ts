@@ -11,6 +11,7 @@ import type { Polled, Poller } from '../../../nodes/poller.ts';
 import { loadPoller, placeOf } from '../../../nodes/pollers.ts';
 import { Secret } from '../../../nodes/secret.ts';
 import { healthOf } from '../../../operator/poll/health.ts';
+import { createLabelBound } from '../../../operator/labelBound.ts';
 import { createPollMetrics } from '../../../operator/poll/metrics.ts';
 import { lookAt, type LookDeps, type Looked } from '../../../runner/poll/look.ts';
 import { connectRunStore, isUnavailable } from '../../../runs/connection.ts';
@@ -87,7 +88,7 @@ export async function openPolledProject(
     log,
   };
   const registry = new Registry();
-  const metrics = createPollMetrics([registry], systemClock);
+  const metrics = createPollMetrics([registry], systemClock, createLabelBound(10));
   const state = async (): Promise<PollState> => {
     const found = await readPoll(conn, project, UID);
     if (!found || isUnavailable(found)) throw new Error('the trigger cannot be read');

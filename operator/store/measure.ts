@@ -1,0 +1,36 @@
+/** Reads what metrics show of the live runs of every workflow. */
+import { isUnavailable } from '../../runs/connection.ts';
+import { measureWorkflows } from '../../runs/measures.ts';
+import type { OperatorContext } from '../context.ts';
+import type { NamedWorkflow, WorkflowMetrics, WorkflowReading } from './workflowMetrics.ts';
+
+type MeasureContext = Pick<OperatorContext, 'conn' | 'world' | 'clock'>;
+
+/** Each call looks at all workflows once. Those of a project that the run store does not show are shown when it does. */
+export function createMeasurer(
+  { conn, world, clock }: MeasureContext,
+  metrics: WorkflowMetrics,
+): () => Promise<void> {
+  const beganAt = clock.date().getTime();
+  return async () => {
+    const existing: NamedWorkflow[] = [];
+    const readings: WorkflowReading[] = [];
+    for (const { metadata } of world.namespaces.list()) {
+      const { name: namespace, uid: project } = metadata;
+      const workflows = world.workflows.list(namespace);
+      if (project === undefined || workflows.length === 0) continue;
+      const uids = workflows.map(({ metadata: { uid = '' } }) => uid);
+      const measured = await measureWorkflows(conn, project, uids);
+      for (const {
+        metadata: { name: workflow, uid = '', creationTimestamp = '' },
+      } of workflows) {
+        const named = { namespace, workflow, uid };
+        existing.push(named);
+        const measures = isUnavailable(measured) ? undefined : measured.get(uid);
+        const isNew = Date.parse(creationTimestamp) >= beganAt;
+        if (measures) readings.push({ ...named, isNew, measures });
+      }
+    }
+    metrics.seen(readings, existing);
+  };
+}

@@ -1,0 +1,58 @@
+import { Registry } from 'prom-client';
+import { expect, test } from 'vitest';
+import type { Use } from '../../runs/memory.ts';
+import { createLabelBound } from '../labelBound.ts';
+import { createStoreMetrics } from './metrics.ts';
+
+const use = (bytes: number): Use => ({
+  bytes,
+  quota: 100,
+  claimQuota: 200,
+  keys: 5,
+  keyQuota: 50,
+  summaries: 6,
+  replies: 7,
+  isBusy: false,
+  isShort: false,
+});
+
+async function values(registry: Registry, name: string): Promise<Record<string, number>> {
+  const found = (await registry.getSingleMetric(name)?.get())?.values ?? [];
+  return Object.fromEntries(
+    found.map(({ labels, value }) => [`${labels['namespace']} ${labels['kind'] ?? labels['limit']}`, value]),
+  );
+}
+
+test('a project shows what it takes of the run store and its limits, beyond the bound all together', async () => {
+  const registry = new Registry();
+  const metrics = createStoreMetrics([registry], createLabelBound(1));
+  metrics.seen({ used: 1, max: 2 }, [
+    { namespace: 'shop', use: use(10) },
+    { namespace: 'bank', use: use(20) },
+    { namespace: 'club', use: use(30) },
+  ]);
+  expect(await values(registry, 'windlass_project_run_store_bytes')).toEqual({
+    'shop runs': 10,
+    'shop keys': 5,
+    'shop summaries': 6,
+    'shop replies': 7,
+    'other runs': 50,
+    'other keys': 10,
+    'other summaries': 12,
+    'other replies': 14,
+  });
+  expect(await values(registry, 'windlass_project_run_store_limit_bytes')).toMatchObject({
+    'shop quota': 100,
+    'shop claims': 200,
+    'shop keys': 50,
+    'other quota': 200,
+  });
+});
+
+test('a project that is gone is not shown any more', async () => {
+  const registry = new Registry();
+  const metrics = createStoreMetrics([registry], createLabelBound(1));
+  metrics.seen({ used: 1, max: 2 }, [{ namespace: 'shop', use: use(10) }]);
+  metrics.seen({ used: 1, max: 2 }, []);
+  expect(await values(registry, 'windlass_project_run_store_bytes')).toEqual({});
+});

@@ -1,0 +1,101 @@
+import { Registry } from 'prom-client';
+import { expect, test } from 'vitest';
+import { createLabelBound } from '../labelBound.ts';
+import { createWorkflowMetrics, type WorkflowReading } from './workflowMetrics.ts';
+
+type Values = Partial<{
+  running: number;
+  waiting: number;
+  oldestMs: number;
+  succeeded: number;
+  isNew: boolean;
+}>;
+
+function reading(workflow: string, values: Values = {}): WorkflowReading {
+  const { running = 0, waiting = 0, oldestMs = 0, succeeded = 0, isNew = false } = values;
+  const ended = { Succeeded: succeeded, Failed: 0, Cancelled: 0 };
+  const measures = { running, waiting, oldestWaitingMs: oldestMs, ended };
+  return { namespace: 'shop', workflow, uid: `uid-${workflow}`, isNew, measures };
+}
+
+function shown(limit: number) {
+  const registry = new Registry();
+  const metrics = createWorkflowMetrics([registry], createLabelBound(limit));
+  return {
+    seen: (...readings: WorkflowReading[]) => metrics.seen(readings, readings),
+    metrics,
+    /** The values of a metric, by workflow and the third label. */
+    values: async (name: string) => {
+      const { values } = (await registry.getSingleMetric(name)?.get()) ?? { values: [] };
+      return Object.fromEntries(
+        values.map(({ labels: { namespace, workflow, state, phase }, value }) => [
+          [namespace, workflow, state ?? phase].filter((part) => part !== undefined).join(' '),
+          value,
+        ]),
+      );
+    },
+  };
+}
+
+test('each workflow shows how many of its runs are executed and wait, and since when', async () => {
+  const { seen, values } = shown(10);
+  seen(reading('orders', { running: 2, waiting: 7, oldestMs: 61_400 }), reading('mails'));
+  expect(await values('windlass_workflow_runs')).toEqual({
+    'shop orders running': 2,
+    'shop orders waiting': 7,
+    'shop mails running': 0,
+    'shop mails waiting': 0,
+  });
+  expect(await values('windlass_workflow_oldest_waiting_seconds')).toEqual({
+    'shop orders': 61,
+    'shop mails': 0,
+  });
+});
+
+test('beyond the bound workflows are shown together: runs are added up, of ages the highest counts', async () => {
+  const { seen, values } = shown(1);
+  const [b, c] = [
+    reading('b', { waiting: 2, oldestMs: 9_000 }),
+    reading('c', { waiting: 3, oldestMs: 4_000 }),
+  ];
+  seen(reading('a', { waiting: 1 }), b, c);
+  expect(await values('windlass_workflow_runs')).toMatchObject({
+    'shop a waiting': 1,
+    'other other waiting': 5,
+  });
+  expect(await values('windlass_workflow_oldest_waiting_seconds')).toMatchObject({ 'other other': 9 });
+});
+
+test('a workflow that is deleted is not shown any more, and its room is free', async () => {
+  const { seen, values } = shown(1);
+  seen(reading('a'), reading('b'));
+  seen(reading('b', { waiting: 1 }));
+  expect(await values('windlass_workflow_runs')).toEqual({ 'shop b running': 0, 'shop b waiting': 1 });
+  expect(Object.keys(await values('windlass_workflow_runs_ended_total'))).not.toContain('shop a Succeeded');
+});
+
+test('ended runs count from the first look on, of a new workflow all of them', async () => {
+  const { seen, values } = shown(10);
+  seen(reading('old', { succeeded: 100 }));
+  seen(reading('old', { succeeded: 103 }), reading('new', { succeeded: 4, isNew: true }));
+  expect(await values('windlass_workflow_runs_ended_total')).toMatchObject({
+    'shop old Succeeded': 3,
+    'shop new Succeeded': 4,
+    'shop new Failed': 0,
+  });
+});
+
+test('a run store that lost its data takes nothing off what was counted', async () => {
+  const { seen, values } = shown(10);
+  for (const succeeded of [10, 12, 3]) seen(reading('orders', { succeeded }));
+  expect(await values('windlass_workflow_runs_ended_total')).toMatchObject({ 'shop orders Succeeded': 5 });
+});
+
+test('what ended while a workflow could not be read counts when it can be read again', async () => {
+  const { seen, metrics, values } = shown(10);
+  seen(reading('orders', { succeeded: 10 }));
+  metrics.seen([], [reading('orders')]);
+  expect(await values('windlass_workflow_runs')).toEqual({});
+  seen(reading('orders', { succeeded: 15 }));
+  expect(await values('windlass_workflow_runs_ended_total')).toMatchObject({ 'shop orders Succeeded': 5 });
+});

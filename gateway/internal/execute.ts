@@ -213,5 +213,5 @@ async function answerRun(
   if (isUnavailable(revision)) return answerAccepted(answers, reply, 202, run);
   // What the caller started is its own to read, recorded or not; sensitive nodes are nobody's.
   const shown = redactRun(waited.state, revision && withoutRecordData(revision));
-  answers.send(reply, 200, JSON_TYPE, JSON.stringify(viewState(route.namespace, shown)));
+  answers.send(reply, 200, JSON_TYPE, JSON.stringify(viewState(route.namespace, shown, revision)));
 }

@@ -2,11 +2,13 @@
 import { workflowId } from '../../api/group.ts';
 import type { WorkflowRun } from '../../api/kinds.ts';
 import type { RunPhase } from '../../api/phase.ts';
+import type { Revision } from '../../api/revision.ts';
 import type { RunView } from '../../api/runView.ts';
+import { inOrderOf, nodeOrder } from '../../runs/record/order.ts';
 import type { NodeState, RunState, RunSummary } from '../../runs/types.ts';
 
-/** From the run store. */
-export function viewState(namespace: string, state: RunState): RunView {
+/** From the run store, with the nodes in the order of the run's graph. */
+export function viewState(namespace: string, state: RunState, revision: Revision | undefined): RunView {
   return {
     run: state.run,
     workflow: workflowId(namespace, state.workflow),
@@ -22,7 +24,7 @@ export function viewState(namespace: string, state: RunState): RunView {
     completionTime: time(state.endedAt),
     reason: state.reason,
     message: state.message,
-    nodes: state.nodes.map(viewNode),
+    nodes: inOrderOf(state.nodes, nodeOrder(revision)).map(viewNode),
   };
 }
 

@@ -144,7 +144,7 @@ async function lookUp(
   if (project !== undefined && state !== undefined && !isUnavailable(state)) {
     const policy = await getRevision(deps.runs, project, state.revision);
     if (isUnavailable(policy)) return 'unavailable';
-    return { view: viewState(namespace, redactRun(state, policy)), project, policy };
+    return { view: viewState(namespace, redactRun(state, policy), policy), project, policy };
   }
   // The record may be there also while the store does not answer.
   try {

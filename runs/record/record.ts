@@ -7,6 +7,7 @@ import { isTerminal, type NodePhase, type RunPhase } from '../../api/phase.ts';
 import { type NodeStatus, type RunSpec, type RunStatus } from '../../api/run.ts';
 import type { NodeOutput } from '../../api/value.ts';
 import type { NodeState, RunState, RunSummary } from '../types.ts';
+import { inOrderOf } from './order.ts';
 
 export type RecordLimits = {
   /** Bytes of one output, as JSON. */
@@ -119,10 +120,7 @@ function succeeded(state: RunState): NonNullable<RunStatus['conditions']>[number
 
 /** Outputs are fitted in the order in which they are listed: the first get their room first. */
 function nodesOf(state: RunState, limits: RecordLimits, order: string[]): NodeStatus[] {
-  const place = new Map(order.map((id, index) => [id, index]));
-  const nodes = state.nodes.toSorted(
-    (a, b) => (place.get(a.id) ?? Infinity) - (place.get(b.id) ?? Infinity) || 0,
-  );
+  const nodes = inOrderOf(state.nodes, order);
   let room = limits.maxTotalBytes;
   const messageBytes = Math.floor(limits.maxMessageBytes / nodes.length);
   return nodes.map((node) => {

@@ -3,7 +3,6 @@
  * not recorded stays in the run store, and some recorder takes it up. While the API server is away it keeps trying, and
  * keeps what waits within each workflow's history.
  */
-import type { Revision } from '../../api/revision.ts';
 import { sleep } from '../../kube/clock.ts';
 import { backoffDelay, type Backoff } from '../../kube/backoff.ts';
 import type { KubeClient } from '../../kube/client.ts';
@@ -28,6 +27,7 @@ import {
   type CreateAttempt,
 } from './backlog.ts';
 import { createObject, writeStatus, type RecordTarget, type Written } from './object.ts';
+import { nodeOrder } from './order.ts';
 import { redactRun } from './redact.ts';
 import { createSurplusTrimmer } from './surplus.ts';
 import { costOf, inOrderOfWorth } from './worth.ts';
@@ -273,11 +273,6 @@ async function makeObject(
 /** Whether nothing can have been made. */
 function isCertain({ status, notSent }: ApiError): boolean {
   return notSent || (status >= 400 && status < 500 && status !== 408);
-}
-
-/** The order in which the revision lists the nodes; none where the revision is gone. */
-function nodeOrder(revision: Revision | undefined): string[] {
-  return revision ? [revision.trigger.id, ...revision.steps.map(({ id }) => id)] : [];
 }
 
 /** Calls `work` for each item, at most `width` at a time. */

@@ -14,6 +14,7 @@ import { isUnavailable } from '../../../runs/connection.ts';
 import { readRun } from '../../../runs/read.ts';
 import { submit } from '../../../runs/submit.ts';
 import type { ClaimRef, RunState } from '../../../runs/types.ts';
+import type { RevisionStep } from '../../../api/revision.ts';
 import { PLAIN_REVISION } from '../../support/plainRevision.ts';
 import { auditTrail } from '../../support/auditTrail.ts';
 import { NAMESPACE, openDoor, PROJECT, putRoute, type Door } from '../../support/door.ts';
@@ -27,6 +28,18 @@ let reader: string;
 
 const workflowRuns = namespacedResource(GROUP, 'v1alpha1', 'WorkflowRun', 'workflowruns');
 
+function stepOf(id: string): RevisionStep {
+  const retry = { limit: 0, initialMs: 1_000, factor: 2, maxMs: 60_000 };
+  return {
+    id,
+    kind: 'skill',
+    skill: { name: 'set', parameters: {} },
+    timeoutMs: 60_000,
+    retry,
+    onError: 'Fail',
+  };
+}
+
 beforeAll(async () => {
   door = await openDoor();
   await door.client.create(namespaces, { metadata: { name: 'other' } });
@@ -38,7 +51,8 @@ beforeAll(async () => {
     makeUser('foreigner', 'other', [execute, read]),
     makeUser('reader', NAMESPACE, [read]),
   ]);
-  await putRevision(door.runs, PROJECT, 'hello-1', { ...PLAIN_REVISION, sensitive: ['charge'] });
+  const steps = ['agent_1', 'charge'].map(stepOf);
+  await putRevision(door.runs, PROJECT, 'hello-1', { ...PLAIN_REVISION, steps, sensitive: ['charge'] });
   await putRoute(door.client, 'orders');
   await putRoute(door.client, 'hello', { webhook: false });
   await putRoute(door.client, 'paused', { active: false });
@@ -276,7 +290,7 @@ test('a test run can be given all of the output of its trigger', async () => {
   expect((await execute('hello', { ...call, query: '?as=output' })).status).toBe(400);
 });
 
-test('with Prefer: wait the outputs come with the answer', async () => {
+test('with Prefer: wait the outputs come with the answer, in the order of the graph', async () => {
   const answering = execute('hello', {
     token: executor,
     body: '{"a":1}',
@@ -290,7 +304,7 @@ test('with Prefer: wait the outputs come with the answer', async () => {
   await advance(door.runs, ref, {
     checkpoints: [
       { id: 'agent_1', phase: 'Succeeded', attempts: 1, startedAt: 1_000, endedAt: 2_000, output },
-      { id: 'charge', phase: 'Succeeded', attempts: 1, startedAt: 3_000, endedAt: 3_000, output },
+      { id: 'charge', phase: 'Succeeded', attempts: 1, startedAt: 500, endedAt: 3_000, output },
     ],
     end: { phase: 'Succeeded' },
   });

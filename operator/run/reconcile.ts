@@ -1,5 +1,5 @@
 /**
- * Takes up WorkflowRuns that were made as objects: each is submitted to the run store once, under its own name and uid.
+ * Takes up WorkflowRuns that were made as objects: each gets the labels and the owner that records have, and is submitted to the run store once, under its own name and uid.
  * From then on runners record it; what cannot be submitted ends as Failed, with a reason. A cancel is passed on, and so is
  * the deletion of a run that has not ended.
  */
@@ -20,6 +20,7 @@ import { recordCancel, recordSubmission } from '../audit.ts';
 import type { OperatorContext } from '../context.ts';
 import type { Pacer } from '../pacer.ts';
 import { workflowRuns } from '../resources.ts';
+import { adopt } from './adopt.ts';
 import { decide, isNew, isToBeCancelled, suspended } from './decide.ts';
 import { endRun, tellPending } from './end.ts';
 import { givenInput } from './input.ts';
@@ -68,6 +69,7 @@ async function takeUp(context: OperatorContext, run: WorkflowRun, waitedMs: numb
   const { namespace } = run.metadata;
   const workflow = world.workflows.get(namespace, run.spec.workflow);
   const route = world.routes.get(namespace, run.spec.workflow);
+  if (workflow) await adopt(context, run, workflow);
   const decision = decide(run, workflow, route, waitedMs);
   if (decision.kind !== 'submit' && (await isAccepted(context, run))) {
     // It was submitted before its workflow was switched off or deleted: it runs, or is cancelled, and runners record that. They

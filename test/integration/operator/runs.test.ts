@@ -83,6 +83,21 @@ test('a run made as an object is submitted under its own name, with its input, f
   expect(JSON.parse(run.input)).toEqual({ text_content: '', data_content: { name: 'Ada', none: null } });
 });
 
+test('a run made as an object gets the labels of records, and its workflow as owner', async () => {
+  const workflow = await applyWorkflow();
+  await create('one', { test: true });
+  await submitted('one');
+  const { metadata } = await stage.client.get(workflowRuns, { namespace, name: 'one' });
+  expect(metadata.labels).toEqual({
+    [LABEL.workflow]: 'hello',
+    [LABEL.trigger]: 'execute',
+    [LABEL.test]: 'true',
+  });
+  expect(metadata.ownerReferences).toMatchObject([
+    { kind: 'Workflow', name: 'hello', uid: workflow, controller: true },
+  ]);
+});
+
 test('an operator that starts anew submits nothing twice', async () => {
   const workflow = await applyWorkflow();
   await create('one');

@@ -426,7 +426,7 @@ test('the operator starts no run, deletes none that goes on, and no revision of 
   await expect(operator.delete(controllerRevisions, metadata)).rejects.toThrow('that a Workflow owns');
 });
 
-test('of a run that has ended the operator removes the input and changes nothing else', async () => {
+test('of a run the operator removes the input, and gives it labels and its workflow as owner, and changes nothing else', async () => {
   const ref = { name: 'ended', namespace: PROJECT };
   await admin.create(workflowRuns, {
     metadata: { ...ref, labels: { kept: 'yes' }, annotations: { note: 'kept', [LAST_APPLIED]: '{}' } },
@@ -438,7 +438,7 @@ test('of a run that has ended the operator removes the input and changes nothing
       () => 'changed',
       (error: Error) => error.message,
     );
-  const refused = 'the operator may remove the input of a run and nothing else';
+  const refused = 'the operator may remove the input of a run, label it, and make its workflow its owner';
   await pollUntil(
     'the policy in effect',
     async () => (await change({ spec: { cancel: true } })).includes(refused),
@@ -451,6 +451,16 @@ test('of a run that has ended the operator removes the input and changes nothing
   }));
   for (const metadata of [{ labels: { a: 'b' } }, ...annotations, { finalizers: ['a.b/c'] }])
     expect(await change({ metadata })).toContain(refused);
+  const owner = { apiVersion: 'windlass.dev/v1alpha1', kind: 'Workflow', name: 'orders', uid: 'uid-1' };
+  for (const other of [
+    { ...owner, name: 'mails' },
+    { ...owner, apiVersion: 'v1', kind: 'Secret' },
+  ])
+    expect(await change({ metadata: { ownerReferences: [other] } })).toContain(refused);
+  expect(await change({ metadata: { labels: { kept: null } } })).toContain(refused);
+  const adopted = { labels: { 'windlass.dev/workflow': 'orders' }, ownerReferences: [owner] };
+  expect(await change({ metadata: adopted })).toBe('changed');
+  expect(await change({ metadata: { ownerReferences: null } })).toContain(refused);
   const marks = {
     'windlass.dev/data-removed': 'now',
     'windlass.dev/partial-input': 'true',

@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+import type { Workflow, WorkflowRun } from '../../api/kinds.ts';
+import { adoptionOf } from './adopt.ts';
+
+const workflow = { metadata: { name: 'orders', namespace: 'shop', uid: 'uid-1' } } as Workflow;
+const own = { apiVersion: 'windlass.dev/v1alpha1', kind: 'Workflow', name: 'orders', uid: 'uid-1' };
+const labels = { 'windlass.dev/workflow': 'orders', 'windlass.dev/trigger': 'execute' };
+
+function run(metadata: object, spec: object = {}): WorkflowRun {
+  return { metadata: { name: 'one', ...metadata }, spec: { workflow: 'orders', ...spec } } as WorkflowRun;
+}
+
+test('a run that somebody created gets the labels of records and its workflow as owner', () => {
+  expect(adoptionOf(run({}), workflow)).toEqual({ labels, ownerReferences: [{ ...own, controller: true }] });
+});
+
+test('a test run is labelled as that, and a run with a trigger with its kind', () => {
+  const made = run({}, { test: true, trigger: { type: 'webhook' } });
+  expect(adoptionOf(made, workflow)?.labels).toEqual({
+    'windlass.dev/workflow': 'orders',
+    'windlass.dev/trigger': 'webhook',
+    'windlass.dev/test': 'true',
+  });
+});
+
+test('labels and owners of others stay, and a second controller is none', () => {
+  const other = { apiVersion: 'v1', kind: 'ConfigMap', name: 'a', uid: 'b', controller: true };
+  const made = run({ labels: { team: 'a', 'windlass.dev/workflow': 'wrong' }, ownerReferences: [other] });
+  expect(adoptionOf(made, workflow)).toEqual({
+    labels: { team: 'a', ...labels },
+    ownerReferences: [other, { ...own, controller: false }],
+  });
+});
+
+test('a run that lacks nothing is not written', () => {
+  expect(adoptionOf(run({ labels, ownerReferences: [own] }), workflow)).toBeUndefined();
+});

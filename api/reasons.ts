@@ -28,6 +28,10 @@ export const FAILURES = {
   EffectUnknown: { retryable: false, meaning: 'The effect may have happened; it is not repeated.' },
   RunTimeout: { retryable: false, meaning: 'The run took longer than its timeout.' },
   Cancelled: { retryable: false, meaning: 'Somebody cancelled the run.' },
+  Replaced: {
+    retryable: false,
+    meaning: 'A newer run replaced the run, as the concurrency policy of the workflow says.',
+  },
   Poison: { retryable: false, meaning: 'Three runners died while they executed the run.' },
   DataLost: {
     retryable: false,

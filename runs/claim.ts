@@ -18,7 +18,7 @@ const CLAIM_BYTES = 8 * 1024 * 1024;
  */
 const CLAIM = defineScript({
   flags: 'drains',
-  keys: ['meta', 'q', 'held', 'due', 'claims', 'beats', 'cancels', 'out', 'live'],
+  keys: ['meta', 'q', 'held', 'due', 'claims', 'beats', 'cancels', 'out', 'live', 'replaced'],
   args: ['runner', 'max', 'random'],
   body: `
     local project = redis.call('HMGET', meta, 'id', 'v', 'bytes', 'claimQuota', 'growth', 'short')
@@ -29,7 +29,7 @@ const CLAIM = defineScript({
     max = tonumber(max)
     local declared = {}
     for index = 4, #ARGV do
-      declared[ARGV[index]] = 10 + (index - 4) * 4
+      declared[ARGV[index]] = 11 + (index - 4) * 4
     end
     ${NOW}
     local wf, run, ev, runs, event_count, event_bytes

@@ -67,7 +67,7 @@ const DELETE_RUNS = defineScript({
     ${END}
     local running = 0
     for index = 6, #ARGV, 2 do
-      local at = 11 + (index - 6) / 2 * 3
+      local at = 12 + (index - 6) / 2 * 3
       run_id, run, ev = ARGV[index], KEYS[at], KEYS[at + 1]
       local state = redis.call('HMGET', run, 'phase', 'accepted', 'sequence', 'ended', 'evcount', 'evbytes', 'bytes',
         'recorded', 'creating', 'dropped')
@@ -218,12 +218,12 @@ async function deleteRuns(
   { workflowUid, group }: { workflowUid: string; group: RunGroup },
   runs: Known[],
 ): Promise<number> {
-  const { meta, q, held, live, out, cancels, claims, due, ...keys } = keysOf(project);
+  const { meta, q, held, live, out, cancels, replaced, claims, due, ...keys } = keysOf(project);
   const ofRuns = runs.flatMap(({ run, head: { dedupeHash } }) => {
     const own = keys.run(run);
     return [own, keys.ev(run), dedupeHash === undefined ? own : keys.dk(workflowUid, dedupeHash)];
   });
-  const fixed = [meta, q, held, live, out, cancels, keys.wf(group), claims, due, keys.runs(group)];
+  const fixed = [meta, q, held, live, out, cancels, replaced, keys.wf(group), claims, due, keys.runs(group)];
   const args = runs.flatMap(({ run, head: { recordUid } }) => [run, recordUid === undefined ? '0' : '1']);
   const ending = [group, ...endArgs(END_OF_DELETED)];
   return (await conn.script(DELETE_RUNS, [...fixed, ...ofRuns], [...ending, ...args])) as number;

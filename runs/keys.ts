@@ -13,6 +13,7 @@
  * | `claims` | hash | run → claim token: `<runner>/<group>/<random>` |
  * | `beats` | hash | runner → counter |
  * | `cancels` | set | runs that shall be cancelled by the runner that holds them |
+ * | `replaced` | hash | run → the run that replaces it, of those in `cancels` that a newer run replaces |
  * | `deleting` | hash | workflow → name: workflows that were deleted, as long as runs of them are left |
  * | `out` | sorted set | runs whose record is behind, by the time from which they may be taken |
  * | `checks` | sorted set | credentials that a runner shall try, by the time (ms) from which they may be taken |
@@ -48,6 +49,7 @@ const PROJECT_KEYS = [
   'claims',
   'beats',
   'cancels',
+  'replaced',
   'deleting',
   'out',
   'checks',

@@ -82,6 +82,7 @@ export const END_KEYS = [
   'live',
   'out',
   'cancels',
+  'replaced',
   'wf',
   'run',
   'ev',
@@ -160,6 +161,7 @@ export const VANISHED_KEYS = [
   'live',
   'claims',
   'cancels',
+  'replaced',
   'out',
   'wf',
   'runs',
@@ -179,7 +181,7 @@ local function vanished(name)
   redis.call('ZREM', live, uid .. ' ' .. (redis.call('ZSCORE', runs, name) or '') .. ' ' .. name)
   redis.call('ZREM', runs, name)
   redis.call('ZREM', out, name)
-  redis.call('SREM', cancels, name)
+  if redis.call('SREM', cancels, name) == 1 then redis.call('HDEL', replaced, name) end
   redis.call('HDEL', claims, name)
   redis.call('UNLINK', ev)
   -- Of a workflow that was dropped nothing is counted, or its hash would be there again.
@@ -194,13 +196,22 @@ end
 
 /**
  * `finish(uid, slot, accepted, sequence, added, over)`: ends the run, once and for all. The caller has taken it from claims or queue; `slot` says
- * whether it counted against the limit: then the workflow's oldest held run takes its place, if the limit admits one. `over` is
+ * whether it counted against the limit: then the workflow's oldest held run takes its place, if the limit admits one. A run that a newer one replaced ends with the reason `Replaced`. `over` is
  * `{phase, reason, message, event}`, `added` the bytes that this step adds, `grown` those that the run has grown by since it was accepted, where a runner ends it. Needs END_KEYS, NOW, ENQUEUE, EMIT and `run_id`.
  */
 export const END = `
 ${FREE_SLOT}
 ${LEARN_GROWTH}
 ${ANNOUNCE_ROOM}
+-- Says by which run the run was replaced, if it was and ends because of that.
+local function tell_replaced(over)
+  local newer = redis.call('HGET', replaced, run_id)
+  if not newer then return end
+  redis.call('HDEL', replaced, run_id)
+  if over[1] ~= 'Cancelled' then return end
+  over[2], over[3] = 'Replaced', 'Run ' .. newer .. ' replaced it, as the concurrency policy of the workflow says.'
+  over[4] = '{"type":"run","phase":"Cancelled","reason":"Replaced","message":"' .. over[3] .. '"}'
+end
 local function finish(uid, slot, accepted, sequence, added, over, grown)
   local phase = over[1]
   local waiting = 'waiting:' .. phase
@@ -209,7 +220,9 @@ local function finish(uid, slot, accepted, sequence, added, over, grown)
   local counts = redis.call('HMGET', wf, 'active', 'limit', 'vt', 'accepted', phase, waiting)
   local due_at = redis.call('ZSCORE', out, run_id)
   redis.call('ZREM', live, uid .. ' ' .. accepted .. ' ' .. run_id)
-  redis.call('SREM', cancels, run_id)
+  if redis.call('SREM', cancels, run_id) == 1 then
+    tell_replaced(over)
+  end
   emit(over[4])
   write_events()
   local active, own = tonumber(counts[1] or 0), counts[3]

@@ -14,7 +14,7 @@ import { defineScript } from './script.ts';
 import type { Reply, Submission, Submitted } from './types.ts';
 
 /**
- * Where the limit is reached, the oldest runs of the group make room: they are asked to end, durably, and named. Those
+ * Where the limit is reached, the oldest runs of the group make room: they are asked to end, durably, and named; the run that replaces each is noted. Those
  * that wait without a slot count too, since a newer run replaces them all the same.
  */
 const REPLACE = `
@@ -26,7 +26,8 @@ for _, other in ipairs(redis.call('ZRANGEBYLEX', live, '[' .. group .. ' ', '(' 
   end
 end
 for index = 1, #others - limit + 1 do
-  replaced[index] = others[index]
+  victims[index] = others[index]
+  redis.call('HSET', replaced, others[index], run_id)
   redis.call('SADD', cancels, others[index])
   redis.call('PUBLISH', cancels, others[index])
 end
@@ -34,7 +35,7 @@ redis.call('ZADD', live, 0, entry)
 `;
 
 const SUBMIT = defineScript({
-  keys: ['meta', 'q', 'held', 'live', 'cancels', 'wf', 'runs', 'run', 'expiring', 'dk'],
+  keys: ['meta', 'q', 'held', 'live', 'cancels', 'replaced', 'wf', 'runs', 'run', 'expiring', 'dk'],
   args: ['group', 'run_id', 'body_hash', 'size', 'head', 'input'],
   body: `
     local project = redis.call('HMGET', meta, 'id', 'bytes', 'quota', 'v')
@@ -71,7 +72,7 @@ const SUBMIT = defineScript({
 
     local accepted = time[1] .. string.format('%06d', time[2])
     local entry = group .. ' ' .. accepted .. ' ' .. run_id
-    local replaced = {}
+    local victims = {}
     if limits[2] == 'Replace' then
       if over then redis.call('ZCARD', held) else redis.call('ZCARD', q) end
       ${REPLACE}
@@ -95,7 +96,7 @@ const SUBMIT = defineScript({
     end
     redis.call('HSET', wf, 'active', active, 'vt', own or 0,
       'accepted', tonumber(limits[6] or 0) + 1, 'last', accepted)
-    return {'accepted', unpack(replaced)}
+    return {'accepted', unpack(victims)}
   `,
 });
 
@@ -157,7 +158,18 @@ function submitKeys(
 ): string[] {
   const { meta, q, held, live, cancels, expiring } = keys;
   const group = groupOf(submission);
-  const all = [meta, q, held, live, cancels, keys.wf(group), keys.runs(group), keys.run(run), expiring];
+  const all = [
+    meta,
+    q,
+    held,
+    live,
+    cancels,
+    keys.replaced,
+    keys.wf(group),
+    keys.runs(group),
+    keys.run(run),
+    expiring,
+  ];
   if (hash !== undefined) all.push(keys.dk(submission.workflowUid, hash));
   return all;
 }

@@ -28,6 +28,7 @@ const ADVICE: Record<FailureReason, string> = {
   EffectUnknown:
     'Look at the other side (such as the mailbox) whether it happened. If it did not, run again; a rerun does all of it once more.',
   RunTimeout: 'Give the workflow a longer timeout, or split it.',
+  Replaced: 'If the newer run is not enough, run it again, or let runs queue (concurrency.policy: Queue).',
   Cancelled: 'Run it again if it shall be done after all. What nodes did before is not undone.',
   Poison:
     'Look at the log of the runner and its memory limit: the run uses more than a runner has. Then run again.',

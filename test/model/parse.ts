@@ -66,6 +66,8 @@ function addPlaces(
   for (const [name, at] of scores('out')) put('out', name, (run) => (run.out = at));
   for (const [name, token] of Object.entries(hash('claims')))
     put('claims', name, (run) => (run.token = token));
+  for (const [name, by] of Object.entries(hash('replaced')))
+    put('replaced', name, (run) => (run.replacedBy = by));
   for (const name of cancels) put('cancels', name, (run) => (run.cancel = true));
 }
 

@@ -37,6 +37,8 @@ export type Run = {
   token?: string;
   /** Somebody asked for its cancellation. */
   cancel: boolean;
+  /** The run that replaces it. */
+  replacedBy?: string;
   /** A newer run may replace it. */
   live: boolean;
   /** From when a recorder may take it. */

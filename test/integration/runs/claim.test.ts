@@ -5,6 +5,7 @@ import { cancelRun } from '../../../runs/cancel.ts';
 import { claimRuns } from '../../../runs/claim.ts';
 import { keysOf } from '../../../runs/keys.ts';
 import { wakeDue } from '../../../runs/due.ts';
+import { readEvents } from '../../../runs/events.ts';
 import { handBack } from '../../../runs/handback.ts';
 import { listRuns } from '../../../runs/list.ts';
 import { liveRuns, setWorkflowLimits } from '../../../runs/project.ts';
@@ -321,7 +322,11 @@ test('with Replace a new run cancels the oldest, whether it runs or waits', asyn
   const second = await accepted(conn, submissionOf(project));
   const third = await accepted(conn, submissionOf(project));
   expect(await stateOf(conn, project, first)).toMatchObject({ phase: 'Running', cancelRequested: true });
-  expect(await stateOf(conn, project, second)).toMatchObject({ phase: 'Cancelled', reason: 'Cancelled' });
+  const by = (run: string) => ({
+    reason: 'Replaced',
+    message: expect.stringContaining(`Run ${run} replaced it`),
+  });
+  expect(await stateOf(conn, project, second)).toMatchObject({ phase: 'Cancelled', ...by(third) });
   expect(await claimed(conn, project)).toHaveLength(0);
   expect(
     await advance(conn, running, { starts: [{ id: 'a', attempt: 1, atMostOnce: false, at: 1 }] }),
@@ -330,7 +335,23 @@ test('with Replace a new run cancels the oldest, whether it runs or waits', asyn
     cancelRequested: true,
   });
   await advance(conn, running, { end: { phase: 'Cancelled', reason: 'Cancelled' } });
+  expect(await stateOf(conn, project, first)).toMatchObject({ phase: 'Cancelled', ...by(second) });
+  const events = await readEvents(conn, project, first, { limit: 100 });
+  expect(events).toContainEqual(expect.objectContaining({ type: 'run', phase: 'Cancelled', ...by(second) }));
+  expect(await conn.command('exists', keysOf(project).replaced)).toBe(0);
   expect((await claimedOne(conn, project)).run).toBe(third);
+});
+
+test('a run that ends in spite of being replaced ends as it does', async () => {
+  const { conn } = store;
+  const project = await newProject(conn);
+  await setWorkflowLimits(conn, project, limits('Replace', 1));
+  const first = await accepted(conn, submissionOf(project));
+  const running = await claimedOne(conn, project);
+  await accepted(conn, submissionOf(project));
+  await advance(conn, running, { end: { phase: 'Succeeded' } });
+  expect(await stateOf(conn, project, first)).toMatchObject({ phase: 'Succeeded' });
+  expect(await conn.command('exists', keysOf(project).replaced)).toBe(0);
 });
 
 test('a cancelled run ends at once where nobody holds it, and its slot is free', async () => {

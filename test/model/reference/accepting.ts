@@ -13,7 +13,7 @@ const submit: Transition = (state, call) => {
   if (refused) return refused;
   const workflow = workflowOf(state, group);
   const isReplacing = workflow.policy === 'Replace';
-  const replaced = isReplacing ? replace(state, group, workflow.limit ?? Infinity) : [];
+  const replaced = isReplacing ? replace(state, call.args, workflow.limit ?? Infinity) : [];
   const run = newRun(call.args, String(call.us));
   state.runs[run_id] = run;
   run.live = isReplacing;
@@ -69,10 +69,10 @@ export function newRun({ group = '', head = '', input = '' }: Call['args'], acce
 }
 
 /** The oldest runs that a newer one replaces are asked to end. */
-function replace(state: State, group: string, limit: number): string[] {
+function replace(state: State, { group, run_id = '' }: Call['args'], limit: number): string[] {
   const others = inOrder(state, (run) => (run.live && run.wf === group && !run.cancel ? 0 : undefined));
   const replaced = others.slice(0, Math.max(0, others.length - limit + 1));
-  for (const name of replaced) runOf(state, name).cancel = true;
+  for (const name of replaced) Object.assign(runOf(state, name), { cancel: true, replacedBy: run_id });
   return replaced;
 }
 

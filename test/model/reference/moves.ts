@@ -108,8 +108,12 @@ export function endRun(
     cancel: false,
     live: false,
   });
-  if (reason !== '') run.reason = reason;
-  if (message !== '') run.message = message;
+  const isReplaced = run.replacedBy !== undefined && phase === 'Cancelled';
+  if (reason !== '') run.reason = isReplaced ? 'Replaced' : reason;
+  if (isReplaced)
+    run.message = `Run ${run.replacedBy} replaced it, as the concurrency policy of the workflow says.`;
+  else if (message !== '') run.message = message;
+  delete run.replacedBy;
   delete run.ready;
   delete run.due;
   delete run.token;

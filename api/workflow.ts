@@ -148,9 +148,9 @@ export const workflowSpec = z
         description:
           'Which ended runs stay as WorkflowRun objects. Test runs are counted apart: they never take the place of another run.',
         ...rules({
-          rule: `!has(self.dataTTL) || ${celMilliseconds('self.dataTTL')} <= (has(self.ttl) ? ${celMilliseconds('self.ttl')} : 604800000.0)`,
-          message:
-            'dataTTL must not be longer than ttl, which is 168h by default: data go with their run at the latest',
+          // Where ttl is left out, the project or the installation says it.
+          rule: `!has(self.dataTTL) || !has(self.ttl) || ${celMilliseconds('self.dataTTL')} <= ${celMilliseconds('self.ttl')}`,
+          message: 'dataTTL must not be longer than ttl: data go with their run at the latest',
         }),
       })
       .optional(),

@@ -43,6 +43,7 @@ import {
 } from '../webhooks/access.ts';
 import type { KeyProblem } from '../webhooks/keys.ts';
 import { secretsOf } from '../project/gather.ts';
+import { projectConfig } from '../project/settings.ts';
 import { poolState } from '../project/readiness.ts';
 import { registrationHealth } from '../registration/registrations.ts';
 import { webhookRoutes } from '../resources.ts';
@@ -106,7 +107,10 @@ export async function reconcileWorkflow(
   // In a namespace that is going nothing can be made; it takes everything with it.
   if (!namespace?.metadata.uid || namespace.metadata.deletionTimestamp !== undefined) return done();
   const auth = authPolicyOf(config, namespace.metadata.labels);
-  const violations = validate(workflow.spec, { auth, egress: egressOf(config) });
+  const violations = validate(workflow.spec, {
+    auth,
+    egress: egressOf(projectConfig(context, key.namespace)),
+  });
   const before = servedRoute(context, workflow)?.spec;
   const effect = await takeEffect(context, workflow, namespace.metadata.uid, violations);
   reportAccess(context, events, workflow, { before, after: effect.route, violations });

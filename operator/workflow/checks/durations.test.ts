@@ -49,7 +49,7 @@ test.each<[sentence: string, spec: WorkflowSpec, says: string]>([
   ],
   [
     'data that outlive their run',
-    spec([trigger], { history: { dataTTL: '30d' } }),
+    spec([trigger], { history: { ttl: '7d', dataTTL: '30d' } }),
     'history.dataTTL is longer than history.ttl: ttl counts.',
   ],
 ])('%s is said, with what counts instead', (_sentence, given, says) => {
@@ -61,5 +61,7 @@ test('nothing is said of durations at their bounds', () => {
     { id: 'trigger', webhook: { path: 'a', replyTimeout: '5m' } },
     step({ timeout: '1ms', retry: { limit: 1, backoff: { initial: '60s' } } }),
   ];
-  expect(durationNotes(spec(nodes, { timeout: '365d', history: { dataTTL: '168h' } }))).toEqual([]);
+  expect(durationNotes(spec(nodes, { timeout: '365d', history: { ttl: '7d', dataTTL: '168h' } }))).toEqual(
+    [],
+  );
 });

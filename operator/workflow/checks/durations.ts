@@ -22,8 +22,8 @@ export function durationNotes(spec: WorkflowSpec): string[] {
     const counts = parseDuration(text) < parseDuration(least) ? least : most;
     return [`${place} is not within ${least} to ${most}: ${counts} counts.`];
   });
-  const { ttl = '168h', dataTTL = ttl } = history;
-  const outlives = historyMs(dataTTL) > historyMs(ttl);
+  const { ttl, dataTTL } = history;
+  const outlives = ttl !== undefined && dataTTL !== undefined && historyMs(dataTTL) > historyMs(ttl);
   return [
     ...beyond,
     ...(outlives ? ['history.dataTTL is longer than history.ttl: ttl counts.'] : []),

@@ -270,9 +270,9 @@ const refusedDurations: [field: string, spec: unknown, says: RegExp][] = [
     /history\.ttl: .*from 0s to 3650d/,
   ],
   [
-    'history.dataTTL: 30d without ttl',
-    { ...workflow(['trigger', 'a']), history: { dataTTL: '30d' } },
-    /history: .*dataTTL must not be longer than ttl, which is 168h by default/,
+    'history.dataTTL: 30d with ttl: 7d',
+    { ...workflow(['trigger', 'a']), history: { ttl: '7d', dataTTL: '30d' } },
+    /history: .*dataTTL must not be longer than ttl: data go with their run/,
   ],
 ];
 

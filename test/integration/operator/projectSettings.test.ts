@@ -103,7 +103,7 @@ test.concurrent('settings roll the pool out, and without them it is as the insta
   expect(pool.spec?.replicas).toBe(3);
   expect(podOf(pool)).toMatchObject({ ...PLACED, affinity: ALL.runners?.affinity });
   expect(podOf(pool)?.containers[0]?.resources).toEqual(ALL.runners?.resources);
-  expect(variable(pool, 'EGRESS_ALLOW')).toBe('10.20.0.0/16');
+  expect(variable(pool, 'EGRESS_ALLOW')).toBe('127.0.0.0/8,10.20.0.0/16');
   const ref = { namespace, name: RUNNER };
   const annotations = async () => (await stage.client.get(serviceAccounts, ref)).metadata.annotations;
   expect(await annotations()).toEqual(ALL.runners?.serviceAccountAnnotations);
@@ -139,7 +139,7 @@ test.concurrent('settings beyond the bounds of the installation are named, and t
   const object = await stage.client.get(projectSettings, { namespace, name: NAME });
   expect(findCondition(object.status?.conditions, 'Stalled')?.status).toBe('True');
   await pollUntil('two runners', async () => (await poolIn(namespace)).spec?.replicas === 2, SOON);
-  expect(variable(await poolIn(namespace), 'EGRESS_ALLOW')).toBe('10.20.0.0/16');
+  expect(variable(await poolIn(namespace), 'EGRESS_ALLOW')).toBe('127.0.0.0/8,10.20.0.0/16');
   await set({ runners: { replicas: 2 } });
   await said(namespace, 'True', 'SettingsApplied');
 });
@@ -170,4 +170,14 @@ test.concurrent('settings of a project without workflows are accepted, and hold 
   await waitFor(READY);
   await said(namespace, 'True', 'SettingsApplied');
   expect((await poolIn(namespace)).spec?.replicas).toBe(2);
+});
+
+test.concurrent('an address that the settings add is valid in a step, and was not before', async () => {
+  const { apply, waitFor, set } = await openProject();
+  const parameters = { url: 'http://10.20.0.7:8080/orders' };
+  await apply({}, { nodes: [{ id: 'call', skill: { name: 'http_request', parameters } }] });
+  const { status } = await waitFor({ type: 'Valid', status: 'False', reason: 'AddressForbidden' });
+  expect(findCondition(status?.conditions, 'Valid')?.message).toContain('10.20.0.7 is a private address');
+  await set({ egress: { allow: ['10.20.0.0/16'] } });
+  await waitFor({ type: 'Valid', status: 'True' });
 });

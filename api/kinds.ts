@@ -232,7 +232,7 @@ export const PROJECT_SETTINGS: Kind = {
   singular: 'projectsettings',
   shortNames: [],
   description:
-    'What is different in one project: its runners, where they run, and where its steps may connect to. Platform teams write it, and authors of workflows need not be allowed to.',
+    'What is different in one project: its runners, where they run, where its steps may connect to, and defaults of its workflows. Platform teams write it, and authors of workflows need not be allowed to.',
   spec: projectSettingsSpec,
   status: projectSettingsStatus,
   rootRules: projectSettingsRules,

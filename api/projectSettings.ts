@@ -1,5 +1,8 @@
 /** The ProjectSettings kind: what of the installation's settings is different in one project, which is a namespace. */
 import * as z from 'zod';
+import { DURATION_BOUNDS } from './duration.ts';
+import { duration } from './durationField.ts';
+import { history } from './history.ts';
 import { affinity, nodeSelector, tolerations } from './placement.ts';
 import { conditions, objectName, rules } from './value.ts';
 
@@ -88,8 +91,24 @@ const egress = z
   })
   .describe('Where the steps of workflows may connect to.');
 
+const otherwise = (value: string) => `Without it ${value}.`;
+
+const workflowDefaults = z
+  .object({
+    history: history(otherwise).optional(),
+    timeout: duration(
+      `How long a run may take, without the time that it waits. ${otherwise('1h')}`,
+      DURATION_BOUNDS.runTimeout,
+    ).optional(),
+  })
+  .describe('What counts for workflows of the project whose spec leaves it out.');
+
 export const projectSettingsSpec = z
-  .object({ runners: runners.optional(), egress: egress.optional() })
+  .object({
+    runners: runners.optional(),
+    egress: egress.optional(),
+    workflowDefaults: workflowDefaults.optional(),
+  })
   .describe('What is different in this project. What is left out is as the installation says.');
 
 export const projectSettingsStatus = z

@@ -2,7 +2,8 @@
 import * as z from 'zod';
 import { CLOSED, PUBLIC } from './access.ts';
 import { DURATION_BOUNDS } from './duration.ts';
-import { celMilliseconds, duration } from './durationField.ts';
+import { duration } from './durationField.ts';
+import { history } from './history.ts';
 import { nodeOptions, STEP_KINDS, stepOptions, steps, type StepKind } from './step.ts';
 import { TRIGGER_KINDS, triggers, type TriggerKind } from './trigger.ts';
 import { conditions, rules, time } from './value.ts';
@@ -85,6 +86,9 @@ const edge = z
   })
   .describe('One node comes after another.');
 
+const otherwise = (value: string) =>
+  `Default ${value}, unless the ProjectSettings of the namespace say otherwise.`;
+
 export const workflowSpec = z
   .object({
     displayName: z.string().max(256).optional().describe("What people see. Default: the object's name."),
@@ -121,39 +125,7 @@ export const workflowSpec = z
       description: 'What comes after what. Left out: the nodes form a chain in the order they are listed.',
       'x-kubernetes-list-type': 'atomic',
     }),
-    history: z
-      .object({
-        succeeded: z
-          .int()
-          .min(0)
-          .max(1000)
-          .optional()
-          .describe('How many succeeded runs to keep, and as many succeeded test runs. Default 10.'),
-        failed: z
-          .int()
-          .min(0)
-          .max(1000)
-          .optional()
-          .describe('How many failed and cancelled runs to keep, and as many such test runs. Default 10.'),
-        ttl: duration(
-          'How long to keep a run after its end. Default 168h.',
-          DURATION_BOUNDS.history,
-        ).optional(),
-        dataTTL: duration(
-          'How long to keep the input and the outputs of a run after its end; the run itself stays for ttl. Default: as long as the run.',
-          DURATION_BOUNDS.history,
-        ).optional(),
-      })
-      .meta({
-        description:
-          'Which ended runs stay as WorkflowRun objects. Test runs are counted apart: they never take the place of another run.',
-        ...rules({
-          // Where ttl is left out, the project or the installation says it.
-          rule: `!has(self.dataTTL) || !has(self.ttl) || ${celMilliseconds('self.dataTTL')} <= ${celMilliseconds('self.ttl')}`,
-          message: 'dataTTL must not be longer than ttl: data go with their run at the latest',
-        }),
-      })
-      .optional(),
+    history: history(otherwise).optional(),
     recordData: z
       .enum(['All', 'Errors', 'None'])
       .optional()
@@ -161,7 +133,7 @@ export const workflowSpec = z
         'Of which runs the WorkflowRun holds the input and the outputs of nodes: all, those that failed, or none. What is left out cannot be retried or restored after a loss of the run store. Default All.',
       ),
     timeout: duration(
-      'How long a run may take, without the time that it waits. Default 1h.',
+      `How long a run may take, without the time that it waits. ${otherwise('1h')}`,
       DURATION_BOUNDS.runTimeout,
     ).optional(),
     concurrency: z

@@ -292,10 +292,10 @@ function wakeProjects(world: World, queue: Queue): void {
   watchInto(world.namespaces, queue, ownKey);
 }
 
-/** Settings change the pool, and the CronJobs of schedules. */
+/** Settings change the pool, the CronJobs of schedules, and what counts for workflows that leave it out. */
 function wakeSettings(
   world: World,
-  { settings, project, workflow }: Record<'settings' | 'project' | 'workflow', Queue>,
+  { settings, project, workflow, history }: Record<'settings' | 'project' | 'workflow' | 'history', Queue>,
 ): void {
   watchInto(world.settings, settings, ifSpecChanged(ownKey));
   watchInto(world.settings, project, ifSpecChanged(projectKey));
@@ -303,7 +303,7 @@ function wakeSettings(
     type === 'updated' ? [] : world.settings.list(metadata.namespace).map(keyOf),
   );
   const workflowKeys: ToKeys = ({ metadata }) => world.workflows.list(metadata.namespace).map(keyOf);
-  watchInto(world.settings, workflow, ifSpecChanged(workflowKeys));
+  for (const queue of [workflow, history]) watchInto(world.settings, queue, ifSpecChanged(workflowKeys));
 }
 
 /** Those that a workflow names are tried, and runners are who does it. */

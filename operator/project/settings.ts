@@ -5,6 +5,7 @@
 import type { ProjectSettings } from '../../api/kinds.ts';
 import { SETTINGS_NAME, type ProjectSettingsSpec } from '../../api/projectSettings.ts';
 import type { OperatorConfig } from '../config.ts';
+import type { WorkflowDefaults } from '../workflow/defaults.ts';
 import type { World } from '../world.ts';
 
 /** Where the pods of a project may run. */
@@ -105,6 +106,11 @@ export function settingsOf(
 ): ProjectSettings | undefined {
   const found = settings.get(namespace, SETTINGS_NAME);
   return found?.metadata.deletionTimestamp === undefined ? found : undefined;
+}
+
+/** What counts for workflows of the namespace that leave it out. */
+export function workflowDefaults(world: Pick<World, 'settings'>, namespace: string): WorkflowDefaults {
+  return settingsOf(world, namespace)?.spec.workflowDefaults ?? {};
 }
 
 /** The operator's configuration in this namespace. */

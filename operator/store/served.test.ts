@@ -20,9 +20,21 @@ const caches = {
   routes: holding(route),
   workflows: holding(workflow),
   credentials: holding(undefined),
+  settings: holding(undefined),
 } as unknown as Parameters<typeof servedWorkflows>[1];
 
 test('the limits of a workflow are put back, and with them its suspension, also where the revision of its route is gone', async () => {
   const client = { find: () => Promise.resolve(undefined) };
   expect(await servedWorkflows(client, caches, 'uid-shop')).toEqual([{ limits: limitsOf(workflow) }]);
+});
+
+test('limits that are put back have the defaults of the project', async () => {
+  const client = { find: () => Promise.resolve(undefined) };
+  const settings = holding({ metadata: {}, spec: { workflowDefaults: { timeout: '5m' } } });
+  const [served] = await servedWorkflows(
+    client,
+    { ...caches, ...({ settings } as unknown as Pick<typeof caches, 'settings'>) },
+    'uid-shop',
+  );
+  expect(served?.limits?.deadlineMs).toBe(300_000);
 });

@@ -7,6 +7,8 @@ import { controllerRevisions } from '../../kube/resource.ts';
 import type { PolledTrigger } from '../../runs/polling/triggers.ts';
 import type { ProjectUid } from '../../runs/types.ts';
 import type { World } from '../world.ts';
+import { workflowDefaults } from '../project/settings.ts';
+import { withDefaults } from '../workflow/defaults.ts';
 import { isRevisionOf } from '../workflow/ownRevision.ts';
 import { limitsOf } from '../workflow/limits.ts';
 import { baselineOf, triggerOf } from '../poll/trigger.ts';
@@ -21,15 +23,18 @@ export async function servedWorkflows(
     routes,
     workflows,
     credentials,
-  }: Pick<World, 'namespaces' | 'routes' | 'workflows' | 'credentials'>,
+    settings,
+  }: Pick<World, 'namespaces' | 'routes' | 'workflows' | 'credentials' | 'settings'>,
   project: ProjectUid,
 ): Promise<ServedWorkflow[]> {
   const namespace = namespaces.list().find(({ metadata }) => metadata.uid === project)?.metadata.name;
   const found: ServedWorkflow[] = [];
   if (namespace === undefined) return found;
+  const defaults = workflowDefaults({ settings }, namespace);
   for (const { spec } of routes.list(namespace)) {
     const revision = await ownRevision(client, namespace, spec);
-    const workflow = workflows.get(namespace, spec.workflow);
+    const own = workflows.get(namespace, spec.workflow);
+    const workflow = own && withDefaults(own, defaults);
     const ofWorkflow =
       workflow?.metadata.uid === spec.workflowUID
         ? putBack(workflow, revision && triggerOf(workflow, spec, (name) => credentials.get(namespace, name)))

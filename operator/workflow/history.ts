@@ -14,6 +14,8 @@ import type { Pacer } from '../pacer.ts';
 import { workflowRuns } from '../resources.ts';
 import { BY_WORKFLOW } from '../world.ts';
 import { removeData } from '../run/data.ts';
+import { workflowDefaults } from '../project/settings.ts';
+import { withDefaults } from './defaults.ts';
 
 /** At most so many in one go, so that one workflow does not hold up the others. */
 const AT_ONCE = 50;
@@ -23,7 +25,7 @@ const DEFAULTS = { succeeded: 10, failed: 10, ttlMs: 168 * 3_600_000 };
 export type HistoryPolicy = { succeeded: number; failed: number; ttlMs: number; dataTtlMs: number };
 
 /** What the spec says, or the defaults. */
-export function historyPolicy(spec: WorkflowSpec | undefined): HistoryPolicy {
+export function historyPolicy(spec: Pick<WorkflowSpec, 'history'> | undefined): HistoryPolicy {
   const { succeeded = DEFAULTS.succeeded, failed = DEFAULTS.failed, ttl, dataTTL } = spec?.history ?? {};
   return {
     succeeded,
@@ -91,8 +93,10 @@ function newest<T extends { run: WorkflowRun }>(ended: readonly T[], policy: His
 export async function reconcileHistory(context: OperatorContext, pacer: Pacer, key: Key): Promise<Action> {
   const { world, client, clock } = context;
   const workflow = world.workflows.get(key.namespace, key.name);
+  const defaults = workflowDefaults(world, key.namespace);
+  const spec = workflow ? withDefaults(workflow, defaults).spec : defaults;
   const runs = world.runs.byIndex(BY_WORKFLOW, objectKey(key));
-  const { prune, strip, nextMs } = pruningOf(runs, historyPolicy(workflow?.spec), clock.date());
+  const { prune, strip, nextMs } = pruningOf(runs, historyPolicy(spec), clock.date());
   for (const { metadata } of prune.slice(0, AT_ONCE)) {
     await pacer.take();
     const { name, namespace = '', uid } = metadata;

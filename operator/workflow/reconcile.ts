@@ -43,7 +43,7 @@ import {
 } from '../webhooks/access.ts';
 import type { KeyProblem } from '../webhooks/keys.ts';
 import { secretsOf } from '../project/gather.ts';
-import { projectConfig } from '../project/settings.ts';
+import { projectConfig, workflowDefaults } from '../project/settings.ts';
 import { poolState } from '../project/readiness.ts';
 import { registrationHealth } from '../registration/registrations.ts';
 import { webhookRoutes } from '../resources.ts';
@@ -58,6 +58,7 @@ import {
 } from '../schedule/keep.ts';
 import { conditionsOf, type Facts, type RouteFacts } from './conditions.ts';
 import { credentialProblems } from './credentials.ts';
+import { withDefaults } from './defaults.ts';
 import { limitsOf } from './limits.ts';
 import { credentialRefs } from './references.ts';
 import { ensureRevision, namedRevision, pruneRevisions } from './revision.ts';
@@ -101,16 +102,15 @@ export async function reconcileWorkflow(
   key: Key,
 ): Promise<Action> {
   const { world, config } = context;
-  const workflow = await world.workflows.getFresh(key.namespace, key.name);
+  const found = await world.workflows.getFresh(key.namespace, key.name);
   const namespace = world.namespaces.get(undefined, key.namespace);
-  if (!workflow || workflow.metadata.deletionTimestamp !== undefined) return remove(context, key);
+  if (!found || found.metadata.deletionTimestamp !== undefined) return remove(context, key);
   // In a namespace that is going nothing can be made; it takes everything with it.
   if (!namespace?.metadata.uid || namespace.metadata.deletionTimestamp !== undefined) return done();
+  const workflow = withDefaults(found, workflowDefaults(world, key.namespace));
   const auth = authPolicyOf(config, namespace.metadata.labels);
-  const violations = validate(workflow.spec, {
-    auth,
-    egress: egressOf(projectConfig(context, key.namespace)),
-  });
+  const egress = egressOf(projectConfig(context, key.namespace));
+  const violations = validate(workflow.spec, { auth, egress });
   const before = servedRoute(context, workflow)?.spec;
   const effect = await takeEffect(context, workflow, namespace.metadata.uid, violations);
   reportAccess(context, events, workflow, { before, after: effect.route, violations });

@@ -495,6 +495,16 @@ test.each<[sentence: string, spec: unknown, says: RegExp]>([
     /requests.cpu must not be more than limits.cpu[^]*requests.memory must not be more than limits.memory/,
   ],
   ['no room for a runner', limited({}, { memory: '64Mi' }), /limits.memory must be at least 128Mi/],
+  [
+    'a timeout that ends every run',
+    { workflowDefaults: { timeout: '0s' } },
+    /timeout: .*must be a duration from 1s to 365d/,
+  ],
+  [
+    'a history without an end',
+    { workflowDefaults: { history: { ttl: '100000d' } } },
+    /ttl: .*must be a duration from 0s to 3650d/,
+  ],
   ['a field of pods', { runners: { hostNetwork: true } }, /unknown field "spec.runners.hostNetwork"/],
 ])('project settings with %s are refused at apply', async (_sentence, spec, says) => {
   expect(await apply('ProjectSettings', spec, 'default')).toMatch(says);

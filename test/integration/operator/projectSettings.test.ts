@@ -3,10 +3,17 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import type { ProjectSettingsSpec } from '../../../api/projectSettings.ts';
 import { findCondition } from '../../../kube/conditions.ts';
-import { cronJobs, deployments, serviceAccounts, type Deployment } from '../../../kube/resource.ts';
+import {
+  controllerRevisions,
+  cronJobs,
+  deployments,
+  serviceAccounts,
+  type Deployment,
+} from '../../../kube/resource.ts';
 import { podDisruptionBudgets, projectSettings } from '../../../operator/resources.ts';
 import { startOperatorStage, type OperatorStage } from '../../support/operatorStage.ts';
 import { pollUntil } from '../../support/poll.ts';
+import { keysOf } from '../../../runs/keys.ts';
 import { openScheduleProject, READY } from '../../support/scheduleProject.ts';
 
 const ROLE = 'eks.amazonaws.com/role-arn';
@@ -180,4 +187,24 @@ test.concurrent('an address that the settings add is valid in a step, and was no
   expect(findCondition(status?.conditions, 'Valid')?.message).toContain('10.20.0.7 is a private address');
   await set({ egress: { allow: ['10.20.0.0/16'] } });
   await waitFor({ type: 'Valid', status: 'True' });
+});
+
+test.concurrent('a workflow without a timeout takes that of the settings, in a revision of its own', async () => {
+  const { namespace, uid, set, waitFor } = await openProject();
+  const before = await waitFor(READY);
+  await set({ workflowDefaults: { timeout: '5m', history: { succeeded: 2 } } });
+  const key = keysOf(uid).wf(before.metadata.uid ?? '');
+  await pollUntil(
+    'the timeout in the run store',
+    async () => (await stage.conn.command('hget', key, 'timeout')) === '300000',
+    SOON,
+  );
+  const revisionNow = async () => (await waitFor(READY)).status?.revision ?? '';
+  const isOther = async () => (await revisionNow()) !== before.status?.revision;
+  await pollUntil('another revision in the status', isOther, SOON);
+  const revision = await revisionNow();
+  const held = await stage.client.get(controllerRevisions, { namespace, name: revision });
+  expect(held.data).toMatchObject({ timeoutMs: 300_000 });
+  await stage.client.delete(projectSettings, { namespace, name: NAME });
+  await pollUntil('the revision as before', async () => !(await isOther()), SOON);
 });

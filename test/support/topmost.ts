@@ -2,8 +2,8 @@
 import type { Page } from 'playwright-core';
 
 /**
- * Each control of the layer that is not the topmost element at its centre or, but for fields, near its left or right end, by its name, with the
- * element that is. A control is scrolled into view first. Throws where no menu, list, popover or dialog is open.
+ * Each control of the layer that is not the topmost element at its centre or, but for fields, near its left or right end: by its
+ * name, with the element that is. A control is scrolled into view first. Throws where no menu, list, popover or dialog is open.
  */
 export async function coveredControls(page: Page): Promise<string[]> {
   return page.evaluate<string[]>(LOOK);

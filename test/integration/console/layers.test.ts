@@ -3,6 +3,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { signInAt, startChromium, visit, type Visitor } from '../../support/chromium.ts';
 import { dialogsOf } from '../../support/consoleDialogs.ts';
+import { menusOf } from '../../support/consoleMenus.ts';
 import { stockProject } from '../../support/consoleStock.ts';
 import { EDITOR, startConsoleSystem, type ConsoleSystem } from '../../support/consoleSystem.ts';
 import { coveredControls } from '../../support/topmost.ts';
@@ -37,10 +38,13 @@ describe.each(SCREENS)('on a screen $width pixels wide', (viewport) => {
   });
   afterAll(() => visitor?.close());
 
-  test.each(dialogsOf(PROJECT))('every control of $what can be clicked', async ({ path, open }) => {
-    const { page } = visitor;
-    await page.goto(new URL(path, system.consoleURL).href);
-    await open(page);
-    expect(await coveredControls(page)).toEqual([]);
-  });
+  test.each([...menusOf(PROJECT), ...dialogsOf(PROJECT)])(
+    'every control of $what can be clicked',
+    async ({ path, open }) => {
+      const { page } = visitor;
+      await page.goto(new URL(path, system.consoleURL).href);
+      await open(page);
+      expect(await coveredControls(page)).toEqual([]);
+    },
+  );
 });

@@ -1,5 +1,5 @@
 /** A button that opens a tree of what earlier nodes produced, for people who do not drag or write. */
-import { ActionIcon, Popover, ScrollArea, Text, Tooltip } from '@mantine/core';
+import { ActionIcon, Popover, Text, Tooltip } from '@mantine/core';
 import { IconBraces } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useFormScope } from '../scope.ts';
@@ -46,15 +46,13 @@ export function InsertReference({
             No node comes before this one: connect it to the node whose output it should use.
           </Text>
         ) : (
-          <ScrollArea.Autosize mah={320}>
-            <ReferenceTree
-              sources={sources}
-              onPick={(reference) => {
-                setOpen(false);
-                onInsert(reference);
-              }}
-            />
-          </ScrollArea.Autosize>
+          <ReferenceTree
+            sources={sources}
+            onPick={(reference) => {
+              setOpen(false);
+              onInsert(reference);
+            }}
+          />
         )}
       </Popover.Dropdown>
     </Popover>

@@ -93,6 +93,9 @@ export const REASON = {
   SettingsNotAdmitted:
     'The installation does not admit some of the settings; in their place are its own, and the others are in effect.',
   SettingsInvalid: 'The API server refuses the runner pool with the settings, so the pool stays as it was.',
+  PodsRefused:
+    'Kubernetes refuses the pods of the runners: a quota, a limit range or a policy of the namespace forbids them.',
+  PodsNotReady: 'The pods of the runners do not become ready.',
   StoreUnavailable: 'The run store cannot be reached, so nothing can be activated.',
   RevisionNameTaken:
     'A ControllerRevision that is not of the workflow has the name of its revision and cannot be deleted.',
@@ -110,4 +113,6 @@ export const NEEDS_ACTION: ReadonlySet<string> = new Set<Reason>([
   'KeyMissing',
   'KeyUnusable',
   'MissingScope',
+  'PodsRefused',
+  'PodsNotReady',
 ]);

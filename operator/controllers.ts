@@ -19,6 +19,7 @@ import type { OperatorMetrics } from './metrics.ts';
 import { createPacer } from './pacer.ts';
 import { createPollReconciler } from './poll/status.ts';
 import { POLL } from './project/names.ts';
+import { changesPool, hasRunner } from './project/readiness.ts';
 import { createProjectReconciler } from './project/reconcile.ts';
 import { reconcileSettings } from './project/settingsStatus.ts';
 import { isMarked } from './registration/mark.ts';
@@ -212,7 +213,9 @@ function wakeWorkflows({ world, gateways }: OperatorContext, queue: Queue): void
     world.workflows.byIndex(BY_CREDENTIAL, inNamespaceOf(credential, credential.metadata.name)).map(keyOf),
   );
   watchInto(world.deployments, queue, ({ metadata }, change) =>
-    turnedAvailable(change) ? inNamespace(metadata.namespace ?? '') : [],
+    change.type !== 'updated' || changesPool(change.old, change.object)
+      ? inNamespace(metadata.namespace ?? '')
+      : [],
   );
   watchInto(world.namespaces, queue, ({ metadata }, change) =>
     mayChangeAccess(change) ? inNamespace(metadata.name) : [],
@@ -322,8 +325,7 @@ function wakeCredentials(world: World, queue: Queue): void {
 
 /** Whether a pool has runners now and had none before, or the other way round. */
 function turnedAvailable(change: Change<Deployment>): boolean {
-  const available = (object: Deployment): boolean => (object.status?.availableReplicas ?? 0) > 0;
-  return change.type !== 'updated' || available(change.old) !== available(change.object);
+  return change.type !== 'updated' || hasRunner(change.old) !== hasRunner(change.object);
 }
 
 /** What workflows need is what connecting asks for. */

@@ -1,11 +1,13 @@
 import { expect, test } from 'vitest';
 import type { Deployment } from '../../kube/resource.ts';
-import { poolState } from './readiness.ts';
+import { changesPool, poolState } from './readiness.ts';
 
 type Rights = { refused?: string; granted?: string[] };
 
-function stateWith({ refused, granted }: Rights, availableReplicas = 1) {
-  const deployment = { status: { availableReplicas } } as Deployment;
+const poolWith = (availableReplicas: number, ...conditions: object[]) =>
+  ({ status: { availableReplicas, conditions } }) as Deployment;
+
+function stateWith({ refused, granted }: Rights, deployment = poolWith(1)) {
   const world = { deployments: { get: () => deployment } } as unknown as Parameters<
     typeof poolState
   >[0]['world'];
@@ -22,7 +24,9 @@ test('a pod does not hide that the operator may not make the pool what it has to
   expect(stateWith({ refused: 'roles is forbidden', granted: ['llm', 'smtp'] })).toEqual({
     kind: 'Unauthorized',
     message: 'roles is forbidden',
+    hasRunner: true,
   });
+  expect(stateWith({ refused: 'no' }, poolWith(0))).toMatchObject({ hasRunner: false });
 });
 
 test('a pool is not ready for a workflow one of whose Secrets its runners may not read yet', () => {
@@ -34,5 +38,63 @@ test('a pool is not ready for a workflow one of whose Secrets its runners may no
 
 test('before this process has applied the rights the pods decide', () => {
   expect(stateWith({})).toEqual({ kind: 'Ready' });
-  expect(stateWith({}, 0)).toEqual({ kind: 'Starting' });
+  expect(stateWith({}, poolWith(0))).toEqual({ kind: 'Starting' });
+});
+
+const QUOTA =
+  'pods "windlass-runner-6d5f7-" is forbidden: exceeded quota: compute, requested: limits.memory=512Mi, used: limits.memory=0, limited: limits.memory=256Mi';
+const SECURITY = 'pods "windlass-runner-6d5f7-" is forbidden: violates PodSecurity "restricted:latest"';
+const refusedBy = (message: string) => ({
+  type: 'ReplicaFailure',
+  status: 'True',
+  reason: 'FailedCreate',
+  message,
+});
+const progressing = (status: string, reason: string, message: string) => ({
+  type: 'Progressing',
+  status,
+  reason,
+  message,
+});
+
+test.each<[sentence: string, conditions: object[], state: object]>([
+  [
+    'a quota refuses its pods',
+    [refusedBy(QUOTA)],
+    { kind: 'Blocked', reason: 'PodsRefused', message: QUOTA },
+  ],
+  [
+    'the pod security of the namespace refuses its pods',
+    [progressing('True', 'NewReplicaSetCreated', ''), refusedBy(SECURITY)],
+    { kind: 'Blocked', reason: 'PodsRefused', message: SECURITY },
+  ],
+  [
+    'a quota refuses its ReplicaSet',
+    [progressing('False', 'ReplicaSetCreateError', 'exceeded quota: objects')],
+    { kind: 'Blocked', reason: 'PodsRefused', message: 'exceeded quota: objects' },
+  ],
+  [
+    'its pods do not become ready in time',
+    [progressing('False', 'ProgressDeadlineExceeded', 'has timed out progressing.')],
+    { kind: 'Blocked', reason: 'PodsNotReady', message: 'has timed out progressing.' },
+  ],
+  ['its pods are being started', [progressing('True', 'ReplicaSetUpdated', '')], { kind: 'Starting' }],
+  ['its pods were refused before', [{ ...refusedBy(QUOTA), status: 'False' }], { kind: 'Starting' }],
+])('a pool without a runner: %s', (_sentence, conditions, state) => {
+  expect(stateWith({}, poolWith(0, ...conditions))).toEqual(state);
+});
+
+test('an obstacle wins over rights that are on their way, and an available runner over an obstacle', () => {
+  expect(stateWith({ granted: [] }, poolWith(0, refusedBy(QUOTA)))).toMatchObject({ kind: 'Blocked' });
+  expect(stateWith({}, poolWith(1, refusedBy(QUOTA)))).toEqual({ kind: 'Ready' });
+});
+
+test.each([
+  ['a runner becomes available', poolWith(0), poolWith(1), true],
+  ['an obstacle appears', poolWith(0), poolWith(0, refusedBy(QUOTA)), true],
+  ['another obstacle takes its place', poolWith(0, refusedBy(QUOTA)), poolWith(0, refusedBy(SECURITY)), true],
+  ['an obstacle appears beside a runner', poolWith(1), poolWith(1, refusedBy(QUOTA)), false],
+  ['one of two runners goes', poolWith(2), poolWith(1), false],
+])('when %s the state of the pool changes or stays', (_sentence, before, after, isChanged) => {
+  expect(changesPool(before, after)).toBe(isChanged);
 });

@@ -1,16 +1,25 @@
 /** Whether a project has a runner that is ready, and what stands in the way. */
+import type { Reason } from '../../api/conditions.ts';
 import { findCondition } from '../../kube/conditions.ts';
-import type { Condition } from '../../kube/resource.ts';
+import type { Condition, Deployment } from '../../kube/resource.ts';
 import type { OperatorContext } from '../context.ts';
 import type { World } from '../world.ts';
 import { POOL } from './names.ts';
 
 export type PoolState =
   | { kind: 'Ready' }
-  /** `message`: why no pod can be made, in the API server's words. */
+  /** `message`: what is awaited. */
   | { kind: 'Starting'; message?: string }
-  /** The operator may not make the pool. */
-  | { kind: 'Unauthorized'; message: string };
+  /** No pod of it can start until somebody acts. */
+  | ({ kind: 'Blocked' } & Obstacle)
+  /** The operator may not make the pool. `hasRunner`: one from before is available. */
+  | { kind: 'Unauthorized'; message: string; hasRunner: boolean };
+
+type Obstacle = {
+  reason: Extract<Reason, 'PodsRefused' | 'PodsNotReady'>;
+  /** In Kubernetes' words, which name the ResourceQuota, the LimitRange or the policy. */
+  message: string;
+};
 
 /**
  * The pool is ready for a workflow as long as its Deployment has an available pod, and runners may read the Secrets that
@@ -27,14 +36,37 @@ export function poolState(
   namespace: string,
   secretNames: readonly string[],
 ): PoolState {
+  const pool = world.deployments.get(namespace, POOL);
   const refusal = refusedPools.get(namespace);
-  if (refusal !== undefined) return { kind: 'Unauthorized', message: refusal };
-  const { availableReplicas = 0, conditions = [] } = world.deployments.get(namespace, POOL)?.status ?? {};
+  if (refusal !== undefined) return { kind: 'Unauthorized', message: refusal, hasRunner: hasRunner(pool) };
   const granted = grantedSecrets.get(namespace) ?? secretNames;
   const missing = secretNames.filter((name) => !granted.includes(name));
-  if (availableReplicas > 0 && missing.length === 0) return { kind: 'Ready' };
+  if (hasRunner(pool) && missing.length === 0) return { kind: 'Ready' };
+  const obstacle = obstacleOf(pool);
+  if (obstacle !== undefined) return { kind: 'Blocked', ...obstacle };
   if (missing.length > 0)
     return { kind: 'Starting', message: `Runners may not read Secret ${missing.join(', ')} yet.` };
-  const failure = findCondition(conditions as Condition[], 'ReplicaFailure');
-  return { kind: 'Starting', ...(failure?.status === 'True' && { message: failure.message }) };
+  return { kind: 'Starting' };
+}
+
+/** Whether the change is one after which `poolState` may be another. */
+export function changesPool(before: Deployment, after: Deployment): boolean {
+  return hasRunner(before) !== hasRunner(after) || obstacleOf(before)?.message !== obstacleOf(after)?.message;
+}
+
+/** Whether the Deployment of a pool has an available pod. */
+export function hasRunner(pool: Deployment | undefined): boolean {
+  return (pool?.status?.availableReplicas ?? 0) > 0;
+}
+
+/** What keeps all pods away, as the Deployment's own conditions say. Undefined while one is available. */
+function obstacleOf(pool: Deployment | undefined): Obstacle | undefined {
+  if (hasRunner(pool)) return undefined;
+  const conditions = (pool?.status?.conditions ?? []) as Condition[];
+  const failure = findCondition(conditions, 'ReplicaFailure');
+  if (failure?.status === 'True') return { reason: 'PodsRefused', message: failure.message };
+  const progress = findCondition(conditions, 'Progressing');
+  if (progress?.status !== 'False') return undefined;
+  const reason = progress.reason === 'ProgressDeadlineExceeded' ? 'PodsNotReady' : 'PodsRefused';
+  return { reason, message: progress.message };
 }

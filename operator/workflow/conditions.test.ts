@@ -34,6 +34,13 @@ const unchecked: Facts['credentials'] = [
 const taken: NonNullable<Facts['unserved']> = { reason: 'BotTaken', message: 'workflow one has it' };
 const unverifiable: NonNullable<Facts['unverifiable']> = { reason: 'KeyMissing', message: 'no key token' };
 const starting: Facts['pool'] = { kind: 'Starting' };
+const QUOTA = 'pods "windlass-runner-1" is forbidden: exceeded quota: compute';
+const blocked: Facts['pool'] = { kind: 'Blocked', reason: 'PodsRefused', message: QUOTA };
+const unauthorized = (hasRunner: boolean): Facts['pool'] => ({
+  kind: 'Unauthorized',
+  message: 'no',
+  hasRunner,
+});
 const lagging: Facts['route'] = { kind: 'applied', routing: { kind: 'Lagging', replicas: ['gateway-1'] } };
 const noGateway: Facts['route'] = { kind: 'applied', routing: { kind: 'NoGateway' } };
 
@@ -57,7 +64,8 @@ const cases: [sentence: string, facts: Partial<Facts>, ready: string][] = [
   ['callers of its webhook cannot be verified', { unverifiable }, 'False/KeyMissing'],
   ['another workflow has its bot', { unserved: taken }, 'False/BotTaken'],
   ['no runner is ready', { pool: starting }, 'False/PoolStarting'],
-  ['no runner may be made', { pool: { kind: 'Unauthorized', message: 'no' } }, 'False/Unauthorized'],
+  ['no runner may be made', { pool: unauthorized(false) }, 'False/Unauthorized'],
+  ['a quota refuses the pods of runners', { pool: blocked }, 'False/PodsRefused'],
   ['a replica does not serve it yet', { route: lagging }, 'False/WaitingForReplicas'],
   ['there is no gateway', { route: noGateway }, 'False/NoGateway'],
   ['the run store is away', { route: { kind: 'store-unavailable' } }, 'False/StoreUnavailable'],
@@ -194,6 +202,28 @@ test('of many problems the first ten are told, and how many more there are', () 
   }));
   const message = findCondition(conditionsOf({ ...good, violations: many }, [], now), 'Valid')?.message;
   expect(message).toMatch(/^p0; .*; p9; and 2 more$/);
+});
+
+test.each<[sentence: string, facts: Partial<Facts>, active: string]>([
+  ['whose pods a quota refuses', { pool: blocked }, 'False/PodsRefused'],
+  ['that may not be made', { pool: unauthorized(false) }, 'False/Unauthorized'],
+  ['that may not be changed and still has a runner', { pool: unauthorized(true) }, 'True/Serving'],
+  ['that is starting', { pool: starting }, 'True/Serving'],
+  [
+    'whose pods are refused while an earlier revision is kept',
+    { pool: blocked, violations, route: { kind: 'invalid', keeps: 'orders-abc' } },
+    'False/PodsRefused',
+  ],
+  ['that nobody needs since the workflow is inactive', { pool: blocked, active: false }, 'False/Inactive'],
+])('Active beside a runner pool %s is %3$s', (_sentence, facts, expected) => {
+  const { status, reason } = findCondition(conditionsOf({ ...good, ...facts }, [], now), 'Active') ?? {};
+  expect(`${status}/${reason}`).toBe(expected);
+});
+
+test('a quota that keeps runners away is named, with what to do', () => {
+  expect(messageOf({ pool: blocked })).toBe(
+    `The pods of the runners are refused: ${QUOTA}. Change the ResourceQuota, the LimitRange or the policy that is named, or what runners ask for.`,
+  );
 });
 
 test('while callers cannot be verified no events start runs, and Secret and key are named', () => {

@@ -155,12 +155,28 @@ function poolReady({ pool }: Facts): Update {
       return { type, status: 'True', reason: 'PoolReady', message: 'A runner is ready.' };
     case 'Unauthorized':
       return { type, status: 'False', reason: 'Unauthorized', message: pool.message };
+    case 'Blocked':
+      return { type, status: 'False', reason: pool.reason, message: blockedMessage(pool) };
     case 'Starting': {
       const hint = pool.message ?? 'If this lasts: kubectl describe deployment windlass-runner';
       const message = `No runner of this namespace is ready yet. ${hint}`;
       return { type, status: 'False', reason: 'PoolStarting', message };
     }
   }
+}
+
+type Blocked = Extract<PoolState, { kind: 'Blocked' }>;
+
+function blockedMessage({ reason, message }: Blocked): string {
+  return reason === 'PodsRefused'
+    ? `The pods of the runners are refused: ${ended(message)} Change the ResourceQuota, the LimitRange or the policy that is named, or what runners ask for.`
+    : `The pods of the runners do not become ready: ${ended(message)} Look at them: kubectl describe pods -l app.kubernetes.io/name=windlass-runner`;
+}
+
+/** Why no run can be executed, for as long as somebody does nothing about it. */
+function blockedReason(pool: PoolState): Reason | undefined {
+  if (pool.kind === 'Blocked') return pool.reason;
+  return pool.kind === 'Unauthorized' && !pool.hasRunner ? 'Unauthorized' : undefined;
 }
 
 function scheduled({ schedule }: Facts, now: Date): Update[] {
@@ -246,6 +262,11 @@ function active(facts: Facts): Update {
     return { type, status: 'False', reason: facts.unverifiable.reason, message };
   }
   if (facts.unserved) return { type, status: 'False', ...facts.unserved };
+  const blocked = blockedReason(facts.pool);
+  if (blocked !== undefined) {
+    const message = 'No runner can start, so that no run is executed: see the condition PoolReady.';
+    return { type, status: 'False', reason: blocked, message };
+  }
   if (facts.schedule?.kind === 'refused') {
     const { reason, cronJob } = facts.schedule;
     if (cronJob === undefined) return { type, status: 'False', reason, message: 'No CronJob starts runs.' };

@@ -93,6 +93,8 @@ export type StageOptions = {
   env?: Record<string, string>;
   /** True: runners that the test starts try the credentials. Left out: all work. */
   triesCredentials?: boolean;
+  /** False: no pool becomes ready unless the test writes the status of its Deployment. */
+  startsPools?: boolean;
   /** How the run store is set up, beside its accounts. */
   redis?: Omit<RedisOptions, 'acl'>;
 };
@@ -101,7 +103,7 @@ export type StageOptions = {
 export async function startOperatorStage(options: StageOptions = {}): Promise<OperatorStage> {
   const { watchNamespaces = [], templates = [], redis: redisOptions = {} } = options;
   const env = { ...LOOPBACK, ...options.env };
-  const { triesCredentials = false, bounded = true } = options;
+  const { triesCredentials = false, bounded = true, startsPools = true } = options;
   const server = await startApiServer();
   const client = createClient(server.connection, { fieldManager: 'test' });
   const password = randomBytes(16).toString('hex');
@@ -127,7 +129,7 @@ export async function startOperatorStage(options: StageOptions = {}): Promise<Op
   const trail: string[] = [];
   const conn = connectRunStore({ url: redis.url, username: OPERATOR_ACCOUNT, password, name: 'test' });
   const connection = connectionOf(server.connection, token);
-  const pools = keepPoolsReady(client, triesCredentials ? undefined : conn);
+  const pools = startsPools ? keepPoolsReady(client, triesCredentials ? undefined : conn) : undefined;
   let running: { stopping: AbortController; ended: Promise<void> } | undefined;
   let projects = 0;
 
@@ -198,7 +200,7 @@ export async function startOperatorStage(options: StageOptions = {}): Promise<Op
     stop: async () => {
       await stopOperator();
       await gateway.stop();
-      await pools.stop();
+      await pools?.stop();
       await conn.close();
       await client.close();
       await redis.stop();

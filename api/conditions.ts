@@ -11,6 +11,7 @@ export const CONDITION = {
   TriggerHealthy: 'The last look at the account worked, or the bot is registered.',
   PoolReady: 'The runner pool of the project has a runner that is ready.',
   Stalled: 'Only a change of the object helps, or of one that contradicts it.',
+  Checked: 'The credential was tried, and works.',
   HostsAllowed: 'http_request may send the credential to some host.',
 } as const;
 
@@ -57,6 +58,7 @@ export const REASON = {
   KeyUnusable:
     'A Secret key that callers are verified with is empty, too long, or not in the form of the scheme.',
   Complete: 'The Secret and its keys exist, and there is nothing that the credential could be tried by.',
+  Unused: 'The Secret and its keys exist, and no workflow names the credential, so that it was not tried.',
   NotChecked: 'The credential was not tried yet, since no workflow names it or no runner is ready.',
   Checked: 'The credential was tried, and works.',
   Polled: 'The last look at the account worked.',

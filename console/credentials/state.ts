@@ -21,6 +21,11 @@ const GOOD: ByReason = {
     tone: 'good',
     advice: 'There is nothing to try it by. Name a page to check with, and it is tried.',
   },
+  Unused: {
+    word: 'Not tried',
+    tone: 'unknown',
+    advice: 'Press Test, or let a workflow use it: then it is tried.',
+  },
   Connected: { word: 'Connected', tone: 'good' },
   Expiring: {
     word: 'Ends soon',
@@ -38,7 +43,7 @@ const UNKNOWN: ByReason = {
   NotChecked: {
     word: 'Not tried',
     tone: 'unknown',
-    advice: 'Press Test, or let a workflow use it: then it is tried.',
+    advice: 'It is tried within seconds, as soon as a runner is ready.',
   },
   Pending: {
     word: 'New',

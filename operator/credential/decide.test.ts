@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { CheckResult } from '../../api/check.ts';
 import type { Condition } from '../../kube/resource.ts';
-import { decide, decideConnected, untilNextMs } from './decide.ts';
+import { checkedAfter, decide, decideConnected, INCOMPLETE, untilNextMs } from './decide.ts';
 
 const DAY_MS = 24 * 3_600_000;
 const now = Date.parse('2026-01-02T00:00:00Z');
@@ -26,18 +26,22 @@ const condition = (reason: string, observedGeneration = 2): Condition => ({
 });
 const decided = (changes: object, before?: Condition) => decide({ ...facts, ...changes }, before, 2);
 
-test('a credential that no workflow names is not tried, and says so', () => {
+test('a credential that no workflow names is ready as it is, and says that it was not tried', () => {
   const decision = decided({ isUsed: false });
-  expect(decision.finding).toMatchObject({ status: 'Unknown', reason: 'NotChecked' });
+  expect(decision.finding).toMatchObject({ status: 'True', reason: 'Unused' });
+  expect(decision.checked).toMatchObject({ status: 'Unknown', reason: 'NotChecked' });
   expect(decision.ask).toBeUndefined();
 });
 
-test.each([
-  ['an hour', 3_600_000, 'Checked'],
-  ['a day', DAY_MS, 'NotChecked'],
-])('what was found %s ago of a credential that no workflow names is %s', (_age, ageMs, reason) => {
-  const decision = decided({ isUsed: false, seen: { now, answer: answer(works, ageMs) } });
-  expect(decision.finding).toMatchObject({ reason });
+test.each<[string, CheckResult, number, string, string]>([
+  ['that it works an hour', works, 3_600_000, 'True/Checked', 'True/Checked'],
+  ['that it works a day', works, DAY_MS, 'True/Unused', 'Unknown/NotChecked'],
+  ['that it is refused an hour', rejected, 3_600_000, 'False/Rejected', 'False/Rejected'],
+  ['that it could not be tried an hour', untriable, 3_600_000, 'True/Unused', 'Unknown/NotChecked'],
+])('of a credential that no workflow names it was found %s ago', (_what, result, ageMs, ready, checked) => {
+  const decision = decided({ isUsed: false, seen: { now, answer: answer(result, ageMs) } });
+  const words = [decision.finding, decision.checked].map((said) => `${said?.status}/${said?.reason}`);
+  expect(words).toEqual([ready, checked]);
   expect(decision.ask).toBeUndefined();
 });
 
@@ -143,4 +147,30 @@ test('an account whose token is refused says so until another token was tried', 
   const seen = { now, answer: answer(rejected, 1_000) };
   expect(decidedConnected({ seen }).finding).toMatchObject({ status: 'False', reason: 'Rejected' });
   expect(decidedConnected({}, condition('Rejected')).finding).toBeUndefined();
+});
+
+const checkedWith = (changes: object, reason: string) => {
+  const decision = decided(changes);
+  return (checkedAfter(decision, condition(reason), 2) ?? { reason: 'as it was' }).reason;
+};
+
+test.each<[sentence: string, changes: object, before: string, after: string]>([
+  ['of which another Secret is being tried', {}, 'Checked', 'as it was'],
+  ['of which another Secret is to be tried without a runner', { hasRunner: false }, 'Rejected', 'as it was'],
+  ['that was never tried', {}, 'NotChecked', 'NotChecked'],
+  ['that was tried', { seen: { now, answer: answer(rejected, 0) } }, 'Checked', 'Rejected'],
+  ['that no workflow names any more', { isUsed: false }, 'Checked', 'NotChecked'],
+])('Checked of a credential %s', (_sentence, changes, before, after) => {
+  expect(checkedWith(changes, before)).toBe(after);
+});
+
+test('Checked of a credential that has become incomplete says that it was not tried', () => {
+  const decision = { checked: INCOMPLETE, againMs: 0 };
+  expect(checkedAfter(decision, condition('Checked'), 2)).toBe(INCOMPLETE);
+});
+
+test('an account that is connected is Checked only once it was tried', () => {
+  expect(decidedConnected({}).checked).toMatchObject({ status: 'Unknown', reason: 'NotChecked' });
+  const seen = { now, answer: answer(works, 1_000) };
+  expect(decidedConnected({ seen }).checked).toMatchObject({ status: 'True', reason: 'Checked' });
 });

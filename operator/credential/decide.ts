@@ -1,5 +1,5 @@
 /**
- * When a credential is tried, and what its condition `Ready` says of it. Pure. It is tried when it or a Secret of it has changed, when
+ * When a credential is tried, and what its conditions `Ready` and `Checked` say of it. Pure. It is tried when it or a Secret of it has changed, when
  * somebody asks for it, daily, and again and again while it does not work: soon where the other side was not there, with growing patience where it
  * refused, since accounts are locked after too many logins.
  */
@@ -14,6 +14,8 @@ export type Finding = { status: 'True' | 'False' | 'Unknown'; reason: Reason; me
 export type Decision = {
   /** What the condition says; undefined: it stays as it is. */
   finding?: Finding;
+  /** What the condition `Checked` says; undefined: it stays as it is. */
+  checked?: Finding;
   /** What was found of the credential as it is now. */
   answer?: Answer;
   /** It is to be tried now, after so many failures in a row. */
@@ -38,26 +40,34 @@ const REFUSED = { firstMs: 20_000, mostMs: 3_600_000 };
 export function decide(facts: CheckFacts, before: Condition | undefined, generation: number): Decision {
   const { key, isUsed, hasRunner, seen } = facts;
   if (!isUsed) return ofUnused(facts);
-  if (!seen) return { ...kept(before, generation, storeAway), isUntried: true, againMs: STORE_AWAY_MS };
+  const untriedFor = (why: Finding) => ({
+    ...kept(before, generation, why),
+    checked: why,
+    isUntried: true,
+  });
+  if (!seen) return { ...untriedFor(storeAway), againMs: STORE_AWAY_MS };
   const { now, waiting, answer } = seen;
   const isAsked = waiting?.key === key;
   // Who was asked answers soon, or never: the longer it takes, the less often there is a look.
   const lookMs = isAsked ? clamp((now - waiting.askedAt) / 2, LOOK) : QUIET_MS;
   const mayAsk = !isAsked && hasRunner;
   if (answer?.key === key) return tried(answer, now, { lookMs, mayAsk });
-  const untried = { ...kept(before, generation, hasRunner ? asked : noRunner), isUntried: true };
+  const untried = untriedFor(hasRunner ? asked : noRunner);
   return mayAsk
     ? { ...untried, ask: { failures: 0 }, againMs: LOOK.leastMs }
     : { ...untried, againMs: hasRunner ? lookMs : NO_RUNNER_MS };
 }
 
-/** What was found when somebody asked for a check counts for a day: nobody looks again. */
+/**
+ * Nobody waits for a credential that no workflow names: it is ready when its Secrets are complete. What was found when somebody asked
+ * for a check counts for a day: nobody looks again.
+ */
 function ofUnused({ key, seen }: CheckFacts): Decision {
   const answer = seen?.answer;
   const counts = answer?.key === key && seen !== undefined && seen.now - answer.at < DAY_MS;
-  return counts
-    ? { finding: findingOf(answer.result), answer, againMs: QUIET_MS }
-    : { finding: unused, againMs: QUIET_MS };
+  if (!counts) return { finding: unused, checked: unchecked, againMs: QUIET_MS };
+  const checked = findingOf(answer.result);
+  return { finding: checked.status === 'Unknown' ? unused : checked, checked, answer, againMs: QUIET_MS };
 }
 
 /** Of an account that is connected: that is what is told, unless trying it has shown that it does not work. */
@@ -82,7 +92,8 @@ function tried(
 ): Decision {
   const dueMs = answer.at + untilNextMs(answer) - now;
   const isUntried = !answer.result.works && answer.result.reason === 'NotChecked';
-  const found = { finding: findingOf(answer.result), answer, isUntried };
+  const finding = findingOf(answer.result);
+  const found = { finding, checked: finding, answer, isUntried };
   if (dueMs > 0) return { ...found, againMs: clamp(dueMs, { leastMs: LOOK.leastMs, mostMs: lookMs }) };
   if (!mayAsk) return { ...found, againMs: lookMs };
   return { ...found, ask: { failures: answer.failures }, againMs: LOOK.leastMs };
@@ -104,10 +115,14 @@ export function untilNextMs({ failures, result }: Failing): number {
 }
 
 const unused: Finding = {
+  status: 'True',
+  reason: 'Unused',
+  message: 'The Secret and its keys exist. No workflow of this namespace names it, so that it was not tried.',
+};
+const unchecked: Finding = {
   status: 'Unknown',
   reason: 'NotChecked',
-  message:
-    'Not tried: no workflow of this namespace names it. It is tried as soon as one does; what it names is there.',
+  message: 'Not tried: no workflow of this namespace names it. It is tried as soon as one does.',
 };
 const storeAway: Finding = {
   status: 'Unknown',
@@ -129,6 +144,23 @@ const OF_CHECKS: ReadonlySet<string> = new Set<Reason>([
   'Expired',
   'MissingScope',
 ]);
+
+/** What `Checked` says of a credential that cannot be tried as it is. */
+export const INCOMPLETE: Finding = {
+  status: 'Unknown',
+  reason: 'NotChecked',
+  message: 'Not tried: see the condition Ready.',
+};
+
+/** What `Checked` says: what was found of the same spec stays until it was tried again. */
+export function checkedAfter(
+  { checked, answer, isUntried }: Decision,
+  before: Condition | undefined,
+  generation: number,
+): Finding | undefined {
+  const isAwaited = isUntried === true && answer === undefined;
+  return checked && isAwaited ? kept(before, generation, checked).finding : checked;
+}
 
 /** What was found of the same spec stays until more is known, so that a changed Secret does not make everything unready. */
 function kept(before: Condition | undefined, generation: number, otherwise: Finding): { finding?: Finding } {

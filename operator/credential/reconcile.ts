@@ -17,7 +17,8 @@ import { explainRefusal } from '../refusal.ts';
 import { credentials } from '../resources.ts';
 import { BY_CREDENTIAL } from '../world.ts';
 import { checkKeys } from './check.ts';
-import { decide, decideConnected, type Decision, type Finding } from './decide.ts';
+import { withChecked } from './checked.ts';
+import { decide, decideConnected, INCOMPLETE, type Decision, type Finding } from './decide.ts';
 import { checkFacts, checkKey, readSecrets } from './facts.ts';
 import { hostsFinding, usedHosts, withHosts } from './hosts.ts';
 import { withStalled } from './stalled.ts';
@@ -58,12 +59,14 @@ async function judge(context: OperatorContext, credential: Credential): Promise<
     const found = await readSecrets(context, namespace, credential.spec);
     const keys = checkKeys(namespace, secretRefs(credential.spec), found.keys);
     const lacking = keys.status === 'False' ? keys : lackOfHosts(context, credential);
-    if (lacking) return { finding: lacking, againMs: READY_MS };
+    if (lacking) return { finding: lacking, checked: INCOMPLETE, againMs: READY_MS };
     const before = findCondition(credential.status?.conditions, 'Ready');
     const works = credential.spec.oauth2 ? connectionFinding(context, credential, before) : keys;
     if (works === undefined) return { isUntried: true, againMs: READY_MS };
-    if (works.status !== 'True' || !canBeChecked(credential.spec))
-      return { finding: works, isUntried: works.reason === 'Pending', againMs: READY_MS };
+    if (works.status !== 'True' || !canBeChecked(credential.spec)) {
+      const isUntried = works.reason === 'Pending';
+      return { finding: works, checked: INCOMPLETE, isUntried, againMs: READY_MS };
+    }
     // Each renewal brings another token.
     const token = context.connections.of(credential.metadata.uid)?.obtainedAt;
     const key = checkKey(credential.spec, found, { token, wish: checkWish(credential) });
@@ -77,7 +80,8 @@ async function judge(context: OperatorContext, credential: Credential): Promise<
     if (!isForbidden(error)) throw error;
     context.log.error({ namespace, err: error }, 'the operator lacks a right');
     const message = explainRefusal(error);
-    return { finding: { status: 'False', reason: 'Unauthorized', message }, againMs: READY_MS };
+    const finding = { status: 'False', reason: 'Unauthorized', message } as const;
+    return { finding, checked: INCOMPLETE, againMs: READY_MS };
   }
 }
 
@@ -139,11 +143,8 @@ function shownOf({ connections }: OperatorContext, { metadata, spec, status }: C
 type Found = Pick<CredentialStatus, 'account' | 'models' | 'lastChecked'>;
 
 /** What the status shall say. */
-function statusOf(
-  context: OperatorContext,
-  credential: Credential,
-  { finding, answer, isUntried = false }: Decision,
-): CredentialStatus {
+function statusOf(context: OperatorContext, credential: Credential, decision: Decision): CredentialStatus {
+  const { finding, answer, isUntried = false } = decision;
   const now = context.clock.date();
   const { metadata, spec, status: before } = credential;
   const { generation = 0 } = metadata;
@@ -153,7 +154,8 @@ function statusOf(
   const said = finding
     ? setCondition(old, { type: 'Ready', observedGeneration: generation, ...finding }, now)
     : old;
-  const list = withStalled(withHosts(said, credential, hostsOfUsers(context, credential), now), now);
+  const checked = withChecked(said, credential, decision, now);
+  const list = withStalled(withHosts(checked, credential, hostsOfUsers(context, credential), now), now);
   return {
     kind: credentialKind(spec),
     observedGeneration: generation,

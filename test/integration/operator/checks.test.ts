@@ -164,9 +164,14 @@ test.concurrent(
 test.concurrent('a credential is tried once a workflow names it, and says what was found', LONG, async () => {
   await putSecret('llm', PASSWORD);
   await apply('Credential', 'llm', { openai: { baseURL: model.baseURL, apiKeyRef: refTo('llm') } });
-  expect(messageOf(await said('llm', 'Unknown', 'NotChecked'))).toContain('no workflow of this namespace');
+  const unused = await said('llm', 'True', 'Unused');
+  expect(findCondition(unused.status?.conditions, 'Checked')).toMatchObject({
+    status: 'Unknown',
+    reason: 'NotChecked',
+  });
   await workflow('asks', { id: 'agent', agent: { credential: 'llm', model: 'demo', prompt: 'Hi' } });
   const { status } = await said('llm', 'True', 'Checked');
+  expect(findCondition(status?.conditions, 'Checked')).toMatchObject({ status: 'True', reason: 'Checked' });
   expect(status?.models).toEqual(['demo', 'demo-slow']);
   expect(Math.abs(Date.now() - Date.parse(status?.lastChecked ?? ''))).toBeLessThan(60_000);
   await stage.waitFor(namespace, 'asks', { type: 'Ready', status: 'True', reason: 'Serving' });
@@ -178,7 +183,7 @@ test.concurrent(
   async () => {
     await putSecret('asked', 'wrong-password');
     await apply('Credential', 'asked', smtp('asked'));
-    await said('asked', 'Unknown', 'NotChecked');
+    await said('asked', 'True', 'Unused');
     await askFor('asked', 'first');
     expect((await said('asked', 'False', 'Rejected')).status?.check).toBe('first');
     await putSecret('asked', PASSWORD);

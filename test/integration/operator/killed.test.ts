@@ -119,7 +119,7 @@ const says = (reason: string, generation: number) => (state: string) =>
   state.includes(`"observedGeneration":${generation},"reason":"${reason}","status":"True","type":"Ready"`);
 const isServing = says('Serving', 1);
 /** A credential of which all is said: it works, or nobody uses it. */
-const CHECKED = /^Credential .*"reason":("Checked"|"NotChecked","status":"Unknown")/gm;
+const CHECKED = /^Credential .*"reason":("Checked"|"Unused"),"status":"True","type":"Ready"/gm;
 const isSubmitted = (state: string) => /^run:waiting: /m.test(state);
 
 const SCENARIOS = {

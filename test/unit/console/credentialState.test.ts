@@ -14,6 +14,7 @@ import { usageOf } from '../../../console/credentials/usage.ts';
 test.each([
   ['True', 'Checked', 'good'],
   ['True', 'Complete', 'good'],
+  ['True', 'Unused', 'unknown'],
   ['True', 'Connected', 'good'],
   ['True', 'Expiring', 'warning'],
   ['True', 'MissingScope', 'warning'],

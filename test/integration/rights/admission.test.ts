@@ -16,6 +16,7 @@ import { credentials, workflowRuns, workflows } from '../../../operator/resource
 import { startApiServer, type ApiServer } from '../../support/apiserver.ts';
 import { ADMISSION, applyChart } from '../../support/chart.ts';
 import { installCrds } from '../../support/crds.ts';
+import { kubectl } from '../../support/kubectl.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { pollUntil } from '../../support/poll.ts';
 import { createUser } from '../../support/users.ts';
@@ -122,6 +123,25 @@ test.each<[User, string]>([
   ['reader-of-one', 'allowed'],
 ])('a credential that names Secret one, written by %s: %s', async (user, answer) => {
   expect(await tryTo(user, credentials, smtp('one'))).toContain(answer);
+});
+
+/** What kubectl prints when the manifest of a workflow is applied: what was done, and warnings. */
+async function applied(spec: Spec): Promise<string> {
+  const { metadata } = draft(spec);
+  const object = { apiVersion: 'windlass.dev/v1alpha1', kind: 'Workflow', metadata, spec };
+  const lines: string[] = [];
+  await kubectl(server, ['apply', '-f', '-'], {
+    input: JSON.stringify(object),
+    onLine: (line) => lines.push(line),
+  });
+  return lines.join('\n');
+}
+
+test('whoever applies a workflow that is not active is warned, and it is created all the same', async () => {
+  const isWarned = async () => (await applied(webhook())).includes('set spec.active to true to activate it');
+  await pollUntil('the warning', isWarned, { timeoutMs: 20_000, everyMs: 50 });
+  expect(await applied(webhook())).toMatch(/Warning: [^\n]*\n?[^]*workflow\.windlass\.dev\/\S+ created/);
+  expect(await applied({ active: true, ...webhook() })).not.toContain('Warning');
 });
 
 test('a refusal names the user, the Secret, the verb and the namespace', async () => {

@@ -10,7 +10,7 @@ import { microTime } from './holder.ts';
 import type { Log } from './log.ts';
 import { events, type Event, type KubeObject } from './resource.ts';
 
-type Occurrence = {
+export type Occurrence = {
   type: 'Normal' | 'Warning';
   /** Why, one word in CamelCase, at most 128 characters. */
   reason: string;

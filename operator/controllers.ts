@@ -28,6 +28,7 @@ import { isNew, isToBeCancelled } from './run/decide.ts';
 import { createRunReconciler } from './run/reconcile.ts';
 import { createCountsReconciler, type CountsReconciler } from './workflow/counts.ts';
 import { isOfInterest } from './schedule/failing.ts';
+import { createFailureReports } from './workflow/failures.ts';
 import { reconcileHistory } from './workflow/history.ts';
 import { reconcileWorkflow } from './workflow/reconcile.ts';
 import { credentialRefs } from './workflow/references.ts';
@@ -65,8 +66,10 @@ function createQueues(clock: Clock) {
 export function createControllers(context: OperatorContext, metrics: OperatorMetrics): Controllers {
   const { world, clock, config, log } = context;
   const queues = createQueues(clock);
-  const counts = createCountsReconciler(context);
   const events = createRecorder(context.client, 'windlass.dev/operator', { log, clock });
+  // With a rate of their own, so that failing workflows leave room for all other Events.
+  const failures = createRecorder(context.client, 'windlass.dev/operator', { log, clock });
+  const counts = createCountsReconciler(context, createFailureReports(failures, clock));
   const pacer = createPacer(prunesPerSecond(config.RECORD_WRITES_PER_SECOND), clock);
   const wakers = createWakers(context, queues);
   const { wakeProject, wakeOpenRuns, onLost, onRights, onSettings, onRestart } = wakers;
@@ -78,7 +81,11 @@ export function createControllers(context: OperatorContext, metrics: OperatorMet
       reconcile: createProjectReconciler(context, { onLost, onRights, onSettings }),
     },
     { name: 'settings', queue: queues.settings, reconcile: (key) => reconcileSettings(context, key) },
-    { name: 'credential', queue: queues.credential, reconcile: (key) => reconcileCredential(context, key) },
+    {
+      name: 'credential',
+      queue: queues.credential,
+      reconcile: (key) => reconcileCredential(context, events, key),
+    },
     { name: 'connection', queue: queues.connection, reconcile: context.connections.reconcile },
     {
       name: 'registration',

@@ -9,9 +9,11 @@ import { canonicalJson } from '../../kube/apply.ts';
 import { findCondition, setCondition } from '../../kube/conditions.ts';
 import { after, done, type Action, type Key } from '../../kube/controller.ts';
 import { isForbidden } from '../../kube/errors.ts';
+import type { Recorder } from '../../kube/events.ts';
 import { objectKey, type Condition } from '../../kube/resource.ts';
 import { canBeChecked } from '../../nodes/check/register.ts';
 import { CHECKS } from '../../runs/checks.ts';
+import { recordConditions } from '../conditionEvents.ts';
 import type { OperatorContext } from '../context.ts';
 import { explainRefusal } from '../refusal.ts';
 import { credentials } from '../resources.ts';
@@ -31,13 +33,18 @@ const NOT_READY = { leastMs: 1_000, mostMs: 25_000 };
 const TIMES_MS = 60_000;
 
 /** Reconciles the credential of that name. */
-export async function reconcileCredential(context: OperatorContext, key: Key): Promise<Action> {
+export async function reconcileCredential(
+  context: OperatorContext,
+  events: Pick<Recorder, 'record'>,
+  key: Key,
+): Promise<Action> {
   const { world, clock } = context;
   const credential = await world.credentials.getFresh(key.namespace, key.name);
   if (!credential || credential.metadata.deletionTimestamp !== undefined) return done();
   const decision = await judge(context, credential);
   const status = { ...statusOf(context, credential, decision), ...shownOf(context, credential) };
   await writeStatus(context, credential, status);
+  recordConditions(events, credential, credential.status?.conditions ?? [], status.conditions);
   return after(nextMs(decision, findCondition(status.conditions, 'Ready'), clock.date()));
 }
 

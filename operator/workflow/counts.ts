@@ -12,6 +12,7 @@ import { readCounts, type GroupCounts } from '../../runs/read.ts';
 import type { Counts, ProjectUid } from '../../runs/types.ts';
 import type { OperatorContext } from '../context.ts';
 import { workflows } from '../resources.ts';
+import type { FailureReports } from './failures.ts';
 
 const EVERY_MS = 60_000;
 const EVERY_WHILE_SUSPENDED_MS = 10_000;
@@ -26,7 +27,7 @@ export type CountsReconciler = {
   mayWrite(key: Key): boolean;
 };
 
-export function createCountsReconciler(context: OperatorContext): CountsReconciler {
+export function createCountsReconciler(context: OperatorContext, failures: FailureReports): CountsReconciler {
   const { world, clock, conn } = context;
   const written = new Map<string, { at: number; suspended: boolean }>();
   const isSuspended = (key: Key): boolean =>
@@ -45,6 +46,7 @@ export function createCountsReconciler(context: OperatorContext): CountsReconcil
     const route = world.routes.get(key.namespace, key.name);
     if (!workflow || !route) {
       written.delete(objectKey(key));
+      failures.forget(key);
       return done();
     }
     if (restMs(key) > 0) return after(restMs(key));
@@ -53,6 +55,7 @@ export function createCountsReconciler(context: OperatorContext): CountsReconcil
       groupsOf(workflowUID).map((group) => countsOrThrow(conn, projectUID, group)),
     );
     if (!live?.hasLimits || !test?.hasLimits) await putLimitsAgain(context, projectUID);
+    if (live) failures.note(workflow, live);
     const suspended = isSuspended(key);
     if (live && test && (await writeTotals(context, workflow, totalsOf({ live, test }, workflow.status))))
       written.set(objectKey(key), { at: clock.now(), suspended });

@@ -26,6 +26,7 @@ import type { Recorder } from '../../kube/events.ts';
 import type { Condition } from '../../kube/resource.ts';
 import { recordActivation, recordMadePublic } from '../audit.ts';
 import { withBot, type Unserved } from '../bots/take.ts';
+import { recordConditions } from '../conditionEvents.ts';
 import type { OperatorContext } from '../context.ts';
 import { nextLookMs } from '../credential/reconcile.ts';
 import type { Routing } from '../gateways/view.ts';
@@ -115,6 +116,7 @@ export async function reconcileWorkflow(
   const effect = await takeEffect(context, workflow, namespace.metadata.uid, violations);
   reportAccess(context, events, workflow, { before, after: effect.route, violations });
   const conditions = await reportStatus(context, workflow, violations, effect);
+  recordConditions(events, workflow, workflow.status?.conditions ?? [], conditions);
   if (effect.error !== undefined) throw effect.error;
   if (effect.route) await pruneRevisions(context, workflow, effect.route);
   const action = nextAction(effect, violations);

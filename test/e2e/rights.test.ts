@@ -50,7 +50,6 @@ const EXCEPTIONS: Record<(typeof ACCOUNTS)[number], Record<string, string>> = {
   'windlass-operator': {
     'create workflows.windlass.dev/execute': FOR_RUNNERS,
     'create workflowruns.windlass.dev': FOR_RUNNERS,
-    'create events.events.k8s.io': 'for what happens to accounts',
     'get credentials.windlass.dev': STALE,
     'get projectsettings.windlass.dev': STALE,
     'patch workflowruns.windlass.dev':

@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import type { Reason } from '../api/conditions.ts';
+import { setCondition } from '../kube/conditions.ts';
+import type { Condition, ConditionStatus } from '../kube/resource.ts';
+import { occurrencesOf } from './conditionEvents.ts';
+
+type Said = [type: 'Ready' | 'Valid', status: ConditionStatus, reason: Reason];
+
+const listOf = (...said: Said[]) =>
+  said.reduce<readonly Condition[]>(
+    (list, [type, status, reason]) => setCondition(list, { type, status, reason, message: 'm' }, new Date(0)),
+    [],
+  );
+const told = (before: Said[], after: Said[]) =>
+  occurrencesOf(listOf(...before), listOf(...after)).map(({ type, reason }) => `${type} ${reason}`);
+
+const PENDING: Said = ['Ready', 'Unknown', 'Pending'];
+const SERVING: Said = ['Ready', 'True', 'Serving'];
+const MISSING: Said = ['Ready', 'False', 'CredentialMissing'];
+const STARTING: Said = ['Ready', 'False', 'PoolStarting'];
+const VALID: Said = ['Valid', 'True', 'Accepted'];
+const INVALID: Said[] = [
+  ['Valid', 'False', 'UnknownSkill'],
+  ['Ready', 'False', 'UnknownSkill'],
+];
+
+test.each<[sentence: string, before: Said[], after: Said[], told: string[]]>([
+  ['has become ready', [PENDING], [VALID, SERVING], ['Normal Serving']],
+  ['says the same as before', [VALID, SERVING], [VALID, SERVING], []],
+  ['misses a credential', [PENDING], [VALID, MISSING], ['Warning CredentialMissing']],
+  ['misses a credential after it was ready', [SERVING], [MISSING], ['Warning CredentialMissing']],
+  ['has another problem', [MISSING], [['Ready', 'False', 'PodsRefused']], ['Warning PodsRefused']],
+  ['is starting', [PENDING], [STARTING], []],
+  ['takes effect anew', [SERVING], [['Ready', 'False', 'WaitingForReplicas']], []],
+  ['has taken effect anew', [['Ready', 'False', 'WaitingForReplicas']], [SERVING], ['Normal Serving']],
+  ['is being checked', [SERVING], [['Ready', 'Unknown', 'CredentialNotReady']], []],
+  ['is suspended', [SERVING], [['Ready', 'True', 'Suspended']], ['Normal Suspended']],
+  ['is invalid', [PENDING], INVALID, ['Warning UnknownSkill']],
+  ['is valid again', INVALID, [VALID, SERVING], ['Normal Accepted', 'Normal Serving']],
+])('the Events of an object that %s', (_sentence, before, after, expected) => {
+  expect(told(before, after)).toEqual(expected);
+});
+
+test('an Event says which condition has which status, and why', () => {
+  expect(occurrencesOf([], listOf(MISSING))).toEqual([
+    { type: 'Warning', reason: 'CredentialMissing', action: 'Reconcile', note: 'Ready=False: m' },
+  ]);
+});

@@ -1,0 +1,44 @@
+/** Events about the conditions `Ready` and `Valid` of a workflow or credential, for `kubectl describe`. */
+import type { ConditionType, Reason } from '../api/conditions.ts';
+import { findCondition } from '../kube/conditions.ts';
+import type { Occurrence, Recorder } from '../kube/events.ts';
+import type { Condition, KubeObject } from '../kube/resource.ts';
+
+const TYPES: ConditionType[] = ['Valid', 'Ready'];
+
+/** States that every change of a spec passes through within seconds. They are no news, and their end is. */
+const PASSING: ReadonlySet<string> = new Set<Reason>(['Pending', 'PoolStarting', 'WaitingForReplicas']);
+
+/** Records what has changed from one list of conditions to the next. Call it after the new list was written. */
+export function recordConditions(
+  events: Pick<Recorder, 'record'>,
+  object: KubeObject,
+  before: readonly Condition[],
+  after: readonly Condition[],
+): void {
+  for (const occurrence of occurrencesOf(before, after)) events.record(object, occurrence);
+}
+
+/**
+ * What there is to tell: that a condition has become True, that it has become False, and another reason for either. A condition that
+ * is Unknown tells nothing, and a problem of `Valid` is told once and not again as that of `Ready`.
+ */
+export function occurrencesOf(before: readonly Condition[], after: readonly Condition[]): Occurrence[] {
+  const told = TYPES.flatMap((type) => {
+    const [old, current] = [before, after].map((list) => findCondition(list, type));
+    return current && isNews(old, current) ? [occurrenceOf(current)] : [];
+  });
+  return told.filter(({ reason }, at) => told.findIndex((other) => other.reason === reason) === at);
+}
+
+function isNews(old: Condition | undefined, { type, status, reason }: Condition): boolean {
+  if (status === 'Unknown' || PASSING.has(reason)) return false;
+  // That a new spec is valid goes without saying.
+  if (type === 'Valid' && status === 'True' && old?.status !== 'False') return false;
+  return old?.status !== status || old.reason !== reason;
+}
+
+function occurrenceOf({ type, status, reason, message }: Condition): Occurrence {
+  const note = `${type}=${status}: ${message}`;
+  return { type: status === 'True' ? 'Normal' : 'Warning', reason, action: 'Reconcile', note };
+}

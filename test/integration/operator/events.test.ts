@@ -1,0 +1,120 @@
+/** The Events that `kubectl describe` shows of workflows and credentials. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { events, secrets } from '../../../kube/resource.ts';
+import { credentials, workflows } from '../../../operator/resources.ts';
+import { advance } from '../../../runs/advance.ts';
+import { kubectl } from '../../support/kubectl.ts';
+import { startOperatorStage, type OperatorStage } from '../../support/operatorStage.ts';
+import { pollUntilPasses } from '../../support/poll.ts';
+import { accepted, claimed, refOf, submissionOf } from '../../support/runStore.ts';
+
+const SOON = { timeoutMs: 30_000, everyMs: 50 };
+const READY = { type: 'Ready', status: 'True', reason: 'Serving' };
+
+let stage: OperatorStage;
+
+beforeAll(async () => {
+  stage = await startOperatorStage();
+  stage.startOperator();
+}, 600_000);
+
+afterAll(() => stage?.stop());
+
+/** What was told of the object, each once, in no order. */
+async function told(namespace: string, kind: string, name: string): Promise<Set<string>> {
+  const { items } = await stage.client.list(events, { namespace });
+  const own = items.filter(({ regarding }) => regarding?.kind === kind && regarding.name === name);
+  return new Set(own.map(({ type, reason }) => `${type} ${reason}`));
+}
+
+test('what a workflow and a credential lack, and that they have become ready, is told as Events', async () => {
+  const { namespace } = await stage.createProject();
+  const parameters = { to: 'a@example.com', subject: 's', body: 'b' };
+  const nodes = [
+    { id: 'trigger', manual: {} },
+    { id: 'mail', skill: { name: 'send_email', credential: 'mail', parameters } },
+  ];
+  await stage.client.create(workflows, {
+    metadata: { namespace, name: 'orders' },
+    spec: { active: true, nodes },
+  });
+  const isTold = (kind: string, name: string, occurrence: string) =>
+    pollUntilPasses(
+      `the Event "${occurrence}"`,
+      async () => expect(await told(namespace, kind, name)).toContain(occurrence),
+      SOON,
+    );
+  await isTold('Workflow', 'orders', 'Warning CredentialMissing');
+  const passwordRef = { name: 'mail', key: 'password' };
+  const smtp = { host: 'mail.example.com', from: 'a@example.com', username: 'a', passwordRef };
+  await stage.client.create(credentials, { metadata: { namespace, name: 'mail' }, spec: { smtp } });
+  await isTold('Credential', 'mail', 'Warning SecretMissing');
+  await isTold('Workflow', 'orders', 'Warning CredentialNotReady');
+  await stage.client.create(secrets, { metadata: { namespace, name: 'mail' }, data: { password: 'Mw==' } });
+  await stage.waitFor(namespace, 'orders', READY);
+  await isTold('Credential', 'mail', 'Normal Checked');
+  await isTold('Workflow', 'orders', 'Normal Serving');
+  const described = await kubectl(stage.server, [
+    '-n',
+    namespace,
+    'describe',
+    'workflows.windlass.dev',
+    'orders',
+  ]);
+  expect(described).toMatch(
+    /Warning +CredentialMissing .*Ready=False: node mail: Credential mail does not exist/,
+  );
+});
+
+test('a workflow whose spec becomes invalid is told once, by the reason of Valid', async () => {
+  const { namespace } = await stage.createProject();
+  const metadata = { namespace, name: 'orders' };
+  await stage.client.create(workflows, {
+    metadata,
+    spec: { active: true, nodes: [{ id: 'trigger', manual: {} }] },
+  });
+  await stage.waitFor(namespace, 'orders', READY);
+  const nodes = [
+    { id: 'trigger', manual: {} },
+    { id: 'a', skill: { name: 'no_such_skill' } },
+  ];
+  await stage.client.patch(workflows, metadata, { spec: { nodes } }, { type: 'merge' });
+  await pollUntilPasses(
+    'the Events',
+    async () =>
+      expect(await told(namespace, 'Workflow', 'orders')).toEqual(
+        new Set(['Normal Serving', 'Warning UnknownSkill']),
+      ),
+    SOON,
+  );
+});
+
+test('five hundred failed runs of a workflow cost one Event', async () => {
+  const runs = 500;
+  const { namespace, uid: project } = await stage.createProject();
+  const ref = { namespace, name: 'orders' };
+  await stage.client.create(workflows, {
+    metadata: ref,
+    spec: { active: true, nodes: [{ id: 'trigger', manual: {} }] },
+  });
+  const { metadata } = await stage.waitFor(namespace, 'orders', READY);
+  const submission = submissionOf(project, { workflowUid: metadata.uid ?? '', trigger: 'execute' });
+  await Promise.all(Array.from({ length: runs }, () => accepted(stage.conn, submission)));
+  for (let ended = 0; ended < runs; ) {
+    const claims = await claimed(stage.conn, project, 50);
+    await Promise.all(claims.map((claim) => advance(stage.conn, refOf(claim), { end: { phase: 'Failed' } })));
+    ended += claims.length;
+  }
+  // The counts are read at once when a workflow is suspended.
+  await stage.client.patch(workflows, ref, { spec: { suspend: true } }, { type: 'merge' });
+  await pollUntilPasses(
+    'the failed runs in the status',
+    async () => expect((await stage.client.get(workflows, ref)).status?.runs?.failed).toBe(runs),
+    SOON,
+  );
+  const { items } = await stage.client.list(events, { namespace });
+  const failed = items.filter(({ reason }) => reason === 'RunsFailed');
+  expect(failed.map(({ type, regarding }) => `${type} ${regarding?.kind}/${regarding?.name}`)).toEqual([
+    'Warning Workflow/orders',
+  ]);
+});

@@ -161,6 +161,7 @@ test('a workflow is Stalled where a manifest must change, and not where an objec
   expect(isStalled({ violations })).toBe(true);
   expect(isStalled({ credentials: missing })).toBe(false);
   expect(isStalled({ credentials: wrongKind })).toBe(true);
+  expect(isStalled({ credentials: wrongKind, active: false })).toBe(false);
   expect(isStalled({ unverifiable })).toBe(false);
   expect(isStalled({ schedule: refused })).toBe(true);
   expect(isStalled({ credentials: unchecked, pool: starting, route: lagging })).toBe(false);

@@ -296,7 +296,10 @@ function active(facts: Facts): Update {
  */
 function stalled(facts: Facts): Update[] {
   const { violations, schedule, unserved, route } = facts;
-  const known = credentialsOf(facts).filter(({ isKnown, needsChange }) => isKnown && needsChange);
+  // An inactive workflow needs no credentials.
+  const known = credentialsOf(facts).filter(
+    ({ isKnown, needsChange }) => facts.active && isKnown && needsChange,
+  );
   const refused = schedule?.kind === 'refused' && schedule.reason === 'InvalidSchedule' ? [schedule] : [];
   const taken = unserved?.reason === 'BotTaken' ? [unserved] : [];
   const blocked =

@@ -1,6 +1,7 @@
 /** Brings what the tests of a project start: Debian's programs and the cluster's binaries, where they are missing. */
 import { ensureBinaries } from '../cluster/build.ts';
 import { clusterPackages, ensurePackages } from '../cluster/packages.ts';
+import { ensureGitopsJudge } from './gitopsJudge.ts';
 import { createProgress } from './progress.ts';
 import { ensureS3Program } from './s3Program.ts';
 
@@ -10,5 +11,7 @@ export async function prepareForTests(project: 'integration' | 'e2e'): Promise<v
   const packages = project === 'e2e' ? clusterPackages : (['redis-server', 'dovecot-imapd'] as const);
   await ensurePackages([...packages, 'chromium'], progress);
   await ensureBinaries(progress);
-  if (project === 'integration') await ensureS3Program(progress);
+  if (project !== 'integration') return;
+  await ensureS3Program(progress);
+  await ensureGitopsJudge(progress);
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Reason } from '../api/conditions.ts';
 import { setCondition } from '../kube/conditions.ts';
 import type { Condition, ConditionStatus } from '../kube/resource.ts';
-import { occurrencesOf } from './conditionEvents.ts';
+import { occurrencesOf, recordConditions } from './conditionEvents.ts';
 
 type Said = [type: 'Ready' | 'Valid', status: ConditionStatus, reason: Reason];
 
@@ -45,4 +45,20 @@ test('an Event says which condition has which status, and why', () => {
   expect(occurrencesOf([], listOf(MISSING))).toEqual([
     { type: 'Warning', reason: 'CredentialMissing', action: 'Reconcile', note: 'Ready=False: m' },
   ]);
+});
+
+test.each<[kind: string, spec: object, count: number]>([
+  ['http', { http: {} }, 1],
+  ['oauth2, of which the renewal of its tokens tells,', { oauth2: {} }, 0],
+])('that a credential of kind %s has expired is told as often as %3$i', (_kind, spec, count) => {
+  const told: string[] = [];
+  const credential = {
+    apiVersion: 'windlass.dev/v1alpha1',
+    kind: 'Credential',
+    metadata: { name: 'a' },
+    spec,
+  };
+  const events = { record: (_object: object, { reason }: { reason: string }) => void told.push(reason) };
+  recordConditions(events, credential, listOf(SERVING), listOf(['Ready', 'False', 'Expired']));
+  expect(told).toHaveLength(count);
 });

@@ -9,14 +9,21 @@ const TYPES: ConditionType[] = ['Valid', 'Ready'];
 /** States that every change of a spec passes through within seconds. They are no news, and their end is. */
 const PASSING: ReadonlySet<string> = new Set<Reason>(['Pending', 'PoolStarting', 'WaitingForReplicas']);
 
+/** Of connected accounts whoever renews their tokens tells these, with more to say. */
+const TOLD_BY_CONNECTIONS: ReadonlySet<string> = new Set<Reason>(['NotConnected', 'Expiring', 'Expired']);
+
+type Judged = KubeObject & { spec: object };
+
 /** Records what has changed from one list of conditions to the next. Call it after the new list was written. */
 export function recordConditions(
   events: Pick<Recorder, 'record'>,
-  object: KubeObject,
+  object: Judged,
   before: readonly Condition[],
   after: readonly Condition[],
 ): void {
-  for (const occurrence of occurrencesOf(before, after)) events.record(object, occurrence);
+  const isAccount = 'oauth2' in object.spec;
+  for (const occurrence of occurrencesOf(before, after))
+    if (!isAccount || !TOLD_BY_CONNECTIONS.has(occurrence.reason)) events.record(object, occurrence);
 }
 
 /**

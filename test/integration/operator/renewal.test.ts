@@ -85,10 +85,10 @@ async function readyOf(namespace: string, name: string) {
   return { reason: ready?.reason, message: ready?.message, expires: status?.expires };
 }
 
-/** The reasons of the Events there. */
+/** The reasons of the warnings there. */
 async function told(namespace: string): Promise<string[]> {
   const { items } = await stage.client.list(events, { namespace });
-  return items.map(({ reason }) => reason).toSorted();
+  return items.flatMap(({ type, reason }) => (type === 'Warning' ? [reason] : [])).toSorted();
 }
 
 async function make(names: readonly string[], times: Times = DUE) {

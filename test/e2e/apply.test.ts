@@ -38,17 +38,17 @@ test.each([
   [
     'an edge to nowhere',
     workflow([trigger, reply], edges(['trigger', 'gone'])),
-    /an edge names a node that does not exist/,
+    /edge trigger to gone names a node that does not exist, gone/,
   ],
   [
     'an edge into the trigger',
     workflow([trigger, reply], edges(['reply', 'trigger'])),
-    /an edge leads into the trigger/,
+    /edge reply to trigger leads into the trigger/,
   ],
   [
     'a backward edge',
     workflow([trigger, reply, { ...reply, id: 'last' }], edges(['trigger', 'last'], ['last', 'reply'])),
-    /an edge points backward/,
+    /edge last to reply points backward/,
   ],
   [
     'a node of two kinds',

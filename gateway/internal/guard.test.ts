@@ -4,7 +4,7 @@ import { missingRight } from './guard.ts';
 test.each([
   [
     { verb: 'create', resource: 'workflows', subresource: 'execute', namespace: 'shop', name: 'orders' },
-    'It needs the verb create on workflows.windlass.dev/execute in the namespace shop. To ask Kubernetes: kubectl auth can-i create workflows.windlass.dev/orders --subresource=execute -n shop',
+    'It needs the verb create on workflows.windlass.dev/execute in the namespace shop. To ask Kubernetes: kubectl auth can-i create workflows.windlass.dev --subresource=execute -n shop',
   ],
   [
     { verb: 'list', resource: 'workflowruns', namespace: 'shop', name: '' },

@@ -64,15 +64,17 @@ export async function admit(
   return undefined;
 }
 
-/** Which right the caller of a refused request lacks, as a Role names it, and how to ask for it. All of it comes of the request. */
+/**
+ * Which right the caller of a refused request lacks, as a Role names it, and how to ask for it. It is the same for each name of an
+ * object, so that it does not tell which objects exist.
+ */
 export function missingRight(code: ProblemCode, wanted: Wanted | undefined): { more?: string } {
   if (code !== 'forbidden' || wanted === undefined) return {};
-  const { verb, resource, subresource, namespace, name } = wanted;
+  const { verb, resource, subresource, namespace } = wanted;
   const what = `${resource}.${GROUP}`;
   const sub = subresource === undefined ? '' : `/${subresource}`;
   const option = subresource === undefined ? '' : ` --subresource=${subresource}`;
-  const object = name === '' ? '' : `/${name}`;
-  const ask = `kubectl auth can-i ${verb} ${what}${object}${option} -n ${namespace}`;
+  const ask = `kubectl auth can-i ${verb} ${what}${option} -n ${namespace}`;
   return {
     more: `It needs the verb ${verb} on ${what}${sub} in the namespace ${namespace}. To ask Kubernetes: ${ask}`,
   };

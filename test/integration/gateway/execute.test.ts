@@ -155,7 +155,7 @@ test('who lacks the right is told which one, and how to ask Kubernetes for it', 
   const answer = await execute('orders', { token: reader, body: '{}' });
   const { detail } = (await answer.json()) as { detail: string };
   expect(detail).toContain('the verb create on workflows.windlass.dev/execute in the namespace');
-  expect(detail).toContain('kubectl auth can-i create workflows.windlass.dev/orders --subresource=execute');
+  expect(detail).toContain('kubectl auth can-i create workflows.windlass.dev --subresource=execute');
 });
 
 test('a token for some other audience is not accepted', async () => {

@@ -1,5 +1,6 @@
 /** The API server of the tests: it lets in whom it should, and goes with the process that started it. */
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -46,7 +47,10 @@ test('no process stays when the one that started them is killed', async () => {
     owner.once('exit', () => reject(new Error('it ended before the API server was ready')));
   });
   expect(await processesOf(folder)).toHaveLength(2);
+  // Until its exit is reported, the process still has an entry in /proc, which is what marks the folder as in use.
+  const exited = once(owner, 'exit');
   owner.kill('SIGKILL');
+  await exited;
   const areGone = async () => (await processesOf(folder)).length === 0;
   await pollUntil('the end of etcd and kube-apiserver', areGone, SOON);
   // Its folder goes when the next one starts.

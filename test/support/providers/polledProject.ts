@@ -146,6 +146,7 @@ const PREFIX = 'windlass_poll_';
 async function shownOf(registry: Registry, kind: string): Promise<Record<string, number>> {
   const shown: Record<string, number> = {};
   for (const { name, values } of await registry.getMetricsAsJSON()) {
+    if (!name.startsWith(PREFIX)) continue;
     for (const { value, labels } of values as { value: number; labels: Record<string, string> }[]) {
       expect(labels).toHaveProperty('kind', kind);
       const { outcome, status } = labels;

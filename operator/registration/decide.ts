@@ -159,7 +159,7 @@ const storeAway: PollHealth = {
   status: 'Unknown',
   reason: 'StoreUnavailable',
   message:
-    'The run store cannot be reached, so nobody looks at what the bot is registered for. This is tried again.',
+    'The run store cannot be reached, so the registration of the bot is not checked. This is tried again.',
 };
 
 function clamp(ms: number, { leastMs, mostMs }: { leastMs: number; mostMs: number }): number {

@@ -51,11 +51,12 @@ function readiness({ refusals, hasPool, pool }: SettingsFacts): Said {
     return { status: 'False', reason: 'SettingsInvalid', message };
   }
   if (refusals.length > 0) {
-    const message = `${refusals.join('; ')}. These are as the installation says; the other settings count.`;
+    const message = `${refusals.join('; ')}. For these the values of the installation stay in effect; the other settings are applied.`;
     return { status: 'False', reason: 'SettingsNotAdmitted', message };
   }
   if (!hasPool) {
-    const message = 'The settings are accepted. They take effect with the first workflow of the project.';
+    const message =
+      'The settings are valid. They take effect when the project gets runners, with its first workflow.';
     return { status: 'True', reason: 'Accepted', message };
   }
   return pool

@@ -324,7 +324,7 @@ test('with Replace a new run cancels the oldest, whether it runs or waits', asyn
   expect(await stateOf(conn, project, first)).toMatchObject({ phase: 'Running', cancelRequested: true });
   const by = (run: string) => ({
     reason: 'Replaced',
-    message: expect.stringContaining(`Run ${run} replaced it`),
+    message: expect.stringContaining(`Run ${run} replaced this run`),
   });
   expect(await stateOf(conn, project, second)).toMatchObject({ phase: 'Cancelled', ...by(third) });
   expect(await claimed(conn, project)).toHaveLength(0);

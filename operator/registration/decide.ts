@@ -152,8 +152,7 @@ export const pending: PollHealth = {
 const noRunner: PollHealth = {
   status: 'Unknown',
   reason: 'Pending',
-  message:
-    'The bot is not registered yet: it is as soon as a runner is ready (kubectl get deployment windlass-runner).',
+  message: 'Waiting for a runner to register the bot (kubectl get deployment windlass-runner).',
 };
 const storeAway: PollHealth = {
   status: 'Unknown',

@@ -197,7 +197,7 @@ async function applyUncached(
   const secretNames = secretsInUse(world, namespace, older);
   const role = poolRole(namespace, secretNames);
   const budget = poolDisruptionBudget(namespace, config);
-  const identity = poolServiceAccount(namespace, config.accountAnnotations);
+  const identity = poolServiceAccount(namespace, config.serviceAccountAnnotations);
   const text = sha256(canonicalJson([secret, role, budget, identity]));
   if (before?.text === text) return before;
   // Before there are runners that it is for.

@@ -24,9 +24,9 @@ const runners = (members: NonNullable<ProjectSettingsSpec['runners']>): ProjectS
 });
 
 test('without settings a project has what the installation says', () => {
-  const { placement, accountAnnotations, ...rest } = withSettings(config);
+  const { placement, serviceAccountAnnotations, ...rest } = withSettings(config);
   expect(rest).toEqual(config);
-  expect({ placement, accountAnnotations }).toEqual({ placement: {}, accountAnnotations: {} });
+  expect({ placement, serviceAccountAnnotations }).toEqual({ placement: {}, serviceAccountAnnotations: {} });
   expect(withSettings(config, {})).toEqual(withSettings(config));
 });
 
@@ -55,7 +55,7 @@ test.each<[string, ProjectSettingsSpec, Partial<ProjectConfig>]>([
   [
     'an identity in a cloud',
     runners({ serviceAccountAnnotations: { 'eks.amazonaws.com/role-arn': 'arn' } }),
-    { accountAnnotations: { 'eks.amazonaws.com/role-arn': 'arn' } },
+    { serviceAccountAnnotations: { 'eks.amazonaws.com/role-arn': 'arn' } },
   ],
 ])('settings change %s', (_what, settings, changed) => {
   expect(withSettings(config, settings)).toEqual({ ...withSettings(config), ...changed });
@@ -151,6 +151,8 @@ test('two runners of a project that asks for them are drained one by one', () =>
 
 test('the account of the runners has the annotations, and none where there are none', () => {
   const annotationsOf = (given: Record<string, string>) => poolServiceAccount('shop', given).metadata;
-  expect(annotationsOf(placed.accountAnnotations).annotations).toEqual(placed.accountAnnotations);
+  expect(annotationsOf(placed.serviceAccountAnnotations).annotations).toEqual(
+    placed.serviceAccountAnnotations,
+  );
   expect(annotationsOf({})).not.toHaveProperty('annotations');
 });

@@ -17,7 +17,7 @@ export type Placement = Pick<
 export type ProjectConfig = OperatorConfig & {
   placement: Placement;
   /** Of the service account of runners. */
-  accountAnnotations: Record<string, string>;
+  serviceAccountAnnotations: Record<string, string>;
 };
 
 /** What the settings ask for, as far as the installation admits it, and a sentence for each thing that it does not. */
@@ -82,7 +82,7 @@ export function withSettings(config: OperatorConfig, settings: ProjectSettingsSp
     ...(resources !== undefined && { RUNNER_RESOURCES: withoutEmpty(resources) }),
     RUNNER_EGRESS_ALLOW: [...new Set([...config.RUNNER_EGRESS_ALLOW, ...additions])],
     placement,
-    accountAnnotations: serviceAccountAnnotations,
+    serviceAccountAnnotations,
   };
 }
 

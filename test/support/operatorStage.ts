@@ -108,7 +108,7 @@ export async function startOperatorStage(options: StageOptions = {}): Promise<Op
   const client = createClient(server.connection, { fieldManager: 'test' });
   const password = randomBytes(16).toString('hex');
   const sha256 = createHash('sha256').update(password).digest('hex');
-  const acl = aclFile({ operator: sha256, gateway: sha256 });
+  const acl = aclFile({ operatorSha256: sha256, gatewaySha256: sha256 });
   const redis = await startRedis({
     ...redisOptions,
     acl: `${acl}user ${TESTER} on >${TESTER} ~* &* +@all\n`,

@@ -103,7 +103,7 @@ export async function runOperator(options: OperatorOptions): Promise<void> {
       refusedPools,
       refusedPolls,
       grantedSecrets,
-      poolSettings: new Map(),
+      appliedSettings: new Map(),
     };
     const context: OperatorContext = { ...parts, config, log, audit, clock };
     await lead(options, ownClient, async (signal, isLeading) => {

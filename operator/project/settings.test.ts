@@ -17,7 +17,7 @@ const config = readConfig({
   RUNNER_IMAGE: 'windlass:test',
   RUNNER_EGRESS_ALLOW: '10.1.0.0/16',
   RUNNER_DISRUPTION_BUDGET: 'true',
-  PROJECT_SETTINGS: JSON.stringify(BOUNDS),
+  PROJECT_SETTINGS_BOUNDS: JSON.stringify(BOUNDS),
 });
 const runners = (members: NonNullable<ProjectSettingsSpec['runners']>): ProjectSettingsSpec => ({
   runners: members,
@@ -91,15 +91,15 @@ test('of settings that are admitted in part, that part is in effect', () => {
 });
 
 test('an installation that says nothing of projects lets them add nothing to egress', () => {
-  const { PROJECT_SETTINGS: _bounds, ...others } = config;
+  const { PROJECT_SETTINGS_BOUNDS: _bounds, ...others } = config;
   const silent = {
     ...others,
-    PROJECT_SETTINGS: readConfig({ PUBLIC_URL: 'http://x', REDIS_URL: 'redis://x', RUNNER_IMAGE: 'x' })
-      .PROJECT_SETTINGS,
+    PROJECT_SETTINGS_BOUNDS: readConfig({ PUBLIC_URL: 'http://x', REDIS_URL: 'redis://x', RUNNER_IMAGE: 'x' })
+      .PROJECT_SETTINGS_BOUNDS,
   };
   const settings = { egress: { allow: ['crm.office.svc:443'] } };
   expect(withSettings(silent, settings).RUNNER_EGRESS_ALLOW).toEqual(['10.1.0.0/16']);
-  expect(admit(settings, silent.PROJECT_SETTINGS).refusals).toEqual([
+  expect(admit(settings, silent.PROJECT_SETTINGS_BOUNDS).refusals).toEqual([
     expect.stringContaining('(projectSettings.egress.allow is empty)'),
   ]);
 });

@@ -27,7 +27,10 @@ type Admitted = { spec: ProjectSettingsSpec; refusals: string[] };
  * The part of the settings that takes effect: of what the installation does not admit nothing does, and in its place the
  * installation's own value does. Pure.
  */
-export function admit(spec: ProjectSettingsSpec, bounds: OperatorConfig['PROJECT_SETTINGS']): Admitted {
+export function admit(
+  spec: ProjectSettingsSpec,
+  bounds: OperatorConfig['PROJECT_SETTINGS_BOUNDS'],
+): Admitted {
   const refusals: string[] = [];
   const isAdmitted = (isWithin: boolean, refusal: string): boolean => {
     if (!isWithin) refusals.push(refusal);
@@ -73,7 +76,7 @@ function listed(value: string, entries: readonly string[]): string {
 
 /** The configuration with the settings of a project; without any it is the installation's. Pure. */
 export function withSettings(config: OperatorConfig, settings: ProjectSettingsSpec = {}): ProjectConfig {
-  const { runners = {}, egress } = admit(settings, config.PROJECT_SETTINGS).spec;
+  const { runners = {}, egress } = admit(settings, config.PROJECT_SETTINGS_BOUNDS).spec;
   const { replicas, resources, serviceAccountAnnotations = {}, ...placement } = runners;
   const additions = egress?.allow ?? [];
   return {

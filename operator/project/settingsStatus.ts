@@ -12,7 +12,7 @@ import { needsPool } from './gather.ts';
 import { admit } from './settings.ts';
 
 /** With which settings the objects of a pool were applied last. */
-export type PoolSettingsState = {
+export type AppliedSettings = {
   uid: string | undefined;
   generation: number | undefined;
   /** Why the API server refused an object with them, in its words. */
@@ -26,7 +26,7 @@ export type SettingsFacts = {
   /** Whether the project has a runner pool. */
   hasPool: boolean;
   /** Of this generation of the settings; undefined: the pool does not have them yet. */
-  pool: Pick<PoolSettingsState, 'refused'> | undefined;
+  pool: Pick<AppliedSettings, 'refused'> | undefined;
 };
 
 /** The conditions of the settings: `Ready`, and `Stalled` while only somebody's change helps. Pure. */
@@ -80,15 +80,15 @@ export async function reconcileSettings(context: OperatorContext, { namespace, n
 }
 
 function statusOf(
-  { world, config, clock, poolSettings }: OperatorContext,
+  { world, config, clock, appliedSettings }: OperatorContext,
   { metadata, spec, status }: ProjectSettings,
 ): ProjectSettingsStatus {
   const { namespace = '', uid, generation = 0 } = metadata;
-  const applied = poolSettings.get(namespace);
+  const applied = appliedSettings.get(namespace);
   const isCurrent = applied?.uid === uid && applied?.generation === generation;
   const facts = {
     generation,
-    refusals: admit(spec, config.PROJECT_SETTINGS).refusals,
+    refusals: admit(spec, config.PROJECT_SETTINGS_BOUNDS).refusals,
     hasPool: needsPool(world, namespace),
     pool: isCurrent ? applied : undefined,
   };

@@ -30,7 +30,7 @@ let stage: OperatorStage;
 
 beforeAll(async () => {
   stage = await startOperatorStage({
-    env: { PROJECT_SETTINGS: JSON.stringify(BOUNDS), RUNNER_DISRUPTION_BUDGET: 'true' },
+    env: { PROJECT_SETTINGS_BOUNDS: JSON.stringify(BOUNDS), RUNNER_DISRUPTION_BUDGET: 'true' },
   });
   stage.startOperator();
 }, 600_000);

@@ -41,8 +41,8 @@ export async function keepTrigger(
   return route.poll ? { poll: healthOf(away, besideOf(context, workflow)) } : {};
 }
 
-type BesideContext = Pick<OperatorContext, 'refusedPolls'> & { world: Accounts };
-type Accounts = { credentials: Pick<World['credentials'], 'get'> };
+type BesideContext = Pick<OperatorContext, 'refusedPolls'> & { world: CredentialSource };
+type CredentialSource = { credentials: Pick<World['credentials'], 'get'> };
 
 /** What the condition of a trigger depends on beside its polls. */
 export function besideOf({ refusedPolls, world }: BesideContext, workflow: Workflow): Beside {
@@ -55,7 +55,7 @@ export function besideOf({ refusedPolls, world }: BesideContext, workflow: Workf
 }
 
 /** Why no poll of the account can succeed, where that is known without one. */
-function unusableIn({ credentials }: Accounts, { spec, metadata }: Workflow): Unusable | undefined {
+function unusableIn({ credentials }: CredentialSource, { spec, metadata }: Workflow): Unusable | undefined {
   const trigger = spec.nodes.find((node) => isPolled(kindOf(node)))?.id;
   const refs = credentialRefs(spec).filter(({ node }) => node === trigger);
   const [problem] = credentialProblems(refs, (name) => credentials.get(metadata.namespace, name));

@@ -90,12 +90,15 @@ export function withSettings(config: OperatorConfig, settings: ProjectSettingsSp
 }
 
 function withoutEmpty({ requests, limits }: Resources): OperatorConfig['RUNNER_RESOURCES'] {
-  return { ...(requests && { requests: set(requests) }), ...(limits && { limits: set(limits) }) };
+  return {
+    ...(requests && { requests: withoutUndefined(requests) }),
+    ...(limits && { limits: withoutUndefined(limits) }),
+  };
 }
 
 type Resources = NonNullable<NonNullable<ProjectSettingsSpec['runners']>['resources']>;
 
-function set(amounts: Record<string, string | undefined>): Record<string, string> {
+function withoutUndefined(amounts: Record<string, string | undefined>): Record<string, string> {
   return Object.fromEntries(Object.entries(amounts).filter(([, amount]) => amount !== undefined)) as Record<
     string,
     string

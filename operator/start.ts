@@ -150,10 +150,7 @@ async function connectStore(
       const trust = caFile === undefined ? {} : { caFile };
       return connectRunStore({ url, username, password, name, log, ...trust, ...hooks });
     } catch (error) {
-      log.error(
-        { secret: ref.name, err: error },
-        'the password of the run store cannot be had, trying again',
-      );
+      log.error({ secret: ref.name, err: error }, 'cannot read the run store password');
       await sleep(AGAIN_MS, signal);
     }
   }

@@ -103,7 +103,7 @@ function releaseFor(
   { isBot, goingMs }: RegistrationFacts,
   answer: RegistrationAnswer | undefined,
 ): RegistrationDecision['release'] {
-  if (!isBot) return { gaveUp: 'the Credential is none of a bot of Telegram any more' };
+  if (!isBot) return { gaveUp: 'the Credential is not of kind bot for Telegram any more' };
   const { result } = answer ?? {};
   if (result?.works) return {};
   // Without the token nobody can do it, however long is waited.

@@ -13,7 +13,7 @@ export const BOT_FINALIZER = `${GROUP}/bot-webhook`;
 /** The updates that a Telegram bot asks for (`allowed_updates` of setWebhook). Others are answered and start nothing. */
 export const TELEGRAM_UPDATES = ['message', 'channel_post'] as const;
 
-/** The path of a bot's URL, behind the public URL of the installation: one for each credential. */
+/** The path of a bot's URL, after the public URL of the installation: one for each credential. */
 export function botPath(namespace: string, credential: string): string {
   return `${BOT_PREFIX}${workflowId(namespace, credential)}`;
 }

@@ -8,10 +8,10 @@ export const CONDITION = {
   CredentialsReady: 'Every credential that the workflow names is there and complete.',
   Routed: 'Every ready gateway replica serves the workflow as the spec says.',
   Scheduled: 'The CronJob of the schedule is in place, and its ticks succeed.',
-  TriggerHealthy: 'The last look at the account worked, or the bot is registered.',
+  TriggerHealthy: 'The last poll of the account succeeded, or the bot is registered.',
   PoolReady: 'The runner pool of the project has a runner that is ready.',
-  Stalled: 'Only a change of the object helps, or of one that contradicts it.',
-  Checked: 'The credential was tried, and works.',
+  Stalled: 'Waiting does not help: the object, or one that conflicts with it, must change.',
+  Checked: 'The last check of the credential succeeded.',
   HostsAllowed: 'http_request may send the credential to some host.',
 } as const;
 
@@ -37,8 +37,8 @@ export const REASON = {
   FieldNotSupported: 'This version cannot execute a field of the spec yet.',
   InvalidExpression: 'A reference or condition cannot be parsed.',
   UnknownReference:
-    'A reference names a node that does not come before the node that uses it, or a header or an error that is never there.',
-  UnreachableStep: 'No edge leads to a step, or one that is never taken, so that it would never run.',
+    'A reference names a node that does not come before the node that uses it, or a header or an error that never has a value.',
+  UnreachableStep: 'No edge leads to a step, or only an edge that is never taken: the step would never run.',
   UnknownSkill: 'No skill has that name.',
   InvalidParameters: 'Parameters do not fit the schema of the skill.',
   AuthRequired:
@@ -57,12 +57,12 @@ export const REASON = {
   KeyMissing: 'A Secret lacks the key that the credential names.',
   KeyUnusable:
     'A Secret key that callers are verified with is empty, too long, or not in the form of the scheme.',
-  Complete: 'The Secret and its keys exist, and there is nothing that the credential could be tried by.',
-  Unused: 'The Secret and its keys exist, and no workflow names the credential, so that it was not tried.',
-  NotChecked: 'The credential was not tried yet, since no workflow names it or no runner is ready.',
-  Checked: 'The credential was tried, and works.',
-  Polled: 'The last look at the account worked.',
-  NotPolled: 'Nobody looks at the account, although it is due.',
+  Complete: 'The Secret and its keys exist, and the credential cannot be checked.',
+  Unused: 'The Secret and its keys exist. No workflow names the credential, so it is not checked.',
+  NotChecked: 'The credential was not checked yet, since no workflow names it or no runner is ready.',
+  Checked: 'The last check of the credential succeeded.',
+  Polled: 'The last poll of the account succeeded.',
+  NotPolled: 'The account is due to be polled, but no pod polls it.',
   Registered: 'The messaging service sends what is written to the bot.',
   Rejected: 'The other side refuses the credential.',
   Unreachable: 'The other side could not be reached, broke off, or cannot answer now.',
@@ -81,7 +81,7 @@ export const REASON = {
   UpstreamError: 'The other side answered with an error of its own.',
   InvalidAnswer: 'The other side answered with something that cannot be read.',
   Timeout: 'The other side did not answer in time.',
-  TooLarge: 'What is looked at has more in it than can be remembered.',
+  TooLarge: 'The account has more in it than a poll can remember.',
   ProjectFull: 'The project may hold no more in the run store.',
   InvalidTrigger: 'The trigger and its credential do not fit together.',
   Internal: 'A defect of Windlass; the log has the details.',
@@ -93,7 +93,7 @@ export const REASON = {
   PoolReady: 'A runner is ready.',
   SettingsApplied: 'The runner pool has the settings.',
   SettingsNotAdmitted:
-    'The installation does not admit some of the settings; in their place are its own, and the others are in effect.',
+    'The installation does not admit some of the settings. For these its own values stay in effect; the other settings are applied.',
   SettingsInvalid: 'The API server refuses the runner pool with the settings, so the pool stays as it was.',
   PodsRefused:
     'Kubernetes refuses the pods of the runners: a quota, a limit range or a policy of the namespace forbids them.',
@@ -107,7 +107,10 @@ export const REASON = {
 
 export type Reason = keyof typeof REASON;
 
-/** Reasons that stay until somebody acts, although the object itself need not change: it is not `Stalled`. */
+/**
+ * Reasons that people are asked to look at, although the object itself need not change (it is not `Stalled`). Some heal by
+ * themselves.
+ */
 export const NEEDS_ACTION: ReadonlySet<string> = new Set<Reason>([
   'CredentialMissing',
   'CredentialNotReady',

@@ -149,7 +149,7 @@ const httpCredential = z
       'The hosts to which http_request may send the secret, among them that of checkURL. Left out: none, so that no step can use the credential',
     ).optional(),
     checkURL: url(
-      'A page that only callers with a login get: asked for (GET) to see whether the credential works. Left out: it is not tried.',
+      'A page that only callers with a login get: asked for (GET) to see whether the credential works. Left out: the credential is not checked.',
     ).optional(),
   })
   .meta({
@@ -228,7 +228,7 @@ export const credentialStatus = z
       .optional()
       .describe('The generation of the spec that the status was made from.'),
     account: z.string().max(512).optional().describe('Whose account it is, once that is known.'),
-    lastChecked: time('When it was last tried.').optional(),
+    lastChecked: time('When it was last checked.').optional(),
     check: z
       .string()
       .max(64)
@@ -251,7 +251,9 @@ export const credentialStatus = z
       .optional()
       .describe('oauth2: the rights that the account has given.'),
     models: z.array(z.string().max(256)).max(50).optional().describe('openai: models that it offers.'),
-    conditions: conditions('Ready; of kind http and oauth2 also HostsAllowed.')
+    conditions: conditions(
+      'Ready; Checked, where the credential can be checked; HostsAllowed, of kind http and oauth2; Stalled, while only a change of the credential helps.',
+    )
       .max(16)
       .default([
         {

@@ -37,6 +37,6 @@ export const history = (otherwise: (value: string) => string) =>
       ...rules({
         // Where ttl is left out, the project or the installation says it.
         rule: `!has(self.dataTTL) || !has(self.ttl) || ${celMilliseconds('self.dataTTL')} <= ${celMilliseconds('self.ttl')}`,
-        message: 'dataTTL must not be longer than ttl: data go with their run at the latest',
+        message: 'dataTTL must not be longer than ttl: data is deleted with its run',
       }),
     });

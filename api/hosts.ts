@@ -3,7 +3,7 @@
  * where none are named. Pure, and without zod, which the console's pages do not load; hosts are compared as the URL parser writes them.
  */
 
-/** `*`, or a host with an optional scheme before it and an optional port behind it. RE2 reads it, too: the CRD has it. */
+/** `*`, or a host with an optional scheme before it and an optional port after it. RE2 reads it, too: the CRD has it. */
 export const HOST_ENTRY =
   /^(https?:\/\/)?(\*|(\*\.)?[^\s/\\?#@%:*,'"<>[\].]+(\.[^\s/\\?#@%:*,'"<>[\].]+)*\.?(:[0-9]{1,5})?|\[[0-9A-Fa-f:.]+\](:[0-9]{1,5})?)$/;
 /** The commonest mistake: a URL in the place of a host. */
@@ -79,7 +79,7 @@ export function constantEntry(url: unknown): string | undefined {
   return origin && entry !== undefined && admitsURL([entry], origin) ? entry : undefined;
 }
 
-/** Scheme, host and port of the URL of a step, whatever references stand behind them; undefined where they are not constant. */
+/** Scheme, host and port of the URL of a step, whatever references stand after them; undefined where they are not constant. */
 export function constantOrigin(url: unknown): URL | undefined {
   const [start] = (typeof url === 'string' && CONSTANT_HOST.exec(url.trim())) || [];
   return start !== undefined && URL.canParse(start) ? new URL(start) : undefined;

@@ -17,7 +17,7 @@ const toleration = z
     operator: z
       .enum(['Exists', 'Equal'])
       .optional()
-      .describe('How the value is compared. Exists: any value. Default Equal.'),
+      .describe('How the value of the taint is compared. Exists: any value. Default Equal.'),
     value: z.string().max(63).optional().describe('The value of the taint, with the operator Equal.'),
     effect: z
       .enum(['NoSchedule', 'PreferNoSchedule', 'NoExecute'])
@@ -52,8 +52,10 @@ export const tolerations = list(toleration, 'Taints that pods tolerate.');
 const nodeRequirement = z
   .object({
     key: z.string().min(1).max(317).describe('The label, or the field.'),
-    operator: z.enum(['In', 'NotIn', 'Exists', 'DoesNotExist', 'Gt', 'Lt']).describe('How it is compared.'),
-    values: names('What it is compared with.').optional(),
+    operator: z
+      .enum(['In', 'NotIn', 'Exists', 'DoesNotExist', 'Gt', 'Lt'])
+      .describe('How the key is compared with the values.'),
+    values: names('Values to compare with.').optional(),
   })
   .describe('A condition.');
 
@@ -62,28 +64,30 @@ const nodeSelectorTerm = z
     matchExpressions: list(nodeRequirement, 'Conditions on labels of the node.').optional(),
     matchFields: list(nodeRequirement, 'Conditions on fields of the node.').optional(),
   })
-  .describe('Conditions, all of which must hold.');
+  .describe('Conditions, all of which must be met.');
 
-const weight = z.int().min(1).max(100).describe('How much it counts, 1 to 100.');
+const weight = z.int().min(1).max(100).describe('Weight of the preference, 1 to 100.');
 
 const nodeAffinity = z
   .object({
     requiredDuringSchedulingIgnoredDuringExecution: z
-      .object({ nodeSelectorTerms: list(nodeSelectorTerm, 'Terms, one of which must hold.') })
+      .object({ nodeSelectorTerms: list(nodeSelectorTerm, 'Terms, one of which must be met.') })
       .optional()
-      .describe('What a node must fulfil.'),
+      .describe('Rules that a node must meet.'),
     preferredDuringSchedulingIgnoredDuringExecution: list(
       z.object({ weight, preference: nodeSelectorTerm }).describe('A preference.'),
-      'Which nodes are preferred.',
+      'Nodes that are preferred.',
     ).optional(),
   })
-  .describe('Which nodes pods run on. Holds for runners, ticks and poll pods.');
+  .describe('Node affinity of runners, ticks and poll pods.');
 
 const labelRequirement = z
   .object({
     key: z.string().min(1).max(317).describe('The label.'),
-    operator: z.enum(['In', 'NotIn', 'Exists', 'DoesNotExist']).describe('How it is compared.'),
-    values: names('What it is compared with.').optional(),
+    operator: z
+      .enum(['In', 'NotIn', 'Exists', 'DoesNotExist'])
+      .describe('How the key is compared with the values.'),
+    values: names('Values to compare with.').optional(),
   })
   .describe('A condition.');
 
@@ -97,20 +101,23 @@ const labelSelector = (description: string) =>
 
 const podAffinityTerm = z
   .object({
-    topologyKey: z.string().min(1).max(317).describe('The label of nodes that makes them the same place.'),
-    labelSelector: labelSelector('Which pods count.').optional(),
+    topologyKey: z.string().min(1).max(317).describe('The node label that defines the topology domain.'),
+    labelSelector: labelSelector('Selects the pods.').optional(),
     namespaces: names('The namespaces of these pods. Default: the namespace of the project.').optional(),
-    namespaceSelector: labelSelector('Further namespaces of these pods.').optional(),
+    namespaceSelector: labelSelector('Selects further namespaces of these pods.').optional(),
   })
-  .describe('Pods, and what makes nodes the same place.');
+  .describe('Pods, and the topology domain in which they are looked for.');
 
 const podAffinity = (description: string) =>
   z
     .object({
-      requiredDuringSchedulingIgnoredDuringExecution: list(podAffinityTerm, 'What must hold.').optional(),
+      requiredDuringSchedulingIgnoredDuringExecution: list(
+        podAffinityTerm,
+        'Rules that must be met to schedule the pod.',
+      ).optional(),
       preferredDuringSchedulingIgnoredDuringExecution: list(
         z.object({ weight, podAffinityTerm }).describe('A preference.'),
-        'What is preferred.',
+        'Rules that are preferred.',
       ).optional(),
     })
     .describe(description);
@@ -118,9 +125,11 @@ const podAffinity = (description: string) =>
 export const affinity = z
   .object({
     nodeAffinity: nodeAffinity.optional(),
-    podAffinity: podAffinity('Which pods runners run beside.').optional(),
+    podAffinity: podAffinity('Pods that runners are scheduled with.').optional(),
     podAntiAffinity: podAffinity(
-      'Which pods runners do not run beside. Default: runners of the project are preferably on different nodes.',
+      'Pods that runners are not scheduled with. Default: runners of the project are preferably on different nodes.',
     ).optional(),
   })
-  .describe('On which nodes, and beside which pods, pods run.');
+  .describe(
+    'Scheduling rules. nodeAffinity applies to runners, ticks and poll pods; podAffinity and podAntiAffinity to runners only.',
+  );

@@ -1,4 +1,4 @@
-/** The ProjectSettings kind: what of the installation's settings is different in one project, which is a namespace. */
+/** The ProjectSettings kind: the settings of one project, which is a namespace, that differ from the installation. */
 import * as z from 'zod';
 import { DURATION_BOUNDS } from './duration.ts';
 import { duration } from './durationField.ts';
@@ -91,7 +91,7 @@ const egress = z
   })
   .describe('Where the steps of workflows may connect to.');
 
-const otherwise = (value: string) => `Without it ${value}.`;
+const otherwise = (value: string) => `Default ${value}.`;
 
 const workflowDefaults = z
   .object({
@@ -101,7 +101,7 @@ const workflowDefaults = z
       DURATION_BOUNDS.runTimeout,
     ).optional(),
   })
-  .describe('What counts for workflows of the project whose spec leaves it out.');
+  .describe('Defaults for workflows of the project that leave these fields out.');
 
 export const projectSettingsSpec = z
   .object({
@@ -109,7 +109,7 @@ export const projectSettingsSpec = z
     egress: egress.optional(),
     workflowDefaults: workflowDefaults.optional(),
   })
-  .describe('What is different in this project. What is left out is as the installation says.');
+  .describe('Settings of this project. Fields that are left out have the value of the installation.');
 
 export const projectSettingsStatus = z
   .object({
@@ -118,7 +118,9 @@ export const projectSettingsStatus = z
       .min(0)
       .optional()
       .describe('The generation of the spec that the status was made from.'),
-    conditions: conditions('Ready, and Stalled where only a change helps.')
+    conditions: conditions(
+      'Ready; Stalled, while only a change of the settings or of the installation helps.',
+    )
       .max(8)
       .default([
         {

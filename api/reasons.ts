@@ -30,7 +30,7 @@ export const FAILURES = {
   Cancelled: { retryable: false, meaning: 'Somebody cancelled the run.' },
   Replaced: {
     retryable: false,
-    meaning: 'A newer run replaced the run, as the concurrency policy of the workflow says.',
+    meaning: 'A newer run replaced this run (concurrency.policy: Replace).',
   },
   Poison: { retryable: false, meaning: 'Three runners died while they executed the run.' },
   DataLost: {

@@ -140,7 +140,7 @@ export const routeSpec = z
         trigger: z.string().max(64).describe('Which trigger: another one has another value.'),
       })
       .optional()
-      .describe('What is looked at again and again, while the workflow is active and its trigger is such.'),
+      .describe('The account that is polled, while the workflow is active and its trigger is polled.'),
   })
   .describe('What is served.');
 

@@ -118,8 +118,7 @@ export const stepOptions = {
           description: 'How long to wait between attempts.',
           ...rules({
             rule: `!has(self.initial) || ${celMilliseconds('self.initial')} <= (has(self.max) ? ${celMilliseconds('self.max')} : 60000.0)`,
-            message:
-              'initial must not be longer than max, the longest wait, which is 60s by default: set max as well',
+            message: 'initial must not be longer than max (default 60s): set max too',
           }),
         })
         .optional(),

@@ -15,7 +15,7 @@ const pollIntervalSeconds = z
   .min(5)
   .max(86_400)
   .optional()
-  .describe('Seconds between two looks at the account. Default 60, at least 5.');
+  .describe('Seconds between two polls of the account. Default 60, at least 5.');
 
 const credential = objectName('The Credential to use, in the same namespace.');
 
@@ -231,7 +231,7 @@ const mailTrigger = z
     unseenOnly: z
       .boolean()
       .optional()
-      .describe('Only mail that is not marked as seen when it is looked at. Default false.'),
+      .describe('Only mail that is not marked as seen when it is polled. Default false.'),
     from: z
       .string()
       .max(512)
@@ -262,7 +262,7 @@ const mailTrigger = z
     description: 'Starts a run for each new mail.',
     ...rules({
       rule: "!has(self.maxAttachmentBytes) || (has(self.attachments) && self.attachments == 'Content')",
-      message: 'maxAttachmentBytes means nothing without attachments: Content, which brings what is in them',
+      message: 'maxAttachmentBytes has no effect unless attachments is Content',
     }),
   });
 

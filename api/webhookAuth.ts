@@ -35,7 +35,7 @@ export function usableKey(scheme: KeyScheme, value: Uint8Array): Usable {
   return { ok: true, key: value };
 }
 
-/** Standard Webhooks 1.0.0, "Signature scheme": base64 behind `whsec_`, which libraries let senders leave out. */
+/** Standard Webhooks 1.0.0, "Signature scheme": base64 after `whsec_`, which libraries let senders leave out. */
 function standardKey(value: Uint8Array): Usable {
   const text = Buffer.from(value).toString('latin1').trim();
   const encoded = text.startsWith(STANDARD_PREFIX) ? text.slice(STANDARD_PREFIX.length) : text;

@@ -12,10 +12,10 @@ const NODE_KINDS = [...TRIGGER_KINDS, ...STEP_KINDS];
 const has = (kinds: string[]) => kinds.map((kind) => `has(self.${kind})`);
 const isTrigger = (node: string) => TRIGGER_KINDS.map((kind) => `has(${node}.${kind})`).join(' || ');
 
-/** Triggers behind which nobody waits for an answer: to an execute call of a manual trigger the response is an output like others. */
+/** Triggers whose event has no caller that gets an answer. To an execute call of a manual trigger the response is an output like others. */
 const WITHOUT_CALLER = TRIGGER_KINDS.filter((kind) => kind !== 'webhook' && kind !== 'manual');
-const NOBODY_WAITS =
-  'a response answers the caller of a webhook, and behind this trigger nobody waits for an answer: remove it, or use a skill (set for values, send_message to answer a chat)';
+const NO_CALLER =
+  'a response node needs a caller, and this trigger has none: remove the node, or use a skill (set for values, send_message to answer a chat)';
 
 const optional = <Shape extends Record<string, z.ZodType>>(shape: Shape) =>
   Object.fromEntries(Object.entries(shape).map(([key, schema]) => [key, schema.optional()])) as {
@@ -57,9 +57,9 @@ const node = z
       {
         rule: "!(has(self.response) || (has(self.skill) && self.skill.name == 'set')) || !(has(self.timeout) || has(self.retry) || has(self.effect))",
         message:
-          'timeout, retry and effect mean nothing for a response and for the skill set, which reach nobody: remove them',
+          'timeout, retry and effect have no effect on a response node or the skill set, which call no other system: remove them',
         messageExpression:
-          "'timeout, retry and effect mean nothing for node ' + self.id + ': a response and the skill set reach nobody. Remove them'",
+          "'timeout, retry and effect have no effect on node ' + self.id + ': a response node and the skill set call no other system. Remove them'",
       },
     ),
   });
@@ -111,13 +111,13 @@ export const workflowSpec = z
         ...rules(
           {
             rule: `!self.exists(n, has(n.response)) || !self.exists(n, ${WITHOUT_CALLER.map((kind) => `has(n.${kind})`).join(' || ')})`,
-            message: NOBODY_WAITS,
-            messageExpression: `self.map(n, has(n.response), 'node ' + n.id + ': ${NOBODY_WAITS}')[0]`,
+            message: NO_CALLER,
+            messageExpression: `self.map(n, has(n.response), 'node ' + n.id + ': ${NO_CALLER}')[0]`,
           },
           {
             rule: '!self.exists(n, has(n.webhook) && has(n.webhook.replyTimeout)) || self.exists(n, has(n.response))',
             message:
-              'replyTimeout means nothing without a response node: callers get 202 at once. Add a response, or remove replyTimeout',
+              'replyTimeout has no effect without a response node, since callers get 202 at once: add a response, or remove replyTimeout',
           },
         ),
       }),
@@ -157,7 +157,7 @@ export const workflowSpec = z
         description: 'How many runs may execute at once.',
         ...rules({
           rule: '!has(self.policy) || has(self.limit)',
-          message: 'policy means nothing without limit, beyond which it decides: add limit',
+          message: 'policy has no effect without limit: add limit',
         }),
       })
       .optional(),
@@ -262,7 +262,7 @@ export const workflowStatus = z
       .object({
         cursor: z.string().max(4096).optional().describe('Up to where the account was read.'),
         lastPollTime: time('When it was last read.').optional(),
-        lastError: z.string().max(4096).optional().describe('Why the last look failed.'),
+        lastError: z.string().max(4096).optional().describe('Why the last poll failed.'),
         reset: z
           .string()
           .max(64)
@@ -273,26 +273,30 @@ export const workflowStatus = z
       .describe('How far a polling trigger is.'),
     runs: z
       .object({
-        succeeded: z.int().min(0).optional().describe('Runs that succeeded, in all, without test runs.'),
+        succeeded: z
+          .int()
+          .min(0)
+          .optional()
+          .describe('Runs that succeeded, in total, not counting test runs.'),
         failed: z
           .int()
           .min(0)
           .optional()
-          .describe('Runs that failed or were cancelled, in all, without test runs.'),
+          .describe('Runs that failed or were cancelled, in total, not counting test runs.'),
         active: z
           .int()
           .min(0)
           .optional()
-          .describe('Runs that have not ended, also test runs: running and waiting.'),
-        running: z.int().min(0).optional().describe('Runs that a runner executes, also test runs.'),
+          .describe('Runs that have not ended, including test runs: running and waiting.'),
+        running: z.int().min(0).optional().describe('Runs that a runner executes, including test runs.'),
         waiting: z
           .int()
           .min(0)
           .optional()
           .describe(
-            'Runs that have not ended and that no runner executes, also test runs: they wait for a runner, for the concurrency limit, for a retry, or for the workflow to be resumed.',
+            'Runs that have not ended and that no runner executes, including test runs: they wait for a runner, for the concurrency limit, for a retry, or for the workflow to be resumed.',
           ),
-        last: time('When the last run that is no test run was accepted.').optional(),
+        last: time('When the last live run (no test run) was accepted.').optional(),
       })
       .optional()
       .describe(
@@ -300,8 +304,8 @@ export const workflowStatus = z
       ),
     testRuns: z
       .object({
-        succeeded: z.int().min(0).optional().describe('Test runs that succeeded, in all.'),
-        failed: z.int().min(0).optional().describe('Test runs that failed or were cancelled, in all.'),
+        succeeded: z.int().min(0).optional().describe('Test runs that succeeded, in total.'),
+        failed: z.int().min(0).optional().describe('Test runs that failed or were cancelled, in total.'),
         last: time('When the last test run was accepted.').optional(),
       })
       .optional()

@@ -43,7 +43,7 @@ export const PROBLEMS = {
   },
   unauthorized: {
     status: 401,
-    title: 'Who calls is not known',
+    title: 'Authentication required',
     detail: 'Send "Authorization: Bearer" with a token that the cluster accepts.',
     headers: { 'www-authenticate': 'Bearer realm="windlass"' },
   },
@@ -61,7 +61,7 @@ export const PROBLEMS = {
   },
   forbidden: {
     status: 403,
-    title: 'Not allowed',
+    title: 'Forbidden',
     detail: 'The token is good, but RBAC does not allow this call.',
   },
   'not-the-console': {
@@ -77,29 +77,29 @@ export const PROBLEMS = {
   },
   'not-found': {
     status: 404,
-    title: 'Nothing is here',
+    title: 'Not found',
     detail: 'No active workflow answers at this address.',
   },
   'workflow-unknown': {
     status: 404,
-    title: 'There is no such workflow',
+    title: 'Workflow not found',
     detail: 'No workflow has this id, <namespace>.<name>: kubectl get workflows --all-namespaces',
   },
   'credential-unknown': {
     status: 404,
-    title: 'There is no such credential',
+    title: 'Credential not found',
     detail:
       'No credential has this name, <namespace>.<name>: kubectl get credentials.windlass.dev --all-namespaces',
   },
   'run-unknown': {
     status: 404,
-    title: 'There is no such run',
+    title: 'Run not found',
     detail:
       'No run of this workflow has this name, or its history is pruned: kubectl get workflowruns -n <namespace>',
   },
   'method-not-allowed': {
     status: 405,
-    title: 'Another method is needed',
+    title: 'Method not allowed',
     detail: 'The Allow header names the methods that this address takes.',
   },
   'request-timeout': {
@@ -224,13 +224,13 @@ export const PROBLEMS = {
   },
   'too-many-calls': {
     status: 429,
-    title: 'The caller asks for too much at once',
+    title: 'Rate limit exceeded',
     detail: 'More different workflows and runs were asked about than a second allows: try again later.',
     headers: { 'retry-after': '1' },
   },
   'too-many-exchanges': {
     status: 429,
-    title: 'Too much of this token is under way',
+    title: 'Too many concurrent requests',
     detail:
       'A token may have 64 requests to the Kubernetes API (8 about secrets) and 256 watches at a time, all tokens together some more: try again when some have ended.',
     headers: { 'retry-after': '1' },
@@ -254,7 +254,7 @@ export const PROBLEMS = {
   },
   internal: {
     status: 500,
-    title: 'Something went wrong here',
+    title: 'Internal error',
     detail: 'The log of the gateway has the details under this instance.',
   },
   'run-failed': {
@@ -272,7 +272,7 @@ export const PROBLEMS = {
   },
   'run-store-full': {
     status: 503,
-    title: 'There is no room for the event now',
+    title: 'The run store is full',
     detail: 'Nothing was accepted. Send it again after the time in Retry-After.',
   },
   'too-many-connections': {
@@ -290,7 +290,7 @@ export const PROBLEMS = {
   },
   overloaded: {
     status: 503,
-    title: 'Too much is under way',
+    title: 'The gateway is overloaded',
     detail: 'Nothing was accepted. Send it again after the time in Retry-After.',
     headers: { 'retry-after': '1' },
   },
@@ -316,7 +316,7 @@ export const PROBLEMS = {
   },
   'connect-unavailable': {
     status: 503,
-    title: 'Nothing can be connected now',
+    title: 'Accounts cannot be connected now',
     detail:
       'The run store or the operator does not answer, or the gateway was not told its public URL. Try again after the time in Retry-After.',
     headers: { 'retry-after': '5' },
@@ -341,7 +341,7 @@ export const PROBLEMS = {
   },
   'outcome-unknown': {
     status: 504,
-    title: 'What became of the run is not known',
+    title: 'The outcome of the run is unknown',
     detail:
       'The event was accepted, but its run can no longer be found here. Before you send the event again, ask the owner of the workflow what became of the run: give "run" and "instance".',
   },
@@ -411,7 +411,7 @@ export const problemSchema = z
 
 /**
  * The body of a problem. `instance` names the request in the log; `run` is the name of a run that was accepted; `more` are sentences
- * behind what is always said of the problem.
+ * after the detail that every such problem has.
  */
 export function problemBody(
   code: ProblemCode,

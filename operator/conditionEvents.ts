@@ -6,11 +6,11 @@ import type { Condition, KubeObject } from '../kube/resource.ts';
 
 const TYPES: ConditionType[] = ['Valid', 'Ready'];
 
-/** States that every change of a spec passes through within seconds. They are no news, and their end is. */
+/** Reasons that every rollout passes through within seconds. They are not reported, and their end is. */
 const PASSING: ReadonlySet<string> = new Set<Reason>(['Pending', 'PoolStarting', 'WaitingForReplicas']);
 
-/** Of connected accounts whoever renews their tokens tells these, with more to say. */
-const TOLD_BY_CONNECTIONS: ReadonlySet<string> = new Set<Reason>(['NotConnected', 'Expiring', 'Expired']);
+/** Reported by the token renewal, which has more detail. */
+const REPORTED_BY_RENEWAL: ReadonlySet<string> = new Set<Reason>(['NotConnected', 'Expiring', 'Expired']);
 
 type Judged = KubeObject & { spec: object };
 
@@ -23,7 +23,7 @@ export function recordConditions(
 ): void {
   const isAccount = 'oauth2' in object.spec;
   for (const occurrence of occurrencesOf(before, after))
-    if (!isAccount || !TOLD_BY_CONNECTIONS.has(occurrence.reason)) events.record(object, occurrence);
+    if (!isAccount || !REPORTED_BY_RENEWAL.has(occurrence.reason)) events.record(object, occurrence);
 }
 
 /**

@@ -110,7 +110,7 @@ const environment = z.object({
   /** Where they may not, with commas between: ranges. */
   RUNNER_EGRESS_DENY: egress('deny'),
   /** JSON: what the ProjectSettings of a namespace may set at most. */
-  PROJECT_SETTINGS: json(settingsBounds).default(settingsBounds.parse({})),
+  PROJECT_SETTINGS_BOUNDS: json(settingsBounds).default(settingsBounds.parse({})),
   /** The pod's own: the address of the API server, and that of the node with its kubelet. Neither is a provider of anybody. */
   KUBERNETES_SERVICE_HOST: z.string().optional(),
   HOST_IP: z.string().optional(),

@@ -8,7 +8,7 @@ import type { OperatorConfig } from './config.ts';
 import type { BotHolders } from './bots/holders.ts';
 import type { Connections } from './oauth/connections.ts';
 import type { GatewayView } from './gateways/view.ts';
-import type { PoolSettingsState } from './project/settingsStatus.ts';
+import type { AppliedSettings } from './project/settingsStatus.ts';
 import type { Registrations } from './registration/registrations.ts';
 import type { Refusal } from './schedule/refused.ts';
 import type { ProjectStore } from './store/projects.ts';
@@ -31,12 +31,12 @@ export type OperatorContext = {
   connections: Connections;
   /** By namespace: why the API server refuses the operator a runner pool there. */
   refusedPools: Map<string, string>;
-  /** By namespace: why the API server does not take the CronJob that looks at accounts there. */
+  /** By namespace: why the API server does not take the CronJob that polls accounts there. */
   refusedPolls: Map<string, Refusal>;
   /** By namespace: the Secrets that the runners' Role names, as it was applied last by this process. */
   grantedSecrets: Map<string, readonly string[]>;
   /** By namespace: with which ProjectSettings the runner pool was applied last. */
-  poolSettings: Map<string, PoolSettingsState>;
+  appliedSettings: Map<string, AppliedSettings>;
   config: OperatorConfig;
   log: Log;
   /** Who did what, as far as objects say it. */

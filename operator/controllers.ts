@@ -270,7 +270,7 @@ function hadBot(change: Change<WebhookRoute>): boolean {
 }
 
 /**
- * Of a workflow that was deleted its route may be gone before anybody looks at it, and events may have come in until then.
+ * A deleted workflow's route may already be gone, and events may have come in until then.
  * Both objects say which workflow it was. Comes before the projects are woken, which keep the runners until its runs have ended.
  */
 function noteGoneWorkflows({ world, store }: OperatorContext): void {
@@ -316,7 +316,7 @@ function wakeSettings(
   for (const queue of [workflow, history]) watchInto(world.settings, queue, ifSpecChanged(workflowKeys));
 }
 
-/** Those that a workflow names are tried, and runners are who does it. */
+/** Runners check credentials that workflows reference. */
 function wakeCredentials(world: World, queue: Queue): void {
   watchInto(world.credentials, queue, ifSpecChanged(ownKey));
   watchInto(world.credentials, queue, (credential, change) =>
@@ -335,7 +335,7 @@ function turnedAvailable(change: Change<Deployment>): boolean {
   return change.type !== 'updated' || hasRunner(change.old) !== hasRunner(change.object);
 }
 
-/** What workflows need is what connecting asks for. */
+/** Requested OAuth scopes follow the workflows. */
 function wakeConnections(
   { world, connections }: OperatorContext,
   { connection, credential: credentialQueue }: Record<'connection' | 'credential', Queue>,

@@ -21,7 +21,7 @@ import { createGatewayView } from './gateways/view.ts';
 import { serveHealth } from './health.ts';
 import { createMetrics } from './metrics.ts';
 import { createPacer } from './pacer.ts';
-import { setServiceAccounts } from './store/accounts.ts';
+import { setAclUsers } from './store/aclUsers.ts';
 import { keepStore } from './store/keep.ts';
 import { createProjectStore } from './store/projects.ts';
 import { createSeedSource } from './store/source.ts';
@@ -103,7 +103,7 @@ export async function runOperator(options: OperatorOptions): Promise<void> {
       refusedPools,
       refusedPolls,
       grantedSecrets,
-      poolSettings: new Map(),
+      appliedSettings: new Map(),
     };
     const context: OperatorContext = { ...parts, config, log, audit, clock };
     await lead(options, ownClient, async (signal, isLeading) => {
@@ -114,7 +114,7 @@ export async function runOperator(options: OperatorOptions): Promise<void> {
       await Promise.all([
         controllers.run(signal),
         keepStore(context, metrics, signal),
-        setServiceAccounts(context, namespace, signal),
+        setAclUsers(context, namespace, signal),
         keepCodes({ conn, connections, log, clock }, signal),
       ]);
       metrics.leading(false);
@@ -150,10 +150,7 @@ async function connectStore(
       const trust = caFile === undefined ? {} : { caFile };
       return connectRunStore({ url, username, password, name, log, ...trust, ...hooks });
     } catch (error) {
-      log.error(
-        { secret: ref.name, err: error },
-        'the password of the run store cannot be had, trying again',
-      );
+      log.error({ secret: ref.name, err: error }, 'cannot read the run store password');
       await sleep(AGAIN_MS, signal);
     }
   }

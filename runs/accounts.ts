@@ -92,30 +92,30 @@ async function describe(conn: RunStoreConnection, name: string): Promise<string>
 }
 
 /** The SHA-256, in hex, of the passwords of the operator and the gateway. */
-export type ServicePasswords = { operator: string; gateway: string };
+export type PasswordHashes = { operatorSha256: string; gatewaySha256: string };
 
-const SERVICE_RULES = {
+const ACL_RULES = {
   [OPERATOR_ACCOUNT]: rules('wl:*', 'wl:*', [...RUN_COMMANDS, ...ADMIN_COMMANDS]),
   [GATEWAY_ACCOUNT]: rules('wl:*', 'wl:*', RUN_COMMANDS),
   [CERTIFICATE_ACCOUNT]: only(CERTIFICATE_COMMANDS),
 };
 
 /**
- * Gives the operator's and the gateway's accounts the rules of this version and these passwords, and saves them if something changed.
+ * Gives the ACL users of the operator and the gateway the rules of this version and these passwords, and saves them if something changed.
  * A server that keeps running through an upgrade has the accounts of the version before.
  */
-export function ensureServiceAccounts(
+export function ensureAclUsers(
   conn: RunStoreConnection,
-  passwords: ServicePasswords,
+  { operatorSha256, gatewaySha256 }: PasswordHashes,
 ): Promise<{ outcome: 'done'; changed: boolean } | Unavailable> {
   const accounts = [
-    [OPERATOR_ACCOUNT, passwords.operator],
-    [GATEWAY_ACCOUNT, passwords.gateway],
+    [OPERATOR_ACCOUNT, operatorSha256],
+    [GATEWAY_ACCOUNT, gatewaySha256],
   ] as const;
   return orUnavailable(async () => {
     const changes: boolean[] = [];
-    for (const [name, password] of accounts)
-      changes.push(await setAccount(conn, name, password, SERVICE_RULES[name]));
+    for (const [name, passwordSha256] of accounts)
+      changes.push(await setAccount(conn, name, passwordSha256, ACL_RULES[name]));
     const changed = changes.includes(true);
     if (changed) await conn.command('acl', 'save');
     return { outcome: 'done', changed };
@@ -141,11 +141,11 @@ async function setAccount(
 const DEFAULT_ACCOUNT = 'user default reset off ~* &* +@all';
 
 /**
- * The accounts of the aclfile that no project owns, a line each. `#windlass-operator` and the like stand where the SHA-256 of the
+ * The ACL users of the aclfile that no project owns, a line each. `#windlass-operator` and the like stand where the SHA-256 of the
  * account's password belongs. The chart has a copy, which the pod of Redis fills in (charts/windlass/files/redis).
  */
-export function serviceAccounts(): string {
-  const lines = Object.entries(SERVICE_RULES).map(([name, rule]) =>
+export function aclUsers(): string {
+  const lines = Object.entries(ACL_RULES).map(([name, rule]) =>
     ['user', name, 'reset', 'on', `#${name}`, ...rule].join(' '),
   );
   return [DEFAULT_ACCOUNT, ...lines, ''].join('\n');

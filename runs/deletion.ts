@@ -71,7 +71,7 @@ const DELETE_RUNS = defineScript({
       run_id, run, ev = ARGV[index], KEYS[at], KEYS[at + 1]
       local state = redis.call('HMGET', run, 'phase', 'accepted', 'sequence', 'ended', 'evcount', 'evbytes', 'bytes',
         'recorded', 'creating', 'dropped')
-      local is_live = state[1] and not state[4]
+      local is_unfinished = state[1] and not state[4]
       if not state[1] then
         -- Somebody removed the run by hand: what names it goes, wherever it waited.
         local entry = group .. ' ' .. (redis.call('ZSCORE', runs, run_id) or '') .. ' ' .. run_id
@@ -82,12 +82,12 @@ const DELETE_RUNS = defineScript({
         redis.call('ZREM', out, run_id)
         redis.call('UNLINK', ev)
       end
-      if is_live and redis.call('HEXISTS', claims, run_id) == 1 then
+      if is_unfinished and redis.call('HEXISTS', claims, run_id) == 1 then
         redis.call('SADD', cancels, run_id)
         redis.call('PUBLISH', cancels, run_id)
         running = running + 1
       else
-        if is_live then
+        if is_unfinished then
           event_count, event_bytes = state[5] or 0, state[6] or 0
           local entry = group .. ' ' .. state[2] .. ' ' .. run_id
           local ready = redis.call('ZSCORE', q, entry)

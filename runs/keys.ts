@@ -9,7 +9,7 @@
  * | `q` | sorted set | runs that are ready, by virtual start time |
  * | `held` | sorted set | runs over their workflow's limit, in order of acceptance |
  * | `due` | sorted set | runs that wait and hold no runner, by the time (ms, the project's clock) at which they are ready again |
- * | `live` | sorted set | runs that have not ended, of workflows whose newer runs replace older ones |
+ * | `live` | sorted set | runs that have not ended, live runs and test runs, of workflows whose newer runs replace older ones |
  * | `claims` | hash | run → claim token: `<runner>/<group>/<random>` |
  * | `beats` | hash | runner → counter |
  * | `cancels` | set | runs that shall be cancelled by the runner that holds them |

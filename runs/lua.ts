@@ -209,7 +209,7 @@ local function tell_replaced(over)
   if not newer then return end
   redis.call('HDEL', replaced, run_id)
   if over[1] ~= 'Cancelled' then return end
-  over[2], over[3] = 'Replaced', 'Run ' .. newer .. ' replaced it, as the concurrency policy of the workflow says.'
+  over[2], over[3] = 'Replaced', 'Run ' .. newer .. ' replaced this run (concurrency.policy: Replace).'
   over[4] = '{"type":"run","phase":"Cancelled","reason":"Replaced","message":"' .. over[3] .. '"}'
 end
 local function finish(uid, slot, accepted, sequence, added, over, grown)

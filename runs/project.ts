@@ -136,7 +136,7 @@ export function setWorkflowLimits(
 }
 
 /** The live runs, or the test runs, of a workflow that have not ended, all at once: for tests. Programs ask for pages, or whether there are any. */
-export function liveRuns(
+export function unfinishedRuns(
   conn: RunStoreConnection,
   project: ProjectUid,
   group: RunGroup,

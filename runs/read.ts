@@ -1,4 +1,4 @@
-/** Reading what the run store holds of runs: the run itself while it lives, a line and exact totals afterwards. */
+/** Reading what the run store holds of runs: the run itself while it is there, a line and exact totals afterwards. */
 import { isTerminal, type RunPhase } from '../api/phase.ts';
 import type { NodeOutput } from '../api/value.ts';
 import { orUnavailable, type RunStoreConnection } from './connection.ts';
@@ -127,8 +127,8 @@ export function readCounts(
   });
 }
 
-/** Whether live runs or test runs of the workflow have not ended. Few calls, however many wait. */
-export async function hasLiveRuns(
+/** Whether runs of the workflow, live runs or test runs, have not ended. Few calls, however many wait. */
+export async function hasUnfinishedRuns(
   conn: RunStoreConnection,
   project: ProjectUid,
   workflowUid: string,

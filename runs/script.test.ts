@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { GATEWAY_ACCOUNT, serviceAccounts } from './accounts.ts';
+import { GATEWAY_ACCOUNT, aclUsers } from './accounts.ts';
 import { defineScript } from './script.ts';
 
 const sources = ['./', './record/', './polling/', './connect/'].flatMap((folder) => {
@@ -22,7 +22,7 @@ test('scripts reach keys by their declared names alone, never by names that they
 });
 
 test('scripts use no command that the accounts of pools and gateway may not', () => {
-  const gateway = serviceAccounts()
+  const gateway = aclUsers()
     .split('\n')
     .find((line) => line.startsWith(`user ${GATEWAY_ACCOUNT} `));
   const allowed = new Set(gateway?.split(' ').filter((word) => word.startsWith('+')));

@@ -6,7 +6,7 @@ import { crdOf, rootSchema } from '../api/crd.ts';
 import { CREDENTIAL, KINDS, WORKFLOW } from '../api/kinds.ts';
 import { TOKENS } from '../api/token.ts';
 import { SKILLS } from '../nodes/register.ts';
-import { serviceAccounts } from '../runs/accounts.ts';
+import { aclUsers } from '../runs/accounts.ts';
 import { mistakesPage } from './mistakes.ts';
 import { referencePage, skillsPage } from './reference.ts';
 
@@ -95,7 +95,7 @@ write('charts/windlass/templates/_secrets.tpl', secretFields());
 write('charts/windlass/templates/_credentials.tpl', credentialFields());
 write(
   'charts/windlass/files/redis/accounts.acl',
-  `# Generated from runs/accounts.ts by \`npm run generate\`. Do not edit.\n${serviceAccounts()}`,
+  `# Generated from runs/accounts.ts by \`npm run generate\`. Do not edit.\n${aclUsers()}`,
 );
 write('docs/reference/skills.md', skillsPage(SKILLS));
 write('docs/reference/mistakes.md', mistakesPage());

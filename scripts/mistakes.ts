@@ -1,10 +1,10 @@
-/** The page of the manifests that people get wrong, from the same file that the tests apply. */
+/** The page of manifests that people often get wrong, from the same file that the tests apply. */
 import { readMistakes } from '../test/mistakes/mistakes.ts';
 
 const INTRO = `<!-- Generated from test/mistakes/mistakes.yaml by \`npm run generate\`. Do not edit. -->
 # Mistakes, and where they are caught
 
-What people write who know n8n, Argo Workflows or Kestra, or who are new, and the message that they get. \`apply\`: \`kubectl apply\` refuses it. \`status\`: a condition of the workflow says so before anything
+Manifests that people who come from n8n, Argo Workflows or Kestra, or who are new, often get wrong, where each mistake is caught, and the message. \`apply\`: \`kubectl apply\` refuses it. \`status\`: a condition of the workflow says so before anything
 runs (\`kubectl describe workflows.windlass.dev NAME\`). \`run\`: a run fails. Tests apply each of these manifests to a real API server.
 `;
 

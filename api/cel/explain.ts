@@ -37,7 +37,7 @@ export function explainSyntax(
 ): ExpressionError {
   const offset = error.range?.start ?? 0;
   const hint = isBareText(source) ? `; ${QUOTES_NEEDED}` : '';
-  const message = `${stopAt(error.summary, source, offset)}${hint}`;
+  const message = `${syntaxMessage(error.summary, source, offset)}${hint}`;
   return new ExpressionError('Syntax', message, { position: positionAt(source, offset) });
 }
 
@@ -50,8 +50,8 @@ const TOKENS: Partial<Record<string, string>> = {
   COMMA: ',',
 };
 
-/** The library names its own tokens, and of a word the last letter. */
-function stopAt(summary: string, source: string, offset: number): string {
+/** Where the expression cannot be read, in words: the library names its own tokens, and of a word the last letter. */
+function syntaxMessage(summary: string, source: string, offset: number): string {
   const [, expected] = /^Expected (\w+), got \w+$/.exec(summary) ?? [];
   if (source.trim() === '') return 'the expression is empty';
   if (summary.startsWith('Unterminated')) return 'this quote is never closed';

@@ -1,6 +1,6 @@
 /**
- * What people write who know another language, and what it is in CEL: where an expression cannot be read, the first of these that is in
- * it says more than what the parser stumbled on.
+ * Syntax of other languages that people write in CEL, with what to write instead. The first match is a better message than the
+ * parser's.
  */
 
 const HABITS: readonly { written: RegExp; instead: string; isWord?: true }[] = [

@@ -68,7 +68,7 @@ export function checkRules(source: string, root: SyntaxNode, scopeNames: readonl
   return [...nodes];
 }
 
-/** `name`: the one of a function or member that is wrong, which stands behind what the node begins with. */
+/** `name`: the one of a function or member that is wrong, which stands after what the node begins with. */
 type Refuse = (message: string, name?: string) => ExpressionError;
 
 function placeOf(source: string, node: SyntaxNode, name: string | undefined): number {
@@ -88,7 +88,7 @@ function nodeAccess(node: SyntaxNode, refuse: Refuse): string | undefined {
   if (!outer || !isNodes(outer.from)) return undefined;
   if (access.key === undefined || !NODE_MEMBERS.some((member) => member === access.key)) {
     throw refuse(
-      `behind nodes.<id> write one of .${NODE_MEMBERS.join(', .')}`,
+      `after nodes.<id> write one of .${NODE_MEMBERS.join(', .')}`,
       typeof access.key === 'string' ? access.key : undefined,
     );
   }
@@ -101,7 +101,7 @@ function isNodes(node: SyntaxNode): boolean {
 
 function literalId(key: string | number | undefined, refuse: Refuse): string {
   if (typeof key === 'string') return key;
-  throw refuse('the id behind nodes must be written out: it cannot be computed');
+  throw refuse('the id after nodes must be written out: it cannot be computed');
 }
 
 function checkName(node: SyntaxNode, names: ReadonlySet<string>, refuse: Refuse, source: string): void {

@@ -28,7 +28,7 @@ export function printReference(reference: Reference): string {
   return `$(${quote(reference.node)}).${reference.member}${printPath(reference.path)}`;
 }
 
-/** A path as it is written behind a reference: `.items[0]['any key']`. */
+/** A path as it is written after a reference: `.items[0]['any key']`. */
 export function printPath(path: readonly PathStep[]): string {
   return path.map(printStep).join('');
 }

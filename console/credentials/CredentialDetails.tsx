@@ -77,7 +77,7 @@ function Facts({ credential: { spec, status } }: { credential: CredentialObject 
     <>
       {account !== undefined && <Fact label="Account">{account}</Fact>}
       {(spec.http ?? spec.oauth2) !== undefined && <Fact label="Allowed hosts">{hostWords(spec)}</Fact>}
-      {lastChecked !== undefined && <Fact label="Last tried">{timeWords(lastChecked)}</Fact>}
+      {lastChecked !== undefined && <Fact label="Last checked">{timeWords(lastChecked)}</Fact>}
       {expires !== undefined && (
         <Fact label="Expires">
           {timeWords(expires)}

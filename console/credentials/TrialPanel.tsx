@@ -1,4 +1,4 @@
-/** Tries a credential and shows what was found as soon as it is known. */
+/** Requests a check of a credential and shows its result as soon as it is known. */
 import { Button, Group, Loader, Text } from '@mantine/core';
 import { IconPlugConnected } from '@tabler/icons-react';
 import { useState } from 'react';
@@ -23,7 +23,7 @@ export function TrialPanel({ credential }: Props) {
       await askForTrial({ namespace, name });
       setAsked(true);
     } catch (error) {
-      tellFailure(`${name} was not tried`, error);
+      tellFailure(`${name} was not checked`, error);
     } finally {
       setAsking(false);
     }
@@ -31,7 +31,7 @@ export function TrialPanel({ credential }: Props) {
   if (words === undefined)
     return (
       <Text size="xs" c="dimmed">
-        There is nothing to try it by.
+        It cannot be checked.
       </Text>
     );
   return (

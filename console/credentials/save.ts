@@ -55,7 +55,7 @@ export async function createCredential(
   }
 }
 
-/** Changes a credential: its fields, and the values that were typed anew. It is then tried at once. */
+/** Changes a credential: its fields, and the values that were typed anew. It is then checked at once. */
 export async function updateCredential(
   credential: CredentialObject,
   kind: CredentialKind,

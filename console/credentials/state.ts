@@ -19,12 +19,12 @@ const GOOD: ByReason = {
   Complete: {
     word: 'Complete',
     tone: 'good',
-    advice: 'There is nothing to try it by. Name a page to check with, and it is tried.',
+    advice: 'It cannot be checked. Enter a page to check with.',
   },
   Unused: {
-    word: 'Not tried',
+    word: 'Not checked',
     tone: 'unknown',
-    advice: 'Press Test, or let a workflow use it: then it is tried.',
+    advice: 'Press Test to check it. It is also checked once a workflow uses it.',
   },
   Connected: { word: 'Connected', tone: 'good' },
   Expiring: {
@@ -41,17 +41,17 @@ const GOOD: ByReason = {
 
 const UNKNOWN: ByReason = {
   NotChecked: {
-    word: 'Not tried',
+    word: 'Not checked',
     tone: 'unknown',
-    advice: 'It is tried within seconds, as soon as a runner is ready.',
+    advice: 'Waiting for a runner to check it.',
   },
   Pending: {
     word: 'New',
     tone: 'unknown',
-    advice: 'It is looked at within seconds. If this stays, the operator does not run.',
+    advice: 'The operator processes it within seconds. If this stays, the operator does not run.',
   },
   StoreUnavailable: {
-    word: 'Not tried',
+    word: 'Not checked',
     tone: 'unknown',
     advice: 'The run store is away. Whoever manages the cluster must look at it; then this is tried again.',
   },
@@ -74,7 +74,7 @@ const BAD: ByReason = {
     word: 'Unreachable',
     tone: 'bad',
     advice:
-      'Check host and port. An address inside the cluster must be admitted in the chart (runner.egress.allow).',
+      'Check host and port. An address inside the cluster must be in runner.egress.allow of the chart or egress.allow of ProjectSettings.',
   },
   Expired: {
     word: 'Expired',

@@ -158,7 +158,7 @@ function misfit(editor: Editor, text: string): string | undefined {
     const { least, most } = editor.bounds;
     return durationProblem(text, editor.bounds) === undefined
       ? undefined
-      : `Write a number and a unit, such as 30s, 5m, 1h or 7d: from ${least} to ${most}.`;
+      : `Enter a duration from ${least} to ${most}: a number and a unit, such as 30s or 5m.`;
   }
   if (editor.kind === 'text' && editor.pattern !== undefined && !new RegExp(editor.pattern, 'u').test(text))
     return 'This cannot be used here: look at the help text above.';

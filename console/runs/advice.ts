@@ -28,7 +28,8 @@ const ADVICE: Record<FailureReason, string> = {
   EffectUnknown:
     'Look at the other side (such as the mailbox) whether it happened. If it did not, run again; a rerun does all of it once more.',
   RunTimeout: 'Give the workflow a longer timeout, or split it.',
-  Replaced: 'If the newer run is not enough, run it again, or let runs queue (concurrency.policy: Queue).',
+  Replaced:
+    'To execute this event anyway, run it again. To keep runs from being replaced, set concurrency.policy to Queue.',
   Cancelled: 'Run it again if it shall be done after all. What nodes did before is not undone.',
   Poison:
     'Look at the log of the runner and its memory limit: the run uses more than a runner has. Then run again.',

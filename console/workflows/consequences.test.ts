@@ -10,7 +10,7 @@ test.each([
   [{ ...item, trigger: 'schedule' as const }, 'Its times start nothing any more.'],
   [
     { ...item, trigger: 'mail' as const },
-    'Nobody looks at its account any more, and up to where it was read is forgotten.',
+    'Its account is not polled any more, and the position in it is deleted.',
   ],
   [{ ...item, trigger: 'bot' as const }, 'What people write to its bot starts nothing any more.'],
 ])('deleting %j says how its trigger ends', (deleted, sentence) => {

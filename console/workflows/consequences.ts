@@ -29,7 +29,7 @@ function endOfTrigger({ trigger, url }: Deleted): string[] {
     case 'mail':
     case 'spreadsheet':
     case 'fileStorage':
-      return ['Nobody looks at its account any more, and up to where it was read is forgotten.'];
+      return ['Its account is not polled any more, and the position in it is deleted.'];
     case 'bot':
       return ['What people write to its bot starts nothing any more.'];
     case 'manual':

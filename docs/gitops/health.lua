@@ -1,4 +1,4 @@
--- Argo CD: the health of Workflows and Credentials (docs/gitops.md).
+-- Argo CD: the health of Workflows, Credentials and ProjectSettings (docs/gitops.md).
 local function condition(kind)
   for _, each in ipairs((obj.status or {}).conditions or {}) do
     if each.type == kind then
@@ -11,7 +11,7 @@ local ready = condition("Ready")
 local isCurrent = ready ~= nil
   and (ready.observedGeneration == nil or ready.observedGeneration == obj.metadata.generation)
 if not isCurrent then
-  return { status = "Progressing", message = "The operator has not looked at it yet." }
+  return { status = "Progressing", message = "The operator has not processed it yet." }
 end
 
 local stalled = condition("Stalled")

@@ -76,7 +76,7 @@ export function missingRight(code: ProblemCode, wanted: Wanted | undefined): { m
   const option = subresource === undefined ? '' : ` --subresource=${subresource}`;
   const ask = `kubectl auth can-i ${verb} ${what}${option} -n ${namespace}`;
   return {
-    more: `It needs the verb ${verb} on ${what}${sub} in the namespace ${namespace}. To ask Kubernetes: ${ask}`,
+    more: `This call needs the verb ${verb} on ${what}${sub} in the namespace ${namespace}. To check: ${ask}`,
   };
 }
 

@@ -197,7 +197,7 @@ test('what is refused is named by its host and kind, and not by its address', as
   await expect(egress().resolve('inside.example', 80)).rejects.toMatchObject({
     retryable: false,
     message:
-      'inside.example leads to a private address, which steps may not connect to: whoever runs Windlass can admit it with the chart value runner.egress.allow',
+      'inside.example leads to a private address, which steps may not connect to: to allow it, add it to runner.egress.allow of the chart, or (except token endpoints) to egress.allow of the ProjectSettings "default"',
   });
 });
 

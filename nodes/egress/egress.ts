@@ -97,7 +97,9 @@ function problemOf(address: Address | undefined, port: number, rules: EgressRule
 
 /** Tells the kind of address and not the address: names inside the cluster lead to what not everybody may know. */
 function forbidden(host: string, verb: string, problem: string): StepError {
-  const remedy = 'whoever runs Windlass can admit it with the chart value runner.egress.allow';
+  // Token endpoints are called by the operator, for all projects.
+  const remedy =
+    'to allow it, add it to runner.egress.allow of the chart, or (except token endpoints) to egress.allow of the ProjectSettings "default"';
   return new StepError(
     'AddressForbidden',
     `${host} ${verb} ${problem}, which steps may not connect to: ${remedy}`,

@@ -20,7 +20,7 @@ const parameters = z.strictObject({
 
 export const set: SkillDefinition<{ values?: unknown }> = {
   name: 'set',
-  description: 'Computes values from what other nodes produced, for the nodes behind it.',
+  description: 'Computes values from what other nodes produced, for the nodes after it.',
   parameters,
   credentials: [],
   effect: 'None',

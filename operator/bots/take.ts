@@ -62,7 +62,7 @@ function problemOf(
     return { unserved: { reason: 'CredentialMissing', message } };
   }
   if (credential.spec.bot) return undefined;
-  const message = `${nobody} the Credential ${name} is none of a bot.`;
+  const message = `${nobody} the Credential ${name} is not of kind bot.`;
   return { unserved: { reason: 'WrongCredentialKind', message } };
 }
 

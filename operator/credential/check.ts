@@ -11,9 +11,9 @@ export type Finding = {
 /** The keys of each Secret by its name; undefined where there is no such Secret. */
 export type SecretKeys = ReadonlyMap<string, readonly string[] | undefined>;
 
-/** What is tried says something else. */
+/** Only of kinds that cannot be checked: for others the result of a check takes its place. */
 const COMPLETE =
-  'The Secret and its keys exist. Whether it works is not known: http.checkURL would say where to try it.';
+  'The Secret and its keys exist. Whether it works is not known: set http.checkURL to have it checked.';
 
 /** What the condition `Ready` of the credential should say, as far as Secrets go. */
 export function checkKeys(namespace: string, refs: readonly SecretKeyRef[], found: SecretKeys): Finding {

@@ -1,4 +1,4 @@
-/** The condition `Checked` of a credential: what came of trying it. Pure. */
+/** The condition `Checked` of a credential: the result of the last check. Pure. */
 import type { ConditionType } from '../../api/conditions.ts';
 import type { Credential } from '../../api/kinds.ts';
 import { findCondition, removeCondition, setCondition } from '../../kube/conditions.ts';
@@ -8,7 +8,7 @@ import { checkedAfter, type Decision } from './decide.ts';
 
 const TYPE = 'Checked' satisfies ConditionType;
 
-/** The conditions with what was decided; without it where there is nothing to try. The same list when nothing changed. */
+/** The conditions with what was decided; without it where the credential cannot be checked. The same list when nothing changed. */
 export function withChecked(
   list: readonly Condition[],
   { metadata, spec }: Pick<Credential, 'metadata' | 'spec'>,

@@ -1,5 +1,5 @@
 /**
- * When a credential is tried, and what its conditions `Ready` and `Checked` say of it. Pure. It is tried when it or a Secret of it has changed, when
+ * When a credential is checked, and what its conditions `Ready` and `Checked` say of it. Pure. It is checked when it or a Secret of it has changed, when
  * somebody asks for it, daily, and again and again while it does not work: soon where the other side was not there, with growing patience where it
  * refused, since accounts are locked after too many logins.
  */
@@ -18,9 +18,9 @@ export type Decision = {
   checked?: Finding;
   /** What was found of the credential as it is now. */
   answer?: Answer;
-  /** It is to be tried now, after so many failures in a row. */
+  /** It is to be checked now, after so many failures in a row. */
   ask?: { failures: number };
-  /** It will be tried as it is now, and was not yet. */
+  /** It will be checked as it is now, and was not yet. */
   isUntried?: boolean;
   /** When to look again at the latest. */
   againMs: number;
@@ -59,8 +59,8 @@ export function decide(facts: CheckFacts, before: Condition | undefined, generat
 }
 
 /**
- * Nobody waits for a credential that no workflow names: it is ready when its Secrets are complete. What was found when somebody asked
- * for a check counts for a day: nobody looks again.
+ * A credential that no workflow names is ready when its Secrets are complete. The result of a check counts for a day: there is no
+ * further check by itself.
  */
 function ofUnused({ key, seen }: CheckFacts): Decision {
   const answer = seen?.answer;
@@ -70,7 +70,7 @@ function ofUnused({ key, seen }: CheckFacts): Decision {
   return { finding: checked.status === 'Unknown' ? unused : checked, checked, answer, againMs: QUIET_MS };
 }
 
-/** Of an account that is connected: that is what is told, unless trying it has shown that it does not work. */
+/** Of an account that is connected: `Ready` says so, unless a check has shown that it does not work. */
 export function decideConnected(
   facts: CheckFacts,
   connected: Finding,
@@ -117,26 +117,27 @@ export function untilNextMs({ failures, result }: Failing): number {
 const unused: Finding = {
   status: 'True',
   reason: 'Unused',
-  message: 'The Secret and its keys exist. No workflow of this namespace names it, so that it was not tried.',
+  message:
+    'The Secret and its keys exist. No workflow of this namespace names the credential, so it was not checked.',
 };
 const unchecked: Finding = {
   status: 'Unknown',
   reason: 'NotChecked',
-  message: 'Not tried: no workflow of this namespace names it. It is tried as soon as one does.',
+  message: 'Not checked: no workflow of this namespace names it. It is checked as soon as one does.',
 };
 const storeAway: Finding = {
   status: 'Unknown',
   reason: 'StoreUnavailable',
-  message: 'Not tried: the run store cannot be reached. This is tried again.',
+  message: 'Not checked: the run store cannot be reached. This is tried again.',
 };
 const noRunner: Finding = {
   status: 'Unknown',
   reason: 'NotChecked',
-  message: 'Not tried yet: it is as soon as a runner is ready (kubectl get deployment windlass-runner).',
+  message: 'Waiting for a runner to check it (kubectl get deployment windlass-runner).',
 };
-const asked: Finding = { status: 'Unknown', reason: 'NotChecked', message: 'It is being tried.' };
+const asked: Finding = { status: 'Unknown', reason: 'NotChecked', message: 'The check is in progress.' };
 
-/** What the reasons are of a credential that was tried. */
+/** The reasons of a credential that was checked. */
 const OF_CHECKS: ReadonlySet<string> = new Set<Reason>([
   'Checked',
   'Rejected',
@@ -145,14 +146,14 @@ const OF_CHECKS: ReadonlySet<string> = new Set<Reason>([
   'MissingScope',
 ]);
 
-/** What `Checked` says of a credential that cannot be tried as it is. */
+/** What `Checked` says of a credential that cannot be checked as it is. */
 export const INCOMPLETE: Finding = {
   status: 'Unknown',
   reason: 'NotChecked',
-  message: 'Not tried: see the condition Ready.',
+  message: 'Not checked: see the condition Ready.',
 };
 
-/** What `Checked` says: what was found of the same spec stays until it was tried again. */
+/** What `Checked` says: the result for the same spec stays until the next check. */
 export function checkedAfter(
   { checked, answer, isUntried }: Decision,
   before: Condition | undefined,

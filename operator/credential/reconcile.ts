@@ -1,7 +1,7 @@
 /**
  * Says of a credential whether it works. Secrets are read by name and never followed, since following them would mean the
- * right to read all of them: they are looked at again soon after a change, then less and less often. What a credential leads to
- * is tried by the runners of its project, which this asks for.
+ * right to read all of them: they are looked at again soon after a change, then less and less often. Runners of the project check
+ * what a credential leads to, which this asks for.
  */
 import { credentialKind, secretRefs, type CredentialStatus } from '../../api/credential.ts';
 import type { Credential } from '../../api/kinds.ts';
@@ -118,7 +118,7 @@ function connectionFinding(
   return {
     status: 'Unknown',
     reason: 'Pending',
-    message: 'Whether the account is connected is being looked at.',
+    message: 'Waiting for the operator to find out whether the account is connected.',
   };
 }
 

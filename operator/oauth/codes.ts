@@ -39,10 +39,8 @@ export async function keepCodes(options: CodesOptions, signal: AbortSignal): Pro
     for (const sealed of isUnavailable(codes) ? [] : codes) {
       const code = opened(await keys.open(sealed, SEALED_FOR));
       if (code === undefined) {
-        log.warn(
-          {},
-          'what was brought is no code, or was sealed for another operator: it has to be brought again',
-        );
+        // Or a code that was sealed for another operator: the browser has to bring it again.
+        log.warn({}, 'invalid OAuth code');
         continue;
       }
       const exchanged = exchangeInTurn(options, code, signal);

@@ -13,7 +13,7 @@ const DEADLINE_SECONDS = 120;
 const LATE_SECONDS = 60;
 
 /** What of the configuration makes a poll pod. */
-export type PollSettings = Pick<
+export type PollConfig = Pick<
   ProjectConfig,
   | 'RUNNER_IMAGE'
   | 'RUNNER_IMAGE_PULL_POLICY'
@@ -31,7 +31,7 @@ export type PollSettings = Pick<
 /** The CronJob. */
 export function pollCronJob(
   project: { namespace: string; uid: string },
-  settings: PollSettings,
+  config: PollConfig,
 ): Manifest<CronJob> {
   const labels = { ...POLL_LABELS };
   return {
@@ -48,7 +48,7 @@ export function pollCronJob(
         spec: {
           backoffLimit: 3,
           activeDeadlineSeconds: DEADLINE_SECONDS,
-          template: { metadata: { labels }, spec: podSpec(project.uid, settings) },
+          template: { metadata: { labels }, spec: podSpec(project.uid, config) },
         },
       },
     },
@@ -59,11 +59,11 @@ type PodSpec = NonNullable<
   NonNullable<NonNullable<CronJob['spec']>['jobTemplate']['spec']>['template']['spec']
 >;
 
-function podSpec(projectUid: string, settings: PollSettings): PodSpec {
-  const { requests, limits } = settings.POLL_RESOURCES;
-  const { volumes, volumeMounts } = authorityMount(settings);
+function podSpec(projectUid: string, config: PollConfig): PodSpec {
+  const { requests, limits } = config.POLL_RESOURCES;
+  const { volumes, volumeMounts } = authorityMount(config);
   return {
-    ...restrictedPod(settings),
+    ...restrictedPod(config),
     // It reads credentials as the runners do.
     automountServiceAccountToken: true,
     // What the process before it has claimed is known to be free in the same pod.
@@ -72,10 +72,10 @@ function podSpec(projectUid: string, settings: PollSettings): PodSpec {
     containers: [
       {
         name: 'poll',
-        image: settings.RUNNER_IMAGE,
-        imagePullPolicy: settings.RUNNER_IMAGE_PULL_POLICY,
+        image: config.RUNNER_IMAGE,
+        imagePullPolicy: config.RUNNER_IMAGE_PULL_POLICY,
         command: ['node', '/app/poll.mjs'],
-        env: poolEnvironment(projectUid, { ...settings, RUNNER_RESOURCES: settings.POLL_RESOURCES }),
+        env: poolEnvironment(projectUid, { ...config, RUNNER_RESOURCES: config.POLL_RESOURCES }),
         terminationMessagePolicy: 'FallbackToLogsOnError',
         resources: { ...(requests && { requests }), ...(limits && { limits }) },
         securityContext: RESTRICTED_CONTAINER,

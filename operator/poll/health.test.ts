@@ -37,7 +37,7 @@ test('nobody looks at an account whose credential is not there, and the trigger 
     expect(healthOf(state, { unusable })).toEqual({
       status: 'False',
       reason: 'CredentialMissing',
-      message: 'Nobody looks at the account. Credential inbox does not exist.',
+      message: 'The account is not polled: Credential inbox does not exist.',
     });
 });
 
@@ -67,12 +67,12 @@ test.each([
 
 test('what a server says without a full stop is a sentence of its own', () => {
   const refused = { ...failure, message: 'connect ECONNREFUSED 10.0.0.1:993' };
-  expect(healthOf(stateOf({ failure: refused })).message).toContain(':993. The next one is at');
+  expect(healthOf(stateOf({ failure: refused })).message).toContain(':993. The next poll is at');
 });
 
 test('in a back-off it says what failed, how often, and when it is tried again', () => {
   const { message } = healthOf(stateOf({ failure: { ...failure, inARow: 4 }, dueAt: now + 480_000 }));
   expect(message).toBe(
-    'The server refuses the password. 4 looks in a row have failed. The next one is at 2026-03-02T09:08:00Z.',
+    'The server refuses the password. 4 polls in a row have failed. The next poll is at 2026-03-02T09:08:00Z.',
   );
 });

@@ -12,7 +12,7 @@ export type PollHealth = { status: 'True' | 'False' | 'Unknown'; reason: Reason;
 const LATE_MS = 150_000;
 const LOOK = 'kubectl get jobs,pods -l app.kubernetes.io/name=windlass-poll';
 
-/** Why nobody looks at an account: its credential is not there, or of a kind that the trigger cannot use. */
+/** Why an account is not polled: its credential does not exist, or is of a kind that the trigger cannot use. */
 export type Unusable = { reason: 'CredentialMissing' | 'WrongCredentialKind'; message: string };
 
 /** What else counts: the credential, why the API server takes no CronJob, and the annotation that asks to begin anew. */
@@ -31,10 +31,10 @@ export function healthOf(
     return {
       status: 'False',
       reason: unusable.reason,
-      message: `Nobody looks at the account. ${unusable.message}`,
+      message: `The account is not polled: ${unusable.message}`,
     };
-  const health = looksOf(state);
-  // As long as somebody looks, an older CronJob does its work.
+  const health = pollsOf(state);
+  // As long as the account is polled, an older CronJob does its work.
   const isLeft = health.reason === 'Pending' || health.reason === 'NotPolled';
   if (refused && isLeft) return { status: 'False', reason: refused.reason, message: refused.message };
   return isNoReset(reset) ? { ...health, message: `${health.message} ${NO_RESET}` } : health;
@@ -42,32 +42,32 @@ export function healthOf(
 
 const NO_RESET = `The annotation ${ANNOTATION.resetCursor} is not understood, so that nothing begins anew: write now, or a time such as 2026-03-02T09:00:00Z.`;
 
-function looksOf(state: PollState | undefined): PollHealth {
+function pollsOf(state: PollState | undefined): PollHealth {
   if (!state) return pending;
   const { failure, polledAt, dueAt, now } = state;
   if (now > dueAt + LATE_MS) {
-    const message = `Nobody has looked at the account since ${timeOf(polledAt ?? dueAt)}. Look at the pods: ${LOOK}`;
+    const message = `The account has not been polled since ${timeOf(polledAt ?? dueAt)}. Look at the pods: ${LOOK}`;
     return { status: 'False', reason: 'NotPolled', message };
   }
   if (failure) {
     const { reason, message, inARow } = failure;
-    const times = inARow > 1 ? `${inARow} looks in a row have failed. ` : '';
+    const times = inARow > 1 ? `${inARow} polls in a row have failed. ` : '';
     const said = /[.!?…]$/.test(message) ? message : `${message}.`;
     const known = Object.hasOwn(REASON, reason) ? (reason as Reason) : 'UpstreamError';
     return {
       status: 'False',
       reason: known,
-      message: `${said} ${times}The next one is at ${timeOf(dueAt)}.`,
+      message: `${said} ${times}The next poll is at ${timeOf(dueAt)}.`,
     };
   }
   if (polledAt === undefined) return pending;
-  return { status: 'True', reason: 'Polled', message: 'The last look at the account worked.' };
+  return { status: 'True', reason: 'Polled', message: 'The last poll of the account succeeded.' };
 }
 
 const pending: PollHealth = {
   status: 'Unknown',
   reason: 'Pending',
-  message: 'Nobody has looked at the account yet; the first look comes within about a minute.',
+  message: 'The account was not polled yet. The first poll comes within about a minute.',
 };
 
 /** RFC 3339, to the second. */

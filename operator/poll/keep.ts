@@ -1,6 +1,6 @@
 /**
- * Has the accounts of polled triggers looked at: the run store says what is to be looked at, and one CronJob per project makes the
- * pods that do it. What is not in effect any more nobody looks at.
+ * Has the accounts of polled triggers polled: the run store says which, and one CronJob per project creates the pods that do it.
+ * Triggers that are not in effect any more are not polled.
  */
 import { ANNOTATION, GROUP } from '../../api/group.ts';
 import type { Workflow } from '../../api/kinds.ts';
@@ -41,10 +41,10 @@ export async function keepTrigger(
   return route.poll ? { poll: healthOf(away, besideOf(context, workflow)) } : {};
 }
 
-type BesideContext = Pick<OperatorContext, 'refusedPolls'> & { world: Accounts };
-type Accounts = { credentials: Pick<World['credentials'], 'get'> };
+type BesideContext = Pick<OperatorContext, 'refusedPolls'> & { world: CredentialSource };
+type CredentialSource = { credentials: Pick<World['credentials'], 'get'> };
 
-/** What is to be said of a trigger beside how its looks are. */
+/** What the condition of a trigger depends on beside its polls. */
 export function besideOf({ refusedPolls, world }: BesideContext, workflow: Workflow): Beside {
   const { metadata } = workflow;
   return {
@@ -54,8 +54,8 @@ export function besideOf({ refusedPolls, world }: BesideContext, workflow: Workf
   };
 }
 
-/** Why no look at the account of the polled trigger can work, where that is known without one. */
-function unusableIn({ credentials }: Accounts, { spec, metadata }: Workflow): Unusable | undefined {
+/** Why no poll of the account can succeed, where that is known without one. */
+function unusableIn({ credentials }: CredentialSource, { spec, metadata }: Workflow): Unusable | undefined {
   const trigger = spec.nodes.find((node) => isPolled(kindOf(node)))?.id;
   const refs = credentialRefs(spec).filter(({ node }) => node === trigger);
   const [problem] = credentialProblems(refs, (name) => credentials.get(metadata.namespace, name));
@@ -69,7 +69,7 @@ function unusableIn({ credentials }: Accounts, { spec, metadata }: Workflow): Un
 export const STORE_AWAY: PollHealth = {
   status: 'Unknown',
   reason: 'StoreUnavailable',
-  message: 'The run store cannot be reached, so nobody looks at the account. This is tried again.',
+  message: 'The run store cannot be reached, so the account is not polled. This is tried again.',
 };
 
 /** Whether triggers of the project are polled. One whose credential cannot be used costs no pod; what is known of it stays. */
@@ -81,7 +81,7 @@ function isPolling(world: Pick<World, 'routes' | 'workflows' | 'credentials'>, n
 }
 
 /**
- * Makes the project's CronJob what it should be, or removes it where nothing is to be looked at. Where the API server does not take it
+ * Makes the project's CronJob what it should be, or removes it where nothing is to be polled. Where the API server does not take it
  * the triggers say so, and all else of the project goes on.
  */
 export async function keepPollJob(

@@ -106,16 +106,16 @@ export function poolNetworkPolicy(
 /** Has drains of nodes take the runners one by one; undefined where that is not wanted or there is only one. */
 export function poolDisruptionBudget(
   namespace: string,
-  settings: Pick<ProjectConfig, 'RUNNER_DISRUPTION_BUDGET' | 'RUNNER_REPLICAS'>,
+  config: Pick<ProjectConfig, 'RUNNER_DISRUPTION_BUDGET' | 'RUNNER_REPLICAS'>,
 ): Manifest<PodDisruptionBudget> | undefined {
-  if (!settings.RUNNER_DISRUPTION_BUDGET || settings.RUNNER_REPLICAS < 2) return undefined;
+  if (!config.RUNNER_DISRUPTION_BUDGET || config.RUNNER_REPLICAS < 2) return undefined;
   const selector = { matchLabels: { ...POOL_LABELS } };
   const spec = { maxUnavailable: 1, unhealthyPodEvictionPolicy: 'AlwaysAllow' as const, selector };
   return { metadata: metadata(namespace), spec };
 }
 
 /** What of the configuration makes a pool. */
-export type PoolSettings = Pick<
+export type PoolConfig = Pick<
   ProjectConfig,
   | 'RUNNER_IMAGE'
   | 'RUNNER_IMAGE_PULL_POLICY'
@@ -136,7 +136,7 @@ export type PoolSettings = Pick<
 /** The runners. `account` is a hash of the Secret's content: with another account new pods come. */
 export function poolDeployment(
   project: { namespace: string; uid: string },
-  settings: PoolSettings,
+  config: PoolConfig,
   account: string,
 ): Manifest<Deployment> {
   const labels = { ...POOL_LABELS };
@@ -144,10 +144,10 @@ export function poolDeployment(
   return {
     metadata: metadata(project.namespace),
     spec: {
-      replicas: settings.RUNNER_REPLICAS,
+      replicas: config.RUNNER_REPLICAS,
       revisionHistoryLimit: 2,
       selector: { matchLabels: labels },
-      template: { metadata: { labels, annotations }, spec: podSpec(project.uid, settings) },
+      template: { metadata: { labels, annotations }, spec: podSpec(project.uid, config) },
     },
   };
 }
@@ -155,27 +155,27 @@ export function poolDeployment(
 type PodSpec = NonNullable<NonNullable<NonNullable<Deployment['spec']>['template']>['spec']>;
 type Container = PodSpec['containers'][number];
 
-function podSpec(projectUid: string, settings: PoolSettings): PodSpec {
-  const { volumes = [] } = authorityMount(settings);
+function podSpec(projectUid: string, config: PoolConfig): PodSpec {
+  const { volumes = [] } = authorityMount(config);
   return {
-    ...restrictedPod(settings),
+    ...restrictedPod(config),
     automountServiceAccountToken: true,
     terminationGracePeriodSeconds: GRACE_SECONDS,
-    ...placedRunner(settings.placement),
-    containers: [container(projectUid, settings)],
+    ...placedRunner(config.placement),
+    containers: [container(projectUid, config)],
     volumes: [{ name: 'tmp', emptyDir: { sizeLimit: '64Mi' } }, ...volumes],
   };
 }
 
-function container(projectUid: string, settings: PoolSettings): Container {
-  const { requests, limits } = settings.RUNNER_RESOURCES;
-  const { volumeMounts = [] } = authorityMount(settings);
+function container(projectUid: string, config: PoolConfig): Container {
+  const { requests, limits } = config.RUNNER_RESOURCES;
+  const { volumeMounts = [] } = authorityMount(config);
   return {
     name: 'runner',
-    image: settings.RUNNER_IMAGE,
-    imagePullPolicy: settings.RUNNER_IMAGE_PULL_POLICY,
+    image: config.RUNNER_IMAGE,
+    imagePullPolicy: config.RUNNER_IMAGE_PULL_POLICY,
     command: ['node', '/app/runner.mjs'],
-    env: poolEnvironment(projectUid, settings, auditEnvironment(settings)),
+    env: poolEnvironment(projectUid, config, auditEnvironment(config)),
     ports: [{ name: 'metrics', containerPort: METRICS_PORT }],
     resources: { ...(requests && { requests }), ...(limits && { limits }) },
     securityContext: RESTRICTED_CONTAINER,
@@ -187,9 +187,9 @@ function container(projectUid: string, settings: PoolSettings): Container {
 }
 
 function auditEnvironment(
-  settings: Pick<PoolSettings, 'AUDIT_ENABLED' | 'AUDIT_USES_PER_SECOND'>,
+  config: Pick<PoolConfig, 'AUDIT_ENABLED' | 'AUDIT_USES_PER_SECOND'>,
 ): { name: string; value: string }[] {
-  const { AUDIT_ENABLED, AUDIT_USES_PER_SECOND } = settings;
+  const { AUDIT_ENABLED, AUDIT_USES_PER_SECOND } = config;
   return Object.entries({ AUDIT_ENABLED, AUDIT_USES_PER_SECOND }).map(([name, value]) => ({
     name,
     value: String(value),
@@ -197,8 +197,8 @@ function auditEnvironment(
 }
 
 /** What of the configuration is in the environment of a pool's pods. */
-type EnvironmentSettings = Pick<
-  PoolSettings,
+type EnvironmentConfig = Pick<
+  PoolConfig,
   | 'RUNNER_RESOURCES'
   | 'RUNNER_ENV'
   | 'RUNNER_EGRESS_ALLOW'
@@ -211,7 +211,7 @@ type EnvironmentSettings = Pick<
 /** The environment of a runner, and of whatever else of the project connects to hosts that its people name; `more` is of one of them. */
 export function poolEnvironment(
   projectUid: string,
-  settings: EnvironmentSettings,
+  config: EnvironmentConfig,
   more: NonNullable<Container['env']> = [],
 ): NonNullable<Container['env']> {
   const field = (name: string, fieldPath: string) => ({ name, valueFrom: { fieldRef: { fieldPath } } });
@@ -225,21 +225,21 @@ export function poolEnvironment(
     field('POD_NAMESPACE', 'metadata.namespace'),
     field('POD_NAME', 'metadata.name'),
     { name: 'PROJECT_UID', value: projectUid },
-    { name: 'REDIS_URL', value: settings.REDIS_URL },
-    ...authorityVariable(settings),
+    { name: 'REDIS_URL', value: config.REDIS_URL },
+    ...authorityVariable(config),
     secret('REDIS_USERNAME', 'username'),
     secret('REDIS_PASSWORD', 'password'),
     field('HOST_IP', 'status.hostIP'),
     // An empty value is not kept, and would look like a change each time.
-    ...list('EGRESS_ALLOW', settings.RUNNER_EGRESS_ALLOW),
-    ...list('EGRESS_DENY', settings.RUNNER_EGRESS_DENY),
+    ...list('EGRESS_ALLOW', config.RUNNER_EGRESS_ALLOW),
+    ...list('EGRESS_DENY', config.RUNNER_EGRESS_DENY),
     { name: 'METRICS_PORT', value: String(METRICS_PORT) },
     ...more,
-    { name: 'LOG_LEVEL', value: settings.LOG_LEVEL },
+    { name: 'LOG_LEVEL', value: config.LOG_LEVEL },
   ];
-  const defaults = settings.RUNNER_RESOURCES.limits?.['memory'] === undefined ? [] : [HEAP];
+  const defaults = config.RUNNER_RESOURCES.limits?.['memory'] === undefined ? [] : [HEAP];
   const taken = new Set(own.map(({ name }) => name));
-  const further = Object.entries(settings.RUNNER_ENV)
+  const further = Object.entries(config.RUNNER_ENV)
     .filter(([name]) => !taken.has(name))
     .map(([name, value]) => ({ name, value }));
   const isSet = new Set(further.map(({ name }) => name));

@@ -4,7 +4,7 @@
  */
 import type { Workflow } from '../../api/kinds.ts';
 import type { ControllerRevision } from '../../kube/resource.ts';
-import { hasLiveRuns } from '../../runs/read.ts';
+import { hasUnfinishedRuns } from '../../runs/read.ts';
 import type { ProjectUid } from '../../runs/types.ts';
 import type { OperatorContext } from '../context.ts';
 import { isRevisionOf } from '../workflow/ownRevision.ts';
@@ -65,7 +65,7 @@ async function olderRuns(
   if (same && same.since === undefined) return { ...same, mayHave: false };
   const since = same?.since ?? clock.now();
   // A run store that is away may hold some.
-  if ((await hasLiveRuns(conn, project, uid)) !== false) return { mayHave: true, revision, since };
+  if ((await hasUnfinishedRuns(conn, project, uid)) !== false) return { mayHave: true, revision, since };
   const isSettled = last.isFirst || clock.now() - since >= SETTLING_MS;
   return { mayHave: !isSettled, revision, since: isSettled ? undefined : since };
 }

@@ -41,7 +41,7 @@ import {
 } from './manifests.ts';
 import { POOL } from './names.ts';
 import { projectConfig, settingsOf } from './settings.ts';
-import type { PoolSettingsState } from './settingsStatus.ts';
+import type { AppliedSettings } from './settingsStatus.ts';
 
 const ACCOUNT_CHECK_MS = 30_000;
 const DRIFT_CHECK_MS = 300_000;
@@ -106,13 +106,13 @@ export function createProjectReconciler(context: OperatorContext, events: Projec
 
 /** Keeps with which settings the pool was applied last, if the namespace has settings. Returns whether that is news. */
 function noteSettings(
-  { poolSettings }: OperatorContext,
+  { appliedSettings }: OperatorContext,
   namespace: string,
-  state: PoolSettingsState,
+  state: AppliedSettings,
 ): boolean {
-  if (state.uid === undefined) return poolSettings.delete(namespace);
-  const before = poolSettings.get(namespace);
-  poolSettings.set(namespace, state);
+  if (state.uid === undefined) return appliedSettings.delete(namespace);
+  const before = appliedSettings.get(namespace);
+  appliedSettings.set(namespace, state);
   return canonicalJson(before) !== canonicalJson(state);
 }
 
@@ -197,7 +197,7 @@ async function applyUncached(
   const secretNames = secretsInUse(world, namespace, older);
   const role = poolRole(namespace, secretNames);
   const budget = poolDisruptionBudget(namespace, config);
-  const identity = poolServiceAccount(namespace, config.accountAnnotations);
+  const identity = poolServiceAccount(namespace, config.serviceAccountAnnotations);
   const text = sha256(canonicalJson([secret, role, budget, identity]));
   if (before?.text === text) return before;
   // Before there are runners that it is for.

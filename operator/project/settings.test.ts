@@ -17,16 +17,16 @@ const config = readConfig({
   RUNNER_IMAGE: 'windlass:test',
   RUNNER_EGRESS_ALLOW: '10.1.0.0/16',
   RUNNER_DISRUPTION_BUDGET: 'true',
-  PROJECT_SETTINGS: JSON.stringify(BOUNDS),
+  PROJECT_SETTINGS_BOUNDS: JSON.stringify(BOUNDS),
 });
 const runners = (members: NonNullable<ProjectSettingsSpec['runners']>): ProjectSettingsSpec => ({
   runners: members,
 });
 
 test('without settings a project has what the installation says', () => {
-  const { placement, accountAnnotations, ...rest } = withSettings(config);
+  const { placement, serviceAccountAnnotations, ...rest } = withSettings(config);
   expect(rest).toEqual(config);
-  expect({ placement, accountAnnotations }).toEqual({ placement: {}, accountAnnotations: {} });
+  expect({ placement, serviceAccountAnnotations }).toEqual({ placement: {}, serviceAccountAnnotations: {} });
   expect(withSettings(config, {})).toEqual(withSettings(config));
 });
 
@@ -55,7 +55,7 @@ test.each<[string, ProjectSettingsSpec, Partial<ProjectConfig>]>([
   [
     'an identity in a cloud',
     runners({ serviceAccountAnnotations: { 'eks.amazonaws.com/role-arn': 'arn' } }),
-    { accountAnnotations: { 'eks.amazonaws.com/role-arn': 'arn' } },
+    { serviceAccountAnnotations: { 'eks.amazonaws.com/role-arn': 'arn' } },
   ],
 ])('settings change %s', (_what, settings, changed) => {
   expect(withSettings(config, settings)).toEqual({ ...withSettings(config), ...changed });
@@ -91,15 +91,15 @@ test('of settings that are admitted in part, that part is in effect', () => {
 });
 
 test('an installation that says nothing of projects lets them add nothing to egress', () => {
-  const { PROJECT_SETTINGS: _bounds, ...others } = config;
+  const { PROJECT_SETTINGS_BOUNDS: _bounds, ...others } = config;
   const silent = {
     ...others,
-    PROJECT_SETTINGS: readConfig({ PUBLIC_URL: 'http://x', REDIS_URL: 'redis://x', RUNNER_IMAGE: 'x' })
-      .PROJECT_SETTINGS,
+    PROJECT_SETTINGS_BOUNDS: readConfig({ PUBLIC_URL: 'http://x', REDIS_URL: 'redis://x', RUNNER_IMAGE: 'x' })
+      .PROJECT_SETTINGS_BOUNDS,
   };
   const settings = { egress: { allow: ['crm.office.svc:443'] } };
   expect(withSettings(silent, settings).RUNNER_EGRESS_ALLOW).toEqual(['10.1.0.0/16']);
-  expect(admit(settings, silent.PROJECT_SETTINGS).refusals).toEqual([
+  expect(admit(settings, silent.PROJECT_SETTINGS_BOUNDS).refusals).toEqual([
     expect.stringContaining('(projectSettings.egress.allow is empty)'),
   ]);
 });
@@ -151,6 +151,8 @@ test('two runners of a project that asks for them are drained one by one', () =>
 
 test('the account of the runners has the annotations, and none where there are none', () => {
   const annotationsOf = (given: Record<string, string>) => poolServiceAccount('shop', given).metadata;
-  expect(annotationsOf(placed.accountAnnotations).annotations).toEqual(placed.accountAnnotations);
+  expect(annotationsOf(placed.serviceAccountAnnotations).annotations).toEqual(
+    placed.serviceAccountAnnotations,
+  );
   expect(annotationsOf({})).not.toHaveProperty('annotations');
 });

@@ -17,7 +17,7 @@ export type Placement = Pick<
 export type ProjectConfig = OperatorConfig & {
   placement: Placement;
   /** Of the service account of runners. */
-  accountAnnotations: Record<string, string>;
+  serviceAccountAnnotations: Record<string, string>;
 };
 
 /** What the settings ask for, as far as the installation admits it, and a sentence for each thing that it does not. */
@@ -27,7 +27,10 @@ type Admitted = { spec: ProjectSettingsSpec; refusals: string[] };
  * The part of the settings that takes effect: of what the installation does not admit nothing does, and in its place the
  * installation's own value does. Pure.
  */
-export function admit(spec: ProjectSettingsSpec, bounds: OperatorConfig['PROJECT_SETTINGS']): Admitted {
+export function admit(
+  spec: ProjectSettingsSpec,
+  bounds: OperatorConfig['PROJECT_SETTINGS_BOUNDS'],
+): Admitted {
   const refusals: string[] = [];
   const isAdmitted = (isWithin: boolean, refusal: string): boolean => {
     if (!isWithin) refusals.push(refusal);
@@ -73,7 +76,7 @@ function listed(value: string, entries: readonly string[]): string {
 
 /** The configuration with the settings of a project; without any it is the installation's. Pure. */
 export function withSettings(config: OperatorConfig, settings: ProjectSettingsSpec = {}): ProjectConfig {
-  const { runners = {}, egress } = admit(settings, config.PROJECT_SETTINGS).spec;
+  const { runners = {}, egress } = admit(settings, config.PROJECT_SETTINGS_BOUNDS).spec;
   const { replicas, resources, serviceAccountAnnotations = {}, ...placement } = runners;
   const additions = egress?.allow ?? [];
   return {
@@ -82,17 +85,20 @@ export function withSettings(config: OperatorConfig, settings: ProjectSettingsSp
     ...(resources !== undefined && { RUNNER_RESOURCES: withoutEmpty(resources) }),
     RUNNER_EGRESS_ALLOW: [...new Set([...config.RUNNER_EGRESS_ALLOW, ...additions])],
     placement,
-    accountAnnotations: serviceAccountAnnotations,
+    serviceAccountAnnotations,
   };
 }
 
 function withoutEmpty({ requests, limits }: Resources): OperatorConfig['RUNNER_RESOURCES'] {
-  return { ...(requests && { requests: set(requests) }), ...(limits && { limits: set(limits) }) };
+  return {
+    ...(requests && { requests: withoutUndefined(requests) }),
+    ...(limits && { limits: withoutUndefined(limits) }),
+  };
 }
 
 type Resources = NonNullable<NonNullable<ProjectSettingsSpec['runners']>['resources']>;
 
-function set(amounts: Record<string, string | undefined>): Record<string, string> {
+function withoutUndefined(amounts: Record<string, string | undefined>): Record<string, string> {
   return Object.fromEntries(Object.entries(amounts).filter(([, amount]) => amount !== undefined)) as Record<
     string,
     string

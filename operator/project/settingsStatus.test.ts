@@ -15,7 +15,13 @@ test.each<[string, Partial<SettingsFacts>, status: string, reason: string, messa
     'Accepted',
     'first workflow',
   ],
-  ['not admitted', { refusals: ['a', 'b'] }, 'False', 'SettingsNotAdmitted', 'a; b. These are as'],
+  [
+    'not admitted',
+    { refusals: ['a', 'b'] },
+    'False',
+    'SettingsNotAdmitted',
+    'a; b. For these the values of the installation stay',
+  ],
   [
     'refused by the API server',
     { pool: { refused: 'no' } },

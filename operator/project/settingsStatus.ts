@@ -12,7 +12,7 @@ import { needsPool } from './gather.ts';
 import { admit } from './settings.ts';
 
 /** With which settings the objects of a pool were applied last. */
-export type PoolSettingsState = {
+export type AppliedSettings = {
   uid: string | undefined;
   generation: number | undefined;
   /** Why the API server refused an object with them, in its words. */
@@ -26,7 +26,7 @@ export type SettingsFacts = {
   /** Whether the project has a runner pool. */
   hasPool: boolean;
   /** Of this generation of the settings; undefined: the pool does not have them yet. */
-  pool: Pick<PoolSettingsState, 'refused'> | undefined;
+  pool: Pick<AppliedSettings, 'refused'> | undefined;
 };
 
 /** The conditions of the settings: `Ready`, and `Stalled` while only somebody's change helps. Pure. */
@@ -51,11 +51,12 @@ function readiness({ refusals, hasPool, pool }: SettingsFacts): Said {
     return { status: 'False', reason: 'SettingsInvalid', message };
   }
   if (refusals.length > 0) {
-    const message = `${refusals.join('; ')}. These are as the installation says; the other settings count.`;
+    const message = `${refusals.join('; ')}. For these the values of the installation stay in effect; the other settings are applied.`;
     return { status: 'False', reason: 'SettingsNotAdmitted', message };
   }
   if (!hasPool) {
-    const message = 'The settings are accepted. They take effect with the first workflow of the project.';
+    const message =
+      'The settings are valid. They take effect when the project gets runners, with its first workflow.';
     return { status: 'True', reason: 'Accepted', message };
   }
   return pool
@@ -79,15 +80,15 @@ export async function reconcileSettings(context: OperatorContext, { namespace, n
 }
 
 function statusOf(
-  { world, config, clock, poolSettings }: OperatorContext,
+  { world, config, clock, appliedSettings }: OperatorContext,
   { metadata, spec, status }: ProjectSettings,
 ): ProjectSettingsStatus {
   const { namespace = '', uid, generation = 0 } = metadata;
-  const applied = poolSettings.get(namespace);
+  const applied = appliedSettings.get(namespace);
   const isCurrent = applied?.uid === uid && applied?.generation === generation;
   const facts = {
     generation,
-    refusals: admit(spec, config.PROJECT_SETTINGS).refusals,
+    refusals: admit(spec, config.PROJECT_SETTINGS_BOUNDS).refusals,
     hasPool: needsPool(world, namespace),
     pool: isCurrent ? applied : undefined,
   };

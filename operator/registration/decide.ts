@@ -103,7 +103,7 @@ function releaseFor(
   { isBot, goingMs }: RegistrationFacts,
   answer: RegistrationAnswer | undefined,
 ): RegistrationDecision['release'] {
-  if (!isBot) return { gaveUp: 'the Credential is none of a bot of Telegram any more' };
+  if (!isBot) return { gaveUp: 'the Credential is not of kind bot for Telegram any more' };
   const { result } = answer ?? {};
   if (result?.works) return {};
   // Without the token nobody can do it, however long is waited.
@@ -152,14 +152,13 @@ export const pending: PollHealth = {
 const noRunner: PollHealth = {
   status: 'Unknown',
   reason: 'Pending',
-  message:
-    'The bot is not registered yet: it is as soon as a runner is ready (kubectl get deployment windlass-runner).',
+  message: 'Waiting for a runner to register the bot (kubectl get deployment windlass-runner).',
 };
 const storeAway: PollHealth = {
   status: 'Unknown',
   reason: 'StoreUnavailable',
   message:
-    'The run store cannot be reached, so nobody looks at what the bot is registered for. This is tried again.',
+    'The run store cannot be reached, so the registration of the bot is not checked. This is tried again.',
 };
 
 function clamp(ms: number, { leastMs, mostMs }: { leastMs: number; mostMs: number }): number {

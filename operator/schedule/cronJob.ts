@@ -31,7 +31,7 @@ const GRACE_SECONDS = 5;
 const CONTAINER = 'tick';
 
 /** What of the configuration makes a tick. */
-export type TickSettings = Pick<
+export type TickConfig = Pick<
   ProjectConfig,
   | 'RUNNER_IMAGE'
   | 'RUNNER_IMAGE_PULL_POLICY'
@@ -70,7 +70,7 @@ export function scheduleCronJob(
   workflow: Workflow,
   route: RouteSpec,
   rules: ScheduleRules,
-  settings: TickSettings,
+  config: TickConfig,
 ): Manifest<CronJob> {
   const { cron, timeZone, latestSeconds } = rules;
   const name = cronJobName(workflow.metadata.name, rules);
@@ -91,7 +91,7 @@ export function scheduleCronJob(
           backoffLimit: 3,
           podFailurePolicy: FAILURES,
           ...(latestSeconds !== undefined && { activeDeadlineSeconds: latestSeconds + START_SECONDS }),
-          template: { metadata: { labels }, spec: podSpec(name, route, rules, settings) },
+          template: { metadata: { labels }, spec: podSpec(name, route, rules, config) },
         },
       },
     },
@@ -123,11 +123,11 @@ type PodSpec = NonNullable<
 >;
 type Variable = NonNullable<PodSpec['containers'][number]['env']>[number];
 
-function podSpec(cronJob: string, route: RouteSpec, rules: ScheduleRules, settings: TickSettings): PodSpec {
-  const { requests, limits } = settings.TICK_RESOURCES;
-  const { volumes, volumeMounts } = authorityMount(settings);
+function podSpec(cronJob: string, route: RouteSpec, rules: ScheduleRules, config: TickConfig): PodSpec {
+  const { requests, limits } = config.TICK_RESOURCES;
+  const { volumes, volumeMounts } = authorityMount(config);
   return {
-    ...restrictedPod(settings),
+    ...restrictedPod(config),
     // It talks to the run store alone.
     automountServiceAccountToken: false,
     terminationGracePeriodSeconds: GRACE_SECONDS,
@@ -136,10 +136,10 @@ function podSpec(cronJob: string, route: RouteSpec, rules: ScheduleRules, settin
     containers: [
       {
         name: CONTAINER,
-        image: settings.RUNNER_IMAGE,
-        imagePullPolicy: settings.RUNNER_IMAGE_PULL_POLICY,
+        image: config.RUNNER_IMAGE,
+        imagePullPolicy: config.RUNNER_IMAGE_PULL_POLICY,
         command: ['node', '/app/tick.mjs'],
-        env: environment(cronJob, route, rules, settings),
+        env: environment(cronJob, route, rules, config),
         // So that `kubectl describe pod` says why.
         terminationMessagePolicy: 'FallbackToLogsOnError',
         resources: { ...(requests && { requests }), ...(limits && { limits }) },
@@ -155,7 +155,7 @@ function environment(
   cronJob: string,
   route: RouteSpec,
   { timeZone, latestSeconds }: ScheduleRules,
-  { REDIS_URL, REDIS_CA_FILE, RUNNER_ENV }: TickSettings,
+  { REDIS_URL, REDIS_CA_FILE, RUNNER_ENV }: TickConfig,
 ): Variable[] {
   const secret = (name: string, key: string): Variable => ({
     name,

@@ -28,7 +28,7 @@ export async function keepStore(
   const repeat = async (againMs: number, work: () => Promise<number>): Promise<void> => {
     while (!signal.aborted) {
       const ms = await work().catch((error: unknown) => {
-        log.warn({ err: error }, 'the run store could not be looked after');
+        log.warn({ err: error }, 'run store maintenance failed');
         return againMs;
       });
       await sleep(ms, signal, clock);

@@ -1,7 +1,7 @@
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
 import type { Use } from '../../runs/memory.ts';
-import { createLabelBound } from '../labelBound.ts';
+import { createLabelBound } from '../metricLabels.ts';
 import { createStoreMetrics } from './metrics.ts';
 
 const use = (bytes: number): Use => ({

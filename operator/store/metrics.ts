@@ -1,7 +1,7 @@
 /** What metrics show of the run store's memory. The number of projects that are shown by name is bounded; all others are shown together, as `other`. */
 import { Gauge, type Registry } from 'prom-client';
 import type { Memory, Use } from '../../runs/memory.ts';
-import { OTHER, type LabelBound } from '../labelBound.ts';
+import { OTHER, type LabelBound } from '../metricLabels.ts';
 import { limitsReached, LIMITS } from './quota.ts';
 
 /** An open project, by the name of its namespace. */
@@ -72,7 +72,7 @@ function projectGauges(registers: Registry[], bound: LabelBound): (projects: rea
     registers,
   });
   return (projects) => {
-    bound.keep(new Set(projects.map(({ namespace }) => namespace)));
+    bound.retain(new Set(projects.map(({ namespace }) => namespace)));
     bytes.reset();
     limits.reset();
     for (const { namespace: name, use } of projects) {

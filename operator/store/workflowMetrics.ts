@@ -5,7 +5,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { TerminalPhase } from '../../api/phase.ts';
 import type { WorkflowMeasures } from '../../runs/measures.ts';
-import { highestOf, labelsOf, type LabelBound } from '../labelBound.ts';
+import { highestOf, labelsOf, type LabelBound } from '../metricLabels.ts';
 
 /** A workflow, and the namespace of its project. */
 export type NamedWorkflow = { namespace: string; workflow: string; uid: string };
@@ -50,7 +50,7 @@ export function createWorkflowMetrics(registers: Registry[], bound: LabelBound):
   return {
     seen: (readings, existing) => {
       const names = new Set(existing.map(({ namespace, workflow }) => `${namespace}/${workflow}`));
-      for (const name of bound.keep(names)) {
+      for (const name of bound.retain(names)) {
         const [namespace = '', workflow = ''] = name.split('/');
         for (const phase of PHASES) ended.remove({ namespace, workflow, phase });
       }

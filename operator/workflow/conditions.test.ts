@@ -223,7 +223,7 @@ test.each<[sentence: string, facts: Partial<Facts>, active: string]>([
 
 test('a quota that keeps runners away is named, with what to do', () => {
   expect(messageOf({ pool: blocked })).toBe(
-    `The pods of the runners are refused: ${QUOTA}. Change the ResourceQuota, the LimitRange or the policy that is named, or what runners ask for.`,
+    `The pods of the runners are refused: ${QUOTA}. Change the ResourceQuota, LimitRange or policy that is named, or the resources of runners (runners.resources in ProjectSettings, or runner.resources of the chart).`,
   );
 });
 
@@ -258,9 +258,9 @@ test('a workflow that names no credential says that, and not that all are ready'
 });
 
 test('a valid spec of which something is not in effect as it is written is valid, and the condition says what', () => {
-  const notes = ['node a: timeout is not within 1ms to 24d: 1ms counts.'];
+  const notes = ['node a: timeout is outside 1ms to 24d: 1ms is used instead.'];
   expect(findCondition(conditionsOf({ ...good, notes }, [], now), 'Valid')).toMatchObject({
     status: 'True',
-    message: 'The spec is valid. node a: timeout is not within 1ms to 24d: 1ms counts.',
+    message: 'The spec is valid. node a: timeout is outside 1ms to 24d: 1ms is used instead.',
   });
 });

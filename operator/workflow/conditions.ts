@@ -123,7 +123,7 @@ function credentialsReady(facts: Facts): Update {
   const type = 'CredentialsReady';
   const all = credentialsOf(facts);
   const known = all.filter(({ isKnown }) => isKnown);
-  // What is being tried is no news beside what is wrong.
+  // A check in progress is no news beside what is wrong.
   const credentials = known.length > 0 ? known : all;
   const [first] = credentials;
   if (!first) {
@@ -169,7 +169,7 @@ type Blocked = Extract<PoolState, { kind: 'Blocked' }>;
 
 function blockedMessage({ reason, message }: Blocked): string {
   return reason === 'PodsRefused'
-    ? `The pods of the runners are refused: ${ended(message)} Change the ResourceQuota, the LimitRange or the policy that is named, or what runners ask for.`
+    ? `The pods of the runners are refused: ${ended(message)} Change the ResourceQuota, LimitRange or policy that is named, or the resources of runners (runners.resources in ProjectSettings, or runner.resources of the chart).`
     : `The pods of the runners do not become ready: ${ended(message)} Look at them: kubectl describe pods -l app.kubernetes.io/name=windlass-runner`;
 }
 
@@ -291,7 +291,7 @@ function active(facts: Facts): Update {
 }
 
 /**
- * Only there while it is True: nothing helps but a change of the workflow, or of an object that contradicts it. What heals as soon as
+ * Only there while it is True: waiting does not help, the workflow, or an object that conflicts with it, must change. What heals as soon as
  * a missing object is there is in progress, so that objects may be applied in any order (kstatus calls Stalled a failure).
  */
 function stalled(facts: Facts): Update[] {

@@ -54,7 +54,7 @@ export function createCountsReconciler(context: OperatorContext, failures: Failu
     const [live, test] = await Promise.all(
       groupsOf(workflowUID).map((group) => countsOrThrow(conn, projectUID, group)),
     );
-    if (!live?.hasLimits || !test?.hasLimits) await putLimitsAgain(context, projectUID);
+    if (!live?.hasLimits || !test?.hasLimits) await restoreLimits(context, projectUID);
     if (live) failures.note(workflow, live);
     const suspended = isSuspended(key);
     if (live && test && (await writeTotals(context, workflow, totalsOf({ live, test }, workflow.status))))
@@ -66,8 +66,8 @@ export function createCountsReconciler(context: OperatorContext, failures: Failu
 }
 
 /** Somebody removed the workflow's key from the run store by hand: what was put is not there any more. */
-async function putLimitsAgain({ store, log }: OperatorContext, project: ProjectUid): Promise<void> {
-  log.warn({ project }, 'limits are missing, putting them again');
+async function restoreLimits({ store, log }: OperatorContext, project: ProjectUid): Promise<void> {
+  log.warn({ project }, 'restoring missing workflow limits');
   store.doubt();
   await store.open(project);
 }

@@ -14,7 +14,7 @@ export type CredentialProblem = {
     'CredentialMissing' | 'WrongCredentialKind' | 'CredentialNotReady' | 'MissingScope' | 'NoAllowedHosts'
   >;
   message: string;
-  /** False while the credential was not looked at, or not tried. */
+  /** False while the credential was not processed, or not checked. */
   isKnown: boolean;
   /** Only a change of the workflow, or of a credential that it names, helps. */
   needsChange?: true;

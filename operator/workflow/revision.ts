@@ -10,7 +10,7 @@ import { asChild } from '../../kube/apply.ts';
 import type { Manifest } from '../../kube/client.ts';
 import { controllerRevisions, type ControllerRevision, type KubeObject } from '../../kube/resource.ts';
 import { dropRevisions } from '../../runs/project.ts';
-import { hasLiveRuns } from '../../runs/read.ts';
+import { hasUnfinishedRuns } from '../../runs/read.ts';
 import type { OperatorContext } from '../context.ts';
 import { isPolicyRefusal } from '../refusal.ts';
 import type { NamedRevision } from '../store/projects.ts';
@@ -112,7 +112,7 @@ export async function pruneRevisions(
   const needed = revisionsInUse(world.runs.byIndex(BY_WORKFLOW, key)).add(route.revision);
   const unneeded = prunable(own, needed);
   if (unneeded.length === 0) return;
-  if ((await hasLiveRuns(conn, route.projectUID, route.workflowUID)) !== false) return;
+  if ((await hasUnfinishedRuns(conn, route.projectUID, route.workflowUID)) !== false) return;
   for (const { metadata } of unneeded) {
     const { name, namespace = '', uid } = metadata;
     const preconditions = { preconditions: { ...(uid !== undefined && { uid }) } };

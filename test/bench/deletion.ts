@@ -1,5 +1,5 @@
 /**
- * `deletion`: a workflow with 100,000 live runs is deleted, then a namespace with as many, while neighbours submit: one in the same
+ * `deletion`: a workflow with 100,000 runs that have not ended is deleted, then a namespace with as many, while neighbours submit: one in the same
  * project, whose runs are executed meanwhile, and one in another. Operator, runners, API server and run store really run.
  */
 import { setTimeout as delay } from 'node:timers/promises';
@@ -12,7 +12,7 @@ import { forEachPage } from '../../runs/pages.ts';
 import { readCounts } from '../../runs/read.ts';
 import { deleteNamespace } from '../support/projectState.ts';
 import { pollUntil } from '../support/poll.ts';
-import { loadLiveRuns, type Backlog } from './liveRuns.ts';
+import { loadUnfinishedRuns, type Backlog } from './unfinishedRuns.ts';
 import { submitAtRate, type Neighbour } from './neighbour.ts';
 import type { Figure } from './report.ts';
 import { openWhole, type Project, type Whole } from './whole.ts';
@@ -47,14 +47,19 @@ export async function deletion(): Promise<Figure[]> {
   const [first, second, third] = whole.projects;
   if (!first || !second || !third) throw new Error('There are three projects.');
   try {
-    console.error(`loading ${RUNS} live runs of a workflow, and as many of a namespace`);
-    const backlog = await loadLiveRuns(whole, {
+    console.error(`loading ${RUNS} runs of a workflow, and as many of a namespace`);
+    const backlog = await loadUnfinishedRuns(whole, {
       project: first,
       name: 'flow-0',
       runs: RUNS,
       objects: OBJECTS,
     });
-    const ofNamespace = await loadLiveRuns(whole, { project: third, name: 'flow-0', runs: RUNS, objects: 0 });
+    const ofNamespace = await loadUnfinishedRuns(whole, {
+      project: third,
+      name: 'flow-0',
+      runs: RUNS,
+      objects: 0,
+    });
     await whole.startRunners();
     const neighbours = [
       await neighbourOf(whole, first, 'flow-1'),
@@ -83,7 +88,7 @@ export async function deletion(): Promise<Figure[]> {
     });
     const total = RUNS.toLocaleString('en-GB');
     return [
-      atMost(`${total} live runs of a deleted workflow: gone from the run store`, gone, 's', LONGEST_S),
+      atMost(`${total} runs of a deleted workflow: gone from the run store`, gone, 's', LONGEST_S),
       atMost(`${OBJECTS.toLocaleString('en-GB')} of them as objects: ended`, recorded, 's', LONGEST_S),
       ...latencies('alone', alone),
       ...latencies('beside the deletion', during, SLOWEST_MS),
@@ -94,7 +99,7 @@ export async function deletion(): Promise<Figure[]> {
         ratio: { to: 'its events', value: counts.succeeded / (counts.succeeded + counts.active) },
         goal: { at: 'least', value: 0.99, of: 'ratio' },
       },
-      atMost(`${total} live runs of a deleted namespace: gone`, closed, 's', LONGEST_S),
+      atMost(`${total} runs of a deleted namespace: gone`, closed, 's', LONGEST_S),
       ...latencies('beside the deletion of the namespace', closing, SLOWEST_MS),
     ];
   } finally {

@@ -38,7 +38,7 @@ const BENCHMARKS: Record<string, { about: string; run: () => Promise<Figure[]> }
   },
   deletion: {
     about:
-      'a workflow, then a namespace with 100,000 live runs deleted, beside neighbours that submit (6 min)',
+      'a workflow, then a namespace with 100,000 runs that have not ended deleted, beside neighbours that submit (6 min)',
     run: deletion,
   },
   refusals: {

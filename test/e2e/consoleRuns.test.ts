@@ -195,5 +195,5 @@ test('a mailbox that is watched says when it was looked at, up to where, and whe
   await panel.getByText(/^Looksevery 10 s$/).waitFor();
   await panel.getByText(/^Next look(in |any moment)/).waitFor();
   await panel.getByText(/^Read up to.*\d/).waitFor();
-  expect(await panel.getByText(/^Last look.*\(/).count()).toBe(1);
+  expect(await panel.getByText(/^Last poll.*\(/).count()).toBe(1);
 });

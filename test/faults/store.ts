@@ -3,7 +3,7 @@ import { stringify } from 'yaml';
 import { isUnavailable, connectRunStore, type RunStoreConnection } from '../../runs/connection.ts';
 import { keysOf } from '../../runs/keys.ts';
 import { dedupeHash } from '../../runs/names.ts';
-import { liveRuns } from '../../runs/project.ts';
+import { unfinishedRuns } from '../../runs/project.ts';
 import { readCounts, readSummaries } from '../../runs/read.ts';
 import { operatorAccount } from '../support/clusterRunStore.ts';
 import { applyManifest, windlassNamespace } from '../support/install.ts';
@@ -60,7 +60,7 @@ export function readStore(conn: RunStoreConnection, { uid: project, workflows }:
       }),
     live: async () => {
       const lists = await each(async ({ uid }) => {
-        const runs = await liveRuns(conn, project, uid);
+        const runs = await unfinishedRuns(conn, project, uid);
         return isUnavailable(runs) ? undefined : runs;
       });
       return lists?.flat();

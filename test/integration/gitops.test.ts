@@ -67,13 +67,16 @@ const WORKFLOWS: [state: string, facts: Partial<Facts>][] = [
     'switched off, with a missing credential and no runner',
     { ...inactive, ...credential('CredentialMissing'), pool: { kind: 'Starting' } },
   ],
-  ['invalid', { violations: [{ reason: 'UnknownSkill', message: '' }], route: { kind: 'invalid' } }],
   [
-    'invalid and switched off',
+    'invalid, such as by an unknown skill',
+    { violations: [{ reason: 'UnknownSkill', message: '' }], route: { kind: 'invalid' } },
+  ],
+  [
+    'invalid, such as by an unknown skill, and switched off',
     { ...inactive, violations: [{ reason: 'UnknownSkill', message: '' }], route: { kind: 'invalid' } },
   ],
   [
-    'invalid, and the revision before still serves',
+    'invalid, such as by an unknown skill, and the revision before still serves',
     { violations: [{ reason: 'UnknownSkill', message: '' }], route: { kind: 'invalid', keeps: 'a' } },
   ],
   ['a credential is missing', credential('CredentialMissing')],
@@ -85,7 +88,7 @@ const WORKFLOWS: [state: string, facts: Partial<Facts>][] = [
     'a credential is not ready, and its manifest must change',
     credential('CredentialNotReady', { needsChange: true }),
   ],
-  ['a credential is being tried', credential('CredentialNotReady', { isKnown: false })],
+  ['a credential is being checked', credential('CredentialNotReady', { isKnown: false })],
   ['an account lacks a right', credential('MissingScope')],
   ['a credential is of the wrong kind', credential('WrongCredentialKind', { needsChange: true })],
   [

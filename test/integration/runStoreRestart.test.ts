@@ -14,7 +14,7 @@ import { startRedis, type TestRedis } from '../support/redis.ts';
 const project = 'p-1';
 const password = 'of the operator';
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
-const acl = aclFile({ operator: sha256(password), gateway: sha256('other') });
+const acl = aclFile({ operatorSha256: sha256(password), gatewaySha256: sha256('other') });
 
 let redis: TestRedis;
 const open: RunStoreConnection[] = [];

@@ -108,7 +108,7 @@ export async function startOperatorStage(options: StageOptions = {}): Promise<Op
   const client = createClient(server.connection, { fieldManager: 'test' });
   const password = randomBytes(16).toString('hex');
   const sha256 = createHash('sha256').update(password).digest('hex');
-  const acl = aclFile({ operator: sha256, gateway: sha256 });
+  const acl = aclFile({ operatorSha256: sha256, gatewaySha256: sha256 });
   const redis = await startRedis({
     ...redisOptions,
     acl: `${acl}user ${TESTER} on >${TESTER} ~* &* +@all\n`,
@@ -215,9 +215,11 @@ const LOOPBACK = { RUNNER_EGRESS_ALLOW: '127.0.0.0/8' };
 /** Values of the chart that say what the operator of the stage is told, so that the policies on its pods fit. */
 function valuesOf(
   redisURL: string,
-  { RUNNER_EGRESS_ALLOW = '', PROJECT_SETTINGS = '{}', LOG_LEVEL = 'info' }: Record<string, string>,
+  { RUNNER_EGRESS_ALLOW = '', PROJECT_SETTINGS_BOUNDS = '{}', LOG_LEVEL = 'info' }: Record<string, string>,
 ): Record<string, unknown> {
-  const { egressAllow: allow = [], ...bounds } = JSON.parse(PROJECT_SETTINGS) as { egressAllow?: string[] };
+  const { egressAllow: allow = [], ...bounds } = JSON.parse(PROJECT_SETTINGS_BOUNDS) as {
+    egressAllow?: string[];
+  };
   const [repository, tag] = RUNNER_IMAGE.split(':');
   return {
     image: { repository, tag },

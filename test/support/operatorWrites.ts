@@ -74,7 +74,7 @@ export function operatorWrites(config: ProjectConfig, project: Project) {
   const network = poolNetworkPolicy(namespace, config);
   const entries = new Map([[`${uid}.1111111111111111`, 'key']]);
   return {
-    account: write(serviceAccounts, poolServiceAccount(namespace, config.accountAnnotations)),
+    account: write(serviceAccounts, poolServiceAccount(namespace, config.serviceAccountAnnotations)),
     poolSecret: write(secrets, poolSecret(namespace, { username: 'a', password: 'b' })),
     webhooks: write(secrets, secretOf(namespace, entries, [{ name, uid }], undefined)),
     tokens: write(secrets, tokenPart(credentialIn(namespace), grant)),

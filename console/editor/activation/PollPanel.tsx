@@ -1,4 +1,4 @@
-/** A trigger that looks at an account again and again: when it looked, what came of it, and how to begin anew. */
+/** A trigger that polls an account: when it polled last, what came of it, and how to begin anew. */
 import { Button, Code, Group, Stack, Text } from '@mantine/core';
 import { useState, type ReactNode } from 'react';
 import { ANNOTATION } from '../../../api/group.ts';
@@ -22,12 +22,12 @@ export function PollPanel({ workflow, intervalSeconds, isActive }: Props) {
   const mayReset = useMay({ verb: 'patch', resource: WORKFLOWS, namespace, name });
   return (
     <Stack gap={6}>
-      <Fact label="Looks">every {lasting(intervalSeconds * 1_000)}</Fact>
-      <Fact label="Last look">
+      <Fact label="Polled">every {lasting(intervalSeconds * 1_000)}</Fact>
+      <Fact label="Last poll">
         {lastAt === undefined ? 'none yet' : `${ago(lastAt, now)} (${fullTime(lastAt)})`}
       </Fact>
       {isActive && nextAt !== undefined && (
-        <Fact label="Next look">{nextAt - now >= SOON_MS ? ago(nextAt, now) : 'any moment'}</Fact>
+        <Fact label="Next poll">{nextAt - now >= SOON_MS ? ago(nextAt, now) : 'any moment'}</Fact>
       )}
       {lastError !== undefined && <Fact label="Last error">{lastError}</Fact>}
       {cursor !== undefined && (
@@ -53,7 +53,7 @@ function BeginAnew({ workflow: { metadata, status } }: { workflow: WorkflowObjec
     try {
       const patch = { metadata: { annotations: { [ANNOTATION.resetCursor]: resetNow(Date.now()) } } };
       await patchObject(WORKFLOWS, { namespace, name }, patch);
-      tellDone('It begins anew with the next look.');
+      tellDone('It begins anew with the next poll.');
     } catch (error) {
       tellFailure('It does not begin anew', error);
     } finally {
@@ -67,7 +67,7 @@ function BeginAnew({ workflow: { metadata, status } }: { workflow: WorkflowObjec
       </Button>
       <Text size="xs" c="dimmed" role="status">
         {isWaiting
-          ? 'Asked for; it is done with the next look.'
+          ? 'Asked for; it is done with the next poll.'
           : 'Forgets what was read; what is there now counts as known.'}
       </Text>
     </Group>

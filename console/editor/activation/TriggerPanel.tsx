@@ -1,4 +1,4 @@
-/** What the trigger of a workflow does, or will do: its URL, its times, its looks at an account. */
+/** What the trigger of a workflow does, or will do: its URL, its times, its polls of an account. */
 import { Stack, Text } from '@mantine/core';
 import { isEnabled } from '../../../api/access.ts';
 import type { WorkflowNode } from '../../../api/workflow.ts';

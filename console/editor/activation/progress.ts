@@ -22,7 +22,7 @@ const AWAITED: Partial<Record<ConditionType, string>> = {
   CredentialsReady: 'All its credentials must work.',
   PoolReady: 'A runner must be ready.',
   Scheduled: 'The clock (a CronJob) must be in place.',
-  TriggerHealthy: 'The account of the trigger must be looked at without an error.',
+  TriggerHealthy: 'A poll of the account of the trigger must succeed.',
   Routed: 'Every gateway must serve it.',
 };
 
@@ -33,7 +33,7 @@ export function activationOf({ metadata, spec, status }: Looked): Activation {
   const conditions: readonly Condition[] = status?.conditions ?? [];
   const ready = conditions.find(({ type }) => type === 'Ready');
   if (ready === undefined || !isLookedAt(ready, metadata.generation))
-    return { kind: 'settling', word: goingWord(spec), awaited: 'The operator has not looked at it yet.' };
+    return { kind: 'settling', word: goingWord(spec), awaited: 'The operator has not processed it yet.' };
   if (ready.status !== 'True') return unready(conditions, ready, spec);
   if (spec.suspend) return { kind: 'suspended', word: 'Suspended', message: ready.message };
   return spec.active

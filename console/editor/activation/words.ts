@@ -6,10 +6,9 @@ const WHEN_ACTIVE: Record<TriggerKind, string> = {
   manual: 'Runs are started by people and programs that ask for one.',
   webhook: 'Each POST of JSON to its URL starts a run.',
   schedule: 'A run starts at each of these times.',
-  mail: 'The mailbox is looked at again and again. Each mail that comes from then on starts a run.',
-  spreadsheet: 'The spreadsheet is looked at again and again. Rows that change from then on start runs.',
-  fileStorage:
-    'The folder is looked at again and again. Files that are added or changed from then on start runs.',
+  mail: 'The mailbox is polled. Each mail that comes from then on starts a run.',
+  spreadsheet: 'The spreadsheet is polled. Rows that change from then on start runs.',
+  fileStorage: 'The folder is polled. Files that are added or changed from then on start runs.',
   bot: 'Messages to the bot start runs.',
 };
 

@@ -1,4 +1,4 @@
-/** Asks before a save that puts changes live: an active workflow executes what is saved from the next event on. */
+/** Asks before a save that puts changes live: the next run of an active workflow uses the version that is saved. */
 import { Badge, Button, Group, Modal, Text } from '@mantine/core';
 import { useReturnFocus } from '../../shell/useReturnFocus.ts';
 import { useEditor } from '../store.ts';
@@ -20,8 +20,8 @@ export function LiveDialog() {
   return (
     <Modal opened onClose={() => answerLive(false)} size="xl" title="Make these changes live?">
       <Text size="sm" mb="sm">
-        {title} is active: the next event runs the version that you save. Runs of events that were accepted
-        before keep their version.
+        The next run of {title} uses the version that you save. Runs of events that were accepted before keep
+        their version.
       </Text>
       <Changes changes={liveChanges(saved, draft)} />
       <LiveDiff before={textOf(name, saved.spec)} after={textOf(name, draft.spec)} />

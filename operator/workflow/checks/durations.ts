@@ -19,14 +19,14 @@ export function durationNotes(spec: WorkflowSpec): string[] {
   const beyond = fieldsOf(spec).flatMap(({ place, text, bounds }) => {
     if (text === undefined || durationProblem(text, bounds) === undefined) return [];
     const { least, most } = bounds;
-    const counts = parseDuration(text) < parseDuration(least) ? least : most;
-    return [`${place} is not within ${least} to ${most}: ${counts} counts.`];
+    const used = parseDuration(text) < parseDuration(least) ? least : most;
+    return [`${place} is outside ${least} to ${most}: ${used} is used instead.`];
   });
   const { ttl, dataTTL } = history;
   const outlives = ttl !== undefined && dataTTL !== undefined && historyMs(dataTTL) > historyMs(ttl);
   return [
     ...beyond,
-    ...(outlives ? ['history.dataTTL is longer than history.ttl: ttl counts.'] : []),
+    ...(outlives ? ['history.dataTTL is longer than history.ttl: ttl is used.'] : []),
     ...spec.nodes.flatMap(backoffNote),
   ];
 }
@@ -47,9 +47,10 @@ function fieldsOfNode({ id, webhook, timeout, retry }: WorkflowNode): Field[] {
   const { tolerance, replyTimeout, backoff, stepTimeout } = DURATION_BOUNDS;
   return [
     { place: place('webhook.replyTimeout'), text: webhook?.replyTimeout, bounds: replyTimeout },
+    { place: place('webhook.auth.hmac.tolerance'), text: hmac?.tolerance, bounds: tolerance },
     {
-      place: place('webhook.auth.tolerance'),
-      text: hmac?.tolerance ?? standardWebhooks?.tolerance,
+      place: place('webhook.auth.standardWebhooks.tolerance'),
+      text: standardWebhooks?.tolerance,
       bounds: tolerance,
     },
     { place: place('timeout'), text: timeout, bounds: stepTimeout },
@@ -62,7 +63,7 @@ function backoffNote({ id, retry }: WorkflowNode): string[] {
   const { initial = '0s', max = '60s' } = retry?.backoff ?? {};
   const isCut = backoffMs(initial) > backoffMs(max);
   return isCut
-    ? [`node ${id}: retry.backoff.initial is longer than max, which is 60s by default: max counts.`]
+    ? [`node ${id}: retry.backoff.initial is longer than retry.backoff.max (default 60s): max is used.`]
     : [];
 }
 

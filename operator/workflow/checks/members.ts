@@ -5,7 +5,7 @@ import type { Violation } from './check.ts';
 
 /**
  * What is wrong with what a reference reads. `inCel`: a condition or value, which can ask with has() whether an error is there, so
- * that it may name one that never is.
+ * that it may name one that never has a value.
  */
 export function memberProblems(
   reference: Reference,
@@ -26,17 +26,16 @@ export function memberProblems(
   const written = inCel
     ? `nodes.${reference.node}.${reference.member}${reference.path.map(printStep).join('')}`
     : printReference(reference);
-  return [{ reason: 'UnknownReference', message: `${place}: ${written} is never there: ${problem}` }];
+  return [{ reason: 'UnknownReference', message: `${place}: ${written} never has a value. ${problem}` }];
 }
 
 function headerProblem({ id, webhook }: WorkflowNode, key: string | number | undefined): string | undefined {
-  if (!webhook) return `only a webhook trigger has headers, and ${id} is none`;
+  if (!webhook) return `Only a webhook trigger has headers, and ${id} is not one`;
   const admitted = (webhook.headers ?? []).map((name) => name.toLowerCase());
   if (key === undefined && admitted.length > 0) return undefined;
   const name = String(key ?? 'x-name').toLowerCase();
-  if (!admitted.includes(name))
-    return `the webhook does not admit the header: add it to webhook.headers of node ${id}, such as headers: [${name}]`;
-  return key === name ? undefined : `headers are in lower case: write headers['${name}']`;
+  if (!admitted.includes(name)) return `Add the header to webhook.headers of node ${id}: headers: [${name}]`;
+  return key === name ? undefined : `Header names are lower case: write headers['${name}']`;
 }
 
 function errorProblem(node: WorkflowNode, { nodes, edges = [] }: WorkflowSpec): string | undefined {
@@ -46,5 +45,5 @@ function errorProblem(node: WorkflowNode, { nodes, edges = [] }: WorkflowSpec): 
     node.onError === 'Continue' || edges.some(({ from, after }) => from === node.id && after === 'Failure');
   return goesOn
     ? undefined
-    : `a failure of ${node.id} ends the run: set its onError to Continue, or add an edge from it with after: Failure`;
+    : `A failure of ${node.id} ends the run: set its onError to Continue, or add an edge from it with after: Failure`;
 }

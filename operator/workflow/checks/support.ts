@@ -11,7 +11,7 @@ const UNSUPPORTED: {
   { field: 'forEach', remedy: 'remove it', isUsed: (node) => node.forEach !== undefined },
   {
     field: 'agent.tools',
-    remedy: 'remove them, and use a skill node behind the agent',
+    remedy: 'remove them, and use a skill node after the agent',
     isUsed: (node) => (node.agent?.tools ?? []).length > 0,
   },
 ];

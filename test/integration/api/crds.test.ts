@@ -162,7 +162,7 @@ const refusedWorkflows: [sentence: string, spec: unknown, says: RegExp][] = [
   [
     'a response behind a schedule',
     { nodes: [{ id: 't', schedule: { cron: '0 9 * * *' } }, call('a'), step('b')] },
-    /spec\.nodes: .*node b: a response answers the caller of a webhook, and behind this trigger nobody waits/,
+    /spec\.nodes: .*node b: a response node needs a caller, and this trigger has none/,
   ],
   [
     'a response behind a bot',
@@ -172,27 +172,27 @@ const refusedWorkflows: [sentence: string, spec: unknown, says: RegExp][] = [
   [
     'a reply that nobody makes',
     { nodes: [{ id: 't', webhook: { path: 'a', replyTimeout: '1m' } }, call('a')] },
-    /replyTimeout means nothing without a response node/,
+    /replyTimeout has no effect without a response node/,
   ],
   [
     'retries of a response',
     { nodes: [trigger, { ...step('a'), retry: { limit: 3 } }] },
-    /timeout, retry and effect mean nothing for node a: a response and the skill set reach nobody/,
+    /timeout, retry and effect have no effect on node a: a response node and the skill set call no other system/,
   ],
   [
     'a timeout of the skill set',
     { nodes: [trigger, { id: 'a', skill: { name: 'set' }, timeout: '5s' }] },
-    /mean nothing for node a/,
+    /have no effect on node a/,
   ],
   [
     'a policy beyond no limit',
     { ...workflow(['trigger', 'a'], ['a', 'b']), concurrency: { policy: 'Reject' } },
-    /policy means nothing without limit/,
+    /policy has no effect without limit/,
   ],
   [
     'a size of attachments whose content is not asked for',
     { nodes: [{ id: 't', mail: { credential: 'imap', maxAttachmentBytes: 1000 } }] },
-    /maxAttachmentBytes means nothing without attachments: Content/,
+    /maxAttachmentBytes has no effect unless attachments is Content/,
   ],
   [
     'an unknown field',
@@ -262,7 +262,7 @@ const refusedDurations: [field: string, spec: unknown, says: RegExp][] = [
   [
     'retry.backoff.initial: 5m without max',
     retrying({ initial: '5m' }),
-    /backoff: .*initial must not be longer than max, the longest wait, which is 60s by default/,
+    /backoff: .*initial must not be longer than max \(default 60s\): set max too/,
   ],
   [
     'history.ttl: 11y in days',
@@ -272,7 +272,7 @@ const refusedDurations: [field: string, spec: unknown, says: RegExp][] = [
   [
     'history.dataTTL: 30d with ttl: 7d',
     { ...workflow(['trigger', 'a']), history: { ttl: '7d', dataTTL: '30d' } },
-    /history: .*dataTTL must not be longer than ttl: data go with their run/,
+    /history: .*dataTTL must not be longer than ttl: data is deleted with its run/,
   ],
 ];
 

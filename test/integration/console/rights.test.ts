@@ -99,7 +99,7 @@ const outputOpened = async (page: Page): Promise<void> => {
 };
 const looksOpened = async (page: Page): Promise<void> => {
   await page.getByRole('button', { name: /^New mail: / }).click();
-  await page.getByText('Last look').first().waitFor();
+  await page.getByText('Last poll').first().waitFor();
 };
 const waits = async (page: Page): Promise<void> => {
   await page

@@ -8,7 +8,7 @@ import { advance } from '../../../runs/advance.ts';
 import { cancelRun } from '../../../runs/cancel.ts';
 import { isUnavailable } from '../../../runs/connection.ts';
 import { dropWorkflow } from '../../../runs/deletion.ts';
-import { liveRuns } from '../../../runs/project.ts';
+import { unfinishedRuns } from '../../../runs/project.ts';
 import { recorded } from '../../../runs/record/backlog.ts';
 import { auditTrail } from '../../support/auditTrail.ts';
 import { NAMESPACE, openDoor, PROJECT, putRoute, workflowUid, type Door } from '../../support/door.ts';
@@ -49,7 +49,7 @@ beforeEach(async () => {
 
 /** So that the next test claims its own runs. */
 afterEach(async () => {
-  const left = await liveRuns(door.runs, PROJECT, workflowUid(workflow));
+  const left = await unfinishedRuns(door.runs, PROJECT, workflowUid(workflow));
   if (isUnavailable(left)) throw new Error('the run store does not answer');
   for (let from = 0; from < left.length; from += PORTION)
     await Promise.all(left.slice(from, from + PORTION).map((run) => cancelRun(door.runs, PROJECT, run)));

@@ -7,7 +7,7 @@ import { systemClock } from '../../../kube/clock.ts';
 import { createClient, type KubeClient } from '../../../kube/client.ts';
 import { namespaces, secrets } from '../../../kube/resource.ts';
 import type { OperatorConfig } from '../../../operator/config.ts';
-import { setServiceAccounts } from '../../../operator/store/accounts.ts';
+import { setAclUsers } from '../../../operator/store/aclUsers.ts';
 import { ensureStoreSecret, readStorePasswords } from '../../../operator/store/secret.ts';
 import { ensurePoolAccount, OPERATOR_ACCOUNT, poolAccount } from '../../../runs/accounts.ts';
 import { connectRunStore } from '../../../runs/connection.ts';
@@ -81,7 +81,9 @@ test('Redis starts with the accounts that its pod writes, which keep those of pr
   await writeFile(join(path, 'gateway-password'), 'of the gateway');
   await write();
   const first = await readFile(list, 'utf8');
-  expect(first).toBe(aclFile({ operator: sha256('of the operator'), gateway: sha256('of the gateway') }));
+  expect(first).toBe(
+    aclFile({ operatorSha256: sha256('of the operator'), gatewaySha256: sha256('of the gateway') }),
+  );
   const redis = await startRedis({ acl: first });
   const conn = connectRunStore({
     url: redis.url,
@@ -97,7 +99,7 @@ test('Redis starts with the accounts that its pod writes, which keep those of pr
     const config = { REDIS_SECRET_CREATE: true, REDIS_SECRET: 'rotated' } as OperatorConfig;
     const log = createCollectedLog();
     const context = { client, config, conn, log, clock: systemClock };
-    await setServiceAccounts(context, ref.namespace, AbortSignal.timeout(10_000));
+    await setAclUsers(context, ref.namespace, AbortSignal.timeout(10_000));
     expect(log.messages('info')).toEqual(['updated the run store accounts']);
     const { operator } = await readStorePasswords(client, { ...ref, name: 'rotated' });
     expect(await conn.command('auth', OPERATOR_ACCOUNT, operator)).toBe('OK');

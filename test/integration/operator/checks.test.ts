@@ -74,7 +74,7 @@ beforeAll(async () => {
     skill: { name: 'http_request', credential: 'early', parameters },
   });
   const isTried = async () =>
-    messageOf(await said('early', 'Unknown', 'NotChecked')) === 'It is being tried.';
+    messageOf(await said('early', 'Unknown', 'NotChecked')) === 'The check is in progress.';
   await pollUntil('the credential being tried', isTried, HEALED);
   const waiting = await stage.conn.command('zcard', keysOf(project.uid).checks);
   before = { waiting, came };

@@ -59,7 +59,7 @@ test.concurrent('what fails is said in words with the time of the next look, and
   await look(REJECTED);
   const { status } = await waitFor({ type: 'Ready', status: 'False', reason: 'Rejected' });
   expect(findCondition(status?.conditions, 'TriggerHealthy')?.message).toMatch(
-    /^The server refuses the password\. The next one is at \d{4}-/,
+    /^The server refuses the password\. The next poll is at \d{4}-/,
   );
   expect(status?.conditions.map(({ type }) => type)).not.toContain('Stalled');
   await look();

@@ -30,7 +30,7 @@ let stage: OperatorStage;
 
 beforeAll(async () => {
   stage = await startOperatorStage({
-    env: { PROJECT_SETTINGS: JSON.stringify(BOUNDS), RUNNER_DISRUPTION_BUDGET: 'true' },
+    env: { PROJECT_SETTINGS_BOUNDS: JSON.stringify(BOUNDS), RUNNER_DISRUPTION_BUDGET: 'true' },
   });
   stage.startOperator();
 }, 600_000);
@@ -141,7 +141,7 @@ test.concurrent('settings beyond the bounds of the installation are named, and t
   const { namespace, set } = await openProject();
   await set({ runners: { replicas: 2 }, egress: { allow: ['0.0.0.0/0', '10.20.0.0/16'] } });
   expect(await said(namespace, 'False', 'SettingsNotAdmitted')).toBe(
-    'egress.allow: the installation does not let projects add 0.0.0.0/0 (projectSettings.egress.allow: 10.20.0.0/16). These are as the installation says; the other settings count.',
+    'egress.allow: the installation does not let projects add 0.0.0.0/0 (projectSettings.egress.allow: 10.20.0.0/16). For these the values of the installation stay in effect; the other settings are applied.',
   );
   const object = await stage.client.get(projectSettings, { namespace, name: NAME });
   expect(findCondition(object.status?.conditions, 'Stalled')?.status).toBe('True');

@@ -4,7 +4,7 @@ import type { Revision } from '../../../api/revision.ts';
 import type { DeletionProgress } from '../../../operator/store/deletion.ts';
 import { createProjectStore, type ProjectStore } from '../../../operator/store/projects.ts';
 import type { ListPosition, ServedWorkflow } from '../../../operator/store/seed.ts';
-import { liveRuns } from '../../../runs/project.ts';
+import { unfinishedRuns } from '../../../runs/project.ts';
 import { keysOf } from '../../../runs/keys.ts';
 import type { RecordedRun } from '../../../runs/restore.ts';
 import { submit } from '../../../runs/submit.ts';
@@ -99,7 +99,7 @@ test('the runs of a workflow that was noted as gone are deleted in the backgroun
   expect(projects.deletions.isUnderWay('going')).toBe(true);
   const ended = await deleteUntil(projects, () => !projects.deletions.isUnderWay('going'));
   expect(ended).toMatchObject([{ name: 'orders', total: 1, left: 0 }]);
-  expect(await liveRuns(store.conn, 'going', limits.workflowUid)).toEqual([]);
+  expect(await unfinishedRuns(store.conn, 'going', limits.workflowUid)).toEqual([]);
   expect(await submit(store.conn, submissionOf('going'))).toEqual({ outcome: 'suspended' });
 });
 
@@ -145,7 +145,7 @@ test('a seeding that broke off goes on where it was, with the limits that workfl
   await expect(seeded.open('broken-off')).rejects.toThrow('the API server is away');
   expect(await seeded.open('broken-off')).toEqual({ outcome: 'done' });
   expect(read).toEqual([0, 1, 2, 2, 3]);
-  const runs = await liveRuns(store.conn, 'broken-off', limits.workflowUid);
+  const runs = await unfinishedRuns(store.conn, 'broken-off', limits.workflowUid);
   expect(Array.isArray(runs) && runs.toSorted()).toEqual(['first', 'fourth', 'second', 'third']);
   expect(await submit(store.conn, submissionOf('broken-off'))).toEqual({ outcome: 'suspended' });
 });

@@ -7,7 +7,7 @@ import { findCondition } from '../../../kube/conditions.ts';
 import { controllerRevisions } from '../../../kube/resource.ts';
 import { webhookRoutes, workflowRuns, workflows } from '../../../operator/resources.ts';
 import { namedRevision } from '../../../operator/workflow/revision.ts';
-import { liveRuns } from '../../../runs/project.ts';
+import { unfinishedRuns } from '../../../runs/project.ts';
 import { readRun } from '../../../runs/read.ts';
 import { submit } from '../../../runs/submit.ts';
 import type { RunState } from '../../../runs/types.ts';
@@ -106,7 +106,7 @@ test('an operator that starts anew submits nothing twice', async () => {
   stage.startOperator();
   await create('two');
   await submitted('two');
-  expect(await liveRuns(stage.conn, uid, workflow)).toEqual(['one', 'two']);
+  expect(await unfinishedRuns(stage.conn, uid, workflow)).toEqual(['one', 'two']);
 });
 
 test('of an inactive workflow a test run takes its test data, and another run fails and says why', async () => {
@@ -130,7 +130,7 @@ test('a run that was accepted before its workflow was switched off runs, and one
   await applyWorkflow({ active: false });
   await create('after');
   expect(await ended('after')).toMatchObject({ phase: 'Failed', reason: 'WorkflowInactive' });
-  expect(await liveRuns(stage.conn, uid, workflow)).toEqual(['before']);
+  expect(await unfinishedRuns(stage.conn, uid, workflow)).toEqual(['before']);
   const { status } = await stage.client.get(workflowRuns, { namespace, name: 'before' });
   expect(status?.completionTime).toBeUndefined();
 });
@@ -409,7 +409,7 @@ test('a cancel reaches a run that waits, and one that never was submitted', asyn
   await submitted('one');
   const cancel = { spec: { cancel: true } };
   await stage.client.patch(workflowRuns, { namespace, name: 'one' }, cancel, { type: 'merge' });
-  await expect.poll(() => liveRuns(stage.conn, uid, workflow), WITHIN).toEqual([]);
+  await expect.poll(() => unfinishedRuns(stage.conn, uid, workflow), WITHIN).toEqual([]);
   await create('orphan', { workflow: 'nobody', cancel: true });
   expect(await ended('orphan')).toMatchObject({ phase: 'Cancelled' });
 });
@@ -433,7 +433,7 @@ test('a run that waits is cancelled when its object is deleted', async () => {
   await submitted('one');
   await submitted('two');
   await stage.client.delete(workflowRuns, { namespace, name: 'one' });
-  await expect.poll(() => liveRuns(stage.conn, uid, workflow), WITHIN).toEqual(['two']);
+  await expect.poll(() => unfinishedRuns(stage.conn, uid, workflow), WITHIN).toEqual(['two']);
 });
 
 test('the runs of a workflow that is deleted are cancelled', async () => {
@@ -441,7 +441,7 @@ test('the runs of a workflow that is deleted are cancelled', async () => {
   await create('one');
   await submitted('one');
   await stage.client.delete(workflows, { namespace, name: 'hello' });
-  await expect.poll(() => liveRuns(stage.conn, uid, workflow), WITHIN).toEqual([]);
+  await expect.poll(() => unfinishedRuns(stage.conn, uid, workflow), WITHIN).toEqual([]);
 });
 
 test('the runs of a workflow whose route was gone first are cancelled; a route that is deleted costs no run', async () => {
@@ -454,9 +454,9 @@ test('the runs of a workflow whose route was gone first are cancelled; a route t
   const isBack = async () => (await stage.client.get(webhookRoutes, ref)).metadata.uid !== first;
   await pollUntil('the route back', isBack, SOON);
   await stage.waitFor(namespace, 'hello', READY);
-  expect(await liveRuns(stage.conn, uid, workflow)).toEqual(['one']);
+  expect(await unfinishedRuns(stage.conn, uid, workflow)).toEqual(['one']);
   await Promise.all([stage.client.delete(webhookRoutes, ref), stage.client.delete(workflows, ref)]);
-  await expect.poll(() => liveRuns(stage.conn, uid, workflow), WITHIN).toEqual([]);
+  await expect.poll(() => unfinishedRuns(stage.conn, uid, workflow), WITHIN).toEqual([]);
 });
 
 test('of ended runs the newest stay, as many as the history says', async () => {

@@ -5,7 +5,7 @@ import { namespaces } from '../../../kube/resource.ts';
 import { webhookRoutes, workflows } from '../../../operator/resources.ts';
 import { ensurePoolAccount, hasPoolAccount } from '../../../runs/accounts.ts';
 import { keysOf } from '../../../runs/keys.ts';
-import { closeProject, liveRuns, openProject, setQuota } from '../../../runs/project.ts';
+import { closeProject, unfinishedRuns, openProject, setQuota } from '../../../runs/project.ts';
 import { readUse } from '../../../runs/memory.ts';
 import { submit } from '../../../runs/submit.ts';
 import { startOperatorStage, type OperatorStage } from '../../support/operatorStage.ts';
@@ -51,7 +51,7 @@ test('keys and account of a namespace that was deleted while no operator ran are
   await expect.poll(() => keys(GONE), WITHIN).toEqual(['']);
   expect(await hasPoolAccount(stage.conn, GONE)).toBe(false);
   expect(await hasPoolAccount(stage.conn, uid)).toBe(true);
-  expect(await liveRuns(stage.conn, uid, workflowUid)).toEqual([kept]);
+  expect(await unfinishedRuns(stage.conn, uid, workflowUid)).toEqual([kept]);
 });
 
 test('what is left of a namespace goes also when the operator starts before the run store', async () => {
@@ -90,7 +90,7 @@ test('a namespace that is deleted and made again under the same name inherits no
   const { metadata } = await stage.client.create(namespaces, { metadata: { name: namespace } });
   const again = metadata.uid ?? '';
   const workflowUid = await applyWorkflow('same');
-  expect(await liveRuns(stage.conn, again, workflowUid)).toEqual([]);
+  expect(await unfinishedRuns(stage.conn, again, workflowUid)).toEqual([]);
   const submitted = await submit(stage.conn, submissionOf(again, { ...event, workflowUid }));
   expect(submitted).toMatchObject({ outcome: 'accepted', duplicate: false });
   expect(submitted).not.toMatchObject({ run });
@@ -104,7 +104,7 @@ test('runs of a workflow that was deleted with its route while no operator ran a
   await stage.client.delete(workflows, { namespace, name: 'gone' });
   await stage.client.delete(webhookRoutes, { namespace, name: 'gone' });
   stage.startOperator();
-  await expect.poll(() => liveRuns(stage.conn, uid, workflowUid), WITHIN).toEqual([]);
+  await expect.poll(() => unfinishedRuns(stage.conn, uid, workflowUid), WITHIN).toEqual([]);
   await expect.poll(() => keys(uid), WITHIN).not.toContain(keysOf(uid).deleting);
   expect(await stage.conn.command('hkeys', keysOf(uid).wf(workflowUid))).not.toContain('accepted');
 });

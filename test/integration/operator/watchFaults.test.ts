@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { controllerRevisions, deployments } from '../../../kube/resource.ts';
 import { credentials, webhookRoutes, workflowRuns, workflows } from '../../../operator/resources.ts';
-import { liveRuns } from '../../../runs/project.ts';
+import { unfinishedRuns } from '../../../runs/project.ts';
 import { applyChart } from '../../support/chart.ts';
 import { startGateway, type GatewayProcess } from '../../support/gatewayProcess.ts';
 import { isList, isWatch, startKubeApiFaults, type KubeApiFaults } from '../../support/kubeApiFaults.ts';
@@ -111,7 +111,7 @@ async function inEffect(timeoutMs: number): Promise<number> {
 
 async function runsOf(): Promise<string[]> {
   const { metadata } = await stage.client.get(workflows, { namespace, name: 'one' });
-  const runs = await liveRuns(stage.conn, uid, metadata.uid ?? '');
+  const runs = await unfinishedRuns(stage.conn, uid, metadata.uid ?? '');
   return Array.isArray(runs) ? runs : [];
 }
 

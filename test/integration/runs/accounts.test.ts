@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
   dropPoolAccount,
   ensurePoolAccount,
-  ensureServiceAccounts,
+  ensureAclUsers,
   GATEWAY_ACCOUNT,
   hasPoolAccount,
   OPERATOR_ACCOUNT,
@@ -34,7 +34,7 @@ import { startRedis, type TestRedis } from '../../support/redis.ts';
 import { claimedOne, stateOf, submissionOf, succeededNode } from '../../support/runStore.ts';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
-const passwords = { operator: sha256('operator'), gateway: sha256('gateway') };
+const passwords = { operatorSha256: sha256('operator'), gatewaySha256: sha256('gateway') };
 const noPermission = /NOPERM|No permissions|can't access|can't run/;
 
 let redis: TestRedis;
@@ -167,11 +167,11 @@ test('an account whose removal was cut off before it was saved is gone for good 
 
 test('a server that was started by an earlier version gets the rules of this one, without a restart', async () => {
   for (const conn of [operator, gateway]) await conn.ready(AbortSignal.timeout(5_000));
-  expect(await ensureServiceAccounts(operator, passwords)).toEqual({ outcome: 'done', changed: false });
+  expect(await ensureAclUsers(operator, passwords)).toEqual({ outcome: 'done', changed: false });
   await operator.command('acl', 'setuser', GATEWAY_ACCOUNT, '-publish', '+config');
   await operator.command('acl', 'setuser', OPERATOR_ACCOUNT, '-publish');
   await expect(gateway.command('publish', 'wl:x', 'y')).rejects.toThrow(noPermission);
-  expect(await ensureServiceAccounts(operator, passwords)).toEqual({ outcome: 'done', changed: true });
+  expect(await ensureAclUsers(operator, passwords)).toEqual({ outcome: 'done', changed: true });
   for (const conn of [operator, gateway]) expect(await conn.command('publish', 'wl:x', 'y')).toBe(0);
   await expect(gateway.command('config', 'get', '*')).rejects.toThrow(noPermission);
   await redis.restart();

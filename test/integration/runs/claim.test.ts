@@ -8,7 +8,7 @@ import { wakeDue } from '../../../runs/due.ts';
 import { readEvents } from '../../../runs/events.ts';
 import { handBack } from '../../../runs/handback.ts';
 import { listRuns } from '../../../runs/list.ts';
-import { liveRuns, setWorkflowLimits } from '../../../runs/project.ts';
+import { unfinishedRuns, setWorkflowLimits } from '../../../runs/project.ts';
 import { readUse } from '../../../runs/memory.ts';
 import { readCounts } from '../../../runs/read.ts';
 import { recorded } from '../../../runs/record/backlog.ts';
@@ -243,7 +243,7 @@ test('a suspended workflow accepts no event and no run of it is claimed until it
   expect(await claimed(conn, project)).toEqual([]);
   expect(await advance(conn, executing, end)).toEqual({ outcome: 'done', cancelRequested: false });
   expect(await claimed(conn, project)).toEqual([]);
-  expect(await liveRuns(conn, project, 'uid-orders')).toHaveLength(3);
+  expect(await unfinishedRuns(conn, project, 'uid-orders')).toHaveLength(3);
   expect(await counts()).toMatchObject({ active: 3, running: 0, waiting: 3, succeeded: 1 });
   const listed = await listRuns(conn, project, 'uid-orders', { limit: 10 });
   expect(Array.isArray(listed) && listed.map(({ phase }) => phase).toSorted()).toEqual([
@@ -298,7 +298,7 @@ test('a run that is asked to end ends also while its workflow is suspended, when
   expect(again?.state).toMatchObject({ run, cancelRequested: true });
   expect(more).toEqual([]);
   if (again) await advance(conn, refOf(again), { end: { phase: 'Cancelled' } });
-  expect(await liveRuns(conn, project, 'uid-orders')).toEqual([other]);
+  expect(await unfinishedRuns(conn, project, 'uid-orders')).toEqual([other]);
   await setWorkflowLimits(conn, project, limits('Queue'));
   expect((await claimedOne(conn, project)).run).toBe(other);
 });
@@ -324,7 +324,7 @@ test('with Replace a new run cancels the oldest, whether it runs or waits', asyn
   expect(await stateOf(conn, project, first)).toMatchObject({ phase: 'Running', cancelRequested: true });
   const by = (run: string) => ({
     reason: 'Replaced',
-    message: expect.stringContaining(`Run ${run} replaced it`),
+    message: expect.stringContaining(`Run ${run} replaced this run`),
   });
   expect(await stateOf(conn, project, second)).toMatchObject({ phase: 'Cancelled', ...by(third) });
   expect(await claimed(conn, project)).toHaveLength(0);
@@ -365,7 +365,7 @@ test('a cancelled run ends at once where nobody holds it, and its slot is free',
   expect(await cancelRun(conn, project, ready)).toEqual({ outcome: 'cancelled' });
   expect(await cancelRun(conn, project, ready)).toEqual({ outcome: 'ended', phase: 'Cancelled' });
   expect(await cancelRun(conn, project, 'no-such-run')).toEqual({ outcome: 'absent' });
-  expect(await liveRuns(conn, project, 'uid-orders')).toEqual([last]);
+  expect(await unfinishedRuns(conn, project, 'uid-orders')).toEqual([last]);
   expect((await claimedOne(conn, project)).run).toBe(last);
 });
 

@@ -5,7 +5,7 @@ import { beginDeletion, deletePage, deletionsUnderWay, dropWorkflow } from '../.
 import { handBack } from '../../../runs/handback.ts';
 import { keysOf } from '../../../runs/keys.ts';
 import { forEachPage, newScan } from '../../../runs/pages.ts';
-import { closeProjects, liveRuns, setWorkflowLimits } from '../../../runs/project.ts';
+import { closeProjects, unfinishedRuns, setWorkflowLimits } from '../../../runs/project.ts';
 import { recorded } from '../../../runs/record/backlog.ts';
 import { trimSummaries } from '../../../runs/record/summaries.ts';
 import { submit } from '../../../runs/submit.ts';
@@ -197,7 +197,7 @@ test('closed projects go in one scan, and others keep all that they have', async
   for (const uid of [...gone, other]) await accepted(conn, submissionOf(uid));
   expect(await closeProjects(conn, gone)).toEqual({ outcome: 'done' });
   for (const uid of gone) expect(await conn.command('keys', `${keysOf(uid).prefix}*`)).toEqual([]);
-  expect(await liveRuns(conn, other, UID)).toHaveLength(1);
+  expect(await unfinishedRuns(conn, other, UID)).toHaveLength(1);
 });
 
 test('a scan that broke off goes on with the page that was not visited to its end', async () => {

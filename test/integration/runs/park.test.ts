@@ -5,7 +5,7 @@ import { cancelRun } from '../../../runs/cancel.ts';
 import { wakeDue } from '../../../runs/due.ts';
 import { appendEvents, readEvents } from '../../../runs/events.ts';
 import { keysOf } from '../../../runs/keys.ts';
-import { liveRuns, setWorkflowLimits } from '../../../runs/project.ts';
+import { unfinishedRuns, setWorkflowLimits } from '../../../runs/project.ts';
 import { readCounts } from '../../../runs/read.ts';
 import { submit } from '../../../runs/submit.ts';
 import { takeOver } from '../../../runs/takeover.ts';
@@ -67,7 +67,7 @@ test('a run that is parked is Waiting, with what it came to and when it goes on,
   expect(state.nodes[0]?.nextAttemptAt).toBeGreaterThanOrEqual(from + 59_990);
   expect(await wakeDue(store.conn, project)).toEqual({ outcome: 'done', nextMs: expect.closeTo(60_000, -3) });
   expect(await claimed(store.conn, project)).toEqual([]);
-  expect(await liveRuns(store.conn, project, 'uid-orders')).toEqual([ref.run]);
+  expect(await unfinishedRuns(store.conn, project, 'uid-orders')).toEqual([ref.run]);
   const events = await readEvents(store.conn, project, ref.run, { limit: 10 });
   expect(Array.isArray(events) && events.map((event) => 'phase' in event && event.phase)).toEqual([
     'Running',
@@ -194,7 +194,7 @@ test('with Replace a newer run also replaces one that waits', async () => {
   await park(ref, 3_600_000);
   const newer = await accepted(store.conn, submissionOf(project));
   expect(await stateOf(store.conn, project, ref.run)).toMatchObject({ phase: 'Cancelled' });
-  expect(await liveRuns(store.conn, project, 'uid-orders')).toEqual([newer]);
+  expect(await unfinishedRuns(store.conn, project, 'uid-orders')).toEqual([newer]);
 });
 
 test('a thousand runs of many workflows that are due at once are all ready, and a neighbour starts next', async () => {

@@ -5,8 +5,8 @@ import { beginDeletion, deletePage, dropWorkflow } from '../../../runs/deletion.
 import { groupsOf } from '../../../runs/groups.ts';
 import { keysOf } from '../../../runs/keys.ts';
 import { knownRuns, listRuns } from '../../../runs/list.ts';
-import { liveRuns, setWorkflowLimits } from '../../../runs/project.ts';
-import { hasLiveRuns, readCounts, readSummary } from '../../../runs/read.ts';
+import { unfinishedRuns, setWorkflowLimits } from '../../../runs/project.ts';
+import { hasUnfinishedRuns, readCounts, readSummary } from '../../../runs/read.ts';
 import { recorded } from '../../../runs/record/backlog.ts';
 import { createSurplusTrimmer } from '../../../runs/record/surplus.ts';
 import { submit } from '../../../runs/submit.ts';
@@ -80,9 +80,9 @@ test('totals count test runs apart, and they are runs of the same workflow', asy
   const run = await trial();
   const claim = await claimedOne(store.conn, project);
   expect(await stateOf(store.conn, project, run)).toMatchObject({ workflowUid: UID, test: true });
-  expect(await hasLiveRuns(store.conn, project, UID)).toBe(true);
+  expect(await hasUnfinishedRuns(store.conn, project, UID)).toBe(true);
   await advance(store.conn, claim, { end: { phase: 'Succeeded' } });
-  expect(await hasLiveRuns(store.conn, project, UID)).toBe(false);
+  expect(await hasUnfinishedRuns(store.conn, project, UID)).toBe(false);
   expect(await readCounts(store.conn, project, LIVE)).toMatchObject({ succeeded: 0, active: 0 });
   expect(await readCounts(store.conn, project, TEST)).toMatchObject({ succeeded: 1, active: 0 });
 });
@@ -153,7 +153,7 @@ test('the deletion of a workflow removes its live runs and its test runs, also t
     { seen: 1, left: 0 },
   ]);
   await dropWorkflow(store.conn, project, UID);
-  for (const group of [LIVE, TEST]) expect(await liveRuns(store.conn, project, group)).toEqual([]);
+  for (const group of [LIVE, TEST]) expect(await unfinishedRuns(store.conn, project, group)).toEqual([]);
   for (const key of [keysOf(project).runs(LIVE), keysOf(project).runs(TEST)])
     expect(await store.conn.command('exists', key)).toBe(0);
 });

@@ -110,8 +110,7 @@ export function endRun(
   });
   const isReplaced = run.replacedBy !== undefined && phase === 'Cancelled';
   if (reason !== '') run.reason = isReplaced ? 'Replaced' : reason;
-  if (isReplaced)
-    run.message = `Run ${run.replacedBy} replaced it, as the concurrency policy of the workflow says.`;
+  if (isReplaced) run.message = `Run ${run.replacedBy} replaced this run (concurrency.policy: Replace).`;
   else if (message !== '') run.message = message;
   delete run.replacedBy;
   delete run.ready;

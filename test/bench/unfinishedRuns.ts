@@ -1,4 +1,4 @@
-/** A backlog of live runs of every kind: ready, over the limit of their workflow, parked, executed, and made as objects. */
+/** A backlog of runs that have not ended, of every kind: ready, over the limit of their workflow, parked, executed, and made as objects. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { workflowRuns, workflows } from '../../operator/resources.ts';
 import { advance } from '../../runs/advance.ts';
@@ -29,7 +29,10 @@ type Wanted = { project: Project; name: string; runs: number; objects: number };
  * Half of the runs are over the limit of their workflow, a twentieth is parked, fifty are executed, `objects` are made as WorkflowRuns; the rest is
  * ready. There must be no runners.
  */
-export async function loadLiveRuns(whole: Whole, { project, name, runs, objects }: Wanted): Promise<Backlog> {
+export async function loadUnfinishedRuns(
+  whole: Whole,
+  { project, name, runs, objects }: Wanted,
+): Promise<Backlog> {
   const { client, conn } = whole;
   const { namespace, uid } = project;
   const { metadata, status } = await client.get(workflows, { namespace, name });

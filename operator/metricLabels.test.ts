@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createLabelBound } from './labelBound.ts';
+import { createLabelBound } from './metricLabels.ts';
 
 test('the first names are shown, and stay shown whatever comes after them', () => {
   const bound = createLabelBound(2);
@@ -9,7 +9,7 @@ test('the first names are shown, and stay shown whatever comes after them', () =
 test('a name that is gone makes room for another one', () => {
   const bound = createLabelBound(2);
   for (const name of ['a', 'b', 'c']) bound.isShown(name);
-  expect(bound.keep(new Set(['b', 'c']))).toEqual(['a']);
+  expect(bound.retain(new Set(['b', 'c']))).toEqual(['a']);
   expect(['c', 'd', 'b'].map((name) => bound.isShown(name))).toEqual([true, false, true]);
 });
 

@@ -1,4 +1,4 @@
-/** Bounds how many names metrics show: the first ones that are seen, as long as they exist; all others are shown together. */
+/** The labels of metrics, in a bounded number: the first names that are seen, as long as they exist; all others are shown together. */
 
 /** The value of labels for everything beyond the bound. */
 export const OTHER = 'other';
@@ -7,7 +7,7 @@ export type LabelBound = {
   /** Whether the name is shown. One that is not yet is from now on, while there is room. */
   isShown: (name: string) => boolean;
   /** Forgets all names but these, and answers with those that it forgot: their room is free. */
-  keep: (names: ReadonlySet<string>) => string[];
+  retain: (names: ReadonlySet<string>) => string[];
 };
 
 /** Shows at most so many names. */
@@ -18,7 +18,7 @@ export function createLabelBound(limit: number): LabelBound {
       if (shown.size < limit) shown.add(name);
       return shown.has(name);
     },
-    keep: (names) => {
+    retain: (names) => {
       const gone = [...shown].filter((name) => !names.has(name));
       for (const name of gone) shown.delete(name);
       return gone;

@@ -21,7 +21,7 @@ import { createGatewayView } from './gateways/view.ts';
 import { serveHealth } from './health.ts';
 import { createMetrics } from './metrics.ts';
 import { createPacer } from './pacer.ts';
-import { setServiceAccounts } from './store/accounts.ts';
+import { keepServiceAccounts } from './store/accounts.ts';
 import { keepStore } from './store/keep.ts';
 import { createProjectStore } from './store/projects.ts';
 import { createSeedSource } from './store/source.ts';
@@ -114,7 +114,7 @@ export async function runOperator(options: OperatorOptions): Promise<void> {
       await Promise.all([
         controllers.run(signal),
         keepStore(context, metrics, signal),
-        setServiceAccounts(context, namespace, signal),
+        keepServiceAccounts(context, namespace, signal),
         keepCodes({ conn, connections, log, clock }, signal),
       ]);
       metrics.leading(false);

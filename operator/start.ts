@@ -21,7 +21,7 @@ import { createGatewayView } from './gateways/view.ts';
 import { serveHealth } from './health.ts';
 import { createMetrics } from './metrics.ts';
 import { createPacer } from './pacer.ts';
-import { setAclUsers } from './store/aclUsers.ts';
+import { maintainAclUsers } from './store/aclUsers.ts';
 import { keepStore } from './store/keep.ts';
 import { createProjectStore } from './store/projects.ts';
 import { createSeedSource } from './store/source.ts';
@@ -114,7 +114,7 @@ export async function runOperator(options: OperatorOptions): Promise<void> {
       await Promise.all([
         controllers.run(signal),
         keepStore(context, metrics, signal),
-        setAclUsers(context, namespace, signal),
+        maintainAclUsers(context, namespace, signal),
         keepCodes({ conn, connections, log, clock }, signal),
       ]);
       metrics.leading(false);

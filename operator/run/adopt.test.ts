@@ -35,3 +35,23 @@ test('labels and owners of others stay, and a second controller is none', () => 
 test('a run that lacks nothing is not written', () => {
   expect(adoptionOf(run({ labels, ownerReferences: [own] }), workflow)).toBeUndefined();
 });
+
+test.each(['nightly job', 'cron/nightly', 'käse', '-x', 'x-', 'a'.repeat(64)])(
+  'a run whose trigger type %j is no label value gets all labels but that of the trigger',
+  (type) => {
+    const made = run({ labels: { 'windlass.dev/trigger': 'of-a-person' } }, { trigger: { type } });
+    const adopted = { 'windlass.dev/trigger': 'of-a-person', 'windlass.dev/workflow': 'orders' };
+    expect(adoptionOf(made, workflow)).toEqual({
+      labels: adopted,
+      ownerReferences: [{ ...own, controller: true }],
+    });
+    expect(adoptionOf(run({ labels: adopted, ownerReferences: [own] }, made.spec), workflow)).toBeUndefined();
+  },
+);
+
+test.each(['', 'a', 'A.b_c-9', 'a'.repeat(63)])('the trigger type %j is a label value', (type) => {
+  expect(adoptionOf(run({}, { trigger: { type } }), workflow)?.labels).toEqual({
+    ...labels,
+    'windlass.dev/trigger': type,
+  });
+});

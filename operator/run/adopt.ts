@@ -4,20 +4,27 @@
  */
 import { API_VERSION, LABEL } from '../../api/group.ts';
 import { WORKFLOW, type Workflow, type WorkflowRun } from '../../api/kinds.ts';
+import { ApiError, isConflict, isNotFound } from '../../kube/errors.ts';
 import type { OwnerReference } from '../../kube/resource.ts';
 import type { OperatorContext } from '../context.ts';
 import { workflowRuns } from '../resources.ts';
 
+const LABEL_VALUE = /^([A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?)?$/;
+
 type Adoption = { labels: Record<string, string>; ownerReferences: OwnerReference[] };
 
-/** The metadata that the run lacks; undefined where it lacks nothing. Owners and labels of others stay. */
+/**
+ * The metadata that the run lacks; undefined where it lacks nothing. Owners and labels of others stay. A trigger type that is no label value
+ * gives no label: `spec.trigger.type` is free text.
+ */
 export function adoptionOf(
   { metadata, spec }: WorkflowRun,
   { metadata: { name, uid = '' } }: Workflow,
 ): Adoption | undefined {
+  const trigger = spec.trigger?.type ?? 'execute';
   const labels = {
     [LABEL.workflow]: spec.workflow,
-    [LABEL.trigger]: spec.trigger?.type ?? 'execute',
+    ...(LABEL_VALUE.test(trigger) && { [LABEL.trigger]: trigger }),
     ...(spec.test === true && { [LABEL.test]: 'true' }),
   };
   const owners = metadata.ownerReferences ?? [];
@@ -33,14 +40,31 @@ export function adoptionOf(
   };
 }
 
-/** Writes what the run lacks. Throws a conflict where somebody changed the run since it was read. */
+/**
+ * Writes what the run lacks. No condition of executing the run: where the API server refuses the write, such as by a policy on labels, the run
+ * stays as it is, and the log says so. Throws a conflict, or that the run is not found, where somebody changed or deleted it since it was read.
+ */
 export async function adopt(
-  { client, world }: Pick<OperatorContext, 'client' | 'world'>,
+  context: Pick<OperatorContext, 'client' | 'world' | 'log'>,
   run: WorkflowRun,
   workflow: Workflow,
 ): Promise<void> {
   const adoption = adoptionOf(run, workflow);
   if (!adoption) return;
+  try {
+    await writeMetadata(context, run, adoption);
+  } catch (error) {
+    if (!(error instanceof ApiError) || isConflict(error) || isNotFound(error)) throw error;
+    const { name, namespace } = run.metadata;
+    context.log.warn({ namespace, run: name, err: error }, 'cannot adopt run');
+  }
+}
+
+async function writeMetadata(
+  { client, world }: Pick<OperatorContext, 'client' | 'world'>,
+  run: WorkflowRun,
+  adoption: Adoption,
+): Promise<void> {
   const { name, namespace = '', uid, resourceVersion } = run.metadata;
   const metadata = { ...adoption, uid, resourceVersion };
   const written = await client.patch<WorkflowRun>(

@@ -69,8 +69,9 @@ async function takeUp(context: OperatorContext, run: WorkflowRun, waitedMs: numb
   const { namespace } = run.metadata;
   const workflow = world.workflows.get(namespace, run.spec.workflow);
   const route = world.routes.get(namespace, run.spec.workflow);
-  if (workflow) await adopt(context, run, workflow);
   const decision = decide(run, workflow, route, waitedMs);
+  // One that waits is looked at each second, and a write that is refused would be repeated as often.
+  if (workflow && decision.kind !== 'wait') await adopt(context, run, workflow);
   if (decision.kind !== 'submit' && (await isAccepted(context, run))) {
     // It was submitted before its workflow was switched off or deleted: it runs, or is cancelled, and runners record that. They
     // stay for as long as a run of a workflow that is gone says that it is pending.

@@ -1,31 +1,45 @@
 /**
- * The ACL users of operator and gateway in the chart's own Redis. Its pod makes them when it starts, with the rules of the version that was
- * installed then; an operator that leads gives them those of its own version, so that an upgrade needs no restart of Redis.
+ * The ACL users of operator and gateway in the chart's own Redis. Each time its pod starts, it creates them with the rules of the chart that is
+ * installed, which may be older than the image; the leading operator then gives them the rules of its own version, so that an upgrade needs
+ * no restart of Redis and survives one.
  */
 import { createHash } from 'node:crypto';
 import { sleep } from '../../kube/clock.ts';
 import type { ObjectRef } from '../../kube/resource.ts';
 import { ensureAclUsers } from '../../runs/accounts.ts';
+import { isUnavailable } from '../../runs/connection.ts';
 import type { OperatorContext } from '../context.ts';
+import { serverProcess } from '../../runs/server.ts';
 import { readStorePasswords } from './secret.ts';
 
-const AGAIN_MS = 2_000;
+const EVERY_MS = 2_000;
 
 type Context = Pick<OperatorContext, 'client' | 'config' | 'conn' | 'log' | 'clock'>;
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-/** Sets the ACL users once, trying until it succeeds or the signal is aborted. Those of an existing Redis are its administrator's. */
-export async function setAclUsers(context: Context, namespace: string, signal: AbortSignal): Promise<void> {
-  const { config, log, clock } = context;
+/**
+ * Sets the ACL users, and again within seconds after each start of Redis, until the signal is aborted. ACL users of an existing Redis are its
+ * administrator's.
+ */
+export async function maintainAclUsers(
+  context: Context,
+  namespace: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const { config, conn, log, clock } = context;
   if (!config.REDIS_SECRET_CREATE) return;
+  const ref = { namespace, name: config.REDIS_SECRET };
+  let done: string | undefined;
   while (!signal.aborted) {
     try {
-      if (await trySet(context, { namespace, name: config.REDIS_SECRET })) return;
+      // Asked before they are set: where Redis restarts in between, they are set once more.
+      const server = await serverProcess(conn);
+      if (!isUnavailable(server) && server !== done && (await trySet(context, ref))) done = server;
     } catch (error) {
       log.warn({ err: error }, 'updating the run store accounts failed');
     }
-    await sleep(AGAIN_MS, signal, clock);
+    await sleep(EVERY_MS, signal, clock);
   }
 }
 

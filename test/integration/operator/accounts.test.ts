@@ -7,15 +7,16 @@ import { systemClock } from '../../../kube/clock.ts';
 import { createClient, type KubeClient } from '../../../kube/client.ts';
 import { namespaces, secrets } from '../../../kube/resource.ts';
 import type { OperatorConfig } from '../../../operator/config.ts';
-import { setAclUsers } from '../../../operator/store/aclUsers.ts';
+import { maintainAclUsers } from '../../../operator/store/aclUsers.ts';
 import { ensureStoreSecret, readStorePasswords } from '../../../operator/store/secret.ts';
-import { ensurePoolAccount, OPERATOR_ACCOUNT, poolAccount } from '../../../runs/accounts.ts';
+import { ensurePoolAccount, GATEWAY_ACCOUNT, OPERATOR_ACCOUNT, poolAccount } from '../../../runs/accounts.ts';
 import { connectRunStore } from '../../../runs/connection.ts';
 import { aclFile } from '../../support/aclFile.ts';
 import { startApiServer, type ApiServer } from '../../support/apiserver.ts';
 import { createCollectedLog } from '../../support/collectedLog.ts';
 import { runCommand } from '../../support/command.ts';
 import { makeFolder, type Folder } from '../../support/folder.ts';
+import { pollUntil } from '../../support/poll.ts';
 import { renderedChart } from '../../support/renderedChart.ts';
 import { startRedis } from '../../support/redis.ts';
 
@@ -72,7 +73,7 @@ test('a Secret of somebody else that lacks the key is told with the command that
   );
 });
 
-test('Redis starts with the accounts that its pod writes, which keep those of projects and no other', async () => {
+test('Redis starts with the accounts that its pod writes, which keep those of projects and no other, and gets those of the operator again', async () => {
   const { path } = folder;
   const list = join(path, 'users.acl');
   const write = () => writeList(list, path);
@@ -99,10 +100,22 @@ test('Redis starts with the accounts that its pod writes, which keep those of pr
     const config = { REDIS_SECRET_CREATE: true, REDIS_SECRET: 'rotated' } as OperatorConfig;
     const log = createCollectedLog();
     const context = { client, config, conn, log, clock: systemClock };
-    await setAclUsers(context, ref.namespace, AbortSignal.timeout(10_000));
-    expect(log.messages('info')).toEqual(['updated the run store accounts']);
-    const { operator } = await readStorePasswords(client, { ...ref, name: 'rotated' });
+    const stopping = new AbortController();
+    const keeping = maintainAclUsers(context, ref.namespace, stopping.signal);
+    const updates = () => log.messages('info').filter((text) => text === 'updated the run store accounts');
+    await pollUntil('the accounts', () => updates().length === 1, { timeoutMs: 10_000, everyMs: 20 });
+    const { operator, gateway } = await readStorePasswords(client, { ...ref, name: 'rotated' });
     expect(await conn.command('auth', OPERATOR_ACCOUNT, operator)).toBe('OK');
+    const gatewayRules = async () => String(await conn.command('acl', 'getuser', GATEWAY_ACCOUNT));
+    expect(await gatewayRules()).toContain('+zcard');
+    // A pod that starts anew writes the rules of its chart, which may be older than the operator.
+    const own = { operatorSha256: sha256('of the operator'), gatewaySha256: sha256(gateway) };
+    await writeFile(join(redis.folder, 'users.acl'), aclFile(own).replaceAll(' +zcard', ''));
+    await redis.restart();
+    await pollUntil('the accounts again', () => updates().length === 2, { timeoutMs: 20_000, everyMs: 20 });
+    expect(await gatewayRules()).toContain('+zcard');
+    stopping.abort();
+    await keeping;
   } finally {
     await conn.close();
     await redis.stop();

@@ -4,6 +4,7 @@ import { stringify } from 'yaml';
 import { LABEL } from '../../../api/group.ts';
 import type { RunSpec, RunStatus } from '../../../api/run.ts';
 import { findCondition } from '../../../kube/conditions.ts';
+import { isInvalid } from '../../../kube/errors.ts';
 import { controllerRevisions } from '../../../kube/resource.ts';
 import { webhookRoutes, workflowRuns, workflows } from '../../../operator/resources.ts';
 import { namedRevision } from '../../../operator/workflow/revision.ts';
@@ -96,6 +97,55 @@ test('a run made as an object gets the labels of records, and its workflow as ow
   expect(metadata.ownerReferences).toMatchObject([
     { kind: 'Workflow', name: 'hello', uid: workflow, controller: true },
   ]);
+});
+
+/** Refuses every change of the labels of runs in the namespace, once it is in effect for this run. */
+async function forbidLabels(run: string): Promise<void> {
+  const group = { apiVersion: 'admissionregistration.k8s.io/v1', metadata: { name: `labels-${namespace}` } };
+  const policy = {
+    ...group,
+    kind: 'ValidatingAdmissionPolicy',
+    spec: {
+      matchConstraints: {
+        namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': namespace } },
+        resourceRules: [
+          {
+            apiGroups: ['windlass.dev'],
+            apiVersions: ['*'],
+            operations: ['UPDATE'],
+            resources: ['workflowruns'],
+          },
+        ],
+      },
+      validations: [{ expression: 'object.metadata.?labels == oldObject.metadata.?labels' }],
+    },
+  };
+  const binding = {
+    ...group,
+    kind: 'ValidatingAdmissionPolicyBinding',
+    spec: { policyName: policy.metadata.name, validationActions: ['Deny'] },
+  };
+  await stage.apply(namespace, [policy, binding].map((each) => stringify(each)).join('---\n'));
+  const label = { metadata: { labels: { team: 'a' } } };
+  const isRefused = () =>
+    stage.client
+      .patch(workflowRuns, { namespace, name: run }, label, { type: 'merge', dryRun: true })
+      .then(() => false, isInvalid);
+  await pollUntil('the policy in effect', isRefused, SOON);
+}
+
+test('a run that the operator cannot label is executed all the same', async () => {
+  await applyWorkflow();
+  await create('one', { trigger: { type: 'nightly job' } });
+  expect(await submitted('one')).toMatchObject({ trigger: 'nightly job' });
+  const labels = async (name: string) =>
+    (await stage.client.get(workflowRuns, { namespace, name })).metadata.labels;
+  expect(await labels('one')).toEqual({ [LABEL.workflow]: 'hello' });
+  await forbidLabels('one');
+  await create('two');
+  await submitted('two');
+  expect(await labels('two')).toBeUndefined();
+  expect(stage.log.messages('warn')).toContain('cannot adopt run');
 });
 
 test('an operator that starts anew submits nothing twice', async () => {

@@ -1,5 +1,5 @@
 /** The run store over TLS, as the chart starts it: its certificate, those who connect, and the program that follows it. */
-import { writeFile, readFile } from 'node:fs/promises';
+import { stat, writeFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { expiryOfReplacement } from '../../../kube/certificateFiles.ts';
@@ -20,6 +20,8 @@ import { startRedis, type TestRedis } from '../../support/redis.ts';
 
 const scripts = join(import.meta.dirname, '../../../charts/windlass/files/redis');
 const password = 'of the operator';
+/** How often the program looks at a certificate that it refused before it tries it again. */
+const LOOKS = '3';
 const account = { username: OPERATOR_ACCOUNT, password };
 
 let files: Record<'first' | 'second', SecretFiles>;
@@ -45,7 +47,7 @@ beforeAll(async () => {
   const tls = { certificate: server.path, socket: join(pod.path, 'redis.sock') };
   redis = await startRedis({ acl: await readFile(list, 'utf8'), tls });
   const program = join(scripts, 'certificate.sh');
-  const args = [server.path, join(server.path, 'ca.crt'), pod.path, String(await freePort())];
+  const args = [server.path, join(server.path, 'ca.crt'), pod.path, String(await freePort()), LOOKS];
   follower = startProgram('operator', {}, { program, args, obeysModes: true });
 });
 
@@ -138,6 +140,17 @@ test('a file without a certificate is told, and trusts nobody', async () => {
   broken.remove();
 });
 
+/** When the program wrote a file of the folder that it shares with Redis. */
+const writtenAt = async (name: string) => (await stat(join(pod.path, name))).mtimeMs;
+
+/** Waits until the program has looked at the mounted files so often. */
+async function looks(count: number): Promise<void> {
+  for (let seen = 0; seen < count; seen += 1) {
+    const before = await writtenAt('tls.crt');
+    await pollUntil('a look', async () => (await writtenAt('tls.crt')) !== before, { timeoutMs: 20_000 });
+  }
+}
+
 test('a certificate of another authority takes the place of the first while connections are open, and a broken one does not', async () => {
   await pollUntil('the first to be loaded', () => logged('reloaded the TLS certificate'), {
     timeoutMs: 20_000,
@@ -149,6 +162,11 @@ test('a certificate of another authority takes the place of the first while conn
   await server.update({ ...files.second, 'tls.key': files.first['tls.key'] });
   await pollUntil('the refusal', () => refusal('cannot be used'), { timeoutMs: 20_000 });
   expect(await isTrustedWith('first')).toBe(true);
+  // It is not tried at each look, but after some of them.
+  const triedAt = await writtenAt('try.log');
+  await looks(2);
+  expect(await writtenAt('try.log')).toBe(triedAt);
+  await pollUntil('another try', async () => (await writtenAt('try.log')) !== triedAt, { timeoutMs: 20_000 });
   // As one that has expired: clients refuse it.
   await server.update({ ...files.second, 'ca.crt': files.first['ca.crt'] });
   await pollUntil('the refusal', () => refusal('clients would refuse it'), { timeoutMs: 20_000 });

@@ -1,10 +1,10 @@
 # Runs beside Redis when that has TLS: has Redis load its certificate anew when the mounted files change. Redis keeps the certificate
 # that it has unless clients accept the new one.
-# Arguments: the folder of tls.crt and tls.key, the authority that clients trust, the folder that the pod's containers share, and
-# a free port of 127.0.0.1.
+# Arguments: the folder of tls.crt and tls.key, the authority that clients trust, the folder that the pod's containers share, a free
+# port of 127.0.0.1, and how many looks a refused certificate is left alone that does not change (60: five minutes).
 set -u
 umask 077
-files=$1 authority=$2 pod=$3 port=$4
+files=$1 authority=$2 pod=$3 port=$4 patience=${5:-60}
 every=5
 
 log() {
@@ -31,7 +31,9 @@ try_certificate() {
         problem='clients would refuse it: it has expired, is not valid yet, or is not signed by the authority in ca.crt' && break ;;
     esac
     if ! kill -0 "$server" 2> /dev/null; then
-      problem="tls.crt and tls.key cannot be used: $(line_of "$(grep -i -m 1 'fail' "$pod/try.log")")"
+      reason=$(grep -i -m 1 'fail' "$pod/try.log")
+      # Without process and time, which differ each time: a problem is told once.
+      problem="tls.crt and tls.key cannot be used: $(line_of "${reason#*# }")"
       break
     fi
     sleep 0.1
@@ -53,23 +55,29 @@ follow_certificate() {
   done
   found=$(cat "$pod/tls.crt" "$pod/tls.key" | sha256sum)
   [ "$found" != "$loaded" ] || return
+  # A try starts a Redis: what was refused may be accepted once it or the authority has changed, or when it has become valid.
+  shown=$(cat "$pod/tls.crt" "$pod/tls.key" "$authority" 2> /dev/null | sha256sum)
+  if [ "$shown" = "$refused" ] && [ "$rest" -gt 0 ]; then
+    rest=$((rest - 1))
+    return
+  fi
   try_certificate
   if [ -z "$problem" ]; then
     answer=$(load_certificate)
     case $answer in
-      OK) loaded=$found refused= && log info 'reloaded the TLS certificate' && return ;;
+      OK) loaded=$found refused= told= && log info 'reloaded the TLS certificate' && return ;;
       # Redis is starting, or has ended: the next attempt loads it.
       *'Could not connect'* | LOADING*) return ;;
     esac
     problem=$(line_of "$answer")
   fi
-  [ "$refused" = "$found$problem" ] || log error 'refused the new TLS certificate' "$problem"
-  refused=$found$problem
+  [ "$told" = "$shown$problem" ] || log error 'refused the new TLS certificate' "$problem"
+  refused=$shown told=$shown$problem rest=$patience
 }
 
 # The first process of a container gets no signal that it does not ask for.
 trap 'exit 0' TERM INT
-loaded= refused=
+loaded= refused= told= rest=0
 while :; do
   follow_certificate
   sleep "$every" &

@@ -4,6 +4,7 @@ import type { NodeOutput } from '../api/value.ts';
 import { orUnavailable, type RunStoreConnection } from './connection.ts';
 import { groupsOf, workflowOfGroup, type RunGroup } from './groups.ts';
 import { keysOf } from './keys.ts';
+import { countOf } from './numbers.ts';
 import { leftOpen } from './record/record.ts';
 import { groupOfToken } from './token.ts';
 import type { Counts, NodeState, ProjectUid, Reply, RunState, RunSummary, Unavailable } from './types.ts';
@@ -108,7 +109,7 @@ export function readCounts(
       conn.command('hmget', wf(group), ...fields),
       conn.command('hvals', claims),
     ])) as [(string | null)[], string[]];
-    const [accepted = 0, succeeded = 0, failed = 0, cancelled = 0, last = 0] = values.map(Number);
+    const [accepted = 0, succeeded = 0, failed = 0, cancelled = 0, last = 0] = values.map(countOf);
     const hasLimits = values[5] !== null;
     const active = accepted - succeeded - failed - cancelled;
     // The two are not read at the same moment: a run may have been claimed, or have ended, in between.

@@ -1,7 +1,7 @@
 /** Bounds how many names metrics show: the first ones that are seen, as long as they exist; all others are shown together. */
 
-/** The value of labels for everything beyond the bound. */
-export const OTHER = 'other';
+/** The value of labels for everything beyond the bound. No namespace and no workflow can have this name. */
+export const OTHER = '_other';
 
 export type LabelBound = {
   /** Whether the name is shown. One that is not yet is from now on, while there is room. */
@@ -26,7 +26,7 @@ export function createLabelBound(limit: number): LabelBound {
   };
 }
 
-/** What metrics call a workflow: its namespace and its name, or `other` twice. */
+/** What metrics call a workflow: its namespace and its name, or `_other` twice. */
 export type WorkflowLabels = { namespace: string; workflow: string };
 
 /** By which labels a workflow is shown. */

@@ -36,16 +36,16 @@ test('a project shows what it takes of the run store and its limits, beyond the 
     'shop keys': 5,
     'shop summaries': 6,
     'shop replies': 7,
-    'other runs': 50,
-    'other keys': 10,
-    'other summaries': 12,
-    'other replies': 14,
+    '_other runs': 50,
+    '_other keys': 10,
+    '_other summaries': 12,
+    '_other replies': 14,
   });
   expect(await values(registry, 'windlass_project_run_store_limit_bytes')).toMatchObject({
     'shop quota': 100,
     'shop claims': 200,
     'shop keys': 50,
-    'other quota': 200,
+    '_other quota': 200,
   });
 });
 

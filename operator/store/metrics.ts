@@ -1,4 +1,4 @@
-/** What metrics show of the run store's memory. The number of projects that are shown by name is bounded; all others are shown together, as `other`. */
+/** What metrics show of the run store's memory. The number of projects that are shown by name is bounded; all others are shown together, as `_other`. */
 import { Gauge, type Registry } from 'prom-client';
 import type { Memory, Use } from '../../runs/memory.ts';
 import { OTHER, type LabelBound } from '../labelBound.ts';

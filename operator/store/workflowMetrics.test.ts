@@ -61,9 +61,27 @@ test('beyond the bound workflows are shown together: runs are added up, of ages 
   seen(reading('a', { waiting: 1 }), b, c);
   expect(await values('windlass_workflow_runs')).toMatchObject({
     'shop a waiting': 1,
-    'other other waiting': 5,
+    '_other _other waiting': 5,
   });
-  expect(await values('windlass_workflow_oldest_waiting_seconds')).toMatchObject({ 'other other': 9 });
+  expect(await values('windlass_workflow_oldest_waiting_seconds')).toMatchObject({ '_other _other': 9 });
+});
+
+test('a workflow that is called other, in a namespace of that name, is shown apart from those beyond the bound', async () => {
+  const { seen, values } = shown(1);
+  const named = (namespace: string, workflow: string, waiting: number): WorkflowReading => {
+    const uid = `uid-${namespace}-${workflow}`;
+    return { ...reading(workflow, { waiting, succeeded: waiting, isNew: true }), namespace, uid };
+  };
+  seen(named('other', 'other', 1), named('shop', 'orders', 2));
+  expect(await values('windlass_workflow_runs')).toMatchObject({
+    'other other waiting': 1,
+    '_other _other waiting': 2,
+  });
+  seen(named('shop', 'mails', 4), named('shop', 'orders', 2));
+  expect(await values('windlass_workflow_runs_ended_total')).toMatchObject({
+    '_other _other Succeeded': 2,
+    'shop mails Succeeded': 4,
+  });
 });
 
 test('a workflow that is deleted is not shown any more, and its room is free', async () => {

@@ -1,6 +1,6 @@
 /**
  * What metrics show of the live runs of each workflow. The number of workflows that are shown by name is bounded; all others are shown
- * together, as `other`.
+ * together, as `_other`.
  */
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { TerminalPhase } from '../../api/phase.ts';

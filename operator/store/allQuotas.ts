@@ -1,4 +1,5 @@
 /** Gives every project its limits in the run store, by what is free now, and says which projects have reached one. */
+import type { WebhookRoute } from '../../api/kinds.ts';
 import type { Cache } from '../../kube/cache.ts';
 import type { Namespace } from '../../kube/resource.ts';
 import { isUnavailable } from '../../runs/connection.ts';
@@ -15,7 +16,7 @@ const WORTH = 0.05;
 export type OpenProject = { uid: ProjectUid; namespace: string; use: Use };
 
 type QuotaContext = Pick<OperatorContext, 'conn' | 'log'> & {
-  world: { namespaces: Pick<Cache<Namespace>, 'list'> };
+  world: { namespaces: Pick<Cache<Namespace>, 'list'>; routes: Pick<Cache<WebhookRoute>, 'list'> };
 };
 
 /** Each call looks at all projects once and answers with those that are open; what was told of is told of once. */
@@ -52,6 +53,12 @@ export function createQuotaSetter(
     return found.flat();
   }
 
+  /** Of a project that is not open, such as one that is being restored, the routes are left. */
+  function namespacesOf(projects: readonly OpenProject[]): string[] {
+    const routed = world.routes.list().map(({ metadata: { namespace = '' } }) => namespace);
+    return [...new Set([...projects.map(({ namespace }) => namespace), ...routed])];
+  }
+
   function tell(projects: readonly OpenProject[]): void {
     const reached = projects.flatMap(({ namespace, use }) =>
       limitsReached(use).map((limit) => ({ namespace, limit })),
@@ -70,7 +77,7 @@ export function createQuotaSetter(
       const project = projects[index];
       if (project && isWorthIt(project.use, next)) await setQuotas(conn, project.uid, next);
     }
-    metrics.seen(memory, projects);
+    metrics.seen(memory, projects, namespacesOf(projects));
     tell(projects);
     return projects;
   };

@@ -9,13 +9,14 @@ type Values = Partial<{
   oldestMs: number;
   succeeded: number;
   isNew: boolean;
+  isActive: boolean;
 }>;
 
 function reading(workflow: string, values: Values = {}): WorkflowReading {
-  const { running = 0, waiting = 0, oldestMs = 0, succeeded = 0, isNew = false } = values;
+  const { running = 0, waiting = 0, oldestMs = 0, succeeded = 0, isNew = false, isActive = true } = values;
   const ended = { Succeeded: succeeded, Failed: 0, Cancelled: 0 };
   const measures = { running, waiting, oldestWaitingMs: oldestMs, ended };
-  return { namespace: 'shop', workflow, uid: `uid-${workflow}`, isNew, measures };
+  return { namespace: 'shop', workflow, uid: `uid-${workflow}`, isActive, isNew, measures };
 }
 
 function shown(limit: number) {
@@ -81,6 +82,23 @@ test('a workflow that is called other, in a namespace of that name, is shown apa
   expect(await values('windlass_workflow_runs_ended_total')).toMatchObject({
     '_other _other Succeeded': 2,
     'shop mails Succeeded': 4,
+  });
+});
+
+test('a namespace keeps its share of the names when another one comes, and a total that loses its name is removed', async () => {
+  const { seen, values } = shown(2);
+  const crowd = ['a', 'b', 'c'].map((name) => reading(name, { isActive: false, succeeded: 5, isNew: true }));
+  const late = { ...reading('orders', { waiting: 9, succeeded: 1, isNew: true }), namespace: 'bank' };
+  seen(...crowd);
+  seen(...crowd, late);
+  expect(Object.keys(await values('windlass_workflow_runs'))).toEqual(
+    expect.arrayContaining(['shop a waiting', 'bank orders waiting', '_other _other waiting']),
+  );
+  expect(await values('windlass_workflow_runs_ended_total')).not.toHaveProperty('shop b Succeeded');
+  expect(await values('windlass_workflow_runs_ended_total')).toMatchObject({
+    'shop a Succeeded': 5,
+    '_other _other Succeeded': 5,
+    'bank orders Succeeded': 1,
   });
 });
 

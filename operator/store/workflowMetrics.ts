@@ -8,7 +8,7 @@ import type { WorkflowMeasures } from '../../runs/measures.ts';
 import { highestOf, labelsOf, type LabelBound } from '../labelBound.ts';
 
 /** A workflow, and the namespace of its project. */
-export type NamedWorkflow = { namespace: string; workflow: string; uid: string };
+export type NamedWorkflow = { namespace: string; workflow: string; uid: string; isActive: boolean };
 
 /** What was read of one workflow. */
 export type WorkflowReading = NamedWorkflow & {
@@ -49,8 +49,10 @@ export function createWorkflowMetrics(registers: Registry[], bound: LabelBound):
 
   return {
     seen: (readings, existing) => {
-      const names = new Set(existing.map(({ namespace, workflow }) => `${namespace}/${workflow}`));
-      for (const name of bound.keep(names)) {
+      const candidates = existing.map(({ namespace, workflow, isActive }) => {
+        return { name: `${namespace}/${workflow}`, namespace, isActive };
+      });
+      for (const name of bound.keep(candidates)) {
         const [namespace = '', workflow = ''] = name.split('/');
         for (const phase of PHASES) ended.remove({ namespace, workflow, phase });
       }

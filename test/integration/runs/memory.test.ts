@@ -278,7 +278,7 @@ test('what a project wrote into its own keys changes no limit of another project
     metadata: { name, uid },
   }));
   const log = createCollectedLog();
-  const world = { namespaces: { list: () => namespaces } };
+  const world = { namespaces: { list: () => namespaces }, routes: { list: () => [] } };
   const setAllQuotas = createQuotaSetter({ conn, world, log }, { seen: () => undefined });
   await setAllQuotas();
   const open = await setAllQuotas();

@@ -2,9 +2,12 @@
  * Writes the totals of a workflow's runs into its status, at most once a minute, and only when they changed. Of a suspended workflow more
  * often: how many runs wait is what people look at before they resume it.
  */
-import type { Workflow } from '../../api/kinds.ts';
+import type { WebhookRoute, Workflow } from '../../api/kinds.ts';
+import type { RouteSpec } from '../../api/route.ts';
 import type { WorkflowStatus } from '../../api/workflow.ts';
 import { canonicalJson } from '../../kube/apply.ts';
+import type { Cache } from '../../kube/cache.ts';
+import type { KubeClient } from '../../kube/client.ts';
 import { after, done, WaitingError, type Action, type Key } from '../../kube/controller.ts';
 import { objectKey } from '../../kube/resource.ts';
 import { groupsOf, type RunGroup } from '../../runs/groups.ts';
@@ -27,9 +30,27 @@ export type CountsReconciler = {
   mayWrite(key: Key): boolean;
 };
 
-export function createCountsReconciler(context: OperatorContext, failures: FailureReports): CountsReconciler {
-  const { world, clock, conn } = context;
+type CountsContext = Pick<OperatorContext, 'clock' | 'conn' | 'log' | 'store'> & {
+  client: Pick<KubeClient, 'patch'>;
+  world: {
+    workflows: Pick<Cache<Workflow>, 'get' | 'noteWrite'>;
+    routes: Pick<Cache<WebhookRoute>, 'get'>;
+  };
+};
+
+/** `werePut`: by this operator, before it was read whether they are there. */
+type LimitsFound = { werePut: boolean; areThere: boolean };
+
+/** `wakeWorkflow` has the workflow reconciled, which puts its limits where they were not put yet. */
+export function createCountsReconciler(
+  context: CountsContext,
+  failures: FailureReports,
+  wakeWorkflow: (key: Key) => void,
+): CountsReconciler {
+  const { world, clock, conn, store, log } = context;
   const written = new Map<string, { at: number; suspended: boolean }>();
+  /** Workflows whose limits were missing at the last look, and had not been put by this operator. */
+  const awaited = new Set<string>();
   const isSuspended = (key: Key): boolean =>
     world.routes.get(key.namespace, key.name)?.spec.suspended === true;
 
@@ -41,20 +62,50 @@ export function createCountsReconciler(context: OperatorContext, failures: Failu
     return everyMs(suspended) - (clock.now() - last.at);
   }
 
+  /**
+   * Has missing limits put again. They are damaged where this operator had put them before they were read. Otherwise a reconcile is
+   * about to put them, as it is after an upgrade that needs further ones: only where they are still missing at the next look it is woken.
+   */
+  async function checkLimits(
+    key: Key,
+    { projectUID, workflowUID }: RouteSpec,
+    found: LimitsFound,
+  ): Promise<void> {
+    const name = objectKey(key);
+    const isAwaited = awaited.delete(name);
+    if (found.areThere) return;
+    if (found.werePut) return putLimitsAgain(key, { projectUID, workflowUID });
+    if (!isAwaited) awaited.add(name);
+    else if (await store.invalidate(projectUID, workflowUID)) wakeWorkflow(key);
+  }
+
+  /** Somebody removed the workflow's key from the run store by hand: what was put is not there any more. */
+  async function putLimitsAgain(
+    key: Key,
+    { projectUID, workflowUID }: Pick<RouteSpec, 'projectUID' | 'workflowUID'>,
+  ): Promise<void> {
+    if (!(await store.invalidate(projectUID, workflowUID))) return;
+    log.warn({ namespace: key.namespace, workflow: key.name }, 'limits are missing, putting them again');
+    wakeWorkflow(key);
+  }
+
   async function reconcile(key: Key): Promise<Action> {
     const workflow = world.workflows.get(key.namespace, key.name);
     const route = world.routes.get(key.namespace, key.name);
     if (!workflow || !route) {
       written.delete(objectKey(key));
+      awaited.delete(objectKey(key));
       failures.forget(key);
       return done();
     }
     if (restMs(key) > 0) return after(restMs(key));
     const { projectUID, workflowUID } = route.spec;
+    const werePut = store.hasLimits(projectUID, workflowUID);
     const [live, test] = await Promise.all(
       groupsOf(workflowUID).map((group) => countsOrThrow(conn, projectUID, group)),
     );
-    if (!live?.hasLimits || !test?.hasLimits) await putLimitsAgain(context, projectUID);
+    const areThere = live?.hasLimits === true && test?.hasLimits === true;
+    await checkLimits(key, route.spec, { werePut, areThere });
     if (live) failures.note(workflow, live);
     const suspended = isSuspended(key);
     if (live && test && (await writeTotals(context, workflow, totalsOf({ live, test }, workflow.status))))
@@ -63,13 +114,6 @@ export function createCountsReconciler(context: OperatorContext, failures: Failu
   }
 
   return { reconcile, mayWrite: (key) => restMs(key) <= 0 };
-}
-
-/** Somebody removed the workflow's key from the run store by hand: what was put is not there any more. */
-async function putLimitsAgain({ store, log }: OperatorContext, project: ProjectUid): Promise<void> {
-  log.warn({ project }, 'limits are missing, putting them again');
-  store.doubt();
-  await store.open(project);
 }
 
 /** The time between two writes. */
@@ -113,7 +157,7 @@ function endedOf(
 }
 
 async function writeTotals(
-  { client, world }: OperatorContext,
+  { client, world }: CountsContext,
   workflow: Workflow,
   totals: RunTotals,
 ): Promise<boolean> {

@@ -80,7 +80,7 @@ function subject(annotations: Record<string, string> = {}) {
   };
   const { registry, polls: metrics } = createMetrics(clock);
   const reconcile = createPollReconciler(context, {
-    events: { record: () => undefined },
+    events: { record: () => true },
     onHealth: () => undefined,
     metrics,
   });

@@ -10,8 +10,9 @@ import type { Cache } from '../../kube/cache.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import { after, done, WaitingError, type Action, type Key } from '../../kube/controller.ts';
 import { objectKey } from '../../kube/resource.ts';
-import { groupsOf, type RunGroup } from '../../runs/groups.ts';
+import { groupOf, groupsOf, type RunGroup } from '../../runs/groups.ts';
 import { readCounts, type GroupCounts } from '../../runs/read.ts';
+import { noteReported } from '../../runs/reported.ts';
 import type { Counts, ProjectUid } from '../../runs/types.ts';
 import type { OperatorContext } from '../context.ts';
 import { workflows } from '../resources.ts';
@@ -63,8 +64,8 @@ export function createCountsReconciler(
   }
 
   /**
-   * Has missing limits put again. They are damaged where this operator had put them before they were read. Otherwise a reconcile is
-   * about to put them, as it is after an upgrade that needs further ones: only where they are still missing at the next look it is woken.
+   * Has missing limits put again. If this operator put them before they were read, somebody removed them. Otherwise a reconcile is about to
+   * put them, for example after an upgrade that adds limits; the workflow is woken only if they are still missing at the next look.
    */
   async function checkLimits(
     key: Key,
@@ -89,6 +90,17 @@ export function createCountsReconciler(
     wakeWorkflow(key);
   }
 
+  /** If the run store is unavailable, the next reconcile stores what was told. */
+  async function reportFailures(
+    workflow: Workflow,
+    { projectUID, workflowUID }: RouteSpec,
+    counts: GroupCounts,
+  ): Promise<void> {
+    const reported = failures.note(workflow, counts);
+    if (reported === undefined) return;
+    await noteReported(conn, projectUID, groupOf({ workflowUid: workflowUID, test: false }), reported);
+  }
+
   async function reconcile(key: Key): Promise<Action> {
     const workflow = world.workflows.get(key.namespace, key.name);
     const route = world.routes.get(key.namespace, key.name);
@@ -106,7 +118,7 @@ export function createCountsReconciler(
     );
     const areThere = live?.hasLimits === true && test?.hasLimits === true;
     await checkLimits(key, route.spec, { werePut, areThere });
-    if (live) failures.note(workflow, live);
+    if (live) await reportFailures(workflow, route.spec, live);
     const suspended = isSuspended(key);
     if (live && test && (await writeTotals(context, workflow, totalsOf({ live, test }, workflow.status))))
       written.set(objectKey(key), { at: clock.now(), suspended });

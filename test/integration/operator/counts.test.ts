@@ -1,16 +1,26 @@
-/** What the operator does about the limits of a workflow that are missing: with a real run store, and no API server. */
+/** What the operator does when it reads the counts of a workflow: with a real run store, and no API server. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Workflow, WebhookRoute } from '../../../api/kinds.ts';
 import type { Revision } from '../../../api/revision.ts';
 import type { KubeClient } from '../../../kube/client.ts';
+import type { Occurrence } from '../../../kube/events.ts';
 import { createProjectStore } from '../../../operator/store/projects.ts';
 import { createCountsReconciler } from '../../../operator/workflow/counts.ts';
+import { createFailureReports } from '../../../operator/workflow/failures.ts';
+import { advance } from '../../../runs/advance.ts';
 import { keysOf } from '../../../runs/keys.ts';
 import { openProject } from '../../../runs/project.ts';
 import type { ProjectUid, WorkflowLimits } from '../../../runs/types.ts';
 import { createCollectedLog } from '../../support/collectedLog.ts';
 import { createManualClock } from '../../support/manualClock.ts';
-import { newProject, startRunStore, type TestStore } from '../../support/runStore.ts';
+import {
+  accepted,
+  claimedOne,
+  newProject,
+  startRunStore,
+  submissionOf,
+  type TestStore,
+} from '../../support/runStore.ts';
 
 const UID = 'uid-orders';
 const KEY = { namespace: 'shop', name: 'orders' };
@@ -51,13 +61,15 @@ function subject(project: ProjectUid) {
       routes: { get: () => route },
     },
   };
-  const failures = { note: () => undefined, forget: () => undefined };
+  const told: number[] = [];
+  const record = (_object: object, { note }: Occurrence) => told.push(Number.parseInt(note, 10)) > 0;
+  const failures = createFailureReports({ record }, clock);
   const counts = createCountsReconciler(context, failures, ({ name }) => void woken?.push(name));
   const look = async () => {
     await counts.reconcile(KEY);
     await clock.advance(MINUTE_MS);
   };
-  return { projects, woken, seeded, look, warnings: () => log.messages('warn') };
+  return { projects, told, woken, seeded, look, warnings: () => log.messages('warn') };
 }
 
 test('limits that were put and that somebody removed are put again, without a look at other workflows', async () => {
@@ -96,4 +108,25 @@ test('of a store that lost the whole project no single workflow is told', async 
   await openProject(store.conn, project);
   await look();
   expect([woken, warnings()]).toEqual([[], []]);
+});
+
+test('after a restart of the operator an Event tells of the runs that have failed since the last one, and of no cancelled run', async () => {
+  const project = await newProject(store.conn);
+  const endRun = async (phase: 'Failed' | 'Cancelled') => {
+    await accepted(store.conn, submissionOf(project, { workflowUid: UID }));
+    await advance(store.conn, await claimedOne(store.conn, project), { end: { phase } });
+  };
+  const { projects, told, look } = subject(project);
+  await projects.putWorkflow(project, { revision, limits });
+  for (const phase of ['Failed', 'Cancelled', 'Failed'] as const) await endRun(phase);
+  await look();
+  expect(told).toEqual([2]);
+  for (let count = 0; count < 3; count += 1) await endRun('Cancelled');
+  const cancelled = subject(project);
+  await cancelled.look();
+  expect(cancelled.told).toEqual([]);
+  await endRun('Failed');
+  const restarted = subject(project);
+  await restarted.look();
+  expect(restarted.told).toEqual([1]);
 });

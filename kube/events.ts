@@ -1,11 +1,12 @@
 /**
- * Events that people see in `kubectl describe`: few, never twice within two minutes, and never in the way of the work
- * they tell about.
+ * Events that people see in `kubectl describe`: few (`eventBudget.ts`), never twice within two minutes, and never in the way of the
+ * work they tell about.
  */
 import { randomBytes } from 'node:crypto';
 import type { KubeClient, Manifest } from './client.ts';
 import { systemClock, type Clock } from './clock.ts';
 import { isTerminating } from './errors.ts';
+import { createEventBudget } from './eventBudget.ts';
 import { microTime } from './holder.ts';
 import type { Log } from './log.ts';
 import { events, type Event, type KubeObject } from './resource.ts';
@@ -21,8 +22,11 @@ export type Occurrence = {
 };
 
 export type Recorder = {
-  /** Writes the event in the background. What fails is logged and forgotten. */
-  record(regarding: KubeObject, occurrence: Occurrence): void;
+  /**
+   * Writes the event in the background. What fails is logged and forgotten. False where it is dropped because too many were written, so that
+   * it may be recorded later.
+   */
+  record(regarding: KubeObject, occurrence: Occurrence): boolean;
   /** Resolves when nothing is being written any more. */
   flush(): Promise<void>;
 };
@@ -34,9 +38,6 @@ export type RecorderOptions = {
   clock?: Clock;
 };
 
-const sameForMs = 120_000;
-/** How many events may come at once, and how many a second after that. */
-const rate = { burst: 50, perSecond: 1 };
 const noteLimit = 1_024;
 
 /** `component` names the controller, as in `windlass.dev/operator`. */
@@ -46,8 +47,7 @@ export function createRecorder(
   options: RecorderOptions,
 ): Recorder {
   const { log, instance = component, clock = systemClock } = options;
-  const isNew = createMemory(clock);
-  const mayWrite = createBucket(clock);
+  const budget = createEventBudget(clock);
   const writing = new Set<Promise<void>>();
 
   async function write(event: Manifest<Event>): Promise<void> {
@@ -60,11 +60,14 @@ export function createRecorder(
 
   return {
     record: (regarding, occurrence) => {
-      const key = [regarding.metadata.uid, occurrence.type, occurrence.reason, occurrence.note].join('\n');
-      if (!isNew(key) || !mayWrite()) return;
+      const { uid, namespace = '' } = regarding.metadata;
+      const key = [uid, occurrence.type, occurrence.reason, occurrence.note].join('\n');
+      const answer = budget.take(namespace, key);
+      if (answer !== 'write') return answer === 'repeated';
       const written = write(eventOf(regarding, occurrence, component, instance, clock.date()));
       writing.add(written);
       void written.finally(() => writing.delete(written));
+      return true;
     },
     flush: async () => {
       await Promise.all(writing);
@@ -111,33 +114,4 @@ export function cutBytes(text: string, limit: number): string {
   let end = limit;
   while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
   return bytes.toString('utf8', 0, end);
-}
-
-/** True for a key that was not seen in the last two minutes. */
-function createMemory(clock: Clock): (key: string) => boolean {
-  const seen = new Map<string, number>();
-  return (key) => {
-    const now = clock.now();
-    for (const [old, at] of seen) {
-      if (now - at < sameForMs) break;
-      seen.delete(old);
-    }
-    if (seen.has(key)) return false;
-    seen.set(key, now);
-    return true;
-  };
-}
-
-/** True as often as the rate allows. */
-function createBucket(clock: Clock): () => boolean {
-  let tokens = rate.burst;
-  let filledAt = clock.now();
-  return () => {
-    const now = clock.now();
-    tokens = Math.min(rate.burst, tokens + ((now - filledAt) / 1_000) * rate.perSecond);
-    filledAt = now;
-    if (tokens < 1) return false;
-    tokens -= 1;
-    return true;
-  };
 }

@@ -69,7 +69,9 @@ export function createControllers(context: OperatorContext, metrics: OperatorMet
   const events = createRecorder(context.client, 'windlass.dev/operator', { log, clock });
   // With a rate of their own, so that failing workflows leave room for all other Events.
   const failures = createRecorder(context.client, 'windlass.dev/operator', { log, clock });
-  const counts = createCountsReconciler(context, createFailureReports(failures, clock));
+  const counts = createCountsReconciler(context, createFailureReports(failures, clock), (key) =>
+    queues.workflow.add(objectKey(key)),
+  );
   const pacer = createPacer(prunesPerSecond(config.RECORD_WRITES_PER_SECOND), clock);
   const wakers = createWakers(context, queues);
   const { wakeProject, wakeOpenRuns, onLost, onRights, onSettings, onRestart } = wakers;

@@ -6,6 +6,7 @@ import type { TerminalPhase } from '../api/phase.ts';
 import { orUnavailable, type RunStoreConnection } from './connection.ts';
 import { groupsOf } from './groups.ts';
 import { keysOf } from './keys.ts';
+import { countOf } from './numbers.ts';
 import { groupOfToken } from './token.ts';
 import type { ProjectUid, Unavailable } from './types.ts';
 
@@ -67,7 +68,7 @@ async function readTotals(
 ): Promise<Omit<WorkflowMeasures, 'oldestWaitingMs'>> {
   const fields = ['accepted', 'Succeeded', 'Failed', 'Cancelled'];
   const values = (await conn.command('hmget', keysOf(project).wf(group), ...fields)) as (string | null)[];
-  const [accepted = 0, Succeeded = 0, Failed = 0, Cancelled = 0] = values.map(Number);
+  const [accepted = 0, Succeeded = 0, Failed = 0, Cancelled = 0] = values.map(countOf);
   const active = Math.max(0, accepted - Succeeded - Failed - Cancelled);
   // Claims are read a moment before: a run may have ended since.
   const running = Math.min(claimed, active);
@@ -91,6 +92,8 @@ function oldestOf(entries: readonly string[]): Map<string, number> {
   return oldest;
 }
 
+/** Infinity where the entry names no time. */
 function acceptedAt(entry: string): number {
-  return Number(entry.split(' ')[1]) / 1_000;
+  const micros = countOf(entry.split(' ')[1]);
+  return micros === 0 ? Infinity : micros / 1_000;
 }

@@ -2,6 +2,7 @@
 import { orUnavailable, type RunStoreConnection } from './connection.ts';
 import { keysOf } from './keys.ts';
 import { NOW } from './lua.ts';
+import { countOf } from './numbers.ts';
 import { EXPIRING } from './room.ts';
 import { defineScript } from './script.ts';
 import type { ProjectUid, Unavailable } from './types.ts';
@@ -63,7 +64,7 @@ export function readUse(
       | null;
     if (answer === null) return undefined;
     const [isBusy, isShort, ...values] = answer;
-    const fields = FIELDS.map((name, index) => [name, Number(values[index] ?? 0)] as const);
+    const fields = FIELDS.map((name, index) => [name, countOf(values[index])] as const);
     return {
       ...(Object.fromEntries(fields) as Record<(typeof FIELDS)[number], number>),
       isBusy: isBusy === 1,

@@ -4,6 +4,7 @@ import type { NodeOutput } from '../api/value.ts';
 import { orUnavailable, type RunStoreConnection } from './connection.ts';
 import { groupsOf, workflowOfGroup, type RunGroup } from './groups.ts';
 import { keysOf } from './keys.ts';
+import { countOf } from './numbers.ts';
 import { leftOpen } from './record/record.ts';
 import { groupOfToken } from './token.ts';
 import type { Counts, NodeState, ProjectUid, Reply, RunState, RunSummary, Unavailable } from './types.ts';
@@ -89,8 +90,12 @@ export function readSummaries(
   });
 }
 
-/** `hasLimits`: what the operator sets for the group is there. */
-export type GroupCounts = Counts & { hasLimits: boolean };
+export type GroupCounts = Counts & {
+  /** What the operator sets for the group is there. */
+  hasLimits: boolean;
+  /** How many of the failed runs Events have told of; left out where that was never stored. */
+  reported?: number;
+};
 
 /**
  * Exact totals of the live runs, or the test runs, of a workflow since the store was made, how many of them a runner holds now, and whether
@@ -101,15 +106,16 @@ export function readCounts(
   project: ProjectUid,
   group: RunGroup,
 ): Promise<GroupCounts | Unavailable> {
-  const fields = ['accepted', 'Succeeded', 'Failed', 'Cancelled', 'last', 'policy'];
+  const fields = ['accepted', 'Succeeded', 'Failed', 'Cancelled', 'last', 'policy', 'reported'];
   const { wf, claims } = keysOf(project);
   return orUnavailable(async () => {
     const [values, tokens] = (await Promise.all([
       conn.command('hmget', wf(group), ...fields),
       conn.command('hvals', claims),
     ])) as [(string | null)[], string[]];
-    const [accepted = 0, succeeded = 0, failed = 0, cancelled = 0, last = 0] = values.map(Number);
+    const [accepted = 0, succeeded = 0, failed = 0, cancelled = 0, last = 0] = values.map(countOf);
     const hasLimits = values[5] !== null;
+    const reported = values[6];
     const active = accepted - succeeded - failed - cancelled;
     // The two are not read at the same moment: a run may have been claimed, or have ended, in between.
     const held = tokens.filter((token) => groupOfToken(token) === group).length;
@@ -122,6 +128,7 @@ export function readCounts(
       running,
       waiting: active - running,
       hasLimits,
+      ...(typeof reported === 'string' && { reported: countOf(reported) }),
       ...(last > 0 && { lastAcceptedAt: Math.floor(last / 1_000) }),
     };
   });

@@ -81,7 +81,7 @@ type Subject = { credential: Credential; memory: Memory };
 
 export function createConnections(options: ConnectionsOptions): Connections {
   const on: ConnectionsEvents = {
-    events: { record: () => undefined },
+    events: { record: () => false },
     onChange: () => undefined,
     onBrought: () => undefined,
   };

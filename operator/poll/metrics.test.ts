@@ -21,10 +21,10 @@ test('the lag of polls is shown by workflow, beyond the bound the longest one', 
   metrics.seen('shop/files', reading(7_000));
   expect(await lags(registry)).toEqual([
     ['shop/orders', 61],
-    ['other/other', 9],
+    ['_other/_other', 9],
   ]);
   metrics.gone('shop/orders');
-  expect(await lags(registry)).toEqual([['other/other', 9]]);
+  expect(await lags(registry)).toEqual([['_other/_other', 9]]);
 });
 
 test('a trigger of which nothing was heard lags more and more', async () => {

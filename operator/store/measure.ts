@@ -23,8 +23,9 @@ export function createMeasurer(
       const measured = await measureWorkflows(conn, project, uids);
       for (const {
         metadata: { name: workflow, uid = '', creationTimestamp = '' },
+        spec: { active: isActive = false },
       } of workflows) {
-        const named = { namespace, workflow, uid };
+        const named = { namespace, workflow, uid, isActive };
         existing.push(named);
         const measures = isUnavailable(measured) ? undefined : measured.get(uid);
         const isNew = Date.parse(creationTimestamp) >= beganAt;

@@ -26,33 +26,51 @@ async function values(registry: Registry, name: string): Promise<Record<string, 
 test('a project shows what it takes of the run store and its limits, beyond the bound all together', async () => {
   const registry = new Registry();
   const metrics = createStoreMetrics([registry], createLabelBound(1));
-  metrics.seen({ used: 1, max: 2 }, [
+  const projects = [
     { namespace: 'shop', use: use(10) },
     { namespace: 'bank', use: use(20) },
     { namespace: 'club', use: use(30) },
-  ]);
+  ];
+  metrics.seen({ used: 1, max: 2 }, projects, ['shop', 'bank', 'club']);
   expect(await values(registry, 'windlass_project_run_store_bytes')).toEqual({
     'shop runs': 10,
     'shop keys': 5,
     'shop summaries': 6,
     'shop replies': 7,
-    'other runs': 50,
-    'other keys': 10,
-    'other summaries': 12,
-    'other replies': 14,
+    '_other runs': 50,
+    '_other keys': 10,
+    '_other summaries': 12,
+    '_other replies': 14,
   });
   expect(await values(registry, 'windlass_project_run_store_limit_bytes')).toMatchObject({
     'shop quota': 100,
     'shop claims': 200,
     'shop keys': 50,
-    'other quota': 200,
+    '_other quota': 200,
   });
 });
 
 test('a project that is gone is not shown any more', async () => {
   const registry = new Registry();
   const metrics = createStoreMetrics([registry], createLabelBound(1));
-  metrics.seen({ used: 1, max: 2 }, [{ namespace: 'shop', use: use(10) }]);
-  metrics.seen({ used: 1, max: 2 }, []);
+  metrics.seen({ used: 1, max: 2 }, [{ namespace: 'shop', use: use(10) }], ['shop']);
+  metrics.seen({ used: 1, max: 2 }, [], []);
   expect(await values(registry, 'windlass_project_run_store_bytes')).toEqual({});
+});
+
+test('a project that is being restored is left out, and has its name again afterwards', async () => {
+  const registry = new Registry();
+  const metrics = createStoreMetrics([registry], createLabelBound(1));
+  const [shop, bank] = [
+    { namespace: 'shop', use: use(10) },
+    { namespace: 'bank', use: use(20) },
+  ];
+  const shown = async (...projects: (typeof shop)[]) => {
+    metrics.seen({ used: 1, max: 2 }, projects, ['bank', 'shop']);
+    const bytes = await values(registry, 'windlass_project_run_store_bytes');
+    return Object.keys(bytes).filter((name) => name.endsWith('runs'));
+  };
+  metrics.seen({ used: 1, max: 2 }, [shop], ['shop']);
+  expect(await shown(bank)).toEqual(['_other runs']);
+  expect(await shown(bank, shop)).toEqual(['_other runs', 'shop runs']);
 });

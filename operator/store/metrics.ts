@@ -1,4 +1,4 @@
-/** What metrics show of the run store's memory. The number of projects that are shown by name is bounded; all others are shown together, as `other`. */
+/** What metrics show of the run store's memory. The number of projects that are shown by name is bounded; all others are shown together, as `_other`. */
 import { Gauge, type Registry } from 'prom-client';
 import type { Memory, Use } from '../../runs/memory.ts';
 import { OTHER, type LabelBound } from '../metricLabels.ts';
@@ -8,8 +8,8 @@ import { limitsReached, LIMITS } from './quota.ts';
 type Project = { namespace: string; use: Use };
 
 export type StoreMetrics = {
-  /** What all open projects take now. */
-  seen(memory: Memory, projects: readonly Project[]): void;
+  /** What all open projects take now. `existing`: the namespaces of all projects; one that is not open keeps its name for when it is again. */
+  seen(memory: Memory, projects: readonly Project[], existing: readonly string[]): void;
 };
 
 /** Registers them. Nothing is shown before the first look. */
@@ -34,8 +34,8 @@ export function createStoreMetrics(registers: Registry[], bound: LabelBound): St
     registers,
   });
   return {
-    seen: ({ used, max }, projects) => {
-      seenProjects(projects);
+    seen: ({ used, max }, projects, existing) => {
+      seenProjects(projects, existing);
       const uses = projects.map(({ use }) => use);
       const sum = (of: (use: Use) => number) => uses.reduce((total, use) => total + of(use), 0);
       memoryBytes.set({ kind: 'used' }, used);
@@ -58,7 +58,10 @@ export function createStoreMetrics(registers: Registry[], bound: LabelBound): St
 const KINDS = { runs: 'bytes', keys: 'keys', summaries: 'summaries', replies: 'replies' } as const;
 const LIMIT_FIELDS = { quota: 'quota', claims: 'claimQuota', keys: 'keyQuota' } as const;
 
-function projectGauges(registers: Registry[], bound: LabelBound): (projects: readonly Project[]) => void {
+function projectGauges(
+  registers: Registry[],
+  bound: LabelBound,
+): (projects: readonly Project[], existing: readonly string[]) => void {
   const bytes = new Gauge({
     name: 'windlass_project_run_store_bytes',
     help: 'Bytes that a project takes of the run store: runs, keys (dedupe), summaries, replies.',
@@ -71,8 +74,8 @@ function projectGauges(registers: Registry[], bound: LabelBound): (projects: rea
     labelNames: ['namespace', 'limit'],
     registers,
   });
-  return (projects) => {
-    bound.retain(new Set(projects.map(({ namespace }) => namespace)));
+  return (projects, existing) => {
+    bound.retain(existing.map((name) => ({ name, namespace: name, isActive: true })));
     bytes.reset();
     limits.reset();
     for (const { namespace: name, use } of projects) {

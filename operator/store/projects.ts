@@ -11,7 +11,7 @@ import { storeId } from '../../runs/project.ts';
 import type { ProjectUid, Unavailable, WorkflowLimits } from '../../runs/types.ts';
 import type { GoneWorkflow } from './deletion.ts';
 import { createDeletions, type Deletions } from './deletions.ts';
-import { nothingPut, putsOf, triggersOf, type Project } from './puts.ts';
+import { forgetWorkflow, memoryOf, nothingPut, putsOf, triggersOf, type Project } from './puts.ts';
 import { newSeedProgress, seedProject, seedWorkflows, type SeedProgress, type SeedSource } from './seed.ts';
 
 export type NamedRevision = { name: string; revision: Revision };
@@ -37,6 +37,13 @@ export type ProjectStore = {
   open(project: ProjectUid): Promise<Done>;
   /** Opens the project if it has no place. `lost`: there was one, and it has been gone since the last call. */
   check(project: ProjectUid): Promise<{ outcome: 'done'; lost: boolean } | Unavailable>;
+  /** Whether limits of the workflow were put, and nothing is known to have removed them. */
+  hasLimits(project: ProjectUid, workflowUid: string): boolean;
+  /**
+   * Limits of this workflow are missing: what was put of it is put again by its next reconcile. False where the store has not the data
+   * that it was put into: then everything is put back anyway.
+   */
+  invalidate(project: ProjectUid, workflowUid: string): Promise<boolean>;
   /** The server may have lost the end of its log: everything that was put is put again by the next look at each project. */
   doubt(): void;
   /** Forgets a project that is closed. */
@@ -96,7 +103,7 @@ export function createProjectStore(
 
   /** What was put of it is forgotten with it. */
   function forgetPut({ project, workflowUid }: GoneWorkflow): void {
-    for (const put of putOf(projects.get(project))) put.delete(workflowUid);
+    forgetWorkflow(projects.get(project), workflowUid);
   }
 
   return {
@@ -106,6 +113,7 @@ export function createProjectStore(
       opening: (project) => opening.get(project),
       noteWiped: (project) => projects.set(project, { id: undefined, doubts, ...nothingPut() }),
     }),
+    ...memoryOf(conn, (project) => projects.get(project)),
     putTrigger: triggersOf(conn, { of: (project) => projects.get(project), open }),
     open,
     deleteWorkflow: async (workflow) => {
@@ -129,9 +137,4 @@ export function createProjectStore(
       deletions.forget(project);
     },
   };
-}
-
-/** What is remembered of workflows, by uid. */
-function putOf(project: Project | undefined): { delete(uid: string): unknown }[] {
-  return project ? [project.put, project.triggers] : [];
 }

@@ -3,9 +3,9 @@
  * reconcile that changes nothing sends nothing.
  */
 import { canonicalJson } from '../../kube/apply.ts';
-import type { RunStoreConnection } from '../../runs/connection.ts';
+import { isUnavailable, type RunStoreConnection } from '../../runs/connection.ts';
 import { dropTrigger, putTrigger } from '../../runs/polling/triggers.ts';
-import { putRevision, setWorkflowLimits } from '../../runs/project.ts';
+import { putRevision, setWorkflowLimits, storeId } from '../../runs/project.ts';
 import type { ProjectUid, WorkflowLimits } from '../../runs/types.ts';
 import type { Done, ProjectStore, StoredWorkflow } from './projects.ts';
 
@@ -86,18 +86,41 @@ export function putsOf(
 /** Puts polled triggers, or drops them, unless that was done last. */
 export function triggersOf(
   conn: RunStoreConnection,
-  { of: memoryOf, open }: Pick<Memory, 'of' | 'open'>,
+  { of: projectOf, open }: Pick<Memory, 'of' | 'open'>,
 ): ProjectStore['putTrigger'] {
   return async (project, workflowUid, trigger) => {
     const text = trigger ? canonicalJson(trigger) : '';
-    if (memoryOf(project)?.triggers.get(workflowUid) === text) return { outcome: 'done' };
-    const opened = memoryOf(project)?.id === undefined ? await open(project) : undefined;
+    if (projectOf(project)?.triggers.get(workflowUid) === text) return { outcome: 'done' };
+    const opened = projectOf(project)?.id === undefined ? await open(project) : undefined;
     if (opened?.outcome === 'unavailable') return opened;
-    memoryOf(project)?.triggers.delete(workflowUid);
+    projectOf(project)?.triggers.delete(workflowUid);
     const result = trigger
       ? await putTrigger(conn, project, trigger)
       : await dropTrigger(conn, project, workflowUid);
-    if (result.outcome === 'done') memoryOf(project)?.triggers.set(workflowUid, text);
+    if (result.outcome === 'done') projectOf(project)?.triggers.set(workflowUid, text);
     return result;
   };
+}
+
+/** What is known of limits that were put. */
+export function memoryOf(
+  conn: RunStoreConnection,
+  projectOf: Memory['of'],
+): Pick<ProjectStore, 'hasLimits' | 'invalidate'> {
+  return {
+    hasLimits: (project, workflowUid) => projectOf(project)?.put.get(workflowUid)?.limits !== undefined,
+    invalidate: async (project, workflowUid) => {
+      const id = await storeId(conn, project);
+      const known = projectOf(project);
+      if (isUnavailable(id) || id === undefined || id !== known?.id) return false;
+      forgetWorkflow(known, workflowUid);
+      return true;
+    },
+  };
+}
+
+/** Forgets what was put of a workflow. */
+export function forgetWorkflow(project: Project | undefined, workflowUid: string): void {
+  project?.put.delete(workflowUid);
+  project?.triggers.delete(workflowUid);
 }

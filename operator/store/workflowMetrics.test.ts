@@ -9,13 +9,14 @@ type Values = Partial<{
   oldestMs: number;
   succeeded: number;
   isNew: boolean;
+  isActive: boolean;
 }>;
 
 function reading(workflow: string, values: Values = {}): WorkflowReading {
-  const { running = 0, waiting = 0, oldestMs = 0, succeeded = 0, isNew = false } = values;
+  const { running = 0, waiting = 0, oldestMs = 0, succeeded = 0, isNew = false, isActive = true } = values;
   const ended = { Succeeded: succeeded, Failed: 0, Cancelled: 0 };
   const measures = { running, waiting, oldestWaitingMs: oldestMs, ended };
-  return { namespace: 'shop', workflow, uid: `uid-${workflow}`, isNew, measures };
+  return { namespace: 'shop', workflow, uid: `uid-${workflow}`, isActive, isNew, measures };
 }
 
 function shown(limit: number) {
@@ -61,9 +62,44 @@ test('beyond the bound workflows are shown together: runs are added up, of ages 
   seen(reading('a', { waiting: 1 }), b, c);
   expect(await values('windlass_workflow_runs')).toMatchObject({
     'shop a waiting': 1,
-    'other other waiting': 5,
+    '_other _other waiting': 5,
   });
-  expect(await values('windlass_workflow_oldest_waiting_seconds')).toMatchObject({ 'other other': 9 });
+  expect(await values('windlass_workflow_oldest_waiting_seconds')).toMatchObject({ '_other _other': 9 });
+});
+
+test('a workflow that is called other, in a namespace of that name, is shown apart from those beyond the bound', async () => {
+  const { seen, values } = shown(1);
+  const named = (namespace: string, workflow: string, waiting: number): WorkflowReading => {
+    const uid = `uid-${namespace}-${workflow}`;
+    return { ...reading(workflow, { waiting, succeeded: waiting, isNew: true }), namespace, uid };
+  };
+  seen(named('other', 'other', 1), named('shop', 'orders', 2));
+  expect(await values('windlass_workflow_runs')).toMatchObject({
+    'other other waiting': 1,
+    '_other _other waiting': 2,
+  });
+  seen(named('shop', 'mails', 4), named('shop', 'orders', 2));
+  expect(await values('windlass_workflow_runs_ended_total')).toMatchObject({
+    '_other _other Succeeded': 2,
+    'shop mails Succeeded': 4,
+  });
+});
+
+test('a namespace keeps its share of the names when another one comes, and a total that loses its name is removed', async () => {
+  const { seen, values } = shown(2);
+  const crowd = ['a', 'b', 'c'].map((name) => reading(name, { isActive: false, succeeded: 5, isNew: true }));
+  const late = { ...reading('orders', { waiting: 9, succeeded: 1, isNew: true }), namespace: 'bank' };
+  seen(...crowd);
+  seen(...crowd, late);
+  expect(Object.keys(await values('windlass_workflow_runs'))).toEqual(
+    expect.arrayContaining(['shop a waiting', 'bank orders waiting', '_other _other waiting']),
+  );
+  expect(await values('windlass_workflow_runs_ended_total')).not.toHaveProperty('shop b Succeeded');
+  expect(await values('windlass_workflow_runs_ended_total')).toMatchObject({
+    'shop a Succeeded': 5,
+    '_other _other Succeeded': 5,
+    'bank orders Succeeded': 1,
+  });
 });
 
 test('a workflow that is deleted is not shown any more, and its room is free', async () => {

@@ -1,6 +1,6 @@
 /**
  * What metrics show of the live runs of each workflow. The number of workflows that are shown by name is bounded; all others are shown
- * together, as `other`.
+ * together, as `_other`.
  */
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { TerminalPhase } from '../../api/phase.ts';
@@ -8,7 +8,7 @@ import type { WorkflowMeasures } from '../../runs/measures.ts';
 import { highestOf, labelsOf, type LabelBound } from '../metricLabels.ts';
 
 /** A workflow, and the namespace of its project. */
-export type NamedWorkflow = { namespace: string; workflow: string; uid: string };
+export type NamedWorkflow = { namespace: string; workflow: string; uid: string; isActive: boolean };
 
 /** What was read of one workflow. */
 export type WorkflowReading = NamedWorkflow & {
@@ -49,8 +49,10 @@ export function createWorkflowMetrics(registers: Registry[], bound: LabelBound):
 
   return {
     seen: (readings, existing) => {
-      const names = new Set(existing.map(({ namespace, workflow }) => `${namespace}/${workflow}`));
-      for (const name of bound.retain(names)) {
+      const candidates = existing.map(({ namespace, workflow, isActive }) => {
+        return { name: `${namespace}/${workflow}`, namespace, isActive };
+      });
+      for (const name of bound.retain(candidates)) {
         const [namespace = '', workflow = ''] = name.split('/');
         for (const phase of PHASES) ended.remove({ namespace, workflow, phase });
       }

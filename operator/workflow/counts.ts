@@ -2,13 +2,17 @@
  * Writes the totals of a workflow's runs into its status, at most once a minute, and only when they changed. Of a suspended workflow more
  * often: how many runs wait is what people look at before they resume it.
  */
-import type { Workflow } from '../../api/kinds.ts';
+import type { WebhookRoute, Workflow } from '../../api/kinds.ts';
+import type { RouteSpec } from '../../api/route.ts';
 import type { WorkflowStatus } from '../../api/workflow.ts';
 import { canonicalJson } from '../../kube/apply.ts';
+import type { Cache } from '../../kube/cache.ts';
+import type { KubeClient } from '../../kube/client.ts';
 import { after, done, WaitingError, type Action, type Key } from '../../kube/controller.ts';
 import { objectKey } from '../../kube/resource.ts';
-import { groupsOf, type RunGroup } from '../../runs/groups.ts';
+import { groupOf, groupsOf, type RunGroup } from '../../runs/groups.ts';
 import { readCounts, type GroupCounts } from '../../runs/read.ts';
+import { noteReported } from '../../runs/reported.ts';
 import type { Counts, ProjectUid } from '../../runs/types.ts';
 import type { OperatorContext } from '../context.ts';
 import { workflows } from '../resources.ts';
@@ -27,9 +31,27 @@ export type CountsReconciler = {
   mayWrite(key: Key): boolean;
 };
 
-export function createCountsReconciler(context: OperatorContext, failures: FailureReports): CountsReconciler {
-  const { world, clock, conn } = context;
+type CountsContext = Pick<OperatorContext, 'clock' | 'conn' | 'log' | 'store'> & {
+  client: Pick<KubeClient, 'patch'>;
+  world: {
+    workflows: Pick<Cache<Workflow>, 'get' | 'noteWrite'>;
+    routes: Pick<Cache<WebhookRoute>, 'get'>;
+  };
+};
+
+/** `werePut`: by this operator, before it was read whether they are there. */
+type LimitsFound = { werePut: boolean; areThere: boolean };
+
+/** `wakeWorkflow` has the workflow reconciled, which puts its limits where they were not put yet. */
+export function createCountsReconciler(
+  context: CountsContext,
+  failures: FailureReports,
+  wakeWorkflow: (key: Key) => void,
+): CountsReconciler {
+  const { world, clock, conn, store, log } = context;
   const written = new Map<string, { at: number; suspended: boolean }>();
+  /** Workflows whose limits were missing at the last look, and had not been put by this operator. */
+  const awaited = new Set<string>();
   const isSuspended = (key: Key): boolean =>
     world.routes.get(key.namespace, key.name)?.spec.suspended === true;
 
@@ -41,21 +63,62 @@ export function createCountsReconciler(context: OperatorContext, failures: Failu
     return everyMs(suspended) - (clock.now() - last.at);
   }
 
+  /**
+   * Has missing limits put again. If this operator put them before they were read, somebody removed them. Otherwise a reconcile is about to
+   * put them, for example after an upgrade that adds limits; the workflow is woken only if they are still missing at the next look.
+   */
+  async function checkLimits(
+    key: Key,
+    { projectUID, workflowUID }: RouteSpec,
+    found: LimitsFound,
+  ): Promise<void> {
+    const name = objectKey(key);
+    const isAwaited = awaited.delete(name);
+    if (found.areThere) return;
+    if (found.werePut) return putLimitsAgain(key, { projectUID, workflowUID });
+    if (!isAwaited) awaited.add(name);
+    else if (await store.invalidate(projectUID, workflowUID)) wakeWorkflow(key);
+  }
+
+  /** Somebody removed the workflow's key from the run store by hand: what was put is not there any more. */
+  async function putLimitsAgain(
+    key: Key,
+    { projectUID, workflowUID }: Pick<RouteSpec, 'projectUID' | 'workflowUID'>,
+  ): Promise<void> {
+    if (!(await store.invalidate(projectUID, workflowUID))) return;
+    log.warn({ namespace: key.namespace, workflow: key.name }, 'restoring missing workflow limits');
+    wakeWorkflow(key);
+  }
+
+  /** If the run store is unavailable, the next reconcile stores what was told. */
+  async function reportFailures(
+    workflow: Workflow,
+    { projectUID, workflowUID }: RouteSpec,
+    counts: GroupCounts,
+  ): Promise<void> {
+    const reported = failures.note(workflow, counts);
+    if (reported === undefined) return;
+    await noteReported(conn, projectUID, groupOf({ workflowUid: workflowUID, test: false }), reported);
+  }
+
   async function reconcile(key: Key): Promise<Action> {
     const workflow = world.workflows.get(key.namespace, key.name);
     const route = world.routes.get(key.namespace, key.name);
     if (!workflow || !route) {
       written.delete(objectKey(key));
+      awaited.delete(objectKey(key));
       failures.forget(key);
       return done();
     }
     if (restMs(key) > 0) return after(restMs(key));
     const { projectUID, workflowUID } = route.spec;
+    const werePut = store.hasLimits(projectUID, workflowUID);
     const [live, test] = await Promise.all(
       groupsOf(workflowUID).map((group) => countsOrThrow(conn, projectUID, group)),
     );
-    if (!live?.hasLimits || !test?.hasLimits) await restoreLimits(context, projectUID);
-    if (live) failures.note(workflow, live);
+    const areThere = live?.hasLimits === true && test?.hasLimits === true;
+    await checkLimits(key, route.spec, { werePut, areThere });
+    if (live) await reportFailures(workflow, route.spec, live);
     const suspended = isSuspended(key);
     if (live && test && (await writeTotals(context, workflow, totalsOf({ live, test }, workflow.status))))
       written.set(objectKey(key), { at: clock.now(), suspended });
@@ -63,13 +126,6 @@ export function createCountsReconciler(context: OperatorContext, failures: Failu
   }
 
   return { reconcile, mayWrite: (key) => restMs(key) <= 0 };
-}
-
-/** Somebody removed the workflow's key from the run store by hand: what was put is not there any more. */
-async function restoreLimits({ store, log }: OperatorContext, project: ProjectUid): Promise<void> {
-  log.warn({ project }, 'restoring missing workflow limits');
-  store.doubt();
-  await store.open(project);
 }
 
 /** The time between two writes. */
@@ -113,7 +169,7 @@ function endedOf(
 }
 
 async function writeTotals(
-  { client, world }: OperatorContext,
+  { client, world }: CountsContext,
   workflow: Workflow,
   totals: RunTotals,
 ): Promise<boolean> {

@@ -17,17 +17,16 @@ const workflow = (failedBefore?: number, uid = 'a'): Workflow => ({
 function start() {
   const clock = createManualClock();
   const told: Occurrence[] = [];
-  const reports = createFailureReports(
-    { record: (_object, occurrence) => void told.push(occurrence) },
-    clock,
-  );
+  let isFull = false;
+  const record = (_object: object, occurrence: Occurrence) => !isFull && told.push(occurrence) > 0;
+  const reports = createFailureReports({ record }, clock);
   const counts = () => told.map(({ note }) => Number.parseInt(note, 10));
-  return { clock, told, reports, counts };
+  return { clock, told, reports, counts, fill: (full: boolean) => void (isFull = full) };
 }
 
 test('the first failed run is told at once, with where to look', () => {
   const { reports, told } = start();
-  reports.note(workflow(), { failed: 1, cancelled: 0 });
+  reports.note(workflow(), { failed: 1 });
   expect(told).toEqual([
     {
       type: 'Warning',
@@ -41,36 +40,67 @@ test('the first failed run is told at once, with where to look', () => {
 test('ten thousand failed runs within five minutes are told by two Events', async () => {
   const { reports, counts, clock } = start();
   for (let failed = 100; failed <= 10_000; failed += 100) {
-    reports.note(workflow(), { failed, cancelled: 0 });
+    reports.note(workflow(), { failed });
     await clock.advance(3_000);
   }
-  reports.note(workflow(), { failed: 10_000, cancelled: 0 });
+  reports.note(workflow(), { failed: 10_000 });
   expect(counts()).toEqual([100, 9_900]);
 });
 
-test('nothing is told while no further run fails, and of cancelled runs never', async () => {
+test('nothing is told while no further run fails', async () => {
   const { reports, counts, clock } = start();
-  reports.note(workflow(), { failed: 2, cancelled: 0 });
+  reports.note(workflow(), { failed: 2 });
   await clock.advance(600_000);
-  reports.note(workflow(), { failed: 2, cancelled: 9 });
+  reports.note(workflow(), { failed: 2 });
   expect(counts()).toEqual([2]);
 });
 
-test('after a restart of the operator only what has failed since the status was written is told', () => {
+test('after a restart of the operator what has failed since the last Event is told', () => {
   const { reports, counts } = start();
-  reports.note(workflow(7), { failed: 5, cancelled: 2 });
+  expect(reports.note(workflow(90), { failed: 8, reported: 5 })).toBe(8);
+  expect(counts()).toEqual([3]);
+});
+
+test('cancelled runs are never told, also when they ended while no operator ran', () => {
+  const { reports, counts } = start();
+  expect(reports.note(workflow(7), { failed: 5, reported: 5 })).toBeUndefined();
   expect(counts()).toEqual([]);
+});
+
+test('failures whose Event was dropped are in the next one, also after a restart', () => {
+  const { reports, counts, fill } = start();
+  fill(true);
+  expect(reports.note(workflow(), { failed: 4 })).toBe(0);
+  expect(reports.note(workflow(), { failed: 6, reported: 0 })).toBeUndefined();
   const other = start();
-  other.reports.note(workflow(7), { failed: 8, cancelled: 2 });
-  expect(other.counts()).toEqual([3]);
+  expect(other.reports.note(workflow(6), { failed: 7, reported: 0 })).toBe(7);
+  expect(other.counts()).toEqual([7]);
+  fill(false);
+  expect(reports.note(workflow(), { failed: 7, reported: 0 })).toBe(7);
+  expect(counts()).toEqual([7]);
+});
+
+test('what had failed before the run store kept what was reported is not told', async () => {
+  const { reports, counts, clock } = start();
+  expect(reports.note(workflow(7), { failed: 5 })).toBe(5);
+  await clock.advance(300_000);
+  expect(reports.note(workflow(9), { failed: 6, reported: 5 })).toBe(6);
+  expect(counts()).toEqual([1]);
+});
+
+test('what was reported is given again until the run store has it', () => {
+  const { reports } = start();
+  expect(reports.note(workflow(), { failed: 2 })).toBe(2);
+  expect(reports.note(workflow(), { failed: 2 })).toBe(2);
+  expect(reports.note(workflow(), { failed: 2, reported: 2 })).toBeUndefined();
 });
 
 test('a run store that has lost its data, and a new workflow of the same name, count anew', async () => {
   const { reports, counts, clock } = start();
-  reports.note(workflow(), { failed: 50, cancelled: 0 });
+  reports.note(workflow(), { failed: 50 });
   await clock.advance(300_000);
-  reports.note(workflow(50), { failed: 0, cancelled: 0 });
-  reports.note(workflow(0), { failed: 3, cancelled: 0 });
-  reports.note(workflow(undefined, 'b'), { failed: 2, cancelled: 0 });
+  reports.note(workflow(50), { failed: 0 });
+  reports.note(workflow(0), { failed: 3 });
+  reports.note(workflow(undefined, 'b'), { failed: 2 });
   expect(counts()).toEqual([50, 3, 2]);
 });

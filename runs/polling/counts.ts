@@ -5,6 +5,7 @@
 import { REASON } from '../../api/conditions.ts';
 import { orUnavailable, type RunStoreConnection } from '../connection.ts';
 import { keysOf } from '../keys.ts';
+import { countOf } from '../numbers.ts';
 import { defineScript } from '../script.ts';
 import type { ProjectUid, Unavailable } from '../types.ts';
 
@@ -54,10 +55,4 @@ export function takePollCounts(
     const counted = OUTCOMES.map((name, index) => [name, looks[index] ?? 0] as const);
     return { events, lost, looks: Object.fromEntries(counted.filter(([, count]) => count > 0)) };
   });
-}
-
-/** The account of a project may write whatever it likes there. */
-function countOf(text: string): number {
-  const count = Number(text);
-  return Number.isSafeInteger(count) && count > 0 ? count : 0;
 }

@@ -56,7 +56,8 @@ export function readPoll(
       ...(reason && { failure: { reason, message, inARow: Number(failures || 1) } }),
       ...(lost && { lost }),
       dueAt: Math.max(due, Number(notBefore || 0)),
-      lateMs: Math.max(0, Number(now) - wanted),
+      // Unreadable times, which a project may write here, must not spoil what is shown of all triggers of the kind.
+      lateMs: Number.isFinite(wanted) ? Math.max(0, Number(now) - wanted) : 0,
       now: Number(now),
     };
   });

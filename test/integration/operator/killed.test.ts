@@ -143,9 +143,10 @@ const SCENARIOS = {
     before: 'waiting',
     act: remove,
     isRecorded: true,
+    // The run's object goes with its workflow, which owns it; its dedupe key says how the run ended.
     isReached: (state) =>
-      !/^(WebhookRoute|Deployment|account|run:)/m.test(state) &&
-      /^WorkflowRun .*"phase":"Cancelled"/m.test(state),
+      !/^(WebhookRoute|WorkflowRun|Deployment|account|run:)/m.test(state) &&
+      /^dk:.*"phase":"Cancelled"/m.test(state),
   },
   'delete the namespace': {
     before: 'waiting',

@@ -80,7 +80,7 @@ function subject(annotations: Record<string, string> = {}) {
   };
   const { registry, polls: metrics } = createMetrics(clock);
   const reconcile = createPollReconciler(context, {
-    events: { record: () => undefined },
+    events: { record: () => true },
     onHealth: () => undefined,
     metrics,
   });
@@ -193,10 +193,10 @@ test('metrics say how the trigger is, and for how long no look has worked; after
   expect((await metrics()).map((line) => line.split('{')[0])).toEqual(['windlass_poll_looks_total']);
 });
 
-test('what a project writes in the place of counts is shown as no label and no count', async () => {
+test('what a project writes in the place of counts and times is shown as no label, no count and no delay', async () => {
   const { metrics, reconcile } = subject();
   const junk = ['n:events', '1e999', 'n:lost', '-5', 'n:Polled', 'many', 'n:Timeout', '1.5', 'n:x"} 1', '7'];
-  await store.conn.command('hset', keysOf(project).poll(UID), ...junk);
+  await store.conn.command('hset', keysOf(project).poll(UID), ...junk, 'put', 'never');
   await reconcile();
   expect(await metrics()).toEqual(['windlass_poll_triggers{kind="mail",status="Unknown"} 1']);
 });

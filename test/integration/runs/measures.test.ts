@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { advance } from '../../../runs/advance.ts';
 import { isUnavailable } from '../../../runs/connection.ts';
+import { keysOf } from '../../../runs/keys.ts';
 import { measureWorkflows, type WorkflowMeasures } from '../../../runs/measures.ts';
 import { setWorkflowLimits } from '../../../runs/project.ts';
 import {
@@ -82,3 +83,19 @@ test('runs that only wait for a retry are waiting, but are not overdue', async (
   for (const claim of await claimed(conn, project)) await advance(conn, refOf(claim), { parkMs: 60_000 });
   expect(await measured(project)).toMatchObject({ [UID]: { running: 0, waiting: 1, oldestWaitingMs: 0 } });
 });
+
+test.each(['-5', 'abc', '1.5', '1e400', '9007199254740993'])(
+  'a total of %s, which a project wrote into its own keys, counts as 0, and an unreadable time of acceptance is left out',
+  async (text) => {
+    const { conn } = store;
+    const project = await newProject(conn);
+    const { wf, q, held } = keysOf(project);
+    await accepted(conn, submissionOf(project));
+    await conn.command('hset', wf(UID), 'Succeeded', text, 'Failed', text, 'Cancelled', text);
+    await conn.command('zadd', q, 0, `${UID} abc x`, 0, `${UID} -1e400 y`);
+    await conn.command('zadd', held, 0, `${UID} abc x`);
+    const { [UID]: measures } = await measured(project);
+    expect(measures).toMatchObject({ waiting: 1, ended: { Succeeded: 0, Failed: 0, Cancelled: 0 } });
+    expect(measures?.oldestWaitingMs).toBeLessThan(60_000);
+  },
+);

@@ -1,6 +1,7 @@
 /** A run store that runs out of memory: claims stop before it is full, accepted runs still end, and each project stays within its quota. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { advance } from '../../../runs/advance.ts';
+import { createQuotaSetter } from '../../../operator/store/allQuotas.ts';
 import { keysOf } from '../../../runs/keys.ts';
 import { readUse } from '../../../runs/memory.ts';
 import { dropWorkflow } from '../../../runs/deletion.ts';
@@ -9,6 +10,7 @@ import { readSummaries } from '../../../runs/read.ts';
 import { trimSummaries } from '../../../runs/record/summaries.ts';
 import { beginSeeding, openSeeded, seedKeys } from '../../../runs/seed.ts';
 import { submit } from '../../../runs/submit.ts';
+import { createCollectedLog } from '../../support/collectedLog.ts';
 import { endRecorded, lookAtMemory, passParkedTime, stepOn } from '../../support/growingRuns.ts';
 import {
   accepted,
@@ -258,4 +260,33 @@ test('a store that is seeded counts the keys that it gets back, once also where 
   expect(await useOf(project)).toMatchObject({ keys: 1_000 });
   await expireAll(project);
   expect(await useOf(project)).toMatchObject({ keys: 0 });
+});
+
+test('what a project wrote into its own keys changes no limit of another project, and is told once', async () => {
+  const { conn } = store;
+  const [damaged, lying, neighbour] = [
+    await newProject(conn),
+    await newProject(conn),
+    await newProject(conn),
+  ];
+  await conn.command('hset', keysOf(damaged).expiring, 'nonsense', 1);
+  await conn.command('hset', keysOf(lying).meta, 'bytes', 'abc', 'keys', 'abc', 'summaries', -5);
+  const uids = { damaged, lying, neighbour };
+  const namespaces = Object.entries(uids).map(([name, uid]) => ({
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: { name, uid },
+  }));
+  const log = createCollectedLog();
+  const world = { namespaces: { list: () => namespaces }, routes: { list: () => [] } };
+  const setAllQuotas = createQuotaSetter({ conn, world, log }, { seen: () => undefined });
+  await setAllQuotas();
+  const open = await setAllQuotas();
+  expect(open.map(({ namespace, use }) => [namespace, use.bytes, use.keys, use.summaries])).toEqual([
+    ['lying', 0, 0, 0],
+    ['neighbour', 0, 0, 0],
+  ]);
+  const { quota, claimQuota, keyQuota } = await useOf(neighbour);
+  for (const limit of [quota, claimQuota, keyQuota]) expect(limit).toBeGreaterThan(0);
+  expect(log.messages('warn')).toEqual(["cannot read a project's memory use"]);
 });

@@ -1,0 +1,78 @@
+/**
+ * Bounds how many Events are written: the same one once in two minutes, 50 at once and one a second of all namespaces together, and half of
+ * that at once and a tenth of it a second of each namespace, so that no namespace takes the room of the others.
+ */
+import type { Clock } from './clock.ts';
+
+const SAME_FOR_MS = 120_000;
+
+/** How many may come at once, and how many a second after that. */
+type Rate = { burst: number; perSecond: number };
+
+const OF_ALL: Rate = { burst: 50, perSecond: 1 };
+const OF_NAMESPACE: Rate = { burst: 25, perSecond: 0.1 };
+
+export type EventBudget = {
+  /**
+   * Whether an Event of the namespace is to be written. `key` says what it tells: the same one is `repeated` where it was to be written in
+   * the last two minutes. One for which there is no room is to be dropped, and is not remembered.
+   */
+  take(namespace: string, key: string): 'write' | 'repeated' | 'drop';
+};
+
+export function createEventBudget(clock: Pick<Clock, 'now'>): EventBudget {
+  const told = createMemory<true>(clock, SAME_FOR_MS);
+  const all = createBucket(clock, OF_ALL);
+  // A bucket that was not used for as long as it takes to fill it is as good as a new one.
+  const buckets = createMemory<Bucket>(clock, (OF_NAMESPACE.burst / OF_NAMESPACE.perSecond) * 1_000);
+
+  return {
+    take: (namespace, key) => {
+      if (told.get(key)) return 'repeated';
+      const own = buckets.get(namespace) ?? createBucket(clock, OF_NAMESPACE);
+      if (!own.hasRoom() || !all.hasRoom()) return 'drop';
+      for (const bucket of [own, all]) bucket.take();
+      buckets.set(namespace, own);
+      told.set(key, true);
+      return 'write';
+    },
+  };
+}
+
+type Bucket = { hasRoom(): boolean; take(): void };
+
+function createBucket(clock: Pick<Clock, 'now'>, { burst, perSecond }: Rate): Bucket {
+  let tokens = burst;
+  let filledAt = clock.now();
+  return {
+    hasRoom: () => {
+      const now = clock.now();
+      tokens = Math.min(burst, tokens + ((now - filledAt) / 1_000) * perSecond);
+      filledAt = now;
+      return tokens >= 1;
+    },
+    take: () => void (tokens -= 1),
+  };
+}
+
+/** Remembers values for so long after they were set last. */
+function createMemory<T>(
+  clock: Pick<Clock, 'now'>,
+  forMs: number,
+): { get(key: string): T | undefined; set(key: string, value: T): void } {
+  const entries = new Map<string, { at: number; value: T }>();
+  return {
+    get: (key) => {
+      for (const [old, { at }] of entries) {
+        if (clock.now() - at < forMs) break;
+        entries.delete(old);
+      }
+      return entries.get(key)?.value;
+    },
+    set: (key, value) => {
+      // The oldest entries come first.
+      entries.delete(key);
+      entries.set(key, { at: clock.now(), value });
+    },
+  };
+}

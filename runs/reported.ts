@@ -1,0 +1,30 @@
+/** How many failed runs of a group Events have told of. It is kept beside the totals, so that it is lost together with them. */
+import { orUnavailable, type RunStoreConnection } from './connection.ts';
+import type { RunGroup } from './groups.ts';
+import { keysOf } from './keys.ts';
+import { defineScript } from './script.ts';
+import type { ProjectUid, Unavailable } from './types.ts';
+
+const NOTE = defineScript({
+  flags: 'drains',
+  keys: ['wf'],
+  args: ['failed'],
+  body: `
+    -- A key that was removed meanwhile must not be made again.
+    if redis.call('HEXISTS', wf, 'policy') == 0 then return 0 end
+    return redis.call('HSET', wf, 'reported', failed)
+  `,
+});
+
+/** Stores that so many failed runs have been reported. */
+export function noteReported(
+  conn: RunStoreConnection,
+  project: ProjectUid,
+  group: RunGroup,
+  failed: number,
+): Promise<{ outcome: 'done' } | Unavailable> {
+  return orUnavailable(async () => {
+    await conn.script(NOTE, [keysOf(project).wf(group)], [failed]);
+    return { outcome: 'done' };
+  });
+}

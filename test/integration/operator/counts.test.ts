@@ -1,0 +1,132 @@
+/** What the operator does when it reads the counts of a workflow: with a real run store, and no API server. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Workflow, WebhookRoute } from '../../../api/kinds.ts';
+import type { Revision } from '../../../api/revision.ts';
+import type { KubeClient } from '../../../kube/client.ts';
+import type { Occurrence } from '../../../kube/events.ts';
+import { createProjectStore } from '../../../operator/store/projects.ts';
+import { createCountsReconciler } from '../../../operator/workflow/counts.ts';
+import { createFailureReports } from '../../../operator/workflow/failures.ts';
+import { advance } from '../../../runs/advance.ts';
+import { keysOf } from '../../../runs/keys.ts';
+import { openProject } from '../../../runs/project.ts';
+import type { ProjectUid, WorkflowLimits } from '../../../runs/types.ts';
+import { createCollectedLog } from '../../support/collectedLog.ts';
+import { createManualClock } from '../../support/manualClock.ts';
+import {
+  accepted,
+  claimedOne,
+  newProject,
+  startRunStore,
+  submissionOf,
+  type TestStore,
+} from '../../support/runStore.ts';
+
+const UID = 'uid-orders';
+const KEY = { namespace: 'shop', name: 'orders' };
+const MINUTE_MS = 60_000;
+const MISSING = 'restoring missing workflow limits';
+const limits: WorkflowLimits = { workflowUid: UID, policy: 'Queue', deadlineMs: MINUTE_MS };
+const revision = { name: 'orders-1', revision: { steps: [] } as unknown as Revision };
+
+let store: TestStore;
+
+beforeAll(async () => void (store = await startRunStore({ appendfsync: 'no' })));
+afterAll(() => store.stop());
+
+/** The reconciler, with the workflows that it wakes and the projects whose routes were read. */
+function subject(project: ProjectUid) {
+  const metadata = { ...KEY, uid: UID };
+  const kind = { apiVersion: 'windlass.dev/v1alpha1' as const, metadata };
+  const workflow: Workflow = { ...kind, kind: 'Workflow', spec: { active: true, nodes: [] } };
+  const names = { workflow: 'orders', workflowUID: UID, projectUID: project, revision: 'orders-1' };
+  const spec: WebhookRoute['spec'] = { ...names, trigger: 'manual', active: true };
+  const route: WebhookRoute = { ...kind, kind: 'WebhookRoute', spec };
+  const [woken, seeded]: string[][] = [[], []];
+  const served = async (of: ProjectUid) => {
+    seeded?.push(of);
+    return [];
+  };
+  const clock = createManualClock();
+  const log = createCollectedLog();
+  const projects = createProjectStore(store.conn, { served, keys: () => [], async *unfinished() {} });
+  const context = {
+    conn: store.conn,
+    clock,
+    log,
+    store: projects,
+    client: { patch: (async () => workflow) as unknown as KubeClient['patch'] },
+    world: {
+      workflows: { get: () => workflow, noteWrite: () => undefined },
+      routes: { get: () => route },
+    },
+  };
+  const told: number[] = [];
+  const record = (_object: object, { note }: Occurrence) => told.push(Number.parseInt(note, 10)) > 0;
+  const failures = createFailureReports({ record }, clock);
+  const counts = createCountsReconciler(context, failures, ({ name }) => void woken?.push(name));
+  const look = async () => {
+    await counts.reconcile(KEY);
+    await clock.advance(MINUTE_MS);
+  };
+  return { projects, told, woken, seeded, look, warnings: () => log.messages('warn') };
+}
+
+test('limits that were put and that somebody removed are put again, without a look at other workflows', async () => {
+  const project = await newProject(store.conn);
+  const { projects, woken, seeded, look, warnings } = subject(project);
+  const key = keysOf(project).wf(`${UID}.test`);
+  await projects.putWorkflow(project, { revision, limits });
+  await look();
+  expect([woken, warnings()]).toEqual([[], []]);
+  await store.conn.command('hdel', key, 'policy');
+  await look();
+  expect([woken, warnings()]).toEqual([['orders'], [MISSING]]);
+  await projects.putWorkflow(project, { revision, limits });
+  expect(await store.conn.command('hget', key, 'policy')).toBe('Queue');
+  expect(await projects.check(project)).toEqual({ outcome: 'done', lost: false });
+  expect(seeded).toEqual([]);
+});
+
+test('limits that this operator has not put yet are awaited, and their absence is no damage', async () => {
+  const project = await newProject(store.conn);
+  const { projects, woken, look, warnings } = subject(project);
+  await projects.open(project);
+  await look();
+  expect(woken).toEqual([]);
+  await look();
+  expect([woken, warnings()]).toEqual([['orders'], []]);
+});
+
+test('of a store that lost the whole project no single workflow is told', async () => {
+  const project = await newProject(store.conn);
+  const { projects, woken, look, warnings } = subject(project);
+  await projects.putWorkflow(project, { revision, limits });
+  await store.conn.command('flushall');
+  await look();
+  await look();
+  await openProject(store.conn, project);
+  await look();
+  expect([woken, warnings()]).toEqual([[], []]);
+});
+
+test('after a restart of the operator an Event tells of the runs that have failed since the last one, and of no cancelled run', async () => {
+  const project = await newProject(store.conn);
+  const endRun = async (phase: 'Failed' | 'Cancelled') => {
+    await accepted(store.conn, submissionOf(project, { workflowUid: UID }));
+    await advance(store.conn, await claimedOne(store.conn, project), { end: { phase } });
+  };
+  const { projects, told, look } = subject(project);
+  await projects.putWorkflow(project, { revision, limits });
+  for (const phase of ['Failed', 'Cancelled', 'Failed'] as const) await endRun(phase);
+  await look();
+  expect(told).toEqual([2]);
+  for (let count = 0; count < 3; count += 1) await endRun('Cancelled');
+  const cancelled = subject(project);
+  await cancelled.look();
+  expect(cancelled.told).toEqual([]);
+  await endRun('Failed');
+  const restarted = subject(project);
+  await restarted.look();
+  expect(restarted.told).toEqual([1]);
+});

@@ -2,23 +2,34 @@
 import * as z from 'zod';
 import { rules } from './value.ts';
 
-const strings = (description: string) => z.record(z.string(), z.string().max(253)).describe(description);
+const labelValue = z
+  .string()
+  .max(63)
+  .regex(/^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$/);
+
+const labelKey = z
+  .string()
+  .min(1)
+  .max(317)
+  .regex(/^([a-z0-9]([-a-z0-9.]*[a-z0-9])?\/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/);
+
+const labels = (description: string) => z.record(z.string(), labelValue).describe(description);
 
 const list = <T extends z.ZodType>(item: T, description: string, most = 32) =>
   z.array(item).min(1).max(most).meta({ description, 'x-kubernetes-list-type': 'atomic' });
 
-const names = (description: string) => list(z.string().max(253), description);
+const values = (description: string) => list(labelValue, description);
 
-export const nodeSelector = strings('Labels that a node must have.');
+export const nodeSelector = labels('Labels that a node must have.');
 
 const toleration = z
   .object({
-    key: z.string().max(317).optional().describe('The key of the taint. Left out: all taints.'),
+    key: labelKey.optional().describe('The key of the taint. Left out: all taints.'),
     operator: z
       .enum(['Exists', 'Equal'])
       .optional()
       .describe('How the value is compared. Exists: any value. Default Equal.'),
-    value: z.string().max(63).optional().describe('The value of the taint, with the operator Equal.'),
+    value: labelValue.optional().describe('The value of the taint, with the operator Equal.'),
     effect: z
       .enum(['NoSchedule', 'PreferNoSchedule', 'NoExecute'])
       .optional()
@@ -33,7 +44,7 @@ const toleration = z
     description: 'A taint that pods tolerate.',
     ...rules(
       {
-        rule: "(has(self.key) && self.key != '') || (has(self.operator) && self.operator == 'Exists')",
+        rule: "has(self.key) || (has(self.operator) && self.operator == 'Exists')",
         message: 'a toleration without a key tolerates all taints and needs the operator Exists',
       },
       {
@@ -51,9 +62,9 @@ export const tolerations = list(toleration, 'Taints that pods tolerate.');
 
 const nodeRequirement = z
   .object({
-    key: z.string().min(1).max(317).describe('The label, or the field.'),
+    key: labelKey.describe('The label, or the field.'),
     operator: z.enum(['In', 'NotIn', 'Exists', 'DoesNotExist', 'Gt', 'Lt']).describe('How it is compared.'),
-    values: names('What it is compared with.').optional(),
+    values: values('What it is compared with.').optional(),
   })
   .describe('A condition.');
 
@@ -81,25 +92,25 @@ const nodeAffinity = z
 
 const labelRequirement = z
   .object({
-    key: z.string().min(1).max(317).describe('The label.'),
+    key: labelKey.describe('The label.'),
     operator: z.enum(['In', 'NotIn', 'Exists', 'DoesNotExist']).describe('How it is compared.'),
-    values: names('What it is compared with.').optional(),
+    values: values('What it is compared with.').optional(),
   })
   .describe('A condition.');
 
 const labelSelector = (description: string) =>
   z
     .object({
-      matchLabels: strings('Labels with their values.').optional(),
+      matchLabels: labels('Labels with their values.').optional(),
       matchExpressions: list(labelRequirement, 'Conditions on labels.').optional(),
     })
     .describe(description);
 
 const podAffinityTerm = z
   .object({
-    topologyKey: z.string().min(1).max(317).describe('The label of nodes that makes them the same place.'),
+    topologyKey: labelKey.describe('The label of nodes that makes them the same place.'),
     labelSelector: labelSelector('Which pods count.').optional(),
-    namespaces: names('The namespaces of these pods. Default: the namespace of the project.').optional(),
+    namespaces: values('The namespaces of these pods. Default: the namespace of the project.').optional(),
     namespaceSelector: labelSelector('Further namespaces of these pods.').optional(),
   })
   .describe('Pods, and what makes nodes the same place.');

@@ -27,6 +27,7 @@ const amounts = (description: string) =>
     })
     .describe(description);
 
+/** `name`: as CEL writes it. */
 const isWithinLimit = (name: string, message: string) => {
   const [request, limit] = [`self.requests.${name}`, `self.limits.${name}`];
   const bothSet = `has(self.requests) && has(self.limits) && has(${request}) && has(${limit})`;
@@ -44,6 +45,10 @@ const resources = z
     ...rules(
       isWithinLimit('cpu', 'requests.cpu must not be more than limits.cpu'),
       isWithinLimit('memory', 'requests.memory must not be more than limits.memory'),
+      isWithinLimit(
+        'ephemeral__dash__storage',
+        'requests.ephemeral-storage must not be more than limits.ephemeral-storage',
+      ),
       {
         rule: `!has(self.limits) || !has(self.limits.memory) || quantity(self.limits.memory).compareTo(quantity('${MEMORY_LEAST}')) >= 0`,
         message: `limits.memory must be at least ${MEMORY_LEAST}, which a runner needs`,

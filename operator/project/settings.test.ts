@@ -3,7 +3,7 @@ import type { ProjectSettingsSpec } from '../../api/projectSettings.ts';
 import { readConfig } from '../config.ts';
 import { pollCronJob } from '../poll/cronJob.ts';
 import { poolDeployment, poolDisruptionBudget, poolServiceAccount } from './manifests.ts';
-import { admit, withSettings, type ProjectConfig } from './settings.ts';
+import { admit, withPodsOf, withSettings, type ProjectConfig } from './settings.ts';
 
 const BOUNDS = {
   maxReplicas: 5,
@@ -153,4 +153,47 @@ test('the account of the runners has the annotations, and none where there are n
   const annotationsOf = (given: Record<string, string>) => poolServiceAccount('shop', given).metadata;
   expect(annotationsOf(placed.accountAnnotations).annotations).toEqual(placed.accountAnnotations);
   expect(annotationsOf({})).not.toHaveProperty('annotations');
+});
+
+test('while settings are refused, pods run where they do and have their resources, and all else is in effect', () => {
+  const pod = poolDeployment(project, placed, 'hash').spec?.template.spec;
+  const refused: ProjectSettingsSpec = {
+    ...runners({
+      replicas: 3,
+      nodeSelector: { pool: 'not a label' },
+      resources: { limits: { memory: '2Gi' } },
+    }),
+    egress: { allow: ['crm.office.svc:443'] },
+  };
+  const kept = withPodsOf(config, refused, pod);
+  expect(kept).toMatchObject({
+    RUNNER_REPLICAS: 3,
+    RUNNER_EGRESS_ALLOW: ['10.1.0.0/16', 'crm.office.svc:443'],
+    RUNNER_RESOURCES: placed.RUNNER_RESOURCES,
+    placement: ON_NODES,
+  });
+  expect(poolDeployment(project, kept, 'hash').spec?.template.spec).toMatchObject({
+    ...ON_NODES,
+    affinity: pod?.affinity,
+  });
+});
+
+test('settings that are refused do not keep what the installation does not admit any more', () => {
+  const pod = poolDeployment(project, placed, 'hash').spec?.template.spec;
+  const narrowed = { ...config, PROJECT_SETTINGS: { ...BOUNDS, priorityClassNames: [], egressAllow: [] } };
+  const refused = {
+    ...runners({ nodeSelector: { pool: 'not a label' } }),
+    egress: { allow: ['10.20.0.0/16'] },
+  };
+  const kept = withPodsOf(narrowed, refused, pod);
+  expect(kept.placement).not.toHaveProperty('priorityClassName');
+  expect(kept.RUNNER_EGRESS_ALLOW).toEqual(['10.1.0.0/16']);
+});
+
+test('the first pods of settings that are refused are as the installation says', () => {
+  const refused = runners({
+    nodeSelector: { pool: 'not a label' },
+    resources: { limits: { memory: '2Gi' } },
+  });
+  expect(withPodsOf(config, refused, undefined)).toEqual(withSettings(config));
 });

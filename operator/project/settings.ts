@@ -3,6 +3,7 @@
  * Whatever is made for a project is made from this.
  */
 import type { ProjectSettings } from '../../api/kinds.ts';
+import type { Deployment } from '../../kube/resource.ts';
 import { SETTINGS_NAME, type ProjectSettingsSpec } from '../../api/projectSettings.ts';
 import type { OperatorConfig } from '../config.ts';
 import type { WorkflowDefaults } from '../workflow/defaults.ts';
@@ -84,6 +85,33 @@ export function withSettings(config: OperatorConfig, settings: ProjectSettingsSp
     placement,
     accountAnnotations: serviceAccountAnnotations,
   };
+}
+
+type PodSpec = NonNullable<NonNullable<Deployment['spec']>['template']['spec']>;
+
+/**
+ * The configuration while the API server refuses the settings of a project: pods run where `pod` does, and have its resources, as far as
+ * the installation admits that; without a pod both are as the installation says. Whatever else is in the settings counts. Pure.
+ */
+export function withPodsOf(
+  config: OperatorConfig,
+  settings: ProjectSettingsSpec,
+  pod: PodSpec | undefined,
+): ProjectConfig {
+  const { replicas, resources, serviceAccountAnnotations } = settings.runners ?? {};
+  const { nodeSelector, tolerations, affinity, priorityClassName, containers } = pod ?? {};
+  const kept = {
+    replicas,
+    serviceAccountAnnotations,
+    nodeSelector,
+    tolerations,
+    affinity,
+    priorityClassName,
+    // Those that the settings do not name are the installation's, which may have changed.
+    resources: resources && containers?.[0]?.resources,
+  };
+  const runners = Object.fromEntries(Object.entries(kept).filter(([, member]) => member !== undefined));
+  return withSettings(config, { ...settings, runners });
 }
 
 function withoutEmpty({ requests, limits }: Resources): OperatorConfig['RUNNER_RESOURCES'] {

@@ -16,18 +16,21 @@ test.each<[string, Partial<SettingsFacts>, status: string, reason: string, messa
     'first workflow',
   ],
   ['not admitted', { refusals: ['a', 'b'] }, 'False', 'SettingsNotAdmitted', 'a; b. These are as'],
+  ['refused by the API server', { pool: { refused: 'no' } }, 'False', 'SettingsInvalid', 'are in effect: no'],
   [
-    'refused by the API server',
-    { pool: { refused: 'no' } },
+    'of a pool that may not be written',
+    { pool: { blocked: { reason: 'Unauthorized', message: 'no' } } },
     'False',
-    'SettingsInvalid',
-    'stays as it was: no',
+    'Unauthorized',
+    'may not be in effect. no',
   ],
 ])('settings that are %s say so', (_what, facts, status, reason, message) => {
   const conditions = settingsConditions({ ...applied, ...facts }, [], now);
   expect(findCondition(conditions, 'Ready')).toMatchObject({ status, reason, observedGeneration: 2 });
   expect(findCondition(conditions, 'Ready')?.message).toContain(message);
-  expect(findCondition(conditions, 'Stalled')?.status).toBe(status === 'False' ? 'True' : undefined);
+  expect(findCondition(conditions, 'Stalled')?.status).toBe(
+    reason.startsWith('SettingsNot') || reason === 'SettingsInvalid' ? 'True' : undefined,
+  );
 });
 
 test('settings that were mended are stalled no more', () => {

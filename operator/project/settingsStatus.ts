@@ -3,7 +3,7 @@ import type { Reason } from '../../api/conditions.ts';
 import type { ProjectSettings } from '../../api/kinds.ts';
 import type { ProjectSettingsStatus } from '../../api/projectSettings.ts';
 import { canonicalJson } from '../../kube/apply.ts';
-import { removeCondition, setCondition } from '../../kube/conditions.ts';
+import { findCondition, removeCondition, setCondition } from '../../kube/conditions.ts';
 import { done, type Action, type Key } from '../../kube/controller.ts';
 import type { Condition, ConditionStatus } from '../../kube/resource.ts';
 import type { OperatorContext } from '../context.ts';
@@ -28,10 +28,17 @@ export type SettingsFacts = {
   refusals: readonly string[];
   /** Whether the project has a runner pool. */
   hasPool: boolean;
-  /** Of this generation of the settings; undefined: the pool does not have them yet. */
+  /** Of this generation of the settings; undefined: this process has not applied them yet. */
   pool: Pick<PoolSettingsState, 'refused' | 'blocked'> | undefined;
 };
 
+/** What of the pool the status says, and is true until this process has applied the settings itself. */
+const OF_POOL: ReadonlySet<string> = new Set<Reason>([
+  'SettingsApplied',
+  'SettingsInvalid',
+  'Unauthorized',
+  'PoolInvalid',
+]);
 const STALLED: ReadonlySet<string> = new Set<Reason>(['SettingsNotAdmitted', 'SettingsInvalid']);
 
 /** The conditions of the settings: `Ready`, and `Stalled` while only a change of the settings helps. Pure. */
@@ -40,12 +47,23 @@ export function settingsConditions(
   before: readonly Condition[],
   now: Date,
 ): readonly Condition[] {
+  if (isKnown(facts, before)) return before;
   const ready = readiness(facts);
   const update = { ...ready, observedGeneration: facts.generation };
   const list = setCondition(before, { type: 'Ready', ...update }, now);
   return STALLED.has(ready.reason)
     ? setCondition(list, { type: 'Stalled', ...update, status: 'True' }, now)
     : removeCondition(list, 'Stalled');
+}
+
+/** Whether an operator before this one has said of these very settings what this one does not know yet. */
+function isKnown(
+  { generation, refusals, hasPool, pool }: SettingsFacts,
+  before: readonly Condition[],
+): boolean {
+  const { observedGeneration, reason = '' } = findCondition(before, 'Ready') ?? {};
+  const isOpen = pool === undefined && hasPool && refusals.length === 0;
+  return isOpen && observedGeneration === generation && OF_POOL.has(reason);
 }
 
 type Said = { status: ConditionStatus; reason: Reason; message: string };

@@ -1,4 +1,7 @@
-/** Where pods may run: node selector, tolerations and affinity, as Kubernetes has them. */
+/**
+ * Where pods may run: node selector, tolerations and affinity, as Kubernetes has them, but for what reaches beyond the project: names of
+ * nodes, and pods of other namespaces.
+ */
 import * as z from 'zod';
 import { rules } from './value.ts';
 
@@ -24,7 +27,11 @@ export const nodeSelector = labels('Labels that a node must have.');
 
 const toleration = z
   .object({
-    key: labelKey.optional().describe('The key of the taint. Left out: all taints.'),
+    key: labelKey
+      .optional()
+      .describe(
+        'The key of the taint. projectSettings.tolerationKeys of the chart must list it. Left out: all taints, which no installation admits.',
+      ),
     operator: z
       .enum(['Exists', 'Equal'])
       .optional()
@@ -62,7 +69,7 @@ export const tolerations = list(toleration, 'Taints that pods tolerate.');
 
 const nodeRequirement = z
   .object({
-    key: labelKey.describe('The label, or the field.'),
+    key: labelKey.describe('The label. projectSettings.nodeSelectorKeys of the chart must list it.'),
     operator: z.enum(['In', 'NotIn', 'Exists', 'DoesNotExist', 'Gt', 'Lt']).describe('How it is compared.'),
     values: values('What it is compared with.').optional(),
   })
@@ -71,7 +78,6 @@ const nodeRequirement = z
 const nodeSelectorTerm = z
   .object({
     matchExpressions: list(nodeRequirement, 'Conditions on labels of the node.').optional(),
-    matchFields: list(nodeRequirement, 'Conditions on fields of the node.').optional(),
   })
   .describe('Conditions, all of which must hold.');
 
@@ -109,9 +115,7 @@ const labelSelector = (description: string) =>
 const podAffinityTerm = z
   .object({
     topologyKey: labelKey.describe('The label of nodes that makes them the same place.'),
-    labelSelector: labelSelector('Which pods count.').optional(),
-    namespaces: values('The namespaces of these pods. Default: the namespace of the project.').optional(),
-    namespaceSelector: labelSelector('Further namespaces of these pods.').optional(),
+    labelSelector: labelSelector('Which pods of the namespace count.').optional(),
   })
   .describe('Pods, and what makes nodes the same place.');
 

@@ -69,10 +69,14 @@ const runners = z
     resources: resources.optional(),
     nodeSelector: nodeSelector
       .optional()
-      .describe('Labels that a node must have for runners, ticks and poll pods.'),
+      .describe(
+        'Labels that a node must have for runners, ticks and poll pods. projectSettings.nodeSelectorKeys of the chart must list their keys.',
+      ),
     tolerations: tolerations
       .optional()
-      .describe('Taints of nodes that runners, ticks and poll pods tolerate.'),
+      .describe(
+        'Taints of nodes that runners, ticks and poll pods tolerate. projectSettings.tolerationKeys of the chart must list their keys.',
+      ),
     affinity: affinity.optional(),
     priorityClassName: objectName(
       'The PriorityClass of runners, ticks and poll pods. projectSettings.priorityClassNames of the chart must list it.',

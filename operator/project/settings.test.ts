@@ -10,6 +10,8 @@ const BOUNDS = {
   egressAllow: ['10.20.0.0/16', 'crm.office.svc:443'],
   priorityClassNames: ['batch'],
   serviceAccountAnnotations: ['eks.amazonaws.com/role-arn'],
+  tolerationKeys: ['dedicated'],
+  nodeSelectorKeys: ['pool', 'gpu'],
 };
 const config = readConfig({
   PUBLIC_URL: 'https://example.com/',
@@ -70,6 +72,50 @@ test.each<[string, ProjectSettingsSpec, RegExp]>([
     { egress: { allow: ['10.20.1.0/24'] } },
     /10.20.0.0\/16, crm.office.svc:443/,
   ],
+  [
+    'nodes of the control plane',
+    runners({ tolerations: [{ key: 'node-role.kubernetes.io/control-plane', operator: 'Exists' }] }),
+    /runners.tolerations: .* tolerate node-role.kubernetes.io\/control-plane \(projectSettings.tolerationKeys: dedicated\)/,
+  ],
+  [
+    'every taint',
+    runners({ tolerations: [{ operator: 'Exists' }] }),
+    /runners.tolerations: .* tolerate all taints/,
+  ],
+  [
+    'nodes by a label of others',
+    runners({ nodeSelector: { team: 'payments' } }),
+    /runners.nodeSelector: .* select nodes by team \(projectSettings.nodeSelectorKeys: pool, gpu\)/,
+  ],
+  [
+    'nodes by a label of others that they must have',
+    runners({
+      affinity: {
+        nodeAffinity: {
+          requiredDuringSchedulingIgnoredDuringExecution: {
+            nodeSelectorTerms: [
+              { matchExpressions: [{ key: 'gpu', operator: 'Exists' }] },
+              { matchExpressions: [{ key: 'team', operator: 'Exists' }] },
+            ],
+          },
+        },
+      },
+    }),
+    /runners.affinity.nodeAffinity: .* select nodes by team \(/,
+  ],
+  [
+    'nodes by a label of others that they should have',
+    runners({
+      affinity: {
+        nodeAffinity: {
+          preferredDuringSchedulingIgnoredDuringExecution: [
+            { weight: 1, preference: { matchExpressions: [{ key: 'team', operator: 'Exists' }] } },
+          ],
+        },
+      },
+    }),
+    /runners.affinity.nodeAffinity: .* select nodes by team \(/,
+  ],
   ['another priority', runners({ priorityClassName: 'system-node-critical' }), /use system-node-critical/],
   [
     'another annotation',
@@ -88,6 +134,30 @@ test('of settings that are admitted in part, that part is in effect', () => {
     RUNNER_EGRESS_ALLOW: ['10.1.0.0/16', '10.20.0.0/16'],
   });
   expect(admit(mixed, BOUNDS).refusals).toHaveLength(1);
+});
+
+test('of a placement that is admitted in part, that part is in effect', () => {
+  const podAntiAffinity = {
+    requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: 'kubernetes.io/hostname' }],
+  };
+  const required = {
+    nodeSelectorTerms: [{ matchExpressions: [{ key: 'team', operator: 'Exists' as const }] }],
+  };
+  const dedicated = { key: 'dedicated', operator: 'Exists' as const };
+  const mixed = runners({
+    nodeSelector: { pool: 'a', team: 'payments' },
+    tolerations: [dedicated, { operator: 'Exists' }],
+    affinity: {
+      nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required },
+      podAntiAffinity,
+    },
+  });
+  expect(withSettings(config, mixed).placement).toEqual({
+    nodeSelector: { pool: 'a' },
+    tolerations: [dedicated],
+    affinity: { podAntiAffinity },
+  });
+  expect(admit(mixed, BOUNDS).refusals).toHaveLength(3);
 });
 
 test('an installation that says nothing of projects lets them add nothing to egress', () => {

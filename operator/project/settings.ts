@@ -8,6 +8,7 @@ import { SETTINGS_NAME, type ProjectSettingsSpec } from '../../api/projectSettin
 import type { OperatorConfig } from '../config.ts';
 import type { WorkflowDefaults } from '../workflow/defaults.ts';
 import type { World } from '../world.ts';
+import { placementWithin } from './placementBounds.ts';
 
 /** Where the pods of a project may run. */
 export type Placement = Pick<
@@ -59,8 +60,16 @@ export function admit(spec: ProjectSettingsSpec, bounds: OperatorConfig['PROJECT
       bounds.priorityClassNames.includes(priorityClassName),
       `runners.priorityClassName: the installation does not let projects use ${priorityClassName}${listed('projectSettings.priorityClassNames', bounds.priorityClassNames)}`,
     );
+  const { resources, ...wanted } = others;
+  const placement = placementWithin(wanted, bounds, (isWithin, field, act, value) =>
+    isAdmitted(
+      isWithin,
+      `runners.${field}: the installation does not let projects ${act}${listed(`projectSettings.${value}`, bounds[value])}`,
+    ),
+  );
   const runners = {
-    ...others,
+    ...(resources && { resources }),
+    ...placement,
     ...(hasReplicas && { replicas }),
     ...(hasPriority && { priorityClassName }),
     serviceAccountAnnotations: Object.fromEntries(annotations),

@@ -525,6 +525,21 @@ test.each<[sentence: string, spec: unknown, says: RegExp]>([
     { workflowDefaults: { history: { ttl: '100000d' } } },
     /ttl: .*must be a duration from 0s to 3650d/,
   ],
+  [
+    'pods of another namespace',
+    {
+      runners: {
+        affinity: {
+          podAntiAffinity: {
+            requiredDuringSchedulingIgnoredDuringExecution: [
+              { topologyKey: 'kubernetes.io/hostname', namespaceSelector: {} },
+            ],
+          },
+        },
+      },
+    },
+    /unknown field .*namespaceSelector/,
+  ],
   ['a field of pods', { runners: { hostNetwork: true } }, /unknown field "spec.runners.hostNetwork"/],
 ])('project settings with %s are refused at apply', async (_sentence, spec, says) => {
   expect(await apply('ProjectSettings', spec, 'default')).toMatch(says);

@@ -28,6 +28,8 @@ const BOUNDS = {
   egressAllow: ['10.20.0.0/16'],
   priorityClassNames: ['batch'],
   serviceAccountAnnotations: [ROLE],
+  tolerationKeys: ['dedicated'],
+  nodeSelectorKeys: ['pool', 'gpu'],
 };
 const SOON = { timeoutMs: 20_000, everyMs: 50 };
 const NAME = 'default';

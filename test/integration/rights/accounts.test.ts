@@ -59,6 +59,8 @@ const VALUES = {
     egress: { allow: ['10.30.0.0/16', 'crm.office.svc:443'] },
     priorityClassNames: ['batch'],
     serviceAccountAnnotations: [ROLE],
+    tolerationKeys: ['dedicated'],
+    nodeSelectorKeys: ['pool', 'gpu'],
   },
 };
 
@@ -307,6 +309,17 @@ const OF_PROJECT: ProjectSettingsSpec = {
         requiredDuringSchedulingIgnoredDuringExecution: {
           nodeSelectorTerms: [{ matchExpressions: [{ key: 'gpu', operator: 'DoesNotExist' }] }],
         },
+      },
+      podAffinity: {
+        preferredDuringSchedulingIgnoredDuringExecution: [
+          {
+            weight: 1,
+            podAffinityTerm: {
+              topologyKey: 'topology.kubernetes.io/zone',
+              labelSelector: { matchLabels: { app: 'crm' } },
+            },
+          },
+        ],
       },
     },
     priorityClassName: 'batch',

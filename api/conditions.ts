@@ -94,7 +94,9 @@ export const REASON = {
   SettingsApplied: 'The runner pool has the settings.',
   SettingsNotAdmitted:
     'The installation does not admit some of the settings. For these its own values stay in effect; the other settings are applied.',
-  SettingsInvalid: 'The API server refuses the runner pool with the settings, so the pool stays as it was.',
+  SettingsInvalid:
+    'The API server refuses pods with the placement or the resources of the settings. Both stay as they were; the other settings are applied.',
+  PoolInvalid: 'The API server refuses an object of the runner pool: a value of the installation is invalid.',
   PodsRefused:
     'Kubernetes refuses the pods of the runners: a quota, a limit range or a policy of the namespace forbids them.',
   PodsNotReady: 'The pods of the runners do not become ready.',
@@ -118,6 +120,7 @@ export const NEEDS_ACTION: ReadonlySet<string> = new Set<Reason>([
   'KeyMissing',
   'KeyUnusable',
   'MissingScope',
+  'PoolInvalid',
   'PodsRefused',
   'PodsNotReady',
 ]);

@@ -1,24 +1,42 @@
-/** Where pods may run: node selector, tolerations and affinity, as Kubernetes has them. */
+/**
+ * Where pods may run: node selector, tolerations and affinity, as Kubernetes has them, but for what reaches beyond the project: names of
+ * nodes, and pods of other namespaces.
+ */
 import * as z from 'zod';
 import { rules } from './value.ts';
 
-const strings = (description: string) => z.record(z.string(), z.string().max(253)).describe(description);
+const labelValue = z
+  .string()
+  .max(63)
+  .regex(/^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$/);
+
+const labelKey = z
+  .string()
+  .min(1)
+  .max(317)
+  .regex(/^([a-z0-9]([-a-z0-9.]*[a-z0-9])?\/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/);
+
+const labels = (description: string) => z.record(z.string(), labelValue).describe(description);
 
 const list = <T extends z.ZodType>(item: T, description: string, most = 32) =>
   z.array(item).min(1).max(most).meta({ description, 'x-kubernetes-list-type': 'atomic' });
 
-const names = (description: string) => list(z.string().max(253), description);
+const values = (description: string) => list(labelValue, description);
 
-export const nodeSelector = strings('Labels that a node must have.');
+export const nodeSelector = labels('Labels that a node must have.');
 
 const toleration = z
   .object({
-    key: z.string().max(317).optional().describe('The key of the taint. Left out: all taints.'),
+    key: labelKey
+      .optional()
+      .describe(
+        'The key of the taint. projectSettings.tolerationKeys of the chart must list it. Left out: all taints, which no installation admits.',
+      ),
     operator: z
       .enum(['Exists', 'Equal'])
       .optional()
       .describe('How the value of the taint is compared. Exists: any value. Default Equal.'),
-    value: z.string().max(63).optional().describe('The value of the taint, with the operator Equal.'),
+    value: labelValue.optional().describe('The value of the taint, with the operator Equal.'),
     effect: z
       .enum(['NoSchedule', 'PreferNoSchedule', 'NoExecute'])
       .optional()
@@ -33,7 +51,7 @@ const toleration = z
     description: 'A taint that pods tolerate.',
     ...rules(
       {
-        rule: "(has(self.key) && self.key != '') || (has(self.operator) && self.operator == 'Exists')",
+        rule: "has(self.key) || (has(self.operator) && self.operator == 'Exists')",
         message: 'a toleration without a key tolerates all taints and needs the operator Exists',
       },
       {
@@ -51,18 +69,17 @@ export const tolerations = list(toleration, 'Taints that pods tolerate.');
 
 const nodeRequirement = z
   .object({
-    key: z.string().min(1).max(317).describe('The label, or the field.'),
+    key: labelKey.describe('The label. projectSettings.nodeSelectorKeys of the chart must list it.'),
     operator: z
       .enum(['In', 'NotIn', 'Exists', 'DoesNotExist', 'Gt', 'Lt'])
       .describe('How the key is compared with the values.'),
-    values: names('Values to compare with.').optional(),
+    values: values('Values to compare with.').optional(),
   })
   .describe('A condition.');
 
 const nodeSelectorTerm = z
   .object({
     matchExpressions: list(nodeRequirement, 'Conditions on labels of the node.').optional(),
-    matchFields: list(nodeRequirement, 'Conditions on fields of the node.').optional(),
   })
   .describe('Conditions, all of which must be met.');
 
@@ -83,28 +100,26 @@ const nodeAffinity = z
 
 const labelRequirement = z
   .object({
-    key: z.string().min(1).max(317).describe('The label.'),
+    key: labelKey.describe('The label.'),
     operator: z
       .enum(['In', 'NotIn', 'Exists', 'DoesNotExist'])
       .describe('How the key is compared with the values.'),
-    values: names('Values to compare with.').optional(),
+    values: values('Values to compare with.').optional(),
   })
   .describe('A condition.');
 
 const labelSelector = (description: string) =>
   z
     .object({
-      matchLabels: strings('Labels with their values.').optional(),
+      matchLabels: labels('Labels with their values.').optional(),
       matchExpressions: list(labelRequirement, 'Conditions on labels.').optional(),
     })
     .describe(description);
 
 const podAffinityTerm = z
   .object({
-    topologyKey: z.string().min(1).max(317).describe('The node label that defines the topology domain.'),
-    labelSelector: labelSelector('Selects the pods.').optional(),
-    namespaces: names('The namespaces of these pods. Default: the namespace of the project.').optional(),
-    namespaceSelector: labelSelector('Selects further namespaces of these pods.').optional(),
+    topologyKey: labelKey.describe('The node label that defines the topology domain.'),
+    labelSelector: labelSelector('Selects pods of the namespace of the project.').optional(),
   })
   .describe('Pods, and the topology domain in which they are looked for.');
 

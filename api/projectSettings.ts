@@ -27,6 +27,7 @@ const amounts = (description: string) =>
     })
     .describe(description);
 
+/** `name`: as CEL writes it. */
 const isWithinLimit = (name: string, message: string) => {
   const [request, limit] = [`self.requests.${name}`, `self.limits.${name}`];
   const bothSet = `has(self.requests) && has(self.limits) && has(${request}) && has(${limit})`;
@@ -44,6 +45,10 @@ const resources = z
     ...rules(
       isWithinLimit('cpu', 'requests.cpu must not be more than limits.cpu'),
       isWithinLimit('memory', 'requests.memory must not be more than limits.memory'),
+      isWithinLimit(
+        'ephemeral__dash__storage',
+        'requests.ephemeral-storage must not be more than limits.ephemeral-storage',
+      ),
       {
         rule: `!has(self.limits) || !has(self.limits.memory) || quantity(self.limits.memory).compareTo(quantity('${MEMORY_LEAST}')) >= 0`,
         message: `limits.memory must be at least ${MEMORY_LEAST}, which a runner needs`,
@@ -64,10 +69,14 @@ const runners = z
     resources: resources.optional(),
     nodeSelector: nodeSelector
       .optional()
-      .describe('Labels that a node must have for runners, ticks and poll pods.'),
+      .describe(
+        'Labels that a node must have for runners, ticks and poll pods. projectSettings.nodeSelectorKeys of the chart must list their keys.',
+      ),
     tolerations: tolerations
       .optional()
-      .describe('Taints of nodes that runners, ticks and poll pods tolerate.'),
+      .describe(
+        'Taints of nodes that runners, ticks and poll pods tolerate. projectSettings.tolerationKeys of the chart must list their keys.',
+      ),
     affinity: affinity.optional(),
     priorityClassName: objectName(
       'The PriorityClass of runners, ticks and poll pods. projectSettings.priorityClassNames of the chart must list it.',

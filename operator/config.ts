@@ -46,6 +46,10 @@ const settingsBounds = z.object({
     .default([]),
   priorityClassNames: z.array(z.string()).default([]),
   serviceAccountAnnotations: z.array(z.string()).default([]),
+  /** Keys of taints. */
+  tolerationKeys: z.array(z.string()).default([]),
+  /** Keys of labels of nodes, in node selectors and node affinities. */
+  nodeSelectorKeys: z.array(z.string()).default([]),
 });
 
 /** Rules of a NetworkPolicy, which the chart writes and the API server checks. */

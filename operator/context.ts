@@ -8,6 +8,7 @@ import type { OperatorConfig } from './config.ts';
 import type { BotHolders } from './bots/holders.ts';
 import type { Connections } from './oauth/connections.ts';
 import type { GatewayView } from './gateways/view.ts';
+import type { PoolRefusal } from './project/readiness.ts';
 import type { AppliedSettings } from './project/settingsStatus.ts';
 import type { Registrations } from './registration/registrations.ts';
 import type { Refusal } from './schedule/refused.ts';
@@ -29,8 +30,8 @@ export type OperatorContext = {
   registrations: Registrations;
   /** The accounts of oauth2 credentials. */
   connections: Connections;
-  /** By namespace: why the API server refuses the operator a runner pool there. */
-  refusedPools: Map<string, string>;
+  /** By namespace: why the API server refuses an object of the runner pool there. */
+  refusedPools: Map<string, PoolRefusal>;
   /** By namespace: why the API server does not take the CronJob that polls accounts there. */
   refusedPolls: Map<string, Refusal>;
   /** By namespace: the Secrets that the runners' Role names, as it was applied last by this process. */

@@ -77,7 +77,7 @@ export async function runOperator(options: OperatorOptions): Promise<void> {
     feedGatewayView(gateways, world, config.GATEWAY_SERVICES);
     const pacer = createPacer(prunesPerSecond(config.RECORD_WRITES_PER_SECOND), clock);
     const store = createProjectStore(conn, createSeedSource({ client, world, clock, pacer }));
-    const refusedPools = new Map<string, string>();
+    const refusedPools: OperatorContext['refusedPools'] = new Map();
     const refusedPolls: OperatorContext['refusedPolls'] = new Map();
     const grantedSecrets = new Map<string, readonly string[]>();
     const webhooks = createWebhookSecrets({ client, world, clock });

@@ -2,10 +2,9 @@
  * Has the accounts of polled triggers polled: the run store says which, and one CronJob per project creates the pods that do it.
  * Triggers that are not in effect any more are not polled.
  */
-import { ANNOTATION, GROUP } from '../../api/group.ts';
+import { ANNOTATION } from '../../api/group.ts';
 import type { Workflow } from '../../api/kinds.ts';
 import type { RouteSpec } from '../../api/route.ts';
-import { applyIfChanged } from '../../kube/apply.ts';
 import { cronJobs } from '../../kube/resource.ts';
 import { isUnavailable } from '../../runs/connection.ts';
 import { kindOf } from '../../api/workflow.ts';
@@ -14,8 +13,9 @@ import { credentialProblems } from '../workflow/credentials.ts';
 import { credentialRefs } from '../workflow/references.ts';
 import { readPoll } from '../../runs/polling/state.ts';
 import type { OperatorContext } from '../context.ts';
+import { applyPods } from '../project/applyPods.ts';
 import { POLL } from '../project/names.ts';
-import { projectConfig } from '../project/settings.ts';
+import type { ProjectConfig } from '../project/settings.ts';
 import type { World } from '../world.ts';
 import { pollCronJob } from './cronJob.ts';
 import { refusalOf } from '../schedule/refused.ts';
@@ -88,7 +88,7 @@ export async function keepPollJob(
   context: OperatorContext,
   project: { namespace: string; uid: string },
 ): Promise<void> {
-  const { client, world, refusedPolls } = context;
+  const { world, refusedPolls } = context;
   const { namespace } = project;
   const cached = await world.cronJobs.getFresh(namespace, POLL);
   if (!isPolling(world, namespace)) {
@@ -96,10 +96,10 @@ export async function keepPollJob(
     if (cached) await dropPollJob(context, namespace);
     return;
   }
-  const manifest = pollCronJob(project, projectConfig(context, namespace));
+  const manifestOf = (config: ProjectConfig) => pollCronJob(project, config);
   try {
     const resource = cronJobs;
-    const { object, written } = await applyIfChanged({ client, resource, manifest, cached, prefix: GROUP });
+    const { object, written } = await applyPods(context, { namespace, resource, cached, manifestOf });
     if (written) world.cronJobs.noteWrite(object);
     refusedPolls.delete(namespace);
   } catch (error) {

@@ -1,13 +1,14 @@
 import { expect, test } from 'vitest';
 import type { Deployment } from '../../kube/resource.ts';
-import { changesPool, poolState } from './readiness.ts';
+import { changesPool, poolState, type PoolRefusal } from './readiness.ts';
 
-type Rights = { refused?: string; granted?: string[] };
+type Rights = { refused?: PoolRefusal; granted?: string[] };
 
 const poolWith = (availableReplicas: number, ...conditions: object[]) =>
   ({ status: { availableReplicas, conditions } }) as Deployment;
 
-function stateWith({ refused, granted }: Rights, deployment = poolWith(1)) {
+function stateWith({ refused, granted }: Rights, ...given: [Deployment?]) {
+  const [deployment] = given.length === 0 ? [poolWith(1)] : given;
   const world = { deployments: { get: () => deployment } } as unknown as Parameters<
     typeof poolState
   >[0]['world'];
@@ -21,12 +22,18 @@ test('a pool with a pod is ready for a workflow whose Secrets its runners may re
 });
 
 test('a pod does not hide that the operator may not make the pool what it has to be', () => {
-  expect(stateWith({ refused: 'roles is forbidden', granted: ['llm', 'smtp'] })).toEqual({
-    kind: 'Unauthorized',
-    message: 'roles is forbidden',
+  const refused: PoolRefusal = { reason: 'Unauthorized', message: 'roles is forbidden' };
+  expect(stateWith({ refused, granted: ['llm', 'smtp'] })).toEqual({
+    kind: 'Refused',
+    ...refused,
     hasRunner: true,
   });
-  expect(stateWith({ refused: 'no' }, poolWith(0))).toMatchObject({ hasRunner: false });
+  expect(stateWith({ refused }, poolWith(0))).toMatchObject({ hasRunner: false });
+});
+
+test('a pool that the API server refuses is not starting', () => {
+  const refused: PoolRefusal = { reason: 'PoolInvalid', message: 'requests: Invalid value' };
+  expect(stateWith({ refused }, undefined)).toEqual({ kind: 'Refused', ...refused, hasRunner: false });
 });
 
 test('a pool is not ready for a workflow one of whose Secrets its runners may not read yet', () => {

@@ -12,8 +12,11 @@ export type PoolState =
   | { kind: 'Starting'; message?: string }
   /** No pod of it can start until somebody acts. */
   | ({ kind: 'Blocked' } & Obstacle)
-  /** The operator may not make the pool. `hasRunner`: one from before is available. */
-  | { kind: 'Unauthorized'; message: string; hasRunner: boolean };
+  /** The API server refuses an object of the pool. `hasRunner`: one from before is available. */
+  | ({ kind: 'Refused'; hasRunner: boolean } & PoolRefusal);
+
+/** Why the API server refuses an object of a pool: the operator may not write it, or it is invalid. */
+export type PoolRefusal = { reason: Extract<Reason, 'Unauthorized' | 'PoolInvalid'>; message: string };
 
 type Obstacle = {
   reason: Extract<Reason, 'PodsRefused' | 'PodsNotReady'>;
@@ -38,7 +41,7 @@ export function poolState(
 ): PoolState {
   const pool = world.deployments.get(namespace, POOL);
   const refusal = refusedPools.get(namespace);
-  if (refusal !== undefined) return { kind: 'Unauthorized', message: refusal, hasRunner: hasRunner(pool) };
+  if (refusal !== undefined) return { kind: 'Refused', ...refusal, hasRunner: hasRunner(pool) };
   const granted = grantedSecrets.get(namespace) ?? secretNames;
   const missing = secretNames.filter((name) => !granted.includes(name));
   if (hasRunner(pool) && missing.length === 0) return { kind: 'Ready' };

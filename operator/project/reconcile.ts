@@ -3,8 +3,7 @@
  * the Secret with it, the rights, the Deployment. Everything is applied when it changed, and compared again every five
  * minutes; the account in the run store every half minute, because it may vanish with a restart.
  */
-import { GROUP } from '../../api/group.ts';
-import { applyIfChanged, canonicalJson } from '../../kube/apply.ts';
+import { canonicalJson } from '../../kube/apply.ts';
 import type { KubeClient, Manifest } from '../../kube/client.ts';
 import { after, done, WaitingError, type Action, type Key } from '../../kube/controller.ts';
 import { isForbidden, isInvalid, isTerminating } from '../../kube/errors.ts';
@@ -24,6 +23,7 @@ import type { Unavailable } from '../../runs/types.ts';
 import type { OperatorContext } from '../context.ts';
 import { explainRefusal } from '../refusal.ts';
 import { poolCredentials, sha256 } from './account.ts';
+import { applyPods } from './applyPods.ts';
 import { createAuthorityReader } from './authority.ts';
 import { olderCredentials, type Served } from './older.ts';
 import { hasOpenRuns, needsPool, secretsInUse } from './gather.ts';
@@ -40,7 +40,8 @@ import {
   type PoolAccount,
 } from './manifests.ts';
 import { POOL } from './names.ts';
-import { projectConfig, settingsOf } from './settings.ts';
+import type { PoolRefusal } from './readiness.ts';
+import { projectConfig, settingsOf, type ProjectConfig } from './settings.ts';
 import type { AppliedSettings } from './settingsStatus.ts';
 
 const ACCOUNT_CHECK_MS = 30_000;
@@ -54,8 +55,8 @@ type Memory = {
   account: PoolAccount;
   /** The text of what was applied last of all that no cache follows, and when. */
   applied: { text: string; at: number };
-  /** What of the Deployment was applied last, and what came of it. */
-  deployment: { text: string; uid: string | undefined; generation: number | undefined };
+  /** What of the Deployment was applied last, and what came of it. `refused`: why not with the settings of the project. */
+  deployment: { text: string; uid: string | undefined; generation: number | undefined; refused?: string };
   /** How far the removal of a namespace that is gone is, once it has begun. */
   closing?: Scan;
 };
@@ -80,20 +81,17 @@ export function createProjectReconciler(context: OperatorContext, events: Projec
     const refused = refusedPolls.get(namespace)?.message;
     const { uid, generation } = settingsOf(world, namespace)?.metadata ?? {};
     try {
-      const action = await reconcile(namespace);
-      if (noteSettings(context, namespace, { uid, generation })) events.onSettings(namespace);
+      const { action, ...applied } = await reconcile(namespace);
+      if (noteSettings(context, namespace, { uid, generation, ...applied })) events.onSettings(namespace);
       if (refusedPools.delete(namespace)) events.onRights(namespace);
       return action;
     } catch (error) {
       if (isTerminating(error)) return done();
-      if (isInvalid(error)) {
-        const state = { uid, generation, refused: (error as Error).message };
-        if (noteSettings(context, namespace, state)) events.onSettings(namespace);
-      }
-      if (!isForbidden(error)) throw error;
-      const message = explainRefusal(error);
-      const isNew = refusedPools.get(namespace) !== message;
-      refusedPools.set(namespace, message);
+      const blocked = refusalOf(error);
+      if (blocked === undefined) throw error;
+      if (noteSettings(context, namespace, { uid, generation, blocked })) events.onSettings(namespace);
+      const isNew = refusedPools.get(namespace)?.message !== blocked.message;
+      refusedPools.set(namespace, blocked);
       if (isNew) events.onRights(namespace);
       throw error;
     } finally {
@@ -102,6 +100,14 @@ export function createProjectReconciler(context: OperatorContext, events: Projec
       if (grantedSecrets.get(namespace) !== granted || isRefused !== refused) events.onRights(namespace);
     }
   };
+}
+
+/** Undefined for what is no answer to an object of the pool, such as an outage. */
+function refusalOf(error: unknown): PoolRefusal | undefined {
+  if (isForbidden(error)) return { reason: 'Unauthorized', message: explainRefusal(error) };
+  if (!isInvalid(error)) return undefined;
+  const message = `The API server refuses an object of the runner pool. Ask whoever installed Windlass: ${(error as Error).message}`;
+  return { reason: 'PoolInvalid', message };
 }
 
 /** Keeps with which settings the pool was applied last, if the namespace has settings. Returns whether that is news. */
@@ -116,11 +122,16 @@ function noteSettings(
   return canonicalJson(before) !== canonicalJson(state);
 }
 
+/** `refused`: why the API server refuses pods with the settings of the project. */
+type Reconciled = { action: Action; refused?: string };
+
 function createPoolReconciler(
   context: OperatorContext,
   { onLost }: ProjectEvents,
-): (namespace: string) => Promise<Action> {
+): (namespace: string) => Promise<Reconciled> {
   const memories = new Map<string, Memory>();
+  /** The namespaces in which there may be objects of a pool although there is no Deployment. */
+  const begun = new Set<string>();
   const readAuthority = createAuthorityReader(context.config, context.log);
   return async (namespace) => {
     const found = context.world.namespaces.get(undefined, namespace);
@@ -132,20 +143,29 @@ function createPoolReconciler(
       await closeGone(context, memory.uid, memory.closing);
       memories.delete(namespace);
     }
-    if (uid === undefined || isGoing) return done();
+    if (uid === undefined || isGoing) {
+      begun.delete(namespace);
+      return { action: done() };
+    }
     const project = { namespace, uid };
     if (!needsPool(context.world, namespace)) {
-      if (await isDraining(context, project)) return after(DRAIN_CHECK_MS);
-      await removePool(context, project);
+      if (await isDraining(context, project)) return { action: after(DRAIN_CHECK_MS) };
+      const isThere = begun.has(namespace) || (await context.world.deployments.getFresh(namespace, POOL));
+      context.grantedSecrets.delete(namespace);
+      if (isThere) await removePool(context, project);
       memories.delete(namespace);
-      return done();
+      begun.delete(namespace);
+      return { action: done() };
     }
+    begun.add(namespace);
     if (await isLost(context, uid)) onLost(namespace);
     const before = memories.get(namespace);
     const { names: older, served } = await olderCredentials(context, project, before?.served);
     const pool = { ...project, older, authority: await readAuthority() };
-    memories.set(namespace, { ...(await ensurePool(context, pool, before)), served });
-    return after(ACCOUNT_CHECK_MS);
+    const ensured = await ensurePool(context, pool, before);
+    memories.set(namespace, { ...ensured, served });
+    const { refused } = ensured.deployment;
+    return { action: after(ACCOUNT_CHECK_MS), ...(refused !== undefined && { refused }) };
   };
 }
 
@@ -179,12 +199,36 @@ async function ensurePool(
   const granted = await ensurePoolAccount(context.conn, project.uid, sha256(account.password));
   if (granted.outcome === 'unavailable') throw unreachable(granted);
   if (granted.changed) context.log.info({ namespace: project.namespace }, 'run store account put in place');
-  const deployment = await applyDeployment(context, project, account, memory?.deployment);
-  await keepPollJob(context, project);
+  const deployed = isDue && memory?.deployment.refused !== undefined ? undefined : memory?.deployment;
+  const [, deployment] = await inTurn<[void, Memory['deployment'], void]>(
+    // Pods need the account, so that it comes before them.
+    () => (applied === memory?.applied ? Promise.resolve() : applyIdentity(context, project.namespace)),
+    () => applyDeployment(context, project, account, deployed),
+    () => keepPollJob(context, project),
+  );
   return { uid: project.uid, account, applied, deployment };
 }
 
-/** Applies what no cache follows, unless the same was applied a short while ago. */
+/**
+ * Takes the steps one after the other, also where one fails: what is refused in one object must keep no older image and no wider egress in
+ * another. Then throws what failed first, or returns their results.
+ */
+async function inSequence<T extends unknown[]>(
+  ...steps: { [Index in keyof T]: () => Promise<T[Index]> }
+): Promise<T> {
+  const failures: unknown[] = [];
+  const results: unknown[] = [];
+  for (const step of steps) results.push(await step().catch((error: unknown) => void failures.push(error)));
+  if (failures.length > 0) throw failures[0];
+  return results as T;
+}
+
+async function applyIdentity(context: OperatorContext, namespace: string): Promise<void> {
+  const { serviceAccountAnnotations } = projectConfig(context, namespace);
+  await context.client.apply(serviceAccounts, poolServiceAccount(namespace, serviceAccountAnnotations));
+}
+
+/** Applies what no cache follows but the account of the runners, unless the same was applied a short while ago. */
 async function applyUncached(
   context: OperatorContext,
   { namespace, older, authority }: Pool,
@@ -206,7 +250,6 @@ async function applyUncached(
   const apply = <T extends KubeObject>(resource: Resource<T>, manifest: Manifest<T>) =>
     client.apply(resource, manifest);
   await apply(secrets, secret);
-  await apply(serviceAccounts, identity);
   await apply(roles, role);
   await apply(roleBindings, poolRoleBinding(namespace));
   // The same list stays, so that nobody is woken for nothing.
@@ -233,28 +276,28 @@ async function applyDeployment(
   account: PoolAccount,
   before: Memory['deployment'] | undefined,
 ): Promise<Memory['deployment']> {
-  const { client, world } = context;
-  const config = projectConfig(context, project.namespace);
-  const manifest = poolDeployment(project, config, sha256(canonicalJson(account)).slice(0, 16));
-  const text = sha256(canonicalJson(manifest));
-  const cached = await world.deployments.getFresh(project.namespace, POOL);
+  const { world } = context;
+  const { namespace } = project;
+  const accountHash = sha256(canonicalJson(account)).slice(0, 16);
+  const manifestOf = (config: ProjectConfig) => poolDeployment(project, config, accountHash);
+  const text = sha256(canonicalJson(manifestOf(projectConfig(context, namespace))));
+  const cached = await world.deployments.getFresh(namespace, POOL);
   const isSame =
     cached !== undefined &&
     cached.metadata.uid === before?.uid &&
     cached.metadata.generation === before?.generation;
   // The server may write values in another way than we do, and then they look changed each time.
   if (before?.text === text && isSame) return before;
-  const resource = deployments;
-  const { object, written } = await applyIfChanged({ client, resource, manifest, cached, prefix: GROUP });
+  const pods = { namespace, resource: deployments, cached, manifestOf };
+  const { object, written, refused } = await applyPods(context, pods);
   if (written) world.deployments.noteWrite(object);
-  return { text, uid: object.metadata.uid, generation: object.metadata.generation };
+  const { uid, generation } = object.metadata;
+  return { text, uid, generation, ...(refused !== undefined && { refused }) };
 }
 
 /** Removes runners, rights and account, once. */
 async function removePool(context: OperatorContext, { namespace, uid }: Project): Promise<void> {
-  const { client, world, conn, grantedSecrets } = context;
-  grantedSecrets.delete(namespace);
-  if (!(await world.deployments.getFresh(namespace, POOL))) return;
+  const { client, conn } = context;
   const ref = { namespace, name: POOL };
   await dropPollJob(context, namespace);
   await client.delete(roleBindings, ref);

@@ -3,13 +3,15 @@ import type { ProjectSettingsSpec } from '../../api/projectSettings.ts';
 import { readConfig } from '../config.ts';
 import { pollCronJob } from '../poll/cronJob.ts';
 import { poolDeployment, poolDisruptionBudget, poolServiceAccount } from './manifests.ts';
-import { admit, withSettings, type ProjectConfig } from './settings.ts';
+import { admit, withPodsOf, withSettings, type ProjectConfig } from './settings.ts';
 
 const BOUNDS = {
   maxReplicas: 5,
   egressAllow: ['10.20.0.0/16', 'crm.office.svc:443'],
   priorityClassNames: ['batch'],
   serviceAccountAnnotations: ['eks.amazonaws.com/role-arn'],
+  tolerationKeys: ['dedicated'],
+  nodeSelectorKeys: ['pool', 'gpu'],
 };
 const config = readConfig({
   PUBLIC_URL: 'https://example.com/',
@@ -70,6 +72,50 @@ test.each<[string, ProjectSettingsSpec, RegExp]>([
     { egress: { allow: ['10.20.1.0/24'] } },
     /10.20.0.0\/16, crm.office.svc:443/,
   ],
+  [
+    'nodes of the control plane',
+    runners({ tolerations: [{ key: 'node-role.kubernetes.io/control-plane', operator: 'Exists' }] }),
+    /runners.tolerations: .* tolerate node-role.kubernetes.io\/control-plane \(projectSettings.tolerationKeys: dedicated\)/,
+  ],
+  [
+    'every taint',
+    runners({ tolerations: [{ operator: 'Exists' }] }),
+    /runners.tolerations: .* tolerate all taints/,
+  ],
+  [
+    'nodes by a label of others',
+    runners({ nodeSelector: { team: 'payments' } }),
+    /runners.nodeSelector: .* select nodes by team \(projectSettings.nodeSelectorKeys: pool, gpu\)/,
+  ],
+  [
+    'nodes by a label of others that they must have',
+    runners({
+      affinity: {
+        nodeAffinity: {
+          requiredDuringSchedulingIgnoredDuringExecution: {
+            nodeSelectorTerms: [
+              { matchExpressions: [{ key: 'gpu', operator: 'Exists' }] },
+              { matchExpressions: [{ key: 'team', operator: 'Exists' }] },
+            ],
+          },
+        },
+      },
+    }),
+    /runners.affinity.nodeAffinity: .* select nodes by team \(/,
+  ],
+  [
+    'nodes by a label of others that they should have',
+    runners({
+      affinity: {
+        nodeAffinity: {
+          preferredDuringSchedulingIgnoredDuringExecution: [
+            { weight: 1, preference: { matchExpressions: [{ key: 'team', operator: 'Exists' }] } },
+          ],
+        },
+      },
+    }),
+    /runners.affinity.nodeAffinity: .* select nodes by team \(/,
+  ],
   ['another priority', runners({ priorityClassName: 'system-node-critical' }), /use system-node-critical/],
   [
     'another annotation',
@@ -88,6 +134,30 @@ test('of settings that are admitted in part, that part is in effect', () => {
     RUNNER_EGRESS_ALLOW: ['10.1.0.0/16', '10.20.0.0/16'],
   });
   expect(admit(mixed, BOUNDS).refusals).toHaveLength(1);
+});
+
+test('of a placement that is admitted in part, that part is in effect', () => {
+  const podAntiAffinity = {
+    requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: 'kubernetes.io/hostname' }],
+  };
+  const required = {
+    nodeSelectorTerms: [{ matchExpressions: [{ key: 'team', operator: 'Exists' as const }] }],
+  };
+  const dedicated = { key: 'dedicated', operator: 'Exists' as const };
+  const mixed = runners({
+    nodeSelector: { pool: 'a', team: 'payments' },
+    tolerations: [dedicated, { operator: 'Exists' }],
+    affinity: {
+      nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required },
+      podAntiAffinity,
+    },
+  });
+  expect(withSettings(config, mixed).placement).toEqual({
+    nodeSelector: { pool: 'a' },
+    tolerations: [dedicated],
+    affinity: { podAntiAffinity },
+  });
+  expect(admit(mixed, BOUNDS).refusals).toHaveLength(3);
 });
 
 test('an installation that says nothing of projects lets them add nothing to egress', () => {
@@ -155,4 +225,50 @@ test('the account of the runners has the annotations, and none where there are n
     placed.serviceAccountAnnotations,
   );
   expect(annotationsOf({})).not.toHaveProperty('annotations');
+});
+
+test('while settings are refused, pods run where they do and have their resources, and all else is in effect', () => {
+  const pod = poolDeployment(project, placed, 'hash').spec?.template.spec;
+  const refused: ProjectSettingsSpec = {
+    ...runners({
+      replicas: 3,
+      nodeSelector: { pool: 'not a label' },
+      resources: { limits: { memory: '2Gi' } },
+    }),
+    egress: { allow: ['crm.office.svc:443'] },
+  };
+  const kept = withPodsOf(config, refused, pod);
+  expect(kept).toMatchObject({
+    RUNNER_REPLICAS: 3,
+    RUNNER_EGRESS_ALLOW: ['10.1.0.0/16', 'crm.office.svc:443'],
+    RUNNER_RESOURCES: placed.RUNNER_RESOURCES,
+    placement: ON_NODES,
+  });
+  expect(poolDeployment(project, kept, 'hash').spec?.template.spec).toMatchObject({
+    ...ON_NODES,
+    affinity: pod?.affinity,
+  });
+});
+
+test('settings that are refused do not keep what the installation does not admit any more', () => {
+  const pod = poolDeployment(project, placed, 'hash').spec?.template.spec;
+  const narrowed = {
+    ...config,
+    PROJECT_SETTINGS_BOUNDS: { ...BOUNDS, priorityClassNames: [], egressAllow: [] },
+  };
+  const refused = {
+    ...runners({ nodeSelector: { pool: 'not a label' } }),
+    egress: { allow: ['10.20.0.0/16'] },
+  };
+  const kept = withPodsOf(narrowed, refused, pod);
+  expect(kept.placement).not.toHaveProperty('priorityClassName');
+  expect(kept.RUNNER_EGRESS_ALLOW).toEqual(['10.1.0.0/16']);
+});
+
+test('the first pods of settings that are refused are as the installation says', () => {
+  const refused = runners({
+    nodeSelector: { pool: 'not a label' },
+    resources: { limits: { memory: '2Gi' } },
+  });
+  expect(withPodsOf(config, refused, undefined)).toEqual(withSettings(config));
 });

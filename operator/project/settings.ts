@@ -3,10 +3,12 @@
  * Whatever is made for a project is made from this.
  */
 import type { ProjectSettings } from '../../api/kinds.ts';
+import type { Deployment } from '../../kube/resource.ts';
 import { SETTINGS_NAME, type ProjectSettingsSpec } from '../../api/projectSettings.ts';
 import type { OperatorConfig } from '../config.ts';
 import type { WorkflowDefaults } from '../workflow/defaults.ts';
 import type { World } from '../world.ts';
+import { placementWithin } from './placementBounds.ts';
 
 /** Where the pods of a project may run. */
 export type Placement = Pick<
@@ -61,8 +63,16 @@ export function admit(
       bounds.priorityClassNames.includes(priorityClassName),
       `runners.priorityClassName: the installation does not let projects use ${priorityClassName}${listed('projectSettings.priorityClassNames', bounds.priorityClassNames)}`,
     );
+  const { resources, ...wanted } = others;
+  const placement = placementWithin(wanted, bounds, (isWithin, field, act, value) =>
+    isAdmitted(
+      isWithin,
+      `runners.${field}: the installation does not let projects ${act}${listed(`projectSettings.${value}`, bounds[value])}`,
+    ),
+  );
   const runners = {
-    ...others,
+    ...(resources && { resources }),
+    ...placement,
     ...(hasReplicas && { replicas }),
     ...(hasPriority && { priorityClassName }),
     serviceAccountAnnotations: Object.fromEntries(annotations),
@@ -87,6 +97,33 @@ export function withSettings(config: OperatorConfig, settings: ProjectSettingsSp
     placement,
     serviceAccountAnnotations,
   };
+}
+
+type PodSpec = NonNullable<NonNullable<Deployment['spec']>['template']['spec']>;
+
+/**
+ * The configuration while the API server refuses the settings of a project: pods run where `pod` does, and have its resources, as far as
+ * the installation admits that; without a pod both are as the installation says. Whatever else is in the settings counts. Pure.
+ */
+export function withPodsOf(
+  config: OperatorConfig,
+  settings: ProjectSettingsSpec,
+  pod: PodSpec | undefined,
+): ProjectConfig {
+  const { replicas, resources, serviceAccountAnnotations } = settings.runners ?? {};
+  const { nodeSelector, tolerations, affinity, priorityClassName, containers } = pod ?? {};
+  const kept = {
+    replicas,
+    serviceAccountAnnotations,
+    nodeSelector,
+    tolerations,
+    affinity,
+    priorityClassName,
+    // Those that the settings do not name are the installation's, which may have changed.
+    resources: resources && containers?.[0]?.resources,
+  };
+  const runners = Object.fromEntries(Object.entries(kept).filter(([, member]) => member !== undefined));
+  return withSettings(config, { ...settings, runners });
 }
 
 function withoutEmpty({ requests, limits }: Resources): OperatorConfig['RUNNER_RESOURCES'] {

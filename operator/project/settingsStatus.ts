@@ -3,20 +3,23 @@ import type { Reason } from '../../api/conditions.ts';
 import type { ProjectSettings } from '../../api/kinds.ts';
 import type { ProjectSettingsStatus } from '../../api/projectSettings.ts';
 import { canonicalJson } from '../../kube/apply.ts';
-import { removeCondition, setCondition } from '../../kube/conditions.ts';
+import { findCondition, removeCondition, setCondition } from '../../kube/conditions.ts';
 import { done, type Action, type Key } from '../../kube/controller.ts';
 import type { Condition, ConditionStatus } from '../../kube/resource.ts';
 import type { OperatorContext } from '../context.ts';
 import { projectSettings } from '../resources.ts';
 import { needsPool } from './gather.ts';
+import type { PoolRefusal } from './readiness.ts';
 import { admit } from './settings.ts';
 
 /** With which settings the objects of a pool were applied last. */
 export type AppliedSettings = {
   uid: string | undefined;
   generation: number | undefined;
-  /** Why the API server refused an object with them, in its words. */
+  /** Why the API server refuses pods with them, in its words. */
   refused?: string;
+  /** Why the operator cannot write the pool, whatever the settings say. */
+  blocked?: PoolRefusal;
 };
 
 export type SettingsFacts = {
@@ -25,29 +28,53 @@ export type SettingsFacts = {
   refusals: readonly string[];
   /** Whether the project has a runner pool. */
   hasPool: boolean;
-  /** Of this generation of the settings; undefined: the pool does not have them yet. */
-  pool: Pick<AppliedSettings, 'refused'> | undefined;
+  /** Of this generation of the settings; undefined: this process has not applied them yet. */
+  pool: Pick<AppliedSettings, 'refused' | 'blocked'> | undefined;
 };
 
-/** The conditions of the settings: `Ready`, and `Stalled` while only somebody's change helps. Pure. */
+/** What of the pool the status says, and is true until this process has applied the settings itself. */
+const OF_POOL: ReadonlySet<string> = new Set<Reason>([
+  'SettingsApplied',
+  'SettingsInvalid',
+  'Unauthorized',
+  'PoolInvalid',
+]);
+const STALLED: ReadonlySet<string> = new Set<Reason>(['SettingsNotAdmitted', 'SettingsInvalid']);
+
+/** The conditions of the settings: `Ready`, and `Stalled` while only a change of the settings helps. Pure. */
 export function settingsConditions(
   facts: SettingsFacts,
   before: readonly Condition[],
   now: Date,
 ): readonly Condition[] {
+  if (isKnown(facts, before)) return before;
   const ready = readiness(facts);
   const update = { ...ready, observedGeneration: facts.generation };
   const list = setCondition(before, { type: 'Ready', ...update }, now);
-  return ready.status === 'False'
+  return STALLED.has(ready.reason)
     ? setCondition(list, { type: 'Stalled', ...update, status: 'True' }, now)
     : removeCondition(list, 'Stalled');
+}
+
+/** Whether an operator before this one has said of these very settings what this one does not know yet. */
+function isKnown(
+  { generation, refusals, hasPool, pool }: SettingsFacts,
+  before: readonly Condition[],
+): boolean {
+  const { observedGeneration, reason = '' } = findCondition(before, 'Ready') ?? {};
+  const isOpen = pool === undefined && hasPool && refusals.length === 0;
+  return isOpen && observedGeneration === generation && OF_POOL.has(reason);
 }
 
 type Said = { status: ConditionStatus; reason: Reason; message: string };
 
 function readiness({ refusals, hasPool, pool }: SettingsFacts): Said {
+  if (pool?.blocked !== undefined) {
+    const { reason, message } = pool.blocked;
+    return { status: 'False', reason, message: `The settings may not be in effect. ${message}` };
+  }
   if (pool?.refused !== undefined) {
-    const message = `The API server refuses the runner pool with these settings, so the pool stays as it was: ${pool.refused}`;
+    const message = `The API server, or a policy of the cluster, refuses pods with these settings. Placement and resources stay as they were until the settings are corrected; the others are in effect: ${pool.refused}`;
     return { status: 'False', reason: 'SettingsInvalid', message };
   }
   if (refusals.length > 0) {

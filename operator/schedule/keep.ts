@@ -1,14 +1,14 @@
 /** Keeps the one CronJob of a workflow's schedule, and none where there is no schedule in effect. */
-import { GROUP } from '../../api/group.ts';
 import { WORKFLOW, type Workflow } from '../../api/kinds.ts';
 import type { RouteSpec } from '../../api/route.ts';
 import { parseSchedule } from '../../api/schedule/times.ts';
 import type { WorkflowStatus } from '../../api/workflow.ts';
-import { applyIfChanged, asChild } from '../../kube/apply.ts';
+import { asChild } from '../../kube/apply.ts';
 import { keyOf, type Key } from '../../kube/controller.ts';
 import { controllerOf, cronJobs, objectKey, type CronJob } from '../../kube/resource.ts';
 import type { OperatorContext } from '../context.ts';
-import { projectConfig } from '../project/settings.ts';
+import { applyPods } from '../project/applyPods.ts';
+import type { ProjectConfig } from '../project/settings.ts';
 import { BY_WORKFLOW } from '../world.ts';
 import { cronJobName, scheduleCronJob, type ScheduleRules } from './cronJob.ts';
 import { failingOf, type Failing } from './failing.ts';
@@ -62,11 +62,11 @@ async function place(
   const { client, world } = context;
   const { name, namespace = '' } = workflow.metadata;
   const cronJob = cronJobName(name, rules);
-  const config = projectConfig(context, namespace);
-  const manifest = asChild(workflow, scheduleCronJob(workflow, route, rules, config));
+  const manifestOf = (config: ProjectConfig) =>
+    asChild(workflow, scheduleCronJob(workflow, route, rules, config));
   const cached = await world.cronJobs.getFresh(namespace, cronJob);
   try {
-    const applied = await applyIfChanged({ client, resource: cronJobs, manifest, cached, prefix: GROUP });
+    const applied = await applyPods(context, { namespace, resource: cronJobs, cached, manifestOf });
     const placed = await withoutOthersDeadline(client, applied.object, rules);
     if (applied.written || placed !== applied.object) world.cronJobs.noteWrite(placed);
     return placedAs(placed, rules);

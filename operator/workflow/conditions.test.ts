@@ -37,7 +37,8 @@ const starting: Facts['pool'] = { kind: 'Starting' };
 const QUOTA = 'pods "windlass-runner-1" is forbidden: exceeded quota: compute';
 const blocked: Facts['pool'] = { kind: 'Blocked', reason: 'PodsRefused', message: QUOTA };
 const unauthorized = (hasRunner: boolean): Facts['pool'] => ({
-  kind: 'Unauthorized',
+  kind: 'Refused',
+  reason: 'Unauthorized',
   message: 'no',
   hasRunner,
 });
@@ -208,6 +209,11 @@ test('of many problems the first ten are told, and how many more there are', () 
 test.each<[sentence: string, facts: Partial<Facts>, active: string]>([
   ['whose pods a quota refuses', { pool: blocked }, 'False/PodsRefused'],
   ['that may not be made', { pool: unauthorized(false) }, 'False/Unauthorized'],
+  [
+    'that the API server refuses',
+    { pool: { kind: 'Refused', reason: 'PoolInvalid', message: 'no', hasRunner: false } },
+    'False/PoolInvalid',
+  ],
   ['that may not be changed and still has a runner', { pool: unauthorized(true) }, 'True/Serving'],
   ['that is starting', { pool: starting }, 'True/Serving'],
   [

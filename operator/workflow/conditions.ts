@@ -153,8 +153,8 @@ function poolReady({ pool }: Facts): Update {
   switch (pool.kind) {
     case 'Ready':
       return { type, status: 'True', reason: 'PoolReady', message: 'A runner is ready.' };
-    case 'Unauthorized':
-      return { type, status: 'False', reason: 'Unauthorized', message: pool.message };
+    case 'Refused':
+      return { type, status: 'False', reason: pool.reason, message: pool.message };
     case 'Blocked':
       return { type, status: 'False', reason: pool.reason, message: blockedMessage(pool) };
     case 'Starting': {
@@ -176,7 +176,7 @@ function blockedMessage({ reason, message }: Blocked): string {
 /** Why no run can be executed, for as long as somebody does nothing about it. */
 function blockedReason(pool: PoolState): Reason | undefined {
   if (pool.kind === 'Blocked') return pool.reason;
-  return pool.kind === 'Unauthorized' && !pool.hasRunner ? 'Unauthorized' : undefined;
+  return pool.kind === 'Refused' && !pool.hasRunner ? pool.reason : undefined;
 }
 
 function scheduled({ schedule }: Facts, now: Date): Update[] {

@@ -108,7 +108,14 @@ const WORKFLOWS: [state: string, facts: Partial<Facts>][] = [
     'the pods of runners do not become ready',
     { pool: { kind: 'Blocked', reason: 'PodsNotReady', message: '' } },
   ],
-  ['the operator lacks a right', { pool: { kind: 'Unauthorized', message: '', hasRunner: false } }],
+  [
+    'the operator lacks a right',
+    { pool: { kind: 'Refused', reason: 'Unauthorized', message: '', hasRunner: false } },
+  ],
+  [
+    'the API server refuses an object of the runner pool',
+    { pool: { kind: 'Refused', reason: 'PoolInvalid', message: '', hasRunner: false } },
+  ],
   [
     'gateways are taking over the spec',
     { route: { kind: 'applied', routing: { kind: 'Lagging', replicas: ['a'] } } },

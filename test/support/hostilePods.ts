@@ -12,11 +12,21 @@ const ACCOUNT = 'only as the service account windlass-runner, and ticks only wit
 const NODE = 'ports or devices of the node, or volumes outside';
 const EMPTY = 'only volumes of type emptyDir';
 const PRIORITY = 'only the priority classes of projectSettings.priorityClassNames, not system-node-critical';
+const TOLERATIONS = 'only tolerations of projectSettings.tolerationKeys';
+const NODES = 'select nodes only by the labels of projectSettings.nodeSelectorKeys';
+const NEIGHBOURS = 'only to pods of the same namespace';
 const NAME_LABEL = 'app.kubernetes.io/name';
 
 const pod = (...path: Path): Path => ['spec', 'template', 'spec', ...path];
 const container = (...path: Path): Path => pod('containers', 0, ...path);
 const tickPod = (...path: Path): Path => ['spec', 'jobTemplate', ...pod(...path)];
+const ofOthers = {
+  topologyKey: 'kubernetes.io/hostname',
+  labelSelector: { matchLabels: { app: 'payments' } },
+};
+const byTeam = { matchExpressions: [{ key: 'team', operator: 'Exists' }] };
+const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution';
+const PREFERRED = 'preferredDuringSchedulingIgnoredDuringExecution';
 const other = { name: 'other', image: 'windlass:0.1.0' };
 const variable = (name: string, value: string) => [{ name, value }];
 const fieldVariable = (name: string, fieldPath: string) => [{ name, valueFrom: { fieldRef: { fieldPath } } }];
@@ -36,6 +46,68 @@ export const HOSTILE_PODS: HostileWrite[] = [
     tickPod('priorityClassName'),
     'system-node-critical',
     PRIORITY,
+  ],
+  ['nodes for others', 'runners', pod('tolerations'), [{ operator: 'Exists' }], TOLERATIONS],
+  [
+    'nodes of the control plane for ticks',
+    'tick',
+    tickPod('tolerations'),
+    [{ key: 'node-role.kubernetes.io/control-plane', operator: 'Exists', effect: 'NoSchedule' }],
+    TOLERATIONS,
+  ],
+  ['nodes with a label of others', 'runners', pod('nodeSelector'), { team: 'payments' }, NODES],
+  [
+    'nodes with a label of others for poll pods',
+    'poll',
+    tickPod('nodeSelector'),
+    { team: 'payments' },
+    NODES,
+  ],
+  [
+    'nodes that must have a label of others',
+    'runners',
+    pod('affinity', 'nodeAffinity'),
+    { [REQUIRED]: { nodeSelectorTerms: [byTeam] } },
+    NODES,
+  ],
+  [
+    'nodes that should have a label of others',
+    'runners',
+    pod('affinity', 'nodeAffinity'),
+    { [PREFERRED]: [{ weight: 1, preference: byTeam }] },
+    NODES,
+  ],
+  [
+    'a node by its name in an affinity',
+    'runners',
+    pod('affinity', 'nodeAffinity'),
+    {
+      [REQUIRED]: {
+        nodeSelectorTerms: [{ matchFields: [{ key: 'metadata.name', operator: 'In', values: ['a'] }] }],
+      },
+    },
+    NODES,
+  ],
+  [
+    'no node with pods of another namespace',
+    'runners',
+    pod('affinity', 'podAntiAffinity'),
+    { [REQUIRED]: [{ ...ofOthers, namespaces: ['payments'] }] },
+    NEIGHBOURS,
+  ],
+  [
+    'no node with pods of any namespace, if possible',
+    'runners',
+    pod('affinity', 'podAntiAffinity'),
+    { [PREFERRED]: [{ weight: 1, podAffinityTerm: { ...ofOthers, namespaceSelector: {} } }] },
+    NEIGHBOURS,
+  ],
+  [
+    'nodes with pods of any namespace',
+    'tick',
+    tickPod('affinity'),
+    { podAffinity: { [REQUIRED]: [{ ...ofOthers, namespaceSelector: {} }] } },
+    NEIGHBOURS,
   ],
   ['another runtime', 'runners', pod('runtimeClassName'), 'other', `${FIELDS}runtimeClassName`],
   ['shared processes', 'runners', pod('shareProcessNamespace'), true, `${FIELDS}shareProcessNamespace`],

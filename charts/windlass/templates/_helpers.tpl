@@ -161,7 +161,7 @@ room. By itself Node takes at least 256 MiB for its heap, also where that is all
 {{/* What the ProjectSettings of a namespace may set at most, as JSON for the operator. */}}
 {{- define "windlass.settingsBounds" -}}
 {{- $bounds := .Values.projectSettings }}
-{{- dict "maxReplicas" $bounds.maxReplicas "egressAllow" $bounds.egress.allow "priorityClassNames" $bounds.priorityClassNames "serviceAccountAnnotations" $bounds.serviceAccountAnnotations | toJson }}
+{{- omit (merge (dict "egressAllow" $bounds.egress.allow) $bounds) "egress" | toJson }}
 {{- end }}
 
 {{/* A size such as 512Mi or 2Gi as a number of MiB. */}}

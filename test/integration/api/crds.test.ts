@@ -494,6 +494,26 @@ test.each<[sentence: string, spec: unknown, says: RegExp]>([
     limited({ cpu: '2', memory: '1Gi' }, { cpu: '1500m', memory: '512Mi' }),
     /requests.cpu must not be more than limits.cpu[^]*requests.memory must not be more than limits.memory/,
   ],
+  [
+    'more disk than its limit',
+    limited({ 'ephemeral-storage': '2Gi' }, { 'ephemeral-storage': '1Gi' }),
+    /requests.ephemeral-storage must not be more than limits.ephemeral-storage/,
+  ],
+  [
+    'a value that no label has',
+    { runners: { nodeSelector: { pool: 'a b' } } },
+    /nodeSelector.pool: .*should match/,
+  ],
+  [
+    'a value that is too long',
+    { runners: { nodeSelector: { pool: 'a'.repeat(64) } } },
+    /nodeSelector.pool: Too long/,
+  ],
+  [
+    'a taint that no node has',
+    { runners: { tolerations: [{ key: 'a b', operator: 'Exists' }] } },
+    /tolerations\[0\].key: .*should match/,
+  ],
   ['no room for a runner', limited({}, { memory: '64Mi' }), /limits.memory must be at least 128Mi/],
   [
     'a timeout that ends every run',
@@ -504,6 +524,21 @@ test.each<[sentence: string, spec: unknown, says: RegExp]>([
     'a history without an end',
     { workflowDefaults: { history: { ttl: '100000d' } } },
     /ttl: .*must be a duration from 0s to 3650d/,
+  ],
+  [
+    'pods of another namespace',
+    {
+      runners: {
+        affinity: {
+          podAntiAffinity: {
+            requiredDuringSchedulingIgnoredDuringExecution: [
+              { topologyKey: 'kubernetes.io/hostname', namespaceSelector: {} },
+            ],
+          },
+        },
+      },
+    },
+    /unknown field .*namespaceSelector/,
   ],
   ['a field of pods', { runners: { hostNetwork: true } }, /unknown field "spec.runners.hostNetwork"/],
 ])('project settings with %s are refused at apply', async (_sentence, spec, says) => {

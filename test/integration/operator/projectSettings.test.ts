@@ -7,12 +7,18 @@ import {
   controllerRevisions,
   cronJobs,
   deployments,
+  roleBindings,
+  roles,
+  secrets,
   serviceAccounts,
   type Deployment,
+  type KubeObject,
+  type Resource,
 } from '../../../kube/resource.ts';
-import { podDisruptionBudgets, projectSettings } from '../../../operator/resources.ts';
+import { podDisruptionBudgets, projectSettings, workflows } from '../../../operator/resources.ts';
 import { startOperatorStage, type OperatorStage } from '../../support/operatorStage.ts';
-import { pollUntil } from '../../support/poll.ts';
+import { pollUntil, pollUntilPasses } from '../../support/poll.ts';
+import { openPollProject } from '../../support/pollProject.ts';
 import { keysOf } from '../../../runs/keys.ts';
 import { openScheduleProject, READY } from '../../support/scheduleProject.ts';
 
@@ -22,6 +28,8 @@ const BOUNDS = {
   egressAllow: ['10.20.0.0/16'],
   priorityClassNames: ['batch'],
   serviceAccountAnnotations: [ROLE],
+  tolerationKeys: ['dedicated'],
+  nodeSelectorKeys: ['pool', 'gpu'],
 };
 const SOON = { timeoutMs: 20_000, everyMs: 50 };
 const NAME = 'default';
@@ -151,18 +159,158 @@ test.concurrent('settings beyond the bounds of the installation are named, and t
   await said(namespace, 'True', 'SettingsApplied');
 });
 
+/** The schema takes it and a pod does not: `In` needs values. */
+const REFUSED: ProjectSettingsSpec['runners'] = {
+  affinity: {
+    nodeAffinity: {
+      requiredDuringSchedulingIgnoredDuringExecution: {
+        nodeSelectorTerms: [{ matchExpressions: [{ key: 'gpu', operator: 'In' }] }],
+      },
+    },
+  },
+};
+
 test.concurrent('settings that the API server refuses in a pool leave it as it was, and say its words', async () => {
   const { namespace, set, waitFor } = await openProject();
   const { metadata } = await poolIn(namespace);
-  await set({ runners: { nodeSelector: { pool: 'not a label' } } });
+  await set({ runners: REFUSED });
   expect(await said(namespace, 'False', 'SettingsInvalid')).toMatch(
-    /stays as it was: .*nodeSelector: Invalid value/,
+    /stay as they were until .*nodeAffinity.*values: Required value/,
   );
   expect((await poolIn(namespace)).metadata.generation).toBe(metadata.generation);
   await set({ runners: { nodeSelector: { pool: 'a-label' } } });
   await said(namespace, 'True', 'SettingsApplied');
   expect(podOf(await poolIn(namespace))?.nodeSelector).toEqual({ pool: 'a-label' });
   await waitFor(READY);
+});
+
+test.concurrent('settings that the API server refuses in a pool do not keep it from what it no longer may', async () => {
+  const { namespace, set, onlyCronJob } = await openProject();
+  await set(ALL);
+  await said(namespace, 'True', 'SettingsApplied');
+  await set({ runners: { ...REFUSED, replicas: 2, resources: { limits: { memory: '2Gi' } } } });
+  await said(namespace, 'False', 'SettingsInvalid');
+  const pool = await poolIn(namespace);
+  expect(pool.spec?.replicas).toBe(2);
+  expect(variable(pool, 'EGRESS_ALLOW')).toBe('127.0.0.0/8');
+  expect(podOf(pool)).toMatchObject({ ...PLACED, affinity: ALL.runners?.affinity });
+  expect(podOf(pool)?.containers[0]?.resources).toEqual(ALL.runners?.resources);
+  expect((await onlyCronJob()).spec?.jobTemplate.spec?.template.spec).toMatchObject(PLACED);
+});
+
+test.concurrent('a first pool comes with settings that the API server refuses, where the installation says', async () => {
+  const { namespace, apply, waitFor } = await openScheduleProject(stage);
+  await stage.client.create(projectSettings, {
+    metadata: { namespace, name: NAME },
+    spec: { runners: { ...REFUSED, replicas: 2 } },
+  });
+  await said(namespace, 'True', 'Accepted');
+  await apply({});
+  await waitFor(READY);
+  await said(namespace, 'False', 'SettingsInvalid');
+  const pool = await poolIn(namespace);
+  expect(pool.spec?.replicas).toBe(2);
+  expect(podOf(pool)?.affinity).not.toHaveProperty('nodeAffinity');
+});
+
+const ADMISSION = 'admissionregistration.k8s.io/v1';
+
+/** A policy of the cluster refuses objects of a kind in the namespace, unless the expression holds; `probe` is one. Resolves when it is in effect. */
+async function refuse<T extends KubeObject>(
+  namespace: string,
+  resource: Resource<T>,
+  probe: Partial<T>,
+  unless = 'false',
+): Promise<void> {
+  const { group, plural } = resource;
+  const metadata = { name: `no-${plural}-in-${namespace}` };
+  const rule = {
+    apiGroups: [group],
+    apiVersions: ['*'],
+    operations: ['CREATE', 'UPDATE'],
+    resources: [plural],
+  };
+  const policy = {
+    apiVersion: ADMISSION,
+    kind: 'ValidatingAdmissionPolicy',
+    metadata,
+    spec: {
+      matchConstraints: { resourceRules: [rule] },
+      validations: [
+        {
+          expression: `request.namespace != '${namespace}' || ${unless}`,
+          message: 'the cluster forbids it',
+          reason: 'Forbidden',
+        },
+      ],
+    },
+  };
+  const binding = {
+    apiVersion: ADMISSION,
+    kind: 'ValidatingAdmissionPolicyBinding',
+    metadata,
+    spec: { policyName: metadata.name, validationActions: ['Deny'] },
+  };
+  await stage.apply(namespace, [policy, binding].map((object) => stringify(object)).join('---\n'));
+  const create = () =>
+    stage.client.create(
+      resource,
+      { ...probe, metadata: { namespace, name: 'probe' } },
+      {
+        dryRun: true,
+      },
+    );
+  await pollUntilPasses(
+    'the policy in effect',
+    () => expect(create()).rejects.toThrow('the cluster forbids it'),
+    SOON,
+  );
+}
+
+const POD = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'a', image: 'a' }] } };
+const DEPLOYMENT = { spec: { selector: { matchLabels: { a: 'b' } }, template: POD } };
+
+test.concurrent('settings that a policy of the cluster refuses in a pool hold nothing else up', async () => {
+  const { namespace, set } = await openProject();
+  const template = { ...POD, spec: { ...POD.spec, nodeSelector: { a: 'b' } } };
+  const hasNone = '!has(object.spec.template.spec.nodeSelector)';
+  await refuse(namespace, deployments, { spec: { ...DEPLOYMENT.spec, template } }, hasNone);
+  await set(ALL);
+  expect(await said(namespace, 'False', 'SettingsInvalid')).toContain('the cluster forbids it');
+  const pool = await poolIn(namespace);
+  expect(pool.spec?.replicas).toBe(3);
+  expect(podOf(pool)).not.toHaveProperty('nodeSelector');
+});
+
+test.concurrent('an account that may not be written keeps no older settings in the Deployment', async () => {
+  const { namespace, set, waitFor } = await openProject();
+  await refuse(namespace, serviceAccounts, {});
+  await set(ALL);
+  expect(await said(namespace, 'False', 'Unauthorized')).toContain('the cluster forbids it');
+  const object = await stage.client.get(projectSettings, { namespace, name: NAME });
+  expect(findCondition(object.status?.conditions, 'Stalled')).toBeUndefined();
+  expect((await poolIn(namespace)).spec?.replicas).toBe(3);
+  await waitFor({ type: 'PoolReady', status: 'False', reason: 'Unauthorized' });
+});
+
+test.concurrent('without a Deployment accounts are polled, and what else a pool has goes with the last workflow', async () => {
+  const { namespace, apply, waitFor, jobs } = await openPollProject(stage);
+  await refuse(namespace, deployments, DEPLOYMENT);
+  await apply();
+  await waitFor({ type: 'Active', status: 'False', reason: 'Unauthorized' });
+  const ref = { namespace, name: RUNNER };
+  expect(await jobs()).toEqual(['windlass-poll']);
+  expect(await stage.client.find(secrets, ref)).toBeDefined();
+  await stage.client.delete(workflows, { namespace, name: 'orders' });
+  await pollUntilPasses(
+    'the namespace without a pool',
+    async () => {
+      for (const kind of [secrets, serviceAccounts, roles, roleBindings] as Resource[])
+        expect(await stage.client.find(kind, ref)).toBeUndefined();
+      expect(await jobs()).toEqual([]);
+    },
+    SOON,
+  );
 });
 
 test.concurrent('settings of a project without workflows are accepted, and hold for its first pool', async () => {

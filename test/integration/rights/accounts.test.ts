@@ -38,6 +38,7 @@ const BOUNDED = 'office';
 const OPERATOR = `system:serviceaccount:${SYSTEM}:windlass-operator`;
 const GATEWAY = `system:serviceaccount:${SYSTEM}:windlass-gateway`;
 const RUNNER = `system:serviceaccount:${PROJECT}:windlass-runner`;
+const ROLE = 'eks.amazonaws.com/role-arn';
 const RUNS = '/apis/windlass.dev/v1alpha1/namespaces/shop/workflowruns';
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 const pods = namespacedResource<KubeObject>('', 'v1', 'Pod', 'pods');
@@ -57,7 +58,9 @@ const VALUES = {
     maxReplicas: 12,
     egress: { allow: ['10.30.0.0/16', 'crm.office.svc:443'] },
     priorityClassNames: ['batch'],
-    serviceAccountAnnotations: ['eks.amazonaws.com/role-arn'],
+    serviceAccountAnnotations: [ROLE],
+    tolerationKeys: ['dedicated'],
+    nodeSelectorKeys: ['pool', 'gpu'],
   },
 };
 
@@ -307,9 +310,20 @@ const OF_PROJECT: ProjectSettingsSpec = {
           nodeSelectorTerms: [{ matchExpressions: [{ key: 'gpu', operator: 'DoesNotExist' }] }],
         },
       },
+      podAffinity: {
+        preferredDuringSchedulingIgnoredDuringExecution: [
+          {
+            weight: 1,
+            podAffinityTerm: {
+              topologyKey: 'topology.kubernetes.io/zone',
+              labelSelector: { matchLabels: { app: 'crm' } },
+            },
+          },
+        ],
+      },
     },
     priorityClassName: 'batch',
-    serviceAccountAnnotations: { 'eks.amazonaws.com/role-arn': 'arn:aws:iam::1:role/office' },
+    serviceAccountAnnotations: { [ROLE]: 'arn:aws:iam::1:role/office' },
   },
   egress: { allow: ['crm.office.svc:443'] },
 };
@@ -379,13 +393,27 @@ test('the operator adds nothing to an account that others gave Secrets and a rol
   await operator.apply(serviceAccounts, manifest, { dryRun: true });
   const change = (patch: object) =>
     operator.patch(serviceAccounts, ref, patch, { type: 'merge', dryRun: true });
-  for (const value of ['admin', null])
-    await expect(change({ metadata: { annotations: { 'example.com/role': value } } })).rejects.toThrow(
+  for (const [key, value] of [
+    ['example.com/role', 'admin'],
+    ['example.com/other', 'reader'],
+  ] as const)
+    await expect(change({ metadata: { annotations: { [key]: value } } })).rejects.toThrow(
       'the operator may annotate a service account only with keys of',
     );
   await expect(change({ imagePullSecrets: [{ name: 'a' }, { name: 'b' }] })).rejects.toThrow(
     'the operator may not give Secrets to a service account',
   );
+});
+
+test('the operator takes an annotation away that projectSettings.serviceAccountAnnotations does not list any more', async () => {
+  const { namespace = '', name } = poolServiceAccount(BOUNDED).metadata;
+  const withRole = poolServiceAccount(BOUNDED, { 'example.com/role': 'reader', [ROLE]: 'arn' });
+  // Applied as the operator did while the list was longer, by the same field manager.
+  await admin.apply(serviceAccounts, withRole, { fieldManager: 'windlass' });
+  const byHand = { metadata: { annotations: { 'example.com/note': 'kept' } } };
+  await admin.patch(serviceAccounts, { namespace, name }, byHand, { type: 'merge' });
+  const { metadata } = await operator.apply(serviceAccounts, poolServiceAccount(BOUNDED, { [ROLE]: 'arn' }));
+  expect(metadata.annotations).toEqual({ [ROLE]: 'arn', 'example.com/note': 'kept' });
 });
 
 test('the operator goes on writing a Secret that others have labelled', async () => {

@@ -24,6 +24,12 @@ export type ImageReferences = {
   s3?: string;
 };
 
+/** The repository and the tag of an image. */
+export function splitReference(reference: string): [string, string] {
+  const colon = reference.lastIndexOf(':');
+  return [reference.slice(0, colon), reference.slice(colon + 1)];
+}
+
 type Image = { reference: string; base: string; files: ImageFile[] };
 
 const scratch = 'scratch';

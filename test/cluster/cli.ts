@@ -12,7 +12,7 @@ commands
   status        shows each part of the cluster; ends with status 1 when one does not work
   env           prints what makes its kubectl and helm those of a shell: eval "$(npm run --silent cluster -- env)"
   kubeconfig    prints the path of the cluster's kubeconfig
-  load-images   builds the images of Windlass and loads them into the cluster
+  load-images   builds the images of Windlass, loads them into the cluster and prints their names and tags
 
 options
   --name NAME   which cluster (default: windlass); several can run side by side
@@ -67,8 +67,13 @@ const commands: Record<string, (call: Call) => Promise<number>> = {
   'load-images': async ({ name, progress }) => {
     const cluster = await ensureCluster({ name, progress });
     // Read only here, so that the other commands work without what builds images.
-    const { buildAndLoadImages } = await import('../../images/build.ts');
-    await buildAndLoadImages(cluster, progress);
+    const { buildAndLoadImages, splitReference } = await import('../../images/build.ts');
+    const { windlass, redis } = await buildAndLoadImages(cluster, progress);
+    const [repository, tag] = splitReference(windlass);
+    progress.say(`✓ ${windlass} and ${redis} are in the cluster`);
+    progress.say(
+      `  for helm: --set image.repository=${repository} --set image.tag=${tag} --set redis.image=${redis}`,
+    );
     return 0;
   },
 };

@@ -2,7 +2,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { buildAndLoadImages, type ImageReferences } from '../../images/build.ts';
+import { buildAndLoadImages, splitReference, type ImageReferences } from '../../images/build.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { countPods, describePods } from './diagnose.ts';
 import { helm, kubectl, type ClusterAccess } from './kubectl.ts';
@@ -177,11 +177,6 @@ function valuesFor(cluster: Cluster, images: ImageReferences): Record<string, un
       },
     }),
   };
-}
-
-function splitReference(reference: string): [string, string] {
-  const colon = reference.lastIndexOf(':');
-  return [reference.slice(0, colon), reference.slice(colon + 1)];
 }
 
 const isTree = (value: unknown): value is Record<string, unknown> =>

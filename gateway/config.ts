@@ -1,7 +1,7 @@
 /** What the gateway is told from outside: its environment, read once and checked. A value that makes no sense stops it. */
 import * as z from 'zod';
 import { parseDuration } from '../api/duration.ts';
-import { AUDIENCE } from './internal/identity.ts';
+import { AUDIENCE } from './access/identity.ts';
 import { isNetwork } from './limits/addresses.ts';
 import { limitSettings } from './limits/settings.ts';
 

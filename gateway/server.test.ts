@@ -4,9 +4,9 @@ import type { AuditEntry } from '../api/audit/line.ts';
 import type { KubeObject } from '../kube/resource.ts';
 import { createCollectedLog } from '../test/support/collectedLog.ts';
 import { createGatewayDeps } from '../test/support/gatewayDeps.ts';
-import type { Decision } from './internal/access.ts';
-import { PROBLEMS, problemType, type ProblemCode } from './problems.ts';
-import { createRouteTable } from './routes.ts';
+import type { Decision } from './access/access.ts';
+import { PROBLEMS, problemType, type ProblemCode } from './contract/problems.ts';
+import { createRouteTable } from './routing/table.ts';
 import { buildInternal, buildMetrics, buildPublic } from './server.ts';
 
 const LIMIT = 2_048;

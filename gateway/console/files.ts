@@ -6,8 +6,8 @@ import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify';
-import { createAnswers, type Answers } from '../answers.ts';
-import type { GatewayDeps } from '../deps.ts';
+import { createAnswers, type Answers } from '../http/answers.ts';
+import type { GatewayDeps } from '../endpoint/deps.ts';
 import type { ConsoleSettings } from './settings.ts';
 
 const PLACEHOLDER = '__NONCE__';

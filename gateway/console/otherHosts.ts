@@ -4,11 +4,11 @@
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AuditEvent } from '../../api/audit/events.ts';
-import { createAnswers } from '../answers.ts';
-import { recordCall, resultOf } from '../audit.ts';
-import type { GatewayDeps } from '../deps.ts';
-import { recordRefusal } from '../kube/audit.ts';
-import type { ConsoleOrigin } from './origin.ts';
+import { createAnswers } from '../http/answers.ts';
+import { recordCall, resultOf } from '../endpoint/audit.ts';
+import type { GatewayDeps } from '../endpoint/deps.ts';
+import { recordRefusal } from './kubeApi/audit.ts';
+import type { ConsoleOrigin } from './session/origin.ts';
 
 /** The routes of browsers, as patterns of the router, so that escapes in an address change nothing. */
 const CONSOLE_ROUTES = /^\/(?:console|kube)(?:\/|$)/;

@@ -1,19 +1,19 @@
 /** What of the console is on the internal listener, beside the way to the Kubernetes API. */
 import type { FastifyInstance } from 'fastify';
 import { systemClock } from '../../kube/clock.ts';
-import type { GatewayDeps } from '../deps.ts';
-import { createCurrent } from './current.ts';
+import type { GatewayDeps } from '../endpoint/deps.ts';
+import { createCurrent } from './session/current.ts';
 import { consoleFiles } from './files.ts';
-import { bearSession } from './hook.ts';
-import { linkRoutes } from './links.ts';
-import { createProvider } from './oidc.ts';
-import { oidcRoutes } from './oidcRoutes.ts';
-import { createOrigin } from './origin.ts';
+import { bearSession } from './session/hook.ts';
+import { linkRoutes } from './session/links.ts';
+import { createProvider } from './session/oidc.ts';
+import { oidcRoutes } from './session/oidcRoutes.ts';
+import { createOrigin } from './session/origin.ts';
 import { refuseOtherHosts } from './otherHosts.ts';
-import { createRenewal } from './renewal.ts';
-import { createRevocation } from './revocation.ts';
-import { sessionRoute } from './session.ts';
-import { createSessions } from './sessions.ts';
+import { createRenewal } from './session/renewal.ts';
+import { createRevocation } from './session/revocation.ts';
+import { sessionRoute } from './session/session.ts';
+import { createSessions } from './session/sessions.ts';
 import type { ConsoleSettings } from './settings.ts';
 
 /** Registers it. The hooks hold for all routes of the listener: a session bears its token, and no browser guesses what an answer is. */

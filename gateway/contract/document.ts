@@ -14,7 +14,7 @@ import {
   problemType,
   PROBLEMS_OF_ANY,
   type ProblemCode,
-} from '../problems.ts';
+} from './problems.ts';
 import type { Answer, Operation } from './operation.ts';
 import { OPERATIONS } from './operations.ts';
 

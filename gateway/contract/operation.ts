@@ -1,7 +1,7 @@
 /** What is said of one operation of the gateway: where it is, what it takes, what it answers and whom it admits. */
 import type * as z from 'zod';
-import type { Wanted } from '../internal/access.ts';
-import type { ProblemCode } from '../problems.ts';
+import type { Wanted } from '../access/access.ts';
+import type { ProblemCode } from './problems.ts';
 
 /** What RBAC must allow the caller; `on` says what the name in the path is: of the object, or none for all of the namespace. */
 export type Right = Pick<Wanted, 'verb' | 'resource' | 'subresource'> & {

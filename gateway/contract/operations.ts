@@ -6,9 +6,9 @@ import * as z from 'zod';
 import { acceptedRun, botAnswer, runEvent, runPage, runView } from '../../api/runView.ts';
 import { connectLink } from '../../api/connect.ts';
 import { signInLink } from '../../api/console.ts';
-import { executeQuery } from '../internal/executeQuery.ts';
-import { listQuery } from '../internal/listQuery.ts';
-import { JSON_PROBLEMS, type ProblemCode } from '../problems.ts';
+import { executeQuery } from './executeQuery.ts';
+import { listQuery } from './listQuery.ts';
+import { JSON_PROBLEMS, type ProblemCode } from './problems.ts';
 import type { Operation, Right } from './operation.ts';
 
 const JSON_TYPE = 'application/json';

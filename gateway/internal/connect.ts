@@ -7,14 +7,14 @@ import type { Credential } from '../../api/kinds.ts';
 import { connectionOf, providerOf } from '../../api/provider.ts';
 import { isUnavailable } from '../../runs/connection.ts';
 import { CONNECT_MS, hashOf, keepLink, newSecret, readKey, type Link } from '../../runs/connect/store.ts';
-import { createAnswers, JSON_TYPE, type Answers } from '../answers.ts';
-import { recordCall, resultOf } from '../audit.ts';
+import { createAnswers, JSON_TYPE, type Answers } from '../http/answers.ts';
+import { recordCall, resultOf } from '../endpoint/audit.ts';
 import { routePath } from '../contract/operation.ts';
 import { OPERATIONS } from '../contract/operations.ts';
-import { findCredential } from '../credentials.ts';
-import type { GatewayDeps } from '../deps.ts';
-import type { ProblemCode } from '../problems.ts';
-import { admit, type Exchange } from './guard.ts';
+import { findCredential } from './credentials.ts';
+import type { GatewayDeps } from '../endpoint/deps.ts';
+import type { ProblemCode } from '../contract/problems.ts';
+import { admit, type Exchange } from '../endpoint/admit.ts';
 
 const OPERATION = OPERATIONS.connectCredential;
 

@@ -7,7 +7,7 @@ import { PLAIN_REVISION } from '../../test/support/plainRevision.ts';
 import { pollUntil } from '../../test/support/poll.ts';
 import type { RunEvent } from '../../runs/types.ts';
 import { createUnread } from '../limits/unread.ts';
-import { problemType } from '../problems.ts';
+import { problemType } from '../contract/problems.ts';
 import { buildInternal } from '../server.ts';
 import { eventText, stream } from './events.ts';
 

@@ -9,12 +9,12 @@ import { isTerminal } from '../../api/phase.ts';
 import { followEvents, readEvents } from '../../runs/events.ts';
 import { redactEvent } from '../../runs/record/redact.ts';
 import type { RunEvent } from '../../runs/types.ts';
-import { createAnswers, type Answers } from '../answers.ts';
-import { closedSignal, writable } from '../closed.ts';
+import { createAnswers, type Answers } from '../http/answers.ts';
+import { closedSignal, writable } from '../http/response.ts';
 import { routePath } from '../contract/operation.ts';
 import { OPERATIONS } from '../contract/operations.ts';
-import type { GatewayDeps } from '../deps.ts';
-import { onlyGet, type Exchange } from './guard.ts';
+import type { GatewayDeps } from '../endpoint/deps.ts';
+import { onlyGet, type Exchange } from '../endpoint/admit.ts';
 import { findRun, type FoundRun } from './runs.ts';
 import type { Unread } from '../limits/unread.ts';
 

@@ -7,16 +7,16 @@ import { workflowId } from '../../api/group.ts';
 import type { RunItem, RunPage } from '../../api/runView.ts';
 import { isUnavailable } from '../../runs/connection.ts';
 import { byNewest, knownRuns, listRuns, type ListedRun, type Position } from '../../runs/list.ts';
-import { createAnswers, JSON_TYPE, type Answers } from '../answers.ts';
+import { createAnswers, JSON_TYPE, type Answers } from '../http/answers.ts';
 import { routePath } from '../contract/operation.ts';
 import { OPERATIONS } from '../contract/operations.ts';
-import type { GatewayDeps } from '../deps.ts';
-import type { ProblemCode } from '../problems.ts';
-import type { Route } from '../routes.ts';
-import { admit, onlyGet, type Addressed, type Exchange } from './guard.ts';
-import { positionToken, readListQuery, type ListQuery } from './listQuery.ts';
-import type { ListedRecord } from './records.ts';
-import { TooOften } from './reviewLimit.ts';
+import type { GatewayDeps } from '../endpoint/deps.ts';
+import type { ProblemCode } from '../contract/problems.ts';
+import type { Route } from '../routing/table.ts';
+import { admit, onlyGet, type Addressed, type Exchange } from '../endpoint/admit.ts';
+import { positionToken, readListQuery, type ListQuery } from '../contract/listQuery.ts';
+import type { ListedRecord } from '../endpoint/records.ts';
+import { TooOften } from '../access/reviewLimit.ts';
 import { time, viewLine } from './runView.ts';
 
 /** A run of the page, and its place in the order. */

@@ -12,14 +12,14 @@ import { isUnavailable } from '../../runs/connection.ts';
 import { getRevision } from '../../runs/project.ts';
 import { readRun, readSummary } from '../../runs/read.ts';
 import { redactRun, type DataPolicy } from '../../runs/record/redact.ts';
-import { createAnswers, JSON_TYPE, type Answers } from '../answers.ts';
-import { recordCall, resultOf } from '../audit.ts';
+import { createAnswers, JSON_TYPE, type Answers } from '../http/answers.ts';
+import { recordCall, resultOf } from '../endpoint/audit.ts';
 import { routePath, type Right } from '../contract/operation.ts';
 import { OPERATIONS } from '../contract/operations.ts';
-import type { GatewayDeps } from '../deps.ts';
-import { recordedRun } from '../recorded.ts';
-import { answerAccepted } from '../outcome.ts';
-import { admit, isName, type Addressed, type Admitted, type Exchange } from './guard.ts';
+import type { GatewayDeps } from '../endpoint/deps.ts';
+import { recordedRun } from '../endpoint/recorded.ts';
+import { answerAccepted } from '../endpoint/outcome.ts';
+import { admit, isName, type Addressed, type Admitted, type Exchange } from '../endpoint/admit.ts';
 import { viewRecord, viewState, viewSummary } from './runView.ts';
 
 export function runRoute(deps: GatewayDeps): FastifyPluginCallback {

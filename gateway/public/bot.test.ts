@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { RouteSpec } from '../../api/route.ts';
 import type { KubeObject } from '../../kube/resource.ts';
 import { createGatewayDeps } from '../../test/support/gatewayDeps.ts';
-import { createRouteTable } from '../routes.ts';
+import { createRouteTable } from '../routing/table.ts';
 import { buildPublic } from '../server.ts';
 
 const KEY = Buffer.from('s3cret');

@@ -10,12 +10,12 @@ import { parseJson } from '../../api/json.ts';
 import { isWanted, type ReceivedMessage } from '../../nodes/bots/message.ts';
 import { SERVICES } from '../../nodes/bots/register.ts';
 import type { Submitted } from '../../runs/types.ts';
-import { JSON_TYPE, type Answers } from '../answers.ts';
-import type { GatewayDeps } from '../deps.ts';
+import { JSON_TYPE, type Answers } from '../http/answers.ts';
+import type { GatewayDeps } from '../endpoint/deps.ts';
 import { isTooLargeEvent } from '../limits/limits.ts';
-import { answerAccepted, refuseSubmission } from '../outcome.ts';
-import type { Route } from '../routes.ts';
-import { storeEvent } from '../store.ts';
+import { answerAccepted, refuseSubmission } from '../endpoint/outcome.ts';
+import type { Route } from '../routing/table.ts';
+import { storeEvent } from '../endpoint/submission.ts';
 import { pushRoute, type Pushed } from './push.ts';
 
 const TEXT_TYPE = 'text/plain; charset=utf-8';

@@ -16,11 +16,11 @@ import {
   readLink,
   takeLink,
 } from '../../runs/connect/store.ts';
-import { createAnswers, type Answers } from '../answers.ts';
+import { createAnswers, type Answers } from '../http/answers.ts';
 import { routePath } from '../contract/operation.ts';
 import { OPERATIONS } from '../contract/operations.ts';
-import type { GatewayDeps } from '../deps.ts';
-import { onlyGet } from '../internal/guard.ts';
+import type { GatewayDeps } from '../endpoint/deps.ts';
+import { onlyGet } from '../endpoint/admit.ts';
 import { guardAnswer, sendPage, sendQuestion } from './page.ts';
 
 export function openLinkRoute(deps: GatewayDeps): FastifyPluginCallback {

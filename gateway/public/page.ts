@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
-import type { Answers } from '../answers.ts';
+import type { Answers } from '../http/answers.ts';
 
 export type PageCode = keyof typeof PAGES;
 

@@ -3,17 +3,17 @@
  * or inactive is answered with the same bytes, and a body is looked at only when its sender was verified.
  */
 import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify';
-import { createAnswers, type Answers } from '../answers.ts';
-import { announcedLength, readBody, refuseByHeaders, tooLarge } from '../body.ts';
-import type { GatewayDeps } from '../deps.ts';
+import { createAnswers, type Answers } from '../http/answers.ts';
+import { announcedLength, readBody, refuseByHeaders, tooLarge } from '../http/body.ts';
+import type { GatewayDeps } from '../endpoint/deps.ts';
 import type { Hold } from '../limits/inFlight.ts';
 import type { TooMany } from '../limits/rates.ts';
 import type { Attempt } from '../limits/unverified.ts';
-import type { RouteClass } from '../metrics.ts';
-import type { ProblemCode } from '../problems.ts';
-import type { Route } from '../routes.ts';
-import { isBounded } from './verify/door.ts';
-import { isStopped } from './verify/guard.ts';
+import type { RouteClass } from '../http/metrics.ts';
+import type { ProblemCode } from '../contract/problems.ts';
+import type { Route } from '../routing/table.ts';
+import { isBounded } from '../verify/authPolicy.ts';
+import { isStopped } from './guard.ts';
 
 /** What was sent to a route, by somebody who may. */
 export type Pushed = {

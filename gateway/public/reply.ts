@@ -2,12 +2,12 @@
 import type { FastifyReply } from 'fastify';
 import { isHeaderName, isHeaderValue, isWithheldHeader } from '../../api/headers.ts';
 import type { TerminalPhase } from '../../api/phase.ts';
-import { closedSignal } from '../closed.ts';
-import type { Answers } from '../answers.ts';
-import type { GatewayDeps } from '../deps.ts';
-import { answerAccepted } from '../outcome.ts';
-import type { Route } from '../routes.ts';
-import { waitFor } from '../waiting.ts';
+import { closedSignal } from '../http/response.ts';
+import type { Answers } from '../http/answers.ts';
+import type { GatewayDeps } from '../endpoint/deps.ts';
+import { answerAccepted } from '../endpoint/outcome.ts';
+import type { Route } from '../routing/table.ts';
+import { waitFor } from '../endpoint/waiting.ts';
 import type { Waited } from '../../runs/reply.ts';
 import type { Reply, Submitted } from '../../runs/types.ts';
 

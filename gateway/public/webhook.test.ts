@@ -6,8 +6,8 @@ import type { AuthScheme } from '../../api/webhookAuth.ts';
 import type { KubeObject } from '../../kube/resource.ts';
 import { createCollectedLog } from '../../test/support/collectedLog.ts';
 import { createGatewayDeps } from '../../test/support/gatewayDeps.ts';
-import type { GatewayDeps } from '../deps.ts';
-import { createRouteTable } from '../routes.ts';
+import type { GatewayDeps } from '../endpoint/deps.ts';
+import { createRouteTable } from '../routing/table.ts';
 import { buildPublic } from '../server.ts';
 
 const LIMIT = 2_048;

@@ -1,13 +1,13 @@
 /** What cookies of the console are sealed with: keys in a real run store, two replicas, and a clock that tests move. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createOrigin } from '../../../gateway/console/origin.ts';
+import { createOrigin } from '../../../gateway/console/session/origin.ts';
 import {
   createSessions,
   newSessionId,
   type Session,
   type Sessions,
-} from '../../../gateway/console/sessions.ts';
+} from '../../../gateway/console/session/sessions.ts';
 import { connectRunStore, type RunStoreConnection } from '../../../runs/connection.ts';
 import { createManualClock, type ManualClock } from '../../support/manualClock.ts';
 import { startRedis, type TestRedis } from '../../support/redis.ts';

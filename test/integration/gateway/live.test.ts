@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, request, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createRouteTable } from '../../../gateway/routes.ts';
+import { createRouteTable } from '../../../gateway/routing/table.ts';
 import type { Resource, RoleBinding } from '../../../kube/resource.ts';
 import { startKubeApiFaults, type KubeApiFaults } from '../../support/kubeApiFaults.ts';
 import { openKubeStage, type CallInit, type KubeStage, type TestGateway } from '../../support/kubeStage.ts';

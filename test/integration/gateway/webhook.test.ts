@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ANNOTATION } from '../../../api/group.ts';
 import { agrees, emptyDigest, toggle } from '../../../api/routes.ts';
-import { webhookRoutes } from '../../../gateway/follow.ts';
+import { webhookRoutes } from '../../../gateway/routing/follow.ts';
 import { leases } from '../../../kube/resource.ts';
 import { isUnavailable } from '../../../runs/connection.ts';
 import { setWorkflowLimits } from '../../../runs/project.ts';

@@ -1,0 +1,260 @@
+/**
+ * Whether a caller may do something: judged by the issuers' keys where they say enough, authenticated by TokenReview, authorised by SubjectAccessReview, so that the
+ * cluster's RBAC decides. Answers are kept for at most 8 s from the moment before they were asked for, and the number
+ * of questions is bounded. When the API server cannot be asked, nobody is allowed.
+ */
+import { createHash } from 'node:crypto';
+import { GROUP } from '../../api/group.ts';
+import type { KubeClient } from '../../kube/client.ts';
+import { systemClock, type Clock } from '../../kube/clock.ts';
+import type { Log } from '../../kube/log.ts';
+import { subjectAccessReviews, type SubjectAccessReview } from '../../kube/resource.ts';
+import type { Metrics } from '../http/metrics.ts';
+import { bearerToken, createTokenReview, REVIEW_OPTIONS, type Identity } from './identity.ts';
+import { createIssuerKeys, type IssuerKeys, type Verdict } from './issuerKeys.ts';
+import { fetchClusterKeys, fetchProviderKeys } from './publishedKeys.ts';
+import { createReviewLimit, Overloaded, TooOften } from './reviewLimit.ts';
+import { createExpiring } from '../limits/expiring.ts';
+
+/** What a caller wants to do, in the words of RBAC. */
+export type Wanted = {
+  verb: 'create' | 'get' | 'list' | 'update' | 'delete';
+  resource: 'workflows' | 'workflowruns' | 'credentials';
+  subresource?: 'execute';
+  namespace: string;
+  /** Empty: all of the namespace. */
+  name: string;
+};
+
+export type Decision = 'allowed' | 'unauthorized' | 'forbidden' | 'too-often' | 'unavailable';
+
+export type Identified =
+  | { outcome: 'known'; identity: Identity }
+  | { outcome: 'unauthorized' | 'too-often' | 'unavailable' };
+
+/** What a caller shows: the value of an Authorization header, and the address that it comes from. */
+export type Shown = { authorization: string | undefined; address: string };
+
+/** What was decided, and about whom, where the API server knows the caller. */
+export type Decided = { decision: Decision; identity?: Identity };
+
+export type Access = {
+  /** Decides about a caller, and says who it is. Never rejects. */
+  authorize: (shown: Shown, wanted: Wanted | undefined) => Promise<Decided>;
+  /** The decision alone. */
+  decide: (shown: Shown, wanted: Wanted | undefined) => Promise<Decision>;
+  /** Who the API server says that it is. Never rejects. */
+  identify: (shown: Shown) => Promise<Identified>;
+};
+
+/** A revoked token is refused within 10 s, in which the question itself must have its time, too. */
+const POSITIVE_MS = 8_000;
+/** Short, so that a right that was just given works at once for a person who tries again. */
+const NEGATIVE_MS = 2_000;
+/** How long a token that was accepted is asked about apart from tokens that nobody knows. It is accepted by no such memory. */
+const VOUCHED_MS = 600_000;
+const MAX_IDENTITIES = 2_048;
+const MAX_VOUCHED = 8_192;
+const MAX_REFUSED = 8_192;
+const MAX_DECISIONS = 256;
+
+/** `key` stands for the token: two tokens of one user may differ in groups and scopes. */
+type Known = { key: string; identity: Identity; decisions: ReturnType<typeof createExpiring<boolean>> };
+
+type Found = { outcome: 'known'; caller: Known } | { outcome: 'unauthorized' | 'too-often' | 'unavailable' };
+
+export type AccessOptions = {
+  client: Pick<KubeClient, 'create' | 'raw'>;
+  /** The provider whose ID tokens people sign in with, and the client that these are for. */
+  provider?: { issuer: string; clientID: string } | undefined;
+  metrics: Pick<Metrics, 'reviews'>;
+  log: Log;
+  clock?: Clock;
+};
+
+export function createAccess(options: AccessOptions): Access {
+  const { client, provider, metrics, log, clock = systemClock } = options;
+  const limit = createReviewLimit(clock);
+  const once = createOnce();
+  const ask = createAsking(metrics);
+  const { identify } = createCallers({ client, provider, metrics, log, clock, limit, once, ask });
+
+  async function allows({ key: token, identity, decisions }: Known, wanted: Wanted): Promise<boolean> {
+    const key = Object.values(wanted).join(' ');
+    const held = decisions.get(key);
+    if (held !== undefined) return held;
+    return once(`may ${token} ${key}`, async () => {
+      const askedAt = clock.now();
+      const allowed = await ask('access', () =>
+        limit.forUser(identity.username, () => reviewAccess(client, identity, wanted)),
+      );
+      decisions.set(key, allowed, askedAt + (allowed ? POSITIVE_MS : NEGATIVE_MS));
+      return allowed;
+    });
+  }
+
+  function refusalFor(error: unknown): 'too-often' | 'unavailable' {
+    if (error instanceof TooOften) return 'too-often';
+    if (!(error instanceof Overloaded)) log.warn({ err: error }, 'cannot ask the API server about a caller');
+    return 'unavailable';
+  }
+
+  async function find({ authorization, address }: Shown): Promise<Found> {
+    const token = bearerToken(authorization);
+    if (token === undefined) return { outcome: 'unauthorized' };
+    try {
+      const caller = await identify(token, address);
+      return caller === undefined ? { outcome: 'unauthorized' } : { outcome: 'known', caller };
+    } catch (error) {
+      return { outcome: refusalFor(error) };
+    }
+  }
+
+  async function authorize(shown: Shown, wanted: Wanted | undefined): Promise<Decided> {
+    const found = await find(shown);
+    if (found.outcome !== 'known') return { decision: found.outcome };
+    const { identity } = found.caller;
+    if (wanted === undefined) return { decision: 'forbidden', identity };
+    try {
+      return { decision: (await allows(found.caller, wanted)) ? 'allowed' : 'forbidden', identity };
+    } catch (error) {
+      return { decision: refusalFor(error), identity };
+    }
+  }
+
+  return {
+    authorize,
+    decide: async (shown, wanted) => (await authorize(shown, wanted)).decision,
+    identify: async (shown) => {
+      const found = await find(shown);
+      return found.outcome === 'known' ? { outcome: 'known', identity: found.caller.identity } : found;
+    },
+  };
+}
+
+type CallersOptions = Required<Omit<AccessOptions, 'provider'>> &
+  Pick<AccessOptions, 'provider'> & {
+    limit: ReturnType<typeof createReviewLimit>;
+    once: ReturnType<typeof createOnce>;
+    ask: ReturnType<typeof createAsking>;
+  };
+
+/** Who the tokens belong to that were asked about lately. */
+function createCallers({ client, provider, metrics, log, clock, limit, once, ask }: CallersOptions) {
+  const known = createExpiring<Known>(MAX_IDENTITIES, clock);
+  const refused = createExpiring<true>(MAX_REFUSED, clock);
+  const vouched = createExpiring<true>(MAX_VOUCHED, clock);
+  const reviewToken = createTokenReview(client);
+  const judge = createJudge({ client, provider, clock, log });
+
+  async function identify(token: string, address: string): Promise<Known | undefined> {
+    const key = keyOf(token);
+    const held = known.get(key);
+    if (held !== undefined || refused.get(key) === true) return held;
+    return once(`who ${key}`, async () => {
+      const verdict = await judge(token);
+      if (verdict === 'refused') {
+        metrics.reviews.inc({ kind: 'issuer', outcome: 'no' });
+        return undefined;
+      }
+      const askedAt = clock.now();
+      const isWorthIt = verdict === 'signed' || vouched.get(key) === true;
+      const question = () => reviewToken(token);
+      const identity = await ask('token', () =>
+        isWorthIt ? limit.forKnown(question) : limit.forUnknown(address, question),
+      );
+      if (identity === undefined) {
+        vouched.delete(key);
+        refused.set(key, true, askedAt + NEGATIVE_MS);
+        return undefined;
+      }
+      // The decisions live inside the identity, so that they end with it: a revoked token is refused within 10 s.
+      const entry = { key, identity, decisions: createExpiring<boolean>(MAX_DECISIONS, clock) };
+      known.set(key, entry, askedAt + POSITIVE_MS);
+      vouched.set(key, true, askedAt + VOUCHED_MS);
+      return entry;
+    });
+  }
+
+  return { identify };
+}
+
+/** Judges a token by the keys of the cluster's issuer, and by those of the provider, where there is one. */
+function createJudge({ client, provider, clock, log }: Omit<AccessOptions, 'metrics'> & { clock: Clock }) {
+  const cluster = createIssuerKeys({ fetchKeys: () => fetchClusterKeys(client), clock, log });
+  const issuers = [cluster, ...(provider === undefined ? [] : [providerKeys(provider, clock, log)])];
+  return async (token: string): Promise<Verdict> => {
+    for (const issuer of issuers) {
+      const verdict = await issuer.judgeFetched(token);
+      if (verdict !== 'unknown') return verdict;
+    }
+    return 'unknown';
+  };
+}
+
+function providerKeys(
+  { issuer, clientID: audience }: NonNullable<AccessOptions['provider']>,
+  clock: Clock,
+  log: Log,
+): IssuerKeys {
+  return createIssuerKeys({ fetchKeys: () => fetchProviderKeys(issuer), issuer, audience, clock, log });
+}
+
+/** Asks, and counts what came of it. */
+function createAsking({ reviews }: AccessOptions['metrics']) {
+  return async <T>(kind: string, question: () => Promise<T>): Promise<T> => {
+    try {
+      const answer = await question();
+      reviews.inc({ kind, outcome: answer === undefined || answer === false ? 'no' : 'yes' });
+      return answer;
+    } catch (error) {
+      reviews.inc({ kind, outcome: failureOf(error) });
+      throw error;
+    }
+  };
+}
+
+/** What stands for a token in memory. */
+function keyOf(token: string): string {
+  return createHash('sha256').update(token).digest('base64');
+}
+
+/** Callers with the same question share one answer. */
+function createOnce(): <T>(key: string, question: () => Promise<T>) => Promise<T> {
+  const underWay = new Map<string, Promise<unknown>>();
+  return async <T>(key: string, question: () => Promise<T>) => {
+    const running = underWay.get(key) as Promise<T> | undefined;
+    if (running !== undefined) return running;
+    const answer = question().finally(() => underWay.delete(key));
+    underWay.set(key, answer);
+    return answer;
+  };
+}
+
+function failureOf(error: unknown): string {
+  if (error instanceof TooOften) return 'too-often';
+  return error instanceof Overloaded ? 'overloaded' : 'failed';
+}
+
+async function reviewAccess(
+  client: Pick<KubeClient, 'create'>,
+  identity: Identity,
+  wanted: Wanted,
+): Promise<boolean> {
+  const { username, uid, groups, extra } = identity;
+  const review = await client.create<SubjectAccessReview>(
+    subjectAccessReviews,
+    {
+      metadata: { name: '' },
+      spec: {
+        user: username,
+        ...(uid !== undefined && { uid }),
+        ...(groups !== undefined && { groups }),
+        ...(extra !== undefined && { extra }),
+        resourceAttributes: { group: GROUP, ...wanted },
+      },
+    },
+    REVIEW_OPTIONS,
+  );
+  return review.status?.allowed === true;
+}

@@ -1,0 +1,46 @@
+/**
+ * Whose requests are passed on: of callers whose token the cluster has accepted lately. A token that nobody knows is asked about first,
+ * within the bounds that hold for all of the gateway, so that garbage costs the API server no more here than elsewhere.
+ */
+import type { Clock } from '../../../kube/clock.ts';
+import type { Access, Shown } from '../../access/access.ts';
+import { createExpiring } from '../../limits/expiring.ts';
+import { bearerToken, type Identity } from '../../access/identity.ts';
+import type { ProblemCode } from '../../contract/problems.ts';
+import { tokenKey } from './slots.ts';
+
+/** `key` stands for the token where it is counted or remembered. `user` is who the token belonged to when it was asked about. */
+export type Caller = { token: string; key: string; user: Pick<Identity, 'username' | 'uid' | 'groups'> };
+
+export type Callers = {
+  /** The caller of the request, or why the request is not passed on. A known caller costs no question. */
+  admit: (shown: Shown) => Promise<Caller | ProblemCode>;
+  /** To be told of each answer: the API server itself decides about a token each time. */
+  answered: (caller: Caller, status: number) => void;
+};
+
+const VOUCHED_MS = 600_000;
+const MAX_VOUCHED = 8_192;
+
+export function createCallers(access: Pick<Access, 'identify'>, clock: Clock): Callers {
+  const vouched = createExpiring<Caller['user']>(MAX_VOUCHED, clock);
+  return {
+    admit: async (shown) => {
+      const token = bearerToken(shown.authorization);
+      if (token === undefined) return 'unauthorized';
+      const key = tokenKey(token);
+      const known = vouched.get(key);
+      if (known !== undefined) return { token, key, user: known };
+      const identified = await access.identify(shown);
+      if (identified.outcome === 'unauthorized') return 'unauthorized';
+      if (identified.outcome !== 'known') return 'cluster-unavailable';
+      const { username, uid, groups } = identified.identity;
+      const user = { username, ...(uid !== undefined && { uid }), ...(groups && { groups }) };
+      vouched.set(key, user, clock.now() + VOUCHED_MS);
+      return { token, key, user };
+    },
+    answered: ({ key }, status) => {
+      if (status === 401) vouched.delete(key);
+    },
+  };
+}

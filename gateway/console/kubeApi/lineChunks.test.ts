@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest';
+import { lines } from '../../../kube/watch.ts';
+import { createTurn, inTurn } from './lineChunks.ts';
+
+/** Streams of these chunks, which note what was read of them. */
+function streamsOf(...streams: string[][]) {
+  const read: string[] = [];
+  async function* chunksOf(name: number, chunks: string[]): AsyncGenerator<Buffer> {
+    for (const [at, chunk] of chunks.entries()) {
+      read.push(`${name}.${at}`);
+      yield Buffer.from(chunk);
+    }
+  }
+  return { read, streams: streams.map((chunks, name) => chunksOf(name, chunks)) };
+}
+
+test('of a line that has begun the rest is read when nobody else has such a line that was not taken', async () => {
+  const long = ['a', 'b', 'c\n'];
+  const { read, streams } = streamsOf(long, long, ['short\n', 'short\n']);
+  const turn = createTurn();
+  const taking = Promise.withResolvers<void>();
+  const taken: string[] = [];
+  const all = streams.map(async (stream, name) => {
+    for await (const line of lines(inTurn(stream, turn))) {
+      taken.push(`${name} ${line}`);
+      if (name === 0) await taking.promise;
+    }
+  });
+  await all[2];
+  expect(taken).toEqual(expect.arrayContaining(['0 abc', '2 short', '2 short']));
+  expect(read.filter((each) => each.startsWith('1.'))).toEqual(['1.0']);
+  taking.resolve();
+  await Promise.all(all);
+  expect(taken.toSorted()).toEqual(['0 abc', '1 abc', '2 short', '2 short']);
+});
+
+test('whoever is left or breaks off in a line lets the others go on', async () => {
+  const turn = createTurn();
+  const { streams } = streamsOf(['a', 'b\n'], ['one\n', 'tw', 'o\n']);
+  const [broken, other] = streams;
+  async function* breaking(): AsyncGenerator<Buffer> {
+    yield Buffer.from('begun');
+    throw new Error('lost');
+  }
+  const lost = (async () => {
+    for await (const line of lines(inTurn(breaking(), turn))) expect(line).toBe('never');
+  })();
+  await expect(lost).rejects.toThrow('lost');
+  for await (const line of lines(inTurn(broken!, turn))) {
+    expect(line).toBe('ab');
+    break;
+  }
+  const taken: string[] = [];
+  for await (const line of lines(inTurn(other!, turn))) taken.push(line);
+  expect(taken).toEqual(['one', 'two']);
+});

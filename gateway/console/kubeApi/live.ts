@@ -1,0 +1,201 @@
+/**
+ * `POST /console/live`: several watches of the Kubernetes API in one answer, a line of JSON for each event, since a browser opens few
+ * connections to a host. Each watch is opened with the caller's token. Nothing is kept for a slow reader: as long as it does not
+ * read, nothing more is read of the API server. It ends with the client, and when the gateway closes.
+ */
+import type { ServerResponse } from 'node:http';
+import type { FastifyPluginCallback } from 'fastify';
+import { parseJson } from '../../../api/json.ts';
+import type { PassThrough } from '../../../kube/passThrough.ts';
+import { lines } from '../../../kube/watch.ts';
+import { createAnswers, type Answers } from '../../http/answers.ts';
+import { hasBody, readBody, refuseByHeaders } from '../../http/body.ts';
+import { closedSignal } from '../../http/response.ts';
+import type { GatewayDeps } from '../../endpoint/deps.ts';
+import type { Exchange } from '../../endpoint/admit.ts';
+import type { ProblemCode } from '../../contract/problems.ts';
+import { admitCaller, recordRefusal } from './audit.ts';
+import type { Callers } from './callers.ts';
+import { ANSWER_HEADERS, readText } from './passOn.ts';
+import { createTurn, inTurn, type Turn } from './lineChunks.ts';
+import { createLineWriters, type End, type Out } from './lineWriters.ts';
+import { createSlots, type Slots } from './slots.ts';
+import { MAX_WATCHES, readWatches, type Watch } from './watches.ts';
+
+const HEARTBEAT_MS = 15_000;
+/** Watches end after this time, not all streams at once; a right that was taken away ends with them. */
+const WATCH_SECONDS = { least: 540, spread: 60 };
+/** The API server ends a watch by itself; if it has not so long after its time, nobody is there any more. */
+const GRACE_MS = 10_000;
+const BODY_BYTES = 65_536;
+/** The largest refusal that is read. */
+const STATUS_BYTES = 65_536;
+const HEADERS = {
+  'content-type': 'application/x-ndjson',
+  ...ANSWER_HEADERS,
+  // Proxies must pass each line on at once.
+  'x-accel-buffering': 'no',
+};
+
+export function liveRoute(deps: GatewayDeps, callers: Callers): FastifyPluginCallback {
+  const answers = createAnswers(deps, 'console');
+  // A tab has one stream; and one that is opened anew may meet its predecessor.
+  const slots = createSlots({ perToken: 8 * MAX_WATCHES, total: 4_096 });
+  return (app, _options, done) => {
+    app.route({
+      method: app.supportedMethods,
+      url: '/console/live',
+      onRequest: ({ raw }, reply, next) => {
+        if (raw.method === 'POST') next();
+        else answers.problem(reply, 'method-not-allowed', { allow: 'POST' });
+      },
+      handler: (request, reply) => {
+        answer({ deps, answers, callers, slots }, { request, reply }).catch((error: unknown) =>
+          answers.unexpected(reply, error),
+        );
+      },
+    });
+    done();
+  };
+}
+
+type Living = { deps: GatewayDeps; answers: Answers; callers: Callers; slots: Slots };
+
+async function answer({ deps, answers, callers, slots }: Living, exchange: Exchange): Promise<void> {
+  const { reply } = exchange;
+  const caller = await admitCaller(deps, callers, exchange);
+  if (typeof caller === 'string') return answers.problem(reply, caller);
+  const seconds = WATCH_SECONDS.least + Math.floor(Math.random() * WATCH_SECONDS.spread);
+  const watches = await readBodyOf(deps, exchange, seconds);
+  if (watches === undefined) return undefined;
+  if (typeof watches === 'string') return answers.problem(reply, watches);
+  const leave = slots.enter(caller.key, watches.length);
+  if (leave === undefined) {
+    recordRefusal(deps, exchange, { reason: 'too-many-exchanges', caller });
+    return answers.problem(reply, 'too-many-exchanges');
+  }
+  answers.count(200);
+  reply.hijack();
+  deps.open.streams += 1;
+  const signal = AbortSignal.any([closedSignal(reply.raw), deps.closing]);
+  try {
+    await follow(deps, reply.raw, {
+      watches,
+      token: caller.token,
+      onStatus: (status) => callers.answered(caller, status),
+      seconds,
+      signal,
+    });
+  } finally {
+    deps.open.streams -= 1;
+    leave();
+    reply.raw.end();
+  }
+}
+
+/** The watches; why there are none; undefined if the caller has gone. */
+async function readBodyOf(
+  { limits }: GatewayDeps,
+  { request: { raw }, reply }: Exchange,
+  seconds: number,
+): Promise<Watch[] | ProblemCode | undefined> {
+  if (!hasBody(raw.headers)) return 'bad-watches';
+  const refusal = refuseByHeaders(raw.headers, limits);
+  if (refusal !== undefined) return refusal;
+  const hold = limits.inFlight.open();
+  if (hold === undefined) return 'overloaded';
+  try {
+    const body = await readBody(raw, reply.raw, { limit: BODY_BYTES, hold, turns: limits.reading });
+    if (body.outcome !== 'read') return body.outcome === 'aborted' ? undefined : body.outcome;
+    const json = parseJson(body.bytes, limits.json);
+    return json.ok ? readWatches(json.value, seconds) : json.code;
+  } finally {
+    hold.release();
+  }
+}
+
+type Following = {
+  watches: Watch[];
+  token: string;
+  onStatus: (status: number) => void;
+  seconds: number;
+  signal: AbortSignal;
+};
+
+async function follow(
+  { kube, limits: { unread } }: GatewayDeps,
+  response: ServerResponse,
+  { watches, token, onStatus, seconds, signal }: Following,
+): Promise<void> {
+  response.writeHead(200, HEADERS);
+  response.flushHeaders();
+  const heartbeat = setInterval(() => {
+    if (!response.writableNeedDrain) response.write('{"alive":true}\n');
+  }, HEARTBEAT_MS);
+  const overdue = new AbortController();
+  const timer = setTimeout(() => overdue.abort(), seconds * 1_000 + GRACE_MS);
+  const ended = AbortSignal.any([signal, overdue.signal]);
+  const turn = createTurn();
+  const writerOf = createLineWriters(response, unread);
+  try {
+    await Promise.all(
+      watches.map(async (watch) => {
+        const out = writerOf(watch.id);
+        await out.end(await followOne(kube, watch, { token, onStatus, signal: ended, out, turn }));
+      }),
+    );
+  } finally {
+    clearInterval(heartbeat);
+    clearTimeout(timer);
+  }
+}
+
+type One = Pick<Following, 'token' | 'onStatus' | 'signal'> & { out: Out; turn: Turn };
+
+/** Passes events on until the watch ends, and says how it did. */
+async function followOne(
+  kube: PassThrough,
+  watch: Watch,
+  { token, onStatus, signal, out, turn }: One,
+): Promise<End> {
+  try {
+    const { path, accept } = watch;
+    const answer = await kube.send({ method: 'GET', path, accept, token, signal, silenceMs: 0 });
+    onStatus(answer.status);
+    if (answer.status !== 200) return endOf(answer.status, await readText(answer, STATUS_BYTES));
+    for await (const line of lines(inTurn(answer.body, turn))) {
+      await out.event(line);
+      const refusal = errorOf(line);
+      if (refusal !== undefined) return refusal;
+    }
+    return { status: 200 };
+  } catch {
+    // The API server is away; or the watch was to end, and nobody reads this.
+    return { status: 503 };
+  }
+}
+
+/** What an ERROR event says. The type comes first, so that no other event needs to be read. */
+function errorOf(line: string): End | undefined {
+  if (!line.slice(0, 40).includes('"ERROR"')) return undefined;
+  const { type, object } = JSON.parse(line) as { type?: string; object?: { code?: number } };
+  return type === 'ERROR' ? endOf(object?.code ?? 500, JSON.stringify(object)) : undefined;
+}
+
+function endOf(status: number, text: string): End {
+  const { reason, message } = statusOf(text);
+  return {
+    status,
+    ...(typeof reason === 'string' && { reason }),
+    ...(typeof message === 'string' && { message }),
+  };
+}
+
+function statusOf(text: string): { reason?: unknown; message?: unknown } {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? value : {};
+  } catch {
+    return {};
+  }
+}

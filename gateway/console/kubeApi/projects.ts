@@ -1,0 +1,184 @@
+/**
+ * `GET /console/projects`: the namespaces in which the caller may list workflows. The caller's own token asks for the namespaces, or,
+ * where it may not list them, about those that the gateway serves; and about each the API server says whether its workflows may
+ * be listed. Of a namespace in which they may not nothing is said, not even that there is one.
+ */
+import type { FastifyPluginCallback } from 'fastify';
+import { GROUP } from '../../../api/group.ts';
+import { systemClock } from '../../../kube/clock.ts';
+import { ApiError } from '../../../kube/errors.ts';
+import type { PassedAnswer, PassedRequest } from '../../../kube/passThrough.ts';
+import { createAnswers, JSON_TYPE, type Answers } from '../../http/answers.ts';
+import type { GatewayDeps } from '../../endpoint/deps.ts';
+import { createExpiring, type Expiring } from '../../limits/expiring.ts';
+import { onlyGet, type Exchange } from '../../endpoint/admit.ts';
+import type { ProblemCode } from '../../contract/problems.ts';
+import { admitCaller } from './audit.ts';
+import type { Caller, Callers } from './callers.ts';
+import { acceptOf } from './forms.ts';
+import { readText } from './passOn.ts';
+
+/** `more`: there are more namespaces than are asked about. */
+type Projects = { items: { name: string }[]; more?: true };
+type Found = Promise<Projects | ProblemCode>;
+
+const KEPT_MS = 10_000;
+const MAX_KEPT = 256;
+/** Namespaces that are asked about one by one, and so many at a time. */
+const MAX_CANDIDATES = 500;
+const AT_A_TIME = 8;
+const MAX_PAGES = 10;
+const PAGE = 500;
+const ANSWER_BYTES = 8 * 1_024 * 1_024;
+const TIMEOUT_MS = 30_000;
+const REVIEWS = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
+
+export function projectsRoute(deps: GatewayDeps, callers: Callers): FastifyPluginCallback {
+  const answers = createAnswers(deps, 'console');
+  const kept = createExpiring<Found>(MAX_KEPT, systemClock);
+  return (app, _options, done) => {
+    app.route({
+      method: app.supportedMethods,
+      url: '/console/projects',
+      onRequest: onlyGet(answers),
+      handler: (request, reply) => {
+        answer({ deps, answers, callers, kept }, { request, reply }).catch((error: unknown) =>
+          answers.unexpected(reply, error),
+        );
+      },
+    });
+    done();
+  };
+}
+
+type Answering = { deps: GatewayDeps; answers: Answers; callers: Callers; kept: Expiring<Found> };
+
+async function answer({ deps, answers, callers, kept }: Answering, exchange: Exchange): Promise<void> {
+  const { reply } = exchange;
+  const caller = await admitCaller(deps, callers, exchange);
+  if (typeof caller === 'string') return answers.problem(reply, caller);
+  const found = kept.get(caller.key) ?? findProjects(deps, callers, caller);
+  if (kept.get(caller.key) === undefined) kept.set(caller.key, found, systemClock.now() + KEPT_MS);
+  const projects = await found.catch((error: unknown) => {
+    kept.delete(caller.key);
+    throw error;
+  });
+  if (typeof projects === 'string') {
+    kept.delete(caller.key);
+    return answers.problem(reply, projects);
+  }
+  reply.header('cache-control', 'no-store');
+  answers.send(reply, 200, JSON_TYPE, JSON.stringify(projects));
+}
+
+/** A refusal of the API server that ends all questions. */
+class Refused extends Error {
+  override readonly name = 'Refused';
+  readonly status: number;
+
+  constructor(status: number) {
+    super(`The API server answered with ${status}.`);
+    this.status = status;
+  }
+}
+
+type Ask = (
+  request: Pick<PassedRequest, 'method' | 'path' | 'accept' | 'body' | 'contentType'>,
+) => Promise<unknown>;
+
+async function findProjects(deps: GatewayDeps, callers: Callers, caller: Caller): Found {
+  // Several callers may wait for one answer, so that it does not end with any of them.
+  const signal = AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), deps.closing]);
+  const ask: Ask = async (request) => {
+    const given = await deps.kube.send({ ...request, token: caller.token, signal, silenceMs: TIMEOUT_MS });
+    callers.answered(caller, given.status);
+    return readGood(given);
+  };
+  try {
+    return await projectsOf(deps, ask);
+  } catch (error) {
+    if (error instanceof Refused && error.status === 401) return 'unauthorized';
+    if (!(error instanceof Refused || error instanceof ApiError || signal.aborted)) throw error;
+    deps.log.warn({ err: error }, 'the projects of a caller cannot be asked for');
+    return 'cluster-unavailable';
+  }
+}
+
+async function readGood(given: PassedAnswer): Promise<unknown> {
+  const text = await readText(given, ANSWER_BYTES);
+  if (given.status >= 300) throw new Refused(given.status);
+  return JSON.parse(text);
+}
+
+async function projectsOf({ routes, namespaces }: GatewayDeps, ask: Ask): Promise<Projects> {
+  const served = namespaces.length > 0 ? [...namespaces] : await listNamespaces(ask);
+  const known = routes.namespaces();
+  // Those with workflows come first, where not all can be asked about.
+  const names = [
+    ...new Set([...(served ? known.filter((name) => served.includes(name)) : known), ...(served ?? [])]),
+  ];
+  const isAll = await mayList(ask, '');
+  const allowed = isAll
+    ? names
+    : await filterBy(names.slice(0, MAX_CANDIDATES), (name) => mayList(ask, name));
+  const items = allowed.toSorted().map((name) => ({ name }));
+  return { items, ...(!isAll && names.length > MAX_CANDIDATES && { more: true as const }) };
+}
+
+type NamespacePage = { items: { metadata: { name: string } }[]; metadata?: { continue?: string } };
+
+/** Undefined if the caller may not list them. */
+async function listNamespaces(ask: Ask): Promise<string[] | undefined> {
+  const names: string[] = [];
+  let token = '';
+  for (let page = 0; page < MAX_PAGES; page += 1) {
+    const query = new URLSearchParams({ limit: String(PAGE), ...(token !== '' && { continue: token }) });
+    const path = `/api/v1/namespaces?${query.toString()}`;
+    const list = await unlessForbidden(ask({ method: 'GET', path, accept: acceptOf('metadata', 'list') }));
+    if (list === undefined) return undefined;
+    const { items, metadata } = list as NamespacePage;
+    names.push(...items.map((item) => item.metadata.name));
+    token = metadata?.continue ?? '';
+    if (token === '') break;
+  }
+  return names;
+}
+
+/** Whether the caller may list the workflows of a namespace, or, where that is empty, of all. */
+async function mayList(ask: Ask, namespace: string): Promise<boolean> {
+  const body = {
+    apiVersion: 'authorization.k8s.io/v1',
+    kind: 'SelfSubjectAccessReview',
+    spec: { resourceAttributes: { verb: 'list', group: GROUP, resource: 'workflows', namespace } },
+  };
+  const review = await unlessForbidden(
+    ask({
+      method: 'POST',
+      path: REVIEWS,
+      accept: acceptOf('object', 'create'),
+      body: Buffer.from(JSON.stringify(body)),
+      contentType: JSON_TYPE,
+    }),
+  );
+  return (review as { status?: { allowed?: boolean } } | undefined)?.status?.allowed === true;
+}
+
+async function unlessForbidden(question: Promise<unknown>): Promise<unknown> {
+  try {
+    return await question;
+  } catch (error) {
+    if (error instanceof Refused && error.status === 403) return undefined;
+    throw error;
+  }
+}
+
+/** Those of which it holds, in their order; so many at a time are asked about. */
+async function filterBy(names: string[], holds: (name: string) => Promise<boolean>): Promise<string[]> {
+  const held = new Map<string, boolean>();
+  const left = names.values();
+  const work = async (): Promise<void> => {
+    for (const name of left) held.set(name, await holds(name));
+  };
+  await Promise.all(Array.from({ length: AT_A_TIME }, work));
+  return names.filter((name) => held.get(name) === true);
+}

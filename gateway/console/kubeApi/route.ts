@@ -1,0 +1,153 @@
+/**
+ * `/kube/…`: the Kubernetes API as whoever calls. The request is made anew from its parts: the path and parameters that the console
+ * needs (`allowed.ts`), the caller's token and nothing else of its headers. Nothing of the gateway's own identity is in it, so
+ * that RBAC decides about the caller alone; what the API server answers is the answer.
+ */
+import type { FastifyPluginCallback } from 'fastify';
+import { ApiError } from '../../../kube/errors.ts';
+import type { PassedAnswer, PassedRequest } from '../../../kube/passThrough.ts';
+import { createAnswers, JSON_TYPE, type Answers } from '../../http/answers.ts';
+import { hasBody, readBody } from '../../http/body.ts';
+import { closedSignal } from '../../http/response.ts';
+import type { GatewayDeps } from '../../endpoint/deps.ts';
+import type { Exchange } from '../../endpoint/admit.ts';
+import type { Hold } from '../../limits/inFlight.ts';
+import type { ProblemCode } from '../../contract/problems.ts';
+import { allowed, requestTarget, type Allowed } from './allowed.ts';
+import { admitCaller, recordRefusal, recordWrite } from './audit.ts';
+import type { Caller, Callers } from './callers.ts';
+import { acceptOf, bodyTypeOf, formOf } from './forms.ts';
+import { ANSWER_HEADERS, passOn, readText } from './passOn.ts';
+import { reducedAnswer, reducedTarget } from './secrets.ts';
+import { createSlots, type Slots } from './slots.ts';
+
+const PREFIX = '/kube';
+/** How long nothing may come of an answer that has begun. */
+const SILENCE_MS = 30_000;
+/** After this time a watch ends, if the client does not say another. */
+const WATCH_SECONDS = '600';
+/** The largest answer about Secrets: they are read whole before anything of them is sent. */
+const SECRETS_BYTES = 8 * 1_024 * 1_024;
+
+type Passing = { deps: GatewayDeps; answers: Answers; callers: Callers; slots: Slots; secretSlots: Slots };
+type Asked = { asked: Allowed; caller: Caller; signal: AbortSignal };
+type Body = Pick<PassedRequest, 'body' | 'contentType'>;
+
+export function kubeRoute(deps: GatewayDeps, callers: Callers): FastifyPluginCallback {
+  const answers = createAnswers(deps, 'kube');
+  const slots = createSlots({ perToken: 64, total: 1_024 });
+  const secretSlots = createSlots({ perToken: 8, total: 16 });
+  return (app, _options, done) => {
+    app.route({
+      method: app.supportedMethods,
+      url: `${PREFIX}/*`,
+      handler: (request, reply) => {
+        answer({ deps, answers, callers, slots, secretSlots }, { request, reply }).catch((error: unknown) =>
+          answers.unexpected(reply, error),
+        );
+      },
+    });
+    done();
+  };
+}
+
+async function answer(passing: Passing, exchange: Exchange): Promise<void> {
+  const { deps, answers, callers, slots, secretSlots } = passing;
+  const { request, reply } = exchange;
+  const caller = await admitCaller(deps, callers, exchange);
+  if (typeof caller === 'string') return answers.problem(reply, caller);
+  const refuse = (reason: ProblemCode): void => {
+    recordRefusal(deps, exchange, { reason, caller });
+    answers.problem(reply, reason);
+  };
+  const asked = allowed(request.raw.method ?? '', (request.raw.url ?? '').slice(PREFIX.length));
+  if (asked === undefined) return refuse('kube-path-refused');
+  const leave = (asked.resource === 'secrets' ? secretSlots : slots).enter(caller.key);
+  if (leave === undefined) return refuse('too-many-exchanges');
+  const gone = closedSignal(reply.raw);
+  // Only what would never end by itself is ended when the listeners close.
+  const signal = asked.verb === 'watch' ? AbortSignal.any([gone, deps.closing]) : gone;
+  try {
+    const given = await pass(deps, exchange, { asked, caller, signal });
+    if (given === undefined) return undefined;
+    if (typeof given === 'string') return refuse(given);
+    callers.answered(caller, given.status);
+    await sendOn(passing, exchange, { asked, given });
+  } catch (error) {
+    if (signal.aborted) return undefined;
+    if (!(error instanceof ApiError) || reply.sent) throw error;
+    deps.log.warn({ err: error }, 'the API server did not answer a request that was passed on');
+    answers.problem(reply, 'cluster-unavailable');
+  } finally {
+    leave();
+  }
+}
+
+/** The answer of the API server; undefined if nobody waits for it any more. */
+async function pass(
+  deps: GatewayDeps,
+  exchange: Exchange,
+  asked: Asked,
+): Promise<PassedAnswer | ProblemCode | undefined> {
+  const hold = deps.limits.inFlight.open();
+  if (hold === undefined) return 'overloaded';
+  try {
+    const body = await bodyOf(deps, exchange, { asked: asked.asked, hold });
+    if (body === undefined || typeof body === 'string') return body;
+    const answer = await deps.kube.send({ ...requestOf(exchange, asked), ...body });
+    recordWrite(deps, exchange, { ...asked, body: body.body, status: answer.status });
+    return answer;
+  } finally {
+    hold.release();
+  }
+}
+
+function requestOf(
+  { request: { headers, raw } }: Exchange,
+  { asked, caller: { token }, signal }: Asked,
+): PassedRequest {
+  const { verb, resource, query } = asked;
+  if (verb === 'watch' && !query.has('timeoutSeconds')) query.set('timeoutSeconds', WATCH_SECONDS);
+  const shared = { method: raw.method ?? '', token, signal, silenceMs: verb === 'watch' ? 0 : SILENCE_MS };
+  if (resource === 'secrets') return { ...shared, ...reducedTarget(asked) };
+  const isZipped = verb !== 'watch' && /\bgzip\b/.test(String(headers['accept-encoding']));
+  return {
+    ...shared,
+    path: requestTarget(asked),
+    accept: acceptOf(formOf(headers.accept), verb),
+    ...(isZipped && { acceptEncoding: 'gzip' }),
+  };
+}
+
+/** The body as it is sent on; a problem if it is not taken; undefined if the caller has gone. */
+async function bodyOf(
+  { limits }: GatewayDeps,
+  { request: { raw }, reply }: Exchange,
+  { asked, hold }: { asked: Allowed; hold: Hold },
+): Promise<Body | ProblemCode | undefined> {
+  const { headers } = raw;
+  if (!hasBody(headers)) return {};
+  const contentType = bodyTypeOf(asked, headers['content-type']);
+  if (contentType === undefined || headers['content-encoding'] !== undefined) return 'unsupported-media-type';
+  const limit = limits.settings.bodyBytes;
+  if (Number(headers['content-length'] ?? 0) > limit) return 'too-large';
+  const body = await readBody(raw, reply.raw, { limit, hold, turns: limits.reading });
+  if (body.outcome === 'aborted') return undefined;
+  return body.outcome === 'read' ? { body: body.bytes, contentType } : body.outcome;
+}
+
+async function sendOn(
+  { deps, answers }: Passing,
+  { request, reply }: Exchange,
+  { asked, given }: { asked: Allowed; given: PassedAnswer },
+): Promise<void> {
+  if (asked.resource === 'secrets') {
+    const text = await readText(given, SECRETS_BYTES);
+    reply.headers(ANSWER_HEADERS);
+    const reduced = reducedAnswer(asked, { form: formOf(request.headers.accept), text });
+    return answers.send(reply, given.status, JSON_TYPE, reduced);
+  }
+  answers.count(given.status);
+  reply.hijack();
+  await passOn(reply.raw, given, { unread: deps.limits.unread, isLast: deps.leaving.aborted });
+}

@@ -1,0 +1,144 @@
+/**
+ * `POST /console/links`: a one-time link for a caller with a token. `GET /console/link/{secret}` asks whether to sign in, so that
+ * programs that look at links in messages do not use it up; the button of that page does, and the browser has a session then.
+ */
+import type { FastifyPluginCallback } from 'fastify';
+import * as z from 'zod';
+import { isUnavailable } from '../../../runs/connection.ts';
+import {
+  keepSignInLink,
+  LINK_MS,
+  readSignInLink,
+  sealingKeyOf,
+  takeSignInLink,
+} from '../../../runs/console/links.ts';
+import { isSecret, newSecret } from '../../../runs/connect/store.ts';
+import { createAnswers, JSON_TYPE, type Answers } from '../../http/answers.ts';
+import { recordCall, resultOf } from '../../endpoint/audit.ts';
+import { routePath } from '../../contract/operation.ts';
+import { OPERATIONS } from '../../contract/operations.ts';
+import type { GatewayDeps } from '../../endpoint/deps.ts';
+import { bearerToken } from '../../access/identity.ts';
+import type { Exchange } from '../../endpoint/admit.ts';
+import type { ProblemCode } from '../../contract/problems.ts';
+import { sendQuestion, sendWord } from './page.ts';
+import { openValue, sealValue } from './seal.ts';
+import { giveCookies, recordSignIn } from './session.ts';
+import type { Session, Sessions } from './sessions.ts';
+import { sessionOf } from './signIn.ts';
+
+const PURPOSE = 'windlass console link';
+
+const linked = z.object({ token: z.string(), user: z.string() });
+type Linked = z.infer<typeof linked>;
+
+type Links = { deps: GatewayDeps; sessions: Sessions; answers: Answers };
+
+export function linkRoutes(deps: GatewayDeps, sessions: Sessions): FastifyPluginCallback {
+  const answers = createAnswers(deps, 'console');
+  const links = { deps, sessions, answers };
+  return (app, _options, done) => {
+    app.route({
+      method: app.supportedMethods,
+      url: routePath(OPERATIONS.makeSignInLink),
+      onRequest: ({ raw }, reply, next) => {
+        if (raw.method === 'POST') next();
+        else answers.problem(reply, 'method-not-allowed', { allow: 'POST' });
+      },
+      handler: (request, reply) => {
+        makeLink(links, { request, reply }).catch((error: unknown) => answers.unexpected(reply, error));
+      },
+    });
+    app.route({
+      method: app.supportedMethods,
+      url: '/console/link/:secret',
+      onRequest: ({ raw }, reply, next) => {
+        if (raw.method === 'GET' || raw.method === 'POST') next();
+        else answers.problem(reply, 'method-not-allowed', { allow: 'GET, POST' });
+      },
+      handler: (request, reply) => {
+        const act = request.raw.method === 'POST' ? followLink : askFirst;
+        act(links, { request, reply }).catch((error: unknown) => answers.unexpected(reply, error));
+      },
+    });
+    done();
+  };
+}
+
+async function makeLink({ deps, sessions, answers }: Links, { request, reply }: Exchange): Promise<void> {
+  const { headers } = request.raw;
+  const token = bearerToken(headers.authorization);
+  const session = token === undefined ? 'unauthorized' : await sessionOf(deps, { token }, request);
+  const isKnown = typeof session === 'object';
+  const kept = isKnown ? await keepLink(deps, session) : session;
+  recordCall(deps, request.raw, {
+    event: 'session.link',
+    ...(isKnown && { user: { username: session.user.name, groups: session.user.groups } }),
+    ...(typeof kept === 'string' ? resultOf(kept) : { result: 'allowed' }),
+  });
+  if (typeof kept === 'string') return answers.problem(reply, kept);
+  reply.header('cache-control', 'no-store');
+  const url = `${sessions.origin.own(headers)}/console/link/${kept.secret}`;
+  const made = { url, expires: new Date(Date.now() + kept.forMs).toISOString() };
+  answers.send(reply, 201, JSON_TYPE, JSON.stringify(made));
+}
+
+/** Stores what the link leads to; why it cannot. */
+async function keepLink(
+  { runs }: GatewayDeps,
+  { token, user: { name: user }, ends }: Session,
+): Promise<{ secret: string; forMs: number } | ProblemCode> {
+  const secret = newSecret();
+  const sealed = await sealValue(sealingKeyOf(secret), { token, user } satisfies Linked, PURPOSE);
+  const forMs = Math.min(LINK_MS, ends - Date.now());
+  const kept = await keepSignInLink(runs, secret, { sealed, user, forMs });
+  if (isUnavailable(kept)) return 'console-unavailable';
+  return kept.outcome === 'too-many' ? 'too-many-links' : { secret, forMs };
+}
+
+async function askFirst({ deps, answers }: Links, { request, reply }: Exchange): Promise<void> {
+  const { secret } = request.params as { secret: string };
+  if (!isSecret(secret)) return sendWord(answers, reply, 'link-unknown');
+  const found = await readSignInLink(deps.runs, secret);
+  if (isUnavailable(found)) return sendWord(answers, reply, 'unavailable');
+  const opened = found.outcome === 'found' ? await openLink(secret, found.sealed) : undefined;
+  if (opened === undefined) return sendWord(answers, reply, 'link-unknown');
+  sendQuestion(answers, reply, { user: opened.user, action: `/console/link/${secret}` });
+}
+
+async function followLink(links: Links, exchange: Exchange): Promise<void> {
+  const { deps, sessions, answers } = links;
+  const { request, reply } = exchange;
+  // Another site must not sign a browser in as somebody else.
+  if (!sessions.origin.isSameOrigin(request.raw.headers)) {
+    recordSignIn(deps, exchange, 'link', { problem: 'not-the-console' });
+    return answers.problem(reply, 'not-the-console');
+  }
+  const { session, problem } = await signInBy(links, exchange);
+  recordSignIn(deps, exchange, 'link', { session, problem });
+  if (problem !== undefined) return sendWord(answers, reply, problem);
+  reply.headers({ location: '/console/', 'cache-control': 'no-store' });
+  answers.send(reply, 303, 'text/plain', '');
+}
+
+/** Uses the link up, and puts the session that it leads to into the browser; or says what keeps it from that. */
+async function signInBy(
+  { deps, sessions }: Links,
+  exchange: Exchange,
+): Promise<{ session?: Session; problem?: 'link-unknown' | 'unavailable' | 'not-signed-in' | undefined }> {
+  const { secret } = exchange.request.params as { secret: string };
+  if (!isSecret(secret)) return { problem: 'link-unknown' };
+  const taken = await takeSignInLink(deps.runs, secret);
+  if (isUnavailable(taken)) return { problem: 'unavailable' };
+  const opened = taken.outcome === 'found' ? await openLink(secret, taken.sealed) : undefined;
+  if (opened === undefined) return { problem: 'link-unknown' };
+  const session = await sessionOf(deps, opened, exchange.request);
+  if (session === 'token-refused') return { problem: 'link-unknown' };
+  if (typeof session === 'string') return { problem: 'not-signed-in' };
+  const refused = await giveCookies(sessions, session, exchange);
+  return { session, problem: refused && 'not-signed-in' };
+}
+
+async function openLink(secret: string, sealed: string): Promise<Linked | undefined> {
+  return linked.safeParse(await openValue(sealingKeyOf(secret), sealed, PURPOSE)).data;
+}

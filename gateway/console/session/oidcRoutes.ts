@@ -1,0 +1,149 @@
+/**
+ * `GET /console/oidc/start`: sends the browser to the provider. `GET /console/oidc/callback`: takes what the provider answers, from
+ * the browser that began, and makes a session of it. Both lead to pages of the console alone.
+ */
+import type { FastifyPluginCallback } from 'fastify';
+import * as z from 'zod';
+import { createAnswers, type Answers } from '../../http/answers.ts';
+import type { GatewayDeps } from '../../endpoint/deps.ts';
+import { onlyGet, type Exchange } from '../../endpoint/admit.ts';
+import type { ProblemCode } from '../../contract/problems.ts';
+import { cookieLine, hostName, readCookies } from './cookie.ts';
+import type { Issued, Provider } from './oidc.ts';
+import { pageOf } from './origin.ts';
+import { sendWord } from './page.ts';
+import { giveCookies, recordSignIn } from './session.ts';
+import type { Session, Sessions } from './sessions.ts';
+import { sessionOf } from './signIn.ts';
+
+const CALLBACK = '/console/oidc/callback';
+const COOKIE = 'windlass_console_oidc';
+const PURPOSE = 'windlass console sign-in';
+/** How long a person may take at the provider. */
+const SIGN_IN_SECONDS = 600;
+
+const underWay = z.object({
+  state: z.string(),
+  nonce: z.string(),
+  verifier: z.string(),
+  redirectURI: z.string(),
+  to: z.string(),
+  until: z.number(),
+});
+type UnderWay = z.infer<typeof underWay>;
+
+type Oidc = { deps: GatewayDeps; sessions: Sessions; provider: Provider; answers: Answers };
+
+export function oidcRoutes(deps: GatewayDeps, sessions: Sessions, provider: Provider): FastifyPluginCallback {
+  const answers = createAnswers(deps, 'console');
+  const oidc = { deps, sessions, provider, answers };
+  return (app, _options, done) => {
+    for (const [url, act] of [['/console/oidc/start', start] as const, [CALLBACK, finish] as const]) {
+      app.route({
+        method: app.supportedMethods,
+        url,
+        onRequest: onlyGet(answers),
+        handler: (request, reply) => {
+          act(oidc, { request, reply }).catch((error: unknown) => answers.unexpected(reply, error));
+        },
+      });
+    }
+    done();
+  };
+}
+
+async function start(
+  { deps, sessions, provider, answers }: Oidc,
+  { request, reply }: Exchange,
+): Promise<void> {
+  const { headers } = request.raw;
+  const { to } = request.query as { to?: unknown };
+  const sent = await provider.begin(sessions.origin.own(headers) + CALLBACK).catch((error: unknown) => {
+    deps.log.warn({ err: error }, 'the OpenID Connect provider does not answer');
+  });
+  if (sent === undefined) return sendWord(answers, reply, 'provider-away');
+  const until = Date.now() + SIGN_IN_SECONDS * 1_000;
+  const sealed = await sessions.sealFor(PURPOSE, { ...sent.begun, to: pageOf(to), until });
+  if (sealed === undefined) return sendWord(answers, reply, 'unavailable');
+  reply.headers({
+    'set-cookie': ownLine(sealed, sessions.origin.isSecure(headers), SIGN_IN_SECONDS),
+    location: sent.url,
+    'cache-control': 'no-store',
+    'referrer-policy': 'no-referrer',
+  });
+  answers.send(reply, 303, 'text/plain', '');
+}
+
+async function finish(oidc: Oidc, exchange: Exchange): Promise<void> {
+  const { deps, answers } = oidc;
+  const { reply } = exchange;
+  const begun = await begunHere(oidc, exchange);
+  const signedIn: SignedIn =
+    begun === undefined ? { problem: 'not-begun' } : await exchangeAndSignIn(oidc, exchange, begun);
+  recordSignIn(deps, exchange, 'oidc', signedIn);
+  if (begun === undefined || signedIn.problem !== undefined)
+    return sendWord(answers, reply, signedIn.problem ?? 'not-begun');
+  const secure = isHttps(begun);
+  reply.header('set-cookie', ownLine('', secure, 0));
+  reply.headers({ location: begun.to, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' });
+  answers.send(reply, 303, 'text/plain', '');
+}
+
+/** What this browser has begun, if what the provider answers belongs to it. */
+async function begunHere({ sessions }: Oidc, { request }: Exchange): Promise<UnderWay | undefined> {
+  const begun = await begunIn(sessions, request.raw.headers.cookie);
+  if (begun === undefined || begun.until <= Date.now()) return undefined;
+  return answerOf(request).get('state') === begun.state ? begun : undefined;
+}
+
+function answerOf({ raw: { url = '' } }: Exchange['request']): URLSearchParams {
+  return new URL(url, 'http://callback').searchParams;
+}
+
+type SignedIn = {
+  session?: Session | ProblemCode;
+  problem?: 'not-begun' | 'denied' | 'no-token' | 'not-accepted' | 'unavailable' | undefined;
+};
+
+async function exchangeAndSignIn(oidc: Oidc, exchange: Exchange, begun: UnderWay): Promise<SignedIn> {
+  const answer = answerOf(exchange.request);
+  if (answer.get('error') === 'access_denied') return { problem: 'denied' };
+  const issued = await oidc.provider.exchange(begun, answer).catch((error: unknown) => {
+    oidc.deps.log.warn({ err: error }, 'the OpenID Connect provider gave no token');
+  });
+  if (issued === undefined) return { problem: 'no-token' };
+  // The provider leads the browser back here, so the request cannot say by which scheme the browser came first.
+  return signIn(oidc, exchange, { issued, secure: isHttps(begun) });
+}
+
+/** What this browser has begun; what a neighbouring host may have put there has not the name that it has by https. */
+async function begunIn(sessions: Sessions, header: string | undefined): Promise<UnderWay | undefined> {
+  const cookies = readCookies(header);
+  for (const secure of [true, false]) {
+    const sealed = cookies.get(hostName(COOKIE, secure));
+    const begun = underWay.safeParse(sealed && (await sessions.openFor(PURPOSE, sealed))).data;
+    if (begun !== undefined && isHttps(begun) === secure) return begun;
+  }
+  return undefined;
+}
+
+function isHttps({ redirectURI }: UnderWay): boolean {
+  return redirectURI.startsWith('https:');
+}
+
+function ownLine(value: string, secure: boolean, maxAgeSeconds: number): string {
+  return cookieLine(hostName(COOKIE, secure), value, { secure, maxAgeSeconds, sameSite: 'Lax' });
+}
+
+/** Puts the session into the browser; what keeps it from that is told. */
+async function signIn(
+  { deps, sessions }: Oidc,
+  exchange: Exchange,
+  { issued: { idToken, refreshToken }, secure }: { issued: Issued; secure: boolean },
+): Promise<SignedIn> {
+  const session = await sessionOf(deps, { token: idToken, refresh: refreshToken }, exchange.request);
+  const problem =
+    typeof session === 'string' ? session : await giveCookies(sessions, session, exchange, secure);
+  if (problem === undefined) return { session };
+  return { session, problem: problem === 'token-refused' ? 'not-accepted' : 'unavailable' };
+}

@@ -1,0 +1,107 @@
+/**
+ * The few plain pages that a person sees on the way to a session: constant text, no scripts, nothing that another page could embed.
+ * Of a request nothing is shown; of a link the name of its user, escaped.
+ */
+import { randomBytes } from 'node:crypto';
+import type { FastifyReply } from 'fastify';
+import { personName } from '../../../api/person.ts';
+import type { Answers } from '../../http/answers.ts';
+import { escaped } from '../../public/page.ts';
+
+type WordCode = keyof typeof WORDS;
+
+const WORDS = {
+  'link-unknown': {
+    status: 404,
+    title: 'This link cannot be used',
+    text: 'It was used before, is older than ten minutes, or its token has ended. If you used it in this browser, you may still be signed in: open the console. Otherwise get another where this one came from (npm run demo, POST /console/links), or sign in with a token.',
+  },
+  'not-signed-in': {
+    status: 503,
+    title: 'Not signed in',
+    text: 'The cluster or the run store does not answer. The link is used up: ask for a new one (POST /console/links), or sign in with a token.',
+  },
+  'provider-away': {
+    status: 503,
+    title: 'Not now',
+    text: 'The sign-in provider does not answer as it should. Load this page again in a few seconds; if that does not help, ask whoever runs Windlass: the log of the gateway says why.',
+  },
+  'not-begun': {
+    status: 400,
+    title: 'Not signed in',
+    text: 'This sign-in was not begun in this browser, took longer than ten minutes, or another was begun after it. Open the console and sign in again.',
+  },
+  denied: {
+    status: 200,
+    title: 'Not signed in',
+    text: 'The sign-in provider says that access was not allowed. Open the console and sign in again.',
+  },
+  'no-token': {
+    status: 503,
+    title: 'Not signed in',
+    text: 'The sign-in provider gave no token. Open the console and sign in again; if that does not help, ask whoever runs Windlass: the log of the gateway says why.',
+  },
+  'not-accepted': {
+    status: 403,
+    title: 'Not signed in',
+    text: 'The cluster does not accept what the sign-in provider says of you: its API server must trust the same issuer and client. Ask whoever runs the cluster, or sign in with a token.',
+  },
+  unavailable: {
+    status: 503,
+    title: 'Not now',
+    text: 'The run store does not answer. Load this page again in a few seconds.',
+  },
+} as const satisfies Record<string, { status: number; title: string; text: string }>;
+
+const STYLE = `
+:root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
+body { display: grid; place-content: center; min-height: 100vh; margin: 0; padding: 1rem; box-sizing: border-box; }
+main { max-width: 26rem; }
+h1 { font-size: 1.25rem; margin: 0 0 0.5rem; }
+p { margin: 0 0 1rem; overflow-wrap: anywhere; }
+button { font: inherit; padding: 0.5rem 1.25rem; cursor: pointer; }
+`;
+
+/** Says what became of it, with a way to the console. */
+export function sendWord(answers: Answers, reply: FastifyReply, code: WordCode): void {
+  const { status, title, text } = WORDS[code];
+  if (status === 503) reply.header('retry-after', '5');
+  const body = `<p>${escaped(text)}</p>\n<p><a href="/console/">Open the console</a></p>`;
+  sendHtml(answers, reply, { status, title, body });
+}
+
+/** Asks whether to sign in as that user; the button sends a POST to `action`. */
+export function sendQuestion(
+  answers: Answers,
+  reply: FastifyReply,
+  { user, action }: { user: string; action: string },
+): void {
+  const body = `<p>This browser will be signed in to the Windlass console as <strong>${escaped(personName(user))}</strong>. The link works once.</p>
+<form method="post" action="${escaped(action)}"><button type="submit" autofocus>Sign in</button></form>`;
+  sendHtml(answers, reply, { status: 200, title: 'Sign in to Windlass', body });
+}
+
+type Page = { status: number; title: string; body: string };
+
+function sendHtml(answers: Answers, reply: FastifyReply, { status, title, body }: Page): void {
+  const nonce = randomBytes(18).toString('base64url');
+  reply.headers({
+    'content-security-policy': `default-src 'none'; style-src 'nonce-${nonce}'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'`,
+    // The address is a secret; the form's own request must still say where it comes from.
+    'referrer-policy': 'same-origin',
+    'cross-origin-opener-policy': 'same-origin',
+    'cache-control': 'no-store',
+  });
+  const html = `<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escaped(title)}</title><style nonce="${nonce}">${STYLE}</style></head>
+<body>
+<main>
+<h1>${escaped(title)}</h1>
+${body}
+</main>
+</body>
+</html>
+`;
+  answers.send(reply, status, 'text/html; charset=utf-8', html);
+}

@@ -1,0 +1,96 @@
+/**
+ * Renews the token of a session shortly before it ends, with the refresh token in the browser's cookie. However many requests of a
+ * browser come at once, at whatever replicas, the provider is shown a refresh token once; while it does not answer, the old token is
+ * good until it ends.
+ */
+import * as z from 'zod';
+import { sleep, type Clock } from '../../../kube/clock.ts';
+import type { Log } from '../../../kube/log.ts';
+import { isUnavailable, type RunStoreConnection } from '../../../runs/connection.ts';
+import { hashOf } from '../../../runs/connect/store.ts';
+import { claimRenewal, keepRenewal, readRenewal, renewalKeyOf } from '../../../runs/console/renewals.ts';
+import { createExpiring } from '../../limits/expiring.ts';
+import type { Provider } from './oidc.ts';
+import { openValue, sealValue } from './seal.ts';
+import { AHEAD_MS, type Session } from './sessions.ts';
+import { endOf } from './signIn.ts';
+
+const PURPOSE = 'windlass console renewal';
+/** How long requests with the old cookie are given what it was renewed to. */
+const KEPT_MS = 600_000;
+/** How long is waited until the provider is asked again. */
+const AGAIN_MS = 5_000;
+/** How long another replica is waited for that renews it. */
+const OTHER_MS = 8_000;
+const LOOK_MS = 200;
+const MAX_KNOWN = 2_048;
+
+const renewedSchema = z.object({ token: z.string(), refresh: z.string().optional() });
+type Renewed = z.infer<typeof renewedSchema>;
+
+/** The session with a new token; undefined where it needs none, or none comes. */
+export type Renew = (session: Session) => Promise<Session | undefined>;
+
+type RenewalOptions = { conn: RunStoreConnection; provider: Provider; clock: Clock; log: Log };
+
+/** What a refresh token was renewed to of late, here or at another replica. */
+export async function readRenewed(conn: RunStoreConnection, refresh: string): Promise<Renewed | undefined> {
+  const sealed = await readRenewal(conn, refresh);
+  if (sealed === undefined || isUnavailable(sealed)) return undefined;
+  return renewedSchema.safeParse(await openValue(renewalKeyOf(refresh), sealed, PURPOSE)).data;
+}
+
+export function createRenewal({ conn, provider, clock, log }: RenewalOptions): Renew {
+  const known = createExpiring<Renewed>(MAX_KNOWN, clock);
+  const failed = createExpiring<true>(MAX_KNOWN, clock);
+  const underWay = new Map<string, Promise<Renewed | undefined>>();
+
+  async function waitForOther(refresh: string): Promise<Renewed | undefined> {
+    const deadline = clock.now() + OTHER_MS;
+    while (clock.now() < deadline) {
+      await sleep(LOOK_MS, undefined, clock);
+      const found = await readRenewed(conn, refresh);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
+  async function ask(refresh: string): Promise<Renewed | undefined> {
+    const before = await readRenewed(conn, refresh);
+    if (before !== undefined) return before;
+    const isOurs = await claimRenewal(conn, refresh);
+    // Without the run store another replica might show the same token.
+    if (isUnavailable(isOurs)) return undefined;
+    if (!isOurs) return waitForOther(refresh);
+    try {
+      const { idToken, refreshToken } = await provider.renew(refresh);
+      const renewed = { token: idToken, ...(refreshToken !== undefined && { refresh: refreshToken }) };
+      await keepRenewal(conn, refresh, await sealValue(renewalKeyOf(refresh), renewed, PURPOSE));
+      return renewed;
+    } catch (error) {
+      log.info({ err: error }, 'the token of a session cannot be renewed');
+      return undefined;
+    }
+  }
+
+  async function once(refresh: string): Promise<Renewed | undefined> {
+    const key = hashOf(refresh);
+    const held = known.get(key);
+    if (held !== undefined || failed.get(key) === true) return held;
+    const running = underWay.get(key);
+    if (running !== undefined) return running;
+    const asking = ask(refresh).finally(() => underWay.delete(key));
+    underWay.set(key, asking);
+    const renewed = await asking;
+    if (renewed === undefined) failed.set(key, true, clock.now() + AGAIN_MS);
+    else known.set(key, renewed, clock.now() + KEPT_MS);
+    return renewed;
+  }
+
+  return async (session) => {
+    const { refresh } = session;
+    if (refresh === undefined || session.tokenEnds - clock.date().getTime() > AHEAD_MS) return undefined;
+    const renewed = await once(refresh);
+    return renewed && { ...session, ...renewed, tokenEnds: endOf(renewed.token) };
+  };
+}

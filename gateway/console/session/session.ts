@@ -1,0 +1,178 @@
+/**
+ * `/console/session`: who is signed in; signing in with a token that the API server accepts; signing out. Both writes are the
+ * console's own pages' alone.
+ */
+import type { FastifyPluginCallback, FastifyReply } from 'fastify';
+import * as z from 'zod';
+import type { AuditEntry } from '../../../api/audit/line.ts';
+import { parseJson } from '../../../api/json.ts';
+import { createAnswers, JSON_TYPE, type Answers } from '../../http/answers.ts';
+import { recordCall, resultOf, type AuditDeps } from '../../endpoint/audit.ts';
+import { readBody, refuseByHeaders, tooLarge } from '../../http/body.ts';
+import type { GatewayDeps } from '../../endpoint/deps.ts';
+import type { Exchange } from '../../endpoint/admit.ts';
+import type { ProblemCode } from '../../contract/problems.ts';
+import { sessionLines } from './cookie.ts';
+import { sealedLines, type Current } from './current.ts';
+import type { Opened, Session, Sessions } from './sessions.ts';
+import { sessionOf } from './signIn.ts';
+
+type Console = { deps: GatewayDeps; sessions: Sessions; current: Current; answers: Answers };
+
+export function sessionRoute(deps: GatewayDeps, sessions: Sessions, current: Current): FastifyPluginCallback {
+  const answers = createAnswers(deps, 'console');
+  const console = { deps, sessions, current, answers };
+  const methods: Record<string, (console: Console, exchange: Exchange) => Promise<void>> = {
+    GET: tellSession,
+    POST: signIn,
+    DELETE: signOut,
+  };
+  return (app, _options, done) => {
+    app.route({
+      method: app.supportedMethods,
+      url: '/console/session',
+      onRequest: ({ raw }, reply, next) => {
+        const { method = '' } = raw;
+        if (methods[method] === undefined)
+          return answers.problem(reply, 'method-not-allowed', { allow: 'GET, POST, DELETE' });
+        const isRefused = method !== 'GET' && !sessions.origin.isFromConsole(raw.headers);
+        const refusal =
+          method === 'POST' && !isRefused ? refuseByHeaders(raw.headers, deps.limits) : undefined;
+        if (isRefused) {
+          const event = method === 'POST' ? 'session.create' : 'session.delete';
+          recordCall(deps, raw, { event, ...resultOf('not-the-console') });
+          answers.problem(reply, 'not-the-console');
+        } else if (refusal !== undefined) answers.problem(reply, refusal);
+        else next();
+      },
+      handler: (request, reply) => {
+        methods[request.raw.method ?? '']?.(console, { request, reply }).catch((error: unknown) =>
+          answers.unexpected(reply, error),
+        );
+      },
+    });
+    done();
+  };
+}
+
+async function tellSession({ deps, sessions, current, answers }: Console, exchange: Exchange): Promise<void> {
+  const { request, reply } = exchange;
+  const isOurs = sessions.origin.isFromConsole(request.raw.headers);
+  const opened: Opened = isOurs ? await current(exchange) : { outcome: 'none' };
+  if (opened.outcome === 'unavailable') return answers.problem(reply, 'console-unavailable');
+  tell(deps, answers, reply, opened.outcome === 'session' ? opened.session : undefined);
+}
+
+async function signIn(console: Console, exchange: Exchange): Promise<void> {
+  const { deps, sessions, answers } = console;
+  const { reply } = exchange;
+  const token = await readToken(deps, exchange);
+  if (token === undefined) return;
+  if (typeof token === 'string') return answers.problem(reply, token);
+  const session = await sessionOf(deps, token, exchange.request);
+  const problem = typeof session === 'string' ? session : await giveCookies(sessions, session, exchange);
+  recordSignIn(deps, exchange, 'token', { session, problem });
+  if (problem !== undefined) return answers.problem(reply, problem);
+  tell(deps, answers, reply, typeof session === 'string' ? undefined : session);
+}
+
+/** Records that somebody signed in, or why not. `session` may be the problem itself. */
+export function recordSignIn(
+  deps: AuditDeps,
+  { request }: Exchange,
+  method: NonNullable<AuditEntry['method']>,
+  { session, problem }: { session?: Session | string | undefined; problem?: string | undefined },
+): void {
+  recordCall(deps, request.raw, {
+    event: 'session.create',
+    method,
+    ...(typeof session === 'object' && sessionFields(session)),
+    ...(problem === undefined ? { result: 'allowed' } : resultOf(problem)),
+  });
+}
+
+/** The id names a session and opens none. */
+function sessionFields({ id, user }: Session): Pick<AuditEntry, 'user' | 'object'> {
+  return { user: { username: user.name, groups: user.groups }, object: { uid: id } };
+}
+
+async function signOut(console: Console, { request, reply }: Exchange): Promise<void> {
+  const { deps, sessions, answers } = console;
+  const { headers } = request.raw;
+  const opened = await sessions.open(headers);
+  const isOut =
+    opened.outcome === 'none' || (opened.outcome === 'session' && (await sessions.signOut(opened.session)));
+  if (opened.outcome !== 'none') {
+    const session = opened.outcome === 'session' ? sessionFields(opened.session) : {};
+    const result = isOut ? ({ result: 'allowed' } as const) : resultOf('console-unavailable');
+    recordCall(deps, request.raw, { event: 'session.delete', ...session, ...result });
+  }
+  // The browser keeps its cookie then, and with it the means to try again.
+  if (!isOut) return answers.problem(reply, 'console-unavailable');
+  reply.header(
+    'set-cookie',
+    sessionLines('', headers.cookie, { secure: sessions.origin.isSecure(headers) }) ?? [],
+  );
+  reply.header('cache-control', 'no-store');
+  answers.count(204);
+  reply.code(204).send();
+}
+
+/** Puts the session into the browser, and ends the one that it has shown; what keeps it from that is told. */
+export async function giveCookies(
+  sessions: Sessions,
+  session: Session,
+  { request: { raw }, reply }: Exchange,
+  secure = sessions.origin.isSecure(raw.headers),
+): Promise<ProblemCode | undefined> {
+  const lines = await sealedLines(sessions, session, { cookie: raw.headers.cookie, secure });
+  if (lines === undefined) return 'console-unavailable';
+  if (lines.length === 0) return 'token-refused';
+  reply.header('set-cookie', lines);
+  const before = await sessions.open(raw.headers);
+  if (before.outcome === 'session') await sessions.signOut(before.session);
+  return undefined;
+}
+
+function tell(
+  { console: settings, publicURL }: GatewayDeps,
+  answers: Answers,
+  reply: FastifyReply,
+  session: Session | undefined,
+): void {
+  const said =
+    session === undefined
+      ? { signedIn: false }
+      : {
+          signedIn: true,
+          user: session.user,
+          expires: new Date(session.ends).toISOString(),
+          publicURL: publicURL ?? null,
+        };
+  const oidc = settings?.oidc === undefined ? null : { label: settings.oidc.label };
+  reply.header('cache-control', 'no-store');
+  answers.send(reply, 200, JSON_TYPE, JSON.stringify({ ...said, oidc }));
+}
+
+const asked = z.object({ token: z.string() });
+
+/** The token of the body; undefined if the caller has gone. */
+async function readToken(
+  { limits }: GatewayDeps,
+  { request: { raw }, reply }: Exchange,
+): Promise<{ token: string } | ProblemCode | undefined> {
+  const hold = limits.inFlight.open();
+  if (hold === undefined) return 'overloaded';
+  try {
+    const body = await readBody(raw, reply.raw, { limit: limits.eventBytes, turns: limits.reading, hold });
+    if (body.outcome === 'aborted') return undefined;
+    if (body.outcome === 'too-large') return tooLarge(limits);
+    if (body.outcome !== 'read') return body.outcome;
+    const json = parseJson(body.bytes, limits.json);
+    if (!json.ok) return json.code;
+    const parsed = asked.safeParse(json.value);
+    return parsed.success ? { token: parsed.data.token.trim() } : 'not-an-object';
+  } finally {
+    hold.release();
+  }
+}

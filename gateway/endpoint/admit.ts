@@ -1,0 +1,122 @@
+/** What every route about a workflow or a credential asks first: who calls, and whether RBAC allows it. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { GROUP, parseWorkflowId, workflowId } from '../../api/group.ts';
+import type { Answers } from '../http/answers.ts';
+import { eventOf, recordCall, resultOf } from './audit.ts';
+import type { ProblemCode } from '../contract/problems.ts';
+import type { Right } from '../contract/operation.ts';
+import type { GatewayDeps } from './deps.ts';
+import type { Decision, Shown, Wanted } from '../access/access.ts';
+import type { Identity } from '../access/identity.ts';
+
+const REFUSALS = {
+  unauthorized: 'unauthorized',
+  forbidden: 'forbidden',
+  'too-often': 'too-many-calls',
+  unavailable: 'cluster-unavailable',
+} as const satisfies Record<Exclude<Decision, 'allowed'>, ProblemCode>;
+
+const UNKNOWN = {
+  workflow: 'workflow-unknown',
+  run: 'workflow-unknown',
+  namespace: 'workflow-unknown',
+  credential: 'credential-unknown',
+} as const satisfies Record<Right['on'], ProblemCode>;
+
+type Admitting = Pick<GatewayDeps, 'access' | 'accessLog' | 'audit' | 'limits'>;
+
+export type Exchange = { request: FastifyRequest; reply: FastifyReply };
+/** What the address names: a workflow, or the credential that is to be connected. */
+export type Addressed = { namespace: string; name: string };
+/** The same, with the caller that may do it. */
+export type Admitted = Addressed & { caller: Identity };
+
+/**
+ * Whether the caller may do it; otherwise the reply is sent. Who is not known learns nothing; who is known and not
+ * allowed does not learn whether the object exists, since RBAC decides by namespace and name alone.
+ */
+export async function admit(
+  deps: Admitting,
+  answers: Answers,
+  { request, reply }: Exchange,
+  right: Right,
+): Promise<Admitted | undefined> {
+  const addressed = addressedObject(request);
+  const wanted = addressed && wantedOf(right, addressed, request);
+  const { decision, identity } = await deps.access.authorize(shownBy(deps, request), wanted);
+  if (decision === 'allowed' && addressed !== undefined && identity !== undefined) {
+    const { namespace, name } = addressed;
+    if (right.resource !== 'credentials')
+      deps.accessLog?.note(request.raw, { workflow: workflowId(namespace, name) });
+    return { ...addressed, caller: identity };
+  }
+  // What cannot be a name is nothing, to everybody who is known.
+  const isNothing = decision === 'allowed' || (addressed === undefined && decision === 'forbidden');
+  const code = isNothing ? UNKNOWN[right.on] : REFUSALS[decision];
+  recordCall(deps, request.raw, {
+    event: eventOf(right, request.query),
+    ...(decision === 'forbidden' ? { result: 'denied', reason: code } : resultOf(code)),
+    user: identity,
+    ...(wanted && { object: { namespace: wanted.namespace, name: wanted.name || undefined } }),
+    ...(right.resource === 'workflowruns' && { workflow: addressed?.name }),
+  });
+  answers.problem(reply, code, missingRight(code, wanted));
+  return undefined;
+}
+
+/**
+ * Which right the caller of a refused request lacks, as a Role names it, and how to ask for it. It is the same for each name of an
+ * object, so that it does not tell which objects exist.
+ */
+export function missingRight(code: ProblemCode, wanted: Wanted | undefined): { more?: string } {
+  if (code !== 'forbidden' || wanted === undefined) return {};
+  const { verb, resource, subresource, namespace } = wanted;
+  const what = `${resource}.${GROUP}`;
+  const sub = subresource === undefined ? '' : `/${subresource}`;
+  const option = subresource === undefined ? '' : ` --subresource=${subresource}`;
+  const ask = `kubectl auth can-i ${verb} ${what}${option} -n ${namespace}`;
+  return {
+    more: `It needs the verb ${verb} on ${what}${sub} in the namespace ${namespace}. To ask Kubernetes: ${ask}`,
+  };
+}
+
+/** What the caller shows of itself. */
+export function shownBy(
+  { limits }: Pick<GatewayDeps, 'limits'>,
+  { raw }: Pick<FastifyRequest, 'raw'>,
+): Shown {
+  const { headers, socket } = raw;
+  const address = limits.addresses.clientOf(socket.remoteAddress, headers['x-forwarded-for']);
+  return { authorization: headers.authorization, address };
+}
+
+function wantedOf(
+  { on, ...right }: Right,
+  { namespace, name }: Addressed,
+  { params }: FastifyRequest,
+): Wanted {
+  const { run = '' } = params as { run?: string };
+  return { ...right, namespace, name: { workflow: name, credential: name, run, namespace: '' }[on] };
+}
+
+function addressedObject({ params }: FastifyRequest): Addressed | undefined {
+  const { id, credential } = params as { id?: string; credential?: string };
+  // Both are named alike.
+  const parsed = parseWorkflowId(id ?? credential ?? '');
+  return parsed && isName(parsed.namespace) && isName(parsed.name)
+    ? { namespace: parsed.namespace, name: parsed.name }
+    : undefined;
+}
+
+/** Whether it can be the name of an object, so that it may be put into a path of the Kubernetes API. */
+export function isName(text: string): boolean {
+  return text.length <= 253 && /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(text);
+}
+
+/** A hook that refuses every method but GET. */
+export function onlyGet(answers: Answers) {
+  return ({ raw }: FastifyRequest, reply: FastifyReply, next: () => void): void => {
+    if (raw.method === 'GET') next();
+    else answers.problem(reply, 'method-not-allowed', { allow: 'GET' });
+  };
+}

@@ -1,0 +1,98 @@
+/** How an answer leaves: counted by class of route, with the headers that its status needs, a problem in one form. */
+import type { FastifyReply } from 'fastify';
+import { hasMuchToCome, lingerAfterAnswer } from './body.ts';
+import type { GatewayDeps } from '../endpoint/deps.ts';
+import type { RefusalReason } from '../limits/refusals.ts';
+import type { RouteClass } from './metrics.ts';
+import { PROBLEM_TYPE, problemBody, problemOf, type ProblemCode } from '../contract/problems.ts';
+import { requestId } from './requestId.ts';
+
+export const JSON_TYPE = 'application/json';
+
+type ProblemOptions = {
+  /** The methods that the address takes. */
+  allow?: 'GET' | 'POST' | 'GET, DELETE' | 'GET, HEAD' | 'GET, POST' | 'GET, POST, DELETE';
+  /** Seconds after which the caller should try again. */
+  retryAfter?: number;
+  /** The name of a run that was accepted. */
+  run?: string;
+  /** Sentences behind what is always said of the problem. Never anything that the caller must not know. */
+  more?: string;
+};
+
+export type Answers = {
+  /** Sends text or bytes of a type. The caller may have set further headers on the reply. */
+  send: (reply: FastifyReply, status: number, type: string, body: string | Buffer) => void;
+  problem: (reply: FastifyReply, code: ProblemCode, options?: ProblemOptions) => void;
+  /** The same, when it is the caller's turn: for refusals that cost less than what is served, and may come in floods. */
+  refuse: (reply: FastifyReply, code: ProblemCode, options?: ProblemOptions) => void;
+  /** The generic 500, logged with the instance that the caller is shown. Nothing is sent if something was before. */
+  unexpected: (reply: FastifyReply, error: unknown) => void;
+  /** Counts an answer that was sent otherwise, such as a stream. */
+  count: (status: number) => void;
+};
+
+/** The problems that come of a limit, by what the metrics call it. */
+const LIMITED: Partial<Record<ProblemCode, RefusalReason>> = {
+  'too-large': 'body-size',
+  'event-too-large': 'event-size',
+  overloaded: 'in-flight-bytes',
+  'too-many-waiting': 'waiting',
+  'too-many-chunks': 'body-pieces',
+};
+
+type AnswersDeps = Pick<GatewayDeps, 'metrics' | 'log' | 'leaving' | 'accessLog'> & {
+  limits: Pick<GatewayDeps['limits'], 'refused' | 'unread' | 'turns'>;
+};
+
+export function createAnswers(deps: AnswersDeps, route: RouteClass): Answers {
+  const { metrics, log, leaving, limits, accessLog } = deps;
+  const answered = metrics.answered(route);
+
+  function send(reply: FastifyReply, status: number, type: string, body: string | Buffer): void {
+    count(status);
+    if (leaving.aborted) reply.header('connection', 'close');
+    reply.code(status).header('content-type', type).send(body);
+    limits.unread.add(reply.raw);
+  }
+
+  function count(status: number): void {
+    answered[status] = (answered[status] ?? 0) + 1;
+  }
+
+  function problem(reply: FastifyReply, code: ProblemCode, options: ProblemOptions = {}): void {
+    reply.headers({
+      'cache-control': 'no-store',
+      ...problemOf(code).headers,
+      ...(options.retryAfter !== undefined && { 'retry-after': String(options.retryAfter) }),
+      ...(options.allow !== undefined && { allow: options.allow }),
+    });
+    const reason = LIMITED[code];
+    if (reason !== undefined) limits.refused[reason] += 1;
+    const { raw } = reply.request;
+    accessLog?.note(raw, { problem: code });
+    if (reason !== undefined || hasMuchToCome(raw)) {
+      reply.header('connection', 'close');
+      // To wait for who sends byte by byte would cost more than the answer is worth.
+      if (code !== 'too-many-chunks') lingerAfterAnswer(raw);
+    }
+    send(reply, problemOf(code).status, PROBLEM_TYPE, problemBody(code, requestId(raw), options));
+  }
+
+  function refuse(reply: FastifyReply, code: ProblemCode, options?: ProblemOptions): void {
+    limits.turns.add(() => {
+      if (!reply.raw.destroyed && !reply.sent) problem(reply, code, options);
+    });
+  }
+
+  function unexpected(reply: FastifyReply, error: unknown): void {
+    const { raw } = reply.request;
+    const instance = requestId(raw);
+    log.error({ err: error, instance, route }, 'a request failed unexpectedly');
+    accessLog?.note(raw, { problem: 'internal' });
+    if (reply.sent) return;
+    send(reply, 500, PROBLEM_TYPE, problemBody('internal', instance));
+  }
+
+  return { send, problem, refuse, unexpected, count };
+}

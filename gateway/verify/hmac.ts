@@ -1,0 +1,34 @@
+/** An HMAC in a header that the workflow names, over the body or over `<time>.<body>`. */
+import type { Verification } from '../../api/route.ts';
+import { bytesOf, createSignedBy, decodeSignature } from './signature.ts';
+import { judgeTime } from './timestamp.ts';
+import { onlyHeader, type Caller, type Scheme, type Unverified } from './verifier.ts';
+
+type Settings = NonNullable<Verification['hmac']>;
+
+export const hmac: Scheme = {
+  proof: 'signature',
+  create: ({ hmac: settings, toleranceSeconds }, keys) => {
+    // Without settings there is no header that could be right.
+    if (settings === undefined) return () => 'malformed';
+    const isSigned = createSignedBy(settings.algorithm, keys);
+    return (caller, now) => {
+      const signature = readSignature(caller, settings);
+      if (typeof signature === 'string') return signature;
+      if (settings.timestampHeader === undefined) return (body) => isSigned([signature], [body]);
+      const time = onlyHeader(caller, settings.timestampHeader);
+      if ('fault' in time) return time.fault;
+      const timed = judgeTime(time.value, now, toleranceSeconds);
+      if (timed !== 'fresh') return timed;
+      return (body) => isSigned([signature], [bytesOf(`${time.value}.`), body]);
+    };
+  },
+};
+
+function readSignature(caller: Caller, settings: Settings): Buffer | Unverified {
+  const { header, prefix, algorithm, encoding } = settings;
+  const found = onlyHeader(caller, header);
+  if ('fault' in found) return found.fault;
+  if (!found.value.startsWith(prefix)) return 'malformed';
+  return decodeSignature(found.value.slice(prefix.length), algorithm, encoding) ?? 'malformed';
+}

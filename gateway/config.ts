@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import { parseDuration } from '../api/duration.ts';
 import { AUDIENCE } from './access/identity.ts';
+import type { ConsoleSettings, OidcSettings } from './endpoint/deps.ts';
 import { isNetwork } from './limits/addresses.ts';
 import { limitSettings } from './limits/settings.ts';
 
@@ -154,4 +155,25 @@ export function readConfig(env: Record<string, string | undefined>): GatewayConf
 /** The gateway's own configuration and the environment that a pod finds the API server by. */
 export function gatewayConfig(): { config: GatewayConfig; env: Record<string, string | undefined> } {
   return { config: readConfig(process.env), env: process.env };
+}
+
+/** Undefined where the installation has no console. */
+export function consoleSettings(config: GatewayConfig): ConsoleSettings | undefined {
+  if (!config.CONSOLE_ENABLED) return undefined;
+  const { CONSOLE_DIR: dir, CONSOLE_URL: url, CONSOLE_IDLE_TIMEOUT: idleMs } = config;
+  return { dir, url, idleMs, oidc: oidcSettings(config) };
+}
+
+function oidcSettings(config: GatewayConfig): OidcSettings | undefined {
+  const { CONSOLE_OIDC_ISSUER: issuer, CONSOLE_OIDC_CLIENT_ID: clientID } = config;
+  if (issuer === undefined || clientID === undefined) return undefined;
+  return {
+    issuer,
+    clientID,
+    ...(config.CONSOLE_OIDC_CLIENT_SECRET !== undefined && {
+      clientSecret: config.CONSOLE_OIDC_CLIENT_SECRET,
+    }),
+    scopes: config.CONSOLE_OIDC_SCOPES,
+    label: config.CONSOLE_OIDC_LABEL,
+  };
 }

@@ -9,20 +9,18 @@ import type { KubeClient } from '../../kube/client.ts';
 import { systemClock, type Clock } from '../../kube/clock.ts';
 import type { Log } from '../../kube/log.ts';
 import { subjectAccessReviews, type SubjectAccessReview } from '../../kube/resource.ts';
+import type { Right } from '../contract/operation.ts';
 import type { Metrics } from '../http/metrics.ts';
 import { bearerToken, createTokenReview, REVIEW_OPTIONS, type Identity } from './identity.ts';
 import { createIssuerKeys, type IssuerKeys, type Verdict } from './issuerKeys.ts';
 import { fetchClusterKeys, fetchProviderKeys } from './publishedKeys.ts';
 import { createReviewLimit, Overloaded, TooOften } from './reviewLimit.ts';
-import { createExpiring } from '../limits/expiring.ts';
+import { createExpiring } from '../limits/boundedMaps.ts';
 
-/** What a caller wants to do, in the words of RBAC. */
-export type Wanted = {
-  verb: 'create' | 'get' | 'list' | 'update' | 'delete';
-  resource: 'workflows' | 'workflowruns' | 'credentials';
-  subresource?: 'execute';
+/** What a caller wants to do, as RBAC describes it. */
+export type Wanted = Omit<Right, 'on'> & {
   namespace: string;
-  /** Empty: all of the namespace. */
+  /** Empty: all objects of the namespace. */
   name: string;
 };
 

@@ -4,7 +4,7 @@
  * internal listener nor one busy caller loads it, or keeps others from being asked about.
  */
 import type { Clock } from '../../kube/clock.ts';
-import { createExpiring, type Expiring } from '../limits/expiring.ts';
+import { createExpiring, type Expiring } from '../limits/boundedMaps.ts';
 
 /** There are too many questions under way, or there were too many just now. */
 export class Overloaded extends Error {

@@ -5,10 +5,11 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
-import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify';
-import { createAnswers, type Answers } from '../http/answers.ts';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { createAnswers, type Answers, type Exchange } from '../http/answers.ts';
 import type { GatewayDeps } from '../endpoint/deps.ts';
-import type { ConsoleSettings } from './settings.ts';
+import type { ConsoleSettings } from '../endpoint/deps.ts';
+import { addRoute } from '../endpoint/route.ts';
 
 const PLACEHOLDER = '__NONCE__';
 const HTML = 'text/html; charset=utf-8';
@@ -30,38 +31,16 @@ const CODINGS = [
   { coding: 'gzip', suffix: '.gz' },
 ];
 
-export function consoleFiles(deps: GatewayDeps, { dir }: ConsoleSettings): FastifyPluginCallback {
+export function addConsoleFiles(app: FastifyInstance, deps: GatewayDeps, { dir }: ConsoleSettings): void {
   const answers = createAnswers(deps, 'console');
-  const serve =
-    (send: (request: FastifyRequest, reply: FastifyReply) => Promise<void>) =>
-    (request: FastifyRequest, reply: FastifyReply): void => {
-      send(request, reply).catch((error: unknown) => answers.unexpected(reply, error));
-    };
-  return (app, _options, done) => {
-    const route = (url: string, handler: (request: FastifyRequest, reply: FastifyReply) => void) =>
-      app.route({ method: app.supportedMethods, url, onRequest: onlyRead(answers), handler });
-    route('/console', (_request, reply) => {
-      reply.headers({ location: '/console/', 'cache-control': 'no-store' });
-      answers.send(reply, 302, 'text/plain', '');
-    });
-    route(
-      '/console/assets/*',
-      serve((request, reply) => sendAsset(answers, dir, request, reply)),
-    );
-    route(
-      '/console/*',
-      serve((_request, reply) => sendPage(answers, dir, reply)),
-    );
-    done();
-  };
-}
-
-/** A hook that refuses every method but GET and HEAD. */
-function onlyRead(answers: Answers) {
-  return ({ raw }: FastifyRequest, reply: FastifyReply, next: () => void): void => {
-    if (raw.method === 'GET' || raw.method === 'HEAD') next();
-    else answers.problem(reply, 'method-not-allowed', { allow: 'GET, HEAD' });
-  };
+  const add = (url: string, handle: (exchange: Exchange) => Promise<void>): void =>
+    addRoute(app, answers, url, { GET: { handle }, HEAD: { handle } });
+  add('/console', async ({ reply }) => {
+    reply.headers({ location: '/console/', 'cache-control': 'no-store' });
+    answers.send(reply, 302, 'text/plain', '');
+  });
+  add('/console/assets/*', ({ request, reply }) => sendAsset(answers, dir, request, reply));
+  add('/console/*', ({ reply }) => sendPage(answers, dir, reply));
 }
 
 async function sendPage(answers: Answers, dir: string, reply: FastifyReply): Promise<void> {

@@ -2,22 +2,24 @@
 import type { FastifyInstance } from 'fastify';
 import { systemClock } from '../../kube/clock.ts';
 import type { GatewayDeps } from '../endpoint/deps.ts';
-import { createCurrent } from './session/current.ts';
-import { consoleFiles } from './files.ts';
-import { bearSession } from './session/hook.ts';
-import { linkRoutes } from './session/links.ts';
+import { createCurrent, bearSession } from './session/requestSession.ts';
+import { addConsoleFiles } from './files.ts';
+import { addSignInLinkRoutes } from './session/links.ts';
 import { createProvider } from './session/oidc.ts';
-import { oidcRoutes } from './session/oidcRoutes.ts';
+import { addOidcRoutes } from './session/oidcRoutes.ts';
 import { createOrigin } from './session/origin.ts';
 import { refuseOtherHosts } from './otherHosts.ts';
-import { createRenewal } from './session/renewal.ts';
-import { createRevocation } from './session/revocation.ts';
-import { sessionRoute } from './session/session.ts';
+import { createRenewal, createRevocation } from './session/renewal.ts';
+import { addSessionRoute } from './session/sessionRoute.ts';
 import { createSessions } from './session/sessions.ts';
-import type { ConsoleSettings } from './settings.ts';
+import type { ConsoleSettings } from '../endpoint/deps.ts';
+import { createCallers } from './kubeApi/callers.ts';
+import { addLiveRoute } from './kubeApi/live.ts';
+import { addProjectsRoute } from './kubeApi/projects.ts';
+import { addKubeRoute } from './kubeApi/route.ts';
 
 /** Registers it. The hooks hold for all routes of the listener: a session bears its token, and no browser guesses what an answer is. */
-export function registerConsole(app: FastifyInstance, deps: GatewayDeps, settings: ConsoleSettings): void {
+export function addConsoleRoutes(app: FastifyInstance, deps: GatewayDeps, settings: ConsoleSettings): void {
   const { runs: conn, log } = deps;
   const origin = createOrigin(settings.url);
   const provider = settings.oidc && createProvider(settings.oidc, systemClock);
@@ -31,8 +33,14 @@ export function registerConsole(app: FastifyInstance, deps: GatewayDeps, setting
   });
   if (settings.url !== undefined) app.addHook('onRequest', refuseOtherHosts(deps, origin));
   app.addHook('onRequest', bearSession(deps, sessions, current));
-  app.register(sessionRoute(deps, sessions, current));
-  if (provider !== undefined) app.register(oidcRoutes(deps, sessions, provider));
-  app.register(linkRoutes(deps, sessions));
-  app.register(consoleFiles(deps, settings));
+  app.register(async (routes) => {
+    addSessionRoute(routes, deps, sessions, current);
+    if (provider !== undefined) addOidcRoutes(routes, deps, sessions, provider);
+    addSignInLinkRoutes(routes, deps, sessions);
+    addConsoleFiles(routes, deps, settings);
+    const callers = createCallers(deps.access, systemClock);
+    addKubeRoute(routes, deps, callers);
+    addLiveRoute(routes, deps, callers);
+    addProjectsRoute(routes, deps, callers);
+  });
 }

@@ -1,10 +1,13 @@
 /** What is said of one operation of the gateway: where it is, what it takes, what it answers and whom it admits. */
 import type * as z from 'zod';
-import type { Wanted } from '../access/access.ts';
 import type { ProblemCode } from './problems.ts';
 
-/** What RBAC must allow the caller; `on` says what the name in the path is: of the object, or none for all of the namespace. */
-export type Right = Pick<Wanted, 'verb' | 'resource' | 'subresource'> & {
+/** What RBAC must allow the caller. */
+export type Right = {
+  verb: 'create' | 'get' | 'list' | 'update' | 'delete';
+  resource: 'workflows' | 'workflowruns' | 'credentials';
+  subresource?: 'execute';
+  /** Whose name the path has; `namespace`: the right covers all objects of the namespace. */
   on: 'workflow' | 'run' | 'credential' | 'namespace';
 };
 

@@ -6,8 +6,7 @@ import * as z from 'zod';
 import { acceptedRun, botAnswer, runEvent, runPage, runView } from '../../api/runView.ts';
 import { connectLink } from '../../api/connect.ts';
 import { signInLink } from '../../api/console.ts';
-import { executeQuery } from './executeQuery.ts';
-import { listQuery } from './listQuery.ts';
+import { executeQuery, listQuery } from './queries.ts';
 import { JSON_PROBLEMS, type ProblemCode } from './problems.ts';
 import type { Operation, Right } from './operation.ts';
 

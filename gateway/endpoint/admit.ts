@@ -1,7 +1,7 @@
 /** What every route about a workflow or a credential asks first: who calls, and whether RBAC allows it. */
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { GROUP, parseWorkflowId, workflowId } from '../../api/group.ts';
-import type { Answers } from '../http/answers.ts';
+import type { Answers, Exchange } from '../http/answers.ts';
 import { eventOf, recordCall, resultOf } from './audit.ts';
 import type { ProblemCode } from '../contract/problems.ts';
 import type { Right } from '../contract/operation.ts';
@@ -25,7 +25,6 @@ const UNKNOWN = {
 
 type Admitting = Pick<GatewayDeps, 'access' | 'accessLog' | 'audit' | 'limits'>;
 
-export type Exchange = { request: FastifyRequest; reply: FastifyReply };
 /** What the address names: a workflow, or the credential that is to be connected. */
 export type Addressed = { namespace: string; name: string };
 /** The same, with the caller that may do it. */
@@ -111,12 +110,4 @@ function addressedObject({ params }: FastifyRequest): Addressed | undefined {
 /** Whether it can be the name of an object, so that it may be put into a path of the Kubernetes API. */
 export function isName(text: string): boolean {
   return text.length <= 253 && /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(text);
-}
-
-/** A hook that refuses every method but GET. */
-export function onlyGet(answers: Answers) {
-  return ({ raw }: FastifyRequest, reply: FastifyReply, next: () => void): void => {
-    if (raw.method === 'GET') next();
-    else answers.problem(reply, 'method-not-allowed', { allow: 'GET' });
-  };
 }

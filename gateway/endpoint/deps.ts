@@ -6,13 +6,34 @@ import type { PassThrough } from '../../kube/passThrough.ts';
 import type { RunStoreConnection } from '../../runs/connection.ts';
 import type { ReplyWaiter } from '../../runs/reply.ts';
 import type { AccessLog } from '../http/accessLog.ts';
-import type { ConsoleSettings } from '../console/settings.ts';
 import type { Health } from './health.ts';
 import type { Access } from '../access/access.ts';
 import type { RecordLists } from './records.ts';
 import type { Limits } from '../limits/limits.ts';
 import type { Metrics, Open } from '../http/metrics.ts';
 import type { RouteTable } from '../routing/table.ts';
+
+export type ConsoleSettings = {
+  /** The folder with index.html and assets. */
+  dir: string;
+  /** The origin that browsers reach it at; undefined: whatever they say. */
+  url: string | undefined;
+  /** After how long without use a session ends. */
+  idleMs: number;
+  /** Undefined: people sign in with tokens alone. */
+  oidc: OidcSettings | undefined;
+};
+
+/** The provider whose ID tokens the API server takes. */
+export type OidcSettings = {
+  issuer: string;
+  clientID: string;
+  /** Left out for a public client. */
+  clientSecret?: string;
+  scopes: readonly string[];
+  /** What the button says. */
+  label: string;
+};
 
 export type GatewayDeps = {
   routes: RouteTable;

@@ -2,13 +2,7 @@
  * Whether this replica should be sent requests. It must first know every route and have said so in its Lease; after that
  * an API server that is away changes nothing, but a replica that alone lags behind it turns unready.
  */
-import type { FastifyPluginCallback } from 'fastify';
 import type { LeaseAge } from '../routing/acknowledge.ts';
-import { createAnswers } from '../http/answers.ts';
-import { routePath } from '../contract/operation.ts';
-import { OPERATIONS } from '../contract/operations.ts';
-import type { GatewayDeps } from './deps.ts';
-import { onlyGet } from './admit.ts';
 
 export type Health = {
   /** Every route was known once. */
@@ -43,32 +37,5 @@ export function createHealth({ routesAgeMs, lease, draining }: HealthSources): H
       if (routesAgeMs() > LAGGING_MS && steadyMs > LAGGING_MS) return 'the routes are out of date';
       return undefined;
     },
-  };
-}
-
-/** `/healthz`: the process turns. `/readyz`: it should be sent requests. */
-export function healthRoutes(deps: GatewayDeps): FastifyPluginCallback {
-  const answers = createAnswers(deps, 'other');
-  return (app, _options, done) => {
-    const get = { method: app.supportedMethods, onRequest: onlyGet(answers) };
-    app.route({
-      ...get,
-      url: routePath(OPERATIONS.live),
-      handler: (_request, reply) => {
-        reply.type('text/plain').send('ok\n');
-      },
-    });
-    app.route({
-      ...get,
-      url: routePath(OPERATIONS.ready),
-      handler: (_request, reply) => {
-        const why = deps.health.unready();
-        reply
-          .code(why === undefined ? 200 : 503)
-          .type('text/plain')
-          .send(`${why ?? 'ok'}\n`);
-      },
-    });
-    done();
   };
 }

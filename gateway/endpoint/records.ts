@@ -5,12 +5,13 @@
  */
 import { GROUP, VERSION } from '../../api/group.ts';
 import { isTerminal, type RunPhase } from '../../api/phase.ts';
-import { WORKFLOW_RUN } from '../../api/kinds.ts';
+import { WORKFLOW_RUN, type WorkflowRun } from '../../api/kinds.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import { sleep, systemClock, type Clock } from '../../kube/clock.ts';
 import { createBucket, secondsToWait, take, type Bucket } from '../limits/bucket.ts';
-import { createRecent } from '../limits/recent.ts';
+import { createRecent } from '../limits/boundedMaps.ts';
 import { TooOften } from '../access/reviewLimit.ts';
+import { namespacedResource } from '../../kube/resource.ts';
 
 /** What the table says of a run. Times are milliseconds since 1970. */
 export type ListedRecord = {
@@ -120,4 +121,15 @@ function recordOf(columns: string[], cells: unknown[]): ListedRecord {
 
 function isTime(value: number | undefined): value is number {
   return value !== undefined && !Number.isNaN(value);
+}
+
+const workflowRuns = namespacedResource<WorkflowRun>(GROUP, VERSION, WORKFLOW_RUN.kind, WORKFLOW_RUN.plural);
+
+/** The record of a run; undefined if there is none. Throws an ApiError if the API server does not answer. */
+export async function recordedRun(
+  { client }: { client: Pick<KubeClient, 'find'> },
+  namespace: string,
+  run: string,
+): Promise<WorkflowRun | undefined> {
+  return client.find(workflowRuns, { namespace, name: run }, OPTIONS);
 }

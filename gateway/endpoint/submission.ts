@@ -1,7 +1,11 @@
 /** The one way of an event from the gateway to the run store. */
 import { submit } from '../../runs/submit.ts';
-import type { Submission, Submitted } from '../../runs/types.ts';
+import type { Submission, Submitted, ProjectUid } from '../../runs/types.ts';
 import type { GatewayDeps } from './deps.ts';
+import type { FastifyReply } from 'fastify';
+import { JSON_TYPE, type Answers } from '../http/answers.ts';
+import type { ProblemCode } from '../contract/problems.ts';
+import type { Waited, WaitOptions } from '../../runs/reply.ts';
 
 /** Stores the event as `submit` does, when its project has room; `unavailable` where it has none for too long. */
 export async function storeEvent(
@@ -14,5 +18,54 @@ export async function storeEvent(
     return await submit(runs, submission);
   } finally {
     lanes.leave(submission.project);
+  }
+}
+
+/** Answers with the name of the run. */
+export function answerAccepted(answers: Answers, reply: FastifyReply, status: 200 | 202, run: string): void {
+  answers.send(reply, status, JSON_TYPE, `{"run":"${run}"}`);
+}
+
+type Refused = Exclude<Submitted, { outcome: 'accepted' }>;
+/** What the caller is told of a suspended workflow. */
+type Suspended = 'not-found' | 'workflow-suspended';
+
+/** Answers for an event that was not accepted. */
+export function refuseSubmission(
+  answers: Answers,
+  reply: FastifyReply,
+  submitted: Refused,
+  suspended: Suspended,
+): void {
+  const retry = submitted.outcome === 'unavailable' && { retryAfter: submitted.retryAfterSeconds };
+  answers.problem(reply, submissionProblem(submitted, suspended), { ...retry });
+}
+
+/** Why an event was not accepted. */
+export function submissionProblem(submitted: Refused, suspended: Suspended): ProblemCode {
+  switch (submitted.outcome) {
+    case 'suspended':
+      return suspended;
+    case 'conflict':
+      return 'key-reused';
+    case 'rejected':
+      return 'too-many-runs';
+    case 'unavailable':
+      return submitted.why === 'full' ? 'run-store-full' : 'run-store-unavailable';
+  }
+}
+
+/** Waits as `ReplyWaiter.wait` does, while the metrics show it. */
+export async function waitFor(
+  { waiter, open }: Pick<GatewayDeps, 'waiter' | 'open'>,
+  project: ProjectUid,
+  run: string,
+  options: WaitOptions,
+): Promise<Waited> {
+  open.waiters += 1;
+  try {
+    return await waiter.wait(project, run, options);
+  } finally {
+    open.waiters -= 1;
   }
 }

@@ -1,17 +1,21 @@
 /** How an answer leaves: counted by class of route, with the headers that its status needs, a problem in one form. */
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { hasMuchToCome, lingerAfterAnswer } from './body.ts';
-import type { GatewayDeps } from '../endpoint/deps.ts';
+import type { Log } from '../../kube/log.ts';
+import type { Limits } from '../limits/limits.ts';
 import type { RefusalReason } from '../limits/refusals.ts';
-import type { RouteClass } from './metrics.ts';
+import type { AccessLog } from './accessLog.ts';
+import type { Metrics, RouteClass } from './metrics.ts';
 import { PROBLEM_TYPE, problemBody, problemOf, type ProblemCode } from '../contract/problems.ts';
 import { requestId } from './requestId.ts';
+
+export type Exchange = { request: FastifyRequest; reply: FastifyReply };
 
 export const JSON_TYPE = 'application/json';
 
 type ProblemOptions = {
-  /** The methods that the address takes. */
-  allow?: 'GET' | 'POST' | 'GET, DELETE' | 'GET, HEAD' | 'GET, POST' | 'GET, POST, DELETE';
+  /** The methods that the path accepts. */
+  allow?: string;
   /** Seconds after which the caller should try again. */
   retryAfter?: number;
   /** The name of a run that was accepted. */
@@ -23,6 +27,8 @@ type ProblemOptions = {
 export type Answers = {
   /** Sends text or bytes of a type. The caller may have set further headers on the reply. */
   send: (reply: FastifyReply, status: number, type: string, body: string | Buffer) => void;
+  /** Sends a response without a body. */
+  sendEmpty: (reply: FastifyReply, status: 204 | 304) => void;
   problem: (reply: FastifyReply, code: ProblemCode, options?: ProblemOptions) => void;
   /** The same, when it is the caller's turn: for refusals that cost less than what is served, and may come in floods. */
   refuse: (reply: FastifyReply, code: ProblemCode, options?: ProblemOptions) => void;
@@ -41,8 +47,13 @@ const LIMITED: Partial<Record<ProblemCode, RefusalReason>> = {
   'too-many-chunks': 'body-pieces',
 };
 
-type AnswersDeps = Pick<GatewayDeps, 'metrics' | 'log' | 'leaving' | 'accessLog'> & {
-  limits: Pick<GatewayDeps['limits'], 'refused' | 'unread' | 'turns'>;
+export type AnswersDeps = {
+  metrics: Pick<Metrics, 'answered'>;
+  limits: Pick<Limits, 'refused' | 'unread' | 'turns'>;
+  log: Log;
+  /** Aborted when this replica shuts down: from then on each answer closes its connection. */
+  leaving: AbortSignal;
+  accessLog?: AccessLog | undefined;
 };
 
 export function createAnswers(deps: AnswersDeps, route: RouteClass): Answers {
@@ -54,6 +65,11 @@ export function createAnswers(deps: AnswersDeps, route: RouteClass): Answers {
     if (leaving.aborted) reply.header('connection', 'close');
     reply.code(status).header('content-type', type).send(body);
     limits.unread.add(reply.raw);
+  }
+
+  function sendEmpty(reply: FastifyReply, status: number): void {
+    count(status);
+    reply.code(status).send();
   }
 
   function count(status: number): void {
@@ -94,5 +110,5 @@ export function createAnswers(deps: AnswersDeps, route: RouteClass): Answers {
     send(reply, 500, PROBLEM_TYPE, problemBody('internal', instance));
   }
 
-  return { send, problem, refuse, unexpected, count };
+  return { send, sendEmpty, problem, refuse, unexpected, count };
 }

@@ -2,47 +2,37 @@
  * `POST /credentials/{credential}/connect`: a one-time link for a caller who may `update` the credential. Whoever opens it signs
  * in at the provider; what the provider then answers comes to `GET /oauth/callback`.
  */
-import type { FastifyPluginCallback } from 'fastify';
-import type { Credential } from '../../api/kinds.ts';
+import type { FastifyInstance } from 'fastify';
+import { type Credential, CREDENTIAL } from '../../api/kinds.ts';
 import { connectionOf, providerOf } from '../../api/provider.ts';
 import { isUnavailable } from '../../runs/connection.ts';
 import { CONNECT_MS, hashOf, keepLink, newSecret, readKey, type Link } from '../../runs/connect/store.ts';
-import { createAnswers, JSON_TYPE, type Answers } from '../http/answers.ts';
+import { createAnswers, JSON_TYPE, type Answers, type Exchange } from '../http/answers.ts';
 import { recordCall, resultOf } from '../endpoint/audit.ts';
-import { routePath } from '../contract/operation.ts';
 import { OPERATIONS } from '../contract/operations.ts';
-import { findCredential } from './credentials.ts';
 import type { GatewayDeps } from '../endpoint/deps.ts';
 import type { ProblemCode } from '../contract/problems.ts';
-import { admit, type Exchange } from '../endpoint/admit.ts';
+import type { Admitted } from '../endpoint/admit.ts';
+import { GROUP, VERSION } from '../../api/group.ts';
+import type { KubeClient } from '../../kube/client.ts';
+import { namespacedResource } from '../../kube/resource.ts';
+import { addEndpoints, endpoint } from '../endpoint/route.ts';
 
-const OPERATION = OPERATIONS.connectCredential;
-
-export function connectRoute(deps: GatewayDeps): FastifyPluginCallback {
+export function addConnectRoute(app: FastifyInstance, deps: GatewayDeps): void {
   const answers = createAnswers(deps, 'connect');
-  return (app, _options, done) => {
-    app.route({
-      method: app.supportedMethods,
-      url: routePath(OPERATION),
-      onRequest: ({ raw }, reply, next) => {
-        if (raw.method === 'POST') next();
-        else answers.problem(reply, 'method-not-allowed', { allow: 'POST' });
-      },
-      handler: (request, reply) => {
-        connect(deps, answers, { request, reply }).catch((error: unknown) =>
-          answers.unexpected(reply, error),
-        );
-      },
-    });
-    done();
-  };
+  addEndpoints(app, deps, answers, [
+    endpoint(OPERATIONS.connectCredential, (exchange, admitted) =>
+      connect(deps, answers, exchange, admitted),
+    ),
+  ]);
 }
 
-async function connect(deps: GatewayDeps, answers: Answers, exchange: Exchange): Promise<void> {
-  const { request, reply } = exchange;
-  const admitted = await admit(deps, answers, exchange, OPERATION.right);
-  if (admitted === undefined) return;
-  const { namespace, name, caller } = admitted;
+async function connect(
+  deps: GatewayDeps,
+  answers: Answers,
+  { request, reply }: Exchange,
+  { namespace, name, caller }: Admitted,
+): Promise<void> {
   const credential = await credentialOf(deps, namespace, name);
   const made =
     typeof credential === 'string' ? credential : await makeLink(deps, credential, caller.username);
@@ -125,4 +115,17 @@ function linkOf({ metadata, spec, status }: Credential, { user, publicURL, endsA
     ...(provider.issuer !== undefined && { issuer: provider.issuer }),
     mustNameIssuer: provider.mustNameIssuer,
   };
+}
+
+const credentials = namespacedResource<Credential>(GROUP, VERSION, CREDENTIAL.kind, CREDENTIAL.plural);
+/** A person waits. */
+const OPTIONS = { timeoutMs: 3_000, retries: 1 };
+
+/** The credential; undefined if there is none. Throws an ApiError if the API server does not answer. */
+export async function findCredential(
+  { client }: { client: Pick<KubeClient, 'find'> },
+  namespace: string,
+  name: string,
+): Promise<Credential | undefined> {
+  return client.find(credentials, { namespace, name }, OPTIONS);
 }

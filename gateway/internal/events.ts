@@ -4,19 +4,19 @@
  * comes back after that is told with 204 that there is no more.
  */
 import type { ServerResponse } from 'node:http';
-import type { FastifyPluginCallback } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { isTerminal } from '../../api/phase.ts';
 import { followEvents, readEvents } from '../../runs/events.ts';
 import { redactEvent } from '../../runs/record/redact.ts';
 import type { RunEvent } from '../../runs/types.ts';
-import { createAnswers, type Answers } from '../http/answers.ts';
+import { createAnswers, type Answers, type Exchange } from '../http/answers.ts';
 import { closedSignal, writable } from '../http/response.ts';
-import { routePath } from '../contract/operation.ts';
 import { OPERATIONS } from '../contract/operations.ts';
 import type { GatewayDeps } from '../endpoint/deps.ts';
-import { onlyGet, type Exchange } from '../endpoint/admit.ts';
 import { findRun, type FoundRun } from './runs.ts';
 import type { Unread } from '../limits/unread.ts';
+import type { Admitted } from '../endpoint/admit.ts';
+import { addEndpoints, endpoint } from '../endpoint/route.ts';
 
 const HEARTBEAT_MS = 15_000;
 const HEADERS = {
@@ -26,31 +26,25 @@ const HEADERS = {
   'x-accel-buffering': 'no',
 };
 
-export function eventsRoute(deps: GatewayDeps): FastifyPluginCallback {
+export function addEventsRoute(app: FastifyInstance, deps: GatewayDeps): void {
   const answers = createAnswers(deps, 'events');
-  return (app, _options, done) => {
-    app.route({
-      method: app.supportedMethods,
-      url: routePath(OPERATIONS.followRun),
-      onRequest: onlyGet(answers),
-      handler: (request, reply) => {
-        answerEvents(deps, answers, { request, reply }).catch((error: unknown) =>
-          answers.unexpected(reply, error),
-        );
-      },
-    });
-    done();
-  };
+  addEndpoints(app, deps, answers, [
+    endpoint(OPERATIONS.followRun, (exchange, admitted) => answerEvents(deps, answers, exchange, admitted)),
+  ]);
 }
 
-async function answerEvents(deps: GatewayDeps, answers: Answers, exchange: Exchange): Promise<void> {
-  const found = await findRun(deps, answers, exchange, OPERATIONS.followRun.right);
+async function answerEvents(
+  deps: GatewayDeps,
+  answers: Answers,
+  exchange: Exchange,
+  admitted: Admitted,
+): Promise<void> {
+  const found = await findRun(deps, answers, exchange, admitted);
   if (found === undefined) return;
   const { request, reply } = exchange;
   const after = lastEventId(request.headers['last-event-id']);
   if (after !== undefined && isTerminal(found.view.phase) && !(await hasMore(deps, found, after))) {
-    answers.count(204);
-    reply.code(204).send();
+    answers.sendEmpty(reply, 204);
     return;
   }
   // Whoever follows waits too, and may not keep out who waits for others.

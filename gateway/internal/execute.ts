@@ -2,34 +2,37 @@
  * `POST /workflows/{id}/execute`: starts a run of any workflow for a caller that RBAC allows to `create`
  * `workflows/execute`. The body, a JSON object, becomes the trigger's output unchanged.
  */
-import type { FastifyPluginCallback, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { AuditEntry } from '../../api/audit/line.ts';
-import { parseJson } from '../../api/json.ts';
 import { isUnavailable } from '../../runs/connection.ts';
 import { getRevision } from '../../runs/project.ts';
 import { redactRun, withoutRecordData } from '../../runs/record/redact.ts';
 import { MAX_USER_NAME } from '../../api/person.ts';
 import type { Submission, Submitted } from '../../runs/types.ts';
-import { createAnswers, JSON_TYPE, type Answers } from '../http/answers.ts';
+import { createAnswers, JSON_TYPE, type Answers, type Exchange } from '../http/answers.ts';
 import { eventOf, recordCall, resultOf } from '../endpoint/audit.ts';
-import { hasBody, readBody, refuseByHeaders, tooLarge } from '../http/body.ts';
+import { hasBody } from '../http/body.ts';
 import { closedSignal } from '../http/response.ts';
-import { routePath } from '../contract/operation.ts';
 import { OPERATIONS } from '../contract/operations.ts';
 import type { GatewayDeps } from '../endpoint/deps.ts';
 import { eventHash, eventInput, eventKey, wholeInput } from '../endpoint/event.ts';
 import type { Hold } from '../limits/inFlight.ts';
 import { isTooLargeEvent } from '../limits/limits.ts';
-import { answerAccepted, refuseSubmission, submissionProblem } from '../endpoint/outcome.ts';
+import {
+  answerAccepted,
+  refuseSubmission,
+  submissionProblem,
+  storeEvent,
+  waitFor,
+} from '../endpoint/submission.ts';
 import type { ProblemCode } from '../contract/problems.ts';
 import type { Route } from '../routing/table.ts';
-import { storeEvent } from '../endpoint/submission.ts';
-import { waitFor } from '../endpoint/waiting.ts';
-import { readExecuteQuery, type ExecuteQuery } from '../contract/executeQuery.ts';
-import { admit, type Admitted, type Exchange } from '../endpoint/admit.ts';
+import { readExecuteQuery, type ExecuteQuery, preferredWait } from '../contract/queries.ts';
+import type { Admitted } from '../endpoint/admit.ts';
 import type { Identity } from '../access/identity.ts';
-import { preferredWait } from '../contract/prefer.ts';
 import { viewState } from './runView.ts';
+import { addEndpoints, endpoint } from '../endpoint/route.ts';
+import { readJsonBody, withHold } from '../endpoint/jsonBody.ts';
 
 const OPERATION = OPERATIONS.executeWorkflow;
 
@@ -37,32 +40,20 @@ const OPERATION = OPERATIONS.executeWorkflow;
 type Started = { route: Route; submitted: Submitted };
 type Accepted = { route: Route; submitted: Extract<Submitted, { outcome: 'accepted' }> };
 
-export function executeRoute(deps: GatewayDeps): FastifyPluginCallback {
+export function addExecuteRoute(app: FastifyInstance, deps: GatewayDeps): void {
   const answers = createAnswers(deps, 'execute');
-  return (app, _options, done) => {
-    app.route({
-      method: app.supportedMethods,
-      url: routePath(OPERATION),
-      onRequest: ({ raw }, reply, next) => {
-        if (raw.method !== 'POST') return answers.problem(reply, 'method-not-allowed', { allow: 'POST' });
-        const code = hasBody(raw.headers) ? refuseByHeaders(raw.headers, deps.limits) : undefined;
-        if (code === undefined) next();
-        else answers.problem(reply, code);
-      },
-      handler: (request, reply) => {
-        execute(deps, answers, { request, reply }).catch((error: unknown) =>
-          answers.unexpected(reply, error),
-        );
-      },
-    });
-    done();
-  };
+  addEndpoints(app, deps, answers, [
+    endpoint(OPERATION, (exchange, admitted) => execute(deps, answers, exchange, admitted)),
+  ]);
 }
 
-async function execute(deps: GatewayDeps, answers: Answers, exchange: Exchange): Promise<void> {
+async function execute(
+  deps: GatewayDeps,
+  answers: Answers,
+  exchange: Exchange,
+  admitted: Admitted,
+): Promise<void> {
   const { reply } = exchange;
-  const admitted = await admit(deps, answers, exchange, OPERATION.right);
-  if (admitted === undefined) return;
   const asked = readAsked(deps, exchange.request, admitted.caller);
   const started = typeof asked === 'string' ? asked : await start(deps, exchange, asked);
   if (started === undefined) return;
@@ -121,17 +112,13 @@ async function start(
   exchange: Exchange,
   asked: Asked,
 ): Promise<Started | ProblemCode | undefined> {
-  const hold = deps.limits.inFlight.open();
-  if (hold === undefined) return 'overloaded';
-  try {
+  return withHold(deps.limits, async (hold) => {
     const event = await readEvent(deps, exchange, hold);
     if (event === undefined || typeof event === 'string') return event;
     const submission = submissionOf(asked, event.text);
     if (isTooLargeEvent(submission.input)) return 'event-too-large';
     return { route: asked.route, submitted: await storeEvent(deps, submission) };
-  } finally {
-    hold.release();
-  }
+  });
 }
 
 /** The name as a record takes it; of a longer one its beginning. */
@@ -168,24 +155,17 @@ function keyFor({ trigger }: Route['spec'], key: string): string {
   return trigger === 'webhook' ? key : `execute/${key}`;
 }
 
-/** The body as JSON text, empty if there is none; undefined if the caller has gone. */
+/** The body as JSON text, empty if there is none; undefined if the client has gone. */
 async function readEvent(
   { limits }: GatewayDeps,
-  { request: { raw }, reply }: Exchange,
+  exchange: Exchange,
   hold: Hold,
 ): Promise<{ text: string } | ProblemCode | undefined> {
-  if (!hasBody(raw.headers)) return { text: '' };
-  const body = await readBody(raw, reply.raw, { limit: limits.eventBytes, turns: limits.reading, hold });
-  if (body.outcome === 'aborted') return undefined;
-  if (body.outcome === 'too-large') return tooLarge(limits);
-  if (body.outcome !== 'read') return body.outcome;
-  if (body.bytes.length === 0) return { text: '' };
-  const json = parseJson(body.bytes, limits.json);
-  if (!json.ok) return json.code;
-  const { value } = json;
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? { text: json.text }
-    : 'not-an-object';
+  if (!hasBody(exchange.request.raw.headers)) return { text: '' };
+  const body = await readJsonBody(exchange, limits, { hold, mayBeEmpty: true });
+  if (body === undefined || typeof body === 'string' || body.text === '') return body;
+  const { value } = body;
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? body : 'not-an-object';
 }
 
 /** 202 at once, or 200 with the outputs if the caller would wait and the run ends in that time. */

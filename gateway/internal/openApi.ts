@@ -3,32 +3,23 @@
  * needs no token; it is made once, and who has it already is told so.
  */
 import { createHash } from 'node:crypto';
-import type { FastifyPluginCallback } from 'fastify';
-import { createAnswers, JSON_TYPE } from '../http/answers.ts';
+import type { FastifyInstance } from 'fastify';
+import { createAnswers, JSON_TYPE, type Exchange } from '../http/answers.ts';
 import type { GatewayDeps } from '../endpoint/deps.ts';
-import { onlyGet } from '../endpoint/admit.ts';
 import { openApiDocument } from '../contract/document.ts';
-import { routePath } from '../contract/operation.ts';
 import { OPERATIONS } from '../contract/operations.ts';
+import { addEndpoints, endpoint } from '../endpoint/route.ts';
 
-export function openApiRoute(deps: GatewayDeps): FastifyPluginCallback {
+export function addOpenApiRoute(app: FastifyInstance, deps: GatewayDeps): void {
   const answers = createAnswers(deps, 'other');
   const text = JSON.stringify(openApiDocument());
   const tag = `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`;
-  return (app, _options, done) => {
-    app.route({
-      method: app.supportedMethods,
-      url: routePath(OPERATIONS.describe),
-      onRequest: onlyGet(answers),
-      handler: ({ raw }, reply) => {
-        reply.headers({ etag: tag, 'cache-control': 'no-cache' });
-        if (!isHeld(raw.headers['if-none-match'], tag)) return answers.send(reply, 200, JSON_TYPE, text);
-        answers.count(304);
-        reply.code(304).send();
-      },
-    });
-    done();
+  const describe = async ({ request, reply }: Exchange): Promise<void> => {
+    reply.headers({ etag: tag, 'cache-control': 'no-cache' });
+    if (isHeld(request.headers['if-none-match'], tag)) answers.sendEmpty(reply, 304);
+    else answers.send(reply, 200, JSON_TYPE, text);
   };
+  addEndpoints(app, deps, answers, [endpoint(OPERATIONS.describe, describe)]);
 }
 
 /** Whether the caller names this tag, weakly compared (RFC 9110, section 13.1.2). */

@@ -2,22 +2,22 @@
  * `GET /workflows/{id}/runs`: the runs of a workflow, newest first, for whoever may `list` WorkflowRuns in its namespace: those of
  * the run store, those that have a record, and those of which only a summary is left, each once.
  */
-import type { FastifyPluginCallback } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { workflowId } from '../../api/group.ts';
 import type { RunItem, RunPage } from '../../api/runView.ts';
 import { isUnavailable } from '../../runs/connection.ts';
 import { byNewest, knownRuns, listRuns, type ListedRun, type Position } from '../../runs/list.ts';
-import { createAnswers, JSON_TYPE, type Answers } from '../http/answers.ts';
-import { routePath } from '../contract/operation.ts';
+import { createAnswers, JSON_TYPE, type Answers, type Exchange } from '../http/answers.ts';
 import { OPERATIONS } from '../contract/operations.ts';
 import type { GatewayDeps } from '../endpoint/deps.ts';
 import type { ProblemCode } from '../contract/problems.ts';
 import type { Route } from '../routing/table.ts';
-import { admit, onlyGet, type Addressed, type Exchange } from '../endpoint/admit.ts';
-import { positionToken, readListQuery, type ListQuery } from '../contract/listQuery.ts';
+import type { Addressed, Admitted } from '../endpoint/admit.ts';
+import { positionToken, readListQuery, type ListQuery } from '../contract/queries.ts';
 import type { ListedRecord } from '../endpoint/records.ts';
 import { TooOften } from '../access/reviewLimit.ts';
 import { time, viewLine } from './runView.ts';
+import { addEndpoints, endpoint } from '../endpoint/route.ts';
 
 /** A run of the page, and its place in the order. */
 type Placed = { at: Position; item: RunItem };
@@ -28,29 +28,21 @@ const FILTERED_CHUNK = 200;
 /** Where runs stand that the run store has not accepted yet: before all others. */
 const NOT_YET = Number.MAX_SAFE_INTEGER;
 
-export function runListRoute(deps: GatewayDeps): FastifyPluginCallback {
+export function addRunListRoute(app: FastifyInstance, deps: GatewayDeps): void {
   const answers = createAnswers(deps, 'run');
-  return (app, _options, done) => {
-    app.route({
-      method: app.supportedMethods,
-      url: routePath(OPERATIONS.listRuns),
-      onRequest: onlyGet(answers),
-      handler: (request, reply) => {
-        answerList(deps, answers, { request, reply }).catch((error: unknown) =>
-          answers.unexpected(reply, error),
-        );
-      },
-    });
-    done();
-  };
+  addEndpoints(app, deps, answers, [
+    endpoint(OPERATIONS.listRuns, (exchange, admitted) => answerList(deps, answers, exchange, admitted)),
+  ]);
 }
 
-async function answerList(deps: GatewayDeps, answers: Answers, exchange: Exchange): Promise<void> {
-  const { request, reply } = exchange;
-  const addressed = await admit(deps, answers, exchange, OPERATIONS.listRuns.right);
-  if (addressed === undefined) return;
+async function answerList(
+  deps: GatewayDeps,
+  answers: Answers,
+  { request, reply }: Exchange,
+  admitted: Admitted,
+): Promise<void> {
   const query = readListQuery(request.query);
-  const page = query === undefined ? 'bad-query' : await readPage(deps, addressed, query);
+  const page = query === undefined ? 'bad-query' : await readPage(deps, admitted, query);
   if (typeof page === 'string') return answers.problem(reply, page);
   reply.header('cache-control', 'no-store');
   answers.send(reply, 200, JSON_TYPE, JSON.stringify(page));

@@ -3,7 +3,7 @@
  * store while that holds it, from its record afterwards, and where it has none what is left of it. `DELETE` cancels it, for
  * whoever may `delete` the WorkflowRun: its record stays.
  */
-import type { FastifyPluginCallback } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { workflowId } from '../../api/group.ts';
 import { isTerminal, type TerminalPhase } from '../../api/phase.ts';
 import type { RunView } from '../../api/runView.ts';
@@ -12,53 +12,51 @@ import { isUnavailable } from '../../runs/connection.ts';
 import { getRevision } from '../../runs/project.ts';
 import { readRun, readSummary } from '../../runs/read.ts';
 import { redactRun, type DataPolicy } from '../../runs/record/redact.ts';
-import { createAnswers, JSON_TYPE, type Answers } from '../http/answers.ts';
+import { createAnswers, JSON_TYPE, type Answers, type Exchange } from '../http/answers.ts';
 import { recordCall, resultOf } from '../endpoint/audit.ts';
-import { routePath, type Right } from '../contract/operation.ts';
 import { OPERATIONS } from '../contract/operations.ts';
 import type { GatewayDeps } from '../endpoint/deps.ts';
-import { recordedRun } from '../endpoint/recorded.ts';
-import { answerAccepted } from '../endpoint/outcome.ts';
-import { admit, isName, type Addressed, type Admitted, type Exchange } from '../endpoint/admit.ts';
+import { recordedRun } from '../endpoint/records.ts';
+import { answerAccepted } from '../endpoint/submission.ts';
+import { isName, type Addressed, type Admitted } from '../endpoint/admit.ts';
 import { viewRecord, viewState, viewSummary } from './runView.ts';
+import { addEndpoints, endpoint } from '../endpoint/route.ts';
 
-export function runRoute(deps: GatewayDeps): FastifyPluginCallback {
+export function addRunRoute(app: FastifyInstance, deps: GatewayDeps): void {
   const answers = createAnswers(deps, 'run');
-  return (app, _options, done) => {
-    app.route({
-      method: app.supportedMethods,
-      url: routePath(OPERATIONS.readRun),
-      onRequest: ({ raw }, reply, next) => {
-        if (raw.method === 'GET' || raw.method === 'DELETE') next();
-        else answers.problem(reply, 'method-not-allowed', { allow: 'GET, DELETE' });
-      },
-      handler: (request, reply) => {
-        const answer = request.raw.method === 'DELETE' ? cancel : answerRun;
-        answer(deps, answers, { request, reply }).catch((error: unknown) => answers.unexpected(reply, error));
-      },
-    });
-    done();
-  };
+  addEndpoints(app, deps, answers, [
+    endpoint(OPERATIONS.readRun, (exchange, admitted) => answerRun(deps, answers, exchange, admitted)),
+    endpoint(OPERATIONS.cancelRun, (exchange, admitted) => cancel(deps, answers, exchange, admitted)),
+  ]);
 }
 
-async function answerRun(deps: GatewayDeps, answers: Answers, exchange: Exchange): Promise<void> {
-  const found = await findRun(deps, answers, exchange, OPERATIONS.readRun.right);
+async function answerRun(
+  deps: GatewayDeps,
+  answers: Answers,
+  exchange: Exchange,
+  admitted: Admitted,
+): Promise<void> {
+  const found = await findRun(deps, answers, exchange, admitted);
   if (found === undefined) return;
   exchange.reply.header('cache-control', 'no-store');
   answers.send(exchange.reply, 200, JSON_TYPE, JSON.stringify(found.view));
 }
 
 /** 204 when it is cancelled, 202 while the runner that holds it ends it. */
-async function cancel(deps: GatewayDeps, answers: Answers, exchange: Exchange): Promise<void> {
+async function cancel(
+  deps: GatewayDeps,
+  answers: Answers,
+  exchange: Exchange,
+  admitted: Admitted,
+): Promise<void> {
   const { reply } = exchange;
-  const found = await findRun(deps, answers, exchange, OPERATIONS.cancelRun.right);
+  const found = await findRun(deps, answers, exchange, admitted);
   if (found === undefined) return;
   const outcome = await cancelFound(deps, found);
-  recordCancel(deps, exchange, found, outcome);
+  recordCancel(deps, exchange, { run: found.view.run, admitted, outcome });
   if (outcome === 'requested') return answerAccepted(answers, reply, 202, found.view.run);
   if (outcome !== 'cancelled') return answers.problem(reply, outcome);
-  answers.count(204);
-  reply.code(204).send();
+  answers.sendEmpty(reply, 204);
 }
 
 type Cancelled = 'cancelled' | 'requested' | 'run-ended' | 'run-unavailable';
@@ -88,15 +86,14 @@ function endedAs(phase: TerminalPhase): Cancelled {
 function recordCancel(
   deps: GatewayDeps,
   { request }: Exchange,
-  { view, admitted }: AskedRun,
-  outcome: Cancelled,
+  { run, admitted, outcome }: { run: string; admitted: Admitted; outcome: Cancelled },
 ): void {
   const { namespace, name: workflow, caller } = admitted;
   const isDone = outcome === 'cancelled' || outcome === 'requested';
   recordCall(deps, request.raw, {
     event: 'run.cancel',
     user: caller,
-    object: { namespace, name: view.run },
+    object: { namespace, name: run },
     workflow,
     ...(isDone ? { result: 'allowed' } : resultOf(outcome)),
   });
@@ -109,26 +106,21 @@ export type FoundRun = {
   /** What of its live events is withheld. */
   policy?: DataPolicy | undefined;
 };
-/** With the caller that asks for it. */
-type AskedRun = FoundRun & { admitted: Admitted };
 
 /** The run that the request names, if its caller has the right to it and it is one of that workflow; otherwise the reply is sent. */
 export async function findRun(
   deps: GatewayDeps,
   answers: Answers,
-  exchange: Exchange,
-  right: Right,
-): Promise<AskedRun | undefined> {
-  const { request, reply } = exchange;
+  { request, reply }: Exchange,
+  admitted: Admitted,
+): Promise<FoundRun | undefined> {
   const { id, run } = request.params as { id: string; run: string };
-  const addressed = await admit(deps, answers, exchange, right);
-  if (addressed === undefined) return undefined;
-  const found = isName(run) ? await lookUp(deps, addressed, run) : undefined;
+  const found = isName(run) ? await lookUp(deps, admitted, run) : undefined;
   if (found === 'unavailable') {
     answers.problem(reply, 'run-unavailable');
     return undefined;
   }
-  if (found?.view.workflow === id) return { ...found, admitted: addressed };
+  if (found?.view.workflow === id) return found;
   answers.problem(reply, 'run-unknown');
   return undefined;
 }

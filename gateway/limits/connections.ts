@@ -7,7 +7,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Server, Socket } from 'node:net';
 import { isTLSServer, watchHandshakes } from '../tls/server.ts';
-import { bidFarewell } from './farewell.ts';
 import type { RefusalReason, Refusals } from './refusals.ts';
 import type { LimitSettings } from './settings.ts';
 
@@ -231,4 +230,26 @@ function closeLongestWaiting(book: Book, refused: Refusals, client?: string): bo
     }
   }
   return false;
+}
+
+const LINGER_MS = 1_000;
+const MAX_LINGERING = 500;
+let lingering = 0;
+
+/**
+ * Sends the bytes and ends the connection, on the side of the client too when that does not do it itself. When too many
+ * are being told, the connection just ends: to be refused must cost less than to be served.
+ */
+export function bidFarewell(socket: Socket, bytes: string): void {
+  if (lingering >= MAX_LINGERING) {
+    socket.destroy();
+    return;
+  }
+  lingering += 1;
+  const overdue = setTimeout(() => socket.destroy(), LINGER_MS).unref();
+  socket.once('close', () => {
+    lingering -= 1;
+    clearTimeout(overdue);
+  });
+  socket.end(bytes);
 }

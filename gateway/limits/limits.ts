@@ -3,14 +3,13 @@ import type { JsonLimits } from '../../api/json.ts';
 import { VALUE_LIMIT_BYTES } from '../../runs/advance.ts';
 import { createAddresses, type Addresses } from './addresses.ts';
 import { createInFlight, type InFlight } from './inFlight.ts';
-import { createLanes, type Lanes } from './projectLimits.ts';
+import { createLanes, type Lanes, createWaits, type Waits } from './projectLimits.ts';
 import { createRates, type Rates } from './rates.ts';
 import { noRefusals, type Refusals } from './refusals.ts';
 import type { LimitSettings } from './settings.ts';
 import { createTurns, type Turns } from './pacedQueue.ts';
 import { createUnread, type Unread } from './unread.ts';
 import { createUnverified, type Unverified } from './unverified.ts';
-import { createWaits, type Waits } from './waits.ts';
 
 export type Limits = {
   settings: LimitSettings;

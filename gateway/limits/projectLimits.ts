@@ -2,6 +2,7 @@
  * Events on their way to the run store, which takes one after the other: so many of one project at once, so that those of others
  * find few before them, however many come of one project at once.
  */
+import type { ServerResponse } from 'node:http';
 import { createQueue, type Queue } from './queue.ts';
 
 export type Lanes = {
@@ -43,6 +44,34 @@ export function createLanes({ most = MOST_AT_ONCE, maxWaitMs = MAX_WAIT_MS } = {
         next.go(mayEnter);
       }
       if (lane.taken === 0) lanes.delete(project);
+    },
+  };
+}
+
+export type Waits = {
+  /** Lets the caller wait until the response is closed; false if too many do already. */
+  enter: (project: string, response: ServerResponse) => boolean;
+};
+
+export function createWaits(waiting: number): Waits {
+  const ofProject = new Map<string, number>();
+  const most = Math.ceil(waiting / 2);
+  let all = 0;
+  return {
+    enter: (project, response) => {
+      // Whoever has gone takes no place, and would never give it back.
+      if (response.destroyed) return true;
+      const own = ofProject.get(project) ?? 0;
+      if (all >= waiting || own >= most) return false;
+      all += 1;
+      ofProject.set(project, own + 1);
+      response.once('close', () => {
+        all -= 1;
+        const left = (ofProject.get(project) ?? 1) - 1;
+        if (left > 0) ofProject.set(project, left);
+        else ofProject.delete(project);
+      });
+      return true;
     },
   };
 }

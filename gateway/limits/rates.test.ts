@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { RouteSpec } from '../../api/route.ts';
 import { createRates, type Called } from './rates.ts';
-import { createRecent } from './recent.ts';
+import { createRecent } from './boundedMaps.ts';
 import { limitSettings } from './settings.ts';
 
 const NONE = { requestsPerSecond: 0 };

@@ -4,7 +4,7 @@
  */
 import type { RouteSpec } from '../../api/route.ts';
 import { createBucket, isUnlimited, secondsToWait, take, type Bucket, type Rate } from './bucket.ts';
-import { createRecent } from './recent.ts';
+import { createRecent } from './boundedMaps.ts';
 import type { RefusalReason } from './refusals.ts';
 import type { LimitSettings } from './settings.ts';
 

@@ -14,7 +14,7 @@ import {
   type Rate,
 } from './bucket.ts';
 import type { TooMany } from './rates.ts';
-import { createRecent, type Recent } from './recent.ts';
+import { createRecent, type Recent } from './boundedMaps.ts';
 import type { LimitSettings } from './settings.ts';
 
 /** A call that was counted. */

@@ -4,7 +4,7 @@
  * it. The answer comes within a second: services repeat what takes long, too, and a repeated message is the same run.
  */
 import { createHash } from 'node:crypto';
-import type { FastifyPluginCallback } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { BOT_PREFIX } from '../../api/bot.ts';
 import { parseJson } from '../../api/json.ts';
 import { isWanted, type ReceivedMessage } from '../../nodes/bots/message.ts';
@@ -13,18 +13,17 @@ import type { Submitted } from '../../runs/types.ts';
 import { JSON_TYPE, type Answers } from '../http/answers.ts';
 import type { GatewayDeps } from '../endpoint/deps.ts';
 import { isTooLargeEvent } from '../limits/limits.ts';
-import { answerAccepted, refuseSubmission } from '../endpoint/outcome.ts';
+import { answerAccepted, refuseSubmission, storeEvent } from '../endpoint/submission.ts';
 import type { Route } from '../routing/table.ts';
-import { storeEvent } from '../endpoint/submission.ts';
-import { pushRoute, type Pushed } from './push.ts';
+import { addPushRoute, type Pushed } from './push.ts';
 
 const TEXT_TYPE = 'text/plain; charset=utf-8';
 /** Slack waits for three seconds in all, with the way there and back. */
 const LONGEST_MS = 900;
 const LATER: Submitted = { outcome: 'unavailable', why: 'connection', retryAfterSeconds: 1 };
 
-export function botRoute(deps: GatewayDeps): FastifyPluginCallback {
-  return pushRoute(deps, {
+export function addBotRoute(app: FastifyInstance, deps: GatewayDeps): void {
+  addPushRoute(app, deps, {
     prefix: BOT_PREFIX,
     kind: 'bot',
     find: deps.routes.bot,

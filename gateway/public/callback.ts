@@ -4,7 +4,7 @@
  * token is ever here.
  */
 import { timingSafeEqual } from 'node:crypto';
-import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { isUnavailable } from '../../runs/connection.ts';
 import { seal } from '../../runs/connect/seal.ts';
 import {
@@ -17,27 +17,18 @@ import {
   type Code,
   type State,
 } from '../../runs/connect/store.ts';
-import { createAnswers, type Answers } from '../http/answers.ts';
-import { routePath } from '../contract/operation.ts';
+import { createAnswers, type Answers, type Exchange } from '../http/answers.ts';
 import { OPERATIONS } from '../contract/operations.ts';
 import type { GatewayDeps } from '../endpoint/deps.ts';
-import { onlyGet } from '../endpoint/admit.ts';
 import { cookieLine, cookieName, verifierOf } from './connect.ts';
 import { sendPage, type PageCode } from './page.ts';
+import { addEndpoints, endpoint } from '../endpoint/route.ts';
 
-export function callbackRoute(deps: GatewayDeps): FastifyPluginCallback {
+export function addCallbackRoute(app: FastifyInstance, deps: GatewayDeps): void {
   const answers = createAnswers(deps, 'connect');
-  return (app, _options, done) => {
-    app.route({
-      method: app.supportedMethods,
-      url: routePath(OPERATIONS.finishConnect),
-      onRequest: onlyGet(answers),
-      handler: (request, reply) => {
-        receive(deps, answers, request, reply).catch((error: unknown) => answers.unexpected(reply, error));
-      },
-    });
-    done();
-  };
+  addEndpoints(app, deps, answers, [
+    endpoint(OPERATIONS.finishConnect, (exchange) => receive(deps, answers, exchange)),
+  ]);
 }
 
 /** The members of an answer that count (RFC 6749, section 4.1.2; RFC 9207, section 2). */
@@ -46,8 +37,7 @@ type Answer = { state: string; code?: string; error?: string; iss?: string };
 async function receive(
   deps: GatewayDeps,
   answers: Answers,
-  { raw }: FastifyRequest,
-  reply: FastifyReply,
+  { request: { raw }, reply }: Exchange,
 ): Promise<void> {
   const { runs, publicURL } = deps;
   const answer = answerOf(raw.url ?? '');

@@ -5,7 +5,7 @@
  * kept nowhere.
  */
 import { createHash } from 'node:crypto';
-import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { isUnavailable } from '../../runs/connection.ts';
 import {
   hashOf,
@@ -16,43 +16,28 @@ import {
   readLink,
   takeLink,
 } from '../../runs/connect/store.ts';
-import { createAnswers, type Answers } from '../http/answers.ts';
-import { routePath } from '../contract/operation.ts';
+import { createAnswers, type Answers, type Exchange } from '../http/answers.ts';
 import { OPERATIONS } from '../contract/operations.ts';
 import type { GatewayDeps } from '../endpoint/deps.ts';
-import { onlyGet } from '../endpoint/admit.ts';
 import { guardAnswer, sendPage, sendQuestion } from './page.ts';
+import { addEndpoints, endpoint } from '../endpoint/route.ts';
 
-export function openLinkRoute(deps: GatewayDeps): FastifyPluginCallback {
+export function addLinkRoutes(app: FastifyInstance, deps: GatewayDeps): void {
   const answers = createAnswers(deps, 'connect');
-  return (app, _options, done) => {
-    app.route({
-      method: app.supportedMethods,
-      url: routePath(OPERATIONS.openLink),
-      onRequest: onlyGet(answers),
-      handler: (request, reply) => {
-        openLink(deps, answers, request, reply).catch((error: unknown) => answers.unexpected(reply, error));
-      },
-    });
-    app.route({
-      method: app.supportedMethods,
-      url: routePath(OPERATIONS.followLink),
-      onRequest: onlyGet(answers),
-      handler: (request, reply) => {
-        followLink(deps, answers, request, reply).catch((error: unknown) => answers.unexpected(reply, error));
-      },
-    });
-    done();
-  };
+  addEndpoints(app, deps, answers, [
+    endpoint(OPERATIONS.openLink, (exchange) => openLink(deps, answers, exchange)),
+  ]);
+  addEndpoints(app, deps, answers, [
+    endpoint(OPERATIONS.followLink, (exchange) => followLink(deps, answers, exchange)),
+  ]);
 }
 
 async function openLink(
   { runs }: GatewayDeps,
   answers: Answers,
-  { params }: FastifyRequest,
-  reply: FastifyReply,
+  { request, reply }: Exchange,
 ): Promise<void> {
-  const { link: secret } = params as { link: string };
+  const { link: secret } = request.params as { link: string };
   if (!isSecret(secret)) return sendPage(answers, reply, 'link-unknown');
   const link = await readLink(runs, secret);
   if (isUnavailable(link)) return sendPage(answers, reply, 'unavailable');
@@ -71,8 +56,7 @@ async function openLink(
 async function followLink(
   { runs, publicURL }: GatewayDeps,
   answers: Answers,
-  { params, raw }: FastifyRequest,
-  reply: FastifyReply,
+  { request: { params, raw }, reply }: Exchange,
 ): Promise<void> {
   const { link: secret } = params as { link: string };
   // A browser that only guesses what a person may open must not use the link up.

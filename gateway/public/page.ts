@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
 import type { Answers } from '../http/answers.ts';
+import { escapeHtml } from '../http/html.ts';
 
 export type PageCode = keyof typeof PAGES;
 
@@ -95,7 +96,7 @@ export function sendQuestion(answers: Answers, reply: FastifyReply, question: Qu
   const { namespace, name, user, host, next } = question;
   const who = user === '' ? 'Somebody' : user;
   const text = `${who} asks you to connect an account of yours at ${host}. Workflows of the namespace ${namespace} can then use it, with the rights that you will be shown there. If you do not know what this is about, close this page: nothing happens then.`;
-  const more = `<p><a href="${escaped(next)}" rel="noreferrer">Continue to ${escaped(host)}</a></p>\n`;
+  const more = `<p><a href="${escapeHtml(next)}" rel="noreferrer">Continue to ${escapeHtml(host)}</a></p>\n`;
   reply.headers(HEADERS);
   answers.send(
     reply,
@@ -116,27 +117,14 @@ function htmlOf(
   { credential, more = '' }: { credential: string | undefined; more?: string },
 ): string {
   const named =
-    credential === undefined ? '' : `<p>Credential: <strong>${escaped(credential)}</strong></p>\n`;
+    credential === undefined ? '' : `<p>Credential: <strong>${escapeHtml(credential)}</strong></p>\n`;
   return `<!doctype html>
 <html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escaped(title)}</title></head>
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escapeHtml(title)}</title></head>
 <body>
-<h1>${escaped(title)}</h1>
-${named}<p>${escaped(text)}</p>
+<h1>${escapeHtml(title)}</h1>
+${named}<p>${escapeHtml(text)}</p>
 ${more}</body>
 </html>
 `;
-}
-
-const ESCAPES: Record<string, string> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-/** Text as HTML. */
-export function escaped(text: string): string {
-  return text.replaceAll(/[&<>"']/g, (character) => ESCAPES[character] ?? '');
 }

@@ -5,9 +5,8 @@ import type { TerminalPhase } from '../../api/phase.ts';
 import { closedSignal } from '../http/response.ts';
 import type { Answers } from '../http/answers.ts';
 import type { GatewayDeps } from '../endpoint/deps.ts';
-import { answerAccepted } from '../endpoint/outcome.ts';
+import { answerAccepted, waitFor } from '../endpoint/submission.ts';
 import type { Route } from '../routing/table.ts';
-import { waitFor } from '../endpoint/waiting.ts';
 import type { Waited } from '../../runs/reply.ts';
 import type { Reply, Submitted } from '../../runs/types.ts';
 

@@ -1,6 +1,6 @@
 /** `POST /webhook/{id}/{path}`: one event, stored before it is answered. */
 import type { IncomingHttpHeaders } from 'node:http';
-import type { FastifyPluginCallback } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { parseJson } from '../../api/json.ts';
 import type { Submission } from '../../runs/types.ts';
 import type { Answers } from '../http/answers.ts';
@@ -8,14 +8,13 @@ import type { GatewayDeps } from '../endpoint/deps.ts';
 import { admittedHeaders, eventHash, eventInput, eventKey } from '../endpoint/event.ts';
 import { isTooLargeEvent, type Limits } from '../limits/limits.ts';
 import type { ProblemCode } from '../contract/problems.ts';
-import { answerAccepted, refuseSubmission } from '../endpoint/outcome.ts';
+import { answerAccepted, refuseSubmission, storeEvent } from '../endpoint/submission.ts';
 import type { Route } from '../routing/table.ts';
-import { storeEvent } from '../endpoint/submission.ts';
-import { pushRoute, type Pushed } from './push.ts';
+import { addPushRoute, type Pushed } from './push.ts';
 import { answerReply } from './reply.ts';
 
-export function webhookRoute(deps: GatewayDeps): FastifyPluginCallback {
-  return pushRoute(deps, {
+export function addWebhookRoute(app: FastifyInstance, deps: GatewayDeps): void {
+  addPushRoute(app, deps, {
     prefix: '/webhook/',
     kind: 'webhook',
     find: deps.routes.webhook,

@@ -3,7 +3,7 @@ import { encodeKeys, entryName } from '../../api/webhookAuth.ts';
 import { ApiError } from '../../kube/errors.ts';
 import type { KubeObject, Secret } from '../../kube/resource.ts';
 import { createCollectedLog } from '../../test/support/collectedLog.ts';
-import { createRouteFeed } from './feed.ts';
+import { createRouteFeed } from './follow.ts';
 import { createRouteTable } from './table.ts';
 
 const FIRST = '1111111111111111';

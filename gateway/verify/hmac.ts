@@ -1,7 +1,6 @@
 /** An HMAC in a header that the workflow names, over the body or over `<time>.<body>`. */
 import type { Verification } from '../../api/route.ts';
-import { bytesOf, createSignedBy, decodeSignature } from './signature.ts';
-import { judgeTime } from './timestamp.ts';
+import { bytesOf, createSignedBy, decodeSignature, judgeTime } from './signature.ts';
 import { onlyHeader, type Caller, type Scheme, type Unverified } from './verifier.ts';
 
 type Settings = NonNullable<Verification['hmac']>;

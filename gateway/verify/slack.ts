@@ -2,8 +2,7 @@
  * Slack (https://docs.slack.dev/authentication/verifying-requests-from-slack): `X-Slack-Signature` holds `v0=` and the HMAC-SHA256
  * of `v0:<time>:<body>` in hex. The time is signed, so that a copy of a request is good for a few minutes only.
  */
-import { bytesOf, createSignedBy, decodeSignature } from './signature.ts';
-import { judgeTime } from './timestamp.ts';
+import { bytesOf, createSignedBy, decodeSignature, judgeTime } from './signature.ts';
 import { onlyHeader, type Scheme } from './verifier.ts';
 
 const SIGNATURE = 'x-slack-signature';

@@ -2,8 +2,7 @@
  * Standard Webhooks 1.0.0 (standardwebhooks.com): `webhook-signature` holds signatures of `<id>.<time>.<body>`, with spaces
  * between them; those of version `v1` are HMAC-SHA256. The id is signed, so that a copy of a request is the same event.
  */
-import { bytesOf, createSignedBy, decodeSignature } from './signature.ts';
-import { judgeTime } from './timestamp.ts';
+import { bytesOf, createSignedBy, decodeSignature, judgeTime } from './signature.ts';
 import { onlyHeader, type Scheme } from './verifier.ts';
 
 const ID = 'webhook-id';

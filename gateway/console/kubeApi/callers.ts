@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../../../kube/clock.ts';
 import type { Access, Shown } from '../../access/access.ts';
-import { createExpiring } from '../../limits/expiring.ts';
+import { createExpiring } from '../../limits/boundedMaps.ts';
 import { bearerToken, type Identity } from '../../access/identity.ts';
 import type { ProblemCode } from '../../contract/problems.ts';
 import { tokenKey } from './slots.ts';

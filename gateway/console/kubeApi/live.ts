@@ -4,23 +4,22 @@
  * read, nothing more is read of the API server. It ends with the client, and when the gateway closes.
  */
 import type { ServerResponse } from 'node:http';
-import type { FastifyPluginCallback } from 'fastify';
-import { parseJson } from '../../../api/json.ts';
+import type { FastifyInstance } from 'fastify';
 import type { PassThrough } from '../../../kube/passThrough.ts';
 import { lines } from '../../../kube/watch.ts';
-import { createAnswers, type Answers } from '../../http/answers.ts';
-import { hasBody, readBody, refuseByHeaders } from '../../http/body.ts';
+import { createAnswers, type Answers, type Exchange } from '../../http/answers.ts';
+import { hasBody, refuseByHeaders } from '../../http/body.ts';
 import { closedSignal } from '../../http/response.ts';
 import type { GatewayDeps } from '../../endpoint/deps.ts';
-import type { Exchange } from '../../endpoint/admit.ts';
 import type { ProblemCode } from '../../contract/problems.ts';
 import { admitCaller, recordRefusal } from './audit.ts';
 import type { Callers } from './callers.ts';
 import { ANSWER_HEADERS, readText } from './passOn.ts';
-import { createTurn, inTurn, type Turn } from './lineChunks.ts';
-import { createLineWriters, type End, type Out } from './lineWriters.ts';
+import { createTurn, inTurn, type Turn, createLineWriters, type End, type Out } from './lines.ts';
 import { createSlots, type Slots } from './slots.ts';
 import { MAX_WATCHES, readWatches, type Watch } from './watches.ts';
+import { addRoute } from '../../endpoint/route.ts';
+import { readJsonBody, withHold } from '../../endpoint/jsonBody.ts';
 
 const HEARTBEAT_MS = 15_000;
 /** Watches end after this time, not all streams at once; a right that was taken away ends with them. */
@@ -37,26 +36,12 @@ const HEADERS = {
   'x-accel-buffering': 'no',
 };
 
-export function liveRoute(deps: GatewayDeps, callers: Callers): FastifyPluginCallback {
+export function addLiveRoute(app: FastifyInstance, deps: GatewayDeps, callers: Callers): void {
   const answers = createAnswers(deps, 'console');
   // A tab has one stream; and one that is opened anew may meet its predecessor.
   const slots = createSlots({ perToken: 8 * MAX_WATCHES, total: 4_096 });
-  return (app, _options, done) => {
-    app.route({
-      method: app.supportedMethods,
-      url: '/console/live',
-      onRequest: ({ raw }, reply, next) => {
-        if (raw.method === 'POST') next();
-        else answers.problem(reply, 'method-not-allowed', { allow: 'POST' });
-      },
-      handler: (request, reply) => {
-        answer({ deps, answers, callers, slots }, { request, reply }).catch((error: unknown) =>
-          answers.unexpected(reply, error),
-        );
-      },
-    });
-    done();
-  };
+  const living = { deps, answers, callers, slots };
+  addRoute(app, answers, '/console/live', { POST: { handle: (exchange) => answer(living, exchange) } });
 }
 
 type Living = { deps: GatewayDeps; answers: Answers; callers: Callers; slots: Slots };
@@ -96,22 +81,17 @@ async function answer({ deps, answers, callers, slots }: Living, exchange: Excha
 /** The watches; why there are none; undefined if the caller has gone. */
 async function readBodyOf(
   { limits }: GatewayDeps,
-  { request: { raw }, reply }: Exchange,
+  exchange: Exchange,
   seconds: number,
 ): Promise<Watch[] | ProblemCode | undefined> {
-  if (!hasBody(raw.headers)) return 'bad-watches';
-  const refusal = refuseByHeaders(raw.headers, limits);
+  const { headers } = exchange.request.raw;
+  if (!hasBody(headers)) return 'bad-watches';
+  const refusal = refuseByHeaders(headers, limits);
   if (refusal !== undefined) return refusal;
-  const hold = limits.inFlight.open();
-  if (hold === undefined) return 'overloaded';
-  try {
-    const body = await readBody(raw, reply.raw, { limit: BODY_BYTES, hold, turns: limits.reading });
-    if (body.outcome !== 'read') return body.outcome === 'aborted' ? undefined : body.outcome;
-    const json = parseJson(body.bytes, limits.json);
-    return json.ok ? readWatches(json.value, seconds) : json.code;
-  } finally {
-    hold.release();
-  }
+  return withHold(limits, async (hold) => {
+    const body = await readJsonBody(exchange, limits, { hold, maxBytes: BODY_BYTES });
+    return body === undefined || typeof body === 'string' ? body : readWatches(body.value, seconds);
+  });
 }
 
 type Following = {

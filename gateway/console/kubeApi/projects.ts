@@ -3,20 +3,20 @@
  * where it may not list them, about those that the gateway serves; and about each the API server says whether its workflows may
  * be listed. Of a namespace in which they may not nothing is said, not even that there is one.
  */
-import type { FastifyPluginCallback } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { GROUP } from '../../../api/group.ts';
 import { systemClock } from '../../../kube/clock.ts';
 import { ApiError } from '../../../kube/errors.ts';
 import type { PassedAnswer, PassedRequest } from '../../../kube/passThrough.ts';
-import { createAnswers, JSON_TYPE, type Answers } from '../../http/answers.ts';
+import { createAnswers, JSON_TYPE, type Answers, type Exchange } from '../../http/answers.ts';
 import type { GatewayDeps } from '../../endpoint/deps.ts';
-import { createExpiring, type Expiring } from '../../limits/expiring.ts';
-import { onlyGet, type Exchange } from '../../endpoint/admit.ts';
+import { createExpiring, type Expiring } from '../../limits/boundedMaps.ts';
 import type { ProblemCode } from '../../contract/problems.ts';
 import { admitCaller } from './audit.ts';
 import type { Caller, Callers } from './callers.ts';
 import { acceptOf } from './forms.ts';
 import { readText } from './passOn.ts';
+import { addRoute } from '../../endpoint/route.ts';
 
 /** `more`: there are more namespaces than are asked about. */
 type Projects = { items: { name: string }[]; more?: true };
@@ -33,22 +33,11 @@ const ANSWER_BYTES = 8 * 1_024 * 1_024;
 const TIMEOUT_MS = 30_000;
 const REVIEWS = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
 
-export function projectsRoute(deps: GatewayDeps, callers: Callers): FastifyPluginCallback {
+export function addProjectsRoute(app: FastifyInstance, deps: GatewayDeps, callers: Callers): void {
   const answers = createAnswers(deps, 'console');
   const kept = createExpiring<Found>(MAX_KEPT, systemClock);
-  return (app, _options, done) => {
-    app.route({
-      method: app.supportedMethods,
-      url: '/console/projects',
-      onRequest: onlyGet(answers),
-      handler: (request, reply) => {
-        answer({ deps, answers, callers, kept }, { request, reply }).catch((error: unknown) =>
-          answers.unexpected(reply, error),
-        );
-      },
-    });
-    done();
-  };
+  const answering = { deps, answers, callers, kept };
+  addRoute(app, answers, '/console/projects', { GET: { handle: (exchange) => answer(answering, exchange) } });
 }
 
 type Answering = { deps: GatewayDeps; answers: Answers; callers: Callers; kept: Expiring<Found> };

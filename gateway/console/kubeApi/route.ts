@@ -3,14 +3,13 @@
  * needs (`allowed.ts`), the caller's token and nothing else of its headers. Nothing of the gateway's own identity is in it, so
  * that RBAC decides about the caller alone; what the API server answers is the answer.
  */
-import type { FastifyPluginCallback } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { ApiError } from '../../../kube/errors.ts';
 import type { PassedAnswer, PassedRequest } from '../../../kube/passThrough.ts';
-import { createAnswers, JSON_TYPE, type Answers } from '../../http/answers.ts';
+import { createAnswers, JSON_TYPE, type Answers, type Exchange } from '../../http/answers.ts';
 import { hasBody, readBody } from '../../http/body.ts';
 import { closedSignal } from '../../http/response.ts';
 import type { GatewayDeps } from '../../endpoint/deps.ts';
-import type { Exchange } from '../../endpoint/admit.ts';
 import type { Hold } from '../../limits/inFlight.ts';
 import type { ProblemCode } from '../../contract/problems.ts';
 import { allowed, requestTarget, type Allowed } from './allowed.ts';
@@ -20,6 +19,7 @@ import { acceptOf, bodyTypeOf, formOf } from './forms.ts';
 import { ANSWER_HEADERS, passOn, readText } from './passOn.ts';
 import { reducedAnswer, reducedTarget } from './secrets.ts';
 import { createSlots, type Slots } from './slots.ts';
+import { withHold } from '../../endpoint/jsonBody.ts';
 
 const PREFIX = '/kube';
 /** How long nothing may come of an answer that has begun. */
@@ -33,22 +33,19 @@ type Passing = { deps: GatewayDeps; answers: Answers; callers: Callers; slots: S
 type Asked = { asked: Allowed; caller: Caller; signal: AbortSignal };
 type Body = Pick<PassedRequest, 'body' | 'contentType'>;
 
-export function kubeRoute(deps: GatewayDeps, callers: Callers): FastifyPluginCallback {
+export function addKubeRoute(app: FastifyInstance, deps: GatewayDeps, callers: Callers): void {
   const answers = createAnswers(deps, 'kube');
   const slots = createSlots({ perToken: 64, total: 1_024 });
   const secretSlots = createSlots({ perToken: 8, total: 16 });
-  return (app, _options, done) => {
-    app.route({
-      method: app.supportedMethods,
-      url: `${PREFIX}/*`,
-      handler: (request, reply) => {
-        answer({ deps, answers, callers, slots, secretSlots }, { request, reply }).catch((error: unknown) =>
-          answers.unexpected(reply, error),
-        );
-      },
-    });
-    done();
-  };
+  const passing = { deps, answers, callers, slots, secretSlots };
+  app.route({
+    // `allowed.ts` says which methods a path has.
+    method: app.supportedMethods,
+    url: `${PREFIX}/*`,
+    handler: (request, reply) => {
+      answer(passing, { request, reply }).catch((error: unknown) => answers.unexpected(reply, error));
+    },
+  });
 }
 
 async function answer(passing: Passing, exchange: Exchange): Promise<void> {
@@ -89,17 +86,13 @@ async function pass(
   exchange: Exchange,
   asked: Asked,
 ): Promise<PassedAnswer | ProblemCode | undefined> {
-  const hold = deps.limits.inFlight.open();
-  if (hold === undefined) return 'overloaded';
-  try {
+  return withHold(deps.limits, async (hold) => {
     const body = await bodyOf(deps, exchange, { asked: asked.asked, hold });
     if (body === undefined || typeof body === 'string') return body;
     const answer = await deps.kube.send({ ...requestOf(exchange, asked), ...body });
     recordWrite(deps, exchange, { ...asked, body: body.body, status: answer.status });
     return answer;
-  } finally {
-    hold.release();
-  }
+  });
 }
 
 function requestOf(

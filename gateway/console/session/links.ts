@@ -2,7 +2,7 @@
  * `POST /console/links`: a one-time link for a caller with a token. `GET /console/link/{secret}` asks whether to sign in, so that
  * programs that look at links in messages do not use it up; the button of that page does, and the browser has a session then.
  */
-import type { FastifyPluginCallback } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import * as z from 'zod';
 import { isUnavailable } from '../../../runs/connection.ts';
 import {
@@ -13,19 +13,18 @@ import {
   takeSignInLink,
 } from '../../../runs/console/links.ts';
 import { isSecret, newSecret } from '../../../runs/connect/store.ts';
-import { createAnswers, JSON_TYPE, type Answers } from '../../http/answers.ts';
+import { createAnswers, JSON_TYPE, type Answers, type Exchange } from '../../http/answers.ts';
 import { recordCall, resultOf } from '../../endpoint/audit.ts';
-import { routePath } from '../../contract/operation.ts';
 import { OPERATIONS } from '../../contract/operations.ts';
 import type { GatewayDeps } from '../../endpoint/deps.ts';
 import { bearerToken } from '../../access/identity.ts';
-import type { Exchange } from '../../endpoint/admit.ts';
 import type { ProblemCode } from '../../contract/problems.ts';
 import { sendQuestion, sendWord } from './page.ts';
 import { openValue, sealValue } from './seal.ts';
-import { giveCookies, recordSignIn } from './session.ts';
+import { giveCookies, recordSignIn } from './sessionRoute.ts';
 import type { Session, Sessions } from './sessions.ts';
 import { sessionOf } from './signIn.ts';
+import { addEndpoints, addRoute, endpoint } from '../../endpoint/route.ts';
 
 const PURPOSE = 'windlass console link';
 
@@ -34,35 +33,16 @@ type Linked = z.infer<typeof linked>;
 
 type Links = { deps: GatewayDeps; sessions: Sessions; answers: Answers };
 
-export function linkRoutes(deps: GatewayDeps, sessions: Sessions): FastifyPluginCallback {
+export function addSignInLinkRoutes(app: FastifyInstance, deps: GatewayDeps, sessions: Sessions): void {
   const answers = createAnswers(deps, 'console');
   const links = { deps, sessions, answers };
-  return (app, _options, done) => {
-    app.route({
-      method: app.supportedMethods,
-      url: routePath(OPERATIONS.makeSignInLink),
-      onRequest: ({ raw }, reply, next) => {
-        if (raw.method === 'POST') next();
-        else answers.problem(reply, 'method-not-allowed', { allow: 'POST' });
-      },
-      handler: (request, reply) => {
-        makeLink(links, { request, reply }).catch((error: unknown) => answers.unexpected(reply, error));
-      },
-    });
-    app.route({
-      method: app.supportedMethods,
-      url: '/console/link/:secret',
-      onRequest: ({ raw }, reply, next) => {
-        if (raw.method === 'GET' || raw.method === 'POST') next();
-        else answers.problem(reply, 'method-not-allowed', { allow: 'GET, POST' });
-      },
-      handler: (request, reply) => {
-        const act = request.raw.method === 'POST' ? followLink : askFirst;
-        act(links, { request, reply }).catch((error: unknown) => answers.unexpected(reply, error));
-      },
-    });
-    done();
-  };
+  addEndpoints(app, deps, answers, [
+    endpoint(OPERATIONS.makeSignInLink, (exchange) => makeLink(links, exchange)),
+  ]);
+  addRoute(app, answers, '/console/link/:secret', {
+    GET: { handle: (exchange) => askFirst(links, exchange) },
+    POST: { handle: (exchange) => followLink(links, exchange) },
+  });
 }
 
 async function makeLink({ deps, sessions, answers }: Links, { request, reply }: Exchange): Promise<void> {

@@ -4,7 +4,7 @@
  */
 import * as oauth from 'oauth4webapi';
 import type { Clock } from '../../../kube/clock.ts';
-import type { OidcSettings } from '../settings.ts';
+import type { OidcSettings } from '../../endpoint/deps.ts';
 
 const TIMEOUT_MS = 10_000;
 /** How long is believed what the provider says of its addresses. */

@@ -2,19 +2,19 @@
  * `GET /console/oidc/start`: sends the browser to the provider. `GET /console/oidc/callback`: takes what the provider answers, from
  * the browser that began, and makes a session of it. Both lead to pages of the console alone.
  */
-import type { FastifyPluginCallback } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import * as z from 'zod';
-import { createAnswers, type Answers } from '../../http/answers.ts';
+import { createAnswers, type Answers, type Exchange } from '../../http/answers.ts';
 import type { GatewayDeps } from '../../endpoint/deps.ts';
-import { onlyGet, type Exchange } from '../../endpoint/admit.ts';
 import type { ProblemCode } from '../../contract/problems.ts';
 import { cookieLine, hostName, readCookies } from './cookie.ts';
 import type { Issued, Provider } from './oidc.ts';
 import { pageOf } from './origin.ts';
 import { sendWord } from './page.ts';
-import { giveCookies, recordSignIn } from './session.ts';
+import { giveCookies, recordSignIn } from './sessionRoute.ts';
 import type { Session, Sessions } from './sessions.ts';
 import { sessionOf } from './signIn.ts';
+import { addRoute } from '../../endpoint/route.ts';
 
 const CALLBACK = '/console/oidc/callback';
 const COOKIE = 'windlass_console_oidc';
@@ -34,22 +34,16 @@ type UnderWay = z.infer<typeof underWay>;
 
 type Oidc = { deps: GatewayDeps; sessions: Sessions; provider: Provider; answers: Answers };
 
-export function oidcRoutes(deps: GatewayDeps, sessions: Sessions, provider: Provider): FastifyPluginCallback {
+export function addOidcRoutes(
+  app: FastifyInstance,
+  deps: GatewayDeps,
+  sessions: Sessions,
+  provider: Provider,
+): void {
   const answers = createAnswers(deps, 'console');
   const oidc = { deps, sessions, provider, answers };
-  return (app, _options, done) => {
-    for (const [url, act] of [['/console/oidc/start', start] as const, [CALLBACK, finish] as const]) {
-      app.route({
-        method: app.supportedMethods,
-        url,
-        onRequest: onlyGet(answers),
-        handler: (request, reply) => {
-          act(oidc, { request, reply }).catch((error: unknown) => answers.unexpected(reply, error));
-        },
-      });
-    }
-    done();
-  };
+  addRoute(app, answers, '/console/oidc/start', { GET: { handle: (exchange) => start(oidc, exchange) } });
+  addRoute(app, answers, CALLBACK, { GET: { handle: (exchange) => finish(oidc, exchange) } });
 }
 
 async function start(

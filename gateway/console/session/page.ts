@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
 import { personName } from '../../../api/person.ts';
 import type { Answers } from '../../http/answers.ts';
-import { escaped } from '../../public/page.ts';
+import { escapeHtml } from '../../http/html.ts';
 
 type WordCode = keyof typeof WORDS;
 
@@ -66,7 +66,7 @@ button { font: inherit; padding: 0.5rem 1.25rem; cursor: pointer; }
 export function sendWord(answers: Answers, reply: FastifyReply, code: WordCode): void {
   const { status, title, text } = WORDS[code];
   if (status === 503) reply.header('retry-after', '5');
-  const body = `<p>${escaped(text)}</p>\n<p><a href="/console/">Open the console</a></p>`;
+  const body = `<p>${escapeHtml(text)}</p>\n<p><a href="/console/">Open the console</a></p>`;
   sendHtml(answers, reply, { status, title, body });
 }
 
@@ -76,8 +76,8 @@ export function sendQuestion(
   reply: FastifyReply,
   { user, action }: { user: string; action: string },
 ): void {
-  const body = `<p>This browser will be signed in to the Windlass console as <strong>${escaped(personName(user))}</strong>. The link works once.</p>
-<form method="post" action="${escaped(action)}"><button type="submit" autofocus>Sign in</button></form>`;
+  const body = `<p>This browser will be signed in to the Windlass console as <strong>${escapeHtml(personName(user))}</strong>. The link works once.</p>
+<form method="post" action="${escapeHtml(action)}"><button type="submit" autofocus>Sign in</button></form>`;
   sendHtml(answers, reply, { status: 200, title: 'Sign in to Windlass', body });
 }
 
@@ -94,10 +94,10 @@ function sendHtml(answers: Answers, reply: FastifyReply, { status, title, body }
   });
   const html = `<!doctype html>
 <html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escaped(title)}</title><style nonce="${nonce}">${STYLE}</style></head>
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escapeHtml(title)}</title><style nonce="${nonce}">${STYLE}</style></head>
 <body>
 <main>
-<h1>${escaped(title)}</h1>
+<h1>${escapeHtml(title)}</h1>
 ${body}
 </main>
 </body>

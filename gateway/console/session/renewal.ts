@@ -9,7 +9,7 @@ import type { Log } from '../../../kube/log.ts';
 import { isUnavailable, type RunStoreConnection } from '../../../runs/connection.ts';
 import { hashOf } from '../../../runs/connect/store.ts';
 import { claimRenewal, keepRenewal, readRenewal, renewalKeyOf } from '../../../runs/console/renewals.ts';
-import { createExpiring } from '../../limits/expiring.ts';
+import { createExpiring } from '../../limits/boundedMaps.ts';
 import type { Provider } from './oidc.ts';
 import { openValue, sealValue } from './seal.ts';
 import { AHEAD_MS, type Session } from './sessions.ts';
@@ -92,5 +92,28 @@ export function createRenewal({ conn, provider, clock, log }: RenewalOptions): R
     if (refresh === undefined || session.tokenEnds - clock.date().getTime() > AHEAD_MS) return undefined;
     const renewed = await once(refresh);
     return renewed && { ...session, ...renewed, tokenEnds: endOf(renewed.token) };
+  };
+}
+
+/** A token that was renewed meanwhile leads to the next one. */
+const MOST_RENEWALS = 3;
+
+type RevocationOptions = { conn: RunStoreConnection; provider: Pick<Provider, 'revoke'>; log: Log };
+
+/** Best effort: what fails is logged, and the token ends at the provider by itself. Never throws. */
+export function createRevocation({ conn, provider, log }: RevocationOptions): (refreshToken: string) => void {
+  const revoke = async (refreshToken: string): Promise<void> => {
+    let newest = refreshToken;
+    for (let renewals = 0; renewals < MOST_RENEWALS; renewals += 1) {
+      const renewed = (await readRenewed(conn, newest))?.refresh;
+      if (renewed === undefined || renewed === newest) break;
+      newest = renewed;
+    }
+    await provider.revoke(newest);
+  };
+  return (refreshToken) => {
+    revoke(refreshToken).catch((error: unknown) =>
+      log.warn({ err: error }, 'revoking a refresh token failed'),
+    );
   };
 }

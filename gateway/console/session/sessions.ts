@@ -11,7 +11,7 @@ import * as z from 'zod';
 import type { Clock } from '../../../kube/clock.ts';
 import { isUnavailable, type RunStoreConnection } from '../../../runs/connection.ts';
 import { isSignedOut, markSignedOut } from '../../../runs/console/marks.ts';
-import { createExpiring } from '../../limits/expiring.ts';
+import { createExpiring } from '../../limits/boundedMaps.ts';
 import { sessionCookie } from './cookie.ts';
 import { createKeyring } from './keyring.ts';
 import type { ConsoleOrigin } from './origin.ts';

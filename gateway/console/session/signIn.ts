@@ -1,6 +1,7 @@
 /** What a token becomes: a session of the user that the API server says it belongs to, until the token ends. */
 import type { GatewayDeps } from '../../endpoint/deps.ts';
-import { shownBy, type Exchange } from '../../endpoint/admit.ts';
+import { shownBy } from '../../endpoint/admit.ts';
+import type { Exchange } from '../../http/answers.ts';
 import { AUDIENCE, audiencesOf, claimsOf } from '../../access/identity.ts';
 import type { ProblemCode } from '../../contract/problems.ts';
 import { LONGEST_MS } from './keyring.ts';

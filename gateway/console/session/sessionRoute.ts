@@ -2,56 +2,57 @@
  * `/console/session`: who is signed in; signing in with a token that the API server accepts; signing out. Both writes are the
  * console's own pages' alone.
  */
-import type { FastifyPluginCallback, FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply, onRequestHookHandler } from 'fastify';
 import * as z from 'zod';
 import type { AuditEntry } from '../../../api/audit/line.ts';
-import { parseJson } from '../../../api/json.ts';
-import { createAnswers, JSON_TYPE, type Answers } from '../../http/answers.ts';
+import type { AuditEvent } from '../../../api/audit/events.ts';
+import { createAnswers, JSON_TYPE, type Answers, type Exchange } from '../../http/answers.ts';
 import { recordCall, resultOf, type AuditDeps } from '../../endpoint/audit.ts';
-import { readBody, refuseByHeaders, tooLarge } from '../../http/body.ts';
 import type { GatewayDeps } from '../../endpoint/deps.ts';
-import type { Exchange } from '../../endpoint/admit.ts';
 import type { ProblemCode } from '../../contract/problems.ts';
 import { sessionLines } from './cookie.ts';
-import { sealedLines, type Current } from './current.ts';
+import { sealedLines, type Current } from './requestSession.ts';
 import type { Opened, Session, Sessions } from './sessions.ts';
 import { sessionOf } from './signIn.ts';
+import { addRoute, checkBodyHeaders } from '../../endpoint/route.ts';
+import { readJsonBody, withHold } from '../../endpoint/jsonBody.ts';
 
 type Console = { deps: GatewayDeps; sessions: Sessions; current: Current; answers: Answers };
 
-export function sessionRoute(deps: GatewayDeps, sessions: Sessions, current: Current): FastifyPluginCallback {
+export function addSessionRoute(
+  app: FastifyInstance,
+  deps: GatewayDeps,
+  sessions: Sessions,
+  current: Current,
+): void {
   const answers = createAnswers(deps, 'console');
   const console = { deps, sessions, current, answers };
-  const methods: Record<string, (console: Console, exchange: Exchange) => Promise<void>> = {
-    GET: tellSession,
-    POST: signIn,
-    DELETE: signOut,
-  };
-  return (app, _options, done) => {
-    app.route({
-      method: app.supportedMethods,
-      url: '/console/session',
-      onRequest: ({ raw }, reply, next) => {
-        const { method = '' } = raw;
-        if (methods[method] === undefined)
-          return answers.problem(reply, 'method-not-allowed', { allow: 'GET, POST, DELETE' });
-        const isRefused = method !== 'GET' && !sessions.origin.isFromConsole(raw.headers);
-        const refusal =
-          method === 'POST' && !isRefused ? refuseByHeaders(raw.headers, deps.limits) : undefined;
-        if (isRefused) {
-          const event = method === 'POST' ? 'session.create' : 'session.delete';
-          recordCall(deps, raw, { event, ...resultOf('not-the-console') });
-          answers.problem(reply, 'not-the-console');
-        } else if (refusal !== undefined) answers.problem(reply, refusal);
-        else next();
-      },
-      handler: (request, reply) => {
-        methods[request.raw.method ?? '']?.(console, { request, reply }).catch((error: unknown) =>
-          answers.unexpected(reply, error),
-        );
-      },
-    });
-    done();
+  const checkBody = checkBodyHeaders(deps, answers, true);
+  addRoute(app, answers, '/console/session', {
+    GET: { handle: (exchange) => tellSession(console, exchange) },
+    POST: {
+      handle: (exchange) => signIn(console, exchange),
+      onRequest: onlyFromConsole(console, 'session.create', checkBody),
+    },
+    DELETE: {
+      handle: (exchange) => signOut(console, exchange),
+      onRequest: onlyFromConsole(console, 'session.delete'),
+    },
+  });
+}
+
+/** A hook that refuses requests which no page of the console has sent. */
+function onlyFromConsole(
+  { deps, sessions, answers }: Console,
+  event: AuditEvent,
+  then?: onRequestHookHandler,
+): onRequestHookHandler {
+  return function refuseOthers(request, reply, next) {
+    if (!sessions.origin.isFromConsole(request.raw.headers)) {
+      recordCall(deps, request.raw, { event, ...resultOf('not-the-console') });
+      answers.problem(reply, 'not-the-console');
+    } else if (then === undefined) next();
+    else then.call(this, request, reply, next);
   };
 }
 
@@ -114,8 +115,7 @@ async function signOut(console: Console, { request, reply }: Exchange): Promise<
     sessionLines('', headers.cookie, { secure: sessions.origin.isSecure(headers) }) ?? [],
   );
   reply.header('cache-control', 'no-store');
-  answers.count(204);
-  reply.code(204).send();
+  answers.sendEmpty(reply, 204);
 }
 
 /** Puts the session into the browser, and ends the one that it has shown; what keeps it from that is told. */
@@ -159,20 +159,12 @@ const asked = z.object({ token: z.string() });
 /** The token of the body; undefined if the caller has gone. */
 async function readToken(
   { limits }: GatewayDeps,
-  { request: { raw }, reply }: Exchange,
+  exchange: Exchange,
 ): Promise<{ token: string } | ProblemCode | undefined> {
-  const hold = limits.inFlight.open();
-  if (hold === undefined) return 'overloaded';
-  try {
-    const body = await readBody(raw, reply.raw, { limit: limits.eventBytes, turns: limits.reading, hold });
-    if (body.outcome === 'aborted') return undefined;
-    if (body.outcome === 'too-large') return tooLarge(limits);
-    if (body.outcome !== 'read') return body.outcome;
-    const json = parseJson(body.bytes, limits.json);
-    if (!json.ok) return json.code;
-    const parsed = asked.safeParse(json.value);
+  return withHold(limits, async (hold) => {
+    const body = await readJsonBody(exchange, limits, { hold });
+    if (body === undefined || typeof body === 'string') return body;
+    const parsed = asked.safeParse(body.value);
     return parsed.success ? { token: parsed.data.token.trim() } : 'not-an-object';
-  } finally {
-    hold.release();
-  }
+  });
 }

@@ -2,6 +2,7 @@
  * A map that forgets: it never holds more than its limit, whatever is put into it, and what was used lately stays. Two
  * generations, so that nothing has to be sorted: when the young one is full, the old one goes and the young one becomes it.
  */
+import type { Clock } from '../../kube/clock.ts';
 
 export type Recent<V> = {
   /** The value of the key, made if there is none. */
@@ -33,5 +34,32 @@ export function createRecent<V>(limit: number): Recent<V> {
       return value === undefined ? undefined : keep(key, value);
     },
     size: () => young.size + old.size,
+  };
+}
+
+export type Expiring<T> = {
+  get: (key: string) => T | undefined;
+  /** Keeps the value until the clock shows `until`, in milliseconds. */
+  set: (key: string, value: T, until: number) => void;
+  delete: (key: string) => void;
+};
+
+export function createExpiring<T>(maxEntries: number, clock: Clock): Expiring<T> {
+  const entries = new Map<string, { value: T; until: number }>();
+  return {
+    get: (key) => {
+      const entry = entries.get(key);
+      if (entry === undefined) return undefined;
+      if (entry.until > clock.now()) return entry.value;
+      entries.delete(key);
+      return undefined;
+    },
+    set: (key, value, until) => {
+      entries.delete(key);
+      const oldest = entries.size >= maxEntries ? entries.keys().next() : undefined;
+      if (oldest?.done === false) entries.delete(oldest.value);
+      entries.set(key, { value, until });
+    },
+    delete: (key) => void entries.delete(key),
   };
 }

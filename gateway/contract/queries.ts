@@ -1,0 +1,95 @@
+/** What an execute call asks for beside its event: whether the run is a test, how far it goes, and what its body is. */
+import * as z from 'zod';
+import { NODE_ID } from '../../api/graph.ts';
+import { RUN_PHASES, type RunPhase } from '../../api/phase.ts';
+import type { Position } from '../../runs/list.ts';
+
+export const executeQuery = z.object({
+  test: z
+    .enum(['true', 'false'])
+    .optional()
+    .describe('Makes a test run, also of an inactive workflow. Its effects are real.'),
+  until: z
+    .string()
+    .regex(NODE_ID)
+    .optional()
+    .describe(
+      'Only with test=true: the id of the node as far as which the run goes. What does not come before the node is skipped.',
+    ),
+  as: z
+    .enum(['data', 'output'])
+    .optional()
+    .describe(
+      'Only with test=true. "output": the body is all of the output of the trigger, {text_content, data_content}, and not its data_content alone. What is missing of it is empty.',
+    ),
+});
+
+export type ExecuteQuery = { test: boolean; until?: string; isOutput?: true };
+
+/** Undefined if the query makes no sense. Parameters that are not known are left alone. */
+export function readExecuteQuery(query: unknown): ExecuteQuery | undefined {
+  const read = executeQuery.safeParse(query);
+  if (!read.success) return undefined;
+  const { until, as } = read.data;
+  if (read.data.test !== 'true') return until === undefined && as === undefined ? { test: false } : undefined;
+  return {
+    test: true,
+    ...(until !== undefined && { until }),
+    ...(as === 'output' && { isOutput: true as const }),
+  };
+}
+
+/** The query of the list, once its numbers are read. */
+export const listQuery = z.object({
+  limit: z.int().min(1).max(500).default(50).describe('How many runs a page has at most.'),
+  phase: z.enum(RUN_PHASES).optional().describe('Leaves out the runs of all other phases.'),
+  continue: z
+    .string()
+    .max(270)
+    .regex(/^\d{1,16}\.[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/)
+    .optional()
+    .describe('What the page before gave, as it is. Nothing is to be made of its form.'),
+});
+
+export type ListQuery = { limit: number; phase?: RunPhase; after?: Position };
+
+/** Undefined if the query makes no sense. Parameters that are not known are left alone. */
+export function readListQuery(query: unknown): ListQuery | undefined {
+  const { limit, ...rest } = query as Record<string, unknown>;
+  const read = listQuery.safeParse({ ...rest, ...(limit !== undefined && { limit: readNumber(limit) }) });
+  if (!read.success) return undefined;
+  const { phase, continue: token } = read.data;
+  return {
+    limit: read.data.limit,
+    ...(phase && { phase }),
+    ...(token !== undefined && { after: positionOf(token) }),
+  };
+}
+
+/** All but plain decimals stays something that is no number. */
+function readNumber(text: unknown): number | string {
+  return typeof text === 'string' && /^[1-9]\d{0,8}$/.test(text) ? Number(text) : 'none';
+}
+
+/** A position as the token of the next page. */
+export function positionToken({ at, run }: Position): string {
+  return `${at}.${run}`;
+}
+
+function positionOf(token: string): Position {
+  const dot = token.indexOf('.');
+  return { at: Number(token.slice(0, dot)), run: token.slice(dot + 1) };
+}
+
+/** The longest wait, in seconds. */
+const MAX_WAIT = 300;
+
+/** Seconds, at most 300; undefined if the caller does not want to wait. Preferences that cannot be read are ignored. */
+export function preferredWait(header: string | string[] | undefined): number | undefined {
+  const text = Array.isArray(header) ? header.join(',') : header;
+  for (const preference of (text ?? '').split(',')) {
+    const seconds = /^\s*wait\s*=\s*"?(\d{1,9})"?\s*(?:;|$)/i.exec(preference)?.[1];
+    if (seconds !== undefined) return Number(seconds) > 0 ? Math.min(Number(seconds), MAX_WAIT) : undefined;
+  }
+  return undefined;
+}

@@ -1,0 +1,45 @@
+/** Reads bodies within the memory that all requests share. Callers are authorised first. */
+import { parseJson } from '../../api/json.ts';
+import type { ProblemCode } from '../contract/problems.ts';
+import type { Exchange } from '../http/answers.ts';
+import { readBody, tooLarge } from '../http/body.ts';
+import type { Hold } from '../limits/inFlight.ts';
+import type { Limits } from '../limits/limits.ts';
+
+/** Runs the work while the request counts for the memory in flight; `overloaded` if there is no room. */
+export async function withHold<T>(
+  { inFlight }: Pick<Limits, 'inFlight'>,
+  work: (hold: Hold) => Promise<T>,
+): Promise<T | 'overloaded'> {
+  const hold = inFlight.open();
+  if (hold === undefined) return 'overloaded';
+  try {
+    return await work(hold);
+  } finally {
+    hold.release();
+  }
+}
+
+type ReadOptions = {
+  hold: Hold;
+  /** Left out: as many as an event may have. */
+  maxBytes?: number;
+  /** An empty body has the text '' and no value. */
+  mayBeEmpty?: boolean;
+};
+
+/** The body as JSON, with its text unchanged; undefined if the client has gone. */
+export async function readJsonBody(
+  { request: { raw }, reply }: Exchange,
+  limits: Limits,
+  { hold, maxBytes, mayBeEmpty = false }: ReadOptions,
+): Promise<{ text: string; value: unknown } | ProblemCode | undefined> {
+  const limit = maxBytes ?? limits.eventBytes;
+  const body = await readBody(raw, reply.raw, { limit, hold, turns: limits.reading });
+  if (body.outcome === 'aborted') return undefined;
+  if (body.outcome === 'too-large') return maxBytes === undefined ? tooLarge(limits) : 'too-large';
+  if (body.outcome !== 'read') return body.outcome;
+  if (mayBeEmpty && body.bytes.length === 0) return { text: '', value: undefined };
+  const json = parseJson(body.bytes, limits.json);
+  return json.ok ? { text: json.text, value: json.value } : json.code;
+}

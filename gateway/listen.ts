@@ -28,7 +28,7 @@ const LOOK_MS = 50;
 
 /**
  * Goes on serving for the drain, while whoever sends requests here learns that it should not (an aborted
- * `GatewayDeps.leaving` ends each connection with its next answer). Then closes: idle connections at once, the others when
+ * `GatewayDeps.draining` ends each connection with its next answer). Then closes: idle connections at once, the others when
  * they are answered, or when the time is over.
  */
 export async function closeGently(apps: FastifyInstance[], options: CloseOptions): Promise<void> {

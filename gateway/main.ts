@@ -100,7 +100,7 @@ const deps: GatewayDeps = {
   metrics,
   open,
   limits,
-  leaving: stopping.signal,
+  draining: stopping.signal,
   closing: closing.signal,
   log,
   audit,

@@ -19,7 +19,7 @@ import { addWebhookRoute } from './public/webhook.ts';
 
 /** What anybody may call: webhooks, the URLs of bots, and what connects credentials. With a certificate over TLS alone. */
 export function buildPublic(deps: GatewayDeps, certificate?: ServerCertificate): FastifyInstance {
-  const app = createListener(deps, { listener: 'public', admit: refuseOftenCalling(deps), certificate });
+  const app = createListener(deps, { listener: 'public', admit: limitAddressRate(deps), certificate });
   app.register(async (routes) => {
     addWebhookRoute(routes, deps);
     addBotRoute(routes, deps);
@@ -62,7 +62,7 @@ export function buildMetrics(deps: GatewayDeps): FastifyInstance {
 }
 
 /** Refuses addresses that call too often, before anything else is looked at. */
-function refuseOftenCalling(deps: GatewayDeps): OnRequest | undefined {
+function limitAddressRate(deps: GatewayDeps): OnRequest | undefined {
   const { addresses, rates, refused, settings } = deps.limits;
   if (settings.perAddress.requestsPerSecond === 0) return undefined;
   const answers = createAnswers(deps, 'other');

@@ -15,7 +15,7 @@ import { bearerToken, createTokenReview, REVIEW_OPTIONS, type Identity } from '.
 import { createIssuerKeys, type IssuerKeys, type Verdict } from './issuerKeys.ts';
 import { fetchClusterKeys, fetchProviderKeys } from './publishedKeys.ts';
 import { createReviewLimit, Overloaded, TooOften } from './reviewLimit.ts';
-import { createExpiring } from '../limits/boundedMaps.ts';
+import { createExpiringMap } from '../limits/boundedMaps.ts';
 
 /** What a caller wants to do, as RBAC describes it. */
 export type Wanted = Omit<Right, 'on'> & {
@@ -31,18 +31,18 @@ export type Identified =
   | { outcome: 'unauthorized' | 'too-often' | 'unavailable' };
 
 /** What a caller shows: the value of an Authorization header, and the address that it comes from. */
-export type Shown = { authorization: string | undefined; address: string };
+export type CallerCredentials = { authorization: string | undefined; address: string };
 
 /** What was decided, and about whom, where the API server knows the caller. */
-export type Decided = { decision: Decision; identity?: Identity };
+export type AccessDecision = { decision: Decision; identity?: Identity };
 
 export type Access = {
   /** Decides about a caller, and says who it is. Never rejects. */
-  authorize: (shown: Shown, wanted: Wanted | undefined) => Promise<Decided>;
+  authorize: (shown: CallerCredentials, wanted: Wanted | undefined) => Promise<AccessDecision>;
   /** The decision alone. */
-  decide: (shown: Shown, wanted: Wanted | undefined) => Promise<Decision>;
+  decide: (shown: CallerCredentials, wanted: Wanted | undefined) => Promise<Decision>;
   /** Who the API server says that it is. Never rejects. */
-  identify: (shown: Shown) => Promise<Identified>;
+  identify: (shown: CallerCredentials) => Promise<Identified>;
 };
 
 /** A revoked token is refused within 10 s, in which the question itself must have its time, too. */
@@ -57,7 +57,7 @@ const MAX_REFUSED = 8_192;
 const MAX_DECISIONS = 256;
 
 /** `key` stands for the token: two tokens of one user may differ in groups and scopes. */
-type Known = { key: string; identity: Identity; decisions: ReturnType<typeof createExpiring<boolean>> };
+type Known = { key: string; identity: Identity; decisions: ReturnType<typeof createExpiringMap<boolean>> };
 
 type Found = { outcome: 'known'; caller: Known } | { outcome: 'unauthorized' | 'too-often' | 'unavailable' };
 
@@ -73,7 +73,7 @@ export type AccessOptions = {
 export function createAccess(options: AccessOptions): Access {
   const { client, provider, metrics, log, clock = systemClock } = options;
   const limit = createReviewLimit(clock);
-  const once = createOnce();
+  const once = createSingleFlight();
   const ask = createAsking(metrics);
   const { identify } = createCallers({ client, provider, metrics, log, clock, limit, once, ask });
 
@@ -97,7 +97,7 @@ export function createAccess(options: AccessOptions): Access {
     return 'unavailable';
   }
 
-  async function find({ authorization, address }: Shown): Promise<Found> {
+  async function find({ authorization, address }: CallerCredentials): Promise<Found> {
     const token = bearerToken(authorization);
     if (token === undefined) return { outcome: 'unauthorized' };
     try {
@@ -108,7 +108,7 @@ export function createAccess(options: AccessOptions): Access {
     }
   }
 
-  async function authorize(shown: Shown, wanted: Wanted | undefined): Promise<Decided> {
+  async function authorize(shown: CallerCredentials, wanted: Wanted | undefined): Promise<AccessDecision> {
     const found = await find(shown);
     if (found.outcome !== 'known') return { decision: found.outcome };
     const { identity } = found.caller;
@@ -133,15 +133,15 @@ export function createAccess(options: AccessOptions): Access {
 type CallersOptions = Required<Omit<AccessOptions, 'provider'>> &
   Pick<AccessOptions, 'provider'> & {
     limit: ReturnType<typeof createReviewLimit>;
-    once: ReturnType<typeof createOnce>;
+    once: ReturnType<typeof createSingleFlight>;
     ask: ReturnType<typeof createAsking>;
   };
 
 /** Who the tokens belong to that were asked about lately. */
 function createCallers({ client, provider, metrics, log, clock, limit, once, ask }: CallersOptions) {
-  const known = createExpiring<Known>(MAX_IDENTITIES, clock);
-  const refused = createExpiring<true>(MAX_REFUSED, clock);
-  const vouched = createExpiring<true>(MAX_VOUCHED, clock);
+  const known = createExpiringMap<Known>(MAX_IDENTITIES, clock);
+  const refused = createExpiringMap<true>(MAX_REFUSED, clock);
+  const vouched = createExpiringMap<true>(MAX_VOUCHED, clock);
   const reviewToken = createTokenReview(client);
   const judge = createJudge({ client, provider, clock, log });
 
@@ -167,7 +167,7 @@ function createCallers({ client, provider, metrics, log, clock, limit, once, ask
         return undefined;
       }
       // The decisions live inside the identity, so that they end with it: a revoked token is refused within 10 s.
-      const entry = { key, identity, decisions: createExpiring<boolean>(MAX_DECISIONS, clock) };
+      const entry = { key, identity, decisions: createExpiringMap<boolean>(MAX_DECISIONS, clock) };
       known.set(key, entry, askedAt + POSITIVE_MS);
       vouched.set(key, true, askedAt + VOUCHED_MS);
       return entry;
@@ -218,7 +218,7 @@ function keyOf(token: string): string {
 }
 
 /** Callers with the same question share one answer. */
-function createOnce(): <T>(key: string, question: () => Promise<T>) => Promise<T> {
+function createSingleFlight(): <T>(key: string, question: () => Promise<T>) => Promise<T> {
   const underWay = new Map<string, Promise<unknown>>();
   return async <T>(key: string, question: () => Promise<T>) => {
     const running = underWay.get(key) as Promise<T> | undefined;

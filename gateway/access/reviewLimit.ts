@@ -4,7 +4,7 @@
  * internal listener nor one busy caller loads it, or keeps others from being asked about.
  */
 import type { Clock } from '../../kube/clock.ts';
-import { createExpiring, type Expiring } from '../limits/boundedMaps.ts';
+import { createExpiringMap, type ExpiringMap } from '../limits/boundedMaps.ts';
 
 /** There are too many questions under way, or there were too many just now. */
 export class Overloaded extends Error {
@@ -41,8 +41,8 @@ export function createReviewLimit(clock: Clock): ReviewLimit {
   let running = 0;
   let unknownRunning = 0;
   const unknown = createBucket(clock, UNKNOWN);
-  const addresses = createExpiring<Bucket>(MAX_ADDRESSES, clock);
-  const users = createExpiring<Bucket>(MAX_USERS, clock);
+  const addresses = createExpiringMap<Bucket>(MAX_ADDRESSES, clock);
+  const users = createExpiringMap<Bucket>(MAX_USERS, clock);
 
   async function bounded<T>(question: () => Promise<T>): Promise<T> {
     if (running >= AT_ONCE) throw new Overloaded('Too many questions are under way.');
@@ -68,7 +68,7 @@ export function createReviewLimit(clock: Clock): ReviewLimit {
   }
 
   /** A bucket that has had time to fill again is as good as a new one. */
-  function bucketIn(buckets: Expiring<Bucket>, key: string, rate: BucketRate): Bucket {
+  function bucketIn(buckets: ExpiringMap<Bucket>, key: string, rate: BucketRate): Bucket {
     const bucket = buckets.get(key) ?? createBucket(clock, rate);
     buckets.set(key, bucket, clock.now() + (rate.burst / rate.perSecond) * 1_000);
     return bucket;

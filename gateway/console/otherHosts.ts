@@ -5,7 +5,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AuditEvent } from '../../api/audit/events.ts';
 import { createAnswers } from '../http/answers.ts';
-import { recordCall, resultOf } from '../endpoint/audit.ts';
+import { recordCall, auditResult } from '../endpoint/audit.ts';
 import type { GatewayDeps } from '../endpoint/deps.ts';
 import { recordRefusal } from './kubeApi/audit.ts';
 import type { ConsoleOrigin } from './session/origin.ts';
@@ -25,10 +25,10 @@ const SESSION_EVENTS: Record<string, AuditEvent> = {
 };
 
 /** A hook for the whole listener. */
-export function refuseOtherHosts(deps: GatewayDeps, { isHere }: ConsoleOrigin) {
+export function refuseOtherHosts(deps: GatewayDeps, { isConsoleHost }: ConsoleOrigin) {
   const answers = createAnswers(deps, 'console');
   return (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
-    if (isHere(request.raw.headers) || !CONSOLE_ROUTES.test(request.routeOptions.url ?? '')) done();
+    if (isConsoleHost(request.raw.headers) || !CONSOLE_ROUTES.test(request.routeOptions.url ?? '')) done();
     else {
       recordMisdirected(deps, request);
       answers.problem(reply, 'misdirected-request');
@@ -42,6 +42,6 @@ function recordMisdirected(deps: GatewayDeps, request: FastifyRequest): void {
   const { raw, routeOptions } = request;
   const { url = '' } = routeOptions;
   const event = SESSION_EVENTS[`${raw.method} ${url}`];
-  if (event !== undefined) recordCall(deps, raw, { event, ...resultOf(reason) });
+  if (event !== undefined) recordCall(deps, raw, { event, ...auditResult(reason) });
   else if (KUBERNETES_ROUTES.test(url)) recordRefusal(deps, { request }, { reason });
 }

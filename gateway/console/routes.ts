@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import { systemClock } from '../../kube/clock.ts';
 import type { GatewayDeps } from '../endpoint/deps.ts';
-import { createCurrent, bearSession } from './session/requestSession.ts';
+import { createSessionReader, authorizeBySession } from './session/requestSession.ts';
 import { addConsoleFiles } from './files.ts';
 import { addSignInLinkRoutes } from './session/links.ts';
 import { createProvider } from './session/oidc.ts';
@@ -26,13 +26,13 @@ export function addConsoleRoutes(app: FastifyInstance, deps: GatewayDeps, settin
   const revoke = provider && createRevocation({ conn, provider, log });
   const sessions = createSessions({ conn, clock: systemClock, origin, idleMs: settings.idleMs, revoke });
   const renew = provider && createRenewal({ conn, provider, clock: systemClock, log });
-  const current = createCurrent(sessions, renew);
+  const current = createSessionReader(sessions, renew);
   app.addHook('onRequest', (_request, reply, done) => {
     reply.header('x-content-type-options', 'nosniff');
     done();
   });
   if (settings.url !== undefined) app.addHook('onRequest', refuseOtherHosts(deps, origin));
-  app.addHook('onRequest', bearSession(deps, sessions, current));
+  app.addHook('onRequest', authorizeBySession(deps, sessions, current));
   app.register(async (routes) => {
     addSessionRoute(routes, deps, sessions, current);
     if (provider !== undefined) addOidcRoutes(routes, deps, sessions, provider);

@@ -2,11 +2,11 @@
 import type { FastifyRequest } from 'fastify';
 import { GROUP, parseWorkflowId, workflowId } from '../../api/group.ts';
 import type { Answers, Exchange } from '../http/answers.ts';
-import { eventOf, recordCall, resultOf } from './audit.ts';
+import { eventOf, recordCall, auditResult } from './audit.ts';
 import type { ProblemCode } from '../contract/problems.ts';
 import type { Right } from '../contract/operation.ts';
 import type { GatewayDeps } from './deps.ts';
-import type { Decision, Shown, Wanted } from '../access/access.ts';
+import type { Decision, CallerCredentials, Wanted } from '../access/access.ts';
 import type { Identity } from '../access/identity.ts';
 
 const REFUSALS = {
@@ -42,7 +42,7 @@ export async function admit(
 ): Promise<Admitted | undefined> {
   const addressed = addressedObject(request);
   const wanted = addressed && wantedOf(right, addressed, request);
-  const { decision, identity } = await deps.access.authorize(shownBy(deps, request), wanted);
+  const { decision, identity } = await deps.access.authorize(callerCredentials(deps, request), wanted);
   if (decision === 'allowed' && addressed !== undefined && identity !== undefined) {
     const { namespace, name } = addressed;
     if (right.resource !== 'credentials')
@@ -54,7 +54,7 @@ export async function admit(
   const code = isNothing ? UNKNOWN[right.on] : REFUSALS[decision];
   recordCall(deps, request.raw, {
     event: eventOf(right, request.query),
-    ...(decision === 'forbidden' ? { result: 'denied', reason: code } : resultOf(code)),
+    ...(decision === 'forbidden' ? { result: 'denied', reason: code } : auditResult(code)),
     user: identity,
     ...(wanted && { object: { namespace: wanted.namespace, name: wanted.name || undefined } }),
     ...(right.resource === 'workflowruns' && { workflow: addressed?.name }),
@@ -80,10 +80,10 @@ export function missingRight(code: ProblemCode, wanted: Wanted | undefined): { m
 }
 
 /** What the caller shows of itself. */
-export function shownBy(
+export function callerCredentials(
   { limits }: Pick<GatewayDeps, 'limits'>,
   { raw }: Pick<FastifyRequest, 'raw'>,
-): Shown {
+): CallerCredentials {
   const { headers, socket } = raw;
   const address = limits.addresses.clientOf(socket.remoteAddress, headers['x-forwarded-for']);
   return { authorization: headers.authorization, address };

@@ -36,7 +36,7 @@ const DENIED: ReadonlySet<string> = new Set([
 ]);
 
 /** How a problem reads in the trail: a caller who is unknown or lacks a right is denied, and so is a run that a suspension or a policy refuses; whatever else goes wrong has failed. */
-export function resultOf(reason: string): { result: AuditResult; reason: string } {
+export function auditResult(reason: string): { result: AuditResult; reason: string } {
   return { result: DENIED.has(reason) ? 'denied' : 'failed', reason };
 }
 

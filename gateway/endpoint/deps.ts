@@ -58,7 +58,7 @@ export type GatewayDeps = {
   open: Open;
   limits: Limits;
   /** Aborted when this replica is told to go: answers end their connections from then on. */
-  leaving: AbortSignal;
+  draining: AbortSignal;
   /** Aborted when the listeners close: streams end then. */
   closing: AbortSignal;
   log: Log;

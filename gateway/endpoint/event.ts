@@ -15,7 +15,7 @@ export function eventInput(data: string, headers?: Record<string, string>): stri
 }
 
 /** The output of a trigger of which the JSON object given says all. What is missing, or no text where there must be one, is empty. */
-export function wholeInput(text: string): string {
+export function outputInput(text: string): string {
   const { text_content, data_content = null } = JSON.parse(text) as Record<string, unknown>;
   return JSON.stringify({
     text_content: typeof text_content === 'string' ? text_content : '',

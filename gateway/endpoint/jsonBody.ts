@@ -3,25 +3,25 @@ import { parseJson } from '../../api/json.ts';
 import type { ProblemCode } from '../contract/problems.ts';
 import type { Exchange } from '../http/answers.ts';
 import { readBody, tooLarge } from '../http/body.ts';
-import type { Hold } from '../limits/inFlight.ts';
+import type { Reservation } from '../limits/inFlight.ts';
 import type { Limits } from '../limits/limits.ts';
 
 /** Runs the work while the request counts for the memory in flight; `overloaded` if there is no room. */
-export async function withHold<T>(
+export async function withReservation<T>(
   { inFlight }: Pick<Limits, 'inFlight'>,
-  work: (hold: Hold) => Promise<T>,
+  work: (reservation: Reservation) => Promise<T>,
 ): Promise<T | 'overloaded'> {
-  const hold = inFlight.open();
-  if (hold === undefined) return 'overloaded';
+  const reservation = inFlight.reserve();
+  if (reservation === undefined) return 'overloaded';
   try {
-    return await work(hold);
+    return await work(reservation);
   } finally {
-    hold.release();
+    reservation.release();
   }
 }
 
 type ReadOptions = {
-  hold: Hold;
+  reservation: Reservation;
   /** Left out: as many as an event may have. */
   maxBytes?: number;
   /** An empty body has the text '' and no value. */
@@ -32,10 +32,10 @@ type ReadOptions = {
 export async function readJsonBody(
   { request: { raw }, reply }: Exchange,
   limits: Limits,
-  { hold, maxBytes, mayBeEmpty = false }: ReadOptions,
+  { reservation, maxBytes, mayBeEmpty = false }: ReadOptions,
 ): Promise<{ text: string; value: unknown } | ProblemCode | undefined> {
   const limit = maxBytes ?? limits.eventBytes;
-  const body = await readBody(raw, reply.raw, { limit, hold, turns: limits.reading });
+  const body = await readBody(raw, reply.raw, { limit, reservation, queue: limits.bodyQueue });
   if (body.outcome === 'aborted') return undefined;
   if (body.outcome === 'too-large') return maxBytes === undefined ? tooLarge(limits) : 'too-large';
   if (body.outcome !== 'read') return body.outcome;

@@ -9,7 +9,7 @@ import { WORKFLOW_RUN, type WorkflowRun } from '../../api/kinds.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import { sleep, systemClock, type Clock } from '../../kube/clock.ts';
 import { createBucket, secondsToWait, take, type Bucket } from '../limits/bucket.ts';
-import { createRecent } from '../limits/boundedMaps.ts';
+import { createRecentMap } from '../limits/boundedMaps.ts';
 import { TooOften } from '../access/reviewLimit.ts';
 import { namespacedResource } from '../../kube/resource.ts';
 
@@ -43,7 +43,7 @@ export function createRecordLists(client: Pick<KubeClient, 'raw'>, clock: Clock 
   /** By workflow: the question that has not been sent yet, and when the last one was. */
   const waiting = new Map<string, Promise<ListedRecord[]>>();
   const askedAt = new Map<string, number>();
-  const namespaces = createRecent<Bucket>(MAX_NAMESPACES);
+  const namespaces = createRecentMap<Bucket>(MAX_NAMESPACES);
 
   function takeFor(namespace: string): void {
     const now = clock.now();
@@ -126,7 +126,7 @@ function isTime(value: number | undefined): value is number {
 const workflowRuns = namespacedResource<WorkflowRun>(GROUP, VERSION, WORKFLOW_RUN.kind, WORKFLOW_RUN.plural);
 
 /** The record of a run; undefined if there is none. Throws an ApiError if the API server does not answer. */
-export async function recordedRun(
+export async function readRecord(
   { client }: { client: Pick<KubeClient, 'find'> },
   namespace: string,
   run: string,

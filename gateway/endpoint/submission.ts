@@ -8,16 +8,16 @@ import type { ProblemCode } from '../contract/problems.ts';
 import type { Waited, WaitOptions } from '../../runs/reply.ts';
 
 /** Stores the event as `submit` does, when its project has room; `unavailable` where it has none for too long. */
-export async function storeEvent(
-  { runs, limits: { lanes } }: Pick<GatewayDeps, 'runs' | 'limits'>,
+export async function submitEvent(
+  { runs, limits: { concurrency } }: Pick<GatewayDeps, 'runs' | 'limits'>,
   submission: Submission,
 ): Promise<Submitted> {
-  const hasRoom = await lanes.enter(submission.project);
+  const hasRoom = await concurrency.enter(submission.project);
   if (!hasRoom) return { outcome: 'unavailable', why: 'connection', retryAfterSeconds: 1 };
   try {
     return await submit(runs, submission);
   } finally {
-    lanes.leave(submission.project);
+    concurrency.leave(submission.project);
   }
 }
 
@@ -55,8 +55,8 @@ export function submissionProblem(submitted: Refused, suspended: Suspended): Pro
   }
 }
 
-/** Waits as `ReplyWaiter.wait` does, while the metrics show it. */
-export async function waitFor(
+/** WaiterLimit as `ReplyWaiter.wait` does, while the metrics show it. */
+export async function waitForRun(
   { waiter, open }: Pick<GatewayDeps, 'waiter' | 'open'>,
   project: ProjectUid,
   run: string,

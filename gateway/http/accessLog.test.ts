@@ -6,7 +6,7 @@ import { createAudit } from '../../api/audit/audit.ts';
 import { createGatewayDeps } from '../../test/support/gatewayDeps.ts';
 import { createManualClock } from '../../test/support/manualClock.ts';
 import { createAccessLog } from './accessLog.ts';
-import type { Decided } from '../access/access.ts';
+import type { AccessDecision } from '../access/access.ts';
 import { listen } from '../listen.ts';
 import { buildInternal, buildPublic } from '../server.ts';
 
@@ -18,12 +18,18 @@ afterEach(async () => {
 });
 
 /** The listeners, with a log of each kind, where `decided` is what becomes of each caller. */
-async function start({ sample = 1, decided = {} }: { sample?: number; decided?: Partial<Decided> } = {}) {
+async function start({
+  sample = 1,
+  decided = {},
+}: {
+  sample?: number;
+  decided?: Partial<AccessDecision>;
+} = {}) {
   const clock = createManualClock();
   const lines: Line[] = [];
   const write = (line: string): void => void lines.push(JSON.parse(line) as Line);
   const { deps, close } = createGatewayDeps();
-  const authorize = async (): Promise<Decided> => ({ decision: 'allowed', ...decided });
+  const authorize = async (): Promise<AccessDecision> => ({ decision: 'allowed', ...decided });
   Object.assign(deps, {
     access: { ...deps.access, authorize },
     audit: createAudit({ source: { program: 'gateway', pod: 'one' }, write, clock }),

@@ -72,7 +72,7 @@ export function createAccessLog(options: AccessLogOptions): AccessLog {
         request: requestId(raw),
         method: raw.method,
         route: request.routeOptions.url ?? '/*',
-        ...(reply.raw.headersSent && { status, bytes: bytesOf(reply) }),
+        ...(reply.raw.headersSent && { status, bytes: sentBytes(reply) }),
         ...(!writableFinished && { aborted: true }),
         durationMs: Math.round((clock.now() - startedAt) * 10) / 10,
         address,
@@ -99,7 +99,7 @@ export function createAccessLog(options: AccessLogOptions): AccessLog {
 }
 
 /** Of the body; undefined for a stream, whose length nobody has said. */
-function bytesOf(reply: FastifyReply): number | undefined {
+function sentBytes(reply: FastifyReply): number | undefined {
   const length = Number(reply.getHeader('content-length'));
   return Number.isNaN(length) ? undefined : length;
 }

@@ -49,20 +49,20 @@ const LIMITED: Partial<Record<ProblemCode, RefusalReason>> = {
 
 export type AnswersDeps = {
   metrics: Pick<Metrics, 'answered'>;
-  limits: Pick<Limits, 'refused' | 'unread' | 'turns'>;
+  limits: Pick<Limits, 'refused' | 'unread' | 'refusalQueue'>;
   log: Log;
   /** Aborted when this replica shuts down: from then on each answer closes its connection. */
-  leaving: AbortSignal;
+  draining: AbortSignal;
   accessLog?: AccessLog | undefined;
 };
 
 export function createAnswers(deps: AnswersDeps, route: RouteClass): Answers {
-  const { metrics, log, leaving, limits, accessLog } = deps;
+  const { metrics, log, draining, limits, accessLog } = deps;
   const answered = metrics.answered(route);
 
   function send(reply: FastifyReply, status: number, type: string, body: string | Buffer): void {
     count(status);
-    if (leaving.aborted) reply.header('connection', 'close');
+    if (draining.aborted) reply.header('connection', 'close');
     reply.code(status).header('content-type', type).send(body);
     limits.unread.add(reply.raw);
   }
@@ -96,7 +96,7 @@ export function createAnswers(deps: AnswersDeps, route: RouteClass): Answers {
   }
 
   function refuse(reply: FastifyReply, code: ProblemCode, options?: ProblemOptions): void {
-    limits.turns.add(() => {
+    limits.refusalQueue.add(() => {
       if (!reply.raw.destroyed && !reply.sent) problem(reply, code, options);
     });
   }

@@ -7,7 +7,7 @@ import { hasBody, isJsonType, lingerAfterAnswer, readBody, refuseByHeaders, type
 import { createInFlight } from '../limits/inFlight.ts';
 import { createLimits } from '../limits/limits.ts';
 import { limitSettings } from '../limits/settings.ts';
-import { createTurns, type Turns } from '../limits/pacedQueue.ts';
+import { createPacedQueue, type PacedQueue } from '../limits/pacedQueue.ts';
 
 const limits = { ...createLimits(limitSettings.parse({ bodyBytes: 1_048_576 }), []), eventBytes: 1_000 };
 
@@ -62,8 +62,8 @@ test('the type is judged before the length', () => {
 
 test('a length that there is no room for now is refused before a byte of it is read', () => {
   const inFlight = createInFlight(2_000_000, 1_000_000);
-  inFlight.open()?.growTo(999_999);
-  inFlight.open()?.growTo(500_000);
+  inFlight.reserve()?.growTo(999_999);
+  inFlight.reserve()?.growTo(500_000);
   const full = { ...limits, eventBytes: 1_000_000, inFlight };
   expect(refuseByHeaders({ ...json, 'content-length': '999999' }, full)).toBe('overloaded');
   expect(refuseByHeaders({ ...json, 'content-length': '900' }, full)).toBeUndefined();
@@ -78,7 +78,7 @@ test('a request has a body if it says so', () => {
 
 const LIMIT = 1_000_000;
 
-test('what was set aside for a body that turns out too large is given back at once, not by the collector', async () => {
+test('what was set aside for a body that queue out too large is given back at once, not by the collector', async () => {
   await using door = await openReader();
   const body = Buffer.alloc(LIMIT + 50_000, 'a');
   const before = process.memoryUsage().arrayBuffers;
@@ -113,16 +113,16 @@ test('of a large body one piece is read in a turn, and the rest waits in the con
   const waiting: (() => void)[] = [];
   await using door = await openReader({ add: (work) => void waiting.push(work) });
   const body = Buffer.alloc(600_000, 'a');
-  let turns = 0;
+  let queue = 0;
   const read = door.send(body);
   while (door.bytesRead() < body.length) {
     await pollUntil('a piece to wait', () => waiting.length === 1, { timeoutMs: 10_000, everyMs: 1 });
-    expect(door.bytesRead()).toBeLessThan((turns + 1) * 70_000);
-    turns += 1;
+    expect(door.bytesRead()).toBeLessThan((queue + 1) * 70_000);
+    queue += 1;
     waiting.pop()?.();
   }
   expectRead(await read, body);
-  expect(turns).toBeGreaterThan(7);
+  expect(queue).toBeGreaterThan(7);
 });
 
 test('a small body waits for nothing', async () => {
@@ -147,23 +147,23 @@ function expectRead(read: Body | undefined, body: Buffer): void {
 }
 
 /** A server that reads bodies, and a client of it. */
-async function openReader(turns: Turns = createTurns()) {
+async function openReader(queue: PacedQueue = createPacedQueue()) {
   const inFlight = createInFlight(4 * LIMIT, LIMIT);
   let most = 0;
   let bytesRead = () => 0;
   const bodies: Promise<Body>[] = [];
   const server = createServer((incoming, response) => {
-    const hold = inFlight.open();
-    if (hold === undefined) throw new Error('there is no room');
+    const reservation = inFlight.reserve();
+    if (reservation === undefined) throw new Error('there is no room');
     const empty = inFlight.bytes();
     bytesRead = () => incoming.socket.bytesRead;
     incoming.on('data', () => {
       most = Math.max(most, inFlight.bytes() - empty);
     });
-    const body = readBody(incoming, response, { limit: LIMIT, hold, turns });
+    const body = readBody(incoming, response, { limit: LIMIT, reservation, queue });
     bodies.push(body);
     void body.finally(() => {
-      hold.release();
+      reservation.release();
       response.setHeader('connection', 'close').end();
     });
   });

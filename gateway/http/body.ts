@@ -4,9 +4,9 @@
  */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Hold } from '../limits/inFlight.ts';
+import type { Reservation } from '../limits/inFlight.ts';
 import type { Limits } from '../limits/limits.ts';
-import type { Turns } from '../limits/pacedQueue.ts';
+import type { PacedQueue } from '../limits/pacedQueue.ts';
 
 export type BodyRefusal = 'unsupported-media-type' | 'too-large' | 'event-too-large' | 'overloaded';
 
@@ -75,17 +75,17 @@ const FIRST_ROOM = 4_096;
 /** So much of a body is read as it comes, which is all of most. */
 const UNPACED = 16_384;
 
-type Reading = { limit: number; hold: Hold; turns: Turns };
+type Reading = { limit: number; reservation: Reservation; queue: PacedQueue };
 
 /**
- * Reads the body, as far as `hold` grants room for it. A caller that waits for "100 Continue" is told now, not before its
+ * Reads the body, as far as `reservation` grants room for it. A caller that waits for "100 Continue" is told now, not before its
  * headers were judged. Beyond the limit reading stops: the answer must close the connection, since the rest of the body
- * is still to come. Of large bodies one piece is read in one of the `turns`.
+ * is still to come. Of large bodies one piece is read in one of the `queue`.
  */
 export function readBody(
   request: IncomingMessage,
   response: ServerResponse,
-  { limit, hold, turns }: Reading,
+  { limit, reservation, queue }: Reading,
 ): Promise<Body> {
   if (request.destroyed) return Promise.resolve({ outcome: 'aborted' });
   // In HTTP/1.0 there is no such answer (RFC 9110, section 10.1.1).
@@ -93,7 +93,7 @@ export function readBody(
   // No more comes than was announced, so no more room is taken.
   const announced = Number(request.headers['content-length'] ?? Number.POSITIVE_INFINITY);
   const largest = Math.min(limit, announced);
-  const pace = createPace(request, turns);
+  const pace = createPace(request, queue);
   return new Promise((resolve) => {
     let bytes: Buffer = NOTHING;
     let length = 0;
@@ -118,10 +118,11 @@ export function readBody(
       pieces += 1;
       if (total > limit) return stop('too-large');
       if (pieces > FREE_PIECES + total / LEAST_PIECE) return stop('too-many-chunks');
-      if (length === 0 && hold.growTo(total)) bytes = chunk;
+      if (length === 0 && reservation.growTo(total)) bytes = chunk;
       else {
         // Pieces are put together as they come: kept apart, bytes that come one by one would take a hundred times their room.
-        const roomy = total <= bytes.length ? bytes : moreRoom(bytes, { length, total, largest, hold });
+        const roomy =
+          total <= bytes.length ? bytes : moreRoom(bytes, { length, total, largest, reservation });
         if (roomy === undefined) return stop('overloaded');
         chunk.copy(roomy, length);
         free(chunk);
@@ -149,7 +150,7 @@ export function readBody(
  * Lets what comes of a body wait for its turn: each piece costs as much as several requests, and thousands of bodies may come at
  * once. It waits in the connection. A stream that is paused still reads ahead, for each body as much as a piece.
  */
-function createPace(request: IncomingMessage, turns: Turns): { wait: () => void; end: () => void } {
+function createPace(request: IncomingMessage, queue: PacedQueue): { wait: () => void; end: () => void } {
   const { socket } = request;
   let isWaiting = false;
   const end = (): void => {
@@ -162,7 +163,7 @@ function createPace(request: IncomingMessage, turns: Turns): { wait: () => void;
     isWaiting = true;
     request._read = () => undefined;
     socket.pause();
-    turns.add(end);
+    queue.add(end);
   };
   return { wait, end };
 }
@@ -182,12 +183,12 @@ function free(bytes: Buffer): void {
   if (bytes.length > 0 && bytes.length === buffer.byteLength) buffer.transfer(0);
 }
 
-type Growth = { length: number; total: number; largest: number; hold: Hold };
+type Growth = { length: number; total: number; largest: number; reservation: Reservation };
 
 /** A buffer with what is in the old one and room for the new total; undefined if there is no room. */
-function moreRoom(bytes: Buffer, { length, total, largest, hold }: Growth): Buffer | undefined {
+function moreRoom(bytes: Buffer, { length, total, largest, reservation }: Growth): Buffer | undefined {
   const size = Math.max(total, Math.min(Math.max(bytes.length * 2, FIRST_ROOM), largest));
-  if (!hold.growTo(size)) return undefined;
+  if (!reservation.growTo(size)) return undefined;
   const roomy = Buffer.allocUnsafeSlow(size);
   bytes.copy(roomy, 0, 0, length);
   return roomy;

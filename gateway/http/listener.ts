@@ -8,7 +8,7 @@ import { TLSSocket } from 'node:tls';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { ServerCertificate } from '../../kube/certificateFiles.ts';
 import { PROBLEM_TYPE, problemBody, problemOf, type ProblemCode } from '../contract/problems.ts';
-import { bidFarewell, limitConnections, type Connections } from '../limits/connections.ts';
+import { closeWithResponse, limitConnections, type Connections } from '../limits/connections.ts';
 import type { Limits } from '../limits/limits.ts';
 import type { RefusalReason, Refusals } from '../limits/refusals.ts';
 import type { LimitSettings } from '../limits/settings.ts';
@@ -16,7 +16,13 @@ import { createTLSServer } from '../tls/server.ts';
 import type { AccessLog } from './accessLog.ts';
 import { createAnswers, type Answers, type AnswersDeps } from './answers.ts';
 import type { Metrics } from './metrics.ts';
-import { isMisunderstood, isOddExpectation, judgeMethod, originForm, routable } from './protocol.ts';
+import {
+  isMalformed,
+  isUnsupportedExpectation,
+  rejectUnknownMethod,
+  originForm,
+  routableUrl,
+} from './protocol.ts';
 import { newRequestId, requestId } from './requestId.ts';
 
 /** The longest address. */
@@ -24,7 +30,7 @@ const MAX_URL = 8_192;
 /** Nothing was sent and nothing was read for this long: above the longest wait for a run, so that no answer is cut off. */
 const SILENCE_MS = 330_000;
 
-function bounds({ requestSeconds, idleSeconds, headersSeconds, headerBytes }: LimitSettings) {
+function listenerOptions({ requestSeconds, idleSeconds, headersSeconds, headerBytes }: LimitSettings) {
   return {
     requestTimeout: requestSeconds * 1_000,
     keepAliveTimeout: idleSeconds * 1_000,
@@ -42,15 +48,15 @@ function bounds({ requestSeconds, idleSeconds, headersSeconds, headerBytes }: Li
     return503OnClosing: false,
     routerOptions: { maxParamLength: MAX_URL },
     rewriteUrl: (request: FastifyRequest['raw']) => {
-      judgeMethod(request);
+      rejectUnknownMethod(request);
       const { url = '' } = request;
-      return routable(url.startsWith('/') ? url : originForm(url));
+      return routableUrl(url.startsWith('/') ? url : originForm(url));
     },
   };
 }
 
 /** Over TLS a connection takes three times the memory: 67 KiB were measured, of 21 without. */
-function halved({ connections, connectionsPerAddress }: LimitSettings) {
+function halveForTLS({ connections, connectionsPerAddress }: LimitSettings) {
   return {
     connections: Math.ceil(connections / 2),
     connectionsPerAddress: Math.ceil(connectionsPerAddress / 2),
@@ -78,11 +84,11 @@ export function createListener(
   const answers = createAnswers(deps, 'other');
   const { settings, addresses, refused } = deps.limits;
   const accessLog = listener && deps.accessLog;
-  const bounded = bounds(settings);
+  const options = listenerOptions(settings);
   const app = fastify({
-    ...bounded,
+    ...options,
     ...(certificate && {
-      serverFactory: (handler: RequestListener) => createTLSServer(handler, bounded, certificate),
+      serverFactory: (handler: RequestListener) => createTLSServer(handler, options, certificate),
     }),
     frameworkErrors: (_error, { raw }, reply: FastifyReply) => {
       answers.problem(reply, 'not-found');
@@ -92,25 +98,25 @@ export function createListener(
     clientErrorHandler: (error, socket) =>
       answerParserError(error, socket, { refused, connections, accessLog }),
   });
-  // The size of the headers bounds their number. As shipped, the parser drops those beyond 2,000 without a word.
+  // The size of the headers listenerOptions their number. As shipped, the parser drops those beyond 2,000 without a word.
   app.server.maxHeadersCount = 0;
   const connections = limitConnections(app.server, {
     ...settings,
-    ...(certificate && halved(settings)),
+    ...(certificate && halveForTLS(settings)),
     isProxy: addresses.isProxy,
     clientOf: (address) => addresses.clientOf(address, undefined),
     refused,
     refusal: () => rawProblem('too-many-connections', { accessLog }),
   });
   deps.metrics.connections.push(connections.open);
-  deps.leaving.addEventListener('abort', connections.leave, { once: true });
+  deps.draining.addEventListener('abort', connections.drain, { once: true });
   // Bodies are read by the routes, after their own checks: to the framework no method has one, and it judges no type of any.
   for (const method of METHODS) {
     if (method !== 'CONNECT') app.addHttpMethod(method, { hasBody: false, overrideExisting: true });
   }
   if (listener !== undefined) deps.accessLog?.follow(app, listener);
-  app.addHook('onRequest', refuseOddRequests(answers, connections));
-  if (certificate !== undefined) app.addHook('onRequest', noteScheme);
+  app.addHook('onRequest', refuseMalformed(answers, connections));
+  if (certificate !== undefined) app.addHook('onRequest', setForwardedProto);
   if (admit !== undefined) app.addHook('onRequest', admit);
   app.setErrorHandler((error, _request, reply) => answers.unexpected(reply, error));
   app.all('/*', { onRequest: (_request, reply) => answers.refuse(reply, 'not-found') }, () => undefined);
@@ -122,27 +128,28 @@ export function createListener(
   app.server.on('connect', (_request, duplex) => {
     const socket = duplex as Socket;
     refused.malformed += 1;
-    if (!connections.spoil(socket)) bidFarewell(socket, rawProblem('bad-request', { accessLog, socket }));
+    if (!connections.markMalformed(socket))
+      closeWithResponse(socket, rawProblem('bad-request', { accessLog, socket }));
   });
   return app;
 }
 
 /** By which scheme a browser came is read from this header. A proxy before us knows better than this connection. */
-const noteScheme: OnRequest = ({ raw }, _reply, done) => {
+const setForwardedProto: OnRequest = ({ raw }, _reply, done) => {
   raw.headers['x-forwarded-proto'] ??= 'https';
   done();
 };
 
-function refuseOddRequests(answers: Answers, connections: Connections): OnRequest {
+function refuseMalformed(answers: Answers, connections: Connections): OnRequest {
   return (request, reply, done) => {
     const { url = '' } = request.raw;
     // What came after an answer that ended the connection is not looked at (RFC 9112, section 9.6).
-    if (!connections.enter(request.raw, reply.raw)) reply.hijack();
+    if (!connections.beginRequest(request.raw, reply.raw)) reply.hijack();
     else if (url.length > MAX_URL) answers.problem(reply, 'uri-too-long');
-    else if (isMisunderstood(request.raw)) {
+    else if (isMalformed(request.raw)) {
       reply.header('connection', 'close');
       answers.problem(reply, 'bad-request');
-    } else if (isOddExpectation(request.raw)) answers.problem(reply, 'expectation-failed');
+    } else if (isUnsupportedExpectation(request.raw)) answers.problem(reply, 'expectation-failed');
     else done();
   };
 }
@@ -173,7 +180,7 @@ function answerParserError(
   }
   const { code, reason } = PARSER_PROBLEMS[error.code ?? ''] ?? MALFORMED;
   refused[reason] += 1;
-  if (!connections.spoil(socket)) bidFarewell(socket, rawProblem(code, { accessLog, socket }));
+  if (!connections.markMalformed(socket)) closeWithResponse(socket, rawProblem(code, { accessLog, socket }));
 }
 
 /** A problem as the bytes of a whole answer, which ends the connection. */

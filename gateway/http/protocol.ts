@@ -8,7 +8,7 @@ const HOST = /^[A-Za-z0-9._~!$&'()*+,;=%[\]:-]*$/;
  * HTTP/0.9, which knows no headers; HTTP/2 without being asked; another transfer coding than chunked, or any in HTTP/1.0
  * (RFC 9112, section 6.1); two hosts, or none in HTTP/1.1, or one that is none (section 3.2).
  */
-export function isMisunderstood(request: IncomingMessage): boolean {
+export function isMalformed(request: IncomingMessage): boolean {
   const { httpVersionMajor, httpVersionMinor, headers, rawHeaders } = request;
   if (httpVersionMajor !== 1) return true;
   const coding = headers['transfer-encoding'];
@@ -23,7 +23,7 @@ export function isMisunderstood(request: IncomingMessage): boolean {
 }
 
 /** Whether the client waits for something else than to be told to go on (RFC 9110, section 10.1.1). */
-export function isOddExpectation({ headers: { expect } }: IncomingMessage): boolean {
+export function isUnsupportedExpectation({ headers: { expect } }: IncomingMessage): boolean {
   return expect !== undefined && expect.toLowerCase() !== '100-continue';
 }
 
@@ -37,7 +37,7 @@ export function originForm(url: string): string {
  * The address, or that of the server itself where its escapes stand for nothing: the router would answer these by itself,
  * before anything of the request was judged.
  */
-export function routable(url: string): string {
+export function routableUrl(url: string): string {
   if (!url.includes('%')) return url;
   try {
     // Of the query nothing is asked.
@@ -54,7 +54,10 @@ const KNOWN = new Set(METHODS);
  * Makes a request that is misunderstood of one whose method is not of HTTP: the parser takes those of RTSP too, and what no method
  * can have a route for, the framework answers by itself, at some cost.
  */
-export function judgeMethod(request: { method?: string | undefined; httpVersionMajor: number }): void {
+export function rejectUnknownMethod(request: {
+  method?: string | undefined;
+  httpVersionMajor: number;
+}): void {
   if (KNOWN.has(request.method ?? '')) return;
   Object.assign(request, { method: 'TRACE', httpVersionMajor: 0 });
 }

@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http';
 
 /** Aborted when the client has gone before it was answered. */
-export function closedSignal(response: ServerResponse): AbortSignal {
+export function disconnectSignal(response: ServerResponse): AbortSignal {
   const gone = new AbortController();
   if (response.destroyed) gone.abort();
   else {
@@ -14,7 +14,7 @@ export function closedSignal(response: ServerResponse): AbortSignal {
 }
 
 /** Resolves when a slow reader has caught up, or has gone. */
-export function writable(response: ServerResponse): Promise<void> {
+export function waitForDrain(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const end = (): void => {
       response.off('drain', end);

@@ -8,7 +8,7 @@ import { connectionOf, providerOf } from '../../api/provider.ts';
 import { isUnavailable } from '../../runs/connection.ts';
 import { CONNECT_MS, hashOf, keepLink, newSecret, readKey, type Link } from '../../runs/connect/store.ts';
 import { createAnswers, JSON_TYPE, type Answers, type Exchange } from '../http/answers.ts';
-import { recordCall, resultOf } from '../endpoint/audit.ts';
+import { recordCall, auditResult } from '../endpoint/audit.ts';
 import { OPERATIONS } from '../contract/operations.ts';
 import type { GatewayDeps } from '../endpoint/deps.ts';
 import type { ProblemCode } from '../contract/problems.ts';
@@ -41,7 +41,7 @@ async function connect(
     event: 'credential.link',
     user: caller,
     object: { namespace, name, uid },
-    ...(typeof made === 'string' ? resultOf(made) : { result: 'allowed' }),
+    ...(typeof made === 'string' ? auditResult(made) : { result: 'allowed' }),
   });
   if (typeof made === 'string') return answers.problem(reply, made);
   reply.header('cache-control', 'no-store');

@@ -23,7 +23,7 @@ test('who follows a run waits for it, and takes the place of one who waits: of o
   const command = async (name: string) => (name === 'hgetall' ? fields : 0);
   const app = buildInternal({ ...deps, runs: { ...deps.runs, command } });
   const waiting = { destroyed: false, once: () => undefined } as unknown as ServerResponse;
-  while (deps.limits.waits.enter('project', waiting));
+  while (deps.limits.waiterLimit.enter('project', waiting));
   const { statusCode, json } = await app.inject('/workflows/shop.orders/runs/orders-1/events');
   expect([statusCode, json<{ type: string }>().type]).toEqual([503, problemType('too-many-waiting')]);
   await app.close();
@@ -44,16 +44,16 @@ test('while nothing happens a comment is sent every 15 s, so that nobody takes t
   const app = buildInternal({ ...deps, runs: { ...deps.runs, command, subscriber, script: async () => [] } });
   try {
     const address = await app.listen({ port: 0, host: '127.0.0.1' });
-    const leaving = new AbortController();
+    const draining = new AbortController();
     const answer = await fetch(`${address}/workflows/shop.orders/runs/orders-1/events`, {
-      signal: leaving.signal,
+      signal: draining.signal,
     });
     const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
     for (let times = 0; times < 2; times += 1) {
       vi.advanceTimersByTime(15_000);
       expect(await reader?.read()).toEqual({ done: false, value: ': still here\n\n' });
     }
-    leaving.abort();
+    draining.abort();
   } finally {
     vi.useRealTimers();
     await app.close();

@@ -10,7 +10,7 @@ import { followEvents, readEvents } from '../../runs/events.ts';
 import { redactEvent } from '../../runs/record/redact.ts';
 import type { RunEvent } from '../../runs/types.ts';
 import { createAnswers, type Answers, type Exchange } from '../http/answers.ts';
-import { closedSignal, writable } from '../http/response.ts';
+import { disconnectSignal, waitForDrain } from '../http/response.ts';
 import { OPERATIONS } from '../contract/operations.ts';
 import type { GatewayDeps } from '../endpoint/deps.ts';
 import { findRun, type FoundRun } from './runs.ts';
@@ -48,12 +48,12 @@ async function answerEvents(
     return;
   }
   // Whoever follows waits too, and may not keep out who waits for others.
-  if (found.project !== undefined && !deps.limits.waits.enter(found.project, reply.raw))
+  if (found.project !== undefined && !deps.limits.waiterLimit.enter(found.project, reply.raw))
     return answers.problem(reply, 'too-many-waiting');
   answers.count(200);
   reply.hijack();
   deps.open.streams += 1;
-  const signal = AbortSignal.any([closedSignal(reply.raw), deps.closing]);
+  const signal = AbortSignal.any([disconnectSignal(reply.raw), deps.closing]);
   const follow = (last: string | undefined) => eventsOf(deps, found, last, signal);
   try {
     await stream(reply.raw, { after, follow, unread: deps.limits.unread });
@@ -89,13 +89,13 @@ async function* eventsOf(
       if (shown) yield shown;
     }
   }
-  if (!told && !signal.aborted) yield lastWord(view);
+  if (!told && !signal.aborted) yield finalEvent(view);
 }
 
 const ENDED = 'ended';
 
 /** What is told of a run whose events are gone: how far it came. */
-function lastWord(view: FoundRun['view']): RunEvent {
+function finalEvent(view: FoundRun['view']): RunEvent {
   const at = Date.parse(view.completionTime ?? view.startTime ?? '');
   return {
     id: ENDED,
@@ -133,7 +133,7 @@ export async function stream(response: ServerResponse, { after, follow, unread }
       }
       if (isTaken || last === ENDED) return;
       unread.add(response);
-      await writable(response);
+      await waitForDrain(response);
       unread.remove(response);
       // Who has gone is not looked up again.
       if (response.destroyed) return;

@@ -10,20 +10,20 @@ import { redactRun, withoutRecordData } from '../../runs/record/redact.ts';
 import { MAX_USER_NAME } from '../../api/person.ts';
 import type { Submission, Submitted } from '../../runs/types.ts';
 import { createAnswers, JSON_TYPE, type Answers, type Exchange } from '../http/answers.ts';
-import { eventOf, recordCall, resultOf } from '../endpoint/audit.ts';
+import { eventOf, recordCall, auditResult } from '../endpoint/audit.ts';
 import { hasBody } from '../http/body.ts';
-import { closedSignal } from '../http/response.ts';
+import { disconnectSignal } from '../http/response.ts';
 import { OPERATIONS } from '../contract/operations.ts';
 import type { GatewayDeps } from '../endpoint/deps.ts';
-import { eventHash, eventInput, eventKey, wholeInput } from '../endpoint/event.ts';
-import type { Hold } from '../limits/inFlight.ts';
+import { eventHash, eventInput, eventKey, outputInput } from '../endpoint/event.ts';
+import type { Reservation } from '../limits/inFlight.ts';
 import { isTooLargeEvent } from '../limits/limits.ts';
 import {
   answerAccepted,
   refuseSubmission,
   submissionProblem,
-  storeEvent,
-  waitFor,
+  submitEvent,
+  waitForRun,
 } from '../endpoint/submission.ts';
 import type { ProblemCode } from '../contract/problems.ts';
 import type { Route } from '../routing/table.ts';
@@ -32,7 +32,7 @@ import type { Admitted } from '../endpoint/admit.ts';
 import type { Identity } from '../access/identity.ts';
 import { viewState } from './runView.ts';
 import { addEndpoints, endpoint } from '../endpoint/route.ts';
-import { readJsonBody, withHold } from '../endpoint/jsonBody.ts';
+import { readJsonBody, withReservation } from '../endpoint/jsonBody.ts';
 
 const OPERATION = OPERATIONS.executeWorkflow;
 
@@ -74,13 +74,14 @@ function recordStart(
   const uid = typeof started === 'string' ? undefined : started.route.spec.workflowUID;
   const event = eventOf(OPERATION.right, request.query);
   const entry = { event, user: caller, object: { namespace, name, uid } };
-  recordCall(deps, request.raw, { ...entry, ...becameOf(started) });
+  recordCall(deps, request.raw, { ...entry, ...auditOutcome(started) });
 }
 
-function becameOf(started: Started | ProblemCode): Pick<AuditEntry, 'result' | 'reason' | 'run'> {
-  if (typeof started === 'string') return resultOf(started);
+function auditOutcome(started: Started | ProblemCode): Pick<AuditEntry, 'result' | 'reason' | 'run'> {
+  if (typeof started === 'string') return auditResult(started);
   const { submitted } = started;
-  if (submitted.outcome !== 'accepted') return resultOf(submissionProblem(submitted, 'workflow-suspended'));
+  if (submitted.outcome !== 'accepted')
+    return auditResult(submissionProblem(submitted, 'workflow-suspended'));
   const { run, duplicate } = submitted;
   // The same event again started nothing: the line names the run that it started before.
   return { result: 'allowed', run, ...(duplicate && { reason: 'duplicate' }) };
@@ -112,12 +113,12 @@ async function start(
   exchange: Exchange,
   asked: Asked,
 ): Promise<Started | ProblemCode | undefined> {
-  return withHold(deps.limits, async (hold) => {
-    const event = await readEvent(deps, exchange, hold);
+  return withReservation(deps.limits, async (reservation) => {
+    const event = await readEvent(deps, exchange, reservation);
     if (event === undefined || typeof event === 'string') return event;
     const submission = submissionOf(asked, event.text);
     if (isTooLargeEvent(submission.input)) return 'event-too-large';
-    return { route: asked.route, submitted: await storeEvent(deps, submission) };
+    return { route: asked.route, submitted: await submitEvent(deps, submission) };
   });
 }
 
@@ -128,7 +129,7 @@ function requesterOf(username: string): string {
 
 function submissionOf({ route: { spec }, query, key, user }: Asked, text: string): Submission {
   const { test, until, isOutput } = query;
-  const eventOf = isOutput === true ? wholeInput : eventInput;
+  const eventOf = isOutput === true ? outputInput : eventInput;
   return {
     project: spec.projectUID,
     workflow: spec.workflow,
@@ -159,10 +160,10 @@ function keyFor({ trigger }: Route['spec'], key: string): string {
 async function readEvent(
   { limits }: GatewayDeps,
   exchange: Exchange,
-  hold: Hold,
+  reservation: Reservation,
 ): Promise<{ text: string } | ProblemCode | undefined> {
   if (!hasBody(exchange.request.raw.headers)) return { text: '' };
-  const body = await readJsonBody(exchange, limits, { hold, mayBeEmpty: true });
+  const body = await readJsonBody(exchange, limits, { reservation, mayBeEmpty: true });
   if (body === undefined || typeof body === 'string' || body.text === '') return body;
   const { value } = body;
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? body : 'not-an-object';
@@ -178,10 +179,10 @@ async function answerRun(
   reply.header('location', `/workflows/${route.id}/runs/${run}`);
   const seconds = preferredWait(request.headers.prefer);
   // To wait is a preference: where too many do, the caller is told at once.
-  if (seconds === undefined || !deps.limits.waits.enter(route.spec.projectUID, reply.raw))
+  if (seconds === undefined || !deps.limits.waiterLimit.enter(route.spec.projectUID, reply.raw))
     return answerAccepted(answers, reply, 202, run);
-  const signal = AbortSignal.any([closedSignal(reply.raw), deps.closing]);
-  const waited = await waitFor(deps, route.spec.projectUID, run, {
+  const signal = AbortSignal.any([disconnectSignal(reply.raw), deps.closing]);
+  const waited = await waitForRun(deps, route.spec.projectUID, run, {
     timeoutMs: seconds * 1_000,
     until: 'end',
     signal,

@@ -16,7 +16,7 @@ import type { Addressed, Admitted } from '../endpoint/admit.ts';
 import { positionToken, readListQuery, type ListQuery } from '../contract/queries.ts';
 import type { ListedRecord } from '../endpoint/records.ts';
 import { TooOften } from '../access/reviewLimit.ts';
-import { time, viewLine } from './runView.ts';
+import { time, viewListed } from './runView.ts';
 import { addEndpoints, endpoint } from '../endpoint/route.ts';
 
 /** A run of the page, and its place in the order. */
@@ -127,7 +127,7 @@ function createSource(
       const own = runs.map((run) => ({
         at: run.position,
         item: {
-          ...viewLine(namespace, run),
+          ...viewListed(namespace, run),
           ...(run.isLine && !names.has(run.run) && { summary: true as const }),
         },
       }));

@@ -30,13 +30,13 @@ export function viewState(namespace: string, state: RunState, revision: Revision
 
 /** From the line about a run that has no record. */
 export function viewSummary(namespace: string, line: RunSummary): RunView {
-  return { ...viewLine(namespace, line), summary: true, nodes: [] };
+  return { ...viewListed(namespace, line), summary: true, nodes: [] };
 }
 
 type Line = Omit<RunSummary, 'phase' | 'endedAt'> & { phase: RunPhase; endedAt?: number };
 
 /** What a list shows of a run. */
-export function viewLine(namespace: string, line: Line): Omit<RunView, 'nodes'> {
+export function viewListed(namespace: string, line: Line): Omit<RunView, 'nodes'> {
   return {
     run: line.run,
     workflow: workflowId(namespace, line.workflow),

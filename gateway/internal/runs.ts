@@ -13,10 +13,10 @@ import { getRevision } from '../../runs/project.ts';
 import { readRun, readSummary } from '../../runs/read.ts';
 import { redactRun, type DataPolicy } from '../../runs/record/redact.ts';
 import { createAnswers, JSON_TYPE, type Answers, type Exchange } from '../http/answers.ts';
-import { recordCall, resultOf } from '../endpoint/audit.ts';
+import { recordCall, auditResult } from '../endpoint/audit.ts';
 import { OPERATIONS } from '../contract/operations.ts';
 import type { GatewayDeps } from '../endpoint/deps.ts';
-import { recordedRun } from '../endpoint/records.ts';
+import { readRecord } from '../endpoint/records.ts';
 import { answerAccepted } from '../endpoint/submission.ts';
 import { isName, type Addressed, type Admitted } from '../endpoint/admit.ts';
 import { viewRecord, viewState, viewSummary } from './runView.ts';
@@ -95,7 +95,7 @@ function recordCancel(
     user: caller,
     object: { namespace, name: run },
     workflow,
-    ...(isDone ? { result: 'allowed' } : resultOf(outcome)),
+    ...(isDone ? { result: 'allowed' } : auditResult(outcome)),
   });
 }
 
@@ -140,7 +140,7 @@ async function lookUp(
   }
   // The record may be there also while the store does not answer.
   try {
-    const record = await recordedRun(deps, namespace, run);
+    const record = await readRecord(deps, namespace, run);
     if (record !== undefined) return { view: viewRecord(record), project: undefined };
   } catch (error) {
     deps.log.warn({ err: error }, 'cannot read the record of a run');

@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../../kube/clock.ts';
 
-export type Recent<V> = {
+export type RecentMap<V> = {
   /** The value of the key, made if there is none. */
   of: (key: string, make: () => V) => V;
   /** The value of the key, if it is remembered. */
@@ -12,7 +12,7 @@ export type Recent<V> = {
   size: () => number;
 };
 
-export function createRecent<V>(limit: number): Recent<V> {
+export function createRecentMap<V>(limit: number): RecentMap<V> {
   const half = Math.max(Math.floor(limit / 2), 1);
   let young = new Map<string, V>();
   let old = new Map<string, V>();
@@ -37,14 +37,14 @@ export function createRecent<V>(limit: number): Recent<V> {
   };
 }
 
-export type Expiring<T> = {
+export type ExpiringMap<T> = {
   get: (key: string) => T | undefined;
   /** Keeps the value until the clock shows `until`, in milliseconds. */
   set: (key: string, value: T, until: number) => void;
   delete: (key: string) => void;
 };
 
-export function createExpiring<T>(maxEntries: number, clock: Clock): Expiring<T> {
+export function createExpiringMap<T>(maxEntries: number, clock: Clock): ExpiringMap<T> {
   const entries = new Map<string, { value: T; until: number }>();
   return {
     get: (key) => {

@@ -4,7 +4,7 @@ import { connect, type AddressInfo, type Server } from 'node:net';
 import { expect, test } from 'vitest';
 import { createAddresses } from './addresses.ts';
 import { limitConnections } from './connections.ts';
-import { noRefusals } from './refusals.ts';
+import { createRefusals } from './refusals.ts';
 
 /** A listener with room for two connections of one client; what comes of connections from these addresses, in that order. */
 function connectFrom(...addresses: string[]): boolean[] {
@@ -16,7 +16,7 @@ function connectFrom(...addresses: string[]): boolean[] {
     requestsPerConnection: 10,
     isProxy,
     clientOf: (address) => clientOf(address, undefined),
-    refused: noRefusals(),
+    refused: createRefusals(),
     refusal: () => '',
   });
   const sockets = addresses.map((remoteAddress) => {
@@ -55,17 +55,17 @@ test('a trusted proxy has as many connections as there are in all', () => {
 
 test('what is pipelined behind the last request of a connection is neither served nor kept', async () => {
   const server = createServer();
-  const { enter } = limitConnections(server, {
+  const { beginRequest } = limitConnections(server, {
     connections: 100,
     connectionsPerAddress: 100,
     requestsPerConnection: 2,
     isProxy: () => false,
     clientOf: (address) => address,
-    refused: noRefusals(),
+    refused: createRefusals(),
     refusal: () => '',
   });
   const entered: boolean[] = [];
-  server.on('request', (request, response) => entered.push(enter(request, response)));
+  server.on('request', (request, response) => entered.push(beginRequest(request, response)));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;

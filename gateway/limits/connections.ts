@@ -12,15 +12,15 @@ import type { LimitSettings } from './settings.ts';
 
 export type Connections = {
   /** Counts a request. False if it must not be served, because an earlier answer said that the connection ends. */
-  enter: (request: IncomingMessage, response: ServerResponse) => boolean;
+  beginRequest: (request: IncomingMessage, response: ServerResponse) => boolean;
   /**
    * What comes on this connection can no longer be told apart. True if nothing may be said of that, and the connection ends
    * by itself: answers to whole requests before that are still to come, and whatever is written before them would be taken
    * for one of them; or the request that it happened in was answered already.
    */
-  spoil: (socket: Socket) => boolean;
+  markMalformed: (socket: Socket) => boolean;
   /** From now on every answer ends its connection. */
-  leave: () => void;
+  drain: () => void;
   open: () => number;
   /** Whether it is one of the open connections; over TLS after its handshake. */
   has: (socket: Socket) => boolean;
@@ -50,34 +50,34 @@ export type ConnectionOptions = Pick<
 };
 
 export function limitConnections(server: Server, options: ConnectionOptions): Connections {
-  const book = createBook();
-  let leaving = false;
+  const table = createConnectionTable();
+  let draining = false;
   server.on('connection', (socket: Socket) => {
     destroyOnError(socket);
     const address = socket.remoteAddress ?? '';
     const client = options.isProxy(address) ? undefined : options.clientOf(address);
-    const reason = makeRoom(book, client, options);
+    const reason = makeRoom(table, client, options);
     if (reason !== undefined) {
       options.refused[reason] += 1;
       if (isTLSServer(server)) socket.destroy();
-      else bidFarewell(socket, options.refusal());
+      else closeWithResponse(socket, options.refusal());
       return;
     }
     const connection: Connection = { socket, client, requests: 0, responses: [], isLast: false };
-    book.add(connection);
+    table.add(connection);
     socket.once('close', () => {
-      book.remove(connection.socket);
-      connection.responses.filter(isToCome).forEach(close);
+      table.remove(connection.socket);
+      connection.responses.filter(isPending).forEach(close);
     });
   });
   watchHandshakes(server, (accepted, secure) => {
     destroyOnError(secure);
-    book.replace(accepted, secure);
+    table.replace(accepted, secure);
   });
   return {
-    enter: (request, response) => {
+    beginRequest: (request, response) => {
       const { socket } = request;
-      const connection = book.known.get(socket);
+      const connection = table.known.get(socket);
       // One that was refused or gave way is ended; one that is not known otherwise did not come through this server.
       if (connection?.isLast ?? (socket.writableEnded || socket.destroyed)) {
         stopParsing(socket);
@@ -85,32 +85,32 @@ export function limitConnections(server: Server, options: ConnectionOptions): Co
       }
       if (connection === undefined) return true;
       connection.requests += 1;
-      connection.responses = [...connection.responses.filter(isToCome), response];
+      connection.responses = [...connection.responses.filter(isPending), response];
       const isLast = connection.requests >= options.requestsPerConnection;
       const isFull = connection.responses.length >= MAX_PIPELINED;
-      if (leaving || isLast || isFull) endWith(connection, response);
+      if (draining || isLast || isFull) closeAfter(connection, response);
       if (isFull) stopParsing(socket);
-      book.toEnd(socket, connection);
+      table.moveToEnd(socket, connection);
       return true;
     },
-    spoil: (socket) => {
-      const connection = book.known.get(socket);
+    markMalformed: (socket) => {
+      const connection = table.known.get(socket);
       if (connection === undefined) return false;
-      const last = connection.responses.findLast(isWorkedOn);
-      if (last === undefined) return isAnsweredEarly(connection, socket);
+      const last = connection.responses.findLast(isInProgress);
+      if (last === undefined) return endIfAnsweredEarly(connection, socket);
       socket.pause();
-      endWith(connection, last);
+      closeAfter(connection, last);
       return true;
     },
-    leave: () => {
-      leaving = true;
-      for (const connection of book.known.values()) {
-        const last = connection.responses.findLast(isWorkedOn);
-        if (last !== undefined) endWith(connection, last);
+    drain: () => {
+      draining = true;
+      for (const connection of table.known.values()) {
+        const last = connection.responses.findLast(isInProgress);
+        if (last !== undefined) closeAfter(connection, last);
       }
     },
-    open: () => book.known.size,
-    has: (socket) => book.known.has(socket),
+    open: () => table.known.size,
+    has: (socket) => table.known.has(socket),
   };
 }
 
@@ -146,32 +146,32 @@ function close(response: ServerResponse): void {
   response.emit('close');
 }
 
-function endWith(connection: Connection, response: ServerResponse): void {
+function closeAfter(connection: Connection, response: ServerResponse): void {
   connection.isLast = true;
   if (!response.headersSent) response.setHeader('connection', 'close');
   else response.once('finish', () => response.req.socket.destroySoon());
 }
 
-function isAnsweredEarly({ responses }: Connection, socket: Socket): boolean {
+function endIfAnsweredEarly({ responses }: Connection, socket: Socket): boolean {
   const current = responses.at(-1);
   if (current === undefined || current.req.complete || !current.headersSent) return false;
   socket.end();
   return true;
 }
 
-function isToCome(response: ServerResponse): boolean {
+function isPending(response: ServerResponse): boolean {
   return !response.writableFinished && !response.destroyed;
 }
 
 /** Whether the whole of a request is here and its answer is not out yet. */
-function isWorkedOn(response: ServerResponse): boolean {
-  return response.req.complete && isToCome(response);
+function isInProgress(response: ServerResponse): boolean {
+  return response.req.complete && isPending(response);
 }
 
-type Book = ReturnType<typeof createBook>;
+type ConnectionTable = ReturnType<typeof createConnectionTable>;
 
 /** The open connections, in the order in which they began their last request. */
-function createBook() {
+function createConnectionTable() {
   const known = new Map<Socket, Connection>();
   const perClient = new Map<string, number>();
   const countOf = (client: string): number => perClient.get(client) ?? 0;
@@ -191,7 +191,7 @@ function createBook() {
       connection.socket = after;
       known.set(after, connection);
     },
-    toEnd: (socket: Socket, connection: Connection): void => {
+    moveToEnd: (socket: Socket, connection: Connection): void => {
       known.delete(socket);
       known.set(socket, connection);
     },
@@ -207,24 +207,24 @@ function createBook() {
 
 /** Makes room for a connection of the client where it is needed; why there is none, otherwise. */
 function makeRoom(
-  book: Book,
+  table: ConnectionTable,
   client: string | undefined,
   { connections, connectionsPerAddress, refused }: ConnectionOptions,
 ): RefusalReason | undefined {
-  if (client !== undefined && connectionsPerAddress > 0 && book.countOf(client) >= connectionsPerAddress) {
-    return closeLongestWaiting(book, refused, client) ? undefined : 'connections-per-address';
+  if (client !== undefined && connectionsPerAddress > 0 && table.countOf(client) >= connectionsPerAddress) {
+    return closeLongestIdle(table, refused, client) ? undefined : 'connections-per-address';
   }
-  if (book.known.size < connections) return undefined;
-  return closeLongestWaiting(book, refused) ? undefined : 'connections';
+  if (table.known.size < connections) return undefined;
+  return closeLongestIdle(table, refused) ? undefined : 'connections';
 }
 
 /** Of one client, or of all. False if all are being worked on. */
-function closeLongestWaiting(book: Book, refused: Refusals, client?: string): boolean {
-  for (const [socket, connection] of book.known) {
+function closeLongestIdle(table: ConnectionTable, refused: Refusals, client?: string): boolean {
+  for (const [socket, connection] of table.known) {
     const isOfClient = client === undefined || connection.client === client;
-    if (isOfClient && !connection.responses.some(isWorkedOn)) {
+    if (isOfClient && !connection.responses.some(isInProgress)) {
       refused['connection-gave-way'] += 1;
-      book.remove(socket);
+      table.remove(socket);
       socket.destroy();
       return true;
     }
@@ -240,7 +240,7 @@ let lingering = 0;
  * Sends the bytes and ends the connection, on the side of the client too when that does not do it itself. When too many
  * are being told, the connection just ends: to be refused must cost less than to be served.
  */
-export function bidFarewell(socket: Socket, bytes: string): void {
+export function closeWithResponse(socket: Socket, bytes: string): void {
   if (lingering >= MAX_LINGERING) {
     socket.destroy();
     return;

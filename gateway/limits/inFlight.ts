@@ -1,18 +1,18 @@
 /**
  * The memory that requests take while they are received, checked and stored, of all connections together. It is never
- * above the limit; and who needs little is let in while others need much: the fuller it is, the less may one request hold.
+ * above the limit; and who needs little is let in while others need much: the fuller it is, the less may one request reservation.
  */
 
 export type InFlight = {
   /** Room for a request without its body; undefined when there is none. */
-  open: () => Hold | undefined;
+  reserve: () => Reservation | undefined;
   /** Whether a body of that length would fit now. */
   fits: (bytes: number) => boolean;
   /** What is held now. */
   bytes: () => number;
 };
 
-export type Hold = {
+export type Reservation = {
   /** Makes what is held for the body this large. False, and nothing is changed, if that is too much. */
   growTo: (bytes: number) => boolean;
   /** Gives everything back; may be called again. */
@@ -34,7 +34,7 @@ export function createInFlight(limit: number, largestBody: number): InFlight {
     return bytes <= free && bytes <= Math.max(share, free * 8 >= limit ? SMALL_BYTES : TINY_BYTES);
   };
   return {
-    open: () => {
+    reserve: () => {
       if (held + REQUEST_BYTES > limit) return undefined;
       held += REQUEST_BYTES;
       let body = 0;

@@ -3,13 +3,18 @@ import type { JsonLimits } from '../../api/json.ts';
 import { VALUE_LIMIT_BYTES } from '../../runs/advance.ts';
 import { createAddresses, type Addresses } from './addresses.ts';
 import { createInFlight, type InFlight } from './inFlight.ts';
-import { createLanes, type Lanes, createWaits, type Waits } from './projectLimits.ts';
+import {
+  createProjectConcurrency,
+  type ProjectConcurrency,
+  createWaiterLimit,
+  type WaiterLimit,
+} from './projectLimits.ts';
 import { createRates, type Rates } from './rates.ts';
-import { noRefusals, type Refusals } from './refusals.ts';
+import { createRefusals, type Refusals } from './refusals.ts';
 import type { LimitSettings } from './settings.ts';
-import { createTurns, type Turns } from './pacedQueue.ts';
+import { createPacedQueue, type PacedQueue } from './pacedQueue.ts';
 import { createUnread, type Unread } from './unread.ts';
-import { createUnverified, type Unverified } from './unverified.ts';
+import { createUnverifiedRates, type Unverified } from './unverified.ts';
 
 export type Limits = {
   settings: LimitSettings;
@@ -20,13 +25,13 @@ export type Limits = {
   rates: Rates;
   unverified: Unverified;
   inFlight: InFlight;
-  lanes: Lanes;
-  waits: Waits;
+  concurrency: ProjectConcurrency;
+  waiterLimit: WaiterLimit;
   unread: Unread;
   /** For answers to those who are refused. */
-  turns: Turns;
+  refusalQueue: PacedQueue;
   /** For the pieces of large bodies. */
-  reading: Turns;
+  bodyQueue: PacedQueue;
   refused: Refusals;
 };
 
@@ -44,14 +49,14 @@ export function createLimits(settings: LimitSettings, trustedProxies: readonly s
     json: { maxDepth: jsonDepth, maxKeys: jsonKeys, maxTokens: jsonTokens },
     addresses: createAddresses(trustedProxies),
     rates: createRates(settings),
-    unverified: createUnverified(settings),
+    unverified: createUnverifiedRates(settings),
     inFlight: createInFlight(inFlightBytes, eventBytes),
-    lanes: createLanes(),
-    waits: createWaits(waiting),
+    concurrency: createProjectConcurrency(),
+    waiterLimit: createWaiterLimit(waiting),
     unread: createUnread(inFlightBytes),
-    turns: createTurns({ most: REFUSED }),
-    reading: createTurns({ perTurn: 1, rate: LARGE_BODIES }),
-    refused: noRefusals(),
+    refusalQueue: createPacedQueue({ most: REFUSED }),
+    bodyQueue: createPacedQueue({ perTurn: 1, rate: LARGE_BODIES }),
+    refused: createRefusals(),
   };
 }
 

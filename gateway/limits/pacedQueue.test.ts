@@ -3,10 +3,10 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { pollUntil } from '../../test/support/poll.ts';
-import { createTurns, type Turns } from './pacedQueue.ts';
+import { createPacedQueue, type PacedQueue } from './pacedQueue.ts';
 
 test('work is done in the order in which it came, and so much of it in one turn of the event loop', async () => {
-  const turns = createTurns({ perTurn: 2 });
+  const turns = createPacedQueue({ perTurn: 2 });
   const done: number[] = [];
   for (const piece of [1, 2, 3, 4, 5]) turns.add(() => void done.push(piece));
   expect(done).toEqual([]);
@@ -23,7 +23,7 @@ test('work is done in the order in which it came, and so much of it in one turn 
 });
 
 test('what comes while work is done waits for the next turn, and after the last one all begins anew', async () => {
-  const turns = createTurns({ perTurn: 2 });
+  const turns = createPacedQueue({ perTurn: 2 });
   const done: string[] = [];
   turns.add(() => {
     done.push('first');
@@ -40,7 +40,7 @@ test('what comes while work is done waits for the next turn, and after the last 
 test('work that was done is let go, though there is always more to do', async () => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
-  const turns = createTurns({ perTurn: 2 });
+  const turns = createPacedQueue({ perTurn: 2 });
   let goesOn = true;
   const again = () => {
     if (goesOn) turns.add(again);
@@ -54,14 +54,14 @@ test('work that was done is let go, though there is always more to do', async ()
 });
 
 test('what finds too much waiting is done at once', () => {
-  const turns = createTurns({ most: 2 });
+  const turns = createPacedQueue({ most: 2 });
   const done: number[] = [];
   for (const piece of [1, 2, 3]) turns.add(() => void done.push(piece));
   expect(done).toEqual([3]);
 });
 
 test('beyond its rate work waits for a token', async () => {
-  const turns = createTurns({ perTurn: 10, rate: { requestsPerSecond: 1_000, burst: 3 } });
+  const turns = createPacedQueue({ perTurn: 10, rate: { requestsPerSecond: 1_000, burst: 3 } });
   const begin = performance.now();
   const times: number[] = [];
   for (let piece = 0; piece < 13; piece += 1) turns.add(() => void times.push(performance.now() - begin));
@@ -70,7 +70,7 @@ test('beyond its rate work waits for a token', async () => {
 });
 
 /** Adds work that holds an object, which it returns. */
-function addOwn(turns: Turns): object {
+function addOwn(turns: PacedQueue): object {
   const own = {};
   turns.add(() => void own);
   return own;

@@ -6,13 +6,13 @@
 import { createBucket, secondsToWait, take as takeToken, type Rate } from './bucket.ts';
 import { createQueue } from './queue.ts';
 
-export type Turns = { add: (work: () => void) => void };
+export type PacedQueue = { add: (work: () => void) => void };
 
 const PER_TURN = 4;
 /** Until one looks again whether a token is there. */
 const PAUSE_MS = 1;
 
-export type TurnOptions = {
+export type PacedQueueOptions = {
   /** Pieces that are done in one turn at most. */
   perTurn?: number;
   /** How many are done at most, however few turns that takes; left out: as many as come. */
@@ -22,11 +22,11 @@ export type TurnOptions = {
 };
 
 /** Work must not throw. */
-export function createTurns({
+export function createPacedQueue({
   perTurn = PER_TURN,
   rate,
   most = Number.POSITIVE_INFINITY,
-}: TurnOptions = {}): Turns {
+}: PacedQueueOptions = {}): PacedQueue {
   const bucket = rate && createBucket(rate, performance.now());
   const waiting = createQueue<() => void>();
   let isScheduled = false;

@@ -3,34 +3,34 @@ import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
 import { pollUntil } from '../../test/support/poll.ts';
-import { createLanes, createWaits } from './projectLimits.ts';
+import { createProjectConcurrency, createWaiterLimit } from './projectLimits.ts';
 
 test('a project with as many as there may be waits, in order, and others do not', async () => {
-  const lanes = createLanes({ most: 2 });
+  const concurrency = createProjectConcurrency({ most: 2 });
   const entered: string[] = [];
   const enter = (project: string, name: string) =>
-    lanes.enter(project).then((mayEnter) => mayEnter && entered.push(name));
+    concurrency.enter(project).then((mayEnter) => mayEnter && entered.push(name));
   for (const name of ['a1', 'a2', 'a3', 'a4']) void enter('a', name);
   void enter('b', 'b1');
   await nextTurn();
   expect(entered).toEqual(['a1', 'a2', 'b1']);
-  lanes.leave('a');
+  concurrency.leave('a');
   await nextTurn();
   expect(entered).toEqual(['a1', 'a2', 'b1', 'a3']);
-  lanes.leave('a');
+  concurrency.leave('a');
   await nextTurn();
   expect(entered.at(-1)).toBe('a4');
 });
 
 test('whoever has waited for too long is told so as soon as there is room, and takes none', async () => {
-  const lanes = createLanes({ most: 1, maxWaitMs: 20 });
-  expect(await lanes.enter('a')).toBe(true);
+  const concurrency = createProjectConcurrency({ most: 1, maxWaitMs: 20 });
+  expect(await concurrency.enter('a')).toBe(true);
   const begin = performance.now();
-  const late = [lanes.enter('a'), lanes.enter('a')];
+  const late = [concurrency.enter('a'), concurrency.enter('a')];
   await pollUntil('both being late', () => performance.now() - begin > 20, { timeoutMs: 1_000, everyMs: 5 });
-  lanes.leave('a');
+  concurrency.leave('a');
   expect(await Promise.all(late)).toEqual([false, false]);
-  expect(await lanes.enter('a')).toBe(true);
+  expect(await concurrency.enter('a')).toBe(true);
 });
 
 /** A response as far as waiting looks at it. */
@@ -40,7 +40,7 @@ function responseOf() {
 }
 
 test('a project may have half of all places, and gives each back when its caller is answered or gone', () => {
-  const { enter } = createWaits(4);
+  const { enter } = createWaiterLimit(4);
   const callers = [responseOf(), responseOf()];
   for (const { response } of callers) expect(enter('flood', response)).toBe(true);
   expect(enter('flood', responseOf().response)).toBe(false);
@@ -53,7 +53,7 @@ test('a project may have half of all places, and gives each back when its caller
 });
 
 test('who has gone before takes no place', () => {
-  const { enter } = createWaits(4);
+  const { enter } = createWaiterLimit(4);
   for (let caller = 0; caller < 10; caller += 1) {
     const { response } = responseOf();
     response.destroyed = true;

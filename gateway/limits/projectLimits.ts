@@ -1,75 +1,78 @@
-/**
- * Events on their way to the run store, which takes one after the other: so many of one project at once, so that those of others
- * find few before them, however many come of one project at once.
- */
+/** What one project may take of the gateway, so that it keeps no other project's callers out. */
 import type { ServerResponse } from 'node:http';
 import { createQueue, type Queue } from './queue.ts';
 
-export type Lanes = {
-  /** Waits until the project has room; then, and only then, `leave` must be called. False if there was none for too long. */
+/** How many submissions of one project are in progress at a time. The run store processes them one after the other. */
+export type ProjectConcurrency = {
+  /** Waits for a place. Call `leave` after true; false means that none became free in time. */
   enter: (project: string) => Promise<boolean>;
   leave: (project: string) => void;
 };
 
-type Lane = { taken: number; waiting: Queue<Waiting> };
-type Waiting = { since: number; go: (mayEnter: boolean) => void };
+type Submissions = { inProgress: number; waiting: Queue<Waiting> };
+type Waiting = { since: number; resolve: (mayEnter: boolean) => void };
 
-/** More of them do not make a project faster: they are stored in few round trips. */
-const MOST_AT_ONCE = 64;
-/** Callers are told within two seconds that an event is not stored. */
+/** More do not make a project faster: they are stored in few round trips. */
+const MAX_IN_PROGRESS = 64;
+/** Callers learn within two seconds that an event is not stored. */
 const MAX_WAIT_MS = 1_000;
 
-export function createLanes({ most = MOST_AT_ONCE, maxWaitMs = MAX_WAIT_MS } = {}): Lanes {
-  const lanes = new Map<string, Lane>();
+export function createProjectConcurrency({
+  most = MAX_IN_PROGRESS,
+  maxWaitMs = MAX_WAIT_MS,
+} = {}): ProjectConcurrency {
+  const projects = new Map<string, Submissions>();
   return {
     enter: async (project) => {
-      const lane = lanes.get(project) ?? { taken: 0, waiting: createQueue<Waiting>() };
-      lanes.set(project, lane);
-      if (lane.taken >= most) {
-        return new Promise((go) => lane.waiting.push({ since: performance.now(), go }));
+      const submissions = projects.get(project) ?? { inProgress: 0, waiting: createQueue<Waiting>() };
+      projects.set(project, submissions);
+      if (submissions.inProgress >= most) {
+        return new Promise((resolve) => submissions.waiting.push({ since: performance.now(), resolve }));
       }
-      lane.taken += 1;
+      submissions.inProgress += 1;
       return true;
     },
     leave: (project) => {
-      const lane = lanes.get(project);
-      if (lane === undefined) return;
-      lane.taken -= 1;
+      const submissions = projects.get(project);
+      if (submissions === undefined) return;
+      submissions.inProgress -= 1;
       const overdue = performance.now() - maxWaitMs;
-      while (lane.taken < most) {
-        const next = lane.waiting.shift();
+      while (submissions.inProgress < most) {
+        const next = submissions.waiting.shift();
         if (next === undefined) break;
         const mayEnter = next.since > overdue;
-        if (mayEnter) lane.taken += 1;
-        next.go(mayEnter);
+        if (mayEnter) submissions.inProgress += 1;
+        next.resolve(mayEnter);
       }
-      if (lane.taken === 0) lanes.delete(project);
+      if (submissions.inProgress === 0) projects.delete(project);
     },
   };
 }
 
-export type Waits = {
-  /** Lets the caller wait until the response is closed; false if too many do already. */
+/** How many callers may wait for runs, in all and of one project. */
+export type WaiterLimit = {
+  /** Takes a place until the response is closed; false if there is none. */
   enter: (project: string, response: ServerResponse) => boolean;
 };
 
-export function createWaits(waiting: number): Waits {
-  const ofProject = new Map<string, number>();
-  const most = Math.ceil(waiting / 2);
-  let all = 0;
+/** One project gets at most half of the places. */
+export function createWaiterLimit(places: number): WaiterLimit {
+  const taken = new Map<string, number>();
+  const perProject = Math.ceil(places / 2);
+  let total = 0;
   return {
     enter: (project, response) => {
-      // Whoever has gone takes no place, and would never give it back.
+      // A closed response would never give its place back.
       if (response.destroyed) return true;
-      const own = ofProject.get(project) ?? 0;
-      if (all >= waiting || own >= most) return false;
-      all += 1;
-      ofProject.set(project, own + 1);
+      const own = taken.get(project) ?? 0;
+      if (total >= places || own >= perProject) return false;
+      total += 1;
+      taken.set(project, own + 1);
       response.once('close', () => {
-        all -= 1;
-        const left = (ofProject.get(project) ?? 1) - 1;
-        if (left > 0) ofProject.set(project, left);
-        else ofProject.delete(project);
+        total -= 1;
+        const left = (taken.get(project) ?? 1) - 1;
+        if (left > 0) taken.set(project, left);
+        else taken.delete(project);
       });
       return true;
     },

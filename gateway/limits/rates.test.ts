@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { RouteSpec } from '../../api/route.ts';
 import { createRates, type Called } from './rates.ts';
-import { createRecent } from './boundedMaps.ts';
+import { createRecentMap } from './boundedMaps.ts';
 import { limitSettings } from './settings.ts';
 
 const NONE = { requestsPerSecond: 0 };
@@ -59,7 +59,7 @@ test('a clock that stands still or goes back gives nothing away', () => {
 });
 
 test('strangers cannot make the memory of addresses grow, and who calls all the time is not forgotten', () => {
-  const recent = createRecent<{ calls: number }>(100);
+  const recent = createRecentMap<{ calls: number }>(100);
   const regular = recent.of('regular', () => ({ calls: 1 }));
   const stayed: boolean[] = [];
   for (let stranger = 0; stranger < 10_000; stranger += 1) {

@@ -4,7 +4,7 @@
  */
 import type { RouteSpec } from '../../api/route.ts';
 import { createBucket, isUnlimited, secondsToWait, take, type Bucket, type Rate } from './bucket.ts';
-import { createRecent } from './boundedMaps.ts';
+import { createRecentMap } from './boundedMaps.ts';
 import type { RefusalReason } from './refusals.ts';
 import type { LimitSettings } from './settings.ts';
 
@@ -32,8 +32,8 @@ export function createRates({
 }: Pick<LimitSettings, 'perRoute' | 'perProject' | 'perAddress'>): Rates {
   // An object of the table: when the route changes or goes, its bucket goes with it.
   const routes = new WeakMap<Called, Bucket>();
-  const projects = createRecent<Bucket>(MAX_PROJECTS);
-  const addresses = createRecent<Bucket>(MAX_ADDRESSES);
+  const projects = createRecentMap<Bucket>(MAX_PROJECTS);
+  const addresses = createRecentMap<Bucket>(MAX_ADDRESSES);
 
   function bucketOf(route: Called, now: number): Bucket | undefined {
     const known = routes.get(route);

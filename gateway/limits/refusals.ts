@@ -23,6 +23,6 @@ export type RefusalReason = (typeof REFUSAL_REASONS)[number];
 
 export type Refusals = Record<RefusalReason, number>;
 
-export function noRefusals(): Refusals {
+export function createRefusals(): Refusals {
   return Object.fromEntries(REFUSAL_REASONS.map((reason) => [reason, 0])) as Refusals;
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { limitSettings } from './settings.ts';
-import { createUnverified, type Attempt, type Unverified } from './unverified.ts';
+import { createUnverifiedRates, type Attempt, type Unverified } from './unverified.ts';
 
 const HOOK = 'uid-orders';
 const HONEST = '140.82.112.7';
@@ -13,7 +13,7 @@ function unverified(over: object = {}): Unverified {
     unverifiedPerRoute: { requestsPerSecond: 1, burst: 6 },
     perRoute: { requestsPerSecond: 100, burst: 100 },
   };
-  return createUnverified(limitSettings.parse({ ...settings, ...over }));
+  return createUnverifiedRates(limitSettings.parse({ ...settings, ...over }));
 }
 
 /** How many of so many calls may be verified. */

@@ -14,7 +14,7 @@ import {
   type Rate,
 } from './bucket.ts';
 import type { TooMany } from './rates.ts';
-import { createRecent, type Recent } from './boundedMaps.ts';
+import { createRecentMap, type RecentMap } from './boundedMaps.ts';
 import type { LimitSettings } from './settings.ts';
 
 /** A call that was counted. */
@@ -33,15 +33,15 @@ const MAX_REMEMBERED = 20_000;
 
 type Trust = { until: number; bucket: Bucket | undefined };
 
-export function createUnverified({
+export function createUnverifiedRates({
   unverifiedPerAddress,
   unverifiedPerRoute,
   perRoute,
 }: Pick<LimitSettings, 'unverifiedPerAddress' | 'unverifiedPerRoute' | 'perRoute'>): Unverified {
-  const strangers = createRecent<Bucket>(MAX_REMEMBERED);
-  const webhooks = createRecent<Bucket>(MAX_REMEMBERED);
+  const strangers = createRecentMap<Bucket>(MAX_REMEMBERED);
+  const webhooks = createRecentMap<Bucket>(MAX_REMEMBERED);
   // Only verified calls enter it: strangers with many addresses cannot push anybody out.
-  const trusted = createRecent<Trust>(MAX_REMEMBERED);
+  const trusted = createRecentMap<Trust>(MAX_REMEMBERED);
 
   function bucketsOf(webhook: string, key: string, now: number): Bucket[] {
     const trust = trusted.find(key);
@@ -72,7 +72,7 @@ export function createUnverified({
   };
 }
 
-function bucketIn(buckets: Recent<Bucket>, key: string, rate: Rate, now: number): Bucket | undefined {
+function bucketIn(buckets: RecentMap<Bucket>, key: string, rate: Rate, now: number): Bucket | undefined {
   return isUnlimited(rate) ? undefined : buckets.of(key, () => createBucket(rate, now));
 }
 

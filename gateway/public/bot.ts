@@ -13,7 +13,7 @@ import type { Submitted } from '../../runs/types.ts';
 import { JSON_TYPE, type Answers } from '../http/answers.ts';
 import type { GatewayDeps } from '../endpoint/deps.ts';
 import { isTooLargeEvent } from '../limits/limits.ts';
-import { answerAccepted, refuseSubmission, storeEvent } from '../endpoint/submission.ts';
+import { answerAccepted, refuseSubmission, submitEvent } from '../endpoint/submission.ts';
 import type { Route } from '../routing/table.ts';
 import { addPushRoute, type Pushed } from './push.ts';
 
@@ -42,7 +42,7 @@ async function receive(deps: GatewayDeps, answers: Answers, { route, reply, body
   const input = JSON.stringify(received.output);
   if (isTooLargeEvent(input)) return answers.problem(reply, 'event-too-large');
   const startedAt = performance.now();
-  const submitted = await inTime(store(deps, route, received, input));
+  const submitted = await withDeadline(store(deps, route, received, input));
   deps.metrics.acceptSeconds.observe((performance.now() - startedAt) / 1_000);
   if (submitted.outcome === 'accepted') answerAccepted(answers, reply, 200, submitted.run);
   else refuseSubmission(answers, reply, submitted, 'not-found');
@@ -55,7 +55,7 @@ function store(
   input: string,
 ): Promise<Submitted> {
   const key = eventKeyOf(spec, id);
-  return storeEvent(deps, {
+  return submitEvent(deps, {
     project: spec.projectUID,
     workflow: spec.workflow,
     workflowUid: spec.workflowUID,
@@ -75,7 +75,7 @@ function eventKeyOf({ bot }: Route['spec'], id: string): string {
 }
 
 /** The outcome, or that it is not known yet. What is stored after that is found by the key when the event is repeated. */
-async function inTime(storing: Promise<Submitted>): Promise<Submitted> {
+async function withDeadline(storing: Promise<Submitted>): Promise<Submitted> {
   const late = Promise.withResolvers<Submitted>();
   const timer = setTimeout(() => late.resolve(LATER), LONGEST_MS);
   try {

@@ -20,7 +20,7 @@ import {
 import { createAnswers, type Answers, type Exchange } from '../http/answers.ts';
 import { OPERATIONS } from '../contract/operations.ts';
 import type { GatewayDeps } from '../endpoint/deps.ts';
-import { cookieLine, cookieName, verifierOf } from './connect.ts';
+import { setCookieHeader, cookieName, verifierOf } from './connect.ts';
 import { sendPage, type PageCode } from './page.ts';
 import { addEndpoints, endpoint } from '../endpoint/route.ts';
 
@@ -49,7 +49,7 @@ async function receive(
   if (isUnavailable(taken)) return sendPage(answers, reply, 'unavailable');
   if (taken.outcome === 'none') return sendPage(answers, reply, 'state-unknown');
   const state = taken.value;
-  reply.header('set-cookie', cookieLine(publicURL, answer.state, '', 0));
+  reply.header('set-cookie', setCookieHeader(publicURL, answer.state, '', 0));
   const cookie = cookieOf(raw.headers.cookie, cookieName(publicURL, answer.state));
   const refusal = refusalOf(answer, state, cookie);
   const credential = `${state.namespace}/${state.name}`;

@@ -77,7 +77,7 @@ async function followLink(
   target.searchParams.set('code_challenge', challengeOf(verifierOf(cookie, state)));
   target.searchParams.set('code_challenge_method', 'S256');
   guardAnswer(reply);
-  reply.header('set-cookie', cookieLine(publicURL, state, cookie, Math.ceil(leftMs / 1_000)));
+  reply.header('set-cookie', setCookieHeader(publicURL, state, cookie, Math.ceil(leftMs / 1_000)));
   reply.header('location', target.href);
   answers.send(reply, 303, 'text/plain', '');
 }
@@ -99,7 +99,7 @@ export function cookieName(publicURL: string | undefined, state: string): string
 }
 
 /** `Lax`: the provider's redirect is a navigation from another site, and must bring it. */
-export function cookieLine(
+export function setCookieHeader(
   publicURL: string | undefined,
   state: string,
   value: string,

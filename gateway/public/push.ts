@@ -6,13 +6,13 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { createAnswers, type Answers } from '../http/answers.ts';
 import { announcedLength, readBody, refuseByHeaders, tooLarge } from '../http/body.ts';
 import type { GatewayDeps } from '../endpoint/deps.ts';
-import type { Hold } from '../limits/inFlight.ts';
+import type { Reservation } from '../limits/inFlight.ts';
 import type { TooMany } from '../limits/rates.ts';
 import type { Attempt } from '../limits/unverified.ts';
 import type { RouteClass, Metrics } from '../http/metrics.ts';
 import type { ProblemCode } from '../contract/problems.ts';
 import type { Route } from '../routing/table.ts';
-import { isBounded, stopAt, type Door } from '../verify/authPolicy.ts';
+import { limitsFailures, checkCaller, type AuthPolicy } from '../verify/authPolicy.ts';
 
 /** What was sent to a route, by somebody who may. */
 export type Pushed = {
@@ -21,7 +21,7 @@ export type Pushed = {
   reply: FastifyReply;
   body: Uint8Array;
   /** What is set aside for the request; who waits for something else releases it before. */
-  hold: Hold;
+  reservation: Reservation;
 };
 
 export type PushedTo = {
@@ -51,7 +51,7 @@ export function addPushRoute(app: FastifyInstance, deps: GatewayDeps, to: Pushed
       const code = refuseUnread(push, route, request);
       if (route === undefined || code !== undefined) return refuse(answers, reply, code ?? 'not-found');
       const counted = count(push, route, request, reply);
-      if (counted === undefined || isStopped({ metrics, answers }, route.door, reply)) return;
+      if (counted === undefined || refuseCaller({ metrics, answers }, route.auth, reply)) return;
       accept(push, { request, reply, counted }).catch((error: unknown) => answers.unexpected(reply, error));
     },
     handler: () => undefined,
@@ -87,11 +87,11 @@ type Counted = 'counted' | 'uncounted' | Attempt;
 function count(push: Push, route: Route, { raw }: FastifyRequest, reply: FastifyReply): Counted | undefined {
   const { rates, unverified, addresses } = push.deps.limits;
   const now = performance.now();
-  const isOpen = route.door.kind === 'open';
+  const isOpen = route.auth.kind === 'public';
   const tooMany = isOpen ? rates.ofRoute(route, now) : rates.check(route, now);
   if (tooMany !== undefined) return tooOften(push, reply, tooMany);
   if (isOpen) return 'counted';
-  if (!isBounded(route.door, announcedLength(raw.headers))) return 'uncounted';
+  if (!limitsFailures(route.auth, announcedLength(raw.headers))) return 'uncounted';
   const address = addresses.clientOf(raw.socket.remoteAddress, raw.headers['x-forwarded-for']);
   const attempt = unverified.begin(route.uid, address, now);
   return 'key' in attempt ? attempt : tooOften(push, reply, attempt);
@@ -125,43 +125,51 @@ function routeOf({ prefix, find }: Push, url: string | undefined): Route | undef
 type Exchange = Pick<Pushed, 'request' | 'reply'> & { counted: Counted };
 
 async function accept(push: Push, exchange: Exchange): Promise<void> {
-  const hold = push.deps.limits.inFlight.open();
-  if (hold === undefined) return push.answers.problem(exchange.reply, 'overloaded');
+  const reservation = push.deps.limits.inFlight.reserve();
+  if (reservation === undefined) return push.answers.problem(exchange.reply, 'overloaded');
   try {
-    await take(push, exchange, hold);
+    await take(push, exchange, reservation);
   } finally {
-    hold.release();
+    reservation.release();
   }
 }
 
-async function take(push: Push, { request, reply, counted }: Exchange, hold: Hold): Promise<void> {
+async function take(
+  push: Push,
+  { request, reply, counted }: Exchange,
+  reservation: Reservation,
+): Promise<void> {
   const { deps, answers } = push;
   const { limits, metrics } = deps;
   const { raw } = request;
-  const body = await readBody(raw, reply.raw, { limit: limits.eventBytes, turns: limits.reading, hold });
+  const body = await readBody(raw, reply.raw, {
+    limit: limits.eventBytes,
+    queue: limits.bodyQueue,
+    reservation,
+  });
   if (body.outcome === 'aborted') return;
   if (body.outcome === 'too-large') return answers.problem(reply, tooLarge(limits));
   if (body.outcome !== 'read') return answers.problem(reply, body.outcome);
   // The route as it is now: while the body came in, its secrets may have changed.
   const route = routeOf(push, raw.url);
   if (route === undefined) return answers.problem(reply, 'not-found');
-  if (isStopped({ metrics, answers }, route.door, reply, body.bytes)) return;
+  if (refuseCaller({ metrics, answers }, route.auth, reply, body.bytes)) return;
   if (!countVerified(push, { route, reply, counted })) return;
-  await push.receive(answers, { route, request, reply, body: body.bytes, hold });
+  await push.receive(answers, { route, request, reply, body: body.bytes, reservation });
 }
 
 /** Answers and returns true if this caller, with this body if it is there yet, is not let in. */
-export function isStopped(
+export function refuseCaller(
   { metrics, answers }: { metrics: Pick<Metrics, 'unverified'>; answers: Answers },
-  door: Door,
+  auth: AuthPolicy,
   reply: FastifyReply,
   body?: Uint8Array,
 ): boolean {
-  const reason = stopAt(door, reply.request.raw, body);
+  const reason = checkCaller(auth, reply.request.raw, body);
   if (reason === undefined) return false;
   metrics.unverified.inc({ reason });
-  if (door.kind === 'guarded' && door.challenge !== undefined)
-    reply.header('www-authenticate', door.challenge);
+  if (auth.kind === 'verified' && auth.challenge !== undefined)
+    reply.header('www-authenticate', auth.challenge);
   answers.refuse(reply, reason === 'unavailable' ? 'callers-unverifiable' : 'unverified');
   return true;
 }

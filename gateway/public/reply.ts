@@ -2,10 +2,10 @@
 import type { FastifyReply } from 'fastify';
 import { isHeaderName, isHeaderValue, isWithheldHeader } from '../../api/headers.ts';
 import type { TerminalPhase } from '../../api/phase.ts';
-import { closedSignal } from '../http/response.ts';
+import { disconnectSignal } from '../http/response.ts';
 import type { Answers } from '../http/answers.ts';
 import type { GatewayDeps } from '../endpoint/deps.ts';
-import { answerAccepted, waitFor } from '../endpoint/submission.ts';
+import { answerAccepted, waitForRun } from '../endpoint/submission.ts';
 import type { Route } from '../routing/table.ts';
 import type { Waited } from '../../runs/reply.ts';
 import type { Reply, Submitted } from '../../runs/types.ts';
@@ -17,7 +17,7 @@ type Accepted = { route: Route; submitted: Extract<Submitted, { outcome: 'accept
 const WITHOUT_BODY = new Set([204, 205, 304]);
 
 /**
- * Waits as long as the workflow says. A caller that goes away changes nothing for the run. What the run store no longer
+ * WaiterLimit as long as the workflow says. A caller that goes away changes nothing for the run. What the run store no longer
  * knows is not looked up elsewhere: anybody may call, so that the API server would be asked as often as they like.
  */
 export async function answerReply(
@@ -30,12 +30,12 @@ export async function answerReply(
   const { run, ended } = submitted;
   if (ended !== undefined) return answerEnd(answers, reply, run, ended);
   const { projectUID, webhook } = route.spec;
-  const signal = closedSignal(reply.raw);
-  if (submitted.duplicate && (await hasLeft(deps, { project: projectUID, run, signal }))) {
+  const signal = disconnectSignal(reply.raw);
+  if (submitted.duplicate && (await hasLeftRunStore(deps, { project: projectUID, run, signal }))) {
     return answerAccepted(answers, reply, 202, run);
   }
   const timeoutMs = (webhook?.replyTimeoutSeconds ?? 30) * 1_000;
-  const waited = await waitFor(deps, projectUID, run, { timeoutMs, signal });
+  const waited = await waitForRun(deps, projectUID, run, { timeoutMs, signal });
   if (signal.aborted) return;
   answerWaited(answers, reply, run, waited);
 }
@@ -44,11 +44,11 @@ export async function answerReply(
  * Whether the run of a repeated request has left the run store already, which keys outlive by days: it ended, and without
  * a reply, since that would be with the key. How it ended only its record tells, so the answer is the noncommittal 202.
  */
-async function hasLeft(
+async function hasLeftRunStore(
   deps: Waiting,
   { project, run, signal }: { project: string; run: string; signal: AbortSignal },
 ): Promise<boolean> {
-  const found = await waitFor(deps, project, run, { timeoutMs: 0, signal });
+  const found = await waitForRun(deps, project, run, { timeoutMs: 0, signal });
   return found.kind === 'gone';
 }
 

@@ -43,7 +43,7 @@ function setUp() {
   });
   const served = () => {
     const route = table.webhook('shop.orders/new');
-    return route && `${route.generation} ${route.door.kind}`;
+    return route && `${route.generation} ${route.auth.kind}`;
   };
   return { feed, table, reads, served };
 }
@@ -91,7 +91,7 @@ test('a new route refuses everybody until its keys are here, which are read from
   expect(table.waiting()).toEqual(['u1']);
   expect(reads.map(({ name }) => name)).toEqual(['shop/windlass-webhooks']);
   await reads[0]?.answer(secret(FIRST));
-  expect(served()).toBe('1 guarded');
+  expect(served()).toBe('1 verified');
   expect(table.waiting()).toEqual([]);
 });
 
@@ -100,9 +100,9 @@ test('while other keys are read, what was served before is served', async () => 
   feed.put(route(1, FIRST));
   await reads[0]?.answer(secret(FIRST));
   feed.put(route(2, SECOND));
-  expect(served()).toBe('1 guarded');
+  expect(served()).toBe('1 verified');
   await reads[1]?.answer(secret(FIRST, SECOND));
-  expect(served()).toBe('2 guarded');
+  expect(served()).toBe('2 verified');
 });
 
 test.each([
@@ -113,13 +113,13 @@ test.each([
   const { feed, reads, served, table } = setUp();
   feed.put(route(1));
   feed.put(route(2, SECOND));
-  expect(served()).toBe('1 open');
+  expect(served()).toBe('1 public');
   await reads[0]?.answer(answer);
   expect(served()).toBe('2 closed');
   expect(table.waiting()).toEqual(['u1']);
   await expect.poll(() => reads.length).toBe(2);
   await reads[1]?.answer(secret(SECOND));
-  expect(served()).toBe('2 guarded');
+  expect(served()).toBe('2 verified');
 });
 
 test('a route whose secret is missing is closed at once, with whatever keys it had', async () => {
@@ -137,9 +137,9 @@ test('a change that needs no keys is in effect at once, and an answer that comes
   const { feed, reads, served } = setUp();
   feed.put(route(1, FIRST));
   feed.put(route(2));
-  expect(served()).toBe('2 open');
+  expect(served()).toBe('2 public');
   await reads[0]?.answer(secret(FIRST));
-  expect(served()).toBe('2 open');
+  expect(served()).toBe('2 public');
 });
 
 test('what is asked for during a read is read after it, since the answer may be older', async () => {
@@ -151,7 +151,7 @@ test('what is asked for during a read is read after it, since the answer may be 
   expect(served()).toBe('1 closed');
   expect(reads).toHaveLength(2);
   await reads[1]?.answer(secret(SECOND));
-  expect(served()).toBe('2 guarded');
+  expect(served()).toBe('2 verified');
 });
 
 test('a route that is gone is served by nobody, also when its keys come', async () => {

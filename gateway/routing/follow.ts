@@ -8,7 +8,7 @@ import { createCache, type Cache, type Change } from '../../kube/cache.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import type { Log } from '../../kube/log.ts';
 import { namespacedResource, objectKey, type KubeObject } from '../../kube/resource.ts';
-import { type RouteTable, entryOf } from './table.ts';
+import { type RouteTable, keyEntryOf } from './table.ts';
 import { createKeyReader, type Keys, type KeyReaderOptions, type Wanted } from './keyReader.ts';
 
 export const webhookRoutes = namespacedResource<WebhookRoute>(
@@ -116,7 +116,7 @@ export function createRouteFeed({ table, onChange, ...options }: RouteFeedOption
   return {
     put: (object) => {
       const key = objectKey(object.metadata);
-      const entry = entryOf(object);
+      const entry = keyEntryOf(object);
       stopWanting(key);
       const held = known.get(key);
       // Keys of another entry are those of another time: they are never served under this route.

@@ -133,11 +133,11 @@ function guarded(over: Over, material: string | undefined = verify.material): Ku
 test('a route that waits for its keys lets nobody in, says so, and leaves what is said of others as it is', () => {
   const table = createRouteTable();
   table.put(guarded({}));
-  expect(table.webhook('shop.orders/new')?.door.kind).toBe('closed');
+  expect(table.webhook('shop.orders/new')?.auth.kind).toBe('closed');
   expect(table.waiting()).toEqual(['u1']);
   const waiting = table.digest();
   table.put(guarded({}), [Buffer.from('token')]);
-  expect(table.webhook('shop.orders/new')?.door.kind).toBe('guarded');
+  expect(table.webhook('shop.orders/new')?.auth.kind).toBe('verified');
   expect(table.waiting()).toEqual([]);
   expect(table.digest()).toBe(waiting);
   table.put(guarded({}));
@@ -149,7 +149,7 @@ test('a route that waits for its keys lets nobody in, says so, and leaves what i
 test('a route without a secret, as the operator wrote it, lets nobody in and waits for nothing', () => {
   const table = createRouteTable();
   table.put(guarded({}, ''));
-  expect(table.webhook('shop.orders/new')?.door.kind).toBe('closed');
+  expect(table.webhook('shop.orders/new')?.auth.kind).toBe('closed');
   expect(table.waiting()).toEqual([]);
 });
 

@@ -7,7 +7,7 @@ import { workflowId } from '../../api/group.ts';
 import { emptyDigest, formatDigest, toggle } from '../../api/routes.ts';
 import { entryName } from '../../api/webhookAuth.ts';
 import { objectKey, type KubeObject } from '../../kube/resource.ts';
-import { doorOf, type Door } from '../verify/authPolicy.ts';
+import { authPolicyOf, type AuthPolicy } from '../verify/authPolicy.ts';
 
 /** One workflow as it is served. */
 export type Route = {
@@ -18,7 +18,7 @@ export type Route = {
   namespace: string;
   spec: RouteSpec;
   /** Who is let in to the webhook, or to the URL of the bot. */
-  door: Door;
+  auth: AuthPolicy;
 };
 
 /** More of them are not named to the operator; then their routes are not acknowledged at all. */
@@ -63,8 +63,8 @@ export function createRouteTable(): RouteTable {
   const unsaid = new Set<string>();
 
   /** Which routes wait is said apart from the digest, so that no project can spoil a bucket that others share. */
-  function acknowledge({ uid, generation, spec, door }: Route): void {
-    const waits = door.kind === 'closed' && verificationIn(spec)?.material !== undefined;
+  function acknowledge({ uid, generation, spec, auth }: Route): void {
+    const waits = auth.kind === 'closed' && verificationIn(spec)?.material !== undefined;
     if (waits && waiting.size >= MOST_WAITING) unsaid.add(uid);
     else toggle(digest, uid, generation);
     if (waits) waiting.add(uid);
@@ -138,12 +138,12 @@ function parseRoute(object: KubeObject, keys: readonly Uint8Array[] | undefined)
   if (uid === undefined || generation === undefined || namespace === undefined || !parsed.success)
     return undefined;
   const spec = parsed.data;
-  const door = doorOf(spec, keys);
-  return { uid, generation, namespace, id: workflowId(namespace, spec.workflow), spec, door };
+  const auth = authPolicyOf(spec, keys);
+  return { uid, generation, namespace, id: workflowId(namespace, spec.workflow), spec, auth };
 }
 
 /** The entry with the keys that an object's callers are verified with, if it names one. */
-export function entryOf(object: KubeObject): string | undefined {
+export function keyEntryOf(object: KubeObject): string | undefined {
   const parsed = routeSpec.safeParse(object.spec);
   const material = parsed.data && verificationIn(parsed.data)?.material;
   return material === undefined ? undefined : entryName(parsed.data?.workflowUID ?? '', material);

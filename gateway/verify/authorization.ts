@@ -1,10 +1,10 @@
 /** The Authorization header (RFC 9110, section 11.6.2), compared with what is expected in constant time, whatever its length. */
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { onlyHeader, type Caller, type Unverified } from './verifier.ts';
+import { singleHeader, type Caller, type Unverified } from './verifier.ts';
 
 /** What follows the name of the scheme, which may be in any case. */
-export function credentialsOf(caller: Caller, scheme: string): { value: string } | { fault: Unverified } {
-  const header = onlyHeader(caller, 'authorization');
+export function readCredentials(caller: Caller, scheme: string): { value: string } | { fault: Unverified } {
+  const header = singleHeader(caller, 'authorization');
   if ('fault' in header) return header;
   const space = header.value.indexOf(' ');
   if (space === -1 || header.value.slice(0, space).toLowerCase() !== scheme) return { fault: 'malformed' };
@@ -12,7 +12,7 @@ export function credentialsOf(caller: Caller, scheme: string): { value: string }
 }
 
 /** Whether bytes are one of the expected ones. Digests are compared, which are equally long; all of them, each time. */
-export function createIsOneOf(expected: readonly Uint8Array[]): (given: Uint8Array) => boolean {
+export function createSecretMatcher(expected: readonly Uint8Array[]): (given: Uint8Array) => boolean {
   const digests = expected.map(sha256);
   return (given) => {
     const digest = sha256(given);

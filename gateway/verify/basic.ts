@@ -1,6 +1,6 @@
 /** `Authorization: Basic` (RFC 7617) with a fixed user name and password, both in UTF-8. */
-import { createIsOneOf, credentialsOf } from './authorization.ts';
-import { anyBody, type Scheme } from './verifier.ts';
+import { createSecretMatcher, readCredentials } from './authorization.ts';
+import { acceptAnyBody, type Scheme } from './verifier.ts';
 
 export const basic: Scheme = {
   proof: 'password',
@@ -8,15 +8,15 @@ export const basic: Scheme = {
   create: ({ username }, keys) => {
     // Without a user name there is nobody to be.
     if (username === undefined) return () => 'malformed';
-    const isKnown = createIsOneOf(keys.map((key) => Buffer.concat([Buffer.from(`${username}:`), key])));
+    const isKnown = createSecretMatcher(keys.map((key) => Buffer.concat([Buffer.from(`${username}:`), key])));
     return (caller) => {
-      const credentials = credentialsOf(caller, 'basic');
+      const credentials = readCredentials(caller, 'basic');
       if ('fault' in credentials) return credentials.fault;
       const bytes = Buffer.from(credentials.value, 'base64');
       // Node decodes what it can; padding may be left out, nothing else.
       const isBase64 = bytes.toString('base64').replace(/=+$/, '') === credentials.value.replace(/=+$/, '');
       if (!isBase64) return 'malformed';
-      return isKnown(bytes) ? anyBody : 'mismatch';
+      return isKnown(bytes) ? acceptAnyBody : 'mismatch';
     };
   },
 };

@@ -1,6 +1,6 @@
 /** GitHub: `X-Hub-Signature-256` holds `sha256=` and the HMAC-SHA256 of the body in hex. `X-GitHub-Delivery` names the event. */
-import { createSignedBy, decodeSignature } from './signature.ts';
-import { onlyHeader, type Scheme } from './verifier.ts';
+import { createSignatureCheck, decodeSignature } from './signature.ts';
+import { singleHeader, type Scheme } from './verifier.ts';
 
 const SIGNATURE = 'x-hub-signature-256';
 const PREFIX = 'sha256=';
@@ -9,9 +9,9 @@ export const github: Scheme = {
   proof: 'signature',
   deliveryHeader: 'x-github-delivery',
   create: (_settings, keys) => {
-    const isSigned = createSignedBy('sha256', keys);
+    const isSigned = createSignatureCheck('sha256', keys);
     return (caller) => {
-      const found = onlyHeader(caller, SIGNATURE);
+      const found = singleHeader(caller, SIGNATURE);
       if ('fault' in found) return found.fault;
       if (!found.value.startsWith(PREFIX)) return 'malformed';
       const signature = decodeSignature(found.value.slice(PREFIX.length), 'sha256', 'hex');

@@ -1,7 +1,7 @@
 /** An HMAC in a header that the workflow names, over the body or over `<time>.<body>`. */
 import type { Verification } from '../../api/route.ts';
-import { bytesOf, createSignedBy, decodeSignature, judgeTime } from './signature.ts';
-import { onlyHeader, type Caller, type Scheme, type Unverified } from './verifier.ts';
+import { headerBytes, createSignatureCheck, decodeSignature, checkTimestamp } from './signature.ts';
+import { singleHeader, type Caller, type Scheme, type Unverified } from './verifier.ts';
 
 type Settings = NonNullable<Verification['hmac']>;
 
@@ -10,23 +10,23 @@ export const hmac: Scheme = {
   create: ({ hmac: settings, toleranceSeconds }, keys) => {
     // Without settings there is no header that could be right.
     if (settings === undefined) return () => 'malformed';
-    const isSigned = createSignedBy(settings.algorithm, keys);
+    const isSigned = createSignatureCheck(settings.algorithm, keys);
     return (caller, now) => {
       const signature = readSignature(caller, settings);
       if (typeof signature === 'string') return signature;
       if (settings.timestampHeader === undefined) return (body) => isSigned([signature], [body]);
-      const time = onlyHeader(caller, settings.timestampHeader);
+      const time = singleHeader(caller, settings.timestampHeader);
       if ('fault' in time) return time.fault;
-      const timed = judgeTime(time.value, now, toleranceSeconds);
+      const timed = checkTimestamp(time.value, now, toleranceSeconds);
       if (timed !== 'fresh') return timed;
-      return (body) => isSigned([signature], [bytesOf(`${time.value}.`), body]);
+      return (body) => isSigned([signature], [headerBytes(`${time.value}.`), body]);
     };
   },
 };
 
 function readSignature(caller: Caller, settings: Settings): Buffer | Unverified {
   const { header, prefix, algorithm, encoding } = settings;
-  const found = onlyHeader(caller, header);
+  const found = singleHeader(caller, header);
   if ('fault' in found) return found.fault;
   if (!found.value.startsWith(prefix)) return 'malformed';
   return decodeSignature(found.value.slice(prefix.length), algorithm, encoding) ?? 'malformed';

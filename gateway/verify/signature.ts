@@ -11,9 +11,9 @@ const LENGTH: Record<Algorithm, number> = { sha256: 32, sha512: 64, sha1: 20 };
 const HEX = /^[0-9a-f]+$/i;
 
 /** Whether a signature is that of the parts, one after the other, under any of the keys. */
-export type SignedBy = (signatures: readonly Buffer[], parts: readonly Uint8Array[]) => boolean;
+export type SignatureCheck = (signatures: readonly Buffer[], parts: readonly Uint8Array[]) => boolean;
 
-export function createSignedBy(algorithm: Algorithm, keys: readonly Uint8Array[]): SignedBy {
+export function createSignatureCheck(algorithm: Algorithm, keys: readonly Uint8Array[]): SignatureCheck {
   const secrets = keys.map((key) => createSecretKey(key));
   return (signatures, parts) => {
     let isSigned = false;
@@ -39,7 +39,7 @@ export function decodeSignature(text: string, algorithm: Algorithm, encoding: En
 }
 
 /** The bytes of a header's value, as they came over the wire. */
-export function bytesOf(value: string): Buffer {
+export function headerBytes(value: string): Buffer {
   return Buffer.from(value, 'latin1');
 }
 
@@ -48,7 +48,7 @@ const DIGITS = /^[0-9]{1,12}$/;
 export type Timed = 'fresh' | 'stale' | 'malformed';
 
 /** How a time of signing stands to `now`, in Unix seconds. Exactly the tolerance away is fresh. */
-export function judgeTime(text: string, now: number, toleranceSeconds: number): Timed {
+export function checkTimestamp(text: string, now: number, toleranceSeconds: number): Timed {
   if (!DIGITS.test(text)) return 'malformed';
   return Math.abs(now - Number(text)) <= toleranceSeconds ? 'fresh' : 'stale';
 }

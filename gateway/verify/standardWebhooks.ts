@@ -2,8 +2,8 @@
  * Standard Webhooks 1.0.0 (standardwebhooks.com): `webhook-signature` holds signatures of `<id>.<time>.<body>`, with spaces
  * between them; those of version `v1` are HMAC-SHA256. The id is signed, so that a copy of a request is the same event.
  */
-import { bytesOf, createSignedBy, decodeSignature, judgeTime } from './signature.ts';
-import { onlyHeader, type Scheme } from './verifier.ts';
+import { headerBytes, createSignatureCheck, decodeSignature, checkTimestamp } from './signature.ts';
+import { singleHeader, type Scheme } from './verifier.ts';
 
 const ID = 'webhook-id';
 const TIMESTAMP = 'webhook-timestamp';
@@ -16,21 +16,21 @@ export const standardWebhooks: Scheme = {
   proof: 'signature',
   deliveryHeader: ID,
   create: ({ toleranceSeconds }, keys) => {
-    const isSigned = createSignedBy('sha256', keys);
+    const isSigned = createSignatureCheck('sha256', keys);
     return (caller, now) => {
-      const id = onlyHeader(caller, ID);
+      const id = singleHeader(caller, ID);
       if ('fault' in id) return id.fault;
-      const time = onlyHeader(caller, TIMESTAMP);
+      const time = singleHeader(caller, TIMESTAMP);
       if ('fault' in time) return time.fault;
-      const given = onlyHeader(caller, SIGNATURE);
+      const given = singleHeader(caller, SIGNATURE);
       if ('fault' in given) return given.fault;
       // "Not be allowed to include any `.`": otherwise two different requests have the same signed content.
       if (id.value === '' || id.value.includes('.')) return 'malformed';
-      const timed = judgeTime(time.value, now, toleranceSeconds);
+      const timed = checkTimestamp(time.value, now, toleranceSeconds);
       if (timed !== 'fresh') return timed;
       const signatures = signaturesIn(given.value);
       if (signatures.length === 0) return 'malformed';
-      return (body) => isSigned(signatures, [bytesOf(`${id.value}.${time.value}.`), body]);
+      return (body) => isSigned(signatures, [headerBytes(`${id.value}.${time.value}.`), body]);
     };
   },
 };

@@ -1,7 +1,7 @@
 /** Telegram (https://core.telegram.org/bots/api#setwebhook): the secret that was given with the registration comes back in a header. */
-import { createIsOneOf } from './authorization.ts';
-import { bytesOf } from './signature.ts';
-import { anyBody, onlyHeader, type Scheme } from './verifier.ts';
+import { createSecretMatcher } from './authorization.ts';
+import { headerBytes } from './signature.ts';
+import { acceptAnyBody, singleHeader, type Scheme } from './verifier.ts';
 
 const SECRET = 'x-telegram-bot-api-secret-token';
 const FORM = /^[A-Za-z0-9_-]{1,256}$/;
@@ -9,12 +9,12 @@ const FORM = /^[A-Za-z0-9_-]{1,256}$/;
 export const telegram: Scheme = {
   proof: 'random',
   create: (_settings, keys) => {
-    const isSecret = createIsOneOf(keys);
+    const isSecret = createSecretMatcher(keys);
     return (caller) => {
-      const secret = onlyHeader(caller, SECRET);
+      const secret = singleHeader(caller, SECRET);
       if ('fault' in secret) return secret.fault;
       if (!FORM.test(secret.value)) return 'malformed';
-      return isSecret(bytesOf(secret.value)) ? anyBody : 'mismatch';
+      return isSecret(headerBytes(secret.value)) ? acceptAnyBody : 'mismatch';
     };
   },
 };

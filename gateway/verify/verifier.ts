@@ -30,7 +30,7 @@ export type Scheme = {
 export type Header = { value: string } | { fault: Extract<Unverified, 'missing' | 'malformed'> };
 
 /** A header that must be there once; `name` is in lower case. Of two nobody can tell which one counts. */
-export function onlyHeader({ rawHeaders }: Caller, name: string): Header {
+export function singleHeader({ rawHeaders }: Caller, name: string): Header {
   let value: string | undefined;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     if (rawHeaders[at]?.toLowerCase() !== name) continue;
@@ -41,4 +41,4 @@ export function onlyHeader({ rawHeaders }: Caller, name: string): Header {
 }
 
 /** Whether the body still matters: what a header alone proves, no body can spoil. */
-export const anyBody = (): boolean => true;
+export const acceptAnyBody = (): boolean => true;

@@ -3,7 +3,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { expect, test, vi } from 'vitest';
 import type { RouteSpec, Verification } from '../../api/route.ts';
 import type { KeyScheme } from '../../api/webhookAuth.ts';
-import { doorOf, stopAt, type Stopped } from './authPolicy.ts';
+import { authPolicyOf, checkCaller, type CallerRefusal } from './authPolicy.ts';
 import { SCHEMES } from './register.ts';
 import type { Verifier } from './verifier.ts';
 
@@ -354,8 +354,8 @@ const webhook = (over: Partial<Webhook>): Webhook => ({
   replyTimeoutSeconds: 30,
   ...over,
 });
-const stopped = (over: Partial<Webhook>, keys?: Buffer[]): Stopped | undefined =>
-  stopAt(doorOf({ webhook: webhook(over) }, keys), { rawHeaders: BEARER.headers.flat() });
+const stopped = (over: Partial<Webhook>, keys?: Buffer[]): CallerRefusal | undefined =>
+  checkCaller(authPolicyOf({ webhook: webhook(over) }, keys), { rawHeaders: BEARER.headers.flat() });
 
 test.each([
   ['github', 'x-github-delivery'],
@@ -364,10 +364,10 @@ test.each([
   ['bearer', undefined],
   ['basic', undefined],
 ] as const)('behind %s the header that names the event is %s', (access, name) => {
-  const door = doorOf({ webhook: webhook({ access, verify: settings({ material: '1' }) }) }, [
+  const auth = authPolicyOf({ webhook: webhook({ access, verify: settings({ material: '1' }) }) }, [
     bytes('a key'),
   ]);
-  expect(door.kind === 'guarded' && [door.deliveryHeader]).toEqual([name]);
+  expect(auth.kind === 'verified' && [auth.deliveryHeader]).toEqual([name]);
 });
 
 test('without auth anybody may call', () => {

@@ -87,7 +87,7 @@ export function createGatewayDeps({ bodyBytes, ...given }: GatewayDepsOptions = 
     }),
     open,
     limits,
-    leaving: new AbortController().signal,
+    draining: new AbortController().signal,
     closing: new AbortController().signal,
     log: createCollectedLog(),
     audit: NO_AUDIT,

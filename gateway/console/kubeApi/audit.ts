@@ -5,11 +5,11 @@
 import * as z from 'zod';
 import type { AuditEvent } from '../../../api/audit/events.ts';
 import { CREDENTIAL, WORKFLOW, WORKFLOW_RUN } from '../../../api/kinds.ts';
-import { recordCall, resultOf, type AuditDeps } from '../../endpoint/audit.ts';
-import { shownBy } from '../../endpoint/admit.ts';
+import { recordCall, auditResult, type AuditDeps } from '../../endpoint/audit.ts';
+import { callerCredentials } from '../../endpoint/admit.ts';
 import type { Exchange } from '../../http/answers.ts';
 import type { ProblemCode } from '../../contract/problems.ts';
-import type { Allowed } from './allowed.ts';
+import type { AllowedRequest } from './allowlist.ts';
 import type { Caller, Callers } from './callers.ts';
 
 const KINDS: Record<string, string> = {
@@ -37,7 +37,7 @@ export async function admitCaller(
   callers: Callers,
   { request }: Exchange,
 ): Promise<Caller | ProblemCode> {
-  const caller = await callers.admit(shownBy(deps, request));
+  const caller = await callers.admit(callerCredentials(deps, request));
   if (typeof caller === 'string') recordRefusal(deps, { request }, { reason: caller });
   return caller;
 }
@@ -50,10 +50,10 @@ export function recordRefusal(
 ): void {
   const isOfPages = raw.url?.startsWith('/console/') === true;
   const event = (isOfPages ? undefined : EVENTS_OF_METHODS[raw.method ?? '']) ?? 'object.read';
-  recordCall(deps, raw, { event, ...resultOf(reason), user: caller?.user });
+  recordCall(deps, raw, { event, ...auditResult(reason), user: caller?.user });
 }
 
-type Write = { asked: Allowed; caller: Caller; body: Uint8Array | undefined; status: number };
+type Write = { asked: AllowedRequest; caller: Caller; body: Uint8Array | undefined; status: number };
 
 /** Records a write that the API server has answered; other calls, and trials (`dryRun`), leave no line. */
 export function recordWrite(

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { createManualClock } from '../../../test/support/manualClock.ts';
-import type { Identified, Shown } from '../../access/access.ts';
+import type { Identified, CallerCredentials } from '../../access/access.ts';
 import { createCallers } from './callers.ts';
 
 function start() {
   const asked: (string | undefined)[] = [];
   const state = { answer: { outcome: 'known', identity: { username: 'ada' } } as Identified };
-  const identify = async ({ authorization }: Shown) => {
+  const identify = async ({ authorization }: CallerCredentials) => {
     asked.push(authorization);
     return state.answer;
   };

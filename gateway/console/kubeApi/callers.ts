@@ -3,8 +3,8 @@
  * within the bounds that hold for all of the gateway, so that garbage costs the API server no more here than elsewhere.
  */
 import type { Clock } from '../../../kube/clock.ts';
-import type { Access, Shown } from '../../access/access.ts';
-import { createExpiring } from '../../limits/boundedMaps.ts';
+import type { Access, CallerCredentials } from '../../access/access.ts';
+import { createExpiringMap } from '../../limits/boundedMaps.ts';
 import { bearerToken, type Identity } from '../../access/identity.ts';
 import type { ProblemCode } from '../../contract/problems.ts';
 import { tokenKey } from './slots.ts';
@@ -14,7 +14,7 @@ export type Caller = { token: string; key: string; user: Pick<Identity, 'usernam
 
 export type Callers = {
   /** The caller of the request, or why the request is not passed on. A known caller costs no question. */
-  admit: (shown: Shown) => Promise<Caller | ProblemCode>;
+  admit: (shown: CallerCredentials) => Promise<Caller | ProblemCode>;
   /** To be told of each answer: the API server itself decides about a token each time. */
   answered: (caller: Caller, status: number) => void;
 };
@@ -23,7 +23,7 @@ const VOUCHED_MS = 600_000;
 const MAX_VOUCHED = 8_192;
 
 export function createCallers(access: Pick<Access, 'identify'>, clock: Clock): Callers {
-  const vouched = createExpiring<Caller['user']>(MAX_VOUCHED, clock);
+  const vouched = createExpiringMap<Caller['user']>(MAX_VOUCHED, clock);
   return {
     admit: async (shown) => {
       const token = bearerToken(shown.authorization);

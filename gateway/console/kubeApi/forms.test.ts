@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { allowed, type Allowed } from './allowed.ts';
-import { acceptOf, bodyTypeOf, formOf } from './forms.ts';
+import { checkRequest, type AllowedRequest } from './allowlist.ts';
+import { acceptHeader, bodyTypeOf, requestedForm } from './forms.ts';
 
 const SHOP = '/apis/windlass.dev/v1alpha1/namespaces/shop';
-const needed = (method: string, url: string): Allowed => {
-  const asked = allowed(method, url);
+const needed = (method: string, url: string): AllowedRequest => {
+  const asked = checkRequest(method, url);
   if (asked === undefined) throw new Error(`${method} ${url} is not allowed`);
   return asked;
 };
@@ -22,14 +22,14 @@ test.each([
   ['application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1', 'metadata'],
   ['application/json;as=Scale;g=autoscaling;v=v1', 'object'],
 ] as const)('%s asks for the form %s', (accept, form) => {
-  expect(formOf(accept)).toBe(form);
+  expect(requestedForm(accept)).toBe(form);
 });
 
 test('of a form the API server is asked in JSON alone, of a watch as single objects', () => {
-  expect(acceptOf('object', 'get')).toBe('application/json');
-  expect(acceptOf('table', 'list')).toMatch(/^application\/json;as=Table;/);
-  expect(acceptOf('metadata', 'list')).toMatch(/^application\/json;as=PartialObjectMetadataList;/);
-  expect(acceptOf('metadata', 'watch')).toMatch(/^application\/json;as=PartialObjectMetadata;/);
+  expect(acceptHeader('object', 'get')).toBe('application/json');
+  expect(acceptHeader('table', 'list')).toMatch(/^application\/json;as=Table;/);
+  expect(acceptHeader('metadata', 'list')).toMatch(/^application\/json;as=PartialObjectMetadataList;/);
+  expect(acceptHeader('metadata', 'watch')).toMatch(/^application\/json;as=PartialObjectMetadata;/);
 });
 
 test.each([

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
 import { lines } from '../../../kube/watch.ts';
-import { createTurn, inTurn, createLineWriters } from './lines.ts';
+import { createMutex, serializeLongLines, createLineWriters } from './lines.ts';
 import { createUnread } from '../../limits/unread.ts';
 
 /** Streams of these chunks, which note what was read of them. */
@@ -20,11 +20,11 @@ function streamsOf(...streams: string[][]) {
 test('of a line that has begun the rest is read when nobody else has such a line that was not taken', async () => {
   const long = ['a', 'b', 'c\n'];
   const { read, streams } = streamsOf(long, long, ['short\n', 'short\n']);
-  const turn = createTurn();
+  const turn = createMutex();
   const taking = Promise.withResolvers<void>();
   const taken: string[] = [];
   const all = streams.map(async (stream, name) => {
-    for await (const line of lines(inTurn(stream, turn))) {
+    for await (const line of lines(serializeLongLines(stream, turn))) {
       taken.push(`${name} ${line}`);
       if (name === 0) await taking.promise;
     }
@@ -38,7 +38,7 @@ test('of a line that has begun the rest is read when nobody else has such a line
 });
 
 test('whoever is left or breaks off in a line lets the others go on', async () => {
-  const turn = createTurn();
+  const turn = createMutex();
   const { streams } = streamsOf(['a', 'b\n'], ['one\n', 'tw', 'o\n']);
   const [broken, other] = streams;
   async function* breaking(): AsyncGenerator<Buffer> {
@@ -46,15 +46,15 @@ test('whoever is left or breaks off in a line lets the others go on', async () =
     throw new Error('lost');
   }
   const lost = (async () => {
-    for await (const line of lines(inTurn(breaking(), turn))) expect(line).toBe('never');
+    for await (const line of lines(serializeLongLines(breaking(), turn))) expect(line).toBe('never');
   })();
   await expect(lost).rejects.toThrow('lost');
-  for await (const line of lines(inTurn(broken!, turn))) {
+  for await (const line of lines(serializeLongLines(broken!, turn))) {
     expect(line).toBe('ab');
     break;
   }
   const taken: string[] = [];
-  for await (const line of lines(inTurn(other!, turn))) taken.push(line);
+  for await (const line of lines(serializeLongLines(other!, turn))) taken.push(line);
   expect(taken).toEqual(['one', 'two']);
 });
 

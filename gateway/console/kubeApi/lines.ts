@@ -3,15 +3,15 @@
  * however long their lines, what waits to be taken is one line and a chunk of each.
  */
 import type { ServerResponse } from 'node:http';
-import { writable } from '../../http/response.ts';
+import { waitForDrain } from '../../http/response.ts';
 import type { Unread } from '../../limits/unread.ts';
 
-/** Waits for its turn; what is returned ends it. */
-export type Turn = () => Promise<() => void>;
+/** WaiterLimit for its turn; what is returned ends it. */
+export type Mutex = () => Promise<() => void>;
 
 const NEWLINE = 0x0a;
 
-export function createTurn(): Turn {
+export function createMutex(): Mutex {
   let last: Promise<void> = Promise.resolve();
   return async () => {
     const before = last;
@@ -23,7 +23,10 @@ export function createTurn(): Turn {
 }
 
 /** The chunks of one of them. The turn begins with a line that goes on in the next chunk, and ends when that line was taken. */
-export async function* inTurn(chunks: AsyncIterable<Buffer>, turn: Turn): AsyncGenerator<Buffer> {
+export async function* serializeLongLines(
+  chunks: AsyncIterable<Buffer>,
+  turn: Mutex,
+): AsyncGenerator<Buffer> {
   let end: (() => void) | undefined;
   try {
     for await (const chunk of chunks) {
@@ -39,14 +42,14 @@ export async function* inTurn(chunks: AsyncIterable<Buffer>, turn: Turn): AsyncG
   }
 }
 
-export type Out = { event: (line: string) => Promise<void>; end: (status: End) => Promise<void> };
+export type LineWriter = { event: (line: string) => Promise<void>; end: (status: End) => Promise<void> };
 export type End = { status: number; reason?: string; message?: string };
 
 /** What a watch holds that waits: the chunk that its line is of, and the one that was read behind it. */
 const HELD_BYTES = 131_072;
 
 /** Writers by the id of their watch. */
-export function createLineWriters(response: ServerResponse, unread: Unread): (id: string) => Out {
+export function createLineWriters(response: ServerResponse, unread: Unread): (id: string) => LineWriter {
   let waiting = 0;
   let taken: Promise<void> | undefined;
   const write = async (line: string): Promise<void> => {
@@ -54,7 +57,7 @@ export function createLineWriters(response: ServerResponse, unread: Unread): (id
     // Others of the stream may have filled it meanwhile.
     while (response.writableNeedDrain && !response.destroyed) {
       unread.add(response, waiting * HELD_BYTES);
-      taken ??= writable(response).finally(() => {
+      taken ??= waitForDrain(response).finally(() => {
         unread.remove(response);
         taken = undefined;
       });

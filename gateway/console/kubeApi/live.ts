@@ -9,17 +9,24 @@ import type { PassThrough } from '../../../kube/passThrough.ts';
 import { lines } from '../../../kube/watch.ts';
 import { createAnswers, type Answers, type Exchange } from '../../http/answers.ts';
 import { hasBody, refuseByHeaders } from '../../http/body.ts';
-import { closedSignal } from '../../http/response.ts';
+import { disconnectSignal } from '../../http/response.ts';
 import type { GatewayDeps } from '../../endpoint/deps.ts';
 import type { ProblemCode } from '../../contract/problems.ts';
 import { admitCaller, recordRefusal } from './audit.ts';
 import type { Callers } from './callers.ts';
-import { ANSWER_HEADERS, readText } from './passOn.ts';
-import { createTurn, inTurn, type Turn, createLineWriters, type End, type Out } from './lines.ts';
+import { ANSWER_HEADERS, readText } from './forward.ts';
+import {
+  createMutex,
+  serializeLongLines,
+  type Mutex,
+  createLineWriters,
+  type End,
+  type LineWriter,
+} from './lines.ts';
 import { createSlots, type Slots } from './slots.ts';
 import { MAX_WATCHES, readWatches, type Watch } from './watches.ts';
 import { addRoute } from '../../endpoint/route.ts';
-import { readJsonBody, withHold } from '../../endpoint/jsonBody.ts';
+import { readJsonBody, withReservation } from '../../endpoint/jsonBody.ts';
 
 const HEARTBEAT_MS = 15_000;
 /** Watches end after this time, not all streams at once; a right that was taken away ends with them. */
@@ -62,7 +69,7 @@ async function answer({ deps, answers, callers, slots }: Living, exchange: Excha
   answers.count(200);
   reply.hijack();
   deps.open.streams += 1;
-  const signal = AbortSignal.any([closedSignal(reply.raw), deps.closing]);
+  const signal = AbortSignal.any([disconnectSignal(reply.raw), deps.closing]);
   try {
     await follow(deps, reply.raw, {
       watches,
@@ -88,8 +95,8 @@ async function readBodyOf(
   if (!hasBody(headers)) return 'bad-watches';
   const refusal = refuseByHeaders(headers, limits);
   if (refusal !== undefined) return refusal;
-  return withHold(limits, async (hold) => {
-    const body = await readJsonBody(exchange, limits, { hold, maxBytes: BODY_BYTES });
+  return withReservation(limits, async (reservation) => {
+    const body = await readJsonBody(exchange, limits, { reservation, maxBytes: BODY_BYTES });
     return body === undefined || typeof body === 'string' ? body : readWatches(body.value, seconds);
   });
 }
@@ -115,7 +122,7 @@ async function follow(
   const overdue = new AbortController();
   const timer = setTimeout(() => overdue.abort(), seconds * 1_000 + GRACE_MS);
   const ended = AbortSignal.any([signal, overdue.signal]);
-  const turn = createTurn();
+  const turn = createMutex();
   const writerOf = createLineWriters(response, unread);
   try {
     await Promise.all(
@@ -130,7 +137,7 @@ async function follow(
   }
 }
 
-type One = Pick<Following, 'token' | 'onStatus' | 'signal'> & { out: Out; turn: Turn };
+type One = Pick<Following, 'token' | 'onStatus' | 'signal'> & { out: LineWriter; turn: Mutex };
 
 /** Passes events on until the watch ends, and says how it did. */
 async function followOne(
@@ -142,8 +149,8 @@ async function followOne(
     const { path, accept } = watch;
     const answer = await kube.send({ method: 'GET', path, accept, token, signal, silenceMs: 0 });
     onStatus(answer.status);
-    if (answer.status !== 200) return endOf(answer.status, await readText(answer, STATUS_BYTES));
-    for await (const line of lines(inTurn(answer.body, turn))) {
+    if (answer.status !== 200) return watchEnd(answer.status, await readText(answer, STATUS_BYTES));
+    for await (const line of lines(serializeLongLines(answer.body, turn))) {
       await out.event(line);
       const refusal = errorOf(line);
       if (refusal !== undefined) return refusal;
@@ -159,10 +166,10 @@ async function followOne(
 function errorOf(line: string): End | undefined {
   if (!line.slice(0, 40).includes('"ERROR"')) return undefined;
   const { type, object } = JSON.parse(line) as { type?: string; object?: { code?: number } };
-  return type === 'ERROR' ? endOf(object?.code ?? 500, JSON.stringify(object)) : undefined;
+  return type === 'ERROR' ? watchEnd(object?.code ?? 500, JSON.stringify(object)) : undefined;
 }
 
-function endOf(status: number, text: string): End {
+function watchEnd(status: number, text: string): End {
   const { reason, message } = statusOf(text);
   return {
     status,

@@ -10,12 +10,12 @@ import { ApiError } from '../../../kube/errors.ts';
 import type { PassedAnswer, PassedRequest } from '../../../kube/passThrough.ts';
 import { createAnswers, JSON_TYPE, type Answers, type Exchange } from '../../http/answers.ts';
 import type { GatewayDeps } from '../../endpoint/deps.ts';
-import { createExpiring, type Expiring } from '../../limits/boundedMaps.ts';
+import { createExpiringMap, type ExpiringMap } from '../../limits/boundedMaps.ts';
 import type { ProblemCode } from '../../contract/problems.ts';
 import { admitCaller } from './audit.ts';
 import type { Caller, Callers } from './callers.ts';
-import { acceptOf } from './forms.ts';
-import { readText } from './passOn.ts';
+import { acceptHeader } from './forms.ts';
+import { readText } from './forward.ts';
 import { addRoute } from '../../endpoint/route.ts';
 
 /** `more`: there are more namespaces than are asked about. */
@@ -35,12 +35,12 @@ const REVIEWS = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
 
 export function addProjectsRoute(app: FastifyInstance, deps: GatewayDeps, callers: Callers): void {
   const answers = createAnswers(deps, 'console');
-  const kept = createExpiring<Found>(MAX_KEPT, systemClock);
+  const kept = createExpiringMap<Found>(MAX_KEPT, systemClock);
   const answering = { deps, answers, callers, kept };
   addRoute(app, answers, '/console/projects', { GET: { handle: (exchange) => answer(answering, exchange) } });
 }
 
-type Answering = { deps: GatewayDeps; answers: Answers; callers: Callers; kept: Expiring<Found> };
+type Answering = { deps: GatewayDeps; answers: Answers; callers: Callers; kept: ExpiringMap<Found> };
 
 async function answer({ deps, answers, callers, kept }: Answering, exchange: Exchange): Promise<void> {
   const { reply } = exchange;
@@ -123,7 +123,9 @@ async function listNamespaces(ask: Ask): Promise<string[] | undefined> {
   for (let page = 0; page < MAX_PAGES; page += 1) {
     const query = new URLSearchParams({ limit: String(PAGE), ...(token !== '' && { continue: token }) });
     const path = `/api/v1/namespaces?${query.toString()}`;
-    const list = await unlessForbidden(ask({ method: 'GET', path, accept: acceptOf('metadata', 'list') }));
+    const list = await unlessForbidden(
+      ask({ method: 'GET', path, accept: acceptHeader('metadata', 'list') }),
+    );
     if (list === undefined) return undefined;
     const { items, metadata } = list as NamespacePage;
     names.push(...items.map((item) => item.metadata.name));
@@ -144,7 +146,7 @@ async function mayList(ask: Ask, namespace: string): Promise<boolean> {
     ask({
       method: 'POST',
       path: REVIEWS,
-      accept: acceptOf('object', 'create'),
+      accept: acceptHeader('object', 'create'),
       body: Buffer.from(JSON.stringify(body)),
       contentType: JSON_TYPE,
     }),

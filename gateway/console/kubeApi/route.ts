@@ -1,6 +1,6 @@
 /**
  * `/kube/…`: the Kubernetes API as whoever calls. The request is made anew from its parts: the path and parameters that the console
- * needs (`allowed.ts`), the caller's token and nothing else of its headers. Nothing of the gateway's own identity is in it, so
+ * needs (`allowlist.ts`), the caller's token and nothing else of its headers. Nothing of the gateway's own identity is in it, so
  * that RBAC decides about the caller alone; what the API server answers is the answer.
  */
 import type { FastifyInstance } from 'fastify';
@@ -8,18 +8,18 @@ import { ApiError } from '../../../kube/errors.ts';
 import type { PassedAnswer, PassedRequest } from '../../../kube/passThrough.ts';
 import { createAnswers, JSON_TYPE, type Answers, type Exchange } from '../../http/answers.ts';
 import { hasBody, readBody } from '../../http/body.ts';
-import { closedSignal } from '../../http/response.ts';
+import { disconnectSignal } from '../../http/response.ts';
 import type { GatewayDeps } from '../../endpoint/deps.ts';
-import type { Hold } from '../../limits/inFlight.ts';
+import type { Reservation } from '../../limits/inFlight.ts';
 import type { ProblemCode } from '../../contract/problems.ts';
-import { allowed, requestTarget, type Allowed } from './allowed.ts';
+import { checkRequest, requestTarget, type AllowedRequest } from './allowlist.ts';
 import { admitCaller, recordRefusal, recordWrite } from './audit.ts';
 import type { Caller, Callers } from './callers.ts';
-import { acceptOf, bodyTypeOf, formOf } from './forms.ts';
-import { ANSWER_HEADERS, passOn, readText } from './passOn.ts';
-import { reducedAnswer, reducedTarget } from './secrets.ts';
+import { acceptHeader, bodyTypeOf, requestedForm } from './forms.ts';
+import { ANSWER_HEADERS, forwardAnswer, readText } from './forward.ts';
+import { redactedAnswer, redactedTarget } from './secrets.ts';
 import { createSlots, type Slots } from './slots.ts';
-import { withHold } from '../../endpoint/jsonBody.ts';
+import { withReservation } from '../../endpoint/jsonBody.ts';
 
 const PREFIX = '/kube';
 /** How long nothing may come of an answer that has begun. */
@@ -30,7 +30,7 @@ const WATCH_SECONDS = '600';
 const SECRETS_BYTES = 8 * 1_024 * 1_024;
 
 type Passing = { deps: GatewayDeps; answers: Answers; callers: Callers; slots: Slots; secretSlots: Slots };
-type Asked = { asked: Allowed; caller: Caller; signal: AbortSignal };
+type Asked = { asked: AllowedRequest; caller: Caller; signal: AbortSignal };
 type Body = Pick<PassedRequest, 'body' | 'contentType'>;
 
 export function addKubeRoute(app: FastifyInstance, deps: GatewayDeps, callers: Callers): void {
@@ -39,7 +39,7 @@ export function addKubeRoute(app: FastifyInstance, deps: GatewayDeps, callers: C
   const secretSlots = createSlots({ perToken: 8, total: 16 });
   const passing = { deps, answers, callers, slots, secretSlots };
   app.route({
-    // `allowed.ts` says which methods a path has.
+    // `allowlist.ts` says which methods a path has.
     method: app.supportedMethods,
     url: `${PREFIX}/*`,
     handler: (request, reply) => {
@@ -57,11 +57,11 @@ async function answer(passing: Passing, exchange: Exchange): Promise<void> {
     recordRefusal(deps, exchange, { reason, caller });
     answers.problem(reply, reason);
   };
-  const asked = allowed(request.raw.method ?? '', (request.raw.url ?? '').slice(PREFIX.length));
+  const asked = checkRequest(request.raw.method ?? '', (request.raw.url ?? '').slice(PREFIX.length));
   if (asked === undefined) return refuse('kube-path-refused');
   const leave = (asked.resource === 'secrets' ? secretSlots : slots).enter(caller.key);
   if (leave === undefined) return refuse('too-many-exchanges');
-  const gone = closedSignal(reply.raw);
+  const gone = disconnectSignal(reply.raw);
   // Only what would never end by itself is ended when the listeners close.
   const signal = asked.verb === 'watch' ? AbortSignal.any([gone, deps.closing]) : gone;
   try {
@@ -86,8 +86,8 @@ async function pass(
   exchange: Exchange,
   asked: Asked,
 ): Promise<PassedAnswer | ProblemCode | undefined> {
-  return withHold(deps.limits, async (hold) => {
-    const body = await bodyOf(deps, exchange, { asked: asked.asked, hold });
+  return withReservation(deps.limits, async (reservation) => {
+    const body = await bodyOf(deps, exchange, { asked: asked.asked, reservation });
     if (body === undefined || typeof body === 'string') return body;
     const answer = await deps.kube.send({ ...requestOf(exchange, asked), ...body });
     recordWrite(deps, exchange, { ...asked, body: body.body, status: answer.status });
@@ -102,12 +102,12 @@ function requestOf(
   const { verb, resource, query } = asked;
   if (verb === 'watch' && !query.has('timeoutSeconds')) query.set('timeoutSeconds', WATCH_SECONDS);
   const shared = { method: raw.method ?? '', token, signal, silenceMs: verb === 'watch' ? 0 : SILENCE_MS };
-  if (resource === 'secrets') return { ...shared, ...reducedTarget(asked) };
+  if (resource === 'secrets') return { ...shared, ...redactedTarget(asked) };
   const isZipped = verb !== 'watch' && /\bgzip\b/.test(String(headers['accept-encoding']));
   return {
     ...shared,
     path: requestTarget(asked),
-    accept: acceptOf(formOf(headers.accept), verb),
+    accept: acceptHeader(requestedForm(headers.accept), verb),
     ...(isZipped && { acceptEncoding: 'gzip' }),
   };
 }
@@ -116,7 +116,7 @@ function requestOf(
 async function bodyOf(
   { limits }: GatewayDeps,
   { request: { raw }, reply }: Exchange,
-  { asked, hold }: { asked: Allowed; hold: Hold },
+  { asked, reservation }: { asked: AllowedRequest; reservation: Reservation },
 ): Promise<Body | ProblemCode | undefined> {
   const { headers } = raw;
   if (!hasBody(headers)) return {};
@@ -124,7 +124,7 @@ async function bodyOf(
   if (contentType === undefined || headers['content-encoding'] !== undefined) return 'unsupported-media-type';
   const limit = limits.settings.bodyBytes;
   if (Number(headers['content-length'] ?? 0) > limit) return 'too-large';
-  const body = await readBody(raw, reply.raw, { limit, hold, turns: limits.reading });
+  const body = await readBody(raw, reply.raw, { limit, reservation, queue: limits.bodyQueue });
   if (body.outcome === 'aborted') return undefined;
   return body.outcome === 'read' ? { body: body.bytes, contentType } : body.outcome;
 }
@@ -132,15 +132,15 @@ async function bodyOf(
 async function sendOn(
   { deps, answers }: Passing,
   { request, reply }: Exchange,
-  { asked, given }: { asked: Allowed; given: PassedAnswer },
+  { asked, given }: { asked: AllowedRequest; given: PassedAnswer },
 ): Promise<void> {
   if (asked.resource === 'secrets') {
     const text = await readText(given, SECRETS_BYTES);
     reply.headers(ANSWER_HEADERS);
-    const reduced = reducedAnswer(asked, { form: formOf(request.headers.accept), text });
-    return answers.send(reply, given.status, JSON_TYPE, reduced);
+    const redacted = redactedAnswer(asked, { form: requestedForm(request.headers.accept), text });
+    return answers.send(reply, given.status, JSON_TYPE, redacted);
   }
   answers.count(given.status);
   reply.hijack();
-  await passOn(reply.raw, given, { unread: deps.limits.unread, isLast: deps.leaving.aborted });
+  await forwardAnswer(reply.raw, given, { unread: deps.limits.unread, isLast: deps.draining.aborted });
 }

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { allowed, type Allowed } from './allowed.ts';
-import { reducedAnswer, reducedTarget } from './secrets.ts';
+import { checkRequest, type AllowedRequest } from './allowlist.ts';
+import { redactedAnswer, redactedTarget } from './secrets.ts';
 
 const PATH = '/api/v1/namespaces/shop/secrets';
 const VALUE = Buffer.from('canary-4711').toString('base64');
-const needed = (method: string, url: string): Allowed => {
-  const asked = allowed(method, url);
+const needed = (method: string, url: string): AllowedRequest => {
+  const asked = checkRequest(method, url);
   if (asked === undefined) throw new Error(`${method} ${url} is not allowed`);
   return asked;
 };
@@ -39,7 +39,7 @@ test('of a Secret its metadata, type and the names of its keys are left, without
     ['POST', PATH],
     ['PATCH', `${PATH}/mail`],
   ] as const) {
-    const text = reducedAnswer(needed(method, url), { form: 'object', text: JSON.stringify(secret) });
+    const text = redactedAnswer(needed(method, url), { form: 'object', text: JSON.stringify(secret) });
     expect(JSON.parse(text)).toEqual({
       apiVersion: 'v1',
       kind: 'Secret',
@@ -62,27 +62,27 @@ test('of a list the names and types are left, as objects or as a table', () => {
   const metadata = { name: 'mail', namespace: 'shop' };
   const page = { resourceVersion: '9', continue: 'next', remainingItemCount: 3 };
   const text = JSON.stringify(table);
-  expect(JSON.parse(reducedAnswer(asked, { form: 'object', text }))).toEqual({
+  expect(JSON.parse(redactedAnswer(asked, { form: 'object', text }))).toEqual({
     apiVersion: 'v1',
     kind: 'SecretList',
     metadata: page,
     items: [{ apiVersion: 'v1', kind: 'Secret', metadata, type: 'Opaque' }],
   });
-  expect(JSON.parse(reducedAnswer(asked, { form: 'table', text }))).toMatchObject({
+  expect(JSON.parse(redactedAnswer(asked, { form: 'table', text }))).toMatchObject({
     kind: 'Table',
     metadata: page,
     rows: [{ cells: ['mail', 'Opaque'], object: { metadata } }],
   });
   for (const form of ['object', 'table', 'metadata'] as const)
-    expect(reducedAnswer(asked, { form, text })).not.toMatch(new RegExp(`${VALUE}|canary`));
+    expect(redactedAnswer(asked, { form, text })).not.toMatch(new RegExp(`${VALUE}|canary`));
 });
 
 test('a refusal stays as it is, and what was not asked for is not shown', () => {
   const status = '{"kind":"Status","code":403,"message":"no"}';
-  expect(reducedAnswer(needed('GET', PATH), { form: 'object', text: status })).toBe(status);
+  expect(redactedAnswer(needed('GET', PATH), { form: 'object', text: status })).toBe(status);
   const list = JSON.stringify({ kind: 'SecretList', items: [secret] });
-  expect(() => reducedAnswer(needed('GET', PATH), { form: 'object', text: list })).toThrow('something else');
-  expect(() => reducedAnswer(needed('GET', `${PATH}/mail`), { form: 'object', text: list })).toThrow(
+  expect(() => redactedAnswer(needed('GET', PATH), { form: 'object', text: list })).toThrow('something else');
+  expect(() => redactedAnswer(needed('GET', `${PATH}/mail`), { form: 'object', text: list })).toThrow(
     'something else',
   );
 });
@@ -104,9 +104,9 @@ test('a refusal of what a patch made of a Secret says what is wrong, and repeats
     { field: 'patch', message: `Invalid value: "${VALUE}"` },
   ];
   for (const text of [invalid({ causes }), invalid({})]) {
-    const reduced = reducedAnswer(needed('PATCH', `${PATH}/mail`), { form: 'object', text });
-    expect(reduced).not.toContain(VALUE);
-    expect(JSON.parse(reduced)).toEqual({
+    const redacted = redactedAnswer(needed('PATCH', `${PATH}/mail`), { form: 'object', text });
+    expect(redacted).not.toContain(VALUE);
+    expect(JSON.parse(redacted)).toEqual({
       kind: 'Status',
       apiVersion: 'v1',
       metadata: {},
@@ -117,7 +117,7 @@ test('a refusal of what a patch made of a Secret says what is wrong, and repeats
     });
   }
   const text = invalid({ causes: causes.slice(0, 1) });
-  expect(reducedAnswer(needed('POST', PATH), { form: 'object', text })).toBe(text);
+  expect(redactedAnswer(needed('POST', PATH), { form: 'object', text })).toBe(text);
 });
 
 test.each([
@@ -129,7 +129,7 @@ test.each([
   ['?limit=all', '500'],
   ['?includeObject=Object', '500'],
 ])('a list of Secrets%s asks for no objects, and for %s of them', (query, limit) => {
-  const { path, accept } = reducedTarget(needed('GET', `${PATH}${query}`));
+  const { path, accept } = redactedTarget(needed('GET', `${PATH}${query}`));
   const sent = new URL(path, 'http://server').searchParams;
   expect([sent.get('includeObject'), sent.getAll('limit')]).toEqual(['None', [limit]]);
   expect(accept).toContain('as=Table');

@@ -2,8 +2,8 @@
  * What of a Secret is shown in a browser: that it is there, its type and the names of its keys, never a value. Annotations are left
  * out too, since `kubectl apply` keeps a copy of all values in one; and what a refusal repeats of a Secret.
  */
-import { requestTarget, type Allowed } from './allowed.ts';
-import { acceptOf, type Form } from './forms.ts';
+import { requestTarget, type AllowedRequest } from './allowlist.ts';
+import { acceptHeader, type Form } from './forms.ts';
 
 type Json = Record<string, unknown>;
 
@@ -22,24 +22,25 @@ const SHOWN_METADATA = [
 const PAGE = 500;
 
 /** What is asked of the API server: of a list no objects at all. */
-export function reducedTarget(asked: Allowed): { path: string; accept: string } {
-  if (asked.verb !== 'list') return { path: requestTarget(asked), accept: acceptOf('object', asked.verb) };
+export function redactedTarget(asked: AllowedRequest): { path: string; accept: string } {
+  if (asked.verb !== 'list')
+    return { path: requestTarget(asked), accept: acceptHeader('object', asked.verb) };
   const query = new URLSearchParams(asked.query);
   query.set('includeObject', 'None');
   const limit = Number(query.get('limit'));
   if (!(limit > 0 && limit <= PAGE)) query.set('limit', String(PAGE));
-  return { path: requestTarget({ path: asked.path, query }), accept: acceptOf('table', 'list') };
+  return { path: requestTarget({ path: asked.path, query }), accept: acceptHeader('table', 'list') };
 }
 
 /** What is answered: what is shown of Secrets, or a refusal, which is a Status. Throws for what is no answer about Secrets. */
-export function reducedAnswer(asked: Allowed, { form, text }: { form: Form; text: string }): string {
+export function redactedAnswer(asked: AllowedRequest, { form, text }: { form: Form; text: string }): string {
   const answer: unknown = JSON.parse(text);
   const { kind } = record(answer);
-  if (kind === 'Status') return isOfPatched(answer) ? JSON.stringify(reducedStatus(answer)) : text;
+  if (kind === 'Status') return isOfPatched(answer) ? JSON.stringify(redactedStatus(answer)) : text;
   const namespace = asked.path.split('/')[4] ?? '';
   if (asked.verb === 'list' && kind === 'Table')
-    return JSON.stringify((form === 'table' ? reducedTable : reducedSecrets)(answer, namespace));
-  if (asked.verb !== 'list' && kind === 'Secret') return JSON.stringify(reducedSecret(answer));
+    return JSON.stringify((form === 'table' ? redactedTable : redactedSecrets)(answer, namespace));
+  if (asked.verb !== 'list' && kind === 'Secret') return JSON.stringify(redactedSecret(answer));
   throw new Error('The API server answered something else than was asked for.');
 }
 
@@ -55,13 +56,13 @@ function isOfPatched(status: unknown): boolean {
 
 const NO_SECRET = 'The patch does not make a Secret: a field is unknown, or its value is not of its type.';
 
-function reducedStatus(status: unknown): Json {
+function redactedStatus(status: unknown): Json {
   const { kind, apiVersion, status: outcome, reason, code } = record(status);
   return { kind, apiVersion, metadata: {}, status: outcome, message: NO_SECRET, reason, code };
 }
 
 /** One Secret, as it is answered to a read or a write of it. */
-function reducedSecret(secret: unknown): Json {
+function redactedSecret(secret: unknown): Json {
   const { metadata, type, data, immutable } = record(secret);
   const shown = Object.entries(record(metadata)).filter(([name]) => SHOWN_METADATA.includes(name));
   return {
@@ -75,7 +76,7 @@ function reducedSecret(secret: unknown): Json {
 }
 
 /** A list of Secrets by name and type, made of a Table without objects. */
-function reducedSecrets(table: unknown, namespace: string): Json {
+function redactedSecrets(table: unknown, namespace: string): Json {
   const items = rowsOf(table).map(({ name, type }) => ({
     apiVersion: 'v1',
     kind: 'Secret',
@@ -86,7 +87,7 @@ function reducedSecrets(table: unknown, namespace: string): Json {
 }
 
 /** The same as a Table. */
-function reducedTable(table: unknown, namespace: string): Json {
+function redactedTable(table: unknown, namespace: string): Json {
   const rows = rowsOf(table).map(({ name, type }) => ({
     cells: [name, type],
     object: { apiVersion: 'meta.k8s.io/v1', kind: 'PartialObjectMetadata', metadata: { name, namespace } },

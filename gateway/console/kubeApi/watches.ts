@@ -1,8 +1,8 @@
 /** What `POST /console/live` is asked for: the watches, read from the body and judged as any other request to the Kubernetes API. */
 import * as z from 'zod';
 import type { ProblemCode } from '../../contract/problems.ts';
-import { allowed, requestTarget } from './allowed.ts';
-import { acceptOf } from './forms.ts';
+import { checkRequest, requestTarget } from './allowlist.ts';
+import { acceptHeader } from './forms.ts';
 
 /** One watch, as it is asked of the API server. */
 export type Watch = { id: string; path: string; accept: string };
@@ -44,6 +44,8 @@ function watchOf({ id, path, query = {}, table = false }: Asked, seconds: number
     ['timeoutSeconds', String(seconds)],
   ]);
   // A path that brings parameters of its own would have two queries.
-  const watch = path.includes('?') ? undefined : allowed('GET', `${path}?${parameters.toString()}`);
-  return watch && { id, path: requestTarget(watch), accept: acceptOf(table ? 'table' : 'object', 'watch') };
+  const watch = path.includes('?') ? undefined : checkRequest('GET', `${path}?${parameters.toString()}`);
+  return (
+    watch && { id, path: requestTarget(watch), accept: acceptHeader(table ? 'table' : 'object', 'watch') }
+  );
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { sessionCookie, sessionLines } from './cookie.ts';
+import { sessionCookie, sessionCookieHeaders } from './cookie.ts';
 
 const FULL = 'f'.repeat(3_800);
 const PLAIN = { secure: false };
@@ -21,7 +21,7 @@ function browserWith(before: string, lines: string[] | undefined): string {
 test.each([1, 3_800, 3_801, 7_600, 11_400])('a value of %i characters comes back', (length) => {
   const value = 'Ab-_'.repeat(length).slice(0, length);
   for (const options of [PLAIN, SECURE]) {
-    const lines = sessionLines(value, undefined, { ...options, maxAgeSeconds: 604_800 });
+    const lines = sessionCookieHeaders(value, undefined, { ...options, maxAgeSeconds: 604_800 });
     expect(lines).toHaveLength(Math.min(3, Math.floor(length / 3_800) + 1));
     for (const line of lines ?? []) expect(line.length).toBeLessThanOrEqual(4_096);
     expect(sessionCookie(browserWith('theme=dark', lines), options)).toBe(value);
@@ -29,30 +29,32 @@ test.each([1, 3_800, 3_801, 7_600, 11_400])('a value of %i characters comes back
 });
 
 test('what would not fit the headers of a request is refused', () => {
-  expect(sessionLines('x'.repeat(11_401), undefined, PLAIN)).toBeUndefined();
+  expect(sessionCookieHeaders('x'.repeat(11_401), undefined, PLAIN)).toBeUndefined();
 });
 
 test('a shorter value takes away what is left of a longer one, and no value all of it', () => {
-  const long = browserWith('theme=dark', sessionLines('a'.repeat(9_000), undefined, PLAIN));
-  const short = browserWith(long, sessionLines('b'.repeat(10), long, PLAIN));
+  const long = browserWith('theme=dark', sessionCookieHeaders('a'.repeat(9_000), undefined, PLAIN));
+  const short = browserWith(long, sessionCookieHeaders('b'.repeat(10), long, PLAIN));
   expect(short).toBe(`theme=dark; windlass_console=${'b'.repeat(10)}`);
-  expect(browserWith(long, sessionLines('', long, PLAIN))).toBe('theme=dark');
+  expect(browserWith(long, sessionCookieHeaders('', long, PLAIN))).toBe('theme=dark');
 });
 
 test.each([10, 3_800, 4_000])(
   '%i characters come back where more of a value is left that we were not shown',
   (length) => {
-    const long = browserWith('', sessionLines('a'.repeat(11_400), undefined, PLAIN));
+    const long = browserWith('', sessionCookieHeaders('a'.repeat(11_400), undefined, PLAIN));
     const value = 'b'.repeat(length);
-    expect(sessionCookie(browserWith(long, sessionLines(value, undefined, PLAIN)), PLAIN)).toBe(value);
+    expect(sessionCookie(browserWith(long, sessionCookieHeaders(value, undefined, PLAIN)), PLAIN)).toBe(
+      value,
+    );
   },
 );
 
 test('scripts cannot read it and other sites cannot send it', () => {
-  expect(sessionLines('abc', undefined, { ...PLAIN, maxAgeSeconds: 60 })).toEqual([
+  expect(sessionCookieHeaders('abc', undefined, { ...PLAIN, maxAgeSeconds: 60 })).toEqual([
     'windlass_console=abc; Path=/; Max-Age=60; HttpOnly; SameSite=Strict',
   ]);
-  expect(sessionLines('abc', undefined, SECURE)).toEqual([
+  expect(sessionCookieHeaders('abc', undefined, SECURE)).toEqual([
     '__Host-windlass_console=abc; Path=/; HttpOnly; SameSite=Strict; Secure',
   ]);
 });
@@ -62,7 +64,7 @@ test('what a neighbour may have put there does not count over TLS, and elsewhere
     expect(sessionCookie('windlass_console=theirs; __Host-windlass_console=ours', options)).toBe('ours');
   expect(sessionCookie('windlass_console=theirs', SECURE)).toBe('');
   const both = 'windlass_console=old; __Host-windlass_console=ours';
-  expect(browserWith(both, sessionLines('new', both, SECURE))).toBe('__Host-windlass_console=new');
+  expect(browserWith(both, sessionCookieHeaders('new', both, SECURE))).toBe('__Host-windlass_console=new');
 });
 
 test.each([

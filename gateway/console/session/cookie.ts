@@ -36,7 +36,7 @@ export function hostName(name: string, secure: boolean): string {
  * The Set-Cookie lines of a session, those included that take away what the browser holds of a longer one; undefined if the value
  * is too long. An empty value takes everything away.
  */
-export function sessionLines(
+export function sessionCookieHeaders(
   value: string,
   header: string | undefined,
   options: CookieOptions,
@@ -44,17 +44,17 @@ export function sessionLines(
   if (value.length > CHUNK * MOST_CHUNKS) return undefined;
   const base = hostName(NAME, options.secure);
   const chunks = chunksOf(value);
-  const set = chunks.map((chunk, at) => cookieLine(nameAt(base, at), chunk, options));
+  const set = chunks.map((chunk, at) => setCookieHeader(nameAt(base, at), chunk, options));
   const kept = new Set(chunks.map((_, at) => nameAt(base, at)));
   const left = [...readCookies(header).keys()].filter((name) => isOurs(name) && !kept.has(name));
   const removed = left.map((name) =>
-    cookieLine(name, '', { secure: name.startsWith(HOST_PREFIX), maxAgeSeconds: 0 }),
+    setCookieHeader(name, '', { secure: name.startsWith(HOST_PREFIX), maxAgeSeconds: 0 }),
   );
   return [...set, ...removed];
 }
 
 /** One Set-Cookie line. */
-export function cookieLine(
+export function setCookieHeader(
   name: string,
   value: string,
   { secure, maxAgeSeconds, sameSite = 'Strict' }: CookieOptions,

@@ -14,16 +14,16 @@ import {
 } from '../../../runs/console/links.ts';
 import { isSecret, newSecret } from '../../../runs/connect/store.ts';
 import { createAnswers, JSON_TYPE, type Answers, type Exchange } from '../../http/answers.ts';
-import { recordCall, resultOf } from '../../endpoint/audit.ts';
+import { recordCall, auditResult } from '../../endpoint/audit.ts';
 import { OPERATIONS } from '../../contract/operations.ts';
 import type { GatewayDeps } from '../../endpoint/deps.ts';
 import { bearerToken } from '../../access/identity.ts';
 import type { ProblemCode } from '../../contract/problems.ts';
-import { sendQuestion, sendWord } from './page.ts';
+import { sendQuestion, sendMessagePage } from './page.ts';
 import { openValue, sealValue } from './seal.ts';
-import { giveCookies, recordSignIn } from './sessionRoute.ts';
+import { setSessionCookies, recordSignIn } from './sessionRoute.ts';
 import type { Session, Sessions } from './sessions.ts';
-import { sessionOf } from './signIn.ts';
+import { createSession } from './signIn.ts';
 import { addEndpoints, addRoute, endpoint } from '../../endpoint/route.ts';
 
 const PURPOSE = 'windlass console link';
@@ -48,13 +48,13 @@ export function addSignInLinkRoutes(app: FastifyInstance, deps: GatewayDeps, ses
 async function makeLink({ deps, sessions, answers }: Links, { request, reply }: Exchange): Promise<void> {
   const { headers } = request.raw;
   const token = bearerToken(headers.authorization);
-  const session = token === undefined ? 'unauthorized' : await sessionOf(deps, { token }, request);
+  const session = token === undefined ? 'unauthorized' : await createSession(deps, { token }, request);
   const isKnown = typeof session === 'object';
   const kept = isKnown ? await keepLink(deps, session) : session;
   recordCall(deps, request.raw, {
     event: 'session.link',
     ...(isKnown && { user: { username: session.user.name, groups: session.user.groups } }),
-    ...(typeof kept === 'string' ? resultOf(kept) : { result: 'allowed' }),
+    ...(typeof kept === 'string' ? auditResult(kept) : { result: 'allowed' }),
   });
   if (typeof kept === 'string') return answers.problem(reply, kept);
   reply.header('cache-control', 'no-store');
@@ -78,11 +78,11 @@ async function keepLink(
 
 async function askFirst({ deps, answers }: Links, { request, reply }: Exchange): Promise<void> {
   const { secret } = request.params as { secret: string };
-  if (!isSecret(secret)) return sendWord(answers, reply, 'link-unknown');
+  if (!isSecret(secret)) return sendMessagePage(answers, reply, 'link-unknown');
   const found = await readSignInLink(deps.runs, secret);
-  if (isUnavailable(found)) return sendWord(answers, reply, 'unavailable');
+  if (isUnavailable(found)) return sendMessagePage(answers, reply, 'unavailable');
   const opened = found.outcome === 'found' ? await openLink(secret, found.sealed) : undefined;
-  if (opened === undefined) return sendWord(answers, reply, 'link-unknown');
+  if (opened === undefined) return sendMessagePage(answers, reply, 'link-unknown');
   sendQuestion(answers, reply, { user: opened.user, action: `/console/link/${secret}` });
 }
 
@@ -96,7 +96,7 @@ async function followLink(links: Links, exchange: Exchange): Promise<void> {
   }
   const { session, problem } = await signInBy(links, exchange);
   recordSignIn(deps, exchange, 'link', { session, problem });
-  if (problem !== undefined) return sendWord(answers, reply, problem);
+  if (problem !== undefined) return sendMessagePage(answers, reply, problem);
   reply.headers({ location: '/console/', 'cache-control': 'no-store' });
   answers.send(reply, 303, 'text/plain', '');
 }
@@ -112,10 +112,10 @@ async function signInBy(
   if (isUnavailable(taken)) return { problem: 'unavailable' };
   const opened = taken.outcome === 'found' ? await openLink(secret, taken.sealed) : undefined;
   if (opened === undefined) return { problem: 'link-unknown' };
-  const session = await sessionOf(deps, opened, exchange.request);
+  const session = await createSession(deps, opened, exchange.request);
   if (session === 'token-refused') return { problem: 'link-unknown' };
   if (typeof session === 'string') return { problem: 'not-signed-in' };
-  const refused = await giveCookies(sessions, session, exchange);
+  const refused = await setSessionCookies(sessions, session, exchange);
   return { session, problem: refused && 'not-signed-in' };
 }
 

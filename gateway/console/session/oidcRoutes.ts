@@ -7,13 +7,13 @@ import * as z from 'zod';
 import { createAnswers, type Answers, type Exchange } from '../../http/answers.ts';
 import type { GatewayDeps } from '../../endpoint/deps.ts';
 import type { ProblemCode } from '../../contract/problems.ts';
-import { cookieLine, hostName, readCookies } from './cookie.ts';
+import { setCookieHeader, hostName, readCookies } from './cookie.ts';
 import type { Issued, Provider } from './oidc.ts';
-import { pageOf } from './origin.ts';
-import { sendWord } from './page.ts';
-import { giveCookies, recordSignIn } from './sessionRoute.ts';
+import { returnPath } from './origin.ts';
+import { sendMessagePage } from './page.ts';
+import { setSessionCookies, recordSignIn } from './sessionRoute.ts';
 import type { Session, Sessions } from './sessions.ts';
-import { sessionOf } from './signIn.ts';
+import { createSession } from './signIn.ts';
 import { addRoute } from '../../endpoint/route.ts';
 
 const CALLBACK = '/console/oidc/callback';
@@ -55,10 +55,10 @@ async function start(
   const sent = await provider.begin(sessions.origin.own(headers) + CALLBACK).catch((error: unknown) => {
     deps.log.warn({ err: error }, 'the OpenID Connect provider does not answer');
   });
-  if (sent === undefined) return sendWord(answers, reply, 'provider-away');
+  if (sent === undefined) return sendMessagePage(answers, reply, 'provider-away');
   const until = Date.now() + SIGN_IN_SECONDS * 1_000;
-  const sealed = await sessions.sealFor(PURPOSE, { ...sent.begun, to: pageOf(to), until });
-  if (sealed === undefined) return sendWord(answers, reply, 'unavailable');
+  const sealed = await sessions.sealFor(PURPOSE, { ...sent.begun, to: returnPath(to), until });
+  if (sealed === undefined) return sendMessagePage(answers, reply, 'unavailable');
   reply.headers({
     'set-cookie': ownLine(sealed, sessions.origin.isSecure(headers), SIGN_IN_SECONDS),
     location: sent.url,
@@ -71,12 +71,12 @@ async function start(
 async function finish(oidc: Oidc, exchange: Exchange): Promise<void> {
   const { deps, answers } = oidc;
   const { reply } = exchange;
-  const begun = await begunHere(oidc, exchange);
+  const begun = await readSignInOf(oidc, exchange);
   const signedIn: SignedIn =
     begun === undefined ? { problem: 'not-begun' } : await exchangeAndSignIn(oidc, exchange, begun);
   recordSignIn(deps, exchange, 'oidc', signedIn);
   if (begun === undefined || signedIn.problem !== undefined)
-    return sendWord(answers, reply, signedIn.problem ?? 'not-begun');
+    return sendMessagePage(answers, reply, signedIn.problem ?? 'not-begun');
   const secure = isHttps(begun);
   reply.header('set-cookie', ownLine('', secure, 0));
   reply.headers({ location: begun.to, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' });
@@ -84,8 +84,8 @@ async function finish(oidc: Oidc, exchange: Exchange): Promise<void> {
 }
 
 /** What this browser has begun, if what the provider answers belongs to it. */
-async function begunHere({ sessions }: Oidc, { request }: Exchange): Promise<UnderWay | undefined> {
-  const begun = await begunIn(sessions, request.raw.headers.cookie);
+async function readSignInOf({ sessions }: Oidc, { request }: Exchange): Promise<UnderWay | undefined> {
+  const begun = await openSignIn(sessions, request.raw.headers.cookie);
   if (begun === undefined || begun.until <= Date.now()) return undefined;
   return answerOf(request).get('state') === begun.state ? begun : undefined;
 }
@@ -111,7 +111,7 @@ async function exchangeAndSignIn(oidc: Oidc, exchange: Exchange, begun: UnderWay
 }
 
 /** What this browser has begun; what a neighbouring host may have put there has not the name that it has by https. */
-async function begunIn(sessions: Sessions, header: string | undefined): Promise<UnderWay | undefined> {
+async function openSignIn(sessions: Sessions, header: string | undefined): Promise<UnderWay | undefined> {
   const cookies = readCookies(header);
   for (const secure of [true, false]) {
     const sealed = cookies.get(hostName(COOKIE, secure));
@@ -126,7 +126,7 @@ function isHttps({ redirectURI }: UnderWay): boolean {
 }
 
 function ownLine(value: string, secure: boolean, maxAgeSeconds: number): string {
-  return cookieLine(hostName(COOKIE, secure), value, { secure, maxAgeSeconds, sameSite: 'Lax' });
+  return setCookieHeader(hostName(COOKIE, secure), value, { secure, maxAgeSeconds, sameSite: 'Lax' });
 }
 
 /** Puts the session into the browser; what keeps it from that is told. */
@@ -135,9 +135,9 @@ async function signIn(
   exchange: Exchange,
   { issued: { idToken, refreshToken }, secure }: { issued: Issued; secure: boolean },
 ): Promise<SignedIn> {
-  const session = await sessionOf(deps, { token: idToken, refresh: refreshToken }, exchange.request);
+  const session = await createSession(deps, { token: idToken, refresh: refreshToken }, exchange.request);
   const problem =
-    typeof session === 'string' ? session : await giveCookies(sessions, session, exchange, secure);
+    typeof session === 'string' ? session : await setSessionCookies(sessions, session, exchange, secure);
   if (problem === undefined) return { session };
   return { session, problem: problem === 'token-refused' ? 'not-accepted' : 'unavailable' };
 }

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { expect, test } from 'vitest';
-import { createOrigin, pageOf } from './origin.ts';
+import { createOrigin, returnPath } from './origin.ts';
 
 const { isFromConsole, isSecure } = createOrigin(undefined);
 const host = 'console.example.com';
@@ -80,7 +80,7 @@ test.each<[string | undefined, boolean]>([
   ['', false],
   [undefined, false],
 ])('with a configured address the host %s is the console: %s', (named, expected) => {
-  expect(configured.isHere({ host: named })).toBe(expected);
+  expect(configured.isConsoleHost({ host: named })).toBe(expected);
 });
 
 test.each<[string, IncomingHttpHeaders, boolean]>([
@@ -126,5 +126,5 @@ test.each<[unknown, string]>([
   [['/console/a', '/console/b'], '/console/'],
   [`/console/${'x'.repeat(3_000)}`, '/console/'],
 ])('a sign-in that asks for %o leads to %s', (wanted, page) => {
-  expect(pageOf(wanted)).toBe(page);
+  expect(returnPath(wanted)).toBe(page);
 });

@@ -10,7 +10,7 @@ const HEADER = 'x-windlass-console';
 /** What is known of the console's own address. */
 export type ConsoleOrigin = {
   /** Whether the request was sent to the console's host; always, where no address is configured. */
-  isHere: (headers: IncomingHttpHeaders) => boolean;
+  isConsoleHost: (headers: IncomingHttpHeaders) => boolean;
   /** Whether a page of the console sent it, so that the session may count. */
   isFromConsole: (headers: IncomingHttpHeaders) => boolean;
   /**
@@ -27,12 +27,12 @@ export type ConsoleOrigin = {
 /** With an address, an origin such as `https://windlass.example.com`, nothing that a request says of its own is believed. */
 export function createOrigin(url: string | undefined): ConsoleOrigin {
   const configured = url === undefined ? undefined : new URL(url);
-  const isHere = ({ host }: IncomingHttpHeaders): boolean =>
+  const isConsoleHost = ({ host }: IncomingHttpHeaders): boolean =>
     configured === undefined || configured.host === hostIn(configured.protocol, host);
   const isSecure = (headers: IncomingHttpHeaders): boolean =>
     configured === undefined ? cameByHttps(headers) : configured.protocol === 'https:';
   const isSameOrigin = (headers: IncomingHttpHeaders): boolean => {
-    if (!isHere(headers)) return false;
+    if (!isConsoleHost(headers)) return false;
     const { origin, referer } = headers;
     const site = headers['sec-fetch-site'];
     if (site !== undefined) return site === 'same-origin' || site === 'none';
@@ -40,7 +40,7 @@ export function createOrigin(url: string | undefined): ConsoleOrigin {
     return configured === undefined ? isOfHost(page, headers.host) : originOf(page) === configured.origin;
   };
   return {
-    isHere,
+    isConsoleHost,
     isSecure,
     isSameOrigin,
     isFromConsole: (headers) => headers[HEADER] === '1' && isSameOrigin(headers),
@@ -77,7 +77,7 @@ const HOME = '/console/';
 const LONGEST_PAGE = 2_000;
 
 /** The page of the console that a sign-in leads to: a path of ours, or the first page for all else. */
-export function pageOf(wanted: unknown): string {
+export function returnPath(wanted: unknown): string {
   if (typeof wanted !== 'string' || wanted.length > LONGEST_PAGE || !wanted.startsWith(HOME)) return HOME;
   // Read as a browser would: dots, backslashes and the like must not lead out.
   const base = 'http://console';

@@ -8,7 +8,7 @@ import { personName } from '../../../api/person.ts';
 import type { Answers } from '../../http/answers.ts';
 import { escapeHtml } from '../../http/html.ts';
 
-type WordCode = keyof typeof WORDS;
+type MessageCode = keyof typeof WORDS;
 
 const WORDS = {
   'link-unknown': {
@@ -63,7 +63,7 @@ button { font: inherit; padding: 0.5rem 1.25rem; cursor: pointer; }
 `;
 
 /** Says what became of it, with a way to the console. */
-export function sendWord(answers: Answers, reply: FastifyReply, code: WordCode): void {
+export function sendMessagePage(answers: Answers, reply: FastifyReply, code: MessageCode): void {
   const { status, title, text } = WORDS[code];
   if (status === 503) reply.header('retry-after', '5');
   const body = `<p>${escapeHtml(text)}</p>\n<p><a href="/console/">Open the console</a></p>`;

@@ -9,11 +9,11 @@ import type { Log } from '../../../kube/log.ts';
 import { isUnavailable, type RunStoreConnection } from '../../../runs/connection.ts';
 import { hashOf } from '../../../runs/connect/store.ts';
 import { claimRenewal, keepRenewal, readRenewal, renewalKeyOf } from '../../../runs/console/renewals.ts';
-import { createExpiring } from '../../limits/boundedMaps.ts';
+import { createExpiringMap } from '../../limits/boundedMaps.ts';
 import type { Provider } from './oidc.ts';
 import { openValue, sealValue } from './seal.ts';
 import { AHEAD_MS, type Session } from './sessions.ts';
-import { endOf } from './signIn.ts';
+import { tokenExpiry } from './signIn.ts';
 
 const PURPOSE = 'windlass console renewal';
 /** How long requests with the old cookie are given what it was renewed to. */
@@ -41,8 +41,8 @@ export async function readRenewed(conn: RunStoreConnection, refresh: string): Pr
 }
 
 export function createRenewal({ conn, provider, clock, log }: RenewalOptions): Renew {
-  const known = createExpiring<Renewed>(MAX_KNOWN, clock);
-  const failed = createExpiring<true>(MAX_KNOWN, clock);
+  const known = createExpiringMap<Renewed>(MAX_KNOWN, clock);
+  const failed = createExpiringMap<true>(MAX_KNOWN, clock);
   const underWay = new Map<string, Promise<Renewed | undefined>>();
 
   async function waitForOther(refresh: string): Promise<Renewed | undefined> {
@@ -91,7 +91,7 @@ export function createRenewal({ conn, provider, clock, log }: RenewalOptions): R
     const { refresh } = session;
     if (refresh === undefined || session.tokenEnds - clock.date().getTime() > AHEAD_MS) return undefined;
     const renewed = await once(refresh);
-    return renewed && { ...session, ...renewed, tokenEnds: endOf(renewed.token) };
+    return renewed && { ...session, ...renewed, tokenEnds: tokenExpiry(renewed.token) };
   };
 }
 

@@ -1,16 +1,16 @@
 /** The session of a request as it is now: with a token that is good, renewed where it was about to end. */
 import type { ServerResponse } from 'node:http';
-import { sessionLines } from './cookie.ts';
+import { sessionCookieHeaders } from './cookie.ts';
 import type { Renew } from './renewal.ts';
 import type { Opened, Session, Sessions } from './sessions.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { createAnswers, type Exchange } from '../../http/answers.ts';
 import type { GatewayDeps } from '../../endpoint/deps.ts';
 
-export type Current = (exchange: Exchange) => Promise<Opened>;
+export type ReadSession = (exchange: Exchange) => Promise<Opened>;
 
 /** Without `renew` a session ends with its token. */
-export function createCurrent(sessions: Sessions, renew: Renew | undefined): Current {
+export function createSessionReader(sessions: Sessions, renew: Renew | undefined): ReadSession {
   return async ({ request: { raw }, reply }) => {
     const { headers } = raw;
     const opened = await sessions.open(headers);
@@ -19,7 +19,7 @@ export function createCurrent(sessions: Sessions, renew: Renew | undefined): Cur
     const session = renewed ?? opened.session;
     if (renewed !== undefined || opened.isOld) {
       const browser = { cookie: headers.cookie, secure: sessions.origin.isSecure(headers) };
-      const lines = await sealedLines(sessions, session, browser);
+      const lines = await sealedCookieHeaders(sessions, session, browser);
       // On the answer itself: some routes write its headers by their own hand.
       if (lines !== undefined && lines.length > 0) reply.raw.setHeader('set-cookie', lines);
     }
@@ -31,7 +31,7 @@ export function createCurrent(sessions: Sessions, renew: Renew | undefined): Cur
 export type Browser = { cookie: string | undefined; secure: boolean };
 
 /** The Set-Cookie lines of a session; none if it does not fit, undefined while nothing can be sealed. */
-export async function sealedLines(
+export async function sealedCookieHeaders(
   sessions: Sessions,
   session: Session,
   browser: Browser,
@@ -40,11 +40,11 @@ export async function sealedLines(
   const options = { secure: browser.secure, maxAgeSeconds };
   const sealed = await sessions.seal(session);
   if (sealed === undefined) return undefined;
-  const lines = sessionLines(sealed, browser.cookie, options);
+  const lines = sessionCookieHeaders(sealed, browser.cookie, options);
   if (lines !== undefined || session.refresh === undefined) return lines ?? [];
   // Too long with what renews it: then it ends with its token.
   const { refresh: _refresh, ...rest } = session;
-  return sealedLines(sessions, { ...rest, ends: session.tokenEnds }, browser);
+  return sealedCookieHeaders(sessions, { ...rest, ends: session.tokenEnds }, browser);
 }
 
 /** What answers to a token. */
@@ -52,7 +52,7 @@ const FOR_USERS = /^\/(?:(?:workflows|credentials|kube)\/|console\/(?:live|proje
 /** How often it is looked whether the session of an answer that lasts was signed out. */
 const LOOK_MS = 2_000;
 
-export function bearSession(deps: GatewayDeps, sessions: Sessions, current: Current) {
+export function authorizeBySession(deps: GatewayDeps, sessions: Sessions, current: ReadSession) {
   const answers = createAnswers(deps, 'console');
 
   async function bear(request: FastifyRequest, reply: FastifyReply, done: () => void): Promise<void> {
@@ -77,8 +77,8 @@ export function bearSession(deps: GatewayDeps, sessions: Sessions, current: Curr
 function endWith(sessions: Sessions, session: Session, response: ServerResponse): void {
   if (response.destroyed) return;
   const look = async (): Promise<void> => {
-    const isOut = await sessions.isOut(session).catch(() => undefined);
-    if (isOut === true && response.headersSent) response.destroy();
+    const isSignedOutSession = await sessions.isSignedOutSession(session).catch(() => undefined);
+    if (isSignedOutSession === true && response.headersSent) response.destroy();
   };
   const timer = setInterval(() => void look(), LOOK_MS);
   response.once('close', () => clearInterval(timer));

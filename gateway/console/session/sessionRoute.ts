@@ -7,29 +7,29 @@ import * as z from 'zod';
 import type { AuditEntry } from '../../../api/audit/line.ts';
 import type { AuditEvent } from '../../../api/audit/events.ts';
 import { createAnswers, JSON_TYPE, type Answers, type Exchange } from '../../http/answers.ts';
-import { recordCall, resultOf, type AuditDeps } from '../../endpoint/audit.ts';
+import { recordCall, auditResult, type AuditDeps } from '../../endpoint/audit.ts';
 import type { GatewayDeps } from '../../endpoint/deps.ts';
 import type { ProblemCode } from '../../contract/problems.ts';
-import { sessionLines } from './cookie.ts';
-import { sealedLines, type Current } from './requestSession.ts';
+import { sessionCookieHeaders } from './cookie.ts';
+import { sealedCookieHeaders, type ReadSession } from './requestSession.ts';
 import type { Opened, Session, Sessions } from './sessions.ts';
-import { sessionOf } from './signIn.ts';
+import { createSession } from './signIn.ts';
 import { addRoute, checkBodyHeaders } from '../../endpoint/route.ts';
-import { readJsonBody, withHold } from '../../endpoint/jsonBody.ts';
+import { readJsonBody, withReservation } from '../../endpoint/jsonBody.ts';
 
-type Console = { deps: GatewayDeps; sessions: Sessions; current: Current; answers: Answers };
+type Console = { deps: GatewayDeps; sessions: Sessions; current: ReadSession; answers: Answers };
 
 export function addSessionRoute(
   app: FastifyInstance,
   deps: GatewayDeps,
   sessions: Sessions,
-  current: Current,
+  current: ReadSession,
 ): void {
   const answers = createAnswers(deps, 'console');
   const console = { deps, sessions, current, answers };
   const checkBody = checkBodyHeaders(deps, answers, true);
   addRoute(app, answers, '/console/session', {
-    GET: { handle: (exchange) => tellSession(console, exchange) },
+    GET: { handle: (exchange) => sendCurrentSession(console, exchange) },
     POST: {
       handle: (exchange) => signIn(console, exchange),
       onRequest: onlyFromConsole(console, 'session.create', checkBody),
@@ -49,19 +49,22 @@ function onlyFromConsole(
 ): onRequestHookHandler {
   return function refuseOthers(request, reply, next) {
     if (!sessions.origin.isFromConsole(request.raw.headers)) {
-      recordCall(deps, request.raw, { event, ...resultOf('not-the-console') });
+      recordCall(deps, request.raw, { event, ...auditResult('not-the-console') });
       answers.problem(reply, 'not-the-console');
     } else if (then === undefined) next();
     else then.call(this, request, reply, next);
   };
 }
 
-async function tellSession({ deps, sessions, current, answers }: Console, exchange: Exchange): Promise<void> {
+async function sendCurrentSession(
+  { deps, sessions, current, answers }: Console,
+  exchange: Exchange,
+): Promise<void> {
   const { request, reply } = exchange;
   const isOurs = sessions.origin.isFromConsole(request.raw.headers);
   const opened: Opened = isOurs ? await current(exchange) : { outcome: 'none' };
   if (opened.outcome === 'unavailable') return answers.problem(reply, 'console-unavailable');
-  tell(deps, answers, reply, opened.outcome === 'session' ? opened.session : undefined);
+  sendSession(deps, answers, reply, opened.outcome === 'session' ? opened.session : undefined);
 }
 
 async function signIn(console: Console, exchange: Exchange): Promise<void> {
@@ -70,11 +73,12 @@ async function signIn(console: Console, exchange: Exchange): Promise<void> {
   const token = await readToken(deps, exchange);
   if (token === undefined) return;
   if (typeof token === 'string') return answers.problem(reply, token);
-  const session = await sessionOf(deps, token, exchange.request);
-  const problem = typeof session === 'string' ? session : await giveCookies(sessions, session, exchange);
+  const session = await createSession(deps, token, exchange.request);
+  const problem =
+    typeof session === 'string' ? session : await setSessionCookies(sessions, session, exchange);
   recordSignIn(deps, exchange, 'token', { session, problem });
   if (problem !== undefined) return answers.problem(reply, problem);
-  tell(deps, answers, reply, typeof session === 'string' ? undefined : session);
+  sendSession(deps, answers, reply, typeof session === 'string' ? undefined : session);
 }
 
 /** Records that somebody signed in, or why not. `session` may be the problem itself. */
@@ -88,7 +92,7 @@ export function recordSignIn(
     event: 'session.create',
     method,
     ...(typeof session === 'object' && sessionFields(session)),
-    ...(problem === undefined ? { result: 'allowed' } : resultOf(problem)),
+    ...(problem === undefined ? { result: 'allowed' } : auditResult(problem)),
   });
 }
 
@@ -101,31 +105,31 @@ async function signOut(console: Console, { request, reply }: Exchange): Promise<
   const { deps, sessions, answers } = console;
   const { headers } = request.raw;
   const opened = await sessions.open(headers);
-  const isOut =
+  const isSignedOutSession =
     opened.outcome === 'none' || (opened.outcome === 'session' && (await sessions.signOut(opened.session)));
   if (opened.outcome !== 'none') {
     const session = opened.outcome === 'session' ? sessionFields(opened.session) : {};
-    const result = isOut ? ({ result: 'allowed' } as const) : resultOf('console-unavailable');
+    const result = isSignedOutSession ? ({ result: 'allowed' } as const) : auditResult('console-unavailable');
     recordCall(deps, request.raw, { event: 'session.delete', ...session, ...result });
   }
   // The browser keeps its cookie then, and with it the means to try again.
-  if (!isOut) return answers.problem(reply, 'console-unavailable');
+  if (!isSignedOutSession) return answers.problem(reply, 'console-unavailable');
   reply.header(
     'set-cookie',
-    sessionLines('', headers.cookie, { secure: sessions.origin.isSecure(headers) }) ?? [],
+    sessionCookieHeaders('', headers.cookie, { secure: sessions.origin.isSecure(headers) }) ?? [],
   );
   reply.header('cache-control', 'no-store');
   answers.sendEmpty(reply, 204);
 }
 
 /** Puts the session into the browser, and ends the one that it has shown; what keeps it from that is told. */
-export async function giveCookies(
+export async function setSessionCookies(
   sessions: Sessions,
   session: Session,
   { request: { raw }, reply }: Exchange,
   secure = sessions.origin.isSecure(raw.headers),
 ): Promise<ProblemCode | undefined> {
-  const lines = await sealedLines(sessions, session, { cookie: raw.headers.cookie, secure });
+  const lines = await sealedCookieHeaders(sessions, session, { cookie: raw.headers.cookie, secure });
   if (lines === undefined) return 'console-unavailable';
   if (lines.length === 0) return 'token-refused';
   reply.header('set-cookie', lines);
@@ -134,7 +138,7 @@ export async function giveCookies(
   return undefined;
 }
 
-function tell(
+function sendSession(
   { console: settings, publicURL }: GatewayDeps,
   answers: Answers,
   reply: FastifyReply,
@@ -161,8 +165,8 @@ async function readToken(
   { limits }: GatewayDeps,
   exchange: Exchange,
 ): Promise<{ token: string } | ProblemCode | undefined> {
-  return withHold(limits, async (hold) => {
-    const body = await readJsonBody(exchange, limits, { hold });
+  return withReservation(limits, async (reservation) => {
+    const body = await readJsonBody(exchange, limits, { reservation });
     if (body === undefined || typeof body === 'string') return body;
     const parsed = asked.safeParse(body.value);
     return parsed.success ? { token: parsed.data.token.trim() } : 'not-an-object';

@@ -11,7 +11,7 @@ import * as z from 'zod';
 import type { Clock } from '../../../kube/clock.ts';
 import { isUnavailable, type RunStoreConnection } from '../../../runs/connection.ts';
 import { isSignedOut, markSignedOut } from '../../../runs/console/marks.ts';
-import { createExpiring } from '../../limits/boundedMaps.ts';
+import { createExpiringMap } from '../../limits/boundedMaps.ts';
 import { sessionCookie } from './cookie.ts';
 import { createKeyring } from './keyring.ts';
 import type { ConsoleOrigin } from './origin.ts';
@@ -66,7 +66,7 @@ export type Sessions = {
   /** Such a value, if it is one. */
   openFor: (purpose: string, sealed: string) => Promise<unknown>;
   /** Whether it was signed out, here or, some seconds ago, at another replica; undefined if it cannot be told now. */
-  isOut: (session: Session) => Promise<boolean | undefined>;
+  isSignedOutSession: (session: Session) => Promise<boolean | undefined>;
   /** Ends it for every replica, and takes its refresh token back at the provider in the background; false if that it ended could not be stored. */
   signOut: (session: Session) => Promise<boolean>;
 };
@@ -87,8 +87,8 @@ export type SessionsOptions = {
 
 export function createSessions({ conn, clock, origin, idleMs, revoke }: SessionsOptions): Sessions {
   const keyring = createKeyring(conn, clock);
-  const fresh = createExpiring<boolean>(MAX_KNOWN, clock);
-  const lately = createExpiring<true>(MAX_KNOWN, clock);
+  const fresh = createExpiringMap<boolean>(MAX_KNOWN, clock);
+  const lately = createExpiringMap<true>(MAX_KNOWN, clock);
   const time = (): number => clock.date().getTime();
 
   async function sealFor(purpose: string, value: object): Promise<string | undefined> {
@@ -115,7 +115,7 @@ export function createSessions({ conn, clock, origin, idleMs, revoke }: Sessions
     return !isRenewedSoon && time() - usedAt >= Math.min(USED_MS, idleMs / 4);
   }
 
-  async function isOut({ id }: Session): Promise<boolean | undefined> {
+  async function isSignedOutSession({ id }: Session): Promise<boolean | undefined> {
     const known = fresh.get(id);
     if (known !== undefined) return known;
     const askedAt = clock.now();
@@ -138,14 +138,14 @@ export function createSessions({ conn, clock, origin, idleMs, revoke }: Sessions
       if (!parsed.success || parsed.data.ends <= time() || parsed.data.usedAt + idleMs <= time())
         return { outcome: 'none' };
       const { usedAt: _usedAt, ...session } = parsed.data;
-      const out = await isOut(session);
+      const out = await isSignedOutSession(session);
       if (out === undefined) return { outcome: 'unavailable' };
       return out ? { outcome: 'none' } : { outcome: 'session', session, isOld: isOld(parsed.data) };
     },
     seal: (session) => sealFor(PURPOSE, { ...session, usedAt: time() }),
     sealFor,
     openFor,
-    isOut,
+    isSignedOutSession,
     signOut: async (session) => {
       const kept = await markSignedOut(conn, session.id, session.ends - time());
       if (isUnavailable(kept)) return false;

@@ -1,6 +1,6 @@
 /** What a token becomes: a session of the user that the API server says it belongs to, until the token ends. */
 import type { GatewayDeps } from '../../endpoint/deps.ts';
-import { shownBy } from '../../endpoint/admit.ts';
+import { callerCredentials } from '../../endpoint/admit.ts';
 import type { Exchange } from '../../http/answers.ts';
 import { AUDIENCE, audiencesOf, claimsOf } from '../../access/identity.ts';
 import type { ProblemCode } from '../../contract/problems.ts';
@@ -17,14 +17,14 @@ const REFUSALS = {
 } as const satisfies Record<string, ProblemCode>;
 
 /** A new session of whoever the token belongs to, or why there is none. */
-export async function sessionOf(
+export async function createSession(
   deps: Pick<GatewayDeps, 'access' | 'limits'>,
   { token, refresh }: { token: string; refresh?: string | undefined },
   request: Exchange['request'],
 ): Promise<Session | ProblemCode> {
   if (!isForApiServer(token)) return 'token-refused';
   const identified = await deps.access.identify({
-    ...shownBy(deps, request),
+    ...callerCredentials(deps, request),
     authorization: `Bearer ${token}`,
   });
   if (identified.outcome !== 'known') return REFUSALS[identified.outcome];
@@ -33,8 +33,8 @@ export async function sessionOf(
     id: newSessionId(),
     token,
     user: { name: username, groups: groups.slice(0, MOST_GROUPS) },
-    tokenEnds: endOf(token),
-    ends: refresh === undefined ? endOf(token) : Date.now() + LONGEST_MS,
+    tokenEnds: tokenExpiry(token),
+    ends: refresh === undefined ? tokenExpiry(token) : Date.now() + LONGEST_MS,
     ...(refresh !== undefined && { refresh }),
   };
 }
@@ -46,7 +46,7 @@ function isForApiServer(token: string): boolean {
 }
 
 /** When it ends by its own word, and at the latest after a week. */
-export function endOf(token: string): number {
+export function tokenExpiry(token: string): number {
   const { exp } = claimsOf(token);
   const latest = Date.now() + LONGEST_MS;
   return typeof exp === 'number' ? Math.min(exp * 1_000, latest) : latest;

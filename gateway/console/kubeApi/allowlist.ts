@@ -51,7 +51,7 @@ const PARAMETERS: Record<Verb, readonly string[]> = {
 };
 
 /** A request that may be passed on. */
-export type Allowed = {
+export type AllowedRequest = {
   verb: Verb;
   resource: string;
   path: string;
@@ -59,7 +59,7 @@ export type Allowed = {
 };
 
 /** Judges a method with a path and query of the Kubernetes API; undefined for everything that the console does not need. */
-export function allowed(method: string, url: string): Allowed | undefined {
+export function checkRequest(method: string, url: string): AllowedRequest | undefined {
   const at = url.indexOf('?');
   const path = at === -1 ? url : url.slice(0, at);
   const query = readQuery(at === -1 ? '' : url.slice(at + 1));
@@ -78,7 +78,7 @@ export function allowed(method: string, url: string): Allowed | undefined {
 }
 
 /** Path and query as they are sent. */
-export function requestTarget({ path, query }: Pick<Allowed, 'path' | 'query'>): string {
+export function requestTarget({ path, query }: Pick<AllowedRequest, 'path' | 'query'>): string {
   return query.size === 0 ? path : `${path}?${query.toString()}`;
 }
 

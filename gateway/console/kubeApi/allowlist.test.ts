@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { PROBLEMS } from '../../contract/problems.ts';
-import { allowed, requestTarget } from './allowed.ts';
+import { checkRequest, requestTarget } from './allowlist.ts';
 
 const OWN = '/apis/windlass.dev/v1alpha1/namespaces/shop';
 const CORE = '/api/v1/namespaces/shop';
 const judge = (method: string, url: string): string | undefined => {
-  const judged = allowed(method, url);
+  const judged = checkRequest(method, url);
   return judged && `${judged.verb} ${judged.resource}`;
 };
 
@@ -151,9 +151,9 @@ test('one object is never watched, and never asked for with what belongs to list
 });
 
 test('what was judged is what is sent, written in one way', () => {
-  const judged = allowed('GET', `${OWN}/workflows?l%61belSelector=a%3Db+c&limit=5`);
+  const judged = checkRequest('GET', `${OWN}/workflows?l%61belSelector=a%3Db+c&limit=5`);
   expect(judged && requestTarget(judged)).toBe(`${OWN}/workflows?labelSelector=a%3Db+c&limit=5`);
-  const plain = allowed('GET', `${OWN}/workflows?`);
+  const plain = checkRequest('GET', `${OWN}/workflows?`);
   expect(plain && requestTarget(plain)).toBe(`${OWN}/workflows`);
 });
 

@@ -1,7 +1,7 @@
 /** Sends an answer of the API server on as it comes: no more of it is read than the client takes. */
 import type { ServerResponse } from 'node:http';
 import type { PassedAnswer } from '../../../kube/passThrough.ts';
-import { writable } from '../../http/response.ts';
+import { waitForDrain } from '../../http/response.ts';
 import type { Unread } from '../../limits/unread.ts';
 
 /** What a client may know of how the API server answered. */
@@ -11,7 +11,7 @@ const PASSED_HEADERS = ['content-type', 'content-length', 'content-encoding', 'r
 export const ANSWER_HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
 
 /** Status, headers and body. An answer that breaks off upstream breaks off here, so that nobody takes it for whole. */
-export async function passOn(
+export async function forwardAnswer(
   response: ServerResponse,
   answer: PassedAnswer,
   { unread, isLast }: { unread: Unread; isLast: boolean },
@@ -37,11 +37,11 @@ export async function passOn(
   }
 }
 
-/** Waits for a slow reader, who counts as such meanwhile. */
+/** WaiterLimit for a slow reader, who counts as such meanwhile. */
 async function whenTaken(response: ServerResponse, unread: Unread): Promise<void> {
   if (response.destroyed) return;
   unread.add(response);
-  await writable(response);
+  await waitForDrain(response);
   unread.remove(response);
 }
 

@@ -1,4 +1,4 @@
-/** The gateway: takes the outside world in. This file only wires. */
+/** The gateway program. Wires everything together. */
 import { randomUUID } from 'node:crypto';
 import pino from 'pino';
 import { createAudit, NO_AUDIT } from '../api/audit/audit.ts';
@@ -26,7 +26,7 @@ import { openListenerCertificate } from './tls/certificate.ts';
 
 const { config, env } = gatewayConfig();
 const { POD_NAME: pod } = config;
-// One for all lines, so that each is written whole.
+// Shared by all writers, so that each line is written whole.
 const stdout = pino.destination(1);
 const log = pino({ ...LINE_FORMAT, level: config.LOG_LEVEL, base: { program: 'gateway', pod } }, stdout);
 const write = (line: string) => void stdout.write(line);
@@ -134,7 +134,7 @@ process.once('SIGTERM', () => stopping.abort());
 process.once('SIGINT', () => stopping.abort());
 stopping.signal.addEventListener('abort', () => void stop());
 
-// Ended before the routes were known: then there is nothing to say of them.
+// Shut down before all routes were known: nothing to acknowledge.
 if (
   await followed.synced.then(
     () => true,

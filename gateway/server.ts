@@ -17,7 +17,10 @@ import { addCallbackRoute } from './public/callback.ts';
 import { addLinkRoutes } from './public/connect.ts';
 import { addWebhookRoute } from './public/webhook.ts';
 
-/** What anybody may call: webhooks, the URLs of bots, and what connects credentials. With a certificate over TLS alone. */
+/**
+ * Routes for everyone: webhooks, bots, and the pages that connect credentials. With a certificate only over
+ * TLS.
+ */
 export function buildPublic(deps: GatewayDeps, certificate?: ServerCertificate): FastifyInstance {
   const app = createListener(deps, { listener: 'public', admit: limitAddressRate(deps), certificate });
   app.register(async (routes) => {
@@ -29,7 +32,7 @@ export function buildPublic(deps: GatewayDeps, certificate?: ServerCertificate):
   return app;
 }
 
-/** What callers with a token of the cluster may call. With a certificate over TLS alone. */
+/** Routes for callers with a token of the cluster. With a certificate only over TLS. */
 export function buildInternal(deps: GatewayDeps, certificate?: ServerCertificate): FastifyInstance {
   const app = createListener(deps, { listener: 'internal', certificate });
   app.register(async (routes) => {
@@ -41,12 +44,12 @@ export function buildInternal(deps: GatewayDeps, certificate?: ServerCertificate
     addEventsRoute(routes, deps);
     addConnectRoute(routes, deps);
   });
-  // Without a console nobody needs a way to the Kubernetes API through here.
+  // Without a console there is no pass-through to the Kubernetes API.
   if (deps.console !== undefined) addConsoleRoutes(app, deps, deps.console);
   return app;
 }
 
-/** What Prometheus and kubelet ask. Nobody waits for anything here, so that no callers can keep them out. */
+/** Routes for Prometheus and the kubelet. Callers of the other listeners cannot exhaust this one. */
 export function buildMetrics(deps: GatewayDeps): FastifyInstance {
   const app = createListener(deps);
   app.register(async (routes) => addProbeRoutes(routes, deps));
@@ -61,7 +64,7 @@ export function buildMetrics(deps: GatewayDeps): FastifyInstance {
   return app;
 }
 
-/** Refuses addresses that call too often, before anything else is looked at. */
+/** A hook that limits requests per address, before any other check. */
 function limitAddressRate(deps: GatewayDeps): OnRequest | undefined {
   const { addresses, rates, refused, settings } = deps.limits;
   if (settings.perAddress.requestsPerSecond === 0) return undefined;

@@ -1,7 +1,8 @@
 /**
- * Whether a caller may do something: judged by the issuers' keys where they say enough, authenticated by TokenReview, authorised by SubjectAccessReview, so that the
- * cluster's RBAC decides. Answers are kept for at most 8 s from the moment before they were asked for, and the number
- * of questions is bounded. When the API server cannot be asked, nobody is allowed.
+ * Authenticates and authorises callers. The issuers' published keys reject tokens that cannot be valid, a
+ * TokenReview authenticates the others, and a SubjectAccessReview authorises, so that the cluster's RBAC
+ * decides. Decisions are cached for at most 8 s, counted from before the review, and the number of reviews is
+ * bounded. While the API server does not answer, no caller is allowed.
  */
 import { createHash } from 'node:crypto';
 import { GROUP } from '../../api/group.ts';
@@ -30,40 +31,43 @@ export type Identified =
   | { outcome: 'known'; identity: Identity }
   | { outcome: 'unauthorized' | 'too-often' | 'unavailable' };
 
-/** What a caller shows: the value of an Authorization header, and the address that it comes from. */
+/** What identifies a caller: the Authorization header and the client's address. */
 export type CallerCredentials = { authorization: string | undefined; address: string };
 
-/** What was decided, and about whom, where the API server knows the caller. */
+/** The decision, and the caller's identity if the API server confirmed it. */
 export type AccessDecision = { decision: Decision; identity?: Identity };
 
 export type Access = {
-  /** Decides about a caller, and says who it is. Never rejects. */
+  /** Authenticates and authorises a caller. Never rejects. */
   authorize: (shown: CallerCredentials, wanted: Wanted | undefined) => Promise<AccessDecision>;
-  /** The decision alone. */
+  /** As `authorize`, without the identity. */
   decide: (shown: CallerCredentials, wanted: Wanted | undefined) => Promise<Decision>;
-  /** Who the API server says that it is. Never rejects. */
+  /** Authenticates a caller. Never rejects. */
   identify: (shown: CallerCredentials) => Promise<Identified>;
 };
 
-/** A revoked token is refused within 10 s, in which the question itself must have its time, too. */
+/** A revoked token is refused within 10 s, including the time of the review. */
 const POSITIVE_MS = 8_000;
-/** Short, so that a right that was just given works at once for a person who tries again. */
+/** Short, so that a person who was just granted a right can try again at once. */
 const NEGATIVE_MS = 2_000;
-/** How long a token that was accepted is asked about apart from tokens that nobody knows. It is accepted by no such memory. */
+/**
+ * How long a token that was once accepted is reviewed apart from unknown tokens. It is still reviewed each
+ * time.
+ */
 const VOUCHED_MS = 600_000;
 const MAX_IDENTITIES = 2_048;
 const MAX_VOUCHED = 8_192;
 const MAX_REFUSED = 8_192;
 const MAX_DECISIONS = 256;
 
-/** `key` stands for the token: two tokens of one user may differ in groups and scopes. */
+/** `key` is a hash of the token: two tokens of one user may differ in groups and scopes. */
 type Known = { key: string; identity: Identity; decisions: ReturnType<typeof createExpiringMap<boolean>> };
 
 type Found = { outcome: 'known'; caller: Known } | { outcome: 'unauthorized' | 'too-often' | 'unavailable' };
 
 export type AccessOptions = {
   client: Pick<KubeClient, 'create' | 'raw'>;
-  /** The provider whose ID tokens people sign in with, and the client that these are for. */
+  /** The provider whose ID tokens users sign in with, and the client that they are issued for. */
   provider?: { issuer: string; clientID: string } | undefined;
   metrics: Pick<Metrics, 'reviews'>;
   log: Log;
@@ -137,7 +141,7 @@ type CallersOptions = Required<Omit<AccessOptions, 'provider'>> &
     ask: ReturnType<typeof createAsking>;
   };
 
-/** Who the tokens belong to that were asked about lately. */
+/** Identities of recently reviewed tokens. */
 function createCallers({ client, provider, metrics, log, clock, limit, once, ask }: CallersOptions) {
   const known = createExpiringMap<Known>(MAX_IDENTITIES, clock);
   const refused = createExpiringMap<true>(MAX_REFUSED, clock);
@@ -166,7 +170,8 @@ function createCallers({ client, provider, metrics, log, clock, limit, once, ask
         refused.set(key, true, askedAt + NEGATIVE_MS);
         return undefined;
       }
-      // The decisions live inside the identity, so that they end with it: a revoked token is refused within 10 s.
+      // Decisions are part of the identity's entry and expire with it: a revoked token is refused within 10
+      // s.
       const entry = { key, identity, decisions: createExpiringMap<boolean>(MAX_DECISIONS, clock) };
       known.set(key, entry, askedAt + POSITIVE_MS);
       vouched.set(key, true, askedAt + VOUCHED_MS);
@@ -177,7 +182,7 @@ function createCallers({ client, provider, metrics, log, clock, limit, once, ask
   return { identify };
 }
 
-/** Judges a token by the keys of the cluster's issuer, and by those of the provider, where there is one. */
+/** Judges a token by the keys of the cluster's issuer and of the provider, if there is one. */
 function createJudge({ client, provider, clock, log }: Omit<AccessOptions, 'metrics'> & { clock: Clock }) {
   const cluster = createIssuerKeys({ fetchKeys: () => fetchClusterKeys(client), clock, log });
   const issuers = [cluster, ...(provider === undefined ? [] : [providerKeys(provider, clock, log)])];
@@ -198,7 +203,7 @@ function providerKeys(
   return createIssuerKeys({ fetchKeys: () => fetchProviderKeys(issuer), issuer, audience, clock, log });
 }
 
-/** Asks, and counts what came of it. */
+/** Runs a review and counts its outcome. */
 function createAsking({ reviews }: AccessOptions['metrics']) {
   return async <T>(kind: string, question: () => Promise<T>): Promise<T> => {
     try {
@@ -212,12 +217,12 @@ function createAsking({ reviews }: AccessOptions['metrics']) {
   };
 }
 
-/** What stands for a token in memory. */
+/** The hash under which a token is cached. */
 function keyOf(token: string): string {
   return createHash('sha256').update(token).digest('base64');
 }
 
-/** Callers with the same question share one answer. */
+/** Concurrent callers with the same key share one answer. */
 function createSingleFlight(): <T>(key: string, question: () => Promise<T>) => Promise<T> {
   const underWay = new Map<string, Promise<unknown>>();
   return async <T>(key: string, question: () => Promise<T>) => {

@@ -1,15 +1,16 @@
 /**
- * Who calls: the TokenReview of a bearer token. A token that names the audience `windlass` is asked about for that
- * audience, any other for the API server's own; what the token says of itself is only a hint of what to ask.
+ * Authenticates bearer tokens by TokenReview. A token with the audience `windlass` is reviewed for that
+ * audience, any other for the API server's own audiences. The token's claims only select the review; they are
+ * never trusted.
  */
 import { randomUUID } from 'node:crypto';
 import type { KubeClient } from '../../kube/client.ts';
 import { tokenReviews, type TokenReview } from '../../kube/resource.ts';
 
-/** The audience that tokens for Windlass should be made for: they are good for nothing else. */
+/** The recommended audience of tokens for Windlass: nothing else accepts them. */
 export const AUDIENCE = 'windlass';
 
-/** Who the API server says that a token belongs to. */
+/** The identity that the API server assigns to a token. */
 export type Identity = {
   username: string;
   uid?: string;
@@ -18,24 +19,27 @@ export type Identity = {
 };
 
 const MAX_TOKEN = 8_192;
-/** A person waits: what does not answer within this time is away. */
+/** Short, because a person waits for the answer. */
 export const REVIEW_OPTIONS = { timeoutMs: 3_000, retries: 1 } as const;
 
-/** The token of an Authorization header (RFC 6750, section 2.1); undefined for everything that cannot be one. */
+/**
+ * The token of an Authorization header (RFC 6750, section 2.1); undefined if the header has no well-formed
+ * bearer token.
+ */
 export function bearerToken(authorization: string | undefined): string | undefined {
   if (authorization === undefined || authorization.length > MAX_TOKEN) return undefined;
   return /^Bearer +([A-Za-z0-9._~+/-]+=*)$/i.exec(authorization)?.[1];
 }
 
-/** Asks the API server. Undefined if it does not accept the token; throws an ApiError if it cannot be asked. */
+/** Reviews a token. Undefined if the API server rejects it; throws an ApiError if there is no answer. */
 export type ReviewToken = (token: string) => Promise<Identity | undefined>;
 
 /**
- * Each answer is of this moment: the API server remembers for 10 s which tokens it accepted, by token and audiences, so that
- * a token is asked about for one audience more, which no token has and which is another each time.
+ * Each answer is current. The API server caches accepted tokens for 10 s by token and audiences, so each
+ * review also asks for a random audience that no token has.
  */
 export function createTokenReview(client: Pick<KubeClient, 'create'>): ReviewToken {
-  /** What the API server calls itself in tokens, once it has said so. */
+  /** The API server's own audiences, once a review has returned them. */
   let own: string[] = [];
 
   async function ask(token: string, audiences: string[]): Promise<Reviewed | undefined> {
@@ -54,7 +58,8 @@ export function createTokenReview(client: Pick<KubeClient, 'create'>): ReviewTok
     const named = audiencesOf(token);
     if (named.includes(AUDIENCE)) {
       const reviewed = await ask(token, [AUDIENCE]);
-      // An authenticator that knows no audiences answers with none: then the token is the API server's, not ours.
+      // An authenticator without audience support returns none: then the token is valid for the API server,
+      // not for Windlass.
       return reviewed?.valid.includes(AUDIENCE) === true ? reviewed.identity : undefined;
     }
     const isForOwn = own.length > 0 && (named.length === 0 || named.some((name) => own.includes(name)));
@@ -69,17 +74,17 @@ export function createTokenReview(client: Pick<KubeClient, 'create'>): ReviewTok
 
 type Reviewed = { identity: Identity; valid: string[] };
 
-/** Whom a JWT says that it is for. Nothing is trusted here: the API server verifies the audiences that are asked for. */
+/** The audiences that a JWT claims. Unverified: the API server verifies the audiences of a review. */
 export function audiencesOf(token: string): string[] {
   return audiencesIn(claimsOf(token));
 }
 
-/** The audiences of a token with these claims. */
+/** The audiences in these claims. */
 export function audiencesIn({ aud }: Record<string, unknown>): string[] {
   return [aud].flat().filter((name) => typeof name === 'string');
 }
 
-/** What a JWT says of itself; nothing of other tokens. Nobody has verified it. */
+/** The claims of a JWT, unverified; empty for other tokens. */
 export function claimsOf(token: string): Record<string, unknown> {
   const payload = token.split('.')[1];
   if (payload === undefined) return {};

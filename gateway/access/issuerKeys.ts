@@ -1,7 +1,7 @@
 /**
- * What can be said of a token without asking the API server: issuers publish their keys (OpenID Connect Discovery), so that a token that
- * claims to be from one and is not signed by it, or has expired, is refused here. Nobody is let in by this: a good signature only says
- * that the token is worth a question.
+ * Rejects invalid tokens without asking the API server. Issuers publish their keys (OpenID Connect
+ * Discovery), so a token that claims an issuer but has expired or has no valid signature of it is refused
+ * here. A valid signature alone allows nothing: it only makes the token worth a review.
  */
 import type { KeyObject } from 'node:crypto';
 import { compactVerify, decodeJwt, decodeProtectedHeader } from 'jose';
@@ -9,37 +9,43 @@ import type { Clock } from '../../kube/clock.ts';
 import type { Log } from '../../kube/log.ts';
 import { audiencesIn } from './identity.ts';
 
-/** `signed`: by the issuer, and not expired. `refused`: it cannot be good. `unknown`: only the API server can tell. */
+/**
+ * `signed`: signed by the issuer and not expired. `refused`: cannot be valid. `unknown`: only the API server
+ * can tell.
+ */
 export type Verdict = 'signed' | 'refused' | 'unknown';
 
 export type IssuerKeys = {
   judge: (token: string) => Promise<Verdict>;
-  /** The same, after the keys that are being fetched for such a token have come. */
+  /** As `judge`, but waits for keys that are being fetched for such a token. */
   judgeFetched: (token: string) => Promise<Verdict>;
   /** Resolves when no keys are being fetched. */
   settled: () => Promise<void>;
 };
 
-/** An issuer and the keys that it publishes, by their names. */
+/** An issuer and its published keys by key ID. */
 export type PublishedKeys = { issuer: string; keys: ReadonlyMap<string, KeyObject> };
 
 export type IssuerKeysOptions = {
   fetchKeys: () => Promise<PublishedKeys>;
-  /** The issuer, where it is known before its keys are: its tokens wait for them. */
+  /** The issuer, if it is known before its keys are: its tokens wait for the keys. */
   issuer?: string;
-  /** Tokens for others are not worth more than any: whoever has an account at a public provider gets such. Undefined: all are. */
+  /**
+   * Tokens for other audiences stay `unknown`: anyone with an account at a public provider gets those.
+   * Undefined: any audience.
+   */
   audience?: string;
   clock: Clock;
   log: Log;
 };
 
-/** How old keys may be, and how soon they are fetched again when a token names one that is not among them. */
+/** How old keys may be, and how soon they are fetched again when a token names an unknown key. */
 const FRESH_MS = 300_000;
 const AGAIN_MS = 30_000;
-/** Between clocks; the API server grants as much. */
+/** Tolerated clock skew; the API server tolerates as much. */
 const LEEWAY_SECONDS = 60;
 
-/** What a token may be signed with. HMACs and `none` are missing on purpose. */
+/** Accepted signature algorithms. HMACs and `none` are excluded on purpose. */
 const ALGORITHMS = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519'.split(' ');
 
 export function createIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
@@ -53,7 +59,7 @@ export function createIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
     try {
       held = await fetchKeys();
     } catch (error) {
-      // Without keys, or with old ones, every doubt is the API server's to settle.
+      // Without keys, or with old ones, the API server decides.
       log.info({ err: error, issuer: options.issuer }, 'reading the keys of a token issuer failed');
     }
   }
@@ -72,7 +78,7 @@ export function createIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
     const verified = await Promise.all(candidates.map((key) => isSignedBy(key, parts)));
     if (!verified.includes(true)) {
       if (named !== undefined) return 'refused';
-      // The issuer may have keys that it does not publish, or that are newer than what is held.
+      // The issuer may have keys that it does not publish, or newer ones.
       refreshAfter(AGAIN_MS);
       return 'unknown';
     }
@@ -97,7 +103,7 @@ export function createIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
   };
 }
 
-/** Whether the token says that it is from the issuer. Providers differ in the slash at the end. */
+/** Whether the token claims this issuer. Providers differ in the trailing slash. */
 function isFrom(token: string, issuer: string | undefined): boolean {
   const iss = readToken(token)?.claims['iss'];
   const plain = (text: string) => text.replace(/\/+$/, '');
@@ -116,7 +122,7 @@ type Parts = {
   token: string;
 };
 
-/** A JWT (RFC 7519); undefined for all other tokens. */
+/** A parsed JWT (RFC 7519); undefined for other tokens. */
 function readToken(token: string): Parts | undefined {
   try {
     const { alg, kid } = decodeProtectedHeader(token);
@@ -129,7 +135,8 @@ function readToken(token: string): Parts | undefined {
 
 async function isSignedBy(key: KeyObject, { token }: Parts): Promise<boolean> {
   const signature = token.slice(token.lastIndexOf('.') + 1);
-  // Only one spelling is right (RFC 7515, section 2); each other would be asked about as a new token.
+  // Only the canonical encoding is accepted (RFC 7515, section 2): any other would be reviewed as a new
+  // token.
   if (Buffer.from(signature, 'base64url').toString('base64url') !== signature) return false;
   try {
     await compactVerify(token, key, { algorithms: ALGORITHMS });

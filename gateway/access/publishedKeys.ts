@@ -1,4 +1,7 @@
-/** Where issuers of tokens publish their keys: the API server for the cluster's own, an OpenID Connect provider for its ID tokens. */
+/**
+ * Fetches the published keys of token issuers: of the cluster from the API server, of an OpenID Connect
+ * provider from its `jwks_uri`.
+ */
 import { createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
 import * as oauth from 'oauth4webapi';
 import * as z from 'zod';
@@ -7,14 +10,16 @@ import type { PublishedKeys } from './issuerKeys.ts';
 
 const TIMEOUT_MS = 3_000;
 const OPTIONS = { timeoutMs: TIMEOUT_MS, retries: 0 };
-/** Issuers publish two or three. A token without the name of a key is compared with all. */
+/** Issuers publish two or three. A token without a key ID is compared with all of them. */
 const MOST_KEYS = 16;
 
 const keySet = z.object({
   keys: z.array(z.looseObject({ kid: z.string().optional(), use: z.string().optional() })),
 });
 
-/** The keys of the cluster's issuer. Throws an ApiError if the API server does not answer, or grants it to nobody. */
+/**
+ * The keys of the cluster's issuer. Throws an ApiError if the API server does not answer or denies access.
+ */
 export async function fetchClusterKeys(client: Pick<KubeClient, 'raw'>): Promise<PublishedKeys> {
   const read = (path: string, accept: string) => client.raw('GET', path, { accept, ...OPTIONS });
   const found = await read('/.well-known/openid-configuration', 'application/json');
@@ -22,7 +27,10 @@ export async function fetchClusterKeys(client: Pick<KubeClient, 'raw'>): Promise
   return { issuer, keys: keysIn(await read('/openid/v1/jwks', 'application/jwk-set+json')) };
 }
 
-/** The keys of an OpenID Connect provider. Throws where it does not answer as it should. Without TLS only if its own address is so. */
+/**
+ * The keys of an OpenID Connect provider. Throws if its answer is invalid. Plain HTTP only if the issuer URL
+ * itself uses it.
+ */
 export async function fetchProviderKeys(issuer: string): Promise<PublishedKeys> {
   const url = new URL(issuer);
   const signal = AbortSignal.timeout(TIMEOUT_MS);
@@ -47,7 +55,7 @@ function keysIn(set: unknown): Map<string, KeyObject> {
   );
 }
 
-/** Undefined for kinds of keys that are not known here: the others still count. */
+/** Undefined for unsupported key types; other keys still count. */
 function keyOf(key: JsonWebKey): KeyObject | undefined {
   try {
     return createPublicKey({ key, format: 'jwk' });

@@ -1,37 +1,37 @@
 /**
- * How often the API server is asked about callers: at most so many questions at once, so many a second for tokens that
- * nobody has vouched for, of one address and in all, and so many a second about what one identity may do. Neither garbage on the
- * internal listener nor one busy caller loads it, or keeps others from being asked about.
+ * Limits reviews by the API server: in progress at a time, per second for unknown tokens (per address and in
+ * all), and per second and user for access reviews. Neither garbage at the internal listener nor one busy
+ * caller overloads the API server or delays the reviews of others.
  */
 import type { Clock } from '../../kube/clock.ts';
 import { createExpiringMap, type ExpiringMap } from '../limits/boundedMaps.ts';
 
-/** There are too many questions under way, or there were too many just now. */
+/** Too many reviews are in progress, or were started recently. */
 export class Overloaded extends Error {
   override readonly name = 'Overloaded';
 }
 
-/** One identity wants too many different things, or one namespace is asked about too much. */
+/** One user requests too many different reviews, or one namespace too many lists. */
 export class TooOften extends Error {
   override readonly name = 'TooOften';
 }
 
 export type ReviewLimit = {
-  /** For a token that nothing speaks for, from this address. Throws Overloaded. */
+  /** Reviews an unknown token from this address. Throws Overloaded. */
   forUnknown: <T>(address: string, question: () => Promise<T>) => Promise<T>;
-  /** For a token that was accepted lately, or that a known issuer signed. Throws Overloaded. */
+  /** Reviews a token that was accepted recently or has a valid signature. Throws Overloaded. */
   forKnown: <T>(question: () => Promise<T>) => Promise<T>;
-  /** For what this user may do. Throws TooOften, or Overloaded. */
+  /** Reviews the access of a user. Throws TooOften or Overloaded. */
   forUser: <T>(username: string, question: () => Promise<T>) => Promise<T>;
 };
 
 const AT_ONCE = 64;
-/** Few: most tokens are signed by an issuer that is known, or were accepted lately. */
+/** Low: most tokens are signed by a known issuer or were accepted recently. */
 const UNKNOWN = { perSecond: 20, burst: 50 };
 const ADDRESS = { perSecond: 10, burst: 25 };
-/** What is left in all for addresses that asked little of late, however many others ask all the time. */
+/** Reserved in the total for addresses with few recent reviews, however many others send unknown tokens. */
 const RESERVED = 25;
-/** So many questions are few. */
+/** At most this many reviews are few. */
 const LITTLE = 5;
 const MAX_ADDRESSES = 8_192;
 const USER = { perSecond: 20, burst: 40 };
@@ -54,7 +54,6 @@ export function createReviewLimit(clock: Clock): ReviewLimit {
     }
   }
 
-  /** Whether the user may be asked about now. */
   function takeFor(username: string): boolean {
     return bucketIn(users, username, USER).take();
   }
@@ -62,12 +61,12 @@ export function createReviewLimit(clock: Clock): ReviewLimit {
   function takeFrom(address: string): boolean {
     const own = bucketIn(addresses, address, ADDRESS);
     const hasAskedLittle = own.left() >= ADDRESS.burst - LITTLE;
-    // Attempts count, not questions: whoever asks on and on has not asked little because others leave no room.
+    // Attempts count, not reviews: an address that keeps trying stays over the limit while there is no room.
     if (!own.take() || unknownRunning >= AT_ONCE / 2) return false;
     return unknown.left() >= (hasAskedLittle ? 1 : RESERVED) && unknown.take();
   }
 
-  /** A bucket that has had time to fill again is as good as a new one. */
+  /** A bucket that had time to refill equals a new one. */
   function bucketIn(buckets: ExpiringMap<Bucket>, key: string, rate: BucketRate): Bucket {
     const bucket = buckets.get(key) ?? createBucket(clock, rate);
     buckets.set(key, bucket, clock.now() + (rate.burst / rate.perSecond) * 1_000);
@@ -96,7 +95,7 @@ type BucketRate = { perSecond: number; burst: number };
 
 type Bucket = {
   left: () => number;
-  /** Says yes as often as `burst` at once, and `perSecond` times a second from then on. */
+  /** Succeeds `burst` times at once, then `perSecond` times a second. */
   take: () => boolean;
 };
 

@@ -1,6 +1,6 @@
 /**
- * The files of the console: one page for every address below `/console/`, with a nonce of its own each time, and what it is made of,
- * which never changes under its name. What is not there is said plainly.
+ * Serves the console's files: one page for every path below `/console/`, with a fresh nonce, and its assets,
+ * whose names change with their content.
  */
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -25,7 +25,7 @@ const TYPES: Record<string, string> = {
   '.webmanifest': 'application/manifest+json',
   '.woff2': 'font/woff2',
 };
-/** In the order in which they are preferred. */
+/** In order of preference. */
 const CODINGS = [
   { coding: 'br', suffix: '.br' },
   { coding: 'gzip', suffix: '.gz' },
@@ -59,7 +59,10 @@ async function sendPage(answers: Answers, dir: string, reply: FastifyReply): Pro
   answers.send(reply, 200, HTML, template.toString('utf8').replaceAll(PLACEHOLDER, nonce));
 }
 
-/** No script but ours, nothing from another host, no frame around it; strings become HTML through one function of ours alone. */
+/**
+ * Only our scripts, nothing from other hosts, no embedding; strings become HTML through one function of ours
+ * (Trusted Types).
+ */
 function policyWith(nonce: string): string {
   return [
     "default-src 'none'",
@@ -85,7 +88,7 @@ async function sendAsset(
 ): Promise<void> {
   const { '*': name } = params as { '*': string };
   const type = TYPES[extname(name)];
-  // A name of one folder, never a path.
+  // A plain file name, never a path.
   const isName = /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/.test(name);
   const found =
     type !== undefined && isName ? await readCoded(join(dir, 'assets', name), headers) : undefined;
@@ -100,7 +103,7 @@ async function sendAsset(
 
 type Coded = { bytes: Buffer; coding?: string };
 
-/** The file in the best of the codings that the browser takes and that were made of it; undefined if it is not there. */
+/** The file in the best coding that the browser accepts and that exists; undefined if there is none. */
 async function readCoded(path: string, headers: FastifyRequest['headers']): Promise<Coded | undefined> {
   const accepted = acceptedCodings(headers['accept-encoding']);
   for (const { coding, suffix } of CODINGS) {
@@ -111,7 +114,7 @@ async function readCoded(path: string, headers: FastifyRequest['headers']): Prom
   return bytes && { bytes };
 }
 
-/** The codings that an Accept-Encoding header names and does not refuse (RFC 9110, section 12.5.3). */
+/** The codings that an Accept-Encoding header accepts (RFC 9110, section 12.5.3). */
 function acceptedCodings(header: string | string[] | undefined): Set<string> {
   const accepted = new Set<string>();
   for (const part of String(header ?? '')

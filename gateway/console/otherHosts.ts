@@ -1,6 +1,6 @@
 /**
- * Refuses requests for the console that were sent to another host than its own: a page whose name was rebound to our address, or that
- * another name of this listener serves. What programs call, and probes, answer at every host.
+ * Refuses console requests to any host but the console's: DNS rebinding, or another name of this listener.
+ * The API for programs and the probes answer at every host.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AuditEvent } from '../../api/audit/events.ts';
@@ -10,10 +10,10 @@ import type { GatewayDeps } from '../endpoint/deps.ts';
 import { recordRefusal } from './kubeApi/audit.ts';
 import type { ConsoleOrigin } from './session/origin.ts';
 
-/** The routes of browsers, as patterns of the router, so that escapes in an address change nothing. */
+/** Routes for browsers, as router patterns, so that escapes in a path do not matter. */
 const CONSOLE_ROUTES = /^\/(?:console|kube)(?:\/|$)/;
 
-/** Calls of the console to the Kubernetes API. */
+/** Routes that forward to the Kubernetes API. */
 const KUBERNETES_ROUTES = /^\/(?:kube\/|console\/(?:live|projects)$)/;
 
 const SESSION_EVENTS: Record<string, AuditEvent> = {
@@ -36,7 +36,7 @@ export function refuseOtherHosts(deps: GatewayDeps, { isConsoleHost }: ConsoleOr
   };
 }
 
-/** Records calls that need a user. Pages and their files are not recorded, since anybody may read them. */
+/** Records calls that need a user. Pages and files are public and not recorded. */
 function recordMisdirected(deps: GatewayDeps, request: FastifyRequest): void {
   const reason = 'misdirected-request';
   const { raw, routeOptions } = request;

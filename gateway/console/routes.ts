@@ -1,4 +1,4 @@
-/** What of the console is on the internal listener, beside the way to the Kubernetes API. */
+/** Registers the console's backend: sessions, files, and the pass-through to the Kubernetes API. */
 import type { FastifyInstance } from 'fastify';
 import { systemClock } from '../../kube/clock.ts';
 import type { GatewayDeps } from '../endpoint/deps.ts';
@@ -18,7 +18,10 @@ import { addLiveRoute } from './kubeApi/live.ts';
 import { addProjectsRoute } from './kubeApi/projects.ts';
 import { addKubeRoute } from './kubeApi/route.ts';
 
-/** Registers it. The hooks hold for all routes of the listener: a session bears its token, and no browser guesses what an answer is. */
+/**
+ * Adds the routes, and hooks for the whole listener: a session authorises its requests, and browsers must not
+ * guess content types.
+ */
 export function addConsoleRoutes(app: FastifyInstance, deps: GatewayDeps, settings: ConsoleSettings): void {
   const { runs: conn, log } = deps;
   const origin = createOrigin(settings.url);

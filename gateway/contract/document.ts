@@ -1,6 +1,6 @@
 /**
- * The register of operations as an OpenAPI 3.1 document. Everything in it comes from the schemas that check what is sent, or
- * from the registers of operations and problems; nothing in it belongs to an installation or a tenant.
+ * The OpenAPI 3.1 document of all operations. It is generated from the schemas that validate requests and
+ * from the registers of operations and problems, and holds nothing of an installation or a tenant.
  */
 import * as z from 'zod';
 import { acceptedRun, runEvent, runName, runPage, runView, workflowIdText } from '../../api/runView.ts';
@@ -39,10 +39,9 @@ const PATH_PARAMETERS: Record<string, { schema: z.ZodType; example: string }> = 
   link: { schema: linkText, example: 'cRlp4kEpXu1d1oSfLtGJnJ0nAwzvpD8pJ8kP1sW5b0Q' },
 };
 
-/** Statuses that say in `Retry-After` when to come again. */
+/** Statuses with a `Retry-After` header. */
 const LATER = new Set([429, 503]);
 
-/** The whole document. */
 export function openApiDocument(): Json {
   const paths: Record<string, Json> = {};
   for (const [id, operation] of Object.entries<Operation>(OPERATIONS)) {
@@ -156,7 +155,7 @@ function byStatus(codes: ProblemCode[]): Map<string, ProblemCode[]> {
   return Map.groupBy(new Set(codes), (code) => String(problemOf(code).status));
 }
 
-/** All problems of one status are one response, beside what else may come with it. */
+/** All problems of one status form one response, next to any other content of that status. */
 function withProblems(answer: Json | undefined, status: number, codes: ProblemCode[]): Json {
   const told = codes.map((code) => `\`${code}\`: ${problemOf(code).title}.`);
   const schema = {
@@ -180,7 +179,7 @@ function reference(schema: z.ZodType): Json {
   return name === undefined ? jsonSchema(schema) : { $ref: `#/components/schemas/${name}` };
 }
 
-/** What only a CRD understands, and what says nothing, is left out. */
+/** Drops what only CRDs need and what carries no information. */
 function jsonSchema(schema: z.ZodType): Json {
   const { $schema: _dialect, ...out } = z.toJSONSchema(schema, {
     io: 'input',

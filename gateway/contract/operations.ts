@@ -1,6 +1,6 @@
 /**
- * The register of operations of the two listeners. Routes take their path and the right that they ask for from here, and
- * `/openapi.json` is made of it: a route that is not here cannot be found by callers, and fails a test.
+ * The register of operations of both listeners. Routes take path, method, right and body from it, and
+ * `/openapi.json` is generated from it. A route that is missing here fails a test.
  */
 import * as z from 'zod';
 import { acceptedRun, botAnswer, runEvent, runPage, runView } from '../../api/runView.ts';
@@ -13,9 +13,9 @@ import type { Operation, Right } from './operation.ts';
 const JSON_TYPE = 'application/json';
 const TEXT = 'text/plain';
 
-/** Whatever asks the API server about a token. */
+/** Problems of every operation that authenticates callers. */
 const ADMISSION: ProblemCode[] = ['unauthorized', 'too-many-calls', 'forbidden', 'cluster-unavailable'];
-/** Whatever reads a body. */
+/** Problems of every operation that reads a body. */
 const BODY: ProblemCode[] = [
   'unsupported-media-type',
   'too-large',
@@ -24,7 +24,7 @@ const BODY: ProblemCode[] = [
   'too-many-chunks',
   ...JSON_PROBLEMS,
 ];
-/** Whatever hands an event to the run store. */
+/** Problems of every operation that submits an event. */
 const SUBMISSION: ProblemCode[] = [
   'bad-key',
   'key-reused',
@@ -43,7 +43,7 @@ const key = {
     .describe('Tells that two requests are one event: the same key starts one run.'),
 };
 
-/** What every answer about a run that was just started has. */
+/** Parts of every answer about a run that was just started. */
 const STARTED = {
   headers: { Location: 'Where the run is.' },
   links: ['readRun', 'followRun', 'cancelRun'],

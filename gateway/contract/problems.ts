@@ -1,6 +1,6 @@
 /**
- * The register of everything that the gateway can refuse a request with: RFC 9457 problems with a stable type. What a
- * problem says is constant text: nothing of a request, an exception or another object is ever put into it.
+ * The register of problems (RFC 9457) with stable types. All texts are constant: they never contain parts of
+ * a request, an exception or another object.
  */
 import * as z from 'zod';
 import type { JsonRefusalCode } from '../../api/json.ts';
@@ -10,7 +10,7 @@ export type ProblemDefinition = {
   status: number;
   title: string;
   detail: string;
-  /** Headers that every answer with this problem has. */
+  /** Headers of every answer with this problem. */
   headers?: Record<string, string>;
 };
 
@@ -266,7 +266,7 @@ export const PROBLEMS = {
   'run-store-unavailable': {
     status: 503,
     title: 'The run store does not answer',
-    // Its answer may be what was lost.
+    // The lost answer may have been an acceptance.
     detail:
       'It is not known whether the event was accepted. Send it again after the time in Retry-After: with the Idempotency-Key that it came with it runs once, without one it may run twice.',
   },
@@ -349,7 +349,7 @@ export const PROBLEMS = {
 
 export type ProblemCode = keyof typeof PROBLEMS;
 
-/** Those that a request may be answered with before it is known what it is for. */
+/** Problems that any request may get, before its route is known. */
 export const PROBLEMS_OF_ANY = [
   'bad-request',
   'method-not-allowed',
@@ -361,7 +361,7 @@ export const PROBLEMS_OF_ANY = [
   'too-many-connections',
 ] as const satisfies ProblemCode[];
 
-/** Those that come of nothing but what is the console's own, which is no interface for others and not described. */
+/** Problems of the console's own routes, which are not a public interface and not part of the contract. */
 export const PROBLEMS_OF_CONSOLE: readonly string[] = [
   'not-the-console',
   'kube-path-refused',
@@ -379,22 +379,21 @@ const problemsOfJson = {
   'lone-surrogate': true,
 } satisfies Record<JsonRefusalCode, true>;
 
-/** Those of a body that is no JSON, or JSON that is not taken. */
+/** Problems of a body that is not JSON, or not accepted as JSON. */
 export const JSON_PROBLEMS = Object.keys(problemsOfJson) as JsonRefusalCode[];
 
-/** What the register says of a problem. */
 export function problemOf(code: ProblemCode): ProblemDefinition {
   return PROBLEMS[code];
 }
 
 export const PROBLEM_TYPE = 'application/problem+json';
 
-/** The `type` of a problem: a tag URI (RFC 4151), which needs no host that answers (RFC 9457, section 3.1.1). */
+/** The `type` of a problem: a tag URI (RFC 4151), which need not resolve (RFC 9457, section 3.1.1). */
 export function problemType(code: ProblemCode): string {
   return `tag:windlass.dev,2026:problem/${code}`;
 }
 
-/** What every problem looks like. */
+/** The schema of every problem. */
 export const problemSchema = z
   .object({
     type: z.string().describe('Which problem it is. Never changes.'),
@@ -410,8 +409,8 @@ export const problemSchema = z
   .describe('A problem (RFC 9457).');
 
 /**
- * The body of a problem. `instance` names the request in the log; `run` is the name of a run that was accepted; `more` are sentences
- * behind what is always said of the problem.
+ * The body of a problem. `instance` identifies the request in logs, `run` names an accepted run, `more`
+ * follows the detail.
  */
 export function problemBody(
   code: ProblemCode,

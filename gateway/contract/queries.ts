@@ -1,4 +1,4 @@
-/** What an execute call asks for beside its event: whether the run is a test, how far it goes, and what its body is. */
+/** Query parameters and preferences of execute and list calls. */
 import * as z from 'zod';
 import { NODE_ID } from '../../api/graph.ts';
 import { RUN_PHASES, type RunPhase } from '../../api/phase.ts';
@@ -26,7 +26,7 @@ export const executeQuery = z.object({
 
 export type ExecuteQuery = { test: boolean; until?: string; isOutput?: true };
 
-/** Undefined if the query makes no sense. Parameters that are not known are left alone. */
+/** Undefined for an invalid query. Unknown parameters are ignored. */
 export function readExecuteQuery(query: unknown): ExecuteQuery | undefined {
   const read = executeQuery.safeParse(query);
   if (!read.success) return undefined;
@@ -39,7 +39,7 @@ export function readExecuteQuery(query: unknown): ExecuteQuery | undefined {
   };
 }
 
-/** The query of the list, once its numbers are read. */
+/** The query of a list, after its numbers are parsed. */
 export const listQuery = z.object({
   limit: z.int().min(1).max(500).default(50).describe('How many runs a page has at most.'),
   phase: z.enum(RUN_PHASES).optional().describe('Leaves out the runs of all other phases.'),
@@ -53,7 +53,7 @@ export const listQuery = z.object({
 
 export type ListQuery = { limit: number; phase?: RunPhase; after?: Position };
 
-/** Undefined if the query makes no sense. Parameters that are not known are left alone. */
+/** Undefined for an invalid query. Unknown parameters are ignored. */
 export function readListQuery(query: unknown): ListQuery | undefined {
   const { limit, ...rest } = query as Record<string, unknown>;
   const read = listQuery.safeParse({ ...rest, ...(limit !== undefined && { limit: readNumber(limit) }) });
@@ -66,12 +66,12 @@ export function readListQuery(query: unknown): ListQuery | undefined {
   };
 }
 
-/** All but plain decimals stays something that is no number. */
+/** Anything but a plain decimal becomes a string that the schema refuses. */
 function readNumber(text: unknown): number | string {
   return typeof text === 'string' && /^[1-9]\d{0,8}$/.test(text) ? Number(text) : 'none';
 }
 
-/** A position as the token of the next page. */
+/** The token of the next page. */
 export function positionToken({ at, run }: Position): string {
   return `${at}.${run}`;
 }
@@ -81,10 +81,13 @@ function positionOf(token: string): Position {
   return { at: Number(token.slice(0, dot)), run: token.slice(dot + 1) };
 }
 
-/** The longest wait, in seconds. */
+/** In seconds. */
 const MAX_WAIT = 300;
 
-/** Seconds, at most 300; undefined if the caller does not want to wait. Preferences that cannot be read are ignored. */
+/**
+ * Seconds of `Prefer: wait=N` (RFC 7240, section 4.3), at most 300; undefined if the caller does not wait.
+ * Invalid preferences are ignored.
+ */
 export function preferredWait(header: string | string[] | undefined): number | undefined {
   const text = Array.isArray(header) ? header.join(',') : header;
   for (const preference of (text ?? '').split(',')) {

@@ -1,4 +1,4 @@
-/** What every route about a workflow or a credential asks first: who calls, and whether RBAC allows it. */
+/** Authorises the caller of a route about a workflow or a credential. */
 import type { FastifyRequest } from 'fastify';
 import { GROUP, parseWorkflowId, workflowId } from '../../api/group.ts';
 import type { Answers, Exchange } from '../http/answers.ts';
@@ -25,14 +25,14 @@ const UNKNOWN = {
 
 type Admitting = Pick<GatewayDeps, 'access' | 'accessLog' | 'audit' | 'limits'>;
 
-/** What the address names: a workflow, or the credential that is to be connected. */
+/** The workflow or credential that the path names. */
 export type Addressed = { namespace: string; name: string };
-/** The same, with the caller that may do it. */
+/** The same, with the authorised caller. */
 export type Admitted = Addressed & { caller: Identity };
 
 /**
- * Whether the caller may do it; otherwise the reply is sent. Who is not known learns nothing; who is known and not
- * allowed does not learn whether the object exists, since RBAC decides by namespace and name alone.
+ * Authorises the caller; undefined if it was refused, with the answer sent. A refusal does not reveal whether
+ * the object exists, since RBAC decides by namespace and name alone.
  */
 export async function admit(
   deps: Admitting,
@@ -49,7 +49,7 @@ export async function admit(
       deps.accessLog?.note(request.raw, { workflow: workflowId(namespace, name) });
     return { ...addressed, caller: identity };
   }
-  // What cannot be a name is nothing, to everybody who is known.
+  // An invalid name gets 404 from every authenticated caller.
   const isNothing = decision === 'allowed' || (addressed === undefined && decision === 'forbidden');
   const code = isNothing ? UNKNOWN[right.on] : REFUSALS[decision];
   recordCall(deps, request.raw, {
@@ -64,8 +64,8 @@ export async function admit(
 }
 
 /**
- * Which right the caller of a refused request lacks, as a Role names it, and how to ask for it. It is the same for each name of an
- * object, so that it does not tell which objects exist.
+ * The right that a refused caller lacks, as in a Role, and the command that checks it. It is the same whether
+ * or not the object exists.
  */
 export function missingRight(code: ProblemCode, wanted: Wanted | undefined): { more?: string } {
   if (code !== 'forbidden' || wanted === undefined) return {};
@@ -79,7 +79,7 @@ export function missingRight(code: ProblemCode, wanted: Wanted | undefined): { m
   };
 }
 
-/** What the caller shows of itself. */
+/** The caller's Authorization header and address. */
 export function callerCredentials(
   { limits }: Pick<GatewayDeps, 'limits'>,
   { raw }: Pick<FastifyRequest, 'raw'>,
@@ -100,14 +100,14 @@ function wantedOf(
 
 function addressedObject({ params }: FastifyRequest): Addressed | undefined {
   const { id, credential } = params as { id?: string; credential?: string };
-  // Both are named alike.
+  // IDs of workflows and credentials have the same form.
   const parsed = parseWorkflowId(id ?? credential ?? '');
   return parsed && isName(parsed.namespace) && isName(parsed.name)
     ? { namespace: parsed.namespace, name: parsed.name }
     : undefined;
 }
 
-/** Whether it can be the name of an object, so that it may be put into a path of the Kubernetes API. */
+/** Whether the text is a valid object name, and so safe in a path of the Kubernetes API. */
 export function isName(text: string): boolean {
   return text.length <= 253 && /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(text);
 }

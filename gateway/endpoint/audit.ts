@@ -1,4 +1,7 @@
-/** What the routes tell the audit trail of their requests: where each came from, and its name, which problems and the access log share. */
+/**
+ * Records requests in the audit trail, with the client's address and the request ID that problems and the
+ * access log share.
+ */
 import type { IncomingMessage } from 'node:http';
 import type { AuditEvent } from '../../api/audit/events.ts';
 import type { AuditEntry, AuditResult } from '../../api/audit/line.ts';
@@ -8,7 +11,7 @@ import { requestId } from '../http/requestId.ts';
 
 export type AuditDeps = Pick<GatewayDeps, 'audit' | 'limits'>;
 
-/** Records what became of a request. */
+/** Records the outcome of a request. */
 export function recordCall(
   { audit, limits }: AuditDeps,
   raw: IncomingMessage,
@@ -18,7 +21,7 @@ export function recordCall(
   audit.record({ ...entry, address, request: requestId(raw) });
 }
 
-/** Problems, and words of the sign-in pages. */
+/** Codes of problems and of sign-in pages. */
 const DENIED: ReadonlySet<string> = new Set([
   'unauthorized',
   'forbidden',
@@ -35,7 +38,10 @@ const DENIED: ReadonlySet<string> = new Set([
   'not-accepted',
 ]);
 
-/** How a problem reads in the trail: a caller who is unknown or lacks a right is denied, and so is a run that a suspension or a policy refuses; whatever else goes wrong has failed. */
+/**
+ * The result for a code: `denied` if the caller is unknown or lacks a right, or a suspension or policy
+ * refuses the run; otherwise `failed`.
+ */
 export function auditResult(reason: string): { result: AuditResult; reason: string } {
   return { result: DENIED.has(reason) ? 'denied' : 'failed', reason };
 }

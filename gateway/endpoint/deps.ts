@@ -1,4 +1,4 @@
-/** What the listeners are built from. `main.ts` makes it once; tests make it with what they need. */
+/** The dependencies of all routes. `main.ts` creates them; tests create what they need. */
 import type { Audit } from '../../api/audit/audit.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import type { Log } from '../../kube/log.ts';
@@ -14,24 +14,24 @@ import type { Metrics, Open } from '../http/metrics.ts';
 import type { RouteTable } from '../routing/table.ts';
 
 export type ConsoleSettings = {
-  /** The folder with index.html and assets. */
+  /** Folder with index.html and assets. */
   dir: string;
-  /** The origin that browsers reach it at; undefined: whatever they say. */
+  /** Origin of the console in browsers; undefined: any. */
   url: string | undefined;
-  /** After how long without use a session ends. */
+  /** A session ends after this time without use, in milliseconds. */
   idleMs: number;
-  /** Undefined: people sign in with tokens alone. */
+  /** Undefined: users sign in with tokens only. */
   oidc: OidcSettings | undefined;
 };
 
-/** The provider whose ID tokens the API server takes. */
+/** The provider whose ID tokens the API server accepts. */
 export type OidcSettings = {
   issuer: string;
   clientID: string;
   /** Left out for a public client. */
   clientSecret?: string;
   scopes: readonly string[];
-  /** What the button says. */
+  /** Label of the sign-in button. */
   label: string;
 };
 
@@ -40,30 +40,30 @@ export type GatewayDeps = {
   runs: RunStoreConnection;
   waiter: ReplyWaiter;
   access: Access;
-  /** Reads runs that are no longer in the run store, after their reader was authorised. */
+  /** Reads runs that left the run store, for authorised callers only. */
   client: Pick<KubeClient, 'find'>;
-  /** Asks the API server in the name of whoever calls. */
+  /** Sends requests to the API server with the caller's token. */
   kube: PassThrough;
-  /** The namespaces whose workflows are served; none: all. */
+  /** Namespaces to serve; empty: all. */
   namespaces: readonly string[];
-  /** Where the world reaches the public listener, without a path; undefined: nobody has said it. */
+  /** External URL of the public listener, without a path; undefined if not configured. */
   publicURL: string | undefined;
-  /** Undefined: there is none. */
+  /** Undefined: disabled. */
   console: ConsoleSettings | undefined;
   /** Lists such runs. */
   records: RecordLists;
   health: Health;
   metrics: Metrics;
-  /** How much is open, for the metrics. */
+  /** Counts for the metrics. */
   open: Open;
   limits: Limits;
-  /** Aborted when this replica is told to go: answers end their connections from then on. */
+  /** Aborted when this replica shuts down: each answer closes its connection from then on. */
   draining: AbortSignal;
-  /** Aborted when the listeners close: streams end then. */
+  /** Aborted when the listeners close: streams end. */
   closing: AbortSignal;
   log: Log;
-  /** Who did what. */
+  /** The audit trail. */
   audit: Audit;
-  /** Left out: there is none. */
+  /** Left out: disabled. */
   accessLog?: AccessLog;
 };

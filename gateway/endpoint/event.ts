@@ -1,20 +1,23 @@
 /**
- * A request as an event: the trigger's output as JSON text with the body in it byte for byte, and the key that tells
- * one event from another.
+ * Turns a request into an event: the trigger's output as JSON text with the body byte for byte, and the
+ * event's dedupe key.
  */
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** The longest key of an event, in characters. */
+/** In characters. */
 const MAX_KEY = 1_024;
 
-/** The output of a trigger whose data is the JSON text given, unchanged. `headers` are those that nodes may read. */
+/**
+ * The output of a trigger with this JSON text as `data_content`, unchanged. `headers` are those that nodes
+ * may read.
+ */
 export function eventInput(data: string, headers?: Record<string, string>): string {
   const rest = headers === undefined ? '' : `,"headers":${JSON.stringify(headers)}`;
   return `{"text_content":"","data_content":${data}${rest}}`;
 }
 
-/** The output of a trigger of which the JSON object given says all. What is missing, or no text where there must be one, is empty. */
+/** The output of a trigger from a JSON object with its members. Missing or invalid members are empty. */
 export function outputInput(text: string): string {
   const { text_content, data_content = null } = JSON.parse(text) as Record<string, unknown>;
   return JSON.stringify({
@@ -23,7 +26,7 @@ export function outputInput(text: string): string {
   });
 }
 
-/** Those of the request's headers that the workflow admits; undefined if it admits none. */
+/** The request headers that the workflow admits; undefined if it admits none. */
 export function admittedHeaders(
   headers: IncomingHttpHeaders,
   admitted: readonly string[] | undefined,
@@ -41,8 +44,8 @@ export type EventKey = { outcome: 'none' } | { outcome: 'key'; key: string } | {
 const NO_KEY: EventKey = { outcome: 'none' };
 
 /**
- * The key that the sender gave: the delivery id of the scheme that the caller was verified by (which with Standard Webhooks
- * is signed, so that nobody can give a copy another one), else `Idempotency-Key`, else the header that the workflow names.
+ * The sender's key: the delivery ID of the verified scheme (signed in Standard Webhooks, so that a copy
+ * cannot change it), else `Idempotency-Key`, else the header that the workflow names.
  */
 export function eventKey(
   headers: IncomingHttpHeaders,
@@ -55,8 +58,8 @@ export function eventKey(
 }
 
 /**
- * What two requests with the same key must have in common: the body and what it is, what it was sent to, by whom where that is known,
- * whether it is a test, and how far it goes.
+ * Equal for two requests of the same event: hashes the body, the kind of call, the user if known, whether it
+ * is a test run, and the node at which the run stops.
  */
 export function eventHash({
   trigger,
@@ -70,11 +73,11 @@ export function eventHash({
   test: boolean;
   until?: string | undefined;
   isOutput?: boolean | undefined;
-  /** Who sent it, where the API server says. */
+  /** The user that the API server authenticated, if any. */
   user?: string | undefined;
   text: string;
 }): string {
-  // No id of a node begins with a dot or a quote.
+  // Node IDs never start with a dot or a quote.
   const also = [
     ...(until === undefined ? [] : [until]),
     ...(isOutput === true ? ['.output'] : []),
@@ -85,7 +88,7 @@ export function eventHash({
 }
 
 function headerText(headers: IncomingHttpHeaders, name: string): string | undefined {
-  // Headers are an object like any other, which inherits a `constructor`.
+  // Ignores inherited members such as `constructor`.
   const value = Object.hasOwn(headers, name) ? headers[name] : undefined;
   return Array.isArray(value) ? value.join(', ') : value;
 }

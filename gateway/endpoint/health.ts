@@ -1,27 +1,35 @@
 /**
- * Whether this replica should be sent requests. It must first know every route and have said so in its Lease; after that
- * an API server that is away changes nothing, but a replica that alone lags behind it turns unready.
+ * Decides whether this replica is ready. It must know every route and have acknowledged them in its Lease.
+ * After that an unavailable API server changes nothing, but a replica that alone lags behind the API server
+ * becomes unready.
  */
 import type { LeaseAge } from '../routing/acknowledge.ts';
 
 export type Health = {
-  /** Every route was known once. */
+  /** Whether every route was known once. */
   synced: () => boolean;
-  /** Why no requests should be sent here; undefined if they should. */
+  /** The reason why the replica is not ready; undefined if it is. */
   unready: () => string | undefined;
 };
 
 export type HealthSources = {
-  /** Milliseconds since the API server last showed that no route is missing; Infinity before the first time. */
+  /**
+   * Milliseconds since the API server last confirmed that no route is missing; Infinity before the first
+   * time.
+   */
   routesAgeMs: () => number;
-  /** Milliseconds since it last took our Lease (Infinity before the first time), and for how long it has taken each. */
+  /**
+   * Milliseconds since the last write of the Lease (Infinity before the first), and for how long every write
+   * succeeded.
+   */
   lease: () => LeaseAge;
   draining: () => boolean;
 };
 
 /**
- * A watch heals within 30 s: whoever is behind for twice as long, while the API server takes its Lease all that time, is stuck. After an
- * outage of the API server all replicas write their Leases before their watches begin anew, and none of them is stuck.
+ * A watch recovers within 30 s. A replica that lags twice as long while its Lease writes succeed is stuck.
+ * After an outage of the API server all replicas write their Leases before their watches restart; they are
+ * not stuck.
  */
 const LAGGING_MS = 60_000;
 

@@ -1,4 +1,4 @@
-/** Reads bodies within the memory that all requests share. Callers are authorised first. */
+/** Reads bodies of authorised callers within the memory that all requests share. */
 import { parseJson } from '../../api/json.ts';
 import type { ProblemCode } from '../contract/problems.ts';
 import type { Exchange } from '../http/answers.ts';
@@ -6,7 +6,7 @@ import { readBody, tooLarge } from '../http/body.ts';
 import type { Reservation } from '../limits/inFlight.ts';
 import type { Limits } from '../limits/limits.ts';
 
-/** Runs the work while the request counts for the memory in flight; `overloaded` if there is no room. */
+/** Runs `work` while memory is reserved for the request; `overloaded` if there is none. */
 export async function withReservation<T>(
   { inFlight }: Pick<Limits, 'inFlight'>,
   work: (reservation: Reservation) => Promise<T>,
@@ -28,7 +28,7 @@ type ReadOptions = {
   mayBeEmpty?: boolean;
 };
 
-/** The body as JSON, with its text unchanged; undefined if the client has gone. */
+/** The body as JSON, with its text unchanged; undefined if the client disconnected. */
 export async function readJsonBody(
   { request: { raw }, reply }: Exchange,
   limits: Limits,

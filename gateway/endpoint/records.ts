@@ -1,7 +1,9 @@
 /**
- * The records of a workflow as the API server lists them: a table, so that neither inputs nor outputs are read. Each answer
- * is from after the question; a workflow is asked about ten times a second at most, however many ask, and all workflows of
- * a namespace so often together, since the right to list covers them all, and names that there are none of.
+ * Reads records of runs with the gateway's own rights, for authorised callers of the internal listener only:
+ * anonymous calls must not cause requests to the API server. Lists are tables without inputs and outputs.
+ * Each answer is newer than its request. A workflow is listed at most ten times a second for all callers
+ * together, and the lists of a namespace are limited, since one right covers all its workflows and names that
+ * do not exist.
  */
 import { GROUP, VERSION } from '../../api/group.ts';
 import { isTerminal, type RunPhase } from '../../api/phase.ts';
@@ -13,7 +15,7 @@ import { createRecentMap } from '../limits/boundedMaps.ts';
 import { TooOften } from '../access/reviewLimit.ts';
 import { namespacedResource } from '../../kube/resource.ts';
 
-/** What the table says of a run. Times are milliseconds since 1970. */
+/** A row of the table. Times are milliseconds since 1970. */
 export type ListedRecord = {
   run: string;
   phase: RunPhase;
@@ -27,7 +29,7 @@ export type ListedRecord = {
 };
 
 export type RecordLists = {
-  /** Throws an ApiError if the API server does not answer, TooOften if the namespace is asked about too much. */
+  /** Throws an ApiError if the API server does not answer, TooOften if the namespace is listed too often. */
   of(namespace: string, workflow: string): Promise<ListedRecord[]>;
 };
 
@@ -36,11 +38,11 @@ const PAGE = 500;
 const EVERY_MS = 100;
 const PER_NAMESPACE = { requestsPerSecond: 50, burst: 100 };
 const MAX_NAMESPACES = 2_048;
-/** A person waits. */
+/** Short, because a person waits for the answer. */
 const OPTIONS = { timeoutMs: 3_000, retries: 1 };
 
 export function createRecordLists(client: Pick<KubeClient, 'raw'>, clock: Clock = systemClock): RecordLists {
-  /** By workflow: the question that has not been sent yet, and when the last one was. */
+  /** By workflow: the list request that has not been sent yet, and the time of the last one. */
   const waiting = new Map<string, Promise<ListedRecord[]>>();
   const askedAt = new Map<string, number>();
   const namespaces = createRecentMap<Bucket>(MAX_NAMESPACES);
@@ -125,7 +127,7 @@ function isTime(value: number | undefined): value is number {
 
 const workflowRuns = namespacedResource<WorkflowRun>(GROUP, VERSION, WORKFLOW_RUN.kind, WORKFLOW_RUN.plural);
 
-/** The record of a run; undefined if there is none. Throws an ApiError if the API server does not answer. */
+/** Undefined if there is no record. Throws an ApiError if the API server does not answer. */
 export async function readRecord(
   { client }: { client: Pick<KubeClient, 'find'> },
   namespace: string,

@@ -1,6 +1,7 @@
 /**
- * Registers routes. The contract (`contract/operations.ts`) defines path, method, body and right of an operation, and every check before
- * its handler follows from that, in the order 405, 415, 413, 401, 403: a route cannot differ from `/openapi.json`.
+ * Registers routes. The contract (`contract/operations.ts`) defines path, method, body and right of an
+ * operation, and every check before its handler follows from that, in the order 405, 415, 413, 401, 403: a
+ * route cannot differ from `/openapi.json`.
  */
 import type { FastifyInstance, onRequestHookHandler } from 'fastify';
 import { routePath, type Operation, type Right } from '../contract/operation.ts';
@@ -17,7 +18,10 @@ type MethodHandler = {
   onRequest?: onRequestHookHandler | undefined;
 };
 
-/** Adds a route with these methods; all others get 405. A handler that rejects is answered with 500, and logged even after its answer. */
+/**
+ * Adds a route with these methods; all others get 405. A handler that rejects is answered with 500, and
+ * logged even after its answer.
+ */
 export function addRoute(
   app: FastifyInstance,
   answers: Answers,
@@ -44,14 +48,14 @@ export function addRoute(
   });
 }
 
-/** Handles an operation; with the caller, where the operation needs a right. */
+/** The handler of an operation; with the caller, if the operation needs a right. */
 type OperationHandler<O extends Operation> = O extends { right: Right }
   ? (exchange: Exchange, admitted: Admitted) => Promise<void>
   : (exchange: Exchange) => Promise<void>;
 
 export type Endpoint = {
   operation: Operation;
-  /** Of an operation with a right: called only for callers that have it. */
+  /** Called only for authorised callers, if the operation needs a right. */
   handle: (exchange: Exchange, admitted?: Admitted) => Promise<void>;
 };
 
@@ -59,7 +63,7 @@ export function endpoint<O extends Operation>(operation: O, handle: OperationHan
   return { operation, handle: handle as Endpoint['handle'] };
 }
 
-/** Adds the endpoints of one path. */
+/** Adds the operations of one path. */
 export function addEndpoints(
   app: FastifyInstance,
   deps: GatewayDeps,
@@ -79,7 +83,9 @@ export function addEndpoints(
   addRoute(app, answers, routePath(endpoints[0].operation), Object.fromEntries(methods));
 }
 
-/** Refuses a body that is not declared as JSON or is too large, before the caller is authorised. */
+/**
+ * A hook that refuses a body that is not declared as JSON or is too large, before the caller is authorised.
+ */
 export function checkBodyHeaders(
   { limits }: Pick<GatewayDeps, 'limits'>,
   answers: Answers,

@@ -1,4 +1,4 @@
-/** The one way of an event from the gateway to the run store. */
+/** Submits events to the run store, and answers their callers. */
 import { submit } from '../../runs/submit.ts';
 import type { Submission, Submitted, ProjectUid } from '../../runs/types.ts';
 import type { GatewayDeps } from './deps.ts';
@@ -7,7 +7,7 @@ import { JSON_TYPE, type Answers } from '../http/answers.ts';
 import type { ProblemCode } from '../contract/problems.ts';
 import type { Waited, WaitOptions } from '../../runs/reply.ts';
 
-/** Stores the event as `submit` does, when its project has room; `unavailable` where it has none for too long. */
+/** Submits the event within its project's concurrency; `unavailable` if no place became free in time. */
 export async function submitEvent(
   { runs, limits: { concurrency } }: Pick<GatewayDeps, 'runs' | 'limits'>,
   submission: Submission,
@@ -21,16 +21,16 @@ export async function submitEvent(
   }
 }
 
-/** Answers with the name of the run. */
+/** Answers with the run's name. */
 export function answerAccepted(answers: Answers, reply: FastifyReply, status: 200 | 202, run: string): void {
   answers.send(reply, status, JSON_TYPE, `{"run":"${run}"}`);
 }
 
 type Refused = Exclude<Submitted, { outcome: 'accepted' }>;
-/** What the caller is told of a suspended workflow. */
+/** The problem of a suspended workflow. */
 type Suspended = 'not-found' | 'workflow-suspended';
 
-/** Answers for an event that was not accepted. */
+/** Answers the caller of an event that was not accepted. */
 export function refuseSubmission(
   answers: Answers,
   reply: FastifyReply,
@@ -41,7 +41,7 @@ export function refuseSubmission(
   answers.problem(reply, submissionProblem(submitted, suspended), { ...retry });
 }
 
-/** Why an event was not accepted. */
+/** The problem of an event that was not accepted. */
 export function submissionProblem(submitted: Refused, suspended: Suspended): ProblemCode {
   switch (submitted.outcome) {
     case 'suspended':
@@ -55,7 +55,7 @@ export function submissionProblem(submitted: Refused, suspended: Suspended): Pro
   }
 }
 
-/** WaiterLimit as `ReplyWaiter.wait` does, while the metrics show it. */
+/** Waits for a run as `ReplyWaiter.wait` does, counted as a waiter in the metrics. */
 export async function waitForRun(
   { waiter, open }: Pick<GatewayDeps, 'waiter' | 'open'>,
   project: ProjectUid,

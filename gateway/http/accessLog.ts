@@ -1,7 +1,7 @@
 /**
- * The access log: a line for each request of the public and the internal listener, after its answer. Of requests that went well a share is
- * written; problems are always written, at a bounded rate, so that the `instance` that a caller was shown is found. A line has the pattern of
- * the route and never the path, which may have secrets in it.
+ * The access log: one line for each request of the public and internal listener, written after the answer.
+ * Successful requests are sampled. Problems are always logged, at a bounded rate, so that their `instance`
+ * can be found. A line has the route's pattern, never the path, which may contain secrets.
  */
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -11,36 +11,36 @@ import type { Addresses } from '../limits/addresses.ts';
 import type { ProblemCode } from '../contract/problems.ts';
 import { requestId } from './requestId.ts';
 
-/** What a route knows of its request beside what is in it. */
+/** What a route adds to the line of its request. */
 type Note = { workflow?: string; problem?: ProblemCode };
 
-/** A request that has no route, because the parser or the framework refused it. */
+/** A request without a route: refused by the parser or the framework. */
 type Unrouted = { request: string; status: number; problem: ProblemCode; peer: string | undefined };
 
 export type AccessLog = {
-  /** Writes lines about the requests of a listener from now on. */
+  /** Logs the requests of a listener from now on. */
   follow(app: FastifyInstance, listener: 'public' | 'internal'): void;
-  /** Has the line about a request say more. */
+  /** Adds to the line of a request. */
   note(request: IncomingMessage, note: Note): void;
   unrouted(refused: Unrouted): void;
-  /** Tells what was left out and not told yet. */
+  /** Logs how many lines were left out since the last report. */
   close(): void;
 };
 
 export type AccessLogOptions = {
   pod: string;
-  /** The share of requests without a problem that is written, 0 to 1. */
+  /** Sampled share of requests without a problem, 0 to 1. */
   sample: number;
   addresses: Pick<Addresses, 'addressOf'>;
-  /** Takes a whole line. */
+  /** Writes a whole line. */
   write: (line: string) => void;
   clock: RateClock;
-  /** A number from 0 to below 1. */
+  /** Returns a number from 0 to below 1. */
   random?: () => number;
 };
 
 const LOGGER = 'windlass.access';
-/** Lines a second about problems. */
+/** Lines per second about problems. */
 const PROBLEMS = { perSecond: 20, burst: 100 };
 
 export function createAccessLog(options: AccessLogOptions): AccessLog {
@@ -62,7 +62,7 @@ export function createAccessLog(options: AccessLogOptions): AccessLog {
     const { raw } = request;
     const startedAt = clock.now();
     const address = addresses.addressOf(raw.socket.remoteAddress, raw.headers['x-forwarded-for']);
-    // Also where the client has gone before the answer was there.
+    // Also emitted if the client disconnects before the answer.
     reply.raw.once('close', () => {
       const { statusCode: status, writableFinished } = reply.raw;
       const { workflow, problem } = notes.get(raw) ?? {};
@@ -98,7 +98,7 @@ export function createAccessLog(options: AccessLogOptions): AccessLog {
   };
 }
 
-/** Of the body; undefined for a stream, whose length nobody has said. */
+/** Length of the answer's body; undefined for a stream. */
 function sentBytes(reply: FastifyReply): number | undefined {
   const length = Number(reply.getHeader('content-length'));
   return Number.isNaN(length) ? undefined : length;

@@ -1,4 +1,4 @@
-/** How an answer leaves: counted by class of route, with the headers that its status needs, a problem in one form. */
+/** Sends answers: counts them by class of route, and sends every problem in one form. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { hasMuchToCome, lingerAfterAnswer } from './body.ts';
 import type { Log } from '../../kube/log.ts';
@@ -16,29 +16,32 @@ export const JSON_TYPE = 'application/json';
 type ProblemOptions = {
   /** The methods that the path accepts. */
   allow?: string;
-  /** Seconds after which the caller should try again. */
+  /** Seconds until the caller should try again. */
   retryAfter?: number;
   /** The name of a run that was accepted. */
   run?: string;
-  /** Sentences behind what is always said of the problem. Never anything that the caller must not know. */
+  /** Sentences after the problem's detail. Must not reveal anything that the caller may not know. */
   more?: string;
 };
 
 export type Answers = {
-  /** Sends text or bytes of a type. The caller may have set further headers on the reply. */
+  /** Sends text or bytes. The caller may have set further headers on the reply. */
   send: (reply: FastifyReply, status: number, type: string, body: string | Buffer) => void;
   /** Sends a response without a body. */
   sendEmpty: (reply: FastifyReply, status: 204 | 304) => void;
   problem: (reply: FastifyReply, code: ProblemCode, options?: ProblemOptions) => void;
-  /** The same, when it is the caller's turn: for refusals that cost less than what is served, and may come in floods. */
+  /**
+   * Sends a problem through the queue of refusals: for refusals that come in floods and must cost less than
+   * accepted calls.
+   */
   refuse: (reply: FastifyReply, code: ProblemCode, options?: ProblemOptions) => void;
-  /** The generic 500, logged with the instance that the caller is shown. Nothing is sent if something was before. */
+  /** Sends the generic 500 and logs the error with the request's ID. Sends nothing after an answer. */
   unexpected: (reply: FastifyReply, error: unknown) => void;
-  /** Counts an answer that was sent otherwise, such as a stream. */
+  /** Counts an answer that was sent otherwise, for example a stream. */
   count: (status: number) => void;
 };
 
-/** The problems that come of a limit, by what the metrics call it. */
+/** Problems caused by a limit, with their reason in the metrics. */
 const LIMITED: Partial<Record<ProblemCode, RefusalReason>> = {
   'too-large': 'body-size',
   'event-too-large': 'event-size',
@@ -89,7 +92,7 @@ export function createAnswers(deps: AnswersDeps, route: RouteClass): Answers {
     accessLog?.note(raw, { problem: code });
     if (reason !== undefined || hasMuchToCome(raw)) {
       reply.header('connection', 'close');
-      // To wait for who sends byte by byte would cost more than the answer is worth.
+      // Waiting for a client that sends single bytes would cost more than the answer is worth.
       if (code !== 'too-many-chunks') lingerAfterAnswer(raw);
     }
     send(reply, problemOf(code).status, PROBLEM_TYPE, problemBody(code, requestId(raw), options));

@@ -1,7 +1,4 @@
-/**
- * The body of a request: what it must be declared as, judged from the headers alone, and its bytes, of which never more
- * than the limit are kept.
- */
+/** Request bodies: checks of the headers before anything is read, and reading with bounded memory. */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Reservation } from '../limits/inFlight.ts';
@@ -13,7 +10,10 @@ export type BodyRefusal = 'unsupported-media-type' | 'too-large' | 'event-too-la
 const MAX_CACHED_TYPES = 64;
 const knownTypes = new Map<string, boolean>();
 
-/** Refuses what is not declared as JSON in UTF-8, what is compressed, and what says to be longer than there is room for. */
+/**
+ * Refuses bodies that are not declared as JSON in UTF-8, are compressed, or announce more bytes than there is
+ * room for.
+ */
 export function refuseByHeaders(
   headers: IncomingHttpHeaders,
   { settings, eventBytes, inFlight }: Pick<Limits, 'settings' | 'eventBytes' | 'inFlight'>,
@@ -27,17 +27,20 @@ export function refuseByHeaders(
   return inFlight.fits(length) ? undefined : 'overloaded';
 }
 
-/** Whether a body comes with the request at all (RFC 9112, section 6.3). */
+/** Whether the request has a body (RFC 9112, section 6.3). */
 export function hasBody(headers: IncomingHttpHeaders): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
-/** The length of the body as the headers tell it; undefined for one that comes in chunks. */
+/** The announced length; undefined for a chunked body. */
 export function announcedLength(headers: IncomingHttpHeaders): number | undefined {
   return headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : undefined;
 }
 
-/** `application/json` or a `+json` type, with no charset or with UTF-8. Senders use few spellings: each is read once. */
+/**
+ * Whether the type is `application/json` or `+json`, without charset or in UTF-8. Results are cached: senders
+ * use few spellings.
+ */
 export function isJsonType(contentType: string | undefined): boolean {
   if (contentType === undefined) return false;
   const known = knownTypes.get(contentType);
@@ -65,22 +68,22 @@ export type Body =
 
 const NOTHING = Buffer.alloc(0);
 /**
- * How many pieces a body may come in: some, and one more for each so many bytes. Each costs what a request costs, so that
- * half a mebibyte in chunks of one byte would keep a processor busy for a second.
+ * How many pieces a body may come in: a base, and one more for each LEAST_PIECE bytes. Each piece costs as
+ * much as a request: 512 KiB in single bytes would occupy a processor for a second.
  */
 const FREE_PIECES = 1_024;
 const LEAST_PIECE = 64;
-/** The least that is set aside for a body that comes in pieces. */
+/** The smallest buffer for a body that comes in pieces. */
 const FIRST_ROOM = 4_096;
-/** So much of a body is read as it comes, which is all of most. */
+/** Up to here a body is read without waiting. Most bodies are shorter. */
 const UNPACED = 16_384;
 
 type Reading = { limit: number; reservation: Reservation; queue: PacedQueue };
 
 /**
- * Reads the body, as far as `reservation` grants room for it. A caller that waits for "100 Continue" is told now, not before its
- * headers were judged. Beyond the limit reading stops: the answer must close the connection, since the rest of the body
- * is still to come. Of large bodies one piece is read in one of the `queue`.
+ * Reads the body as far as `reservation` grants memory. Sends "100 Continue" to a client that waits for it:
+ * only now, after its headers were checked. Stops at the limit; the answer must then close the connection,
+ * since the rest of the body is still to come. Pieces of large bodies wait in `queue`.
  */
 export function readBody(
   request: IncomingMessage,
@@ -88,9 +91,9 @@ export function readBody(
   { limit, reservation, queue }: Reading,
 ): Promise<Body> {
   if (request.destroyed) return Promise.resolve({ outcome: 'aborted' });
-  // In HTTP/1.0 there is no such answer (RFC 9110, section 10.1.1).
+  // HTTP/1.0 has no such answer (RFC 9110, section 10.1.1).
   if (request.headers.expect !== undefined && request.httpVersionMinor > 0) response.writeContinue();
-  // No more comes than was announced, so no more room is taken.
+  // A body is never longer than announced: reserve no more.
   const announced = Number(request.headers['content-length'] ?? Number.POSITIVE_INFINITY);
   const largest = Math.min(limit, announced);
   const pace = createPace(request, queue);
@@ -99,7 +102,7 @@ export function readBody(
     let length = 0;
     let pieces = 0;
     let isRead = false;
-    /** Whatever still comes of it, its end too, finds nothing. */
+    /** Drops the bytes. Later events of the request find none. */
     const letGo = (): void => {
       free(bytes);
       [bytes, length] = [NOTHING, 0];
@@ -107,7 +110,7 @@ export function readBody(
     const stop = (outcome: 'too-large' | 'overloaded' | 'too-many-chunks'): void => {
       request.removeAllListeners('data');
       pace.end();
-      // What still comes in pieces is dropped as it comes: kept, each would take more room than it has bytes.
+      // Further pieces are dropped as they arrive: buffered, each would take more memory than it has bytes.
       if (outcome === 'too-many-chunks') request.resume();
       else request.pause();
       letGo();
@@ -120,7 +123,7 @@ export function readBody(
       if (pieces > FREE_PIECES + total / LEAST_PIECE) return stop('too-many-chunks');
       if (length === 0 && reservation.growTo(total)) bytes = chunk;
       else {
-        // Pieces are put together as they come: kept apart, bytes that come one by one would take a hundred times their room.
+        // Pieces are joined as they arrive: kept apart, single bytes would take a hundred times their memory.
         const roomy =
           total <= bytes.length ? bytes : moreRoom(bytes, { length, total, largest, reservation });
         if (roomy === undefined) return stop('overloaded');
@@ -138,7 +141,7 @@ export function readBody(
       resolve({ outcome: 'read', bytes: length === bytes.length ? bytes : bytes.subarray(0, length) });
     });
     request.on('close', () => {
-      // It comes also after 'end'.
+      // Emitted after 'end', too.
       if (!isRead) letGo();
       resolve({ outcome: 'aborted' });
     });
@@ -147,8 +150,8 @@ export function readBody(
 }
 
 /**
- * Lets what comes of a body wait for its turn: each piece costs as much as several requests, and thousands of bodies may come at
- * once. It waits in the connection. A stream that is paused still reads ahead, for each body as much as a piece.
+ * Makes the pieces of a body wait in the queue: each costs as much as several requests, and thousands of
+ * bodies may arrive at once. The bytes wait in the connection; a paused stream still reads one piece ahead.
  */
 function createPace(request: IncomingMessage, queue: PacedQueue): { wait: () => void; end: () => void } {
   const { socket } = request;
@@ -168,24 +171,24 @@ function createPace(request: IncomingMessage, queue: PacedQueue): { wait: () => 
   return { wait, end };
 }
 
-/** What a body that outgrew its limit while it came in is told. */
+/** The problem of a body that exceeded its limit while it was read. */
 export function tooLarge({ settings, eventBytes }: Pick<Limits, 'settings' | 'eventBytes'>): BodyRefusal {
   return settings.bodyBytes > eventBytes ? 'event-too-large' : 'too-large';
 }
 
 /**
- * Gives memory back now, which nobody uses any more: the collector, which sees little of what lies outside of its heap, would
- * let hundreds of mebibytes gather.
+ * Frees memory at once. The garbage collector sees little of memory outside its heap and would let hundreds
+ * of mebibytes accumulate.
  */
 function free(bytes: Buffer): void {
   const buffer = bytes.buffer as ArrayBuffer;
-  // What is a part of something larger belongs to others too.
+  // A slice of a larger buffer is shared with others.
   if (bytes.length > 0 && bytes.length === buffer.byteLength) buffer.transfer(0);
 }
 
 type Growth = { length: number; total: number; largest: number; reservation: Reservation };
 
-/** A buffer with what is in the old one and room for the new total; undefined if there is no room. */
+/** A larger buffer with the same content; undefined if the memory cannot be reserved. */
 function moreRoom(bytes: Buffer, { length, total, largest, reservation }: Growth): Buffer | undefined {
   const size = Math.max(total, Math.min(Math.max(bytes.length * 2, FIRST_ROOM), largest));
   if (!reservation.growTo(size)) return undefined;
@@ -194,37 +197,37 @@ function moreRoom(bytes: Buffer, { length, total, largest, reservation }: Growth
   return roomy;
 }
 
-/** A body that is not read is passed over up to this length, so that the connection can be used again. */
+/** Up to this length an unread body is skipped, so that the connection can be reused. */
 const PASSED_OVER = 65_536;
 
-/** Whether so much of the body is still to come that it is not worth the connection. */
+/** Whether the unread rest of the body costs more than a new connection. */
 export function hasMuchToCome({ complete, headers }: IncomingMessage): boolean {
   if (complete) return false;
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > PASSED_OVER;
 }
 
-/** Long enough for a client that is still sending to read why it should stop; and how many of them may be there. */
+/** Long enough for a sending client to read the answer; and how many connections may linger. */
 const LINGER_MS = 1_000;
 const MAX_LINGERING = 500;
 const lingering = new Set<Socket>();
 
 /**
- * Lets the connection linger after the answer, unread: to close at once while the body is still coming in would reset the
- * connection, and the client would see that instead of the answer (RFC 9112, section 9.6).
+ * Keeps the connection open, unread, after the answer. Closing it while the body still arrives would reset
+ * the connection, and the client would see that instead of the answer (RFC 9112, section 9.6).
  */
 export function lingerAfterAnswer(request: IncomingMessage): void {
   const { socket } = request;
-  // Of several requests of a connection each may be refused; and whoever has gone would take a place for ever.
+  // Several requests of one connection may be refused, and a closed connection would keep its place for ever.
   if (socket.destroyed || lingering.has(socket) || lingering.size >= MAX_LINGERING) return;
   lingering.add(socket);
   let timer: NodeJS.Timeout | undefined;
   socket.once('close', () => {
     lingering.delete(socket);
-    // A timer that is left would keep what belongs to the connection for its second, and thousands may come in one.
+    // A pending timer would retain the connection's memory for a second.
     clearTimeout(timer);
   });
   socket.destroySoon = () => {
-    // What was read of the body already is let go, and nothing more is read: thousands may linger at once.
+    // Drops what was read and stops reading: thousands may linger at once.
     request._read = () => undefined;
     request.resume();
     socket.pause();

@@ -1,5 +1,3 @@
-/** Text in HTML pages. */
-
 const ESCAPES: Record<string, string> = {
   '&': '&amp;',
   '<': '&lt;',

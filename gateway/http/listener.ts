@@ -1,6 +1,6 @@
 /**
- * A listener before it listens. All listeners bound slow, large and malformed requests alike, and answer every error with a problem, also
- * those of the HTTP parser.
+ * A listener before it listens. All listeners bound slow, large and malformed requests alike, and answer
+ * every error with a problem, also those of the HTTP parser.
  */
 import { METHODS, type RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
@@ -25,9 +25,9 @@ import {
 } from './protocol.ts';
 import { newRequestId, requestId } from './requestId.ts';
 
-/** The longest address. */
+/** The longest URL, in characters. */
 const MAX_URL = 8_192;
-/** Nothing was sent and nothing was read for this long: above the longest wait for a run, so that no answer is cut off. */
+/** A connection is closed after this time without traffic: longer than the longest wait for a run. */
 const SILENCE_MS = 330_000;
 
 function listenerOptions({ requestSeconds, idleSeconds, headersSeconds, headerBytes }: LimitSettings) {
@@ -39,9 +39,9 @@ function listenerOptions({ requestSeconds, idleSeconds, headersSeconds, headerBy
       headersTimeout: Math.min(headersSeconds, requestSeconds) * 1_000,
       maxHeaderSize: headerBytes,
       connectionsCheckingInterval: 1_000,
-      // Ours tells it as a problem.
+      // `refuseMalformed` answers with a problem instead.
       requireHostHeader: false,
-      // As shipped, the second of two is dropped without a word: others may read that one.
+      // By default Node drops the second of two equal headers, while a proxy may have read that one.
       joinDuplicateHeaders: true,
     },
     exposeHeadRoutes: false,
@@ -55,7 +55,7 @@ function listenerOptions({ requestSeconds, idleSeconds, headersSeconds, headerBy
   };
 }
 
-/** Over TLS a connection takes three times the memory: 67 KiB were measured, of 21 without. */
+/** A TLS connection takes three times the memory: 67 KiB measured, 21 KiB without TLS. */
 function halveForTLS({ connections, connectionsPerAddress }: LimitSettings) {
   return {
     connections: Math.ceil(connections / 2),
@@ -71,7 +71,7 @@ export type ListenerDeps = AnswersDeps & {
 };
 
 type ListenerOptions = {
-  /** Left out: it has no access log. */
+  /** Left out: no access log. */
   listener?: 'public' | 'internal';
   admit?: OnRequest | undefined;
   certificate?: ServerCertificate | undefined;
@@ -98,7 +98,7 @@ export function createListener(
     clientErrorHandler: (error, socket) =>
       answerParserError(error, socket, { refused, connections, accessLog }),
   });
-  // The size of the headers listenerOptions their number. As shipped, the parser drops those beyond 2,000 without a word.
+  // The size of the headers bounds their number. By default Node drops headers after the 2,000th.
   app.server.maxHeadersCount = 0;
   const connections = limitConnections(app.server, {
     ...settings,
@@ -110,7 +110,9 @@ export function createListener(
   });
   deps.metrics.connections.push(connections.open);
   deps.draining.addEventListener('abort', connections.drain, { once: true });
-  // Bodies are read by the routes, after their own checks: to the framework no method has one, and it judges no type of any.
+  // Handlers read bodies themselves (`endpoint/jsonBody.ts`, `public/push.ts`). Fastify would read them
+  // before the caller is authorised, and without the limits on memory and pieces that all connections share
+  // (`body.ts`). With no body declared it also checks no Content-Type.
   for (const method of METHODS) {
     if (method !== 'CONNECT') app.addHttpMethod(method, { hasBody: false, overrideExisting: true });
   }
@@ -120,11 +122,12 @@ export function createListener(
   if (admit !== undefined) app.addHook('onRequest', admit);
   app.setErrorHandler((error, _request, reply) => answers.unexpected(reply, error));
   app.all('/*', { onRequest: (_request, reply) => answers.refuse(reply, 'not-found') }, () => undefined);
-  // Otherwise the parser says "100 Continue" before the headers were judged, and refuses other expectations in its own words.
+  // By default Node sends "100 Continue" before the headers are checked, and refuses other expectations
+  // itself.
   for (const event of ['checkContinue', 'checkExpectation']) {
     app.server.on(event, (request, response) => app.server.emit('request', request, response));
   }
-  // A tunnel has no answer of the usual kind, and no listener would mean no answer at all.
+  // Without a listener a CONNECT request would get no answer at all.
   app.server.on('connect', (_request, duplex) => {
     const socket = duplex as Socket;
     refused.malformed += 1;
@@ -134,7 +137,7 @@ export function createListener(
   return app;
 }
 
-/** By which scheme a browser came is read from this header. A proxy before us knows better than this connection. */
+/** The browser's scheme is read from this header. A proxy knows it better than this connection. */
 const setForwardedProto: OnRequest = ({ raw }, _reply, done) => {
   raw.headers['x-forwarded-proto'] ??= 'https';
   done();
@@ -143,7 +146,7 @@ const setForwardedProto: OnRequest = ({ raw }, _reply, done) => {
 function refuseMalformed(answers: Answers, connections: Connections): OnRequest {
   return (request, reply, done) => {
     const { url = '' } = request.raw;
-    // What came after an answer that ended the connection is not looked at (RFC 9112, section 9.6).
+    // Requests after an answer that closed the connection are ignored (RFC 9112, section 9.6).
     if (!connections.beginRequest(request.raw, reply.raw)) reply.hijack();
     else if (url.length > MAX_URL) answers.problem(reply, 'uri-too-long');
     else if (isMalformed(request.raw)) {
@@ -162,7 +165,7 @@ const MALFORMED = { code: 'bad-request', reason: 'malformed' } as const;
 
 type ParserErrorDeps = { refused: Refusals; connections: Connections; accessLog: AccessLog | undefined };
 
-/** What is no HTTP gets one answer and the end of its connection, since what follows cannot be told apart. */
+/** Answers malformed HTTP once and closes the connection: the next request cannot be found. */
 function answerParserError(
   error: Error & { code?: string },
   socket: Socket,
@@ -172,7 +175,7 @@ function answerParserError(
     socket.destroy();
     return;
   }
-  // Whoever has not finished a handshake could not read an answer.
+  // A client without a finished handshake cannot read an answer.
   if (socket instanceof TLSSocket && !connections.has(socket)) {
     refused['tls-handshake'] += 1;
     socket.destroy();
@@ -183,7 +186,7 @@ function answerParserError(
   if (!connections.markMalformed(socket)) closeWithResponse(socket, rawProblem(code, { accessLog, socket }));
 }
 
-/** A problem as the bytes of a whole answer, which ends the connection. */
+/** A problem as raw bytes, with `Connection: close`. */
 function rawProblem(
   code: ProblemCode,
   { accessLog, socket }: { accessLog: AccessLog | undefined; socket?: Socket },

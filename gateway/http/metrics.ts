@@ -1,6 +1,6 @@
 /**
- * What the gateway counts. Labels are bounded: classes of routes and status codes, never an id. Counting a request
- * is an addition to a number; the text is made when somebody asks for it.
+ * The gateway's metrics. Labels are bounded: classes of routes and status codes, never IDs. Counting a
+ * request adds to a number; Prometheus objects are filled on scrape.
  */
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import { REFUSAL_REASONS, type Refusals } from '../limits/refusals.ts';
@@ -18,10 +18,12 @@ const ROUTE_CLASSES = [
 ] as const;
 export type RouteClass = (typeof ROUTE_CLASSES)[number];
 
-/** What gauges show at the moment when somebody asks. */
+/** Values that gauges read on scrape. */
 export type Observed = {
   routes: () => number;
-  /** Seconds since the API server last showed that no route is missing; undefined before the first time. */
+  /**
+   * Seconds since the API server last confirmed that no route is missing; undefined before the first time.
+   */
   routesAgeSeconds: () => number | undefined;
   open: Open;
   /** What the limits refused. */
@@ -30,22 +32,22 @@ export type Observed = {
   inFlightBytes: () => number;
 };
 
-/** What is open now. */
+/** How many callers wait and how many streams are open. */
 export type Open = { waiters: number; streams: number };
 
 export type Metrics = {
   registry: Registry;
-  /** The counts of one class of routes by status code: add one where the answer is sent. */
+  /** Counts by status code for one class of routes: add one where an answer is sent. */
   answered: (route: RouteClass) => Float64Array;
-  /** Seconds from the last byte of an event to its place in the run store. */
+  /** Seconds from the last byte of an event until the run store has accepted it. */
   acceptSeconds: Histogram;
-  /** Calls of webhooks and bots that were not let in, by reason. */
+  /** Calls of webhooks and bots that failed verification, by reason. */
   unverified: Counter<'reason'>;
-  /** Asks the API server who a caller is and what it may do, by kind and outcome. */
+  /** Reviews by the API server, by kind and outcome. */
   reviews: Counter<'kind' | 'outcome'>;
-  /** The open connections of each listener, to be added up. */
+  /** Open connections of each listener. */
   connections: (() => number)[];
-  /** Of each listener with TLS, when its certificate expires. */
+  /** When each TLS listener's certificate expires. */
   certificates: Map<string, () => Date>;
 };
 

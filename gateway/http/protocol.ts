@@ -1,12 +1,12 @@
-/** What the HTTP parser lets pass and others may read in another way; all of it is told before anything else is looked at. */
+/** Rejects requests that Node's HTTP parser accepts but other programs may read differently. */
 import { METHODS, type IncomingMessage } from 'node:http';
 
-/** A name or an address, with a port (RFC 3986, section 3.2.2), or nothing: neither a user nor a path. */
+/** A host with an optional port (RFC 3986, section 3.2.2), or nothing: no user and no path. */
 const HOST = /^[A-Za-z0-9._~!$&'()*+,;=%[\]:-]*$/;
 
 /**
- * HTTP/0.9, which knows no headers; HTTP/2 without being asked; another transfer coding than chunked, or any in HTTP/1.0
- * (RFC 9112, section 6.1); two hosts, or none in HTTP/1.1, or one that is none (section 3.2).
+ * Whether the request is HTTP/0.9 or HTTP/2, has a transfer coding other than chunked or any in HTTP/1.0 (RFC
+ * 9112, section 6.1), or has two hosts, an invalid one, or none in HTTP/1.1 (section 3.2).
  */
 export function isMalformed(request: IncomingMessage): boolean {
   const { httpVersionMajor, httpVersionMinor, headers, rawHeaders } = request;
@@ -22,25 +22,22 @@ export function isMalformed(request: IncomingMessage): boolean {
   return hosts > 1 || (hosts === 0 && httpVersionMinor > 0);
 }
 
-/** Whether the client waits for something else than to be told to go on (RFC 9110, section 10.1.1). */
+/** Whether the client expects anything but "100 Continue" (RFC 9110, section 10.1.1). */
 export function isUnsupportedExpectation({ headers: { expect } }: IncomingMessage): boolean {
   return expect !== undefined && expect.toLowerCase() !== '100-continue';
 }
 
-/** The path and query of an address that names a host too, which every server must take (RFC 9112, section 3.2.2). */
+/** Path and query of a URL in absolute form, which every server must accept (RFC 9112, section 3.2.2). */
 export function originForm(url: string): string {
   const path = /^https?:\/\/[^/?#]*(.*)$/is.exec(url)?.[1];
   return path?.startsWith('/') === true ? path : '/';
 }
 
-/**
- * The address, or that of the server itself where its escapes stand for nothing: the router would answer these by itself,
- * before anything of the request was judged.
- */
+/** The URL, or `/` if its escapes are invalid: Fastify would answer those itself, before any check. */
 export function routableUrl(url: string): string {
   if (!url.includes('%')) return url;
   try {
-    // Of the query nothing is asked.
+    // The router does not decode the query.
     decodeURI(url.split(/[?#]/, 1)[0] ?? '');
     return url;
   } catch {
@@ -51,8 +48,8 @@ export function routableUrl(url: string): string {
 const KNOWN = new Set(METHODS);
 
 /**
- * Makes a request that is misunderstood of one whose method is not of HTTP: the parser takes those of RTSP too, and what no method
- * can have a route for, the framework answers by itself, at some cost.
+ * Marks a request with an unknown method as malformed: the parser accepts RTSP methods, and Fastify answers
+ * methods that no route can have itself, at some cost.
  */
 export function rejectUnknownMethod(request: {
   method?: string | undefined;

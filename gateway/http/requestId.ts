@@ -1,13 +1,13 @@
 /**
- * The name of a request: what its problem calls `instance`, and the lines about it in the logs call `request`. It is made when it is first
- * needed, so that a request that nobody writes about costs nothing.
+ * The ID of a request: `instance` in its problem, `request` in logs. Created on first use, so that a request
+ * without a log line costs nothing.
  */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 
 const ids = new WeakMap<IncomingMessage, string>();
 
-/** The same for each call with the same request. */
+/** Returns the same ID for the same request. */
 export function requestId(request: IncomingMessage): string {
   const known = ids.get(request);
   if (known !== undefined) return known;
@@ -16,7 +16,7 @@ export function requestId(request: IncomingMessage): string {
   return id;
 }
 
-/** For what is no request, because the parser refused it. */
+/** An ID for bytes that the parser refused. */
 export function newRequestId(): string {
   return `urn:uuid:${randomUUID()}`;
 }

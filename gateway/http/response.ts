@@ -1,7 +1,7 @@
-/** What becomes of a connection while it is answered: the client has gone, or has caught up. */
+/** Signals about the client of a response. */
 import type { ServerResponse } from 'node:http';
 
-/** Aborted when the client has gone before it was answered. */
+/** Aborted when the client disconnects before the response is finished. */
 export function disconnectSignal(response: ServerResponse): AbortSignal {
   const gone = new AbortController();
   if (response.destroyed) gone.abort();
@@ -13,7 +13,7 @@ export function disconnectSignal(response: ServerResponse): AbortSignal {
   return gone.signal;
 }
 
-/** Resolves when a slow reader has caught up, or has gone. */
+/** Resolves when a slow client has read what was buffered, or has disconnected. */
 export function waitForDrain(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const end = (): void => {

@@ -1,6 +1,6 @@
 /**
- * `POST /credentials/{credential}/connect`: a one-time link for a caller who may `update` the credential. Whoever opens it signs
- * in at the provider; what the provider then answers comes to `GET /oauth/callback`.
+ * `POST /credentials/{credential}/connect`: creates a one-time link for a caller who may `update` the
+ * credential. Whoever opens the link signs in at the provider, whose answer goes to `GET /oauth/callback`.
  */
 import type { FastifyInstance } from 'fastify';
 import { type Credential, CREDENTIAL } from '../../api/kinds.ts';
@@ -71,7 +71,7 @@ async function makeLink(
   user: string,
 ): Promise<{ url: string; expires: string } | ProblemCode> {
   const key = await readKey(runs);
-  // Nobody could make a token of what the provider answers.
+  // Without these nobody could exchange the provider's code for tokens.
   if (publicURL === undefined || key === undefined || isUnavailable(key)) return 'connect-unavailable';
   const secret = newSecret();
   const endsAt = Date.now() + CONNECT_MS;
@@ -83,13 +83,14 @@ async function makeLink(
 
 type LinkParts = { user: string; publicURL: string; endsAt: number };
 
-/** What the provider is asked, but for state and challenge, which belong to one browser. */
+/** The authorization request without state and challenge, which belong to one browser. */
 function linkOf({ metadata, spec, status }: Credential, { user, publicURL, endsAt }: LinkParts): Link {
   const { oauth2 } = spec;
   if (!oauth2) throw new Error('only a credential of kind oauth2 is connected');
   const provider = providerOf(oauth2);
   const redirectURI = `${publicURL}/oauth/callback`;
-  // The operator adds what workflows need, and may not have seen the last change of the credential yet.
+  // The operator adds the scopes that workflows need, and may not have seen the last change of the credential
+  // yet.
   const scopes = [...new Set([...provider.scopes, ...(oauth2.scopes ?? []), ...(status?.scopes ?? [])])];
   const url = new URL(provider.authorizationURL);
   const parameters = {
@@ -118,10 +119,13 @@ function linkOf({ metadata, spec, status }: Credential, { user, publicURL, endsA
 }
 
 const credentials = namespacedResource<Credential>(GROUP, VERSION, CREDENTIAL.kind, CREDENTIAL.plural);
-/** A person waits. */
+/** Short, because a person waits for the answer. */
 const OPTIONS = { timeoutMs: 3_000, retries: 1 };
 
-/** The credential; undefined if there is none. Throws an ApiError if the API server does not answer. */
+/**
+ * Reads a Credential, which contains no secrets, with the gateway's own rights: the caller was authorised
+ * before. Throws an ApiError if the API server does not answer.
+ */
 export async function findCredential(
   { client }: { client: Pick<KubeClient, 'find'> },
   namespace: string,

@@ -1,7 +1,7 @@
 /**
- * `GET /workflows/{id}/runs/{run}/events`: the live events of a run as server-sent events (WHATWG HTML, section 9.2), from
- * the first one, or from the one after `Last-Event-ID`. The stream ends after the event that ends the run; a client that
- * comes back after that is told with 204 that there is no more.
+ * `GET /workflows/{id}/runs/{run}/events`: the live events of a run as server-sent events (WHATWG HTML,
+ * section 9.2), from the first one or from the one after `Last-Event-ID`. The stream ends after the event
+ * that ends the run. A client that reconnects after that gets 204.
  */
 import type { ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
@@ -22,7 +22,7 @@ const HEARTBEAT_MS = 15_000;
 const HEADERS = {
   'content-type': 'text/event-stream',
   'cache-control': 'no-store',
-  // Proxies must pass each event on at once.
+  // Proxies must not buffer events.
   'x-accel-buffering': 'no',
 };
 
@@ -47,7 +47,7 @@ async function answerEvents(
     answers.sendEmpty(reply, 204);
     return;
   }
-  // Whoever follows waits too, and may not keep out who waits for others.
+  // Followers count as waiting callers.
   if (found.project !== undefined && !deps.limits.waiterLimit.enter(found.project, reply.raw))
     return answers.problem(reply, 'too-many-waiting');
   answers.count(200);
@@ -63,7 +63,7 @@ async function answerEvents(
   }
 }
 
-/** What cannot be an id of ours names no event, so that the stream begins at the first one. */
+/** An invalid ID names no event: the stream starts at the first one. */
 function lastEventId(header: string | string[] | undefined): string | undefined {
   return typeof header === 'string' && /^[0-9A-Za-z-]{1,64}$/.test(header) ? header : undefined;
 }
@@ -94,7 +94,7 @@ async function* eventsOf(
 
 const ENDED = 'ended';
 
-/** What is told of a run whose events are gone: how far it came. */
+/** The only event of a run whose events are gone. */
 function finalEvent(view: FoundRun['view']): RunEvent {
   const at = Date.parse(view.completionTime ?? view.startTime ?? '');
   return {
@@ -109,14 +109,14 @@ function finalEvent(view: FoundRun['view']): RunEvent {
 
 type Following = {
   after: string | undefined;
-  /** The events after that one, and then as they come. */
+  /** The events after that one, then live ones. */
   follow: (after: string | undefined) => AsyncIterable<RunEvent>;
   unread: Unread;
 };
 
 /**
- * Sends the events as they are read. Of those that a slow reader has not caught up with none is kept here: what the store has of
- * a run is read again from where it stopped, since thousands may follow, and read nothing.
+ * Sends events as they are read. Nothing is buffered for a slow client: its events are read again from the
+ * run store, since thousands may follow without reading.
  */
 export async function stream(response: ServerResponse, { after, follow, unread }: Following): Promise<void> {
   response.writeHead(200, HEADERS);
@@ -135,7 +135,7 @@ export async function stream(response: ServerResponse, { after, follow, unread }
       unread.add(response);
       await waitForDrain(response);
       unread.remove(response);
-      // Who has gone is not looked up again.
+      // Read nothing for a client that disconnected.
       if (response.destroyed) return;
     }
   } finally {
@@ -143,7 +143,7 @@ export async function stream(response: ServerResponse, { after, follow, unread }
   }
 }
 
-/** One event on the wire. Its data is JSON, which has no line breaks. */
+/** One event in wire format. Its data is JSON, which has no line breaks. */
 export function eventText({ id, type, ...data }: RunEvent): string {
   return `id: ${id}\nevent: ${type}\ndata: ${JSON.stringify(data)}\n\n`;
 }

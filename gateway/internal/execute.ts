@@ -1,5 +1,5 @@
 /**
- * `POST /workflows/{id}/execute`: starts a run of any workflow for a caller that RBAC allows to `create`
+ * `POST /workflows/{id}/execute`: starts a run of any workflow for a caller who may `create`
  * `workflows/execute`. The body, a JSON object, becomes the trigger's output unchanged.
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
@@ -36,7 +36,7 @@ import { readJsonBody, withReservation } from '../endpoint/jsonBody.ts';
 
 const OPERATION = OPERATIONS.executeWorkflow;
 
-/** What became of an event for a workflow. */
+/** The outcome of an event for a workflow. */
 type Started = { route: Route; submitted: Submitted };
 type Accepted = { route: Route; submitted: Extract<Submitted, { outcome: 'accepted' }> };
 
@@ -83,13 +83,13 @@ function auditOutcome(started: Started | ProblemCode): Pick<AuditEntry, 'result'
   if (submitted.outcome !== 'accepted')
     return auditResult(submissionProblem(submitted, 'workflow-suspended'));
   const { run, duplicate } = submitted;
-  // The same event again started nothing: the line names the run that it started before.
+  // A repeated event started nothing: the line names the run of the first one.
   return { result: 'allowed', run, ...(duplicate && { reason: 'duplicate' }) };
 }
 
 type Asked = { route: Route; query: ExecuteQuery; key: string | undefined; user: string };
 
-/** What the caller asks for, as far as it can be told without the body. */
+/** Checks everything that needs no body. */
 function readAsked(
   { routes, health }: GatewayDeps,
   { params, query, headers }: FastifyRequest,
@@ -107,7 +107,7 @@ function readAsked(
   return { route, query: read, key: key.outcome === 'key' ? key.key : undefined, user: caller.username };
 }
 
-/** Receives the event and stores it; undefined if the caller has gone. */
+/** Reads and submits the event; undefined if the client disconnected. */
 async function start(
   deps: GatewayDeps,
   exchange: Exchange,
@@ -122,7 +122,7 @@ async function start(
   });
 }
 
-/** The name as a record takes it; of a longer one its beginning. */
+/** The user name, shortened to what a record accepts. */
 function requesterOf(username: string): string {
   return username.slice(0, MAX_USER_NAME).toWellFormed();
 }
@@ -136,7 +136,7 @@ function submissionOf({ route: { spec }, query, key, user }: Asked, text: string
     workflowUid: spec.workflowUID,
     revision: spec.revision,
     trigger: 'execute',
-    // No event at all: in a test run the trigger's testData takes its place.
+    // Without a body a test run uses the trigger's testData.
     input: text === '' && test ? '' : eventOf(text || '{}'),
     test,
     requestedBy: requesterOf(user),
@@ -145,18 +145,21 @@ function submissionOf({ route: { spec }, query, key, user }: Asked, text: string
       ? { bodyHash: '' }
       : {
           dedupeKey: keyFor(spec, key),
-          // Whoever knows a key gets no outputs of somebody else's run by it.
+          // Includes the user, so that knowing a key does not give access to the run of another user.
           bodyHash: eventHash({ trigger: 'execute', test, until, isOutput, user, text }),
         }),
   };
 }
 
-/** Keys that callers choose are those of a webhook, too; but never those that a trigger makes, such as the times of a schedule. */
+/**
+ * Callers share keys with webhooks, but never with keys that a trigger generates, such as the times of a
+ * schedule.
+ */
 function keyFor({ trigger }: Route['spec'], key: string): string {
   return trigger === 'webhook' ? key : `execute/${key}`;
 }
 
-/** The body as JSON text, empty if there is none; undefined if the client has gone. */
+/** The body as JSON text, '' if there is none; undefined if the client disconnected. */
 async function readEvent(
   { limits }: GatewayDeps,
   exchange: Exchange,
@@ -169,7 +172,7 @@ async function readEvent(
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? body : 'not-an-object';
 }
 
-/** 202 at once, or 200 with the outputs if the caller would wait and the run ends in that time. */
+/** 202 at once, or 200 with the outputs if the caller prefers to wait and the run ends in time. */
 async function answerRun(
   deps: GatewayDeps,
   answers: Answers,
@@ -178,7 +181,7 @@ async function answerRun(
 ): Promise<void> {
   reply.header('location', `/workflows/${route.id}/runs/${run}`);
   const seconds = preferredWait(request.headers.prefer);
-  // To wait is a preference: where too many do, the caller is told at once.
+  // Waiting is a preference: if too many wait, answer at once.
   if (seconds === undefined || !deps.limits.waiterLimit.enter(route.spec.projectUID, reply.raw))
     return answerAccepted(answers, reply, 202, run);
   const signal = AbortSignal.any([disconnectSignal(reply.raw), deps.closing]);
@@ -192,7 +195,8 @@ async function answerRun(
   const { projectUID } = route.spec;
   const revision = await getRevision(deps.runs, projectUID, waited.state.revision);
   if (isUnavailable(revision)) return answerAccepted(answers, reply, 202, run);
-  // What the caller started is its own to read, recorded or not; sensitive nodes are nobody's.
+  // Callers may read the outputs of runs that they started, recorded or not. Nobody may read those of
+  // sensitive nodes.
   const shown = redactRun(waited.state, revision && withoutRecordData(revision));
   answers.send(reply, 200, JSON_TYPE, JSON.stringify(viewState(route.namespace, shown, revision)));
 }

@@ -1,6 +1,6 @@
 /**
- * `GET /openapi.json`: what the gateway answers, for programs. It holds nothing of an installation or a tenant, so that it
- * needs no token; it is made once, and who has it already is told so.
+ * `GET /openapi.json`: the contract for programs. It contains nothing of an installation or a tenant, so it
+ * needs no token. Generated once, with an ETag.
  */
 import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
@@ -22,7 +22,7 @@ export function addOpenApiRoute(app: FastifyInstance, deps: GatewayDeps): void {
   addEndpoints(app, deps, answers, [endpoint(OPERATIONS.describe, describe)]);
 }
 
-/** Whether the caller names this tag, weakly compared (RFC 9110, section 13.1.2). */
+/** Whether the client has this version (weak comparison; RFC 9110, section 13.1.2). */
 function isHeld(header: string | undefined, tag: string): boolean {
   const tags = (header ?? '').split(',').map((text) => text.trim().replace(/^W\//, ''));
   return tags.includes(tag) || tags.includes('*');

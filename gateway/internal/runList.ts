@@ -1,6 +1,6 @@
 /**
- * `GET /workflows/{id}/runs`: the runs of a workflow, newest first, for whoever may `list` WorkflowRuns in its namespace: those of
- * the run store, those that have a record, and those of which only a summary is left, each once.
+ * `GET /workflows/{id}/runs`: the runs of a workflow, newest first, for callers who may `list` WorkflowRuns
+ * in its namespace. Merges the run store's runs, records and summaries; each run is listed once.
  */
 import type { FastifyInstance } from 'fastify';
 import { workflowId } from '../../api/group.ts';
@@ -19,13 +19,13 @@ import { TooOften } from '../access/reviewLimit.ts';
 import { time, viewListed } from './runView.ts';
 import { addEndpoints, endpoint } from '../endpoint/route.ts';
 
-/** A run of the page, and its place in the order. */
+/** A run and its position in the order. */
 type Placed = { at: Position; item: RunItem };
 
-/** How many runs one request looks at, where a phase is asked for that few of them have. */
+/** How many runs one request reads if few of them have the requested phase. */
 const LOOK_AT = 2_000;
 const FILTERED_CHUNK = 200;
-/** Where runs stand that the run store has not accepted yet: before all others. */
+/** The position of runs that the run store has not accepted yet: before all others. */
 const NOT_YET = Number.MAX_SAFE_INTEGER;
 
 export function addRunListRoute(app: FastifyInstance, deps: GatewayDeps): void {
@@ -85,14 +85,14 @@ async function fillPage(source: Source, { limit, phase, after }: ListQuery): Pro
 }
 
 type Source = {
-  /** The runs after the position: at least as many as the chunk, unless they are the last. */
+  /** The runs after the position: at least `chunk`, unless they are the last. */
   next(after: Position | undefined, chunk: number): Promise<{ runs: Placed[]; isLast: boolean }>;
 };
 
-/** The run store does not answer; its connection has said so in the log. */
+/** The run store does not answer. Its connection has logged that. */
 class SourceUnavailable extends Error {}
 
-/** The run store's runs and the records beside them, each run once. Throws where one of the two cannot be read. */
+/** Merges the run store's runs with records. Throws if either cannot be read. */
 function createSource(
   deps: GatewayDeps,
   route: Route | undefined,
@@ -106,7 +106,7 @@ function createSource(
     return orThrow(await listRuns(deps.runs, projectUID, workflowUID, { after, limit }));
   }
 
-  /** Records of runs that the store does not know: of others it knows the place better. */
+  /** Keeps the records of runs that the run store does not have. */
   async function notStored(placed: Placed[]): Promise<Placed[]> {
     if (route === undefined) return placed;
     const { projectUID, workflowUID } = route.spec;
@@ -118,7 +118,7 @@ function createSource(
   return {
     next: async (after, chunk) => {
       const runs = await stored(after, chunk);
-      // Asked after the run store: what has just left that has its record.
+      // Read after the run store: a run that has just left it has a record.
       records ??= readRecords(deps, { namespace, name: workflow });
       const { names, placed } = await records;
       const isLast = runs.length < chunk;

@@ -1,7 +1,7 @@
 /**
- * `GET /workflows/{id}/runs/{run}`: a run and what its nodes produced, for whoever may `get` the WorkflowRun; from the run
- * store while that holds it, from its record afterwards, and where it has none what is left of it. `DELETE` cancels it, for
- * whoever may `delete` the WorkflowRun: its record stays.
+ * `GET /workflows/{id}/runs/{run}`: a run with its outputs, for callers who may `get` the WorkflowRun; from
+ * the run store, else its record, else its summary. `DELETE` cancels it, for callers who may `delete` the
+ * WorkflowRun. Its record stays.
  */
 import type { FastifyInstance } from 'fastify';
 import { workflowId } from '../../api/group.ts';
@@ -42,7 +42,7 @@ async function answerRun(
   answers.send(exchange.reply, 200, JSON_TYPE, JSON.stringify(found.view));
 }
 
-/** 204 when it is cancelled, 202 while the runner that holds it ends it. */
+/** 204 if it is cancelled, 202 while its runner ends it. */
 async function cancel(
   deps: GatewayDeps,
   answers: Answers,
@@ -63,7 +63,7 @@ type Cancelled = 'cancelled' | 'requested' | 'run-ended' | 'run-unavailable';
 
 async function cancelFound(deps: GatewayDeps, { view, project }: FoundRun): Promise<Cancelled> {
   if (isTerminal(view.phase)) return endedAs(view.phase);
-  // Not submitted yet, or lost: the operator is about to submit it, to put it back, or to end it.
+  // Not submitted yet, or lost: the operator will submit, restore or end it.
   if (project === undefined) return 'run-unavailable';
   const cancelled = await cancelRun(deps.runs, project, view.run);
   switch (cancelled.outcome) {
@@ -78,7 +78,7 @@ async function cancelFound(deps: GatewayDeps, { view, project }: FoundRun): Prom
   }
 }
 
-/** Cancelling again what is cancelled changes nothing, and is no mistake. */
+/** Cancelling a cancelled run succeeds. */
 function endedAs(phase: TerminalPhase): Cancelled {
   return phase === 'Cancelled' ? 'cancelled' : 'run-ended';
 }
@@ -101,13 +101,15 @@ function recordCancel(
 
 export type FoundRun = {
   view: RunView;
-  /** The project whose run store holds it; undefined if only the record is left. */
+  /** The project whose run store has the run; undefined if only the record is left. */
   project: string | undefined;
-  /** What of its live events is withheld. */
+  /** What to redact in its live events. */
   policy?: DataPolicy | undefined;
 };
 
-/** The run that the request names, if its caller has the right to it and it is one of that workflow; otherwise the reply is sent. */
+/**
+ * The run that the request names, if it belongs to the workflow; undefined otherwise, with the answer sent.
+ */
 export async function findRun(
   deps: GatewayDeps,
   answers: Answers,
@@ -138,7 +140,7 @@ async function lookUp(
     if (isUnavailable(policy)) return 'unavailable';
     return { view: viewState(namespace, redactRun(state, policy), policy), project, policy };
   }
-  // The record may be there also while the store does not answer.
+  // The record may exist even if the run store does not answer.
   try {
     const record = await readRecord(deps, namespace, run);
     if (record !== undefined) return { view: viewRecord(record), project: undefined };

@@ -1,13 +1,14 @@
 /**
- * A map that forgets: it never holds more than its limit, whatever is put into it, and what was used lately stays. Two
- * generations, so that nothing has to be sorted: when the young one is full, the old one goes and the young one becomes it.
+ * Maps with a bounded number of entries. A RecentMap keeps recently used entries in two generations: when the
+ * young one is full, it replaces the old one. In an ExpiringMap each entry has an end, and the oldest entries
+ * make room for new ones.
  */
 import type { Clock } from '../../kube/clock.ts';
 
 export type RecentMap<V> = {
-  /** The value of the key, made if there is none. */
+  /** The value of the key, created if missing. */
   of: (key: string, make: () => V) => V;
-  /** The value of the key, if it is remembered. */
+  /** The value of the key; undefined if missing. */
   find: (key: string) => V | undefined;
   size: () => number;
 };
@@ -39,7 +40,7 @@ export function createRecentMap<V>(limit: number): RecentMap<V> {
 
 export type ExpiringMap<T> = {
   get: (key: string) => T | undefined;
-  /** Keeps the value until the clock shows `until`, in milliseconds. */
+  /** Stores the value until the clock reads `until`, in milliseconds. */
   set: (key: string, value: T, until: number) => void;
   delete: (key: string) => void;
 };

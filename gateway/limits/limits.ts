@@ -1,4 +1,4 @@
-/** All limits of the gateway as one value: the settings, and what has to be counted to hold them. */
+/** All limits of the gateway: the settings, and the state that enforces them. */
 import type { JsonLimits } from '../../api/json.ts';
 import { VALUE_LIMIT_BYTES } from '../../runs/advance.ts';
 import { createAddresses, type Addresses } from './addresses.ts';
@@ -18,7 +18,7 @@ import { createUnverifiedRates, type Unverified } from './unverified.ts';
 
 export type Limits = {
   settings: LimitSettings;
-  /** The longest body whose event the run store takes. */
+  /** The longest body whose event the run store accepts. */
   eventBytes: number;
   json: JsonLimits;
   addresses: Addresses;
@@ -28,16 +28,16 @@ export type Limits = {
   concurrency: ProjectConcurrency;
   waiterLimit: WaiterLimit;
   unread: Unread;
-  /** For answers to those who are refused. */
+  /** Answers to refused calls. */
   refusalQueue: PacedQueue;
-  /** For the pieces of large bodies. */
+  /** Pieces of large bodies. */
   bodyQueue: PacedQueue;
   refused: Refusals;
 };
 
-/** Calls that wait to be refused: each holds its request, and a connection may have sent several. */
+/** Maximum queued refusals: each retains its request, and a connection may have sent several. */
 const REFUSED = 1_000;
-/** Pieces of large bodies, of up to 64 KiB each: 128 MiB a second are several hundred of the largest events. */
+/** Pieces of up to 64 KiB: 128 MiB a second are several hundred of the largest events. */
 const LARGE_BODIES = { requestsPerSecond: 2_000, burst: 32 };
 
 export function createLimits(settings: LimitSettings, trustedProxies: readonly string[]): Limits {
@@ -60,7 +60,7 @@ export function createLimits(settings: LimitSettings, trustedProxies: readonly s
   };
 }
 
-/** Whether an event, as the run store would keep it, is above what that takes as one value. */
+/** Whether the event exceeds what the run store accepts as one value. */
 export function isTooLargeEvent(input: string): boolean {
   // A character of a string has at most three bytes.
   return input.length * 3 > VALUE_LIMIT_BYTES && Buffer.byteLength(input) > VALUE_LIMIT_BYTES;

@@ -1,7 +1,6 @@
 /**
- * What may wait for its turn: a few pieces of work for each turn of the event loop, first come, first served. Whoever is refused
- * may: answered as they come, a flood of calls that are refused would make each turn as long as all of its answers take, and
- * every call that is served waits for several turns.
+ * A first-in, first-out queue that runs a few items per turn of the event loop. Without it a flood of refused
+ * calls would prolong each turn by all of their answers, and every accepted call takes several turns.
  */
 import { createBucket, secondsToWait, take as takeToken, type Rate } from './bucket.ts';
 import { createQueue } from './queue.ts';
@@ -9,19 +8,19 @@ import { createQueue } from './queue.ts';
 export type PacedQueue = { add: (work: () => void) => void };
 
 const PER_TURN = 4;
-/** Until one looks again whether a token is there. */
+/** Until the rate is checked again. */
 const PAUSE_MS = 1;
 
 export type PacedQueueOptions = {
-  /** Pieces that are done in one turn at most. */
+  /** How many items run per turn. */
   perTurn?: number;
-  /** How many are done at most, however few turns that takes; left out: as many as come. */
+  /** Limits the rate across turns; left out: unlimited. */
   rate?: Rate;
-  /** So many may wait; what is more is done at once, since what waits takes room. Left out: all. */
+  /** How many items may wait; more run at once, since waiting takes memory. Left out: unlimited. */
   most?: number;
 };
 
-/** Work must not throw. */
+/** Items must not throw. */
 export function createPacedQueue({
   perTurn = PER_TURN,
   rate,

@@ -2,7 +2,10 @@
 import type { ServerResponse } from 'node:http';
 import { createQueue, type Queue } from './queue.ts';
 
-/** How many submissions of one project are in progress at a time. The run store processes them one after the other. */
+/**
+ * How many submissions of one project are in progress at a time. The run store processes them one after the
+ * other.
+ */
 export type ProjectConcurrency = {
   /** Waits for a place. Call `leave` after true; false means that none became free in time. */
   enter: (project: string) => Promise<boolean>;

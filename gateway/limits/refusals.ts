@@ -1,4 +1,4 @@
-/** What the limits refused, counted by reason. The reasons are a closed list: nothing that a caller chooses is in it. */
+/** Counts refusals by reason. Reasons are a closed list: callers cannot choose them. */
 
 export const REFUSAL_REASONS = [
   'connections',

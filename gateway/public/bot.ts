@@ -1,7 +1,8 @@
 /**
- * `POST /bot/{namespace}.{credential}`: what a messaging service says happened to a bot. A message is one event, stored before it
- * is answered; whatever else comes is answered with 200, since services repeat what was refused and keep the rest waiting for
- * it. The answer comes within a second: services repeat what takes long, too, and a repeated message is the same run.
+ * `POST /bot/{namespace}.{credential}`: receives updates of a messaging service. A message is one event,
+ * stored before the answer. Everything else gets 200, since services repeat refused updates and delay later
+ * ones. The answer comes within a second, since services also repeat slow updates; a repeated message is the
+ * same run.
  */
 import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
@@ -18,7 +19,7 @@ import type { Route } from '../routing/table.ts';
 import { addPushRoute, type Pushed } from './push.ts';
 
 const TEXT_TYPE = 'text/plain; charset=utf-8';
-/** Slack waits for three seconds in all, with the way there and back. */
+/** Slack waits three seconds in all, including the network. */
 const LONGEST_MS = 900;
 const LATER: Submitted = { outcome: 'unavailable', why: 'connection', retryAfterSeconds: 1 };
 
@@ -64,17 +65,20 @@ function store(
     test: false,
     input,
     dedupeKey: key,
-    // The service says which event it is: refused for another body, it would be repeated for hours.
+    // The service identifies the update. Refused for a different body, it would be repeated for hours.
     bodyHash: createHash('sha256').update(key).digest('hex'),
   });
 }
 
-/** Two bots may number their updates alike, and a Credential may become that of another bot. */
+/** Two bots may use the same update IDs, and a Credential may change to another bot. */
 function eventKeyOf({ bot }: Route['spec'], id: string): string {
   return `bot/${bot?.platform ?? ''}/${bot?.account ?? bot?.credential ?? ''}/${id}`;
 }
 
-/** The outcome, or that it is not known yet. What is stored after that is found by the key when the event is repeated. */
+/**
+ * The outcome, or `unavailable` after the deadline. An event stored later is found by its key when it is
+ * repeated.
+ */
 async function withDeadline(storing: Promise<Submitted>): Promise<Submitted> {
   const late = Promise.withResolvers<Submitted>();
   const timer = setTimeout(() => late.resolve(LATER), LONGEST_MS);

@@ -1,8 +1,8 @@
 /**
- * `GET /oauth/connect/{link}`: says who asks for which account, and leads nowhere: programs that look at links in messages open it,
- * too. `GET /oauth/connect/{link}/continue`, to which that page leads, uses the link up. The browser gets a cookie, and only the
- * browser with that cookie can bring the provider's answer: the PKCE verifier (RFC 7636) is made of the cookie and the state, and
- * kept nowhere.
+ * `GET /oauth/connect/{link}`: shows who asks for which account, without using up the link, since programs
+ * that preview messages open links, too. `GET /oauth/connect/{link}/continue` uses the link up and redirects
+ * to the provider. The browser gets a cookie, and only that browser can return the provider's answer: the
+ * PKCE verifier (RFC 7636) is derived from cookie and state and stored nowhere.
  */
 import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
@@ -59,7 +59,7 @@ async function followLink(
   { request: { params, raw }, reply }: Exchange,
 ): Promise<void> {
   const { link: secret } = params as { link: string };
-  // A browser that only guesses what a person may open must not use the link up.
+  // A prefetch must not use up the link.
   const isGuess = /prefetch/i.test(String(raw.headers['sec-purpose'] ?? raw.headers['purpose'] ?? ''));
   if (!isSecret(secret) || isGuess) return sendPage(answers, reply, 'link-unknown');
   const key = await readKey(runs);
@@ -91,14 +91,14 @@ function challengeOf(verifier: string): string {
   return createHash('sha256').update(verifier).digest('base64url');
 }
 
-/** Each state has a cookie of its own, so that a person may connect several credentials at once. */
+/** Each state has its own cookie, so that a person can connect several credentials at once. */
 export function cookieName(publicURL: string | undefined, state: string): string {
   const name = `windlass-connect-${hashOf(state).slice(0, 16)}`;
-  // With the prefix browsers take it from this very host alone, and only over TLS.
+  // Browsers accept a cookie with this prefix from this host only, over TLS only.
   return publicURL?.startsWith('https:') === true ? `__Host-${name}` : name;
 }
 
-/** `Lax`: the provider's redirect is a navigation from another site, and must bring it. */
+/** `Lax`: the provider's redirect is a navigation from another site, and must send the cookie. */
 export function setCookieHeader(
   publicURL: string | undefined,
   state: string,

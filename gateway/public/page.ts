@@ -1,6 +1,7 @@
 /**
- * The plain pages that a person sees who connects a credential: constant text, no script but one that closes a window which a page
- * opened for this, nothing that another page could embed or read. Nothing of a request is shown; of what is connected the name, who asked for it and the provider's host, escaped.
+ * The plain pages for people who connect a credential. All text is constant, except for the escaped names of
+ * credential, requester and provider host. The only script closes a window that a page opened. No other page
+ * can embed or read them.
  */
 import { createHash } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
@@ -59,7 +60,7 @@ const PAGES = {
   },
 } as const satisfies Record<string, { status: number; title: string; text: string }>;
 
-/** A browser lets only a window that a page opened close itself; a tab that a person opened stays, and so do the words for it. */
+/** Browsers close only windows that a page opened; a tab that a person opened stays, with the text. */
 const CLOSES = 'close()';
 const CLOSES_HASH = createHash('sha256').update(CLOSES).digest('base64');
 const POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
@@ -74,7 +75,7 @@ const HEADERS = {
 
 const HTML_TYPE = 'text/html; charset=utf-8';
 
-/** Sends a page; `credential` is named on it. */
+/** Sends a page, with the name of the credential. */
 export function sendPage(answers: Answers, reply: FastifyReply, code: PageCode, credential?: string): void {
   const { status, title, text } = PAGES[code];
   reply.headers(HEADERS);
@@ -88,10 +89,10 @@ export function sendPage(answers: Answers, reply: FastifyReply, code: PageCode, 
   answers.send(reply, status, HTML_TYPE, htmlOf(title, text, { credential, more }));
 }
 
-/** Whose account is to be connected to what. `next` is the address of who agrees. */
+/** `next` is the URL to continue. */
 type Question = { namespace: string; name: string; user: string; host: string; next: string };
 
-/** Sends the page on which a person decides. */
+/** Sends the page that asks for confirmation. */
 export function sendQuestion(answers: Answers, reply: FastifyReply, question: Question): void {
   const { namespace, name, user, host, next } = question;
   const who = user === '' ? 'Somebody' : user;
@@ -106,7 +107,7 @@ export function sendQuestion(answers: Answers, reply: FastifyReply, question: Qu
   );
 }
 
-/** The headers that every answer to a browser has, redirects too. */
+/** Sets the headers of every answer to a browser, redirects too. */
 export function guardAnswer(reply: FastifyReply): void {
   reply.headers(HEADERS);
 }

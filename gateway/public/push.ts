@@ -1,6 +1,6 @@
 /**
- * What all public URLs to which events are pushed have in common: what may be wrong is told in a fixed order, what is unknown
- * or inactive is answered with the same bytes, and a body is looked at only when its sender was verified.
+ * The public routes that receive events. Checks have a fixed order (docs/webhooks.md), unknown and inactive
+ * workflows get the same bytes, and a body is parsed only after its sender was verified.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { createAnswers, type Answers } from '../http/answers.ts';
@@ -14,30 +14,29 @@ import type { ProblemCode } from '../contract/problems.ts';
 import type { Route } from '../routing/table.ts';
 import { limitsFailures, checkCaller, type AuthPolicy } from '../verify/authPolicy.ts';
 
-/** What was sent to a route, by somebody who may. */
+/** A verified request. */
 export type Pushed = {
   route: Route;
   request: FastifyRequest;
   reply: FastifyReply;
   body: Uint8Array;
-  /** What is set aside for the request; who waits for something else releases it before. */
+  /** Release it before waiting for anything else. */
   reservation: Reservation;
 };
 
 export type PushedTo = {
-  /** What the path begins with. */
   prefix: string;
-  /** What the metrics call it. */
+  /** The class of the route in the metrics. */
   kind: RouteClass;
-  /** The route of what follows the prefix, not decoded: ids and paths need no escapes, so escapes match none. */
+  /** The route for the path after the prefix, not decoded: IDs and paths need no escapes. */
   find: (key: string) => Route | undefined;
-  /** Answers. */
+  /** Handles and answers the event. */
   receive: (answers: Answers, pushed: Pushed) => Promise<void>;
 };
 
 /**
- * Adds the route. All checks and the handler run in one `onRequest` hook: Fastify would parse the body before its sender is verified,
- * and the steps between the hook and a handler cost time for each call.
+ * Adds the route. All checks and the handler run in one `onRequest` hook: Fastify would parse the body before
+ * its sender is verified, and the steps between the hook and a handler cost time for each call.
  */
 export function addPushRoute(app: FastifyInstance, deps: GatewayDeps, to: PushedTo): void {
   const push = { ...to, deps, answers: createAnswers(deps, to.kind) };
@@ -64,7 +63,7 @@ function refuse(answers: Answers, reply: FastifyReply, code: ProblemCode): void 
   answers.refuse(reply, code, code === 'method-not-allowed' ? { allow: 'POST' } : {});
 }
 
-/** What can be refused before a byte of the body is read, in the order that callers are told. */
+/** Refuses what it can without reading the body. */
 function refuseUnread(
   { deps }: Push,
   route: Route | undefined,
@@ -77,12 +76,15 @@ function refuseUnread(
   return refuseByHeaders(raw.headers, limits);
 }
 
-/** How a call was counted: as a call of the route, not yet, or as one that may fail verification. */
+/**
+ * `counted`: as a call of the route. `uncounted`: not yet. An attempt: as a call that may fail verification.
+ */
 type Counted = 'counted' | 'uncounted' | Attempt;
 
 /**
- * Counts the call of a public webhook. Where callers are verified, a call counts for the rates of route and project when it has passed;
- * before, it spends the rate of unverified calls at most. Undefined if it is one too many: then that is the answer.
+ * Counts the call. A public webhook counts it for the rates of route and project. With `auth` it counts for
+ * these only after it was verified; before, at most for the rate of unverified calls. Undefined if there are
+ * too many, with the answer sent.
  */
 function count(push: Push, route: Route, { raw }: FastifyRequest, reply: FastifyReply): Counted | undefined {
   const { rates, unverified, addresses } = push.deps.limits;
@@ -102,7 +104,7 @@ function tooOften({ deps, answers }: Push, reply: FastifyReply, { reason, retryA
   answers.refuse(reply, 'too-many-requests', { retryAfter });
 }
 
-/** Counts a call that was verified; false if it is one too many. Then that is the answer. */
+/** Counts a verified call; false if there are too many, with the answer sent. */
 function countVerified(
   push: Push,
   { route, reply, counted }: Pick<Pushed, 'route' | 'reply'> & { counted: Counted },
@@ -150,7 +152,7 @@ async function take(
   if (body.outcome === 'aborted') return;
   if (body.outcome === 'too-large') return answers.problem(reply, tooLarge(limits));
   if (body.outcome !== 'read') return answers.problem(reply, body.outcome);
-  // The route as it is now: while the body came in, its secrets may have changed.
+  // The current route: its secrets may have changed while the body was read.
   const route = routeOf(push, raw.url);
   if (route === undefined) return answers.problem(reply, 'not-found');
   if (refuseCaller({ metrics, answers }, route.auth, reply, body.bytes)) return;
@@ -158,7 +160,10 @@ async function take(
   await push.receive(answers, { route, request, reply, body: body.bytes, reservation });
 }
 
-/** Answers and returns true if this caller, with this body if it is there yet, is not let in. */
+/**
+ * Verifies the caller, with the body if it was read. True if it is refused, with the answer sent: the same
+ * bytes for every cause, so that nobody learns how close a guess was.
+ */
 export function refuseCaller(
   { metrics, answers }: { metrics: Pick<Metrics, 'unverified'>; answers: Answers },
   auth: AuthPolicy,

@@ -1,4 +1,4 @@
-/** `POST /webhook/{id}/{path}`: one event, stored before it is answered. */
+/** `POST /webhook/{id}/{path}`: receives one event and stores it before the answer. */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { parseJson } from '../../api/json.ts';
@@ -45,7 +45,7 @@ async function receive(
     test: false,
     ...event,
   });
-  // Who waiterLimit for an answer reservations nothing of the request any more.
+  // A caller that waits for the run reserves no memory.
   reservation.release();
   deps.metrics.acceptSeconds.observe((performance.now() - startedAt) / 1_000);
   if (submitted.outcome !== 'accepted') return refuseSubmission(answers, reply, submitted, 'not-found');
@@ -55,7 +55,7 @@ async function receive(
 
 type Asked = { webhook: NonNullable<Route['spec']['webhook']>; auth: Route['auth']; limits: Limits };
 
-/** The event as the run store takes it, or why it is none. */
+/** The event as the run store takes it, or the problem. */
 function readEvent(
   headers: IncomingHttpHeaders,
   bytes: Uint8Array,

@@ -1,7 +1,7 @@
 /**
- * Tells the operator which routes this replica serves: in a Lease of its own, written as soon as the table has changed
- * and otherwise every five seconds. A route is acknowledged only after it is in the table, so that what the operator
- * calls ready is answered.
+ * Tells the operator which routes this replica serves, in a Lease that is written when the table changes and
+ * every five seconds. A route is acknowledged only once it is in the table, so that a ready workflow is
+ * served.
  */
 import { ANNOTATION } from '../../api/group.ts';
 import type { KubeClient } from '../../kube/client.ts';
@@ -12,12 +12,12 @@ import type { RouteTable } from './table.ts';
 export type AcknowledgeOptions = {
   client: Pick<KubeClient, 'apply' | 'delete'>;
   table: RouteTable;
-  /** The pod that this replica is; without a uid the Lease has no owner. */
+  /** The replica's pod; without a UID the Lease has no owner. */
   pod: { namespace: string; name: string; uid?: string | undefined };
-  /** Names this process, so that the operator sees a restart: what the former process served, the new one must learn. */
+  /** Identifies this process, so that the operator notices a restart. */
   identity: string;
   log: Log;
-  /** Ends it, and deletes the Lease. */
+  /** Stops the writes and deletes the Lease. */
   signal: AbortSignal;
 };
 
@@ -26,15 +26,17 @@ export type LeaseAge = { ageMs: number; steadyMs: number };
 export const NO_LEASE: LeaseAge = { ageMs: Infinity, steadyMs: 0 };
 
 export type Acknowledged = {
-  /** Call it when the table has changed. */
+  /** Call when the table has changed. */
   changed: () => void;
-  /** Milliseconds since the API server last took the Lease (Infinity before the first time), and for how long it has taken each. */
+  /**
+   * Milliseconds since the last successful write (Infinity before the first), and for how long every write
+   * succeeded.
+   */
   lease: () => LeaseAge;
-  /** Resolves when the Lease is deleted, after the signal. */
+  /** Resolves when the Lease is deleted after the signal. */
   stopped: Promise<void>;
 };
 
-/** The name of a replica's Lease. */
 function leaseName(pod: string): string {
   return `windlass-gateway-${pod}`;
 }
@@ -63,7 +65,7 @@ export function acknowledgeRoutes(options: AcknowledgeOptions): Acknowledged {
     changed: () => {
       if (pending) return;
       pending = true;
-      // A list changes many routes in one turn: their digest is made once.
+      // A list changes many routes at once; compute the digest once.
       queueMicrotask(() => {
         pending = false;
         lease.publish(annotations());

@@ -1,6 +1,8 @@
 /**
- * The routes as the API server has them: every change reaches the table at once. When the API server is away, the last
- * good table stays.
+ * Follows the WebhookRoutes of the API server and keeps the table up to date. While the API server is
+ * unavailable, the last table stays. A route is served together with its verification keys: while new keys
+ * are read, the old route stays in place, so that rotating secrets refuses nobody. If they cannot be read,
+ * the new route refuses everybody until they can.
  */
 import { GROUP, VERSION } from '../../api/group.ts';
 import { WEBHOOK_ROUTE, type WebhookRoute } from '../../api/kinds.ts';
@@ -20,19 +22,25 @@ export const webhookRoutes = namespacedResource<WebhookRoute>(
 
 export type FollowOptions = {
   client: Pick<KubeClient, 'listAll' | 'watch' | 'find'>;
-  /** All namespaces when empty. */
+  /** Empty: all namespaces. */
   namespaces: readonly string[];
   table: RouteTable;
-  /** Called when the table has changed. */
+  /** Called after each change of the table. */
   onChange: () => void;
   log: Log;
   signal: AbortSignal;
 };
 
 export type Followed = {
-  /** Resolves when the table is whole for the first time, with the keys that could be had; rejects if the signal comes before. */
+  /**
+   * Resolves when the table is complete for the first time, with all readable keys; rejects if aborted
+   * before.
+   */
   synced: Promise<void>;
-  /** Milliseconds since the API server last showed that no route is missing; Infinity before the first time. */
+  /**
+   * Milliseconds since the API server last confirmed that no route is missing; Infinity before the first
+   * time.
+   */
   ageMs: () => number;
 };
 
@@ -69,7 +77,7 @@ export type RouteFeed = {
 
 export type RouteFeedOptions = KeyReaderOptions & {
   table: RouteTable;
-  /** Called when the table has changed. */
+  /** Called after each change of the table. */
   onChange: () => void;
 };
 
@@ -119,7 +127,7 @@ export function createRouteFeed({ table, onChange, ...options }: RouteFeedOption
       const entry = keyEntryOf(object);
       stopWanting(key);
       const held = known.get(key);
-      // Keys of another entry are those of another time: they are never served under this route.
+      // Keys of another entry are outdated: never serve this route with them.
       if (held?.entry !== entry) known.delete(key);
       if (entry === undefined) serve(object);
       else if (held?.entry === entry) serve(object, held.keys);

@@ -1,7 +1,7 @@
 /**
- * Reads what callers of webhooks are verified with: by name, the one Secret of each project, when a route names an entry of it.
- * Whatever changes the keys changes the route, so that the gateway needs no right to list or watch Secrets, and
- * no order between two watches matters. What cannot be had is tried again for as long as it is wanted.
+ * Reads verification keys by name from the one Secret of each project, when a route names an entry of it. A
+ * change of keys changes the route, so the gateway needs no right to list or watch Secrets, and two watches
+ * need no order. Failed reads are retried while the entry is wanted.
  */
 import { decodeKeys, WEBHOOKS } from '../../api/webhookAuth.ts';
 import { backoffDelay, type Backoff } from '../../kube/backoff.ts';
@@ -11,11 +11,11 @@ import { secrets, type Secret } from '../../kube/resource.ts';
 
 export type Keys = readonly Uint8Array[];
 
-/** An entry that somebody wants. Told after each read whether it is there, until it is or is not wanted any more. */
+/** A wanted entry. `onRead` is called after each read, until the entry is found or dropped. */
 export type Wanted = { namespace: string; entry: string; onRead: (keys: Keys | undefined) => void };
 
 export type KeyReader = {
-  /** Reads at once, and again until the entry is there. */
+  /** Reads at once, and retries until the entry is found. */
   want: (wanted: Wanted) => void;
   drop: (wanted: Wanted) => void;
   /** Resolves when no project is being read. */
@@ -37,7 +37,10 @@ const BACKOFF: Backoff = { initialMs: 250, factor: 2, maxMs: 15_000, jitter: 0.5
 export function createKeyReader({ client, log, signal }: KeyReaderOptions): KeyReader {
   const projects = new Map<string, Project>();
 
-  /** One read of a project at a time. What is wanted meanwhile may be newer than its answer, and is read after it. */
+  /**
+   * Reads one project at a time. Entries wanted during a read may be newer than its answer, and are read
+   * after it.
+   */
   async function read(namespace: string, project: Project): Promise<void> {
     while (project.wanted.size > 0 && !signal.aborted) {
       const asked = [...project.wanted];

@@ -1,6 +1,6 @@
 /**
- * What is served: the routes in memory, found by workflow id, or by the last segments of the URL of a webhook
- * or bot, in one look-up. Together with the routes it keeps their digest, which the replica's Lease acknowledges.
+ * The routes that this replica serves, in memory: one look-up by workflow ID, or by the path of a webhook or
+ * bot. Maintains the digest that the replica's Lease acknowledges.
  */
 import { routeSpec, verificationIn, type RouteSpec } from '../../api/route.ts';
 import { workflowId } from '../../api/group.ts';
@@ -9,44 +9,44 @@ import { entryName } from '../../api/webhookAuth.ts';
 import { objectKey, type KubeObject } from '../../kube/resource.ts';
 import { authPolicyOf, type AuthPolicy } from '../verify/authPolicy.ts';
 
-/** One workflow as it is served. */
+/** A served workflow. */
 export type Route = {
   uid: string;
   generation: number;
-  /** The workflow's id, `<namespace>.<name>`. */
+  /** `<namespace>.<name>`. */
   id: string;
   namespace: string;
   spec: RouteSpec;
-  /** Who is let in to the webhook, or to the URL of the bot. */
+  /** Who may call the webhook or bot. */
   auth: AuthPolicy;
 };
 
-/** More of them are not named to the operator; then their routes are not acknowledged at all. */
-const MOST_WAITING = 1_000;
+/** More are not reported to the operator; their routes are not acknowledged then. */
+const MAX_WAITING = 1_000;
 
 export type RouteTable = {
-  /** The active workflow whose webhook has this `<id>/<path>`, not decoded. */
+  /** The active workflow with the webhook `<id>/<path>`, not decoded. */
   webhook: (key: string) => Route | undefined;
-  /** The active workflow that has the bot with this `<namespace>.<credential>`, not decoded. */
+  /** The active workflow with the bot `<namespace>.<credential>`, not decoded. */
   bot: (key: string) => Route | undefined;
-  /** The workflow of this id, active or not. */
+  /** The workflow with this ID, active or not. */
   workflow: (id: string) => Route | undefined;
-  /** The project of a namespace, as far as one of its workflows is served. */
+  /** The project of a namespace with a served workflow. */
   project: (namespace: string) => string | undefined;
-  /** The namespaces of the workflows that are served. */
+  /** The namespaces of served workflows. */
   namespaces: () => string[];
   /**
-   * Serves an object as it is now, with the keys of the entry that it names, if they are known. False if the object is
-   * none that can be served; then nothing is served of it.
+   * Serves the object, with the keys of its entry if known. False, and it is not served, if the object is
+   * invalid.
    */
   put: (object: KubeObject, keys?: readonly Uint8Array[]) => boolean;
-  /** Whether an object is served, as it is now or as it was before. */
+  /** Whether any version of the object is served. */
   has: (object: KubeObject) => boolean;
-  /** Stops serving an object. */
+  /** Stops serving the object. */
   remove: (object: KubeObject) => void;
-  /** What is served, for the Lease. */
+  /** For the Lease. */
   digest: () => string;
-  /** The uids of routes that are served as they are now, but for the keys that they name: calls get 503. For the Lease. */
+  /** UIDs of routes that are served but still lack their keys: calls get 503. For the Lease. */
   waiting: () => string[];
   size: () => number;
 };
@@ -59,13 +59,16 @@ export function createRouteTable(): RouteTable {
   const projects = new Map<string, { uid: string; routes: number }>();
   const digest = emptyDigest();
   const waiting = new Set<string>();
-  /** Routes that are not in the digest, because there is no room to say that they wait. */
+  /** Waiting routes beyond MAX_WAITING, left out of the digest. */
   const unsaid = new Set<string>();
 
-  /** Which routes wait is said apart from the digest, so that no project can spoil a bucket that others share. */
+  /**
+   * Waiting routes are reported apart from the digest, so that no project can spoil a bucket that others
+   * share.
+   */
   function acknowledge({ uid, generation, spec, auth }: Route): void {
     const waits = auth.kind === 'closed' && verificationIn(spec)?.material !== undefined;
-    if (waits && waiting.size >= MOST_WAITING) unsaid.add(uid);
+    if (waits && waiting.size >= MAX_WAITING) unsaid.add(uid);
     else toggle(digest, uid, generation);
     if (waits) waiting.add(uid);
   }
@@ -127,7 +130,7 @@ function webhookKey({ id, spec }: Route): string | undefined {
   return spec.active && spec.webhook !== undefined ? `${id}/${spec.webhook.path}` : undefined;
 }
 
-/** A bot's URL has the name of its Credential, so that another workflow can take over without a new registration. */
+/** A bot's URL names its Credential, so that another workflow can take over without a new registration. */
 function botKey({ namespace, spec }: Route): string | undefined {
   return spec.active && spec.bot !== undefined ? workflowId(namespace, spec.bot.credential) : undefined;
 }
@@ -142,7 +145,7 @@ function parseRoute(object: KubeObject, keys: readonly Uint8Array[] | undefined)
   return { uid, generation, namespace, id: workflowId(namespace, spec.workflow), spec, auth };
 }
 
-/** The entry with the keys that an object's callers are verified with, if it names one. */
+/** The entry with the object's verification keys, if it names one. */
 export function keyEntryOf(object: KubeObject): string | undefined {
   const parsed = routeSpec.safeParse(object.spec);
   const material = parsed.data && verificationIn(parsed.data)?.material;

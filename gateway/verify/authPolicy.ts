@@ -1,6 +1,5 @@
 /**
- * How a route lets callers in. It fails closed: what cannot be verified, for want of a secret or of settings that make
- * sense, is let in by nobody.
+ * The auth policy of a route: who may call it. It fails closed: without usable keys or settings, nobody may.
  */
 import { schemeOf, type RouteSpec, type Verification } from '../../api/route.ts';
 import type { KeyScheme } from '../../api/webhookAuth.ts';
@@ -10,11 +9,11 @@ import type { Caller, Scheme, Unverified, Verifier } from './verifier.ts';
 export type AuthPolicy =
   /** Anybody who knows the URL may call. */
   | { kind: 'public' }
-  /** Callers cannot be verified, so that nobody may. */
+  /** Callers cannot be verified: nobody may call. */
   | { kind: 'closed' }
   | ({ kind: 'verified'; verify: Verifier } & Pick<Scheme, 'proof' | 'challenge' | 'deliveryHeader'>);
 
-/** The auth of a route's URL, with the keys that its entry has, if they are known. */
+/** The auth policy of a route, with the keys of its entry if known. */
 export function authPolicyOf(
   { webhook, bot }: Pick<RouteSpec, 'webhook' | 'bot'>,
   keys: readonly Uint8Array[] | undefined,
@@ -37,22 +36,24 @@ function policyWith(
   return { kind: 'verified', verify: create(verify, keys), ...rest };
 }
 
-/** To verify a signature of so much costs no more than to refuse the call. */
+/** Verifying a signature of this length costs no more than refusing the call. */
 const CHEAP_BYTES = 16_384;
 
 /**
- * Whether calls that fail must be bounded: where a secret can be guessed, and where much must be read and hashed. `announced` is the
- * length of the body by its header; undefined: it is not said.
+ * Whether failed calls must be limited: if the secret can be guessed, or much must be read and hashed.
+ * `announced` is the body's length, undefined if unknown.
  */
 export function limitsFailures(auth: AuthPolicy, announced: number | undefined): boolean {
   if (auth.kind !== 'verified' || auth.proof === 'random') return false;
   return auth.proof === 'password' || announced === undefined || announced > CHEAP_BYTES;
 }
 
-/** Why nobody, or not this caller, is let in; undefined if nothing speaks against it so far. */
+/** Why the caller is refused; `unavailable`: nobody can be verified. */
 export type CallerRefusal = Unverified | 'unavailable';
 
-/** Judges a caller by the headers, and by the body as soon as that is there. */
+/**
+ * Verifies a caller by its headers, and by the body once it was read; undefined if nothing is wrong so far.
+ */
 export function checkCaller(auth: AuthPolicy, caller: Caller, body?: Uint8Array): CallerRefusal | undefined {
   if (auth.kind === 'public') return undefined;
   if (auth.kind === 'closed') return 'unavailable';

@@ -1,8 +1,8 @@
-/** The Authorization header (RFC 9110, section 11.6.2), compared with what is expected in constant time, whatever its length. */
+/** Compares the Authorization header (RFC 9110, section 11.6.2) in constant time. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { singleHeader, type Caller, type Unverified } from './verifier.ts';
 
-/** What follows the name of the scheme, which may be in any case. */
+/** What follows the scheme's name, which is case-insensitive. */
 export function readCredentials(caller: Caller, scheme: string): { value: string } | { fault: Unverified } {
   const header = singleHeader(caller, 'authorization');
   if ('fault' in header) return header;
@@ -11,7 +11,10 @@ export function readCredentials(caller: Caller, scheme: string): { value: string
   return { value: header.value.slice(space).trim() };
 }
 
-/** Whether bytes are one of the expected ones. Digests are compared, which are equally long; all of them, each time. */
+/**
+ * Whether the bytes equal one of the expected values. Compares digests, which have equal length, and always
+ * all of them.
+ */
 export function createSecretMatcher(expected: readonly Uint8Array[]): (given: Uint8Array) => boolean {
   const digests = expected.map(sha256);
   return (given) => {

@@ -6,14 +6,13 @@ export const basic: Scheme = {
   proof: 'password',
   challenge: 'Basic realm="webhook", charset="UTF-8"',
   create: ({ username }, keys) => {
-    // Without a user name there is nobody to be.
     if (username === undefined) return () => 'malformed';
     const isKnown = createSecretMatcher(keys.map((key) => Buffer.concat([Buffer.from(`${username}:`), key])));
     return (caller) => {
       const credentials = readCredentials(caller, 'basic');
       if ('fault' in credentials) return credentials.fault;
       const bytes = Buffer.from(credentials.value, 'base64');
-      // Node decodes what it can; padding may be left out, nothing else.
+      // Node also decodes invalid base64. Only padding may be left out.
       const isBase64 = bytes.toString('base64').replace(/=+$/, '') === credentials.value.replace(/=+$/, '');
       if (!isBase64) return 'malformed';
       return isKnown(bytes) ? acceptAnyBody : 'mismatch';

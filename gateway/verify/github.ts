@@ -1,4 +1,7 @@
-/** GitHub: `X-Hub-Signature-256` holds `sha256=` and the HMAC-SHA256 of the body in hex. `X-GitHub-Delivery` names the event. */
+/**
+ * GitHub: `X-Hub-Signature-256` holds `sha256=` and the HMAC-SHA256 of the body in hex. `X-GitHub-Delivery`
+ * names the event.
+ */
 import { createSignatureCheck, decodeSignature } from './signature.ts';
 import { singleHeader, type Scheme } from './verifier.ts';
 

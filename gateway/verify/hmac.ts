@@ -1,4 +1,4 @@
-/** An HMAC in a header that the workflow names, over the body or over `<time>.<body>`. */
+/** An HMAC in a configured header, over the body or over `<time>.<body>`. */
 import type { Verification } from '../../api/route.ts';
 import { headerBytes, createSignatureCheck, decodeSignature, checkTimestamp } from './signature.ts';
 import { singleHeader, type Caller, type Scheme, type Unverified } from './verifier.ts';
@@ -8,7 +8,6 @@ type Settings = NonNullable<Verification['hmac']>;
 export const hmac: Scheme = {
   proof: 'signature',
   create: ({ hmac: settings, toleranceSeconds }, keys) => {
-    // Without settings there is no header that could be right.
     if (settings === undefined) return () => 'malformed';
     const isSigned = createSignatureCheck(settings.algorithm, keys);
     return (caller, now) => {

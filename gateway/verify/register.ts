@@ -1,4 +1,4 @@
-/** Every scheme that callers of webhooks, or senders of messages, can be verified by: a file and a line each. */
+/** The register of verifiers: one file and one line each. */
 import type { KeyScheme } from '../../api/webhookAuth.ts';
 import { basic } from './basic.ts';
 import { bearer } from './bearer.ts';

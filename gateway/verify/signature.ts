@@ -1,6 +1,5 @@
 /**
- * HMACs (RFC 2104) over raw bytes, one for each secret that may have signed. All are computed and compared, in constant
- * time, whichever it was.
+ * HMACs (RFC 2104) over raw bytes. All keys are computed and compared in constant time, whichever matches.
  */
 import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
 
@@ -10,7 +9,7 @@ export type Encoding = 'hex' | 'base64';
 const LENGTH: Record<Algorithm, number> = { sha256: 32, sha512: 64, sha1: 20 };
 const HEX = /^[0-9a-f]+$/i;
 
-/** Whether a signature is that of the parts, one after the other, under any of the keys. */
+/** Whether one of the signatures matches the concatenated parts under one of the keys. */
 export type SignatureCheck = (signatures: readonly Buffer[], parts: readonly Uint8Array[]) => boolean;
 
 export function createSignatureCheck(algorithm: Algorithm, keys: readonly Uint8Array[]): SignatureCheck {
@@ -28,17 +27,17 @@ export function createSignatureCheck(algorithm: Algorithm, keys: readonly Uint8A
   };
 }
 
-/** The bytes of a signature; undefined for a text that is not exactly the encoding of that many bytes. */
+/** The bytes of a signature; undefined if the text is not the exact encoding of that many bytes. */
 export function decodeSignature(text: string, algorithm: Algorithm, encoding: Encoding): Buffer | undefined {
   const length = LENGTH[algorithm];
   if (encoding === 'hex')
     return text.length === length * 2 && HEX.test(text) ? Buffer.from(text, 'hex') : undefined;
   const bytes = Buffer.from(text, 'base64');
-  // Node decodes what it can; only the one right spelling of the bytes is a signature.
+  // Node also decodes invalid base64. Only the canonical encoding is a signature.
   return bytes.length === length && bytes.toString('base64') === text ? bytes : undefined;
 }
 
-/** The bytes of a header's value, as they came over the wire. */
+/** The raw bytes of a header's value. */
 export function headerBytes(value: string): Buffer {
   return Buffer.from(value, 'latin1');
 }
@@ -47,7 +46,9 @@ const DIGITS = /^[0-9]{1,12}$/;
 
 export type Timed = 'fresh' | 'stale' | 'malformed';
 
-/** How a time of signing stands to `now`, in Unix seconds. Exactly the tolerance away is fresh. */
+/**
+ * Checks the time of signing against `now`, in Unix seconds. A difference of exactly the tolerance is fresh.
+ */
 export function checkTimestamp(text: string, now: number, toleranceSeconds: number): Timed {
   if (!DIGITS.test(text)) return 'malformed';
   return Math.abs(now - Number(text)) <= toleranceSeconds ? 'fresh' : 'stale';

@@ -1,6 +1,6 @@
 /**
- * Slack (https://docs.slack.dev/authentication/verifying-requests-from-slack): `X-Slack-Signature` holds `v0=` and the HMAC-SHA256
- * of `v0:<time>:<body>` in hex. The time is signed, so that a copy of a request is good for a few minutes only.
+ * Slack (https://docs.slack.dev/authentication/verifying-requests-from-slack): `X-Slack-Signature` is `v0=`
+ * and the HMAC-SHA256 of `v0:<time>:<body>` in hex. The signed time limits replays to a few minutes.
  */
 import { headerBytes, createSignatureCheck, decodeSignature, checkTimestamp } from './signature.ts';
 import { singleHeader, type Scheme } from './verifier.ts';

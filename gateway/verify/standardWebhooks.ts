@@ -1,6 +1,6 @@
 /**
- * Standard Webhooks 1.0.0 (standardwebhooks.com): `webhook-signature` holds signatures of `<id>.<time>.<body>`, with spaces
- * between them; those of version `v1` are HMAC-SHA256. The id is signed, so that a copy of a request is the same event.
+ * Standard Webhooks 1.0.0 (standardwebhooks.com): `webhook-signature` holds space-separated signatures of
+ * `<id>.<time>.<body>`; version `v1` is HMAC-SHA256. The ID is signed, so that a copy is the same event.
  */
 import { headerBytes, createSignatureCheck, decodeSignature, checkTimestamp } from './signature.ts';
 import { singleHeader, type Scheme } from './verifier.ts';
@@ -9,7 +9,7 @@ const ID = 'webhook-id';
 const TIMESTAMP = 'webhook-timestamp';
 const SIGNATURE = 'webhook-signature';
 const VERSION = 'v1,';
-/** A sender signs with the old and the new secret while it rotates them. */
+/** Senders sign with the old and the new secret while they rotate. */
 const MOST_SIGNATURES = 16;
 
 export const standardWebhooks: Scheme = {
@@ -24,7 +24,7 @@ export const standardWebhooks: Scheme = {
       if ('fault' in time) return time.fault;
       const given = singleHeader(caller, SIGNATURE);
       if ('fault' in given) return given.fault;
-      // "Not be allowed to include any `.`": otherwise two different requests have the same signed content.
+      // The specification forbids dots: with them two different requests could have the same signed content.
       if (id.value === '' || id.value.includes('.')) return 'malformed';
       const timed = checkTimestamp(time.value, now, toleranceSeconds);
       if (timed !== 'fresh') return timed;
@@ -35,7 +35,7 @@ export const standardWebhooks: Scheme = {
   },
 };
 
-/** Those of the versions that are known here; others, such as `v1a`, are passed over. */
+/** Signatures of known versions; others such as `v1a` are ignored. */
 function signaturesIn(header: string): Buffer[] {
   return header
     .split(' ', MOST_SIGNATURES)

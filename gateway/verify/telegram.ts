@@ -1,4 +1,7 @@
-/** Telegram (https://core.telegram.org/bots/api#setwebhook): the secret that was given with the registration comes back in a header. */
+/**
+ * Telegram (https://core.telegram.org/bots/api#setwebhook): each update has the registered secret in a
+ * header.
+ */
 import { createSecretMatcher } from './authorization.ts';
 import { headerBytes } from './signature.ts';
 import { acceptAnyBody, singleHeader, type Scheme } from './verifier.ts';

@@ -1,6 +1,6 @@
 /**
- * What of the Kubernetes API the console needs, as one table, and whether a request is in it. Nothing else is passed on. Where a
- * request is judged it is also made anew from its parts, so that nobody who reads it later can read it otherwise.
+ * The part of the Kubernetes API that the console needs, and the check of requests against it. Everything
+ * else is refused. A checked request is rebuilt from its parts, so that nothing reads it differently later.
  */
 import { GROUP, VERSION } from '../../../api/group.ts';
 
@@ -9,7 +9,7 @@ type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete';
 const READ: readonly Verb[] = ['get', 'list', 'watch'];
 const WRITE: readonly Verb[] = ['create', 'patch', 'delete'];
 
-/** By group and version, then by resource; cluster-wide ones are marked. RBAC says who may do which of it. */
+/** By group and version, then by resource. RBAC decides who may do what of it. */
 const NEEDED: Record<string, Record<string, { verbs: readonly Verb[]; clusterWide?: true }>> = {
   [`apis/${GROUP}/${VERSION}`]: {
     workflows: { verbs: [...READ, ...WRITE, 'update'] },
@@ -20,7 +20,7 @@ const NEEDED: Record<string, Record<string, { verbs: readonly Verb[]; clusterWid
   'api/v1': {
     namespaces: { verbs: ['get', 'list'], clusterWide: true },
     events: { verbs: ['list', 'watch'] },
-    // What is shown of them is in secrets.ts.
+    // Redacted in secrets.ts.
     secrets: { verbs: ['get', 'list', 'create', 'patch'] },
   },
   'apis/apps/v1': { controllerrevisions: { verbs: ['get', 'list'] } },
@@ -50,7 +50,7 @@ const PARAMETERS: Record<Verb, readonly string[]> = {
   delete: ['dryRun', 'propagationPolicy', 'gracePeriodSeconds'],
 };
 
-/** A request that may be passed on. */
+/** A request that is on the list. */
 export type AllowedRequest = {
   verb: Verb;
   resource: string;
@@ -58,7 +58,7 @@ export type AllowedRequest = {
   query: URLSearchParams;
 };
 
-/** Judges a method with a path and query of the Kubernetes API; undefined for everything that the console does not need. */
+/** Checks method, path and query of a Kubernetes API request; undefined if it is not on the list. */
 export function checkRequest(method: string, url: string): AllowedRequest | undefined {
   const at = url.indexOf('?');
   const path = at === -1 ? url : url.slice(0, at);
@@ -77,17 +77,19 @@ export function checkRequest(method: string, url: string): AllowedRequest | unde
     : undefined;
 }
 
-/** Path and query as they are sent. */
+/** Path and query as sent. */
 export function requestTarget({ path, query }: Pick<AllowedRequest, 'path' | 'query'>): string {
   return query.size === 0 ? path : `${path}?${query.toString()}`;
 }
 
 type Addressed = { base: string; resource: string; name: string | undefined; isClusterWide: boolean };
 
-/** Names of objects, groups, versions and resources. No escapes and no dots alone, so that a path has one reading. */
+/**
+ * A name of an object, group, version or resource. Without escapes and single dots a path has one reading.
+ */
 const SEGMENT = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
 
-/** A collection or an object. Subresources have one segment more than there may be. */
+/** A collection or an object. Subresources have one segment too many. */
 function parsePath(path: string): Addressed | undefined {
   const [root, ...segments] = path.split('/');
   if (root !== '' || !segments.every((segment) => segment.length <= 253 && SEGMENT.test(segment)))
@@ -98,7 +100,10 @@ function parsePath(path: string): Addressed | undefined {
   return resource === undefined || rest.length > 0 ? undefined : { base, resource, name, isClusterWide };
 }
 
-/** Each parameter once. What would be read in two ways is no query: the API server takes any word but "false" and "0" for true. */
+/**
+ * Undefined for ambiguous queries: repeated parameters, and values of `watch` that the API server would read
+ * as true.
+ */
 function readQuery(text: string): URLSearchParams | undefined {
   if (text.includes(';')) return undefined;
   const query = new URLSearchParams(text);

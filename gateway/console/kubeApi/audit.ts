@@ -1,6 +1,6 @@
 /**
- * What the audit trail says of calls to the Kubernetes API through the gateway: each write with its user and what the API server answered, and
- * each call that is refused here. What is read, and what the API server refuses to show, is in its own audit log.
+ * Audits calls to the Kubernetes API through the gateway: each write, with its user and the API server's
+ * status, and each call refused here. Reads, and refusals of the API server, are in its own audit log.
  */
 import * as z from 'zod';
 import type { AuditEvent } from '../../../api/audit/events.ts';
@@ -31,7 +31,7 @@ const EVENTS_OF_METHODS: Record<string, AuditEvent> = {
   DELETE: 'object.delete',
 };
 
-/** The caller of the request, or why the request is not passed on; a refusal is recorded. */
+/** The caller, or the problem; a refusal is recorded. */
 export async function admitCaller(
   deps: AuditDeps,
   callers: Callers,
@@ -42,7 +42,7 @@ export async function admitCaller(
   return caller;
 }
 
-/** Records a call that is not passed on. */
+/** Records a call that is not forwarded. */
 export function recordRefusal(
   deps: AuditDeps,
   { request: { raw } }: Pick<Exchange, 'request'>,
@@ -55,7 +55,7 @@ export function recordRefusal(
 
 type Write = { asked: AllowedRequest; caller: Caller; body: Uint8Array | undefined; status: number };
 
-/** Records a write that the API server has answered; other calls, and trials (`dryRun`), leave no line. */
+/** Records a write that the API server has answered. Reads and dry runs are not recorded. */
 export function recordWrite(
   deps: AuditDeps,
   { request }: Exchange,

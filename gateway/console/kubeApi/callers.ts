@@ -1,6 +1,7 @@
 /**
- * Whose requests are passed on: of callers whose token the cluster has accepted lately. A token that nobody knows is asked about first,
- * within the bounds that hold for all of the gateway, so that garbage costs the API server no more here than elsewhere.
+ * Authenticates callers of the pass-through. A token that the cluster accepted recently is forwarded at once.
+ * Others are reviewed first, within the gateway's limits, so that garbage costs the API server no more here
+ * than elsewhere.
  */
 import type { Clock } from '../../../kube/clock.ts';
 import type { Access, CallerCredentials } from '../../access/access.ts';
@@ -9,13 +10,13 @@ import { bearerToken, type Identity } from '../../access/identity.ts';
 import type { ProblemCode } from '../../contract/problems.ts';
 import { tokenKey } from './slots.ts';
 
-/** `key` stands for the token where it is counted or remembered. `user` is who the token belonged to when it was asked about. */
+/** `key` is a hash of the token. `user` is its owner at the time of the review. */
 export type Caller = { token: string; key: string; user: Pick<Identity, 'username' | 'uid' | 'groups'> };
 
 export type Callers = {
-  /** The caller of the request, or why the request is not passed on. A known caller costs no question. */
+  /** The caller, or the problem. A known caller needs no review. */
   admit: (shown: CallerCredentials) => Promise<Caller | ProblemCode>;
-  /** To be told of each answer: the API server itself decides about a token each time. */
+  /** Call with the status of each answer: the API server decides about the token each time. */
   answered: (caller: Caller, status: number) => void;
 };
 

@@ -1,6 +1,5 @@
 /**
- * In which form an answer of the Kubernetes API is asked for, and in which form a body may be sent: what comes of a caller's
- * headers chooses among these and is never passed on itself.
+ * Formats of answers and bodies. The caller's headers select one of these and are never forwarded themselves.
  */
 import type { AllowedRequest } from './allowlist.ts';
 
@@ -12,17 +11,17 @@ const METADATA = {
   other: 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io',
 };
 
-/** The form that the caller would rather have. JSON, whatever else it names. */
+/** The format that the caller prefers; always JSON. */
 export function requestedForm(accept: string | undefined): Form {
   const as = /;\s*as=(\w+)/.exec(accept ?? '')?.[1];
   if (as === 'Table') return 'table';
   return as === 'PartialObjectMetadata' || as === 'PartialObjectMetadataList' ? 'metadata' : 'object';
 }
 
-/** The Accept header that asks for the form. */
+/** The Accept header for a format. */
 export function acceptHeader(form: Form, verb: AllowedRequest['verb']): string {
   if (form === 'object') return 'application/json';
-  // Of a watch each event is one object.
+  // Each event of a watch is one object.
   if (form === 'metadata') return verb === 'list' ? METADATA.other : METADATA.get;
   return TABLE;
 }
@@ -37,8 +36,8 @@ const BODIES: Partial<Record<AllowedRequest['verb'], readonly string[]>> = {
 };
 
 /**
- * The type that a body may be sent on with; undefined if it may not. A JSON patch could copy a value of a Secret to where it is
- * shown, so that of Secrets there is none.
+ * The Content-Type to forward; undefined if it is not accepted. Secrets accept no JSON patch: it could copy a
+ * value to where it is visible.
  */
 export function bodyTypeOf(
   { verb, resource }: AllowedRequest,

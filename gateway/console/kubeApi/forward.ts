@@ -1,16 +1,18 @@
-/** Sends an answer of the API server on as it comes: no more of it is read than the client takes. */
+/** Forwards an answer of the API server as it arrives, and reads no more than the client takes. */
 import type { ServerResponse } from 'node:http';
 import type { PassedAnswer } from '../../../kube/passThrough.ts';
 import { waitForDrain } from '../../http/response.ts';
 import type { Unread } from '../../limits/unread.ts';
 
-/** What a client may know of how the API server answered. */
+/** Headers of the API server that a client gets. */
 const PASSED_HEADERS = ['content-type', 'content-length', 'content-encoding', 'retry-after', 'warning'];
 
-/** What every answer in the name of the API server has: nobody keeps it, and no browser takes it for a page. */
+/** Headers of every forwarded answer: not cached, and not interpreted as a page. */
 export const ANSWER_HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
 
-/** Status, headers and body. An answer that breaks off upstream breaks off here, so that nobody takes it for whole. */
+/**
+ * Forwards status, headers and body. An upstream abort aborts the answer, so that it does not look complete.
+ */
 export async function forwardAnswer(
   response: ServerResponse,
   answer: PassedAnswer,
@@ -37,7 +39,7 @@ export async function forwardAnswer(
   }
 }
 
-/** WaiterLimit for a slow reader, who counts as such meanwhile. */
+/** Waits for a slow client, counted as unread meanwhile. */
 async function whenTaken(response: ServerResponse, unread: Unread): Promise<void> {
   if (response.destroyed) return;
   unread.add(response);
@@ -45,7 +47,7 @@ async function whenTaken(response: ServerResponse, unread: Unread): Promise<void
   unread.remove(response);
 }
 
-/** The text of a small answer. Throws if it is larger than that. */
+/** The text of an answer. Throws if it is longer than the limit. */
 export async function readText({ body }: PassedAnswer, limit: number): Promise<string> {
   const chunks: Buffer[] = [];
   let length = 0;

@@ -1,12 +1,12 @@
 /**
- * Chunks of several streams of lines, so that one of them at a time has a line that is longer than a chunk: however many there are, and
- * however long their lines, what waits to be taken is one line and a chunk of each.
+ * Merges the events of several watches into one answer, one line each. Only one watch at a time reads a line
+ * that is longer than a chunk, so that all of them together buffer one line and a chunk each.
  */
 import type { ServerResponse } from 'node:http';
 import { waitForDrain } from '../../http/response.ts';
 import type { Unread } from '../../limits/unread.ts';
 
-/** WaiterLimit for its turn; what is returned ends it. */
+/** Waits for the lock; the result releases it. */
 export type Mutex = () => Promise<() => void>;
 
 const NEWLINE = 0x0a;
@@ -22,7 +22,10 @@ export function createMutex(): Mutex {
   };
 }
 
-/** The chunks of one of them. The turn begins with a line that goes on in the next chunk, and ends when that line was taken. */
+/**
+ * The chunks of one watch. The lock is taken for a line that continues in the next chunk, and released after
+ * that line.
+ */
 export async function* serializeLongLines(
   chunks: AsyncIterable<Buffer>,
   turn: Mutex,
@@ -45,16 +48,16 @@ export async function* serializeLongLines(
 export type LineWriter = { event: (line: string) => Promise<void>; end: (status: End) => Promise<void> };
 export type End = { status: number; reason?: string; message?: string };
 
-/** What a watch holds that waits: the chunk that its line is of, and the one that was read behind it. */
+/** What a waiting watch buffers: the chunk of its line and the next one. */
 const HELD_BYTES = 131_072;
 
-/** Writers by the id of their watch. */
+/** Creates the writer of a watch by its ID. Waiting writers count as unread bytes. */
 export function createLineWriters(response: ServerResponse, unread: Unread): (id: string) => LineWriter {
   let waiting = 0;
   let taken: Promise<void> | undefined;
   const write = async (line: string): Promise<void> => {
     waiting += 1;
-    // Others of the stream may have filled it meanwhile.
+    // Other watches may have filled the buffer meanwhile.
     while (response.writableNeedDrain && !response.destroyed) {
       unread.add(response, waiting * HELD_BYTES);
       taken ??= waitForDrain(response).finally(() => {

@@ -1,7 +1,7 @@
 /**
- * `POST /console/live`: several watches of the Kubernetes API in one answer, a line of JSON for each event, since a browser opens few
- * connections to a host. Each watch is opened with the caller's token. Nothing is kept for a slow reader: as long as it does not
- * read, nothing more is read of the API server. It ends with the client, and when the gateway closes.
+ * `POST /console/live`: several watches of the Kubernetes API in one answer, a line of JSON for each event,
+ * since browsers open few connections to a host. Each watch uses the caller's token. A slow client stops the
+ * reads from the API server. The stream ends with the client, and when the gateway closes.
  */
 import type { ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
@@ -29,23 +29,23 @@ import { addRoute } from '../../endpoint/route.ts';
 import { readJsonBody, withReservation } from '../../endpoint/jsonBody.ts';
 
 const HEARTBEAT_MS = 15_000;
-/** Watches end after this time, not all streams at once; a right that was taken away ends with them. */
+/** How long watches last, spread so that streams do not end together. A revoked right ends with them. */
 const WATCH_SECONDS = { least: 540, spread: 60 };
-/** The API server ends a watch by itself; if it has not so long after its time, nobody is there any more. */
+/** The API server ends a watch itself; after this delay it is considered gone. */
 const GRACE_MS = 10_000;
 const BODY_BYTES = 65_536;
-/** The largest refusal that is read. */
+/** The longest error answer that is read. */
 const STATUS_BYTES = 65_536;
 const HEADERS = {
   'content-type': 'application/x-ndjson',
   ...ANSWER_HEADERS,
-  // Proxies must pass each line on at once.
+  // Proxies must not buffer lines.
   'x-accel-buffering': 'no',
 };
 
 export function addLiveRoute(app: FastifyInstance, deps: GatewayDeps, callers: Callers): void {
   const answers = createAnswers(deps, 'console');
-  // A tab has one stream; and one that is opened anew may meet its predecessor.
+  // Each tab has one stream; a new one may overlap with the old one.
   const slots = createSlots({ perToken: 8 * MAX_WATCHES, total: 4_096 });
   const living = { deps, answers, callers, slots };
   addRoute(app, answers, '/console/live', { POST: { handle: (exchange) => answer(living, exchange) } });
@@ -85,7 +85,7 @@ async function answer({ deps, answers, callers, slots }: Living, exchange: Excha
   }
 }
 
-/** The watches; why there are none; undefined if the caller has gone. */
+/** The watches, or the problem; undefined if the client disconnected. */
 async function readBodyOf(
   { limits }: GatewayDeps,
   exchange: Exchange,
@@ -139,7 +139,7 @@ async function follow(
 
 type One = Pick<Following, 'token' | 'onStatus' | 'signal'> & { out: LineWriter; turn: Mutex };
 
-/** Passes events on until the watch ends, and says how it did. */
+/** Forwards events until the watch ends, and returns how it ended. */
 async function followOne(
   kube: PassThrough,
   watch: Watch,
@@ -157,12 +157,12 @@ async function followOne(
     }
     return { status: 200 };
   } catch {
-    // The API server is away; or the watch was to end, and nobody reads this.
+    // The API server is unavailable, or the watch was to end and nobody reads this.
     return { status: 503 };
   }
 }
 
-/** What an ERROR event says. The type comes first, so that no other event needs to be read. */
+/** The end that an ERROR event reports. Only its first bytes are searched: the type comes first. */
 function errorOf(line: string): End | undefined {
   if (!line.slice(0, 40).includes('"ERROR"')) return undefined;
   const { type, object } = JSON.parse(line) as { type?: string; object?: { code?: number } };

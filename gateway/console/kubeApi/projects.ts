@@ -1,7 +1,7 @@
 /**
- * `GET /console/projects`: the namespaces in which the caller may list workflows. The caller's own token asks for the namespaces, or,
- * where it may not list them, about those that the gateway serves; and about each the API server says whether its workflows may
- * be listed. Of a namespace in which they may not nothing is said, not even that there is one.
+ * `GET /console/projects`: the namespaces in which the caller may list workflows. The caller's token lists
+ * the namespaces, or, if it may not, tries those that the gateway serves. The API server decides about each;
+ * nothing reveals that another namespace exists.
  */
 import type { FastifyInstance } from 'fastify';
 import { GROUP } from '../../../api/group.ts';
@@ -18,13 +18,13 @@ import { acceptHeader } from './forms.ts';
 import { readText } from './forward.ts';
 import { addRoute } from '../../endpoint/route.ts';
 
-/** `more`: there are more namespaces than are asked about. */
+/** `more`: more namespaces exist than were checked. */
 type Projects = { items: { name: string }[]; more?: true };
 type Found = Promise<Projects | ProblemCode>;
 
 const KEPT_MS = 10_000;
 const MAX_KEPT = 256;
-/** Namespaces that are asked about one by one, and so many at a time. */
+/** How many namespaces are checked one by one, and how many at a time. */
 const MAX_CANDIDATES = 500;
 const AT_A_TIME = 8;
 const MAX_PAGES = 10;
@@ -60,7 +60,7 @@ async function answer({ deps, answers, callers, kept }: Answering, exchange: Exc
   answers.send(reply, 200, JSON_TYPE, JSON.stringify(projects));
 }
 
-/** A refusal of the API server that ends all questions. */
+/** The API server refused, so that no further request makes sense. */
 class Refused extends Error {
   override readonly name = 'Refused';
   readonly status: number;
@@ -76,7 +76,7 @@ type Ask = (
 ) => Promise<unknown>;
 
 async function findProjects(deps: GatewayDeps, callers: Callers, caller: Caller): Found {
-  // Several callers may wait for one answer, so that it does not end with any of them.
+  // Several callers may wait for one answer, so it must not end with one of them.
   const signal = AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), deps.closing]);
   const ask: Ask = async (request) => {
     const given = await deps.kube.send({ ...request, token: caller.token, signal, silenceMs: TIMEOUT_MS });
@@ -102,7 +102,7 @@ async function readGood(given: PassedAnswer): Promise<unknown> {
 async function projectsOf({ routes, namespaces }: GatewayDeps, ask: Ask): Promise<Projects> {
   const served = namespaces.length > 0 ? [...namespaces] : await listNamespaces(ask);
   const known = routes.namespaces();
-  // Those with workflows come first, where not all can be asked about.
+  // Namespaces with workflows first, in case not all can be checked.
   const names = [
     ...new Set([...(served ? known.filter((name) => served.includes(name)) : known), ...(served ?? [])]),
   ];
@@ -135,7 +135,7 @@ async function listNamespaces(ask: Ask): Promise<string[] | undefined> {
   return names;
 }
 
-/** Whether the caller may list the workflows of a namespace, or, where that is empty, of all. */
+/** Whether the caller may list workflows of the namespace; '': of all namespaces. */
 async function mayList(ask: Ask, namespace: string): Promise<boolean> {
   const body = {
     apiVersion: 'authorization.k8s.io/v1',
@@ -163,7 +163,7 @@ async function unlessForbidden(question: Promise<unknown>): Promise<unknown> {
   }
 }
 
-/** Those of which it holds, in their order; so many at a time are asked about. */
+/** Filters in order, with bounded concurrency. */
 async function filterBy(names: string[], holds: (name: string) => Promise<boolean>): Promise<string[]> {
   const held = new Map<string, boolean>();
   const left = names.values();

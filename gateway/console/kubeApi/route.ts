@@ -1,7 +1,7 @@
 /**
- * `/kube/…`: the Kubernetes API as whoever calls. The request is made anew from its parts: the path and parameters that the console
- * needs (`allowlist.ts`), the caller's token and nothing else of its headers. Nothing of the gateway's own identity is in it, so
- * that RBAC decides about the caller alone; what the API server answers is the answer.
+ * `/kube/…`: passes requests to the Kubernetes API as the caller. A request is rebuilt from the path and
+ * parameters on the allowlist and the caller's token; no other header and nothing of the gateway's identity
+ * is in it, so that RBAC decides about the caller alone.
  */
 import type { FastifyInstance } from 'fastify';
 import { ApiError } from '../../../kube/errors.ts';
@@ -22,11 +22,11 @@ import { createSlots, type Slots } from './slots.ts';
 import { withReservation } from '../../endpoint/jsonBody.ts';
 
 const PREFIX = '/kube';
-/** How long nothing may come of an answer that has begun. */
+/** How long an answer may pause. */
 const SILENCE_MS = 30_000;
-/** After this time a watch ends, if the client does not say another. */
+/** Default duration of a watch. */
 const WATCH_SECONDS = '600';
-/** The largest answer about Secrets: they are read whole before anything of them is sent. */
+/** The longest answer about Secrets, which is read whole before it is redacted. */
 const SECRETS_BYTES = 8 * 1_024 * 1_024;
 
 type Passing = { deps: GatewayDeps; answers: Answers; callers: Callers; slots: Slots; secretSlots: Slots };
@@ -39,7 +39,7 @@ export function addKubeRoute(app: FastifyInstance, deps: GatewayDeps, callers: C
   const secretSlots = createSlots({ perToken: 8, total: 16 });
   const passing = { deps, answers, callers, slots, secretSlots };
   app.route({
-    // `allowlist.ts` says which methods a path has.
+    // `allowlist.ts` checks the method.
     method: app.supportedMethods,
     url: `${PREFIX}/*`,
     handler: (request, reply) => {
@@ -62,7 +62,7 @@ async function answer(passing: Passing, exchange: Exchange): Promise<void> {
   const leave = (asked.resource === 'secrets' ? secretSlots : slots).enter(caller.key);
   if (leave === undefined) return refuse('too-many-exchanges');
   const gone = disconnectSignal(reply.raw);
-  // Only what would never end by itself is ended when the listeners close.
+  // Only watches are ended when the listeners close; other answers end by themselves.
   const signal = asked.verb === 'watch' ? AbortSignal.any([gone, deps.closing]) : gone;
   try {
     const given = await pass(deps, exchange, { asked, caller, signal });
@@ -80,7 +80,7 @@ async function answer(passing: Passing, exchange: Exchange): Promise<void> {
   }
 }
 
-/** The answer of the API server; undefined if nobody waits for it any more. */
+/** The API server's answer, or the problem; undefined if the client disconnected. */
 async function pass(
   deps: GatewayDeps,
   exchange: Exchange,
@@ -112,7 +112,7 @@ function requestOf(
   };
 }
 
-/** The body as it is sent on; a problem if it is not taken; undefined if the caller has gone. */
+/** The body to forward, or the problem; undefined if the client disconnected. */
 async function bodyOf(
   { limits }: GatewayDeps,
   { request: { raw }, reply }: Exchange,

@@ -1,6 +1,6 @@
 /**
- * What of a Secret is shown in a browser: that it is there, its type and the names of its keys, never a value. Annotations are left
- * out too, since `kubectl apply` keeps a copy of all values in one; and what a refusal repeats of a Secret.
+ * Redacts Secrets for browsers: metadata, type and names of keys, never a value. Annotations are left out,
+ * since `kubectl apply` copies all values into one, and so are error messages that quote a Secret.
  */
 import { requestTarget, type AllowedRequest } from './allowlist.ts';
 import { acceptHeader, type Form } from './forms.ts';
@@ -18,10 +18,10 @@ const SHOWN_METADATA = [
   'ownerReferences',
 ];
 
-/** At most so many are listed at once, since their list is read whole. */
+/** Lists are limited, since they are read whole. */
 const PAGE = 500;
 
-/** What is asked of the API server: of a list no objects at all. */
+/** The request to the API server; a list asks for no objects. */
 export function redactedTarget(asked: AllowedRequest): { path: string; accept: string } {
   if (asked.verb !== 'list')
     return { path: requestTarget(asked), accept: acceptHeader('object', asked.verb) };
@@ -32,7 +32,7 @@ export function redactedTarget(asked: AllowedRequest): { path: string; accept: s
   return { path: requestTarget({ path: asked.path, query }), accept: acceptHeader('table', 'list') };
 }
 
-/** What is answered: what is shown of Secrets, or a refusal, which is a Status. Throws for what is no answer about Secrets. */
+/** The redacted answer: Secrets, or a Status. Throws for anything else. */
 export function redactedAnswer(asked: AllowedRequest, { form, text }: { form: Form; text: string }): string {
   const answer: unknown = JSON.parse(text);
   const { kind } = record(answer);
@@ -44,7 +44,9 @@ export function redactedAnswer(asked: AllowedRequest, { form, text }: { form: Fo
   throw new Error('The API server answered something else than was asked for.');
 }
 
-/** Whether it refuses what a patch made of a Secret: then it repeats all of that, with values and annotations. */
+/**
+ * Whether the Status refuses a patched Secret: it then quotes the whole Secret, with values and annotations.
+ */
 function isOfPatched(status: unknown): boolean {
   const { reason, details } = record(status);
   const causes = list(record(details)['causes']);
@@ -61,7 +63,7 @@ function redactedStatus(status: unknown): Json {
   return { kind, apiVersion, metadata: {}, status: outcome, message: NO_SECRET, reason, code };
 }
 
-/** One Secret, as it is answered to a read or a write of it. */
+/** One Secret. */
 function redactedSecret(secret: unknown): Json {
   const { metadata, type, data, immutable } = record(secret);
   const shown = Object.entries(record(metadata)).filter(([name]) => SHOWN_METADATA.includes(name));
@@ -75,7 +77,7 @@ function redactedSecret(secret: unknown): Json {
   };
 }
 
-/** A list of Secrets by name and type, made of a Table without objects. */
+/** A list of Secrets with name and type, from a Table without objects. */
 function redactedSecrets(table: unknown, namespace: string): Json {
   const items = rowsOf(table).map(({ name, type }) => ({
     apiVersion: 'v1',

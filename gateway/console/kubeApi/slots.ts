@@ -1,12 +1,12 @@
-/** How much is under way at a time: of one token, and of all together. */
+/** A counting semaphore: how many exchanges may be in progress, per token and in all. */
 import { createHash } from 'node:crypto';
 
 export type Slots = {
-  /** Takes so many places; undefined if there are not so many. What is returned gives them back, once. */
+  /** Takes places; undefined if there are too few. The result releases them, once. */
   enter: (token: string, places?: number) => (() => void) | undefined;
 };
 
-/** What stands for a token where it is counted or remembered. */
+/** A hash that identifies a token in memory. */
 export function tokenKey(token: string): string {
   return createHash('sha256').update(token).digest('base64');
 }

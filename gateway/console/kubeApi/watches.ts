@@ -1,10 +1,10 @@
-/** What `POST /console/live` is asked for: the watches, read from the body and judged as any other request to the Kubernetes API. */
+/** The body of `POST /console/live`: watches, checked like any other request to the Kubernetes API. */
 import * as z from 'zod';
 import type { ProblemCode } from '../../contract/problems.ts';
 import { checkRequest, requestTarget } from './allowlist.ts';
 import { acceptHeader } from './forms.ts';
 
-/** One watch, as it is asked of the API server. */
+/** A watch request to the API server. */
 export type Watch = { id: string; path: string; accept: string };
 
 /** Of one stream. */
@@ -25,7 +25,7 @@ const body = z.strictObject({
 });
 type Asked = z.infer<typeof body>['watches'][number];
 
-/** The watches, each for `seconds`; or why there are none. What is empty in a query is left out. */
+/** The watches, each for `seconds`, or the problem. Empty parameters are dropped. */
 export function readWatches(value: unknown, seconds: number): Watch[] | ProblemCode {
   const parsed = body.safeParse(value);
   if (!parsed.success) return 'bad-watches';
@@ -43,7 +43,7 @@ function watchOf({ id, path, query = {}, table = false }: Asked, seconds: number
     ['allowWatchBookmarks', 'true'],
     ['timeoutSeconds', String(seconds)],
   ]);
-  // A path that brings parameters of its own would have two queries.
+  // A path with its own parameters would have two queries.
   const watch = path.includes('?') ? undefined : checkRequest('GET', `${path}?${parameters.toString()}`);
   return (
     watch && { id, path: requestTarget(watch), accept: acceptHeader(table ? 'table' : 'object', 'watch') }

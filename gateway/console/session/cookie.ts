@@ -1,40 +1,40 @@
 /**
- * The cookies of the console. A value that is too long for one is split: `windlass_console`, `windlass_console.1`, …, each with its
- * attributes at most 4,096 bytes, which is what browsers keep. A part that is not full is the last one: what comes after it is left of
- * a longer value, which a browser that comes from another site did not show when it was given this one.
+ * The console's cookies. A value that is too long is split into `windlass_console`, `windlass_console.1`, …,
+ * each at most 4,096 bytes with its attributes, as browsers require. A part that is not full is the last one:
+ * later parts are left over from a longer value, which the browser did not send when this one was set.
  */
 
 const NAME = 'windlass_console';
-/** Over TLS browsers take a name with this prefix from this very host alone, so that no neighbour can put its own session there. */
+/** Over TLS browsers accept this prefix from this host only: no neighbouring host can set a session. */
 const HOST_PREFIX = '__Host-';
 const CHUNK = 3_800;
-/** All headers of a request together have room for so many. */
+/** As many as fit the limit of a request's headers. */
 const MOST_CHUNKS = 3;
 
 export type CookieOptions = {
-  /** Whether the browser came by https. */
+  /** Whether the browser uses https. */
   secure: boolean;
   /** Left out: until the browser is closed. */
   maxAgeSeconds?: number;
-  /** `Lax` for what a redirect of another site must bring back. */
+  /** `Lax` for a cookie that another site's redirect must send. */
   sameSite?: 'Strict' | 'Lax';
 };
 
-/** The value of the session's cookies; empty if there is none. What came by https has the prefix, or is not ours. */
+/** The value of the session's cookies; '' if there is none. Over https only prefixed cookies count. */
 export function sessionCookie(header: string | undefined, { secure }: Pick<CookieOptions, 'secure'>): string {
   const cookies = readCookies(header);
   const own = joined(cookies, hostName(NAME, true));
   return own === '' && !secure ? joined(cookies, NAME) : own;
 }
 
-/** The name that a cookie has for browsers that come by https, or by http. */
+/** The cookie's name, prefixed for https. */
 export function hostName(name: string, secure: boolean): string {
   return secure ? HOST_PREFIX + name : name;
 }
 
 /**
- * The Set-Cookie lines of a session, those included that take away what the browser holds of a longer one; undefined if the value
- * is too long. An empty value takes everything away.
+ * The Set-Cookie headers of a session, which also delete the parts of a longer one; undefined if the value is
+ * too long. An empty value deletes everything.
  */
 export function sessionCookieHeaders(
   value: string,
@@ -53,7 +53,7 @@ export function sessionCookieHeaders(
   return [...set, ...removed];
 }
 
-/** One Set-Cookie line. */
+/** One Set-Cookie header. */
 export function setCookieHeader(
   name: string,
   value: string,
@@ -63,7 +63,7 @@ export function setCookieHeader(
   return `${name}=${value}; Path=/${age}; HttpOnly; SameSite=${sameSite}${secure ? '; Secure' : ''}`;
 }
 
-/** The cookies of a request by name. Of a name that comes twice the first counts, which is that of the longest path. */
+/** The cookies of a request by name. The first of a name counts: it has the longest path. */
 export function readCookies(header: string | undefined): Map<string, string> {
   const cookies = new Map<string, string>();
   for (const pair of (header ?? '').split(';')) {

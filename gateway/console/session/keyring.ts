@@ -1,42 +1,44 @@
 /**
- * The keys that sessions are sealed with, as the run store has them: each day another one. Those of days before go on opening what they
- * sealed for as long as a session can live, and not longer. They are kept here, so that a session costs no question and an outage of the
- * run store ends none; and read again now and then, since a run store that was wiped has others.
+ * The keys that seal sessions, as the run store has them: a new one each day. Older keys open sessions for as
+ * long as these can live. Keys are cached, so that sessions need no request and survive an outage of the run
+ * store, and reread periodically, since a wiped run store has new ones.
  */
 import { isUnavailable, type RunStoreConnection } from '../../../runs/connection.ts';
 import { readConsoleKeys, type ConsoleKeys } from '../../../runs/console/key.ts';
 import type { Clock } from '../../../kube/clock.ts';
 
 const DAY_MS = 24 * 3_600_000;
-/** How long a session lives at most: what no token outlasts, and no chain of tokens. */
+/** The longest life of a session, however often its token is renewed. */
 export const LONGEST_MS = 7 * DAY_MS;
-/** How long a key may seal. */
+/** How long a key seals. */
 const PERIOD_MS = DAY_MS;
-/** A period more: where the next key cannot be made, the one before goes on sealing. */
+/** One more period: while the next key cannot be created, the previous one still seals. */
 const OPENS_MS = LONGEST_MS + PERIOD_MS;
 
 const FRESH_MS = 30_000;
-/** What a key that is not known here may have sealed is a reason to look, but not more often than this. */
+/** An unknown key causes a read, at most once in this time. */
 const AGAIN_MS = 1_000;
 
-/** A key with the number of its period, which is written to what it sealed. */
+/** A key and its period, which is part of what it sealed. */
 type NumberedKey = { period: number; key: Buffer };
 
 export type Keyring = {
-  /** The key to seal with. Undefined while nobody knows it. */
+  /** The key to seal with; undefined while unknown. */
   sealing: () => Promise<NumberedKey | undefined>;
-  /** The key of the period; `none` where there is none or its time is over, undefined while nobody knows. */
+  /** The key of the period; `none` if there is none or it expired, undefined while unknown. */
   opening: (period: number) => Promise<Buffer | 'none' | undefined>;
-  /** Another key of the period than the one given, if there is one by now. */
+  /** A key of the period that differs from `than`, if there is one by now. */
   other: (period: number, than: Buffer) => Promise<Buffer | undefined>;
 };
 
-/** The number of the period that a time of day is in. */
 function periodAt(time: number): number {
   return Math.floor(time / PERIOD_MS);
 }
 
-/** Whether what the key of the period sealed can still count. Clocks of replicas differ: the next period may have begun elsewhere. */
+/**
+ * Whether the period's key still opens values. Clocks of replicas differ: the next period may have begun
+ * elsewhere.
+ */
 function isOpening(period: number, time: number): boolean {
   return period <= periodAt(time) + 1 && (period + 1) * PERIOD_MS + OPENS_MS > time;
 }
@@ -63,7 +65,7 @@ export function createKeyring(conn: RunStoreConnection, clock: Clock): Keyring {
     await reading;
   }
 
-  /** Reads the keys, and sooner than otherwise where one is missing. */
+  /** Reads the keys, sooner if this one is missing. */
   async function readFor(period: number): Promise<void> {
     await readAfter(held?.has(period) === false ? AGAIN_MS : FRESH_MS);
   }

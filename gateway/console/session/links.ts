@@ -1,6 +1,6 @@
 /**
- * `POST /console/links`: a one-time link for a caller with a token. `GET /console/link/{secret}` asks whether to sign in, so that
- * programs that look at links in messages do not use it up; the button of that page does, and the browser has a session then.
+ * `POST /console/links`: a one-time sign-in link for a caller with a token. `GET /console/link/{secret}` asks
+ * for confirmation, so that link previews do not use it up; its button signs the browser in.
  */
 import type { FastifyInstance } from 'fastify';
 import * as z from 'zod';
@@ -63,7 +63,7 @@ async function makeLink({ deps, sessions, answers }: Links, { request, reply }: 
   answers.send(reply, 201, JSON_TYPE, JSON.stringify(made));
 }
 
-/** Stores what the link leads to; why it cannot. */
+/** Stores the link, or returns the problem. */
 async function keepLink(
   { runs }: GatewayDeps,
   { token, user: { name: user }, ends }: Session,
@@ -89,7 +89,7 @@ async function askFirst({ deps, answers }: Links, { request, reply }: Exchange):
 async function followLink(links: Links, exchange: Exchange): Promise<void> {
   const { deps, sessions, answers } = links;
   const { request, reply } = exchange;
-  // Another site must not sign a browser in as somebody else.
+  // Another site must not sign a browser in as someone else.
   if (!sessions.origin.isSameOrigin(request.raw.headers)) {
     recordSignIn(deps, exchange, 'link', { problem: 'not-the-console' });
     return answers.problem(reply, 'not-the-console');
@@ -101,7 +101,7 @@ async function followLink(links: Links, exchange: Exchange): Promise<void> {
   answers.send(reply, 303, 'text/plain', '');
 }
 
-/** Uses the link up, and puts the session that it leads to into the browser; or says what keeps it from that. */
+/** Uses up the link and signs the browser in, or returns why not. */
 async function signInBy(
   { deps, sessions }: Links,
   exchange: Exchange,

@@ -1,28 +1,30 @@
 /**
- * What is asked of the OpenID Connect provider that the cluster trusts: where to sign in, and ID tokens, which the API server takes
- * for who the user is. The code is exchanged with PKCE (RFC 7636), state and nonce; whether a token is good the API server says.
+ * The client of the OpenID Connect provider that the cluster trusts. Codes are exchanged with PKCE (RFC
+ * 7636), state and nonce. The API server decides whether an ID token is valid.
  */
 import * as oauth from 'oauth4webapi';
 import type { Clock } from '../../../kube/clock.ts';
 import type { OidcSettings } from '../../endpoint/deps.ts';
 
 const TIMEOUT_MS = 10_000;
-/** How long is believed what the provider says of its addresses. */
+/** How long the provider's metadata is cached. */
 const KNOWN_MS = 600_000;
 
-/** What one browser's sign-in is judged by. */
+/** What one browser's sign-in is verified with. */
 type Begun = { state: string; nonce: string; verifier: string; redirectURI: string };
 
 export type Issued = { idToken: string; refreshToken?: string };
 
 export type Provider = {
-  /** The provider's page for this sign-in. Throws where the provider does not answer as it should. */
+  /** The URL of the provider's sign-in page. Throws if the provider's answer is invalid. */
   begin: (redirectURI: string) => Promise<{ begun: Begun; url: string }>;
-  /** The tokens for what the provider has told the browser. Throws where they do not come, or are not what was asked for. */
+  /**
+   * Exchanges the code in the provider's answer for tokens. Throws if the answer or the tokens are invalid.
+   */
   exchange: (begun: Begun, answer: URLSearchParams) => Promise<Issued>;
   /** A new ID token. Throws as `exchange`. */
   renew: (refreshToken: string) => Promise<Issued>;
-  /** Takes a refresh token back, where the provider has a way to. Throws where that fails. */
+  /** Revokes a refresh token, if the provider supports it. Throws if that fails. */
   revoke: (refreshToken: string) => Promise<void>;
 };
 
@@ -32,7 +34,7 @@ export function createProvider(settings: OidcSettings, clock: Clock): Provider {
   let known: { server: oauth.AuthorizationServer; until: number } | undefined;
   let asking: Promise<oauth.AuthorizationServer> | undefined;
 
-  /** Without TLS only where the issuer itself says so, as in tests. */
+  /** Plain HTTP only if the issuer URL uses it, as in tests. */
   const options = () => ({
     signal: AbortSignal.timeout(TIMEOUT_MS),
     [oauth.allowInsecureRequests]: issuer.protocol === 'http:',
@@ -47,7 +49,7 @@ export function createProvider(settings: OidcSettings, clock: Clock): Provider {
 
   async function server(): Promise<oauth.AuthorizationServer> {
     if (known !== undefined && known.until > clock.now()) return known.server;
-    // Anybody may begin a sign-in: however many do, the provider is asked once at a time.
+    // Anybody may start a sign-in: all share one request.
     asking ??= discover().finally(() => (asking = undefined));
     return asking;
   }
@@ -80,7 +82,7 @@ export function createProvider(settings: OidcSettings, clock: Clock): Provider {
         nonce,
         code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
         code_challenge_method: 'S256',
-        // Without being asked again nobody gives a refresh token away (OpenID Connect Core, section 11).
+        // Providers issue refresh tokens only after consent (OpenID Connect Core, section 11).
         ...(settings.scopes.includes('offline_access') && { prompt: 'consent' }),
       };
       for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
@@ -101,7 +103,7 @@ export function createProvider(settings: OidcSettings, clock: Clock): Provider {
         ...([as, client, authentication(as), refreshToken, options()] as const),
       );
       const issued = issuedIn(await oauth.processRefreshTokenResponse(as, client, response));
-      // A provider that gives no other leaves the old one good (RFC 6749, section 6).
+      // Without a new refresh token the old one stays valid (RFC 6749, section 6).
       return { refreshToken, ...issued };
     },
     revoke: async (refreshToken) => {

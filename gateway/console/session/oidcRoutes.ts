@@ -1,6 +1,6 @@
 /**
- * `GET /console/oidc/start`: sends the browser to the provider. `GET /console/oidc/callback`: takes what the provider answers, from
- * the browser that began, and makes a session of it. Both lead to pages of the console alone.
+ * `GET /console/oidc/start`: redirects the browser to the provider. `GET /console/oidc/callback`: receives
+ * the provider's answer from the same browser and creates a session. Both lead only to pages of the console.
  */
 import type { FastifyInstance } from 'fastify';
 import * as z from 'zod';
@@ -83,7 +83,7 @@ async function finish(oidc: Oidc, exchange: Exchange): Promise<void> {
   answers.send(reply, 303, 'text/plain', '');
 }
 
-/** What this browser has begun, if what the provider answers belongs to it. */
+/** This browser's sign-in, if the answer belongs to it. */
 async function readSignInOf({ sessions }: Oidc, { request }: Exchange): Promise<UnderWay | undefined> {
   const begun = await openSignIn(sessions, request.raw.headers.cookie);
   if (begun === undefined || begun.until <= Date.now()) return undefined;
@@ -106,11 +106,14 @@ async function exchangeAndSignIn(oidc: Oidc, exchange: Exchange, begun: UnderWay
     oidc.deps.log.warn({ err: error }, 'the OpenID Connect provider gave no token');
   });
   if (issued === undefined) return { problem: 'no-token' };
-  // The provider leads the browser back here, so the request cannot say by which scheme the browser came first.
+  // The provider's redirect does not tell which scheme the browser used at the start.
   return signIn(oidc, exchange, { issued, secure: isHttps(begun) });
 }
 
-/** What this browser has begun; what a neighbouring host may have put there has not the name that it has by https. */
+/**
+ * The sign-in in the browser's cookie. A cookie set by a neighbouring host lacks the name that it has over
+ * https.
+ */
 async function openSignIn(sessions: Sessions, header: string | undefined): Promise<UnderWay | undefined> {
   const cookies = readCookies(header);
   for (const secure of [true, false]) {
@@ -129,7 +132,7 @@ function ownLine(value: string, secure: boolean, maxAgeSeconds: number): string 
   return setCookieHeader(hostName(COOKIE, secure), value, { secure, maxAgeSeconds, sameSite: 'Lax' });
 }
 
-/** Puts the session into the browser; what keeps it from that is told. */
+/** Creates the session and its cookies, or returns the problem. */
 async function signIn(
   { deps, sessions }: Oidc,
   exchange: Exchange,

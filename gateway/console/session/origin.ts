@@ -1,30 +1,39 @@
 /**
- * Which requests come from the console's own pages. A browser sends the session's cookie with every request to this host; it counts
- * only with a header that no other site can make a browser send here, and where the browser does not say that another site asked.
+ * Decides which requests come from the console's own pages. Browsers send the session cookie with every
+ * request to this host. It counts only with a header that no other site can make a browser send, and if the
+ * browser does not name another site.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** What all calls of the console have. A page of another site would need leave to send it (CORS), which nobody gets. */
+/**
+ * The header of every call of the console. Another site would need CORS permission for it, which is never
+ * granted.
+ */
 const HEADER = 'x-windlass-console';
 
-/** What is known of the console's own address. */
+/** The console's own origin. */
 export type ConsoleOrigin = {
-  /** Whether the request was sent to the console's host; always, where no address is configured. */
+  /** Whether the request was sent to the console's host; always true without a configured origin. */
   isConsoleHost: (headers: IncomingHttpHeaders) => boolean;
-  /** Whether a page of the console sent it, so that the session may count. */
+  /** Whether a page of the console sent it, so that the session counts. */
   isFromConsole: (headers: IncomingHttpHeaders) => boolean;
   /**
-   * Whether the browser says that no other site is behind the request: by Sec-Fetch-Site, which it sends over https and to this very
-   * machine; otherwise by Origin, or Referer where there is none. A request with none of the three comes from no page of ours.
+   * Whether no other site caused the request: by Sec-Fetch-Site, which browsers send over https and to
+   * localhost; else by Origin; else by Referer. Without all three it is false.
    */
   isSameOrigin: (headers: IncomingHttpHeaders) => boolean;
-  /** Whether the browser came by https: by the configured address; otherwise what stands between tells it, or the page's own address does. */
+  /**
+   * Whether the browser uses https: by the configured origin, else by X-Forwarded-Proto, else by the page's
+   * own URL.
+   */
   isSecure: (headers: IncomingHttpHeaders) => boolean;
-  /** Where the browser reaches us: the configured address, otherwise by the request's own word. */
+  /** The origin that the browser uses: the configured one, else from the request. */
   own: (headers: IncomingHttpHeaders) => string;
 };
 
-/** With an address, an origin such as `https://windlass.example.com`, nothing that a request says of its own is believed. */
+/**
+ * With a configured origin such as `https://windlass.example.com`, nothing in a request is trusted about it.
+ */
 export function createOrigin(url: string | undefined): ConsoleOrigin {
   const configured = url === undefined ? undefined : new URL(url);
   const isConsoleHost = ({ host }: IncomingHttpHeaders): boolean =>
@@ -62,7 +71,7 @@ function isOfHost(address: string | undefined, host: string | undefined): boolea
   return /^https?:$/.test(protocol) && hostIn(protocol, host) === named;
 }
 
-/** A Host header as URLs spell it: in lower case, without the port that the protocol has anyway. */
+/** A Host header in URL form: lower case, without the default port. */
 function hostIn(protocol: string, host: string | undefined): string | undefined {
   const url = `${protocol}//${host}`;
   return host !== undefined && URL.canParse(url) ? new URL(url).host : undefined;
@@ -73,13 +82,13 @@ function originOf(address: string | undefined): string | undefined {
 }
 
 const HOME = '/console/';
-/** It must fit the cookie of a sign-in that is under way. */
+/** Must fit the sign-in cookie. */
 const LONGEST_PAGE = 2_000;
 
-/** The page of the console that a sign-in leads to: a path of ours, or the first page for all else. */
+/** The console page to return to after sign-in; the first page for any other value. */
 export function returnPath(wanted: unknown): string {
   if (typeof wanted !== 'string' || wanted.length > LONGEST_PAGE || !wanted.startsWith(HOME)) return HOME;
-  // Read as a browser would: dots, backslashes and the like must not lead out.
+  // Parsed as a browser does: dots and backslashes must not lead elsewhere.
   const base = 'http://console';
   const { origin, pathname, search, hash } = new URL(wanted, base);
   const isPage = origin === base && pathname.startsWith(HOME);

@@ -1,6 +1,6 @@
 /**
- * The few plain pages that a person sees on the way to a session: constant text, no scripts, nothing that another page could embed.
- * Of a request nothing is shown; of a link the name of its user, escaped.
+ * The plain pages of the sign-in. All text is constant, except for the escaped user name of a link. No
+ * scripts, no embedding.
  */
 import { randomBytes } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
@@ -62,7 +62,7 @@ p { margin: 0 0 1rem; overflow-wrap: anywhere; }
 button { font: inherit; padding: 0.5rem 1.25rem; cursor: pointer; }
 `;
 
-/** Says what became of it, with a way to the console. */
+/** Sends a page with a message and a link to the console. */
 export function sendMessagePage(answers: Answers, reply: FastifyReply, code: MessageCode): void {
   const { status, title, text } = WORDS[code];
   if (status === 503) reply.header('retry-after', '5');
@@ -87,7 +87,7 @@ function sendHtml(answers: Answers, reply: FastifyReply, { status, title, body }
   const nonce = randomBytes(18).toString('base64url');
   reply.headers({
     'content-security-policy': `default-src 'none'; style-src 'nonce-${nonce}'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'`,
-    // The address is a secret; the form's own request must still say where it comes from.
+    // The URL is a secret, but the form's request must send its origin.
     'referrer-policy': 'same-origin',
     'cross-origin-opener-policy': 'same-origin',
     'cache-control': 'no-store',

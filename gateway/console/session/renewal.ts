@@ -1,7 +1,7 @@
 /**
- * Renews the token of a session shortly before it ends, with the refresh token in the browser's cookie. However many requests of a
- * browser come at once, at whatever replicas, the provider is shown a refresh token once; while it does not answer, the old token is
- * good until it ends.
+ * Renews the token of a session shortly before it ends, with the refresh token in the browser's cookie, and
+ * revokes it when the session ends (RFC 7009). Concurrent requests of a browser, at any replica, use a
+ * refresh token once. While the provider does not answer, the old token is used until it ends.
  */
 import * as z from 'zod';
 import { sleep, type Clock } from '../../../kube/clock.ts';
@@ -16,11 +16,11 @@ import { AHEAD_MS, type Session } from './sessions.ts';
 import { tokenExpiry } from './signIn.ts';
 
 const PURPOSE = 'windlass console renewal';
-/** How long requests with the old cookie are given what it was renewed to. */
+/** How long requests with the old cookie get the renewed tokens. */
 const KEPT_MS = 600_000;
-/** How long is waited until the provider is asked again. */
+/** Delay before the provider is asked again. */
 const AGAIN_MS = 5_000;
-/** How long another replica is waited for that renews it. */
+/** How long to wait for another replica that renews the token. */
 const OTHER_MS = 8_000;
 const LOOK_MS = 200;
 const MAX_KNOWN = 2_048;
@@ -28,12 +28,12 @@ const MAX_KNOWN = 2_048;
 const renewedSchema = z.object({ token: z.string(), refresh: z.string().optional() });
 type Renewed = z.infer<typeof renewedSchema>;
 
-/** The session with a new token; undefined where it needs none, or none comes. */
+/** The session with a new token; undefined if it needs none, or there is none. */
 export type Renew = (session: Session) => Promise<Session | undefined>;
 
 type RenewalOptions = { conn: RunStoreConnection; provider: Provider; clock: Clock; log: Log };
 
-/** What a refresh token was renewed to of late, here or at another replica. */
+/** The tokens that a refresh token was recently exchanged for, here or at another replica. */
 export async function readRenewed(conn: RunStoreConnection, refresh: string): Promise<Renewed | undefined> {
   const sealed = await readRenewal(conn, refresh);
   if (sealed === undefined || isUnavailable(sealed)) return undefined;
@@ -59,7 +59,7 @@ export function createRenewal({ conn, provider, clock, log }: RenewalOptions): R
     const before = await readRenewed(conn, refresh);
     if (before !== undefined) return before;
     const isOurs = await claimRenewal(conn, refresh);
-    // Without the run store another replica might show the same token.
+    // Without the run store another replica might use the same token.
     if (isUnavailable(isOurs)) return undefined;
     if (!isOurs) return waitForOther(refresh);
     try {
@@ -95,12 +95,12 @@ export function createRenewal({ conn, provider, clock, log }: RenewalOptions): R
   };
 }
 
-/** A token that was renewed meanwhile leads to the next one. */
+/** Follows renewals of a token up to this many times. */
 const MOST_RENEWALS = 3;
 
 type RevocationOptions = { conn: RunStoreConnection; provider: Pick<Provider, 'revoke'>; log: Log };
 
-/** Best effort: what fails is logged, and the token ends at the provider by itself. Never throws. */
+/** Best effort: failures are logged, and the token expires at the provider. Never throws. */
 export function createRevocation({ conn, provider, log }: RevocationOptions): (refreshToken: string) => void {
   const revoke = async (refreshToken: string): Promise<void> => {
     let newest = refreshToken;

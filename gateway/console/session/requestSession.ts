@@ -1,4 +1,8 @@
-/** The session of a request as it is now: with a token that is good, renewed where it was about to end. */
+/**
+ * The session of a request, with its token renewed in time. The token becomes the request's Authorization
+ * header, unless it has one. Without the console's own header the cookie is ignored. Streams end within
+ * seconds after their session is signed out.
+ */
 import type { ServerResponse } from 'node:http';
 import { sessionCookieHeaders } from './cookie.ts';
 import type { Renew } from './renewal.ts';
@@ -20,17 +24,17 @@ export function createSessionReader(sessions: Sessions, renew: Renew | undefined
     if (renewed !== undefined || opened.isOld) {
       const browser = { cookie: headers.cookie, secure: sessions.origin.isSecure(headers) };
       const lines = await sealedCookieHeaders(sessions, session, browser);
-      // On the answer itself: some routes write its headers by their own hand.
+      // Set on the raw response: some routes write their own headers.
       if (lines !== undefined && lines.length > 0) reply.raw.setHeader('set-cookie', lines);
     }
     return session.tokenEnds > Date.now() ? { ...opened, session } : { outcome: 'none' };
   };
 }
 
-/** What it holds already, and whether it came by https. */
+/** The cookies that it has, and whether it uses https. */
 export type Browser = { cookie: string | undefined; secure: boolean };
 
-/** The Set-Cookie lines of a session; none if it does not fit, undefined while nothing can be sealed. */
+/** The Set-Cookie headers of a session; empty if it does not fit, undefined while there is no key. */
 export async function sealedCookieHeaders(
   sessions: Sessions,
   session: Session,
@@ -42,14 +46,14 @@ export async function sealedCookieHeaders(
   if (sealed === undefined) return undefined;
   const lines = sessionCookieHeaders(sealed, browser.cookie, options);
   if (lines !== undefined || session.refresh === undefined) return lines ?? [];
-  // Too long with what renews it: then it ends with its token.
+  // Too long with the refresh token: without it the session ends with its token.
   const { refresh: _refresh, ...rest } = session;
   return sealedCookieHeaders(sessions, { ...rest, ends: session.tokenEnds }, browser);
 }
 
-/** What answers to a token. */
+/** Routes that need a token. */
 const FOR_USERS = /^\/(?:(?:workflows|credentials|kube)\/|console\/(?:live|projects)(?:$|\?))/;
-/** How often it is looked whether the session of an answer that lasts was signed out. */
+/** How often a stream checks whether its session was signed out. */
 const LOOK_MS = 2_000;
 
 export function authorizeBySession(deps: GatewayDeps, sessions: Sessions, current: ReadSession) {
@@ -73,7 +77,10 @@ export function authorizeBySession(deps: GatewayDeps, sessions: Sessions, curren
   };
 }
 
-/** Breaks off what is being sent when the session is signed out, at whatever replica. What has no answer yet is let be. */
+/**
+ * Ends a response when its session is signed out at any replica. Responses that have not started are not
+ * affected.
+ */
 function endWith(sessions: Sessions, session: Session, response: ServerResponse): void {
   if (response.destroyed) return;
   const look = async (): Promise<void> => {

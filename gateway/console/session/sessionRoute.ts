@@ -1,6 +1,6 @@
 /**
- * `/console/session`: who is signed in; signing in with a token that the API server accepts; signing out. Both writes are the
- * console's own pages' alone.
+ * `/console/session`: reads the session, signs in with a token that the API server accepts, and signs out.
+ * Writes are accepted only from the console's pages.
  */
 import type { FastifyInstance, FastifyReply, onRequestHookHandler } from 'fastify';
 import * as z from 'zod';
@@ -81,7 +81,7 @@ async function signIn(console: Console, exchange: Exchange): Promise<void> {
   sendSession(deps, answers, reply, typeof session === 'string' ? undefined : session);
 }
 
-/** Records that somebody signed in, or why not. `session` may be the problem itself. */
+/** Records a sign-in or its failure. `session` may be the problem itself. */
 export function recordSignIn(
   deps: AuditDeps,
   { request }: Exchange,
@@ -96,7 +96,7 @@ export function recordSignIn(
   });
 }
 
-/** The id names a session and opens none. */
+/** The ID identifies a session but does not open it. */
 function sessionFields({ id, user }: Session): Pick<AuditEntry, 'user' | 'object'> {
   return { user: { username: user.name, groups: user.groups }, object: { uid: id } };
 }
@@ -112,7 +112,7 @@ async function signOut(console: Console, { request, reply }: Exchange): Promise<
     const result = isSignedOutSession ? ({ result: 'allowed' } as const) : auditResult('console-unavailable');
     recordCall(deps, request.raw, { event: 'session.delete', ...session, ...result });
   }
-  // The browser keeps its cookie then, and with it the means to try again.
+  // The browser keeps its cookie and can try again.
   if (!isSignedOutSession) return answers.problem(reply, 'console-unavailable');
   reply.header(
     'set-cookie',
@@ -122,7 +122,7 @@ async function signOut(console: Console, { request, reply }: Exchange): Promise<
   answers.sendEmpty(reply, 204);
 }
 
-/** Puts the session into the browser, and ends the one that it has shown; what keeps it from that is told. */
+/** Sets the session's cookies and ends the previous session; returns the problem if it cannot. */
 export async function setSessionCookies(
   sessions: Sessions,
   session: Session,
@@ -160,7 +160,7 @@ function sendSession(
 
 const asked = z.object({ token: z.string() });
 
-/** The token of the body; undefined if the caller has gone. */
+/** The token in the body, or the problem; undefined if the client disconnected. */
 async function readToken(
   { limits }: GatewayDeps,
   exchange: Exchange,

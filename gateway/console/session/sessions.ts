@@ -1,9 +1,9 @@
 /**
- * Sessions of the console. A session is in the browser's cookies alone, sealed: who the user is, the user's token and when it ends.
- * Nothing of it is kept here or in the run store, but for the mark of a session that was signed out.
+ * Sessions of the console. A session is stored only in the browser's cookies, sealed: the user, the token,
+ * and when it ends. The run store holds only marks of signed-out sessions.
  *
- * While the run store is away, a session that this replica has found good within the last minutes goes on, since what its token may
- * do the API server decides; all others wait, because they may have been signed out.
+ * While the run store is unavailable, a session that this replica has recently found valid continues, since
+ * the API server decides what its token may do. All others wait, because they may have been signed out.
  */
 import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
@@ -18,56 +18,61 @@ import type { ConsoleOrigin } from './origin.ts';
 import { openValue, sealValue } from './seal.ts';
 
 const PURPOSE = 'windlass console session';
-/** How soon another replica's sign-out is known here. */
+/** How soon a sign-out at another replica takes effect here. */
 const KNOWN_MS = 2_000;
-/** How long a session goes on without the run store. */
+/** How long a session continues without the run store. */
 const GRACE_MS = 300_000;
 const MAX_KNOWN = 4_096;
 /** How long before its end a token is renewed. */
 export const AHEAD_MS = 60_000;
-/** How old the time of the last use may be in a cookie, so that few answers set another. */
+/** How old the time of the last use in a cookie may be, so that few answers set a cookie. */
 const USED_MS = 300_000;
-/** Nothing can be opened now. */
+/** There is no key to open values with. */
 const NO_KEY = Symbol('no key');
 
 const sessionSchema = z.object({
   id: z.string(),
   token: z.string(),
-  /** When the token ends; what is in milliseconds is since 1970. */
+  /** End of the token. Times are milliseconds since 1970. */
   tokenEnds: z.number(),
-  /** What gives another token. */
+  /** The refresh token. */
   refresh: z.string().optional(),
   user: z.object({ name: z.string(), groups: z.array(z.string()) }),
-  /** When the session ends: with its token, or, where that is renewed, at the latest then. */
+  /** End of the session: of its token, or, if that is renewed, the latest end. */
   ends: z.number(),
 });
 
 export type Session = z.infer<typeof sessionSchema>;
 
-/** As it is in the cookie: with the time of its last use, as of some minutes ago. */
+/** As sealed in the cookie, with the approximate time of its last use. */
 const sealedSchema = sessionSchema.extend({ usedAt: z.number() });
 
 export type Opened =
-  /** `isOld`: its cookie should be sealed anew, so that it does not count as unused. */
+  /** `isOld`: seal its cookie again, so that the session does not count as unused. */
   | { outcome: 'session'; session: Session; isOld: boolean }
   | { outcome: 'none' }
-  /** It cannot be told now. */
+  /** Cannot be decided now. */
   | { outcome: 'unavailable' };
 
 export type Sessions = {
-  /** Where browsers reach the console. */
   origin: ConsoleOrigin;
-  /** The session that a request bears, also where its token has ended. Never rejects for what is in its cookies. */
+  /** The session of a request, even if its token has ended. Never rejects because of cookies. */
   open: (headers: IncomingHttpHeaders) => Promise<Opened>;
-  /** The session as the value of a cookie, used now; undefined while there is no key. */
+  /** Seals the session as a cookie value, used now; undefined while there is no key. */
   seal: (session: Session) => Promise<string | undefined>;
-  /** Another value for a cookie; undefined while there is no key. */
+  /** Seals another value for a cookie; undefined while there is no key. */
   sealFor: (purpose: string, value: object) => Promise<string | undefined>;
-  /** Such a value, if it is one. */
+  /** Opens such a value; undefined if it is invalid. */
   openFor: (purpose: string, sealed: string) => Promise<unknown>;
-  /** Whether it was signed out, here or, some seconds ago, at another replica; undefined if it cannot be told now. */
+  /**
+   * Whether it was signed out, here or seconds ago at another replica; undefined if that cannot be decided
+   * now.
+   */
   isSignedOutSession: (session: Session) => Promise<boolean | undefined>;
-  /** Ends it for every replica, and takes its refresh token back at the provider in the background; false if that it ended could not be stored. */
+  /**
+   * Ends the session at every replica and revokes its refresh token in the background; false if the end could
+   * not be stored.
+   */
   signOut: (session: Session) => Promise<boolean>;
 };
 
@@ -79,9 +84,9 @@ export type SessionsOptions = {
   conn: RunStoreConnection;
   clock: Clock;
   origin: ConsoleOrigin;
-  /** After how long without use a session ends. */
+  /** A session ends after this time without use, in milliseconds. */
   idleMs: number;
-  /** Takes a refresh token back; must not throw. */
+  /** Revokes a refresh token; must not throw. */
   revoke?: ((refreshToken: string) => void) | undefined;
 };
 
@@ -109,7 +114,10 @@ export function createSessions({ conn, clock, origin, idleMs, revoke }: Sessions
     return other && (await openValue(other, sealed, purpose));
   }
 
-  /** One whose token is about to be renewed gets its cookie then: two answers that cross must not bring the old refresh token back. */
+  /**
+   * A session whose token is about to be renewed gets its cookie then: two concurrent answers must not
+   * restore the old refresh token.
+   */
   function isOld({ usedAt, refresh, tokenEnds }: z.infer<typeof sealedSchema>): boolean {
     const isRenewedSoon = refresh !== undefined && tokenEnds - time() < 2 * AHEAD_MS;
     return !isRenewedSoon && time() - usedAt >= Math.min(USED_MS, idleMs / 4);

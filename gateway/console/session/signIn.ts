@@ -1,4 +1,4 @@
-/** What a token becomes: a session of the user that the API server says it belongs to, until the token ends. */
+/** Creates a session from a token: for the user that the API server authenticates, until the token ends. */
 import type { GatewayDeps } from '../../endpoint/deps.ts';
 import { callerCredentials } from '../../endpoint/admit.ts';
 import type { Exchange } from '../../http/answers.ts';
@@ -7,7 +7,7 @@ import type { ProblemCode } from '../../contract/problems.ts';
 import { LONGEST_MS } from './keyring.ts';
 import { newSessionId, type Session } from './sessions.ts';
 
-/** A user of some companies is in hundreds, and cookies are small: they are shown, and decide nothing. */
+/** Users of some companies are in hundreds of groups, and cookies are small. Groups are only displayed. */
 const MOST_GROUPS = 20;
 
 const REFUSALS = {
@@ -16,7 +16,7 @@ const REFUSALS = {
   unavailable: 'cluster-unavailable',
 } as const satisfies Record<string, ProblemCode>;
 
-/** A new session of whoever the token belongs to, or why there is none. */
+/** A new session for the token's user, or the problem. */
 export async function createSession(
   deps: Pick<GatewayDeps, 'access' | 'limits'>,
   { token, refresh }: { token: string; refresh?: string | undefined },
@@ -39,13 +39,13 @@ export async function createSession(
   };
 }
 
-/** The API server must take it from the console: one that is for Windlass alone it refuses. */
+/** Whether the API server accepts the token: it refuses one for Windlass alone. */
 function isForApiServer(token: string): boolean {
   const audiences = audiencesOf(token);
   return audiences.length === 0 || audiences.some((name) => name !== AUDIENCE);
 }
 
-/** When it ends by its own word, and at the latest after a week. */
+/** The token's own expiry, at most a week from now. */
 export function tokenExpiry(token: string): number {
   const { exp } = claimsOf(token);
   const latest = Date.now() + LONGEST_MS;

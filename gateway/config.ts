@@ -23,7 +23,7 @@ const IDLE_MS = { least: 60_000, most: 7 * 24 * 3_600_000 };
 function readIdleTimeout(text: string, context: z.RefinementCtx): number {
   const ms = durationOrNothing(text);
   if (ms !== undefined && ms >= IDLE_MS.least && ms <= IDLE_MS.most) return ms;
-  context.addIssue({ code: 'custom', message: 'must be a duration from 1m to 7d such as 30m' });
+  context.addIssue({ code: 'custom', message: 'must be a duration from 1m to 7d, such as 30m' });
   return z.NEVER;
 }
 
@@ -89,7 +89,7 @@ const environment = z
       .url({ protocol: /^https?$/ })
       .refine(
         (url) => /^[^/]+:\/\/[^/?#@]+\/?$/.test(url),
-        'must be an origin such as https://windlass.example.com',
+        'must be an origin, such as https://windlass.example.com',
       )
       .transform((url) => new URL(url).origin)
       .optional(),
@@ -108,7 +108,7 @@ const environment = z
       .string()
       .default('openid email profile offline_access')
       .transform((text) => text.split(/[\s,]+/).filter((scope) => scope !== ''))
-      .refine((scopes) => scopes.includes('openid'), 'must have openid'),
+      .refine((scopes) => scopes.includes('openid'), 'must include openid'),
     /** Label of the sign-in button. */
     CONSOLE_OIDC_LABEL: z.string().min(1).max(60).default('Sign in with single sign-on'),
     /** Address to bind to. Left out: all, IPv6 and IPv4. */
@@ -119,7 +119,7 @@ const environment = z
     TRUSTED_PROXIES: z
       .string()
       .transform((text) => text.split(',').flatMap((network) => network.trim() || []))
-      .refine((networks) => networks.every(isNetwork), 'must be addresses or networks such as 10.0.0.0/8')
+      .refine((networks) => networks.every(isNetwork), 'must be addresses or networks, such as 10.0.0.0/8')
       .default([]),
     /** How long requests are accepted after SIGTERM, with `Connection: close` in each answer. */
     DRAIN_SECONDS: seconds(3),
@@ -140,7 +140,7 @@ const environment = z
       (issuer === undefined) === (client === undefined),
     {
       path: ['CONSOLE_OIDC_CLIENT_ID'],
-      message: 'goes with CONSOLE_OIDC_ISSUER, and neither without the other',
+      message: 'must be set together with CONSOLE_OIDC_ISSUER',
     },
   );
 
@@ -154,7 +154,7 @@ export function readConfig(env: Record<string, string | undefined>): GatewayConf
   const result = environment.safeParse(given);
   if (result.success) return result.data;
   const faults = result.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
-  throw new Error(`The gateway's environment is not usable.\n  ${faults.join('\n  ')}`);
+  throw new Error(`Invalid environment of the gateway:\n  ${faults.join('\n  ')}`);
 }
 
 /** The configuration, and the environment with the API server's address in a pod. */

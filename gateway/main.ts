@@ -149,7 +149,7 @@ if (
     log,
     signal: ended.signal,
   });
-  log.info({ routes: routes.size() }, 'all routes are known');
+  log.info({ routes: routes.size() }, 'synced all routes');
 }
 
 async function stop(): Promise<void> {

@@ -360,9 +360,9 @@ test("the listeners do not serve what is the other's", async () => {
 test('/readyz says why no requests should come, /healthz is about the process alone', async () => {
   for (const listener of [inside, metrics]) {
     expect((await listener.inject('/readyz')).statusCode).toBe(200);
-    state.unready = 'the routes are not known yet';
+    state.unready = 'routes are not synced yet';
     const answer = await listener.inject('/readyz');
-    expect([answer.statusCode, answer.body]).toEqual([503, 'the routes are not known yet\n']);
+    expect([answer.statusCode, answer.body]).toEqual([503, 'routes are not synced yet\n']);
     expect((await listener.inject('/healthz')).statusCode).toBe(200);
     state.unready = undefined;
   }

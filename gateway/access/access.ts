@@ -97,7 +97,7 @@ export function createAccess(options: AccessOptions): Access {
 
   function refusalFor(error: unknown): 'too-often' | 'unavailable' {
     if (error instanceof TooOften) return 'too-often';
-    if (!(error instanceof Overloaded)) log.warn({ err: error }, 'cannot ask the API server about a caller');
+    if (!(error instanceof Overloaded)) log.warn({ err: error }, 'reviewing a caller failed');
     return 'unavailable';
   }
 

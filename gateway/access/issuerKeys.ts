@@ -60,7 +60,7 @@ export function createIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
       held = await fetchKeys();
     } catch (error) {
       // Without keys, or with old ones, the API server decides.
-      log.info({ err: error, issuer: options.issuer }, 'reading the keys of a token issuer failed');
+      log.info({ err: error, issuer: options.issuer }, 'reading issuer keys failed');
     }
   }
 

@@ -38,9 +38,9 @@ export async function fetchProviderKeys(issuer: string): Promise<PublishedKeys> 
   const server = await oauth.processDiscoveryResponse(url, await oauth.discoveryRequest(url, allowed));
   const address = new URL(server.jwks_uri ?? '');
   if (address.protocol !== 'https:' && url.protocol !== 'http:')
-    throw new Error('the provider publishes its keys without TLS');
+    throw new Error('the jwks_uri of the provider has no TLS');
   const answer = await fetch(address, { signal, redirect: 'error', headers: { accept: 'application/json' } });
-  if (!answer.ok) throw new Error(`the provider answered ${answer.status} for its keys`);
+  if (!answer.ok) throw new Error(`reading the provider's keys failed with status ${answer.status}`);
   return { issuer: server.issuer, keys: keysIn(await answer.json()) };
 }
 

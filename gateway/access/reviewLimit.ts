@@ -45,7 +45,7 @@ export function createReviewLimit(clock: Clock): ReviewLimit {
   const users = createExpiringMap<Bucket>(MAX_USERS, clock);
 
   async function bounded<T>(question: () => Promise<T>): Promise<T> {
-    if (running >= AT_ONCE) throw new Overloaded('Too many questions are under way.');
+    if (running >= AT_ONCE) throw new Overloaded('too many reviews in progress');
     running += 1;
     try {
       return await question();
@@ -75,7 +75,7 @@ export function createReviewLimit(clock: Clock): ReviewLimit {
 
   return {
     forUnknown: async (address, question) => {
-      if (!takeFrom(address)) throw new Overloaded('Too many tokens that are not known.');
+      if (!takeFrom(address)) throw new Overloaded('too many unknown tokens');
       unknownRunning += 1;
       try {
         return await bounded(question);
@@ -85,7 +85,7 @@ export function createReviewLimit(clock: Clock): ReviewLimit {
     },
     forKnown: bounded,
     forUser: async (username, question) => {
-      if (!takeFor(username)) throw new TooOften('Too many questions about one user.');
+      if (!takeFor(username)) throw new TooOften('too many reviews of one user');
       return bounded(question);
     },
   };

@@ -51,7 +51,7 @@ async function sendPage(answers: Answers, dir: string, reply: FastifyReply): Pro
     'cross-origin-opener-policy': 'same-origin-allow-popups',
   });
   if (template === undefined) {
-    const text = `This gateway has no console: there is no index.html in ${dir} (CONSOLE_DIR). The image of Windlass has one in /app/console.\n`;
+    const text = `The console's files are missing: no index.html in ${dir} (CONSOLE_DIR). The image of Windlass has them in /app/console.\n`;
     return answers.send(reply, 404, 'text/plain; charset=utf-8', text);
   }
   const nonce = randomBytes(18).toString('base64url');

@@ -55,12 +55,12 @@ export function openApiDocument(): Json {
       title: 'Windlass gateway',
       version: 'v1alpha1',
       description:
-        'What the gateway answers. Operations with the tag "public" are on the listener that an Ingress gets, all others on the internal one.',
+        'The HTTP API of the gateway. Operations with the tag "public" are on the public listener, which an Ingress exposes; all others on the internal one.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     tags: [
-      { name: 'public', description: 'For anybody, as the workflow says.' },
-      { name: 'internal', description: 'For callers with a token of the cluster, and the probes.' },
+      { name: 'public', description: 'For everyone, as the workflow defines.' },
+      { name: 'internal', description: 'For callers with a token of the cluster, and for probes.' },
     ],
     paths,
     components: {
@@ -70,7 +70,7 @@ export function openApiDocument(): Json {
           type: 'http',
           scheme: 'bearer',
           description:
-            'A token that the cluster accepts, best one for the audience "windlass". RBAC says what it may do.',
+            'A token that the cluster accepts, preferably for the audience "windlass". RBAC decides what it may do.',
         },
       },
     },
@@ -102,7 +102,7 @@ function operationObject(id: string, operation: Operation): Json {
 function parameters({ path, query, headers }: Operation): Json[] {
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => {
     const parameter = PATH_PARAMETERS[name];
-    if (parameter === undefined) throw new Error(`nothing is said of the path parameter ${name}`);
+    if (parameter === undefined) throw new Error(`path parameter ${name} has no schema`);
     return { ...parameterObject('path', name, parameter.schema), example: parameter.example };
   });
   const of = (place: string, object: z.ZodObject | undefined) =>
@@ -163,9 +163,10 @@ function withProblems(answer: Json | undefined, status: number, codes: ProblemCo
     properties: { type: { enum: codes.map(problemType) }, status: { const: status } },
   };
   const headers = {
-    ...(LATER.has(status) && answer === undefined && { 'Retry-After': 'Seconds after which to try again.' }),
-    ...(status === 405 && { Allow: 'The methods that the address takes.' }),
-    ...(status === 401 && codes.includes('unauthorized') && { 'WWW-Authenticate': 'How to say who calls.' }),
+    ...(LATER.has(status) && answer === undefined && { 'Retry-After': 'Seconds until a retry.' }),
+    ...(status === 405 && { Allow: 'The methods of this URL.' }),
+    ...(status === 401 &&
+      codes.includes('unauthorized') && { 'WWW-Authenticate': 'The authentication scheme.' }),
   };
   return {
     description: [answer?.description, ...told].filter(Boolean).join(' '),

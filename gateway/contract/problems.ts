@@ -17,262 +17,263 @@ export type ProblemDefinition = {
 export const PROBLEMS = {
   'bad-request': {
     status: 400,
-    title: 'The request is not valid HTTP',
-    detail: 'Send a well-formed HTTP/1.1 request with one way of telling its length.',
+    title: 'Bad request',
+    detail:
+      'The request is not valid HTTP/1.1. Send a well-formed request with either a Content-Length or chunks.',
   },
   'too-many-chunks': {
     status: 400,
-    title: 'The body comes in too many pieces',
-    detail: 'Send it as a whole, or in chunks of at least 64 bytes.',
+    title: 'Too many body chunks',
+    detail: 'Send the body as a whole, or in chunks of at least 64 bytes.',
   },
   'bad-json': {
     status: 400,
-    title: 'The body is not JSON',
+    title: 'Invalid JSON',
     detail: 'Send one JSON value in UTF-8, without a byte order mark.',
   },
   'bad-key': {
     status: 400,
-    title: 'The key of the event cannot be used',
-    detail: 'The header that names the event must have 1 to 1,024 printable characters.',
+    title: 'Invalid idempotency key',
+    detail: 'The header that identifies the event must have 1 to 1,024 printable characters.',
   },
   'bad-query': {
     status: 400,
-    title: 'The query cannot be read',
+    title: 'Invalid query parameter',
     detail:
-      'The parameter "test" is true or false, "until" the id of a node and only with test=true, "limit" a number from 1 to 500, "phase" one phase of a run, and "continue" what the page before gave.',
+      '"test" is true or false; "until" is a node ID and "as" is data or output, both only with test=true; "limit" is 1 to 500; "phase" is a phase of runs; "continue" is the value from the previous page.',
   },
   unauthorized: {
     status: 401,
-    title: 'Who calls is not known',
+    title: 'Authentication required',
     detail: 'Send "Authorization: Bearer" with a token that the cluster accepts.',
     headers: { 'www-authenticate': 'Bearer realm="windlass"' },
   },
   unverified: {
     status: 401,
-    title: 'The caller is not verified',
-    detail: 'Sign the request, or send the credentials, as the owner of the workflow says.',
+    title: 'Verification failed',
+    detail: 'Sign the request or send the credentials as the owner of the workflow says.',
   },
   'token-refused': {
     status: 401,
-    title: 'The token cannot be used to sign in',
+    title: 'Token not accepted',
     detail:
-      'The cluster does not accept it, it has expired, it is for the audience "windlass" and not for the API server, or it is longer than 8,000 characters. Make one with: kubectl create token <service account>',
+      'The cluster does not accept the token, it has expired, its audience is "windlass" instead of the API server, or it is longer than 8,000 characters. Create one with: kubectl create token <service account>',
     headers: { 'www-authenticate': 'Bearer realm="windlass"' },
   },
   forbidden: {
     status: 403,
-    title: 'Not allowed',
-    detail: 'The token is good, but RBAC does not allow this call.',
+    title: 'Forbidden',
+    detail: 'The token is valid, but RBAC does not allow this request.',
   },
   'not-the-console': {
     status: 403,
-    title: 'Only a page of the console may call this',
-    detail: 'The browser must say that the request comes from the console itself, with its own header.',
+    title: 'Cross-site request refused',
+    detail: 'Only pages of the console may send this request. Open the console and try again.',
   },
   'kube-path-refused': {
     status: 403,
-    title: 'The console does not pass this on to the Kubernetes API',
+    title: 'Not available through the console',
     detail:
-      'Passed on are, in one namespace: workflows, workflowruns, credentials (get, list, watch, create, patch, update, delete; no update of runs), webhookroutes (get, list, watch), events (list, watch), secrets (get, list, create, patch; never a value), controllerrevisions (get, list); namespaces (get, list); and reviews of what one may do oneself. No subresources, and only the query parameters that these need.',
+      'In one namespace: workflows, workflowruns, credentials (get, list, watch, create, patch, update, delete; no update of runs), webhookroutes (get, list, watch), events (list, watch), secrets (get, list, create, patch; never a value), controllerrevisions (get, list). In the cluster: namespaces (get, list) and reviews of the own access (create). No subresources, and no other query parameters than these need. For anything else use kubectl.',
   },
   'not-found': {
     status: 404,
-    title: 'Nothing is here',
-    detail: 'No active workflow answers at this address.',
+    title: 'Not found',
+    detail: 'No active workflow has this URL. Check the URL, and whether the workflow is active.',
   },
   'workflow-unknown': {
     status: 404,
-    title: 'There is no such workflow',
-    detail: 'No workflow has this id, <namespace>.<name>: kubectl get workflows --all-namespaces',
+    title: 'Workflow not found',
+    detail:
+      'No workflow has this ID, <namespace>.<name>. List them with: kubectl get workflows.windlass.dev --all-namespaces',
   },
   'credential-unknown': {
     status: 404,
-    title: 'There is no such credential',
+    title: 'Credential not found',
     detail:
-      'No credential has this name, <namespace>.<name>: kubectl get credentials.windlass.dev --all-namespaces',
+      'No credential has this name, <namespace>.<name>. List them with: kubectl get credentials.windlass.dev --all-namespaces',
   },
   'run-unknown': {
     status: 404,
-    title: 'There is no such run',
+    title: 'Run not found',
     detail:
-      'No run of this workflow has this name, or its history is pruned: kubectl get workflowruns -n <namespace>',
+      'No run of this workflow has this name, or it was pruned. List runs with: kubectl get workflowruns -n <namespace>',
   },
   'method-not-allowed': {
     status: 405,
-    title: 'Another method is needed',
-    detail: 'The Allow header names the methods that this address takes.',
+    title: 'Method not allowed',
+    detail: 'The Allow header lists the methods of this URL.',
   },
   'request-timeout': {
     status: 408,
-    title: 'The request took too long',
+    title: 'Request timeout',
     detail:
-      'Send the headers within 5 seconds and the whole request within 10, if the installation sets no other times.',
+      'Send the headers within 5 seconds and the whole request within 10, unless the installation sets other limits.',
   },
   'run-ended': {
     status: 409,
-    title: 'The run has ended',
-    detail: 'It succeeded or failed before it could be cancelled, and stays as it is.',
+    title: 'Run already ended',
+    detail: 'The run succeeded or failed before it could be cancelled, and does not change.',
   },
   'not-connectable': {
     status: 409,
-    title: 'The credential is not of a kind that is connected',
+    title: 'Credential cannot be connected',
     detail:
-      'Only a credential of kind oauth2 with a valid authorizationURL is connected; others name their secrets.',
+      'Only credentials of kind oauth2 with a valid authorizationURL are connected. Other kinds name their Secrets.',
   },
   inactive: {
     status: 409,
-    title: 'The workflow is inactive',
+    title: 'Workflow inactive',
     detail:
-      'Set spec.active to true. If it is true, the condition Ready says why the workflow is not in effect. A test run is possible: ?test=true.',
+      'Set spec.active to true. If it is true, the condition Ready says why the workflow is not in effect. Test runs are possible: ?test=true.',
   },
   'auth-required': {
     status: 409,
-    title: 'The webhook of the workflow must verify callers',
+    title: 'Webhook requires auth',
     detail:
-      'The workflow is active, but not in effect: its webhook is public, and its namespace or the installation refuses public webhooks (condition Valid, reason AuthRequired). Add auth to the webhook. A test run is possible: ?test=true.',
+      'The webhook is public, and its namespace or the installation refuses public webhooks (condition Valid, reason AuthRequired). Add auth to the webhook. Test runs are possible: ?test=true.',
   },
   'workflow-suspended': {
     status: 409,
-    title: 'The workflow is suspended',
+    title: 'Workflow suspended',
     detail: 'It refuses every run, also test runs. Set spec.suspend to false to resume it.',
   },
   'too-large': {
     status: 413,
-    title: 'The body is too large',
+    title: 'Payload too large',
     detail:
-      'A body may have 1 MiB, if the installation says nothing else. Send less, or a reference to where the data is.',
+      'A body may have 1 MiB, unless the installation sets another limit. Send less, or a reference to the data.',
   },
   'event-too-large': {
     status: 413,
-    title: 'The event is too large for a run',
-    detail: 'What starts a run may have 512 KiB. Send less, or a reference to where the data is.',
+    title: 'Event too large',
+    detail: 'An event may have 512 KiB. Send less, or a reference to the data.',
   },
   'uri-too-long': {
     status: 414,
-    title: 'The address is too long',
-    detail: 'An address may have at most 8,192 characters.',
+    title: 'URI too long',
+    detail: 'A URL may have at most 8,192 characters.',
   },
   'unsupported-media-type': {
     status: 415,
-    title: 'The body is not declared as JSON',
+    title: 'Unsupported media type',
     detail: 'Send "Content-Type: application/json" in UTF-8, without a Content-Encoding.',
   },
   'expectation-failed': {
     status: 417,
-    title: 'The expectation cannot be met',
+    title: 'Expectation failed',
     detail: 'Send no Expect header, or "Expect: 100-continue".',
   },
   'misdirected-request': {
     status: 421,
     title: 'Misdirected request',
-    detail:
-      'The console does not answer at this host. Open it at the address that the chart value console.url names.',
+    detail: 'The console has another host. Open it at the URL in the chart value console.url.',
   },
   'too-deep': {
     status: 422,
-    title: 'The JSON is nested too deep',
-    detail: 'Objects and lists may be nested 64 deep, if the installation says nothing else.',
+    title: 'JSON nested too deep',
+    detail: 'Objects and arrays may be nested 64 deep, unless the installation sets another limit.',
   },
   'too-complex': {
     status: 422,
-    title: 'The JSON has too many parts',
+    title: 'JSON too complex',
     detail:
-      'An object may have 10,000 keys, a body 100,000 keys and values, if the installation says nothing else.',
+      'An object may have 10,000 keys and a body 100,000 keys and values, unless the installation sets other limits.',
   },
   'forbidden-key': {
     status: 422,
-    title: 'The JSON has a key that is not accepted',
-    detail: 'The key __proto__, and prototype inside constructor, are not accepted.',
+    title: 'JSON key not allowed',
+    detail: 'The key __proto__, and prototype inside constructor, are not accepted. Rename it.',
   },
   'duplicate-key': {
     status: 422,
-    title: 'The JSON has a key twice',
-    detail: 'Programs do not agree on which of the two counts: send it once.',
+    title: 'Duplicate JSON key',
+    detail: 'Parsers differ in which of two equal keys they use. Send each key once.',
   },
   'number-out-of-range': {
     status: 422,
-    title: 'The JSON has a number that is too large',
-    detail: 'Numbers must fit a double: send larger ones as strings.',
+    title: 'JSON number out of range',
+    detail: 'Numbers must fit a double. Send larger ones as strings.',
   },
   'lone-surrogate': {
     status: 422,
-    title: 'The JSON has a text that is no Unicode',
-    detail: 'A \\u escape stands for half of a surrogate pair.',
+    title: 'Invalid Unicode in JSON',
+    detail: 'A \\u escape is half of a surrogate pair. Send whole characters.',
   },
   'not-an-object': {
     status: 422,
-    title: 'The body is not a JSON object',
-    detail: 'Send an object, or nothing for an empty one.',
+    title: 'JSON object required',
+    detail: 'Send a JSON object, or no body for an empty one.',
   },
   'bad-watches': {
     status: 422,
-    title: 'The watches cannot be read',
+    title: 'Invalid watches',
     detail:
-      'Send {"watches":[{"id","path","query","table"}]}: 1 to 32 watches, each with an id of its own of up to 64 letters, digits, and "_.:-", the path of a list without a query, and parameters that are texts.',
+      'Send {"watches":[{"id","path","query","table"}]} with 1 to 32 watches. Each id is unique and has up to 64 letters, digits, and "_.:-". Each path is that of a list, without a query. Parameters are strings.',
   },
   'key-reused': {
     status: 422,
-    title: 'The key was used for another event',
+    title: 'Idempotency key reused',
     detail:
-      'The same key came before with another body, from another user, to another kind of address, for a test run, or for one as far as another node: use a new key for a new event.',
+      'The key came before with another body, user, route, test or until parameter. Use a new key for a new event.',
   },
   'too-many-runs': {
     status: 429,
-    title: 'The workflow is at its limit',
-    detail: 'As many runs as the workflow admits are under way: try again later.',
+    title: 'Too many runs',
+    detail: 'The workflow has as many unfinished runs as its concurrency limit admits. Try again later.',
     headers: { 'retry-after': '5' },
   },
   'too-many-calls': {
     status: 429,
-    title: 'The caller asks for too much at once',
-    detail: 'More different workflows and runs were asked about than a second allows: try again later.',
+    title: 'User rate limit exceeded',
+    detail: 'This user requested more different workflows and runs than a second allows. Try again later.',
     headers: { 'retry-after': '1' },
   },
   'too-many-exchanges': {
     status: 429,
-    title: 'Too much of this token is under way',
+    title: 'Too many concurrent requests',
     detail:
-      'A token may have 64 requests to the Kubernetes API (8 about secrets) and 256 watches at a time, all tokens together some more: try again when some have ended.',
+      'A token may have 64 requests to the Kubernetes API (8 about secrets) and 256 watches at a time; all tokens together have a limit, too. Try again when some have ended.',
     headers: { 'retry-after': '1' },
   },
   'too-many-links': {
     status: 429,
-    title: 'Too many links were asked for',
+    title: 'Too many links',
     detail:
-      'A namespace is given 200 links within ten minutes, and a user 50 that sign in to the console: try again when they have ended.',
+      'A namespace gets 200 links in ten minutes, and a user 50 sign-in links. Try again when some have expired.',
     headers: { 'retry-after': '60' },
   },
   'too-many-requests': {
     status: 429,
-    title: 'Too many requests',
-    detail: 'They come faster than this webhook takes them. Try again after the time in Retry-After.',
+    title: 'Rate limit exceeded',
+    detail: 'Requests arrive faster than the limit admits. Try again after the time in Retry-After.',
   },
   'headers-too-large': {
     status: 431,
-    title: 'The headers are too large',
-    detail: 'All headers together may have 16 KiB, if the installation says nothing else.',
+    title: 'Request header fields too large',
+    detail: 'All headers together may have 16 KiB, unless the installation sets another limit.',
   },
   internal: {
     status: 500,
-    title: 'Something went wrong here',
+    title: 'Internal server error',
     detail: 'The log of the gateway has the details under this instance.',
   },
   'run-failed': {
     status: 502,
-    title: 'The run failed before it answered',
+    title: 'Run failed',
     detail:
-      'The event was accepted, and its run failed or was cancelled. To find out why, give "run" and "instance" to the owner of the workflow.',
+      'The event was accepted, and its run failed or was cancelled before it replied. To find out why, give "run" and "instance" to the owner of the workflow.',
   },
   'run-store-unavailable': {
     status: 503,
-    title: 'The run store does not answer',
+    title: 'Run store unavailable',
     // The lost answer may have been an acceptance.
     detail:
-      'It is not known whether the event was accepted. Send it again after the time in Retry-After: with the Idempotency-Key that it came with it runs once, without one it may run twice.',
+      'The event may have been accepted. Send it again after the time in Retry-After: with the same Idempotency-Key it runs once, without one it may run twice.',
   },
   'run-store-full': {
     status: 503,
-    title: 'There is no room for the event now',
+    title: 'Run store full',
     detail: 'Nothing was accepted. Send it again after the time in Retry-After.',
   },
   'too-many-connections': {
@@ -283,67 +284,68 @@ export const PROBLEMS = {
   },
   'too-many-waiting': {
     status: 503,
-    title: 'Too many callers wait',
+    title: 'Too many waiting callers',
     detail:
-      'As many callers wait for the answers of runs, or follow them, as may; nothing was accepted. Send it again after the time in Retry-After.',
+      'No more callers may wait for runs or follow them; nothing was accepted. Send it again after the time in Retry-After.',
     headers: { 'retry-after': '2' },
   },
   overloaded: {
     status: 503,
-    title: 'Too much is under way',
-    detail: 'Nothing was accepted. Send it again after the time in Retry-After.',
+    title: 'Overloaded',
+    detail:
+      'The memory for requests is in use; nothing was accepted. Send it again after the time in Retry-After.',
     headers: { 'retry-after': '1' },
   },
   'cluster-unavailable': {
     status: 503,
-    title: 'The cluster does not answer now',
+    title: 'Kubernetes API unavailable',
     detail:
-      'The Kubernetes API does not answer, or is asked too often. Try again after the time in Retry-After.',
+      'The Kubernetes API does not answer, or gets too many requests. Try again after the time in Retry-After.',
     headers: { 'retry-after': '2' },
   },
   'callers-unverifiable': {
     status: 503,
-    title: 'No caller can be verified now',
+    title: 'Verification unavailable',
     detail:
-      'A secret that callers are verified with is missing here. Nothing was accepted. Try again after the time in Retry-After.',
+      'A secret that verifies callers is missing; nothing was accepted. Try again after the time in Retry-After.',
     headers: { 'retry-after': '10' },
   },
   'run-unavailable': {
     status: 503,
-    title: 'The run cannot be read now',
+    title: 'Run unavailable',
     detail: 'Neither the run store nor the Kubernetes API answers. Try again after the time in Retry-After.',
     headers: { 'retry-after': '2' },
   },
   'connect-unavailable': {
     status: 503,
-    title: 'Nothing can be connected now',
+    title: 'Connecting unavailable',
     detail:
-      'The run store or the operator does not answer, or the gateway was not told its public URL. Try again after the time in Retry-After.',
+      'The run store or the operator does not answer, or the gateway has no public URL. Try again after the time in Retry-After.',
     headers: { 'retry-after': '5' },
   },
   'console-unavailable': {
     status: 503,
-    title: 'Sessions cannot be checked now',
+    title: 'Sessions unavailable',
     detail:
-      'The run store does not answer, which knows who has signed out. Try again after the time in Retry-After.',
+      'The run store does not answer, so sessions cannot be checked. Try again after the time in Retry-After.',
     headers: { 'retry-after': '2' },
   },
   'not-ready': {
     status: 503,
-    title: 'The gateway is not ready yet',
-    detail: 'The workflows are not known yet. Try again after the time in Retry-After.',
+    title: 'Not ready',
+    detail: 'The gateway has not read all workflows yet. Try again after the time in Retry-After.',
     headers: { 'retry-after': '1' },
   },
   'reply-timeout': {
     status: 504,
-    title: 'The run has not answered in time',
-    detail: 'The event is stored and the run goes on. Its name is in "run".',
+    title: 'Reply timeout',
+    detail: 'The event was accepted and its run continues. Its name is in "run".',
   },
   'outcome-unknown': {
     status: 504,
-    title: 'What became of the run is not known',
+    title: 'Run outcome unknown',
     detail:
-      'The event was accepted, but its run can no longer be found here. Before you send the event again, ask the owner of the workflow what became of the run: give "run" and "instance".',
+      'The event was accepted, but its run can no longer be found here. Before you send the event again, give "run" and "instance" to the owner of the workflow.',
   },
 } as const satisfies Record<JsonRefusalCode, ProblemDefinition> & Record<string, ProblemDefinition>;
 
@@ -396,15 +398,15 @@ export function problemType(code: ProblemCode): string {
 /** The schema of every problem. */
 export const problemSchema = z
   .object({
-    type: z.string().describe('Which problem it is. Never changes.'),
-    title: z.string().describe('The problem in a few words.'),
-    status: z.int().min(400).max(599).describe('The status of the answer.'),
-    detail: z.string().describe('What to do.'),
+    type: z.string().describe('Identifies the problem. Never changes.'),
+    title: z.string().describe('Summary.'),
+    status: z.int().min(400).max(599).describe('HTTP status.'),
+    detail: z.string().describe('What is wrong and what to do.'),
     instance: z
       .string()
       .regex(/^urn:uuid:[0-9a-f-]{36}$/)
-      .describe('Names the request in the log of the gateway.'),
-    run: runName.optional().describe('The run, where an event was accepted.'),
+      .describe('Identifies the request in the logs of the gateway.'),
+    run: runName.optional().describe('The run, if an event was accepted.'),
   })
   .describe('A problem (RFC 9457).');
 

@@ -8,19 +8,19 @@ export const executeQuery = z.object({
   test: z
     .enum(['true', 'false'])
     .optional()
-    .describe('Makes a test run, also of an inactive workflow. Its effects are real.'),
+    .describe('Starts a test run, also of an inactive workflow. Its effects are real.'),
   until: z
     .string()
     .regex(NODE_ID)
     .optional()
     .describe(
-      'Only with test=true: the id of the node as far as which the run goes. What does not come before the node is skipped.',
+      'Only with test=true: ID of the node after which the run stops. Nodes that it does not depend on are skipped.',
     ),
   as: z
     .enum(['data', 'output'])
     .optional()
     .describe(
-      'Only with test=true. "output": the body is all of the output of the trigger, {text_content, data_content}, and not its data_content alone. What is missing of it is empty.',
+      'Only with test=true. "output": the body is the whole output of the trigger, {text_content, data_content}, instead of its data_content. Missing members are empty.',
     ),
 });
 
@@ -41,14 +41,14 @@ export function readExecuteQuery(query: unknown): ExecuteQuery | undefined {
 
 /** The query of a list, after its numbers are parsed. */
 export const listQuery = z.object({
-  limit: z.int().min(1).max(500).default(50).describe('How many runs a page has at most.'),
-  phase: z.enum(RUN_PHASES).optional().describe('Leaves out the runs of all other phases.'),
+  limit: z.int().min(1).max(500).default(50).describe('Maximum number of runs in a page.'),
+  phase: z.enum(RUN_PHASES).optional().describe('Only runs in this phase.'),
   continue: z
     .string()
     .max(270)
     .regex(/^\d{1,16}\.[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/)
     .optional()
-    .describe('What the page before gave, as it is. Nothing is to be made of its form.'),
+    .describe('The value from the previous page, unchanged. Its format may change.'),
 });
 
 export type ListQuery = { limit: number; phase?: RunPhase; after?: Position };

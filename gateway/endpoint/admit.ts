@@ -75,7 +75,7 @@ export function missingRight(code: ProblemCode, wanted: Wanted | undefined): { m
   const option = subresource === undefined ? '' : ` --subresource=${subresource}`;
   const ask = `kubectl auth can-i ${verb} ${what}${option} -n ${namespace}`;
   return {
-    more: `It needs the verb ${verb} on ${what}${sub} in the namespace ${namespace}. To ask Kubernetes: ${ask}`,
+    more: `Missing: verb ${verb} on ${what}${sub} in namespace ${namespace}. Check it with: ${ask}`,
   };
 }
 

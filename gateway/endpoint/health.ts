@@ -39,10 +39,10 @@ export function createHealth({ routesAgeMs, lease, draining }: HealthSources): H
     synced,
     unready: () => {
       if (draining()) return 'shutting down';
-      if (!synced()) return 'the routes are not known yet';
+      if (!synced()) return 'routes are not synced yet';
       const { ageMs, steadyMs } = lease();
-      if (ageMs === Infinity) return 'the lease was not written yet';
-      if (routesAgeMs() > LAGGING_MS && steadyMs > LAGGING_MS) return 'the routes are out of date';
+      if (ageMs === Infinity) return 'lease is not written yet';
+      if (routesAgeMs() > LAGGING_MS && steadyMs > LAGGING_MS) return 'routes are out of date';
       return undefined;
     },
   };

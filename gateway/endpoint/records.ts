@@ -50,7 +50,7 @@ export function createRecordLists(client: Pick<KubeClient, 'raw'>, clock: Clock 
   function takeFor(namespace: string): void {
     const now = clock.now();
     const bucket = namespaces.of(namespace, () => createBucket(PER_NAMESPACE, now));
-    if (secondsToWait(bucket, now) > 0) throw new TooOften('Too many lists of one namespace.');
+    if (secondsToWait(bucket, now) > 0) throw new TooOften('too many lists of one namespace');
     take(bucket);
   }
 

@@ -107,7 +107,7 @@ export function createAnswers(deps: AnswersDeps, route: RouteClass): Answers {
   function unexpected(reply: FastifyReply, error: unknown): void {
     const { raw } = reply.request;
     const instance = requestId(raw);
-    log.error({ err: error, instance, route }, 'a request failed unexpectedly');
+    log.error({ err: error, instance, route }, 'request failed unexpectedly');
     accessLog?.note(raw, { problem: 'internal' });
     if (reply.sent) return;
     send(reply, 500, PROBLEM_TYPE, problemBody('internal', instance));

@@ -69,19 +69,19 @@ export function createMetrics(observed: Observed): Metrics {
     answered: (route) => counts.get(route) ?? new Float64Array(HIGHEST_STATUS),
     acceptSeconds: new Histogram({
       name: 'windlass_gateway_accept_seconds',
-      help: 'Time from the last byte of an event to its place in the run store.',
+      help: 'Time from the last byte of an event until the run store has accepted it.',
       buckets: ACCEPT_BUCKETS,
       registers: [registry],
     }),
     unverified: new Counter({
       name: 'windlass_gateway_unverified_total',
-      help: 'Calls of webhooks and bots whose caller was not verified, by reason.',
+      help: 'Calls of webhooks and bots that failed verification, by reason.',
       labelNames: ['reason'],
       registers: [registry],
     }),
     reviews: new Counter({
       name: 'windlass_gateway_reviews_total',
-      help: 'Questions to the API server about callers, by kind and outcome.',
+      help: 'Reviews of callers by the API server, by kind and outcome.',
       labelNames: ['kind', 'outcome'],
       registers: [registry],
     }),
@@ -108,7 +108,7 @@ function registerRefusals(registry: Registry, refused: Refusals): void {
   registry.registerMetric(
     new Counter({
       name: 'windlass_gateway_refused_total',
-      help: 'What a limit of the gateway refused, by reason.',
+      help: 'Requests and connections refused by a limit, by reason.',
       labelNames: ['reason'],
       registers: [],
       collect() {
@@ -148,10 +148,10 @@ function registerGauges(registry: Registry, observed: Observed, connections: Met
         this.set(read() ?? Number.NaN);
       },
     });
-  gauge('windlass_gateway_routes', 'Workflows that are served.', observed.routes);
+  gauge('windlass_gateway_routes', 'Served workflows.', observed.routes);
   gauge(
     'windlass_gateway_routes_age_seconds',
-    'Time since the API server last showed that no route is missing.',
+    'Time since the API server last confirmed that no route is missing.',
     observed.routesAgeSeconds,
   );
   gauge('windlass_gateway_connections', 'Open connections of all listeners.', () =>

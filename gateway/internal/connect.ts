@@ -60,7 +60,7 @@ async function credentialOf(
     const { oauth2 } = credential.spec;
     return oauth2 && URL.canParse(providerOf(oauth2).authorizationURL) ? credential : 'not-connectable';
   } catch (error) {
-    deps.log.warn({ err: error }, 'a credential cannot be read');
+    deps.log.warn({ err: error }, 'reading a credential failed');
     return 'cluster-unavailable';
   }
 }
@@ -86,7 +86,7 @@ type LinkParts = { user: string; publicURL: string; endsAt: number };
 /** The authorization request without state and challenge, which belong to one browser. */
 function linkOf({ metadata, spec, status }: Credential, { user, publicURL, endsAt }: LinkParts): Link {
   const { oauth2 } = spec;
-  if (!oauth2) throw new Error('only a credential of kind oauth2 is connected');
+  if (!oauth2) throw new Error('only credentials of kind oauth2 can be connected');
   const provider = providerOf(oauth2);
   const redirectURI = `${publicURL}/oauth/callback`;
   // The operator adds the scopes that workflows need, and may not have seen the last change of the credential

@@ -61,8 +61,7 @@ async function readPage(
     return deps.health.synced() ? 'workflow-unknown' : 'not-ready';
   } catch (error) {
     if (error instanceof TooOften) return 'too-many-calls';
-    if (!(error instanceof SourceUnavailable))
-      deps.log.warn({ err: error }, 'cannot list the runs of a workflow');
+    if (!(error instanceof SourceUnavailable)) deps.log.warn({ err: error }, 'listing runs failed');
     return 'run-unavailable';
   }
 }

@@ -145,7 +145,7 @@ async function lookUp(
     const record = await readRecord(deps, namespace, run);
     if (record !== undefined) return { view: viewRecord(record), project: undefined };
   } catch (error) {
-    deps.log.warn({ err: error }, 'cannot read the record of a run');
+    deps.log.warn({ err: error }, 'reading a record failed');
     return 'unavailable';
   }
   return isUnavailable(state) ? 'unavailable' : lookUpSummary(deps, addressed, run);

@@ -16,47 +16,47 @@ const PAGES = {
   connecting: {
     status: 200,
     title: 'Almost done',
-    text: 'The provider has agreed. The credential is ready within a few seconds; its status says so. You can close this page.',
+    text: 'The provider granted access. The credential is ready within a few seconds; see its status. You can close this page.',
   },
   denied: {
     status: 200,
     title: 'Not connected',
-    text: `The provider says that access was not allowed. ${AGAIN}`,
+    text: `Access was denied at the provider. ${AGAIN}`,
   },
   failed: {
     status: 200,
     title: 'Not connected',
-    text: `The provider answered with an error. Check the client id, the redirect URI and the scopes at the provider. ${AGAIN}`,
+    text: `The provider returned an error. Check the client ID, redirect URI and scopes at the provider. ${AGAIN}`,
   },
   'link-unknown': {
     status: 404,
     title: 'This link cannot be used',
-    text: `It was used before, is older than ten minutes, or never was a link. ${AGAIN}`,
+    text: `It was used before, has expired, or is invalid. ${AGAIN}`,
   },
   'state-unknown': {
     status: 400,
     title: 'Not connected',
-    text: `This answer belongs to nothing that was begun here, or came before, or came too late. ${AGAIN}`,
+    text: `The provider's answer is invalid, has expired, or was used before. ${AGAIN}`,
   },
   'other-browser': {
     status: 400,
     title: 'Not connected',
-    text: `This answer belongs to another browser. ${AGAIN}`,
+    text: `The link was opened in another browser. ${AGAIN}`,
   },
   'other-issuer': {
     status: 400,
     title: 'Not connected',
-    text: `The answer comes from another provider than the one that was asked. If the provider is yours, name it in spec.oauth2.issuer. ${AGAIN}`,
+    text: `The answer comes from an unexpected issuer. If it is yours, set it in spec.oauth2.issuer. ${AGAIN}`,
   },
   'not-taken': {
     status: 503,
     title: 'Not connected',
-    text: `The answer of the provider could not be kept. ${AGAIN}`,
+    text: `The provider's answer could not be stored. ${AGAIN}`,
   },
   unavailable: {
     status: 503,
-    title: 'Not now',
-    text: 'Nobody can take the answer of the provider at the moment. Load this page again in a few seconds.',
+    title: 'Temporarily unavailable',
+    text: 'Credentials cannot be connected at the moment. Reload this page in a few seconds.',
   },
 } as const satisfies Record<string, { status: number; title: string; text: string }>;
 
@@ -95,8 +95,8 @@ type Question = { namespace: string; name: string; user: string; host: string; n
 /** Sends the page that asks for confirmation. */
 export function sendQuestion(answers: Answers, reply: FastifyReply, question: Question): void {
   const { namespace, name, user, host, next } = question;
-  const who = user === '' ? 'Somebody' : user;
-  const text = `${who} asks you to connect an account of yours at ${host}. Workflows of the namespace ${namespace} can then use it, with the rights that you will be shown there. If you do not know what this is about, close this page: nothing happens then.`;
+  const who = user === '' ? 'Someone' : user;
+  const text = `${who} asks you to connect your account at ${host}. Workflows in the namespace ${namespace} can then use it, with the permissions shown there. If you do not expect this, close this page.`;
   const more = `<p><a href="${escapeHtml(next)}" rel="noreferrer">Continue to ${escapeHtml(host)}</a></p>\n`;
   reply.headers(HEADERS);
   answers.send(

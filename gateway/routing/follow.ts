@@ -58,7 +58,7 @@ export function followRoutes({ client, namespaces, table, onChange, log, signal 
       ...(namespace !== undefined && { namespace }),
     });
     cache.onChange(apply);
-    cache.start(signal).catch((error: unknown) => log.error({ err: error }, 'cannot follow the routes'));
+    cache.start(signal).catch((error: unknown) => log.error({ err: error }, 'following routes failed'));
     return cache;
   };
   const caches = namespaces.length === 0 ? [follow(undefined)] : namespaces.map(follow);
@@ -88,8 +88,7 @@ export function createRouteFeed({ table, onChange, ...options }: RouteFeedOption
 
   function serve(object: KubeObject, keys?: Keys): void {
     const { namespace, name } = object.metadata;
-    if (!table.put(object, keys))
-      options.log.warn({ namespace, name }, 'a WebhookRoute cannot be served as it is written');
+    if (!table.put(object, keys)) options.log.warn({ namespace, name }, 'ignored invalid WebhookRoute');
     onChange();
   }
 

@@ -74,8 +74,7 @@ export function createKeyReader({ client, log, signal }: KeyReaderOptions): KeyR
       const options = { timeoutMs: READ_TIMEOUT_MS, retries: 0, signal };
       return entriesOf(await client.find(secrets, { namespace, name: WEBHOOKS }, options));
     } catch (error) {
-      if (!signal.aborted)
-        log.warn({ namespace, err: error }, 'what verifies callers of webhooks cannot be read, trying again');
+      if (!signal.aborted) log.warn({ namespace, err: error }, 'reading verification keys failed, retrying');
       return new Map();
     }
   }

@@ -49,6 +49,6 @@ export async function openListenerCertificate(
     };
   } catch (cause) {
     const { message } = cause as Error;
-    throw new Error(`The TLS certificate in ${folder} cannot be used: ${message}`, { cause });
+    throw new Error(`Invalid TLS certificate in ${folder}: ${message}`, { cause });
   }
 }

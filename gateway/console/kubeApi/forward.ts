@@ -53,7 +53,7 @@ export async function readText({ body }: PassedAnswer, limit: number): Promise<s
   let length = 0;
   for await (const chunk of body) {
     length += chunk.length;
-    if (length > limit) throw new Error('The answer of the API server is larger than it may be.');
+    if (length > limit) throw new Error('The answer of the API server is too large.');
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');

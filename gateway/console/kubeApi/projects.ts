@@ -88,7 +88,7 @@ async function findProjects(deps: GatewayDeps, callers: Callers, caller: Caller)
   } catch (error) {
     if (error instanceof Refused && error.status === 401) return 'unauthorized';
     if (!(error instanceof Refused || error instanceof ApiError || signal.aborted)) throw error;
-    deps.log.warn({ err: error }, 'the projects of a caller cannot be asked for');
+    deps.log.warn({ err: error }, 'listing projects failed');
     return 'cluster-unavailable';
   }
 }

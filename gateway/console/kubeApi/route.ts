@@ -73,7 +73,7 @@ async function answer(passing: Passing, exchange: Exchange): Promise<void> {
   } catch (error) {
     if (signal.aborted) return undefined;
     if (!(error instanceof ApiError) || reply.sent) throw error;
-    deps.log.warn({ err: error }, 'the API server did not answer a request that was passed on');
+    deps.log.warn({ err: error }, 'forwarded request got no answer');
     answers.problem(reply, 'cluster-unavailable');
   } finally {
     leave();

@@ -41,7 +41,7 @@ export function redactedAnswer(asked: AllowedRequest, { form, text }: { form: Fo
   if (asked.verb === 'list' && kind === 'Table')
     return JSON.stringify((form === 'table' ? redactedTable : redactedSecrets)(answer, namespace));
   if (asked.verb !== 'list' && kind === 'Secret') return JSON.stringify(redactedSecret(answer));
-  throw new Error('The API server answered something else than was asked for.');
+  throw new Error('Unexpected answer of the API server.');
 }
 
 /**

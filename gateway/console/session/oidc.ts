@@ -66,7 +66,7 @@ export function createProvider(settings: OidcSettings, clock: Clock): Provider {
   return {
     begin: async (redirectURI) => {
       const { authorization_endpoint: endpoint } = await server();
-      if (endpoint === undefined) throw new Error('the provider names no authorization endpoint');
+      if (endpoint === undefined) throw new Error('the provider has no authorization endpoint');
       const [state, nonce, verifier] = [
         oauth.generateRandomState(),
         oauth.generateRandomNonce(),
@@ -119,6 +119,6 @@ export function createProvider(settings: OidcSettings, clock: Clock): Provider {
 }
 
 function issuedIn({ id_token: idToken, refresh_token: refreshToken }: oauth.TokenEndpointResponse): Issued {
-  if (idToken === undefined) throw new Error('the provider gave no ID token');
+  if (idToken === undefined) throw new Error('the provider returned no ID token');
   return { idToken, ...(refreshToken !== undefined && { refreshToken }) };
 }

@@ -53,7 +53,7 @@ async function start(
   const { headers } = request.raw;
   const { to } = request.query as { to?: unknown };
   const sent = await provider.begin(sessions.origin.own(headers) + CALLBACK).catch((error: unknown) => {
-    deps.log.warn({ err: error }, 'the OpenID Connect provider does not answer');
+    deps.log.warn({ err: error }, 'OpenID Connect provider unavailable');
   });
   if (sent === undefined) return sendMessagePage(answers, reply, 'provider-away');
   const until = Date.now() + SIGN_IN_SECONDS * 1_000;
@@ -103,7 +103,7 @@ async function exchangeAndSignIn(oidc: Oidc, exchange: Exchange, begun: UnderWay
   const answer = answerOf(exchange.request);
   if (answer.get('error') === 'access_denied') return { problem: 'denied' };
   const issued = await oidc.provider.exchange(begun, answer).catch((error: unknown) => {
-    oidc.deps.log.warn({ err: error }, 'the OpenID Connect provider gave no token');
+    oidc.deps.log.warn({ err: error }, 'OpenID Connect sign-in failed');
   });
   if (issued === undefined) return { problem: 'no-token' };
   // The provider's redirect does not tell which scheme the browser used at the start.

@@ -14,42 +14,42 @@ const WORDS = {
   'link-unknown': {
     status: 404,
     title: 'This link cannot be used',
-    text: 'It was used before, is older than ten minutes, or its token has ended. If you used it in this browser, you may still be signed in: open the console. Otherwise get another where this one came from (npm run demo, POST /console/links), or sign in with a token.',
+    text: 'It was used before, or it has expired. If you used it in this browser, you may still be signed in: open the console. Otherwise request a new link (npm run demo, POST /console/links), or sign in with a token.',
   },
   'not-signed-in': {
     status: 503,
     title: 'Not signed in',
-    text: 'The cluster or the run store does not answer. The link is used up: ask for a new one (POST /console/links), or sign in with a token.',
+    text: 'The cluster or the run store does not answer. The link cannot be used again: request a new one (POST /console/links), or sign in with a token.',
   },
   'provider-away': {
     status: 503,
-    title: 'Not now',
-    text: 'The sign-in provider does not answer as it should. Load this page again in a few seconds; if that does not help, ask whoever runs Windlass: the log of the gateway says why.',
+    title: 'Temporarily unavailable',
+    text: 'The sign-in provider does not respond. Reload this page in a few seconds. If the problem persists, ask the platform team: the log of the gateway has the reason.',
   },
   'not-begun': {
     status: 400,
     title: 'Not signed in',
-    text: 'This sign-in was not begun in this browser, took longer than ten minutes, or another was begun after it. Open the console and sign in again.',
+    text: 'This sign-in was started in another browser, has expired, or was replaced by a newer one. Open the console and sign in again.',
   },
   denied: {
     status: 200,
     title: 'Not signed in',
-    text: 'The sign-in provider says that access was not allowed. Open the console and sign in again.',
+    text: 'Access was denied at the sign-in provider. Open the console and sign in again.',
   },
   'no-token': {
     status: 503,
     title: 'Not signed in',
-    text: 'The sign-in provider gave no token. Open the console and sign in again; if that does not help, ask whoever runs Windlass: the log of the gateway says why.',
+    text: 'The sign-in provider returned no token. Open the console and sign in again. If the problem persists, ask the platform team: the log of the gateway has the reason.',
   },
   'not-accepted': {
     status: 403,
     title: 'Not signed in',
-    text: 'The cluster does not accept what the sign-in provider says of you: its API server must trust the same issuer and client. Ask whoever runs the cluster, or sign in with a token.',
+    text: 'The cluster does not accept the ID token of the sign-in provider: its API server must trust the same issuer and client. Ask the administrator of the cluster, or sign in with a token.',
   },
   unavailable: {
     status: 503,
-    title: 'Not now',
-    text: 'The run store does not answer. Load this page again in a few seconds.',
+    title: 'Temporarily unavailable',
+    text: 'The run store does not answer. Reload this page in a few seconds.',
   },
 } as const satisfies Record<string, { status: number; title: string; text: string }>;
 

@@ -68,7 +68,7 @@ export function createRenewal({ conn, provider, clock, log }: RenewalOptions): R
       await keepRenewal(conn, refresh, await sealValue(renewalKeyOf(refresh), renewed, PURPOSE));
       return renewed;
     } catch (error) {
-      log.info({ err: error }, 'the token of a session cannot be renewed');
+      log.info({ err: error }, 'renewing a session token failed');
       return undefined;
     }
   }

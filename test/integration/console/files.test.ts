@@ -159,7 +159,7 @@ test('a gateway without the files, or without a console, says so', async () => {
     const answer = await fetch(`${bare.internalURL}/console/`);
     expect([answer.status, await answer.text()]).toEqual([
       404,
-      expect.stringMatching(/^This gateway has no console: .*\/no\/such/),
+      expect.stringMatching(/^The console's files are missing: .*\/no\/such/),
     ]);
     expect((await visit(bare.internalURL).signIn(token)).status).toBe(200);
   } finally {

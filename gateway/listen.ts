@@ -27,14 +27,14 @@ export type CloseOptions = {
   onDrained: () => void;
 };
 
-const LOOK_MS = 50;
+const CHECK_INTERVAL_MS = 50;
 
 /**
  * Serves on during the drain, while clients learn to go elsewhere: an aborted `GatewayDeps.draining` closes
  * each connection with its next answer. Then closes idle connections at once, and the others when they are
  * answered or the time is over.
  */
-export async function closeGently(apps: FastifyInstance[], options: CloseOptions): Promise<void> {
+export async function closeGracefully(apps: FastifyInstance[], options: CloseOptions): Promise<void> {
   await sleep(options.drainMs);
   options.onDrained();
   const overdue = setTimeout(
@@ -42,7 +42,10 @@ export async function closeGently(apps: FastifyInstance[], options: CloseOptions
     options.closeMs,
   );
   // An answer that started before the drain may leave its connection open.
-  const answered = setInterval(() => apps.forEach(({ server }) => server.closeIdleConnections()), LOOK_MS);
+  const answered = setInterval(
+    () => apps.forEach(({ server }) => server.closeIdleConnections()),
+    CHECK_INTERVAL_MS,
+  );
   await Promise.all(apps.map((app) => app.close()));
   clearInterval(answered);
   clearTimeout(overdue);

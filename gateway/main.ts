@@ -18,7 +18,7 @@ import { createHealth } from './endpoint/health.ts';
 import { createLimits } from './limits/limits.ts';
 import { createAccess } from './access/access.ts';
 import { createRecordLists } from './endpoint/records.ts';
-import { closeGently, listen } from './listen.ts';
+import { closeGracefully, listen } from './listen.ts';
 import { createMetrics } from './http/metrics.ts';
 import { createRouteTable } from './routing/table.ts';
 import { buildInternal, buildMetrics, buildPublic } from './server.ts';
@@ -154,7 +154,7 @@ if (
 
 async function stop(): Promise<void> {
   log.info({}, 'shutting down');
-  await closeGently([...apps], {
+  await closeGracefully([...apps], {
     drainMs: config.DRAIN_SECONDS * 1_000,
     closeMs: config.CLOSE_SECONDS * 1_000,
     onDrained: () => closing.abort(),

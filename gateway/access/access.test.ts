@@ -5,6 +5,7 @@ import { ApiError } from '../../kube/errors.ts';
 import { createCollectedLog } from '../../test/support/collectedLog.ts';
 import { createManualClock } from '../../test/support/manualClock.ts';
 import { createAccess, type AccessOptions, type Wanted } from './access.ts';
+import { tokenKey } from './identity.ts';
 
 const jwt = (claims: object) => `e30.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.c2ln`;
 const OURS = jwt({ aud: ['windlass'] });
@@ -277,4 +278,9 @@ test('an audience of the API server that is not known yet is asked about as it s
   );
   const [first, both] = ['https://kubernetes.default.svc', 'second-name'];
   expect(audiences).toEqual([undefined, [first, NONCE], undefined, [first, both, NONCE], undefined]);
+});
+
+test('the key of a token does not reveal the token', () => {
+  expect(tokenKey('secret-token')).not.toContain('secret');
+  expect(tokenKey('a')).not.toBe(tokenKey('b'));
 });

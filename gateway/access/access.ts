@@ -4,7 +4,6 @@
  * decides. Decisions are cached for at most 8 s, counted from before the review, and the number of reviews is
  * bounded. While the API server does not answer, no caller is allowed.
  */
-import { createHash } from 'node:crypto';
 import { GROUP } from '../../api/group.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import { systemClock, type Clock } from '../../kube/clock.ts';
@@ -12,7 +11,7 @@ import type { Log } from '../../kube/log.ts';
 import { subjectAccessReviews, type SubjectAccessReview } from '../../kube/resource.ts';
 import type { Right } from '../contract/operation.ts';
 import type { Metrics } from '../http/metrics.ts';
-import { bearerToken, createTokenReview, REVIEW_OPTIONS, type Identity } from './identity.ts';
+import { bearerToken, createTokenReview, REVIEW_OPTIONS, tokenKey, type Identity } from './identity.ts';
 import { createIssuerKeys, type IssuerKeys, type Verdict } from './issuerKeys.ts';
 import { fetchClusterKeys, fetchProviderKeys } from './publishedKeys.ts';
 import { createReviewLimit, Overloaded, TooOften } from './reviewLimit.ts';
@@ -54,9 +53,9 @@ const NEGATIVE_MS = 2_000;
  * How long a token that was once accepted is reviewed apart from unknown tokens. It is still reviewed each
  * time.
  */
-const VOUCHED_MS = 600_000;
+const ACCEPTED_MS = 600_000;
 const MAX_IDENTITIES = 2_048;
-const MAX_VOUCHED = 8_192;
+const MAX_ACCEPTED = 8_192;
 const MAX_REFUSED = 8_192;
 const MAX_DECISIONS = 256;
 
@@ -78,16 +77,16 @@ export function createAccess(options: AccessOptions): Access {
   const { client, provider, metrics, log, clock = systemClock } = options;
   const limit = createReviewLimit(clock);
   const once = createSingleFlight();
-  const ask = createAsking(metrics);
-  const { identify } = createCallers({ client, provider, metrics, log, clock, limit, once, ask });
+  const countReview = createReviewCounter(metrics);
+  const { identify } = createTokenCache({ client, provider, metrics, log, clock, limit, once, countReview });
 
   async function allows({ key: token, identity, decisions }: Known, wanted: Wanted): Promise<boolean> {
     const key = Object.values(wanted).join(' ');
-    const held = decisions.get(key);
-    if (held !== undefined) return held;
+    const cached = decisions.get(key);
+    if (cached !== undefined) return cached;
     return once(`may ${token} ${key}`, async () => {
       const askedAt = clock.now();
-      const allowed = await ask('access', () =>
+      const allowed = await countReview('access', () =>
         limit.forUser(identity.username, () => reviewAccess(client, identity, wanted)),
       );
       decisions.set(key, allowed, askedAt + (allowed ? POSITIVE_MS : NEGATIVE_MS));
@@ -134,25 +133,34 @@ export function createAccess(options: AccessOptions): Access {
   };
 }
 
-type CallersOptions = Required<Omit<AccessOptions, 'provider'>> &
+type TokenCacheOptions = Required<Omit<AccessOptions, 'provider'>> &
   Pick<AccessOptions, 'provider'> & {
     limit: ReturnType<typeof createReviewLimit>;
     once: ReturnType<typeof createSingleFlight>;
-    ask: ReturnType<typeof createAsking>;
+    countReview: ReturnType<typeof createReviewCounter>;
   };
 
 /** Identities of recently reviewed tokens. */
-function createCallers({ client, provider, metrics, log, clock, limit, once, ask }: CallersOptions) {
+function createTokenCache({
+  client,
+  provider,
+  metrics,
+  log,
+  clock,
+  limit,
+  once,
+  countReview,
+}: TokenCacheOptions) {
   const known = createExpiringMap<Known>(MAX_IDENTITIES, clock);
   const refused = createExpiringMap<true>(MAX_REFUSED, clock);
-  const vouched = createExpiringMap<true>(MAX_VOUCHED, clock);
+  const accepted = createExpiringMap<true>(MAX_ACCEPTED, clock);
   const reviewToken = createTokenReview(client);
   const judge = createJudge({ client, provider, clock, log });
 
   async function identify(token: string, address: string): Promise<Known | undefined> {
-    const key = keyOf(token);
-    const held = known.get(key);
-    if (held !== undefined || refused.get(key) === true) return held;
+    const key = tokenKey(token);
+    const cached = known.get(key);
+    if (cached !== undefined || refused.get(key) === true) return cached;
     return once(`who ${key}`, async () => {
       const verdict = await judge(token);
       if (verdict === 'refused') {
@@ -160,13 +168,13 @@ function createCallers({ client, provider, metrics, log, clock, limit, once, ask
         return undefined;
       }
       const askedAt = clock.now();
-      const isWorthIt = verdict === 'signed' || vouched.get(key) === true;
-      const question = () => reviewToken(token);
-      const identity = await ask('token', () =>
-        isWorthIt ? limit.forKnown(question) : limit.forUnknown(address, question),
+      const isKnown = verdict === 'signed' || accepted.get(key) === true;
+      const review = () => reviewToken(token);
+      const identity = await countReview('token', () =>
+        isKnown ? limit.forKnown(review) : limit.forUnknown(address, review),
       );
       if (identity === undefined) {
-        vouched.delete(key);
+        accepted.delete(key);
         refused.set(key, true, askedAt + NEGATIVE_MS);
         return undefined;
       }
@@ -174,7 +182,7 @@ function createCallers({ client, provider, metrics, log, clock, limit, once, ask
       // s.
       const entry = { key, identity, decisions: createExpiringMap<boolean>(MAX_DECISIONS, clock) };
       known.set(key, entry, askedAt + POSITIVE_MS);
-      vouched.set(key, true, askedAt + VOUCHED_MS);
+      accepted.set(key, true, askedAt + ACCEPTED_MS);
       return entry;
     });
   }
@@ -204,10 +212,10 @@ function providerKeys(
 }
 
 /** Runs a review and counts its outcome. */
-function createAsking({ reviews }: AccessOptions['metrics']) {
-  return async <T>(kind: string, question: () => Promise<T>): Promise<T> => {
+function createReviewCounter({ reviews }: AccessOptions['metrics']) {
+  return async <T>(kind: string, review: () => Promise<T>): Promise<T> => {
     try {
-      const answer = await question();
+      const answer = await review();
       reviews.inc({ kind, outcome: answer === undefined || answer === false ? 'no' : 'yes' });
       return answer;
     } catch (error) {
@@ -217,19 +225,14 @@ function createAsking({ reviews }: AccessOptions['metrics']) {
   };
 }
 
-/** The hash under which a token is cached. */
-function keyOf(token: string): string {
-  return createHash('sha256').update(token).digest('base64');
-}
-
 /** Concurrent callers with the same key share one answer. */
-function createSingleFlight(): <T>(key: string, question: () => Promise<T>) => Promise<T> {
-  const underWay = new Map<string, Promise<unknown>>();
-  return async <T>(key: string, question: () => Promise<T>) => {
-    const running = underWay.get(key) as Promise<T> | undefined;
+function createSingleFlight(): <T>(key: string, review: () => Promise<T>) => Promise<T> {
+  const inProgress = new Map<string, Promise<unknown>>();
+  return async <T>(key: string, review: () => Promise<T>) => {
+    const running = inProgress.get(key) as Promise<T> | undefined;
     if (running !== undefined) return running;
-    const answer = question().finally(() => underWay.delete(key));
-    underWay.set(key, answer);
+    const answer = review().finally(() => inProgress.delete(key));
+    inProgress.set(key, answer);
     return answer;
   };
 }

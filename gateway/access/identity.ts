@@ -3,7 +3,7 @@
  * audience, any other for the API server's own audiences. The token's claims only select the review; they are
  * never trusted.
  */
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import type { KubeClient } from '../../kube/client.ts';
 import { tokenReviews, type TokenReview } from '../../kube/resource.ts';
 
@@ -94,4 +94,9 @@ export function claimsOf(token: string): Record<string, unknown> {
   } catch {
     return {};
   }
+}
+
+/** A hash that identifies a token in memory. */
+export function tokenKey(token: string): string {
+  return createHash('sha256').update(token).digest('base64');
 }

@@ -50,14 +50,14 @@ const ALGORITHMS = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA 
 
 export function createIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
   const { fetchKeys, audience, clock, log } = options;
-  let held: PublishedKeys | undefined;
+  let cached: PublishedKeys | undefined;
   let triedAt = -Infinity;
   let fetching: Promise<void> | undefined;
 
   async function refresh(): Promise<void> {
     triedAt = clock.now();
     try {
-      held = await fetchKeys();
+      cached = await fetchKeys();
     } catch (error) {
       // Without keys, or with old ones, the API server decides.
       log.info({ err: error, issuer: options.issuer }, 'reading issuer keys failed');
@@ -69,12 +69,12 @@ export function createIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
   }
 
   async function judgeParts(parts: Parts): Promise<Verdict> {
-    refreshAfter(held === undefined ? AGAIN_MS : FRESH_MS);
-    if (held === undefined || parts.claims['iss'] !== held.issuer) return 'unknown';
+    refreshAfter(cached === undefined ? AGAIN_MS : FRESH_MS);
+    if (cached === undefined || parts.claims['iss'] !== cached.issuer) return 'unknown';
     const { kid } = parts;
-    const named = kid === undefined ? undefined : held.keys.get(kid);
+    const named = kid === undefined ? undefined : cached.keys.get(kid);
     const candidates =
-      kid === undefined ? [...held.keys.values()] : [named].filter((key) => key !== undefined);
+      kid === undefined ? [...cached.keys.values()] : [named].filter((key) => key !== undefined);
     const verified = await Promise.all(candidates.map((key) => isSignedBy(key, parts)));
     if (!verified.includes(true)) {
       if (named !== undefined) return 'refused';

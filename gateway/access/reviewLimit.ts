@@ -18,21 +18,21 @@ export class TooOften extends Error {
 
 export type ReviewLimit = {
   /** Reviews an unknown token from this address. Throws Overloaded. */
-  forUnknown: <T>(address: string, question: () => Promise<T>) => Promise<T>;
+  forUnknown: <T>(address: string, review: () => Promise<T>) => Promise<T>;
   /** Reviews a token that was accepted recently or has a valid signature. Throws Overloaded. */
-  forKnown: <T>(question: () => Promise<T>) => Promise<T>;
+  forKnown: <T>(review: () => Promise<T>) => Promise<T>;
   /** Reviews the access of a user. Throws TooOften or Overloaded. */
-  forUser: <T>(username: string, question: () => Promise<T>) => Promise<T>;
+  forUser: <T>(username: string, review: () => Promise<T>) => Promise<T>;
 };
 
-const AT_ONCE = 64;
+const MAX_CONCURRENT = 64;
 /** Low: most tokens are signed by a known issuer or were accepted recently. */
 const UNKNOWN = { perSecond: 20, burst: 50 };
 const ADDRESS = { perSecond: 10, burst: 25 };
 /** Reserved in the total for addresses with few recent reviews, however many others send unknown tokens. */
 const RESERVED = 25;
 /** At most this many reviews are few. */
-const LITTLE = 5;
+const FEW_REVIEWS = 5;
 const MAX_ADDRESSES = 8_192;
 const USER = { perSecond: 20, burst: 40 };
 const MAX_USERS = 2_048;
@@ -44,11 +44,11 @@ export function createReviewLimit(clock: Clock): ReviewLimit {
   const addresses = createExpiringMap<Bucket>(MAX_ADDRESSES, clock);
   const users = createExpiringMap<Bucket>(MAX_USERS, clock);
 
-  async function bounded<T>(question: () => Promise<T>): Promise<T> {
-    if (running >= AT_ONCE) throw new Overloaded('too many reviews in progress');
+  async function bounded<T>(review: () => Promise<T>): Promise<T> {
+    if (running >= MAX_CONCURRENT) throw new Overloaded('too many reviews in progress');
     running += 1;
     try {
-      return await question();
+      return await review();
     } finally {
       running -= 1;
     }
@@ -60,10 +60,10 @@ export function createReviewLimit(clock: Clock): ReviewLimit {
 
   function takeFrom(address: string): boolean {
     const own = bucketIn(addresses, address, ADDRESS);
-    const hasAskedLittle = own.left() >= ADDRESS.burst - LITTLE;
+    const hasFewReviews = own.left() >= ADDRESS.burst - FEW_REVIEWS;
     // Attempts count, not reviews: an address that keeps trying stays over the limit while there is no room.
-    if (!own.take() || unknownRunning >= AT_ONCE / 2) return false;
-    return unknown.left() >= (hasAskedLittle ? 1 : RESERVED) && unknown.take();
+    if (!own.take() || unknownRunning >= MAX_CONCURRENT / 2) return false;
+    return unknown.left() >= (hasFewReviews ? 1 : RESERVED) && unknown.take();
   }
 
   /** A bucket that had time to refill equals a new one. */
@@ -74,19 +74,19 @@ export function createReviewLimit(clock: Clock): ReviewLimit {
   }
 
   return {
-    forUnknown: async (address, question) => {
+    forUnknown: async (address, review) => {
       if (!takeFrom(address)) throw new Overloaded('too many unknown tokens');
       unknownRunning += 1;
       try {
-        return await bounded(question);
+        return await bounded(review);
       } finally {
         unknownRunning -= 1;
       }
     },
     forKnown: bounded,
-    forUser: async (username, question) => {
+    forUser: async (username, review) => {
       if (!takeFor(username)) throw new TooOften('too many reviews of one user');
-      return bounded(question);
+      return bounded(review);
     },
   };
 }

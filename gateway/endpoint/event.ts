@@ -18,7 +18,7 @@ export function eventInput(data: string, headers?: Record<string, string>): stri
 }
 
 /** The output of a trigger from a JSON object with its members. Missing or invalid members are empty. */
-export function outputInput(text: string): string {
+export function inputFromOutput(text: string): string {
   const { text_content, data_content = null } = JSON.parse(text) as Record<string, unknown>;
   return JSON.stringify({
     text_content: typeof text_content === 'string' ? text_content : '',

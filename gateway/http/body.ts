@@ -103,7 +103,7 @@ export function readBody(
     let pieces = 0;
     let isRead = false;
     /** Drops the bytes. Later events of the request find none. */
-    const letGo = (): void => {
+    const dropBytes = (): void => {
       free(bytes);
       [bytes, length] = [NOTHING, 0];
     };
@@ -113,7 +113,7 @@ export function readBody(
       // Further pieces are dropped as they arrive: buffered, each would take more memory than it has bytes.
       if (outcome === 'too-many-chunks') request.resume();
       else request.pause();
-      letGo();
+      dropBytes();
       resolve({ outcome });
     };
     request.on('data', (chunk: Buffer) => {
@@ -142,7 +142,7 @@ export function readBody(
     });
     request.on('close', () => {
       // Emitted after 'end', too.
-      if (!isRead) letGo();
+      if (!isRead) dropBytes();
       resolve({ outcome: 'aborted' });
     });
     request.on('error', () => resolve({ outcome: 'aborted' }));

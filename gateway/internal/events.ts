@@ -80,16 +80,16 @@ async function* eventsOf(
   after: string | undefined,
   signal: AbortSignal,
 ): AsyncGenerator<RunEvent> {
-  let told = after !== undefined;
+  let hasSent = after !== undefined;
   if (project !== undefined) {
     const options = { signal, ...(after !== undefined && { after }) };
     for await (const event of followEvents(deps.runs, project, view.run, options)) {
-      told = true;
+      hasSent = true;
       const shown = redactEvent(event, policy);
       if (shown) yield shown;
     }
   }
-  if (!told && !signal.aborted) yield finalEvent(view);
+  if (!hasSent && !signal.aborted) yield finalEvent(view);
 }
 
 const ENDED = 'ended';

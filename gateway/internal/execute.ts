@@ -15,7 +15,7 @@ import { hasBody } from '../http/body.ts';
 import { disconnectSignal } from '../http/response.ts';
 import { OPERATIONS } from '../contract/operations.ts';
 import type { GatewayDeps } from '../endpoint/deps.ts';
-import { eventHash, eventInput, eventKey, outputInput } from '../endpoint/event.ts';
+import { eventHash, eventInput, eventKey, inputFromOutput } from '../endpoint/event.ts';
 import type { Reservation } from '../limits/inFlight.ts';
 import { isTooLargeEvent } from '../limits/limits.ts';
 import {
@@ -129,7 +129,7 @@ function requesterOf(username: string): string {
 
 function submissionOf({ route: { spec }, query, key, user }: Asked, text: string): Submission {
   const { test, until, isOutput } = query;
-  const eventOf = isOutput === true ? outputInput : eventInput;
+  const eventOf = isOutput === true ? inputFromOutput : eventInput;
   return {
     project: spec.projectUID,
     workflow: spec.workflow,

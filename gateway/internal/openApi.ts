@@ -16,14 +16,14 @@ export function addOpenApiRoute(app: FastifyInstance, deps: GatewayDeps): void {
   const tag = `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`;
   const describe = async ({ request, reply }: Exchange): Promise<void> => {
     reply.headers({ etag: tag, 'cache-control': 'no-cache' });
-    if (isHeld(request.headers['if-none-match'], tag)) answers.sendEmpty(reply, 304);
+    if (matchesTag(request.headers['if-none-match'], tag)) answers.sendEmpty(reply, 304);
     else answers.send(reply, 200, JSON_TYPE, text);
   };
   addEndpoints(app, deps, answers, [endpoint(OPERATIONS.describe, describe)]);
 }
 
 /** Whether the client has this version (weak comparison; RFC 9110, section 13.1.2). */
-function isHeld(header: string | undefined, tag: string): boolean {
+function matchesTag(header: string | undefined, tag: string): boolean {
   const tags = (header ?? '').split(',').map((text) => text.trim().replace(/^W\//, ''));
   return tags.includes(tag) || tags.includes('*');
 }

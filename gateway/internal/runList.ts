@@ -23,7 +23,7 @@ import { addEndpoints, endpoint } from '../endpoint/route.ts';
 type Placed = { at: Position; item: RunItem };
 
 /** How many runs one request reads if few of them have the requested phase. */
-const LOOK_AT = 2_000;
+const MAX_RUNS_READ = 2_000;
 const FILTERED_CHUNK = 200;
 /** The position of runs that the run store has not accepted yet: before all others. */
 const NOT_YET = Number.MAX_SAFE_INTEGER;
@@ -70,7 +70,7 @@ async function fillPage(source: Source, { limit, phase, after }: ListQuery): Pro
   const chunk = phase === undefined ? limit : FILTERED_CHUNK;
   const items: RunItem[] = [];
   let position = after;
-  for (let looked = 0; looked < LOOK_AT; looked += chunk) {
+  for (let runsRead = 0; runsRead < MAX_RUNS_READ; runsRead += chunk) {
     const { runs, isLast } = await source.next(position, chunk);
     for (const [index, { at, item }] of runs.entries()) {
       position = at;

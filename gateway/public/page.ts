@@ -10,7 +10,7 @@ import { escapeHtml } from '../http/html.ts';
 
 export type PageCode = keyof typeof PAGES;
 
-const AGAIN = 'Ask for a new link (POST /credentials/…/connect) and open it.';
+const NEW_LINK = 'Ask for a new link (POST /credentials/…/connect) and open it.';
 
 const PAGES = {
   connecting: {
@@ -21,37 +21,37 @@ const PAGES = {
   denied: {
     status: 200,
     title: 'Not connected',
-    text: `Access was denied at the provider. ${AGAIN}`,
+    text: `Access was denied at the provider. ${NEW_LINK}`,
   },
   failed: {
     status: 200,
     title: 'Not connected',
-    text: `The provider returned an error. Check the client ID, redirect URI and scopes at the provider. ${AGAIN}`,
+    text: `The provider returned an error. Check the client ID, redirect URI and scopes at the provider. ${NEW_LINK}`,
   },
   'link-unknown': {
     status: 404,
     title: 'This link cannot be used',
-    text: `It was used before, has expired, or is invalid. ${AGAIN}`,
+    text: `It was used before, has expired, or is invalid. ${NEW_LINK}`,
   },
   'state-unknown': {
     status: 400,
     title: 'Not connected',
-    text: `The provider's answer is invalid, has expired, or was used before. ${AGAIN}`,
+    text: `The provider's answer is invalid, has expired, or was used before. ${NEW_LINK}`,
   },
   'other-browser': {
     status: 400,
     title: 'Not connected',
-    text: `The link was opened in another browser. ${AGAIN}`,
+    text: `The link was opened in another browser. ${NEW_LINK}`,
   },
   'other-issuer': {
     status: 400,
     title: 'Not connected',
-    text: `The answer comes from an unexpected issuer. If it is yours, set it in spec.oauth2.issuer. ${AGAIN}`,
+    text: `The answer comes from an unexpected issuer. If it is yours, set it in spec.oauth2.issuer. ${NEW_LINK}`,
   },
   'not-taken': {
     status: 503,
     title: 'Not connected',
-    text: `The provider's answer could not be stored. ${AGAIN}`,
+    text: `The provider's answer could not be stored. ${NEW_LINK}`,
   },
   unavailable: {
     status: 503,

@@ -89,10 +89,10 @@ type Counted = 'counted' | 'uncounted' | Attempt;
 function count(push: Push, route: Route, { raw }: FastifyRequest, reply: FastifyReply): Counted | undefined {
   const { rates, unverified, addresses } = push.deps.limits;
   const now = performance.now();
-  const isOpen = route.auth.kind === 'public';
-  const tooMany = isOpen ? rates.ofRoute(route, now) : rates.check(route, now);
+  const isPublic = route.auth.kind === 'public';
+  const tooMany = isPublic ? rates.ofRoute(route, now) : rates.check(route, now);
   if (tooMany !== undefined) return tooOften(push, reply, tooMany);
-  if (isOpen) return 'counted';
+  if (isPublic) return 'counted';
   if (!limitsFailures(route.auth, announcedLength(raw.headers))) return 'uncounted';
   const address = addresses.clientOf(raw.socket.remoteAddress, raw.headers['x-forwarded-for']);
   const attempt = unverified.begin(route.uid, address, now);

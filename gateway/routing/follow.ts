@@ -114,7 +114,7 @@ export function createRouteFeed({ table, onChange, ...options }: RouteFeedOption
     reader.want(wanted);
   }
 
-  function stopWanting(key: string): void {
+  function dropWanted(key: string): void {
     const wanted = missing.get(key);
     if (wanted !== undefined) reader.drop(wanted);
     missing.delete(key);
@@ -124,17 +124,17 @@ export function createRouteFeed({ table, onChange, ...options }: RouteFeedOption
     put: (object) => {
       const key = objectKey(object.metadata);
       const entry = keyEntryOf(object);
-      stopWanting(key);
-      const held = known.get(key);
+      dropWanted(key);
+      const cached = known.get(key);
       // Keys of another entry are outdated: never serve this route with them.
-      if (held?.entry !== entry) known.delete(key);
+      if (cached?.entry !== entry) known.delete(key);
       if (entry === undefined) serve(object);
-      else if (held?.entry === entry) serve(object, held.keys);
+      else if (cached?.entry === entry) serve(object, cached.keys);
       else serveWithKeys(object, entry);
     },
     remove: (object) => {
       const key = objectKey(object.metadata);
-      stopWanting(key);
+      dropWanted(key);
       known.delete(key);
       table.remove(object);
       onChange();

@@ -60,7 +60,7 @@ export function createRouteTable(): RouteTable {
   const digest = emptyDigest();
   const waiting = new Set<string>();
   /** Waiting routes beyond MAX_WAITING, left out of the digest. */
-  const unsaid = new Set<string>();
+  const unreported = new Set<string>();
 
   /**
    * Waiting routes are reported apart from the digest, so that no project can spoil a bucket that others
@@ -68,14 +68,14 @@ export function createRouteTable(): RouteTable {
    */
   function acknowledge({ uid, generation, spec, auth }: Route): void {
     const waits = auth.kind === 'closed' && verificationIn(spec)?.material !== undefined;
-    if (waits && waiting.size >= MAX_WAITING) unsaid.add(uid);
+    if (waits && waiting.size >= MAX_WAITING) unreported.add(uid);
     else toggle(digest, uid, generation);
     if (waits) waiting.add(uid);
   }
 
   function withdraw({ uid, generation }: Route): void {
     waiting.delete(uid);
-    if (!unsaid.delete(uid)) toggle(digest, uid, generation);
+    if (!unreported.delete(uid)) toggle(digest, uid, generation);
   }
 
   function add(key: string, route: Route): void {
@@ -121,7 +121,7 @@ export function createRouteTable(): RouteTable {
     remove: (object) => drop(objectKey(object.metadata)),
     has: (object) => byObject.has(objectKey(object.metadata)),
     digest: () => formatDigest(digest),
-    waiting: () => [...waiting].filter((uid) => !unsaid.has(uid)),
+    waiting: () => [...waiting].filter((uid) => !unreported.has(uid)),
     size: () => byObject.size,
   };
 }

@@ -6,9 +6,8 @@
 import type { Clock } from '../../../kube/clock.ts';
 import type { Access, CallerCredentials } from '../../access/access.ts';
 import { createExpiringMap } from '../../limits/boundedMaps.ts';
-import { bearerToken, type Identity } from '../../access/identity.ts';
+import { bearerToken, tokenKey, type Identity } from '../../access/identity.ts';
 import type { ProblemCode } from '../../contract/problems.ts';
-import { tokenKey } from './slots.ts';
 
 /** `key` is a hash of the token. `user` is its owner at the time of the review. */
 export type Caller = { token: string; key: string; user: Pick<Identity, 'username' | 'uid' | 'groups'> };
@@ -20,28 +19,28 @@ export type Callers = {
   answered: (caller: Caller, status: number) => void;
 };
 
-const VOUCHED_MS = 600_000;
-const MAX_VOUCHED = 8_192;
+const ACCEPTED_MS = 600_000;
+const MAX_ACCEPTED = 8_192;
 
 export function createCallers(access: Pick<Access, 'identify'>, clock: Clock): Callers {
-  const vouched = createExpiringMap<Caller['user']>(MAX_VOUCHED, clock);
+  const accepted = createExpiringMap<Caller['user']>(MAX_ACCEPTED, clock);
   return {
     admit: async (shown) => {
       const token = bearerToken(shown.authorization);
       if (token === undefined) return 'unauthorized';
       const key = tokenKey(token);
-      const known = vouched.get(key);
+      const known = accepted.get(key);
       if (known !== undefined) return { token, key, user: known };
       const identified = await access.identify(shown);
       if (identified.outcome === 'unauthorized') return 'unauthorized';
       if (identified.outcome !== 'known') return 'cluster-unavailable';
       const { username, uid, groups } = identified.identity;
       const user = { username, ...(uid !== undefined && { uid }), ...(groups && { groups }) };
-      vouched.set(key, user, clock.now() + VOUCHED_MS);
+      accepted.set(key, user, clock.now() + ACCEPTED_MS);
       return { token, key, user };
     },
     answered: ({ key }, status) => {
-      if (status === 401) vouched.delete(key);
+      if (status === 401) accepted.delete(key);
     },
   };
 }

@@ -47,13 +47,13 @@ export function addLiveRoute(app: FastifyInstance, deps: GatewayDeps, callers: C
   const answers = createAnswers(deps, 'console');
   // Each tab has one stream; a new one may overlap with the old one.
   const slots = createSlots({ perToken: 8 * MAX_WATCHES, total: 4_096 });
-  const living = { deps, answers, callers, slots };
-  addRoute(app, answers, '/console/live', { POST: { handle: (exchange) => answer(living, exchange) } });
+  const context = { deps, answers, callers, slots };
+  addRoute(app, answers, '/console/live', { POST: { handle: (exchange) => answer(context, exchange) } });
 }
 
-type Living = { deps: GatewayDeps; answers: Answers; callers: Callers; slots: Slots };
+type LiveContext = { deps: GatewayDeps; answers: Answers; callers: Callers; slots: Slots };
 
-async function answer({ deps, answers, callers, slots }: Living, exchange: Exchange): Promise<void> {
+async function answer({ deps, answers, callers, slots }: LiveContext, exchange: Exchange): Promise<void> {
   const { reply } = exchange;
   const caller = await admitCaller(deps, callers, exchange);
   if (typeof caller === 'string') return answers.problem(reply, caller);

@@ -36,13 +36,13 @@ const REVIEWS = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
 export function addProjectsRoute(app: FastifyInstance, deps: GatewayDeps, callers: Callers): void {
   const answers = createAnswers(deps, 'console');
   const kept = createExpiringMap<Found>(MAX_KEPT, systemClock);
-  const answering = { deps, answers, callers, kept };
-  addRoute(app, answers, '/console/projects', { GET: { handle: (exchange) => answer(answering, exchange) } });
+  const context = { deps, answers, callers, kept };
+  addRoute(app, answers, '/console/projects', { GET: { handle: (exchange) => answer(context, exchange) } });
 }
 
-type Answering = { deps: GatewayDeps; answers: Answers; callers: Callers; kept: ExpiringMap<Found> };
+type ProjectsContext = { deps: GatewayDeps; answers: Answers; callers: Callers; kept: ExpiringMap<Found> };
 
-async function answer({ deps, answers, callers, kept }: Answering, exchange: Exchange): Promise<void> {
+async function answer({ deps, answers, callers, kept }: ProjectsContext, exchange: Exchange): Promise<void> {
   const { reply } = exchange;
   const caller = await admitCaller(deps, callers, exchange);
   if (typeof caller === 'string') return answers.problem(reply, caller);
@@ -123,7 +123,7 @@ async function listNamespaces(ask: Ask): Promise<string[] | undefined> {
   for (let page = 0; page < MAX_PAGES; page += 1) {
     const query = new URLSearchParams({ limit: String(PAGE), ...(token !== '' && { continue: token }) });
     const path = `/api/v1/namespaces?${query.toString()}`;
-    const list = await unlessForbidden(
+    const list = await undefinedIfForbidden(
       ask({ method: 'GET', path, accept: acceptHeader('metadata', 'list') }),
     );
     if (list === undefined) return undefined;
@@ -142,7 +142,7 @@ async function mayList(ask: Ask, namespace: string): Promise<boolean> {
     kind: 'SelfSubjectAccessReview',
     spec: { resourceAttributes: { verb: 'list', group: GROUP, resource: 'workflows', namespace } },
   };
-  const review = await unlessForbidden(
+  const review = await undefinedIfForbidden(
     ask({
       method: 'POST',
       path: REVIEWS,
@@ -154,7 +154,7 @@ async function mayList(ask: Ask, namespace: string): Promise<boolean> {
   return (review as { status?: { allowed?: boolean } } | undefined)?.status?.allowed === true;
 }
 
-async function unlessForbidden(question: Promise<unknown>): Promise<unknown> {
+async function undefinedIfForbidden(question: Promise<unknown>): Promise<unknown> {
   try {
     return await question;
   } catch (error) {
@@ -164,12 +164,12 @@ async function unlessForbidden(question: Promise<unknown>): Promise<unknown> {
 }
 
 /** Filters in order, with bounded concurrency. */
-async function filterBy(names: string[], holds: (name: string) => Promise<boolean>): Promise<string[]> {
-  const held = new Map<string, boolean>();
+async function filterBy(names: string[], predicate: (name: string) => Promise<boolean>): Promise<string[]> {
+  const results = new Map<string, boolean>();
   const left = names.values();
   const work = async (): Promise<void> => {
-    for (const name of left) held.set(name, await holds(name));
+    for (const name of left) results.set(name, await predicate(name));
   };
   await Promise.all(Array.from({ length: AT_A_TIME }, work));
-  return names.filter((name) => held.get(name) === true);
+  return names.filter((name) => results.get(name) === true);
 }

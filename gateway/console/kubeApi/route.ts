@@ -29,7 +29,13 @@ const WATCH_SECONDS = '600';
 /** The longest answer about Secrets, which is read whole before it is redacted. */
 const SECRETS_BYTES = 8 * 1_024 * 1_024;
 
-type Passing = { deps: GatewayDeps; answers: Answers; callers: Callers; slots: Slots; secretSlots: Slots };
+type ForwardContext = {
+  deps: GatewayDeps;
+  answers: Answers;
+  callers: Callers;
+  slots: Slots;
+  secretSlots: Slots;
+};
 type Asked = { asked: AllowedRequest; caller: Caller; signal: AbortSignal };
 type Body = Pick<PassedRequest, 'body' | 'contentType'>;
 
@@ -37,19 +43,19 @@ export function addKubeRoute(app: FastifyInstance, deps: GatewayDeps, callers: C
   const answers = createAnswers(deps, 'kube');
   const slots = createSlots({ perToken: 64, total: 1_024 });
   const secretSlots = createSlots({ perToken: 8, total: 16 });
-  const passing = { deps, answers, callers, slots, secretSlots };
+  const context = { deps, answers, callers, slots, secretSlots };
   app.route({
     // `allowlist.ts` checks the method.
     method: app.supportedMethods,
     url: `${PREFIX}/*`,
     handler: (request, reply) => {
-      answer(passing, { request, reply }).catch((error: unknown) => answers.unexpected(reply, error));
+      answer(context, { request, reply }).catch((error: unknown) => answers.unexpected(reply, error));
     },
   });
 }
 
-async function answer(passing: Passing, exchange: Exchange): Promise<void> {
-  const { deps, answers, callers, slots, secretSlots } = passing;
+async function answer(context: ForwardContext, exchange: Exchange): Promise<void> {
+  const { deps, answers, callers, slots, secretSlots } = context;
   const { request, reply } = exchange;
   const caller = await admitCaller(deps, callers, exchange);
   if (typeof caller === 'string') return answers.problem(reply, caller);
@@ -65,11 +71,11 @@ async function answer(passing: Passing, exchange: Exchange): Promise<void> {
   // Only watches are ended when the listeners close; other answers end by themselves.
   const signal = asked.verb === 'watch' ? AbortSignal.any([gone, deps.closing]) : gone;
   try {
-    const given = await pass(deps, exchange, { asked, caller, signal });
+    const given = await forward(deps, exchange, { asked, caller, signal });
     if (given === undefined) return undefined;
     if (typeof given === 'string') return refuse(given);
     callers.answered(caller, given.status);
-    await sendOn(passing, exchange, { asked, given });
+    await sendAnswer(context, exchange, { asked, given });
   } catch (error) {
     if (signal.aborted) return undefined;
     if (!(error instanceof ApiError) || reply.sent) throw error;
@@ -81,7 +87,7 @@ async function answer(passing: Passing, exchange: Exchange): Promise<void> {
 }
 
 /** The API server's answer, or the problem; undefined if the client disconnected. */
-async function pass(
+async function forward(
   deps: GatewayDeps,
   exchange: Exchange,
   asked: Asked,
@@ -129,8 +135,8 @@ async function bodyOf(
   return body.outcome === 'read' ? { body: body.bytes, contentType } : body.outcome;
 }
 
-async function sendOn(
-  { deps, answers }: Passing,
+async function sendAnswer(
+  { deps, answers }: ForwardContext,
   { request, reply }: Exchange,
   { asked, given }: { asked: AllowedRequest; given: PassedAnswer },
 ): Promise<void> {

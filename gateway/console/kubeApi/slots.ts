@@ -1,15 +1,9 @@
 /** A counting semaphore: how many exchanges may be in progress, per token and in all. */
-import { createHash } from 'node:crypto';
 
 export type Slots = {
   /** Takes places; undefined if there are too few. The result releases them, once. */
   enter: (token: string, places?: number) => (() => void) | undefined;
 };
-
-/** A hash that identifies a token in memory. */
-export function tokenKey(token: string): string {
-  return createHash('sha256').update(token).digest('base64');
-}
 
 export function createSlots(limits: { perToken: number; total: number }): Slots {
   const taken = new Map<string, number>();

@@ -44,7 +44,7 @@ function isOpening(period: number, time: number): boolean {
 }
 
 export function createKeyring(conn: RunStoreConnection, clock: Clock): Keyring {
-  let held: ConsoleKeys | undefined;
+  let cached: ConsoleKeys | undefined;
   let readAt = -Infinity;
   let reading: Promise<void> | undefined;
   const time = (): number => clock.date().getTime();
@@ -55,37 +55,37 @@ export function createKeyring(conn: RunStoreConnection, clock: Clock): Keyring {
     const keepSeconds = Math.ceil((PERIOD_MS + OPENS_MS) / 1_000);
     const keys = await readConsoleKeys(conn, { period, earliest, keepSeconds });
     if (isUnavailable(keys)) return;
-    held = keys;
+    cached = keys;
     readAt = clock.now();
   }
 
   async function readAfter(ms: number): Promise<void> {
-    if (held !== undefined && clock.now() - readAt < ms) return;
+    if (cached !== undefined && clock.now() - readAt < ms) return;
     reading ??= read().finally(() => (reading = undefined));
     await reading;
   }
 
   /** Reads the keys, sooner if this one is missing. */
   async function readFor(period: number): Promise<void> {
-    await readAfter(held?.has(period) === false ? AGAIN_MS : FRESH_MS);
+    await readAfter(cached?.has(period) === false ? AGAIN_MS : FRESH_MS);
   }
 
   return {
     sealing: async () => {
       const period = periodAt(time());
       await readFor(period);
-      const newest = [period, period - 1].find((number) => held?.has(number) === true);
-      const key = newest === undefined ? undefined : held?.get(newest);
+      const newest = [period, period - 1].find((number) => cached?.has(number) === true);
+      const key = newest === undefined ? undefined : cached?.get(newest);
       return newest === undefined || key === undefined ? undefined : { period: newest, key };
     },
     opening: async (period) => {
       if (!isOpening(period, time())) return 'none';
       await readFor(period);
-      return held === undefined ? undefined : (held.get(period) ?? 'none');
+      return cached === undefined ? undefined : (cached.get(period) ?? 'none');
     },
     other: async (period, than) => {
       await readAfter(AGAIN_MS);
-      const key = held?.get(period);
+      const key = cached?.get(period);
       return key?.equals(than) === true ? undefined : key;
     },
   };

@@ -58,7 +58,7 @@ async function makeLink({ deps, sessions, answers }: Links, { request, reply }: 
   });
   if (typeof kept === 'string') return answers.problem(reply, kept);
   reply.header('cache-control', 'no-store');
-  const url = `${sessions.origin.own(headers)}/console/link/${kept.secret}`;
+  const url = `${sessions.origin.baseURL(headers)}/console/link/${kept.secret}`;
   const made = { url, expires: new Date(Date.now() + kept.forMs).toISOString() };
   answers.send(reply, 201, JSON_TYPE, JSON.stringify(made));
 }

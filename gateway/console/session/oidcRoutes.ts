@@ -52,7 +52,7 @@ async function start(
 ): Promise<void> {
   const { headers } = request.raw;
   const { to } = request.query as { to?: unknown };
-  const sent = await provider.begin(sessions.origin.own(headers) + CALLBACK).catch((error: unknown) => {
+  const sent = await provider.begin(sessions.origin.baseURL(headers) + CALLBACK).catch((error: unknown) => {
     deps.log.warn({ err: error }, 'OpenID Connect provider unavailable');
   });
   if (sent === undefined) return sendMessagePage(answers, reply, 'provider-away');

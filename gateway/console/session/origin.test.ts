@@ -96,9 +96,9 @@ test.each<[string, IncomingHttpHeaders, boolean]>([
 
 test('with a configured address no header says otherwise', () => {
   const headers = { host: 'evil.example', 'x-forwarded-proto': 'http', 'x-forwarded-host': 'evil.example' };
-  expect([configured.own(headers), configured.isSecure(headers)]).toEqual([OWN, true]);
+  expect([configured.baseURL(headers), configured.isSecure(headers)]).toEqual([OWN, true]);
   const plain = createOrigin('http://127.0.0.1:8081');
-  expect([plain.own(headers), plain.isSecure({ 'x-forwarded-proto': 'https' })]).toEqual([
+  expect([plain.baseURL(headers), plain.isSecure({ 'x-forwarded-proto': 'https' })]).toEqual([
     'http://127.0.0.1:8081',
     false,
   ]);

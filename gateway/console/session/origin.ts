@@ -28,7 +28,7 @@ export type ConsoleOrigin = {
    */
   isSecure: (headers: IncomingHttpHeaders) => boolean;
   /** The origin that the browser uses: the configured one, else from the request. */
-  own: (headers: IncomingHttpHeaders) => string;
+  baseURL: (headers: IncomingHttpHeaders) => string;
 };
 
 /**
@@ -53,7 +53,7 @@ export function createOrigin(url: string | undefined): ConsoleOrigin {
     isSecure,
     isSameOrigin,
     isFromConsole: (headers) => headers[HEADER] === '1' && isSameOrigin(headers),
-    own: (headers) =>
+    baseURL: (headers) =>
       configured?.origin ?? `${isSecure(headers) ? 'https' : 'http'}://${headers.host ?? 'localhost'}`,
   };
 }

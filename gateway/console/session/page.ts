@@ -8,9 +8,9 @@ import { personName } from '../../../api/person.ts';
 import type { Answers } from '../../http/answers.ts';
 import { escapeHtml } from '../../http/html.ts';
 
-type MessageCode = keyof typeof WORDS;
+type MessageCode = keyof typeof MESSAGES;
 
-const WORDS = {
+const MESSAGES = {
   'link-unknown': {
     status: 404,
     title: 'This link cannot be used',
@@ -64,7 +64,7 @@ button { font: inherit; padding: 0.5rem 1.25rem; cursor: pointer; }
 
 /** Sends a page with a message and a link to the console. */
 export function sendMessagePage(answers: Answers, reply: FastifyReply, code: MessageCode): void {
-  const { status, title, text } = WORDS[code];
+  const { status, title, text } = MESSAGES[code];
   if (status === 503) reply.header('retry-after', '5');
   const body = `<p>${escapeHtml(text)}</p>\n<p><a href="/console/">Open the console</a></p>`;
   sendHtml(answers, reply, { status, title, body });

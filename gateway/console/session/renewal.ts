@@ -22,7 +22,7 @@ const KEPT_MS = 600_000;
 const AGAIN_MS = 5_000;
 /** How long to wait for another replica that renews the token. */
 const OTHER_MS = 8_000;
-const LOOK_MS = 200;
+const CHECK_INTERVAL_MS = 200;
 const MAX_KNOWN = 2_048;
 
 const renewedSchema = z.object({ token: z.string(), refresh: z.string().optional() });
@@ -43,12 +43,12 @@ export async function readRenewed(conn: RunStoreConnection, refresh: string): Pr
 export function createRenewal({ conn, provider, clock, log }: RenewalOptions): Renew {
   const known = createExpiringMap<Renewed>(MAX_KNOWN, clock);
   const failed = createExpiringMap<true>(MAX_KNOWN, clock);
-  const underWay = new Map<string, Promise<Renewed | undefined>>();
+  const inProgress = new Map<string, Promise<Renewed | undefined>>();
 
   async function waitForOther(refresh: string): Promise<Renewed | undefined> {
     const deadline = clock.now() + OTHER_MS;
     while (clock.now() < deadline) {
-      await sleep(LOOK_MS, undefined, clock);
+      await sleep(CHECK_INTERVAL_MS, undefined, clock);
       const found = await readRenewed(conn, refresh);
       if (found !== undefined) return found;
     }
@@ -73,14 +73,14 @@ export function createRenewal({ conn, provider, clock, log }: RenewalOptions): R
     }
   }
 
-  async function once(refresh: string): Promise<Renewed | undefined> {
+  async function renewOnce(refresh: string): Promise<Renewed | undefined> {
     const key = hashOf(refresh);
-    const held = known.get(key);
-    if (held !== undefined || failed.get(key) === true) return held;
-    const running = underWay.get(key);
+    const cached = known.get(key);
+    if (cached !== undefined || failed.get(key) === true) return cached;
+    const running = inProgress.get(key);
     if (running !== undefined) return running;
-    const asking = ask(refresh).finally(() => underWay.delete(key));
-    underWay.set(key, asking);
+    const asking = ask(refresh).finally(() => inProgress.delete(key));
+    inProgress.set(key, asking);
     const renewed = await asking;
     if (renewed === undefined) failed.set(key, true, clock.now() + AGAIN_MS);
     else known.set(key, renewed, clock.now() + KEPT_MS);
@@ -90,7 +90,7 @@ export function createRenewal({ conn, provider, clock, log }: RenewalOptions): R
   return async (session) => {
     const { refresh } = session;
     if (refresh === undefined || session.tokenEnds - clock.date().getTime() > AHEAD_MS) return undefined;
-    const renewed = await once(refresh);
+    const renewed = await renewOnce(refresh);
     return renewed && { ...session, ...renewed, tokenEnds: tokenExpiry(renewed.token) };
   };
 }

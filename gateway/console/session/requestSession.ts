@@ -54,7 +54,7 @@ export async function sealedCookieHeaders(
 /** Routes that need a token. */
 const FOR_USERS = /^\/(?:(?:workflows|credentials|kube)\/|console\/(?:live|projects)(?:$|\?))/;
 /** How often a stream checks whether its session was signed out. */
-const LOOK_MS = 2_000;
+const CHECK_INTERVAL_MS = 2_000;
 
 export function authorizeBySession(deps: GatewayDeps, sessions: Sessions, current: ReadSession) {
   const answers = createAnswers(deps, 'console');
@@ -64,7 +64,7 @@ export function authorizeBySession(deps: GatewayDeps, sessions: Sessions, curren
     if (opened.outcome === 'unavailable') return answers.problem(reply, 'console-unavailable');
     if (opened.outcome === 'session') {
       request.raw.headers.authorization = `Bearer ${opened.session.token}`;
-      endWith(sessions, opened.session, reply.raw);
+      endWithSession(sessions, opened.session, reply.raw);
     }
     done();
   }
@@ -81,12 +81,12 @@ export function authorizeBySession(deps: GatewayDeps, sessions: Sessions, curren
  * Ends a response when its session is signed out at any replica. Responses that have not started are not
  * affected.
  */
-function endWith(sessions: Sessions, session: Session, response: ServerResponse): void {
+function endWithSession(sessions: Sessions, session: Session, response: ServerResponse): void {
   if (response.destroyed) return;
   const look = async (): Promise<void> => {
-    const isSignedOutSession = await sessions.isSignedOutSession(session).catch(() => undefined);
-    if (isSignedOutSession === true && response.headersSent) response.destroy();
+    const isSignedOut = await sessions.isSignedOut(session).catch(() => undefined);
+    if (isSignedOut === true && response.headersSent) response.destroy();
   };
-  const timer = setInterval(() => void look(), LOOK_MS);
+  const timer = setInterval(() => void look(), CHECK_INTERVAL_MS);
   response.once('close', () => clearInterval(timer));
 }

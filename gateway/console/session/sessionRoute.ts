@@ -105,15 +105,15 @@ async function signOut(console: Console, { request, reply }: Exchange): Promise<
   const { deps, sessions, answers } = console;
   const { headers } = request.raw;
   const opened = await sessions.open(headers);
-  const isSignedOutSession =
+  const isSignedOut =
     opened.outcome === 'none' || (opened.outcome === 'session' && (await sessions.signOut(opened.session)));
   if (opened.outcome !== 'none') {
     const session = opened.outcome === 'session' ? sessionFields(opened.session) : {};
-    const result = isSignedOutSession ? ({ result: 'allowed' } as const) : auditResult('console-unavailable');
+    const result = isSignedOut ? ({ result: 'allowed' } as const) : auditResult('console-unavailable');
     recordCall(deps, request.raw, { event: 'session.delete', ...session, ...result });
   }
   // The browser keeps its cookie and can try again.
-  if (!isSignedOutSession) return answers.problem(reply, 'console-unavailable');
+  if (!isSignedOut) return answers.problem(reply, 'console-unavailable');
   reply.header(
     'set-cookie',
     sessionCookieHeaders('', headers.cookie, { secure: sessions.origin.isSecure(headers) }) ?? [],

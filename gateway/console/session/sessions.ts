@@ -68,7 +68,7 @@ export type Sessions = {
    * Whether it was signed out, here or seconds ago at another replica; undefined if that cannot be decided
    * now.
    */
-  isSignedOutSession: (session: Session) => Promise<boolean | undefined>;
+  isSignedOut: (session: Session) => Promise<boolean | undefined>;
   /**
    * Ends the session at every replica and revokes its refresh token in the background; false if the end could
    * not be stored.
@@ -92,8 +92,8 @@ export type SessionsOptions = {
 
 export function createSessions({ conn, clock, origin, idleMs, revoke }: SessionsOptions): Sessions {
   const keyring = createKeyring(conn, clock);
-  const fresh = createExpiringMap<boolean>(MAX_KNOWN, clock);
-  const lately = createExpiringMap<true>(MAX_KNOWN, clock);
+  const checked = createExpiringMap<boolean>(MAX_KNOWN, clock);
+  const recentlyValid = createExpiringMap<true>(MAX_KNOWN, clock);
   const time = (): number => clock.date().getTime();
 
   async function sealFor(purpose: string, value: object): Promise<string | undefined> {
@@ -123,15 +123,15 @@ export function createSessions({ conn, clock, origin, idleMs, revoke }: Sessions
     return !isRenewedSoon && time() - usedAt >= Math.min(USED_MS, idleMs / 4);
   }
 
-  async function isSignedOutSession({ id }: Session): Promise<boolean | undefined> {
-    const known = fresh.get(id);
+  async function checkSignedOut({ id }: Session): Promise<boolean | undefined> {
+    const known = checked.get(id);
     if (known !== undefined) return known;
     const askedAt = clock.now();
     const out = await isSignedOut(conn, id);
-    if (isUnavailable(out)) return lately.get(id) === true ? false : undefined;
-    fresh.set(id, out, askedAt + KNOWN_MS);
-    if (out) lately.delete(id);
-    else lately.set(id, true, askedAt + GRACE_MS);
+    if (isUnavailable(out)) return recentlyValid.get(id) === true ? false : undefined;
+    checked.set(id, out, askedAt + KNOWN_MS);
+    if (out) recentlyValid.delete(id);
+    else recentlyValid.set(id, true, askedAt + GRACE_MS);
     return out;
   }
 
@@ -146,19 +146,19 @@ export function createSessions({ conn, clock, origin, idleMs, revoke }: Sessions
       if (!parsed.success || parsed.data.ends <= time() || parsed.data.usedAt + idleMs <= time())
         return { outcome: 'none' };
       const { usedAt: _usedAt, ...session } = parsed.data;
-      const out = await isSignedOutSession(session);
+      const out = await checkSignedOut(session);
       if (out === undefined) return { outcome: 'unavailable' };
       return out ? { outcome: 'none' } : { outcome: 'session', session, isOld: isOld(parsed.data) };
     },
     seal: (session) => sealFor(PURPOSE, { ...session, usedAt: time() }),
     sealFor,
     openFor,
-    isSignedOutSession,
+    isSignedOut: checkSignedOut,
     signOut: async (session) => {
       const kept = await markSignedOut(conn, session.id, session.ends - time());
       if (isUnavailable(kept)) return false;
-      lately.delete(session.id);
-      fresh.set(session.id, true, clock.now() + KNOWN_MS);
+      recentlyValid.delete(session.id);
+      checked.set(session.id, true, clock.now() + KNOWN_MS);
       if (session.refresh !== undefined) revoke?.(session.refresh);
       return true;
     },

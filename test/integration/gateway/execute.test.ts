@@ -154,7 +154,7 @@ test.each([
 test('who lacks the right is told which one, and how to ask Kubernetes for it', async () => {
   const answer = await execute('orders', { token: reader, body: '{}' });
   const { detail } = (await answer.json()) as { detail: string };
-  expect(detail).toContain('the verb create on workflows.windlass.dev/execute in the namespace');
+  expect(detail).toContain('verb create on workflows.windlass.dev/execute in namespace');
   expect(detail).toContain('kubectl auth can-i create workflows.windlass.dev --subresource=execute');
 });
 

@@ -78,7 +78,7 @@ test.each([
   'Bearer two words',
   'Bearer a\u00e9',
   `Bearer ${'a'.repeat(9_000)}`,
-])('"%s" is no token, and the API server is not asked', async (header) => {
+])('"%s" is not a token, and causes no review', async (header) => {
   const server = apiServer({}, {});
   expect(await setUp(server).access.decide(header, WANTED)).toBe('unauthorized');
   expect(server.asked).toEqual([]);
@@ -105,14 +105,14 @@ test('a token that was not confirmed for our audience is not accepted', async ()
   expect(await setUp(server).access.decide(`Bearer ${OURS}`, WANTED)).toBe('unauthorized');
 });
 
-test('who is known but has no right is forbidden, whatever else it may do', async () => {
+test('an authenticated caller without the right is forbidden, whatever other rights it has', async () => {
   const server = apiServer({ opaque: { user: 'ann' } }, { ann: ['returns'] });
   const { access } = setUp(server);
   expect(await access.decide('Bearer opaque', WANTED)).toBe('forbidden');
   expect(await access.decide('Bearer opaque', { ...WANTED, name: 'returns' })).toBe('allowed');
 });
 
-test('a decision is asked for once in eight seconds, and a revoked token refused after that', async () => {
+test('a decision is cached for eight seconds, and a revoked token is refused after that', async () => {
   const server = apiServer({ opaque: { user: 'ann' } }, { ann: ['orders'] });
   const { access, clock } = setUp(server);
   expect(await access.decide('Bearer opaque', WANTED)).toBe('allowed');
@@ -124,7 +124,7 @@ test('a decision is asked for once in eight seconds, and a revoked token refused
   expect(await access.decide('Bearer opaque', WANTED)).toBe('unauthorized');
 });
 
-test('a right that was given works within two seconds of a refusal', async () => {
+test('a granted right takes effect within two seconds of a refusal', async () => {
   const server = apiServer({ opaque: { user: 'ann' } }, {});
   const { access, clock } = setUp(server);
   expect(await access.decide('Bearer opaque', WANTED)).toBe('forbidden');
@@ -133,7 +133,7 @@ test('a right that was given works within two seconds of a refusal', async () =>
   expect(await access.decide('Bearer opaque', WANTED)).toBe('allowed');
 });
 
-test('a token that was refused is not asked about again for two seconds', async () => {
+test('a refused token is not reviewed again for two seconds', async () => {
   const server = apiServer({}, {});
   const { access } = setUp(server);
   expect(await access.decide('Bearer garbage', WANTED)).toBe('unauthorized');
@@ -141,7 +141,7 @@ test('a token that was refused is not asked about again for two seconds', async 
   expect(server.asked).toHaveLength(1);
 });
 
-test('calls at the same time share one question', async () => {
+test('concurrent calls share one review', async () => {
   const server = apiServer({ opaque: { user: 'ann' } }, { ann: ['orders'] });
   const { access } = setUp(server);
   const decisions = await Promise.all(
@@ -151,7 +151,7 @@ test('calls at the same time share one question', async () => {
   expect(server.asked).toHaveLength(2);
 });
 
-test('while the API server does not answer, nobody is allowed, but who was allowed just now', async () => {
+test('while the API server does not answer, only cached decisions allow callers', async () => {
   const server = apiServer({ opaque: { user: 'ann' } }, { ann: ['orders'] });
   const { access, clock, log } = setUp(server);
   expect(await access.decide('Bearer opaque', WANTED)).toBe('allowed');
@@ -165,7 +165,7 @@ test('while the API server does not answer, nobody is allowed, but who was allow
   expect(await access.decide('Bearer opaque', WANTED)).toBe('allowed');
 });
 
-test('a flood of unknown tokens reaches the API server at a bounded rate', async () => {
+test('unknown tokens are reviewed at a bounded rate', async () => {
   const server = apiServer({}, {});
   const { access, clock } = setUp(server);
   const flood = async (round: number) => {
@@ -178,7 +178,7 @@ test('a flood of unknown tokens reaches the API server at a bounded rate', async
   expect(server.asked).toHaveLength(35);
 });
 
-test('unknown tokens of many addresses reach the API server at a bounded rate, too', async () => {
+test('unknown tokens of many addresses are reviewed at a bounded rate, too', async () => {
   const server = apiServer({}, {});
   const { access, clock } = setUp(server);
   const flood = async (round: number) => {
@@ -192,7 +192,7 @@ test('unknown tokens of many addresses reach the API server at a bounded rate, t
   expect(server.asked).toHaveLength(70);
 });
 
-test('garbage from one address, or a few that go on and on, keeps nobody else out', async () => {
+test('garbage of one address, or of a few persistent ones, excludes no other caller', async () => {
   const tokens = Object.fromEntries(Array.from({ length: 40 }, (_, at) => [`opaque-${at}`, { user: 'ann' }]));
   const server = apiServer(tokens, { ann: ['orders'] });
   const { access, clock } = setUp(server);
@@ -205,7 +205,7 @@ test('garbage from one address, or a few that go on and on, keeps nobody else ou
   }
 });
 
-test('a flood of unknown tokens does not keep out a token that was accepted before, nor one that was revoked in', async () => {
+test('a flood of unknown tokens excludes neither a token that was accepted before nor a revoked one', async () => {
   const server = apiServer({ opaque: { user: 'ann' } }, { ann: ['orders'] });
   const { access, clock } = setUp(server);
   const flood = async (round: number) => {
@@ -226,7 +226,7 @@ test('a flood of unknown tokens does not keep out a token that was accepted befo
   expect(await access.decide('Bearer opaque', WANTED)).toBe('unavailable');
 });
 
-test('what one user may do is asked at a bounded rate, with whatever tokens, and others are not kept waiting', async () => {
+test('access reviews of one user have a bounded rate, whatever the token, and others do not wait', async () => {
   const users = { first: { user: 'ann' }, second: { user: 'ann' }, third: { user: 'bob' } };
   const server = apiServer(users, { ann: ['orders'], bob: ['orders'] });
   const { access, clock } = setUp(server);
@@ -247,7 +247,7 @@ test('what one user may do is asked at a bounded rate, with whatever tokens, and
   expect(later.filter((decision) => decision === 'forbidden')).toHaveLength(20);
 });
 
-test('each question about a token is one that the API server was not asked before', async () => {
+test('each token review differs from all previous ones', async () => {
   const server = apiServer({ [OURS]: { user: 'ann', audiences: ['windlass'] } }, { ann: ['orders'] });
   const { access, clock } = setUp(server);
   expect(await access.decide(`Bearer ${OURS}`, WANTED)).toBe('allowed');
@@ -260,7 +260,7 @@ test('each question about a token is one that the API server was not asked befor
   expect(audiences[0]).not.toEqual(audiences[1]);
 });
 
-test('an audience of the API server that is not known yet is asked about as it stands', async () => {
+test('a token with an unknown audience is reviewed as it is', async () => {
   const second = jwt({ aud: 'second-name' });
   const server = apiServer(
     {

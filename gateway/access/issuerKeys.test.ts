@@ -108,7 +108,7 @@ test.each([
   expect(await judge(text)).toBe(verdict);
 });
 
-test('while the keys are not known, only the API server can tell, and it is asked for them twice a minute', async () => {
+test('without keys every token is unknown, and the keys are fetched twice a minute', async () => {
   const { state, clock, judge } = await setUp();
   state.down = true;
   for (let at = 0; at < 20; at += 1) expect(await judge(good)).toBe('unknown');
@@ -118,7 +118,7 @@ test('while the keys are not known, only the API server can tell, and it is aske
   expect(await judge(good)).toBe('signed');
 });
 
-test('a new key is taken up when a token names it, at most twice a minute', async () => {
+test('a new key is fetched when a token names it, at most twice a minute', async () => {
   const { state, clock, judge, add } = await setUp();
   expect(await judge(good)).toBe('signed');
   add(other.publicKey, 'new');
@@ -129,7 +129,7 @@ test('a new key is taken up when a token names it, at most twice a minute', asyn
   expect(await judge(text)).toBe('signed');
 });
 
-test('keys that are away for long go on being used, since they let nobody in', async () => {
+test('old keys are used while new ones cannot be fetched, since they allow nobody', async () => {
   const { state, clock, judge } = await setUp();
   expect(await judge(good)).toBe('signed');
   state.down = true;
@@ -142,13 +142,13 @@ test.each([
   ['for the client and others', { aud: ['kubectl', 'console'] }, 'signed'],
   ['for another client', { aud: 'kubectl' }, 'unknown'],
   ['for nobody', {}, 'unknown'],
-])('of a provider a token %s', async (_what, claims, verdict) => {
+])("a provider's token %s", async (_what, claims, verdict) => {
   const { judge } = await setUp({ audience: 'console' });
   expect(await judge(token(rsa.privateKey, RS, { ...GOOD, ...claims }))).toBe(verdict);
   expect(await judge(token(other.privateKey, RS, { ...GOOD, ...claims }))).toBe('refused');
 });
 
-test('a token of a provider waits for keys that are being fetched, another one does not', async () => {
+test('a token of the provider waits for keys that are being fetched, others do not', async () => {
   const { keys, state, clock } = await setUp({ issuer: `${ISSUER}/` });
   expect(await keys.judgeFetched(token(rsa.privateKey, RS, { ...GOOD, iss: 'https://other.example' }))).toBe(
     'unknown',

@@ -16,7 +16,7 @@ test('the documentation lists every problem with its status and title, and no ot
   expect(documented).toEqual(registered);
 });
 
-test('a problem has the members of RFC 9457, and the run only where there is one', () => {
+test('a problem has the members of RFC 9457, and the run only if there is one', () => {
   expect(JSON.parse(problemBody('reply-timeout', 'urn:uuid:1', { run: 'orders-1' }))).toEqual({
     type: 'tag:windlass.dev,2026:problem/reply-timeout',
     title: PROBLEMS['reply-timeout'].title,
@@ -28,7 +28,7 @@ test('a problem has the members of RFC 9457, and the run only where there is one
   expect(JSON.parse(problemBody('not-found', 'urn:uuid:1'))).not.toHaveProperty('run');
 });
 
-test.each(codes)('the type of %s is a URI that a client may compare', (code) => {
+test.each(codes)('the type of %s is a URI', (code) => {
   expect(URL.canParse(problemType(code))).toBe(true);
   expect(problemType(code)).toMatch(/^[\x21-\x7e]+$/);
 });

@@ -24,7 +24,7 @@ test.each([
 
 const position = { at: 1_763_715_600_004_123, run: 'orders-0mwqi7su7bpbv30' };
 
-test('a page is told by its size, a phase and the token of the page before', () => {
+test('a list query has a size, a phase and the token of the previous page', () => {
   expect(readListQuery({})).toEqual({ limit: 50 });
   const query = { limit: '500', phase: 'Failed', continue: positionToken(position), other: 'x' };
   expect(readListQuery(query)).toEqual({ limit: 500, phase: 'Failed', after: position });
@@ -44,7 +44,7 @@ test.each([
   [{ continue: positionToken({ ...position, run: '../secrets' }) }],
   [{ continue: positionToken({ ...position, at: -1 }) }],
   [{ continue: Buffer.from('1 99999999999999999 orders').toString('base64url') }],
-])('%j is no query', (query) => {
+])('%j is an invalid query', (query) => {
   expect(readListQuery(query)).toBeUndefined();
 });
 

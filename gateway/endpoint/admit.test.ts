@@ -10,6 +10,6 @@ test.each([
     { verb: 'list', resource: 'workflowruns', namespace: 'shop', name: '' },
     'Missing: verb list on workflowruns.windlass.dev in namespace shop. Check it with: kubectl auth can-i list workflowruns.windlass.dev -n shop',
   ],
-] as const)('who lacks a right is told which one, as a Role names it: %j', (wanted, says) => {
+] as const)('a refused caller learns the missing right as in a Role: %j', (wanted, says) => {
   expect(missingRight('forbidden', wanted)).toEqual({ more: says });
 });

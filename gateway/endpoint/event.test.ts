@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { admittedHeaders, eventHash, eventInput, eventKey } from './event.ts';
 
-test('the body is in the input byte for byte', () => {
+test('the input contains the body byte for byte', () => {
   const body = ' { "b" : 1E-999, "a":[-0, 10000000000000000999] } ';
   expect(eventInput(body)).toBe(`{"text_content":"","data_content":${body}}`);
   expect(JSON.parse(eventInput('[1,{"a":null}]'))).toEqual({
@@ -23,12 +23,12 @@ test('only admitted headers become part of the event', () => {
   );
 });
 
-test('a header that no request has is none, whatever its name', () => {
+test('a missing header is left out, whatever its name', () => {
   expect(admittedHeaders({}, ['constructor', 'x-event'])).toEqual({});
   expect(eventKey({}, { dedupe: 'constructor' })).toEqual({ outcome: 'none' });
 });
 
-test('Idempotency-Key names the event, or else the header that the workflow names', () => {
+test('the dedupe key is Idempotency-Key, or the header that the workflow names', () => {
   const both = { 'idempotency-key': 'k', 'x-delivery': 'd' };
   expect(eventKey(both, { dedupe: 'x-delivery' })).toEqual({ outcome: 'key', key: 'k' });
   expect(eventKey({ 'x-delivery': 'd' }, { dedupe: 'x-delivery' })).toEqual({ outcome: 'key', key: 'd' });
@@ -41,13 +41,13 @@ test('Idempotency-Key names the event, or else the header that the workflow name
   expect(eventKey({ 'x-delivery': 'd' })).toEqual({ outcome: 'none' });
 });
 
-test('a key that is empty or longer than 1,024 characters is refused, not ignored', () => {
+test('an empty key, or one longer than 1,024 characters, is refused', () => {
   expect(eventKey({ 'idempotency-key': '' })).toEqual({ outcome: 'bad' });
   expect(eventKey({ 'idempotency-key': 'k'.repeat(1_024) }).outcome).toBe('key');
   expect(eventKey({ 'idempotency-key': 'k'.repeat(1_025) })).toEqual({ outcome: 'bad' });
 });
 
-test('events that differ in a byte of the body, in being a test, in how far they go, in who sent them, or in how they were sent have different hashes', () => {
+test('events with another body, test flag, end node, user or kind of call have different hashes', () => {
   const event = { trigger: 'execute', test: false, text: '{}' };
   const others = [
     { text: '{ }' },

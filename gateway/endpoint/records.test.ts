@@ -20,7 +20,7 @@ function setUp() {
   return { asked, clock, ask };
 }
 
-test('whoever asks about another workflow of a namespace each time costs the API server a bounded number of lists', async () => {
+test('requests for different workflows of a namespace cause a bounded number of lists', async () => {
   const { asked, clock, ask } = setUp();
   expect(await ask('flood', 1_000)).toBe(900);
   expect(await ask('shop', 10)).toBe(0);
@@ -29,7 +29,7 @@ test('whoever asks about another workflow of a namespace each time costs the API
   expect(await ask('flood', 1_000)).toBe(950);
 });
 
-test('callers who ask about one workflow at once share an answer', async () => {
+test('concurrent requests for one workflow share a list', async () => {
   const { asked, clock, ask } = setUp();
   await ask('shop', 1);
   for (let at = 0; at < 5; at += 1) void ask('shop', 1);

@@ -62,7 +62,7 @@ async function start({
 const call = (port: number, path: string, init?: RequestInit): Promise<Response> =>
   fetch(`http://127.0.0.1:${port}${path}`, init);
 
-test('each request has one line, after its answer, with the pattern of its route and not its path', async () => {
+test("each request has one line after its answer, with the route's pattern instead of its path", async () => {
   const { inside, accesses } = await start();
   const answer = await call(inside, '/openapi.json?token=secret');
   const { length } = await answer.text();
@@ -84,7 +84,7 @@ test('each request has one line, after its answer, with the pattern of its route
   ]);
 });
 
-test('the instance of a problem is the request of its line, and of its line in the audit trail', async () => {
+test('the instance of a problem is the request ID in the access log and audit trail', async () => {
   const { inside, accesses, audits } = await start({ decided: { decision: 'forbidden' } });
   const answer = await call(inside, '/workflows/shop.orders/execute', { method: 'POST' });
   const { instance: request } = (await answer.json()) as { instance: string };
@@ -93,7 +93,7 @@ test('the instance of a problem is the request of its line, and of its line in t
   expect(audits()).toMatchObject([{ request, event: 'run.execute', result: 'denied', address: '127.0.0.1' }]);
 });
 
-test('an event that a webhook is sent names its workflow and project, and nothing of its path', async () => {
+test('the line of a webhook call names workflow and project, and nothing of the path', async () => {
   const { outside, accesses } = await start();
   await call(outside, '/webhook/shop.orders/new', {
     method: 'POST',
@@ -111,7 +111,7 @@ test('an event that a webhook is sent names its workflow and project, and nothin
   ]);
 });
 
-test('what the parser refuses is found by its instance, too', async () => {
+test('a request that the parser refused is found by its instance, too', async () => {
   const { outside, accesses } = await start();
   const socket = connect(outside, '127.0.0.1');
   socket.end('NO HTTP\r\n\r\n');
@@ -123,7 +123,7 @@ test('what the parser refuses is found by its instance, too', async () => {
   expect(accesses()).toMatchObject([{ request, status: 400, problem: 'bad-request', address: '127.0.0.1' }]);
 });
 
-test('of requests that went well a share is written', async () => {
+test('successful requests are sampled', async () => {
   const none = await start({ sample: 0.4 });
   const all = await start({ sample: 0.6 });
   for (const { inside } of [none, all]) await (await call(inside, '/openapi.json')).text();
@@ -131,7 +131,7 @@ test('of requests that went well a share is written', async () => {
   expect(none.accesses()).toEqual([]);
 });
 
-test('problems are written whatever the share is, at a bounded rate, and what is left out is counted', async () => {
+test('problems are logged without sampling, at a bounded rate, and left-out lines are counted', async () => {
   const { inside, clock, accesses } = await start({ sample: 0 });
   for (let round = 0; round < 15; round += 1)
     await Promise.all(

@@ -17,7 +17,7 @@ const RECORD = {
   status: { phase: 'Failed', message: LARGE },
 };
 
-test('of runs that callers with a token ask for and do not read, no more is kept than of requests', async () => {
+test('unread answers of authorised callers are bounded like requests', async () => {
   const { deps, close } = createGatewayDeps();
   const limits = createLimits(limitSettings.parse({ inFlightBytes: 1_048_576 }), []);
   const client = { find: async () => RECORD } as unknown as typeof deps.client;

@@ -43,24 +43,24 @@ test.each([
 
 const json = { 'content-type': 'application/json' };
 
-test('what is compressed is refused, whatever it is declared as', () => {
+test('a compressed body is refused, whatever its type', () => {
   expect(refuseByHeaders({ ...json, 'content-encoding': 'gzip' }, limits)).toBe('unsupported-media-type');
   expect(refuseByHeaders({ ...json, 'content-encoding': 'identity' }, limits)).toBe('unsupported-media-type');
 });
 
-test('the limit itself is accepted, one byte more is not', () => {
+test('a body at the limit is accepted, one byte more is refused', () => {
   expect(refuseByHeaders({ ...json, 'content-length': '1000' }, limits)).toBeUndefined();
   expect(refuseByHeaders({ ...json, 'content-length': '1001' }, limits)).toBe('event-too-large');
   expect(refuseByHeaders({ ...json, 'transfer-encoding': 'chunked' }, limits)).toBeUndefined();
 });
 
-test('the type is judged before the length', () => {
+test('the type is checked before the length', () => {
   expect(refuseByHeaders({ 'content-type': 'text/plain', 'content-length': '11' }, limits)).toBe(
     'unsupported-media-type',
   );
 });
 
-test('a length that there is no room for now is refused before a byte of it is read', () => {
+test('a length without free memory is refused before a byte is read', () => {
   const inFlight = createInFlight(2_000_000, 1_000_000);
   inFlight.reserve()?.growTo(999_999);
   inFlight.reserve()?.growTo(500_000);
@@ -69,7 +69,7 @@ test('a length that there is no room for now is refused before a byte of it is r
   expect(refuseByHeaders({ ...json, 'content-length': '900' }, full)).toBeUndefined();
 });
 
-test('a request has a body if it says so', () => {
+test('a request has a body if its headers announce one', () => {
   expect(hasBody({})).toBe(false);
   expect(hasBody({ 'content-length': '0' })).toBe(false);
   expect(hasBody({ 'content-length': '1' })).toBe(true);
@@ -78,7 +78,7 @@ test('a request has a body if it says so', () => {
 
 const LIMIT = 1_000_000;
 
-test('what was set aside for a body that queue out too large is given back at once, not by the collector', async () => {
+test('the memory of a body that turns out too large is freed at once, not by the garbage collector', async () => {
   await using door = await openReader();
   const body = Buffer.alloc(LIMIT + 50_000, 'a');
   const before = process.memoryUsage().arrayBuffers;
@@ -88,7 +88,7 @@ test('what was set aside for a body that queue out too large is given back at on
   expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(8_000_000);
 });
 
-test('so is what was set aside for a body that is broken off', async () => {
+test('so is the memory of an aborted body', async () => {
   await using door = await openReader();
   const body = Buffer.alloc(900_000, 'a');
   const before = process.memoryUsage().arrayBuffers;
@@ -109,7 +109,7 @@ test.each([
   expect(door.most()).toBeLessThanOrEqual(most);
 });
 
-test('of a large body one piece is read in a turn, and the rest waits in the connection', async () => {
+test('one piece of a large body is read per turn, and the rest waits in the connection', async () => {
   const waiting: (() => void)[] = [];
   await using door = await openReader({ add: (work) => void waiting.push(work) });
   const body = Buffer.alloc(600_000, 'a');
@@ -125,13 +125,13 @@ test('of a large body one piece is read in a turn, and the rest waits in the con
   expect(queue).toBeGreaterThan(7);
 });
 
-test('a small body waits for nothing', async () => {
+test('a small body does not wait', async () => {
   await using door = await openReader({ add: () => expect.unreachable() });
   const body = Buffer.alloc(16_000, 'a');
   expectRead(await door.send(body), body);
 });
 
-test('clients that have gone before they are refused take no place of those that must read why', () => {
+test('clients that disconnected before the refusal take no place of lingering ones', () => {
   const gone = () => ({ socket: Object.assign(new EventEmitter(), { destroyed: true }) });
   for (let calls = 0; calls < 1_000; calls += 1) lingerAfterAnswer(gone() as unknown as IncomingMessage);
   const socket = new EventEmitter() as Socket;

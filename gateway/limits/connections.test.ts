@@ -31,7 +31,7 @@ function connectFrom(...addresses: string[]): boolean[] {
   return sockets.map(({ destroyed }) => destroyed);
 }
 
-test('the first of one address gives way to the third', () => {
+test('the first connection of an address is closed for the third', () => {
   expect(connectFrom('192.0.2.1', '192.0.2.1', '192.0.2.2', '192.0.2.1')).toEqual([
     true,
     false,
@@ -40,7 +40,7 @@ test('the first of one address gives way to the third', () => {
   ]);
 });
 
-test('all addresses of an IPv6 network of 64 bits are one client', () => {
+test('all addresses of an IPv6 network of 64 bits count as one client', () => {
   expect(connectFrom('2001:db8:1:2::1', '2001:db8:1:2::2', '2001:db8:1:3::1', '2001:db8:1:2::3')).toEqual([
     true,
     false,
@@ -49,11 +49,11 @@ test('all addresses of an IPv6 network of 64 bits are one client', () => {
   ]);
 });
 
-test('a trusted proxy has as many connections as there are in all', () => {
+test('a trusted proxy may use all connections', () => {
   expect(connectFrom('fd00::1', 'fd00::1', 'fd00::1')).toEqual([false, false, false]);
 });
 
-test('what is pipelined behind the last request of a connection is neither served nor kept', async () => {
+test('requests pipelined after the last one of a connection are neither served nor kept', async () => {
   const server = createServer();
   const { beginRequest } = limitConnections(server, {
     connections: 100,

@@ -4,7 +4,7 @@ import { createInFlight } from './inFlight.ts';
 
 const MIB = 1_048_576;
 
-test('what is given back is free again, and only once', () => {
+test('released memory is free again, once', () => {
   const inFlight = createInFlight(MIB, MIB / 8);
   const reservation = inFlight.reserve();
   expect(reservation?.growTo(1_000)).toBe(true);
@@ -14,13 +14,13 @@ test('what is given back is free again, and only once', () => {
   expect(inFlight.bytes()).toBe(0);
 });
 
-test('an empty one takes the largest body, and so does one that is half full', () => {
+test('the largest body fits while half of the memory is free', () => {
   const inFlight = createInFlight(16 * MIB, MIB);
   for (let bodies = 0; bodies < 7; bodies += 1) expect(inFlight.reserve()?.growTo(MIB)).toBe(true);
   expect(inFlight.fits(MIB)).toBe(true);
 });
 
-test('a thousand large bodies leave room for small ones', () => {
+test('many large bodies leave room for small ones', () => {
   const inFlight = createInFlight(16 * MIB, MIB);
   const greedy = Array.from({ length: 1_000 }, () => inFlight.reserve());
   for (let size = 1_024; size <= MIB; size *= 2) for (const reservation of greedy) reservation?.growTo(size);
@@ -29,7 +29,7 @@ test('a thousand large bodies leave room for small ones', () => {
   expect(inFlight.reserve()?.growTo(1_000)).toBe(true);
 });
 
-test('requests without a body count too', () => {
+test('requests without a body count, too', () => {
   const inFlight = createInFlight(MIB, MIB / 8);
   let open = 0;
   while (inFlight.reserve() !== undefined) open += 1;
@@ -37,7 +37,7 @@ test('requests without a body count too', () => {
   expect(open).toBeLessThan(10_000);
 });
 
-test('whatever comes in whatever order, it is never above the limit', () => {
+test('reservations never exceed the limit', () => {
   const moves = fc.array(fc.record({ who: fc.nat(9), bytes: fc.nat(MIB / 2), ends: fc.boolean() }));
   fc.assert(
     fc.property(moves, (all) => {

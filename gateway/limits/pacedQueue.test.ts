@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { pollUntil } from '../../test/support/poll.ts';
 import { createPacedQueue, type PacedQueue } from './pacedQueue.ts';
 
-test('work is done in the order in which it came, and so much of it in one turn of the event loop', async () => {
+test('items run in order, a few per turn of the event loop', async () => {
   const turns = createPacedQueue({ perTurn: 2 });
   const done: number[] = [];
   for (const piece of [1, 2, 3, 4, 5]) turns.add(() => void done.push(piece));
@@ -22,7 +22,7 @@ test('work is done in the order in which it came, and so much of it in one turn 
   ]);
 });
 
-test('what comes while work is done waits for the next turn, and after the last one all begins anew', async () => {
+test('items added meanwhile wait for the next turn, and an empty queue starts again', async () => {
   const turns = createPacedQueue({ perTurn: 2 });
   const done: string[] = [];
   turns.add(() => {
@@ -37,7 +37,7 @@ test('what comes while work is done waits for the next turn, and after the last 
   expect(done).toEqual(['first', 'second', 'third']);
 });
 
-test('work that was done is let go, though there is always more to do', async () => {
+test('finished items are released, though the queue is never empty', async () => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   const turns = createPacedQueue({ perTurn: 2 });
@@ -53,14 +53,14 @@ test('work that was done is let go, though there is always more to do', async ()
   goesOn = false;
 });
 
-test('what finds too much waiting is done at once', () => {
+test('an item runs at once when too many wait', () => {
   const turns = createPacedQueue({ most: 2 });
   const done: number[] = [];
   for (const piece of [1, 2, 3]) turns.add(() => void done.push(piece));
   expect(done).toEqual([3]);
 });
 
-test('beyond its rate work waits for a token', async () => {
+test('items beyond the rate wait', async () => {
   const turns = createPacedQueue({ perTurn: 10, rate: { requestsPerSecond: 1_000, burst: 3 } });
   const begin = performance.now();
   const times: number[] = [];

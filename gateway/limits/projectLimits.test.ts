@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { pollUntil } from '../../test/support/poll.ts';
 import { createProjectConcurrency, createWaiterLimit } from './projectLimits.ts';
 
-test('a project with as many as there may be waits, in order, and others do not', async () => {
+test('a project at its limit waits, in order, and other projects do not', async () => {
   const concurrency = createProjectConcurrency({ most: 2 });
   const entered: string[] = [];
   const enter = (project: string, name: string) =>
@@ -22,7 +22,7 @@ test('a project with as many as there may be waits, in order, and others do not'
   expect(entered.at(-1)).toBe('a4');
 });
 
-test('whoever has waited for too long is told so as soon as there is room, and takes none', async () => {
+test('a submission that waited too long is refused and takes no place', async () => {
   const concurrency = createProjectConcurrency({ most: 1, maxWaitMs: 20 });
   expect(await concurrency.enter('a')).toBe(true);
   const begin = performance.now();
@@ -39,7 +39,7 @@ function responseOf() {
   return { response: response as unknown as ServerResponse, close: () => response.emit('close') };
 }
 
-test('a project may have half of all places, and gives each back when its caller is answered or gone', () => {
+test('a project gets half of the places, and each is free again when the response closes', () => {
   const { enter } = createWaiterLimit(4);
   const callers = [responseOf(), responseOf()];
   for (const { response } of callers) expect(enter('flood', response)).toBe(true);
@@ -52,7 +52,7 @@ test('a project may have half of all places, and gives each back when its caller
   expect(enter('flood', responseOf().response)).toBe(false);
 });
 
-test('who has gone before takes no place', () => {
+test('a closed response takes no place', () => {
   const { enter } = createWaiterLimit(4);
   for (let caller = 0; caller < 10; caller += 1) {
     const { response } = responseOf();

@@ -84,7 +84,7 @@ function secret(...materials: string[]): Secret {
 
 const away = new ApiError({ status: 503, reason: 'ServiceUnavailable', message: 'away' });
 
-test('a new route refuses everybody until its keys are here, which are read from the one Secret of its project', async () => {
+test('a new route refuses everybody until its keys are read from the Secret of its project', async () => {
   const { feed, reads, served, table } = setUp();
   feed.put(route(1, FIRST));
   expect(served()).toBe('1 closed');
@@ -95,7 +95,7 @@ test('a new route refuses everybody until its keys are here, which are read from
   expect(table.waiting()).toEqual([]);
 });
 
-test('while other keys are read, what was served before is served', async () => {
+test('while new keys are read, the previous route is served', async () => {
   const { feed, reads, served } = setUp();
   feed.put(route(1, FIRST));
   await reads[0]?.answer(secret(FIRST));
@@ -109,7 +109,7 @@ test.each([
   ['are not there', secret(FIRST)],
   ['cannot be read', away],
   ['have no Secret', undefined],
-])('keys that %s close the route, and are tried again', async (_what, answer) => {
+])('keys that %s close the route, and are read again', async (_what, answer) => {
   const { feed, reads, served, table } = setUp();
   feed.put(route(1));
   feed.put(route(2, SECOND));
@@ -122,7 +122,7 @@ test.each([
   expect(served()).toBe('2 verified');
 });
 
-test('a route whose secret is missing is closed at once, with whatever keys it had', async () => {
+test('a route whose secret is missing is closed at once, whatever keys it had', async () => {
   const { feed, reads, served, table } = setUp();
   feed.put(route(1, FIRST));
   await reads[0]?.answer(secret(FIRST));
@@ -133,7 +133,7 @@ test('a route whose secret is missing is closed at once, with whatever keys it h
   expect(reads).toHaveLength(2);
 });
 
-test('a change that needs no keys is in effect at once, and an answer that comes late changes nothing', async () => {
+test('a change without keys takes effect at once, and a late answer changes nothing', async () => {
   const { feed, reads, served } = setUp();
   feed.put(route(1, FIRST));
   feed.put(route(2));
@@ -142,7 +142,7 @@ test('a change that needs no keys is in effect at once, and an answer that comes
   expect(served()).toBe('2 public');
 });
 
-test('what is asked for during a read is read after it, since the answer may be older', async () => {
+test('entries wanted during a read are read after it, since its answer may be older', async () => {
   const { feed, reads, served } = setUp();
   feed.put(route(1, FIRST));
   feed.put(route(2, SECOND));
@@ -154,7 +154,7 @@ test('what is asked for during a read is read after it, since the answer may be 
   expect(served()).toBe('2 verified');
 });
 
-test('a route that is gone is served by nobody, also when its keys come', async () => {
+test('a deleted route is not served when its keys arrive', async () => {
   const { feed, reads, served, table } = setUp();
   feed.put(route(1, FIRST));
   feed.remove(route(1, FIRST));
@@ -163,7 +163,7 @@ test('a route that is gone is served by nobody, also when its keys come', async 
   expect(table.size()).toBe(0);
 });
 
-test('the feed is settled when what could be read was read', async () => {
+test('the feed is settled when all readable keys were read', async () => {
   const { feed, reads } = setUp();
   feed.put(route(1, FIRST));
   let isSettled = false;

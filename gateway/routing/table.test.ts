@@ -35,7 +35,7 @@ function route({
   };
 }
 
-test('a route is found by workflow id, and by id and path', () => {
+test('a route is found by workflow ID, and by ID and path', () => {
   const table = createRouteTable();
   table.put(route({}));
   expect(table.webhook('shop.orders/new')?.uid).toBe('u1');
@@ -53,7 +53,7 @@ test.each([
   'shop.orders/%6eew',
   '',
   '__proto__',
-])('no webhook answers at "%s"', (key) => {
+])('there is no webhook at "%s"', (key) => {
   const table = createRouteTable();
   table.put(route({}));
   expect(table.webhook(key)).toBeUndefined();
@@ -66,7 +66,7 @@ test('an inactive workflow has no webhook, but can be found for test runs', () =
   expect(table.workflow('shop.orders')?.spec.active).toBe(false);
 });
 
-test('a changed route replaces what was served before', () => {
+test('a changed route replaces the previous one', () => {
   const table = createRouteTable();
   table.put(route({ path: 'old' }));
   table.put(route({ path: 'new', generation: 2 }));
@@ -75,7 +75,7 @@ test('a changed route replaces what was served before', () => {
   expect(table.size()).toBe(1);
 });
 
-test('the digest depends on what is served alone, not on how it came to be', () => {
+test('the digest depends only on the served routes, not on their history', () => {
   const grown = createRouteTable();
   grown.put(route({ uid: 'u1' }));
   grown.put(route({ uid: 'u2', name: 'returns' }));
@@ -90,7 +90,7 @@ test('the digest depends on what is served alone, not on how it came to be', () 
   expect(grown.digest()).not.toBe(fresh.digest());
 });
 
-test('a removed route leaves table, project and digest', () => {
+test('a removed route is gone from table, project and digest', () => {
   const table = createRouteTable();
   const empty = table.digest();
   table.put(route({}));
@@ -102,7 +102,7 @@ test('a removed route leaves table, project and digest', () => {
   expect(table.digest()).toBe(empty);
 });
 
-test('an object that is no route is not served, not acknowledged, and ends what was served of it', () => {
+test('an invalid object is neither served nor acknowledged, and replaces its valid version', () => {
   const table = createRouteTable();
   const empty = table.digest();
   expect(table.put(route({}))).toBe(true);
@@ -130,7 +130,7 @@ function guarded(over: Over, material: string | undefined = verify.material): Ku
   return { ...object, spec: { ...(object.spec as object), webhook } };
 }
 
-test('a route that waits for its keys lets nobody in, says so, and leaves what is said of others as it is', () => {
+test('a route that waits for its keys refuses everybody and is reported, and other routes are not affected', () => {
   const table = createRouteTable();
   table.put(guarded({}));
   expect(table.webhook('shop.orders/new')?.auth.kind).toBe('closed');
@@ -146,14 +146,14 @@ test('a route that waits for its keys lets nobody in, says so, and leaves what i
   expect(table.digest()).toBe(createRouteTable().digest());
 });
 
-test('a route without a secret, as the operator wrote it, lets nobody in and waits for nothing', () => {
+test('a route without a secret refuses everybody and waits for nothing', () => {
   const table = createRouteTable();
   table.put(guarded({}, ''));
   expect(table.webhook('shop.orders/new')?.auth.kind).toBe('closed');
   expect(table.waiting()).toEqual([]);
 });
 
-test('beyond a thousand that wait, routes are not acknowledged at all', () => {
+test('beyond a thousand waiting routes, further ones are not acknowledged', () => {
   const table = createRouteTable();
   const objects = Array.from({ length: 1_001 }, (_, index) =>
     guarded({ uid: `u${index}`, name: `w${index}` }),
@@ -167,7 +167,7 @@ test('beyond a thousand that wait, routes are not acknowledged at all', () => {
   expect(table.digest()).toBe(createRouteTable().digest());
 });
 
-test('the namespaces of what is served are told, each once, as long as something of theirs is served', () => {
+test('each namespace with a served route is listed once', () => {
   const table = createRouteTable();
   const objects = [guarded({ uid: 'a', name: 'a' }), guarded({ uid: 'b', name: 'b' })];
   for (const object of objects) table.put(object);

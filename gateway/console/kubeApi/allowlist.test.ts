@@ -36,7 +36,7 @@ test.each([
   ['POST', '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', 'create selfsubjectaccessreviews'],
   ['POST', '/apis/authorization.k8s.io/v1/selfsubjectrulesreviews', 'create selfsubjectrulesreviews'],
   ['POST', '/apis/authentication.k8s.io/v1/selfsubjectreviews', 'create selfsubjectreviews'],
-])('%s %s is passed on', (method, url, verb) => {
+])('%s %s is forwarded', (method, url, verb) => {
   expect(judge(method, url)).toBe(verb);
 });
 
@@ -91,7 +91,7 @@ test.each([
   ['constructor', `${OWN}/workflows/orders`],
   ['GET', '/api/v1/namespaces/shop/constructor'],
   ['GET', '/apis/__proto__/v1/namespaces/shop/workflows'],
-])('%s %s is not needed', (method, url) => {
+])('%s %s is refused', (method, url) => {
   expect(judge(method, url)).toBeUndefined();
 });
 
@@ -122,7 +122,7 @@ test.each([
   `/apis/WINDLASS.dev/v1alpha1/namespaces/shop/workflows`,
   `http://elsewhere${OWN}/workflows`,
   OWN.slice(1),
-])('the path %s is no path', (url) => {
+])('the path %s is invalid', (url) => {
   for (const method of ['GET', 'PUT', 'PATCH', 'DELETE', 'POST']) expect(judge(method, url)).toBeUndefined();
 });
 
@@ -145,19 +145,19 @@ test.each([
   expect(judge('GET', `${OWN}/workflows?${query}`)).toBeUndefined();
 });
 
-test('one object is never watched, and never asked for with what belongs to lists', () => {
+test('a single object is never watched, and accepts no parameters of lists', () => {
   for (const query of ['watch=true', 'labelSelector=a', 'limit=1'])
     expect(judge('GET', `${OWN}/workflows/orders?${query}`)).toBeUndefined();
 });
 
-test('what was judged is what is sent, written in one way', () => {
+test('the sent request is rebuilt from the checked one', () => {
   const judged = checkRequest('GET', `${OWN}/workflows?l%61belSelector=a%3Db+c&limit=5`);
   expect(judged && requestTarget(judged)).toBe(`${OWN}/workflows?labelSelector=a%3Db+c&limit=5`);
   const plain = checkRequest('GET', `${OWN}/workflows?`);
   expect(plain && requestTarget(plain)).toBe(`${OWN}/workflows`);
 });
 
-test('the problem names every kind that is passed on', () => {
+test('the problem names every kind that is forwarded', () => {
   const { detail } = PROBLEMS['kube-path-refused'];
   for (const kind of [
     'workflows',

@@ -16,7 +16,7 @@ function start() {
   return { asked, state, clock, callers: { ...callers, admit } };
 }
 
-test('a token is asked about once, and again after the API server has refused it', async () => {
+test('a token is reviewed once, and again after the API server refused it', async () => {
   const { asked, callers } = start();
   const caller = await callers.admit('Bearer good');
   expect(caller).toMatchObject({ token: 'good' });
@@ -35,7 +35,7 @@ test.each([
   ['unauthorized', 'unauthorized'],
   ['unavailable', 'cluster-unavailable'],
   ['too-often', 'cluster-unavailable'],
-] as const)('who is %s gets the problem %s, each time anew', async (outcome, code) => {
+] as const)('a caller that is %s gets the problem %s, after a review each time', async (outcome, code) => {
   const { asked, state, callers } = start();
   state.answer = { outcome };
   expect(await callers.admit('Bearer bad')).toBe(code);
@@ -44,7 +44,7 @@ test.each([
 });
 
 test.each([undefined, '', 'Basic YTpi', 'Bearer', 'Bearer a, Bearer b', 'Bearer a\r\nx: y'])(
-  'the header %j is nobody, and nobody is asked',
+  'the header %j has no token, and causes no review',
   async (header) => {
     const { asked, callers } = start();
     expect(await callers.admit(header)).toBe('unauthorized');

@@ -25,7 +25,7 @@ test.each([
   expect(requestedForm(accept)).toBe(form);
 });
 
-test('of a form the API server is asked in JSON alone, of a watch as single objects', () => {
+test('formats are requested as JSON, and single objects of a watch', () => {
   expect(acceptHeader('object', 'get')).toBe('application/json');
   expect(acceptHeader('table', 'list')).toMatch(/^application\/json;as=Table;/);
   expect(acceptHeader('metadata', 'list')).toMatch(/^application\/json;as=PartialObjectMetadataList;/);

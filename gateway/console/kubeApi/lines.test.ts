@@ -17,7 +17,7 @@ function streamsOf(...streams: string[][]) {
   return { read, streams: streams.map((chunks, name) => chunksOf(name, chunks)) };
 }
 
-test('of a line that has begun the rest is read when nobody else has such a line that was not taken', async () => {
+test('only one stream at a time reads the rest of a long line', async () => {
   const long = ['a', 'b', 'c\n'];
   const { read, streams } = streamsOf(long, long, ['short\n', 'short\n']);
   const turn = createMutex();
@@ -37,7 +37,7 @@ test('of a line that has begun the rest is read when nobody else has such a line
   expect(taken.toSorted()).toEqual(['0 abc', '1 abc', '2 short', '2 short']);
 });
 
-test('whoever is left or breaks off in a line lets the others go on', async () => {
+test('a stream that ends or fails within a line releases the others', async () => {
   const turn = createMutex();
   const { streams } = streamsOf(['a', 'b\n'], ['one\n', 'tw', 'o\n']);
   const [broken, other] = streams;
@@ -79,7 +79,7 @@ function answerOf() {
   return { response: answer as unknown as ServerResponse, socket, written, read };
 }
 
-test('each watch writes when the client has taken what another wrote, and a line is whole', async () => {
+test('watches write whole lines, one after the other, as the client reads', async () => {
   const { response, written, read } = answerOf();
   const writerOf = createLineWriters(response, createUnread(10_000_000));
   const [a, b] = [writerOf('a'), writerOf('b')];
@@ -97,7 +97,7 @@ test('each watch writes when the client has taken what another wrote, and a line
   ]);
 });
 
-test('a stream of many watches that nobody reads counts for all that they hold', () => {
+test('an unread stream counts the buffers of all its watches', () => {
   const unread = createUnread(1_000_000);
   const [slow, next] = [answerOf(), answerOf()];
   const writerOf = createLineWriters(slow.response, unread);

@@ -33,7 +33,7 @@ const table = {
   rows: [{ cells: ['mail', 'Opaque', 2, '1d'], object: secret }],
 };
 
-test('of a Secret its metadata, type and the names of its keys are left, without annotations', () => {
+test('a Secret is reduced to metadata without annotations, type and names of keys', () => {
   for (const [method, url] of [
     ['GET', `${PATH}/mail`],
     ['POST', PATH],
@@ -57,7 +57,7 @@ test('of a Secret its metadata, type and the names of its keys are left, without
   }
 });
 
-test('of a list the names and types are left, as objects or as a table', () => {
+test('a list of Secrets is reduced to names and types, as objects or as a table', () => {
   const asked = needed('GET', PATH);
   const metadata = { name: 'mail', namespace: 'shop' };
   const page = { resourceVersion: '9', continue: 'next', remainingItemCount: 3 };
@@ -77,7 +77,7 @@ test('of a list the names and types are left, as objects or as a table', () => {
     expect(redactedAnswer(asked, { form, text })).not.toMatch(new RegExp(`${VALUE}|canary`));
 });
 
-test('a refusal stays as it is, and what was not asked for is not shown', () => {
+test('a Status is unchanged, and an unexpected answer is not shown', () => {
   const status = '{"kind":"Status","code":403,"message":"no"}';
   expect(redactedAnswer(needed('GET', PATH), { form: 'object', text: status })).toBe(status);
   const list = JSON.stringify({ kind: 'SecretList', items: [secret] });
@@ -100,7 +100,7 @@ const invalid = (details: object) =>
     code: 422,
   });
 
-test('a refusal of what a patch made of a Secret says what is wrong, and repeats nothing of it', () => {
+test('the refusal of a patched Secret repeats nothing of it', () => {
   const causes = [
     { field: 'type', message: 'Invalid value' },
     { field: 'patch', message: `Invalid value: "${VALUE}"` },
@@ -130,7 +130,7 @@ test.each([
   ['?limit=-1', '500'],
   ['?limit=all', '500'],
   ['?includeObject=Object', '500'],
-])('a list of Secrets%s asks for no objects, and for %s of them', (query, limit) => {
+])('a list of Secrets%s requests no objects, and %s of them', (query, limit) => {
   const { path, accept } = redactedTarget(needed('GET', `${PATH}${query}`));
   const sent = new URL(path, 'http://server').searchParams;
   expect([sent.get('includeObject'), sent.getAll('limit')]).toEqual(['None', [limit]]);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createSlots } from './slots.ts';
 
-test('a token has so many places, all together so many more, and what is left is given to others', () => {
+test('places are limited per token and in all, and free ones go to other tokens', () => {
   const slots = createSlots({ perToken: 2, total: 3 });
   const first = slots.enter('a');
   expect(slots.enter('a')).toBeDefined();

@@ -4,7 +4,7 @@ import { readWatches } from './watches.ts';
 const PATH = '/apis/windlass.dev/v1alpha1/namespaces/shop/workflows';
 const many = (count: number) => Array.from({ length: count }, (_, at) => ({ id: `w${at}`, path: PATH }));
 
-test('a watch is made of its path and parameters, with a time of ours, as objects or as tables', () => {
+test('a watch has its path and parameters, our duration, and objects or tables', () => {
   const query = { resourceVersion: '7', fieldSelector: 'metadata.name=x', labelSelector: '' };
   expect(readWatches({ watches: [{ id: 'w1', path: PATH, query, table: true }, ...many(1)] }, 600)).toEqual([
     {
@@ -40,7 +40,7 @@ test.each<[string, unknown]>([
   ['a table that is neither', { watches: [{ id: 'a', path: PATH, table: 'yes' }] }],
   ['a word that is unknown', { watches: many(1), more: 1 }],
   ['a word that is unknown, of a watch', { watches: [{ id: 'a', path: PATH, verb: 'list' }] }],
-])('%s: the watches cannot be read', (_what, body) => {
+])('%s: the watches are invalid', (_what, body) => {
   expect(readWatches(body, 600)).toBe('bad-watches');
 });
 
@@ -56,7 +56,7 @@ test.each([
   [PATH, { timeoutSeconds: '86400' }],
   [PATH, { watch: 'false' }],
   [PATH, { unknown: '1' }],
-])('%s with %j is not watched', (path, query) => {
+])('%s with %j is refused', (path, query) => {
   const watches = [{ id: 'a', path, query }, ...many(1)];
   expect(readWatches({ watches }, 600)).toBe('kube-path-refused');
 });

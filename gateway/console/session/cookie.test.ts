@@ -18,7 +18,7 @@ function browserWith(before: string, lines: string[] | undefined): string {
   return [...jar].map(([name, value]) => `${name}=${value}`).join('; ');
 }
 
-test.each([1, 3_800, 3_801, 7_600, 11_400])('a value of %i characters comes back', (length) => {
+test.each([1, 3_800, 3_801, 7_600, 11_400])('a value of %i characters is read back', (length) => {
   const value = 'Ab-_'.repeat(length).slice(0, length);
   for (const options of [PLAIN, SECURE]) {
     const lines = sessionCookieHeaders(value, undefined, { ...options, maxAgeSeconds: 604_800 });
@@ -28,11 +28,11 @@ test.each([1, 3_800, 3_801, 7_600, 11_400])('a value of %i characters comes back
   }
 });
 
-test('what would not fit the headers of a request is refused', () => {
+test('a value that exceeds the headers of a request is refused', () => {
   expect(sessionCookieHeaders('x'.repeat(11_401), undefined, PLAIN)).toBeUndefined();
 });
 
-test('a shorter value takes away what is left of a longer one, and no value all of it', () => {
+test('a shorter value deletes the rest of a longer one, and an empty value deletes everything', () => {
   const long = browserWith('theme=dark', sessionCookieHeaders('a'.repeat(9_000), undefined, PLAIN));
   const short = browserWith(long, sessionCookieHeaders('b'.repeat(10), long, PLAIN));
   expect(short).toBe(`theme=dark; windlass_console=${'b'.repeat(10)}`);
@@ -40,7 +40,7 @@ test('a shorter value takes away what is left of a longer one, and no value all 
 });
 
 test.each([10, 3_800, 4_000])(
-  '%i characters come back where more of a value is left that we were not shown',
+  '%i characters are read back beside unseen parts of a longer value',
   (length) => {
     const long = browserWith('', sessionCookieHeaders('a'.repeat(11_400), undefined, PLAIN));
     const value = 'b'.repeat(length);
@@ -50,7 +50,7 @@ test.each([10, 3_800, 4_000])(
   },
 );
 
-test('scripts cannot read it and other sites cannot send it', () => {
+test('the cookie is invisible to scripts and not sent by other sites', () => {
   expect(sessionCookieHeaders('abc', undefined, { ...PLAIN, maxAgeSeconds: 60 })).toEqual([
     'windlass_console=abc; Path=/; Max-Age=60; HttpOnly; SameSite=Strict',
   ]);
@@ -59,7 +59,7 @@ test('scripts cannot read it and other sites cannot send it', () => {
   ]);
 });
 
-test('what a neighbour may have put there does not count over TLS, and elsewhere less than what came over TLS', () => {
+test('cookies of a neighbouring host are ignored over TLS, and rank below secure ones otherwise', () => {
   for (const options of [PLAIN, SECURE])
     expect(sessionCookie('windlass_console=theirs; __Host-windlass_console=ours', options)).toBe('ours');
   expect(sessionCookie('windlass_console=theirs', SECURE)).toBe('');
@@ -82,6 +82,6 @@ test.each([
   [' windlass_console = a ', 'a'],
   ['windlass_console=a; windlass_console=b', 'a'],
   ['=; ;;=x; windlass_console=a', 'a'],
-])('of the header %s the session is "%s"', (header, value) => {
+])('the header %s has the session "%s"', (header, value) => {
   expect(sessionCookie(header, PLAIN)).toBe(value);
 });

@@ -27,13 +27,13 @@ const begunByMany = () => {
   return { begin, all: Promise.allSettled(Array.from({ length: 20 }, begin)) };
 };
 
-test('of many who begin at once the provider is asked for its addresses once, and each has a state of its own', async () => {
+test('concurrent sign-ins share one discovery request, and each has its own state', async () => {
   const begun = await begunByMany().all;
   const states = begun.map((each) => each.status === 'fulfilled' && each.value.begun.state);
   expect([asked, new Set(states).size]).toEqual([1, 20]);
 });
 
-test('so it is where it does not answer as it should, and whoever comes later asks again', async () => {
+test('so they do when discovery fails, and later sign-ins ask again', async () => {
   status = 500;
   const { begin, all } = begunByMany();
   expect((await all).map((each) => each.status)).toEqual(Array.from({ length: 20 }, () => 'rejected'));

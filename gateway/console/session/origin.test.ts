@@ -61,7 +61,7 @@ test.each<[IncomingHttpHeaders, boolean]>([
   [{ origin: 'https://x' }, true],
   [{ origin: 'http://x', referer: 'https://x/' }, false],
   [{ referer: 'https://x/' }, true],
-])('%o came by https: %s', (headers, expected) => {
+])('%o uses https: %s', (headers, expected) => {
   expect(isSecure(headers)).toBe(expected);
 });
 
@@ -79,7 +79,7 @@ test.each<[string | undefined, boolean]>([
   ['127.0.0.1:8081', false],
   ['', false],
   [undefined, false],
-])('with a configured address the host %s is the console: %s', (named, expected) => {
+])("with a configured URL the host %s is the console's: %s", (named, expected) => {
   expect(configured.isConsoleHost({ host: named })).toBe(expected);
 });
 
@@ -90,11 +90,11 @@ test.each<[string, IncomingHttpHeaders, boolean]>([
   ['its own origin by http', { ...OURS, origin: `http://${host}` }, false],
   ['another page at its host', { ...OURS, origin: `${OWN}:8443` }, false],
   ['no origin at all', OURS, false],
-])('with a configured address the session counts for %s: %s', (_what, headers, expected) => {
+])('with a configured URL the session counts for %s: %s', (_what, headers, expected) => {
   expect(configured.isFromConsole(headers)).toBe(expected);
 });
 
-test('with a configured address no header says otherwise', () => {
+test('with a configured URL no header is trusted', () => {
   const headers = { host: 'evil.example', 'x-forwarded-proto': 'http', 'x-forwarded-host': 'evil.example' };
   expect([configured.baseURL(headers), configured.isSecure(headers)]).toEqual([OWN, true]);
   const plain = createOrigin('http://127.0.0.1:8081');
@@ -125,6 +125,6 @@ test.each<[unknown, string]>([
   [undefined, '/console/'],
   [['/console/a', '/console/b'], '/console/'],
   [`/console/${'x'.repeat(3_000)}`, '/console/'],
-])('a sign-in that asks for %o leads to %s', (wanted, page) => {
+])('a sign-in to %o returns to %s', (wanted, page) => {
   expect(returnPath(wanted)).toBe(page);
 });

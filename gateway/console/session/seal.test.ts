@@ -6,7 +6,7 @@ const key = randomBytes(32);
 const value = { token: 'the token', groups: ['a', 'b'] };
 const sealed = await sealValue(key, value, 'session');
 
-test('what was sealed can be opened with the same key, for the same purpose', async () => {
+test('a sealed value opens with the same key for the same purpose', async () => {
   expect(await openValue(key, sealed, 'session')).toEqual(value);
 });
 
@@ -31,13 +31,13 @@ test('nothing else opens it', async () => {
     expect(await openValue(key, broken, 'session')).toBeUndefined();
 });
 
-test('the same value is never sealed the same way, and does not show', async () => {
+test('equal values are sealed differently, and are not visible', async () => {
   expect(await sealValue(key, value, 'session')).not.toBe(sealed);
   for (const part of sealed.split('.'))
     expect(Buffer.from(part, 'base64url').toString('latin1')).not.toContain('token');
 });
 
-test('a token takes no more room sealed than it had', async () => {
+test('a sealed token is not longer than the token', async () => {
   const claims = {
     iss: 'https://issuer.example.com',
     sub: 'ada',

@@ -48,20 +48,13 @@ export function addRoute(
   });
 }
 
-/** The handler of an operation; with the caller, if the operation needs a right. */
-type OperationHandler<O extends Operation> = O extends { right: Right }
-  ? (exchange: Exchange, admitted: Admitted) => Promise<void>
-  : (exchange: Exchange) => Promise<void>;
-
-export type Endpoint = {
-  operation: Operation;
-  /** Called only for authorised callers, if the operation needs a right. */
-  handle: (exchange: Exchange, admitted?: Admitted) => Promise<void>;
-};
-
-export function endpoint<O extends Operation>(operation: O, handle: OperationHandler<O>): Endpoint {
-  return { operation, handle: handle as Endpoint['handle'] };
-}
+/** An operation with its handler. One that needs a right is handled only for callers that have it. */
+type Endpoint =
+  | { operation: Operation & { right?: undefined }; handle: MethodHandler['handle'] }
+  | {
+      operation: Operation & { right: Right };
+      handleAdmitted: (exchange: Exchange, admitted: Admitted) => Promise<void>;
+    };
 
 /** Adds the operations of one path. */
 export function addEndpoints(
@@ -70,15 +63,16 @@ export function addEndpoints(
   answers: Answers,
   endpoints: readonly [Endpoint, ...Endpoint[]],
 ): void {
-  const methods = endpoints.map(({ operation, handle }): [Method, MethodHandler] => {
-    const { method, right, body } = operation;
+  const methods = endpoints.map((endpoint): [Method, MethodHandler] => {
+    const { method, body } = endpoint.operation;
     const onRequest = body && checkBodyHeaders(deps, answers, body.required);
-    if (right === undefined) return [method, { handle, onRequest }];
-    const handleAdmitted = async (exchange: Exchange): Promise<void> => {
-      const admitted = await admit(deps, answers, exchange, right);
-      if (admitted !== undefined) await handle(exchange, admitted);
+    if (!('handleAdmitted' in endpoint)) return [method, { handle: endpoint.handle, onRequest }];
+    const { operation, handleAdmitted } = endpoint;
+    const handle = async (exchange: Exchange): Promise<void> => {
+      const admitted = await admit(deps, answers, exchange, operation.right);
+      if (admitted !== undefined) await handleAdmitted(exchange, admitted);
     };
-    return [method, { handle: handleAdmitted, onRequest }];
+    return [method, { handle, onRequest }];
   });
   addRoute(app, answers, routePath(endpoints[0].operation), Object.fromEntries(methods));
 }

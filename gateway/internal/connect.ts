@@ -16,14 +16,15 @@ import type { Admitted } from '../endpoint/admit.ts';
 import { GROUP, VERSION } from '../../api/group.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import { namespacedResource } from '../../kube/resource.ts';
-import { addEndpoints, endpoint } from '../endpoint/route.ts';
+import { addEndpoints } from '../endpoint/route.ts';
 
 export function addConnectRoute(app: FastifyInstance, deps: GatewayDeps): void {
   const answers = createAnswers(deps, 'connect');
   addEndpoints(app, deps, answers, [
-    endpoint(OPERATIONS.connectCredential, (exchange, admitted) =>
-      connect(deps, answers, exchange, admitted),
-    ),
+    {
+      operation: OPERATIONS.connectCredential,
+      handleAdmitted: (exchange, admitted) => connect(deps, answers, exchange, admitted),
+    },
   ]);
 }
 
@@ -126,7 +127,7 @@ const OPTIONS = { timeoutMs: 3_000, retries: 1 };
  * Reads a Credential, which contains no secrets, with the gateway's own rights: the caller was authorised
  * before. Throws an ApiError if the API server does not answer.
  */
-export async function findCredential(
+async function findCredential(
   { client }: { client: Pick<KubeClient, 'find'> },
   namespace: string,
   name: string,

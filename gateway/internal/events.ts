@@ -16,7 +16,7 @@ import type { GatewayDeps } from '../endpoint/deps.ts';
 import { findRun, type FoundRun } from './runs.ts';
 import type { Unread } from '../limits/unread.ts';
 import type { Admitted } from '../endpoint/admit.ts';
-import { addEndpoints, endpoint } from '../endpoint/route.ts';
+import { addEndpoints } from '../endpoint/route.ts';
 
 const HEARTBEAT_MS = 15_000;
 const HEADERS = {
@@ -29,7 +29,10 @@ const HEADERS = {
 export function addEventsRoute(app: FastifyInstance, deps: GatewayDeps): void {
   const answers = createAnswers(deps, 'events');
   addEndpoints(app, deps, answers, [
-    endpoint(OPERATIONS.followRun, (exchange, admitted) => answerEvents(deps, answers, exchange, admitted)),
+    {
+      operation: OPERATIONS.followRun,
+      handleAdmitted: (exchange, admitted) => answerEvents(deps, answers, exchange, admitted),
+    },
   ]);
 }
 

@@ -31,7 +31,7 @@ import { readExecuteQuery, type ExecuteQuery, preferredWait } from '../contract/
 import type { Admitted } from '../endpoint/admit.ts';
 import type { Identity } from '../access/identity.ts';
 import { viewState } from './runView.ts';
-import { addEndpoints, endpoint } from '../endpoint/route.ts';
+import { addEndpoints } from '../endpoint/route.ts';
 import { readJsonBody, withReservation } from '../endpoint/jsonBody.ts';
 
 const OPERATION = OPERATIONS.executeWorkflow;
@@ -43,7 +43,10 @@ type Accepted = { route: Route; submitted: Extract<Submitted, { outcome: 'accept
 export function addExecuteRoute(app: FastifyInstance, deps: GatewayDeps): void {
   const answers = createAnswers(deps, 'execute');
   addEndpoints(app, deps, answers, [
-    endpoint(OPERATION, (exchange, admitted) => execute(deps, answers, exchange, admitted)),
+    {
+      operation: OPERATION,
+      handleAdmitted: (exchange, admitted) => execute(deps, answers, exchange, admitted),
+    },
   ]);
 }
 

@@ -8,7 +8,7 @@ import { createAnswers, JSON_TYPE, type Exchange } from '../http/answers.ts';
 import type { GatewayDeps } from '../endpoint/deps.ts';
 import { openApiDocument } from '../contract/document.ts';
 import { OPERATIONS } from '../contract/operations.ts';
-import { addEndpoints, endpoint } from '../endpoint/route.ts';
+import { addEndpoints } from '../endpoint/route.ts';
 
 export function addOpenApiRoute(app: FastifyInstance, deps: GatewayDeps): void {
   const answers = createAnswers(deps, 'other');
@@ -19,7 +19,7 @@ export function addOpenApiRoute(app: FastifyInstance, deps: GatewayDeps): void {
     if (matchesTag(request.headers['if-none-match'], tag)) answers.sendEmpty(reply, 304);
     else answers.send(reply, 200, JSON_TYPE, text);
   };
-  addEndpoints(app, deps, answers, [endpoint(OPERATIONS.describe, describe)]);
+  addEndpoints(app, deps, answers, [{ operation: OPERATIONS.describe, handle: describe }]);
 }
 
 /** Whether the client has this version (weak comparison; RFC 9110, section 13.1.2). */

@@ -17,7 +17,7 @@ import { positionToken, readListQuery, type ListQuery } from '../contract/querie
 import type { ListedRecord } from '../endpoint/records.ts';
 import { TooOften } from '../access/reviewLimit.ts';
 import { time, viewListed } from './runView.ts';
-import { addEndpoints, endpoint } from '../endpoint/route.ts';
+import { addEndpoints } from '../endpoint/route.ts';
 
 /** A run and its position in the order. */
 type Placed = { at: Position; item: RunItem };
@@ -31,7 +31,10 @@ const NOT_YET = Number.MAX_SAFE_INTEGER;
 export function addRunListRoute(app: FastifyInstance, deps: GatewayDeps): void {
   const answers = createAnswers(deps, 'run');
   addEndpoints(app, deps, answers, [
-    endpoint(OPERATIONS.listRuns, (exchange, admitted) => answerList(deps, answers, exchange, admitted)),
+    {
+      operation: OPERATIONS.listRuns,
+      handleAdmitted: (exchange, admitted) => answerList(deps, answers, exchange, admitted),
+    },
   ]);
 }
 

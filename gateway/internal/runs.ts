@@ -20,13 +20,19 @@ import { readRecord } from '../endpoint/records.ts';
 import { answerAccepted } from '../endpoint/submission.ts';
 import { isName, type Addressed, type Admitted } from '../endpoint/admit.ts';
 import { viewRecord, viewState, viewSummary } from './runView.ts';
-import { addEndpoints, endpoint } from '../endpoint/route.ts';
+import { addEndpoints } from '../endpoint/route.ts';
 
 export function addRunRoute(app: FastifyInstance, deps: GatewayDeps): void {
   const answers = createAnswers(deps, 'run');
   addEndpoints(app, deps, answers, [
-    endpoint(OPERATIONS.readRun, (exchange, admitted) => answerRun(deps, answers, exchange, admitted)),
-    endpoint(OPERATIONS.cancelRun, (exchange, admitted) => cancel(deps, answers, exchange, admitted)),
+    {
+      operation: OPERATIONS.readRun,
+      handleAdmitted: (exchange, admitted) => answerRun(deps, answers, exchange, admitted),
+    },
+    {
+      operation: OPERATIONS.cancelRun,
+      handleAdmitted: (exchange, admitted) => cancel(deps, answers, exchange, admitted),
+    },
   ]);
 }
 

@@ -22,12 +22,12 @@ import { OPERATIONS } from '../contract/operations.ts';
 import type { GatewayDeps } from '../endpoint/deps.ts';
 import { setCookieHeader, cookieName, verifierOf } from './connect.ts';
 import { sendPage, type PageCode } from './page.ts';
-import { addEndpoints, endpoint } from '../endpoint/route.ts';
+import { addEndpoints } from '../endpoint/route.ts';
 
 export function addCallbackRoute(app: FastifyInstance, deps: GatewayDeps): void {
   const answers = createAnswers(deps, 'connect');
   addEndpoints(app, deps, answers, [
-    endpoint(OPERATIONS.finishConnect, (exchange) => receive(deps, answers, exchange)),
+    { operation: OPERATIONS.finishConnect, handle: (exchange) => receive(deps, answers, exchange) },
   ]);
 }
 

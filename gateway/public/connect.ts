@@ -20,15 +20,15 @@ import { createAnswers, type Answers, type Exchange } from '../http/answers.ts';
 import { OPERATIONS } from '../contract/operations.ts';
 import type { GatewayDeps } from '../endpoint/deps.ts';
 import { guardAnswer, sendPage, sendQuestion } from './page.ts';
-import { addEndpoints, endpoint } from '../endpoint/route.ts';
+import { addEndpoints } from '../endpoint/route.ts';
 
 export function addLinkRoutes(app: FastifyInstance, deps: GatewayDeps): void {
   const answers = createAnswers(deps, 'connect');
   addEndpoints(app, deps, answers, [
-    endpoint(OPERATIONS.openLink, (exchange) => openLink(deps, answers, exchange)),
+    { operation: OPERATIONS.openLink, handle: (exchange) => openLink(deps, answers, exchange) },
   ]);
   addEndpoints(app, deps, answers, [
-    endpoint(OPERATIONS.followLink, (exchange) => followLink(deps, answers, exchange)),
+    { operation: OPERATIONS.followLink, handle: (exchange) => followLink(deps, answers, exchange) },
   ]);
 }
 

@@ -164,7 +164,7 @@ async function take(
  * Verifies the caller, with the body if it was read. True if it is refused, with the answer sent: the same
  * bytes for every cause, so that nobody learns how close a guess was.
  */
-export function refuseCaller(
+function refuseCaller(
   { metrics, answers }: { metrics: Pick<Metrics, 'unverified'>; answers: Answers },
   auth: AuthPolicy,
   reply: FastifyReply,

@@ -24,7 +24,7 @@ import { openValue, sealValue } from './seal.ts';
 import { setSessionCookies, recordSignIn } from './sessionRoute.ts';
 import type { Session, Sessions } from './sessions.ts';
 import { createSession } from './signIn.ts';
-import { addEndpoints, addRoute, endpoint } from '../../endpoint/route.ts';
+import { addEndpoints, addRoute } from '../../endpoint/route.ts';
 
 const PURPOSE = 'windlass console link';
 
@@ -37,7 +37,7 @@ export function addSignInLinkRoutes(app: FastifyInstance, deps: GatewayDeps, ses
   const answers = createAnswers(deps, 'console');
   const links = { deps, sessions, answers };
   addEndpoints(app, deps, answers, [
-    endpoint(OPERATIONS.makeSignInLink, (exchange) => makeLink(links, exchange)),
+    { operation: OPERATIONS.makeSignInLink, handle: (exchange) => makeLink(links, exchange) },
   ]);
   addRoute(app, answers, '/console/link/:secret', {
     GET: { handle: (exchange) => askFirst(links, exchange) },

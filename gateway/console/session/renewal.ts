@@ -34,7 +34,7 @@ export type Renew = (session: Session) => Promise<Session | undefined>;
 type RenewalOptions = { conn: RunStoreConnection; provider: Provider; clock: Clock; log: Log };
 
 /** The tokens that a refresh token was recently exchanged for, here or at another replica. */
-export async function readRenewed(conn: RunStoreConnection, refresh: string): Promise<Renewed | undefined> {
+async function readRenewed(conn: RunStoreConnection, refresh: string): Promise<Renewed | undefined> {
   const sealed = await readRenewal(conn, refresh);
   if (sealed === undefined || isUnavailable(sealed)) return undefined;
   return renewedSchema.safeParse(await openValue(renewalKeyOf(refresh), sealed, PURPOSE)).data;

@@ -73,7 +73,9 @@ const HOOK = '/webhook/shop.orders/new';
 const EXECUTE = '/workflows/shop.orders/execute';
 const deep = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
 
-/** Sends it, and gives the code of the problem that it is refused with, in the form that every problem has. */
+/**
+ * Sends it, and gives the code of the problem that it is refused with, in the form that every problem has.
+ */
 async function refused(app: FastifyInstance, request: InjectOptions) {
   const answer = await app.inject(request);
   const body = answer.json<{ type: string }>();

@@ -2,6 +2,9 @@
  * Registers routes. The contract (`contract/operations.ts`) defines path, method, body and right of an
  * operation, and every check before its handler follows from that, in the order 405, 415, 413, 401, 403: a
  * route cannot differ from `/openapi.json`.
+ *
+ * Handlers validate queries and bodies with the schemas of the contract. As Fastify schemas these would be
+ * checked in one step, but a suspended workflow (409), for example, comes between query (400) and body (422).
  */
 import type { FastifyInstance, onRequestHookHandler } from 'fastify';
 import { routePath, type Operation, type Right } from '../contract/operation.ts';

@@ -6,7 +6,10 @@ import { createAddresses } from './addresses.ts';
 import { limitConnections } from './connections.ts';
 import { createRefusals } from './refusals.ts';
 
-/** A listener with room for two connections of one client; what comes of connections from these addresses, in that order. */
+/**
+ * A listener with room for two connections of one client; what comes of connections from these addresses, in
+ * that order.
+ */
 function connectFrom(...addresses: string[]): boolean[] {
   const server = new EventEmitter();
   const { isProxy, clientOf } = createAddresses(['fd00::/8']);

@@ -28,7 +28,7 @@ export function createMutex(): Mutex {
  */
 export async function* serializeLongLines(
   chunks: AsyncIterable<Buffer>,
-  turn: Mutex,
+  lock: Mutex,
 ): AsyncGenerator<Buffer> {
   let end: (() => void) | undefined;
   try {
@@ -38,7 +38,7 @@ export async function* serializeLongLines(
         end?.();
         end = undefined;
       }
-      if (chunk.at(-1) !== NEWLINE) end ??= await turn();
+      if (chunk.at(-1) !== NEWLINE) end ??= await lock();
     }
   } finally {
     end?.();
@@ -49,7 +49,7 @@ export type LineWriter = { event: (line: string) => Promise<void>; end: (status:
 export type End = { status: number; reason?: string; message?: string };
 
 /** What a waiting watch buffers: the chunk of its line and the next one. */
-const HELD_BYTES = 131_072;
+const WAITING_BYTES = 131_072;
 
 /** Creates the writer of a watch by its ID. Waiting writers count as unread bytes. */
 export function createLineWriters(response: ServerResponse, unread: Unread): (id: string) => LineWriter {
@@ -59,7 +59,7 @@ export function createLineWriters(response: ServerResponse, unread: Unread): (id
     waiting += 1;
     // Other watches may have filled the buffer meanwhile.
     while (response.writableNeedDrain && !response.destroyed) {
-      unread.add(response, waiting * HELD_BYTES);
+      unread.add(response, waiting * WAITING_BYTES);
       taken ??= waitForDrain(response).finally(() => {
         unread.remove(response);
         taken = undefined;

@@ -122,13 +122,13 @@ async function follow(
   const overdue = new AbortController();
   const timer = setTimeout(() => overdue.abort(), seconds * 1_000 + GRACE_MS);
   const ended = AbortSignal.any([signal, overdue.signal]);
-  const turn = createMutex();
+  const lock = createMutex();
   const writerOf = createLineWriters(response, unread);
   try {
     await Promise.all(
       watches.map(async (watch) => {
         const out = writerOf(watch.id);
-        await out.end(await followOne(kube, watch, { token, onStatus, signal: ended, out, turn }));
+        await out.end(await followOne(kube, watch, { token, onStatus, signal: ended, out, lock }));
       }),
     );
   } finally {
@@ -137,20 +137,20 @@ async function follow(
   }
 }
 
-type One = Pick<Following, 'token' | 'onStatus' | 'signal'> & { out: LineWriter; turn: Mutex };
+type One = Pick<Following, 'token' | 'onStatus' | 'signal'> & { out: LineWriter; lock: Mutex };
 
 /** Forwards events until the watch ends, and returns how it ended. */
 async function followOne(
   kube: PassThrough,
   watch: Watch,
-  { token, onStatus, signal, out, turn }: One,
+  { token, onStatus, signal, out, lock }: One,
 ): Promise<End> {
   try {
     const { path, accept } = watch;
     const answer = await kube.send({ method: 'GET', path, accept, token, signal, silenceMs: 0 });
     onStatus(answer.status);
     if (answer.status !== 200) return watchEnd(answer.status, await readText(answer, STATUS_BYTES));
-    for await (const line of lines(serializeLongLines(answer.body, turn))) {
+    for await (const line of lines(serializeLongLines(answer.body, lock))) {
       await out.event(line);
       const refusal = errorOf(line);
       if (refusal !== undefined) return refusal;

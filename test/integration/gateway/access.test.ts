@@ -1,4 +1,6 @@
-/** Who gets what: every operation that needs a right, asked for by every kind of caller, on both listeners. */
+/**
+ * Who gets what: every operation that needs a right, asked for by every kind of caller, on both listeners.
+ */
 import { createPrivateKey, sign } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';

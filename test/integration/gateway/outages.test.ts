@@ -36,7 +36,9 @@ function send(workflow = 'orders', headers: Record<string, string> = {}): Promis
   });
 }
 
-/** Sends one, and gives the code of the problem that it is refused with, within two seconds, with Retry-After. */
+/**
+ * Sends one, and gives the code of the problem that it is refused with, within two seconds, with Retry-After.
+ */
 async function refusal(): Promise<string | undefined> {
   const before = performance.now();
   const answer = await send();

@@ -14,7 +14,10 @@ import { pollUntil } from '../../support/poll.ts';
 import { EVENTS, MALFORMED, ODD } from '../../support/rawRequests.ts';
 import { tokenOf } from '../../support/users.ts';
 
-/** Small, so that a test reaches it; over TLS half of what is set. Those of the internal listener are counted apart. */
+/**
+ * Small, so that a test reaches it; over TLS half of what is set. Those of the internal listener are counted
+ * apart.
+ */
 const CONNECTIONS = 20;
 const LIMITS = { headersSeconds: 1, connections: 2 * CONNECTIONS };
 

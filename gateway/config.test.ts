@@ -3,7 +3,7 @@ import { readConfig } from './config.ts';
 
 const LEAST = { POD_NAME: 'gateway-1', POD_NAMESPACE: 'windlass', REDIS_URL: 'redis://redis:6379' };
 
-test('what is left out or empty has a default', () => {
+test('missing and empty variables have defaults', () => {
   expect(readConfig({ ...LEAST, PUBLIC_PORT: '', WATCH_NAMESPACES: undefined })).toMatchObject({
     PUBLIC_PORT: 8080,
     INTERNAL_PORT: 8081,
@@ -17,20 +17,20 @@ test('what is left out or empty has a default', () => {
   });
 });
 
-test('a share of the access log is a number from 0 to 1', () => {
+test('the sample of the access log is a number from 0 to 1', () => {
   const read = (ACCESS_LOG_SAMPLE: string) => () => readConfig({ ...LEAST, ACCESS_LOG_SAMPLE });
   expect(read('0.01')().ACCESS_LOG_SAMPLE).toBe(0.01);
   for (const sample of ['1.5', '-1', 'all']) expect(read(sample)).toThrow(/ACCESS_LOG_SAMPLE/);
 });
 
-test('namespaces are a list with commas', () => {
+test('namespaces are comma-separated', () => {
   expect(readConfig({ ...LEAST, WATCH_NAMESPACES: 'shop, blog,' }).WATCH_NAMESPACES).toEqual([
     'shop',
     'blog',
   ]);
 });
 
-test('a limit is named where it stands, and an unknown one is no limit', () => {
+test('an invalid or unknown limit is named with its path', () => {
   const read = (LIMITS: string) => () => readConfig({ ...LEAST, LIMITS });
   expect(read('{"bodyBytes":2048,"perRoute":{"requestsPerSecond":5}}')().LIMITS).toMatchObject({
     bodyBytes: 2_048,
@@ -49,7 +49,7 @@ test('proxies are addresses and networks', () => {
   expect(read('ingress')).toThrow(/TRUSTED_PROXIES/);
 });
 
-test('a sign-in provider comes with a client, which has not the name of the audience, and asks for ID tokens', () => {
+test('a sign-in provider needs a client ID other than the audience, and the scope openid', () => {
   const provider = { CONSOLE_OIDC_ISSUER: 'https://issuer.example.com', CONSOLE_OIDC_CLIENT_ID: 'console' };
   const read = (over: Record<string, string | undefined>) => () =>
     readConfig({ ...LEAST, ...provider, ...over });
@@ -70,7 +70,7 @@ test('a sign-in provider comes with a client, which has not the name of the audi
     expect(read(over)).toThrow(new RegExp(`CONSOLE_(${over.CONSOLE_ENABLED ? 'ENABLED' : 'OIDC_\\w+'}):`));
 });
 
-test('everything that makes no sense is named, and no value is shown', () => {
+test('every invalid variable is named, without its value', () => {
   const env = {
     POD_NAME: 'gateway-1',
     REDIS_URL: 'http://s3cret',
@@ -82,7 +82,7 @@ test('everything that makes no sense is named, and no value is shown', () => {
   expect(read).not.toThrow(/s3cret/);
 });
 
-test('the address of the console is an origin, and the idle timeout a duration from a minute to a week', () => {
+test('the console URL is an origin, and the idle timeout a duration from a minute to a week', () => {
   const read = (over: Record<string, string>) => () => readConfig({ ...LEAST, ...over });
   const { CONSOLE_URL, CONSOLE_IDLE_TIMEOUT } = read({
     CONSOLE_URL: 'https://Windlass.example.com:443/',

@@ -1,7 +1,10 @@
-/** What the gateway is told from outside: its environment, read once and checked. A value that makes no sense stops it. */
+/**
+ * The gateway's configuration: its environment, read and validated once. An invalid value stops the process.
+ */
 import * as z from 'zod';
 import { parseDuration } from '../api/duration.ts';
-import { AUDIENCE } from './internal/identity.ts';
+import { AUDIENCE } from './access/identity.ts';
+import type { ConsoleSettings, OidcSettings } from './endpoint/deps.ts';
 import { isNetwork } from './limits/addresses.ts';
 import { limitSettings } from './limits/settings.ts';
 
@@ -20,7 +23,7 @@ const IDLE_MS = { least: 60_000, most: 7 * 24 * 3_600_000 };
 function readIdleTimeout(text: string, context: z.RefinementCtx): number {
   const ms = durationOrNothing(text);
   if (ms !== undefined && ms >= IDLE_MS.least && ms <= IDLE_MS.most) return ms;
-  context.addIssue({ code: 'custom', message: 'must be a duration from 1m to 7d such as 30m' });
+  context.addIssue({ code: 'custom', message: 'must be a duration from 1m to 7d, such as 30m' });
   return z.NEVER;
 }
 
@@ -42,54 +45,57 @@ function jsonOrNothing(text: string): unknown {
 
 const environment = z
   .object({
-    /** The pod's name, which its Lease bears. */
+    /** The pod's name, which names its Lease. */
     POD_NAME: z.string().min(1),
-    /** The namespace of the pod and of its Lease. */
+    /** The namespace of the pod and its Lease. */
     POD_NAMESPACE: z.string().min(1),
-    /** The pod's uid, so that the Lease goes with the pod. Left out: the Lease runs out. */
+    /** The pod's UID: the Lease is deleted with the pod. Left out: the Lease expires. */
     POD_UID: z.string().min(1).optional(),
-    /** Outside a cluster: the kubeconfig to use. */
+    /** Outside a cluster: path of the kubeconfig. */
     KUBECONFIG: z.string().min(1).optional(),
-    /** The namespaces whose workflows are served, with commas between them. Left out: all. */
+    /** Namespaces to serve, comma-separated. Left out: all. */
     WATCH_NAMESPACES: z
       .string()
       .transform((text) => text.split(',').flatMap((name) => name.trim() || []))
       .default([]),
-    /** The run store, without user and password. */
+    /** URL of the run store, without user and password. */
     REDIS_URL: z.url({ protocol: /^rediss?$/ }),
     REDIS_USERNAME: z.string().min(1).optional(),
     REDIS_PASSWORD: z.string().min(1).optional(),
-    /** With rediss://: a file with the authorities (PEM) of its certificate. Left out: public ones. */
+    /** For rediss://: PEM file with the certificate authorities. Left out: public ones. */
     REDIS_CA_FILE: z.string().min(1).optional(),
-    /** What anybody may call. */
+    /** Listener for everyone. */
     PUBLIC_PORT: port(8080),
-    /** What callers with a token may call, and the probes. */
+    /** Listener for callers with a token, and for probes. */
     INTERNAL_PORT: port(8081),
     METRICS_PORT: port(9090),
-    /** Folders with tls.crt and tls.key for each of the first two, followed when they change. Left out: HTTP without TLS. */
+    /**
+     * Folders with tls.crt and tls.key for these two listeners, reloaded on change. Left out: HTTP without
+     * TLS.
+     */
     PUBLIC_TLS_DIR: z.string().min(1).optional(),
     INTERNAL_TLS_DIR: z.string().min(1).optional(),
-    /** Where the world reaches the public listener, without a path. Left out: no credential can be connected. */
+    /** External URL of the public listener, without a path. Left out: no credential can be connected. */
     PUBLIC_URL: z
       .url({ protocol: /^https?$/ })
       .transform((url) => url.replace(/\/+$/, ''))
       .optional(),
-    /** False: no console, and no way to the Kubernetes API. */
+    /** False: neither console nor pass-through to the Kubernetes API. */
     CONSOLE_ENABLED: z.stringbool().default(true),
-    /** Where the files of the console are. */
+    /** Folder with the console's files. */
     CONSOLE_DIR: z.string().min(1).default('/app/console'),
-    /** Where browsers reach the console, without a path. Left out: at whatever host they name. */
+    /** Origin of the console in browsers, without a path. Left out: any host. */
     CONSOLE_URL: z
       .url({ protocol: /^https?$/ })
       .refine(
         (url) => /^[^/]+:\/\/[^/?#@]+\/?$/.test(url),
-        'must be an origin such as https://windlass.example.com',
+        'must be an origin, such as https://windlass.example.com',
       )
       .transform((url) => new URL(url).origin)
       .optional(),
-    /** After how long without use a session of the console ends, as 30m or 1h. */
+    /** A console session ends after this time without use, for example 30m or 1h. */
     CONSOLE_IDLE_TIMEOUT: z.string().default('1h').transform(readIdleTimeout),
-    /** The OpenID Connect provider that the API server trusts. Left out: people sign in with tokens alone. */
+    /** The OpenID Connect provider that the API server trusts. Left out: users sign in with tokens only. */
     CONSOLE_OIDC_ISSUER: z.url({ protocol: /^https?$/ }).optional(),
     CONSOLE_OIDC_CLIENT_ID: z
       .string()
@@ -102,30 +108,30 @@ const environment = z
       .string()
       .default('openid email profile offline_access')
       .transform((text) => text.split(/[\s,]+/).filter((scope) => scope !== ''))
-      .refine((scopes) => scopes.includes('openid'), 'must have openid'),
-    /** What the button says. */
+      .refine((scopes) => scopes.includes('openid'), 'must include openid'),
+    /** Label of the sign-in button. */
     CONSOLE_OIDC_LABEL: z.string().min(1).max(60).default('Sign in with single sign-on'),
-    /** The address that the listeners bind to. Left out: all, IPv6 and IPv4. */
+    /** Address to bind to. Left out: all, IPv6 and IPv4. */
     BIND_ADDRESS: z.string().min(1).optional(),
-    /** What is taken at most, as a JSON object. What is left out has its default. */
+    /** Limits as a JSON object. Missing members have defaults. */
     LIMITS: z.string().default('{}').transform(readLimits),
-    /** Proxies whose X-Forwarded-For is believed, addresses and networks with commas between them. Left out: nobody's. */
+    /** Proxies whose X-Forwarded-For is trusted: addresses and networks, comma-separated. Left out: none. */
     TRUSTED_PROXIES: z
       .string()
       .transform((text) => text.split(',').flatMap((network) => network.trim() || []))
-      .refine((networks) => networks.every(isNetwork), 'must be addresses or networks such as 10.0.0.0/8')
+      .refine((networks) => networks.every(isNetwork), 'must be addresses or networks, such as 10.0.0.0/8')
       .default([]),
-    /** How long requests are still taken after SIGTERM, while connections are asked to close. */
+    /** How long requests are accepted after SIGTERM, with `Connection: close` in each answer. */
     DRAIN_SECONDS: seconds(3),
-    /** How long callers that wait for an answer are waited for after that. */
+    /** How long answers in progress are awaited after that. */
     CLOSE_SECONDS: seconds(30),
-    /** False: no audit trail on stdout. LOG_LEVEL has no say in it. */
+    /** False: no audit trail on stdout. LOG_LEVEL does not affect it. */
     AUDIT_ENABLED: z.stringbool().default(true),
-    /** Lines of the audit trail a second about refused and failed calls; those of five seconds may come at once. */
+    /** Audit lines per second about refused and failed calls; the lines of five seconds may come at once. */
     AUDIT_REFUSED_PER_SECOND: z.coerce.number().int().min(1).max(10_000).default(10),
-    /** True: a line for each request, or for a share of them. */
+    /** True: a line for each request, or for a sample of them. */
     ACCESS_LOG_ENABLED: z.stringbool().default(false),
-    /** The share of requests without a problem that the access log has, 0 to 1. */
+    /** Sampled share of requests without a problem, 0 to 1. */
     ACCESS_LOG_SAMPLE: z.coerce.number().min(0).max(1).default(1),
     LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace']).default('info'),
   })
@@ -134,13 +140,13 @@ const environment = z
       (issuer === undefined) === (client === undefined),
     {
       path: ['CONSOLE_OIDC_CLIENT_ID'],
-      message: 'goes with CONSOLE_OIDC_ISSUER, and neither without the other',
+      message: 'must be set together with CONSOLE_OIDC_ISSUER',
     },
   );
 
 export type GatewayConfig = z.infer<typeof environment>;
 
-/** Reads the environment. Throws an Error that names every variable that is missing or makes no sense, never a value. */
+/** Reads the environment. Throws an Error that names every missing or invalid variable, never a value. */
 export function readConfig(env: Record<string, string | undefined>): GatewayConfig {
   const given = Object.fromEntries(
     Object.entries(env).filter(([, value]) => value !== undefined && value !== ''),
@@ -148,10 +154,31 @@ export function readConfig(env: Record<string, string | undefined>): GatewayConf
   const result = environment.safeParse(given);
   if (result.success) return result.data;
   const faults = result.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
-  throw new Error(`The gateway's environment is not usable.\n  ${faults.join('\n  ')}`);
+  throw new Error(`Invalid environment of the gateway:\n  ${faults.join('\n  ')}`);
 }
 
-/** The gateway's own configuration and the environment that a pod finds the API server by. */
+/** The configuration, and the environment with the API server's address in a pod. */
 export function gatewayConfig(): { config: GatewayConfig; env: Record<string, string | undefined> } {
   return { config: readConfig(process.env), env: process.env };
+}
+
+/** Undefined if the console is disabled. */
+export function consoleSettings(config: GatewayConfig): ConsoleSettings | undefined {
+  if (!config.CONSOLE_ENABLED) return undefined;
+  const { CONSOLE_DIR: dir, CONSOLE_URL: url, CONSOLE_IDLE_TIMEOUT: idleMs } = config;
+  return { dir, url, idleMs, oidc: oidcSettings(config) };
+}
+
+function oidcSettings(config: GatewayConfig): OidcSettings | undefined {
+  const { CONSOLE_OIDC_ISSUER: issuer, CONSOLE_OIDC_CLIENT_ID: clientID } = config;
+  if (issuer === undefined || clientID === undefined) return undefined;
+  return {
+    issuer,
+    clientID,
+    ...(config.CONSOLE_OIDC_CLIENT_SECRET !== undefined && {
+      clientSecret: config.CONSOLE_OIDC_CLIENT_SECRET,
+    }),
+    scopes: config.CONSOLE_OIDC_SCOPES,
+    label: config.CONSOLE_OIDC_LABEL,
+  };
 }

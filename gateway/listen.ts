@@ -1,8 +1,12 @@
-/** Listening and closing: a replica that goes away drops no request that it has begun to answer. */
+/**
+ * Starts and stops listeners. A replica that shuts down finishes every request that it has started to answer.
+ */
 import type { FastifyInstance } from 'fastify';
 import { sleep } from '../kube/clock.ts';
 
-/** Listens on an address, or on all: IPv6 with IPv4, or IPv4 alone where the kernel has no IPv6. Returns the port. */
+/**
+ * Listens on an address or on all: IPv6 with IPv4, or IPv4 alone if the kernel has no IPv6. Returns the port.
+ */
 export async function listen(app: FastifyInstance, port: number, host: string | undefined): Promise<number> {
   try {
     await app.listen({ port, host: host ?? '::' });
@@ -15,31 +19,33 @@ export async function listen(app: FastifyInstance, port: number, host: string | 
 }
 
 export type CloseOptions = {
-  /** How long requests are still taken, each with an answer that ends its connection. */
+  /** How long requests are still accepted. Each answer closes its connection. */
   drainMs: number;
-  /** How long answers that are under way are waited for after that. */
+  /** How long answers in progress are awaited after that. */
   closeMs: number;
-  /** Called between the two: ends what would never end by itself. */
+  /** Called between the two: ends what would not end by itself. */
   onDrained: () => void;
 };
 
-/** How often connections that were answered are looked for. */
-const LOOK_MS = 50;
+const CHECK_INTERVAL_MS = 50;
 
 /**
- * Goes on serving for the drain, while whoever sends requests here learns that it should not (an aborted
- * `GatewayDeps.leaving` ends each connection with its next answer). Then closes: idle connections at once, the others when
- * they are answered, or when the time is over.
+ * Serves on during the drain, while clients learn to go elsewhere: an aborted `GatewayDeps.draining` closes
+ * each connection with its next answer. Then closes idle connections at once, and the others when they are
+ * answered or the time is over.
  */
-export async function closeGently(apps: FastifyInstance[], options: CloseOptions): Promise<void> {
+export async function closeGracefully(apps: FastifyInstance[], options: CloseOptions): Promise<void> {
   await sleep(options.drainMs);
   options.onDrained();
   const overdue = setTimeout(
     () => apps.forEach(({ server }) => server.closeAllConnections()),
     options.closeMs,
   );
-  // An answer that had begun before may leave its connection open.
-  const answered = setInterval(() => apps.forEach(({ server }) => server.closeIdleConnections()), LOOK_MS);
+  // An answer that started before the drain may leave its connection open.
+  const answered = setInterval(
+    () => apps.forEach(({ server }) => server.closeIdleConnections()),
+    CHECK_INTERVAL_MS,
+  );
   await Promise.all(apps.map((app) => app.close()));
   clearInterval(answered);
   clearTimeout(overdue);

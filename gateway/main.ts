@@ -1,4 +1,4 @@
-/** The gateway: takes the outside world in. This file only wires. */
+/** The gateway program. Wires everything together. */
 import { randomUUID } from 'node:crypto';
 import pino from 'pino';
 import { createAudit, NO_AUDIT } from '../api/audit/audit.ts';
@@ -9,25 +9,24 @@ import { LINE_FORMAT } from '../kube/log.ts';
 import { createPassThrough } from '../kube/passThrough.ts';
 import { connectRunStore } from '../runs/connection.ts';
 import { createReplyWaiter } from '../runs/reply.ts';
-import { createAccessLog } from './accessLog.ts';
-import { acknowledgeRoutes, NO_LEASE, type Acknowledged } from './acknowledge.ts';
-import { gatewayConfig } from './config.ts';
-import { consoleSettings } from './console/settings.ts';
-import type { GatewayDeps } from './deps.ts';
-import { followRoutes } from './follow.ts';
-import { createHealth } from './health.ts';
+import { createAccessLog } from './http/accessLog.ts';
+import { acknowledgeRoutes, NO_LEASE, type Acknowledged } from './routing/acknowledge.ts';
+import { consoleSettings, gatewayConfig } from './config.ts';
+import type { GatewayDeps } from './endpoint/deps.ts';
+import { followRoutes } from './routing/follow.ts';
+import { createHealth } from './endpoint/health.ts';
 import { createLimits } from './limits/limits.ts';
-import { createAccess } from './internal/access.ts';
-import { createRecordLists } from './internal/records.ts';
-import { closeGently, listen } from './listen.ts';
-import { createMetrics } from './metrics.ts';
-import { createRouteTable } from './routes.ts';
+import { createAccess } from './access/access.ts';
+import { createRecordLists } from './endpoint/records.ts';
+import { closeGracefully, listen } from './listen.ts';
+import { createMetrics } from './http/metrics.ts';
+import { createRouteTable } from './routing/table.ts';
 import { buildInternal, buildMetrics, buildPublic } from './server.ts';
 import { openListenerCertificate } from './tls/certificate.ts';
 
 const { config, env } = gatewayConfig();
 const { POD_NAME: pod } = config;
-// One for all lines, so that each is written whole.
+// Shared by all writers, so that each line is written whole.
 const stdout = pino.destination(1);
 const log = pino({ ...LINE_FORMAT, level: config.LOG_LEVEL, base: { program: 'gateway', pod } }, stdout);
 const write = (line: string) => void stdout.write(line);
@@ -101,7 +100,7 @@ const deps: GatewayDeps = {
   metrics,
   open,
   limits,
-  leaving: stopping.signal,
+  draining: stopping.signal,
   closing: closing.signal,
   log,
   audit,
@@ -135,7 +134,7 @@ process.once('SIGTERM', () => stopping.abort());
 process.once('SIGINT', () => stopping.abort());
 stopping.signal.addEventListener('abort', () => void stop());
 
-// Ended before the routes were known: then there is nothing to say of them.
+// Shut down before all routes were known: nothing to acknowledge.
 if (
   await followed.synced.then(
     () => true,
@@ -150,12 +149,12 @@ if (
     log,
     signal: ended.signal,
   });
-  log.info({ routes: routes.size() }, 'all routes are known');
+  log.info({ routes: routes.size() }, 'synced all routes');
 }
 
 async function stop(): Promise<void> {
   log.info({}, 'shutting down');
-  await closeGently([...apps], {
+  await closeGracefully([...apps], {
     drainMs: config.DRAIN_SECONDS * 1_000,
     closeMs: config.CLOSE_SECONDS * 1_000,
     onDrained: () => closing.abort(),

@@ -4,9 +4,9 @@ import type { AuditEntry } from '../api/audit/line.ts';
 import type { KubeObject } from '../kube/resource.ts';
 import { createCollectedLog } from '../test/support/collectedLog.ts';
 import { createGatewayDeps } from '../test/support/gatewayDeps.ts';
-import type { Decision } from './internal/access.ts';
-import { PROBLEMS, problemType, type ProblemCode } from './problems.ts';
-import { createRouteTable } from './routes.ts';
+import type { Decision } from './access/access.ts';
+import { PROBLEMS, problemType, type ProblemCode } from './contract/problems.ts';
+import { createRouteTable } from './routing/table.ts';
 import { buildInternal, buildMetrics, buildPublic } from './server.ts';
 
 const LIMIT = 2_048;
@@ -73,7 +73,9 @@ const HOOK = '/webhook/shop.orders/new';
 const EXECUTE = '/workflows/shop.orders/execute';
 const deep = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
 
-/** Sends it, and gives the code of the problem that it is refused with, in the form that every problem has. */
+/**
+ * Sends it, and gives the code of the problem that it is refused with, in the form that every problem has.
+ */
 async function refused(app: FastifyInstance, request: InjectOptions) {
   const answer = await app.inject(request);
   const body = answer.json<{ type: string }>();
@@ -105,7 +107,7 @@ const post = (over: InjectOptions): InjectOptions => ({
 });
 
 /** What a request that is wrong in every way is told first, then with that mended, and so on. */
-test('a webhook call is checked in the order 404, 405, 415, 413, key, JSON, and only then stored', async () => {
+test('a webhook call is checked in the order 404, 405, 415, 413, key, JSON, and then stored', async () => {
   const bad: InjectOptions = {
     method: 'PUT',
     url: '/webhook/shop.unknown/new',
@@ -146,7 +148,7 @@ test.each([
   ['no path', '/webhook/shop.orders'],
   ['a prototype', '/webhook/__proto__/constructor'],
   ['something else altogether', '/'],
-])('%s is answered with the same bytes, whatever the method', async (_what, url) => {
+])('%s gets the same bytes with every method', async (_what, url) => {
   const strip = ({ headers, body }: { headers: object; body: string }) => ({
     headers: { ...headers, date: '' },
     body: body.replace(/urn:uuid:[0-9a-f-]+/, ''),
@@ -164,7 +166,7 @@ test.each([
 });
 
 test.each(['GET', 'PUT', 'DELETE', 'OPTIONS', 'TRACE', 'PATCH', 'PROPFIND'])(
-  '%s on a webhook is told to POST',
+  '%s on a webhook gets 405 with Allow: POST',
   async (method) => {
     const { answer, code } = await refused(outside, { method, url: HOOK });
     expect(code).toBe('method-not-allowed');
@@ -182,7 +184,7 @@ test.each([
   ['nonsense', {}],
   ['application/json', { 'content-encoding': 'gzip' }],
   ['application/json', { 'content-encoding': 'br' }],
-])('a body of type %s with %o is not read', async (type, more) => {
+])('a body of type %s with %o is refused unread', async (type, more) => {
   const headers = { ...(type !== undefined && { 'content-type': type }), ...more };
   expect(await codeOf(outside, post({ headers }))).toBe('unsupported-media-type');
 });
@@ -217,7 +219,7 @@ test.each<[string, string | Buffer, ProblemCode]>([
 });
 
 test.each(['1', '"x"', 'null', '[]', '{}', '[10000000000000000999, 1E-999, -0]', ' {"a" : [ ] } '])(
-  '%s is taken, and refused only because the store is away',
+  '%s is accepted, and refused only because the run store is unavailable',
   async (payload) => {
     const { answer, code } = await refused(outside, post({ payload }));
     expect(code).toBe('run-store-unavailable');
@@ -225,7 +227,7 @@ test.each(['1', '"x"', 'null', '[]', '{}', '[10000000000000000999, 1E-999, -0]',
   },
 );
 
-test('nothing of a request comes back in a problem', async () => {
+test('a problem repeats nothing of the request', async () => {
   const canary = 'c4n4ry';
   const answers = await Promise.all([
     outside.inject(post({ payload: `{"${canary}":` })),
@@ -240,11 +242,11 @@ test('nothing of a request comes back in a problem', async () => {
   for (const { headers, body } of answers) expect(JSON.stringify({ headers, body })).not.toContain(canary);
 });
 
-test('an address beyond 8,192 characters is refused', async () => {
+test('a URL longer than 8,192 characters is refused', async () => {
   expect(await codeOf(outside, post({ url: `${HOOK}?${'x'.repeat(8_192)}` }))).toBe('uri-too-long');
 });
 
-test('before the routes are known, an unknown webhook is not called unknown', async () => {
+test('before the routes are synced, an unknown webhook gets 503', async () => {
   state.synced = false;
   const { answer, code } = await refused(outside, post({ url: '/webhook/shop.later/new' }));
   expect(code).toBe('not-ready');
@@ -265,7 +267,7 @@ test.each(['', '?test=true', '?test=true&until=mail'])(
   },
 );
 
-test('an execute call of a workflow whose webhook must verify callers says so, and a test run is accepted', async () => {
+test('an execute call of a workflow whose webhook requires auth gets 409, and a test run is accepted', async () => {
   recorded.length = 0;
   const closed = (query: string) => post({ url: `/workflows/shop.closed/execute${query}` });
   expect(await codeOf(inside, closed(''))).toBe('auth-required');
@@ -273,7 +275,7 @@ test('an execute call of a workflow whose webhook must verify callers says so, a
   expect(await codeOf(inside, closed('?test=true'))).toBe('run-store-unavailable');
 });
 
-test('an execute call is checked in the order 405, 415, 413, 401, 403, 404, query, 409, key, JSON, and only then stored', async () => {
+test('an execute call is checked in the order 405, 415, 413, 401, 403, 404, query, 409, key, JSON, and then stored', async () => {
   const bad: InjectOptions = {
     method: 'PUT',
     url: '/workflows/shop.unknown/execute?test=maybe',
@@ -322,7 +324,7 @@ test('an execute call needs neither body nor content type', async () => {
   expect(await codeOf(inside, { method: 'POST', url: EXECUTE })).toBe('run-store-unavailable');
 });
 
-test('a content type that is none means nothing where no body is read', async () => {
+test('without a body an invalid content type is ignored', async () => {
   const headers = { 'content-type': '/' };
   expect(await codeOf(inside, { method: 'POST', url: EXECUTE, headers })).toBe('run-store-unavailable');
   const connect = { method: 'POST', url: '/credentials/shop.mail/connect', headers, payload: 'x' } as const;
@@ -330,7 +332,7 @@ test('a content type that is none means nothing where no body is read', async ()
 });
 
 test.each(['nodot', '.orders', 'shop.', 'Shop.orders', 'shop.or_ders', 'shop.orders%2f..', 'shop.%00'])(
-  'the id %s is no workflow, even to who may do everything',
+  'the ID %s is not found, even for callers with every right',
   async (id) => {
     expect(await codeOf(inside, { method: 'POST', url: `/workflows/${id}/execute` })).toBe(
       'workflow-unknown',
@@ -342,7 +344,7 @@ test.each([
   ['', 'GET'],
   ['/orders-1', 'GET, DELETE'],
   ['/orders-1/events', 'GET'],
-])('at …/runs%s the methods are %s', async (path, allowed) => {
+])('…/runs%s allows %s', async (path, allowed) => {
   const url = `/workflows/shop.orders/runs${path}`;
   const { answer, code } = await refused(inside, { method: 'PUT', url });
   expect(code).toBe('method-not-allowed');
@@ -357,18 +359,18 @@ test("the listeners do not serve what is the other's", async () => {
   expect(await codeOf(outside, { method: 'GET', url: '/readyz' })).toBe('not-found');
 });
 
-test('/readyz says why no requests should come, /healthz is about the process alone', async () => {
+test('/readyz has the reason why the replica is not ready, /healthz concerns the process only', async () => {
   for (const listener of [inside, metrics]) {
     expect((await listener.inject('/readyz')).statusCode).toBe(200);
-    state.unready = 'the routes are not known yet';
+    state.unready = 'routes are not synced yet';
     const answer = await listener.inject('/readyz');
-    expect([answer.statusCode, answer.body]).toEqual([503, 'the routes are not known yet\n']);
+    expect([answer.statusCode, answer.body]).toEqual([503, 'routes are not synced yet\n']);
     expect((await listener.inject('/healthz')).statusCode).toBe(200);
     state.unready = undefined;
   }
 });
 
-test('answers are counted by class of route and status, and by nothing that a caller chooses', async () => {
+test('answers are counted by class of route and status only', async () => {
   await outside.inject(post({ url: '/webhook/shop.c4n4ry/new' }));
   const { body } = await metrics.inject('/metrics');
   expect(body).toMatch(/^windlass_gateway_requests_total\{route="webhook",status="404"\} [1-9]\d*$/m);
@@ -377,6 +379,6 @@ test('answers are counted by class of route and status, and by nothing that a ca
   expect(body).not.toContain('c4n4ry');
 });
 
-test('nothing of all this was unexpected', () => {
+test('no request failed unexpectedly', () => {
   expect(log.messages('error')).toEqual([]);
 });

@@ -1,100 +1,58 @@
-/**
- * The three listeners, each built apart from listening: public, internal, metrics. All share one set of bounds against
- * slow, large and malformed requests, and every answer that is an error is a problem, also those of the HTTP parser.
- */
-import { METHODS, type RequestListener } from 'node:http';
-import type { Socket } from 'node:net';
-import { TLSSocket } from 'node:tls';
-import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+/** The three listeners with their routes: public, internal, metrics. */
+import type { FastifyInstance } from 'fastify';
 import type { ServerCertificate } from '../kube/certificateFiles.ts';
-import type { AccessLog } from './accessLog.ts';
-import { createAnswers, type Answers } from './answers.ts';
-import { limitConnections, type Connections } from './limits/connections.ts';
-import { bidFarewell } from './limits/farewell.ts';
-import type { Refusals, RefusalReason } from './limits/refusals.ts';
-import type { LimitSettings } from './limits/settings.ts';
-import { openApiRoute } from './contract/route.ts';
-import { registerConsole } from './console/routes.ts';
-import type { GatewayDeps } from './deps.ts';
-import { healthRoutes } from './health.ts';
-import { connectRoute } from './internal/connect.ts';
-import { eventsRoute } from './internal/events.ts';
-import { executeRoute } from './internal/execute.ts';
-import { runListRoute } from './internal/runList.ts';
-import { runRoute } from './internal/runs.ts';
-import { registerKube } from './kube/routes.ts';
-import { PROBLEM_TYPE, problemBody, problemOf, type ProblemCode } from './problems.ts';
-import { isMisunderstood, isOddExpectation, judgeMethod, originForm, routable } from './protocol.ts';
-import { botRoute } from './public/bot.ts';
-import { callbackRoute } from './public/callback.ts';
-import { openLinkRoute } from './public/connect.ts';
-import { webhookRoute } from './public/webhook.ts';
-import { newRequestId, requestId } from './requestId.ts';
-import { createTLSServer } from './tls/server.ts';
+import { addConsoleRoutes } from './console/routes.ts';
+import type { GatewayDeps } from './endpoint/deps.ts';
+import { createAnswers } from './http/answers.ts';
+import { createListener, type OnRequest } from './http/listener.ts';
+import { addConnectRoute } from './internal/connect.ts';
+import { addEventsRoute } from './internal/events.ts';
+import { addExecuteRoute } from './internal/execute.ts';
+import { addOpenApiRoute } from './internal/openApi.ts';
+import { addProbeRoutes } from './internal/probes.ts';
+import { addRunListRoute } from './internal/runList.ts';
+import { addRunRoute } from './internal/runs.ts';
+import { addBotRoute } from './public/bot.ts';
+import { addCallbackRoute } from './public/callback.ts';
+import { addLinkRoutes } from './public/connect.ts';
+import { addWebhookRoute } from './public/webhook.ts';
 
-/** The longest address. */
-const MAX_URL = 8_192;
-/** Nothing was sent and nothing was read for this long: above the longest wait for a run, so that no answer is cut off. */
-const SILENCE_MS = 330_000;
-
-function bounds({ requestSeconds, idleSeconds, headersSeconds, headerBytes, bodyBytes }: LimitSettings) {
-  return {
-    requestTimeout: requestSeconds * 1_000,
-    keepAliveTimeout: idleSeconds * 1_000,
-    connectionTimeout: SILENCE_MS,
-    http: {
-      headersTimeout: Math.min(headersSeconds, requestSeconds) * 1_000,
-      maxHeaderSize: headerBytes,
-      connectionsCheckingInterval: 1_000,
-      // Ours tells it as a problem.
-      requireHostHeader: false,
-      // As shipped, the second of two is dropped without a word: others may read that one.
-      joinDuplicateHeaders: true,
-    },
-    bodyLimit: bodyBytes,
-    exposeHeadRoutes: false,
-    return503OnClosing: false,
-    routerOptions: { maxParamLength: MAX_URL },
-    rewriteUrl: (request: FastifyRequest['raw']) => {
-      judgeMethod(request);
-      const { url = '' } = request;
-      return routable(url.startsWith('/') ? url : originForm(url));
-    },
-  };
-}
-
-/** What anybody may call: webhooks, the URLs of bots, and what connects credentials. With a certificate over TLS alone. */
+/**
+ * Routes for everyone: webhooks, bots, and the pages that connect credentials. With a certificate only over
+ * TLS.
+ */
 export function buildPublic(deps: GatewayDeps, certificate?: ServerCertificate): FastifyInstance {
-  const app = createListener(deps, { listener: 'public', admit: refuseOftenCalling(deps), certificate });
-  app.register(webhookRoute(deps));
-  app.register(botRoute(deps));
-  app.register(openLinkRoute(deps));
-  app.register(callbackRoute(deps));
+  const app = createListener(deps, { listener: 'public', admit: limitAddressRate(deps), certificate });
+  app.register(async (routes) => {
+    addWebhookRoute(routes, deps);
+    addBotRoute(routes, deps);
+    addLinkRoutes(routes, deps);
+    addCallbackRoute(routes, deps);
+  });
   return app;
 }
 
-/** What callers with a token of the cluster may call. With a certificate over TLS alone. */
+/** Routes for callers with a token of the cluster. With a certificate only over TLS. */
 export function buildInternal(deps: GatewayDeps, certificate?: ServerCertificate): FastifyInstance {
   const app = createListener(deps, { listener: 'internal', certificate });
-  app.register(healthRoutes(deps));
-  app.register(openApiRoute(deps));
-  app.register(executeRoute(deps));
-  app.register(runListRoute(deps));
-  app.register(runRoute(deps));
-  app.register(eventsRoute(deps));
-  app.register(connectRoute(deps));
-  // Without a console nobody needs a way to the Kubernetes API through here.
-  if (deps.console !== undefined) {
-    registerConsole(app, deps, deps.console);
-    registerKube(app, deps);
-  }
+  app.register(async (routes) => {
+    addProbeRoutes(routes, deps);
+    addOpenApiRoute(routes, deps);
+    addExecuteRoute(routes, deps);
+    addRunListRoute(routes, deps);
+    addRunRoute(routes, deps);
+    addEventsRoute(routes, deps);
+    addConnectRoute(routes, deps);
+  });
+  // Without a console there is no pass-through to the Kubernetes API.
+  if (deps.console !== undefined) addConsoleRoutes(app, deps, deps.console);
   return app;
 }
 
-/** What Prometheus and kubelet ask. Nobody waits for anything here, so that no callers can keep them out. */
+/** Routes for Prometheus and the kubelet. Callers of the other listeners cannot exhaust this one. */
 export function buildMetrics(deps: GatewayDeps): FastifyInstance {
   const app = createListener(deps);
-  app.register(healthRoutes(deps));
+  app.register(async (routes) => addProbeRoutes(routes, deps));
   const answers = createAnswers(deps, 'other');
   const { registry } = deps.metrics;
   app.get('/metrics', (_request, reply) => {
@@ -106,101 +64,8 @@ export function buildMetrics(deps: GatewayDeps): FastifyInstance {
   return app;
 }
 
-/** Over TLS a connection takes three times the memory: 67 KiB were measured, of 21 without. */
-function halved({ connections, connectionsPerAddress }: LimitSettings) {
-  return {
-    connections: Math.ceil(connections / 2),
-    connectionsPerAddress: Math.ceil(connectionsPerAddress / 2),
-  };
-}
-
-type OnRequest = (request: FastifyRequest, reply: FastifyReply, done: () => void) => void;
-
-type ListenerOptions = {
-  /** Left out: it has no access log. */
-  listener?: 'public' | 'internal';
-  admit?: OnRequest | undefined;
-  certificate?: ServerCertificate | undefined;
-};
-
-function createListener(
-  deps: GatewayDeps,
-  { listener, admit, certificate }: ListenerOptions = {},
-): FastifyInstance {
-  const answers = createAnswers(deps, 'other');
-  const { settings, addresses, refused } = deps.limits;
-  const accessLog = listener && deps.accessLog;
-  const bounded = bounds(settings);
-  const app = fastify({
-    ...bounded,
-    ...(certificate && {
-      serverFactory: (handler: RequestListener) => createTLSServer(handler, bounded, certificate),
-    }),
-    frameworkErrors: (_error, { raw }, reply: FastifyReply) => {
-      answers.problem(reply, 'not-found');
-      const peer = raw.socket.remoteAddress;
-      accessLog?.unrouted({ request: requestId(raw), status: 404, problem: 'not-found', peer });
-    },
-    clientErrorHandler: (error, socket) =>
-      answerParserError(error, socket, { refused, connections, accessLog }),
-  });
-  // The size of the headers bounds their number. As shipped, the parser drops those beyond 2,000 without a word.
-  app.server.maxHeadersCount = 0;
-  const connections = limitConnections(app.server, {
-    ...settings,
-    ...(certificate && halved(settings)),
-    isProxy: addresses.isProxy,
-    clientOf: (address) => addresses.clientOf(address, undefined),
-    refused,
-    refusal: () => rawProblem('too-many-connections', { accessLog }),
-  });
-  deps.metrics.connections.push(connections.open);
-  deps.leaving.addEventListener('abort', connections.leave, { once: true });
-  // Bodies are read by the routes, after their own checks: to the framework no method has one, and it judges no type of any.
-  for (const method of METHODS) {
-    if (method !== 'CONNECT') app.addHttpMethod(method, { hasBody: false, overrideExisting: true });
-  }
-  if (listener !== undefined) deps.accessLog?.follow(app, listener);
-  app.addHook('onRequest', refuseOddRequests(answers, connections));
-  if (certificate !== undefined) app.addHook('onRequest', noteScheme);
-  if (admit !== undefined) app.addHook('onRequest', admit);
-  app.setErrorHandler((error, _request, reply) => answers.unexpected(reply, error));
-  app.all('/*', { onRequest: (_request, reply) => answers.refuse(reply, 'not-found') }, () => undefined);
-  // Otherwise the parser says "100 Continue" before the headers were judged, and refuses other expectations in its own words.
-  for (const event of ['checkContinue', 'checkExpectation']) {
-    app.server.on(event, (request, response) => app.server.emit('request', request, response));
-  }
-  // A tunnel has no answer of the usual kind, and no listener would mean no answer at all.
-  app.server.on('connect', (_request, duplex) => {
-    const socket = duplex as Socket;
-    refused.malformed += 1;
-    if (!connections.spoil(socket)) bidFarewell(socket, rawProblem('bad-request', { accessLog, socket }));
-  });
-  return app;
-}
-
-/** By which scheme a browser came is read from this header. A proxy before us knows better than this connection. */
-const noteScheme: OnRequest = ({ raw }, _reply, done) => {
-  raw.headers['x-forwarded-proto'] ??= 'https';
-  done();
-};
-
-function refuseOddRequests(answers: Answers, connections: Connections): OnRequest {
-  return (request, reply, done) => {
-    const { url = '' } = request.raw;
-    // What came after an answer that ended the connection is not looked at (RFC 9112, section 9.6).
-    if (!connections.enter(request.raw, reply.raw)) reply.hijack();
-    else if (url.length > MAX_URL) answers.problem(reply, 'uri-too-long');
-    else if (isMisunderstood(request.raw)) {
-      reply.header('connection', 'close');
-      answers.problem(reply, 'bad-request');
-    } else if (isOddExpectation(request.raw)) answers.problem(reply, 'expectation-failed');
-    else done();
-  };
-}
-
-/** Refuses addresses that call too often, before anything else is looked at. */
-function refuseOftenCalling(deps: GatewayDeps): OnRequest | undefined {
+/** A hook that limits requests per address, before any other check. */
+function limitAddressRate(deps: GatewayDeps): OnRequest | undefined {
   const { addresses, rates, refused, settings } = deps.limits;
   if (settings.perAddress.requestsPerSecond === 0) return undefined;
   const answers = createAnswers(deps, 'other');
@@ -211,53 +76,4 @@ function refuseOftenCalling(deps: GatewayDeps): OnRequest | undefined {
     refused[tooMany.reason] += 1;
     answers.refuse(reply, 'too-many-requests', { retryAfter: tooMany.retryAfter });
   };
-}
-
-const PARSER_PROBLEMS: Record<string, { code: ProblemCode; reason: RefusalReason }> = {
-  ERR_HTTP_REQUEST_TIMEOUT: { code: 'request-timeout', reason: 'time' },
-  HPE_HEADER_OVERFLOW: { code: 'headers-too-large', reason: 'header-size' },
-};
-const MALFORMED = { code: 'bad-request', reason: 'malformed' } as const;
-
-type ParserErrorDeps = { refused: Refusals; connections: Connections; accessLog: AccessLog | undefined };
-
-/** What is no HTTP gets one answer and the end of its connection, since what follows cannot be told apart. */
-function answerParserError(
-  error: Error & { code?: string },
-  socket: Socket,
-  { refused, connections, accessLog }: ParserErrorDeps,
-): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  // Whoever has not finished a handshake could not read an answer.
-  if (socket instanceof TLSSocket && !connections.has(socket)) {
-    refused['tls-handshake'] += 1;
-    socket.destroy();
-    return;
-  }
-  const { code, reason } = PARSER_PROBLEMS[error.code ?? ''] ?? MALFORMED;
-  refused[reason] += 1;
-  if (!connections.spoil(socket)) bidFarewell(socket, rawProblem(code, { accessLog, socket }));
-}
-
-/** A problem as the bytes of a whole answer, which ends the connection. */
-function rawProblem(
-  code: ProblemCode,
-  { accessLog, socket }: { accessLog: AccessLog | undefined; socket?: Socket },
-): string {
-  const { status, title, headers = {} } = problemOf(code);
-  const request = newRequestId();
-  accessLog?.unrouted({ request, status, problem: code, peer: socket?.remoteAddress });
-  const body = problemBody(code, request);
-  return [
-    `HTTP/1.1 ${status} ${title}`,
-    'Connection: close',
-    `Content-Type: ${PROBLEM_TYPE}`,
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
-    '',
-    body,
-  ].join('\r\n');
 }

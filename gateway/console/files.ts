@@ -1,14 +1,15 @@
 /**
- * The files of the console: one page for every address below `/console/`, with a nonce of its own each time, and what it is made of,
- * which never changes under its name. What is not there is said plainly.
+ * Serves the console's files: one page for every path below `/console/`, with a fresh nonce, and its assets,
+ * whose names change with their content.
  */
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
-import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify';
-import { createAnswers, type Answers } from '../answers.ts';
-import type { GatewayDeps } from '../deps.ts';
-import type { ConsoleSettings } from './settings.ts';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { createAnswers, type Answers, type Exchange } from '../http/answers.ts';
+import type { GatewayDeps } from '../endpoint/deps.ts';
+import type { ConsoleSettings } from '../endpoint/deps.ts';
+import { addRoute } from '../endpoint/route.ts';
 
 const PLACEHOLDER = '__NONCE__';
 const HTML = 'text/html; charset=utf-8';
@@ -24,44 +25,22 @@ const TYPES: Record<string, string> = {
   '.webmanifest': 'application/manifest+json',
   '.woff2': 'font/woff2',
 };
-/** In the order in which they are preferred. */
+/** In order of preference. */
 const CODINGS = [
   { coding: 'br', suffix: '.br' },
   { coding: 'gzip', suffix: '.gz' },
 ];
 
-export function consoleFiles(deps: GatewayDeps, { dir }: ConsoleSettings): FastifyPluginCallback {
+export function addConsoleFiles(app: FastifyInstance, deps: GatewayDeps, { dir }: ConsoleSettings): void {
   const answers = createAnswers(deps, 'console');
-  const serve =
-    (send: (request: FastifyRequest, reply: FastifyReply) => Promise<void>) =>
-    (request: FastifyRequest, reply: FastifyReply): void => {
-      send(request, reply).catch((error: unknown) => answers.unexpected(reply, error));
-    };
-  return (app, _options, done) => {
-    const route = (url: string, handler: (request: FastifyRequest, reply: FastifyReply) => void) =>
-      app.route({ method: app.supportedMethods, url, onRequest: onlyRead(answers), handler });
-    route('/console', (_request, reply) => {
-      reply.headers({ location: '/console/', 'cache-control': 'no-store' });
-      answers.send(reply, 302, 'text/plain', '');
-    });
-    route(
-      '/console/assets/*',
-      serve((request, reply) => sendAsset(answers, dir, request, reply)),
-    );
-    route(
-      '/console/*',
-      serve((_request, reply) => sendPage(answers, dir, reply)),
-    );
-    done();
-  };
-}
-
-/** A hook that refuses every method but GET and HEAD. */
-function onlyRead(answers: Answers) {
-  return ({ raw }: FastifyRequest, reply: FastifyReply, next: () => void): void => {
-    if (raw.method === 'GET' || raw.method === 'HEAD') next();
-    else answers.problem(reply, 'method-not-allowed', { allow: 'GET, HEAD' });
-  };
+  const add = (url: string, handle: (exchange: Exchange) => Promise<void>): void =>
+    addRoute(app, answers, url, { GET: { handle }, HEAD: { handle } });
+  add('/console', async ({ reply }) => {
+    reply.headers({ location: '/console/', 'cache-control': 'no-store' });
+    answers.send(reply, 302, 'text/plain', '');
+  });
+  add('/console/assets/*', ({ request, reply }) => sendAsset(answers, dir, request, reply));
+  add('/console/*', ({ reply }) => sendPage(answers, dir, reply));
 }
 
 async function sendPage(answers: Answers, dir: string, reply: FastifyReply): Promise<void> {
@@ -72,7 +51,7 @@ async function sendPage(answers: Answers, dir: string, reply: FastifyReply): Pro
     'cross-origin-opener-policy': 'same-origin-allow-popups',
   });
   if (template === undefined) {
-    const text = `This gateway has no console: there is no index.html in ${dir} (CONSOLE_DIR). The image of Windlass has one in /app/console.\n`;
+    const text = `The console's files are missing: no index.html in ${dir} (CONSOLE_DIR). The image of Windlass has them in /app/console.\n`;
     return answers.send(reply, 404, 'text/plain; charset=utf-8', text);
   }
   const nonce = randomBytes(18).toString('base64url');
@@ -80,7 +59,10 @@ async function sendPage(answers: Answers, dir: string, reply: FastifyReply): Pro
   answers.send(reply, 200, HTML, template.toString('utf8').replaceAll(PLACEHOLDER, nonce));
 }
 
-/** No script but ours, nothing from another host, no frame around it; strings become HTML through one function of ours alone. */
+/**
+ * Only our scripts, nothing from other hosts, no embedding; strings become HTML through one function of ours
+ * (Trusted Types).
+ */
 function policyWith(nonce: string): string {
   return [
     "default-src 'none'",
@@ -106,7 +88,7 @@ async function sendAsset(
 ): Promise<void> {
   const { '*': name } = params as { '*': string };
   const type = TYPES[extname(name)];
-  // A name of one folder, never a path.
+  // A plain file name, never a path.
   const isName = /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/.test(name);
   const found =
     type !== undefined && isName ? await readCoded(join(dir, 'assets', name), headers) : undefined;
@@ -121,7 +103,7 @@ async function sendAsset(
 
 type Coded = { bytes: Buffer; coding?: string };
 
-/** The file in the best of the codings that the browser takes and that were made of it; undefined if it is not there. */
+/** The file in the best coding that the browser accepts and that exists; undefined if there is none. */
 async function readCoded(path: string, headers: FastifyRequest['headers']): Promise<Coded | undefined> {
   const accepted = acceptedCodings(headers['accept-encoding']);
   for (const { coding, suffix } of CODINGS) {
@@ -132,7 +114,7 @@ async function readCoded(path: string, headers: FastifyRequest['headers']): Prom
   return bytes && { bytes };
 }
 
-/** The codings that an Accept-Encoding header names and does not refuse (RFC 9110, section 12.5.3). */
+/** The codings that an Accept-Encoding header accepts (RFC 9110, section 12.5.3). */
 function acceptedCodings(header: string | string[] | undefined): Set<string> {
   const accepted = new Set<string>();
   for (const part of String(header ?? '')

@@ -38,7 +38,7 @@ test.each([
   '/%63onsole/session',
   '/kube/api/v1/namespaces',
   '/%6bube/api/v1/namespaces',
-])('%s answers at the host of the console alone', async (url) => {
+])('%s answers only at the host of the console', async (url) => {
   for (const host of ['evil.example', '127.0.0.1:8081', `${OWN}:8081`])
     expect(await statusAt(url, host)).toBe(421);
   expect(await statusAt(url, OWN)).not.toBe(421);
@@ -71,7 +71,7 @@ test.each([
   );
 });
 
-test('a refusal says what to do, and nothing of the request', async () => {
+test('a refusal says what to do, and repeats nothing of the request', async () => {
   const answer = await app.inject({ url: '/console/', headers: { host: 'evil.example' } });
   expect(answer.json()).toMatchObject({
     type: 'tag:windlass.dev,2026:problem/misdirected-request',

@@ -1,19 +1,19 @@
 /**
- * Refuses requests for the console that were sent to another host than its own: a page whose name was rebound to our address, or that
- * another name of this listener serves. What programs call, and probes, answer at every host.
+ * Refuses console requests to any host but the console's: DNS rebinding, or another name of this listener.
+ * The API for programs and the probes answer at every host.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AuditEvent } from '../../api/audit/events.ts';
-import { createAnswers } from '../answers.ts';
-import { recordCall, resultOf } from '../audit.ts';
-import type { GatewayDeps } from '../deps.ts';
-import { recordRefusal } from '../kube/audit.ts';
-import type { ConsoleOrigin } from './origin.ts';
+import { createAnswers } from '../http/answers.ts';
+import { recordCall, auditResult } from '../endpoint/audit.ts';
+import type { GatewayDeps } from '../endpoint/deps.ts';
+import { recordRefusal } from './kubeApi/audit.ts';
+import type { ConsoleOrigin } from './session/origin.ts';
 
-/** The routes of browsers, as patterns of the router, so that escapes in an address change nothing. */
+/** Routes for browsers, as router patterns, so that escapes in a path do not matter. */
 const CONSOLE_ROUTES = /^\/(?:console|kube)(?:\/|$)/;
 
-/** Calls of the console to the Kubernetes API. */
+/** Routes that forward to the Kubernetes API. */
 const KUBERNETES_ROUTES = /^\/(?:kube\/|console\/(?:live|projects)$)/;
 
 const SESSION_EVENTS: Record<string, AuditEvent> = {
@@ -25,10 +25,10 @@ const SESSION_EVENTS: Record<string, AuditEvent> = {
 };
 
 /** A hook for the whole listener. */
-export function refuseOtherHosts(deps: GatewayDeps, { isHere }: ConsoleOrigin) {
+export function refuseOtherHosts(deps: GatewayDeps, { isConsoleHost }: ConsoleOrigin) {
   const answers = createAnswers(deps, 'console');
   return (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
-    if (isHere(request.raw.headers) || !CONSOLE_ROUTES.test(request.routeOptions.url ?? '')) done();
+    if (isConsoleHost(request.raw.headers) || !CONSOLE_ROUTES.test(request.routeOptions.url ?? '')) done();
     else {
       recordMisdirected(deps, request);
       answers.problem(reply, 'misdirected-request');
@@ -36,12 +36,12 @@ export function refuseOtherHosts(deps: GatewayDeps, { isHere }: ConsoleOrigin) {
   };
 }
 
-/** Records calls that need a user. Pages and their files are not recorded, since anybody may read them. */
+/** Records calls that need a user. Pages and files are public and not recorded. */
 function recordMisdirected(deps: GatewayDeps, request: FastifyRequest): void {
   const reason = 'misdirected-request';
   const { raw, routeOptions } = request;
   const { url = '' } = routeOptions;
   const event = SESSION_EVENTS[`${raw.method} ${url}`];
-  if (event !== undefined) recordCall(deps, raw, { event, ...resultOf(reason) });
+  if (event !== undefined) recordCall(deps, raw, { event, ...auditResult(reason) });
   else if (KUBERNETES_ROUTES.test(url)) recordRefusal(deps, { request }, { reason });
 }

@@ -1,38 +1,49 @@
-/** What of the console is on the internal listener, beside the way to the Kubernetes API. */
+/** Registers the console's backend: sessions, files, and the pass-through to the Kubernetes API. */
 import type { FastifyInstance } from 'fastify';
 import { systemClock } from '../../kube/clock.ts';
-import type { GatewayDeps } from '../deps.ts';
-import { createCurrent } from './current.ts';
-import { consoleFiles } from './files.ts';
-import { bearSession } from './hook.ts';
-import { linkRoutes } from './links.ts';
-import { createProvider } from './oidc.ts';
-import { oidcRoutes } from './oidcRoutes.ts';
-import { createOrigin } from './origin.ts';
+import type { GatewayDeps } from '../endpoint/deps.ts';
+import { createSessionReader, authorizeBySession } from './session/requestSession.ts';
+import { addConsoleFiles } from './files.ts';
+import { addSignInLinkRoutes } from './session/links.ts';
+import { createProvider } from './session/oidc.ts';
+import { addOidcRoutes } from './session/oidcRoutes.ts';
+import { createOrigin } from './session/origin.ts';
 import { refuseOtherHosts } from './otherHosts.ts';
-import { createRenewal } from './renewal.ts';
-import { createRevocation } from './revocation.ts';
-import { sessionRoute } from './session.ts';
-import { createSessions } from './sessions.ts';
-import type { ConsoleSettings } from './settings.ts';
+import { createRenewal, createRevocation } from './session/renewal.ts';
+import { addSessionRoute } from './session/sessionRoute.ts';
+import { createSessions } from './session/sessions.ts';
+import type { ConsoleSettings } from '../endpoint/deps.ts';
+import { createCallers } from './kubeApi/callers.ts';
+import { addLiveRoute } from './kubeApi/live.ts';
+import { addProjectsRoute } from './kubeApi/projects.ts';
+import { addKubeRoute } from './kubeApi/route.ts';
 
-/** Registers it. The hooks hold for all routes of the listener: a session bears its token, and no browser guesses what an answer is. */
-export function registerConsole(app: FastifyInstance, deps: GatewayDeps, settings: ConsoleSettings): void {
+/**
+ * Adds the routes, and hooks for the whole listener: a session authorises its requests, and browsers must not
+ * guess content types.
+ */
+export function addConsoleRoutes(app: FastifyInstance, deps: GatewayDeps, settings: ConsoleSettings): void {
   const { runs: conn, log } = deps;
   const origin = createOrigin(settings.url);
   const provider = settings.oidc && createProvider(settings.oidc, systemClock);
   const revoke = provider && createRevocation({ conn, provider, log });
   const sessions = createSessions({ conn, clock: systemClock, origin, idleMs: settings.idleMs, revoke });
   const renew = provider && createRenewal({ conn, provider, clock: systemClock, log });
-  const current = createCurrent(sessions, renew);
+  const current = createSessionReader(sessions, renew);
   app.addHook('onRequest', (_request, reply, done) => {
     reply.header('x-content-type-options', 'nosniff');
     done();
   });
   if (settings.url !== undefined) app.addHook('onRequest', refuseOtherHosts(deps, origin));
-  app.addHook('onRequest', bearSession(deps, sessions, current));
-  app.register(sessionRoute(deps, sessions, current));
-  if (provider !== undefined) app.register(oidcRoutes(deps, sessions, provider));
-  app.register(linkRoutes(deps, sessions));
-  app.register(consoleFiles(deps, settings));
+  app.addHook('onRequest', authorizeBySession(deps, sessions, current));
+  app.register(async (routes) => {
+    addSessionRoute(routes, deps, sessions, current);
+    if (provider !== undefined) addOidcRoutes(routes, deps, sessions, provider);
+    addSignInLinkRoutes(routes, deps, sessions);
+    addConsoleFiles(routes, deps, settings);
+    const callers = createCallers(deps.access, systemClock);
+    addKubeRoute(routes, deps, callers);
+    addLiveRoute(routes, deps, callers);
+    addProjectsRoute(routes, deps, callers);
+  });
 }

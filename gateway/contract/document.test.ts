@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { FastifyInstance } from 'fastify';
-import { PROBLEMS, PROBLEMS_OF_CONSOLE, problemType, type ProblemCode } from '../problems.ts';
+import { PROBLEMS, PROBLEMS_OF_CONSOLE, problemType, type ProblemCode } from './problems.ts';
 import { buildInternal, buildPublic } from '../server.ts';
 import { createGatewayDeps } from '../../test/support/gatewayDeps.ts';
 import { openApiDocument } from './document.ts';
@@ -53,7 +53,7 @@ function exampleOf(path: string): string {
 }
 
 test.each(['public', 'internal'] as const)(
-  'every route of the %s listener is described, and every description is of a route',
+  'every route of the %s listener is in the contract, and every operation has a route',
   (listener) => {
     const described = operations.filter((operation) => operation.listener === listener).map(registered);
     const urls = [...listeners[listener].urls].filter((url) => !isOfConsole(url));
@@ -61,7 +61,7 @@ test.each(['public', 'internal'] as const)(
   },
 );
 
-test.each(Object.keys(paths))('%s takes the methods that are described, and no other', async (path) => {
+test.each(Object.keys(paths))('%s allows exactly the methods of the contract', async (path) => {
   const described = operations.filter((operation) => operation.path === path);
   const methods = described.map(({ method }) => method);
   const { app } = listeners[described[0]?.listener ?? 'internal'];
@@ -73,7 +73,7 @@ test.each(Object.keys(paths))('%s takes the methods that are described, and no o
   }
 });
 
-test('whatever asks for a token says so, and says how callers are refused', () => {
+test('operations that need a token declare it and its problems', () => {
   for (const { path, method, right, anyToken } of operations) {
     const { security, responses } = paths[path]?.[method.toLowerCase()] ?? { security: [], responses: {} };
     const refusals = ['401', '403', '429', '503'].filter((status) => status in responses);
@@ -84,7 +84,7 @@ test('whatever asks for a token says so, and says how callers are refused', () =
   }
 });
 
-test('every problem is described where it comes, with its status', () => {
+test('every problem is part of an operation, with its status', () => {
   const described = new Map<string, Set<string>>();
   for (const operation of Object.values(paths).flatMap((path) => Object.values(path)))
     for (const [status, { content = {} }] of Object.entries(operation.responses)) {
@@ -102,7 +102,7 @@ test('every problem is described where it comes, with its status', () => {
   expect(described).toEqual(new Map(registeredTypes));
 });
 
-test('the description needs no token, and who has it is told so', async () => {
+test('the contract needs no token, and a cached version gets 304', async () => {
   const { app } = listeners.internal;
   const answer = await app.inject('/openapi.json');
   expect(answer.statusCode).toBe(200);

@@ -1,6 +1,6 @@
 /**
- * The register of operations as an OpenAPI 3.1 document. Everything in it comes from the schemas that check what is sent, or
- * from the registers of operations and problems; nothing in it belongs to an installation or a tenant.
+ * The OpenAPI 3.1 document of all operations. It is generated from the schemas that validate requests and
+ * from the registers of operations and problems, and holds nothing of an installation or a tenant.
  */
 import * as z from 'zod';
 import { acceptedRun, runEvent, runName, runPage, runView, workflowIdText } from '../../api/runView.ts';
@@ -14,7 +14,7 @@ import {
   problemType,
   PROBLEMS_OF_ANY,
   type ProblemCode,
-} from '../problems.ts';
+} from './problems.ts';
 import type { Answer, Operation } from './operation.ts';
 import { OPERATIONS } from './operations.ts';
 
@@ -39,10 +39,9 @@ const PATH_PARAMETERS: Record<string, { schema: z.ZodType; example: string }> = 
   link: { schema: linkText, example: 'cRlp4kEpXu1d1oSfLtGJnJ0nAwzvpD8pJ8kP1sW5b0Q' },
 };
 
-/** Statuses that say in `Retry-After` when to come again. */
+/** Statuses with a `Retry-After` header. */
 const LATER = new Set([429, 503]);
 
-/** The whole document. */
 export function openApiDocument(): Json {
   const paths: Record<string, Json> = {};
   for (const [id, operation] of Object.entries<Operation>(OPERATIONS)) {
@@ -56,12 +55,12 @@ export function openApiDocument(): Json {
       title: 'Windlass gateway',
       version: 'v1alpha1',
       description:
-        'What the gateway answers. Operations with the tag "public" are on the listener that an Ingress gets, all others on the internal one.',
+        'The HTTP API of the gateway. Operations with the tag "public" are on the public listener, which an Ingress exposes; all others on the internal one.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     tags: [
-      { name: 'public', description: 'For anybody, as the workflow says.' },
-      { name: 'internal', description: 'For callers with a token of the cluster, and the probes.' },
+      { name: 'public', description: 'For everyone, as the workflow defines.' },
+      { name: 'internal', description: 'For callers with a token of the cluster, and for probes.' },
     ],
     paths,
     components: {
@@ -71,7 +70,7 @@ export function openApiDocument(): Json {
           type: 'http',
           scheme: 'bearer',
           description:
-            'A token that the cluster accepts, best one for the audience "windlass". RBAC says what it may do.',
+            'A token that the cluster accepts, preferably for the audience "windlass". RBAC decides what it may do.',
         },
       },
     },
@@ -103,7 +102,7 @@ function operationObject(id: string, operation: Operation): Json {
 function parameters({ path, query, headers }: Operation): Json[] {
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => {
     const parameter = PATH_PARAMETERS[name];
-    if (parameter === undefined) throw new Error(`nothing is said of the path parameter ${name}`);
+    if (parameter === undefined) throw new Error(`path parameter ${name} has no schema`);
     return { ...parameterObject('path', name, parameter.schema), example: parameter.example };
   });
   const of = (place: string, object: z.ZodObject | undefined) =>
@@ -156,7 +155,7 @@ function byStatus(codes: ProblemCode[]): Map<string, ProblemCode[]> {
   return Map.groupBy(new Set(codes), (code) => String(problemOf(code).status));
 }
 
-/** All problems of one status are one response, beside what else may come with it. */
+/** All problems of one status form one response, next to any other content of that status. */
 function withProblems(answer: Json | undefined, status: number, codes: ProblemCode[]): Json {
   const told = codes.map((code) => `\`${code}\`: ${problemOf(code).title}.`);
   const schema = {
@@ -164,9 +163,10 @@ function withProblems(answer: Json | undefined, status: number, codes: ProblemCo
     properties: { type: { enum: codes.map(problemType) }, status: { const: status } },
   };
   const headers = {
-    ...(LATER.has(status) && answer === undefined && { 'Retry-After': 'Seconds after which to try again.' }),
-    ...(status === 405 && { Allow: 'The methods that the address takes.' }),
-    ...(status === 401 && codes.includes('unauthorized') && { 'WWW-Authenticate': 'How to say who calls.' }),
+    ...(LATER.has(status) && answer === undefined && { 'Retry-After': 'Seconds until a retry.' }),
+    ...(status === 405 && { Allow: 'The methods of this URL.' }),
+    ...(status === 401 &&
+      codes.includes('unauthorized') && { 'WWW-Authenticate': 'The authentication scheme.' }),
   };
   return {
     description: [answer?.description, ...told].filter(Boolean).join(' '),
@@ -180,7 +180,7 @@ function reference(schema: z.ZodType): Json {
   return name === undefined ? jsonSchema(schema) : { $ref: `#/components/schemas/${name}` };
 }
 
-/** What only a CRD understands, and what says nothing, is left out. */
+/** Drops what only CRDs need and what carries no information. */
 function jsonSchema(schema: z.ZodType): Json {
   const { $schema: _dialect, ...out } = z.toJSONSchema(schema, {
     io: 'input',

@@ -1,45 +1,48 @@
-/** What is said of one operation of the gateway: where it is, what it takes, what it answers and whom it admits. */
+/** The description of an operation: path, method, parameters, answers, and who may call it. */
 import type * as z from 'zod';
-import type { Wanted } from '../internal/access.ts';
-import type { ProblemCode } from '../problems.ts';
+import type { ProblemCode } from './problems.ts';
 
-/** What RBAC must allow the caller; `on` says what the name in the path is: of the object, or none for all of the namespace. */
-export type Right = Pick<Wanted, 'verb' | 'resource' | 'subresource'> & {
+/** What RBAC must allow the caller. */
+export type Right = {
+  verb: 'create' | 'get' | 'list' | 'update' | 'delete';
+  resource: 'workflows' | 'workflowruns' | 'credentials';
+  subresource?: 'execute';
+  /** Whose name the path has; `namespace`: the right covers all objects of the namespace. */
   on: 'workflow' | 'run' | 'credential' | 'namespace';
 };
 
 export type Answer = {
   description: string;
-  /** By media type; `undefined` where the body has no schema. */
+  /** By media type; `undefined` for a body without a schema. */
   content?: Record<string, z.ZodType | undefined>;
   /** Headers that each such answer has. */
   headers?: Record<string, string>;
-  /** The operations that take the run of the answer's body. */
+  /** Operations that take the run of the answer's body. */
   links?: readonly string[];
 };
 
 export type Operation = {
   listener: 'public' | 'internal';
   method: 'GET' | 'POST' | 'DELETE';
-  /** With the parameters in braces. */
+  /** With parameters in braces. */
   path: string;
   summary: string;
   description?: string;
-  /** Left out: who has no token may call. */
+  /** Left out: callers need no token. */
   right?: Right;
-  /** A token that the cluster accepts is enough, whatever it may do. */
+  /** Any token that the cluster accepts is enough. */
   anyToken?: true;
   query?: z.ZodObject;
   headers?: z.ZodObject;
-  /** What the JSON body must be. */
+  /** The JSON body. */
   body?: { schema: z.ZodType; required: boolean };
-  /** By status: all answers that are no problems. */
+  /** By status: every answer that is not a problem. */
   answers: Record<number | 'default', Answer> | Record<number, Answer>;
-  /** Those that come of this operation, beside those that any request may have. */
+  /** Problems of this operation, in addition to those of any request. */
   problems: readonly ProblemCode[];
 };
 
-/** The path as the router takes it. */
+/** The path in the router's syntax. */
 export function routePath({ path }: Pick<Operation, 'path'>): string {
   return path.replaceAll(/\{(\w+)\}/g, ':$1');
 }

@@ -1,22 +1,21 @@
 /**
- * The register of operations of the two listeners. Routes take their path and the right that they ask for from here, and
- * `/openapi.json` is made of it: a route that is not here cannot be found by callers, and fails a test.
+ * The register of operations of both listeners. Routes take path, method, right and body from it, and
+ * `/openapi.json` is generated from it. A route that is missing here fails a test.
  */
 import * as z from 'zod';
 import { acceptedRun, botAnswer, runEvent, runPage, runView } from '../../api/runView.ts';
 import { connectLink } from '../../api/connect.ts';
 import { signInLink } from '../../api/console.ts';
-import { executeQuery } from '../internal/executeQuery.ts';
-import { listQuery } from '../internal/listQuery.ts';
-import { JSON_PROBLEMS, type ProblemCode } from '../problems.ts';
+import { executeQuery, listQuery } from './queries.ts';
+import { JSON_PROBLEMS, type ProblemCode } from './problems.ts';
 import type { Operation, Right } from './operation.ts';
 
 const JSON_TYPE = 'application/json';
 const TEXT = 'text/plain';
 
-/** Whatever asks the API server about a token. */
+/** Problems of every operation that authenticates callers. */
 const ADMISSION: ProblemCode[] = ['unauthorized', 'too-many-calls', 'forbidden', 'cluster-unavailable'];
-/** Whatever reads a body. */
+/** Problems of every operation that reads a body. */
 const BODY: ProblemCode[] = [
   'unsupported-media-type',
   'too-large',
@@ -25,7 +24,7 @@ const BODY: ProblemCode[] = [
   'too-many-chunks',
   ...JSON_PROBLEMS,
 ];
-/** Whatever hands an event to the run store. */
+/** Problems of every operation that submits an event. */
 const SUBMISSION: ProblemCode[] = [
   'bad-key',
   'key-reused',
@@ -41,12 +40,12 @@ const key = {
     .min(1)
     .max(1_024)
     .optional()
-    .describe('Tells that two requests are one event: the same key starts one run.'),
+    .describe('Identifies the event: requests with the same key start one run.'),
 };
 
-/** What every answer about a run that was just started has. */
+/** Parts of every answer about a run that was just started. */
 const STARTED = {
-  headers: { Location: 'Where the run is.' },
+  headers: { Location: 'URL of the run.' },
   links: ['readRun', 'followRun', 'cancelRun'],
 };
 
@@ -54,7 +53,7 @@ const run = (verb: Right['verb']): Right => ({ verb, resource: 'workflowruns', o
 const accepted = (description: string) => ({ description, content: { [JSON_TYPE]: acceptedRun } });
 const viewed = (description: string) => ({ description, content: { [JSON_TYPE]: runView } });
 const page = (description: string) => ({ description, content: { 'text/html': z.string() } });
-const told = (description: string) => ({ description, content: { [TEXT]: z.string() } });
+const text = (description: string) => ({ description, content: { [TEXT]: z.string() } });
 
 export const OPERATIONS = {
   callWebhook: {
@@ -63,17 +62,17 @@ export const OPERATIONS = {
     path: '/webhook/{id}/{path}',
     summary: 'Starts a run of a workflow with a webhook trigger',
     description:
-      'Who may call, and by which headers callers are verified, the trigger says. Where the workflow has a response node, any status may come with what that defines.',
+      'The trigger defines who may call and how callers are verified. A workflow with a response node may answer with any status.',
     headers: z.object(key),
     body: {
       schema: z.unknown().describe('Any JSON value. It becomes the output of the trigger.'),
       required: true,
     },
     answers: {
-      200: accepted('The event is stored. Where the workflow has a response node, its run has succeeded.'),
-      202: accepted('The event was accepted before, and its run has ended.'),
+      200: accepted('The event is stored. If the workflow has a response node, its run has succeeded.'),
+      202: accepted('A repeated event, whose run has ended.'),
       default: {
-        description: 'What the response node of the workflow defines.',
+        description: 'Defined by the response node of the workflow.',
         content: { '*/*': undefined },
       },
     },
@@ -88,9 +87,9 @@ export const OPERATIONS = {
     listener: 'public',
     method: 'POST',
     path: '/bot/{credential}',
-    summary: 'Takes what a messaging service says happened to a bot',
+    summary: 'Receives updates of a messaging service for a bot',
     description:
-      "Telegram shows the secret that was given with the registration, Slack signs with the app's signing secret. A message starts a run of the workflow that has the bot; the same update or event is the same run.",
+      "Telegram sends the registered secret, Slack signs with the app's signing secret. A message starts a run of the workflow with the bot; a repeated update is the same run.",
     headers: z.object({
       'X-Telegram-Bot-Api-Secret-Token': z.string().optional().describe('Telegram: the secret.'),
       'X-Slack-Request-Timestamp': z
@@ -100,13 +99,13 @@ export const OPERATIONS = {
       'X-Slack-Signature': z.string().optional().describe('Slack: "v0=" and the signature in hex.'),
     }),
     body: {
-      schema: z.unknown().describe('An Update of Telegram, or a request of the Events API of Slack.'),
+      schema: z.unknown().describe('A Telegram Update, or a Slack Events API request.'),
       required: true,
     },
     answers: {
       200: {
         description:
-          'The message is stored; or it is none that the workflow wants, and the object is empty; or, as text, the challenge that Slack asks for.',
+          'The message is stored. Or the workflow does not want the update, and the object is empty. Or, as text, the challenge of Slack.',
         content: { [JSON_TYPE]: botAnswer, [TEXT]: z.string() },
       },
     },
@@ -134,12 +133,12 @@ export const OPERATIONS = {
       schema: z
         .record(z.string(), z.unknown())
         .describe(
-          'Becomes the output of the trigger, whatever the trigger is. Left out: {}, in a test run the test data.',
+          'Becomes the output of the trigger, of any type. Left out: {}, or the test data in a test run.',
         ),
       required: false,
     },
     answers: {
-      200: { ...viewed('The run has ended, in whatever phase.'), ...STARTED },
+      200: { ...viewed('The run has ended, in any terminal phase.'), ...STARTED },
       202: { ...accepted('The event is stored.'), ...STARTED },
     },
     problems: [
@@ -161,7 +160,7 @@ export const OPERATIONS = {
     listener: 'internal',
     method: 'GET',
     path: '/workflows/{id}/runs',
-    summary: 'The runs of a workflow, newest first',
+    summary: 'Lists the runs of a workflow, newest first',
     right: { verb: 'list', resource: 'workflowruns', on: 'namespace' },
     query: listQuery,
     answers: { 200: { description: 'A page of runs.', content: { [JSON_TYPE]: runPage } } },
@@ -171,7 +170,7 @@ export const OPERATIONS = {
     listener: 'internal',
     method: 'GET',
     path: '/workflows/{id}/runs/{run}',
-    summary: 'A run and what its nodes produced',
+    summary: 'Reads a run with the outputs of its nodes',
     right: run('get'),
     answers: { 200: viewed('The run.') },
     problems: ONE_RUN,
@@ -183,7 +182,7 @@ export const OPERATIONS = {
     summary: 'Cancels a run; its record stays',
     right: run('delete'),
     answers: {
-      202: accepted('The runner that holds it is asked to end it.'),
+      202: accepted('The runner that executes it will end it.'),
       204: { description: 'The run is cancelled.' },
     },
     problems: [...ONE_RUN, 'run-ended'],
@@ -192,20 +191,20 @@ export const OPERATIONS = {
     listener: 'internal',
     method: 'GET',
     path: '/workflows/{id}/runs/{run}/events',
-    summary: 'The live events of a run',
+    summary: 'Follows the live events of a run',
     right: run('get'),
     headers: z.object({
       'Last-Event-ID': z
         .string()
         .optional()
-        .describe('The events after this one. Left out: from the first one.'),
+        .describe('Starts after this event. Left out: from the first one.'),
     }),
     answers: {
       200: {
-        description: 'Server-sent events; ends after the one that ends the run.',
+        description: 'Server-sent events. The stream ends after the event that ends the run.',
         content: { 'text/event-stream': runEvent },
       },
-      204: { description: 'There is no event after that one, and none will come.' },
+      204: { description: 'The run has no further events.' },
     },
     problems: [...ONE_RUN, 'too-many-waiting'],
   },
@@ -213,9 +212,9 @@ export const OPERATIONS = {
     listener: 'internal',
     method: 'POST',
     path: '/credentials/{credential}/connect',
-    summary: 'A link that connects a credential of kind oauth2',
+    summary: 'Creates a link that connects a credential of kind oauth2',
     description:
-      'Whoever follows the link signs in at the provider and gives the credential access to the account. It can be followed once, and within ten minutes.',
+      'A person who follows the link signs in at the provider and grants the credential access to the account. The link works once, for ten minutes.',
     right: { verb: 'update', resource: 'credentials', on: 'credential' },
     answers: { 201: { description: 'The link.', content: { [JSON_TYPE]: connectLink } } },
     problems: [
@@ -227,12 +226,12 @@ export const OPERATIONS = {
     listener: 'public',
     method: 'GET',
     path: '/oauth/connect/{link}',
-    summary: 'Says who asks for which account',
-    description: 'It can be opened as often as somebody likes, until the link was followed.',
+    summary: 'Shows who asks for which account',
+    description: 'Does not use up the link.',
     answers: {
-      200: page('Who asks, for which credential, and where it goes on.'),
-      404: page('The link was followed before, is too old, or is none.'),
-      503: page('Not now.'),
+      200: page('Requester, credential, and a link to continue.'),
+      404: page('The link was used before, has expired, or is invalid.'),
+      503: page('Temporarily unavailable.'),
     },
     problems: [],
   },
@@ -240,14 +239,14 @@ export const OPERATIONS = {
     listener: 'public',
     method: 'GET',
     path: '/oauth/connect/{link}/continue',
-    summary: 'Leads the browser of a person to the provider, once',
+    summary: 'Redirects the browser to the provider, once',
     answers: {
       303: {
-        description: "The provider's page, and a cookie without which its answer does not count.",
+        description: 'Redirect to the provider, with a cookie that its answer requires.',
         headers: { Location: "The provider's page.", 'Set-Cookie': 'Binds the browser for ten minutes.' },
       },
-      404: page('The link was followed before, is too old, or is none.'),
-      503: page('Not now.'),
+      404: page('The link was used before, has expired, or is invalid.'),
+      503: page('Temporarily unavailable.'),
     },
     problems: [],
   },
@@ -255,17 +254,17 @@ export const OPERATIONS = {
     listener: 'public',
     method: 'GET',
     path: '/oauth/callback',
-    summary: 'Takes what the provider answers, from the browser that opened the link',
+    summary: 'Receives the answer of the provider from the browser that followed the link',
     query: z.object({
-      state: z.string().optional().describe('What the provider was given.'),
-      code: z.string().optional().describe('What a token can be fetched with.'),
-      iss: z.string().optional().describe('Who answers (RFC 9207).'),
-      error: z.string().optional().describe('Why there is no code (RFC 6749, section 4.1.2.1).'),
+      state: z.string().optional().describe('The state of the authorization request.'),
+      code: z.string().optional().describe('The authorization code.'),
+      iss: z.string().optional().describe('The issuer (RFC 9207).'),
+      error: z.string().optional().describe('The error (RFC 6749, section 4.1.2.1).'),
     }),
     answers: {
-      200: page('Taken, or what the provider said instead.'),
-      400: page('The answer does not count.'),
-      503: page('Not now.'),
+      200: page('Connected, or the error of the provider.'),
+      400: page('The answer is invalid.'),
+      503: page('Temporarily unavailable.'),
     },
     problems: [],
   },
@@ -273,13 +272,13 @@ export const OPERATIONS = {
     listener: 'internal',
     method: 'POST',
     path: '/console/links',
-    summary: 'Gives a one-time link that signs in to the console as the caller, for ten minutes',
+    summary: 'Creates a one-time link, valid for ten minutes, that signs in to the console as the caller',
     description:
-      "The token must be one for the API server, since the console asks it in the caller's name. What it may do, and until when, whoever opens the link may do.",
+      "The token must be for the API server, which the console calls with it. Anyone who opens the link gets the token's rights until it expires.",
     anyToken: true,
     answers: {
       201: {
-        description: 'A link. The page that it leads to asks before it signs in.',
+        description: 'The link. Its page asks for confirmation before it signs in.',
         content: { [JSON_TYPE]: signInLink },
       },
     },
@@ -299,9 +298,9 @@ export const OPERATIONS = {
     listener: 'internal',
     method: 'GET',
     path: '/openapi.json',
-    summary: 'This description',
+    summary: 'Returns this description',
     headers: z.object({
-      'If-None-Match': z.string().optional().describe('The ETag of a description that the caller has.'),
+      'If-None-Match': z.string().optional().describe('The ETag of the cached description.'),
     }),
     answers: {
       200: {
@@ -309,7 +308,7 @@ export const OPERATIONS = {
         content: { [JSON_TYPE]: z.record(z.string(), z.unknown()) },
         headers: { ETag: 'Changes with the document.' },
       },
-      304: { description: 'The caller has it.', headers: { ETag: 'Of the document that the caller has.' } },
+      304: { description: 'Not modified.', headers: { ETag: 'ETag of the document.' } },
     },
     problems: [],
   },
@@ -317,16 +316,16 @@ export const OPERATIONS = {
     listener: 'internal',
     method: 'GET',
     path: '/healthz',
-    summary: 'Whether the process turns',
-    answers: { 200: told('It does.') },
+    summary: 'Liveness probe',
+    answers: { 200: text('The process is alive.') },
     problems: [],
   },
   ready: {
     listener: 'internal',
     method: 'GET',
     path: '/readyz',
-    summary: 'Whether this replica should be sent requests',
-    answers: { 200: told('It should.'), 503: told('It should not; the body says why.') },
+    summary: 'Readiness probe',
+    answers: { 200: text('Ready.'), 503: text('Not ready; the body has the reason.') },
     problems: [],
   },
 } as const satisfies Record<string, Operation>;

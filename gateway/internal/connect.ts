@@ -1,48 +1,39 @@
 /**
- * `POST /credentials/{credential}/connect`: a one-time link for a caller who may `update` the credential. Whoever opens it signs
- * in at the provider; what the provider then answers comes to `GET /oauth/callback`.
+ * `POST /credentials/{credential}/connect`: creates a one-time link for a caller who may `update` the
+ * credential. Whoever opens the link signs in at the provider, whose answer goes to `GET /oauth/callback`.
  */
-import type { FastifyPluginCallback } from 'fastify';
-import type { Credential } from '../../api/kinds.ts';
+import type { FastifyInstance } from 'fastify';
+import { type Credential, CREDENTIAL } from '../../api/kinds.ts';
 import { connectionOf, providerOf } from '../../api/provider.ts';
 import { isUnavailable } from '../../runs/connection.ts';
 import { CONNECT_MS, hashOf, keepLink, newSecret, readKey, type Link } from '../../runs/connect/store.ts';
-import { createAnswers, JSON_TYPE, type Answers } from '../answers.ts';
-import { recordCall, resultOf } from '../audit.ts';
-import { routePath } from '../contract/operation.ts';
+import { createAnswers, JSON_TYPE, type Answers, type Exchange } from '../http/answers.ts';
+import { recordCall, auditResult } from '../endpoint/audit.ts';
 import { OPERATIONS } from '../contract/operations.ts';
-import { findCredential } from '../credentials.ts';
-import type { GatewayDeps } from '../deps.ts';
-import type { ProblemCode } from '../problems.ts';
-import { admit, type Exchange } from './guard.ts';
+import type { GatewayDeps } from '../endpoint/deps.ts';
+import type { ProblemCode } from '../contract/problems.ts';
+import type { Admitted } from '../endpoint/admit.ts';
+import { GROUP, VERSION } from '../../api/group.ts';
+import type { KubeClient } from '../../kube/client.ts';
+import { namespacedResource } from '../../kube/resource.ts';
+import { addEndpoints } from '../endpoint/route.ts';
 
-const OPERATION = OPERATIONS.connectCredential;
-
-export function connectRoute(deps: GatewayDeps): FastifyPluginCallback {
+export function addConnectRoute(app: FastifyInstance, deps: GatewayDeps): void {
   const answers = createAnswers(deps, 'connect');
-  return (app, _options, done) => {
-    app.route({
-      method: app.supportedMethods,
-      url: routePath(OPERATION),
-      onRequest: ({ raw }, reply, next) => {
-        if (raw.method === 'POST') next();
-        else answers.problem(reply, 'method-not-allowed', { allow: 'POST' });
-      },
-      handler: (request, reply) => {
-        connect(deps, answers, { request, reply }).catch((error: unknown) =>
-          answers.unexpected(reply, error),
-        );
-      },
-    });
-    done();
-  };
+  addEndpoints(app, deps, answers, [
+    {
+      operation: OPERATIONS.connectCredential,
+      handleAdmitted: (exchange, admitted) => connect(deps, answers, exchange, admitted),
+    },
+  ]);
 }
 
-async function connect(deps: GatewayDeps, answers: Answers, exchange: Exchange): Promise<void> {
-  const { request, reply } = exchange;
-  const admitted = await admit(deps, answers, exchange, OPERATION.right);
-  if (admitted === undefined) return;
-  const { namespace, name, caller } = admitted;
+async function connect(
+  deps: GatewayDeps,
+  answers: Answers,
+  { request, reply }: Exchange,
+  { namespace, name, caller }: Admitted,
+): Promise<void> {
   const credential = await credentialOf(deps, namespace, name);
   const made =
     typeof credential === 'string' ? credential : await makeLink(deps, credential, caller.username);
@@ -51,7 +42,7 @@ async function connect(deps: GatewayDeps, answers: Answers, exchange: Exchange):
     event: 'credential.link',
     user: caller,
     object: { namespace, name, uid },
-    ...(typeof made === 'string' ? resultOf(made) : { result: 'allowed' }),
+    ...(typeof made === 'string' ? auditResult(made) : { result: 'allowed' }),
   });
   if (typeof made === 'string') return answers.problem(reply, made);
   reply.header('cache-control', 'no-store');
@@ -70,7 +61,7 @@ async function credentialOf(
     const { oauth2 } = credential.spec;
     return oauth2 && URL.canParse(providerOf(oauth2).authorizationURL) ? credential : 'not-connectable';
   } catch (error) {
-    deps.log.warn({ err: error }, 'a credential cannot be read');
+    deps.log.warn({ err: error }, 'reading a credential failed');
     return 'cluster-unavailable';
   }
 }
@@ -81,7 +72,7 @@ async function makeLink(
   user: string,
 ): Promise<{ url: string; expires: string } | ProblemCode> {
   const key = await readKey(runs);
-  // Nobody could make a token of what the provider answers.
+  // Without these nobody could exchange the provider's code for tokens.
   if (publicURL === undefined || key === undefined || isUnavailable(key)) return 'connect-unavailable';
   const secret = newSecret();
   const endsAt = Date.now() + CONNECT_MS;
@@ -93,13 +84,14 @@ async function makeLink(
 
 type LinkParts = { user: string; publicURL: string; endsAt: number };
 
-/** What the provider is asked, but for state and challenge, which belong to one browser. */
+/** The authorization request without state and challenge, which belong to one browser. */
 function linkOf({ metadata, spec, status }: Credential, { user, publicURL, endsAt }: LinkParts): Link {
   const { oauth2 } = spec;
-  if (!oauth2) throw new Error('only a credential of kind oauth2 is connected');
+  if (!oauth2) throw new Error('only credentials of kind oauth2 can be connected');
   const provider = providerOf(oauth2);
   const redirectURI = `${publicURL}/oauth/callback`;
-  // The operator adds what workflows need, and may not have seen the last change of the credential yet.
+  // The operator adds the scopes that workflows need, and may not have seen the last change of the credential
+  // yet.
   const scopes = [...new Set([...provider.scopes, ...(oauth2.scopes ?? []), ...(status?.scopes ?? [])])];
   const url = new URL(provider.authorizationURL);
   const parameters = {
@@ -125,4 +117,20 @@ function linkOf({ metadata, spec, status }: Credential, { user, publicURL, endsA
     ...(provider.issuer !== undefined && { issuer: provider.issuer }),
     mustNameIssuer: provider.mustNameIssuer,
   };
+}
+
+const credentials = namespacedResource<Credential>(GROUP, VERSION, CREDENTIAL.kind, CREDENTIAL.plural);
+/** Short, because a person waits for the answer. */
+const OPTIONS = { timeoutMs: 3_000, retries: 1 };
+
+/**
+ * Reads a Credential, which contains no secrets, with the gateway's own rights: the caller was authorised
+ * before. Throws an ApiError if the API server does not answer.
+ */
+async function findCredential(
+  { client }: { client: Pick<KubeClient, 'find'> },
+  namespace: string,
+  name: string,
+): Promise<Credential | undefined> {
+  return client.find(credentials, { namespace, name }, OPTIONS);
 }

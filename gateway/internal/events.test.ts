@@ -7,30 +7,30 @@ import { PLAIN_REVISION } from '../../test/support/plainRevision.ts';
 import { pollUntil } from '../../test/support/poll.ts';
 import type { RunEvent } from '../../runs/types.ts';
 import { createUnread } from '../limits/unread.ts';
-import { problemType } from '../problems.ts';
+import { problemType } from '../contract/problems.ts';
 import { buildInternal } from '../server.ts';
 import { eventText, stream } from './events.ts';
 
-test('an event is one block whatever its text holds', () => {
+test('an event is one block, whatever its text contains', () => {
   const block = eventText({ id: '1-0', type: 'text', node: 'agent_1', text: 'a\n\ndata: b\r', at: 5 });
   expect(block).toBe('id: 1-0\nevent: text\ndata: {"node":"agent_1","text":"a\\n\\ndata: b\\r","at":5}\n\n');
 });
 
-test('who follows a run waits for it, and takes the place of one who waits: of one project no more than half', async () => {
+test('a follower of a run counts as a waiting caller, at most half of them of one project', async () => {
   const { deps, close } = createGatewayDeps();
   const head = { workflow: 'orders', revision: 'orders-1', trigger: 'webhook', test: false };
   const fields = { phase: 'Running', accepted: '1', head: JSON.stringify(head) };
   const command = async (name: string) => (name === 'hgetall' ? fields : 0);
   const app = buildInternal({ ...deps, runs: { ...deps.runs, command } });
   const waiting = { destroyed: false, once: () => undefined } as unknown as ServerResponse;
-  while (deps.limits.waits.enter('project', waiting));
+  while (deps.limits.waiterLimit.enter('project', waiting));
   const { statusCode, json } = await app.inject('/workflows/shop.orders/runs/orders-1/events');
   expect([statusCode, json<{ type: string }>().type]).toEqual([503, problemType('too-many-waiting')]);
   await app.close();
   close();
 });
 
-test('while nothing happens a comment is sent every 15 s, so that nobody takes the stream for dead', async () => {
+test('without events a comment is sent every 15 s', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   const { deps, close } = createGatewayDeps();
   const head = { workflow: 'orders', revision: 'orders-1', trigger: 'webhook', test: false };
@@ -44,16 +44,16 @@ test('while nothing happens a comment is sent every 15 s, so that nobody takes t
   const app = buildInternal({ ...deps, runs: { ...deps.runs, command, subscriber, script: async () => [] } });
   try {
     const address = await app.listen({ port: 0, host: '127.0.0.1' });
-    const leaving = new AbortController();
+    const draining = new AbortController();
     const answer = await fetch(`${address}/workflows/shop.orders/runs/orders-1/events`, {
-      signal: leaving.signal,
+      signal: draining.signal,
     });
     const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
     for (let times = 0; times < 2; times += 1) {
       vi.advanceTimersByTime(15_000);
       expect(await reader?.read()).toEqual({ done: false, value: ': still here\n\n' });
     }
-    leaving.abort();
+    draining.abort();
   } finally {
     vi.useRealTimers();
     await app.close();
@@ -98,7 +98,7 @@ async function openStream(events: number, unreadBytes: number) {
   return { open, stuck, connections, begun, [Symbol.asyncDispose]: close };
 }
 
-test('a reader that does not read holds no events of the store, and gets each once when it does', async () => {
+test('events are not buffered for a slow client, which gets each once later', async () => {
   const count = 3_000;
   await using door = await openStream(count, 1_000_000);
   const answer = await door.open();
@@ -109,7 +109,7 @@ test('a reader that does not read holds no events of the store, and gets each on
   expect(ids).toEqual(Array.from({ length: count }, (_, index) => index + 1));
 });
 
-test('of readers that do not read, those that have not for longest are disconnected when it is too much', async () => {
+test('beyond the limit the clients that have not read for longest are disconnected', async () => {
   await using door = await openStream(3_000, 1);
   for (let readers = 0; readers < 3; readers += 1) await door.open();
   await pollUntil('one to be left', async () => (await door.connections()) === 1, { timeoutMs: 10_000 });

@@ -1,65 +1,62 @@
 /**
- * `GET /workflows/{id}/runs/{run}/events`: the live events of a run as server-sent events (WHATWG HTML, section 9.2), from
- * the first one, or from the one after `Last-Event-ID`. The stream ends after the event that ends the run; a client that
- * comes back after that is told with 204 that there is no more.
+ * `GET /workflows/{id}/runs/{run}/events`: the live events of a run as server-sent events (WHATWG HTML,
+ * section 9.2), from the first one or from the one after `Last-Event-ID`. The stream ends after the event
+ * that ends the run. A client that reconnects after that gets 204.
  */
 import type { ServerResponse } from 'node:http';
-import type { FastifyPluginCallback } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { isTerminal } from '../../api/phase.ts';
 import { followEvents, readEvents } from '../../runs/events.ts';
 import { redactEvent } from '../../runs/record/redact.ts';
 import type { RunEvent } from '../../runs/types.ts';
-import { createAnswers, type Answers } from '../answers.ts';
-import { closedSignal, writable } from '../closed.ts';
-import { routePath } from '../contract/operation.ts';
+import { createAnswers, type Answers, type Exchange } from '../http/answers.ts';
+import { disconnectSignal, waitForDrain } from '../http/response.ts';
 import { OPERATIONS } from '../contract/operations.ts';
-import type { GatewayDeps } from '../deps.ts';
-import { onlyGet, type Exchange } from './guard.ts';
+import type { GatewayDeps } from '../endpoint/deps.ts';
 import { findRun, type FoundRun } from './runs.ts';
 import type { Unread } from '../limits/unread.ts';
+import type { Admitted } from '../endpoint/admit.ts';
+import { addEndpoints } from '../endpoint/route.ts';
 
 const HEARTBEAT_MS = 15_000;
 const HEADERS = {
   'content-type': 'text/event-stream',
   'cache-control': 'no-store',
-  // Proxies must pass each event on at once.
+  // Proxies must not buffer events.
   'x-accel-buffering': 'no',
 };
 
-export function eventsRoute(deps: GatewayDeps): FastifyPluginCallback {
+export function addEventsRoute(app: FastifyInstance, deps: GatewayDeps): void {
   const answers = createAnswers(deps, 'events');
-  return (app, _options, done) => {
-    app.route({
-      method: app.supportedMethods,
-      url: routePath(OPERATIONS.followRun),
-      onRequest: onlyGet(answers),
-      handler: (request, reply) => {
-        answerEvents(deps, answers, { request, reply }).catch((error: unknown) =>
-          answers.unexpected(reply, error),
-        );
-      },
-    });
-    done();
-  };
+  addEndpoints(app, deps, answers, [
+    {
+      operation: OPERATIONS.followRun,
+      handleAdmitted: (exchange, admitted) => answerEvents(deps, answers, exchange, admitted),
+    },
+  ]);
 }
 
-async function answerEvents(deps: GatewayDeps, answers: Answers, exchange: Exchange): Promise<void> {
-  const found = await findRun(deps, answers, exchange, OPERATIONS.followRun.right);
+async function answerEvents(
+  deps: GatewayDeps,
+  answers: Answers,
+  exchange: Exchange,
+  admitted: Admitted,
+): Promise<void> {
+  const found = await findRun(deps, answers, exchange, admitted);
   if (found === undefined) return;
   const { request, reply } = exchange;
   const after = lastEventId(request.headers['last-event-id']);
   if (after !== undefined && isTerminal(found.view.phase) && !(await hasMore(deps, found, after))) {
-    answers.count(204);
-    reply.code(204).send();
+    answers.sendEmpty(reply, 204);
     return;
   }
-  // Whoever follows waits too, and may not keep out who waits for others.
-  if (found.project !== undefined && !deps.limits.waits.enter(found.project, reply.raw))
+  // Followers count as waiting callers.
+  if (found.project !== undefined && !deps.limits.waiterLimit.enter(found.project, reply.raw))
     return answers.problem(reply, 'too-many-waiting');
   answers.count(200);
   reply.hijack();
   deps.open.streams += 1;
-  const signal = AbortSignal.any([closedSignal(reply.raw), deps.closing]);
+  const signal = AbortSignal.any([disconnectSignal(reply.raw), deps.closing]);
   const follow = (last: string | undefined) => eventsOf(deps, found, last, signal);
   try {
     await stream(reply.raw, { after, follow, unread: deps.limits.unread });
@@ -69,7 +66,7 @@ async function answerEvents(deps: GatewayDeps, answers: Answers, exchange: Excha
   }
 }
 
-/** What cannot be an id of ours names no event, so that the stream begins at the first one. */
+/** An invalid ID names no event: the stream starts at the first one. */
 function lastEventId(header: string | string[] | undefined): string | undefined {
   return typeof header === 'string' && /^[0-9A-Za-z-]{1,64}$/.test(header) ? header : undefined;
 }
@@ -86,22 +83,22 @@ async function* eventsOf(
   after: string | undefined,
   signal: AbortSignal,
 ): AsyncGenerator<RunEvent> {
-  let told = after !== undefined;
+  let hasSent = after !== undefined;
   if (project !== undefined) {
     const options = { signal, ...(after !== undefined && { after }) };
     for await (const event of followEvents(deps.runs, project, view.run, options)) {
-      told = true;
+      hasSent = true;
       const shown = redactEvent(event, policy);
       if (shown) yield shown;
     }
   }
-  if (!told && !signal.aborted) yield lastWord(view);
+  if (!hasSent && !signal.aborted) yield finalEvent(view);
 }
 
 const ENDED = 'ended';
 
-/** What is told of a run whose events are gone: how far it came. */
-function lastWord(view: FoundRun['view']): RunEvent {
+/** The only event of a run whose events are gone. */
+function finalEvent(view: FoundRun['view']): RunEvent {
   const at = Date.parse(view.completionTime ?? view.startTime ?? '');
   return {
     id: ENDED,
@@ -115,14 +112,14 @@ function lastWord(view: FoundRun['view']): RunEvent {
 
 type Following = {
   after: string | undefined;
-  /** The events after that one, and then as they come. */
+  /** The events after that one, then live ones. */
   follow: (after: string | undefined) => AsyncIterable<RunEvent>;
   unread: Unread;
 };
 
 /**
- * Sends the events as they are read. Of those that a slow reader has not caught up with none is kept here: what the store has of
- * a run is read again from where it stopped, since thousands may follow, and read nothing.
+ * Sends events as they are read. Nothing is buffered for a slow client: its events are read again from the
+ * run store, since thousands may follow without reading.
  */
 export async function stream(response: ServerResponse, { after, follow, unread }: Following): Promise<void> {
   response.writeHead(200, HEADERS);
@@ -139,9 +136,9 @@ export async function stream(response: ServerResponse, { after, follow, unread }
       }
       if (isTaken || last === ENDED) return;
       unread.add(response);
-      await writable(response);
+      await waitForDrain(response);
       unread.remove(response);
-      // Who has gone is not looked up again.
+      // Read nothing for a client that disconnected.
       if (response.destroyed) return;
     }
   } finally {
@@ -149,7 +146,7 @@ export async function stream(response: ServerResponse, { after, follow, unread }
   }
 }
 
-/** One event on the wire. Its data is JSON, which has no line breaks. */
+/** One event in wire format. Its data is JSON, which has no line breaks. */
 export function eventText({ id, type, ...data }: RunEvent): string {
   return `id: ${id}\nevent: ${type}\ndata: ${JSON.stringify(data)}\n\n`;
 }

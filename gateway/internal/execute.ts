@@ -1,68 +1,62 @@
 /**
- * `POST /workflows/{id}/execute`: starts a run of any workflow for a caller that RBAC allows to `create`
+ * `POST /workflows/{id}/execute`: starts a run of any workflow for a caller who may `create`
  * `workflows/execute`. The body, a JSON object, becomes the trigger's output unchanged.
  */
-import type { FastifyPluginCallback, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { AuditEntry } from '../../api/audit/line.ts';
-import { parseJson } from '../../api/json.ts';
 import { isUnavailable } from '../../runs/connection.ts';
 import { getRevision } from '../../runs/project.ts';
 import { redactRun, withoutRecordData } from '../../runs/record/redact.ts';
 import { MAX_USER_NAME } from '../../api/person.ts';
 import type { Submission, Submitted } from '../../runs/types.ts';
-import { createAnswers, JSON_TYPE, type Answers } from '../answers.ts';
-import { eventOf, recordCall, resultOf } from '../audit.ts';
-import { hasBody, readBody, refuseByHeaders, tooLarge } from '../body.ts';
-import { closedSignal } from '../closed.ts';
-import { routePath } from '../contract/operation.ts';
+import { createAnswers, JSON_TYPE, type Answers, type Exchange } from '../http/answers.ts';
+import { eventOf, recordCall, auditResult } from '../endpoint/audit.ts';
+import { hasBody } from '../http/body.ts';
+import { disconnectSignal } from '../http/response.ts';
 import { OPERATIONS } from '../contract/operations.ts';
-import type { GatewayDeps } from '../deps.ts';
-import { eventHash, eventInput, eventKey, wholeInput } from '../event.ts';
-import type { Hold } from '../limits/inFlight.ts';
+import type { GatewayDeps } from '../endpoint/deps.ts';
+import { eventHash, eventInput, eventKey, inputFromOutput } from '../endpoint/event.ts';
+import type { Reservation } from '../limits/inFlight.ts';
 import { isTooLargeEvent } from '../limits/limits.ts';
-import { answerAccepted, refuseSubmission, submissionProblem } from '../outcome.ts';
-import type { ProblemCode } from '../problems.ts';
-import type { Route } from '../routes.ts';
-import { storeEvent } from '../store.ts';
-import { waitFor } from '../waiting.ts';
-import { readExecuteQuery, type ExecuteQuery } from './executeQuery.ts';
-import { admit, type Admitted, type Exchange } from './guard.ts';
-import type { Identity } from './identity.ts';
-import { preferredWait } from './prefer.ts';
+import {
+  answerAccepted,
+  refuseSubmission,
+  submissionProblem,
+  submitEvent,
+  waitForRun,
+} from '../endpoint/submission.ts';
+import type { ProblemCode } from '../contract/problems.ts';
+import type { Route } from '../routing/table.ts';
+import { readExecuteQuery, type ExecuteQuery, preferredWait } from '../contract/queries.ts';
+import type { Admitted } from '../endpoint/admit.ts';
+import type { Identity } from '../access/identity.ts';
 import { viewState } from './runView.ts';
+import { addEndpoints } from '../endpoint/route.ts';
+import { readJsonBody, withReservation } from '../endpoint/jsonBody.ts';
 
 const OPERATION = OPERATIONS.executeWorkflow;
 
-/** What became of an event for a workflow. */
+/** The outcome of an event for a workflow. */
 type Started = { route: Route; submitted: Submitted };
 type Accepted = { route: Route; submitted: Extract<Submitted, { outcome: 'accepted' }> };
 
-export function executeRoute(deps: GatewayDeps): FastifyPluginCallback {
+export function addExecuteRoute(app: FastifyInstance, deps: GatewayDeps): void {
   const answers = createAnswers(deps, 'execute');
-  return (app, _options, done) => {
-    app.route({
-      method: app.supportedMethods,
-      url: routePath(OPERATION),
-      onRequest: ({ raw }, reply, next) => {
-        if (raw.method !== 'POST') return answers.problem(reply, 'method-not-allowed', { allow: 'POST' });
-        const code = hasBody(raw.headers) ? refuseByHeaders(raw.headers, deps.limits) : undefined;
-        if (code === undefined) next();
-        else answers.problem(reply, code);
-      },
-      handler: (request, reply) => {
-        execute(deps, answers, { request, reply }).catch((error: unknown) =>
-          answers.unexpected(reply, error),
-        );
-      },
-    });
-    done();
-  };
+  addEndpoints(app, deps, answers, [
+    {
+      operation: OPERATION,
+      handleAdmitted: (exchange, admitted) => execute(deps, answers, exchange, admitted),
+    },
+  ]);
 }
 
-async function execute(deps: GatewayDeps, answers: Answers, exchange: Exchange): Promise<void> {
+async function execute(
+  deps: GatewayDeps,
+  answers: Answers,
+  exchange: Exchange,
+  admitted: Admitted,
+): Promise<void> {
   const { reply } = exchange;
-  const admitted = await admit(deps, answers, exchange, OPERATION.right);
-  if (admitted === undefined) return;
   const asked = readAsked(deps, exchange.request, admitted.caller);
   const started = typeof asked === 'string' ? asked : await start(deps, exchange, asked);
   if (started === undefined) return;
@@ -83,21 +77,22 @@ function recordStart(
   const uid = typeof started === 'string' ? undefined : started.route.spec.workflowUID;
   const event = eventOf(OPERATION.right, request.query);
   const entry = { event, user: caller, object: { namespace, name, uid } };
-  recordCall(deps, request.raw, { ...entry, ...becameOf(started) });
+  recordCall(deps, request.raw, { ...entry, ...auditOutcome(started) });
 }
 
-function becameOf(started: Started | ProblemCode): Pick<AuditEntry, 'result' | 'reason' | 'run'> {
-  if (typeof started === 'string') return resultOf(started);
+function auditOutcome(started: Started | ProblemCode): Pick<AuditEntry, 'result' | 'reason' | 'run'> {
+  if (typeof started === 'string') return auditResult(started);
   const { submitted } = started;
-  if (submitted.outcome !== 'accepted') return resultOf(submissionProblem(submitted, 'workflow-suspended'));
+  if (submitted.outcome !== 'accepted')
+    return auditResult(submissionProblem(submitted, 'workflow-suspended'));
   const { run, duplicate } = submitted;
-  // The same event again started nothing: the line names the run that it started before.
+  // A repeated event started nothing: the line names the run of the first one.
   return { result: 'allowed', run, ...(duplicate && { reason: 'duplicate' }) };
 }
 
 type Asked = { route: Route; query: ExecuteQuery; key: string | undefined; user: string };
 
-/** What the caller asks for, as far as it can be told without the body. */
+/** Checks everything that needs no body. */
 function readAsked(
   { routes, health }: GatewayDeps,
   { params, query, headers }: FastifyRequest,
@@ -115,40 +110,36 @@ function readAsked(
   return { route, query: read, key: key.outcome === 'key' ? key.key : undefined, user: caller.username };
 }
 
-/** Receives the event and stores it; undefined if the caller has gone. */
+/** Reads and submits the event; undefined if the client disconnected. */
 async function start(
   deps: GatewayDeps,
   exchange: Exchange,
   asked: Asked,
 ): Promise<Started | ProblemCode | undefined> {
-  const hold = deps.limits.inFlight.open();
-  if (hold === undefined) return 'overloaded';
-  try {
-    const event = await readEvent(deps, exchange, hold);
+  return withReservation(deps.limits, async (reservation) => {
+    const event = await readEvent(deps, exchange, reservation);
     if (event === undefined || typeof event === 'string') return event;
     const submission = submissionOf(asked, event.text);
     if (isTooLargeEvent(submission.input)) return 'event-too-large';
-    return { route: asked.route, submitted: await storeEvent(deps, submission) };
-  } finally {
-    hold.release();
-  }
+    return { route: asked.route, submitted: await submitEvent(deps, submission) };
+  });
 }
 
-/** The name as a record takes it; of a longer one its beginning. */
+/** The user name, shortened to what a record accepts. */
 function requesterOf(username: string): string {
   return username.slice(0, MAX_USER_NAME).toWellFormed();
 }
 
 function submissionOf({ route: { spec }, query, key, user }: Asked, text: string): Submission {
   const { test, until, isOutput } = query;
-  const eventOf = isOutput === true ? wholeInput : eventInput;
+  const eventOf = isOutput === true ? inputFromOutput : eventInput;
   return {
     project: spec.projectUID,
     workflow: spec.workflow,
     workflowUid: spec.workflowUID,
     revision: spec.revision,
     trigger: 'execute',
-    // No event at all: in a test run the trigger's testData takes its place.
+    // Without a body a test run uses the trigger's testData.
     input: text === '' && test ? '' : eventOf(text || '{}'),
     test,
     requestedBy: requesterOf(user),
@@ -157,38 +148,34 @@ function submissionOf({ route: { spec }, query, key, user }: Asked, text: string
       ? { bodyHash: '' }
       : {
           dedupeKey: keyFor(spec, key),
-          // Whoever knows a key gets no outputs of somebody else's run by it.
+          // Includes the user, so that knowing a key does not give access to the run of another user.
           bodyHash: eventHash({ trigger: 'execute', test, until, isOutput, user, text }),
         }),
   };
 }
 
-/** Keys that callers choose are those of a webhook, too; but never those that a trigger makes, such as the times of a schedule. */
+/**
+ * Callers share keys with webhooks, but never with keys that a trigger generates, such as the times of a
+ * schedule.
+ */
 function keyFor({ trigger }: Route['spec'], key: string): string {
   return trigger === 'webhook' ? key : `execute/${key}`;
 }
 
-/** The body as JSON text, empty if there is none; undefined if the caller has gone. */
+/** The body as JSON text, '' if there is none; undefined if the client disconnected. */
 async function readEvent(
   { limits }: GatewayDeps,
-  { request: { raw }, reply }: Exchange,
-  hold: Hold,
+  exchange: Exchange,
+  reservation: Reservation,
 ): Promise<{ text: string } | ProblemCode | undefined> {
-  if (!hasBody(raw.headers)) return { text: '' };
-  const body = await readBody(raw, reply.raw, { limit: limits.eventBytes, turns: limits.reading, hold });
-  if (body.outcome === 'aborted') return undefined;
-  if (body.outcome === 'too-large') return tooLarge(limits);
-  if (body.outcome !== 'read') return body.outcome;
-  if (body.bytes.length === 0) return { text: '' };
-  const json = parseJson(body.bytes, limits.json);
-  if (!json.ok) return json.code;
-  const { value } = json;
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? { text: json.text }
-    : 'not-an-object';
+  if (!hasBody(exchange.request.raw.headers)) return { text: '' };
+  const body = await readJsonBody(exchange, limits, { reservation, mayBeEmpty: true });
+  if (body === undefined || typeof body === 'string' || body.text === '') return body;
+  const { value } = body;
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? body : 'not-an-object';
 }
 
-/** 202 at once, or 200 with the outputs if the caller would wait and the run ends in that time. */
+/** 202 at once, or 200 with the outputs if the caller prefers to wait and the run ends in time. */
 async function answerRun(
   deps: GatewayDeps,
   answers: Answers,
@@ -197,11 +184,11 @@ async function answerRun(
 ): Promise<void> {
   reply.header('location', `/workflows/${route.id}/runs/${run}`);
   const seconds = preferredWait(request.headers.prefer);
-  // To wait is a preference: where too many do, the caller is told at once.
-  if (seconds === undefined || !deps.limits.waits.enter(route.spec.projectUID, reply.raw))
+  // Waiting is a preference: if too many wait, answer at once.
+  if (seconds === undefined || !deps.limits.waiterLimit.enter(route.spec.projectUID, reply.raw))
     return answerAccepted(answers, reply, 202, run);
-  const signal = AbortSignal.any([closedSignal(reply.raw), deps.closing]);
-  const waited = await waitFor(deps, route.spec.projectUID, run, {
+  const signal = AbortSignal.any([disconnectSignal(reply.raw), deps.closing]);
+  const waited = await waitForRun(deps, route.spec.projectUID, run, {
     timeoutMs: seconds * 1_000,
     until: 'end',
     signal,
@@ -211,7 +198,8 @@ async function answerRun(
   const { projectUID } = route.spec;
   const revision = await getRevision(deps.runs, projectUID, waited.state.revision);
   if (isUnavailable(revision)) return answerAccepted(answers, reply, 202, run);
-  // What the caller started is its own to read, recorded or not; sensitive nodes are nobody's.
+  // Callers may read the outputs of runs that they started, recorded or not. Nobody may read those of
+  // sensitive nodes.
   const shown = redactRun(waited.state, revision && withoutRecordData(revision));
   answers.send(reply, 200, JSON_TYPE, JSON.stringify(viewState(route.namespace, shown, revision)));
 }

@@ -1,56 +1,51 @@
 /**
- * `GET /workflows/{id}/runs`: the runs of a workflow, newest first, for whoever may `list` WorkflowRuns in its namespace: those of
- * the run store, those that have a record, and those of which only a summary is left, each once.
+ * `GET /workflows/{id}/runs`: the runs of a workflow, newest first, for callers who may `list` WorkflowRuns
+ * in its namespace. Merges the run store's runs, records and summaries; each run is listed once.
  */
-import type { FastifyPluginCallback } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { workflowId } from '../../api/group.ts';
 import type { RunItem, RunPage } from '../../api/runView.ts';
 import { isUnavailable } from '../../runs/connection.ts';
 import { byNewest, knownRuns, listRuns, type ListedRun, type Position } from '../../runs/list.ts';
-import { createAnswers, JSON_TYPE, type Answers } from '../answers.ts';
-import { routePath } from '../contract/operation.ts';
+import { createAnswers, JSON_TYPE, type Answers, type Exchange } from '../http/answers.ts';
 import { OPERATIONS } from '../contract/operations.ts';
-import type { GatewayDeps } from '../deps.ts';
-import type { ProblemCode } from '../problems.ts';
-import type { Route } from '../routes.ts';
-import { admit, onlyGet, type Addressed, type Exchange } from './guard.ts';
-import { positionToken, readListQuery, type ListQuery } from './listQuery.ts';
-import type { ListedRecord } from './records.ts';
-import { TooOften } from './reviewLimit.ts';
-import { time, viewLine } from './runView.ts';
+import type { GatewayDeps } from '../endpoint/deps.ts';
+import type { ProblemCode } from '../contract/problems.ts';
+import type { Route } from '../routing/table.ts';
+import type { Addressed, Admitted } from '../endpoint/admit.ts';
+import { positionToken, readListQuery, type ListQuery } from '../contract/queries.ts';
+import type { ListedRecord } from '../endpoint/records.ts';
+import { TooOften } from '../access/reviewLimit.ts';
+import { time, viewListed } from './runView.ts';
+import { addEndpoints } from '../endpoint/route.ts';
 
-/** A run of the page, and its place in the order. */
+/** A run and its position in the order. */
 type Placed = { at: Position; item: RunItem };
 
-/** How many runs one request looks at, where a phase is asked for that few of them have. */
-const LOOK_AT = 2_000;
+/** How many runs one request reads if few of them have the requested phase. */
+const MAX_RUNS_READ = 2_000;
 const FILTERED_CHUNK = 200;
-/** Where runs stand that the run store has not accepted yet: before all others. */
+/** The position of runs that the run store has not accepted yet: before all others. */
 const NOT_YET = Number.MAX_SAFE_INTEGER;
 
-export function runListRoute(deps: GatewayDeps): FastifyPluginCallback {
+export function addRunListRoute(app: FastifyInstance, deps: GatewayDeps): void {
   const answers = createAnswers(deps, 'run');
-  return (app, _options, done) => {
-    app.route({
-      method: app.supportedMethods,
-      url: routePath(OPERATIONS.listRuns),
-      onRequest: onlyGet(answers),
-      handler: (request, reply) => {
-        answerList(deps, answers, { request, reply }).catch((error: unknown) =>
-          answers.unexpected(reply, error),
-        );
-      },
-    });
-    done();
-  };
+  addEndpoints(app, deps, answers, [
+    {
+      operation: OPERATIONS.listRuns,
+      handleAdmitted: (exchange, admitted) => answerList(deps, answers, exchange, admitted),
+    },
+  ]);
 }
 
-async function answerList(deps: GatewayDeps, answers: Answers, exchange: Exchange): Promise<void> {
-  const { request, reply } = exchange;
-  const addressed = await admit(deps, answers, exchange, OPERATIONS.listRuns.right);
-  if (addressed === undefined) return;
+async function answerList(
+  deps: GatewayDeps,
+  answers: Answers,
+  { request, reply }: Exchange,
+  admitted: Admitted,
+): Promise<void> {
   const query = readListQuery(request.query);
-  const page = query === undefined ? 'bad-query' : await readPage(deps, addressed, query);
+  const page = query === undefined ? 'bad-query' : await readPage(deps, admitted, query);
   if (typeof page === 'string') return answers.problem(reply, page);
   reply.header('cache-control', 'no-store');
   answers.send(reply, 200, JSON_TYPE, JSON.stringify(page));
@@ -69,8 +64,7 @@ async function readPage(
     return deps.health.synced() ? 'workflow-unknown' : 'not-ready';
   } catch (error) {
     if (error instanceof TooOften) return 'too-many-calls';
-    if (!(error instanceof SourceUnavailable))
-      deps.log.warn({ err: error }, 'cannot list the runs of a workflow');
+    if (!(error instanceof SourceUnavailable)) deps.log.warn({ err: error }, 'listing runs failed');
     return 'run-unavailable';
   }
 }
@@ -79,7 +73,7 @@ async function fillPage(source: Source, { limit, phase, after }: ListQuery): Pro
   const chunk = phase === undefined ? limit : FILTERED_CHUNK;
   const items: RunItem[] = [];
   let position = after;
-  for (let looked = 0; looked < LOOK_AT; looked += chunk) {
+  for (let runsRead = 0; runsRead < MAX_RUNS_READ; runsRead += chunk) {
     const { runs, isLast } = await source.next(position, chunk);
     for (const [index, { at, item }] of runs.entries()) {
       position = at;
@@ -93,14 +87,14 @@ async function fillPage(source: Source, { limit, phase, after }: ListQuery): Pro
 }
 
 type Source = {
-  /** The runs after the position: at least as many as the chunk, unless they are the last. */
+  /** The runs after the position: at least `chunk`, unless they are the last. */
   next(after: Position | undefined, chunk: number): Promise<{ runs: Placed[]; isLast: boolean }>;
 };
 
-/** The run store does not answer; its connection has said so in the log. */
+/** The run store does not answer. Its connection has logged that. */
 class SourceUnavailable extends Error {}
 
-/** The run store's runs and the records beside them, each run once. Throws where one of the two cannot be read. */
+/** Merges the run store's runs with records. Throws if either cannot be read. */
 function createSource(
   deps: GatewayDeps,
   route: Route | undefined,
@@ -114,7 +108,7 @@ function createSource(
     return orThrow(await listRuns(deps.runs, projectUID, workflowUID, { after, limit }));
   }
 
-  /** Records of runs that the store does not know: of others it knows the place better. */
+  /** Keeps the records of runs that the run store does not have. */
   async function notStored(placed: Placed[]): Promise<Placed[]> {
     if (route === undefined) return placed;
     const { projectUID, workflowUID } = route.spec;
@@ -126,7 +120,7 @@ function createSource(
   return {
     next: async (after, chunk) => {
       const runs = await stored(after, chunk);
-      // Asked after the run store: what has just left that has its record.
+      // Read after the run store: a run that has just left it has a record.
       records ??= readRecords(deps, { namespace, name: workflow });
       const { names, placed } = await records;
       const isLast = runs.length < chunk;
@@ -135,7 +129,7 @@ function createSource(
       const own = runs.map((run) => ({
         at: run.position,
         item: {
-          ...viewLine(namespace, run),
+          ...viewListed(namespace, run),
           ...(run.isLine && !names.has(run.run) && { summary: true as const }),
         },
       }));

@@ -1,4 +1,4 @@
-/** A run as callers see it: the same members whether it comes from the run store or from its record. */
+/** The representation of a run: the same members from the run store, its record or its summary. */
 import { workflowId } from '../../api/group.ts';
 import type { WorkflowRun } from '../../api/kinds.ts';
 import type { RunPhase } from '../../api/phase.ts';
@@ -7,7 +7,7 @@ import type { RunView } from '../../api/runView.ts';
 import { inOrderOf, nodeOrder } from '../../runs/record/order.ts';
 import type { NodeState, RunState, RunSummary } from '../../runs/types.ts';
 
-/** From the run store, with the nodes in the order of the run's graph. */
+/** From the run store, with nodes in the order of the graph. */
 export function viewState(namespace: string, state: RunState, revision: Revision | undefined): RunView {
   return {
     run: state.run,
@@ -28,15 +28,15 @@ export function viewState(namespace: string, state: RunState, revision: Revision
   };
 }
 
-/** From the line about a run that has no record. */
+/** From the summary of a run without a record. */
 export function viewSummary(namespace: string, line: RunSummary): RunView {
-  return { ...viewLine(namespace, line), summary: true, nodes: [] };
+  return { ...viewListed(namespace, line), summary: true, nodes: [] };
 }
 
 type Line = Omit<RunSummary, 'phase' | 'endedAt'> & { phase: RunPhase; endedAt?: number };
 
-/** What a list shows of a run. */
-export function viewLine(namespace: string, line: Line): Omit<RunView, 'nodes'> {
+/** The members that a list has. */
+export function viewListed(namespace: string, line: Line): Omit<RunView, 'nodes'> {
   return {
     run: line.run,
     workflow: workflowId(namespace, line.workflow),
@@ -89,7 +89,7 @@ function viewNode(node: NodeState): RunView['nodes'][number] {
   };
 }
 
-/** RFC 3339. */
+/** As RFC 3339. */
 export function time(ms: number | undefined): string | undefined {
   return ms === undefined ? undefined : new Date(ms).toISOString();
 }

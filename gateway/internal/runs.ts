@@ -1,9 +1,9 @@
 /**
- * `GET /workflows/{id}/runs/{run}`: a run and what its nodes produced, for whoever may `get` the WorkflowRun; from the run
- * store while that holds it, from its record afterwards, and where it has none what is left of it. `DELETE` cancels it, for
- * whoever may `delete` the WorkflowRun: its record stays.
+ * `GET /workflows/{id}/runs/{run}`: a run with its outputs, for callers who may `get` the WorkflowRun; from
+ * the run store, else its record, else its summary. `DELETE` cancels it, for callers who may `delete` the
+ * WorkflowRun. Its record stays.
  */
-import type { FastifyPluginCallback } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { workflowId } from '../../api/group.ts';
 import { isTerminal, type TerminalPhase } from '../../api/phase.ts';
 import type { RunView } from '../../api/runView.ts';
@@ -12,60 +12,64 @@ import { isUnavailable } from '../../runs/connection.ts';
 import { getRevision } from '../../runs/project.ts';
 import { readRun, readSummary } from '../../runs/read.ts';
 import { redactRun, type DataPolicy } from '../../runs/record/redact.ts';
-import { createAnswers, JSON_TYPE, type Answers } from '../answers.ts';
-import { recordCall, resultOf } from '../audit.ts';
-import { routePath, type Right } from '../contract/operation.ts';
+import { createAnswers, JSON_TYPE, type Answers, type Exchange } from '../http/answers.ts';
+import { recordCall, auditResult } from '../endpoint/audit.ts';
 import { OPERATIONS } from '../contract/operations.ts';
-import type { GatewayDeps } from '../deps.ts';
-import { recordedRun } from '../recorded.ts';
-import { answerAccepted } from '../outcome.ts';
-import { admit, isName, type Addressed, type Admitted, type Exchange } from './guard.ts';
+import type { GatewayDeps } from '../endpoint/deps.ts';
+import { readRecord } from '../endpoint/records.ts';
+import { answerAccepted } from '../endpoint/submission.ts';
+import { isName, type Addressed, type Admitted } from '../endpoint/admit.ts';
 import { viewRecord, viewState, viewSummary } from './runView.ts';
+import { addEndpoints } from '../endpoint/route.ts';
 
-export function runRoute(deps: GatewayDeps): FastifyPluginCallback {
+export function addRunRoute(app: FastifyInstance, deps: GatewayDeps): void {
   const answers = createAnswers(deps, 'run');
-  return (app, _options, done) => {
-    app.route({
-      method: app.supportedMethods,
-      url: routePath(OPERATIONS.readRun),
-      onRequest: ({ raw }, reply, next) => {
-        if (raw.method === 'GET' || raw.method === 'DELETE') next();
-        else answers.problem(reply, 'method-not-allowed', { allow: 'GET, DELETE' });
-      },
-      handler: (request, reply) => {
-        const answer = request.raw.method === 'DELETE' ? cancel : answerRun;
-        answer(deps, answers, { request, reply }).catch((error: unknown) => answers.unexpected(reply, error));
-      },
-    });
-    done();
-  };
+  addEndpoints(app, deps, answers, [
+    {
+      operation: OPERATIONS.readRun,
+      handleAdmitted: (exchange, admitted) => answerRun(deps, answers, exchange, admitted),
+    },
+    {
+      operation: OPERATIONS.cancelRun,
+      handleAdmitted: (exchange, admitted) => cancel(deps, answers, exchange, admitted),
+    },
+  ]);
 }
 
-async function answerRun(deps: GatewayDeps, answers: Answers, exchange: Exchange): Promise<void> {
-  const found = await findRun(deps, answers, exchange, OPERATIONS.readRun.right);
+async function answerRun(
+  deps: GatewayDeps,
+  answers: Answers,
+  exchange: Exchange,
+  admitted: Admitted,
+): Promise<void> {
+  const found = await findRun(deps, answers, exchange, admitted);
   if (found === undefined) return;
   exchange.reply.header('cache-control', 'no-store');
   answers.send(exchange.reply, 200, JSON_TYPE, JSON.stringify(found.view));
 }
 
-/** 204 when it is cancelled, 202 while the runner that holds it ends it. */
-async function cancel(deps: GatewayDeps, answers: Answers, exchange: Exchange): Promise<void> {
+/** 204 if it is cancelled, 202 while its runner ends it. */
+async function cancel(
+  deps: GatewayDeps,
+  answers: Answers,
+  exchange: Exchange,
+  admitted: Admitted,
+): Promise<void> {
   const { reply } = exchange;
-  const found = await findRun(deps, answers, exchange, OPERATIONS.cancelRun.right);
+  const found = await findRun(deps, answers, exchange, admitted);
   if (found === undefined) return;
   const outcome = await cancelFound(deps, found);
-  recordCancel(deps, exchange, found, outcome);
+  recordCancel(deps, exchange, { run: found.view.run, admitted, outcome });
   if (outcome === 'requested') return answerAccepted(answers, reply, 202, found.view.run);
   if (outcome !== 'cancelled') return answers.problem(reply, outcome);
-  answers.count(204);
-  reply.code(204).send();
+  answers.sendEmpty(reply, 204);
 }
 
 type Cancelled = 'cancelled' | 'requested' | 'run-ended' | 'run-unavailable';
 
 async function cancelFound(deps: GatewayDeps, { view, project }: FoundRun): Promise<Cancelled> {
   if (isTerminal(view.phase)) return endedAs(view.phase);
-  // Not submitted yet, or lost: the operator is about to submit it, to put it back, or to end it.
+  // Not submitted yet, or lost: the operator will submit, restore or end it.
   if (project === undefined) return 'run-unavailable';
   const cancelled = await cancelRun(deps.runs, project, view.run);
   switch (cancelled.outcome) {
@@ -80,7 +84,7 @@ async function cancelFound(deps: GatewayDeps, { view, project }: FoundRun): Prom
   }
 }
 
-/** Cancelling again what is cancelled changes nothing, and is no mistake. */
+/** Cancelling a cancelled run succeeds. */
 function endedAs(phase: TerminalPhase): Cancelled {
   return phase === 'Cancelled' ? 'cancelled' : 'run-ended';
 }
@@ -88,47 +92,43 @@ function endedAs(phase: TerminalPhase): Cancelled {
 function recordCancel(
   deps: GatewayDeps,
   { request }: Exchange,
-  { view, admitted }: AskedRun,
-  outcome: Cancelled,
+  { run, admitted, outcome }: { run: string; admitted: Admitted; outcome: Cancelled },
 ): void {
   const { namespace, name: workflow, caller } = admitted;
   const isDone = outcome === 'cancelled' || outcome === 'requested';
   recordCall(deps, request.raw, {
     event: 'run.cancel',
     user: caller,
-    object: { namespace, name: view.run },
+    object: { namespace, name: run },
     workflow,
-    ...(isDone ? { result: 'allowed' } : resultOf(outcome)),
+    ...(isDone ? { result: 'allowed' } : auditResult(outcome)),
   });
 }
 
 export type FoundRun = {
   view: RunView;
-  /** The project whose run store holds it; undefined if only the record is left. */
+  /** The project whose run store has the run; undefined if only the record is left. */
   project: string | undefined;
-  /** What of its live events is withheld. */
+  /** What to redact in its live events. */
   policy?: DataPolicy | undefined;
 };
-/** With the caller that asks for it. */
-type AskedRun = FoundRun & { admitted: Admitted };
 
-/** The run that the request names, if its caller has the right to it and it is one of that workflow; otherwise the reply is sent. */
+/**
+ * The run that the request names, if it belongs to the workflow; undefined otherwise, with the answer sent.
+ */
 export async function findRun(
   deps: GatewayDeps,
   answers: Answers,
-  exchange: Exchange,
-  right: Right,
-): Promise<AskedRun | undefined> {
-  const { request, reply } = exchange;
+  { request, reply }: Exchange,
+  admitted: Admitted,
+): Promise<FoundRun | undefined> {
   const { id, run } = request.params as { id: string; run: string };
-  const addressed = await admit(deps, answers, exchange, right);
-  if (addressed === undefined) return undefined;
-  const found = isName(run) ? await lookUp(deps, addressed, run) : undefined;
+  const found = isName(run) ? await lookUp(deps, admitted, run) : undefined;
   if (found === 'unavailable') {
     answers.problem(reply, 'run-unavailable');
     return undefined;
   }
-  if (found?.view.workflow === id) return { ...found, admitted: addressed };
+  if (found?.view.workflow === id) return found;
   answers.problem(reply, 'run-unknown');
   return undefined;
 }
@@ -146,12 +146,12 @@ async function lookUp(
     if (isUnavailable(policy)) return 'unavailable';
     return { view: viewState(namespace, redactRun(state, policy), policy), project, policy };
   }
-  // The record may be there also while the store does not answer.
+  // The record may exist even if the run store does not answer.
   try {
-    const record = await recordedRun(deps, namespace, run);
+    const record = await readRecord(deps, namespace, run);
     if (record !== undefined) return { view: viewRecord(record), project: undefined };
   } catch (error) {
-    deps.log.warn({ err: error }, 'cannot read the record of a run');
+    deps.log.warn({ err: error }, 'reading a record failed');
     return 'unavailable';
   }
   return isUnavailable(state) ? 'unavailable' : lookUpSummary(deps, addressed, run);

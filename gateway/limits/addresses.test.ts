@@ -27,19 +27,19 @@ test.each([
   expect(clientOf(peer, forwarded)).toBe(client);
 });
 
-test('an IPv6 network of 64 bits is one client', () => {
+test('an IPv6 network of 64 bits counts as one client', () => {
   const { clientOf: whoIs } = createAddresses([]);
   expect(whoIs('2001:db8:1:2:aaaa::1', undefined)).toBe(whoIs('2001:DB8:1:2::2', undefined));
   expect(whoIs('2001:db8:1:2::1', undefined)).not.toBe(whoIs('2001:db8:1:3::1', undefined));
   expect(whoIs('2001:db8::1', undefined)).toBe('2001:db8:0:0::/64');
 });
 
-test('proxies are addresses and networks of both families', () => {
+test('proxies can be addresses and networks, IPv4 and IPv6', () => {
   expect(['10.255.0.1', '192.0.2.7', 'fd12::1', '::ffff:10.0.0.1'].every(isProxy)).toBe(true);
   expect(['11.0.0.1', '192.0.2.8', 'fe80::1', '', 'localhost'].some(isProxy)).toBe(false);
 });
 
-test('what is no network cannot be one', () => {
+test('an invalid network is refused', () => {
   expect(['10.0.0.0/8', '::/0', '192.0.2.1', 'fd00::/8'].every(isNetwork)).toBe(true);
   expect(['10.0.0.0/33', 'fd00::/129', '10.0.0.0/', 'ten', '10.0.0.0/8/8', '*'].some(isNetwork)).toBe(false);
 });

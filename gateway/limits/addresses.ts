@@ -1,20 +1,20 @@
-/** Whose request it is: the address of the peer, or what proxies that are trusted say of the client behind them. */
+/** Addresses of clients, behind trusted proxies too. */
 import { BlockList, isIP } from 'node:net';
 
 export type Addresses = {
   isProxy: (address: string) => boolean;
-  /** Where the request comes from: the peer, or the client that trusted proxies name. */
+  /** The peer's address, or the client's address that trusted proxies report. */
   addressOf: (peer: string | undefined, forwardedFor: string | string[] | undefined) => string;
-  /** Who is counted as one client: an IPv4 address, or an IPv6 network of 64 bits, which one household has. */
+  /** What counts as one client: an IPv4 address, or an IPv6 network of 64 bits, which one household has. */
   clientOf: (peer: string | undefined, forwardedFor: string | string[] | undefined) => string;
 };
 
-/** Longer chains are not looked at beyond this many entries from the right. */
+/** At most this many entries are read, from the right. */
 const MAX_HOPS = 16;
 
 /**
- * Believes X-Forwarded-For only from peers in `proxies` (CIDRs or addresses), and reads it from the right: the first
- * address that is no proxy is the client, since whatever stands left of it the client may have written itself.
+ * Trusts X-Forwarded-For only from peers in `proxies` (CIDRs or addresses), and reads it from the right: the
+ * first address that is not a proxy is the client, since the client can forge everything left of it.
  */
 export function createAddresses(proxies: readonly string[]): Addresses {
   const trusted = listOf(proxies);
@@ -41,7 +41,7 @@ export function createAddresses(proxies: readonly string[]): Addresses {
   };
 }
 
-/** Whether the text is an address or a network, as 192.0.2.0/24. */
+/** Whether the text is an address or a network such as 192.0.2.0/24. */
 export function isNetwork(text: string): boolean {
   const [address = '', bits, ...more] = text.split('/');
   const version = isIP(address);
@@ -60,7 +60,7 @@ function listOf(networks: readonly string[]): BlockList {
   return list;
 }
 
-/** An IPv4 client of a socket that takes both comes as ::ffff:192.0.2.1; some proxies put ports or brackets around. */
+/** Dual-stack sockets report IPv4 clients as ::ffff:192.0.2.1; some proxies add ports or brackets. */
 function plainAddress(address: string): string {
   const mapped = /^\[?(?:::ffff:)?(\d+\.\d+\.\d+\.\d+)\]?(?::\d+)?$/i.exec(address);
   return mapped?.[1] ?? /^\[([^\]]+)\](?::\d+)?$/.exec(address)?.[1] ?? address;

@@ -1,10 +1,9 @@
-/** Token buckets: how often something may happen, with a burst after a quiet time. Time is given in milliseconds. */
+/** Token buckets, which limit rates and allow bursts. Times are in milliseconds. */
 
 export type Rate = { requestsPerSecond: number; burst?: number };
 
 export type Bucket = { tokens: number; at: number; readonly perMs: number; readonly size: number };
 
-/** Whether a setting stands for no limit. */
 export function isUnlimited({ requestsPerSecond }: Pick<Rate, 'requestsPerSecond'>): boolean {
   return requestsPerSecond === 0;
 }
@@ -15,19 +14,19 @@ export function createBucket({ requestsPerSecond, burst = 0 }: Rate, now: number
   return { tokens: size, at: now, perMs: requestsPerSecond / 1_000, size };
 }
 
-/** Whole seconds until there is a token again, at least one; 0 when there is one now. */
+/** Whole seconds until there is a token, at least 1; 0 if there is one. */
 export function secondsToWait(bucket: Bucket, now: number): number {
   bucket.tokens = Math.min(bucket.size, bucket.tokens + Math.max(now - bucket.at, 0) * bucket.perMs);
   bucket.at = now;
   return bucket.tokens >= 1 ? 0 : Math.ceil((1 - bucket.tokens) / bucket.perMs / 1_000);
 }
 
-/** Takes the token that `secondsToWait` found. */
+/** Takes a token, after `secondsToWait` returned 0. */
 export function take(bucket: Bucket): void {
   bucket.tokens -= 1;
 }
 
-/** Puts a token back that was taken. */
+/** Returns a token. */
 export function giveBack(bucket: Bucket): void {
   bucket.tokens = Math.min(bucket.size, bucket.tokens + 1);
 }

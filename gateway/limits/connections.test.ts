@@ -4,9 +4,12 @@ import { connect, type AddressInfo, type Server } from 'node:net';
 import { expect, test } from 'vitest';
 import { createAddresses } from './addresses.ts';
 import { limitConnections } from './connections.ts';
-import { noRefusals } from './refusals.ts';
+import { createRefusals } from './refusals.ts';
 
-/** A listener with room for two connections of one client; what comes of connections from these addresses, in that order. */
+/**
+ * A listener with room for two connections of one client; what comes of connections from these addresses, in
+ * that order.
+ */
 function connectFrom(...addresses: string[]): boolean[] {
   const server = new EventEmitter();
   const { isProxy, clientOf } = createAddresses(['fd00::/8']);
@@ -16,7 +19,7 @@ function connectFrom(...addresses: string[]): boolean[] {
     requestsPerConnection: 10,
     isProxy,
     clientOf: (address) => clientOf(address, undefined),
-    refused: noRefusals(),
+    refused: createRefusals(),
     refusal: () => '',
   });
   const sockets = addresses.map((remoteAddress) => {
@@ -31,7 +34,7 @@ function connectFrom(...addresses: string[]): boolean[] {
   return sockets.map(({ destroyed }) => destroyed);
 }
 
-test('the first of one address gives way to the third', () => {
+test('the first connection of an address is closed for the third', () => {
   expect(connectFrom('192.0.2.1', '192.0.2.1', '192.0.2.2', '192.0.2.1')).toEqual([
     true,
     false,
@@ -40,7 +43,7 @@ test('the first of one address gives way to the third', () => {
   ]);
 });
 
-test('all addresses of an IPv6 network of 64 bits are one client', () => {
+test('all addresses of an IPv6 network of 64 bits count as one client', () => {
   expect(connectFrom('2001:db8:1:2::1', '2001:db8:1:2::2', '2001:db8:1:3::1', '2001:db8:1:2::3')).toEqual([
     true,
     false,
@@ -49,23 +52,23 @@ test('all addresses of an IPv6 network of 64 bits are one client', () => {
   ]);
 });
 
-test('a trusted proxy has as many connections as there are in all', () => {
+test('a trusted proxy may use all connections', () => {
   expect(connectFrom('fd00::1', 'fd00::1', 'fd00::1')).toEqual([false, false, false]);
 });
 
-test('what is pipelined behind the last request of a connection is neither served nor kept', async () => {
+test('requests pipelined after the last one of a connection are neither served nor kept', async () => {
   const server = createServer();
-  const { enter } = limitConnections(server, {
+  const { beginRequest } = limitConnections(server, {
     connections: 100,
     connectionsPerAddress: 100,
     requestsPerConnection: 2,
     isProxy: () => false,
     clientOf: (address) => address,
-    refused: noRefusals(),
+    refused: createRefusals(),
     refusal: () => '',
   });
   const entered: boolean[] = [];
-  server.on('request', (request, response) => entered.push(enter(request, response)));
+  server.on('request', (request, response) => entered.push(beginRequest(request, response)));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;

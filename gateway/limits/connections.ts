@@ -1,39 +1,38 @@
 /**
- * The connections of one listener: so many in all, so many of one address. When they are taken, the connection that has
- * been without a whole request for longest gives way to the new one, so that whoever holds connections open and sends
- * nothing, or sends slowly, keeps nobody out. Connections whose request is being worked on are never closed for that. Over TLS a
- * connection counts from its first byte on, before the handshake, which costs the most.
+ * Limits the connections of a listener, in all and per address. When a limit is reached, a new connection
+ * replaces the one that has been without a complete request for longest, so that clients which hold
+ * connections open or send slowly exclude nobody. Connections with a request in progress are never closed for
+ * that. Over TLS a connection counts from its first byte, before the handshake, which costs the most.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Server, Socket } from 'node:net';
 import { isTLSServer, watchHandshakes } from '../tls/server.ts';
-import { bidFarewell } from './farewell.ts';
 import type { RefusalReason, Refusals } from './refusals.ts';
 import type { LimitSettings } from './settings.ts';
 
 export type Connections = {
-  /** Counts a request. False if it must not be served, because an earlier answer said that the connection ends. */
-  enter: (request: IncomingMessage, response: ServerResponse) => boolean;
+  /** Counts a request. False if it must be ignored, because an earlier answer closes the connection. */
+  beginRequest: (request: IncomingMessage, response: ServerResponse) => boolean;
   /**
-   * What comes on this connection can no longer be told apart. True if nothing may be said of that, and the connection ends
-   * by itself: answers to whole requests before that are still to come, and whatever is written before them would be taken
-   * for one of them; or the request that it happened in was answered already.
+   * Marks the rest of the connection as unreadable. True if no answer may be sent: either answers to complete
+   * requests are pending, and another answer would be taken for one of them; or the malformed request was
+   * answered already.
    */
-  spoil: (socket: Socket) => boolean;
-  /** From now on every answer ends its connection. */
-  leave: () => void;
+  markMalformed: (socket: Socket) => boolean;
+  /** From now on every answer closes its connection. */
+  drain: () => void;
   open: () => number;
-  /** Whether it is one of the open connections; over TLS after its handshake. */
+  /** Whether the socket is an open connection; over TLS after its handshake. */
   has: (socket: Socket) => boolean;
 };
 
 type Connection = {
-  /** What HTTP is spoken on; during a TLS handshake, what was accepted. */
+  /** The HTTP socket; during a TLS handshake, the accepted socket. */
   socket: Socket;
-  /** Undefined for a proxy, which speaks for many, so that what holds for a client does not hold for it. */
+  /** Undefined for a trusted proxy, which has many clients. */
   client: string | undefined;
   requests: number;
-  /** Answers that are not out yet, in the order of their requests; there may be some that are. */
+  /** Pending answers, in the order of their requests; may include sent ones. */
   responses: ServerResponse[];
   isLast: boolean;
 };
@@ -43,96 +42,97 @@ export type ConnectionOptions = Pick<
   'connections' | 'connectionsPerAddress' | 'requestsPerConnection'
 > & {
   isProxy: (address: string) => boolean;
-  /** Who is behind an address: one network of IPv6 has more addresses than there are connections. */
+  /** The client of an address: one IPv6 network has more addresses than there are connections. */
   clientOf: (address: string) => string;
   refused: Refusals;
-  /** What a connection is told that nothing gives way to: a whole HTTP answer. Over TLS it is closed without one. */
+  /** The whole HTTP answer to a refused connection. Over TLS it is closed without one. */
   refusal: () => string;
 };
 
 export function limitConnections(server: Server, options: ConnectionOptions): Connections {
-  const book = createBook();
-  let leaving = false;
+  const table = createConnectionTable();
+  let draining = false;
   server.on('connection', (socket: Socket) => {
     destroyOnError(socket);
     const address = socket.remoteAddress ?? '';
     const client = options.isProxy(address) ? undefined : options.clientOf(address);
-    const reason = makeRoom(book, client, options);
+    const reason = makeRoom(table, client, options);
     if (reason !== undefined) {
       options.refused[reason] += 1;
       if (isTLSServer(server)) socket.destroy();
-      else bidFarewell(socket, options.refusal());
+      else closeWithResponse(socket, options.refusal());
       return;
     }
     const connection: Connection = { socket, client, requests: 0, responses: [], isLast: false };
-    book.add(connection);
+    table.add(connection);
     socket.once('close', () => {
-      book.remove(connection.socket);
-      connection.responses.filter(isToCome).forEach(close);
+      table.remove(connection.socket);
+      connection.responses.filter(isPending).forEach(close);
     });
   });
   watchHandshakes(server, (accepted, secure) => {
     destroyOnError(secure);
-    book.replace(accepted, secure);
+    table.replace(accepted, secure);
   });
   return {
-    enter: (request, response) => {
+    beginRequest: (request, response) => {
       const { socket } = request;
-      const connection = book.known.get(socket);
-      // One that was refused or gave way is ended; one that is not known otherwise did not come through this server.
+      const connection = table.known.get(socket);
+      // Refused and replaced connections are ended; any other unknown one was not accepted by this server.
       if (connection?.isLast ?? (socket.writableEnded || socket.destroyed)) {
         stopParsing(socket);
         return false;
       }
       if (connection === undefined) return true;
       connection.requests += 1;
-      connection.responses = [...connection.responses.filter(isToCome), response];
+      connection.responses = [...connection.responses.filter(isPending), response];
       const isLast = connection.requests >= options.requestsPerConnection;
       const isFull = connection.responses.length >= MAX_PIPELINED;
-      if (leaving || isLast || isFull) endWith(connection, response);
+      if (draining || isLast || isFull) closeAfter(connection, response);
       if (isFull) stopParsing(socket);
-      book.toEnd(socket, connection);
+      table.moveToEnd(socket, connection);
       return true;
     },
-    spoil: (socket) => {
-      const connection = book.known.get(socket);
+    markMalformed: (socket) => {
+      const connection = table.known.get(socket);
       if (connection === undefined) return false;
-      const last = connection.responses.findLast(isWorkedOn);
-      if (last === undefined) return isAnsweredEarly(connection, socket);
+      const last = connection.responses.findLast(isInProgress);
+      if (last === undefined) return endIfAnsweredEarly(connection, socket);
       socket.pause();
-      endWith(connection, last);
+      closeAfter(connection, last);
       return true;
     },
-    leave: () => {
-      leaving = true;
-      for (const connection of book.known.values()) {
-        const last = connection.responses.findLast(isWorkedOn);
-        if (last !== undefined) endWith(connection, last);
+    drain: () => {
+      draining = true;
+      for (const connection of table.known.values()) {
+        const last = connection.responses.findLast(isInProgress);
+        if (last !== undefined) closeAfter(connection, last);
       }
     },
-    open: () => book.known.size,
-    has: (socket) => book.known.has(socket),
+    open: () => table.known.size,
+    has: (socket) => table.known.has(socket),
   };
 }
 
-/** Node's own listener goes when a client asks for a tunnel, and then its reset would end the whole process. */
+/** Node removes its own listener when a client asks for a tunnel; an error would then end the process. */
 function destroyOnError(socket: Socket): void {
   socket.on('error', () => socket.destroy());
 }
 
 /**
- * Answers that a client is sent without having read the ones before. Programs that send several requests at once send a few:
- * each costs what a request of a connection of its own does.
+ * How many answers a client may leave unread while it sends requests. Each costs as much as a request of its
+ * own connection.
  */
 const MAX_PIPELINED = 16;
 
-/** For Node's HTTP parser: what follows is not HTTP. */
+/** Tells Node's HTTP parser that no HTTP follows. */
 const NOT_HTTP = 2;
 
 /**
- * Nothing more of this connection becomes a request, neither what is still to be read nor what was read already: 64 KiB may hold
- * two thousand, each of which would be kept until the connection is closed. Node has no documented way for the second; the parser is told what it
- * is told of a connection that is upgraded (`parserOnIncoming` in Node's lib/_http_server.js).
+ * Turns nothing more of this connection into requests, neither unread bytes nor bytes in the parser: 64 KiB
+ * may contain two thousand, each kept until the connection closes. Node has no documented way to stop its
+ * parser, so this returns what it returns for upgraded connections (`parserOnIncoming` in Node's
+ * lib/_http_server.js).
  */
 function stopParsing(socket: Socket): void {
   socket.pause();
@@ -140,39 +140,39 @@ function stopParsing(socket: Socket): void {
   if (parser) parser.onIncoming = () => NOT_HTTP;
 }
 
-/** Of a connection that has ended Node closes the answer that is being sent, and forgets those that wait behind it. */
+/** When a connection ends, Node closes the answer in progress and forgets the ones queued after it. */
 function close(response: ServerResponse): void {
   if (response.socket !== null) return;
   response.destroy();
   response.emit('close');
 }
 
-function endWith(connection: Connection, response: ServerResponse): void {
+function closeAfter(connection: Connection, response: ServerResponse): void {
   connection.isLast = true;
   if (!response.headersSent) response.setHeader('connection', 'close');
   else response.once('finish', () => response.req.socket.destroySoon());
 }
 
-function isAnsweredEarly({ responses }: Connection, socket: Socket): boolean {
+function endIfAnsweredEarly({ responses }: Connection, socket: Socket): boolean {
   const current = responses.at(-1);
   if (current === undefined || current.req.complete || !current.headersSent) return false;
   socket.end();
   return true;
 }
 
-function isToCome(response: ServerResponse): boolean {
+function isPending(response: ServerResponse): boolean {
   return !response.writableFinished && !response.destroyed;
 }
 
-/** Whether the whole of a request is here and its answer is not out yet. */
-function isWorkedOn(response: ServerResponse): boolean {
-  return response.req.complete && isToCome(response);
+/** Whether the request is complete and its answer pending. */
+function isInProgress(response: ServerResponse): boolean {
+  return response.req.complete && isPending(response);
 }
 
-type Book = ReturnType<typeof createBook>;
+type ConnectionTable = ReturnType<typeof createConnectionTable>;
 
-/** The open connections, in the order in which they began their last request. */
-function createBook() {
+/** The open connections, ordered by the start of their last request. */
+function createConnectionTable() {
   const known = new Map<Socket, Connection>();
   const perClient = new Map<string, number>();
   const countOf = (client: string): number => perClient.get(client) ?? 0;
@@ -184,7 +184,7 @@ function createBook() {
       const { client } = connection;
       if (client !== undefined) perClient.set(client, countOf(client) + 1);
     },
-    /** From now on the connection is known by another socket. */
+    /** Replaces the socket of a connection. */
     replace: (before: Socket, after: Socket): void => {
       const connection = known.get(before);
       if (connection === undefined) return;
@@ -192,7 +192,7 @@ function createBook() {
       connection.socket = after;
       known.set(after, connection);
     },
-    toEnd: (socket: Socket, connection: Connection): void => {
+    moveToEnd: (socket: Socket, connection: Connection): void => {
       known.delete(socket);
       known.set(socket, connection);
     },
@@ -206,29 +206,51 @@ function createBook() {
   };
 }
 
-/** Makes room for a connection of the client where it is needed; why there is none, otherwise. */
+/** Makes room for a connection of the client if needed; the reason if there is none. */
 function makeRoom(
-  book: Book,
+  table: ConnectionTable,
   client: string | undefined,
   { connections, connectionsPerAddress, refused }: ConnectionOptions,
 ): RefusalReason | undefined {
-  if (client !== undefined && connectionsPerAddress > 0 && book.countOf(client) >= connectionsPerAddress) {
-    return closeLongestWaiting(book, refused, client) ? undefined : 'connections-per-address';
+  if (client !== undefined && connectionsPerAddress > 0 && table.countOf(client) >= connectionsPerAddress) {
+    return closeLongestIdle(table, refused, client) ? undefined : 'connections-per-address';
   }
-  if (book.known.size < connections) return undefined;
-  return closeLongestWaiting(book, refused) ? undefined : 'connections';
+  if (table.known.size < connections) return undefined;
+  return closeLongestIdle(table, refused) ? undefined : 'connections';
 }
 
-/** Of one client, or of all. False if all are being worked on. */
-function closeLongestWaiting(book: Book, refused: Refusals, client?: string): boolean {
-  for (const [socket, connection] of book.known) {
+/** Closes one connection, of the client if given. False if all have a request in progress. */
+function closeLongestIdle(table: ConnectionTable, refused: Refusals, client?: string): boolean {
+  for (const [socket, connection] of table.known) {
     const isOfClient = client === undefined || connection.client === client;
-    if (isOfClient && !connection.responses.some(isWorkedOn)) {
+    if (isOfClient && !connection.responses.some(isInProgress)) {
       refused['connection-gave-way'] += 1;
-      book.remove(socket);
+      table.remove(socket);
       socket.destroy();
       return true;
     }
   }
   return false;
+}
+
+const LINGER_MS = 1_000;
+const MAX_LINGERING = 500;
+let lingering = 0;
+
+/**
+ * Sends a last response and closes the connection, at the latest after LINGER_MS. If too many connections
+ * linger, it closes without a response: refusing must cost less than serving.
+ */
+export function closeWithResponse(socket: Socket, bytes: string): void {
+  if (lingering >= MAX_LINGERING) {
+    socket.destroy();
+    return;
+  }
+  lingering += 1;
+  const overdue = setTimeout(() => socket.destroy(), LINGER_MS).unref();
+  socket.once('close', () => {
+    lingering -= 1;
+    clearTimeout(overdue);
+  });
+  socket.end(bytes);
 }

@@ -1,27 +1,27 @@
 /**
- * The memory that requests take while they are received, checked and stored, of all connections together. It is never
- * above the limit; and who needs little is let in while others need much: the fuller it is, the less may one request hold.
+ * The memory of requests while they are received, checked and stored, across all connections. It never
+ * exceeds the limit. The less is free, the less one request may reserve, so that small requests still get in.
  */
 
 export type InFlight = {
-  /** Room for a request without its body; undefined when there is none. */
-  open: () => Hold | undefined;
-  /** Whether a body of that length would fit now. */
+  /** Reserves memory for a request without its body; undefined if there is none. */
+  reserve: () => Reservation | undefined;
+  /** Whether a body of this length would fit now. */
   fits: (bytes: number) => boolean;
-  /** What is held now. */
+  /** Reserved bytes. */
   bytes: () => number;
 };
 
-export type Hold = {
-  /** Makes what is held for the body this large. False, and nothing is changed, if that is too much. */
+export type Reservation = {
+  /** Sets the bytes reserved for the body. False, without a change, if that is too much. */
   growTo: (bytes: number) => boolean;
-  /** Gives everything back; may be called again. */
+  /** Releases everything; may be called repeatedly. */
   release: () => void;
 };
 
-/** What a request takes beside its body: headers, objects, its place in queues. */
+/** Memory of a request besides its body: headers, objects, places in queues. */
 const REQUEST_BYTES = 4_096;
-/** Bodies of this length are let in while an eighth is free, and after that still those of the other. */
+/** Bodies up to SMALL_BYTES are admitted while an eighth is free, and up to TINY_BYTES after that. */
 const SMALL_BYTES = 16_384;
 const TINY_BYTES = 4_096;
 
@@ -34,7 +34,7 @@ export function createInFlight(limit: number, largestBody: number): InFlight {
     return bytes <= free && bytes <= Math.max(share, free * 8 >= limit ? SMALL_BYTES : TINY_BYTES);
   };
   return {
-    open: () => {
+    reserve: () => {
       if (held + REQUEST_BYTES > limit) return undefined;
       held += REQUEST_BYTES;
       let body = 0;

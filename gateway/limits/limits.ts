@@ -1,39 +1,43 @@
-/** All limits of the gateway as one value: the settings, and what has to be counted to hold them. */
+/** All limits of the gateway: the settings, and the state that enforces them. */
 import type { JsonLimits } from '../../api/json.ts';
 import { VALUE_LIMIT_BYTES } from '../../runs/advance.ts';
 import { createAddresses, type Addresses } from './addresses.ts';
 import { createInFlight, type InFlight } from './inFlight.ts';
-import { createLanes, type Lanes } from './lanes.ts';
+import {
+  createProjectConcurrency,
+  type ProjectConcurrency,
+  createWaiterLimit,
+  type WaiterLimit,
+} from './projectLimits.ts';
 import { createRates, type Rates } from './rates.ts';
-import { noRefusals, type Refusals } from './refusals.ts';
+import { createRefusals, type Refusals } from './refusals.ts';
 import type { LimitSettings } from './settings.ts';
-import { createTurns, type Turns } from './turns.ts';
+import { createPacedQueue, type PacedQueue } from './pacedQueue.ts';
 import { createUnread, type Unread } from './unread.ts';
-import { createUnverified, type Unverified } from './unverified.ts';
-import { createWaits, type Waits } from './waits.ts';
+import { createUnverifiedRates, type Unverified } from './unverified.ts';
 
 export type Limits = {
   settings: LimitSettings;
-  /** The longest body whose event the run store takes. */
+  /** The longest body whose event the run store accepts. */
   eventBytes: number;
   json: JsonLimits;
   addresses: Addresses;
   rates: Rates;
   unverified: Unverified;
   inFlight: InFlight;
-  lanes: Lanes;
-  waits: Waits;
+  concurrency: ProjectConcurrency;
+  waiterLimit: WaiterLimit;
   unread: Unread;
-  /** For answers to those who are refused. */
-  turns: Turns;
-  /** For the pieces of large bodies. */
-  reading: Turns;
+  /** Answers to refused calls. */
+  refusalQueue: PacedQueue;
+  /** Pieces of large bodies. */
+  bodyQueue: PacedQueue;
   refused: Refusals;
 };
 
-/** Calls that wait to be refused: each holds its request, and a connection may have sent several. */
+/** Maximum queued refusals: each retains its request, and a connection may have sent several. */
 const REFUSED = 1_000;
-/** Pieces of large bodies, of up to 64 KiB each: 128 MiB a second are several hundred of the largest events. */
+/** Pieces of up to 64 KiB: 128 MiB a second are several hundred of the largest events. */
 const LARGE_BODIES = { requestsPerSecond: 2_000, burst: 32 };
 
 export function createLimits(settings: LimitSettings, trustedProxies: readonly string[]): Limits {
@@ -45,18 +49,18 @@ export function createLimits(settings: LimitSettings, trustedProxies: readonly s
     json: { maxDepth: jsonDepth, maxKeys: jsonKeys, maxTokens: jsonTokens },
     addresses: createAddresses(trustedProxies),
     rates: createRates(settings),
-    unverified: createUnverified(settings),
+    unverified: createUnverifiedRates(settings),
     inFlight: createInFlight(inFlightBytes, eventBytes),
-    lanes: createLanes(),
-    waits: createWaits(waiting),
+    concurrency: createProjectConcurrency(),
+    waiterLimit: createWaiterLimit(waiting),
     unread: createUnread(inFlightBytes),
-    turns: createTurns({ most: REFUSED }),
-    reading: createTurns({ perTurn: 1, rate: LARGE_BODIES }),
-    refused: noRefusals(),
+    refusalQueue: createPacedQueue({ most: REFUSED }),
+    bodyQueue: createPacedQueue({ perTurn: 1, rate: LARGE_BODIES }),
+    refused: createRefusals(),
   };
 }
 
-/** Whether an event, as the run store would keep it, is above what that takes as one value. */
+/** Whether the event exceeds what the run store accepts as one value. */
 export function isTooLargeEvent(input: string): boolean {
   // A character of a string has at most three bytes.
   return input.length * 3 > VALUE_LIMIT_BYTES && Buffer.byteLength(input) > VALUE_LIMIT_BYTES;

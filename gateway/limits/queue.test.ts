@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createQueue } from './queue.ts';
 
-test('what came first is taken first, also when more comes meanwhile', () => {
+test('items leave in order of arrival', () => {
   const queue = createQueue<number>();
   queue.push(1);
   queue.push(2);

@@ -1,10 +1,10 @@
-/** First come, first served. What was taken is let go, also when the queue is never empty. */
+/** A first-in, first-out queue. Removed items are released even if the queue never becomes empty. */
 
 export type Queue<T> = { push: (item: T) => void; shift: () => T | undefined; size: () => number };
 
 export function createQueue<T>(): Queue<T> {
   let arrived: T[] = [];
-  /** What arrived before all that is in `arrived`, the last of it first. */
+  /** Items older than those in `arrived`, in reverse order. */
   let due: T[] = [];
   return {
     push: (item) => void arrived.push(item),

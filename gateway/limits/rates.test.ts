@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { RouteSpec } from '../../api/route.ts';
 import { createRates, type Called } from './rates.ts';
-import { createRecent } from './recent.ts';
+import { createRecentMap } from './boundedMaps.ts';
 import { limitSettings } from './settings.ts';
 
 const NONE = { requestsPerSecond: 0 };
@@ -15,7 +15,7 @@ function routeOf(rateLimit?: NonNullable<RouteSpec['webhook']>['rateLimit']): Ca
   return { spec: { projectUID: 'shop', webhook } };
 }
 
-test('after its burst a route takes as many as its rate says, and whoever is refused is told when to come again', () => {
+test('after its burst a route accepts calls at its rate, and refusals say when to retry', () => {
   const { ofRoute } = rates({ perRoute: { requestsPerSecond: 2, burst: 3 } });
   const orders = routeOf();
   for (let call = 0; call < 3; call += 1) expect(ofRoute(orders, 0)).toBeUndefined();
@@ -26,14 +26,14 @@ test('after its burst a route takes as many as its rate says, and whoever is ref
   expect(ofRoute(routeOf(), 500)).toBeUndefined();
 });
 
-test('who waits for less than one a second is told the whole time', () => {
+test('with a rate below one a second a refusal names the whole wait', () => {
   const { ofAddress } = rates({ perAddress: { requestsPerSecond: 1, burst: 1 } });
   expect(ofAddress('203.0.113.9', 0)).toBeUndefined();
   expect(ofAddress('203.0.113.9', 100)).toEqual({ reason: 'rate-per-address', retryAfter: 1 });
   expect(ofAddress('203.0.113.8', 100)).toBeUndefined();
 });
 
-test('a burst of two seconds is what a rate without a burst lets through', () => {
+test('a rate without a burst admits the calls of two seconds at once', () => {
   const { ofRoute } = rates({ perRoute: { requestsPerSecond: 5 } });
   const orders = routeOf();
   for (let call = 0; call < 10; call += 1) expect(ofRoute(orders, 0)).toBeUndefined();
@@ -51,15 +51,15 @@ test("a webhook's own limit counts in place of the installation's, the project's
   expect(ofRoute(routeOf(), 0)).toMatchObject({ reason: 'rate-per-project' });
 });
 
-test('a clock that stands still or goes back gives nothing away', () => {
+test('a clock that stops or goes back adds no tokens', () => {
   const { ofRoute } = rates({ perRoute: { requestsPerSecond: 1, burst: 1 } });
   const orders = routeOf();
   expect(ofRoute(orders, 5_000)).toBeUndefined();
   expect(ofRoute(orders, 1_000)).toBeDefined();
 });
 
-test('strangers cannot make the memory of addresses grow, and who calls all the time is not forgotten', () => {
-  const recent = createRecent<{ calls: number }>(100);
+test('the number of remembered addresses is bounded, and active ones stay', () => {
+  const recent = createRecentMap<{ calls: number }>(100);
   const regular = recent.of('regular', () => ({ calls: 1 }));
   const stayed: boolean[] = [];
   for (let stranger = 0; stranger < 10_000; stranger += 1) {

@@ -1,24 +1,23 @@
 /**
- * How often webhooks may be called: per route, per project, per address of a client. Memory is bounded: routes and projects
- * come from the cluster, and of addresses only so many are remembered, those that called lately.
+ * Rate limits of webhooks: per route, per project, per client address. Memory is bounded: routes and projects
+ * come from the cluster, and only recent addresses are kept.
  */
 import type { RouteSpec } from '../../api/route.ts';
 import { createBucket, isUnlimited, secondsToWait, take, type Bucket, type Rate } from './bucket.ts';
-import { createRecent } from './recent.ts';
+import { createRecentMap } from './boundedMaps.ts';
 import type { RefusalReason } from './refusals.ts';
 import type { LimitSettings } from './settings.ts';
 
 export type TooMany = { reason: RefusalReason; retryAfter: number };
 
-/** A route of the table. */
 export type Called = { spec: Pick<RouteSpec, 'projectUID' | 'webhook'> };
 
 export type Rates = {
-  /** Counts a call of the address; what must be told if it calls too often. */
+  /** Counts a call of the address; the refusal if there are too many. */
   ofAddress: (address: string, now: number) => TooMany | undefined;
-  /** What must be told of the route if it is called too often. Counts nothing. */
+  /** The refusal if the route is called too often. Counts nothing. */
   check: (route: Called, now: number) => TooMany | undefined;
-  /** Counts a call of the route, unless it is one too many. */
+  /** Counts a call of the route; the refusal if there are too many. */
   ofRoute: (route: Called, now: number) => TooMany | undefined;
 };
 
@@ -30,10 +29,10 @@ export function createRates({
   perProject,
   perAddress,
 }: Pick<LimitSettings, 'perRoute' | 'perProject' | 'perAddress'>): Rates {
-  // An object of the table: when the route changes or goes, its bucket goes with it.
+  // Keyed by the table's object: a changed or deleted route drops its bucket.
   const routes = new WeakMap<Called, Bucket>();
-  const projects = createRecent<Bucket>(MAX_PROJECTS);
-  const addresses = createRecent<Bucket>(MAX_ADDRESSES);
+  const projects = createRecentMap<Bucket>(MAX_PROJECTS);
+  const addresses = createRecentMap<Bucket>(MAX_ADDRESSES);
 
   function bucketOf(route: Called, now: number): Bucket | undefined {
     const known = routes.get(route);

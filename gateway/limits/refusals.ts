@@ -1,4 +1,4 @@
-/** What the limits refused, counted by reason. The reasons are a closed list: nothing that a caller chooses is in it. */
+/** Counts refusals by reason. Reasons are a closed list: callers cannot choose them. */
 
 export const REFUSAL_REASONS = [
   'connections',
@@ -23,6 +23,6 @@ export type RefusalReason = (typeof REFUSAL_REASONS)[number];
 
 export type Refusals = Record<RefusalReason, number>;
 
-export function noRefusals(): Refusals {
+export function createRefusals(): Refusals {
   return Object.fromEntries(REFUSAL_REASONS.map((reason) => [reason, 0])) as Refusals;
 }

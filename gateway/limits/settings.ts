@@ -1,9 +1,9 @@
-/** The limits that an installation can set (chart value `gateway.limits`), with what holds for what is left out. */
+/** The limits that an installation can set (chart value `gateway.limits`), with their defaults. */
 import * as z from 'zod';
 
 const count = (fallback: number, min: number, max: number) => z.int().min(min).max(max).default(fallback);
 
-/** `requestsPerSecond: 0` stands for no limit; `burst: 0` for what two seconds let through. */
+/** `requestsPerSecond: 0`: unlimited; `burst: 0`: the requests of two seconds. */
 const rate = (requestsPerSecond: number) =>
   z
     .strictObject({
@@ -14,34 +14,40 @@ const rate = (requestsPerSecond: number) =>
 
 export const limitSettings = z
   .strictObject({
-    /** All headers of a request with its first line, in bytes. */
+    /** First line and all headers of a request, in bytes. */
     headerBytes: count(16_384, 1_024, 65_536),
-    /** The longest body that is looked at, in bytes. What becomes an event has a bound of its own. */
+    /** The longest body, in bytes. Events have their own limit. */
     bodyBytes: count(1_048_576, 1_024, 8_388_608),
     jsonDepth: count(64, 1, 256),
     jsonKeys: count(10_000, 1, 100_000),
     jsonTokens: count(100_000, 1, 1_000_000),
-    /** Time to the end of the headers, from the connection's begin or the request's first byte. */
+    /** From the start of the connection, or the first byte of the request, to the end of the headers. */
     headersSeconds: count(5, 1, 60),
-    /** Time to the end of the body, from the request's first byte. */
+    /** From the first byte of the request to the end of the body. */
     requestSeconds: count(10, 1, 300),
-    /** How long a connection is kept without a request. Above what load balancers keep theirs, so that they close first. */
+    /**
+     * How long an idle connection stays open. Longer than load balancers keep theirs, so that they close
+     * first.
+     */
     idleSeconds: count(75, 1, 3_600),
     requestsPerConnection: count(10_000, 1, 1_000_000_000),
     connections: count(4_000, 10, 100_000),
-    /** 0: as many as in all. */
+    /** 0: no limit per address. */
     connectionsPerAddress: count(2_000, 0, 100_000),
-    /** Bytes of requests that are being received, checked and stored, of all connections together; as many of unread answers. */
+    /** Bytes of requests that are being received, checked and stored; the same for unread answers. */
     inFlightBytes: count(67_108_864, 1_048_576, 4_294_967_296),
-    /** Callers that wait for the answer of a run; half of them of one project. */
+    /** Callers that wait for runs; at most half of them for one project. */
     waiting: count(4_000, 2, 1_000_000),
-    /** Of a webhook that names no limit of its own. */
+    /** Of a webhook without its own limit. */
     perRoute: rate(1_000),
     /** Of all webhooks of a project. */
     perProject: rate(2_000),
-    /** Of a client's address. */
+    /** Of a client address. */
     perAddress: rate(0),
-    /** Calls that fail verification: of a webhook with `auth` and a client's address, and of all unknown addresses of the webhook. */
+    /**
+     * Calls that fail verification: of one webhook and client address, and of one webhook and all unknown
+     * addresses.
+     */
     unverifiedPerAddress: rate(50),
     unverifiedPerRoute: rate(200),
   })

@@ -10,7 +10,7 @@ function responseOf(writableLength: number) {
   return { response: response as unknown as ServerResponse, socket, close: () => response.emit('close') };
 }
 
-test('when too much lies about unread, whoever has not read for longest is disconnected', () => {
+test('beyond the limit the client that has not read for longest is disconnected', () => {
   const { add } = createUnread(100_000);
   const [first, second, read, last] = [
     responseOf(50_000),
@@ -29,7 +29,7 @@ test('when too much lies about unread, whoever has not read for longest is disco
   ]);
 });
 
-test('what was read at last counts no more', () => {
+test('an answer that was read no longer counts', () => {
   const { add } = createUnread(100_000);
   const callers = Array.from({ length: 20 }, () => responseOf(90_000));
   for (const { response, close } of callers) {
@@ -39,7 +39,7 @@ test('what was read at last counts no more', () => {
   expect(callers.some(({ socket }) => socket.destroyed)).toBe(false);
 });
 
-test('a stream whose client has caught up counts no more, and is not disconnected later', () => {
+test('a stream whose client has caught up no longer counts and is not disconnected later', () => {
   const { add, remove } = createUnread(100_000);
   const [stream, next] = [responseOf(60_000), responseOf(60_000)];
   for (let times = 0; times < 20; times += 1) {
@@ -51,7 +51,7 @@ test('a stream whose client has caught up counts no more, and is not disconnecte
   expect([stream, next].map(({ socket }) => socket.destroyed)).toEqual([false, false]);
 });
 
-test('a stream that several write to counts once, for as long as it waits', () => {
+test('a stream with several writers counts once, while it waits', () => {
   const { add, remove } = createUnread(100_000);
   const [stream, next, last] = [responseOf(60_000), responseOf(30_000), responseOf(30_000)];
   for (let times = 0; times < 20; times += 1) add(stream.response);
@@ -63,7 +63,7 @@ test('a stream that several write to counts once, for as long as it waits', () =
   expect([stream, next, last].map(({ socket }) => socket.destroyed)).toEqual([false, false, false]);
 });
 
-test('an answer that is larger than the limit gets through while nobody else waits to be read', () => {
+test('a single answer may be larger than the limit', () => {
   const { add } = createUnread(100_000);
   const [large, next] = [responseOf(500_000), responseOf(1)];
   add(large.response);
@@ -72,7 +72,7 @@ test('an answer that is larger than the limit gets through while nobody else wai
   expect([large, next].map(({ socket }) => socket.destroyed)).toEqual([true, false]);
 });
 
-test('many small answers that nobody reads are as many large ones', () => {
+test('many small unread answers count like large ones', () => {
   const { add } = createUnread(100_000);
   const callers = Array.from({ length: 20 }, () => responseOf(1));
   for (const { response } of callers) add(response);

@@ -1,20 +1,23 @@
 /**
- * Answers that their clients do not read, of all listeners together: when they are more than the limit, whoever has not read
- * for longest loses the connection.
+ * Limits answers that clients do not read, across all listeners. Beyond the limit the client that has not
+ * read for longest is disconnected.
  */
 import type { ServerResponse } from 'node:http';
 
 export type Unread = {
-  /** To be told when an answer was given: what of it the client has not taken, and `held` for it elsewhere, is counted until it has, or has gone. */
+  /**
+   * Call after sending. Counts what the client has not read, plus `held` bytes elsewhere, until it reads or
+   * disconnects.
+   */
   add: (response: ServerResponse, held?: number) => void;
-  /** To be told when the client has taken what was counted, and more of the answer is to come. */
+  /** Call when the client has read what was counted, and more of the answer follows. */
   remove: (response: ServerResponse) => void;
 };
 
-/** What an answer takes beside its bytes, with the request that it belongs to: rather too much. */
+/** Memory of an answer and its request besides the bytes; a high estimate. */
 const OVERHEAD_BYTES = 8_192;
 
-/** `limit` is in bytes. One answer alone may be larger: a client that reads gets it. */
+/** `limit` is in bytes. A single answer may be larger: a client that reads gets it. */
 export function createUnread(limit: number): Unread {
   const counted = new Map<ServerResponse, { bytes: number; onClose: () => void }>();
   let total = 0;
@@ -25,7 +28,7 @@ export function createUnread(limit: number): Unread {
     counted.delete(response);
     response.off('close', known.onClose);
   };
-  /** Whoever is counted already keeps its place: it has not read since then. */
+  /** A counted answer keeps its place: its client has not read since. */
   const count = (response: ServerResponse, bytes: number): void => {
     const known = counted.get(response);
     const onClose = known?.onClose ?? (() => remove(response));

@@ -1,8 +1,8 @@
 /**
- * How often calls of a webhook with `auth` may fail verification: per webhook and address of a client, and per webhook in all. A call
- * is counted before it is verified and given back when it passes, so that only failed ones spend the rate. An address of which a call
- * passed lately has a rate of its own, so that neither many other addresses nor somebody behind the same proxy shuts it out. Memory is
- * bounded; an address that is forgotten begins with a full bucket.
+ * Limits how often calls of a webhook with `auth` may fail verification, per client address and in all. A
+ * call is counted before it is verified and given back when it passes, so that only failures count. An
+ * address with a recently verified call has its own limit: neither other addresses nor an attacker behind the
+ * same proxy can exclude it. Memory is bounded; a forgotten address starts with a full bucket.
  */
 import {
   createBucket,
@@ -14,34 +14,33 @@ import {
   type Rate,
 } from './bucket.ts';
 import type { TooMany } from './rates.ts';
-import { createRecent, type Recent } from './recent.ts';
+import { createRecentMap, type RecentMap } from './boundedMaps.ts';
 import type { LimitSettings } from './settings.ts';
 
-/** A call that was counted. */
+/** A counted call. */
 export type Attempt = { key: string; buckets: readonly Bucket[] };
 
 export type Unverified = {
-  /** Counts a call of the webhook that will be verified, or says when its address may try again. */
+  /** Counts a call before its verification; the refusal if there are too many. */
   begin: (webhook: string, address: string, now: number) => Attempt | TooMany;
-  /** Gives the call back, and trusts its address for a while. */
+  /** Gives the call back, and trusts its address for TRUSTED_MS. */
   passed: (attempt: Attempt, now: number) => void;
 };
 
-/** How long an address counts as one of honest callers after a call of it was verified. */
 const TRUSTED_MS = 600_000;
 const MAX_REMEMBERED = 20_000;
 
 type Trust = { until: number; bucket: Bucket | undefined };
 
-export function createUnverified({
+export function createUnverifiedRates({
   unverifiedPerAddress,
   unverifiedPerRoute,
   perRoute,
 }: Pick<LimitSettings, 'unverifiedPerAddress' | 'unverifiedPerRoute' | 'perRoute'>): Unverified {
-  const strangers = createRecent<Bucket>(MAX_REMEMBERED);
-  const webhooks = createRecent<Bucket>(MAX_REMEMBERED);
-  // Only verified calls enter it: strangers with many addresses cannot push anybody out.
-  const trusted = createRecent<Trust>(MAX_REMEMBERED);
+  const strangers = createRecentMap<Bucket>(MAX_REMEMBERED);
+  const webhooks = createRecentMap<Bucket>(MAX_REMEMBERED);
+  // Only verified calls add entries: attackers with many addresses cannot displace any.
+  const trusted = createRecentMap<Trust>(MAX_REMEMBERED);
 
   function bucketsOf(webhook: string, key: string, now: number): Bucket[] {
     const trust = trusted.find(key);
@@ -72,7 +71,7 @@ export function createUnverified({
   };
 }
 
-function bucketIn(buckets: Recent<Bucket>, key: string, rate: Rate, now: number): Bucket | undefined {
+function bucketIn(buckets: RecentMap<Bucket>, key: string, rate: Rate, now: number): Bucket | undefined {
   return isUnlimited(rate) ? undefined : buckets.of(key, () => createBucket(rate, now));
 }
 

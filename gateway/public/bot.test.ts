@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { RouteSpec } from '../../api/route.ts';
 import type { KubeObject } from '../../kube/resource.ts';
 import { createGatewayDeps } from '../../test/support/gatewayDeps.ts';
-import { createRouteTable } from '../routes.ts';
+import { createRouteTable } from '../routing/table.ts';
 import { buildPublic } from '../server.ts';
 
 const KEY = Buffer.from('s3cret');
@@ -74,7 +74,7 @@ const update = (text: string, over: object = {}) => ({
 });
 const NOTHING: Answer = { status: 200, type: 'application/json; charset=utf-8', body: '{}' };
 
-test('an update that the workflow wants goes to the run store', async () => {
+test('an update that the workflow wants is submitted', async () => {
   // Nobody answers for the run store here, so that whoever passes all checks is told to come again.
   const { status, body } = await send('telegram', update('/order 2'), SECRET);
   expect([status, body]).toEqual([503, expect.stringContaining('run-store-unavailable')]);
@@ -87,7 +87,7 @@ test.each([
   ['an edited message', { update_id: 1, edited_message: update('/order').message }],
   ['an update of an unknown kind', { update_id: 1, quantum_message: {} }],
   ['what is no update at all', []],
-])('%s is answered, and starts nothing', async (_what, body) => {
+])('%s gets 200 and starts nothing', async (_what, body) => {
   expect(await send('telegram', body, SECRET)).toEqual(NOTHING);
 });
 
@@ -96,7 +96,7 @@ test.each([
   ['another secret', { 'x-telegram-bot-api-secret-token': 's3cres' }],
   ['a part of the secret', { 'x-telegram-bot-api-secret-token': 's3cre' }],
   ['the secret as a token', { authorization: 'Bearer s3cret' }],
-])('with %s nobody gets in, whatever is sent', async (_what, headers) => {
+])('with %s every call is refused', async (_what, headers) => {
   const answers = await Promise.all(
     [update('/order'), update('/help'), 'no JSON', {}].map((body) => send('telegram', body, headers)),
   );
@@ -110,7 +110,7 @@ function signed(body: string, atSeconds = Math.floor(Date.now() / 1_000)): Recor
   return { 'x-slack-request-timestamp': String(atSeconds), 'x-slack-signature': `v0=${signature}` };
 }
 
-test('Slack gets its challenge back, as a text, if it has signed the question', async () => {
+test('Slack gets its challenge as text, if the request is signed', async () => {
   const body = JSON.stringify({ type: 'url_verification', challenge: '<script>' });
   expect(await send('slack', body, signed(body))).toEqual({
     status: 200,
@@ -121,7 +121,7 @@ test('Slack gets its challenge back, as a text, if it has signed the question', 
   expect((await send('slack', body, signed(`${body} `))).status).toBe(401);
 });
 
-test('what Slack signed long ago, or signs for a time to come, is refused', async () => {
+test('a Slack signature with an old or future time is refused', async () => {
   const body = JSON.stringify({ type: 'url_verification', challenge: 'x' });
   const now = Math.floor(Date.now() / 1_000);
   expect((await send('slack', body, signed(body, now - 310))).status).toBe(401);
@@ -129,7 +129,7 @@ test('what Slack signed long ago, or signs for a time to come, is refused', asyn
   expect((await send('slack', body, signed(body, now - 200))).status).toBe(200);
 });
 
-test('a message of a chat that the workflow does not want is answered, and starts nothing', async () => {
+test('a message of an unwanted chat gets 200 and starts nothing', async () => {
   const event = (channel_type: string) =>
     JSON.stringify({
       type: 'event_callback',
@@ -141,14 +141,14 @@ test('a message of a chat that the workflow does not want is answered, and start
   expect((await send('slack', wanted, signed(wanted))).status).toBe(503);
 });
 
-test('a bot whose secret is not there, or of which nothing is known, lets nobody in', async () => {
+test('a bot without a secret or platform refuses everybody', async () => {
   for (const credential of ['waiting', 'unknown']) {
     const { status, body } = await send(credential, update('/order'), SECRET);
     expect([status, body]).toEqual([503, expect.stringContaining('callers-unverifiable')]);
   }
 });
 
-test('what nobody serves, and what is switched off, look the same', async () => {
+test('unknown and inactive bots get the same answer', async () => {
   const answers = await Promise.all(
     ['off', 'no-such', '', 'telegram/', 'telegram/x', '%74elegram'].map((name) =>
       send(name, update('/order'), SECRET),
@@ -167,7 +167,7 @@ test.each([
   expect((await send('telegram', body, SECRET)).status).toBe(status);
 });
 
-test('what is declared as no JSON is refused', async () => {
+test('a body that is not declared as JSON is refused', async () => {
   const headers = { ...SECRET, 'content-type': 'application/x-www-form-urlencoded' };
   expect((await send('telegram', 'payload=%7B%7D', headers)).status).toBe(415);
 });

@@ -1,30 +1,30 @@
 /**
- * `POST /bot/{namespace}.{credential}`: what a messaging service says happened to a bot. A message is one event, stored before it
- * is answered; whatever else comes is answered with 200, since services repeat what was refused and keep the rest waiting for
- * it. The answer comes within a second: services repeat what takes long, too, and a repeated message is the same run.
+ * `POST /bot/{namespace}.{credential}`: receives updates of a messaging service. A message is one event,
+ * stored before the answer. Everything else gets 200, since services repeat refused updates and delay later
+ * ones. The answer comes within a second, since services also repeat slow updates; a repeated message is the
+ * same run.
  */
 import { createHash } from 'node:crypto';
-import type { FastifyPluginCallback } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { BOT_PREFIX } from '../../api/bot.ts';
 import { parseJson } from '../../api/json.ts';
 import { isWanted, type ReceivedMessage } from '../../nodes/bots/message.ts';
 import { SERVICES } from '../../nodes/bots/register.ts';
 import type { Submitted } from '../../runs/types.ts';
-import { JSON_TYPE, type Answers } from '../answers.ts';
-import type { GatewayDeps } from '../deps.ts';
+import { JSON_TYPE, type Answers } from '../http/answers.ts';
+import type { GatewayDeps } from '../endpoint/deps.ts';
 import { isTooLargeEvent } from '../limits/limits.ts';
-import { answerAccepted, refuseSubmission } from '../outcome.ts';
-import type { Route } from '../routes.ts';
-import { storeEvent } from '../store.ts';
-import { pushRoute, type Pushed } from './push.ts';
+import { answerAccepted, refuseSubmission, submitEvent } from '../endpoint/submission.ts';
+import type { Route } from '../routing/table.ts';
+import { addPushRoute, type Pushed } from './push.ts';
 
 const TEXT_TYPE = 'text/plain; charset=utf-8';
-/** Slack waits for three seconds in all, with the way there and back. */
+/** Slack waits three seconds in all, including the network. */
 const LONGEST_MS = 900;
 const LATER: Submitted = { outcome: 'unavailable', why: 'connection', retryAfterSeconds: 1 };
 
-export function botRoute(deps: GatewayDeps): FastifyPluginCallback {
-  return pushRoute(deps, {
+export function addBotRoute(app: FastifyInstance, deps: GatewayDeps): void {
+  addPushRoute(app, deps, {
     prefix: BOT_PREFIX,
     kind: 'bot',
     find: deps.routes.bot,
@@ -43,7 +43,7 @@ async function receive(deps: GatewayDeps, answers: Answers, { route, reply, body
   const input = JSON.stringify(received.output);
   if (isTooLargeEvent(input)) return answers.problem(reply, 'event-too-large');
   const startedAt = performance.now();
-  const submitted = await inTime(store(deps, route, received, input));
+  const submitted = await withDeadline(store(deps, route, received, input));
   deps.metrics.acceptSeconds.observe((performance.now() - startedAt) / 1_000);
   if (submitted.outcome === 'accepted') answerAccepted(answers, reply, 200, submitted.run);
   else refuseSubmission(answers, reply, submitted, 'not-found');
@@ -56,7 +56,7 @@ function store(
   input: string,
 ): Promise<Submitted> {
   const key = eventKeyOf(spec, id);
-  return storeEvent(deps, {
+  return submitEvent(deps, {
     project: spec.projectUID,
     workflow: spec.workflow,
     workflowUid: spec.workflowUID,
@@ -65,18 +65,21 @@ function store(
     test: false,
     input,
     dedupeKey: key,
-    // The service says which event it is: refused for another body, it would be repeated for hours.
+    // The service identifies the update. Refused for a different body, it would be repeated for hours.
     bodyHash: createHash('sha256').update(key).digest('hex'),
   });
 }
 
-/** Two bots may number their updates alike, and a Credential may become that of another bot. */
+/** Two bots may use the same update IDs, and a Credential may change to another bot. */
 function eventKeyOf({ bot }: Route['spec'], id: string): string {
   return `bot/${bot?.platform ?? ''}/${bot?.account ?? bot?.credential ?? ''}/${id}`;
 }
 
-/** The outcome, or that it is not known yet. What is stored after that is found by the key when the event is repeated. */
-async function inTime(storing: Promise<Submitted>): Promise<Submitted> {
+/**
+ * The outcome, or `unavailable` after the deadline. An event stored later is found by its key when it is
+ * repeated.
+ */
+async function withDeadline(storing: Promise<Submitted>): Promise<Submitted> {
   const late = Promise.withResolvers<Submitted>();
   const timer = setTimeout(() => late.resolve(LATER), LONGEST_MS);
   try {

@@ -1,10 +1,10 @@
 /**
- * `GET /oauth/callback`: what the provider answers, brought by the browser. It counts once, for the browser that began, and if
- * it comes from the provider that was asked; then the code is sealed for the operator. Neither a secret of the client nor a
- * token is ever here.
+ * `GET /oauth/callback`: receives the provider's answer from the browser. It counts once, only from the
+ * browser that started, and only from the provider that was asked. The code is sealed for the operator: the
+ * gateway has neither the client secret nor tokens.
  */
 import { timingSafeEqual } from 'node:crypto';
-import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { isUnavailable } from '../../runs/connection.ts';
 import { seal } from '../../runs/connect/seal.ts';
 import {
@@ -17,49 +17,39 @@ import {
   type Code,
   type State,
 } from '../../runs/connect/store.ts';
-import { createAnswers, type Answers } from '../answers.ts';
-import { routePath } from '../contract/operation.ts';
+import { createAnswers, type Answers, type Exchange } from '../http/answers.ts';
 import { OPERATIONS } from '../contract/operations.ts';
-import type { GatewayDeps } from '../deps.ts';
-import { onlyGet } from '../internal/guard.ts';
-import { cookieLine, cookieName, verifierOf } from './connect.ts';
+import type { GatewayDeps } from '../endpoint/deps.ts';
+import { setCookieHeader, cookieName, verifierOf } from './connect.ts';
 import { sendPage, type PageCode } from './page.ts';
+import { addEndpoints } from '../endpoint/route.ts';
 
-export function callbackRoute(deps: GatewayDeps): FastifyPluginCallback {
+export function addCallbackRoute(app: FastifyInstance, deps: GatewayDeps): void {
   const answers = createAnswers(deps, 'connect');
-  return (app, _options, done) => {
-    app.route({
-      method: app.supportedMethods,
-      url: routePath(OPERATIONS.finishConnect),
-      onRequest: onlyGet(answers),
-      handler: (request, reply) => {
-        receive(deps, answers, request, reply).catch((error: unknown) => answers.unexpected(reply, error));
-      },
-    });
-    done();
-  };
+  addEndpoints(app, deps, answers, [
+    { operation: OPERATIONS.finishConnect, handle: (exchange) => receive(deps, answers, exchange) },
+  ]);
 }
 
-/** The members of an answer that count (RFC 6749, section 4.1.2; RFC 9207, section 2). */
+/** Members of the answer (RFC 6749, section 4.1.2; RFC 9207, section 2). */
 type Answer = { state: string; code?: string; error?: string; iss?: string };
 
 async function receive(
   deps: GatewayDeps,
   answers: Answers,
-  { raw }: FastifyRequest,
-  reply: FastifyReply,
+  { request: { raw }, reply }: Exchange,
 ): Promise<void> {
   const { runs, publicURL } = deps;
   const answer = answerOf(raw.url ?? '');
   if (answer === undefined) return sendPage(answers, reply, 'state-unknown');
-  // First, so that the same answer still counts when the page is loaded again.
+  // Before the state is used up, so that the page can be reloaded.
   const key = await readKey(runs);
   if (key === undefined || isUnavailable(key)) return sendPage(answers, reply, 'unavailable');
   const taken = await takeState(runs, answer.state);
   if (isUnavailable(taken)) return sendPage(answers, reply, 'unavailable');
   if (taken.outcome === 'none') return sendPage(answers, reply, 'state-unknown');
   const state = taken.value;
-  reply.header('set-cookie', cookieLine(publicURL, answer.state, '', 0));
+  reply.header('set-cookie', setCookieHeader(publicURL, answer.state, '', 0));
   const cookie = cookieOf(raw.headers.cookie, cookieName(publicURL, answer.state));
   const refusal = refusalOf(answer, state, cookie);
   const credential = `${state.namespace}/${state.name}`;
@@ -79,7 +69,7 @@ async function receive(
   sendPage(answers, reply, left.outcome === 'kept' ? 'connecting' : 'not-taken', credential);
 }
 
-/** The answer, if it has a state that can be one; undefined also if a member comes twice. */
+/** Undefined without a valid state, or if a member is repeated. */
 function answerOf(url: string): Answer | undefined {
   const { searchParams } = new URL(url, 'http://callback');
   const [state, code, error, iss] = ['state', 'code', 'error', 'iss'].map((name) =>
@@ -96,7 +86,7 @@ function answerOf(url: string): Answer | undefined {
   };
 }
 
-/** Why an answer to this state does not count. */
+/** Why the answer is refused for this state. */
 function refusalOf(
   { code, error, iss }: Answer,
   { browser, issuer, mustNameIssuer }: State,
@@ -114,7 +104,7 @@ function isSame(a: string, b: string): boolean {
   return left.length === right.length && timingSafeEqual(left, right);
 }
 
-/** The value of the one cookie of that name; undefined if there is none or several. */
+/** The value of the only cookie with that name; undefined if there is none or several. */
 function cookieOf(header: string | undefined, name: string): string | undefined {
   const values = (header ?? '')
     .split(';')

@@ -1,11 +1,11 @@
 /**
- * `GET /oauth/connect/{link}`: says who asks for which account, and leads nowhere: programs that look at links in messages open it,
- * too. `GET /oauth/connect/{link}/continue`, to which that page leads, uses the link up. The browser gets a cookie, and only the
- * browser with that cookie can bring the provider's answer: the PKCE verifier (RFC 7636) is made of the cookie and the state, and
- * kept nowhere.
+ * `GET /oauth/connect/{link}`: shows who asks for which account, without using up the link, since programs
+ * that preview messages open links, too. `GET /oauth/connect/{link}/continue` uses the link up and redirects
+ * to the provider. The browser gets a cookie, and only that browser can return the provider's answer: the
+ * PKCE verifier (RFC 7636) is derived from cookie and state and stored nowhere.
  */
 import { createHash } from 'node:crypto';
-import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { isUnavailable } from '../../runs/connection.ts';
 import {
   hashOf,
@@ -16,43 +16,28 @@ import {
   readLink,
   takeLink,
 } from '../../runs/connect/store.ts';
-import { createAnswers, type Answers } from '../answers.ts';
-import { routePath } from '../contract/operation.ts';
+import { createAnswers, type Answers, type Exchange } from '../http/answers.ts';
 import { OPERATIONS } from '../contract/operations.ts';
-import type { GatewayDeps } from '../deps.ts';
-import { onlyGet } from '../internal/guard.ts';
+import type { GatewayDeps } from '../endpoint/deps.ts';
 import { guardAnswer, sendPage, sendQuestion } from './page.ts';
+import { addEndpoints } from '../endpoint/route.ts';
 
-export function openLinkRoute(deps: GatewayDeps): FastifyPluginCallback {
+export function addLinkRoutes(app: FastifyInstance, deps: GatewayDeps): void {
   const answers = createAnswers(deps, 'connect');
-  return (app, _options, done) => {
-    app.route({
-      method: app.supportedMethods,
-      url: routePath(OPERATIONS.openLink),
-      onRequest: onlyGet(answers),
-      handler: (request, reply) => {
-        openLink(deps, answers, request, reply).catch((error: unknown) => answers.unexpected(reply, error));
-      },
-    });
-    app.route({
-      method: app.supportedMethods,
-      url: routePath(OPERATIONS.followLink),
-      onRequest: onlyGet(answers),
-      handler: (request, reply) => {
-        followLink(deps, answers, request, reply).catch((error: unknown) => answers.unexpected(reply, error));
-      },
-    });
-    done();
-  };
+  addEndpoints(app, deps, answers, [
+    { operation: OPERATIONS.openLink, handle: (exchange) => openLink(deps, answers, exchange) },
+  ]);
+  addEndpoints(app, deps, answers, [
+    { operation: OPERATIONS.followLink, handle: (exchange) => followLink(deps, answers, exchange) },
+  ]);
 }
 
 async function openLink(
   { runs }: GatewayDeps,
   answers: Answers,
-  { params }: FastifyRequest,
-  reply: FastifyReply,
+  { request, reply }: Exchange,
 ): Promise<void> {
-  const { link: secret } = params as { link: string };
+  const { link: secret } = request.params as { link: string };
   if (!isSecret(secret)) return sendPage(answers, reply, 'link-unknown');
   const link = await readLink(runs, secret);
   if (isUnavailable(link)) return sendPage(answers, reply, 'unavailable');
@@ -71,11 +56,10 @@ async function openLink(
 async function followLink(
   { runs, publicURL }: GatewayDeps,
   answers: Answers,
-  { params, raw }: FastifyRequest,
-  reply: FastifyReply,
+  { request: { params, raw }, reply }: Exchange,
 ): Promise<void> {
   const { link: secret } = params as { link: string };
-  // A browser that only guesses what a person may open must not use the link up.
+  // A prefetch must not use up the link.
   const isGuess = /prefetch/i.test(String(raw.headers['sec-purpose'] ?? raw.headers['purpose'] ?? ''));
   if (!isSecret(secret) || isGuess) return sendPage(answers, reply, 'link-unknown');
   const key = await readKey(runs);
@@ -93,7 +77,7 @@ async function followLink(
   target.searchParams.set('code_challenge', challengeOf(verifierOf(cookie, state)));
   target.searchParams.set('code_challenge_method', 'S256');
   guardAnswer(reply);
-  reply.header('set-cookie', cookieLine(publicURL, state, cookie, Math.ceil(leftMs / 1_000)));
+  reply.header('set-cookie', setCookieHeader(publicURL, state, cookie, Math.ceil(leftMs / 1_000)));
   reply.header('location', target.href);
   answers.send(reply, 303, 'text/plain', '');
 }
@@ -107,15 +91,15 @@ function challengeOf(verifier: string): string {
   return createHash('sha256').update(verifier).digest('base64url');
 }
 
-/** Each state has a cookie of its own, so that a person may connect several credentials at once. */
+/** Each state has its own cookie, so that a person can connect several credentials at once. */
 export function cookieName(publicURL: string | undefined, state: string): string {
   const name = `windlass-connect-${hashOf(state).slice(0, 16)}`;
-  // With the prefix browsers take it from this very host alone, and only over TLS.
+  // Browsers accept a cookie with this prefix from this host only, over TLS only.
   return publicURL?.startsWith('https:') === true ? `__Host-${name}` : name;
 }
 
-/** `Lax`: the provider's redirect is a navigation from another site, and must bring it. */
-export function cookieLine(
+/** `Lax`: the provider's redirect is a navigation from another site, and must send the cookie. */
+export function setCookieHeader(
   publicURL: string | undefined,
   state: string,
   value: string,

@@ -1,64 +1,66 @@
 /**
- * The plain pages that a person sees who connects a credential: constant text, no script but one that closes a window which a page
- * opened for this, nothing that another page could embed or read. Nothing of a request is shown; of what is connected the name, who asked for it and the provider's host, escaped.
+ * The plain pages for people who connect a credential. All text is constant, except for the escaped names of
+ * credential, requester and provider host. The only script closes a window that a page opened. No other page
+ * can embed or read them.
  */
 import { createHash } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
-import type { Answers } from '../answers.ts';
+import type { Answers } from '../http/answers.ts';
+import { escapeHtml } from '../http/html.ts';
 
 export type PageCode = keyof typeof PAGES;
 
-const AGAIN = 'Ask for a new link (POST /credentials/…/connect) and open it.';
+const NEW_LINK = 'Ask for a new link (POST /credentials/…/connect) and open it.';
 
 const PAGES = {
   connecting: {
     status: 200,
     title: 'Almost done',
-    text: 'The provider has agreed. The credential is ready within a few seconds; its status says so. You can close this page.',
+    text: 'The provider granted access. The credential is ready within a few seconds; see its status. You can close this page.',
   },
   denied: {
     status: 200,
     title: 'Not connected',
-    text: `The provider says that access was not allowed. ${AGAIN}`,
+    text: `Access was denied at the provider. ${NEW_LINK}`,
   },
   failed: {
     status: 200,
     title: 'Not connected',
-    text: `The provider answered with an error. Check the client id, the redirect URI and the scopes at the provider. ${AGAIN}`,
+    text: `The provider returned an error. Check the client ID, redirect URI and scopes at the provider. ${NEW_LINK}`,
   },
   'link-unknown': {
     status: 404,
     title: 'This link cannot be used',
-    text: `It was used before, is older than ten minutes, or never was a link. ${AGAIN}`,
+    text: `It was used before, has expired, or is invalid. ${NEW_LINK}`,
   },
   'state-unknown': {
     status: 400,
     title: 'Not connected',
-    text: `This answer belongs to nothing that was begun here, or came before, or came too late. ${AGAIN}`,
+    text: `The provider's answer is invalid, has expired, or was used before. ${NEW_LINK}`,
   },
   'other-browser': {
     status: 400,
     title: 'Not connected',
-    text: `This answer belongs to another browser. ${AGAIN}`,
+    text: `The link was opened in another browser. ${NEW_LINK}`,
   },
   'other-issuer': {
     status: 400,
     title: 'Not connected',
-    text: `The answer comes from another provider than the one that was asked. If the provider is yours, name it in spec.oauth2.issuer. ${AGAIN}`,
+    text: `The answer comes from an unexpected issuer. If it is yours, set it in spec.oauth2.issuer. ${NEW_LINK}`,
   },
   'not-taken': {
     status: 503,
     title: 'Not connected',
-    text: `The answer of the provider could not be kept. ${AGAIN}`,
+    text: `The provider's answer could not be stored. ${NEW_LINK}`,
   },
   unavailable: {
     status: 503,
-    title: 'Not now',
-    text: 'Nobody can take the answer of the provider at the moment. Load this page again in a few seconds.',
+    title: 'Temporarily unavailable',
+    text: 'Credentials cannot be connected at the moment. Reload this page in a few seconds.',
   },
 } as const satisfies Record<string, { status: number; title: string; text: string }>;
 
-/** A browser lets only a window that a page opened close itself; a tab that a person opened stays, and so do the words for it. */
+/** Browsers close only windows that a page opened; a tab that a person opened stays, with the text. */
 const CLOSES = 'close()';
 const CLOSES_HASH = createHash('sha256').update(CLOSES).digest('base64');
 const POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
@@ -73,7 +75,7 @@ const HEADERS = {
 
 const HTML_TYPE = 'text/html; charset=utf-8';
 
-/** Sends a page; `credential` is named on it. */
+/** Sends a page, with the name of the credential. */
 export function sendPage(answers: Answers, reply: FastifyReply, code: PageCode, credential?: string): void {
   const { status, title, text } = PAGES[code];
   reply.headers(HEADERS);
@@ -87,15 +89,15 @@ export function sendPage(answers: Answers, reply: FastifyReply, code: PageCode, 
   answers.send(reply, status, HTML_TYPE, htmlOf(title, text, { credential, more }));
 }
 
-/** Whose account is to be connected to what. `next` is the address of who agrees. */
+/** `next` is the URL to continue. */
 type Question = { namespace: string; name: string; user: string; host: string; next: string };
 
-/** Sends the page on which a person decides. */
+/** Sends the page that asks for confirmation. */
 export function sendQuestion(answers: Answers, reply: FastifyReply, question: Question): void {
   const { namespace, name, user, host, next } = question;
-  const who = user === '' ? 'Somebody' : user;
-  const text = `${who} asks you to connect an account of yours at ${host}. Workflows of the namespace ${namespace} can then use it, with the rights that you will be shown there. If you do not know what this is about, close this page: nothing happens then.`;
-  const more = `<p><a href="${escaped(next)}" rel="noreferrer">Continue to ${escaped(host)}</a></p>\n`;
+  const who = user === '' ? 'Someone' : user;
+  const text = `${who} asks you to connect your account at ${host}. Workflows in the namespace ${namespace} can then use it, with the permissions shown there. If you do not expect this, close this page.`;
+  const more = `<p><a href="${escapeHtml(next)}" rel="noreferrer">Continue to ${escapeHtml(host)}</a></p>\n`;
   reply.headers(HEADERS);
   answers.send(
     reply,
@@ -105,7 +107,7 @@ export function sendQuestion(answers: Answers, reply: FastifyReply, question: Qu
   );
 }
 
-/** The headers that every answer to a browser has, redirects too. */
+/** Sets the headers of every answer to a browser, redirects too. */
 export function guardAnswer(reply: FastifyReply): void {
   reply.headers(HEADERS);
 }
@@ -116,27 +118,14 @@ function htmlOf(
   { credential, more = '' }: { credential: string | undefined; more?: string },
 ): string {
   const named =
-    credential === undefined ? '' : `<p>Credential: <strong>${escaped(credential)}</strong></p>\n`;
+    credential === undefined ? '' : `<p>Credential: <strong>${escapeHtml(credential)}</strong></p>\n`;
   return `<!doctype html>
 <html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escaped(title)}</title></head>
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escapeHtml(title)}</title></head>
 <body>
-<h1>${escaped(title)}</h1>
-${named}<p>${escaped(text)}</p>
+<h1>${escapeHtml(title)}</h1>
+${named}<p>${escapeHtml(text)}</p>
 ${more}</body>
 </html>
 `;
-}
-
-const ESCAPES: Record<string, string> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-/** Text as HTML. */
-export function escaped(text: string): string {
-  return text.replaceAll(/[&<>"']/g, (character) => ESCAPES[character] ?? '');
 }

@@ -1,62 +1,60 @@
 /**
- * What all public URLs to which events are pushed have in common: what may be wrong is told in a fixed order, what is unknown
- * or inactive is answered with the same bytes, and a body is looked at only when its sender was verified.
+ * The public routes that receive events. Checks have a fixed order (docs/webhooks.md), unknown and inactive
+ * workflows get the same bytes, and a body is parsed only after its sender was verified.
  */
-import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify';
-import { createAnswers, type Answers } from '../answers.ts';
-import { announcedLength, readBody, refuseByHeaders, tooLarge } from '../body.ts';
-import type { GatewayDeps } from '../deps.ts';
-import type { Hold } from '../limits/inFlight.ts';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { createAnswers, type Answers } from '../http/answers.ts';
+import { announcedLength, readBody, refuseByHeaders, tooLarge } from '../http/body.ts';
+import type { GatewayDeps } from '../endpoint/deps.ts';
+import type { Reservation } from '../limits/inFlight.ts';
 import type { TooMany } from '../limits/rates.ts';
 import type { Attempt } from '../limits/unverified.ts';
-import type { RouteClass } from '../metrics.ts';
-import type { ProblemCode } from '../problems.ts';
-import type { Route } from '../routes.ts';
-import { isBounded } from './verify/door.ts';
-import { isStopped } from './verify/guard.ts';
+import type { RouteClass, Metrics } from '../http/metrics.ts';
+import type { ProblemCode } from '../contract/problems.ts';
+import type { Route } from '../routing/table.ts';
+import { limitsFailures, checkCaller, type AuthPolicy } from '../verify/authPolicy.ts';
 
-/** What was sent to a route, by somebody who may. */
+/** A verified request. */
 export type Pushed = {
   route: Route;
   request: FastifyRequest;
   reply: FastifyReply;
   body: Uint8Array;
-  /** What is set aside for the request; who waits for something else releases it before. */
-  hold: Hold;
+  /** Release it before waiting for anything else. */
+  reservation: Reservation;
 };
 
 export type PushedTo = {
-  /** What the path begins with. */
   prefix: string;
-  /** What the metrics call it. */
+  /** The class of the route in the metrics. */
   kind: RouteClass;
-  /** The route of what follows the prefix, not decoded: ids and paths need no escapes, so escapes match none. */
+  /** The route for the path after the prefix, not decoded: IDs and paths need no escapes. */
   find: (key: string) => Route | undefined;
-  /** Answers. */
+  /** Handles and answers the event. */
   receive: (answers: Answers, pushed: Pushed) => Promise<void>;
 };
 
-export function pushRoute(deps: GatewayDeps, to: PushedTo): FastifyPluginCallback {
+/**
+ * Adds the route. All checks and the handler run in one `onRequest` hook: Fastify would parse the body before
+ * its sender is verified, and the steps between the hook and a handler cost time for each call.
+ */
+export function addPushRoute(app: FastifyInstance, deps: GatewayDeps, to: PushedTo): void {
   const push = { ...to, deps, answers: createAnswers(deps, to.kind) };
   const { answers } = push;
   const { metrics } = deps;
-  return (app, _options, done) => {
-    app.route({
-      method: app.supportedMethods,
-      url: `${to.prefix}*`,
-      // All of it happens in this hook: what would follow it is made for bodies that the framework parses.
-      onRequest: (request, reply) => {
-        const route = routeOf(push, request.raw.url);
-        const code = refuseUnread(push, route, request);
-        if (route === undefined || code !== undefined) return refuse(answers, reply, code ?? 'not-found');
-        const counted = count(push, route, request, reply);
-        if (counted === undefined || isStopped({ metrics, answers }, route.door, reply)) return;
-        accept(push, { request, reply, counted }).catch((error: unknown) => answers.unexpected(reply, error));
-      },
-      handler: () => undefined,
-    });
-    done();
-  };
+  app.route({
+    method: app.supportedMethods,
+    url: `${to.prefix}*`,
+    onRequest: (request, reply) => {
+      const route = routeOf(push, request.raw.url);
+      const code = refuseUnread(push, route, request);
+      if (route === undefined || code !== undefined) return refuse(answers, reply, code ?? 'not-found');
+      const counted = count(push, route, request, reply);
+      if (counted === undefined || refuseCaller({ metrics, answers }, route.auth, reply)) return;
+      accept(push, { request, reply, counted }).catch((error: unknown) => answers.unexpected(reply, error));
+    },
+    handler: () => undefined,
+  });
 }
 
 type Push = PushedTo & { deps: GatewayDeps; answers: Answers };
@@ -65,7 +63,7 @@ function refuse(answers: Answers, reply: FastifyReply, code: ProblemCode): void 
   answers.refuse(reply, code, code === 'method-not-allowed' ? { allow: 'POST' } : {});
 }
 
-/** What can be refused before a byte of the body is read, in the order that callers are told. */
+/** Refuses what it can without reading the body. */
 function refuseUnread(
   { deps }: Push,
   route: Route | undefined,
@@ -78,21 +76,24 @@ function refuseUnread(
   return refuseByHeaders(raw.headers, limits);
 }
 
-/** How a call was counted: as a call of the route, not yet, or as one that may fail verification. */
+/**
+ * `counted`: as a call of the route. `uncounted`: not yet. An attempt: as a call that may fail verification.
+ */
 type Counted = 'counted' | 'uncounted' | Attempt;
 
 /**
- * Counts the call of a public webhook. Where callers are verified, a call counts for the rates of route and project when it has passed;
- * before, it spends the rate of unverified calls at most. Undefined if it is one too many: then that is the answer.
+ * Counts the call. A public webhook counts it for the rates of route and project. With `auth` it counts for
+ * these only after it was verified; before, at most for the rate of unverified calls. Undefined if there are
+ * too many, with the answer sent.
  */
 function count(push: Push, route: Route, { raw }: FastifyRequest, reply: FastifyReply): Counted | undefined {
   const { rates, unverified, addresses } = push.deps.limits;
   const now = performance.now();
-  const isOpen = route.door.kind === 'open';
-  const tooMany = isOpen ? rates.ofRoute(route, now) : rates.check(route, now);
+  const isPublic = route.auth.kind === 'public';
+  const tooMany = isPublic ? rates.ofRoute(route, now) : rates.check(route, now);
   if (tooMany !== undefined) return tooOften(push, reply, tooMany);
-  if (isOpen) return 'counted';
-  if (!isBounded(route.door, announcedLength(raw.headers))) return 'uncounted';
+  if (isPublic) return 'counted';
+  if (!limitsFailures(route.auth, announcedLength(raw.headers))) return 'uncounted';
   const address = addresses.clientOf(raw.socket.remoteAddress, raw.headers['x-forwarded-for']);
   const attempt = unverified.begin(route.uid, address, now);
   return 'key' in attempt ? attempt : tooOften(push, reply, attempt);
@@ -103,7 +104,7 @@ function tooOften({ deps, answers }: Push, reply: FastifyReply, { reason, retryA
   answers.refuse(reply, 'too-many-requests', { retryAfter });
 }
 
-/** Counts a call that was verified; false if it is one too many. Then that is the answer. */
+/** Counts a verified call; false if there are too many, with the answer sent. */
 function countVerified(
   push: Push,
   { route, reply, counted }: Pick<Pushed, 'route' | 'reply'> & { counted: Counted },
@@ -126,27 +127,54 @@ function routeOf({ prefix, find }: Push, url: string | undefined): Route | undef
 type Exchange = Pick<Pushed, 'request' | 'reply'> & { counted: Counted };
 
 async function accept(push: Push, exchange: Exchange): Promise<void> {
-  const hold = push.deps.limits.inFlight.open();
-  if (hold === undefined) return push.answers.problem(exchange.reply, 'overloaded');
+  const reservation = push.deps.limits.inFlight.reserve();
+  if (reservation === undefined) return push.answers.problem(exchange.reply, 'overloaded');
   try {
-    await take(push, exchange, hold);
+    await take(push, exchange, reservation);
   } finally {
-    hold.release();
+    reservation.release();
   }
 }
 
-async function take(push: Push, { request, reply, counted }: Exchange, hold: Hold): Promise<void> {
+async function take(
+  push: Push,
+  { request, reply, counted }: Exchange,
+  reservation: Reservation,
+): Promise<void> {
   const { deps, answers } = push;
   const { limits, metrics } = deps;
   const { raw } = request;
-  const body = await readBody(raw, reply.raw, { limit: limits.eventBytes, turns: limits.reading, hold });
+  const body = await readBody(raw, reply.raw, {
+    limit: limits.eventBytes,
+    queue: limits.bodyQueue,
+    reservation,
+  });
   if (body.outcome === 'aborted') return;
   if (body.outcome === 'too-large') return answers.problem(reply, tooLarge(limits));
   if (body.outcome !== 'read') return answers.problem(reply, body.outcome);
-  // The route as it is now: while the body came in, its secrets may have changed.
+  // The current route: its secrets may have changed while the body was read.
   const route = routeOf(push, raw.url);
   if (route === undefined) return answers.problem(reply, 'not-found');
-  if (isStopped({ metrics, answers }, route.door, reply, body.bytes)) return;
+  if (refuseCaller({ metrics, answers }, route.auth, reply, body.bytes)) return;
   if (!countVerified(push, { route, reply, counted })) return;
-  await push.receive(answers, { route, request, reply, body: body.bytes, hold });
+  await push.receive(answers, { route, request, reply, body: body.bytes, reservation });
+}
+
+/**
+ * Verifies the caller, with the body if it was read. True if it is refused, with the answer sent: the same
+ * bytes for every cause, so that nobody learns how close a guess was.
+ */
+function refuseCaller(
+  { metrics, answers }: { metrics: Pick<Metrics, 'unverified'>; answers: Answers },
+  auth: AuthPolicy,
+  reply: FastifyReply,
+  body?: Uint8Array,
+): boolean {
+  const reason = checkCaller(auth, reply.request.raw, body);
+  if (reason === undefined) return false;
+  metrics.unverified.inc({ reason });
+  if (auth.kind === 'verified' && auth.challenge !== undefined)
+    reply.header('www-authenticate', auth.challenge);
+  answers.refuse(reply, reason === 'unavailable' ? 'callers-unverifiable' : 'unverified');
+  return true;
 }

@@ -1,13 +1,12 @@
-/** The synchronous answer: the caller gets what the run's response node defines, or is told why there is none. */
+/** The synchronous answer of a webhook with a response node. */
 import type { FastifyReply } from 'fastify';
 import { isHeaderName, isHeaderValue, isWithheldHeader } from '../../api/headers.ts';
 import type { TerminalPhase } from '../../api/phase.ts';
-import { closedSignal } from '../closed.ts';
-import type { Answers } from '../answers.ts';
-import type { GatewayDeps } from '../deps.ts';
-import { answerAccepted } from '../outcome.ts';
-import type { Route } from '../routes.ts';
-import { waitFor } from '../waiting.ts';
+import { disconnectSignal } from '../http/response.ts';
+import type { Answers } from '../http/answers.ts';
+import type { GatewayDeps } from '../endpoint/deps.ts';
+import { answerAccepted, waitForRun } from '../endpoint/submission.ts';
+import type { Route } from '../routing/table.ts';
 import type { Waited } from '../../runs/reply.ts';
 import type { Reply, Submitted } from '../../runs/types.ts';
 
@@ -18,8 +17,8 @@ type Accepted = { route: Route; submitted: Extract<Submitted, { outcome: 'accept
 const WITHOUT_BODY = new Set([204, 205, 304]);
 
 /**
- * Waits as long as the workflow says. A caller that goes away changes nothing for the run. What the run store no longer
- * knows is not looked up elsewhere: anybody may call, so that the API server would be asked as often as they like.
+ * Waits as long as the workflow says. A caller that disconnects does not affect the run. Runs that left the
+ * run store are not looked up elsewhere: anonymous calls must not cause requests to the API server.
  */
 export async function answerReply(
   deps: Waiting,
@@ -31,25 +30,25 @@ export async function answerReply(
   const { run, ended } = submitted;
   if (ended !== undefined) return answerEnd(answers, reply, run, ended);
   const { projectUID, webhook } = route.spec;
-  const signal = closedSignal(reply.raw);
-  if (submitted.duplicate && (await hasLeft(deps, { project: projectUID, run, signal }))) {
+  const signal = disconnectSignal(reply.raw);
+  if (submitted.duplicate && (await hasLeftRunStore(deps, { project: projectUID, run, signal }))) {
     return answerAccepted(answers, reply, 202, run);
   }
   const timeoutMs = (webhook?.replyTimeoutSeconds ?? 30) * 1_000;
-  const waited = await waitFor(deps, projectUID, run, { timeoutMs, signal });
+  const waited = await waitForRun(deps, projectUID, run, { timeoutMs, signal });
   if (signal.aborted) return;
   answerWaited(answers, reply, run, waited);
 }
 
 /**
- * Whether the run of a repeated request has left the run store already, which keys outlive by days: it ended, and without
- * a reply, since that would be with the key. How it ended only its record tells, so the answer is the noncommittal 202.
+ * Whether the run of a repeated request has left the run store, which keys outlive by days. It ended without
+ * a reply, which would be stored with the key. Only its record says how it ended, so the answer is 202.
  */
-async function hasLeft(
+async function hasLeftRunStore(
   deps: Waiting,
   { project, run, signal }: { project: string; run: string; signal: AbortSignal },
 ): Promise<boolean> {
-  const found = await waitFor(deps, project, run, { timeoutMs: 0, signal });
+  const found = await waitForRun(deps, project, run, { timeoutMs: 0, signal });
   return found.kind === 'gone';
 }
 
@@ -61,20 +60,20 @@ function answerWaited(answers: Answers, reply: FastifyReply, run: string, waited
       if (waited.reply !== undefined) return sendReply(answers, reply, waited.reply);
       return answerEnd(answers, reply, run, waited.phase);
     case 'gone':
-      // It was there when the wait began: the store was wiped, or could not be reached while the run ended.
+      // The run store had the run when the wait began: it was wiped, or unavailable while the run ended.
       return answers.problem(reply, 'outcome-unknown', { run });
     case 'timeout':
       return answers.problem(reply, 'reply-timeout', { run });
   }
 }
 
-/** Of a run that ended without a reply. */
+/** Answers for a run that ended without a reply. */
 function answerEnd(answers: Answers, reply: FastifyReply, run: string, phase: TerminalPhase): void {
   if (phase === 'Succeeded') answerAccepted(answers, reply, 200, run);
   else answers.problem(reply, 'run-failed', { run });
 }
 
-/** What the workflow's author wrote. A browser must not take it for a page of this host. */
+/** Sends the author's reply. Browsers must not treat it as a page of this host. */
 function sendReply(
   answers: Answers,
   reply: FastifyReply,
@@ -87,7 +86,7 @@ function sendReply(
   answers.send(reply, status, contentType, WITHOUT_BODY.has(status) ? '' : body);
 }
 
-/** The response node refuses what cannot be sent; here whoever holds a runner's account may have written. */
+/** The response node refuses invalid headers, but anyone with a runner's account could store them. */
 function isSendable(name: string, value: unknown): boolean {
   const lower = name.toLowerCase();
   return (

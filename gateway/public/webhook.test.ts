@@ -6,8 +6,8 @@ import type { AuthScheme } from '../../api/webhookAuth.ts';
 import type { KubeObject } from '../../kube/resource.ts';
 import { createCollectedLog } from '../../test/support/collectedLog.ts';
 import { createGatewayDeps } from '../../test/support/gatewayDeps.ts';
-import type { GatewayDeps } from '../deps.ts';
-import { createRouteTable } from '../routes.ts';
+import type { GatewayDeps } from '../endpoint/deps.ts';
+import { createRouteTable } from '../routing/table.ts';
 import { buildPublic } from '../server.ts';
 
 const LIMIT = 2_048;
@@ -95,7 +95,7 @@ async function unverified(): Promise<Record<string, number>> {
   return Object.fromEntries(values.map(({ labels, value }) => [labels.reason, value]));
 }
 
-test('a call is checked in the order 404, 405, 415, 413, 401, key, JSON, and only then stored', async () => {
+test('a call is checked in the order 404, 405, 415, 413, 401, key, JSON, and then stored', async () => {
   const bad: InjectOptions = {
     method: 'PUT',
     url: hook('unknown'),
@@ -131,14 +131,14 @@ const tally = async (calls: InjectOptions[]): Promise<Record<string, number>> =>
 };
 const times = (count: number, call: InjectOptions) => Array.from({ length: count }, () => call);
 
-test('verified calls spend the rate of a webhook, and whoever calls too often is told so before being verified', async () => {
+test('verified calls count for the rate of a webhook, and calls beyond it are refused before verification', async () => {
   expect(await tally(times(10, post('limited')))).toEqual({ unverified: 10 });
   expect(await codeOf(post('limited', { headers: BEARER }))).toBe('run-store-unavailable');
   expect(await codeOf(post('limited'))).toBe('too-many-requests');
   expect(await codeOf(post('limited', { headers: BEARER }))).toBe('too-many-requests');
 });
 
-test('forged calls of a signed webhook refuse no honest call, from the same address and to other webhooks', async () => {
+test('forged calls of a signed webhook affect no honest call, neither of the same address nor of other webhooks', async () => {
   const signature = `sha256=${sign('{"a":1}')}`;
   const forged = post('signed', { headers: { 'x-hub-signature-256': signature } });
   expect(await tally(times(300, forged))).toEqual({ unverified: 300 });
@@ -146,7 +146,7 @@ test('forged calls of a signed webhook refuse no honest call, from the same addr
   expect(await tally(times(5, honest))).toEqual({ 'run-store-unavailable': 3, 'too-many-requests': 2 });
 });
 
-test('an address guesses a token at a bounded rate, and honest callers behind it go on', async () => {
+test('an address can guess a token at a bounded rate, and honest callers with the same address are not affected', async () => {
   const guess = post('guessed', { headers: { authorization: 'Bearer wrong' } });
   const { unverified: refused = 0, 'too-many-requests': limited = 0 } = await tally(times(400, guess));
   expect([refused >= 100, limited > 0, refused + limited]).toEqual([true, true, 400]);
@@ -179,7 +179,7 @@ const WRONG: [cause: string, request: () => InjectOptions][] = [
   ['a body that is no JSON', () => post('github', { payload: '{' })],
 ];
 
-test('every cause has the same answer but for its instance', async () => {
+test('every cause has the same answer except its instance', async () => {
   const answers = await Promise.all(WRONG.map(([, request]) => app.inject(request())));
   const bodies = answers.map((answer) => ({ ...answer.json<object>(), instance: '' }));
   expect(answers.map(({ statusCode }) => statusCode)).toEqual(WRONG.map(() => 401));
@@ -195,7 +195,7 @@ test('every cause has the same answer but for its instance', async () => {
 test.each([
   ['bearer', 'Bearer realm="webhook"'],
   ['basic', 'Basic realm="webhook", charset="UTF-8"'],
-])('%s challenges who is not verified', async (scheme, challenge) => {
+])('%s sends a challenge to unverified callers', async (scheme, challenge) => {
   const { headers } = await app.inject(post(scheme));
   expect(headers['www-authenticate']).toBe(challenge);
 });
@@ -207,14 +207,14 @@ test.each(['waiting', 'missing'])('where a secret is %s everybody is told to com
   expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
 });
 
-test('refusals are counted by why, and by nothing that a caller says', async () => {
+test('refusals are counted by reason only', async () => {
   deps.metrics.unverified.reset();
   for (const [, request] of WRONG) await app.inject(request());
   await app.inject(post('waiting'));
   expect(await unverified()).toEqual({ missing: 2, malformed: 2, mismatch: 1, stale: 1, unavailable: 1 });
 });
 
-test('what a caller sends to prove who it is is in no log', async () => {
+test('credentials and signatures of callers are not logged', async () => {
   await app.inject(post('bearer', { headers: { authorization: 'Bearer canary-4711' } }));
   await app.inject(post('bearer', { headers: BEARER }));
   expect(JSON.stringify(log.entries)).not.toMatch(/canary-4711|s3cret/);

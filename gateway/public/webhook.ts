@@ -1,21 +1,20 @@
-/** `POST /webhook/{id}/{path}`: one event, stored before it is answered. */
+/** `POST /webhook/{id}/{path}`: receives one event and stores it before the answer. */
 import type { IncomingHttpHeaders } from 'node:http';
-import type { FastifyPluginCallback } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { parseJson } from '../../api/json.ts';
 import type { Submission } from '../../runs/types.ts';
-import type { Answers } from '../answers.ts';
-import type { GatewayDeps } from '../deps.ts';
-import { admittedHeaders, eventHash, eventInput, eventKey } from '../event.ts';
+import type { Answers } from '../http/answers.ts';
+import type { GatewayDeps } from '../endpoint/deps.ts';
+import { admittedHeaders, eventHash, eventInput, eventKey } from '../endpoint/event.ts';
 import { isTooLargeEvent, type Limits } from '../limits/limits.ts';
-import type { ProblemCode } from '../problems.ts';
-import { answerAccepted, refuseSubmission } from '../outcome.ts';
-import type { Route } from '../routes.ts';
-import { storeEvent } from '../store.ts';
-import { pushRoute, type Pushed } from './push.ts';
+import type { ProblemCode } from '../contract/problems.ts';
+import { answerAccepted, refuseSubmission, submitEvent } from '../endpoint/submission.ts';
+import type { Route } from '../routing/table.ts';
+import { addPushRoute, type Pushed } from './push.ts';
 import { answerReply } from './reply.ts';
 
-export function webhookRoute(deps: GatewayDeps): FastifyPluginCallback {
-  return pushRoute(deps, {
+export function addWebhookRoute(app: FastifyInstance, deps: GatewayDeps): void {
+  addPushRoute(app, deps, {
     prefix: '/webhook/',
     kind: 'webhook',
     find: deps.routes.webhook,
@@ -26,18 +25,18 @@ export function webhookRoute(deps: GatewayDeps): FastifyPluginCallback {
 async function receive(
   deps: GatewayDeps,
   answers: Answers,
-  { route, request, reply, body, hold }: Pushed,
+  { route, request, reply, body, reservation }: Pushed,
 ): Promise<void> {
-  const { door, spec } = route;
+  const { auth, spec } = route;
   const { webhook } = spec;
   if (webhook === undefined) return answers.problem(reply, 'not-found');
-  const event = readEvent(request.raw.headers, body, { webhook, door, limits: deps.limits });
+  const event = readEvent(request.raw.headers, body, { webhook, auth, limits: deps.limits });
   if (typeof event === 'string') return answers.problem(reply, event);
-  const { waits } = deps.limits;
-  if (webhook.reply && !waits.enter(spec.projectUID, reply.raw))
+  const { waiterLimit } = deps.limits;
+  if (webhook.reply && !waiterLimit.enter(spec.projectUID, reply.raw))
     return answers.refuse(reply, 'too-many-waiting');
   const startedAt = performance.now();
-  const submitted = await storeEvent(deps, {
+  const submitted = await submitEvent(deps, {
     project: spec.projectUID,
     workflow: spec.workflow,
     workflowUid: spec.workflowUID,
@@ -46,23 +45,23 @@ async function receive(
     test: false,
     ...event,
   });
-  // Who waits for an answer holds nothing of the request any more.
-  hold.release();
+  // A caller that waits for the run reserves no memory.
+  reservation.release();
   deps.metrics.acceptSeconds.observe((performance.now() - startedAt) / 1_000);
   if (submitted.outcome !== 'accepted') return refuseSubmission(answers, reply, submitted, 'not-found');
   if (webhook.reply) await answerReply(deps, answers, reply, { route, submitted });
   else answerAccepted(answers, reply, 200, submitted.run);
 }
 
-type Asked = { webhook: NonNullable<Route['spec']['webhook']>; door: Route['door']; limits: Limits };
+type Asked = { webhook: NonNullable<Route['spec']['webhook']>; auth: Route['auth']; limits: Limits };
 
-/** The event as the run store takes it, or why it is none. */
+/** The event as the run store takes it, or the problem. */
 function readEvent(
   headers: IncomingHttpHeaders,
   bytes: Uint8Array,
-  { webhook, door, limits }: Asked,
+  { webhook, auth, limits }: Asked,
 ): Pick<Submission, 'input' | 'dedupeKey' | 'bodyHash'> | ProblemCode {
-  const delivery = door.kind === 'guarded' ? door.deliveryHeader : undefined;
+  const delivery = auth.kind === 'verified' ? auth.deliveryHeader : undefined;
   const key = eventKey(headers, { delivery, dedupe: webhook.dedupeHeader });
   if (key.outcome === 'bad') return 'bad-key';
   const json = parseJson(bytes, limits.json);

@@ -1,4 +1,4 @@
-/** The certificate of a listener: read at the start, and replaced while connections are open when its files change. */
+/** The certificate of a listener: read at start, and reloaded when its files change. */
 import type { Server } from 'node:http';
 import type { Clock } from '../../kube/clock.ts';
 import {
@@ -14,15 +14,18 @@ import { showCertificate } from './server.ts';
 
 export type ListenerCertificate = {
   certificate: ServerCertificate;
-  /** When the certificate expires that new connections are shown. */
+  /** When the certificate of new connections expires. */
   expires: () => Date;
-  /** Follows the files until the signal is aborted, for the server that shows them. */
+  /** Reloads the server's certificate until the signal is aborted. */
   follow: (server: Server, options: FollowOptions) => Promise<void>;
 };
 
 type FollowOptions = { log: Log; signal: AbortSignal; clock?: Clock };
 
-/** Reads the certificate in a folder; undefined without one. Throws an Error that names the folder when it cannot be used. */
+/**
+ * Reads the certificate in a folder; undefined without a folder. Throws an Error that names the folder if it
+ * is invalid.
+ */
 export async function openListenerCertificate(
   folder: string | undefined,
 ): Promise<ListenerCertificate | undefined> {
@@ -46,6 +49,6 @@ export async function openListenerCertificate(
     };
   } catch (cause) {
     const { message } = cause as Error;
-    throw new Error(`The TLS certificate in ${folder} cannot be used: ${message}`, { cause });
+    throw new Error(`Invalid TLS certificate in ${folder}: ${message}`, { cause });
   }
 }

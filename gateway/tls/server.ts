@@ -1,4 +1,4 @@
-/** The server of a listener with TLS, and how its connections come about: what is accepted becomes HTTP after a handshake. */
+/** HTTPS servers, and the link between their accepted and their secured sockets. */
 import type { RequestListener, Server, ServerOptions } from 'node:http';
 import { createServer, type Server as SecureServer } from 'node:https';
 import type { Socket } from 'node:net';
@@ -15,7 +15,7 @@ type ServerSettings = {
   connectionTimeout: number;
 };
 
-/** Creates the server. A client has as long for the handshake as for the headers of a request. */
+/** Creates the server. The handshake may take as long as the headers of a request. */
 export function createTLSServer(
   handler: RequestListener,
   { http, requestTimeout, keepAliveTimeout, connectionTimeout }: ServerSettings,
@@ -27,18 +27,20 @@ export function createTLSServer(
   return server;
 }
 
-/** Shows new connections another certificate; open ones go on. Throws, and changes nothing, when it is no good. */
+/**
+ * Uses another certificate for new connections; open ones continue. Throws, without a change, if it is
+ * invalid.
+ */
 export function showCertificate(server: Server, certificate: ServerCertificate): void {
   if (isTLSServer(server)) server.setSecureContext({ ...certificate, ...PROTOCOL });
 }
 
-/** Whether what the server accepts begins with a handshake. */
 export function isTLSServer(server: object): server is SecureServer {
   return server instanceof TLSServer;
 }
 
 /**
- * Calls `onHandshake` for each finished handshake with the socket that was accepted and the one that HTTP is spoken on. Never
+ * Calls `onHandshake` for each finished handshake with the accepted socket and the secured socket. Never
  * called for a server without TLS.
  */
 export function watchHandshakes(
@@ -58,13 +60,13 @@ export function watchHandshakes(
     const peer = peerOf(secure);
     const accepted = waiting.get(peer);
     waiting.delete(peer);
-    // Gone, or refused, during the handshake.
+    // Closed or refused during the handshake.
     if (accepted === undefined || accepted.destroyed) secure.destroy();
     else onHandshake(accepted, secure);
   });
 }
 
-/** Names a connection: no two open ones of a listener have the same. */
+/** Identifies an open connection of a listener. */
 function peerOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress} ${remotePort}`;
 }

@@ -9,7 +9,7 @@ import { once } from 'node:events';
 import { Agent, request, type IncomingMessage } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { webhookRoutes } from '../../gateway/follow.ts';
+import { webhookRoutes } from '../../gateway/routing/follow.ts';
 import { namespaces } from '../../kube/resource.ts';
 import { openProject } from '../../runs/project.ts';
 import { openDoor, putRoute, type Door } from '../support/door.ts';

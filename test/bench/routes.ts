@@ -1,5 +1,5 @@
 /** `routes`: accepting with 10,000 routes beside accepting with one, and how soon a gateway that starts serves them all. */
-import { webhookRoutes } from '../../gateway/follow.ts';
+import { webhookRoutes } from '../../gateway/routing/follow.ts';
 import { namespaces } from '../../kube/resource.ts';
 import { NAMESPACE, putRoute } from '../support/door.ts';
 import { startGateway, type GatewayProcess } from '../support/gatewayProcess.ts';

@@ -1,8 +1,7 @@
 /** What the chart tells the gateway of the console. */
 import { beforeAll, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { readConfig } from '../../gateway/config.ts';
-import { consoleSettings } from '../../gateway/console/settings.ts';
+import { consoleSettings, readConfig } from '../../gateway/config.ts';
 import { ensureBinaries } from '../cluster/build.ts';
 import { renderChart } from '../support/chart.ts';
 import type { ClusterAccess } from '../support/kubectl.ts';

@@ -1,6 +1,6 @@
 /** The route of a bot as the operator would write it, with what its messages are verified with. */
 import { encodeKeys, entryName, WEBHOOKS } from '../../api/webhookAuth.ts';
-import { webhookRoutes } from '../../gateway/follow.ts';
+import { webhookRoutes } from '../../gateway/routing/follow.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import { secrets } from '../../kube/resource.ts';
 import { NAMESPACE, PROJECT, workflowUid } from './door.ts';

@@ -5,7 +5,7 @@
 import type { WebhookRoute } from '../../api/kinds.ts';
 import type { RouteSpec } from '../../api/route.ts';
 import { encodeKeys, entryName, WEBHOOKS } from '../../api/webhookAuth.ts';
-import { webhookRoutes } from '../../gateway/follow.ts';
+import { webhookRoutes } from '../../gateway/routing/follow.ts';
 import { createClient, type KubeClient } from '../../kube/client.ts';
 import { namespaces, secrets } from '../../kube/resource.ts';
 import { connectRunStore, type RunStoreConnection } from '../../runs/connection.ts';

@@ -4,11 +4,11 @@
  * workflow, `shop.orders`, with a webhook, and another that has the bot `shop.helper`, unless other routes are given.
  */
 import { NO_AUDIT } from '../../api/audit/audit.ts';
-import type { GatewayDeps } from '../../gateway/deps.ts';
+import type { GatewayDeps } from '../../gateway/endpoint/deps.ts';
 import { createLimits } from '../../gateway/limits/limits.ts';
 import { limitSettings } from '../../gateway/limits/settings.ts';
-import { createMetrics } from '../../gateway/metrics.ts';
-import { createRouteTable, type RouteTable } from '../../gateway/routes.ts';
+import { createMetrics } from '../../gateway/http/metrics.ts';
+import { createRouteTable, type RouteTable } from '../../gateway/routing/table.ts';
 import { createPassThrough } from '../../kube/passThrough.ts';
 import { connectRunStore } from '../../runs/connection.ts';
 import { createReplyWaiter } from '../../runs/reply.ts';
@@ -87,7 +87,7 @@ export function createGatewayDeps({ bodyBytes, ...given }: GatewayDepsOptions = 
     }),
     open,
     limits,
-    leaving: new AbortController().signal,
+    draining: new AbortController().signal,
     closing: new AbortController().signal,
     log: createCollectedLog(),
     audit: NO_AUDIT,

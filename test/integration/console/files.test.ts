@@ -1,4 +1,7 @@
-/** What a browser gets of the console before anybody has signed in: the page, its parts, and links that sign in. */
+/**
+ * What a browser gets of the console before anybody has signed in: the page, its parts, and links that sign
+ * in.
+ */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
@@ -86,7 +89,7 @@ test.each(['/console/', '/console/p/shop/workflows/orders?node=a', '/console/p/s
   },
 );
 
-test('/console leads to /console/, and HEAD brings headers alone', async () => {
+test('/console redirects to /console/, and HEAD returns only headers', async () => {
   const { status, headers } = await raw('/console');
   expect([status, headers['location']]).toEqual([302, '/console/']);
   for (const path of ['/console', '/console/', '/console/assets/main-ABC123.js']) {
@@ -120,7 +123,7 @@ test.each([
   expect(answer.body.equals(made[(coding ?? 'none') as 'br'])).toBe(true);
 });
 
-test('a part that was not compressed comes as it is', async () => {
+test('an uncompressed asset is sent as it is', async () => {
   const { status, headers, body } = await raw('/console/assets/icon-ABC123.svg', { 'accept-encoding': 'br' });
   expect([status, headers['content-encoding'], headers['content-type'], body.toString()]).toEqual([
     200,
@@ -147,7 +150,7 @@ test.each([
   expect([status, body.includes('not an asset')]).toEqual([404, false]);
 });
 
-test('a gateway without the files, or without a console, says so', async () => {
+test('a gateway without the files, or without a console, answers 404', async () => {
   const common = {
     kubeconfigPath: door.api.kubeconfigPath,
     redisURL: door.redis.url,
@@ -159,7 +162,7 @@ test('a gateway without the files, or without a console, says so', async () => {
     const answer = await fetch(`${bare.internalURL}/console/`);
     expect([answer.status, await answer.text()]).toEqual([
       404,
-      expect.stringMatching(/^This gateway has no console: .*\/no\/such/),
+      expect.stringMatching(/^The console's files are missing: .*\/no\/such/),
     ]);
     expect((await visit(bare.internalURL).signIn(token)).status).toBe(200);
   } finally {
@@ -196,7 +199,7 @@ async function makeLink(bearer = token): Promise<{ url: string; expires: string 
 /** What the browser sends when the button of the page is pressed. */
 const BUTTON = { 'sec-fetch-site': 'same-origin', 'content-type': 'application/x-www-form-urlencoded' };
 
-test('a link signs in once: looking at it does not use it up, the button does', async () => {
+test('a link signs in once: opening it does not use it up, the button does', async () => {
   const { url, expires } = await makeLink();
   expect(url.startsWith(`${door.gateway.internalURL}/console/link/`)).toBe(true);
   expect(Math.abs(Date.parse(expires) - Date.now() - 600_000)).toBeLessThan(10_000);
@@ -216,7 +219,7 @@ test('a link signs in once: looking at it does not use it up, the button does', 
   expect(late.cookies()).toBe('');
 });
 
-test('whoever was signed in before in a browser that follows a link is not any more', async () => {
+test('following a link ends the previous session of the browser', async () => {
   const person = visit(door.gateway.internalURL);
   await person.signIn(token);
   const copy = visit(door.gateway.internalURL);
@@ -228,7 +231,7 @@ test('whoever was signed in before in a browser that follows a link is not any m
   expect(await sessionOf(copy)).toMatchObject({ signedIn: false });
 });
 
-test('no answer is taken for something else than it says, also where there is nothing', async () => {
+test('every answer has nosniff, 404 too', async () => {
   for (const path of [
     '/console/',
     '/console',
@@ -245,7 +248,7 @@ test('no answer is taken for something else than it says, also where there is no
     ]).toEqual([path, 'nosniff']);
 });
 
-test('of many who press the button at once one is signed in', async () => {
+test('concurrent uses of a link sign in one browser', async () => {
   const { url } = await makeLink();
   const people = Array.from({ length: 20 }, () => visit(door.gateway.internalURL));
   const answers = await Promise.all(
@@ -270,7 +273,7 @@ test.each<[string, Record<string, string>]>([
   expect((await person.call(url, { method: 'POST', headers: BUTTON })).status).toBe(303);
 });
 
-test('neither the link nor the token can be read in the run store', async () => {
+test('the run store reveals neither link nor token', async () => {
   const { url } = await makeLink();
   const secret = url.split('/').at(-1) ?? '';
   const cli = (...args: string[]) => runCommand('redis-cli', ['-p', String(door.redis.port), ...args]);
@@ -310,7 +313,7 @@ test.each([
   expect([answer.status, type.replace(/^.*problem\//, '')]).toEqual([status, problem]);
 });
 
-test('a link is worth no more than its token', async () => {
+test('a link grants no more than its token', async () => {
   await door.client.create(serviceAccounts, { metadata: { namespace: NAMESPACE, name: 'leaver' } });
   const { url } = await makeLink(await tokenOf(door.client, NAMESPACE, 'leaver'));
   await door.client.delete(serviceAccounts, { namespace: NAMESPACE, name: 'leaver' });
@@ -330,7 +333,7 @@ test('a link is worth no more than its token', async () => {
   }
 });
 
-test('nobody is given more links than a person opens', async () => {
+test('the number of links is limited', async () => {
   await door.client.create(serviceAccounts, { metadata: { namespace: NAMESPACE, name: 'busy' } });
   const busy = await tokenOf(door.client, NAMESPACE, 'busy');
   for (let made = 0; made < MOST_SIGN_IN_LINKS; made += 1) await makeLink(busy);

@@ -1,4 +1,7 @@
-/** Signing in at a real OpenID Connect provider that a real API server trusts, with two replicas of the gateway. */
+/**
+ * Signing in at a real OpenID Connect provider that a real API server trusts, with two replicas of the
+ * gateway.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { GROUP } from '../../../api/group.ts';
 import { roleBindings, roles } from '../../../kube/resource.ts';
@@ -66,7 +69,7 @@ function visitorWith({ cookies }: Browser): Visitor {
 const sessionOf = async (visitor: Visitor) =>
   (await (await visitor.call('/console/session')).json()) as Record<string, unknown>;
 
-test('who signs in at the provider is whom the API server says, and comes to the page that was asked for', async () => {
+test("a sign-in at the provider creates a session of the API server's user, and returns to the requested page", async () => {
   expect(await sessionOf(visit(url))).toEqual({ signedIn: false, oidc: { label: 'Sign in with the test' } });
   const { browser, page } = await signIn({ to: '/console/p/shop/workflows?new=1' });
   expect(page.url).toBe(`${url}/console/p/shop/workflows?new=1`);
@@ -88,7 +91,7 @@ test('who signs in at the provider is whom the API server says, and comes to the
   ]);
 });
 
-test('the request to the provider bears PKCE, state and nonce, and leads back to the callback alone', async () => {
+test('the authorization request has PKCE, state and nonce, and only the callback as redirect URI', async () => {
   const answer = await visit(url).call('/console/oidc/start?to=https://evil.example/', { headers: {} });
   const sent = new URL(answer.headers.get('location') ?? '');
   expect(answer.status).toBe(303);
@@ -121,7 +124,7 @@ test.each([
 
 const isCallback = (address: string) => address.startsWith(`${url}/console/oidc/callback`);
 
-test('an answer counts for the browser that began, with the state that it was given, and once', async () => {
+test('an answer is accepted once, from the browser that started, with its state', async () => {
   const { browser, page } = await signIn({ stop: isCallback });
   const status = async (who: Browser, address: string) => (await who.open(address, () => true)).status;
   expect(await status(createBrowser(), page.url)).toBe(400);
@@ -166,14 +169,14 @@ test('over TLS what a sign-in is judged by is kept for this host alone', async (
   expect(await statusWith('windlass_console_oidc')).toBe(400);
 });
 
-test('who says no at the provider is told so, and what the provider answers is not shown', async () => {
+test("a denied sign-in shows a page without the provider's answer", async () => {
   const { browser, page } = await signIn({ stop: isCallback });
   const answer = new URL(page.url);
   answer.searchParams.delete('code');
   answer.searchParams.set('error', 'access_denied');
   answer.searchParams.set('error_description', '<script>canary</script>');
   const told = await browser.open(answer.href);
-  expect([told.status, /not allowed/.test(told.text), told.text.includes('canary')]).toEqual([
+  expect([told.status, /Access was denied/.test(told.text), told.text.includes('canary')]).toEqual([
     200,
     true,
     false,
@@ -181,7 +184,7 @@ test('who says no at the provider is told so, and what the provider answers is n
   expect(told.headers.get('content-security-policy')).toMatch(/default-src 'none'.*frame-ancestors 'none'/);
 });
 
-test('a token is renewed once before it ends, however many requests of a browser come at however many replicas', async () => {
+test('a token is renewed once before it ends, for concurrent requests at several replicas', async () => {
   const { browser } = await signIn();
   const visitor = visitorWith(browser);
   const before = visitor.cookies();
@@ -217,7 +220,7 @@ test('a token is renewed once before it ends, however many requests of a browser
     expect([text.includes(shown), /\.eyJ/.test(text)]).toEqual([false, false]);
 });
 
-test('garbage from the same address keeps nobody from signing in', async () => {
+test('garbage of the same address does not prevent a sign-in', async () => {
   const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url');
   const claims = { iss: stage.provider.issuer, aud: 'windlass-console', sub: 'ada' };
   const forged = (at: number) => `${encode({ alg: 'RS256', kid: 'mine' })}.${encode({ ...claims, at })}.AAAA`;
@@ -232,7 +235,7 @@ test('garbage from the same address keeps nobody from signing in', async () => {
   expect((await signIn()).browser.cookies.has('windlass_console')).toBe(true);
 });
 
-test('while the provider is away the old token goes on, and signing in says so', async () => {
+test('while the provider is unavailable the old token is used, and sign-in shows an error', async () => {
   const { browser } = await signIn();
   const waiting = await signIn({ stop: isCallback });
   stage.provider.state.away = true;
@@ -254,7 +257,7 @@ test('while the provider is away the old token goes on, and signing in says so',
   }
 });
 
-test('signing out ends a session also where its token was renewed', async () => {
+test('signing out also ends a session with a renewed token', async () => {
   const { browser } = await signIn();
   const [visitor, copy] = [visitorWith(browser), visitorWith(browser)];
   const before = visitor.cookies();
@@ -273,7 +276,7 @@ test('signing out ends a session also where its token was renewed', async () => 
   expect(stage.provider.shown.size).toBe(shown);
 });
 
-test('signing out does not wait for a provider that is away', async () => {
+test('signing out does not wait for an unavailable provider', async () => {
   const { browser } = await signIn();
   stage.provider.state.away = true;
   try {

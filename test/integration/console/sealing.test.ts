@@ -1,13 +1,16 @@
-/** What cookies of the console are sealed with: keys in a real run store, two replicas, and a clock that tests move. */
+/**
+ * What cookies of the console are sealed with: keys in a real run store, two replicas, and a clock that tests
+ * move.
+ */
 import type { IncomingHttpHeaders } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createOrigin } from '../../../gateway/console/origin.ts';
+import { createOrigin } from '../../../gateway/console/session/origin.ts';
 import {
   createSessions,
   newSessionId,
   type Session,
   type Sessions,
-} from '../../../gateway/console/sessions.ts';
+} from '../../../gateway/console/session/sessions.ts';
 import { connectRunStore, type RunStoreConnection } from '../../../runs/connection.ts';
 import { createManualClock, type ManualClock } from '../../support/manualClock.ts';
 import { startRedis, type TestRedis } from '../../support/redis.ts';
@@ -59,7 +62,7 @@ const outcomes = async ({ first, second }: Stage, headers: IncomingHttpHeaders) 
   Promise.all([first, second].map(async (sessions) => (await sessions.open(headers)).outcome));
 const periodsHeld = async () => Object.keys((await conn.command('hgetall', KEYS)) as Record<string, string>);
 
-test('each day has a key of its own, the same at all replicas', async () => {
+test('each day has its own key, the same at all replicas', async () => {
   const it = await stage();
   const sealed: (string | undefined)[] = [];
   for (let day = 0; day < 3; day += 1) {
@@ -72,7 +75,7 @@ test('each day has a key of its own, the same at all replicas', async () => {
   expect(await periodsHeld()).toHaveLength(3);
 });
 
-test('after a rotation old sessions go on until they end, and their key goes some time after', async () => {
+test('after a rotation old sessions continue until they end, and their key is removed later', async () => {
   const it = await stage();
   // For ever, as far as the session itself says: its key alone ends it.
   const old = cookieOf(await it.first.seal(sessionAt(it, { ends: it.clock.date().getTime() + 100 * DAY })));
@@ -91,7 +94,7 @@ test('after a rotation old sessions go on until they end, and their key goes som
   expect(await periodsHeld()).not.toContain(oldest);
 });
 
-test('a cookie that names a key of another time is none, and costs the run store nothing', async () => {
+test('a cookie with an expired key is invalid, and causes no request to the run store', async () => {
   const it = await stage();
   const value = (await it.first.seal(sessionAt(it))) ?? '';
   const [period = '', ...rest] = value.split('-');
@@ -101,7 +104,7 @@ test('a cookie that names a key of another time is none, and costs the run store
   expect(await outcomes(it, cookieOf([Number(period) + 1, ...rest].join('-')))).toEqual(['none', 'none']);
 });
 
-test('a key that somebody else wrote is not used, and one that is removed ends what it sealed', async () => {
+test('an invalid key is not used, and a removed key ends its sessions', async () => {
   const it = await stage();
   const value = cookieOf(await it.first.seal(sessionAt(it)));
   await conn.command('unlink', KEYS);
@@ -114,7 +117,7 @@ test('a key that somebody else wrote is not used, and one that is removed ends w
   expect(await it.first.seal(sessionAt(it))).toBeUndefined();
 });
 
-test('a session that is not used for the idle timeout ends, at every replica, and one that is used goes on', async () => {
+test('an unused session ends after the idle timeout at every replica, and a used one continues', async () => {
   const it = await stage(60 * MINUTE);
   const unused = cookieOf(await it.first.seal(sessionAt(it)));
   let used = await it.first.seal(sessionAt(it));
@@ -130,7 +133,7 @@ test('a session that is not used for the idle timeout ends, at every replica, an
   expect(await outcomes(it, cookieOf(used))).toEqual(['none', 'none']);
 });
 
-test('a cookie is sealed anew after five minutes of use, but not while its token is about to be renewed', async () => {
+test('a cookie is sealed again after five minutes of use, but not shortly before its token is renewed', async () => {
   const it = await stage(60 * MINUTE);
   const isOld = async (value: string | undefined) => {
     const opened = await it.first.open(cookieOf(value));
@@ -145,7 +148,7 @@ test('a cookie is sealed anew after five minutes of use, but not while its token
   expect([await isOld(value), await isOld(renewed)]).toEqual([true, false]);
 });
 
-test('whoever signs out has the refresh token taken back, and nobody else', async () => {
+test('signing out revokes the refresh token of that session only', async () => {
   const it = await stage();
   const session = sessionAt(it, { refresh: 'refresh' });
   await it.first.open(cookieOf(await it.first.seal(session)));

@@ -73,7 +73,7 @@ async function signedAnew(text: string, times: object): Promise<string> {
   return `${body}.${sign('sha256', Buffer.from(body), key).toString('base64url')}`;
 }
 
-test('who signs in with a token is told who that is and until when, at every replica', async () => {
+test('a sign-in with a token returns user and expiry, at every replica', async () => {
   const visitor = newcomer();
   expect(await sessionAt(visitor)).toEqual({ signedIn: false, oidc: null });
   const answer = await visitor.signIn(`\n ${token} `);
@@ -93,7 +93,7 @@ test('who signs in with a token is told who that is and until when, at every rep
     expect((await visitor.call(RUNS, { base })).status).toBe(200);
 });
 
-test('the token is in no cookie as it is, and nowhere in the run store', async () => {
+test('the token is neither readable in a cookie nor in the run store', async () => {
   const visitor = await signedIn();
   expect(visitor.cookies()).toMatch(/^windlass_console=[\w.-]+$/);
   const [, claims = 'none', signature = 'none'] = token.split('.');
@@ -157,7 +157,7 @@ test('a session ends with its token', async () => {
   expect((await visitor.call(RUNS)).status).toBe(401);
 });
 
-test('who signs out is signed out in every copy of the cookie, at the other replica within three seconds', async () => {
+test('signing out ends every copy of the cookie, at the other replica within three seconds', async () => {
   const visitor = await signedIn();
   const copy = newcomer();
   copy.take(visitor.cookies());
@@ -179,7 +179,7 @@ test('who signs out is signed out in every copy of the cookie, at the other repl
   expect((await copy.call('/console/session', { method: 'DELETE' })).status).toBe(204);
 });
 
-test('signing in and out is in the audit trail, once each, with one name for the session, and without the token', async () => {
+test("sign-in and sign-out are audited once each, with the session's ID and without the token", async () => {
   const { log } = door.gateway;
   const before = auditTrail(log).length;
   const visitor = await signedIn();
@@ -197,7 +197,7 @@ test('signing in and out is in the audit trail, once each, with one name for the
   expect(log.join('\n')).not.toContain(token);
 });
 
-test('streams that are open end at every replica when their session is signed out', async () => {
+test('open streams end at every replica when their session is signed out', async () => {
   const visitor = await signedIn();
   const path = `/apis/${GROUP}/v1alpha1/namespaces/${NAMESPACE}/workflowruns`;
   const body = JSON.stringify({ watches: [{ id: 'runs', path }] });
@@ -218,7 +218,7 @@ test('streams that are open end at every replica when their session is signed ou
   await Promise.all(ends.map((end) => expect(end).rejects.toThrow(/terminated/)));
 });
 
-test('whoever was signed in before in the same browser is not any more', async () => {
+test('a new sign-in ends the previous session of the browser', async () => {
   const visitor = await signedIn();
   const copy = newcomer();
   copy.take(visitor.cookies());
@@ -251,7 +251,7 @@ test.each<[string, Record<string, string>]>([
   expect(await sessionAt(visitor)).toMatchObject({ signedIn: true, user: { name: ADA } });
 });
 
-test('over TLS a session counts that the browser keeps for this host alone', async () => {
+test('over TLS only the cookie with the host prefix counts', async () => {
   const visitor = await signedIn();
   const tls = { ...OUR_PAGE, 'x-forwarded-proto': 'https' };
   expect((await visitor.call(RUNS, { headers: tls })).status).toBe(401);
@@ -260,7 +260,7 @@ test('over TLS a session counts that the browser keeps for this host alone', asy
   expect((await own.call(RUNS, { headers: tls })).status).toBe(200);
 });
 
-test('the header does nothing without a cookie, and no cookie replaces a token that was sent', async () => {
+test("the console's header has no effect without a cookie, and a cookie does not replace a token", async () => {
   expect((await newcomer().call(RUNS)).status).toBe(401);
   const visitor = await signedIn();
   const as = async (authorization: string) =>
@@ -280,7 +280,7 @@ test.each([
   expect(await sessionAt(visitor)).toMatchObject({ signedIn: false });
 });
 
-test('while the run store is away who was here goes on, nobody signs in or out, and after it is back all is as before', async () => {
+test('while the run store is unavailable recent sessions continue, and nobody can sign in or out', async () => {
   const visitor = await signedIn();
   expect((await visitor.call(RUNS)).status).toBe(200);
   const asked = { headers: { ...OUR_PAGE, authorization: '' } };
@@ -310,10 +310,11 @@ test('while the run store is away who was here goes on, nobody signs in or out, 
   expect((await visitor.call('/console/session', { method: 'DELETE' })).status).toBe(204);
 });
 
-test('with a run store that lost its data sessions end, and new ones work at every replica', async () => {
+test('a run store that lost its data ends sessions, and new ones work at every replica', async () => {
   const visitor = await signedIn();
   await door.redis.replace();
-  // Each replica notices the other key when it reads it again, or when it is shown a session that it cannot open.
+  // Each replica notices the other key when it reads it again, or when it is shown a session that it cannot
+  // open.
   await pollUntil(
     'a session of the new key',
     async () => {

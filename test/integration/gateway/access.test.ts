@@ -1,4 +1,6 @@
-/** Who gets what: every operation that needs a right, asked for by every kind of caller, on both listeners. */
+/**
+ * Who gets what: every operation that needs a right, asked for by every kind of caller, on both listeners.
+ */
 import { createPrivateKey, sign } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -227,7 +229,7 @@ const REFUSED: [who: string, code: string][] = [
   ['with rights in another namespace', 'forbidden'],
 ];
 
-test('what needs no token is known here', () => {
+test('the operations without a token are listed here', () => {
   const open = operations
     .filter(([, { right, anyToken }]) => right === undefined && anyToken === undefined)
     .map(([id]) => id);
@@ -277,7 +279,7 @@ test.each(operations)('%s answers on its own listener and not on the other', asy
   expect(answer.ok || answer.headers.get('content-type')?.startsWith('text/html')).toBe(true);
 });
 
-test('while the API server is away nobody new is let in, and all are told to come again', async () => {
+test('while the API server is unavailable, new callers get 503 with Retry-After', async () => {
   const token = await tokenOf(door.client, NAMESPACE, 'late', OURS);
   const back = proxy.always(() => true, 'reset');
   try {
@@ -296,7 +298,7 @@ test('while the API server is away nobody new is let in, and all are told to com
   });
 });
 
-test('tokens are refused within 10 s of being revoked, whatever they are for', async () => {
+test('tokens are refused within 10 s after they are revoked, at every operation', async () => {
   const metadata = { namespace: NAMESPACE, name: 'leaver' };
   const revoked = await Promise.all(
     [OURS, {}].map((spec) => tokenOf(door.client, NAMESPACE, 'leaver', spec)),
@@ -347,7 +349,7 @@ const FLOOD = 900;
 
 const isTokenReview = ({ path }: { path: string }) => path.endsWith('/tokenreviews');
 
-test('a flood of tokens that nobody made reaches the API server at a bounded rate, and keeps nobody out', async () => {
+test('forged tokens are reviewed at a bounded rate, and exclude no other caller', async () => {
   const allowed = tokens['allowed'] ?? '';
   const [head = '', body = ''] = allowed.split('.');
   const claims = JSON.parse(Buffer.from(body, 'base64url').toString()) as object;

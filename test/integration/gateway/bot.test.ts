@@ -61,7 +61,7 @@ async function acceptedRuns(): Promise<number> {
   return counts.active;
 }
 
-test('of 300 messages that come three times each, in any order and to either gateway, each is one run', async () => {
+test('300 messages, each sent three times to both gateways in any order, are one run each', async () => {
   const before = await acceptedRuns();
   const ids = Array.from({ length: 900 }, (_each, at) => 1_000 + ((at * 7) % 300));
   const runs = new Map<number, Set<string | undefined>>();
@@ -80,7 +80,7 @@ test('of 300 messages that come three times each, in any order and to either gat
   expect(await acceptedRuns()).toBe(before + 300);
 });
 
-test('while the run store does not answer, messages are refused within a second, and are one run when they come again', async () => {
+test('while the run store does not answer, messages are refused within a second, and repeated ones are one run', async () => {
   const before = await acceptedRuns();
   door.redis.freeze();
   const sentAt = performance.now();

@@ -151,10 +151,10 @@ test.each([
   expect(answer.headers.has('www-authenticate')).toBe(status === 401);
 });
 
-test('who lacks the right is told which one, and how to ask Kubernetes for it', async () => {
+test('a refused caller learns the missing right and how to check it', async () => {
   const answer = await execute('orders', { token: reader, body: '{}' });
   const { detail } = (await answer.json()) as { detail: string };
-  expect(detail).toContain('the verb create on workflows.windlass.dev/execute in the namespace');
+  expect(detail).toContain('verb create on workflows.windlass.dev/execute in namespace');
   expect(detail).toContain('kubectl auth can-i create workflows.windlass.dev --subresource=execute');
 });
 
@@ -168,18 +168,18 @@ test('a token for the API server itself is accepted too', async () => {
   expect((await execute('orders', { token, body: '{}' })).status).toBe(202);
 });
 
-test('an unknown workflow is a 404 to who may execute it, and a 403 to who may not', async () => {
+test('an unknown workflow is 404 for callers with the right, and 403 for others', async () => {
   expect((await execute('unknown', { token: executor })).status).toBe(404);
   expect((await execute('unknown', { token: stranger })).status).toBe(403);
 });
 
-test('an inactive workflow is a 409, but for test runs', async () => {
+test('an inactive workflow is 409, except for test runs', async () => {
   expect((await execute('paused', { token: executor })).status).toBe(409);
   const run = await accepted(await execute('paused', { token: executor, query: '?test=true' }));
   expect(await stored(run)).toMatchObject({ test: true, trigger: 'execute', workflow: 'paused' });
 });
 
-test('the body becomes the output of any trigger unchanged, and the Location says where the run is', async () => {
+test('the body becomes the output of any trigger unchanged, and Location is the URL of the run', async () => {
   const answer = await execute('hello', { token: executor, body: ' {"name":"Ann", "n":1E-999}' });
   const run = await accepted(answer);
   expect(answer.headers.get('location')).toBe(`/workflows/${NAMESPACE}.hello/runs/${run}`);
@@ -204,7 +204,7 @@ test('one key is one run, and the key with another body is refused', async () =>
   expect((await execute('hello', { token: executor, body: '{"a":2}', headers })).status).toBe(422);
 });
 
-test('the key of another user gets nobody the run that it started', async () => {
+test('the key of another user does not return the run of that user', async () => {
   const rules = [{ apiGroups: ['windlass.dev'], resources: ['workflows/execute'], verbs: ['create'] }];
   const other = await makeUser('other-executor', NAMESPACE, rules);
   const call = { body: '{"a":1}', headers: { 'idempotency-key': 'known-to-both', prefer: 'wait=1' } };
@@ -219,7 +219,7 @@ test('the key of another user gets nobody the run that it started', async () => 
   expect(await accepted(await execute('hello', { ...call, token: again }))).toBe(run);
 });
 
-test('a key that a caller chooses is never that of a time of the schedule', async () => {
+test("a caller's key never equals that of a scheduled time", async () => {
   const key = 'schedule/2026-03-02T09:00:00Z';
   const call = { token: executor, body: '{}', headers: { 'idempotency-key': key } };
   const run = await accepted(await execute('hello', call));
@@ -229,7 +229,7 @@ test('a key that a caller chooses is never that of a time of the schedule', asyn
   expect(submitted).toMatchObject({ outcome: 'accepted', duplicate: false });
 });
 
-test('a key that a test run was made with is not answered with it when the event comes in earnest', async () => {
+test('the key of a test run is refused for a live run', async () => {
   const headers = { 'idempotency-key': 'tried-first' };
   const call = { token: executor, body: '{"a":1}', headers };
   await accepted(await execute('hello', { ...call, query: '?test=true' }));
@@ -238,7 +238,7 @@ test('a key that a test run was made with is not answered with it when the event
   expect(await answer.json()).toMatchObject({ type: 'tag:windlass.dev,2026:problem/key-reused' });
 });
 
-test('a test run goes as far as the node that the caller names, and its key is not that of a whole one', async () => {
+test('a test run stops at the node in until, and its key is refused for a whole run', async () => {
   const headers = { 'idempotency-key': 'as-far-as' };
   const call = { token: executor, body: '{"a":1}', headers };
   const run = await accepted(await execute('hello', { ...call, query: '?test=true&until=agent_1' }));
@@ -252,7 +252,7 @@ test('a test run goes as far as the node that the caller names, and its key is n
   expect(await earnest.json()).toMatchObject({ type: 'tag:windlass.dev,2026:problem/bad-query' });
 });
 
-test('each call leaves one line in the audit trail: who, what, the result and the request, and nothing of its body', async () => {
+test('each call has one line in the audit trail, without its body', async () => {
   const headers = { 'idempotency-key': 'audited-key' };
   const call = { token: executor, body: '{"secret":"audited-body"}', headers };
   const run = await accepted(await execute('hello', { ...call, query: '?test=true' }));
@@ -280,7 +280,7 @@ test('each call leaves one line in the audit trail: who, what, the result and th
     expect(said).not.toContain(secret);
 });
 
-test('a test run can be given all of the output of its trigger', async () => {
+test('a test run accepts the whole output of its trigger', async () => {
   const headers = { 'idempotency-key': 'whole-output' };
   const body = '{"text_content":"Hello","data_content":[1],"more":true}';
   const call = { token: executor, body, headers };
@@ -290,7 +290,7 @@ test('a test run can be given all of the output of its trigger', async () => {
   expect((await execute('hello', { ...call, query: '?as=output' })).status).toBe(400);
 });
 
-test('with Prefer: wait the outputs come with the answer, in the order of the graph', async () => {
+test('with Prefer: wait the answer has the outputs, in the order of the graph', async () => {
   const answering = execute('hello', {
     token: executor,
     body: '{"a":1}',
@@ -328,7 +328,7 @@ test('with Prefer: wait and a run that takes longer, the answer is 202', async (
   expect(performance.now() - before).toBeGreaterThanOrEqual(990);
 });
 
-test('a run can be read by who may get it, and only as one of its workflow', async () => {
+test('a run can be read by callers who may get it, and only under its workflow', async () => {
   const run = await accepted(await execute('hello', { token: executor, body: '{}' }));
   const path = `/workflows/${NAMESPACE}.hello/runs/${run}`;
   const answer = await get(path, reader);
@@ -349,7 +349,7 @@ test('a run can be read by who may get it, and only as one of its workflow', asy
   expect(await missing.json()).toMatchObject({ type: 'tag:windlass.dev,2026:problem/run-unknown' });
 });
 
-test('a run that only its record is left of is read from the API server', async () => {
+test('a run with only a record is read from the API server', async () => {
   await door.client.create(workflowRuns, {
     metadata: { namespace: NAMESPACE, name: 'hello-old' },
     spec: { workflow: 'hello', trigger: { type: 'webhook' } },
@@ -393,7 +393,7 @@ function parseEvents(text: string): Event[] {
     });
 }
 
-test('events are streamed as they come, and from where a reader left off', async () => {
+test('events are streamed live, and from Last-Event-ID', async () => {
   const run = await accepted(await execute('hello', { token: executor, body: '{}' }));
   const path = `/workflows/${NAMESPACE}.hello/runs/${run}/events`;
   const answer = await get(path, reader);
@@ -420,7 +420,7 @@ test('events are streamed as they come, and from where a reader left off', async
   expect((await get(path, stranger)).status).toBe(403);
 });
 
-test('a stream that its reader leaves is closed', async () => {
+test('a stream ends when its client disconnects', async () => {
   const run = await accepted(await execute('hello', { token: executor, body: '{}' }));
   const leaving = new AbortController();
   await fetch(`${door.gateway.internalURL}/workflows/${NAMESPACE}.hello/runs/${run}/events`, {

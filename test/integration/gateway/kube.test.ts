@@ -1,4 +1,6 @@
-/** The Kubernetes API through the gateway, as ordinary users with rights of their own, on a real API server. */
+/**
+ * The Kubernetes API through the gateway, as ordinary users with rights of their own, on a real API server.
+ */
 import { request } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { secrets, type PolicyRule } from '../../../kube/resource.ts';
@@ -77,7 +79,7 @@ async function problemOf(answer: Response): Promise<string> {
     .at(-1)}`;
 }
 
-test('a workflow is made, read, listed as a table, changed, and deleted, with the answers of the API server', async () => {
+test('a workflow is created, read, listed as a table, changed and deleted, with the answers of the API server', async () => {
   const made = await gateway.call(
     `${OWN}/workflows?fieldManager=console`,
     editor,
@@ -117,7 +119,7 @@ test('a workflow is made, read, listed as a table, changed, and deleted, with th
   expect([gone.status, await json(gone)]).toMatchObject([404, { kind: 'Status', reason: 'NotFound' }]);
 });
 
-test('each write is in the audit trail with its user and what the API server answered; reads and trials are not', () => {
+test("each write is audited with its user and the API server's status; reads and dry runs are not", () => {
   const user = { name: 'system:serviceaccount:shop:editor' };
   const object = { kind: 'Workflow', namespace: 'shop', name: 'life' };
   const about = { user, object };
@@ -160,7 +162,7 @@ const CALLS: [group: string, resource: string, verb: string, path: string, init?
   ['apps', 'controllerrevisions', 'list', '/kube/apis/apps/v1/namespaces/shop/controllerrevisions'],
 ];
 
-test('each verb of each kind is what the API server says: with the right alone it passes, with all others it is refused', async () => {
+test('RBAC decides about each verb of each kind: the right alone suffices, all others do not', async () => {
   const rules = (keep: (call: (typeof CALLS)[number]) => boolean): PolicyRule[] =>
     CALLS.filter(keep).map(([group, resource, verb]) => ({
       apiGroups: [group],
@@ -189,7 +191,7 @@ test('each verb of each kind is what the API server says: with the right alone i
   }
 });
 
-test('what the console does not need is refused, also to who may do it', async () => {
+test("requests outside the allowlist are refused, whatever the caller's rights", async () => {
   for (const [method, path] of [
     ['GET', `${CORE}/pods`],
     ['GET', '/kube/api/v1/secrets'],
@@ -205,7 +207,7 @@ test('what the console does not need is refused, also to who may do it', async (
     ]);
 });
 
-test('nobody without a token gets anything, although the gateway may do everything', async () => {
+test('callers without a token are refused, although the gateway has every right', async () => {
   for (const path of [`${OWN}/workflows`, `${CORE}/secrets/mail`, '/kube/api/v1/namespaces']) {
     expect(await problemOf(await gateway.call(path))).toBe('401 unauthorized');
     const basic = { headers: { authorization: 'Basic YWRtaW46YWRtaW4=' } };
@@ -217,7 +219,7 @@ test('nobody without a token gets anything, although the gateway may do everythi
   expect(await problemOf(await gateway.call('/console/projects'))).toBe('401 unauthorized');
 });
 
-test('of the headers of a request the token alone comes to the API server, and nothing of the gateway', async () => {
+test("only the caller's token is forwarded to the API server, and nothing of the gateway's identity", async () => {
   const before = proxy.seen.length;
   const answer = await proxied.call(`${OWN}/workflows`, editor, {
     headers: {
@@ -247,7 +249,7 @@ test('of the headers of a request the token alone comes to the API server, and n
   });
 });
 
-test('impersonation is without effect: the caller stays who it is', async () => {
+test('impersonation headers have no effect', async () => {
   const nobody = await stage.user('shop', 'nobody', []);
   const headers = { 'impersonate-user': 'admin', 'impersonate-group': 'system:masters' };
   expect((await gateway.call(`${OWN}/workflows`, nobody, { headers })).status).toBe(403);
@@ -264,7 +266,7 @@ test('impersonation is without effect: the caller stays who it is', async () => 
   });
 });
 
-test('no value of a Secret comes back, whatever is asked', async () => {
+test('no request returns a value of a Secret', async () => {
   const value = Buffer.from(CANARY).toString('base64');
   const made = { metadata: { name: 'new' }, stringData: { token: CANARY } };
   const answers = await Promise.all([
@@ -326,7 +328,7 @@ test('no value of a Secret comes back, whatever is asked', async () => {
   for (const text of [CANARY, value]) expect(gateway.trail.join('')).not.toContain(text);
 });
 
-test('a patch that makes no Secret is refused without the values that it was to change', async () => {
+test('an invalid patch of a Secret is refused without its values', async () => {
   const value = Buffer.from(CANARY).toString('base64');
   const patches = [
     { data: { other: 5 } },
@@ -350,7 +352,7 @@ test('a patch that makes no Secret is refused without the values that it was to 
   }
 });
 
-test('a watch is streamed as it comes, and ended upstream when the client goes', async () => {
+test('a watch is streamed, and ended upstream when the client disconnects', async () => {
   const gone = new AbortController();
   const answer = await proxied.call(`${OWN}/workflows?watch=true`, editor, { signal: gone.signal });
   expect(proxy.openWatches()).toBe(1);
@@ -365,7 +367,7 @@ test('a watch is streamed as it comes, and ended upstream when the client goes',
   await pollUntil('the end of the watch', () => proxy.openWatches() === 0, SOON);
 });
 
-test('a list whose client goes, or that never ends, holds no place', async () => {
+test('a list whose client disconnects, or that never ends, takes no place', async () => {
   const stop = proxy.always(({ path }) => path.endsWith('/credentials'), 'silence');
   const gone = new AbortController();
   const calls = Array.from({ length: 64 }, () =>
@@ -387,7 +389,7 @@ test('a list whose client goes, or that never ends, holds no place', async () =>
   stop();
 });
 
-test('where the API server is away or breaks off, the caller is told so, or the answer is cut off, and never whole', async () => {
+test('if the API server is unavailable the caller gets 503, and an aborted answer stays incomplete', async () => {
   const unstop = proxy.always(({ path }) => path.endsWith('/workflows'), 'reset');
   const away = await proxied.call(`${OWN}/workflows`, editor);
   expect(away.headers.get('retry-after')).toBe('2');
@@ -404,7 +406,7 @@ test('where the API server is away or breaks off, the caller is told so, or the 
   );
 });
 
-test('a body beyond the limit is refused, of another type too, and one that is compressed, and the audit trail says so', async () => {
+test('bodies that are too large, compressed or of another type are refused and audited', async () => {
   const before = gateway.trail.length;
   const large = { ...workflow('large'), padding: 'x'.repeat(1_100_000) };
   expect(await problemOf(await gateway.call(`${OWN}/workflows`, editor, send('POST', large)))).toBe(
@@ -432,7 +434,7 @@ test('a body beyond the limit is refused, of another type too, and one that is c
   );
 });
 
-test('reviews of what the caller may do are answered about the caller', async () => {
+test('SelfSubject reviews concern the caller', async () => {
   const ask = async (token: string, verb: string, resource: string) => {
     const spec = { resourceAttributes: { namespace: 'shop', verb, group: 'windlass.dev', resource } };
     const body = { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview', spec };
@@ -446,7 +448,7 @@ test('reviews of what the caller may do are answered about the caller', async ()
   expect(await ask(editor, 'delete', 'workflows')).toMatchObject({ allowed: true });
 });
 
-test('a client that reads late loses nothing of a large list', async () => {
+test('a slow client gets a large list completely', async () => {
   const spec = { ...workflow('x').spec, description: 'd'.repeat(4_000) };
   const many = Array.from({ length: 60 }, (_, at) => ({ ...workflow(`bulk-${at}`), spec }));
   for (const body of many)
@@ -468,7 +470,7 @@ test('a client that reads late loses nothing of a large list', async () => {
   expect(await zipped.json()).toEqual(JSON.parse(text));
 });
 
-test('answers are counted by status, and nothing of all this was unexpected', async () => {
+test('answers are counted by status, and no request failed unexpectedly', async () => {
   const body = await gateway.metrics();
   expect(body).toMatch(/^windlass_gateway_requests_total\{route="kube",status="200"\} [1-9]\d*$/m);
   expect(body).toMatch(/^windlass_gateway_requests_total\{route="kube",status="403"\} [1-9]\d*$/m);

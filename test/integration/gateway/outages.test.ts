@@ -36,7 +36,9 @@ function send(workflow = 'orders', headers: Record<string, string> = {}): Promis
   });
 }
 
-/** Sends one, and gives the code of the problem that it is refused with, within two seconds, with Retry-After. */
+/**
+ * Sends one, and gives the code of the problem that it is refused with, within two seconds, with Retry-After.
+ */
 async function refusal(): Promise<string | undefined> {
   const before = performance.now();
   const answer = await send();
@@ -47,7 +49,7 @@ async function refusal(): Promise<string | undefined> {
   return type?.replace('tag:windlass.dev,2026:problem/', '');
 }
 
-test('while the run store is dead every call is refused within two seconds, and nothing that was accepted is lost', async () => {
+test('while the run store is down every call is refused within two seconds, and no accepted event is lost', async () => {
   const { run } = (await (await send()).json()) as { run: string };
   await door.redis.kill();
   expect(await refusal()).toBe('run-store-unavailable');
@@ -63,7 +65,7 @@ test('while the run store is dead every call is refused within two seconds, and 
   expect(state !== undefined && !isUnavailable(state) && state.run).toBe(run);
 });
 
-test('a run store that is frozen is one that is not there', async () => {
+test('a frozen run store counts as unavailable', async () => {
   door.redis.freeze();
   try {
     expect(await refusal()).toBe('run-store-unavailable');
@@ -76,13 +78,13 @@ test('a run store that is frozen is one that is not there', async () => {
   });
 });
 
-test('an event whose answer was lost runs once when it is sent again with its key', async () => {
+test('an event whose answer was lost runs once when it is repeated with its key', async () => {
   const key = { 'idempotency-key': 'answer-lost' };
   const before = await activeRuns();
   door.redis.freeze();
   const lost = await send('orders', key).finally(() => door.redis.thaw());
   expect(lost.status).toBe(503);
-  expect(((await lost.json()) as { detail: string }).detail).toContain('not known whether');
+  expect(((await lost.json()) as { detail: string }).detail).toContain('may have been accepted');
   const again = () => send('orders', key);
   await pollUntil('the event being accepted', async () => (await again()).status === 200, {
     timeoutMs: 10_000,
@@ -99,14 +101,14 @@ async function activeRuns(): Promise<number> {
   return counts.active;
 }
 
-test('a run store that was wiped takes nothing until it is opened again', async () => {
+test('a wiped run store accepts nothing until it is opened again', async () => {
   await runCommand('redis-cli', ['-p', String(door.redis.port), 'flushall']);
   expect(await refusal()).toBe('run-store-unavailable');
   await openProject(door.runs, PROJECT);
   expect((await send()).status).toBe(200);
 });
 
-test('a project that is full takes nothing more', async () => {
+test('a full project accepts no events', async () => {
   await setQuota(door.runs, PROJECT, 1);
   expect(await refusal()).toBe('run-store-full');
   await setQuota(door.runs, PROJECT, 64 * 2 ** 20);
@@ -145,7 +147,7 @@ test('SIGTERM: readiness goes, calls are still taken, whoever waits is waited fo
   ).toBeUndefined();
 });
 
-test('without the API server webhooks are accepted as before, readiness stays, and nobody is allowed to execute', async () => {
+test('without the API server webhooks are accepted, the replica stays ready, and execute calls are refused', async () => {
   await door.api.stop();
   expect((await send()).status).toBe(200);
   const execute = await fetch(`${door.gateway.internalURL}/workflows/${NAMESPACE}.orders/execute`, {

@@ -74,7 +74,7 @@ async function accepted(): Promise<number> {
   return Number(/route="webhook",status="200"\} (\d+)/.exec(metrics)?.[1] ?? 0);
 }
 
-test('none of all that started a run', async () => {
+test('none of these requests started a run', async () => {
   expect(await readSummaries(door.runs, PROJECT, workflowUid('orders'), 10)).toEqual([]);
   expect(await accepted()).toBe(0);
 });
@@ -83,14 +83,14 @@ test.each(EVENTS)('%s is an event', async (_what, bytes) => {
   expect(statuses(await exchange(bytes))).toEqual([200]);
 });
 
-test('a header counts wherever it stands among thousands', async () => {
+test('a header counts at any position among thousands', async () => {
   const send = (key: string, body: string) =>
     exchange(`${HEAD}${'a:\r\n'.repeat(3_000)}Idempotency-Key: ${key}\r\n${CLOSE}${LENGTH}\r\n${body}`);
   expect(statuses(await send('late', '{}'))).toEqual([200]);
   expect(statuses(await send('late', '[]'))).toEqual([422]);
 });
 
-test('what follows a request that ends the connection is neither read nor answered', async () => {
+test('requests after the last one of a connection are neither read nor answered', async () => {
   const events = await accepted();
   const one = `${HEAD}${LENGTH}\r\n{}`;
   const text = await exchange(`${HEAD}${CLOSE}${LENGTH}\r\n{}${one}${one}`);
@@ -98,7 +98,7 @@ test('what follows a request that ends the connection is neither read nor answer
   expect(await accepted()).toBe(events + 1);
 });
 
-test('what was accepted is told so, whatever comes after it on the connection', async () => {
+test('an accepted request gets its answer, whatever follows on the connection', async () => {
   const events = await accepted();
   const one = `${HEAD}${LENGTH}\r\n{}`;
   expect(statuses(await exchange(`${one}\0${smuggled}`))).toEqual([200]);
@@ -114,12 +114,12 @@ test('a length above the limit is refused before a byte of the body is sent', as
   expect(text).toMatch(/^connection: close\r$/im);
 });
 
-test('a client that asks before it sends too much is refused, and not told to go on', async () => {
+test('a client that expects 100-continue for a body that is too large is refused', async () => {
   const text = await exchange(`${HEAD}Expect: 100-continue\r\nContent-Length: 1073741824\r\n\r\n`);
   expect(statuses(text)).toEqual([413]);
 });
 
-test('a client that asks before it sends what is fine is told to go on', async () => {
+test('a client that expects 100-continue gets it', async () => {
   const text = await exchange(
     `${HEAD}Connection: close\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n`,
     { next: '{}' },
@@ -166,25 +166,25 @@ test.each(['with its length', 'in chunks'])(
   },
 );
 
-test('whoever is refused for another reason is not read to the end either', async () => {
+test('the body of a refused request is not read to the end', async () => {
   const endless = `${HEAD.replace('application/json', 'text/plain')}Content-Length: 1073741824\r\n\r\n`;
   expect(statuses(await exchange(endless))).toEqual([415]);
   expect(statuses(await exchange(endless.replace('orders', 'unknown')))).toEqual([404]);
 });
 
-test('one connection takes many requests, also pipelined', async () => {
+test('one connection accepts many requests, pipelined too', async () => {
   const one = `${HEAD}Content-Length: 2\r\n\r\n{}`;
   const last = `${HEAD}Connection: close\r\nContent-Length: 2\r\n\r\n{}`;
   expect(statuses(await exchange(one + one + last))).toEqual([200, 200, 200]);
 });
 
-test('a refused request leaves the connection usable where its body was sent', async () => {
+test('a connection stays usable after a refused request whose body was sent', async () => {
   const refused = HEAD.replace('application/json', 'text/plain');
   const last = `${HEAD}Connection: close\r\nContent-Length: 2\r\n\r\n{}`;
   expect(statuses(await exchange(`${refused}Content-Length: 2\r\n\r\nhi${last}`))).toEqual([415, 200]);
 });
 
-test('silence and headers that do not end are given up after 5 s, bodies after 10 s', async () => {
+test('silent connections and incomplete headers time out after 5 s, bodies after 10 s', async () => {
   const [silence, headers, body] = await Promise.all([
     exchange('', { timeoutMs: 9_000 }),
     exchange(`${HEAD}X-Slow: `, { timeoutMs: 9_000 }),
@@ -246,7 +246,7 @@ async function connections(): Promise<number> {
   return Number(/^windlass_gateway_connections (\d+)$/m.exec(metrics)?.[1]);
 }
 
-test('nothing of all this was unexpected, and nothing of it is held', async () => {
+test('no request failed unexpectedly, and no memory is reserved', async () => {
   const metrics = await (await fetch(door.gateway.metricsURL)).text();
   expect(metrics).not.toMatch(/status="5\d\d"/);
   expect(metrics).toMatch(/^windlass_gateway_in_flight_bytes 0$/m);

@@ -57,7 +57,7 @@ const REPLY: Reply = {
   contentType: 'application/json',
 };
 
-test('the caller gets what the response node defines, while the run goes on', async () => {
+test('the caller gets the reply of the response node while the run continues', async () => {
   const answering = send('asking');
   const ref = await claimNext();
   await advance(door.runs, ref, { reply: REPLY });
@@ -132,7 +132,7 @@ test.each(['Failed', 'Cancelled'] as const)(
   },
 );
 
-test('a run that takes too long is a 504 with its name, and goes on', async () => {
+test('a run that takes too long gets 504 with its name, and continues', async () => {
   const answer = await send('hurried');
   expect(answer.status).toBe(504);
   const { run } = (await answer.json()) as { run: string };
@@ -184,7 +184,7 @@ test.each([
   },
 );
 
-test('a repeated request whose run is gone without a trace is told that it was accepted, not that it succeeded', async () => {
+test('a repeated request whose run left the run store gets 202', async () => {
   const key = { 'idempotency-key': 'failed' };
   const first = send('asking', key);
   const ref = await claimNext();
@@ -196,7 +196,7 @@ test('a repeated request whose run is gone without a trace is told that it was a
   expect(await repeated.json()).toEqual({ run: ref.run });
 });
 
-test('a caller whose run the store forgets while it waits is told that nobody knows what became of it', async () => {
+test('a caller whose run is lost while it waits gets 504 outcome-unknown', async () => {
   const answering = send('asking');
   const { run } = await claimNext();
   await pollUntil('a waiter', async () => (await waiters()) === '1', { timeoutMs: 20_000, everyMs: 10 });
@@ -212,7 +212,7 @@ async function waiters(): Promise<string | undefined> {
   return /^windlass_gateway_waiters (\d+)$/m.exec(text)?.[1];
 }
 
-test('a caller that goes away leaves nobody waiting, and the run goes on', async () => {
+test('a caller that disconnects no longer waits, and its run continues', async () => {
   const leaving = new AbortController();
   const answering = send('asking', {}, leaving.signal);
   const ref = await claimNext();

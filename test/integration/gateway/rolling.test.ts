@@ -58,7 +58,7 @@ function send(port: number, agent: Agent | false, workflow = 'orders'): Promise<
   });
 }
 
-test('replicas are replaced one after the other at 100 requests a second, and nobody notices', async () => {
+test('a rolling update at 100 requests a second loses no request', async () => {
   const env = { DRAIN_SECONDS: '2', CLOSE_SECONDS: '5' };
   const keeping = new Agent({ keepAlive: true, maxSockets: 20 });
   const once = new Agent({ keepAlive: false });
@@ -84,7 +84,7 @@ test('replicas are replaced one after the other at 100 requests a second, and no
   await Promise.all(replicas.map(({ stop }) => stop('SIGKILL')));
 });
 
-test('a hundred callers that wait get their answers from a replica that was told to go', async () => {
+test('a hundred waiting callers get their answers from a replica that shuts down', async () => {
   const replica = await startReplica('gateway-leaving', { DRAIN_SECONDS: '0', CLOSE_SECONDS: '20' });
   const agent = new Agent({ keepAlive: true, maxSockets: 100 });
   const calls = Array.from({ length: 100 }, () => send(replica.publicPort, agent, 'asking'));

@@ -119,7 +119,7 @@ async function writeRecord(run: string, status: WorkflowRun['status']): Promise<
   await door.client.patch(workflowRuns, ref, { status }, { type: 'merge', subresource: 'status' });
 }
 
-test('runs that go on, records and summaries are one list, newest first, each once, also while they move', async () => {
+test('unfinished runs, records and summaries form one list, newest first, each once, while runs move between them', async () => {
   const old = ['old-1', 'old-2'];
   for (const [index, run] of old.entries())
     await writeRecord(run, {
@@ -164,7 +164,7 @@ test('runs that go on, records and summaries are one list, newest first, each on
   expect(failed.map(({ run }) => run)).toEqual([runs[8], runs[4], runs[0], 'old-2', 'old-1']);
 });
 
-test('where few runs have the phase that is asked for, 2,000 are looked at for a page, which may be empty and not the last', async () => {
+test('with a rare phase 2,000 runs are read for a page, which may be empty and not the last', async () => {
   const failed = await ended('Failed');
   for (let count = 0; count < 2_000; count += PORTION)
     await Promise.all(Array.from({ length: PORTION }, submitted));
@@ -174,7 +174,7 @@ test('where few runs have the phase that is asked for, 2,000 are looked at for a
   expect(items.map(({ run }) => run)).toEqual([failed]);
 });
 
-test('a run that was made as an object comes first until it is accepted, and once then', async () => {
+test('a run created as an object is listed first until it is accepted, and once', async () => {
   const before = await submitted();
   const { metadata } = await door.client.create(workflowRuns, {
     metadata: { namespace: NAMESPACE, name: `by-hand-${workflow}` },
@@ -194,7 +194,7 @@ test('a run that was made as an object comes first until it is accepted, and onc
   expect((await pages('limit=1')).map(({ run }) => run)).toEqual([after, metadata.name, before]);
 });
 
-test('a summary can be read alone, and says that it is one; a pruned and dropped run is unknown', async () => {
+test('a summary can be read and is marked; a pruned and trimmed run is unknown', async () => {
   const run = await ended('Failed');
   await letGo(run);
   await door.runs.command('unlink', `wl:{${PROJECT}}:run:${run}`);
@@ -220,7 +220,7 @@ test.each(['limit=0', 'limit=501', 'phase=Done', 'continue=nonsense', 'continue=
   },
 );
 
-test('who may not list or delete runs is refused, and learns nothing', async () => {
+test('callers without the right to list or delete runs are refused and learn nothing', async () => {
   const run = await submitted();
   expect((await call('GET', '', stranger)).status).toBe(403);
   expect((await call('GET', '', canceller)).status).toBe(403);
@@ -233,7 +233,7 @@ test('who may not list or delete runs is refused, and learns nothing', async () 
   expect(answer.status).toBe(404);
 });
 
-test('a run that waits is cancelled at once, one that a runner holds is asked to end, and an ended one stays', async () => {
+test('a waiting run is cancelled at once, a claimed one is asked to end, and an ended one stays', async () => {
   const held = await submitted();
   const [claim] = await claimed(door.runs, PROJECT, 1);
   const asked = await cancel(held);
@@ -260,7 +260,7 @@ test('a run that waits is cancelled at once, one that a runner holds is asked to
   expect((await cancel('unknown')).status).toBe(404);
 });
 
-test('cancelling is in the audit trail, with who did it and what came of it', async () => {
+test('cancelling is audited with its user and result', async () => {
   const trail = () =>
     auditTrail(door.gateway.log, 'run.cancel').map(({ result, reason, user }) =>
       [result, reason, user?.name.split(':').at(-1)].join(' '),
@@ -269,7 +269,7 @@ test('cancelling is in the audit trail, with who did it and what came of it', as
   await expect.poll(trail).toEqual(expect.arrayContaining(lines));
 });
 
-test('a run that the run store has not taken up yet cannot be cancelled there yet', async () => {
+test('a run that is not yet in the run store cannot be cancelled', async () => {
   await writeRecord(`early-${workflow}`, { phase: 'Pending' });
   const answer = await cancel(`early-${workflow}`);
   expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '2']);

@@ -14,7 +14,10 @@ import { pollUntil } from '../../support/poll.ts';
 import { EVENTS, MALFORMED, ODD } from '../../support/rawRequests.ts';
 import { tokenOf } from '../../support/users.ts';
 
-/** Small, so that a test reaches it; over TLS half of what is set. Those of the internal listener are counted apart. */
+/**
+ * Small, so that a test reaches it; over TLS half of what is set. Those of the internal listener are counted
+ * apart.
+ */
 const CONNECTIONS = 20;
 const LIMITS = { headersSeconds: 1, connections: 2 * CONNECTIONS };
 
@@ -113,7 +116,7 @@ async function exchange(bytes: string): Promise<string> {
 const statusesOf = (text: string) =>
   [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
 
-test('both listeners take calls over TLS 1.2 and 1.3, and neither older versions nor plain HTTP', async () => {
+test('both listeners accept TLS 1.2 and 1.3, and neither older versions nor plain HTTP', async () => {
   const [outside, inside] = [door.gateway.publicPort, portOf(door.gateway.internalURL)];
   expect(await call({ path: '/healthz', port: inside })).toMatchObject({ status: 200 });
   for (const port of [outside, inside]) {
@@ -128,7 +131,7 @@ test('both listeners take calls over TLS 1.2 and 1.3, and neither older versions
   }
 });
 
-test('what is no HTTP, odd or written seldom is answered over TLS as without', async () => {
+test('malformed and unusual HTTP gets the same answers over TLS', async () => {
   const cases = [
     ...MALFORMED.map(([what, bytes]) => [what, [400], bytes] as const),
     ...ODD,
@@ -142,7 +145,7 @@ test('what is no HTTP, odd or written seldom is answered over TLS as without', a
   expect(wrong).toEqual([]);
 });
 
-test('whoever sends nothing is sent away in time, during the handshake and after it, and counts until then', async () => {
+test('silent connections time out during and after the handshake, and count until then', async () => {
   await noConnections();
   const before = await refused('tls-handshake');
   const silent = connectPlain(door.gateway.publicPort, '127.0.0.1');
@@ -157,7 +160,7 @@ test('whoever sends nothing is sent away in time, during the handshake and after
   await noConnections();
 });
 
-test('connections that never finish a handshake give way to others when there are too many', async () => {
+test('connections with unfinished handshakes are closed first when there are too many', async () => {
   const silent = Array.from({ length: CONNECTIONS + 10 }, () =>
     connectPlain(door.gateway.publicPort, '127.0.0.1').on('error', () => undefined),
   );
@@ -169,7 +172,7 @@ test('connections that never finish a handshake give way to others when there ar
   await noConnections();
 });
 
-test('a browser that comes over TLS gets a cookie for TLS alone, unless a proxy says that it came without', async () => {
+test('a browser over TLS gets a secure cookie, unless a proxy reports plain HTTP', async () => {
   await door.client.create(serviceAccounts, { metadata: { namespace: NAMESPACE, name: 'ada' } });
   const token = await tokenOf(door.client, NAMESPACE, 'ada');
   const signIn = async (headers: Record<string, string>) => {
@@ -182,7 +185,7 @@ test('a browser that comes over TLS gets a cookie for TLS alone, unless a proxy 
   expect(await signIn({ 'x-forwarded-proto': 'http' })).toMatch(/^windlass_console=(?!.*; Secure)/);
 });
 
-test('a new certificate is shown to new connections while those that are open go on, and a broken one to nobody', async () => {
+test('new connections use a new certificate, open ones continue, and an invalid one is never used', async () => {
   const agent = new Agent({ keepAlive: true, maxSockets: 4, ca });
   const keepCalling = new AbortController();
   const statuses = new Set<number | undefined>();

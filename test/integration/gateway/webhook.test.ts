@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ANNOTATION } from '../../../api/group.ts';
 import { agrees, emptyDigest, toggle } from '../../../api/routes.ts';
-import { webhookRoutes } from '../../../gateway/follow.ts';
+import { webhookRoutes } from '../../../gateway/routing/follow.ts';
 import { leases } from '../../../kube/resource.ts';
 import { isUnavailable } from '../../../runs/connection.ts';
 import { setWorkflowLimits } from '../../../runs/project.ts';
@@ -60,7 +60,7 @@ async function accepted(answer: Response): Promise<string> {
   return body.run;
 }
 
-test('what is answered with 200 is stored, byte for byte', async () => {
+test('an event answered with 200 is stored byte for byte', async () => {
   const body = ' {"b":[10000000000000000999, 1E-999, -0], "a" : {"ü":"\\u00fc\\n"}}\n';
   const state = await stored(await accepted(await send('orders', body)));
   expect(state).toMatchObject({
@@ -79,7 +79,7 @@ test.each(['1', 'null', '"text"', '[]', '{}'])('%s is an event like any other', 
   expect(JSON.parse(state.input)).toEqual({ text_content: '', data_content: JSON.parse(body) as unknown });
 });
 
-test('an event may fill what the run store keeps as one value, and is refused by its size beyond that', async () => {
+test('an event may be as large as a value of the run store, and is refused beyond that', async () => {
   const text = (bytes: number) => JSON.stringify('x'.repeat(bytes - 2));
   const largest = 524_288 - Buffer.byteLength('{"text_content":"","data_content":}');
   expect((await send('orders', text(largest))).status).toBe(200);
@@ -93,12 +93,12 @@ test('an event may fill what the run store keeps as one value, and is refused by
   expect(await code(1_048_577)).toBe('too-large');
 });
 
-test('calls without a key are events of their own', async () => {
+test('each call without a key is a new event', async () => {
   const runs = await Promise.all(Array.from({ length: 20 }, () => send('orders', '{}').then(accepted)));
   expect(new Set(runs).size).toBe(20);
 });
 
-test('one key is one run, however often and at once it comes', async () => {
+test('one key is one run, however often it is sent concurrently', async () => {
   const answers = await Promise.all(
     Array.from({ length: 20 }, () =>
       send('orders', '{"a":1}', { 'idempotency-key': 'order 4711' }).then(accepted),
@@ -125,7 +125,7 @@ test('the same key for another workflow is another event', async () => {
   expect(one).not.toBe(two);
 });
 
-test('a workflow may name the header that tells events apart, and the headers that nodes read', async () => {
+test('a workflow can name the header with the dedupe key, and the headers that nodes read', async () => {
   const headers = { 'x-delivery': 'd-1', 'x-event': 'push', 'x-secret': 'no' };
   const first = await accepted(await send('deliveries', '{}', headers));
   expect(await accepted(await send('deliveries', '{}', headers))).toBe(first);
@@ -157,7 +157,7 @@ test('a workflow that rejects above its limit answers 429 with Retry-After', asy
   await removeRoute(door.client, 'busy');
 });
 
-test('a workflow that is deactivated is not found within two seconds, and is back at the same address', async () => {
+test('a deactivated workflow is not found within two seconds, and returns at the same URL', async () => {
   await putRoute(door.client, 'toggled');
   await served('toggled', true, 2_000);
   await putRoute(door.client, 'toggled', { active: false });
@@ -179,7 +179,7 @@ async function acknowledges(uid: string, generation: number): Promise<boolean> {
   return agrees(lease.metadata.annotations?.[ANNOTATION.routes], digest, uid);
 }
 
-test('a route is acknowledged in the Lease when it is served, and not before it or after it', async () => {
+test('a route is acknowledged in the Lease exactly while it is served', async () => {
   const { metadata } = await putRoute(door.client, 'acknowledged');
   const { uid = '', generation = 0 } = metadata;
   await pollUntil('the acknowledgement', () => acknowledges(uid, generation), {
@@ -196,13 +196,13 @@ test('a route is acknowledged in the Lease when it is served, and not before it 
   expect((await send('acknowledged', '{}')).status).toBe(404);
 });
 
-test('the Lease is labelled, names pod and process, and goes with them', async () => {
+test('the Lease has labels, pod and process, and is deleted with them', async () => {
   const lease = await door.client.get(leases, { namespace: NAMESPACE, name: `windlass-gateway-${POD}` });
   expect(lease.metadata.labels).toMatchObject({ 'app.kubernetes.io/component': 'gateway' });
   expect(lease.spec?.holderIdentity).toMatch(new RegExp(`^${POD}_[0-9a-f-]{36}$`));
 });
 
-test('the metrics tell what was answered and how long it took', async () => {
+test('the metrics count answers and durations', async () => {
   const text = await (await fetch(door.gateway.metricsURL)).text();
   expect(text).toMatch(/^windlass_gateway_requests_total\{route="webhook",status="200"\} [1-9]\d*$/m);
   expect(text).toMatch(/^windlass_gateway_accept_seconds_count [1-9]\d*$/m);

@@ -43,7 +43,7 @@ export function count(number: number, one: string, many = `${one}s`): string {
 
 /** What a suspension holds back, in a sentence: "12 runs wait; they start when you resume." */
 export function waitingText(waiting: number): string {
-  if (waiting === 0) return 'No run waits.';
+  if (waiting === 0) return 'No runs are waiting.';
   const they = waiting === 1 ? 'it starts' : 'they start';
-  return `${count(waiting, 'run waits', 'runs wait')}; ${they} when you resume.`;
+  return `${count(waiting, 'run is', 'runs are')} waiting; ${they} when you resume.`;
 }

@@ -165,7 +165,7 @@ export function OneOfFields({ options, given, onChange, typing }: OneOfProps) {
   return (
     <Stack gap="sm">
       <Text size="xs" fw={500} id="credential-login">
-        How the API is told who asks
+        Authentication
       </Text>
       <SegmentedControl
         aria-labelledby="credential-login"

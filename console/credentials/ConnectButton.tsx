@@ -7,7 +7,7 @@ import { IconPlugConnected } from '@tabler/icons-react';
 import { useState } from 'react';
 import { callJson } from '../http/call.ts';
 import type { CredentialObject } from '../kube/resources.ts';
-import { tellFailure } from '../shell/tell.ts';
+import { tellFailure } from '../shell/tell.tsx';
 import { connectingState, connectionMark, webLink, type Link } from './connecting.ts';
 import { readyOf } from './ready.ts';
 import { connectWord } from './state.ts';
@@ -38,7 +38,7 @@ export function ConnectButton({ credential }: { credential: CredentialObject }) 
     } catch (error) {
       popup?.close();
       setAttempt(undefined);
-      tellFailure(`${name} cannot be connected now`, error);
+      tellFailure(`Could not connect ${name}`, error);
     }
   };
   return (
@@ -69,7 +69,7 @@ function AttemptWords({ attempt: { link, popup }, state, message }: WordsProps) 
   if (state === 'refused')
     return (
       <Text size="xs" style={{ overflowWrap: 'anywhere' }}>
-        It was not connected: {message}
+        Not connected: {message}
       </Text>
     );
   return (
@@ -77,12 +77,12 @@ function AttemptWords({ attempt: { link, popup }, state, message }: WordsProps) 
       <Loader size={14} />
       <Text size="xs">
         {popup === null && link !== undefined
-          ? 'The browser has blocked the window.'
-          : 'Waiting until you have signed in in the other window.'}
+          ? 'The browser blocked the window.'
+          : 'Waiting for you to sign in in the other window.'}
       </Text>
       {link !== undefined && (
         <Anchor href={link.url} target="_blank" rel="noreferrer" size="xs">
-          {popup === null ? 'Sign in at the provider' : 'Open it again'}
+          {popup === null ? 'Sign in at the provider' : 'Reopen the window'}
         </Anchor>
       )}
     </Group>

@@ -34,7 +34,7 @@ export function CredentialDetails({ project, name, uses }: Props) {
     ) : (
       <FailureNote error={error} onRetry={() => void refetch()} />
     );
-  if (credential === null) return <Text size="sm">It is not there any more.</Text>;
+  if (credential === null) return <Text size="sm">This credential no longer exists.</Text>;
   return <Details credential={credential} uses={uses} />;
 }
 
@@ -77,15 +77,15 @@ function Facts({ credential: { spec, status } }: { credential: CredentialObject 
     <>
       {account !== undefined && <Fact label="Account">{account}</Fact>}
       {(spec.http ?? spec.oauth2) !== undefined && <Fact label="Allowed hosts">{hostWords(spec)}</Fact>}
-      {lastChecked !== undefined && <Fact label="Last tried">{timeWords(lastChecked)}</Fact>}
+      {lastChecked !== undefined && <Fact label="Last checked">{timeWords(lastChecked)}</Fact>}
       {expires !== undefined && (
         <Fact label="Expires">
           {timeWords(expires)}
-          {spec.oauth2 === undefined ? '' : '; it is renewed by itself where the provider allows it'}
+          {spec.oauth2 === undefined ? '' : '; renewed automatically where the provider allows it'}
         </Fact>
       )}
       {models.length > 0 && <Fact label="Models">{models.join(', ')}</Fact>}
-      {grantedScopes.length > 0 && <Fact label="Rights">{grantedScopes.join(', ')}</Fact>}
+      {grantedScopes.length > 0 && <Fact label="Scopes">{grantedScopes.join(', ')}</Fact>}
     </>
   );
 }
@@ -109,7 +109,7 @@ function Fact({ label, children }: { label: string; children: ReactNode }) {
 
 function Uses({ namespace, uses }: { namespace: string; uses: Props['uses'] }) {
   if (uses === undefined) return '…';
-  if (uses === null) return 'You may not read the workflows of this project.';
+  if (uses === null) return 'You are not allowed to read the workflows of this project.';
   if (uses.length === 0) return 'No workflow.';
   return uses.map(({ workflow, displayName, nodes }, at) => (
     <span key={workflow}>

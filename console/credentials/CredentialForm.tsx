@@ -20,7 +20,7 @@ import { CREDENTIALS, SECRETS, type CredentialObject } from '../kube/resources.t
 import { rightQuery } from '../kube/access.ts';
 import { sessionQuery } from '../session/session.ts';
 import { FailureNote } from '../shell/FailureNote.tsx';
-import { tellDone } from '../shell/tell.ts';
+import { tellDone } from '../shell/tell.tsx';
 import { AccountFields, OneOfFields, type Typing } from './AccountFields.tsx';
 import { builtAccount, entriesOf, type Entries, type SecretEntry } from './build.ts';
 import { choiceOf, choicesFor, type Choice } from './choices.ts';
@@ -133,7 +133,7 @@ function CredentialForm({ namespace, choice, credential, onDone, onBack }: FormP
           <Text size="sm">{choice.sentence}</Text>
           {onBack && (
             <Anchor component="button" type="button" size="xs" onClick={onBack}>
-              Another kind
+              Choose another kind
             </Anchor>
           )}
         </Group>
@@ -144,7 +144,7 @@ function CredentialForm({ namespace, choice, credential, onDone, onBack }: FormP
         {credential === undefined && (
           <TextInput
             label="Name"
-            description="How workflows name it. It cannot be changed later."
+            description="Workflows refer to it by this name. You cannot change it later."
             withAsterisk
             value={name}
             error={form.problems['']}
@@ -167,8 +167,8 @@ function CredentialForm({ namespace, choice, credential, onDone, onBack }: FormP
         <MoreFields fields={layout.more} given={entries.fields} onChange={setFields} typing={typing} />
         {credential !== undefined && (
           <Text size="xs" c="dimmed">
-            After saving it is tried again. Runners read a changed Secret within five minutes, and at once
-            when a login is refused.
+            Windlass checks the credential again after you save. Runners read a changed Secret within five
+            minutes, or at once when a login is refused.
           </Text>
         )}
         {form.failure !== undefined && <FailureNote error={form.failure} />}
@@ -219,14 +219,14 @@ function RedirectHint() {
   if (publicURL === null)
     return (
       <Text size="xs" c="dimmed">
-        This installation does not know its public address, so that nothing can be connected. Ask whoever
-        installed it to set gateway.public.url of the chart.
+        This installation has no public URL, so you cannot connect accounts. Ask an administrator to set
+        gateway.public.url in the chart.
       </Text>
     );
   return (
     <Text size="xs" c="dimmed" component="div">
-      Give the provider this redirect URI, and press Connect in the list of credentials when this is saved:
-      <CopyLine text={`${publicURL}/oauth/callback`} what="The redirect URI" />
+      Register this redirect URI at the provider. After saving, click Connect in the list of credentials:
+      <CopyLine text={`${publicURL}/oauth/callback`} what="redirect URI" />
     </Text>
   );
 }
@@ -256,7 +256,7 @@ function useCredentialForm({ namespace, choice, credential, onDone }: Omit<FormP
       else await updateCredential(credential, choice.kind, build);
       // The values are in the Secret now, and nowhere else.
       setEntries({ fields: {}, secrets: {} });
-      tellDone(credential === undefined ? `${CREDENTIALS.kind} ${name} is there.` : 'Saved.');
+      tellDone(credential === undefined ? `${CREDENTIALS.kind} "${name}" created` : 'Saved');
       onDone(name);
     } catch (error) {
       setFailure(explainedRefusal(error, namespace));

@@ -36,7 +36,7 @@ export function CredentialTable({ project, rows, usage, open }: Props) {
               <VisuallyHidden>Details</VisuallyHidden>
             </Table.Th>
             <Table.Th w={{ base: 130, sm: 240 }}>Name</Table.Th>
-            <Table.Th>State</Table.Th>
+            <Table.Th>Status</Table.Th>
             <Table.Th w={190} visibleFrom="sm">
               Account
             </Table.Th>

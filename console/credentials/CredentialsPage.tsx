@@ -89,8 +89,8 @@ function Listed({ project, table, usage, open, button }: ListedProps) {
   if (table.rows.length === 0)
     return (
       <EmptyState icon={IconKey} title="No credentials yet" actions={button}>
-        A credential is an account that workflows use: a language model, a mail server, a Google account, an
-        API. Its secrets lie in Secrets of the project, and are never shown here.
+        Credentials let workflows sign in to services: a language model, a mail server, a Google account, an
+        API. Their values are stored in Secrets of the project and are never shown here.
       </EmptyState>
     );
   const wanted = text.trim().toLowerCase();
@@ -116,7 +116,7 @@ function Listed({ project, table, usage, open, button }: ListedProps) {
       )}
       {rows.length === 0 ? (
         <Text size="sm" c="dimmed">
-          No credential matches.
+          No credentials match your search.
         </Text>
       ) : (
         <CredentialTable project={project} rows={rows} usage={usage} open={open} />

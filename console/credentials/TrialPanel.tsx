@@ -3,7 +3,7 @@ import { Button, Group, Loader, Text } from '@mantine/core';
 import { IconPlugConnected } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { CredentialObject } from '../kube/resources.ts';
-import { tellFailure } from '../shell/tell.ts';
+import { tellFailure } from '../shell/tell.tsx';
 import { readyOf } from './ready.ts';
 import { credentialState } from './state.ts';
 import { askForTrial, isAskedFor, trialWords } from './trial.ts';
@@ -23,7 +23,7 @@ export function TrialPanel({ credential }: Props) {
       await askForTrial({ namespace, name });
       setAsked(true);
     } catch (error) {
-      tellFailure(`${name} was not tried`, error);
+      tellFailure(`Could not test ${name}`, error);
     } finally {
       setAsking(false);
     }
@@ -31,7 +31,7 @@ export function TrialPanel({ credential }: Props) {
   if (words === undefined)
     return (
       <Text size="xs" c="dimmed">
-        There is nothing to try it by.
+        This kind of credential cannot be tested.
       </Text>
     );
   return (

@@ -52,7 +52,7 @@ function objectOf(
   const mustBeThere = path === '' || isGiven;
   for (const { name, isRequired } of fields)
     if (isRequired && mustBeThere && !members.some(([member]) => member === name))
-      walk.built.problems[joined(path, name)] ??= 'Needed';
+      walk.built.problems[joined(path, name)] ??= 'Required';
   return isGiven ? Object.fromEntries(members) : undefined;
 }
 
@@ -107,7 +107,10 @@ function numberOf(
   const isTooSmall = minimum !== undefined && value < minimum;
   const isTooLarge = maximum !== undefined && value > maximum;
   if (isTooSmall || isTooLarge || (isWhole && !Number.isInteger(value)))
-    built.problems[path] = `A number from ${minimum ?? 0} to ${maximum ?? 'any'}`;
+    built.problems[path] =
+      maximum === undefined
+        ? `Enter a number of at least ${minimum ?? 0}`
+        : `Enter a number from ${minimum ?? 0} to ${maximum}`;
   return value;
 }
 

@@ -31,8 +31,8 @@ export function webLink(link: Link): Link {
   if (URL.canParse(link.url) && WEB.includes(new URL(link.url).protocol)) return link;
   throw new ApiFailure({
     status: -1,
-    title: 'The sign-in page of the provider has no web address',
-    detail: 'It has to begin with https:// or http://. Correct the authorisation URL of the credential.',
+    title: 'The authorization URL is not a web address',
+    detail: 'It must start with https:// or http://. Correct the authorization URL of the credential.',
     reason: 'link',
   });
 }

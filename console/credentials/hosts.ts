@@ -14,7 +14,7 @@ export function withSuggestedHosts(kind: CredentialKind, before: Fields, next: F
 /** What is wrong with the hosts of an account that is to be stored; undefined: nothing. */
 export function hostsProblem(kind: CredentialKind, { allowedHosts }: Fields): string | undefined {
   const given = Array.isArray(allowedHosts) ? allowedHosts.map(String) : [];
-  if (kind === 'http' && given.length === 0) return 'Enter at least one host, such as api.example.com';
+  if (kind === 'http' && given.length === 0) return 'Enter at least one host, for example api.example.com';
   const wrong = given.find((text) => !isHostEntry(text));
   return wrong === undefined ? undefined : `"${wrong}": ${hostEntryProblem(wrong)}`;
 }
@@ -22,7 +22,7 @@ export function hostsProblem(kind: CredentialKind, { allowedHosts }: Fields): st
 /** Where HTTP requests may send a credential. */
 export function hostWords(spec: CredentialSpec): string {
   const hosts = allowedHostsOf(spec);
-  return hosts.length === 0 ? 'None: HTTP requests cannot use this credential.' : hosts.join(', ');
+  return hosts.length === 0 ? 'None. HTTP requests cannot use this credential.' : hosts.join(', ');
 }
 
 function suggested({ checkURL }: Fields): string[] {

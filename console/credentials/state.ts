@@ -19,41 +19,41 @@ const GOOD: ByReason = {
   Complete: {
     word: 'Complete',
     tone: 'good',
-    advice: 'There is nothing to try it by. Name a page to check with, and it is tried.',
+    advice: 'Windlass cannot check this credential. Set a test URL to have it checked.',
   },
   Unused: {
-    word: 'Not tried',
+    word: 'Not checked',
     tone: 'unknown',
-    advice: 'Press Test, or let a workflow use it: then it is tried.',
+    advice: 'Click Test, or use it in a workflow: it is checked on first use.',
   },
   Connected: { word: 'Connected', tone: 'good' },
   Expiring: {
-    word: 'Ends soon',
+    word: 'Expires soon',
     tone: 'warning',
-    advice: 'Connect the account again, or mend what the message names.',
+    advice: 'Reconnect the account, or fix the problem in the message.',
   },
   MissingScope: {
-    word: 'Lacks a right',
+    word: 'Missing scope',
     tone: 'warning',
-    advice: 'Workflows need more than was granted: connect the account again.',
+    advice: 'Workflows need scopes that were not granted. Reconnect the account.',
   },
 };
 
 const UNKNOWN: ByReason = {
   NotChecked: {
-    word: 'Not tried',
+    word: 'Not checked',
     tone: 'unknown',
-    advice: 'It is tried within seconds, as soon as a runner is ready.',
+    advice: 'It is checked within seconds, as soon as a runner is ready.',
   },
   Pending: {
     word: 'New',
     tone: 'unknown',
-    advice: 'It is looked at within seconds. If this stays, the operator does not run.',
+    advice: 'The operator processes it within seconds. If this status stays, the operator is not running.',
   },
   StoreUnavailable: {
-    word: 'Not tried',
+    word: 'Not checked',
     tone: 'unknown',
-    advice: 'The run store is away. Whoever manages the cluster must look at it; then this is tried again.',
+    advice: 'The run store is unavailable. An administrator must restore it; the check is then repeated.',
   },
 };
 
@@ -66,36 +66,36 @@ const BAD: ByReason = {
     advice: 'Edit the credential and enter the hosts that may receive it under Allowed hosts.',
   },
   Rejected: {
-    word: 'Refused',
+    word: 'Rejected',
     tone: 'bad',
-    advice: 'The other side refuses it: correct user, password or key, then test again.',
+    advice: 'The provider rejected it. Correct the user, password or key, then test again.',
   },
   Unreachable: {
     word: 'Unreachable',
     tone: 'bad',
     advice:
-      'Check host and port. An address inside the cluster must be admitted in the chart (runner.egress.allow).',
+      'Check host and port. Addresses inside the cluster must be allowed in the chart (runner.egress.allow).',
   },
   Expired: {
     word: 'Expired',
     tone: 'bad',
-    advice: 'The access has ended: connect the account again, or enter a new token.',
+    advice: 'The token expired. Reconnect the account or enter a new token.',
   },
   MissingScope: {
-    word: 'Lacks a right',
+    word: 'Missing scope',
     tone: 'bad',
-    advice: 'Give the token that right, or connect the account again.',
+    advice: 'Grant the token that scope, or reconnect the account.',
   },
   NotConnected: {
     word: 'Not connected',
     tone: 'bad',
-    advice: 'Press Connect, and sign in with the account that workflows shall use.',
+    advice: 'Click Connect and sign in with the account that workflows should use.',
   },
   Unauthorized: {
     word: 'Not readable',
     tone: 'bad',
     advice:
-      'The operator may not read the Secret. Whoever manages the cluster must give it the right that the message names.',
+      'The operator is not allowed to read the Secret. An administrator must grant the permission in the message.',
   },
 };
 

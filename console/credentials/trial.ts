@@ -19,12 +19,12 @@ export function isAskedFor({ metadata, status }: Pick<CredentialObject, 'metadat
 /** What trying it does, in words; undefined where there is nothing to try it by. */
 export function trialWords(spec: CredentialSpec): string | undefined {
   const { smtp, imap, openai, oauth2, bot, http, s3 } = spec;
-  if (smtp) return `Logs in at ${smtp.host}; sends nothing.`;
-  if (imap) return `Logs in at ${imap.host}; reads nothing.`;
-  if (openai) return `Asks ${hostOf(openai.baseURL ?? 'https://api.openai.com')} for its models.`;
-  if (bot) return `Asks ${bot.platform === 'slack' ? 'Slack' : 'Telegram'} whose token it is.`;
-  if (s3) return `Asks ${hostOf(s3.endpoint)} for the bucket ${s3.bucket}.`;
-  if (http?.checkURL !== undefined) return `Asks for ${http.checkURL}.`;
+  if (smtp) return `Signs in to ${smtp.host} without sending mail.`;
+  if (imap) return `Signs in to ${imap.host} without reading mail.`;
+  if (openai) return `Lists the models of ${hostOf(openai.baseURL ?? 'https://api.openai.com')}.`;
+  if (bot) return `Asks ${bot.platform === 'slack' ? 'Slack' : 'Telegram'} which bot the token belongs to.`;
+  if (s3) return `Accesses the bucket ${s3.bucket} at ${hostOf(s3.endpoint)}.`;
+  if (http?.checkURL !== undefined) return `Requests ${http.checkURL}.`;
   return oauth2 && accountWords(oauth2);
 }
 
@@ -33,9 +33,9 @@ function accountWords({
   preset,
   userinfoURL,
 }: NonNullable<CredentialSpec['oauth2']>): string | undefined {
-  if (imap) return 'Logs in to the mailbox.';
+  if (imap) return 'Signs in to the mailbox.';
   const isNamed = preset === 'google' || (preset !== 'microsoft' && userinfoURL !== undefined);
-  return isNamed ? 'Asks the provider whose account it is.' : undefined;
+  return isNamed ? 'Asks the provider for the account name.' : undefined;
 }
 
 function hostOf(url: string): string {

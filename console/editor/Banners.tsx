@@ -27,7 +27,7 @@ export function Banners() {
         <Alert color="orange" variant="light" radius={0} py={6} icon={<IconUsers size={16} />} role="status">
           <Group gap="sm" justify="space-between">
             <Text size="sm">
-              {whoChanged(theirs)} saved another version of this workflow while you changed it.
+              {whoChanged(theirs)} saved another version of this workflow while you were editing it.
             </Text>
             <Button variant="light" color="orange" onClick={() => compare(true)}>
               Compare
@@ -69,8 +69,8 @@ function OwnersBanner() {
     <Alert color="yellow" variant="light" radius={0} py={6} icon={<IconInfoCircle size={16} />} role="status">
       {owned.map(({ field, owners }) => (
         <Text key={field} size="sm">
-          spec.{field} comes from a manifest that {owners.join(' and ')} applied: change it there, too, or the
-          next apply changes it back.
+          spec.{field} comes from a manifest that {owners.join(' and ')} applied. Change it there too, or the
+          next apply reverts it.
         </Text>
       ))}
     </Alert>
@@ -93,17 +93,17 @@ function ManagedBanner({ manager }: { manager: Manager }) {
     >
       <Group gap="sm" justify="space-between">
         <Text size="sm">
-          {managerText(manager)} manages this workflow and would change back what is saved here.{' '}
+          {managerText(manager)} manages this workflow and reverts changes that are saved here.{' '}
           {mode === 'trial'
-            ? 'Try your changes, then copy them to where it is managed.'
-            : 'So it opens read-only.'}
+            ? 'Test your changes, then copy them to where the workflow is managed.'
+            : 'It is read-only here.'}
         </Text>
         <Group gap="xs">
           {mode === 'trial' ? (
             <>
               <Button
                 disabled={!isDirty}
-                onClick={() => void copyText(patchText({ workflow, ...state }), 'The patch')}
+                onClick={() => void copyText(patchText({ workflow, ...state }), 'patch')}
               >
                 Copy as patch
               </Button>
@@ -114,7 +114,7 @@ function ManagedBanner({ manager }: { manager: Manager }) {
                   setMode('read');
                 }}
               >
-                Drop the changes
+                Discard changes
               </Button>
             </>
           ) : (
@@ -122,10 +122,7 @@ function ManagedBanner({ manager }: { manager: Manager }) {
               Try changes
             </Button>
           )}
-          <Button
-            variant="default"
-            onClick={() => void copyText(yamlOf({ workflow, ...state }), 'The manifest')}
-          >
+          <Button variant="default" onClick={() => void copyText(yamlOf({ workflow, ...state }), 'manifest')}>
             Copy as YAML
           </Button>
           {mayCreate && (

@@ -2,7 +2,7 @@
 import { Button, Group, Modal, Text, TextInput } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { tellFailure } from '../shell/tell.ts';
+import { tellFailure } from '../shell/tell.tsx';
 import { createWorkflow } from '../workflows/create.ts';
 import { copiedSpec } from '../workflows/manifest.ts';
 import { nameProblem } from '../workflows/names.ts';
@@ -28,7 +28,7 @@ export function CopyDialog({ onClose }: { onClose: () => void }) {
       });
       onClose();
     } catch (error) {
-      tellFailure('The copy was not made', error);
+      tellFailure('Could not create the copy', error);
     } finally {
       setBusy(false);
     }
@@ -42,7 +42,7 @@ export function CopyDialog({ onClose }: { onClose: () => void }) {
         }}
       >
         <Text size="sm" mb="sm">
-          The copy belongs to nobody but this project. It is switched off until you activate it.
+          The copy is not managed by Git or another tool. It is inactive until you activate it.
         </Text>
         <TextInput
           label="Name"
@@ -53,7 +53,7 @@ export function CopyDialog({ onClose }: { onClose: () => void }) {
         />
         <Group justify="flex-end" mt="md">
           <Button type="submit" loading={isBusy} disabled={problem !== undefined}>
-            Create the copy
+            Create copy
           </Button>
         </Group>
       </form>

@@ -22,14 +22,14 @@ export function EditorPage() {
     return (
       <EmptyState
         icon={IconBinaryTree2}
-        title={`There is no workflow ${name}`}
+        title={`Workflow ${name} not found`}
         actions={
           <ButtonLink to="/p/$project/workflows" params={{ project }}>
-            To the workflows
+            Go to workflows
           </ButtonLink>
         }
       >
-        It was deleted, or it has never been in the project {project}.
+        It was deleted, or never existed in the project {project}.
       </EmptyState>
     );
   if (error !== null)

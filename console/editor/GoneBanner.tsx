@@ -15,16 +15,16 @@ export function GoneBanner() {
     <Alert color="red" variant="light" radius={0} py={6} icon={<IconTrash size={16} />} role="alert">
       <Group gap="sm" justify="space-between">
         <Text size="sm" flex="1 1 300px">
-          Somebody has deleted this workflow. What you see{isDirty ? ', your changes among it,' : ''} is only
-          on this page now.
+          This workflow was deleted. What you see{isDirty ? ', including your changes,' : ''} now exists only
+          on this page.
         </Text>
         <Group gap="xs">
           {mayCreate && mode === 'edit' && (
             <Button loading={isSaving} onClick={() => void save()}>
-              Create it again, switched off
+              Recreate as inactive
             </Button>
           )}
-          <Button variant="default" onClick={() => void copyText(yamlOf(state), 'The manifest')}>
+          <Button variant="default" onClick={() => void copyText(yamlOf(state), 'manifest')}>
             Copy as YAML
           </Button>
         </Group>

@@ -29,11 +29,11 @@ export function Header({ tab, onTab }: { tab: Tab; onTab: (tab: Tab) => void }) 
     <header className={classes['header']}>
       <VisuallyHidden component="h1">{workflow.spec.displayName ?? workflow.metadata.name}</VisuallyHidden>
       <Group gap="xs" wrap="nowrap" miw={0} className={classes['title'] ?? ''}>
-        <Tooltip label="To the workflows">
+        <Tooltip label="Go to workflows">
           <TextLink
             to="/p/$project/workflows"
             params={{ project: namespace }}
-            aria-label="To the workflows"
+            aria-label="Go to workflows"
             className={classes['back'] ?? ''}
           >
             <IconArrowLeft size={18} />
@@ -82,7 +82,7 @@ function NameField() {
   return (
     <TextInput
       ref={field}
-      aria-label="Name of the workflow"
+      aria-label="Workflow name"
       variant="unstyled"
       classNames={{ input: classes['name'] ?? '' }}
       value={text}
@@ -117,7 +117,7 @@ function SaveButtons() {
         </ActionIcon>
       </Tooltip>
       {mode === 'edit' && !isGone && (
-        <Tooltip label={isDirty ? 'Save (Ctrl+S)' : 'Everything is saved'}>
+        <Tooltip label={isDirty ? 'Save (Ctrl+S)' : 'No unsaved changes'}>
           <Indicator disabled={!isDirty} size={8} offset={2} {...(!isDirty && { visibleFrom: 'xs' })}>
             <Button
               leftSection={<IconDeviceFloppy size={14} />}

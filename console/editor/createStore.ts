@@ -1,7 +1,7 @@
 /** Makes the editor's store: binds the pure session to what is shown, to saving, and to whoever listens. */
 import { ApiFailure, failureFrom } from '../http/failure.ts';
 import type { WorkflowObject } from '../kube/resources.ts';
-import { tellDone, tellFailure } from '../shell/tell.ts';
+import { tellDone, tellFailure, tellProblem } from '../shell/tell.tsx';
 import { edgeId } from './graph.ts';
 import { liveChanges } from './live/changes.ts';
 import { whoChanged } from './owners.ts';
@@ -87,7 +87,7 @@ function actionsOf(core: Core): EditorActions {
     undo: () => set(stepped(session(), 'back')),
     redo: () => set(stepped(session(), 'forward')),
     select: (selection) => show({ selection: { ...NOTHING, ...selection } }),
-    openNode: (id) => show({ panel: { node: id }, picker: undefined, selection: { nodes: [id], edges: [] } }),
+    openNode: (id) => openNode(core, id),
     openEdge: (edge) =>
       show({ panel: { edge }, picker: undefined, selection: { nodes: [], edges: [edgeId(edge)] } }),
     closePanel: () => show({ panel: undefined, picker: undefined }),
@@ -112,7 +112,8 @@ function see(core: Core, read: WorkflowObject): void {
   }
   const { session, outcome } = seen(core.session(), read);
   core.set(session);
-  if (outcome === 'taken') tellDone(`${whoChanged(read)} changed this workflow. You see the new version.`);
+  if (outcome === 'taken')
+    tellDone(`${whoChanged(read)} changed this workflow. The page shows the new version.`);
   if (outcome === 'joined') tellDone(`${whoChanged(read)} changed this workflow. Your changes are kept.`);
 }
 
@@ -128,7 +129,7 @@ function maySave({ session, view, set }: Core): boolean {
   const { isSaving, isAskingLive, mode, unreadable } = view();
   if (isSaving || isAskingLive || mode !== 'edit') return false;
   if (unreadable !== undefined) {
-    tellFailure('The workflow was not saved', unreadableFailure(unreadable));
+    tellFailure('Not saved', unreadableFailure(unreadable));
     return false;
   }
   if (session().theirs === undefined) return true;
@@ -151,7 +152,7 @@ async function send(core: Core, isConfirmed: boolean): Promise<boolean> {
   seeWaiting(core);
   if (result.kind === 'newer') return saveOnTop(core, result.workflow, isConfirmed);
   if (result.kind === 'failed') tellNotSaved(core, result.error);
-  if (result.kind === 'saved') tellDone('Saved.');
+  if (result.kind === 'saved') tellDone('Saved');
   return result.kind !== 'failed' && !isDirty(session());
 }
 
@@ -168,7 +169,7 @@ function confirmLive(core: Core): Promise<boolean> {
 }
 
 function unreadableFailure(why: string): ApiFailure {
-  return new ApiFailure({ status: -1, title: 'The YAML cannot be read', detail: why, reason: 'unreadable' });
+  return new ApiFailure({ status: -1, title: 'The YAML is invalid', detail: why, reason: 'unreadable' });
 }
 
 function seeWaiting(core: Core): void {
@@ -183,10 +184,27 @@ function saveOnTop(core: Core, newer: WorkflowObject, isConfirmed: boolean): Pro
   return save(core, isConfirmed);
 }
 
-function tellNotSaved({ session, set }: Core, error: unknown): void {
+function tellNotSaved(core: Core, error: unknown): void {
+  const { session, set } = core;
   const { causes } = failureFrom(error);
-  if (causes.length > 0) set(session(), { found: draftProblems(causes, session().history.present.spec) });
-  tellFailure('The workflow was not saved', error);
+  const found = draftProblems(causes, session().history.present.spec);
+  if (causes.length > 0) set(session(), { found });
+  const [first] = found.flatMap(({ place, problem }) =>
+    place !== undefined && 'node' in place ? [{ node: place.node, ...problem }] : [],
+  );
+  if (first === undefined) {
+    tellFailure('Not saved', error);
+    return;
+  }
+  const { node, message } = first;
+  tellProblem('Not saved', message.startsWith(`node ${node}`) ? message : `${node}: ${message}`, {
+    text: 'Go to node',
+    onClick: () => openNode(core, node),
+  });
+}
+
+function openNode({ session, set }: Core, id: string): void {
+  set(session(), { panel: { node: id }, picker: undefined, selection: { nodes: [id], edges: [] } });
 }
 
 function stateOf(session: Session, view: View, before?: EditorState): EditorState {

@@ -45,12 +45,12 @@ export function whyNotJoined(
   { from, to }: EdgeEnds,
 ): string | undefined {
   const target = spec.nodes.find(({ id }) => id === to);
-  if (target === undefined || !spec.nodes.some(({ id }) => id === from)) return 'There is no such node.';
-  if (from === to) return 'A node cannot come after itself.';
-  if (isTrigger(target)) return 'Nothing comes before the trigger.';
+  if (target === undefined || !spec.nodes.some(({ id }) => id === from)) return 'This node does not exist.';
+  if (from === to) return 'A node cannot connect to itself.';
+  if (isTrigger(target)) return 'Nothing can connect to the trigger.';
   const edges = edgesOf(spec);
-  if (edges.some((edge) => edge.from === from && edge.to === to)) return 'They are joined already.';
-  if (nodesBehind(edges, to).has(from)) return 'That would be a circle: a run only goes forward.';
+  if (edges.some((edge) => edge.from === from && edge.to === to)) return 'These nodes are already connected.';
+  if (nodesBehind(edges, to).has(from)) return 'This connection would create a cycle.';
   return undefined;
 }
 

@@ -4,7 +4,7 @@ import type { TriggerKind } from '../../api/trigger.ts';
 import type { NodeKind, WorkflowEdge, WorkflowNode } from '../../api/workflow.ts';
 
 const TRIGGERS: Record<TriggerKind, string> = {
-  manual: 'By hand',
+  manual: 'Manual',
   webhook: 'Webhook',
   schedule: 'Schedule',
   mail: 'New mail',
@@ -35,7 +35,7 @@ export function kindLabel(kind: NodeKind): string {
 /** What a node does, in two or three words: the skill's name for skills, else the kind. */
 export function actionLabel(node: WorkflowNode): string {
   const kind = nodeKind(node);
-  if (kind === undefined) return 'No kind';
+  if (kind === undefined) return 'No type';
   return kind === 'skill' ? skillLabel(node.skill?.name ?? '') : kindLabel(kind);
 }
 

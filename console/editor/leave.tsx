@@ -26,10 +26,10 @@ export function LeaveGuard() {
       opened={blocker.status === 'blocked'}
       onClose={() => blocker.reset?.()}
       closeOnEscape={!isAskingLive}
-      title="Your changes are not saved"
+      title="Unsaved changes"
     >
       <Text size="sm" mb="md">
-        What you changed in this workflow is lost when you leave without saving it.
+        If you leave without saving, you lose your changes to this workflow.
       </Text>
       <Group justify="flex-end" gap="xs">
         <Button variant="default" onClick={() => blocker.reset?.()}>

@@ -193,11 +193,11 @@ test.each([
 });
 
 test.each([
-  ['a', 'a', 'A node cannot come after itself.'],
-  ['b', 'a', 'That would be a circle: a run only goes forward.'],
-  ['a', 'trigger', 'Nothing comes before the trigger.'],
-  ['a', 'b', 'They are joined already.'],
-  ['a', 'z', 'There is no such node.'],
+  ['a', 'a', 'A node cannot connect to itself.'],
+  ['b', 'a', 'This connection would create a cycle.'],
+  ['a', 'trigger', 'Nothing can connect to the trigger.'],
+  ['a', 'b', 'These nodes are already connected.'],
+  ['a', 'z', 'This node does not exist.'],
   ['trigger', 'b', undefined],
 ])('from %s to %s: %s', (from, to, why) => {
   expect(whyNotJoined(draftOf(['a', 'b']).spec, { from, to })).toBe(why);

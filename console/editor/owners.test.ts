@@ -14,7 +14,7 @@ test.each([
   [[entry('kubectl-edit', '2026-01-02T00:00:00Z', active)], 'kubectl-edit'],
   [
     [entry('kubectl', '2026-01-01T00:00:00Z', {}), entry('windlass-console', '2026-01-02T00:00:00Z', {})],
-    'Somebody in the console',
+    'Someone in the console',
   ],
   [
     [
@@ -23,7 +23,7 @@ test.each([
     ],
     'helm',
   ],
-  [[], 'Somebody'],
+  [[], 'Someone'],
 ])('of %j the last writer is %s', (managedFields, who) => {
   expect(whoChanged({ metadata: { name: 'orders', managedFields } })).toBe(who);
 });

@@ -9,7 +9,7 @@ const isContent = ({ subresource }: ManagedField) => subresource === undefined |
 export function whoChanged({ metadata }: { metadata: ObjectMeta }): string {
   const writes = (metadata.managedFields ?? []).filter(isContent);
   const last = writes.toSorted((one, other) => (one.time ?? '').localeCompare(other.time ?? '')).at(-1);
-  return last?.manager === FIELD_MANAGER ? 'Somebody in the console' : (last?.manager ?? 'Somebody');
+  return last?.manager === FIELD_MANAGER ? 'Someone in the console' : (last?.manager ?? 'Someone');
 }
 
 /** Who else owns the field at the path, such as `['spec', 'active']`: by the names that they write under. */

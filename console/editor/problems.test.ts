@@ -33,7 +33,7 @@ test.each([
     'Invalid value: "": spec.nodes[1].agent.model in body should be at least 1 chars long',
     { node: 'agent_1' },
     'agent.model',
-    'should be at least 1 chars long',
+    'Choose a model',
   ],
   [
     'spec.nodes[1]',

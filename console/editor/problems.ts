@@ -60,12 +60,12 @@ export function draftProblems(causes: readonly Cause[], spec: WorkflowSpec): Fou
   return told.flatMap(({ field, message }): Found | Found[] => {
     const credential = forbiddenCredential(message);
     if (credential !== undefined) return forbiddenAt(credential, spec);
-    const words = plainWords(message, field);
+    const text = plainMessage(message, field);
     const node = NODE_PATH.exec(field);
-    if (node) return found(nodeAt(spec, Number(node[1])), node[2] ?? '', words, 'draft');
+    if (node) return found(nodeAt(spec, Number(node[1])), node[2] ?? '', text, 'draft');
     const edge = EDGE_PATH.exec(field);
-    if (edge) return found(edgeAt(spec, Number(edge[1])), edge[2] ?? '', words, 'draft');
-    return named(field === '' || field === 'spec' ? words : `${field}: ${words}`, spec, 'draft');
+    if (edge) return found(edgeAt(spec, Number(edge[1])), edge[2] ?? '', text, 'draft');
+    return named(field === '' || field === 'spec' ? text : `${field}: ${text}`, spec, 'draft');
   });
 }
 
@@ -78,7 +78,7 @@ export function forbiddenCredential(message: string): string | undefined {
 
 /** At each node that names the credential. */
 function forbiddenAt(credential: string, spec: WorkflowSpec): Found[] {
-  const message = `You are not allowed to use the credential ${credential}. Choose another one, or ask for the verb "use" on it.`;
+  const message = `You are not allowed to use the credential ${credential}. Choose another one, or ask an administrator for the verb "use" on it.`;
   return spec.nodes.flatMap((node) =>
     credentialFields(node)
       .filter(({ name }) => name === credential)
@@ -148,8 +148,15 @@ function edgeAt(spec: WorkflowSpec, index: number): Place {
   return edge && { edge: edgeId(edge) };
 }
 
-function plainWords(message: string, field: string): string {
-  const words = message.replace(PREFIX, '');
+/** The message of the API server without the field and the value that it repeats. */
+function plainMessage(message: string, field: string): string {
+  const text = message.replace(PREFIX, '');
   const place = `${field} in body `;
-  return words.startsWith(place) ? words.slice(place.length) : words;
+  const plain = text.startsWith(place) ? text.slice(place.length) : text;
+  return plain === 'should be at least 1 chars long' ? emptyMessage(field) : plain;
+}
+
+function emptyMessage(field: string): string {
+  if (field.endsWith('.model')) return 'Choose a model';
+  return field.endsWith('.credential') ? 'Choose a credential' : 'Enter a value';
 }

@@ -146,7 +146,7 @@ function problemOf(
   const isLeaf = !isNested && !(editor.kind === 'list' && Array.isArray(value));
   const told = problemsAt(problems, path, isLeaf);
   if (told.length > 0) return told.join(' ');
-  if (isRequired && isNothing(value) && !isNested) return `${label} is needed.`;
+  if (isRequired && isNothing(value) && !isNested) return `${label} is required.`;
   return typeof value === 'string' && value !== '' && !holdsReference(value)
     ? misfit(editor, value)
     : undefined;
@@ -158,15 +158,15 @@ function misfit(editor: Editor, text: string): string | undefined {
     const { least, most } = editor.bounds;
     return durationProblem(text, editor.bounds) === undefined
       ? undefined
-      : `Write a number and a unit, such as 30s, 5m, 1h or 7d: from ${least} to ${most}.`;
+      : `Enter a number and a unit, for example 30s, 5m, 1h or 7d, from ${least} to ${most}.`;
   }
   if (editor.kind === 'text' && editor.pattern !== undefined && !new RegExp(editor.pattern, 'u').test(text))
-    return 'This cannot be used here: look at the help text above.';
+    return 'This value is not allowed here. See the description above.';
   return undefined;
 }
 
 function Toggle({ isWritten, label, onClick }: { isWritten: boolean; label: string; onClick: () => void }) {
-  const text = isWritten ? 'Use the plain input' : 'Write an expression';
+  const text = isWritten ? 'Use a fixed value' : 'Use an expression';
   return (
     <Tooltip label={text}>
       <ActionIcon

@@ -9,7 +9,7 @@ type Hint = { editor?: Editor; isExpression?: boolean; label?: string };
 const HINTS: Record<string, Hint> = {
   'schedule.cron': { editor: { kind: 'cron' } },
   'schedule.timeZone': { editor: { kind: 'timeZone' } },
-  'webhook.auth.none': { label: 'Public on purpose' },
+  'webhook.auth.none': { label: 'Public (no authentication)' },
   'mail.credential': { editor: { kind: 'credential', kinds: ['imap', 'oauth2'] } },
   'spreadsheet.credential': { editor: { kind: 'credential', kinds: ['oauth2'] } },
   'fileStorage.credential': { editor: { kind: 'credential', kinds: ['s3', 'oauth2'] } },

@@ -24,11 +24,11 @@ const LABELS: Record<string, string> = {
   mimeTypes: 'MIME types',
   cron: 'When',
   standardWebhooks: 'Standard Webhooks',
-  checkURL: 'Page to check with',
+  checkURL: 'Test URL',
   unseenOnly: 'Unread only',
   hmac: 'HMAC signature',
   bearer: 'Bearer token',
-  basic: 'User name and password',
+  basic: 'Username and password',
 };
 
 /** "Max tokens" of `maxTokens`, "API URL" of `apiURL`, "Secrets" of `secretRefs`. */

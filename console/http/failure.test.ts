@@ -11,7 +11,7 @@ test('a Kubernetes Status becomes a failure with the causes by field', () => {
   expect(failure).toMatchObject({
     status: 422,
     reason: 'Invalid',
-    title: 'The API server does not accept it',
+    title: 'Invalid',
     causes: [{ field: 'spec.nodes[1]', message: 'a node must have exactly one kind' }],
   });
 });
@@ -28,7 +28,7 @@ test('a problem keeps its title, what to do, and its stable word', () => {
 });
 
 test.each([undefined, 'text', null, [], {}])('an answer with %j says at least its status', (body) => {
-  expect(failureOf(502, body).title).toBe('The server answered with 502');
+  expect(failureOf(502, body).title).toBe('The server responded with 502');
 });
 
 test('what is thrown in the page is a failure, too', () => {
@@ -36,9 +36,9 @@ test('what is thrown in the page is a failure, too', () => {
 });
 
 test.each([
-  [200, 'not the gateway'],
-  [403, 'not the gateway'],
-  [404, 'not the gateway'],
+  [200, 'in front of the gateway'],
+  [403, 'in front of the gateway'],
+  [404, 'in front of the gateway'],
   [413, 'too large'],
   [429, 'Wait a moment'],
   [502, 'Try again'],

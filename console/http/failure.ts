@@ -38,22 +38,22 @@ export function failureOf(status: number, body: unknown): ApiFailure {
   }
   return new ApiFailure({
     status,
-    title: `The server answered with ${status}`,
-    detail: ADVICE[status] ?? 'Try again. If it stays so, look into the log of the gateway.',
+    title: `The server responded with ${status}`,
+    detail: ADVICE[status] ?? 'Try again. If it fails again, check the log of the gateway.',
     reason: 'unexpected',
   });
 }
 
 const FOREIGN =
-  'What answered is perhaps not the gateway, but a proxy or a sign-in page before it. Load the page again.';
+  'The response may come from a proxy or a sign-in page in front of the gateway. Reload the page.';
 
 /** What to do about an answer that is neither a problem nor a Status: mostly a proxy's. */
 const ADVICE: Record<number, string> = {
   200: FOREIGN,
   403: FOREIGN,
   404: FOREIGN,
-  413: 'What was sent is too large. Make it smaller, or ask whoever runs the proxy before the gateway for a higher limit.',
-  429: 'Too many requests at once. Wait a moment, and try again.',
+  413: 'The request is too large. Make it smaller, or ask an administrator to raise the limit of the proxy in front of the gateway.',
+  429: 'Too many requests. Wait a moment and try again.',
 };
 
 /** The failure of a call that got no answer. */
@@ -62,7 +62,7 @@ export function failureOfNetwork(): ApiFailure {
     status: 0,
     title: 'The gateway cannot be reached',
     detail:
-      'Check your connection, or whether the port-forward still runs. The console tries again by itself.',
+      'Check your connection, or that the port-forward is still running. The console retries automatically.',
     reason: 'unreachable',
   });
 }
@@ -81,13 +81,13 @@ export function failureFrom(error: unknown): ApiFailure {
 
 const TITLES: Record<string, string> = {
   Forbidden: 'You are not allowed to do this',
-  NotFound: 'It is not there any more',
-  AlreadyExists: 'The name is taken',
-  Conflict: 'Somebody else has changed it meanwhile',
-  Invalid: 'The API server does not accept it',
-  BadRequest: 'The API server does not understand it',
-  Expired: 'The list is too old',
-  TooManyRequests: 'Too many requests at once',
+  NotFound: 'Not found',
+  AlreadyExists: 'The name already exists',
+  Conflict: 'Someone else changed it in the meantime',
+  Invalid: 'Invalid',
+  BadRequest: 'Bad request',
+  Expired: 'The list expired',
+  TooManyRequests: 'Too many requests',
 };
 
 function failureOfStatus(status: number, body: Record<string, unknown>): ApiFailure {
@@ -96,7 +96,7 @@ function failureOfStatus(status: number, body: Record<string, unknown>): ApiFail
   const causes = Array.isArray(details['causes']) ? details['causes'] : [];
   return new ApiFailure({
     status,
-    title: TITLES[reason] ?? 'The API server refuses it',
+    title: TITLES[reason] ?? 'The API server rejected the request',
     detail: textOf(body['message']),
     reason,
     causes: causes

@@ -10,9 +10,9 @@ export function Backlog({ items, project }: { items: WorkflowItem[]; project: st
   const open = ({ running, waiting }: WorkflowItem): number => running + waiting;
   const busy = items.filter((item) => open(item) > 0).toSorted((a, b) => open(b) - open(a));
   return (
-    <Card withBorder padding="md" component="section" aria-label="Under way">
+    <Card withBorder padding="md" component="section" aria-label="Running and waiting">
       <Title order={2} size="h5" mb="xs">
-        Under way
+        Running and waiting
       </Title>
       {busy.length === 0 ? (
         <Text size="sm" c="dimmed">
@@ -34,13 +34,13 @@ export function Backlog({ items, project }: { items: WorkflowItem[]; project: st
           ))}
           {busy.length > SHOWN && (
             <Text size="xs" c="dimmed">
-              and {count(busy.length - SHOWN, 'other workflow')}
+              and {count(busy.length - SHOWN, 'more workflow')}
             </Text>
           )}
         </Stack>
       )}
       <Text size="xs" c="dimmed" mt="xs">
-        As the workflows count them, at most a minute ago.
+        Updated every minute.
       </Text>
     </Card>
   );

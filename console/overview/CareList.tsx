@@ -6,13 +6,13 @@ import type { CredentialCare } from './care.ts';
 
 export function CareList({ credentials, project }: { credentials: CredentialCare[]; project: string }) {
   return (
-    <Card withBorder padding="md" component="section" aria-label="Credentials that need care">
+    <Card withBorder padding="md" component="section" aria-label="Credentials that need attention">
       <Title order={2} size="h5" mb="xs">
-        Credentials that need care
+        Credentials that need attention
       </Title>
       {credentials.length === 0 ? (
         <Text size="sm" c="dimmed">
-          None: no credential is refused, incomplete or about to end.
+          None. No credential is rejected, incomplete or about to expire.
         </Text>
       ) : (
         <Stack gap="sm">

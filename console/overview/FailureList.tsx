@@ -18,16 +18,16 @@ export function FailureList({ failures, project, titles }: Props) {
       </Title>
       {failures.length === 0 ? (
         <Text size="sm" c="dimmed">
-          No run has failed.
+          No failed runs.
         </Text>
       ) : (
         <Table verticalSpacing={6} fz="sm">
           <Table.Thead>
             <Table.Tr>
               <Table.Th>Workflow</Table.Th>
-              <Table.Th>Why</Table.Th>
+              <Table.Th>Error</Table.Th>
               <Table.Th ta="right">Runs</Table.Th>
-              <Table.Th visibleFrom="xs">Last</Table.Th>
+              <Table.Th visibleFrom="xs">Last failure</Table.Th>
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>

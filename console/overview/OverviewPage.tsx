@@ -117,8 +117,8 @@ function Sections({ project, period, items, read: { runs, isAll, now }, usage }:
         <CareList credentials={credentialsInNeed(credentials.data?.rows ?? [])} project={project} />
       </SimpleGrid>
       <Text size="xs" c="dimmed">
-        {isAll ? 'Counted' : 'There are more. Counted'}: {count(runs.length, 'run')}, with those of which only
-        a summary is left; test runs are not among them. Read anew each minute.
+        {count(runs.length, 'run')}
+        {isAll ? '' : ' counted, more exist'}. Test runs are not included. Updated every minute.
       </Text>
     </>
   );
@@ -127,7 +127,7 @@ function Sections({ project, period, items, read: { runs, isAll, now }, usage }:
 function Loading({ error, onRetry }: { error: Error | null; onRetry: () => void }) {
   if (error !== null) return <FailureNote error={error} onRetry={onRetry} />;
   return (
-    <Stack aria-busy aria-label="The overview is being loaded">
+    <Stack aria-busy aria-label="Loading the overview">
       <Skeleton h={80} />
       <SimpleGrid cols={{ base: 1, md: 2 }}>
         <Skeleton h={260} />
@@ -141,15 +141,14 @@ function Nothing({ project }: { project: string }) {
   return (
     <EmptyState
       icon={IconChartBar}
-      title="Nothing to show yet"
+      title="No data yet"
       actions={
         <ButtonLink to="/p/$project/workflows" params={{ project }}>
-          To the workflows
+          Go to workflows
         </ButtonLink>
       }
     >
-      This page tells how the workflows of the project do: how many runs there are, what fails, how long they
-      take and what models use. Create a workflow and run it first.
+      Runs, failures, durations and tokens at a glance. Create and run a workflow first.
     </EmptyState>
   );
 }

@@ -26,13 +26,13 @@ const PHASES = [
   { name: 'succeeded', label: 'Succeeded', color: 'green.8' },
   { name: 'failed', label: 'Failed', color: 'red.6' },
   { name: 'cancelled', label: 'Cancelled', color: 'gray.6' },
-  { name: 'open', label: 'Under way', color: 'blue.6' },
+  { name: 'open', label: 'Running', color: 'blue.6' },
 ] as const;
 
 function ThroughputChart({ runs, period, now }: ChartProps) {
   const parts = throughput(runs, period, now);
   const all = totals(parts);
-  const text = `${count(all.runs, 'run')}: ${all.succeeded} succeeded, ${all.failed} failed, ${all.cancelled} cancelled, ${all.open} under way.`;
+  const text = `${count(all.runs, 'run')}: ${all.succeeded} succeeded, ${all.failed} failed, ${all.cancelled} cancelled, ${all.open} running.`;
   return (
     <ChartCard
       title={`Runs per ${stepText(period)}`}
@@ -56,7 +56,7 @@ function DurationChart({ runs, period, now }: ChartProps) {
   const text =
     p50 === undefined || p95 === undefined
       ? 'No run has ended.'
-      : `Half of the runs took at most ${lasting(p50)}, 95 of 100 at most ${lasting(p95)}.`;
+      : `Median ${lasting(p50)}, 95th percentile ${lasting(p95)}.`;
   const shown = (ms: number | undefined) => (ms === undefined ? '' : lasting(ms));
   return (
     <ChartCard
@@ -90,21 +90,21 @@ function TokenChart({
   const parts = tokens(usages, period, now);
   const sum = (key: 'input' | 'output') => parts.reduce((all, part) => all + part[key], 0);
   const [read, written] = [sum('input').toLocaleString('en'), sum('output').toLocaleString('en')];
-  const of = isAll ? count(records, 'recorded run') : `the first ${count(records, 'recorded run')} of more`;
-  const text = `${read} tokens read and ${written} written, as ${of} say, test runs among them.`;
+  const of = isAll ? count(records, 'recorded run') : `the newest ${count(records, 'recorded run')}`;
+  const text = `${read} input tokens and ${written} output tokens in ${of}, including test runs.`;
   return (
     <ChartCard
       title="Model tokens"
       text={text}
-      columns={['From', 'Read', 'Written']}
+      columns={['From', 'Input', 'Output']}
       rows={parts.map(({ at, input, output }) => [timeText(at, period), input, output])}
     >
       <Bars
         label={text}
         data={parts.map(({ at, input, output }) => ({ time: timeText(at, period), input, output }))}
         series={[
-          { name: 'input', label: 'Read', color: 'windlass.6' },
-          { name: 'output', label: 'Written', color: 'grape.5' },
+          { name: 'input', label: 'Input', color: 'windlass.6' },
+          { name: 'output', label: 'Output', color: 'grape.5' },
         ]}
         valueText={(value) => value.toLocaleString('en')}
       />

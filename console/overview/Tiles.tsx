@@ -24,7 +24,7 @@ export function Tiles({ totals, p50, underWay, active, workflows }: Props) {
         note={totals.failed > 0 ? `${totals.failed.toLocaleString('en')} failed` : 'none failed'}
       />
       <Tile label="Median duration" value={p50 === undefined ? '—' : lasting(p50)} />
-      <Tile label="Under way now" value={underWay.toLocaleString('en')} note="counted each minute" />
+      <Tile label="Running and waiting" value={underWay.toLocaleString('en')} note="updated every minute" />
       <Tile
         label="Active workflows"
         value={active.toLocaleString('en')}

@@ -20,7 +20,7 @@ export function OpenByName({ onOpen }: { onOpen?: () => void }) {
       <Group gap="xs" align="end">
         <TextInput
           label="Project name"
-          description="The name of its namespace"
+          description="The name of the namespace"
           placeholder="default"
           value={name}
           onChange={(event) => setName(event.currentTarget.value)}

@@ -36,8 +36,8 @@ export function ProjectChoice({ project }: { project: string }) {
       />
       <Modal opened={isNaming} onClose={() => setNaming(false)} title="Open another project">
         <Text size="sm" mb="sm">
-          Projects without workflows are listed only for people who may list namespaces. Enter the name of the
-          project.
+          Projects without workflows are listed only if you are allowed to list namespaces. Enter the name of
+          the project.
         </Text>
         <OpenByName onOpen={() => setNaming(false)} />
       </Modal>

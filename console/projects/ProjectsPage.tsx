@@ -66,9 +66,9 @@ function ProjectGrid({ projects }: { projects: Project[] }) {
 
 function NoProject() {
   return (
-    <EmptyState icon={IconFolders} title="You see no project" actions={<OpenByName />}>
-      A project is a namespace in which you may list workflows. Where there is no workflow yet, a project is
-      not listed here: open it by its name. Otherwise ask whoever manages the cluster to bind the ClusterRole
+    <EmptyState icon={IconFolders} title="No projects" actions={<OpenByName />}>
+      A project is a namespace in which you are allowed to list workflows. A project without workflows may not
+      be listed: open it by name. If you have no access yet, ask an administrator to bind the ClusterRole
       windlass-view or windlass-edit to you in a namespace.
     </EmptyState>
   );

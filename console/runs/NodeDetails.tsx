@@ -31,7 +31,7 @@ export function NodeDetails({ at, node, before, now }: Props) {
       </Group>
       {isFailed && (
         <FailureOf
-          title={node.phase === 'Unknown' ? 'Its effect may have happened' : 'The node failed'}
+          title={node.phase === 'Unknown' ? 'Outcome unknown: its effect may have happened' : 'Failed'}
           reason={node.reason}
           message={node.message}
         />
@@ -85,10 +85,10 @@ function Facts({ node, now }: { node: NodeView; now: number }) {
   const facts = [
     took === undefined ? undefined : lasting(took),
     attempts > 1 ? count(attempts, 'attempt') : undefined,
-    nextAttemptTime === undefined ? undefined : `tried again ${fullTime(nextAttemptTime)}`,
+    nextAttemptTime === undefined ? undefined : `next attempt ${fullTime(nextAttemptTime)}`,
     usage === undefined
       ? undefined
-      : `${(usage.inputTokens ?? 0).toLocaleString('en')} tokens read, ${(usage.outputTokens ?? 0).toLocaleString('en')} written`,
+      : `${(usage.inputTokens ?? 0).toLocaleString('en')} input tokens, ${(usage.outputTokens ?? 0).toLocaleString('en')} output tokens`,
   ].filter((fact) => fact !== undefined);
   return (
     <Text size="sm" c="dimmed">

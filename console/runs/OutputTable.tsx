@@ -18,7 +18,7 @@ export function OutputTable({ tables, nodeId }: { tables: Data[]; nodeId: string
     <>
       {tables.length > 1 && (
         <Select
-          aria-label="Which list"
+          aria-label="List"
           data={tables.map((one) => one.label)}
           value={table.label}
           onChange={(next) => setLabel(next ?? undefined)}

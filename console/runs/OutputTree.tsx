@@ -44,7 +44,7 @@ export function OutputTree({ output, nodeId, search, onPick }: Props) {
   if (rows.length === 0)
     return (
       <Text size="sm" c="dimmed" py="xs">
-        {search === '' ? 'The node produced nothing.' : 'Nothing here has this text.'}
+        {search === '' ? 'The node produced no output.' : 'No matches.'}
       </Text>
     );
   return (
@@ -189,16 +189,16 @@ function Row({ id, row, start, isActive, reference, onPick, onClick }: RowProps)
         {shortText(value).slice(0, LINE)}
       </span>
       <Group gap={2} wrap="nowrap" className={classes['actions'] ?? ''}>
-        <Tooltip label="Copy the value">
+        <Tooltip label="Copy value">
           <ActionIcon
             size={18}
             variant="subtle"
             color="gray"
             tabIndex={isActive ? 0 : -1}
-            aria-label={`Copy the value of ${label}`}
+            aria-label={`Copy value of ${label}`}
             onClick={(event) => {
               event.stopPropagation();
-              void copyText(wholeText(value), 'The value');
+              void copyText(wholeText(value), 'value');
             }}
           >
             <IconCopy size={13} />
@@ -214,7 +214,7 @@ function Row({ id, row, start, isActive, reference, onPick, onClick }: RowProps)
             onClick={(event) => {
               event.stopPropagation();
               if (onPick) onPick(reference);
-              else void copyText(expressionOf(reference), 'The expression');
+              else void copyText(expressionOf(reference), 'expression');
             }}
           >
             <IconBraces size={13} />

@@ -47,14 +47,13 @@ export function OutputView({ output, nodeId, onPick, isTruncated = false, isReda
     <Stack gap={8}>
       {isTruncated && (
         <Alert color="yellow" variant="light" p="xs" icon={<IconScissors />}>
-          The output was too large to be kept whole: only its beginning is here. The nodes behind it saw all
-          of it.
+          The recorded output is truncated. Later nodes received the full output.
         </Alert>
       )}
       <Group justify="space-between" gap="xs" wrap="wrap">
         <SegmentedControl
           size="xs"
-          aria-label="How the output is shown"
+          aria-label="Output format"
           data={shapes.map((one) => ({ value: one, label: LABELS[one] }))}
           value={shape}
           onChange={setShape}
@@ -73,7 +72,7 @@ export function OutputView({ output, nodeId, onPick, isTruncated = false, isReda
           <Button
             variant="default"
             leftSection={<IconCopy size={13} />}
-            onClick={() => void copyText(shape === 'text' ? text : wholeText(output), 'The output')}
+            onClick={() => void copyText(shape === 'text' ? text : wholeText(output), 'output')}
           >
             Copy
           </Button>
@@ -101,7 +100,7 @@ export function OutputView({ output, nodeId, onPick, isTruncated = false, isReda
 function NoOutput({ isRedacted }: { isRedacted: boolean }) {
   return (
     <Text size="sm" c="dimmed">
-      {isRedacted ? REDACTED : 'There is no output.'}
+      {isRedacted ? REDACTED : 'No output.'}
     </Text>
   );
 }
@@ -122,7 +121,7 @@ function firstShape({ text_content = '', data_content }: Output): Shape {
 
 function ToolCalls({ calls }: { calls: ToolCall[] }) {
   return (
-    <Stack gap={6} role="list" aria-label="Tools that the agent called">
+    <Stack gap={6} role="list" aria-label="Tool calls">
       {calls.map(({ name, input, result }, index) => (
         <div role="listitem" key={index} className={classes['call'] ?? ''}>
           <Text size="sm" fw={600}>

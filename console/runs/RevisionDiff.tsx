@@ -32,8 +32,8 @@ export function RevisionDiff({ ran, today }: Props) {
     });
     const view = new MergeView({
       parent: box.current,
-      a: side(ran, 'The revision that ran'),
-      b: side(today, 'The revision of today'),
+      a: side(ran, 'This run'),
+      b: side(today, 'Current revision'),
       collapseUnchanged: { margin: 3, minSize: 6 },
       gutter: true,
     });

@@ -20,7 +20,7 @@ import { REVISIONS, RUNS, WORKFLOWS, type RunObject, type WorkflowObject } from 
 import { sessionQuery } from '../session/session.ts';
 import { FailureNote } from '../shell/FailureNote.tsx';
 import { ButtonLink } from '../shell/links.tsx';
-import { tellDone, tellFailure } from '../shell/tell.ts';
+import { tellDone, tellFailure } from '../shell/tell.tsx';
 import { repeatProblem } from './repeatable.ts';
 import { runAgain } from './rerun.ts';
 import { revisionQuery } from './revision.ts';
@@ -58,7 +58,7 @@ export function RunActions({ at, run, record, workflow }: Props) {
           params={{ project: namespace, workflow: at.workflow }}
           search={{ run: at.run }}
         >
-          Open on the canvas
+          Open in editor
         </ButtonLink>
       )}
     </Group>
@@ -75,7 +75,7 @@ function CancelButton({ at }: { at: RunAt }) {
       await cancelRun(at);
     } catch (error) {
       setAsked(false);
-      tellFailure('The run was not cancelled', error);
+      tellFailure('Could not cancel the run', error);
     }
   };
   return (
@@ -107,13 +107,13 @@ function RunAgain({ at, run, record, workflow, isOther }: AgainProps) {
   if (problem !== undefined)
     return (
       <Text size="xs" c="dimmed" maw={260}>
-        It cannot be run again: {problem}
+        Cannot retry: {problem}
       </Text>
     );
   if (workflow.spec.suspend)
     return (
       <Text size="xs" c="dimmed" maw={260}>
-        It cannot be run again while the workflow is suspended.
+        Cannot retry while the workflow is suspended.
       </Text>
     );
   // An inactive workflow takes test runs alone, and so does one whose webhook is closed because it is public.
@@ -123,14 +123,14 @@ function RunAgain({ at, run, record, workflow, isOther }: AgainProps) {
     try {
       const asked = { namespace, workflow: at.workflow, retryOf: at.run, test, revision };
       const name = await runAgain({ ...asked, requestedBy });
-      tellDone(`${name} repeats ${at.run}.`);
+      tellDone(`Started ${name}`);
       await navigate({
         to: '/p/$project/runs/$run',
         params: { project: namespace, run: name },
         search: { workflow: at.workflow },
       });
     } catch (error) {
-      tellFailure('The run was not repeated', error);
+      tellFailure('Could not retry the run', error);
     } finally {
       setBusy(false);
     }
@@ -143,13 +143,13 @@ function RunAgain({ at, run, record, workflow, isOther }: AgainProps) {
           rightSection={<IconChevronDown size={14} />}
           loading={isBusy}
         >
-          {test ? 'Run again as a test' : 'Run again'}
+          {test ? 'Retry as test run' : 'Retry'}
         </Button>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Label>With the same input. Its effects are real.</Menu.Label>
-        <Menu.Item onClick={() => void again()}>Today’s workflow</Menu.Item>
-        {isOther && <Menu.Item onClick={() => void again(run.revision)}>The revision that ran</Menu.Item>}
+        <Menu.Label>Same input, real effects</Menu.Label>
+        <Menu.Item onClick={() => void again()}>Current revision</Menu.Item>
+        {isOther && <Menu.Item onClick={() => void again(run.revision)}>Revision of this run</Menu.Item>}
       </Menu.Dropdown>
     </Menu>
   );
@@ -162,13 +162,13 @@ function CompareButton({ namespace, ran, today }: CompareProps) {
   return (
     <>
       <Button variant="default" leftSection={<IconGitCompare size={14} />} onClick={() => setOpen(true)}>
-        Compare with today
+        Compare with current
       </Button>
       <Modal
         opened={isOpen}
         onClose={() => setOpen(false)}
         size="90%"
-        title="What ran, and the workflow of today"
+        title="This run vs current"
         closeButtonProps={{ 'aria-label': 'Close' }}
       >
         {isOpen && <Comparison namespace={namespace} ran={ran} today={today} />}
@@ -184,15 +184,15 @@ function Comparison({ namespace, ran, today }: CompareProps) {
   if (error !== null) return <FailureNote error={error} />;
   if (before.data === undefined || now.data === undefined) return <Skeleton h={300} />;
   if (before.data === null || now.data === null)
-    return <Text size="sm">One of the two revisions is not kept any more.</Text>;
+    return <Text size="sm">One of the two revisions no longer exists.</Text>;
   return (
     <>
       <Group grow mb={6}>
         <Text size="xs" c="dimmed">
-          Ran: {ran}
+          This run: {ran}
         </Text>
         <Text size="xs" c="dimmed">
-          Today: {today}
+          Current: {today}
         </Text>
       </Group>
       <Suspense fallback={<Skeleton h={300} />}>

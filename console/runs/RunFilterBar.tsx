@@ -33,7 +33,7 @@ export function RunFilterBar({ filters, onChange, workflows, triggers }: Props) 
     <Group gap={8} wrap="wrap">
       <SearchField text={filters.text ?? ''} onChange={(text) => change('text', text)} />
       <Choice
-        label="Any phase"
+        label="Any status"
         data={[...RUN_PHASES]}
         value={filters.phase}
         onChange={(value) => change('phase', value)}
@@ -60,14 +60,14 @@ export function RunFilterBar({ filters, onChange, workflows, triggers }: Props) 
         onChange={(value) => change('within', value)}
       />
       <Choice
-        label="With test runs"
+        label="Including test runs"
         data={TESTS}
         value={filters.test}
         onChange={(value) => change('test', value)}
       />
       {isFiltered(filters) && (
         <Button variant="subtle" leftSection={<IconFilterOff size={14} />} onClick={() => onChange({})}>
-          Show all
+          Clear filters
         </Button>
       )}
     </Group>

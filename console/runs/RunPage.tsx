@@ -53,7 +53,7 @@ function RunOf({ at }: { at: RunAt }) {
   if (connection === 'failed')
     return (
       <Box p="md">
-        <FailureNote title="The run cannot be shown" error={failure} />
+        <FailureNote title="Could not load the run" error={failure} />
       </Box>
     );
   return run === undefined ? <Loading /> : <Shown at={at} run={run} followed={followed} />;
@@ -63,21 +63,21 @@ function NoRun({ at: { namespace: project, run } }: { at: RunAt }) {
   return (
     <EmptyState
       icon={IconPlayerPlay}
-      title={`There is no run ${run}`}
+      title={`Run ${run} not found`}
       actions={
         <ButtonLink to="/p/$project/runs" params={{ project }}>
-          To the runs
+          Go to runs
         </ButtonLink>
       }
     >
-      It was pruned with the history of its workflow, or it has never been in the project {project}.
+      It was pruned from the history of its workflow, or never existed in the project {project}.
     </EmptyState>
   );
 }
 
 function Loading() {
   return (
-    <Stack p="md" aria-busy aria-label="Loading the run">
+    <Stack p="md" aria-busy aria-label="Loading run">
       <Skeleton h={60} />
       <Skeleton h={220} />
     </Stack>
@@ -125,21 +125,21 @@ function Shown({ at, run, followed: { nodes, connection } }: ShownProps) {
         <RunActions at={at} run={run} record={record} workflow={workflow} />
       </Group>
       {run.phase === 'Failed' && failed === undefined && (
-        <FailureOf title="The run failed" reason={run.reason} message={run.message} />
+        <FailureOf title="Run failed" reason={run.reason} message={run.message} />
       )}
       {run.summary === true ? (
         <Alert
           variant="light"
           color="gray"
           icon={<IconInfoCircle />}
-          title="Only a summary is left of this run"
+          title="Only a summary of this run exists"
         >
-          Its record is pruned, or was never made because too many runs succeeded at once. What its nodes were
-          given and produced is not kept, and it cannot be run again.
+          The record was pruned, or was not written because too many runs succeeded at the same time. Inputs
+          and outputs are not available, and the run cannot be retried.
         </Alert>
       ) : (
         <div className={classes['columns'] ?? ''}>
-          <section aria-label="Where the time went">
+          <section aria-label="Timeline">
             <Waterfall
               run={run}
               nodes={nodes}
@@ -149,7 +149,7 @@ function Shown({ at, run, followed: { nodes, connection } }: ShownProps) {
               onChoose={setChosen}
             />
           </section>
-          <section aria-label="The chosen node">
+          <section aria-label="Selected node">
             {node !== undefined && (
               <NodeDetails key={node.id} at={at} node={node} before={before} now={now} />
             )}
@@ -184,13 +184,13 @@ function Facts({ at, run, now }: { at: RunAt; run: RunHead; now: number }) {
           <span style={{ overflowWrap: 'anywhere' }}>{run.requestedBy}</span>
         </Fact>
       )}
-      {run.acceptedTime !== undefined && <Fact name="Accepted">{fullTime(run.acceptedTime)}</Fact>}
-      {run.startTime !== undefined && <Fact name="Begun">{fullTime(run.startTime)}</Fact>}
+      {run.acceptedTime !== undefined && <Fact name="Received">{fullTime(run.acceptedTime)}</Fact>}
+      {run.startTime !== undefined && <Fact name="Started">{fullTime(run.startTime)}</Fact>}
       {run.completionTime !== undefined && <Fact name="Ended">{fullTime(run.completionTime)}</Fact>}
-      {took !== undefined && <Fact name="Took">{lasting(took)}</Fact>}
-      {run.until !== undefined && <Fact name="As far as">{run.until}</Fact>}
+      {took !== undefined && <Fact name="Duration">{lasting(took)}</Fact>}
+      {run.until !== undefined && <Fact name="Stops at">{run.until}</Fact>}
       {run.retryOf !== undefined && (
-        <Fact name="Repeats">
+        <Fact name="Retry of">
           <TextLink
             size="sm"
             to="/p/$project/runs/$run"

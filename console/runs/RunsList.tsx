@@ -50,13 +50,13 @@ export function RunsList({ project, runs, showsWorkflow = true, opensOn = 'page'
     router.history.push(link.pathname + link.search);
   };
   const columns = [
-    'Phase',
+    'Status',
     'Run',
     ...(showsWorkflow ? ['Workflow'] : []),
     'Trigger',
-    'Accepted',
+    'Received',
     'Duration',
-    'Why',
+    'Error',
   ];
   return (
     <div
@@ -188,9 +188,9 @@ function Marks({ run }: { run: ListedRun }) {
         </Badge>
       )}
       {run.retryOf !== undefined && (
-        <Tooltip label={`Repeats ${run.retryOf}`}>
+        <Tooltip label={`Retry of ${run.retryOf}`}>
           <Badge size="xs" variant="default" tt="none" style={{ flex: 'none' }}>
-            Again
+            Retry
           </Badge>
         </Tooltip>
       )}
@@ -198,7 +198,7 @@ function Marks({ run }: { run: ListedRun }) {
         <Tooltip
           multiline
           maw={320}
-          label="Its record is pruned, or was never made because too many runs succeeded at once. Only what this line says is left: no inputs and no outputs."
+          label="The record was pruned, or was not written because too many runs succeeded at the same time. Inputs and outputs are not available."
         >
           <Badge size="xs" variant="default" tt="none" style={{ flex: 'none' }}>
             Summary

@@ -62,8 +62,8 @@ export function RunsPage() {
           runs={shown}
           footer={
             <ListNote>
-              {data?.more === true && 'There are more runs than are listed here. '}
-              Runs of which only a summary is left are listed with their workflow.
+              {data?.more === true && 'Not all runs are listed. '}
+              Older runs are in the history of each workflow.
             </ListNote>
           }
         />
@@ -77,7 +77,7 @@ export function RunsPage() {
 
 function Loading() {
   return (
-    <Stack gap={6} px="md" aria-busy aria-label="Loading the runs">
+    <Stack gap={6} px="md" aria-busy aria-label="Loading runs">
       {Array.from({ length: 8 }, (_, index) => (
         <Skeleton key={index} h={28} />
       ))}
@@ -88,22 +88,21 @@ function Loading() {
 function NoRuns({ project, isFiltered: hasFilters }: { project: string; isFiltered: boolean }) {
   if (hasFilters)
     return (
-      <EmptyState icon={IconFilterOff} title="No run fits the filters">
-        Take some of them away, or look at a longer time.
+      <EmptyState icon={IconFilterOff} title="No runs match the filters">
+        Remove a filter or choose a longer time.
       </EmptyState>
     );
   return (
     <EmptyState
       icon={IconPlayerPlay}
-      title="Nothing has run yet"
+      title="No runs yet"
       actions={
         <ButtonLink to="/p/$project/workflows" params={{ project }}>
-          To the workflows
+          Go to workflows
         </ButtonLink>
       }
     >
-      A run appears here as soon as an event starts a workflow. Open a workflow and press Test run, or
-      activate it.
+      Runs appear here when an event starts a workflow. Open a workflow and click Test run, or activate it.
     </EmptyState>
   );
 }

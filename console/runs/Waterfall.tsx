@@ -19,7 +19,7 @@ export function Waterfall({ run, nodes, order, now, chosen, onChoose }: Props) {
   const bars = barsOf(run, nodes, order, now);
   const { from, to } = spanOf(run, [...nodes.values()], now);
   return (
-    <div className={classes['chart'] ?? ''} role="list" aria-label="Nodes of the run, with their times">
+    <div className={classes['chart'] ?? ''} role="list" aria-label="Nodes of the run with their durations">
       <div className={classes['axis'] ?? ''} aria-hidden>
         <span />
         <span className={classes['scale'] ?? ''}>

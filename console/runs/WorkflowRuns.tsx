@@ -38,7 +38,7 @@ export function WorkflowRuns({ namespace, workflow }: Props) {
   const shown = useMemo(() => (runs ? filtered(runs, filters, now) : []), [runs, filters, now]);
   if (runs === undefined)
     return records.error === null ? (
-      <Loader size="sm" m="md" aria-label="Loading the runs" />
+      <Loader size="sm" m="md" aria-label="Loading runs" />
     ) : (
       <FailureNote error={records.error} onRetry={() => void records.refetch()} />
     );
@@ -51,7 +51,7 @@ export function WorkflowRuns({ namespace, workflow }: Props) {
       />
       {pages.error !== null && (
         <FailureNote
-          title="Runs without a record are not listed"
+          title="Could not load runs without a record"
           error={pages.error}
           onRetry={() => void pages.refetch()}
         />
@@ -107,12 +107,12 @@ function useStoredRuns(namespace: string, workflow: string) {
 
 function NoRuns({ isFiltered: hasFilters }: { isFiltered: boolean }) {
   return hasFilters ? (
-    <EmptyState icon={IconFilterOff} title="No run fits the filters">
-      Take some of them away, or look at a longer time.
+    <EmptyState icon={IconFilterOff} title="No runs match the filters">
+      Remove a filter or choose a longer time.
     </EmptyState>
   ) : (
-    <EmptyState icon={IconPlayerPlay} title="This workflow has not run yet">
-      Press Test run to try it with test data, or activate it and let an event come.
+    <EmptyState icon={IconPlayerPlay} title="No runs yet">
+      Click Test run to run it with test data, or activate it.
     </EmptyState>
   );
 }

@@ -1,12 +1,16 @@
-/** Copies a text to the clipboard, and says so. */
-import { tellDone, tellFailure } from '../shell/tell.ts';
+/** Copies a text to the clipboard and notifies the user. */
+import { tellDone, tellFailure } from '../shell/tell.tsx';
 
-/** `what` is what was copied, such as "The value". */
+/** `what` is what was copied, such as "value". */
 export async function copyText(text: string, what: string): Promise<void> {
   try {
     await navigator.clipboard.writeText(text);
-    tellDone(`${what} is copied.`);
+    tellDone(`${capitalized(what)} copied`);
   } catch (error) {
-    tellFailure(`${what} was not copied`, error);
+    tellFailure(`Could not copy the ${what}`, error);
   }
+}
+
+function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }

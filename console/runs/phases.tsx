@@ -17,34 +17,34 @@ type Look = { color: string; meaning: string; icon: (size: number) => ReactNode 
 const LOOKS: Record<NodePhase, Look> = {
   Pending: {
     color: 'gray',
-    meaning: 'Waits for its turn.',
+    meaning: 'Waiting to start.',
     icon: (size) => <IconCircleDashed size={size} />,
   },
   Running: {
     color: 'blue',
-    meaning: 'Is being executed.',
+    meaning: 'Running.',
     icon: (size) => <Loader size={size - 2} color="blue" />,
   },
   Waiting: {
     color: 'yellow',
-    meaning: 'Waits to be tried again.',
+    meaning: 'Waiting to continue or to retry.',
     icon: (size) => <IconClockPause size={size} />,
   },
   Succeeded: {
     color: 'green',
-    meaning: 'Has succeeded.',
+    meaning: 'Succeeded.',
     icon: (size) => <IconCircleCheckFilled size={size} />,
   },
-  Failed: { color: 'red', meaning: 'Has failed.', icon: (size) => <IconCircleXFilled size={size} /> },
-  Cancelled: { color: 'gray', meaning: 'Was cancelled.', icon: (size) => <IconBan size={size} /> },
+  Failed: { color: 'red', meaning: 'Failed.', icon: (size) => <IconCircleXFilled size={size} /> },
+  Cancelled: { color: 'gray', meaning: 'Cancelled.', icon: (size) => <IconBan size={size} /> },
   Skipped: {
     color: 'gray',
-    meaning: 'No edge led to it this time.',
+    meaning: 'Skipped: no connection to it was taken.',
     icon: (size) => <IconPlayerSkipForward size={size} />,
   },
   Unknown: {
     color: 'orange',
-    meaning: 'Its effect may have happened, and nobody can know.',
+    meaning: 'Outcome unknown: its effect may have happened.',
     icon: (size) => <IconHelpCircleFilled size={size} />,
   },
 };

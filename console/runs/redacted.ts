@@ -1,3 +1,3 @@
 /** Instead of an output that the workflow keeps out of its records. */
 export const REDACTED =
-  'Not recorded: the workflow (recordData, history.dataTTL) or the node (sensitive) keeps this output out of records.';
+  'Not recorded because of the settings of the workflow (recordData, history.dataTTL) or of the node (sensitive).';

@@ -8,11 +8,11 @@ const PARTIAL = { 'windlass.dev/partial-input': 'true' };
 
 test.each<[string, object, object | undefined, Record<string, string>, RegExp]>([
   ['with its input', {}, undefined, {}, /^$/],
-  ['with the beginning of its input', { inputTruncated: true }, undefined, {}, /too large/],
-  ['without its input', REDACTED, undefined, {}, /keeps inputs out/],
+  ['with the beginning of its input', { inputTruncated: true }, undefined, {}, /truncated/],
+  ['without its input', REDACTED, undefined, {}, /does not record inputs/],
   ['that shows its input as the output of its trigger', REDACTED, { output }, {}, /^$/],
-  ['that shows a part of it', REDACTED, { output, truncated: true }, {}, /keeps inputs out/],
-  ['that was given headers, too', REDACTED, { output }, PARTIAL, /keeps inputs out/],
+  ['that shows a part of it', REDACTED, { output, truncated: true }, {}, /does not record inputs/],
+  ['that was given headers, too', REDACTED, { output }, PARTIAL, /does not record inputs/],
 ])('a record %s', (_what, spec, node, annotations, problem) => {
   const run: RunObject = {
     apiVersion: 'windlass.dev/v1alpha1',

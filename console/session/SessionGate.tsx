@@ -46,10 +46,10 @@ export function SessionGate({ children }: { children: ReactNode }) {
         withCloseButton={false}
         closeOnEscape={false}
         closeOnClickOutside={false}
-        title="Your session has ended"
+        title="Session expired"
       >
         <Text size="sm" mb="md">
-          Sign in again to go on. What you have typed is still here.
+          Sign in again to continue. Your input is kept.
         </Text>
         <SignInForm session={session} back={location.pathname + location.search} onSignedIn={take} />
       </Modal>

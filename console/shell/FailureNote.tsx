@@ -21,7 +21,7 @@ export function FailureNote({ error, onRetry, title }: Props) {
       </Text>
       {failure.reason === 'Forbidden' && (
         <Text size="sm" mt={6}>
-          Ask whoever administers the cluster for this right, or choose another project at the top.
+          Ask an administrator for this permission, or choose another project at the top.
         </Text>
       )}
       {failure.causes.length > 1 && (

@@ -18,7 +18,7 @@ export function LivenessBadge() {
   return (
     <span role="status" style={{ flex: 'none' }}>
       {isShown && (
-        <Tooltip label="The connection to the gateway is interrupted. What you see may be old; the console connects again by itself.">
+        <Tooltip label="The connection to the gateway is interrupted. The page may be out of date. The console reconnects automatically.">
           <Badge color="orange" variant="light" tt="none" radius="sm" fw={500} style={{ flex: 'none' }}>
             Not live
           </Badge>

@@ -31,7 +31,7 @@ import { rememberProject } from '../projects/projects.ts';
 import { sessionQuery, signOut } from '../session/session.ts';
 import { LivenessBadge } from './Liveness.tsx';
 import { Logo } from './Logo.tsx';
-import { tellFailure } from './tell.ts';
+import { tellFailure } from './tell.tsx';
 import classes from './Shell.module.css';
 
 const PAGES = [
@@ -60,7 +60,7 @@ export function Shell() {
       })}
     >
       <a href="#main" className={classes['skip'] ?? ''}>
-        To the content
+        Skip to content
       </a>
       <AppShell.Header px="sm" zIndex={ABOVE_NAVIGATION}>
         <Group h="100%" justify="space-between" wrap="nowrap">

@@ -3,7 +3,7 @@ import { Switch, Text, Tooltip } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { patchObject } from '../kube/objects.ts';
 import { WORKFLOWS } from '../kube/resources.ts';
-import { tellFailure } from '../shell/tell.ts';
+import { tellFailure } from '../shell/tell.tsx';
 import { managerText } from './manager.ts';
 import type { WorkflowItem } from './rows.ts';
 
@@ -13,7 +13,7 @@ export function ActiveSwitch({ item: { name, title, active, activeOwner }, proje
   const change = useMutation({
     mutationFn: (next: boolean) =>
       patchObject(WORKFLOWS, { namespace: project, name }, { spec: { active: next } }),
-    onError: (error, next) => tellFailure(`${title} was not switched ${next ? 'on' : 'off'}`, error),
+    onError: (error, next) => tellFailure(`Could not ${next ? 'activate' : 'deactivate'} ${title}`, error),
   });
   if (!mayChange)
     return (
@@ -37,7 +37,7 @@ export function ActiveSwitch({ item: { name, title, active, activeOwner }, proje
   if (activeOwner === undefined) return toggle;
   return (
     <Tooltip
-      label={`${managerText(activeOwner)} sets this. Change it where ${activeOwner.tool} takes it from.`}
+      label={`${managerText(activeOwner)} manages this. Change it in the source of ${activeOwner.tool}.`}
       events={{ hover: true, focus: true, touch: true }}
       refProp="rootRef"
     >

@@ -89,15 +89,13 @@ function Needs({ needs }: { needs: FilledNeed[] }) {
   return (
     <div>
       <Text size="sm" fw={500}>
-        It needs
+        Required credentials
       </Text>
       <List size="sm">
         {needs.map(({ name, what, found }) => (
           <List.Item key={name}>
             {what}:{' '}
-            {found === undefined
-              ? 'none in this project yet, you make one in the editor'
-              : `your credential ${found}`}
+            {found === undefined ? 'none in this project yet. Create one in the editor.' : `uses ${found}`}
           </List.Item>
         ))}
       </List>

@@ -31,7 +31,7 @@ export function FilePick({ onText }: { onText: (text: string) => void }) {
       onDrop={drop}
     >
       <Stack align="center" gap="sm">
-        <Text size="sm">Drop a file with a workflow here: YAML or JSON.</Text>
+        <Text size="sm">Drop a YAML or JSON file here.</Text>
         <FileButton onChange={(file) => void take(file)} accept=".yaml,.yml,.json,application/json,text/yaml">
           {(props) => (
             <Button variant="default" {...props}>

@@ -38,8 +38,8 @@ export function NameFields({ names, placeholder, showsProblem }: Props) {
         onChange={(event) => setDisplayName(event.currentTarget.value)}
       />
       <TextInput
-        label="Name of the object"
-        description="Small letters, digits and hyphens. It is part of URLs and cannot be changed later."
+        label="ID"
+        description="Lowercase letters, digits and hyphens. It is part of URLs and cannot be changed later."
         value={name}
         onChange={(event) => setName(event.currentTarget.value)}
         error={problem !== undefined && (showsProblem || name !== '') ? problem : undefined}

@@ -10,14 +10,14 @@ export function NoWorkflows({ project, mayCreate, onCreate }: Props) {
   if (!mayCreate)
     return (
       <EmptyState icon={IconBinaryTree2} title="No workflows yet">
-        You may read this project, but not create workflows in it. Ask whoever manages the cluster to bind the
-        ClusterRole windlass-edit to you in the namespace {project}.
+        You are not allowed to create workflows in this project. Ask an administrator to bind the ClusterRole
+        windlass-edit to you in the namespace {project}.
       </EmptyState>
     );
   return (
     <EmptyState
       icon={IconBinaryTree2}
-      title="Create the first workflow"
+      title="Create your first workflow"
       actions={
         <Group justify="center" gap="xs" mt="xs">
           <Button leftSection={<IconPlus size={16} />} onClick={() => onCreate('name')}>
@@ -36,10 +36,10 @@ export function NoWorkflows({ project, mayCreate, onCreate }: Props) {
         </Group>
       }
     >
-      A workflow begins with what starts it, such as a webhook, a time or a mail, and goes on with steps: ask
-      a model, send a mail, call an API. The template Hello runs at once and needs no account. Press{' '}
-      <Kbd size="xs">n</Kbd> to begin, or apply manifests with <Code>kubectl apply -n {project}</Code>: they
-      appear here.
+      A workflow starts with a trigger, for example a webhook, a schedule or a mail, and continues with steps:
+      call a model, send a mail, call an API. The template Hello needs no credentials and runs immediately.
+      Press <Kbd size="xs">n</Kbd> to create one, or apply manifests with{' '}
+      <Code>kubectl apply -n {project}</Code>.
     </EmptyState>
   );
 }

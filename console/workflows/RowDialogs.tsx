@@ -5,7 +5,7 @@ import { useState, type ReactNode, type SyntheticEvent } from 'react';
 import { deleteObject, getObject, patchObject } from '../kube/objects.ts';
 import { WORKFLOWS } from '../kube/resources.ts';
 import { FailureNote } from '../shell/FailureNote.tsx';
-import { tellDone } from '../shell/tell.ts';
+import { tellDone } from '../shell/tell.tsx';
 import { consequencesOf, type RecordedRuns } from './consequences.ts';
 import { exportYaml } from './export.ts';
 import { copiedSpec, keptMarks } from './manifest.ts';
@@ -35,7 +35,7 @@ export function DuplicateDialog({ item, project, taken, onClose }: Props & { tak
         <Stack>
           <NameFields names={names} showsProblem />
           <Text size="xs" c="dimmed">
-            The copy is switched off and has no runs.
+            The copy is inactive and has no runs.
           </Text>
           {error !== null && <FailureNote error={error} />}
           <Buttons onClose={onClose}>
@@ -74,7 +74,7 @@ export function RenameDialog({ item, project, onClose }: Props) {
         <Stack>
           <TextInput
             label="Name"
-            description={`What people see. The object stays ${item.name}, and so do its URLs.`}
+            description={`The display name. The ID ${item.name} and its URLs do not change.`}
             data-autofocus
             maxLength={256}
             value={title}
@@ -82,8 +82,8 @@ export function RenameDialog({ item, project, onClose }: Props) {
           />
           {owner !== undefined && (
             <Alert color="yellow" variant="light">
-              {managerText(owner)} sets the name and will put it back. Change it where {owner.tool} takes it
-              from.
+              {managerText(owner)} manages the name and will revert it. Change it in the source of{' '}
+              {owner.tool}.
             </Alert>
           )}
           {rename.error !== null && <FailureNote error={rename.error} />}
@@ -102,7 +102,7 @@ export function DeleteDialog({ item, project, recorded, onClose }: Props & { rec
   const remove = useMutation({
     mutationFn: () => deleteObject(WORKFLOWS, project, item.name),
     onSuccess: () => {
-      tellDone(`${item.title} is deleted`);
+      tellDone(`${item.title} deleted`);
       onClose();
     },
   });
@@ -114,7 +114,7 @@ export function DeleteDialog({ item, project, recorded, onClose }: Props & { rec
             <List.Item key={sentence}>{sentence}</List.Item>
           ))}
         </List>
-        <Text size="sm">This cannot be undone. An export keeps the workflow, but not its runs.</Text>
+        <Text size="sm">This cannot be undone. An export contains the workflow, but not its runs.</Text>
         {remove.error !== null && <FailureNote error={remove.error} />}
         <Group justify="space-between">
           <Button variant="subtle" onClick={() => exportYaml(project, item.name)}>

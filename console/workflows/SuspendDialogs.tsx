@@ -29,7 +29,7 @@ export function SuspendDialog(props: Props) {
     <Modal opened onClose={onClose} title={`Suspend ${item.title}?`}>
       <Stack>
         <Sentences list={suspensionOf(item)} />
-        <Text size="sm">You can resume it at any time. Active stays as it is.</Text>
+        <Text size="sm">You can resume it at any time. Active does not change.</Text>
         <Owner item={item} />
         <Group justify="flex-end" gap="xs">
           <Button variant="default" onClick={onClose}>
@@ -94,7 +94,7 @@ function Owner({ item: { metadata } }: { item: Suspendable }) {
   if (owner === undefined) return null;
   return (
     <Alert color="yellow" variant="light">
-      {managerText(owner)} sets this and will put it back. Change it where {owner.tool} takes it from.
+      {managerText(owner)} manages this and will revert it. Change it in the source of {owner.tool}.
     </Alert>
   );
 }

@@ -6,7 +6,7 @@ import { useMay } from '../kube/access.ts';
 import { RUNS } from '../kube/resources.ts';
 import { FailureNote } from '../shell/FailureNote.tsx';
 import { TextLink } from '../shell/links.tsx';
-import { tellDone, tellFailure } from '../shell/tell.ts';
+import { tellDone, tellFailure } from '../shell/tell.tsx';
 import { count, waitingText } from '../words.ts';
 import { Ago } from './Ago.tsx';
 import { cancelRuns, waitingQuery } from './waiting.ts';
@@ -55,7 +55,7 @@ function Listed({ namespace, workflow, runs: { items, isAll }, onCancelled }: Li
   return (
     <>
       <ScrollArea.Autosize mah={180}>
-        <List size="sm" aria-label="Runs that wait" style={{ overflowWrap: 'anywhere' }}>
+        <List size="sm" aria-label="Waiting runs" style={{ overflowWrap: 'anywhere' }}>
           {items.slice(0, SHOWN).map(({ run, acceptedTime }) => (
             <List.Item key={run}>
               <TextLink to="/p/$project/runs/$run" params={{ project: namespace, run }} search={{ workflow }}>
@@ -63,7 +63,7 @@ function Listed({ namespace, workflow, runs: { items, isAll }, onCancelled }: Li
               </TextLink>{' '}
               {acceptedTime !== undefined && (
                 <Text span size="xs" c="dimmed">
-                  accepted <Ago time={acceptedTime} />
+                  received <Ago time={acceptedTime} />
                 </Text>
               )}
             </List.Item>
@@ -72,7 +72,7 @@ function Listed({ namespace, workflow, runs: { items, isAll }, onCancelled }: Li
       </ScrollArea.Autosize>
       {(items.length > SHOWN || !isAll) && (
         <Text size="xs" c="dimmed">
-          There are more than are listed here.
+          Not all waiting runs are listed.
         </Text>
       )}
       {mayCancel && <CancelAll {...{ namespace, workflow }} runs={items} onCancelled={onCancelled} />}
@@ -94,9 +94,9 @@ function CancelAll({ namespace, workflow, runs, onCancelled }: CancelProps) {
         { namespace, workflow },
         runs.map(({ run }) => run),
       );
-      tellDone(`${what} ${runs.length === 1 ? 'is' : 'are'} cancelled`);
+      tellDone(`${what} cancelled`);
     } catch (error) {
-      tellFailure('Not all runs were cancelled', error);
+      tellFailure('Could not cancel all runs', error);
     }
     await onCancelled();
     setBusy(false);
@@ -113,7 +113,7 @@ function CancelAll({ namespace, workflow, runs, onCancelled }: CancelProps) {
   return (
     <Alert color="red" variant="light" title={`Cancel ${what}?`}>
       <Text size="sm" mb="xs">
-        What is cancelled does not start when the workflow is resumed. This cannot be undone.
+        Cancelled runs do not start when you resume the workflow. This cannot be undone.
       </Text>
       <Group gap="xs">
         <Button size="xs" color="red.9" loading={isBusy} onClick={() => void cancel()}>

@@ -98,7 +98,7 @@ const Head = memo(function Head({ sort, onSort, hasBars }: HeadProps) {
       <Table.Tr>
         <Table.Th aria-sort={order('title')}>{head('title', 'Name')}</Table.Th>
         <Table.Th w={190} aria-sort={order('state')} visibleFrom="xs">
-          {head('state', 'State')}
+          {head('state', 'Status')}
         </Table.Th>
         <Table.Th w={130} aria-sort={order('trigger')} visibleFrom="md">
           {head('trigger', 'Trigger')}
@@ -107,7 +107,7 @@ const Head = memo(function Head({ sort, onSort, hasBars }: HeadProps) {
           {head('lastRun', 'Last run')}
         </Table.Th>
         <Table.Th w={100} aria-sort={order('rate')} visibleFrom="md">
-          {head('rate', 'Success')}
+          {head('rate', 'Success rate')}
         </Table.Th>
         {hasBars && (
           <Table.Th w={164} visibleFrom="lg">
@@ -236,7 +236,7 @@ function TriggerCell({ item: { trigger, isPublic } }: { item: WorkflowItem }): R
       </Box>
       <Text size="sm">{label}</Text>
       {isPublic && (
-        <Text size="xs" c="dimmed" title="Anybody who knows the URL can start runs.">
+        <Text size="xs" c="dimmed" title="Anyone who knows the URL can start runs.">
           Public
         </Text>
       )}

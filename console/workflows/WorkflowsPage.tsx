@@ -69,7 +69,7 @@ function ProjectWorkflows({ project }: { project: string }) {
           {items.length > 0 && (
             <Text size="sm" c="dimmed" role="status" visibleFrom="xs">
               {count(items.length, 'workflow')}
-              {data?.more === true && ' and more, which are not shown'}
+              {data?.more === true && ', more are not shown'}
             </Text>
           )}
         </Group>
@@ -134,7 +134,7 @@ function recordedOf({ rows, more }: LiveTable, workflow: string): RecordedRuns {
 function Missing({ error, onRetry }: { error: Error | null; onRetry: () => void }) {
   if (error !== null) return <FailureNote error={error} onRetry={onRetry} />;
   return (
-    <Stack gap="xs" role="group" aria-busy aria-label="The workflows are being loaded">
+    <Stack gap="xs" role="group" aria-busy aria-label="Loading workflows">
       {[0, 1, 2, 3, 4].map((row) => (
         <Skeleton key={row} h={40} />
       ))}
@@ -172,14 +172,14 @@ function WorkflowList({ project, rights, items, runs, onAction }: ListProps) {
       {list.length === 0 ? (
         <EmptyState
           icon={IconSearchOff}
-          title="No workflow fits"
+          title="No workflows match"
           actions={
             <Button variant="default" onClick={() => setFilter(NO_FILTER)}>
-              Show all
+              Clear filters
             </Button>
           }
         >
-          None of the {count(items.length, 'workflow')} has what you search and filter for.
+          None of the {count(items.length, 'workflow')} matches the search and filters.
         </EmptyState>
       ) : (
         <WorkflowTable

@@ -63,9 +63,9 @@ test('in a text with several objects lines count from its beginning, and in a ba
 test.each([
   ['a: [1', 1, /./],
   ['a: 1\nb:\n\t- c', 3, /[Tt]ab/],
-  ['', undefined, /no workflow in it/],
-  ['just text', undefined, /no workflow in it/],
-  ['kind: Secret', undefined, /no workflow in it/],
+  ['', undefined, /No workflow found/],
+  ['just text', undefined, /No workflow found/],
+  ['kind: Secret', undefined, /No workflow found/],
   ['kind: Workflow\nspec: []', undefined, /no spec/],
   ['{"nodes": [], "connections": {}}', undefined, /n8n/],
 ])('of the text %j it is said in line %s what is wrong', (text, line, message) => {

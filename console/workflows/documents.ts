@@ -47,7 +47,7 @@ export function manifestText(manifest: Manifest): string {
 
 const nothing: Reading = {
   ok: false,
-  message: 'There is no workflow in it. Paste an object of kind Workflow, or its spec with "nodes".',
+  message: 'No workflow found. Paste an object of kind Workflow, or its spec with "nodes".',
 };
 
 type Read =
@@ -60,9 +60,7 @@ function readDocument(document: Document.Parsed, lines: LineCounter): Read {
   const value = valueOf(document);
   if (!isRecord(value)) return { what: 'empty' };
   if (isRecord(value['connections']))
-    return refused(
-      'This is a workflow of n8n. Its nodes are others than those here, so it cannot be imported.',
-    );
+    return refused('This is an n8n workflow. Windlass has different nodes and cannot import it.');
   const metadata = isRecord(value['metadata']) ? value['metadata'] : {};
   const name = typeof metadata['name'] === 'string' ? metadata['name'] : '';
   const isBare = value['kind'] === undefined && Array.isArray(value['nodes']);

@@ -1,12 +1,12 @@
 /** Hands a workflow to the browser as a file, as people keep it in Git. */
 import { getObject } from '../kube/objects.ts';
 import { WORKFLOWS } from '../kube/resources.ts';
-import { tellFailure } from '../shell/tell.ts';
+import { tellFailure } from '../shell/tell.tsx';
 import { manifestOf } from './manifest.ts';
 
 /** Says it where that fails. */
 export function exportYaml(namespace: string, name: string): void {
-  download(namespace, name).catch((error: unknown) => tellFailure('Nothing was exported', error));
+  download(namespace, name).catch((error: unknown) => tellFailure('Could not export', error));
 }
 
 async function download(namespace: string, name: string): Promise<void> {

@@ -25,13 +25,13 @@ test.each([
 test.each([
   ['orders', undefined],
   ['2-orders', undefined],
-  ['', 'Give it a name.'],
-  ['x'.repeat(64), 'Use at most 63 characters. These are 64.'],
-  ['Orders', 'Use only small letters, digits and hyphens.'],
-  ['a.b', 'Use only small letters, digits and hyphens.'],
-  ['-a', 'Begin and end with a letter or a digit.'],
-  ['a-', 'Begin and end with a letter or a digit.'],
-  ['taken', 'There is a workflow of this name already. taken-2 is free.'],
+  ['', 'Enter a name.'],
+  ['x'.repeat(64), 'Use at most 63 characters. This name has 64.'],
+  ['Orders', 'Use only lowercase letters, digits and hyphens.'],
+  ['a.b', 'Use only lowercase letters, digits and hyphens.'],
+  ['-a', 'Start and end with a letter or digit.'],
+  ['a-', 'Start and end with a letter or digit.'],
+  ['taken', 'A workflow with this name already exists. taken-2 is available.'],
 ])('of the name "%s" is said: %s', (name, problem) => {
   expect(nameProblem(name, new Set(['taken']))).toBe(problem);
 });

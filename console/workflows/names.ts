@@ -26,10 +26,11 @@ export function freeName(name: string, taken: ReadonlySet<string>): string {
 
 /** What is wrong with an object's name, and what to do; undefined: nothing. */
 export function nameProblem(name: string, taken: ReadonlySet<string>): string | undefined {
-  if (name === '') return 'Give it a name.';
-  if (name.length > LIMIT) return `Use at most ${LIMIT} characters. These are ${name.length}.`;
-  if (!/^[a-z0-9-]*$/.test(name)) return 'Use only small letters, digits and hyphens.';
-  if (name.startsWith('-') || name.endsWith('-')) return 'Begin and end with a letter or a digit.';
-  if (taken.has(name)) return `There is a workflow of this name already. ${freeName(name, taken)} is free.`;
+  if (name === '') return 'Enter a name.';
+  if (name.length > LIMIT) return `Use at most ${LIMIT} characters. This name has ${name.length}.`;
+  if (!/^[a-z0-9-]*$/.test(name)) return 'Use only lowercase letters, digits and hyphens.';
+  if (name.startsWith('-') || name.endsWith('-')) return 'Start and end with a letter or digit.';
+  if (taken.has(name))
+    return `A workflow with this name already exists. ${freeName(name, taken)} is available.`;
   return undefined;
 }

@@ -14,6 +14,6 @@ export function problemsOf(
   };
   if (causes.length > 0) return causes.map(({ field, message }) => at(field, message));
   const unknown = [...detail.matchAll(/unknown field "([^"]+)"/g)].map(([, field = '']) => field);
-  if (unknown.length > 0) return unknown.map((field) => at(field, 'There is no such field.'));
+  if (unknown.length > 0) return unknown.map((field) => at(field, 'Unknown field.'));
   return [{ message: detail === '' ? title : `${title}. ${detail}` }];
 }

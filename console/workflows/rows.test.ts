@@ -43,7 +43,7 @@ test.each([
     {
       kind: 'suspended',
       label: 'Suspended',
-      message: 'Every run is refused, also test runs. 12 runs wait; they start when you resume.',
+      message: 'Every run is refused, including test runs. 12 runs are waiting; they start when you resume.',
     },
   ],
   [

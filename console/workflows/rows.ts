@@ -119,7 +119,7 @@ function settledState(reason: string, waiting: number): WorkflowState {
     return {
       kind: 'suspended',
       label: 'Suspended',
-      message: `Every run is refused, also test runs. ${waitingText(waiting)}`,
+      message: `Every run is refused, including test runs. ${waitingText(waiting)}`,
     };
   return reason === 'Inactive' ? { kind: 'inactive', label: 'Inactive' } : { kind: 'ready', label: 'Ready' };
 }

@@ -1,7 +1,7 @@
 /** Suspends and resumes workflows, and says what came of it. */
 import { patchObject } from '../kube/objects.ts';
 import { WORKFLOWS, type WorkflowObject } from '../kube/resources.ts';
-import { tellDone, tellFailure } from '../shell/tell.ts';
+import { tellDone, tellFailure } from '../shell/tell.tsx';
 
 type Target = { namespace: string; name: string; title: string };
 
@@ -13,10 +13,10 @@ export async function setSuspended(
   try {
     const spec = { suspend: suspend ? true : null };
     const stored = await patchObject(WORKFLOWS, { namespace, name }, { spec });
-    tellDone(`${title} is ${suspend ? 'suspended' : 'resumed'}`);
+    tellDone(`${title} ${suspend ? 'suspended' : 'resumed'}`);
     return stored;
   } catch (error) {
-    tellFailure(`${title} was not ${suspend ? 'suspended' : 'resumed'}`, error);
+    tellFailure(`Could not ${suspend ? 'suspend' : 'resume'} ${title}`, error);
     return undefined;
   }
 }

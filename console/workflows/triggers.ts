@@ -27,16 +27,16 @@ export const TRIGGERS: readonly Words[] = [
   {
     kind: 'webhook',
     label: 'Webhook',
-    starts: 'Another program calls a URL',
+    starts: 'A program calls a URL',
     icon: IconWebhook,
     credentials: [],
   },
-  { kind: 'schedule', label: 'Schedule', starts: 'A time comes', icon: IconCalendarTime, credentials: [] },
+  { kind: 'schedule', label: 'Schedule', starts: 'On a schedule', icon: IconCalendarTime, credentials: [] },
   { kind: 'mail', label: 'Mail', starts: 'A mail arrives', icon: IconMail, credentials: ['imap', 'oauth2'] },
   {
     kind: 'bot',
     label: 'Bot',
-    starts: 'Somebody writes to a bot',
+    starts: 'Someone messages a bot',
     icon: IconMessageCircle,
     credentials: ['bot'],
   },
@@ -54,7 +54,7 @@ export const TRIGGERS: readonly Words[] = [
     icon: IconFolder,
     credentials: ['s3', 'oauth2'],
   },
-  { kind: 'manual', label: 'By hand', starts: 'Somebody starts it', icon: IconHandClick, credentials: [] },
+  { kind: 'manual', label: 'Manual', starts: 'Someone starts it', icon: IconHandClick, credentials: [] },
 ];
 
 /** What a new workflow names where the project has no fitting credential yet; the editor asks for one. */

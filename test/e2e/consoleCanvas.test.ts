@@ -91,7 +91,7 @@ test('with the keys alone a node is added, configured, joined, saved, opened aga
   await tabTo(page, panelOf(page).getByRole('tab', { name: 'Parameters' }));
   await keyboard.press('End');
   await keyboard.press('Enter');
-  await tabTo(page, panelOf(page).getByRole('combobox', { name: 'Join to…' }));
+  await tabTo(page, panelOf(page).getByRole('combobox', { name: 'Connect to…' }));
   await keyboard.press('ArrowDown');
   await page.getByRole('option', { name: 'one', exact: true }).waitFor();
   await keyboard.press('Enter');
@@ -122,8 +122,8 @@ test('a workflow that somebody deletes stays in the editor, and is created again
   const { page } = await signedIn(token, project, 'workflows/lost');
   await addBehind(page, 'one', 'Response');
   await kube(['delete', 'workflow', 'lost', '-n', project]);
-  await page.getByRole('alert').filter({ hasText: 'Somebody has deleted this workflow' }).waitFor();
-  await page.getByRole('button', { name: 'Create it again, switched off' }).click();
+  await page.getByRole('alert').filter({ hasText: 'This workflow was deleted' }).waitFor();
+  await page.getByRole('button', { name: 'Recreate as inactive' }).click();
   await page.getByRole('button', { name: 'Saved', exact: true }).waitFor();
   const { spec } = await workflowObject(project, 'lost');
   expect(spec).toMatchObject({ active: false, nodes: [{ id: 'trigger' }, { id: 'one' }, { id: 'reply' }] });

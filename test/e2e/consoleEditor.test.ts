@@ -50,7 +50,7 @@ test('a schedule is said in words with its next times, before and after it is sw
   await addBehind(page, 'trigger', 'Set');
   await save(page);
   await page.getByRole('switch', { name: 'Active' }).click();
-  await page.getByText('It starts runs next at').waitFor();
+  await page.getByText('Next runs').waitFor();
   expect(await page.getByRole('list', { name: 'Next times' }).last().getByRole('listitem').count()).toBe(5);
 });
 

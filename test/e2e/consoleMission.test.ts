@@ -40,7 +40,7 @@ test('a workflow is built, tried, switched on and watched, in the browser alone'
     'Base URL': 'http://model.windlass-demo.svc:8080/v1',
     'API key': 'demo-key',
   });
-  await createCredential(page, 'Sending mail', 'mail', {
+  await createCredential(page, 'Send mail', 'mail', {
     Host: 'mail.windlass-demo.svc',
     Port: '2525',
     TLS: 'None',
@@ -93,7 +93,7 @@ test('a workflow is built, tried, switched on and watched, in the browser alone'
 
   await page.getByRole('switch', { name: 'Active' }).click();
   await page.getByText('Waiting for a request').waitFor();
-  await page.getByRole('button', { name: 'Copy the URL' }).click();
+  await page.getByRole('button', { name: 'Copy URL' }).click();
   const url = await copied(page);
   const ordered = `ordered-${project}@example.com`;
   const answer = await send('POST', url, order('T-2', ordered));
@@ -124,15 +124,15 @@ test('a workflow is built, tried, switched on and watched, in the browser alone'
 test('a webhook that answers its caller needs a name, two choices and a switch; the command on the page calls it', async () => {
   const { page } = await signedIn(token, project);
   await createWorkflow(page, 'Echo', /^Webhook/);
-  await page.getByText('The + behind the trigger adds what happens next.').waitFor();
+  await page.getByText('Click + to add the next step').waitFor();
   await addBehind(page, 'trigger', 'Response');
   await testRun(page, { data_content: { name: 'Ada' } });
   expect(await runEnded(page)).toMatch(/^Succeeded/);
 
   await page.getByRole('switch', { name: 'Active' }).click();
   await page.getByText('Waiting for a request').waitFor();
-  await page.getByRole('button', { name: 'Copy the command' }).click();
+  await page.getByRole('button', { name: 'Copy command' }).click();
   const command = await copied(page);
   expect(await runCommand('sh', ['-c', `${command} --silent --show-error --fail`])).toBe('{"name":"Ada"}');
-  await page.getByText('A request has come').waitFor();
+  await page.getByText('Request received').waitFor();
 });

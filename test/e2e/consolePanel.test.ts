@@ -49,12 +49,12 @@ test('the YAML and the forms are one; what the API refuses stands at its node, w
 
   await view(page, 'YAML');
   await writeYaml(page, 'spec: [');
-  await page.getByText('This text cannot be read').waitFor();
+  await page.getByText('This YAML is invalid').waitFor();
   await view(page, 'Canvas');
-  await page.getByRole('button', { name: 'To the YAML' }).click();
+  await page.getByRole('button', { name: 'Go to YAML' }).click();
   expect(await yamlOn(page)).toBe('spec: [');
   await view(page, 'Canvas');
-  await page.getByRole('button', { name: 'Drop that text' }).click();
+  await page.getByRole('button', { name: 'Discard the YAML changes' }).click();
 
   await openNode(page, 'ask');
   await panelOf(page).getByRole('tab', { name: 'Parameters' }).click();
@@ -96,9 +96,9 @@ test('expressions are completed with what nodes produced, show their value, and 
   await writeExpression(page, 'URL', '');
   await dragInto(page, 'greeting', 'URL');
   await expect.poll(() => codeField(page, 'URL').textContent()).toBe(GREETING);
-  await panel.getByRole('tab', { name: 'Lines' }).click();
+  await panel.getByRole('tab', { name: 'Connections' }).click();
   await panel.getByRole('button', { name: /^greet/ }).click();
-  const line = page.getByRole('complementary', { name: 'Line' });
+  const line = page.getByRole('complementary', { name: 'Connection' });
   await line.locator('[contenteditable="true"][aria-label="Only if"]').click();
   await page.keyboard.type('nodes.greet.data_content.gre');
   await page.getByRole('option', { name: 'greeting' }).click();

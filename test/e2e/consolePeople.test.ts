@@ -94,12 +94,12 @@ test('a link signs in once, with a press of its button', async () => {
 test('a session that ends is asked for again over the page, and what was typed is still there', async () => {
   const { page, context } = await signedIn(editor, project, 'workflows/count');
   await openNode(page, 'set');
-  const name = page.getByLabel('Name of the workflow');
+  const name = page.getByLabel('Workflow name');
   await name.fill('Typed before the session ended');
   await name.press('Enter');
   await context.clearCookies();
   await page.keyboard.press('ControlOrMeta+s');
-  const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
+  const dialog = page.getByRole('dialog', { name: 'Session expired' });
   await dialog.getByLabel('Token', { exact: true }).fill(await tokenOf(project, 'edith'));
   await dialog.getByRole('button', { name: 'Sign in', exact: true }).click();
   await page.getByRole('button', { name: 'Saved', exact: true }).waitFor();
@@ -124,16 +124,16 @@ const READER_SEES: Record<string, (string | RegExp)[]> = {
     /^trigger/,
     /^set/,
     'Copy',
-    'Copy the value of data_content',
+    'Copy value of data_content',
     'Copy data_content as expression',
-    'Copy the value of n',
+    'Copy value of n',
     'Copy n as expression',
     'Copy',
-    'Copy the value of text_content',
+    'Copy value of text_content',
     'Copy text_content as expression',
-    'Copy the value of data_content',
+    'Copy value of data_content',
     'Copy data_content as expression',
-    'Copy the value of two',
+    'Copy value of two',
     'Copy two as expression',
   ],
   credentials: ['Open lost', /^lost/],

@@ -32,7 +32,7 @@ export async function openConflict(
   { project, name, manager }: { project: string; name: string; manager?: string },
 ): Promise<void> {
   await canvasOpened(page, 'trigger');
-  const field = page.getByLabel('Name of the workflow');
+  const field = page.getByLabel('Workflow name');
   const before = await field.inputValue();
   await field.fill(`${before} here`.slice(-200));
   await field.press('Enter');
@@ -53,8 +53,8 @@ export async function openComparison(
 ): Promise<void> {
   await changeElsewhere(page, { project, resource: 'workflows', name }, { spec: { nodes } });
   await page.locator(`a[href*="/runs/${name}-"]`).last().click();
-  await page.getByRole('button', { name: 'Compare with today' }).click();
-  await page.getByRole('textbox', { name: 'The revision of today' }).waitFor();
+  await page.getByRole('button', { name: 'Compare with current' }).click();
+  await page.getByRole('textbox', { name: 'Current revision' }).waitFor();
 }
 
 const clicked = (page: Page, name: string | RegExp): Promise<void> =>
@@ -64,7 +64,7 @@ const clicked = (page: Page, name: string | RegExp): Promise<void> =>
 async function addSet(page: Page): Promise<void> {
   await canvasOpened(page, 'reply');
   await clicked(page, /^Fit the workflow/);
-  await page.getByRole('button', { name: /^Add a node behind (reply|Response)/ }).click();
+  await page.getByRole('button', { name: /^Add a node after (reply|Response)/ }).click();
   await choose(page, 'Set');
 }
 
@@ -148,8 +148,8 @@ export function dialogsOf(project: string): View[] {
       path: `${base}/runs`,
       open: async (page) => {
         await page.locator('a[href*="/runs/order-"]').first().click();
-        await clicked(page, /^Run again/);
-        await page.getByRole('menuitem', { name: 'Today’s workflow' }).waitFor();
+        await clicked(page, /^Retry/);
+        await page.getByRole('menuitem', { name: 'Current revision' }).waitFor();
       },
     },
     {
@@ -203,7 +203,7 @@ export function dialogsOf(project: string): View[] {
       what: 'the keys',
       path: orders,
       open: async (page) => {
-        await clicked(page, 'Keys (?)');
+        await clicked(page, 'Keyboard shortcuts (?)');
         await page.getByRole('dialog').waitFor();
       },
     },
@@ -211,7 +211,7 @@ export function dialogsOf(project: string): View[] {
       what: 'the picker',
       path: orders,
       open: async (page) => {
-        await clicked(page, /^Add a node behind/);
+        await clicked(page, /^Add a node after/);
         await page.getByLabel('Search nodes').waitFor();
       },
     },

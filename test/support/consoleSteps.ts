@@ -37,7 +37,7 @@ export async function canvasOpened(page: Page, id: string): Promise<void> {
 
 /** Adds a node with the + button of another one; its panel opens. */
 export async function addBehind(page: Page, label: string, choice: string): Promise<void> {
-  await page.getByRole('button', { name: `Add a node behind ${label}`, exact: true }).click();
+  await page.getByRole('button', { name: `Add a node after ${label}`, exact: true }).click();
   await choose(page, choice);
 }
 
@@ -110,14 +110,14 @@ export async function saveLive(page: Page): Promise<void> {
 
 /** What the YAML tab says. */
 export async function yamlOn(page: Page): Promise<string> {
-  const lines = page.getByRole('textbox', { name: 'The workflow as YAML' }).locator('.cm-line');
+  const lines = page.getByRole('textbox', { name: 'Workflow YAML' }).locator('.cm-line');
   await lines.first().waitFor();
   return (await lines.allTextContents()).join('\n');
 }
 
 /** Writes the YAML anew. */
 export async function writeYaml(page: Page, text: string): Promise<void> {
-  await page.getByRole('textbox', { name: 'The workflow as YAML' }).click();
+  await page.getByRole('textbox', { name: 'Workflow YAML' }).click();
   await page.keyboard.press('ControlOrMeta+a');
   await page.keyboard.insertText(text);
 }

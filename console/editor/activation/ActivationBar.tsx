@@ -13,7 +13,7 @@ import type { WorkflowNode } from '../../../api/workflow.ts';
 import { useMay } from '../../kube/access.ts';
 import { patchObject } from '../../kube/objects.ts';
 import { WORKFLOWS } from '../../kube/resources.ts';
-import { tellFailure } from '../../shell/tell.ts';
+import { tellFailure } from '../../shell/tell.tsx';
 import { managerText, ownerOfField } from '../../workflows/manager.ts';
 import { isTrigger, kindLabel, nodeKind } from '../kinds.ts';
 import { useEditorPart, useEditorStore } from '../store.ts';
@@ -143,7 +143,7 @@ function ActiveToggle({ onActivated }: { onActivated: () => void }) {
       store.see(await patchObject(WORKFLOWS, { namespace, name }, { spec: { active: next } }));
       if (next) onActivated();
     } catch (error) {
-      tellFailure(`The workflow was not switched ${next ? 'on' : 'off'}`, error);
+      tellFailure(`Could not ${next ? 'activate' : 'deactivate'} the workflow`, error);
     } finally {
       setWanted(undefined);
     }
@@ -153,7 +153,7 @@ function ActiveToggle({ onActivated }: { onActivated: () => void }) {
   return (
     <>
       <Tooltip
-        label={owner && `${managerText(owner)} sets this. Change it where ${owner.tool} takes it from.`}
+        label={owner && `${managerText(owner)} manages this. Change it in the source of ${owner.tool}.`}
         disabled={!isHeld}
         multiline
         maw={320}

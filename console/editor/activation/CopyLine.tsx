@@ -5,7 +5,7 @@ import { copyText } from '../../runs/copy.ts';
 
 type Props = {
   text: string;
-  /** What it is, such as "The URL". */
+  /** What it is, such as "URL". */
   what: string;
 };
 
@@ -20,11 +20,11 @@ export function CopyLine({ text, what }: Props) {
       >
         {text}
       </Code>
-      <Tooltip label={`Copy ${what.charAt(0).toLowerCase()}${what.slice(1)}`}>
+      <Tooltip label={`Copy ${what}`}>
         <ActionIcon
           variant="subtle"
           color="gray"
-          aria-label={`Copy ${what.charAt(0).toLowerCase()}${what.slice(1)}`}
+          aria-label={`Copy ${what}`}
           onClick={() => void copyText(text, what)}
         >
           <IconCopy size={16} />

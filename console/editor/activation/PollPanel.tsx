@@ -5,7 +5,7 @@ import { ANNOTATION } from '../../../api/group.ts';
 import { useMay } from '../../kube/access.ts';
 import { patchObject } from '../../kube/objects.ts';
 import { WORKFLOWS, type WorkflowObject } from '../../kube/resources.ts';
-import { tellDone, tellFailure } from '../../shell/tell.ts';
+import { tellDone, tellFailure } from '../../shell/tell.tsx';
 import { ago, fullTime, lasting } from '../../words.ts';
 import { useNow } from '../run/useNow.ts';
 import { pollOf, resetNow } from './polled.ts';
@@ -22,21 +22,21 @@ export function PollPanel({ workflow, intervalSeconds, isActive }: Props) {
   const mayReset = useMay({ verb: 'patch', resource: WORKFLOWS, namespace, name });
   return (
     <Stack gap={6}>
-      <Fact label="Looks">every {lasting(intervalSeconds * 1_000)}</Fact>
-      <Fact label="Last look">
-        {lastAt === undefined ? 'none yet' : `${ago(lastAt, now)} (${fullTime(lastAt)})`}
+      <Fact label="Polls">every {lasting(intervalSeconds * 1_000)}</Fact>
+      <Fact label="Last poll">
+        {lastAt === undefined ? 'not yet' : `${ago(lastAt, now)} (${fullTime(lastAt)})`}
       </Fact>
       {isActive && nextAt !== undefined && (
-        <Fact label="Next look">{nextAt - now >= SOON_MS ? ago(nextAt, now) : 'any moment'}</Fact>
+        <Fact label="Next poll">{nextAt - now >= SOON_MS ? ago(nextAt, now) : 'now'}</Fact>
       )}
       {lastError !== undefined && <Fact label="Last error">{lastError}</Fact>}
       {cursor !== undefined && (
-        <Fact label="Read up to">
+        <Fact label="Cursor">
           <Code fz="xs">{cursor}</Code>
         </Fact>
       )}
       <Text size="xs" c="dimmed">
-        The times are written once a minute at most.
+        Poll times are updated at most once a minute.
       </Text>
       {isActive && mayReset && <BeginAnew workflow={workflow} />}
     </Stack>
@@ -53,9 +53,9 @@ function BeginAnew({ workflow: { metadata, status } }: { workflow: WorkflowObjec
     try {
       const patch = { metadata: { annotations: { [ANNOTATION.resetCursor]: resetNow(Date.now()) } } };
       await patchObject(WORKFLOWS, { namespace, name }, patch);
-      tellDone('It begins anew with the next look.');
+      tellDone('The next poll starts from now');
     } catch (error) {
-      tellFailure('It does not begin anew', error);
+      tellFailure('Could not reset the cursor', error);
     } finally {
       setBusy(false);
     }
@@ -63,12 +63,12 @@ function BeginAnew({ workflow: { metadata, status } }: { workflow: WorkflowObjec
   return (
     <Group gap="xs">
       <Button size="compact-xs" variant="default" loading={isBusy} onClick={() => void reset()}>
-        Begin anew from now
+        Reset cursor
       </Button>
       <Text size="xs" c="dimmed" role="status">
         {isWaiting
-          ? 'Asked for; it is done with the next look.'
-          : 'Forgets what was read; what is there now counts as known.'}
+          ? 'Requested. The next poll resets the cursor.'
+          : 'Polling starts from now. Existing items start no runs.'}
       </Text>
     </Group>
   );

@@ -9,19 +9,19 @@ type Props = {
 
 export function SaveFirst({ onClose, onAnswer }: Props) {
   return (
-    <Modal opened onClose={onClose} title="There are changes that are not saved">
+    <Modal opened onClose={onClose} title="Unsaved changes">
       <Text size="sm" mb="md">
-        What is saved is what runs. Save the changes before the workflow is switched on?
+        Only saved changes run. Save them before you activate the workflow?
       </Text>
       <Group justify="flex-end" gap="xs">
         <Button variant="default" onClick={onClose}>
           Cancel
         </Button>
         <Button variant="default" onClick={() => void onAnswer(false)}>
-          Switch on without them
+          Activate without saving
         </Button>
         <Button data-autofocus onClick={() => void onAnswer(true)}>
-          Save and switch on
+          Save and activate
         </Button>
       </Group>
     </Modal>

@@ -33,7 +33,7 @@ export function SchedulePanel({ schedule: { cron, timeZone = 'UTC' }, status, is
         {said.words} ({timeZone})
       </Text>
       <Text size="xs" c="dimmed">
-        {isActive ? 'It starts runs next at' : 'It would start runs at'}
+        {isActive ? 'Next runs' : 'Next runs when active'}
       </Text>
       <List size="sm" aria-label="Next times">
         {said.times.map((time) => (
@@ -41,9 +41,7 @@ export function SchedulePanel({ schedule: { cron, timeZone = 'UTC' }, status, is
         ))}
       </List>
       <Text size="xs" c="dimmed">
-        {last === undefined
-          ? 'It has not started a run yet.'
-          : `Last: ${ago(last, Date.now())} (${fullTime(last)})`}
+        {last === undefined ? 'No run started yet.' : `Last: ${ago(last, Date.now())} (${fullTime(last)})`}
       </Text>
     </Stack>
   );

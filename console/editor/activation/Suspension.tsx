@@ -45,7 +45,7 @@ export function Suspension({ onSuspend }: { onSuspend: () => void }) {
         size="xs"
         variant="default"
         leftSection={<IconPlayerPause size={14} />}
-        title="Refuse every run, also test runs, and hold back runs that wait"
+        title="Refuse every run, including test runs, and hold waiting runs"
         onClick={onSuspend}
       >
         Suspend

@@ -34,7 +34,7 @@ function Waiting({ namespace, workflow, triggerId, table }: Props & { table: Liv
     <Stack gap="xs">
       <Group justify="space-between" gap="xs">
         <Text size="sm" role="status">
-          A request has come: run{' '}
+          Request received: run{' '}
           <TextLink
             to="/p/$project/workflows/$workflow"
             params={{ project: namespace, workflow }}
@@ -45,7 +45,7 @@ function Waiting({ namespace, workflow, triggerId, table }: Props & { table: Liv
           </TextLink>
         </Text>
         <Button size="compact-xs" variant="default" onClick={() => setKnown(uidsOf(table))}>
-          Wait for the next
+          Wait for another
         </Button>
       </Group>
       <Came namespace={namespace} run={name} triggerId={triggerId} />

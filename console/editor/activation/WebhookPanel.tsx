@@ -20,7 +20,7 @@ export function WebhookPanel({ namespace, workflow, triggerId, webhook, url }: P
   if (url === undefined)
     return (
       <Text size="sm" c="dimmed">
-        The URL appears as soon as the workflow is served.
+        The URL appears when the workflow is served.
       </Text>
     );
   const { command, hint } = curlOf(url, webhook, webhook.testData?.data_content ?? last);
@@ -30,13 +30,13 @@ export function WebhookPanel({ namespace, workflow, triggerId, webhook, url }: P
         <Text size="xs" fw={600}>
           URL
         </Text>
-        <CopyLine text={url} what="The URL" />
+        <CopyLine text={url} what="URL" />
       </div>
       <div>
         <Text size="xs" fw={600}>
-          Call it from a shell
+          Example with curl
         </Text>
-        <CopyLine text={command} what="The command" />
+        <CopyLine text={command} what="command" />
         {hint !== undefined && (
           <Text size="xs" c="dimmed">
             {hint}
@@ -55,8 +55,8 @@ function PublicNote({ webhook: { auth } }: Pick<Props, 'webhook'>) {
   return (
     <Text size="xs" c={auth === undefined ? undefined : 'dimmed'} mt={6}>
       {auth === undefined
-        ? 'Public: anybody who knows the URL can start runs. Choose Auth in the parameters of the trigger to verify callers, or to confirm that the webhook is public.'
-        : 'Public on purpose: anybody who knows the URL can start runs.'}
+        ? 'Public: anyone who knows the URL can start runs. Set Auth in the parameters of the trigger to verify callers or to confirm that the webhook is public.'
+        : 'Public by choice: anyone who knows the URL can start runs.'}
     </Text>
   );
 }

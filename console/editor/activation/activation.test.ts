@@ -51,7 +51,7 @@ test.each<[active: boolean, said: Said[], kind: string, word: string, awaited: s
       ['CredentialsReady', 'False', 'CredentialNotReady'],
     ],
     'stuck',
-    'Needs care',
+    'Needs attention',
     'credentials',
   ],
   [
@@ -88,13 +88,15 @@ test('a suspended workflow that is invalid, too, says both', () => {
     ['Valid', 'False', 'AuthRequired'],
     ['Stalled', 'True', 'AuthRequired'],
   ];
-  expect(activationOf(workflow({ active: true, suspend: true }, ...said)).word).toBe('Suspended, needs care');
+  expect(activationOf(workflow({ active: true, suspend: true }, ...said)).word).toBe(
+    'Suspended, needs attention',
+  );
 });
 
 test.each([
-  [{ active: false }, 'When it is active: Each POST'],
-  [{ active: true, suspend: true }, 'When it is resumed: Each POST'],
-  [{ active: false, suspend: true }, 'When it is resumed and active: Each POST'],
+  [{ active: false }, 'When active: Each POST'],
+  [{ active: true, suspend: true }, 'After you resume it: Each POST'],
+  [{ active: false, suspend: true }, 'After you resume and activate it: Each POST'],
 ])('of a workflow with %j the trigger says what has to happen first', (switches, says) => {
   expect(whatItWillDo('webhook', switches)).toContain(says);
 });

@@ -47,7 +47,7 @@ function verified({ bearer, basic, github, hmac, standardWebhooks }: WebhookAuth
         `-H 'webhook-timestamp: <seconds>'`,
         `-H 'webhook-signature: v1,<signature>'`,
       ],
-      hint: `A library of standardwebhooks.com signs it. The secret is ${where(standardWebhooks.secretRefs)}.`,
+      hint: `Sign it with a library from standardwebhooks.com. The secret is ${where(standardWebhooks.secretRefs)}.`,
     };
   return {};
 }

@@ -13,17 +13,17 @@ export type Activation = {
   word: string;
   /** What is awaited or wrong, in a sentence. */
   awaited?: string;
-  /** What the operator says of it. */
+  /** The message of the operator. */
   message?: string;
 };
 
 const AWAITED: Partial<Record<ConditionType, string>> = {
-  Valid: 'The workflow must make sense together with what it refers to.',
-  CredentialsReady: 'All its credentials must work.',
-  PoolReady: 'A runner must be ready.',
-  Scheduled: 'The clock (a CronJob) must be in place.',
-  TriggerHealthy: 'The account of the trigger must be looked at without an error.',
-  Routed: 'Every gateway must serve it.',
+  Valid: 'Something the workflow refers to is missing or invalid.',
+  CredentialsReady: 'Not all its credentials work.',
+  PoolReady: 'No runner is ready yet.',
+  Scheduled: 'The CronJob of the schedule is not ready yet.',
+  TriggerHealthy: 'Polling the account of the trigger has not succeeded yet.',
+  Routed: 'Not every gateway serves it yet.',
 };
 
 type Looked = Pick<WorkflowObject, 'metadata' | 'spec' | 'status'>;
@@ -33,7 +33,7 @@ export function activationOf({ metadata, spec, status }: Looked): Activation {
   const conditions: readonly Condition[] = status?.conditions ?? [];
   const ready = conditions.find(({ type }) => type === 'Ready');
   if (ready === undefined || !isLookedAt(ready, metadata.generation))
-    return { kind: 'settling', word: goingWord(spec), awaited: 'The operator has not looked at it yet.' };
+    return { kind: 'settling', word: goingWord(spec), awaited: 'The operator has not processed it yet.' };
   if (ready.status !== 'True') return unready(conditions, ready, spec);
   if (spec.suspend) return { kind: 'suspended', word: 'Suspended', message: ready.message };
   return spec.active
@@ -57,13 +57,13 @@ function unready(conditions: readonly Condition[], ready: Condition, switches: S
     conditions.some((condition) => condition.type === each && condition.status !== 'True'),
   );
   const missing = conditions.find((condition) => condition.type === type) ?? ready;
-  const awaited = (type && AWAITED[type]) ?? 'It must come into effect everywhere.';
+  const awaited = (type && AWAITED[type]) ?? 'The change is not in effect everywhere yet.';
   const isStalled = conditions.some(
     (condition) => condition.type === 'Stalled' && condition.status === 'True',
   );
   const isStuck = isStalled || (ready.status === 'False' && NEEDS_ACTION.has(ready.reason));
   const [kind, word] = isStuck
-    ? (['stuck', switches.suspend === true ? 'Suspended, needs care' : 'Needs care'] as const)
+    ? (['stuck', switches.suspend === true ? 'Suspended, needs attention' : 'Needs attention'] as const)
     : (['settling', goingWord(switches)] as const);
   return { kind, word, awaited, message: missing.message };
 }

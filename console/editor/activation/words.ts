@@ -3,13 +3,12 @@ import type { TriggerKind } from '../../../api/trigger.ts';
 
 /** By the kind of the trigger. */
 const WHEN_ACTIVE: Record<TriggerKind, string> = {
-  manual: 'Runs are started by people and programs that ask for one.',
-  webhook: 'Each POST of JSON to its URL starts a run.',
+  manual: 'People and programs start runs.',
+  webhook: 'Each POST request with JSON to its URL starts a run.',
   schedule: 'A run starts at each of these times.',
-  mail: 'The mailbox is looked at again and again. Each mail that comes from then on starts a run.',
-  spreadsheet: 'The spreadsheet is looked at again and again. Rows that change from then on start runs.',
-  fileStorage:
-    'The folder is looked at again and again. Files that are added or changed from then on start runs.',
+  mail: 'The mailbox is polled. Each new mail starts a run.',
+  spreadsheet: 'The spreadsheet is polled. Rows that change start runs.',
+  fileStorage: 'The folder is polled. Files that are added or changed start runs.',
   bot: 'Messages to the bot start runs.',
 };
 
@@ -20,9 +19,9 @@ export function isOfTrigger(kind: string): kind is TriggerKind {
 
 /** What the trigger does as soon as it starts runs, and what has to happen before. */
 export function whatItWillDo(kind: TriggerKind, { active, suspend }: Switches): string {
-  if (suspend === true) return `When it is resumed${active ? '' : ' and active'}: ${WHEN_ACTIVE[kind]}`;
-  const meanwhile = kind === 'manual' ? ' While it is inactive, only test runs are possible.' : '';
-  return `When it is active: ${WHEN_ACTIVE[kind]}${meanwhile}`;
+  if (suspend === true) return `After you resume${active ? '' : ' and activate'} it: ${WHEN_ACTIVE[kind]}`;
+  const meanwhile = kind === 'manual' ? ' While inactive, only test runs are possible.' : '';
+  return `When active: ${WHEN_ACTIVE[kind]}${meanwhile}`;
 }
 
 type Switches = { active: boolean; suspend?: boolean | undefined };

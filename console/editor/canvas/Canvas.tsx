@@ -178,7 +178,7 @@ function FirstNode() {
   return (
     <div className={classes['start']}>
       <Button size="md" leftSection={<IconPlus size={18} />} onClick={() => store.pick({ kind: 'trigger' })}>
-        Choose what starts the workflow
+        Choose a trigger
       </Button>
     </div>
   );

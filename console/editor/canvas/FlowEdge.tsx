@@ -85,7 +85,7 @@ function EdgeButtons({ ends }: { ends: { from: string; to: string } }) {
       <ActionIcon
         size={22}
         variant="default"
-        aria-label={`Remove the line from ${from} to ${to}`}
+        aria-label={`Remove the connection from ${from} to ${to}`}
         onClick={() => store.apply((draft) => disconnect(draft, [{ from, to }]))}
       >
         <IconTrash size={14} />

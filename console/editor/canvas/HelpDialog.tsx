@@ -2,25 +2,25 @@
 import { Kbd, Modal, Table } from '@mantine/core';
 
 const KEYS: [string[], string][] = [
-  [['←', '→', '↑', '↓'], 'Go from node to node, along the lines'],
+  [['←', '→', '↑', '↓'], 'Move from node to node along the connections'],
   [['Enter'], 'Open the node'],
-  [['Tab', '+'], 'Add a node behind the selected one, or into the selected line'],
-  [['Del', 'Backspace'], 'Remove what is selected'],
-  [['Ctrl C', 'Ctrl X', 'Ctrl V'], 'Copy, cut, paste nodes, also between workflows, as YAML'],
+  [['Tab', '+'], 'Add a node after the selected node or on the selected connection'],
+  [['Del', 'Backspace'], 'Remove the selection'],
+  [['Ctrl C', 'Ctrl X', 'Ctrl V'], 'Copy, cut and paste nodes as YAML, also between workflows'],
   [['Ctrl D'], 'Duplicate'],
   [['Ctrl A'], 'Select all'],
-  [['Shift'], 'Hold it to select several, by clicks or by dragging a frame'],
+  [['Shift'], 'Hold to select several by clicking or dragging a frame'],
   [['Ctrl Z', 'Ctrl Shift Z'], 'Undo, redo'],
   [['Ctrl S'], 'Save'],
   [['1'], 'Fit the workflow'],
   [['Shift T'], 'Tidy up'],
-  [['Esc'], 'Close the panel, then select nothing, so that Tab leaves the canvas'],
-  [['?'], 'These keys'],
+  [['Esc'], 'Close the panel, then clear the selection, so that Tab leaves the canvas'],
+  [['?'], 'Show keyboard shortcuts'],
 ];
 
 export function HelpDialog({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   return (
-    <Modal opened={opened} onClose={onClose} title="Keys" size="lg">
+    <Modal opened={opened} onClose={onClose} title="Keyboard shortcuts" size="lg">
       <Table verticalSpacing={6}>
         <Table.Tbody>
           {KEYS.map(([keys, what]) => (

@@ -65,7 +65,7 @@ export const NodeCard = memo(function NodeCard({ id, data, selected }: NodeProps
             tabIndex={-1}
             className={`${classes['add']} nopan`}
             data-more={hasSuccessor || undefined}
-            aria-label={`Add a node behind ${nodeLabel(node)}`}
+            aria-label={`Add a node after ${nodeLabel(node)}`}
             onClick={(event) => {
               event.stopPropagation();
               store.select({ nodes: [id] });
@@ -112,14 +112,14 @@ function ProblemMark({ messages }: { messages: string[] }) {
 type Phase = { label: string; icon: ComponentType<{ size?: number; className?: string }>; color: string };
 
 const PHASES: Record<NodePhase, Phase> = {
-  Pending: { label: 'waiting for its turn', icon: IconHourglass, color: 'gray' },
+  Pending: { label: 'waiting', icon: IconHourglass, color: 'gray' },
   Running: { label: 'running', icon: IconLoader2, color: 'blue' },
-  Waiting: { label: 'waiting', icon: IconClock, color: 'yellow' },
-  Succeeded: { label: 'done', icon: IconCircleCheckFilled, color: 'green' },
+  Waiting: { label: 'waiting to continue', icon: IconClock, color: 'yellow' },
+  Succeeded: { label: 'succeeded', icon: IconCircleCheckFilled, color: 'green' },
   Failed: { label: 'failed', icon: IconCircleXFilled, color: 'red' },
   Cancelled: { label: 'cancelled', icon: IconBan, color: 'gray' },
   Skipped: { label: 'skipped', icon: IconArrowNarrowRight, color: 'gray' },
-  Unknown: { label: 'unknown whether it happened', icon: IconQuestionMark, color: 'orange' },
+  Unknown: { label: 'outcome unknown', icon: IconQuestionMark, color: 'orange' },
 };
 
 function PhaseMark({ phase, view }: { phase: NodePhase; view: CardNode['data']['view'] }) {

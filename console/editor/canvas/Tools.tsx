@@ -28,7 +28,7 @@ export function Tools({ view, tidy, onHelp }: Props) {
         {!isReadOnly && (
           <Tool label="Tidy up (Shift+T)" icon={IconLayoutDistributeHorizontal} onClick={tidy} />
         )}
-        <Tool label="Keys (?)" icon={IconHelp} onClick={onHelp} />
+        <Tool label="Keyboard shortcuts (?)" icon={IconHelp} onClick={onHelp} />
       </Panel>
       {!isReadOnly && (
         <Panel position="top-right">
@@ -43,7 +43,7 @@ export function Tools({ view, tidy, onHelp }: Props) {
       {!isReadOnly && isNew && (
         <Panel position="top-center">
           <Text size="sm" c="dimmed">
-            The + behind the trigger adds what happens next.
+            Click + to add the next step
           </Text>
         </Panel>
       )}

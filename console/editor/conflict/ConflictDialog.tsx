@@ -29,21 +29,21 @@ export function ConflictDialog() {
       opened={isComparing}
       onClose={() => compare(false)}
       size="90%"
-      title={`${who} changed this workflow while you did`}
+      title={`${who} changed this workflow while you were editing it`}
     >
       <Text size="sm" mb="sm">
-        Nothing of yours is saved yet. On the right is your version: edit it there, and take over from the
-        left what you want to keep.
+        Your changes are not saved yet. Your version is on the right: edit it there and copy from the left
+        what you want to keep.
       </Text>
       <Group justify="space-between" mb={6}>
         <SegmentedControl
           size="xs"
-          aria-label="What is shown on the left"
+          aria-label="Left side"
           value={other}
           onChange={(value) => setOther(value === 'base' ? 'base' : 'theirs')}
           data={[
             { value: 'theirs', label: 'Theirs' },
-            { value: 'base', label: 'Before both changes' },
+            { value: 'base', label: 'Common base' },
           ]}
         />
         <Text size="sm" fw={600}>
@@ -61,7 +61,7 @@ export function ConflictDialog() {
           Decide later
         </Button>
         <Button variant="light" color="red" onClick={() => resolve('theirs')}>
-          Take theirs, drop mine
+          Use theirs, discard mine
         </Button>
         <Button
           disabled={'mistakes' in reading}
@@ -69,7 +69,7 @@ export function ConflictDialog() {
             if ('spec' in reading) resolve(withSpec(draft, reading.spec));
           }}
         >
-          Go on with the version on the right
+          Continue with the version on the right
         </Button>
       </Group>
     </Modal>

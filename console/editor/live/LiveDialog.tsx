@@ -20,8 +20,8 @@ export function LiveDialog() {
   return (
     <Modal opened onClose={() => answerLive(false)} size="xl" title="Make these changes live?">
       <Text size="sm" mb="sm">
-        {title} is active: the next event runs the version that you save. Runs of events that were accepted
-        before keep their version.
+        {title} is active: the next event runs the version that you save. Runs that were accepted before keep
+        their version.
       </Text>
       <Changes changes={liveChanges(saved, draft)} />
       <LiveDiff before={textOf(name, saved.spec)} after={textOf(name, draft.spec)} />

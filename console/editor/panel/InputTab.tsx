@@ -9,17 +9,17 @@ export function InputTab() {
   if (sources.nodes.length === 0)
     return (
       <Text size="xs" c="dimmed">
-        No node leads to this one: connect it to the node whose output it should use.
+        Nothing is connected to this node. Connect it to the node whose output it should use.
       </Text>
     );
   return (
     <>
       <Text size="xs" c="dimmed" mb="xs">
-        Drag a line into an input, or click it to copy the expression.
+        Drag a value into a field, or click it to copy the expression.
       </Text>
       <ReferenceTree
         sources={sources}
-        onPick={(reference) => void copyText(`{{ ${reference} }}`, 'The expression')}
+        onPick={(reference) => void copyText(`{{ ${reference} }}`, 'expression')}
       />
     </>
   );

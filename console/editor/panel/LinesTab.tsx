@@ -12,8 +12,8 @@ type Side = 'before' | 'behind';
 
 /** Which way the lines of each side go, seen from a node. */
 const SIDES: Record<Side, { title: string; ask: string; ends: (id: string, other: string) => EdgeEnds }> = {
-  before: { title: 'Comes behind', ask: 'Join behind…', ends: (id, other) => ({ from: other, to: id }) },
-  behind: { title: 'Goes on to', ask: 'Join to…', ends: (id, other) => ({ from: id, to: other }) },
+  before: { title: 'Runs after', ask: 'Connect from…', ends: (id, other) => ({ from: other, to: id }) },
+  behind: { title: 'Runs next', ask: 'Connect to…', ends: (id, other) => ({ from: id, to: other }) },
 };
 
 export function LinesTab({ node }: { node: WorkflowNode }) {
@@ -36,7 +36,7 @@ function Lines({ id, side }: { id: string; side: Side }) {
       </Title>
       {edges.length === 0 && (
         <Text size="xs" c="dimmed">
-          No node.
+          None.
         </Text>
       )}
       {edges.map((edge) => (
@@ -54,7 +54,7 @@ function Line({ edge, other }: { edge: WorkflowEdge; other: string }) {
   const words = edgeLabel(edge);
   return (
     <Group gap={6} wrap="nowrap">
-      <Tooltip label="When this line is taken">
+      <Tooltip label="Run when">
         <Button
           flex={1}
           variant="default"
@@ -71,11 +71,11 @@ function Line({ edge, other }: { edge: WorkflowEdge; other: string }) {
         </Button>
       </Tooltip>
       {!isReadOnly && (
-        <Tooltip label="Remove the line">
+        <Tooltip label="Remove the connection">
           <ActionIcon
             variant="subtle"
             color="gray"
-            aria-label={`Remove the line between ${edge.from} and ${edge.to}`}
+            aria-label={`Remove the connection from ${edge.from} to ${edge.to}`}
             onClick={({ currentTarget }) => {
               // The button goes with its line; the focus stays near.
               currentTarget.closest<HTMLElement>('[role=group]')?.focus();

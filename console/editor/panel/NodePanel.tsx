@@ -86,7 +86,7 @@ function Content({ node, kind, onClose }: ContentProps) {
           </Tabs.Tab>
           {isStep ? <Tabs.Tab value="input">Input</Tabs.Tab> : <Tabs.Tab value="test">Test data</Tabs.Tab>}
           <Tabs.Tab value="output">Output</Tabs.Tab>
-          <Tabs.Tab value="lines">Lines</Tabs.Tab>
+          <Tabs.Tab value="lines">Connections</Tabs.Tab>
         </Tabs.List>
         <div className={classes['body'] ?? ''}>
           <Tabs.Panel value="parameters">

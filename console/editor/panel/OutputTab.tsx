@@ -27,7 +27,7 @@ export function OutputTab({ nodeId, last }: { nodeId: string; last: NodeOutputs 
       {at !== undefined && node?.phase === 'Running' && <LiveText at={at} nodeId={nodeId} />}
       {node === undefined && last !== undefined && (
         <Text size="xs" c="dimmed">
-          From the last run in which this node produced something.
+          From the last run in which this node produced output.
         </Text>
       )}
       {output === undefined ? (
@@ -46,7 +46,7 @@ function Outcome({ node: { phase, reason, message } }: { node: NodeView }) {
   if (phase === 'Failed' || phase === 'Unknown')
     return (
       <FailureOf
-        title={phase === 'Unknown' ? 'Its effect may have happened' : 'The node failed'}
+        title={phase === 'Unknown' ? 'Outcome unknown: its effect may have happened' : 'Failed'}
         reason={reason}
         message={message}
       />
@@ -72,12 +72,12 @@ function NothingYet({ node }: { node: NodeView | undefined }) {
   );
 }
 
-const NEVER_RAN = 'Nothing yet. Run a test to see here what the node produces.';
+const NEVER_RAN = 'No output yet. Start a test run to see what this node produces.';
 
 const WITHOUT_OUTPUT: Partial<Record<NodeView['phase'], string>> = {
-  Skipped: 'It did not run: no line that leads to it was taken.',
-  Cancelled: 'It was cancelled before it produced anything.',
-  Succeeded: 'What it produced is not kept any more.',
+  Skipped: 'Skipped: no connection to this node was taken.',
+  Cancelled: 'Cancelled before it produced output.',
+  Succeeded: 'The output is no longer available.',
 };
 
 function Progress({ node: { phase, attempts = 0 } }: { node: NodeView }) {

@@ -34,7 +34,7 @@ export function RunBar() {
     true,
   );
   const hint = suspended
-    ? 'The workflow is suspended: resume it to run it'
+    ? 'Suspended: resume the workflow to run it'
     : 'Run the workflow with test data (Ctrl+Enter)';
   return (
     <Group gap="xs" wrap="nowrap">

@@ -36,7 +36,7 @@ export function RunHistory({ namespace, workflow }: { namespace: string; workflo
           body: { flex: 1, minHeight: 0, display: 'flex', flexDirection: 'column' },
         }}
       >
-        <Suspense fallback={<Loader size="sm" aria-label="Loading the runs" />}>
+        <Suspense fallback={<Loader size="sm" aria-label="Loading runs" />}>
           <WorkflowRuns namespace={namespace} workflow={workflow} />
         </Suspense>
       </Drawer>

@@ -8,7 +8,7 @@ import { useMay } from '../../kube/access.ts';
 import { RUNS } from '../../kube/resources.ts';
 import { PhaseIcon } from '../../runs/phases.tsx';
 import { ButtonLink } from '../../shell/links.tsx';
-import { tellFailure } from '../../shell/tell.ts';
+import { tellFailure } from '../../shell/tell.tsx';
 import { lasting } from '../../words.ts';
 import { useEditorStore } from '../store.ts';
 import { durationOf, resultOf } from './result.ts';
@@ -37,7 +37,7 @@ export function RunStrip() {
       await cancelRun(at);
     } catch (error) {
       setCancelling('');
-      tellFailure('The run was not cancelled', error);
+      tellFailure('Could not cancel the run', error);
     }
   };
   return (
@@ -59,17 +59,17 @@ export function RunStrip() {
         to="/p/$project/runs/$run"
         params={{ project: at.namespace, run: at.run }}
         search={{ workflow: at.workflow }}
-        aria-label="All about this run"
-        title="All about this run"
+        aria-label="Run details"
+        title="Run details"
       >
         <IconListDetails size={16} />
       </ButtonLink>
       {isOver && (
-        <Tooltip label="Take the run off the canvas">
+        <Tooltip label="Hide the run">
           <ActionIcon
             variant="subtle"
             color="gray"
-            aria-label="Take the run off the canvas"
+            aria-label="Hide the run"
             onClick={() =>
               void navigate({
                 to: '/p/$project/workflows/$workflow',
@@ -91,8 +91,8 @@ function RunWords({ view, isCancelling }: { view: RunShown; isCancelling: boolea
   const store = useEditorStore();
   const isLive = run !== undefined && !isTerminal(run.phase);
   const now = useNow(isLive);
-  if (connection === 'failed') return <Text size="sm">The run is not there any more</Text>;
-  if (run === undefined) return <Text size="sm">Looking for the run…</Text>;
+  if (connection === 'failed') return <Text size="sm">The run no longer exists</Text>;
+  if (run === undefined) return <Text size="sm">Loading the run…</Text>;
   const result = resultOf(run, nodes);
   const took = durationOf(run, now);
   const { node } = result ?? {};
@@ -114,7 +114,7 @@ function RunWords({ view, isCancelling }: { view: RunShown; isCancelling: boolea
       )}
       {connection === 'broken' && (
         <Text size="sm" c="orange">
-          Connection lost, tried again
+          Connection lost, reconnecting
         </Text>
       )}
       {node !== undefined && (

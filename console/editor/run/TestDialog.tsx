@@ -6,7 +6,7 @@ import { lazy, Suspense, useRef, useState } from 'react';
 import type { TriggerKind } from '../../../api/trigger.ts';
 import { FailureNote } from '../../shell/FailureNote.tsx';
 import { useReturnFocus } from '../../shell/useReturnFocus.ts';
-import { tellDone, tellFailure } from '../../shell/tell.ts';
+import { tellDone, tellFailure } from '../../shell/tell.tsx';
 import { liveChanges } from '../live/changes.ts';
 import { triggerOf, updateNode } from '../model.ts';
 import { useEditor, useEditorPart } from '../store.ts';
@@ -35,7 +35,7 @@ export function TestDialog({ until }: { until: string | undefined }) {
       opened
       onClose={dropTestRun}
       closeOnEscape={!isAskingLive}
-      title={until === undefined ? 'Test run' : `Test run as far as ${until}`}
+      title={until === undefined ? 'Test run' : `Test run up to ${until}`}
       size="lg"
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
@@ -77,7 +77,7 @@ function TestForm({ until }: { until: string | undefined }) {
         />
       )}
       <SavingNote mayChange={mayChange} />
-      {error !== undefined && <FailureNote title="The test run was not started" error={error} />}
+      {error !== undefined && <FailureNote title="Could not start the test run" error={error} />}
       <Group justify="flex-end" gap="xs">
         {step !== undefined && (
           <Group gap={8} mr="auto" role="status" wrap="nowrap">
@@ -105,14 +105,9 @@ function Warning() {
   const [isWarned] = useState(() => localStorage.getItem(WARNED) !== null);
   if (isWarned) return null;
   return (
-    <Alert
-      color="yellow"
-      variant="light"
-      icon={<IconAlertTriangle />}
-      title="The effects of a test run are real"
-    >
-      Mails are sent, requests are made, models are asked. Use addresses and data that may be used. This note
-      comes only once.
+    <Alert color="yellow" variant="light" icon={<IconAlertTriangle />} title="Test runs have real effects">
+      They send mail, make requests and call models. Use addresses and data that are safe to use. This note is
+      shown once.
     </Alert>
   );
 }
@@ -123,15 +118,15 @@ function SavingNote({ mayChange }: { mayChange: boolean }) {
   if (mayChange && liveChanges(saved, draft).length > 0)
     return (
       <Alert color="yellow" variant="light" icon={<IconAlertTriangle />} title="This workflow is active">
-        A test run executes what is saved. Your changes are saved first and go live: the next event runs them,
-        too. You see the changes before you confirm.
+        A test run executes the saved version. Your changes are saved first and go live: the next event runs
+        them too. You can review the changes before you confirm.
       </Alert>
     );
   return (
     <Text size="xs" c="dimmed">
       {mayChange
         ? 'Your changes are saved first.'
-        : 'Your changes are not saved: the workflow runs without them.'}
+        : 'Your changes are not saved. The test run executes the saved version.'}
     </Text>
   );
 }
@@ -144,23 +139,21 @@ function EventField({ kind, text, onChange, read }: EventProps) {
   const takeReal = async (): Promise<void> => {
     try {
       const real = await lastRealEvent(namespace, name, triggerOf(draft)?.id ?? '');
-      if (real === undefined) return tellDone('There is no run yet that a real event has started.');
+      if (real === undefined) return tellDone('No real event has started a run yet.');
       onChange(JSON.stringify(asTestData(kind, real.output), null, 2));
-      tellDone(`This is what started ${real.run}${real.truncated ? ', as far as it is kept' : ''}.`);
+      tellDone(`This is the event of ${real.run}${real.truncated ? ', truncated' : ''}.`);
     } catch (failure) {
-      tellFailure('The last event was not read', failure);
+      tellFailure('Could not load the last event', failure);
     }
   };
   const hint =
     kind === 'manual'
       ? 'The object becomes data_content of the trigger.'
-      : 'text_content is a text, data_content any JSON value; nodes refer to both.';
+      : 'text_content is a string, data_content any JSON value. Nodes can refer to both.';
   return (
     <>
       <Group justify="space-between" align="center" wrap="wrap" gap="xs">
-        <Text size="sm">
-          {kind === 'manual' ? 'What the workflow is started with' : `What the ${kind} trigger produces`}
-        </Text>
+        <Text size="sm">{kind === 'manual' ? 'Input' : `Output of the ${kind} trigger`}</Text>
         <Button variant="default" leftSection={<IconHistory size={14} />} onClick={() => void takeReal()}>
           Use last real event
         </Button>
@@ -200,7 +193,7 @@ function useStart(until: string | undefined): Starting {
       // What went wrong is told, or asked, by whoever saves.
       if (!(await save())) return undefined;
     }
-    setStep('Waiting until the change is in effect…');
+    setStep('Waiting for the change to take effect…');
     const onWait = (why: string): void => setStep(`Waiting: ${why}`);
     await untilServed({ namespace, name }, { signal, onWait });
     setStep('Starting…');
@@ -213,7 +206,7 @@ function useStart(until: string | undefined): Starting {
     const own = new AbortController();
     abort.current = own;
     setError(undefined);
-    setStep('Looking…');
+    setStep('Loading…');
     try {
       const started = await run(event, isKept, own.signal);
       if (started === undefined) return;

@@ -15,7 +15,7 @@ const nodes = (...list: NodeView[]) => new Map(list.map((node) => [node.id, node
 
 test.each([
   [run({}), [], { text: 'Succeeded in 3.2 s' }],
-  [run({ until: 'agent_1' }), [], { text: 'Succeeded as far as agent_1 in 3.2 s' }],
+  [run({ until: 'agent_1' }), [], { text: 'Succeeded up to agent_1 in 3.2 s' }],
   [run({ phase: 'Cancelled' }), [], { text: 'Cancelled after 3.2 s' }],
   [run({ phase: 'Failed', message: 'too late' }), [], { text: 'Failed', why: 'too late' }],
   [run({ phase: 'Running' }), [], undefined],

@@ -17,7 +17,7 @@ export function resultOf(run: RunHead, nodes: ReadonlyMap<string, NodeView>): Ru
   const took = durationOf(run, 0);
   const time = took === undefined ? '' : lasting(took);
   if (run.phase === 'Succeeded') {
-    const to = run.until === undefined ? '' : ` as far as ${run.until}`;
+    const to = run.until === undefined ? '' : ` up to ${run.until}`;
     return { text: `Succeeded${to}${time && ` in ${time}`}` };
   }
   if (run.phase === 'Cancelled') return { text: `Cancelled${time && ` after ${time}`}` };

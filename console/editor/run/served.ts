@@ -8,7 +8,7 @@ export function servedState({ status }: Pick<WorkflowObject, 'status'>, generati
   const { observedGeneration = 0, conditions = [] } = status ?? {};
   const routed = conditions.find(({ type }) => type === 'Routed');
   if (routed === undefined || Math.min(observedGeneration, routed.observedGeneration ?? 0) < generation)
-    return { kind: 'waits', why: 'The operator has not looked at the change yet.' };
+    return { kind: 'waits', why: 'The operator has not processed the change yet.' };
   // Of a bot that another workflow has only the messages go elsewhere.
   if (routed.status === 'True' || routed.reason === 'BotTaken') return { kind: 'served' };
   if (routed.reason !== 'InvalidSpec') return { kind: 'waits', why: routed.message };

@@ -87,16 +87,16 @@ export function readTestData(kind: TriggerKind, text: string): ReadTestData {
   const parsed = parse(text.trim() === '' ? '{}' : text);
   if (!parsed.ok) return parsed;
   const { value } = parsed;
-  if (!isRecord(value)) return { ok: false, message: 'Write a JSON object: { … }.' };
+  if (!isRecord(value)) return { ok: false, message: 'Enter a JSON object: { … }.' };
   if (kind === 'manual') return { ok: true, value };
   const other = Object.keys(value).find((name) => name !== 'text_content' && name !== 'data_content');
   if (other !== undefined)
     return {
       ok: false,
-      message: `The test data of this trigger have text_content and data_content, and no "${other}": put it into data_content.`,
+      message: `Unknown field "${other}". The test data of this trigger has text_content and data_content: move it into data_content.`,
     };
   if (value['text_content'] !== undefined && typeof value['text_content'] !== 'string')
-    return { ok: false, message: 'text_content must be a text.' };
+    return { ok: false, message: 'text_content must be a string.' };
   return { ok: true, value };
 }
 
@@ -104,7 +104,7 @@ function parse(text: string): { ok: true; value: unknown } | { ok: false; messag
   try {
     return { ok: true, value: JSON.parse(text) };
   } catch (error) {
-    return { ok: false, message: `This is no JSON: ${error instanceof Error ? error.message : ''}` };
+    return { ok: false, message: `Invalid JSON: ${error instanceof Error ? error.message : ''}` };
   }
 }
 

@@ -19,8 +19,8 @@ export async function untilServed(
     generation ??= workflow.metadata.generation ?? 0;
     const state = servedState(workflow, generation);
     if (state.kind === 'served') return;
-    if (state.kind === 'refused') throw failure('The workflow cannot run as it is', state.why);
-    if (Date.now() > deadline) throw failure('The change is not in effect yet', state.why);
+    if (state.kind === 'refused') throw failure('The workflow cannot run', state.why);
+    if (Date.now() > deadline) throw failure('The change has not taken effect yet', state.why);
     onWait(state.why);
     await new Promise((resolve) => setTimeout(resolve, EVERY_MS));
     signal.throwIfAborted();

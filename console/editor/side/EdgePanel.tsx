@@ -30,7 +30,7 @@ export function EdgePanel({ ends, onClose }: { ends: EdgeEnds; onClose: () => vo
       <Stack px={12} pb={12}>
         <div>
           <Text size="sm" fw={500} mb={4} id="edge-after">
-            Go on
+            Run
           </Text>
           <SegmentedControl
             aria-labelledby="edge-after"
@@ -54,7 +54,7 @@ export function EdgePanel({ ends, onClose }: { ends: EdgeEnds; onClose: () => vo
         <FormContext value={scope}>
           <ExpressionInput
             label="Only if"
-            help={`A condition in CEL over the outputs before it, such as nodes.${ends.from}.data_content.total > 100.0. Empty: always.`}
+            help={`A CEL condition on the outputs of earlier nodes, for example nodes.${ends.from}.data_content.total > 100.0. Empty means always.`}
             language="cel"
             isCondition
             isMultiline
@@ -76,7 +76,7 @@ export function EdgePanel({ ends, onClose }: { ends: EdgeEnds; onClose: () => vo
             leftSection={<IconTrash size={14} />}
             onClick={() => apply((before) => disconnect(before, [ends]))}
           >
-            Remove the line
+            Remove connection
           </Button>
         )}
       </Stack>

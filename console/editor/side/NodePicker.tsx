@@ -36,7 +36,7 @@ export function NodePicker({ place }: { place: PickerPlace }) {
     >
       <div className={classes['head']}>
         <Title order={2} size="h5">
-          {what === 'triggers' ? 'What starts the workflow?' : titleOf(place)}
+          {what === 'triggers' ? 'Choose a trigger' : titleOf(place)}
         </Title>
         <CloseButton aria-label="Close" onClick={() => store.closePanel()} />
       </div>
@@ -52,7 +52,7 @@ export function NodePicker({ place }: { place: PickerPlace }) {
           onChange={(event) => setText(event.currentTarget.value)}
         />
       </Combobox.EventsTarget>
-      <div className={classes['options']} tabIndex={0} role="group" aria-label="What there is">
+      <div className={classes['options']} tabIndex={0} role="group" aria-label="Node types">
         <Combobox.Options aria-label="Nodes">
           {[...Map.groupBy(shown, ({ group }) => group)].map(([group, list]) => (
             <Combobox.Group key={group} label={group}>
@@ -61,7 +61,7 @@ export function NodePicker({ place }: { place: PickerPlace }) {
               ))}
             </Combobox.Group>
           ))}
-          {shown.length === 0 && <Combobox.Empty>No node is called so. Try another word.</Combobox.Empty>}
+          {shown.length === 0 && <Combobox.Empty>No node matches "{text.trim()}"</Combobox.Empty>}
         </Combobox.Options>
       </div>
     </Combobox>
@@ -94,8 +94,8 @@ function OfferOption({ offer }: { offer: Offer }) {
 }
 
 function titleOf(place: PickerPlace): string {
-  if (place.kind === 'between') return 'What comes in between?';
-  return place.kind === 'after' ? 'What comes next?' : 'Add a node';
+  if (place.kind === 'between') return 'Insert a node';
+  return place.kind === 'after' ? 'Add the next step' : 'Add a node';
 }
 
 function insert(store: EditorStore, place: PickerPlace, chosen: { offer: Offer; known: Known[] }): void {

@@ -27,7 +27,7 @@ export function Side() {
   return (
     <aside
       className={classes['panel']}
-      aria-label={'node' in panel ? `Node ${panel.node}` : 'Line'}
+      aria-label={'node' in panel ? `Node ${panel.node}` : 'Connection'}
       onKeyDown={(event) => closeAt(event, store)}
     >
       <Suspense

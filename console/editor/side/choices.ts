@@ -60,7 +60,7 @@ const STARTS: Offer[] = TRIGGERS.map(({ kind, label, starts, icon, credentials }
   needs: credentials.join(' or '),
   icon,
   color: 'orange',
-  group: 'What starts the workflow',
+  group: 'Triggers',
   choice: { kind: 'trigger', trigger: kind, credentials },
 }));
 

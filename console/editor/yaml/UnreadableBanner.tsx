@@ -11,15 +11,14 @@ export function UnreadableBanner({ onYaml }: { onYaml: () => void }) {
     <Alert color="orange" variant="light" radius={0} py={6} icon={<IconFileAlert size={16} />} role="status">
       <Group gap="sm" justify="space-between">
         <Text size="sm" flex="1 1 300px">
-          What you wrote as YAML cannot be read, so the canvas shows what it said before and cannot be
-          changed. {why}
+          The YAML is invalid. The canvas shows the last valid version and is read-only. {why}
         </Text>
         <Group gap="xs">
           <Button variant="light" color="orange" onClick={onYaml}>
-            To the YAML
+            Go to YAML
           </Button>
           <Button variant="default" onClick={() => store.setUnreadable(undefined)}>
-            Drop that text
+            Discard the YAML changes
           </Button>
         </Group>
       </Group>

@@ -1,4 +1,4 @@
-/** The workflow as YAML, equal to the canvas at every moment at which the text can be read. */
+/** Workflow YAML, equal to the canvas at every moment at which the text can be read. */
 import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
 import { yaml } from '@codemirror/lang-yaml';
 import {
@@ -48,11 +48,11 @@ export function YamlTab() {
   return (
     <div className={classes['tab']}>
       <Text size="xs" c="dimmed" px="sm" py={4}>
-        The same workflow as on the canvas. Comments are not kept: the API server stores none.
+        The same workflow as on the canvas. Comments are not saved: the API server does not store them.
       </Text>
       {unreadable !== undefined && (
         <Alert color="orange" variant="light" py={6} mx="sm" role="status">
-          This text cannot be read, so the canvas still shows what it said before. {unreadable}
+          This YAML is invalid. The canvas shows the last valid version. {unreadable}
         </Alert>
       )}
       <div ref={box} className={classes['text']} />
@@ -112,7 +112,7 @@ function show(view: EditorView, name: string, problems: Problems): void {
 function extensions(store: EditorStore, scheme: 'light' | 'dark', isReadOnly: boolean) {
   return [
     EditorView.cspNonce.of(styleNonce()),
-    EditorView.contentAttributes.of({ 'aria-label': 'The workflow as YAML', tabindex: '0' }),
+    EditorView.contentAttributes.of({ 'aria-label': 'Workflow YAML', tabindex: '0' }),
     EditorState.readOnly.of(isReadOnly),
     EditorState.tabSize.of(2),
     lineNumbers(),

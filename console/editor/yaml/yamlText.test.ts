@@ -27,18 +27,18 @@ const body = (text: string) =>
 
 test.each([
   [body('spec: {}'), 'spec.nodes must be a list of nodes.', 5],
-  [body('spec:\n  nodes:\n    - manual: {}'), 'A node needs an id.', 7],
+  [body('spec:\n  nodes:\n    - manual: {}'), 'A node needs an ID.', 7],
   [
     body('spec:\n  nodes:\n    - { id: a, manual: {} }\n    - { id: a, response: {} }'),
-    'Another node has the id a already.',
+    'Another node already has the ID a.',
     8,
   ],
   [
     body('spec:\n  nodes: [{ id: a, manual: {} }]\n  edges: [{ from: a, to: z }]'),
-    'An edge leads from a node to a node',
+    'An edge needs "from" and "to"',
     7,
   ],
-  [body('spec: { nodes: [] }').replace('orders', 'other'), 'The name stays orders', 4],
+  [body('spec: { nodes: [] }').replace('orders', 'other'), 'The name cannot be changed from orders', 4],
 ])('what is wrong with %j is said at its line', (text, words, line) => {
   const reading = readText(text, 'orders');
   const [first] = 'mistakes' in reading ? reading.mistakes : [];

@@ -82,14 +82,14 @@ export function withSpec(draft: Draft, spec: WorkflowSpec): Draft {
 
 function manifestMistakes(document: Document, name: string): Mistake[] {
   const { contents } = document;
-  if (!isMap(contents)) return [{ from: 0, to: 0, message: 'This is no manifest: it has no fields.' }];
+  if (!isMap(contents)) return [{ from: 0, to: 0, message: 'This is not a manifest: it has no fields.' }];
   const wanted: [string[], unknown, string][] = [
     [['apiVersion'], apiVersionOf(WORKFLOWS), 'The apiVersion cannot be changed.'],
     [['kind'], WORKFLOWS.kind, 'The kind cannot be changed.'],
     [
       ['metadata', 'name'],
       name,
-      `The name stays ${name}: the API knows no renaming. Duplicate the workflow.`,
+      `The name cannot be changed from ${name}: Kubernetes objects cannot be renamed. Duplicate the workflow instead.`,
     ],
   ];
   return [
@@ -110,8 +110,8 @@ function graphMistakes(document: Document): Mistake[] {
   const ids = nodes.map((node: unknown) => (node as WorkflowNode | null)?.id);
   const wrongNodes = ids.flatMap((id, index) => {
     const path = ['spec', 'nodes', index, 'id'];
-    if (typeof id !== 'string' || id === '') return [at(document, path, 'A node needs an id.')];
-    return ids.indexOf(id) === index ? [] : [at(document, path, `Another node has the id ${id} already.`)];
+    if (typeof id !== 'string' || id === '') return [at(document, path, 'A node needs an ID.')];
+    return ids.indexOf(id) === index ? [] : [at(document, path, `Another node already has the ID ${id}.`)];
   });
   if (edges === undefined || wrongNodes.length > 0) return wrongNodes;
   if (!Array.isArray(edges)) return [at(document, ['spec', 'edges'], 'spec.edges must be a list.')];
@@ -123,7 +123,7 @@ function graphMistakes(document: Document): Mistake[] {
             at(
               document,
               ['spec', 'edges', index, end],
-              'An edge leads from a node to a node: it names their ids.',
+              'An edge needs "from" and "to", the IDs of two nodes.',
             ),
           ],
     ),

@@ -43,7 +43,7 @@ export function InsertReference({
       <Popover.Dropdown p="xs" aria-label="Insert reference">
         {sources.nodes.length === 0 && sources.element === undefined ? (
           <Text size="xs">
-            No node comes before this one: connect it to the node whose output it should use.
+            Nothing is connected to this node. Connect it to the node whose output it should use.
           </Text>
         ) : (
           <ReferenceTree

@@ -23,7 +23,7 @@ function shown(preview: Preview) {
         <>
           <IconArrowRight
             size={14}
-            aria-label="Value with the last outputs, or the test data:"
+            aria-label="Value with the last outputs or the test data:"
             style={{ flex: 'none', marginTop: 2 }}
           />
           <span
@@ -31,17 +31,19 @@ function shown(preview: Preview) {
             // Long ones scroll, which takes the focus.
             {...(preview.text.length > LONG && { tabIndex: 0, role: 'group', 'aria-label': 'Value' })}
           >
-            {preview.text === '' ? '(empty text)' : preview.text}
+            {preview.text === '' ? '(empty string)' : preview.text}
           </span>
           <span style={{ flex: 'none' }}>{preview.type}</span>
         </>
       );
     case 'unfinished':
-      return <Note>Not finished: {preview.message}</Note>;
+      return <Note>{preview.message}</Note>;
     case 'unknown':
-      return <Note>A value is shown here after a test run of {preview.nodes.join(', ')}.</Note>;
+      return (
+        <Note>Start a test run to preview the value: {preview.nodes.join(', ')} has no output yet.</Note>
+      );
     case 'missing':
-      return <Note>With the last outputs, or the test data, this would fail: {preview.message}</Note>;
+      return <Note>Fails with the last outputs or the test data: {preview.message}</Note>;
     case 'wrong':
       return (
         <span style={{ color: 'var(--mantine-color-error)', display: 'flex', gap: 6 }}>

@@ -29,7 +29,7 @@ export function ReferenceTree({ sources, onPick }: Picking & { sources: Sources 
             </Text>
             {!source.isReal && (
               <Badge size="xs" variant="light" color="gray">
-                not run yet
+                no output yet
               </Badge>
             )}
           </Group>
@@ -121,6 +121,6 @@ function Branch({ name, written, value, isReal, onPick, isOpenFirst = false }: B
 const LONGEST = 80;
 
 function sampleOf(value: unknown): string {
-  if (value === undefined) return 'not there';
+  if (value === undefined) return 'missing';
   return toText(value).slice(0, LONGEST);
 }

@@ -18,9 +18,9 @@ export type Option = {
 export type Completion = { from: number; options: Option[] };
 
 const MEMBER_HELP: Record<NodeMember, string> = {
-  text_content: 'its text',
-  data_content: 'its data',
-  error: 'why it failed',
+  text_content: 'text output',
+  data_content: 'data output',
+  error: 'error',
   headers: 'request headers',
 };
 
@@ -98,8 +98,8 @@ function startsOf(dialect: Dialect, { nodes, element }: Sources): Option[] {
   if (element === undefined) return known;
   const isDeep = childrenOf(element.item).length > 0;
   return [
-    { insert: dialect.item, label: dialect.item, detail: 'the element', goesOn: isDeep },
-    { insert: dialect.index, label: dialect.index, detail: 'its index, from 0', goesOn: false },
+    { insert: dialect.item, label: dialect.item, detail: 'current element', goesOn: isDeep },
+    { insert: dialect.index, label: dialect.index, detail: 'index of the element, from 0', goesOn: false },
     ...known,
   ];
 }

@@ -104,7 +104,7 @@ test.each<[value: unknown, preview: object]>([
   ],
   [
     "{{ $('other').text_content }}",
-    { kind: 'wrong', message: expect.stringContaining('write one of trigger, agent_1') },
+    { kind: 'wrong', message: expect.stringContaining('use one of trigger, agent_1') },
   ],
   ['{{ $item }}', { kind: 'wrong', message: '$item exists only inside a node with forEach' }],
   ['{{ name }}', { kind: 'wrong', message: expect.stringContaining('line 1, column 4') }],

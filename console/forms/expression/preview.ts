@@ -89,9 +89,8 @@ function strangerIn(compiled: CompiledValue, { nodes, element }: Sources): Previ
 
 /** Why a node cannot be named, and which can. */
 export function notBefore(id: string, known: string[]): string {
-  const offered =
-    known.length === 0 ? 'there is no node before this one' : `write one of ${known.join(', ')}`;
-  return `no way leads from a node '${id}' to this one: ${offered}`;
+  const offered = known.length === 0 ? 'no node runs before this one' : `use one of ${known.join(', ')}`;
+  return `node '${id}' does not run before this one: ${offered}`;
 }
 
 function unknownIn(compiled: CompiledValue, { nodes, element }: Sources): Preview | undefined {

@@ -118,11 +118,11 @@ function readJson(text: string, accepts: 'any' | 'object'): Read {
     const value: unknown = JSON.parse(text);
     const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
     if (accepts === 'object' && !isObject)
-      return { ok: false, message: 'Write a JSON object: { "name": "value" }.' };
+      return { ok: false, message: 'Enter a JSON object: { "name": "value" }.' };
     return { ok: true, value };
   } catch (error) {
     const reason = error instanceof Error ? error.message.replace(/ in JSON at position \d+/, '') : '';
-    return { ok: false, message: `Not JSON yet, so not taken: ${reason}` };
+    return { ok: false, message: `Invalid JSON, not applied: ${reason}` };
   }
 }
 

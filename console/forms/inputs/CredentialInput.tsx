@@ -38,7 +38,7 @@ export function CredentialInput(props: InputProps<'credential'>) {
         placeholder={placeholderOf(isPending, known.length, kinds)}
         searchable={known.length > 8}
         clearable={!field.isRequired && !isReadOnly}
-        nothingFoundMessage={`There is no credential of kind ${kinds.join(' or ')} yet.`}
+        nothingFoundMessage={`No credential of kind ${kinds.join(' or ')} exists yet.`}
         readOnly={isReadOnly}
         error={error ?? absence(chosen, options, table !== undefined && !table.more)}
         onChange={(name) => onChange(name ?? undefined)}
@@ -96,13 +96,13 @@ function fits(row: Row, kinds: string[]): boolean {
 }
 
 function placeholderOf(isPending: boolean, count: number, kinds: string[]): string {
-  if (isPending) return 'Looking…';
+  if (isPending) return 'Loading…';
   return count === 0 ? `No credential of kind ${kinds.join(' or ')} yet` : 'Choose a credential';
 }
 
 function absence(chosen: string | undefined, options: string[], isWhole: boolean): string | undefined {
   if (chosen === undefined || !isWhole || options.includes(chosen)) return undefined;
-  return `There is no fitting credential ${chosen} in this project: choose another one or create it.`;
+  return `Credential ${chosen} does not exist in this project or has another kind. Create it or choose another one.`;
 }
 
 type OptionProps = {
@@ -120,7 +120,7 @@ function Option({ row, name, isForbidden }: OptionProps) {
       </Text>
       {isForbidden && (
         <Badge size="xs" variant="light" color="gray">
-          No right to use
+          Not allowed to use
         </Badge>
       )}
       {!isForbidden && row && (

@@ -93,7 +93,7 @@ function Times({ cron, zone }: { cron: string; zone: string }) {
 
 const NO_CRON: CronWords = {
   ok: false,
-  message: 'Write five fields with spaces between: minute, hour, day of month, month, day of week.',
+  message: 'Enter five fields separated by spaces: minute, hour, day of month, month, day of week.',
 };
 
 function timeIn(time: number, timeZone: string): string {

@@ -20,7 +20,7 @@ export function ModelInput(props: InputProps<'model'>) {
       data={[...models].toSorted()}
       value={typeof value === 'string' ? value : ''}
       onChange={onChange}
-      placeholder={models.length > 0 ? 'Choose or write' : 'such as gpt-4o-mini'}
+      placeholder={models.length > 0 ? 'Choose or enter a model' : 'for example gpt-4o-mini'}
       error={error}
       readOnly={isReadOnly}
       spellCheck={false}

@@ -21,7 +21,7 @@ export function PlainTextInput(props: LineProps) {
         onChange(isScalar ? scalarOf(currentTarget.value) : currentTarget.value)
       }
       placeholder={
-        field.editor.kind === 'duration' ? (field.placeholder ?? 'such as 30s or 5m') : field.placeholder
+        field.editor.kind === 'duration' ? (field.placeholder ?? 'for example 30s or 5m') : field.placeholder
       }
       error={error}
       readOnly={isReadOnly}

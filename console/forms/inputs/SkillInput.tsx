@@ -33,5 +33,5 @@ export function SkillInput(props: InputProps<'skill'>) {
 function unknownSkill(value: unknown): string | undefined {
   if (typeof value !== 'string' || value === '' || schemas.skills.some(({ name }) => name === value))
     return undefined;
-  return `This version has no skill ${value}: choose another one.`;
+  return `Unknown skill ${value}. Choose another one.`;
 }

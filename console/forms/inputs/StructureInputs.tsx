@@ -38,7 +38,7 @@ function TagListInput(props: InputProps<'list'>) {
       {...wrapperOf(props)}
       value={tags}
       onChange={(next) => onChange(isText ? next : next.map(scalarOf))}
-      placeholder={tags.length === 0 ? (field.placeholder ?? 'Write one and press Enter') : ''}
+      placeholder={tags.length === 0 ? (field.placeholder ?? 'Type a value and press Enter') : ''}
       acceptValueOnBlur
       splitChars={[',']}
       error={error}

@@ -24,7 +24,7 @@ export function TimeZoneInput(props: InputProps<'timeZone'>) {
       searchable
       limit={80}
       clearable={!isReadOnly}
-      nothingFoundMessage="No time zone has this in its name: try a large city near you."
+      nothingFoundMessage="No time zone matches. Search for a large city near you."
       error={error}
       readOnly={isReadOnly}
     />

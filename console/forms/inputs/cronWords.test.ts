@@ -16,7 +16,7 @@ test.each([
 });
 
 test.each([
-  ['0 0 30 2 *', 'UTC', 'never start a run'],
+  ['0 0 30 2 *', 'UTC', 'never fires'],
   ['5-1 * * * *', 'UTC', 'ends before it begins'],
   ['* * * * *', 'Europe/Atlantis', 'there is no time zone'],
 ])('%s in %s says what is wrong', (cron, zone, message) => {

@@ -16,7 +16,7 @@ export function cronWords(cron: string, timeZone: string, now: number, count: nu
     )
       times.push(time);
     if (times.length === 0)
-      return { ok: false, message: 'No day has these fields: it would never start a run.' };
+      return { ok: false, message: 'This schedule never fires (for example February 30).' };
     return {
       ok: true,
       words: cronstrue.toString(cron, { use24HourTimeFormat: true, verbose: false }),

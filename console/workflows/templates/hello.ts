@@ -4,7 +4,7 @@ import type { Template } from './template.ts';
 export const hello: Template = {
   id: 'hello',
   trigger: 'manual',
-  text: 'Somebody starts it by hand, and it says hello. Needs no account: the quickest first run.',
+  text: 'Started manually, says hello. Needs no credentials: the quickest first run.',
   needs: [],
   spec: {
     displayName: 'Hello',

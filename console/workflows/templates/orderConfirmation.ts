@@ -4,7 +4,7 @@ import { mail, model, type Template } from './template.ts';
 export const orderConfirmation: Template = {
   id: 'order-confirmation',
   trigger: 'webhook',
-  text: 'An order comes in by webhook, a model writes the confirmation, the customer gets it by mail, and the caller gets an answer.',
+  text: 'A webhook receives an order, a model writes the confirmation, the customer gets it by mail, and the caller gets a response.',
   needs: [model, mail],
   spec: {
     displayName: 'Order confirmation',

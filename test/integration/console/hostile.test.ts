@@ -189,7 +189,7 @@ test('the editor shows them as text, whatever the annotation for positions holds
     for (const tab of await panel.getByRole('tab').all()) await tab.click();
   }
   await page.getByText('YAML', { exact: true }).click();
-  await page.getByRole('textbox', { name: 'The workflow as YAML' }).waitFor();
+  await page.getByRole('textbox', { name: 'Workflow YAML' }).waitFor();
   for (const name of ['n-0', 'n-2', 'n-14', 'n-20', 'n-60']) {
     await at(`/console/p/${PROJECT}/workflows/${name}`);
     await page.locator('[data-card="trigger"]').waitFor();
@@ -294,7 +294,7 @@ test('in a conflict the versions, and who else saved, are text', async () => {
   await openConflict(page, { project: PROJECT, name: 'hostile', manager: NAME });
   await page.getByRole('dialog').getByText(NAME).first().waitFor();
   // The page asks before it is left with changes.
-  await page.getByRole('button', { name: 'Take theirs, drop mine' }).click();
+  await page.getByRole('button', { name: 'Use theirs, discard mine' }).click();
   expect(deeds).toEqual([]);
 });
 

@@ -51,7 +51,7 @@ async function opened(name: string, { active }: { active: boolean }): Promise<Pa
 }
 
 async function renamed(page: Page, name: string): Promise<void> {
-  const field = page.getByLabel('Name of the workflow');
+  const field = page.getByLabel('Workflow name');
   await field.fill(name);
   await field.press('Enter');
 }

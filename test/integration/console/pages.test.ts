@@ -44,11 +44,11 @@ const VIEWS: View[] = [
     open: (page: Page) => panelOf(page).getByRole('tab').first().waitFor(),
   })),
   {
-    what: 'the lines of a node',
+    what: 'the connections of a node',
     path: `${CANVAS}?node=agent_1`,
     open: async (page) => {
-      await panelOf(page).getByRole('tab', { name: 'Lines' }).click();
-      await panelOf(page).getByRole('group', { name: 'Goes on to' }).waitFor();
+      await panelOf(page).getByRole('tab', { name: 'Connections' }).click();
+      await panelOf(page).getByRole('group', { name: 'Runs next' }).waitFor();
     },
   },
   {
@@ -56,7 +56,7 @@ const VIEWS: View[] = [
     path: CANVAS,
     open: async (page) => {
       await page.getByText('YAML', { exact: true }).click();
-      await page.getByRole('textbox', { name: 'The workflow as YAML' }).waitFor();
+      await page.getByRole('textbox', { name: 'Workflow YAML' }).waitFor();
     },
   },
   { what: 'the runs', path: `/console/p/${PROJECT}/runs`, open: shows('Failed') },
@@ -65,7 +65,7 @@ const VIEWS: View[] = [
     path: `/console/p/${PROJECT}/runs`,
     open: async (page) => {
       await page.locator('a[href*="/runs/order-"]').first().click();
-      await page.getByRole('link', { name: 'Open on the canvas' }).waitFor();
+      await page.getByRole('link', { name: 'Open in editor' }).waitFor();
     },
   },
   {
@@ -131,7 +131,7 @@ describe('with a keyboard alone', () => {
     await page.goto(addressOf(LIST));
     await shows('Order confirmation')(page);
     await page.keyboard.press('Tab');
-    expect(await focused(page)).toBe('To the content');
+    expect(await focused(page)).toBe('Skip to content');
     for (const name of [
       /^Windlass/,
       /^Switch to/,
@@ -206,7 +206,7 @@ describe('a workflow that is suspended', () => {
     for (let at = 0; at < 3; at += 1) expect(await post(system, `${PROJECT}.queues/q`, { at })).toBe(200);
     await page.goto(addressOf(LIST));
     await openRowDialog(page, 'Queues up', 'Suspend');
-    await dialogOf(page).getByText('Every run is refused, also test runs.').waitFor();
+    await dialogOf(page).getByText('Every run is refused, including test runs.').waitFor();
     expect(await flawsOf(page)).toEqual([]);
     await dialogOf(page).getByRole('button', { name: 'Cancel' }).click();
     await dialogOf(page).waitFor({ state: 'hidden' });
@@ -216,20 +216,20 @@ describe('a workflow that is suspended', () => {
     await rowOf(page).getByText('Suspended').filter({ visible: true }).waitFor();
     expect(await post(system, `${PROJECT}.queues/q`, { at: 3 })).toBe(404);
     await openRowDialog(page, 'Queues up', 'Resume');
-    const waiting = dialogOf(page).getByText('2 runs wait; they start when you resume.');
+    const waiting = dialogOf(page).getByText('2 runs are waiting; they start when you resume.');
     await waiting.waitFor();
     await dialogOf(page).getByRole('button', { name: 'Cancel', exact: true }).click();
 
     await page.goto(addressOf(`${LIST}/queues`));
     await clicked(page, /: Suspended$/);
-    await page.getByText('2 runs wait; they start when you resume.').waitFor();
-    await page.getByText('When it is resumed: ').waitFor();
+    await page.getByText('2 runs are waiting; they start when you resume.').waitFor();
+    await page.getByText('After you resume it: ').waitFor();
     await page.getByRole('button', { name: 'Show', exact: true }).click();
-    await expect.poll(() => page.getByLabel('Runs that wait').getByRole('link').count()).toBe(2);
+    await expect.poll(() => page.getByLabel('Waiting runs').getByRole('link').count()).toBe(2);
     expect(await flawsOf(page)).toEqual([]);
     await page.getByRole('button', { name: 'Cancel these 2 runs' }).click();
     await page.getByRole('button', { name: 'Cancel 2 runs', exact: true }).click();
-    await page.getByText('No run waits.').waitFor();
+    await page.getByText('No runs are waiting.').waitFor();
     await page.getByRole('button', { name: 'Resume', exact: true }).click();
     await page.getByRole('button', { name: /: Active$/ }).waitFor();
     expect(await post(system, `${PROJECT}.queues/q`, { at: 4 })).toBe(200);

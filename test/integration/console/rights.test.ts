@@ -83,7 +83,7 @@ const detailsOpened = async (page: Page): Promise<void> => {
 };
 const newestOpened = async (page: Page): Promise<void> => {
   await page.locator('a[href*="/runs/order-"]').first().click();
-  await page.getByRole('link', { name: 'Open on the canvas' }).waitFor();
+  await page.getByRole('link', { name: 'Open in editor' }).waitFor();
 };
 
 const accountOpened = async (page: Page): Promise<void> => {
@@ -97,9 +97,9 @@ const outputOpened = async (page: Page): Promise<void> => {
     .getByRole('tab', { name: 'Output' })
     .click();
 };
-const looksOpened = async (page: Page): Promise<void> => {
+const pollsOpened = async (page: Page): Promise<void> => {
   await page.getByRole('button', { name: /^New mail: / }).click();
-  await page.getByText('Last look').first().waitFor();
+  await page.getByText('Last poll').first().waitFor();
 };
 const waits = async (page: Page): Promise<void> => {
   await page
@@ -119,7 +119,7 @@ const PAGES = {
   waiting: { path: `${RUNS}/${WAITING_RUN}`, ready: waits },
   canvas: { path: `${LIST}/waits?run=${WAITING_RUN}`, ready: waits },
   output: { path: `${EDITOR_PAGE}?node=mail`, ready: outputOpened },
-  looks: { path: `${LIST}/mails`, ready: looksOpened },
+  polls: { path: `${LIST}/mails`, ready: pollsOpened },
   managed: { path: `${LIST}/from-git`, ready: seen('Argo CD') },
 } satisfies Record<string, PageOf>;
 
@@ -136,7 +136,7 @@ const BUTTONS: (Button & { verb: string; resource: string })[] = [
     resource: 'workflows',
   },
   { name: /^Edit a copy$/, role: 'button', page: 'managed', verb: 'create', resource: 'workflows' },
-  { name: /^Begin anew/, role: 'button', page: 'looks', verb: 'patch', resource: 'workflows' },
+  { name: /^Reset cursor/, role: 'button', page: 'polls', verb: 'patch', resource: 'workflows' },
   { name: /^Run to here$/, role: 'button', page: 'output', verb: 'create', resource: 'workflows/execute' },
   { name: /^(Connect|Reconnect)$/, role: 'button', page: 'account', verb: 'update', resource: 'credentials' },
   { name: /^Cancel$/, role: 'button', page: 'waiting', verb: 'delete', resource: 'workflowruns' },
@@ -147,14 +147,14 @@ const BUTTONS: (Button & { verb: string; resource: string })[] = [
   { name: /^Delete$/, role: 'menuitem', page: 'menu', verb: 'delete', resource: 'workflows' },
   { name: /^Saved?$/, role: 'button', page: 'editor', verb: 'patch', resource: 'workflows' },
   { name: /^Active$/, role: 'switch', page: 'editor', verb: 'patch', resource: 'workflows' },
-  { name: /^Add a node behind/, role: 'button', page: 'editor', verb: 'patch', resource: 'workflows' },
+  { name: /^Add a node after/, role: 'button', page: 'editor', verb: 'patch', resource: 'workflows' },
   { name: /^Test run$/, role: 'button', page: 'editor', verb: 'create', resource: 'workflows/execute' },
   { name: /^New credential$/, role: 'button', page: 'credentials', verb: 'create', resource: 'credentials' },
   { name: /^Edit$/, role: 'button', page: 'details', verb: 'patch', resource: 'credentials' },
   { name: /^(Test|Try)\b/, role: 'button', page: 'details', verb: 'patch', resource: 'credentials' },
   { name: /^Delete$/, role: 'button', page: 'details', verb: 'delete', resource: 'credentials' },
-  { name: /^Run again/, role: 'button', page: 'run', verb: 'create', resource: 'workflowruns' },
-  { name: /^Run again/, role: 'button', page: 'run', verb: 'create', resource: 'workflows/execute' },
+  { name: /^Retry/, role: 'button', page: 'run', verb: 'create', resource: 'workflowruns' },
+  { name: /^Retry/, role: 'button', page: 'run', verb: 'create', resource: 'workflows/execute' },
 ];
 
 const VERBS = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'use'];
@@ -243,7 +243,7 @@ test('a credential that somebody may not use is marked in the list, and told of 
   await page.goto(addressOf(EDITOR_PAGE));
   await canvasOpened(page, 'mail');
   const panel = await openNode(page, 'mail');
-  await chooseCredential(page, 'mail No right to use');
+  await chooseCredential(page, 'mail Not allowed to use');
   await writeExpression(page, 'Subject', 'Another subject');
   const told = panel.getByText(/^You are not allowed to use the credential mail\./);
   await told.waitFor();

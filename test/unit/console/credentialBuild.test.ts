@@ -47,20 +47,20 @@ test('several secrets of one credential share one Secret', () => {
   expect(account['secretAccessKeyRef']).toEqual({ name: 'mail-secret', key: 'secret-access-key' });
 });
 
-test('a Secret that is there is only named', () => {
+test('an existing Secret is only referenced', () => {
   const ref = { name: 'vault', key: 'token ' };
   const { account, own } = built('bot', { fields: {}, secrets: { tokenRef: { kind: 'existing', ref } } });
   expect([account, own]).toEqual([{ tokenRef: { name: 'vault', key: 'token' } }, {}]);
 });
 
-test('what is needed and not given is told at its field', () => {
+test('a missing required value is reported at its field', () => {
   expect(built('imap', { fields: { host: 'h' }, secrets: {} }).problems).toEqual({
-    username: 'Needed',
-    passwordRef: 'Needed',
+    username: 'Required',
+    passwordRef: 'Required',
   });
   const header = { kind: 'value' as const, value: 'v' };
   const { problems } = built('http', { fields: { header: {} }, secrets: { 'header.valueRef': header } });
-  expect(problems).toEqual({ 'header.name': 'Needed' });
+  expect(problems).toEqual({ 'header.name': 'Required' });
 });
 
 test('a number out of its range is told at its field', () => {
@@ -99,7 +99,7 @@ test('an empty list of hosts stays one, since a list that is left out may mean t
   expect(built('oauth2', entriesOf(given)).account).toEqual(given);
 });
 
-test('the host of the page to check with is suggested as the allowed one until another is typed', () => {
+test('the host of the test URL is suggested as the allowed one until another is typed', () => {
   const page = (checkURL: string, allowedHosts?: string[]) => ({
     checkURL,
     ...(allowedHosts && { allowedHosts }),
@@ -117,7 +117,7 @@ test('the host of the page to check with is suggested as the allowed one until a
 });
 
 test('the details of a credential say where HTTP requests may send it', () => {
-  expect(hostWords({ oauth2: { clientID: 'c' } })).toBe('None: HTTP requests cannot use this credential.');
+  expect(hostWords({ oauth2: { clientID: 'c' } })).toBe('None. HTTP requests cannot use this credential.');
   expect(hostWords({ oauth2: { preset: 'microsoft', clientID: 'c' } })).toBe('graph.microsoft.com');
 });
 

@@ -66,7 +66,7 @@ test('only choices of the kinds that are of use are offered', () => {
 test.each([
   ['mail', 'fine'],
   ['mail.of-ada', 'fine'],
-  ['', 'Needed'],
+  ['', 'Enter a name'],
   ['-mail', 'letters'],
   ['Mail', 'letters'],
 ])('the name "%s" is told to be wrong with: %s', (name, problem) => {
@@ -106,7 +106,7 @@ test.each([
   [{ http: { bearer: { tokenRef: ref } } }, 'nothing'],
   [{ http: { bearer: { tokenRef: ref }, checkURL: 'https://a/me' } }, 'https://a/me'],
   [{ oauth2: { preset: 'microsoft' as const, clientID: 'c' } }, 'nothing'],
-  [{ oauth2: { preset: 'google' as const, clientID: 'c' } }, 'whose account'],
+  [{ oauth2: { preset: 'google' as const, clientID: 'c' } }, 'account name'],
 ])('%j is tried in a way that is told: %s', (spec, words) => {
   expect(trialWords(spec) ?? 'nothing').toContain(words);
 });
@@ -154,16 +154,20 @@ test.each([
   '//evil.example/auth',
   '',
 ])('no window and no link leads to "%s"', (url) => {
-  expect(() => webLink({ url, expires: '' })).toThrow('no web address');
+  expect(() => webLink({ url, expires: '' })).toThrow('not a web address');
 });
 
 test.each([
   [
     403,
     'x: whoever decides where a Secret goes must be allowed to read it: ada lacks the right',
-    'You may not use this Secret',
+    'You are not allowed to use this Secret',
   ],
-  [403, 'secrets is forbidden: User "ada" cannot create resource "secrets"', 'You may not write Secrets'],
+  [
+    403,
+    'secrets is forbidden: User "ada" cannot create resource "secrets"',
+    'You are not allowed to write Secrets',
+  ],
   [403, 'credentials is forbidden', 'Refused'],
   [409, 'secrets "a" exists', 'Refused'],
 ])('a refusal with %i and "%s" is told as "%s"', (status, detail, title) => {

@@ -7,7 +7,7 @@ import { RouterProvider } from '@tanstack/react-router';
 import { createRoot } from 'react-dom/client';
 import { isPassing } from './http/call.ts';
 import { followVisibility } from './kube/live.ts';
-import { announceNonce, styleNonce } from './nonce.ts';
+import { announceNonce, styleNonce } from './ui/nonce.ts';
 import { router } from './router.tsx';
 import { SessionGate } from './session/SessionGate.tsx';
 import { theme, variables } from './theme.ts';

@@ -6,5 +6,5 @@ declare module '*.module.css' {
 declare module '*.css';
 declare module 'windlass:schemas' {
   // A relative import declaration is ignored in here, and everything would be any.
-  export const schemas: import('./schemas.ts').Schemas;
+  export const schemas: import('./forms/schemas.ts').Schemas;
 }

@@ -7,7 +7,7 @@ import { IconPlugConnected } from '@tabler/icons-react';
 import { useState } from 'react';
 import { callJson } from '../http/call.ts';
 import type { CredentialObject } from '../kube/resources.ts';
-import { tellFailure } from '../shell/tell.tsx';
+import { tellFailure } from '../ui/tell.tsx';
 import { connectingState, connectionMark, webLink, type Link } from './connecting.ts';
 import { readyOf } from './ready.ts';
 import { connectWord } from './state.ts';

@@ -14,13 +14,13 @@ import {
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { useId, useState, type FormEvent } from 'react';
 import { schemas } from 'windlass:schemas';
-import { CopyLine } from '../editor/activation/CopyLine.tsx';
+import { CopyLine } from '../ui/CopyLine.tsx';
 import type { Field } from '../forms/fields.ts';
 import { CREDENTIALS, SECRETS, type CredentialObject } from '../kube/resources.ts';
 import { rightQuery } from '../kube/access.ts';
 import { sessionQuery } from '../session/session.ts';
-import { FailureNote } from '../shell/FailureNote.tsx';
-import { tellDone } from '../shell/tell.tsx';
+import { FailureNote } from '../ui/FailureNote.tsx';
+import { tellDone } from '../ui/tell.tsx';
 import { AccountFields, OneOfFields, type Typing } from './AccountFields.tsx';
 import { builtAccount, entriesOf, type Entries, type SecretEntry } from './build.ts';
 import { choiceOf, choicesFor, type Choice } from './choices.ts';

@@ -3,7 +3,7 @@ import { ActionIcon, Table, Text, UnstyledButton, VisuallyHidden } from '@mantin
 import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
 import { Fragment, useEffect, useState } from 'react';
 import { textCell, type Row } from '../kube/table.ts';
-import { ago, count, fullTime } from '../words.ts';
+import { ago, count, fullTime } from '../ui/format.ts';
 import { kindWords } from './choices.ts';
 import { CredentialDetails } from './CredentialDetails.tsx';
 import { StateBadge } from './StateBadge.tsx';

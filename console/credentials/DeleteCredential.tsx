@@ -3,8 +3,8 @@ import { Button, Group, List, Modal, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { deleteObject } from '../kube/objects.ts';
 import { CREDENTIALS, type CredentialObject } from '../kube/resources.ts';
-import { FailureNote } from '../shell/FailureNote.tsx';
-import { tellDone } from '../shell/tell.tsx';
+import { FailureNote } from '../ui/FailureNote.tsx';
+import { tellDone } from '../ui/tell.tsx';
 import type { Use } from './usage.ts';
 
 type Props = {

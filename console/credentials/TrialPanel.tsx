@@ -3,7 +3,7 @@ import { Button, Group, Loader, Text } from '@mantine/core';
 import { IconPlugConnected } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { CredentialObject } from '../kube/resources.ts';
-import { tellFailure } from '../shell/tell.tsx';
+import { tellFailure } from '../ui/tell.tsx';
 import { readyOf } from './ready.ts';
 import { credentialState } from './state.ts';
 import { askForTrial, isAskedFor, trialWords } from './trial.ts';

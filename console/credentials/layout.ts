@@ -1,6 +1,6 @@
 /** Which fields of a credential are asked for first, which stand under "More options", and which is one of several. Pure. */
 import { editorOf, fieldsOf, type Field } from '../forms/fields.ts';
-import type { FieldSchema } from '../schemas.ts';
+import type { FieldSchema } from '../forms/schemas.ts';
 import type { Choice } from './choices.ts';
 
 export type Layout = {

@@ -1,6 +1,6 @@
 /** Which nodes of which workflows name a credential. */
 import type { WorkflowNode } from '../../api/workflow.ts';
-import { nodeKind } from '../editor/kinds.ts';
+import { nodeKind } from '../workflows/kinds.ts';
 import { ApiFailure } from '../http/failure.ts';
 import { listObjects } from '../kube/objects.ts';
 import { WORKFLOWS, type WorkflowObject } from '../kube/resources.ts';

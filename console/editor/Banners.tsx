@@ -4,16 +4,16 @@ import { IconGitBranch, IconInfoCircle, IconUsers } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useMay } from '../kube/access.ts';
 import { WORKFLOWS } from '../kube/resources.ts';
-import { copyText } from '../runs/copy.ts';
+import { copyText } from '../ui/copy.ts';
 import { managerOf, managerText, type Manager } from '../workflows/manager.ts';
 import { manifestOf } from '../workflows/manifest.ts';
-import { yamlText } from '../yamlText.ts';
+import { yamlText } from '../ui/yamlText.ts';
 import { yamlOf } from './asYaml.ts';
 import { CopyDialog } from './CopyDialog.tsx';
 import { GoneBanner } from './GoneBanner.tsx';
-import { appliersOf, whoChanged } from './owners.ts';
-import { mergePatch, patchOf } from './patch.ts';
-import { useEditor, type EditorState } from './store.ts';
+import { appliersOf, whoChanged } from './model/owners.ts';
+import { mergePatch, patchOf } from './model/patch.ts';
+import { useEditor, type EditorState } from './store/store.ts';
 import classes from './editor.module.css';
 
 export function Banners() {

@@ -2,11 +2,11 @@
 import { Button, Group, Modal, Text, TextInput } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { tellFailure } from '../shell/tell.tsx';
+import { tellFailure } from '../ui/tell.tsx';
 import { createWorkflow } from '../workflows/create.ts';
 import { copiedSpec } from '../workflows/manifest.ts';
 import { nameProblem } from '../workflows/names.ts';
-import { useEditor } from './store.ts';
+import { useEditor } from './store/store.ts';
 
 const NONE: ReadonlySet<string> = new Set();
 

@@ -8,14 +8,14 @@ import { managerOf } from '../workflows/manager.ts';
 import { Banners } from './Banners.tsx';
 import { Canvas } from './canvas/Canvas.tsx';
 import { isTyping } from './canvas/keys.ts';
-import { useDraftCheck } from './check.ts';
-import { createEditorStore } from './createStore.ts';
+import { useDraftCheck } from './store/check.ts';
+import { createEditorStore } from './store/createStore.ts';
 import { Header, type Tab } from './Header.tsx';
 import { LeaveGuard } from './leave.tsx';
-import { nodeOf } from './model.ts';
+import { nodeOf } from './model/model.ts';
 import { RunStrip } from './run/RunStrip.tsx';
 import { Side } from './side/Side.tsx';
-import { EditorContext, useEditorPart, useEditorStore, type EditorStore } from './store.ts';
+import { EditorContext, useEditorPart, useEditorStore, type EditorStore } from './store/store.ts';
 import { UnreadableBanner } from './yaml/UnreadableBanner.tsx';
 import classes from './editor.module.css';
 

@@ -5,9 +5,9 @@ import { useParams } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { useObject } from '../kube/hooks.ts';
 import { WORKFLOWS, type WorkflowObject } from '../kube/resources.ts';
-import { EmptyState } from '../shell/EmptyState.tsx';
-import { FailureNote } from '../shell/FailureNote.tsx';
-import { ButtonLink } from '../shell/links.tsx';
+import { EmptyState } from '../ui/EmptyState.tsx';
+import { FailureNote } from '../ui/FailureNote.tsx';
+import { ButtonLink } from '../ui/links.tsx';
 import { Editor } from './Editor.tsx';
 
 export function EditorPage() {

@@ -3,9 +3,9 @@ import { Alert, Button, Group, Text } from '@mantine/core';
 import { IconTrash } from '@tabler/icons-react';
 import { useMay } from '../kube/access.ts';
 import { WORKFLOWS } from '../kube/resources.ts';
-import { copyText } from '../runs/copy.ts';
+import { copyText } from '../ui/copy.ts';
 import { yamlOf } from './asYaml.ts';
-import { useEditor } from './store.ts';
+import { useEditor } from './store/store.ts';
 
 export function GoneBanner() {
   const state = useEditor();

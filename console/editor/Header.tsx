@@ -11,14 +11,14 @@ import {
 } from '@mantine/core';
 import { IconArrowBackUp, IconArrowForwardUp, IconArrowLeft, IconDeviceFloppy } from '@tabler/icons-react';
 import { useEffect, useRef, useState } from 'react';
-import { TextLink } from '../shell/links.tsx';
+import { TextLink } from '../ui/links.tsx';
 import type { WorkflowState } from '../workflows/rows.ts';
 import { StateBadge } from '../workflows/StateBadge.tsx';
 import { ActivationBar } from './activation/ActivationBar.tsx';
-import { updateSettings } from './model.ts';
+import { updateSettings } from './model/model.ts';
 import { RunBar } from './run/RunBar.tsx';
 import { stateOfWorkflow } from './state.ts';
-import { useEditor } from './store.ts';
+import { useEditor } from './store/store.ts';
 import classes from './editor.module.css';
 
 export type Tab = 'canvas' | 'yaml';

@@ -2,7 +2,7 @@
 import { Button, Group, Modal, Text } from '@mantine/core';
 import { useBlocker } from '@tanstack/react-router';
 import { useState } from 'react';
-import { useEditorPart, useEditorStore } from './store.ts';
+import { useEditorPart, useEditorStore } from './store/store.ts';
 
 export function LeaveGuard() {
   const store = useEditorStore();

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { FieldSchema } from '../schemas.ts';
+import type { FieldSchema } from './schemas.ts';
 import { editorOf, fieldsOf } from './fields.ts';
 import { choiceLabel, labelOf } from './labels.ts';
 

@@ -3,8 +3,7 @@
  * first; a schema that no editor fits is an error, which a test over all schemas finds.
  */
 import type { DurationBounds } from '../../api/duration.ts';
-import type { FieldSchema } from '../schemas.ts';
-import { hintOf } from './hints.ts';
+import type { FieldSchema } from './schemas.ts';
 import { labelOf } from './labels.ts';
 
 /** How a value is edited. */
@@ -189,3 +188,37 @@ function editorOfShapes(anyOf: FieldSchema[], path: string, isExpression: boolea
   if (shapes.some(isLine)) return { kind: 'scalar' };
   return { kind: 'shapes', shapes: shapes.map((shape) => editorOf(shape, path, isExpression)) };
 }
+
+/**
+ * What schemas do not say about a field: a special editor, whether it holds expressions, and labels. Keys are paths of fields; those
+ * of a skill begin with its name.
+ */
+type Hint = { editor?: Editor; isExpression?: boolean; label?: string };
+
+const HINTS: Record<string, Hint> = {
+  'schedule.cron': { editor: { kind: 'cron' } },
+  'schedule.timeZone': { editor: { kind: 'timeZone' } },
+  'webhook.auth.none': { label: 'Public (no authentication)' },
+  'mail.credential': { editor: { kind: 'credential', kinds: ['imap', 'oauth2'] } },
+  'spreadsheet.credential': { editor: { kind: 'credential', kinds: ['oauth2'] } },
+  'fileStorage.credential': { editor: { kind: 'credential', kinds: ['s3', 'oauth2'] } },
+  'bot.credential': { editor: { kind: 'credential', kinds: ['bot'] } },
+  'agent.credential': { editor: { kind: 'credential', kinds: ['openai'] } },
+  'agent.model': { editor: { kind: 'model' }, isExpression: true },
+  'agent.systemPrompt': { isExpression: true },
+  'agent.prompt': { isExpression: true },
+  'agent.tools': { editor: { kind: 'tools' } },
+  'skill.name': { editor: { kind: 'skill' }, label: 'Skill' },
+  'response.headers': { isExpression: true },
+  'response.body': { isExpression: true },
+  'options.forEach': { isExpression: true },
+  'workflow.description': { editor: { kind: 'longText' } },
+  'set.values': { editor: { kind: 'celValues' } },
+};
+
+function hintOf(path: string): Hint | undefined {
+  return HINTS[path];
+}
+
+/** The paths that hints are for. */
+export const HINTED: readonly string[] = Object.keys(HINTS);

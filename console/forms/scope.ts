@@ -1,6 +1,7 @@
 /** What every field of a form may need to know: where the object is, what expressions may name, and whether anything may be changed. */
-import { createContext, use } from 'react';
-import type { Sources } from './expression/source.ts';
+import { createContext, use, type ComponentType } from 'react';
+import type { InputProps } from './props.ts';
+import type { Sources } from './source.ts';
 import type { FieldProblem, Values } from './values.ts';
 
 export type FormScope = {
@@ -11,6 +12,8 @@ export type FormScope = {
   problems: readonly FieldProblem[];
   /** Fields say that they are required before anybody touched them. */
   showsAll: boolean;
+  /** Selects or creates a credential. Forms get it from the page, because credentials have forms of their own. */
+  CredentialInput: ComponentType<InputProps<'credential'>>;
 };
 
 const NOTHING: FormScope = {
@@ -19,6 +22,7 @@ const NOTHING: FormScope = {
   sources: { nodes: [] },
   problems: [],
   showsAll: false,
+  CredentialInput: () => null,
 };
 
 export const FormContext = createContext<FormScope>(NOTHING);

@@ -1,7 +1,7 @@
 /** Where runs queue up: the workflows with most runs that have not ended. */
 import { Card, Group, Stack, Text, Title } from '@mantine/core';
-import { TextLink } from '../shell/links.tsx';
-import { count } from '../words.ts';
+import { TextLink } from '../ui/links.tsx';
+import { count } from '../ui/format.ts';
 import type { WorkflowItem } from '../workflows/rows.ts';
 
 const SHOWN = 6;

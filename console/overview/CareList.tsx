@@ -1,7 +1,7 @@
 /** The credentials that need somebody. */
 import { Badge, Card, Group, Stack, Text, Title } from '@mantine/core';
 import { IconAlertTriangle, IconClock } from '@tabler/icons-react';
-import { TextLink } from '../shell/links.tsx';
+import { TextLink } from '../ui/links.tsx';
 import type { CredentialCare } from './care.ts';
 
 export function CareList({ credentials, project }: { credentials: CredentialCare[]; project: string }) {

@@ -1,7 +1,7 @@
 /** What failed, by workflow and reason, with the newest run of each. */
 import { Card, Table, Text, Title } from '@mantine/core';
-import { TextLink } from '../shell/links.tsx';
-import { Ago } from '../workflows/Ago.tsx';
+import { TextLink } from '../ui/links.tsx';
+import { Ago } from '../ui/Ago.tsx';
 import { reasonWords } from '../workflows/rows.ts';
 import { detailOf, type Failures } from './count.ts';
 

@@ -1,6 +1,6 @@
 /** How many runs there were, how long they took, and what models used, each over time. */
 import { lazy } from 'react';
-import { count, lasting } from '../words.ts';
+import { count, lasting } from '../ui/format.ts';
 import { ChartCard } from './ChartCard.tsx';
 import { durations, spread, throughput, tokens, totals, type CountedRun, type Period } from './count.ts';
 import type { ReadUsage } from './reading.ts';

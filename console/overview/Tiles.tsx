@@ -1,6 +1,6 @@
 /** The overview in a few numbers. */
 import { Card, SimpleGrid, Text } from '@mantine/core';
-import { count, lasting } from '../words.ts';
+import { count, lasting } from '../ui/format.ts';
 import { rateText, successRate } from '../workflows/rows.ts';
 import type { Totals } from './count.ts';
 

@@ -4,9 +4,9 @@ import { IconFolders, IconSearch } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Navigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { EmptyState } from '../shell/EmptyState.tsx';
-import { FailureNote } from '../shell/FailureNote.tsx';
-import { TextLink } from '../shell/links.tsx';
+import { EmptyState } from '../ui/EmptyState.tsx';
+import { FailureNote } from '../ui/FailureNote.tsx';
+import { TextLink } from '../ui/links.tsx';
 import { OpenByName } from './OpenByName.tsx';
 import { lastProject, projectsQuery, type Project } from './projects.ts';
 

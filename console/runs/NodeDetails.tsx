@@ -1,13 +1,13 @@
 /** One node of a run: what it was given, what it produced, and why it failed. */
 import { Group, Paper, Stack, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
-import type { RunAt } from '../editor/run/follow.ts';
-import { LiveText } from '../editor/run/LiveText.tsx';
-import { durationOf } from '../editor/run/result.ts';
-import type { NodeView } from '../editor/run/runState.ts';
-import { count, fullTime, lasting } from '../words.ts';
+import type { RunAt } from './live/follow.ts';
+import { LiveText } from './live/LiveText.tsx';
+import { durationOf } from './live/result.ts';
+import type { NodeView } from './live/runState.ts';
+import { count, fullTime, lasting } from '../ui/format.ts';
 import { FailureOf } from './FailureOf.tsx';
-import { OutputView } from './OutputView.tsx';
+import { OutputView } from './output/OutputView.tsx';
 import { PhaseLabel } from './phases.tsx';
 
 type Props = {

@@ -7,8 +7,8 @@ import { EditorView, lineNumbers } from '@codemirror/view';
 import { useComputedColorScheme } from '@mantine/core';
 import { useEffect, useRef } from 'react';
 import { stringify } from 'yaml';
-import { styleNonce } from '../nonce.ts';
-import { codeColours, codeTheme } from './codeTheme.ts';
+import { styleNonce } from '../ui/nonce.ts';
+import { codeColours, codeTheme } from '../ui/codeTheme.ts';
 
 type Props = { ran: unknown; today: unknown };
 

@@ -1,7 +1,7 @@
 /** The nodes of a run as bars on its time line; one of them is chosen. */
 import { Text, VisuallyHidden } from '@mantine/core';
-import type { NodeView, RunHead } from '../editor/run/runState.ts';
-import { lasting } from '../words.ts';
+import type { NodeView, RunHead } from './live/runState.ts';
+import { lasting } from '../ui/format.ts';
 import { phaseColor, PhaseIcon } from './phases.tsx';
 import { barsOf, spanOf } from './waterfall.ts';
 import classes from './Waterfall.module.css';

@@ -1,5 +1,5 @@
 /** A run's nodes on a time line: in which order they are listed, and where their bars begin and end. */
-import type { NodeView, RunHead } from '../editor/run/runState.ts';
+import type { NodeView, RunHead } from './live/runState.ts';
 
 export type Bar = {
   node: NodeView;

@@ -7,7 +7,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState, type ReactNode } from 'react';
 import { onSessionEnded } from '../http/call.ts';
 import { reconnect } from '../kube/live.ts';
-import { FailureNote } from '../shell/FailureNote.tsx';
+import { FailureNote } from '../ui/FailureNote.tsx';
 import { SESSION_KEY, sessionQuery, type Session } from './session.ts';
 import { SignInForm } from './SignInForm.tsx';
 import { SignInPage } from './SignInPage.tsx';

@@ -1,6 +1,6 @@
 /** The page for whoever is not signed in yet. */
 import { Center, Group, Paper, Text, Title } from '@mantine/core';
-import { Logo } from '../shell/Logo.tsx';
+import { Logo } from '../ui/Logo.tsx';
 import type { Session } from './session.ts';
 import { SignInForm } from './SignInForm.tsx';
 

@@ -2,9 +2,9 @@
 import { Container } from '@mantine/core';
 import { IconMapOff } from '@tabler/icons-react';
 import type { ErrorComponentProps } from '@tanstack/react-router';
-import { EmptyState } from './EmptyState.tsx';
-import { FailureNote } from './FailureNote.tsx';
-import { ButtonLink } from './links.tsx';
+import { EmptyState } from '../ui/EmptyState.tsx';
+import { FailureNote } from '../ui/FailureNote.tsx';
+import { ButtonLink } from '../ui/links.tsx';
 
 export function ErrorPage({ error, reset }: ErrorComponentProps) {
   return (

@@ -30,8 +30,8 @@ import { ProjectChoice } from '../projects/ProjectChoice.tsx';
 import { rememberProject } from '../projects/projects.ts';
 import { sessionQuery, signOut } from '../session/session.ts';
 import { LivenessBadge } from './Liveness.tsx';
-import { Logo } from './Logo.tsx';
-import { tellFailure } from './tell.tsx';
+import { Logo } from '../ui/Logo.tsx';
+import { tellFailure } from '../ui/tell.tsx';
 import classes from './Shell.module.css';
 
 const PAGES = [

@@ -3,7 +3,7 @@ import { Switch, Text, Tooltip } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { patchObject } from '../kube/objects.ts';
 import { WORKFLOWS } from '../kube/resources.ts';
-import { tellFailure } from '../shell/tell.tsx';
+import { tellFailure } from '../ui/tell.tsx';
 import { managerText } from './manager.ts';
 import type { WorkflowItem } from './rows.ts';
 

@@ -3,7 +3,7 @@ import '@mantine/core/styles/RadioCard.css';
 import { Button, Group, Radio, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
 import { useState, type SyntheticEvent } from 'react';
 import type { TriggerKind } from '../../api/trigger.ts';
-import { FailureNote } from '../shell/FailureNote.tsx';
+import { FailureNote } from '../ui/FailureNote.tsx';
 import { credentialFor, startingSpec, type KnownCredential } from './create.ts';
 import classes from './CreateDialog.module.css';
 import { NameFields, useNames } from './NameFields.tsx';

@@ -2,7 +2,7 @@
 import '@mantine/core/styles/RadioCard.css';
 import { Button, Group, List, Radio, ScrollArea, Stack, Text } from '@mantine/core';
 import { useState, type SyntheticEvent } from 'react';
-import { FailureNote } from '../shell/FailureNote.tsx';
+import { FailureNote } from '../ui/FailureNote.tsx';
 import { filledNeeds, withCredentials, type FilledNeed, type KnownCredential } from './create.ts';
 import classes from './CreateDialog.module.css';
 import { NameFields, useNames } from './NameFields.tsx';

@@ -4,7 +4,7 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { failureFrom } from '../http/failure.ts';
-import { TextLink } from '../shell/links.tsx';
+import { TextLink } from '../ui/links.tsx';
 import type { Reading, ReadWorkflow } from './documents.ts';
 import classes from './CreateDialog.module.css';
 import { NameFields, useNames } from './NameFields.tsx';

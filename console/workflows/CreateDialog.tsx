@@ -6,7 +6,7 @@ import { useState } from 'react';
 import { useTable } from '../kube/hooks.ts';
 import { CREDENTIALS } from '../kube/resources.ts';
 import { textCell } from '../kube/table.ts';
-import { useReturnFocus } from '../shell/useReturnFocus.ts';
+import { useReturnFocus } from '../ui/useReturnFocus.ts';
 import type { KnownCredential } from './create.ts';
 import { CreateByName } from './CreateByName.tsx';
 import { CreateByTemplate } from './CreateByTemplate.tsx';

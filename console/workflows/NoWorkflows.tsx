@@ -1,7 +1,7 @@
 /** What stands in the list of a project without workflows: what one is, and the ways to the first. */
 import { Button, Code, Group, Kbd } from '@mantine/core';
 import { IconBinaryTree2, IconFileCode, IconPlus, IconTemplate } from '@tabler/icons-react';
-import { EmptyState } from '../shell/EmptyState.tsx';
+import { EmptyState } from '../ui/EmptyState.tsx';
 import type { CreateTab } from './CreateDialog.tsx';
 
 type Props = { project: string; mayCreate: boolean; onCreate: (tab: CreateTab) => void };

@@ -11,7 +11,7 @@ import {
   IconTrash,
 } from '@tabler/icons-react';
 import { useState, type ComponentProps } from 'react';
-import { MenuLink } from '../shell/links.tsx';
+import { MenuLink } from '../ui/links.tsx';
 import type { Rights } from './rights.ts';
 import type { WorkflowItem } from './rows.ts';
 

@@ -4,11 +4,11 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useMay } from '../kube/access.ts';
 import { RUNS } from '../kube/resources.ts';
-import { FailureNote } from '../shell/FailureNote.tsx';
-import { TextLink } from '../shell/links.tsx';
-import { tellDone, tellFailure } from '../shell/tell.tsx';
-import { count, waitingText } from '../words.ts';
-import { Ago } from './Ago.tsx';
+import { FailureNote } from '../ui/FailureNote.tsx';
+import { TextLink } from '../ui/links.tsx';
+import { tellDone, tellFailure } from '../ui/tell.tsx';
+import { count, waitingText } from '../ui/format.ts';
+import { Ago } from '../ui/Ago.tsx';
 import { cancelRuns, waitingQuery } from './waiting.ts';
 
 type Props = {

@@ -7,9 +7,9 @@ import { lazy, Suspense, useCallback, useDeferredValue, useMemo, useRef, useStat
 import { useTable, type LiveTable } from '../kube/hooks.ts';
 import { RUNS, WORKFLOWS } from '../kube/resources.ts';
 import { textCell, type Row } from '../kube/table.ts';
-import { EmptyState } from '../shell/EmptyState.tsx';
-import { FailureNote } from '../shell/FailureNote.tsx';
-import { count } from '../words.ts';
+import { EmptyState } from '../ui/EmptyState.tsx';
+import { FailureNote } from '../ui/FailureNote.tsx';
+import { count } from '../ui/format.ts';
 import type { RecordedRuns } from './consequences.ts';
 import type { CreateTab } from './CreateDialog.tsx';
 import { exportYaml } from './export.ts';

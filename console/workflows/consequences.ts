@@ -1,5 +1,5 @@
 /** What deleting, suspending and resuming a workflow bring with them, in sentences. */
-import { count } from '../words.ts';
+import { count } from '../ui/format.ts';
 import { managerText } from './manager.ts';
 import type { WorkflowItem } from './rows.ts';
 

@@ -4,6 +4,7 @@ import { kindsOfCredentials, PLACEHOLDER } from './triggers.ts';
 import type { WorkflowNode, WorkflowSpec } from '../../api/workflow.ts';
 import { createObject } from '../kube/objects.ts';
 import { WORKFLOWS, type ObjectMeta, type WorkflowObject } from '../kube/resources.ts';
+import type { Need } from './templates/template.ts';
 
 /** A credential of the project, as far as choosing one goes. */
 export type KnownCredential = { name: string; kind: string };
@@ -73,9 +74,6 @@ export function credentialFor(kinds: readonly string[], credentials: KnownCreden
   const fitting = kinds.flatMap((kind) => credentials.filter((known) => known.kind === kind));
   return fitting[0]?.name;
 }
-
-/** A credential that a template names, and which kinds may stand in for it. */
-export type Need = { name: string; kinds: string[]; what: string };
 
 export type FilledNeed = Need & { found?: string };
 

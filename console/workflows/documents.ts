@@ -5,7 +5,7 @@
 import { LineCounter, parseAllDocuments, type Document } from 'yaml';
 import type { WorkflowSpec } from '../../api/workflow.ts';
 import { WORKFLOWS, type ObjectMeta } from '../kube/resources.ts';
-import { yamlText } from '../yamlText.ts';
+import { yamlText } from '../ui/yamlText.ts';
 import { keptMarks, type Manifest } from './manifest.ts';
 
 export type ReadWorkflow = {

@@ -1,7 +1,7 @@
 /** Hands a workflow to the browser as a file, as people keep it in Git. */
 import { getObject } from '../kube/objects.ts';
 import { WORKFLOWS } from '../kube/resources.ts';
-import { tellFailure } from '../shell/tell.tsx';
+import { tellFailure } from '../ui/tell.tsx';
 import { manifestOf } from './manifest.ts';
 
 /** Says it where that fails. */

@@ -4,7 +4,7 @@ import { PUBLIC } from '../../api/access.ts';
 import { NEEDS_ACTION } from '../../api/conditions.ts';
 import type { ObjectMeta } from '../kube/resources.ts';
 import { perRow } from '../kube/perRow.ts';
-import { waitingText } from '../words.ts';
+import { waitingText } from '../ui/format.ts';
 import { numberCell, textCell, type Row } from '../kube/table.ts';
 import { ownerOfField, managerOf, type Manager } from './manager.ts';
 

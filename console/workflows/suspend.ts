@@ -1,7 +1,7 @@
 /** Suspends and resumes workflows, and says what came of it. */
 import { patchObject } from '../kube/objects.ts';
 import { WORKFLOWS, type WorkflowObject } from '../kube/resources.ts';
-import { tellDone, tellFailure } from '../shell/tell.tsx';
+import { tellDone, tellFailure } from '../ui/tell.tsx';
 
 type Target = { namespace: string; name: string; title: string };
 

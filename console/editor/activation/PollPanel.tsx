@@ -5,9 +5,9 @@ import { ANNOTATION } from '../../../api/group.ts';
 import { useMay } from '../../kube/access.ts';
 import { patchObject } from '../../kube/objects.ts';
 import { WORKFLOWS, type WorkflowObject } from '../../kube/resources.ts';
-import { tellDone, tellFailure } from '../../shell/tell.tsx';
-import { ago, fullTime, lasting } from '../../words.ts';
-import { useNow } from '../run/useNow.ts';
+import { tellDone, tellFailure } from '../../ui/tell.tsx';
+import { ago, fullTime, lasting } from '../../ui/format.ts';
+import { useNow } from '../../ui/useNow.ts';
 import { pollOf, resetNow } from './polled.ts';
 
 /** What is so near is not told in seconds. */

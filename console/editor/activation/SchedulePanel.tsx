@@ -4,7 +4,7 @@ import { useEffect, useState } from 'react';
 import type { ScheduleTrigger } from '../../../api/trigger.ts';
 import type { WorkflowStatus } from '../../../api/workflow.ts';
 import type { CronWords } from '../../forms/inputs/cronWords.ts';
-import { ago, fullTime } from '../../words.ts';
+import { ago, fullTime } from '../../ui/format.ts';
 
 const COUNT = 5;
 

@@ -7,8 +7,8 @@ import { WORKFLOWS, type WorkflowObject } from '../../kube/resources.ts';
 import { setSuspended } from '../../workflows/suspend.ts';
 import type { Suspendable } from '../../workflows/SuspendDialogs.tsx';
 import { WaitingRuns } from '../../workflows/WaitingRuns.tsx';
-import { isTrigger, nodeKind } from '../kinds.ts';
-import { useEditorPart, useEditorStore } from '../store.ts';
+import { isTrigger, nodeKind } from '../../workflows/kinds.ts';
+import { useEditorPart, useEditorStore } from '../store/store.ts';
 import { isOfTrigger } from './words.ts';
 
 /** The workflow as the dialogs of the list know it. */

@@ -4,7 +4,7 @@ import { isEnabled } from '../../../api/access.ts';
 import type { WorkflowNode } from '../../../api/workflow.ts';
 import { readyOf, type Condition } from '../../credentials/ready.ts';
 import type { WorkflowObject } from '../../kube/resources.ts';
-import { isTrigger, kindLabel, nodeKind } from '../kinds.ts';
+import { isTrigger, kindLabel, nodeKind } from '../../workflows/kinds.ts';
 import { PollPanel } from './PollPanel.tsx';
 import { DEFAULT_INTERVAL_SECONDS } from './polled.ts';
 import { SchedulePanel } from './SchedulePanel.tsx';

@@ -3,9 +3,9 @@ import { Button, Group, Loader, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { useObject, useTable, type LiveTable } from '../../kube/hooks.ts';
 import { RUNS } from '../../kube/resources.ts';
-import { OutputView } from '../../runs/OutputView.tsx';
+import { OutputView } from '../../runs/output/OutputView.tsx';
 import { PhaseLabel } from '../../runs/phases.tsx';
-import { TextLink } from '../../shell/links.tsx';
+import { TextLink } from '../../ui/links.tsx';
 import { cameSince } from './nextRun.ts';
 
 type Props = { namespace: string; workflow: string; triggerId: string };

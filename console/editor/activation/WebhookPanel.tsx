@@ -1,8 +1,8 @@
 /** A webhook that is active: its URL, a call of it, and the next request as it comes. */
 import { Stack, Text } from '@mantine/core';
 import type { WebhookTrigger } from '../../../api/trigger.ts';
-import { useLastOutputs } from '../run/runStore.ts';
-import { CopyLine } from './CopyLine.tsx';
+import { useLastOutputs } from '../../runs/live/runStore.ts';
+import { CopyLine } from '../../ui/CopyLine.tsx';
 import { curlOf } from './curl.ts';
 import { WaitingForRequest } from './WaitingForRequest.tsx';
 

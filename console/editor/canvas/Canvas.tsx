@@ -12,11 +12,11 @@ import {
   type FinalConnectionState,
 } from '@xyflow/react';
 import { useCallback, useMemo, useRef, useState } from 'react';
-import { whyNotJoined } from '../graph.ts';
-import { layoutOf } from '../layout.ts';
-import { connect } from '../model.ts';
-import { CARD, type Position } from '../place.ts';
-import { useEditorPart, useEditorStore, type EditorStore } from '../store.ts';
+import { whyNotJoined } from '../model/graph.ts';
+import { layoutOf } from '../model/layout.ts';
+import { connect } from '../model/model.ts';
+import { CARD, type Position } from '../model/place.ts';
+import { useEditorPart, useEditorStore, type EditorStore } from '../store/store.ts';
 import { useClipboard } from './clipboard.ts';
 import { FlowEdge, HoveredEdge } from './FlowEdge.tsx';
 import type { CardNode, WorkflowFlowEdge } from './flow.ts';

@@ -3,9 +3,9 @@ import { ActionIcon, Group, Tooltip } from '@mantine/core';
 import { IconAlertTriangleFilled, IconPlus, IconTrash } from '@tabler/icons-react';
 import { BaseEdge, EdgeLabelRenderer, getBezierPath, type EdgeProps } from '@xyflow/react';
 import { createContext, memo, use } from 'react';
-import { edgeLabel } from '../kinds.ts';
-import { disconnect } from '../model.ts';
-import { useEditorStore } from '../store.ts';
+import { edgeLabel } from '../../workflows/kinds.ts';
+import { disconnect } from '../model/model.ts';
+import { useEditorStore } from '../store/store.ts';
 import type { WorkflowFlowEdge } from './flow.ts';
 import classes from './canvas.module.css';
 

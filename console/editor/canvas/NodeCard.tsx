@@ -15,9 +15,9 @@ import {
 import { Handle, Position, type NodeProps } from '@xyflow/react';
 import { memo, useEffect, useState, type ComponentType } from 'react';
 import type { NodePhase } from '../../../api/phase.ts';
-import { lasting } from '../../words.ts';
-import { actionLabel, isTrigger, nodeLabel } from '../kinds.ts';
-import { useEditorStore } from '../store.ts';
+import { lasting } from '../../ui/format.ts';
+import { actionLabel, isTrigger, nodeLabel } from '../../workflows/kinds.ts';
+import { useEditorStore } from '../store/store.ts';
 import type { CardNode } from './flow.ts';
 import { nodeColor, nodeIcon } from './look.tsx';
 import classes from './canvas.module.css';

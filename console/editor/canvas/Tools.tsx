@@ -9,7 +9,7 @@ import {
   IconZoomOut,
 } from '@tabler/icons-react';
 import { Panel } from '@xyflow/react';
-import { useEditorPart, useEditorStore, type EditorStore } from '../store.ts';
+import { useEditorPart, useEditorStore, type EditorStore } from '../store/store.ts';
 import type { useView } from './view.ts';
 import classes from './canvas.module.css';
 

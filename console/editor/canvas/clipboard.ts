@@ -1,11 +1,11 @@
 /** Copy, cut and paste of nodes, as YAML: between workflows, browsers, and manifests. */
 import { useEffect, type RefObject } from 'react';
 import { parse } from 'yaml';
-import { tellDone } from '../../shell/tell.tsx';
-import { count } from '../../words.ts';
-import { yamlText } from '../../yamlText.ts';
-import { clipboardOf, fragmentOf, pasted, readFragment } from '../fragment.ts';
-import type { EditorStore } from '../store.ts';
+import { tellDone } from '../../ui/tell.tsx';
+import { count } from '../../ui/format.ts';
+import { yamlText } from '../../ui/yamlText.ts';
+import { clipboardOf, fragmentOf, pasted, readFragment } from '../model/fragment.ts';
+import type { EditorStore } from '../store/store.ts';
 import { isForCanvas, removeSelected } from './keys.ts';
 
 /** Listens to the browser's own copy, cut and paste while the canvas is shown. */

@@ -1,12 +1,12 @@
 /** The draft as the canvas draws it. What did not change keeps its object, so that it is not drawn anew. Pure. */
 import type { Edge, Node } from '@xyflow/react';
 import type { WorkflowEdge, WorkflowNode } from '../../../api/workflow.ts';
-import { edgeId, edgesOf } from '../graph.ts';
-import type { Draft } from '../model.ts';
-import { CARD } from '../place.ts';
-import type { Problem, Problems } from '../problems.ts';
-import type { Selection } from '../store.ts';
-import type { NodeView } from '../run/runState.ts';
+import { edgeId, edgesOf } from '../model/graph.ts';
+import type { Draft } from '../model/model.ts';
+import { CARD } from '../model/place.ts';
+import type { Problem, Problems } from '../model/problems.ts';
+import type { Selection } from '../store/store.ts';
+import type { NodeView } from '../../runs/live/runState.ts';
 
 export type CardNode = Node<
   {

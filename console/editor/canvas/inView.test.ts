@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { CARD, STEP } from '../place.ts';
+import { CARD, STEP } from '../model/place.ts';
 import { viewportFor, type Viewport } from './inView.ts';
 
 const size = { width: 700, height: 750 };

@@ -1,5 +1,5 @@
 /** Where the view goes so that cards are seen: no further than needed, and no smaller than can be read. Pure. */
-import { CARD, type Position } from '../place.ts';
+import { CARD, type Position } from '../model/place.ts';
 
 export type Viewport = { x: number; y: number; zoom: number };
 export type Size = { width: number; height: number };

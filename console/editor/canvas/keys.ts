@@ -1,9 +1,9 @@
 /** The keys of the canvas. They work where the canvas or nothing has the focus, never while somebody types. */
 import { useEffect, type RefObject } from 'react';
-import { removeNodes, disconnect, triggerOf } from '../model.ts';
-import { fragmentOf, pasted } from '../fragment.ts';
-import type { EdgeEnds } from '../graph.ts';
-import type { EditorState, EditorStore } from '../store.ts';
+import { removeNodes, disconnect, triggerOf } from '../model/model.ts';
+import { fragmentOf, pasted } from '../model/fragment.ts';
+import type { EdgeEnds } from '../model/graph.ts';
+import type { EditorState, EditorStore } from '../store/store.ts';
 import { neighbour, type Direction } from './walk.ts';
 
 export type CanvasCommands = {

@@ -19,7 +19,7 @@ import type { ComponentType } from 'react';
 import type { TriggerKind } from '../../../api/trigger.ts';
 import type { WorkflowNode } from '../../../api/workflow.ts';
 import { triggerWords } from '../../workflows/triggers.ts';
-import { isTrigger, nodeKind } from '../kinds.ts';
+import { isTrigger, nodeKind } from '../../workflows/kinds.ts';
 
 export type NodeIcon = ComponentType<{ size?: number | string }>;
 

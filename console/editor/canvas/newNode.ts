@@ -1,8 +1,8 @@
 /** What new nodes begin with: an id that says what they are, the only fitting credential, and the output before them. Pure. */
 import type { TriggerKind } from '../../../api/trigger.ts';
 import type { WorkflowNode } from '../../../api/workflow.ts';
-import { nodeKind } from '../kinds.ts';
-import { freeId, nodeOf, triggerOf, type Draft } from '../model.ts';
+import { nodeKind } from '../../workflows/kinds.ts';
+import { freeId, nodeOf, triggerOf, type Draft } from '../model/model.ts';
 
 /** What people chose. */
 export type Choice =

@@ -2,10 +2,10 @@
 import type { NodeChange } from '@xyflow/react';
 import { useCallback, useMemo, useRef, useState } from 'react';
 import { isTerminal } from '../../../api/phase.ts';
-import { moveNodes } from '../model.ts';
-import type { Position, Positions } from '../place.ts';
-import { useRunView } from '../run/runStore.ts';
-import { useEditorPart, type EditorStore } from '../store.ts';
+import { moveNodes } from '../model/model.ts';
+import type { Position, Positions } from '../model/place.ts';
+import { useRunView } from '../../runs/live/runStore.ts';
+import { useEditorPart, type EditorStore } from '../store/store.ts';
 import { flowEdges, flowNodes, type CardNode, type WorkflowFlowEdge } from './flow.ts';
 
 /** The nodes and edges of the flow. While nodes are dragged they move here alone: the draft hears of it when they are let go. */

@@ -1,10 +1,10 @@
 /** What of the canvas is in view: fitted at the start with the trigger to be seen, and following the keyboard. */
 import { useReactFlow } from '@xyflow/react';
 import { useCallback, useEffect, useMemo, useRef, type RefObject } from 'react';
-import { edgesOf } from '../graph.ts';
-import { triggerOf } from '../model.ts';
-import { CARD } from '../place.ts';
-import { useEditorPart, useEditorStore, type EditorState, type EditorStore } from '../store.ts';
+import { edgesOf } from '../model/graph.ts';
+import { triggerOf } from '../model/model.ts';
+import { CARD } from '../model/place.ts';
+import { useEditorPart, useEditorStore, type EditorState, type EditorStore } from '../store/store.ts';
 import { READABLE, viewportFor } from './inView.ts';
 
 const FIT = { padding: 0.2, maxZoom: 1 };

@@ -1,7 +1,7 @@
 /** Where arrow keys lead: along the edges, and to what stands above or below. Pure. */
-import { edgesOf } from '../graph.ts';
-import type { Draft } from '../model.ts';
-import type { Position } from '../place.ts';
+import { edgesOf } from '../model/graph.ts';
+import type { Draft } from '../model/model.ts';
+import type { Position } from '../model/place.ts';
 
 export type Direction = 'left' | 'right' | 'up' | 'down';
 

@@ -7,11 +7,11 @@ import { EditorState } from '@codemirror/state';
 import { EditorView, keymap, lineNumbers } from '@codemirror/view';
 import { Alert, Button, Group, Modal, SegmentedControl, Text, useComputedColorScheme } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
-import { styleNonce } from '../../nonce.ts';
-import { codeColours, codeTheme } from '../../runs/codeTheme.ts';
-import { whoChanged } from '../owners.ts';
-import { useEditor } from '../store.ts';
-import { readText, textOf, withSpec } from '../yaml/yamlText.ts';
+import { styleNonce } from '../../ui/nonce.ts';
+import { codeColours, codeTheme } from '../../ui/codeTheme.ts';
+import { whoChanged } from '../model/owners.ts';
+import { useEditor } from '../store/store.ts';
+import { readText, textOf, withSpec } from '../model/yamlText.ts';
 import classes from './conflict.module.css';
 
 type Other = 'theirs' | 'base';

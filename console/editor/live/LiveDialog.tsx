@@ -1,9 +1,9 @@
 /** Asks before a save that puts changes live: an active workflow executes what is saved from the next event on. */
 import { Badge, Button, Group, Modal, Text } from '@mantine/core';
-import { useReturnFocus } from '../../shell/useReturnFocus.ts';
-import { useEditor } from '../store.ts';
-import { textOf } from '../yaml/yamlText.ts';
-import { liveChanges, type LiveChange } from './changes.ts';
+import { useReturnFocus } from '../../ui/useReturnFocus.ts';
+import { useEditor } from '../store/store.ts';
+import { textOf } from '../model/yamlText.ts';
+import { liveChanges, type LiveChange } from '../model/changes.ts';
 import { LiveDiff } from './LiveDiff.tsx';
 
 const SHOWN: Record<LiveChange['kind'], { label: string; color: string }> = {

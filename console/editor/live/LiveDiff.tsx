@@ -6,8 +6,8 @@ import { EditorState } from '@codemirror/state';
 import { EditorView, lineNumbers } from '@codemirror/view';
 import { useComputedColorScheme } from '@mantine/core';
 import { useEffect, useRef } from 'react';
-import { styleNonce } from '../../nonce.ts';
-import { codeColours, codeTheme } from '../../runs/codeTheme.ts';
+import { styleNonce } from '../../ui/nonce.ts';
+import { codeColours, codeTheme } from '../../ui/codeTheme.ts';
 import classes from './live.module.css';
 
 export function LiveDiff({ before, after }: { before: string; after: string }) {

@@ -3,10 +3,10 @@ import { ActionIcon, Button, Group, Select, Stack, Text, Title, Tooltip } from '
 import { IconTrash } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { WorkflowEdge, WorkflowNode } from '../../../api/workflow.ts';
-import { edgeId, edgesOf, whyNotJoined, type EdgeEnds } from '../graph.ts';
-import { edgeLabel, isTrigger, nodeLabel } from '../kinds.ts';
-import { connect, disconnect, nodeOf } from '../model.ts';
-import { useEditor } from '../store.ts';
+import { edgeId, edgesOf, whyNotJoined, type EdgeEnds } from '../model/graph.ts';
+import { edgeLabel, isTrigger, nodeLabel } from '../../workflows/kinds.ts';
+import { connect, disconnect, nodeOf } from '../model/model.ts';
+import { useEditor } from '../store/store.ts';
 
 type Side = 'before' | 'behind';
 

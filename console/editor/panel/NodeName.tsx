@@ -4,9 +4,9 @@ import { IconPencil } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { WorkflowNode } from '../../../api/workflow.ts';
 import { useFormScope } from '../../forms/scope.ts';
-import { actionLabel } from '../kinds.ts';
-import { renameNode } from '../model.ts';
-import { useEditor } from '../store.ts';
+import { actionLabel } from '../../workflows/kinds.ts';
+import { renameNode } from '../model/model.ts';
+import { useEditor } from '../store/store.ts';
 import type { Change } from './ParametersTab.tsx';
 
 export function NodeName({ node, change }: { node: WorkflowNode; change: Change }) {

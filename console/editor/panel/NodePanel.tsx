@@ -3,11 +3,12 @@ import { ActionIcon, Tabs, Tooltip } from '@mantine/core';
 import { IconX } from '@tabler/icons-react';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import type { NodeKind, WorkflowNode } from '../../../api/workflow.ts';
+import { CredentialInput } from '../../credentials/CredentialInput.tsx';
 import { FormContext, type FormScope } from '../../forms/scope.ts';
-import { isTrigger, nodeKind } from '../kinds.ts';
-import { nodeOf, updateNode } from '../model.ts';
-import { useLastOutputs } from '../run/runStore.ts';
-import { useEditor } from '../store.ts';
+import { isTrigger, nodeKind } from '../../workflows/kinds.ts';
+import { nodeOf, updateNode } from '../model/model.ts';
+import { useLastOutputs } from '../../runs/live/runStore.ts';
+import { useEditor } from '../store/store.ts';
 import { InputTab } from './InputTab.tsx';
 import { LinesTab } from './LinesTab.tsx';
 import { NodeName } from './NodeName.tsx';
@@ -123,7 +124,14 @@ function useScope(id: string, outputs: ReturnType<typeof useLastOutputs>): FormS
   // What nobody has saved yet is not finished: it is not called wrong before somebody tries to use it.
   const isFresh = nodeOf(saved, id) === undefined && !wasSaved;
   return useMemo(
-    () => ({ namespace, isReadOnly, sources, problems: problems.nodes.get(id) ?? [], showsAll: !isFresh }),
+    () => ({
+      namespace,
+      isReadOnly,
+      sources,
+      problems: problems.nodes.get(id) ?? [],
+      showsAll: !isFresh,
+      CredentialInput,
+    }),
     [namespace, isReadOnly, sources, problems, id, isFresh],
   );
 }

@@ -1,9 +1,9 @@
 /** What every node can have beside its parameters: retries, a time limit, what its failure means, whether its output is sensitive. */
 import type { WorkflowNode } from '../../../api/workflow.ts';
-import { SchemaForm } from '../../forms/SchemaForm.tsx';
+import { SchemaForm } from '../../forms/inputs/SchemaForm.tsx';
 import { FormContext, useFormScope } from '../../forms/scope.ts';
 import type { Values } from '../../forms/values.ts';
-import { isTrigger } from '../kinds.ts';
+import { isTrigger } from '../../workflows/kinds.ts';
 import { OPTION_NAMES, optionFields } from './nodeFields.ts';
 import type { Change } from './ParametersTab.tsx';
 

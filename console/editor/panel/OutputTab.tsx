@@ -1,16 +1,18 @@
 /** What the node produced: in the run on the canvas, or else in the newest run in which it produced something. */
 import { Alert, Group, Stack, Text } from '@mantine/core';
 import { lazy, Suspense } from 'react';
-import type { NodeOutputs } from '../run/lastOutputs.ts';
-import { LiveText } from '../run/LiveText.tsx';
-import type { NodeView } from '../run/runState.ts';
-import { useRunView, useShownRun } from '../run/runStore.ts';
+import type { NodeOutputs } from '../../runs/live/lastOutputs.ts';
+import { LiveText } from '../../runs/live/LiveText.tsx';
+import type { NodeView } from '../../runs/live/runState.ts';
+import { useRunView, useShownRun } from '../../runs/live/runStore.ts';
 import { RunToHere } from '../run/RunToHere.tsx';
 import { FailureOf } from '../../runs/FailureOf.tsx';
 import { PhaseLabel } from '../../runs/phases.tsx';
-import { REDACTED } from '../../runs/redacted.ts';
+import { REDACTED } from '../../runs/output/redacted.ts';
 
-const OutputView = lazy(async () => ({ default: (await import('../../runs/OutputView.tsx')).OutputView }));
+const OutputView = lazy(async () => ({
+  default: (await import('../../runs/output/OutputView.tsx')).OutputView,
+}));
 
 export function OutputTab({ nodeId, last }: { nodeId: string; last: NodeOutputs | undefined }) {
   const at = useShownRun();

@@ -2,7 +2,7 @@
 import { Alert, Stack, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import type { NodeKind, WorkflowNode } from '../../../api/workflow.ts';
-import { SchemaForm } from '../../forms/SchemaForm.tsx';
+import { SchemaForm } from '../../forms/inputs/SchemaForm.tsx';
 import { useFormScope } from '../../forms/scope.ts';
 import { valuesOf, type Values } from '../../forms/values.ts';
 import { kindFields, kindHelp, parameterFields, skillFields, skillOf } from './nodeFields.ts';

@@ -2,7 +2,7 @@
 import { schemas } from 'windlass:schemas';
 import type { NodeKind, WorkflowNode } from '../../../api/workflow.ts';
 import { fieldsOf, type Field } from '../../forms/fields.ts';
-import type { SkillSchema } from '../../schemas.ts';
+import type { SkillSchema } from '../../forms/schemas.ts';
 
 /** What the schemas have and no runner executes yet: it is shown only where somebody has written it, so that it can be removed. */
 const NOT_YET = ['forEach', 'tools'];

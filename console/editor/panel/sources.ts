@@ -3,10 +3,10 @@ import { evaluate } from '../../../api/expression/evaluate.ts';
 import { compileValue } from '../../../api/expression/template.ts';
 import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
 import { scopeOf } from '../../forms/expression/preview.ts';
-import { sourceOf, type Element, type Source, type Sources } from '../../forms/expression/source.ts';
-import type { NodeOutputs } from '../run/lastOutputs.ts';
-import { edgesOf, nodesBefore } from '../graph.ts';
-import { nodeKind } from '../kinds.ts';
+import { sourceOf, type Element, type Source, type Sources } from '../../forms/source.ts';
+import type { NodeOutputs } from '../../runs/live/lastOutputs.ts';
+import { edgesOf, nodesBefore } from '../model/graph.ts';
+import { nodeKind } from '../../workflows/kinds.ts';
 
 type Outputs = ReadonlyMap<string, NodeOutputs>;
 

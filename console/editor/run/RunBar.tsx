@@ -4,10 +4,10 @@ import { useHotkeys } from '@mantine/hooks';
 import { IconPlayerPlay } from '@tabler/icons-react';
 import { useMay } from '../../kube/access.ts';
 import { WORKFLOWS } from '../../kube/resources.ts';
-import { useEditorPart } from '../store.ts';
+import { useEditorPart } from '../store/store.ts';
 import { RunHistory } from './RunHistory.tsx';
 import { TestDialog } from './TestDialog.tsx';
-import { askForTestRun, useTestRunAsked } from './testRun.ts';
+import { askForTestRun, useTestRunAsked } from '../../runs/live/testRun.ts';
 
 export function RunBar() {
   const namespace = useEditorPart((state) => state.namespace);

@@ -7,14 +7,14 @@ import { isTerminal } from '../../../api/phase.ts';
 import { useMay } from '../../kube/access.ts';
 import { RUNS } from '../../kube/resources.ts';
 import { PhaseIcon } from '../../runs/phases.tsx';
-import { ButtonLink } from '../../shell/links.tsx';
-import { tellFailure } from '../../shell/tell.tsx';
-import { lasting } from '../../words.ts';
-import { useEditorStore } from '../store.ts';
-import { durationOf, resultOf } from './result.ts';
-import { useRunView, useShownRun, type RunShown } from './runStore.ts';
-import { cancelRun } from './testRun.ts';
-import { useNow } from './useNow.ts';
+import { ButtonLink } from '../../ui/links.tsx';
+import { tellFailure } from '../../ui/tell.tsx';
+import { lasting } from '../../ui/format.ts';
+import { useEditorStore } from '../store/store.ts';
+import { durationOf, resultOf } from '../../runs/live/result.ts';
+import { useRunView, useShownRun, type RunShown } from '../../runs/live/runStore.ts';
+import { cancelRun } from '../../runs/live/testRun.ts';
+import { useNow } from '../../ui/useNow.ts';
 import classes from './RunStrip.module.css';
 
 export function RunStrip() {

@@ -3,8 +3,8 @@ import { Button } from '@mantine/core';
 import { IconPlayerTrackNext } from '@tabler/icons-react';
 import { useMay } from '../../kube/access.ts';
 import { WORKFLOWS } from '../../kube/resources.ts';
-import { useEditorPart } from '../store.ts';
-import { askForTestRun } from './testRun.ts';
+import { useEditorPart } from '../store/store.ts';
+import { askForTestRun } from '../../runs/live/testRun.ts';
 
 export function RunToHere({ nodeId }: { nodeId: string }) {
   const namespace = useEditorPart((state) => state.namespace);

@@ -4,13 +4,13 @@ import { IconAlertTriangle, IconHistory, IconPlayerPlay } from '@tabler/icons-re
 import { useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useRef, useState } from 'react';
 import type { TriggerKind } from '../../../api/trigger.ts';
-import { FailureNote } from '../../shell/FailureNote.tsx';
-import { useReturnFocus } from '../../shell/useReturnFocus.ts';
-import { tellDone, tellFailure } from '../../shell/tell.tsx';
-import { liveChanges } from '../live/changes.ts';
-import { triggerOf, updateNode } from '../model.ts';
-import { useEditor, useEditorPart } from '../store.ts';
-import { lastRealEvent } from './lastOutputs.ts';
+import { FailureNote } from '../../ui/FailureNote.tsx';
+import { useReturnFocus } from '../../ui/useReturnFocus.ts';
+import { tellDone, tellFailure } from '../../ui/tell.tsx';
+import { liveChanges } from '../model/changes.ts';
+import { triggerOf, updateNode } from '../model/model.ts';
+import { useEditor, useEditorPart } from '../store/store.ts';
+import { lastRealEvent } from '../../runs/live/lastOutputs.ts';
 import {
   asTestData,
   readTestData,
@@ -19,10 +19,10 @@ import {
   withTestData,
   type ReadTestData,
 } from './testData.ts';
-import { dropTestRun, startTestRun } from './testRun.ts';
+import { dropTestRun, startTestRun } from '../../runs/live/testRun.ts';
 import { untilServed } from './untilServed.ts';
 
-const JsonCode = lazy(async () => ({ default: (await import('../../runs/JsonCode.tsx')).JsonCode }));
+const JsonCode = lazy(async () => ({ default: (await import('../../runs/output/JsonCode.tsx')).JsonCode }));
 
 const WARNED = 'windlass.testRunWarning';
 

@@ -1,7 +1,7 @@
 /** What a test run is started with: the trigger's test data, or an example of what such a trigger sees. */
 import type { TriggerKind } from '../../../api/trigger.ts';
 import type { WorkflowNode } from '../../../api/workflow.ts';
-import { nodeKind } from '../kinds.ts';
+import { nodeKind } from '../../workflows/kinds.ts';
 
 const EXAMPLE_TIME = '2026-01-31T08:00:00Z';
 

@@ -3,13 +3,14 @@ import { Button, CloseButton, SegmentedControl, Stack, Text, Title } from '@mant
 import { IconTrash } from '@tabler/icons-react';
 import { useMemo } from 'react';
 import { ExpressionInput } from '../../forms/expression/ExpressionInput.tsx';
+import { CredentialInput } from '../../credentials/CredentialInput.tsx';
 import { FormContext, type FormScope } from '../../forms/scope.ts';
-import { edgeId, edgesOf, type EdgeEnds } from '../graph.ts';
-import { nodeLabel } from '../kinds.ts';
-import { disconnect, nodeOf, updateEdge, type Draft } from '../model.ts';
+import { edgeId, edgesOf, type EdgeEnds } from '../model/graph.ts';
+import { nodeLabel } from '../../workflows/kinds.ts';
+import { disconnect, nodeOf, updateEdge, type Draft } from '../model/model.ts';
 import { sourcesOf } from '../panel/sources.ts';
-import { useLastOutputs } from '../run/runStore.ts';
-import { useEditor } from '../store.ts';
+import { useLastOutputs } from '../../runs/live/runStore.ts';
+import { useEditor } from '../store/store.ts';
 import classes from './side.module.css';
 
 export function EdgePanel({ ends, onClose }: { ends: EdgeEnds; onClose: () => void }) {
@@ -90,7 +91,7 @@ function useScope(id: string): FormScope {
   const outputs = useLastOutputs();
   return useMemo(() => {
     const { nodes } = sourcesOf(draft.spec, id, outputs);
-    return { namespace, isReadOnly, sources: { nodes }, problems: [], showsAll: true };
+    return { namespace, isReadOnly, sources: { nodes }, problems: [], showsAll: true, CredentialInput };
   }, [draft.spec, id, outputs, namespace, isReadOnly]);
 }
 

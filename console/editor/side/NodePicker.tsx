@@ -7,8 +7,8 @@ import { kindWords } from '../../credentials/choices.ts';
 import { listObjects } from '../../kube/objects.ts';
 import { CREDENTIALS, type CredentialObject } from '../../kube/resources.ts';
 import { newNode, type Known } from '../canvas/newNode.ts';
-import { addNode, insertOnEdge, triggerOf, type Draft } from '../model.ts';
-import { useEditorPart, useEditorStore, type EditorStore, type PickerPlace } from '../store.ts';
+import { addNode, insertOnEdge, triggerOf, type Draft } from '../model/model.ts';
+import { useEditorPart, useEditorStore, type EditorStore, type PickerPlace } from '../store/store.ts';
 import { offers, type Offer } from './choices.ts';
 import classes from './side.module.css';
 

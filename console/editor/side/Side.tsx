@@ -1,8 +1,8 @@
 /** What stands beside the canvas: the panel of a node or edge, or the choice of a new one. */
 import { lazy, Suspense, type KeyboardEvent } from 'react';
 import { Center, Loader } from '@mantine/core';
-import { edgeId } from '../graph.ts';
-import { useEditorPart, useEditorStore, type EditorStore } from '../store.ts';
+import { edgeId } from '../model/graph.ts';
+import { useEditorPart, useEditorStore, type EditorStore } from '../store/store.ts';
 import { NodePicker } from './NodePicker.tsx';
 import classes from './side.module.css';
 

@@ -4,7 +4,7 @@ import { TRIGGERS } from '../../workflows/triggers.ts';
 import { IconRobot, IconSquareRoundedArrowRight } from '@tabler/icons-react';
 import type { Choice } from '../canvas/newNode.ts';
 import { skillIcon, type NodeIcon } from '../canvas/look.tsx';
-import { skillLabel } from '../kinds.ts';
+import { skillLabel } from '../../workflows/kinds.ts';
 
 export type Offer = {
   key: string;

@@ -1,7 +1,7 @@
 /** Says on the canvas that the YAML holds a text that cannot be read: until it is mended or dropped, it is what counts. */
 import { Alert, Button, Group, Text } from '@mantine/core';
 import { IconFileAlert } from '@tabler/icons-react';
-import { useEditorPart, useEditorStore } from '../store.ts';
+import { useEditorPart, useEditorStore } from '../store/store.ts';
 
 export function UnreadableBanner({ onYaml }: { onYaml: () => void }) {
   const store = useEditorStore();

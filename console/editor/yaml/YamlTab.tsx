@@ -14,12 +14,12 @@ import { EditorState } from '@codemirror/state';
 import { drawSelection, EditorView, keymap, lineNumbers } from '@codemirror/view';
 import { Alert, Text, useComputedColorScheme } from '@mantine/core';
 import { useEffect, useRef } from 'react';
-import { styleNonce } from '../../nonce.ts';
-import { codeColours, codeTheme } from '../../runs/codeTheme.ts';
-import { isEqual } from '../patch.ts';
-import type { Problems } from '../problems.ts';
-import { useEditorPart, useEditorStore, type EditorStore } from '../store.ts';
-import { pathOf, placeOf, readText, textOf, withSpec } from './yamlText.ts';
+import { styleNonce } from '../../ui/nonce.ts';
+import { codeColours, codeTheme } from '../../ui/codeTheme.ts';
+import { isEqual } from '../model/patch.ts';
+import type { Problems } from '../model/problems.ts';
+import { useEditorPart, useEditorStore, type EditorStore } from '../store/store.ts';
+import { pathOf, placeOf, readText, textOf, withSpec } from '../model/yamlText.ts';
 import classes from './yaml.module.css';
 
 export function YamlTab() {

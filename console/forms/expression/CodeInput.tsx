@@ -3,7 +3,7 @@ import { Compartment, EditorState } from '@codemirror/state';
 import { EditorView, placeholder as placeholderOf } from '@codemirror/view';
 import { useEffect, useEffectEvent, useRef, type RefObject } from 'react';
 import { insertReference, setupOf, type CodeLanguage } from './codeSetup.ts';
-import type { Sources } from './source.ts';
+import type { Sources } from '../source.ts';
 
 export type CodeHandle = { insert: (reference: string) => void };
 

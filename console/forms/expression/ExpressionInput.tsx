@@ -1,7 +1,7 @@
 /** An input for a text with references or for CEL: completion, a preview of the value below it, references by drag or from a tree. */
 import { Input } from '@mantine/core';
 import { useId, useRef, useState } from 'react';
-import { FieldLabel } from '../inputs/FieldLabel.tsx';
+import { FieldLabel } from '../FieldLabel.tsx';
 import { useFormScope } from '../scope.ts';
 import type { CodeHandle, CodeProps } from './CodeInput.tsx';
 import { InsertReference } from './InsertReference.tsx';

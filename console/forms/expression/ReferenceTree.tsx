@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { toText } from '../../../api/expression/evaluate.ts';
 import { printReference } from '../../../api/expression/reference.ts';
 import classes from './Expression.module.css';
-import { childrenOf, REFERENCE_TYPE, typeLabel, type Source, type Sources } from './source.ts';
+import { childrenOf, REFERENCE_TYPE, typeLabel, type Source, type Sources } from '../source.ts';
 
 type Picking = { onPick: (reference: string) => void };
 

@@ -1,7 +1,7 @@
 /** What an expression in CEL yields with the outputs of the last run. Its compiler is large: this module is loaded when it is needed. */
 import { compileCondition, compileValueExpression, evaluateValue } from '../../../api/cel.ts';
 import { notBefore, problemOf, scopeOf, valueOf, type Preview } from './preview.ts';
-import type { Sources } from './source.ts';
+import type { Sources } from '../source.ts';
 
 /** The preview of an expression; a condition must be true or false. */
 export function previewCel(source: string, sources: Sources, isCondition: boolean): Preview {

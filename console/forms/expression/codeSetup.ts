@@ -22,11 +22,11 @@ import {
   type DecorationSet,
   type ViewUpdate,
 } from '@codemirror/view';
-import { styleNonce } from '../../nonce.ts';
+import { styleNonce } from '../../ui/nonce.ts';
 import { celOf } from './cel.ts';
 import { completeCel, completeTemplate, type Option } from './complete.ts';
 import { CODE_THEME } from './codeTheme.ts';
-import { REFERENCE_TYPE, type Sources } from './source.ts';
+import { REFERENCE_TYPE, type Sources } from '../source.ts';
 
 /** `template`: text with references in braces. `json`: JSON whose texts may hold references. */
 export type CodeLanguage = 'template' | 'cel' | 'json';

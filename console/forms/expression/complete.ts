@@ -4,7 +4,7 @@
  */
 import type { NodeMember } from '../../../api/expression/reference.ts';
 import { celStep } from './cel.ts';
-import { childrenOf, typeLabel, type Child, type Source, type Sources } from './source.ts';
+import { childrenOf, typeLabel, type Child, type Source, type Sources } from '../source.ts';
 
 export type Option = {
   /** What is written in the place of what stands between `from` and the cursor. */

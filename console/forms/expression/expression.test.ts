@@ -4,7 +4,7 @@ import { celOf } from './cel.ts';
 import { previewCel } from './celPreview.ts';
 import { completeCel, completeTemplate } from './complete.ts';
 import { previewOf, whileWriting } from './preview.ts';
-import { childrenOf, sourceOf, type Sources } from './source.ts';
+import { childrenOf, sourceOf, type Sources } from '../source.ts';
 
 const webhook: WorkflowNode = {
   id: 'trigger',

@@ -3,7 +3,7 @@ import { ExpressionError, MissingValueError } from '../../../api/expression/erro
 import { evaluate, toText } from '../../../api/expression/evaluate.ts';
 import type { Scope } from '../../../api/expression/scope.ts';
 import { compileValue, referencesOf, type CompiledValue } from '../../../api/expression/template.ts';
-import { typeLabel, type Sources } from './source.ts';
+import { typeLabel, type Sources } from '../source.ts';
 
 export type Preview =
   /** Nothing to say: there is no reference in it. */

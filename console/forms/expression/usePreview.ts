@@ -1,7 +1,7 @@
 /** The preview of what is being typed. What is needed for CEL is loaded when CEL is first shown. */
 import { useEffect, useState } from 'react';
 import { previewOf, type Preview } from './preview.ts';
-import type { Sources } from './source.ts';
+import type { Sources } from '../source.ts';
 
 type Given = { value: string; language: 'template' | 'cel'; isCondition: boolean; sources: Sources };
 

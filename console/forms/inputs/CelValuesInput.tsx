@@ -5,8 +5,8 @@ import { useState } from 'react';
 import { ExpressionInput } from '../expression/ExpressionInput.tsx';
 import { valuesOf } from '../values.ts';
 import { JsonInput } from './CodeFields.tsx';
-import { FieldLabel } from './FieldLabel.tsx';
-import type { InputProps } from './props.ts';
+import { FieldLabel } from '../FieldLabel.tsx';
+import type { InputProps } from '../props.ts';
 
 type Shape = 'names' | 'one' | 'json';
 

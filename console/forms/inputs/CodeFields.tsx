@@ -6,8 +6,8 @@ import { LazyCode } from '../expression/LazyCode.tsx';
 import { previewOf } from '../expression/preview.ts';
 import { PreviewLine } from '../expression/PreviewLine.tsx';
 import { useFormScope } from '../scope.ts';
-import { FieldLabel } from './FieldLabel.tsx';
-import type { InputProps } from './props.ts';
+import { FieldLabel } from '../FieldLabel.tsx';
+import type { InputProps } from '../props.ts';
 
 /** A free value: any one, or an object. */
 export function FreeInput(props: InputProps<'json'>) {

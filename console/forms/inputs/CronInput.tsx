@@ -5,7 +5,7 @@ import { CRON_FIELDS } from '../../../api/cron.ts';
 import { useSiblings } from '../scope.ts';
 import type { CronWords } from './cronWords.ts';
 import { wrapperOf } from './PlainInputs.tsx';
-import type { InputProps } from './props.ts';
+import type { InputProps } from '../props.ts';
 
 const PRESETS: [label: string, cron: string][] = [
   ['Every 15 minutes', '*/15 * * * *'],

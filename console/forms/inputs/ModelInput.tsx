@@ -4,7 +4,7 @@ import { useObject } from '../../kube/hooks.ts';
 import { CREDENTIALS } from '../../kube/resources.ts';
 import { useFormScope, useSiblings } from '../scope.ts';
 import { wrapperOf } from './PlainInputs.tsx';
-import type { InputProps } from './props.ts';
+import type { InputProps } from '../props.ts';
 
 export function ModelInput(props: InputProps<'model'>) {
   const { value, onChange, error, isReadOnly } = props;

@@ -3,8 +3,8 @@ import { Input, MultiSelect, NumberInput, Select, Switch, Textarea, TextInput } 
 import type { Field } from '../fields.ts';
 import { choiceLabel } from '../labels.ts';
 import { scalarOf, scalarText } from '../values.ts';
-import { FieldLabel } from './FieldLabel.tsx';
-import type { InputProps } from './props.ts';
+import { FieldLabel } from '../FieldLabel.tsx';
+import type { InputProps } from '../props.ts';
 
 type LineProps = Omit<InputProps<'text'>, 'field'> & {
   field: Omit<Field, 'editor'> & { editor: { kind: 'text' | 'duration' | 'scalar' } };

@@ -5,7 +5,7 @@ import { useTable } from '../../kube/hooks.ts';
 import { SECRETS } from '../../kube/resources.ts';
 import { useFormScope } from '../scope.ts';
 import { valuesOf, withMember } from '../values.ts';
-import type { InputProps } from './props.ts';
+import type { InputProps } from '../props.ts';
 
 export function SecretRefInput({ field, value, onChange, error, isReadOnly }: InputProps<'secretRef'>) {
   const { namespace } = useFormScope();

@@ -3,7 +3,7 @@ import { Select, Text } from '@mantine/core';
 import { schemas } from 'windlass:schemas';
 import { labelOf } from '../labels.ts';
 import { wrapperOf } from './PlainInputs.tsx';
-import type { InputProps } from './props.ts';
+import type { InputProps } from '../props.ts';
 
 export function SkillInput(props: InputProps<'skill'>) {
   const { value, onChange, error, isReadOnly } = props;

@@ -12,16 +12,18 @@ import {
   TextInput,
 } from '@mantine/core';
 import { IconPlus, IconTrash } from '@tabler/icons-react';
-import { useState } from 'react';
+import { useState, type ComponentType } from 'react';
 import type { Editor, Field } from '../fields.ts';
-import { FieldInput } from '../FieldInput.tsx';
 import { isNothing, scalarOf, scalarText, valuesOf, withMember, type Values } from '../values.ts';
-import { FieldLabel } from './FieldLabel.tsx';
+import { FieldLabel } from '../FieldLabel.tsx';
 import { wrapperOf } from './PlainInputs.tsx';
-import type { InputProps } from './props.ts';
+import type { FieldInputProps, InputProps } from '../props.ts';
+
+/** `Field` renders the fields of the structure. */
+type Nested<K extends Editor['kind']> = InputProps<K> & { Field: ComponentType<FieldInputProps> };
 
 /** Short values that hold no references are tags; others have inputs of their own. */
-export function ListInput(props: InputProps<'list'>) {
+export function ListInput(props: Nested<'list'>) {
   const { editor, isExpression } = props.field;
   const isTags = editor.item.kind === 'scalar' || (editor.item.kind === 'text' && !isExpression);
   return isTags ? <TagListInput {...props} /> : <RowListInput {...props} />;
@@ -48,7 +50,7 @@ function TagListInput(props: InputProps<'list'>) {
 }
 
 /** A list whose elements have inputs of their own. */
-function RowListInput({ field, path, value, onChange, error, isReadOnly, actions }: InputProps<'list'>) {
+function RowListInput({ Field, field, path, value, onChange, error, isReadOnly, actions }: Nested<'list'>) {
   const items: unknown[] = Array.isArray(value) ? value : [];
   const item = (index: number): Field => ({
     name: String(index),
@@ -62,7 +64,7 @@ function RowListInput({ field, path, value, onChange, error, isReadOnly, actions
       {items.map((element, index) => (
         <Group key={index} gap={6} align="flex-end" wrap="nowrap">
           <div style={{ flex: 1, minWidth: 0 }}>
-            <FieldInput
+            <Field
               field={item(index)}
               path={`${path}[${index}]`}
               value={element}
@@ -94,7 +96,7 @@ function emptyOf({ kind }: Editor): unknown {
 }
 
 /** Names, and for each a value. */
-export function MapInput({ field, path, value, onChange, error, isReadOnly, actions }: InputProps<'map'>) {
+export function MapInput({ Field, field, path, value, onChange, error, isReadOnly, actions }: Nested<'map'>) {
   const [rows, setRows] = useState<[string, unknown][]>(() => Object.entries(valuesOf(value)));
   const shown = isSame(rows, valuesOf(value)) ? rows : Object.entries(valuesOf(value));
   const change = (next: [string, unknown][]) => {
@@ -118,7 +120,7 @@ export function MapInput({ field, path, value, onChange, error, isReadOnly, acti
             onChange={({ currentTarget }) => change(shown.with(index, [currentTarget.value, member]))}
           />
           <div style={{ flex: 1, minWidth: 0 }}>
-            <FieldInput
+            <Field
               field={{ ...memberField(field, name), editor: field.editor.value }}
               path={`${path}.${name}`}
               value={member}
@@ -150,7 +152,7 @@ function isSame(rows: [string, unknown][], values: Values): boolean {
 }
 
 /** The members of an object. */
-export function ObjectInput({ field, path, value, onChange, error, actions }: InputProps<'object'>) {
+export function ObjectInput({ Field, field, path, value, onChange, error, actions }: Nested<'object'>) {
   // What an optional object must have is needed only when it is there.
   const isThere = field.isRequired || !isNothing(value);
   const fields = field.editor.fields.map((member) => ({
@@ -159,17 +161,22 @@ export function ObjectInput({ field, path, value, onChange, error, actions }: In
   }));
   return (
     <Framed field={field} error={error} actions={actions}>
-      <Members fields={fields} path={path} value={value} onChange={onChange} />
+      <Members Field={Field} fields={fields} path={path} value={value} onChange={onChange} />
     </Framed>
   );
 }
 
-type MembersProps = { fields: Field[]; path: string; value: unknown; onChange: (value: unknown) => void };
+type MembersProps = Pick<Nested<'object'>, 'Field'> & {
+  fields: Field[];
+  path: string;
+  value: unknown;
+  onChange: (value: unknown) => void;
+};
 
-function Members({ fields, path, value, onChange }: MembersProps) {
+function Members({ Field, fields, path, value, onChange }: MembersProps) {
   const values = valuesOf(value);
   return fields.map((field) => (
-    <FieldInput
+    <Field
       key={field.name}
       field={field}
       path={`${path}.${field.name}`}
@@ -180,7 +187,7 @@ function Members({ fields, path, value, onChange }: MembersProps) {
 }
 
 /** None or one of several ways, each with fields of its own. */
-export function OneOfInput({ field, path, value, onChange, error, isReadOnly }: InputProps<'oneOf'>) {
+export function OneOfInput({ Field, field, path, value, onChange, error, isReadOnly }: Nested<'oneOf'>) {
   const { options, common } = field.editor;
   const values = valuesOf(value);
   const chosen = options.find(({ name }) => values[name] !== undefined);
@@ -206,6 +213,7 @@ export function OneOfInput({ field, path, value, onChange, error, isReadOnly }: 
           <Stack gap="xs">
             {chosen.help !== undefined && <Input.Description>{chosen.help}</Input.Description>}
             <Members
+              Field={Field}
               fields={chosen.editor.fields}
               path={`${path}.${chosen.name}`}
               value={values[chosen.name]}
@@ -215,7 +223,7 @@ export function OneOfInput({ field, path, value, onChange, error, isReadOnly }: 
         </Fieldset>
       )}
       {chosen !== undefined && common.length > 0 && (
-        <Members fields={common} path={path} value={value} onChange={onChange} />
+        <Members Field={Field} fields={common} path={path} value={value} onChange={onChange} />
       )}
     </Stack>
   );
@@ -224,8 +232,8 @@ export function OneOfInput({ field, path, value, onChange, error, isReadOnly }: 
 const SHAPES: Partial<Record<Editor['kind'], string>> = { map: 'By name', list: 'As a list', json: 'JSON' };
 
 /** A value of one shape or another. */
-export function ShapesInput(props: InputProps<'shapes'>) {
-  const { field, value, onChange, isReadOnly } = props;
+export function ShapesInput(props: Nested<'shapes'>) {
+  const { Field, field, value, onChange, isReadOnly } = props;
   const { shapes } = field.editor;
   const [kind, setKind] = useState(Array.isArray(value) ? 'list' : (shapes[0]?.kind ?? 'json'));
   const editor = shapes.find((shape) => shape.kind === kind) ?? { kind: 'json', accepts: 'any' };
@@ -245,7 +253,7 @@ export function ShapesInput(props: InputProps<'shapes'>) {
     />
   );
   return (
-    <FieldInput
+    <Field
       key={kind}
       field={{ ...field, editor: shown }}
       path={props.path}

@@ -1,7 +1,7 @@
 /** An IANA time zone. */
 import { Select } from '@mantine/core';
 import { wrapperOf } from './PlainInputs.tsx';
-import type { InputProps } from './props.ts';
+import type { InputProps } from '../props.ts';
 
 const ZONES = [
   ...new Set([

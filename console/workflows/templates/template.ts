@@ -1,7 +1,9 @@
 /** What a template is, and the credentials that several of them need. */
 import type { TriggerKind } from '../../../api/trigger.ts';
 import type { WorkflowSpec } from '../../../api/workflow.ts';
-import type { Need } from '../create.ts';
+
+/** A credential that a template needs, and the kinds that can replace it. */
+export type Need = { name: string; kinds: string[]; what: string };
 
 export type Template = {
   id: string;

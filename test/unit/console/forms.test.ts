@@ -1,8 +1,8 @@
 /** The console's forms know every field that there is: a new one that no editor fits fails here and not in the browser. */
 import { expect, test } from 'vitest';
-import { fieldsOf, type Editor, type Field } from '../../../console/forms/fields.ts';
-import { HINTED } from '../../../console/forms/hints.ts';
-import type { FieldSchema } from '../../../console/schemas.ts';
+import { fieldsOf, HINTED, type Editor, type Field } from '../../../console/forms/fields.ts';
+
+import type { FieldSchema } from '../../../console/forms/schemas.ts';
 import { consoleSchemas } from '../../../images/schemas.ts';
 import { pollsWith } from '../../../nodes/pollers.ts';
 

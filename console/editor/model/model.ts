@@ -1,0 +1,185 @@
+/**
+ * What is edited: a workflow's spec and where its nodes stand. Every operation is pure and gives a graph that the API accepts: edges
+ * between nodes that exist, no circle, the nodes in an order in which edges point forward, the trigger first, a chain without edges.
+ */
+import type { WorkflowEdge, WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
+import { edgesOf, nodesBehind, orderedGraph, whyNotJoined, type EdgeEnds } from './graph.ts';
+import { isTrigger } from '../../workflows/kinds.ts';
+import { makeRoom, placeBehind, placeFirst, STEP, type Position, type Positions } from './place.ts';
+import { renameInEdge, renameInNode } from './references.ts';
+
+export type Draft = { readonly spec: WorkflowSpec; readonly positions: Positions };
+
+/** A change of a draft. The same draft means: nothing changed. */
+export type Operation = (draft: Draft) => Draft;
+
+/** The node with this id. */
+export function nodeOf({ spec }: Draft, id: string): WorkflowNode | undefined {
+  return spec.nodes.find((node) => node.id === id);
+}
+
+/** The node that starts the workflow. */
+export function triggerOf({ spec }: Draft): WorkflowNode | undefined {
+  return spec.nodes.find(isTrigger);
+}
+
+/** An id that no node has: the base itself, or with the next number. */
+export function freeId(taken: Iterable<string>, base: string): string {
+  const ids = new Set(taken);
+  const stem = base.replace(/[^A-Za-z0-9_]+/g, '_').replace(/^[^A-Za-z]+/, '') || 'node';
+  if (!ids.has(stem)) return stem.slice(0, 63);
+  const root = stem.replace(/_\d+$/, '').slice(0, 56);
+  let number = 2;
+  while (ids.has(`${root}_${number}`)) number += 1;
+  return `${root}_${number}`;
+}
+
+/** Adds a node behind another one, joined to it; where that has successors already, as a new branch. */
+export function addNode(draft: Draft, node: WorkflowNode, after?: string, position?: Position): Draft {
+  if (isTrigger(node)) return addTrigger(draft, node);
+  const place = position ?? placeBehind(draft.positions, after ?? draft.spec.nodes.at(-1)?.id ?? '');
+  const edges = edgesOf(draft.spec);
+  const joined = after === undefined ? edges : [...edges, { from: after, to: node.id }];
+  return restructured(draft, [...draft.spec.nodes, node], joined, {
+    ...draft.positions,
+    [node.id]: place,
+  });
+}
+
+/** Makes this node the trigger. What the former trigger led to, it leads to; references to that are renamed. */
+function addTrigger(draft: Draft, node: WorkflowNode): Draft {
+  const former = triggerOf(draft);
+  if (former === undefined) {
+    const starts = draft.spec.nodes.filter(({ id }) => !edgesOf(draft.spec).some(({ to }) => to === id));
+    const edges = [...starts.map(({ id }) => ({ from: node.id, to: id })), ...edgesOf(draft.spec)];
+    return restructured(draft, [node, ...draft.spec.nodes], edges, {
+      ...draft.positions,
+      [node.id]: placeFirst(draft.positions),
+    });
+  }
+  const replaced = updateNode(draft, former.id, () => ({ ...node, id: former.id }));
+  return node.id === former.id ? replaced : renameNode(replaced, former.id, node.id);
+}
+
+/** Puts a node between the two of an edge. The condition stays with the first half. */
+export function insertOnEdge(draft: Draft, ends: EdgeEnds, node: WorkflowNode): Draft {
+  const edges = edgesOf(draft.spec);
+  const edge = edges.find(({ from, to }) => from === ends.from && to === ends.to);
+  if (edge === undefined) return addNode(draft, node, ends.from);
+  const from = draft.positions[ends.from] ?? { x: 0, y: 0 };
+  const to = draft.positions[ends.to] ?? from;
+  const x = from.x + STEP.x;
+  const behind = new Set([ends.to, ...nodesBehind(edges, ends.to)]);
+  return restructured(
+    draft,
+    [...draft.spec.nodes, node],
+    edges.flatMap((other) =>
+      other === edge
+        ? [
+            { ...edge, to: node.id },
+            { from: node.id, to: ends.to },
+          ]
+        : [other],
+    ),
+    { ...makeRoom(draft.positions, behind, x), [node.id]: { x, y: to.y } },
+  );
+}
+
+/** Joins two nodes. Where that may not be, nothing changes. */
+export function connect(draft: Draft, ends: EdgeEnds): Draft {
+  if (whyNotJoined(draft.spec, ends) !== undefined) return draft;
+  return restructured(draft, draft.spec.nodes, [...edgesOf(draft.spec), { from: ends.from, to: ends.to }]);
+}
+
+/** Takes edges away. */
+export function disconnect(draft: Draft, ends: readonly EdgeEnds[]): Draft {
+  const gone = (edge: EdgeEnds) => ends.some(({ from, to }) => edge.from === from && edge.to === to);
+  const edges = edgesOf(draft.spec);
+  const kept = edges.filter((edge) => !gone(edge));
+  return kept.length === edges.length ? draft : restructured(draft, draft.spec.nodes, kept);
+}
+
+/** Changes the condition of an edge. A member that is undefined is taken away. */
+export function updateEdge(
+  draft: Draft,
+  ends: EdgeEnds,
+  change: Pick<WorkflowEdge, 'when' | 'after'>,
+): Draft {
+  const edges = edgesOf(draft.spec).map((edge) =>
+    edge.from === ends.from && edge.to === ends.to ? withoutUndefined({ ...edge, ...change }) : edge,
+  );
+  return restructured(draft, draft.spec.nodes, edges);
+}
+
+/** Removes nodes. One that stood between two others leaves these joined. */
+export function removeNodes(draft: Draft, ids: readonly string[]): Draft {
+  return ids.reduce(removeNode, draft);
+}
+
+function removeNode(draft: Draft, id: string): Draft {
+  if (nodeOf(draft, id) === undefined) return draft;
+  const edges = edgesOf(draft.spec);
+  const into = edges.filter(({ to }) => to === id);
+  const outOf = edges.filter(({ from }) => from === id);
+  const rest = edges.filter((edge) => !into.includes(edge) && !outOf.includes(edge));
+  const [before, behind] = [into[0], outOf[0]];
+  const isBetween = into.length === 1 && outOf.length === 1 && before !== undefined && behind !== undefined;
+  const bridge = isBetween ? [{ ...before, to: behind.to }] : [];
+  const isNew = !rest.some(({ from, to }) => from === bridge[0]?.from && to === bridge[0]?.to);
+  const { [id]: _gone, ...positions } = draft.positions;
+  const nodes = draft.spec.nodes.filter((node) => node.id !== id);
+  return restructured(draft, nodes, isNew ? [...rest, ...bridge] : rest, positions);
+}
+
+/** Gives a node another id; references to it in all expressions follow. Where the id is taken, nothing changes. */
+export function renameNode(draft: Draft, id: string, next: string): Draft {
+  if (id === next || nodeOf(draft, id) === undefined || nodeOf(draft, next) !== undefined) return draft;
+  const renaming = new Map([[id, next]]);
+  const nodes = draft.spec.nodes.map((node) => {
+    const renamed = renameInNode(node, renaming);
+    return renamed.id === id ? { ...renamed, id: next } : renamed;
+  });
+  const { [id]: place, ...others } = draft.positions;
+  return {
+    spec: {
+      ...draft.spec,
+      nodes,
+      ...(draft.spec.edges && { edges: draft.spec.edges.map((edge) => renameInEdge(edge, renaming)) }),
+    },
+    positions: place === undefined ? others : { ...others, [next]: place },
+  };
+}
+
+/** Changes a node's fields. Its id stays: `renameNode` is for that. */
+export function updateNode(draft: Draft, id: string, change: (node: WorkflowNode) => WorkflowNode): Draft {
+  const nodes = draft.spec.nodes.map((node) => (node.id === id ? { ...change(node), id } : node));
+  return { ...draft, spec: { ...draft.spec, nodes } };
+}
+
+/** What a workflow has beside its graph. A member that is undefined is taken away. */
+export type Settings = Partial<Omit<WorkflowSpec, 'nodes' | 'edges'>>;
+
+/** Changes what the workflow has beside its graph. */
+export function updateSettings(draft: Draft, change: Settings): Draft {
+  return { ...draft, spec: withoutUndefined({ ...draft.spec, ...change }) };
+}
+
+/** Puts nodes elsewhere. */
+export function moveNodes(draft: Draft, moved: Positions): Draft {
+  return { ...draft, positions: { ...draft.positions, ...moved } };
+}
+
+/** The draft with this graph, in order. */
+export function restructured(
+  draft: Draft,
+  nodes: readonly WorkflowNode[],
+  edges: readonly WorkflowEdge[],
+  positions: Positions = draft.positions,
+): Draft {
+  const { nodes: _nodes, edges: _edges, ...settings } = draft.spec;
+  return { spec: { ...settings, ...orderedGraph(nodes, edges) }, positions };
+}
+
+function withoutUndefined<T extends object>(value: T): T {
+  return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as T;
+}

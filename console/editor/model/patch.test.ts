@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest';
+import type { WorkflowNode } from '../../../api/workflow.ts';
+import { draftOf } from './annotation.ts';
+import { moveNodes, removeNodes, updateSettings, type Draft } from './model.ts';
+import { mergePatch, patchOf, rebased } from './patch.ts';
+
+test.each([
+  [{ a: 1 }, { a: 1 }, undefined],
+  [{ a: 1 }, { a: 2 }, { a: 2 }],
+  [{ a: 1, b: 1 }, { b: 1 }, { a: null }],
+  [{ a: { b: 1, c: 2 } }, { a: { b: 1, c: 3 } }, { a: { c: 3 } }],
+  [{ a: [1, 2] }, { a: [1, 3] }, { a: [1, 3] }],
+  [{}, { a: { b: 1 } }, { a: { b: 1 } }],
+  [{ a: undefined }, {}, undefined],
+])('from %j to %j the patch is %j', (from, to, patch) => {
+  expect(mergePatch(from, to)).toEqual(patch);
+});
+
+const nodes: WorkflowNode[] = [
+  { id: 'trigger', manual: {} },
+  { id: 'reply', response: { body: 1 } },
+];
+const saved = draftOf({ metadata: { name: 'orders' }, spec: { active: false, nodes } });
+const renamed = (draft: Draft, displayName: string) => updateSettings(draft, { displayName });
+const moved = moveNodes(saved, { reply: { x: 500, y: 90 } });
+
+test('nothing changed, nothing is sent', () => {
+  expect(patchOf(saved, saved)).toBeUndefined();
+  expect(patchOf(saved, { ...saved, spec: { ...saved.spec } })).toBeUndefined();
+});
+
+test('only what changed is sent', () => {
+  expect(patchOf(saved, renamed(saved, 'Orders'))).toEqual({ spec: { displayName: 'Orders' } });
+});
+
+test('positions are an annotation, and none where the nodes stand as the layout puts them', () => {
+  const annotations = { 'windlass.dev/positions': '{"trigger":[0,0],"reply":[500,90]}' };
+  expect(patchOf(saved, moved)).toEqual({ metadata: { annotations } });
+  expect(patchOf(moved, saved)).toEqual({ metadata: { annotations: { 'windlass.dev/positions': null } } });
+});
+
+test('changes of different fields go together', () => {
+  const theirs = updateSettings(saved, { active: true });
+  expect(rebased(saved, renamed(saved, 'Mine'), theirs)?.spec).toEqual({
+    active: true,
+    displayName: 'Mine',
+    nodes,
+  });
+});
+
+test('a node that was removed leaves no place behind', () => {
+  const joined = rebased(saved, removeNodes(saved, ['reply']), updateSettings(saved, { active: true }));
+  expect(Object.keys(joined?.positions ?? {})).toEqual(['trigger']);
+});
+
+test('changes of the same field do not', () => {
+  expect(rebased(saved, renamed(saved, 'Mine'), renamed(saved, 'Theirs'))).toBeUndefined();
+});
+
+test('a graph is one thing: nodes here and edges there do not go together', () => {
+  const mine = { ...saved, spec: { ...saved.spec, nodes: nodes.slice(0, 1) } };
+  const theirs = { ...saved, spec: { ...saved.spec, edges: [] } };
+  expect(rebased(saved, mine, theirs)).toBeUndefined();
+});

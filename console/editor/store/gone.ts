@@ -1,0 +1,35 @@
+/** What is selected or open and is not in the draft any more is neither. Pure. */
+import { edgeId, edgesOf } from '../model/graph.ts';
+import type { Draft } from '../model/model.ts';
+import type { EditorState } from './store.ts';
+
+type Shown = Pick<EditorState, 'selection' | 'panel' | 'picker'>;
+
+/** The view without what is gone. What is still there keeps its object. */
+export function withoutGone<T extends Shown>(view: T, { spec }: Draft): T {
+  const ids = new Set(spec.nodes.map(({ id }) => id));
+  const lines = new Set(edgesOf(spec).map(edgeId));
+  const { panel, picker } = view;
+  const isOpen =
+    panel !== undefined && ('node' in panel ? ids.has(panel.node) : lines.has(edgeId(panel.edge)));
+  return {
+    ...view,
+    selection: selectionOf(view.selection, { ids, lines }),
+    panel: isOpen ? panel : undefined,
+    picker: picker !== undefined && hasPlace(picker, { ids, lines }) ? picker : undefined,
+  };
+}
+
+type Known = { ids: ReadonlySet<string>; lines: ReadonlySet<string> };
+
+function selectionOf(selection: Shown['selection'], { ids, lines }: Known): Shown['selection'] {
+  const nodes = selection.nodes.filter((id) => ids.has(id));
+  const edges = selection.edges.filter((id) => lines.has(id));
+  const isSame = nodes.length === selection.nodes.length && edges.length === selection.edges.length;
+  return isSame ? selection : { nodes, edges };
+}
+
+function hasPlace(place: NonNullable<Shown['picker']>, { ids, lines }: Known): boolean {
+  if (place.kind === 'after') return ids.has(place.node);
+  return place.kind !== 'between' || lines.has(edgeId(place.edge));
+}

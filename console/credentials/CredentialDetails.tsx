@@ -1,6 +1,6 @@
 /** What is known of one credential, live, and what can be done with it; each action is shown to those who may do it. */
-import { Button, Group, Skeleton, Stack, Text } from '@mantine/core';
-import { IconPencil, IconTrash } from '@tabler/icons-react';
+import { Button, Group, Loader, Skeleton, Stack, Text } from '@mantine/core';
+import { IconPencil, IconPlugConnected, IconTrash } from '@tabler/icons-react';
 import { useState, type ReactNode } from 'react';
 import type { CredentialKind } from '../../api/credential.ts';
 import { useMay } from '../kube/access.ts';
@@ -15,9 +15,10 @@ import { DeleteCredential } from './DeleteCredential.tsx';
 import { hostWords } from './hosts.ts';
 import { readyOf } from './ready.ts';
 import { credentialState } from './state.ts';
-import { TrialPanel } from './TrialPanel.tsx';
 import type { Use } from './usage.ts';
 import classes from './credentials.module.css';
+import { tellFailure } from '../ui/tell.tsx';
+import { askForTrial, isAskedFor, trialWords } from './check.ts';
 
 type Props = {
   project: string;
@@ -156,4 +157,61 @@ function Actions({ credential, uses, mayPatch }: DetailsProps & { mayPatch: bool
       {dialog === 'delete' && <DeleteCredential credential={credential} uses={uses} onClose={close} />}
     </Group>
   );
+}
+
+/** Tries a credential and shows what was found as soon as it is known. */
+type CheckPanelProps = { credential: CredentialObject };
+
+function TrialPanel({ credential }: CheckPanelProps) {
+  const { namespace = '', name } = credential.metadata;
+  const [isAsking, setAsking] = useState(false);
+  const [wasAsked, setAsked] = useState(false);
+  const words = trialWords(credential.spec);
+  // Whoever has asked, here or elsewhere, by a button or by a change.
+  const isTrying = isAsking || isAskedFor(credential);
+  const begin = async (): Promise<void> => {
+    setAsking(true);
+    try {
+      await askForTrial({ namespace, name });
+      setAsked(true);
+    } catch (error) {
+      tellFailure(`Could not test ${name}`, error);
+    } finally {
+      setAsking(false);
+    }
+  };
+  if (words === undefined)
+    return (
+      <Text size="xs" c="dimmed">
+        This kind of credential cannot be tested.
+      </Text>
+    );
+  return (
+    <Group gap="sm">
+      <Button
+        variant="default"
+        leftSection={<IconPlugConnected size={14} />}
+        onClick={() => void begin()}
+        disabled={isTrying}
+      >
+        Test
+      </Button>
+      <Group gap="xs" role="status">
+        {isTrying && <Loader size={14} />}
+        <Text size="xs" c="dimmed">
+          {isTrying ? `${words} ${waitingWords(credential)}` : wasAsked ? doneWords(credential) : words}
+        </Text>
+      </Group>
+    </Group>
+  );
+}
+
+function waitingWords({ status }: CredentialObject): string {
+  const ready = readyOf(status);
+  return ready?.reason === 'NotChecked' ? ready.message : 'This takes up to 15 seconds.';
+}
+
+function doneWords({ status }: CredentialObject): string {
+  const ready = readyOf(status);
+  return `Tested: ${credentialState(ready ?? {}).word.toLowerCase()}.`;
 }

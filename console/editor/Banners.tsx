@@ -4,7 +4,7 @@ import { IconGitBranch, IconInfoCircle, IconUsers } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useMay } from '../kube/access.ts';
 import { WORKFLOWS } from '../kube/resources.ts';
-import { copyText } from '../ui/copy.ts';
+import { copyText } from '../ui/copy.tsx';
 import { managerOf, managerText, type Manager } from '../workflows/manager.ts';
 import { manifestOf } from '../workflows/manifest.ts';
 import { yamlText } from '../ui/yamlText.ts';

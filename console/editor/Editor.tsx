@@ -21,9 +21,9 @@ import classes from './editor.module.css';
 
 const YamlTab = lazy(async () => ({ default: (await import('./yaml/YamlTab.tsx')).YamlTab }));
 const ConflictDialog = lazy(async () => ({
-  default: (await import('./conflict/ConflictDialog.tsx')).ConflictDialog,
+  default: (await import('./dialogs/ConflictDialog.tsx')).ConflictDialog,
 }));
-const LiveDialog = lazy(async () => ({ default: (await import('./live/LiveDialog.tsx')).LiveDialog }));
+const LiveDialog = lazy(async () => ({ default: (await import('./dialogs/LiveDialog.tsx')).LiveDialog }));
 
 /** `isGone`: somebody has deleted the workflow, and this is what it was. */
 export function Editor({ workflow, isGone }: { workflow: WorkflowObject; isGone: boolean }) {

@@ -3,7 +3,7 @@ import { Alert, Button, Group, Text } from '@mantine/core';
 import { IconTrash } from '@tabler/icons-react';
 import { useMay } from '../kube/access.ts';
 import { WORKFLOWS } from '../kube/resources.ts';
-import { copyText } from '../ui/copy.ts';
+import { copyText } from '../ui/copy.tsx';
 import { yamlOf } from './asYaml.ts';
 import { useEditor } from './store/store.ts';
 

@@ -12,7 +12,7 @@ import {
 import { IconArrowBackUp, IconArrowForwardUp, IconArrowLeft, IconDeviceFloppy } from '@tabler/icons-react';
 import { useEffect, useRef, useState } from 'react';
 import { TextLink } from '../ui/links.tsx';
-import type { WorkflowState } from '../workflows/rows.ts';
+import type { WorkflowState } from '../workflows/items.ts';
 import { StateBadge } from '../workflows/StateBadge.tsx';
 import { ActivationBar } from './activation/ActivationBar.tsx';
 import { updateSettings } from './model/model.ts';

@@ -1,6 +1,6 @@
 /** The state of the workflow in a few words, from the object's conditions. Pure. */
 import type { WorkflowObject } from '../kube/resources.ts';
-import { stateFrom, type WorkflowState } from '../workflows/rows.ts';
+import { stateFrom, type WorkflowState } from '../workflows/items.ts';
 
 /** How the saved workflow is. */
 export function stateOfWorkflow({ metadata, spec, status }: WorkflowObject): WorkflowState {

@@ -2,7 +2,7 @@
 import { Card, Group, Stack, Text, Title } from '@mantine/core';
 import { TextLink } from '../ui/links.tsx';
 import { count } from '../ui/format.ts';
-import type { WorkflowItem } from '../workflows/rows.ts';
+import type { WorkflowItem } from '../workflows/items.ts';
 
 const SHOWN = 6;
 

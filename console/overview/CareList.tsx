@@ -2,7 +2,7 @@
 import { Badge, Card, Group, Stack, Text, Title } from '@mantine/core';
 import { IconAlertTriangle, IconClock } from '@tabler/icons-react';
 import { TextLink } from '../ui/links.tsx';
-import type { CredentialCare } from './care.ts';
+import type { CredentialCare } from './attention.ts';
 
 export function CareList({ credentials, project }: { credentials: CredentialCare[]; project: string }) {
   return (

@@ -2,8 +2,8 @@
 import { Card, Table, Text, Title } from '@mantine/core';
 import { TextLink } from '../ui/links.tsx';
 import { Ago } from '../ui/Ago.tsx';
-import { reasonWords } from '../workflows/rows.ts';
-import { detailOf, type Failures } from './count.ts';
+import { reasonWords } from '../workflows/items.ts';
+import { detailOf, type Failures } from './statistics.ts';
 
 /** More than these are for the page Runs. */
 const SHOWN = 12;

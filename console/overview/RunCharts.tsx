@@ -2,8 +2,8 @@
 import { lazy } from 'react';
 import { count, lasting } from '../ui/format.ts';
 import { ChartCard } from './ChartCard.tsx';
-import { durations, spread, throughput, tokens, totals, type CountedRun, type Period } from './count.ts';
-import type { ReadUsage } from './reading.ts';
+import { durations, spread, throughput, tokens, totals, type CountedRun, type Period } from './statistics.ts';
+import type { ReadUsage } from './queries.ts';
 
 const Bars = lazy(async () => ({ default: (await import('./Charts.tsx')).Bars }));
 const Lines = lazy(async () => ({ default: (await import('./Charts.tsx')).Lines }));

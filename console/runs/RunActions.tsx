@@ -14,14 +14,14 @@ import { CLOSED } from '../../api/access.ts';
 import { isTerminal } from '../../api/phase.ts';
 import type { RunAt } from './live/follow.ts';
 import type { RunHead } from './live/runState.ts';
-import { cancelRun } from './live/testRun.ts';
+import { cancelRun } from './live/calls.ts';
 import { useMay } from '../kube/access.ts';
 import { REVISIONS, RUNS, WORKFLOWS, type RunObject, type WorkflowObject } from '../kube/resources.ts';
 import { sessionQuery } from '../session/session.ts';
 import { FailureNote } from '../ui/FailureNote.tsx';
 import { ButtonLink } from '../ui/links.tsx';
 import { tellDone, tellFailure } from '../ui/tell.tsx';
-import { repeatProblem } from './repeatable.ts';
+import { repeatProblem } from './retry.ts';
 import { runAgain } from './rerun.ts';
 import { revisionQuery } from './revision.ts';
 

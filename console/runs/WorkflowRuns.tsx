@@ -13,7 +13,7 @@ import { FailureNote } from '../ui/FailureNote.tsx';
 import { filtered, isFiltered, runOfRow, type RunFilters } from './filters.ts';
 import { RunFilterBar } from './RunFilterBar.tsx';
 import { ListNote, RunsList } from './RunsList.tsx';
-import { together } from './together.ts';
+import { together } from './merge.ts';
 
 type Props = { namespace: string; workflow: string };
 

@@ -1,7 +1,7 @@
 /** A text that is there to be copied. */
 import { ActionIcon, Code, Group, Tooltip } from '@mantine/core';
 import { IconCopy } from '@tabler/icons-react';
-import { copyText } from './copy.ts';
+import { copyText } from './copy.tsx';
 
 type Props = {
   text: string;

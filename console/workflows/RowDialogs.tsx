@@ -11,7 +11,7 @@ import { exportYaml } from './export.ts';
 import { copiedSpec, keptMarks } from './manifest.ts';
 import { managerText, ownerOfField } from './manager.ts';
 import { NameFields, useNames } from './NameFields.tsx';
-import type { WorkflowItem } from './rows.ts';
+import type { WorkflowItem } from './items.ts';
 import { useCreate } from './useCreate.ts';
 
 type Props = { item: WorkflowItem; project: string; onClose: () => void };

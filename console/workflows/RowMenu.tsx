@@ -13,7 +13,7 @@ import {
 import { useState, type ComponentProps } from 'react';
 import { MenuLink } from '../ui/links.tsx';
 import type { Rights } from './rights.ts';
-import type { WorkflowItem } from './rows.ts';
+import type { WorkflowItem } from './items.ts';
 
 export type RowAction = 'duplicate' | 'rename' | 'suspend' | 'resume' | 'export' | 'delete';
 

@@ -9,7 +9,7 @@ import {
   IconTrash,
 } from '@tabler/icons-react';
 import type { ComponentType } from 'react';
-import type { StateKind, WorkflowState } from './rows.ts';
+import type { StateKind, WorkflowState } from './items.ts';
 
 const LOOKS: Record<StateKind, { color: string; icon: ComponentType<{ size?: number; color?: string }> }> = {
   ready: { color: 'green', icon: IconCircleCheck },

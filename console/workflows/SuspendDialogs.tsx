@@ -4,7 +4,7 @@ import { useState } from 'react';
 import type { WorkflowObject } from '../kube/resources.ts';
 import { resumptionOf, suspensionOf } from './consequences.ts';
 import { managerText, ownerOfField } from './manager.ts';
-import type { WorkflowItem } from './rows.ts';
+import type { WorkflowItem } from './items.ts';
 import { setSuspended } from './suspend.ts';
 import { WaitingRuns } from './WaitingRuns.tsx';
 

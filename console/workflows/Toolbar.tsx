@@ -2,7 +2,7 @@
 import { Group, Kbd, Select, TextInput } from '@mantine/core';
 import { IconSearch } from '@tabler/icons-react';
 import type { RefObject } from 'react';
-import type { Filter, StateKind, WorkflowItem } from './rows.ts';
+import type { Filter, StateKind, WorkflowItem } from './items.ts';
 import { TRIGGERS } from './triggers.ts';
 
 type Props = {

@@ -18,7 +18,7 @@ import { countedSoFar, recentRuns } from './recent.ts';
 import { useRights } from './rights.ts';
 import { DeleteDialog, DuplicateDialog, RenameDialog } from './RowDialogs.tsx';
 import type { RowAction } from './RowMenu.tsx';
-import { filtered, itemOf, NO_FILTER, sorted, type Sort, type SortKey, type WorkflowItem } from './rows.ts';
+import { filtered, itemOf, NO_FILTER, sorted, type Sort, type SortKey, type WorkflowItem } from './items.ts';
 import { Toolbar } from './Toolbar.tsx';
 import { WorkflowTable } from './WorkflowTable.tsx';
 

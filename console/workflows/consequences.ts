@@ -1,7 +1,7 @@
 /** What deleting, suspending and resuming a workflow bring with them, in sentences. */
 import { count } from '../ui/format.ts';
 import { managerText } from './manager.ts';
-import type { WorkflowItem } from './rows.ts';
+import type { WorkflowItem } from './items.ts';
 
 type Deleted = Pick<WorkflowItem, 'trigger' | 'url' | 'active' | 'running' | 'waiting' | 'manager'>;
 

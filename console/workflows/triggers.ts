@@ -10,7 +10,7 @@ import {
 } from '@tabler/icons-react';
 import type { ComponentType } from 'react';
 import type { TriggerKind } from '../../api/trigger.ts';
-import { reasonWords } from './rows.ts';
+import { reasonWords } from './items.ts';
 
 type Words = {
   kind: TriggerKind;

@@ -17,7 +17,7 @@ import { tellFailure } from '../../ui/tell.tsx';
 import { managerText, ownerOfField } from '../../workflows/manager.ts';
 import { isTrigger, kindLabel, nodeKind } from '../../workflows/kinds.ts';
 import { useEditorPart, useEditorStore } from '../store/store.ts';
-import { activationOf, type Activation } from './progress.ts';
+import { activationOf, type Activation } from './activation.ts';
 import { SaveFirst } from './SaveFirst.tsx';
 import { suspendable, Suspension } from './Suspension.tsx';
 import { TriggerPanel } from './TriggerPanel.tsx';

@@ -8,7 +8,7 @@ import { WORKFLOWS, type WorkflowObject } from '../../kube/resources.ts';
 import { tellDone, tellFailure } from '../../ui/tell.tsx';
 import { ago, fullTime, lasting } from '../../ui/format.ts';
 import { useNow } from '../../ui/useNow.ts';
-import { pollOf, resetNow } from './polled.ts';
+import { pollOf, resetNow } from './poll.ts';
 
 /** What is so near is not told in seconds. */
 const SOON_MS = 5_000;

@@ -6,7 +6,7 @@ import { readyOf, type Condition } from '../../credentials/ready.ts';
 import type { WorkflowObject } from '../../kube/resources.ts';
 import { isTrigger, kindLabel, nodeKind } from '../../workflows/kinds.ts';
 import { PollPanel } from './PollPanel.tsx';
-import { DEFAULT_INTERVAL_SECONDS } from './polled.ts';
+import { DEFAULT_INTERVAL_SECONDS } from './poll.ts';
 import { SchedulePanel } from './SchedulePanel.tsx';
 import { WebhookPanel } from './WebhookPanel.tsx';
 import { isOfTrigger, whatItWillDo } from './words.ts';

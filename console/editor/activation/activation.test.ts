@@ -4,8 +4,8 @@ import { expect, test } from 'vitest';
 import type { WebhookAuth } from '../../../api/trigger.ts';
 import { curlOf } from './curl.ts';
 import { cameSince } from './nextRun.ts';
-import { pollOf } from './polled.ts';
-import { activationOf } from './progress.ts';
+import { pollOf } from './poll.ts';
+import { activationOf } from './activation.ts';
 import { whatItWillDo } from './words.ts';
 
 type Said = [type: string, status: 'True' | 'False' | 'Unknown', reason: string, observedGeneration?: number];

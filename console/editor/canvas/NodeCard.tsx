@@ -19,7 +19,7 @@ import { lasting } from '../../ui/format.ts';
 import { actionLabel, isTrigger, nodeLabel } from '../../workflows/kinds.ts';
 import { useEditorStore } from '../store/store.ts';
 import type { CardNode } from './flow.ts';
-import { nodeColor, nodeIcon } from './look.tsx';
+import { nodeColor, nodeIcon } from './nodeIcons.tsx';
 import classes from './canvas.module.css';
 
 export const NodeCard = memo(function NodeCard({ id, data, selected }: NodeProps<CardNode>) {

@@ -2,7 +2,7 @@
 import { Text } from '@mantine/core';
 import { ReferenceTree } from '../../forms/expression/ReferenceTree.tsx';
 import { useFormScope } from '../../forms/scope.ts';
-import { copyText } from '../../ui/copy.ts';
+import { copyText } from '../../ui/copy.tsx';
 
 export function InputTab() {
   const { sources } = useFormScope();

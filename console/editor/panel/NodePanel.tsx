@@ -10,7 +10,7 @@ import { nodeOf, updateNode } from '../model/model.ts';
 import { useLastOutputs } from '../../runs/live/runStore.ts';
 import { useEditor } from '../store/store.ts';
 import { InputTab } from './InputTab.tsx';
-import { LinesTab } from './LinesTab.tsx';
+import { LinesTab } from './ConnectionsTab.tsx';
 import { NodeName } from './NodeName.tsx';
 import { OptionsTab } from './OptionsTab.tsx';
 import { OutputTab } from './OutputTab.tsx';

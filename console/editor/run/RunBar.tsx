@@ -7,7 +7,7 @@ import { WORKFLOWS } from '../../kube/resources.ts';
 import { useEditorPart } from '../store/store.ts';
 import { RunHistory } from './RunHistory.tsx';
 import { TestDialog } from './TestDialog.tsx';
-import { askForTestRun, useTestRunAsked } from '../../runs/live/testRun.ts';
+import { askForTestRun, useTestRunAsked } from '../../runs/live/calls.ts';
 
 export function RunBar() {
   const namespace = useEditorPart((state) => state.namespace);

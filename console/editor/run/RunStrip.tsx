@@ -13,7 +13,7 @@ import { lasting } from '../../ui/format.ts';
 import { useEditorStore } from '../store/store.ts';
 import { durationOf, resultOf } from '../../runs/live/result.ts';
 import { useRunView, useShownRun, type RunShown } from '../../runs/live/runStore.ts';
-import { cancelRun } from '../../runs/live/testRun.ts';
+import { cancelRun } from '../../runs/live/calls.ts';
 import { useNow } from '../../ui/useNow.ts';
 import classes from './RunStrip.module.css';
 

@@ -4,7 +4,7 @@ import { IconPlayerTrackNext } from '@tabler/icons-react';
 import { useMay } from '../../kube/access.ts';
 import { WORKFLOWS } from '../../kube/resources.ts';
 import { useEditorPart } from '../store/store.ts';
-import { askForTestRun } from '../../runs/live/testRun.ts';
+import { askForTestRun } from '../../runs/live/calls.ts';
 
 export function RunToHere({ nodeId }: { nodeId: string }) {
   const namespace = useEditorPart((state) => state.namespace);

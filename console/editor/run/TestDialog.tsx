@@ -19,7 +19,7 @@ import {
   withTestData,
   type ReadTestData,
 } from './testData.ts';
-import { dropTestRun, startTestRun } from '../../runs/live/testRun.ts';
+import { dropTestRun, startTestRun } from '../../runs/live/calls.ts';
 import { untilServed } from './untilServed.ts';
 
 const JsonCode = lazy(async () => ({ default: (await import('../../runs/output/JsonCode.tsx')).JsonCode }));

@@ -3,7 +3,7 @@ import { schemas } from 'windlass:schemas';
 import { TRIGGERS } from '../../workflows/triggers.ts';
 import { IconRobot, IconSquareRoundedArrowRight } from '@tabler/icons-react';
 import type { Choice } from '../canvas/newNode.ts';
-import { skillIcon, type NodeIcon } from '../canvas/look.tsx';
+import { skillIcon, type NodeIcon } from '../canvas/nodeIcons.tsx';
 import { skillLabel } from '../../workflows/kinds.ts';
 
 export type Offer = {

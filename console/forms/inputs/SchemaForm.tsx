@@ -15,7 +15,7 @@ import { holdsReference, isNothing, problemsAt, scalarOf, scalarText, withMember
 import { CelValuesInput } from './CelValuesInput.tsx';
 import { FreeInput } from './CodeFields.tsx';
 import { CronInput } from './CronInput.tsx';
-import { ModelInput } from './ModelInput.tsx';
+import { ModelInput } from './SelectInputs.tsx';
 import {
   BooleanInput,
   ChoiceInput,

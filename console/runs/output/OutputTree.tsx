@@ -6,7 +6,7 @@ import { ActionIcon, Group, Text, Tooltip } from '@mantine/core';
 import { IconBraces, IconChevronRight, IconCopy } from '@tabler/icons-react';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useId, useRef, useState, type KeyboardEvent, type RefObject } from 'react';
-import { copyText } from '../../ui/copy.ts';
+import { copyText } from '../../ui/copy.tsx';
 import { dragReference } from './drag.ts';
 import {
   expressionOf,

@@ -12,7 +12,7 @@ import {
 } from '@mantine/core';
 import { IconCopy, IconScissors, IconSearch } from '@tabler/icons-react';
 import { lazy, Suspense, useState } from 'react';
-import { copyText } from '../../ui/copy.ts';
+import { copyText } from '../../ui/copy.tsx';
 import { OutputTable } from './OutputTable.tsx';
 import { OutputTree } from './OutputTree.tsx';
 import { tablesOf, toolCallsOf, wholeText, type Output, type ToolCall } from './outputTree.ts';

@@ -7,7 +7,7 @@ import { explainedRefusal } from '../../../console/credentials/refusal.ts';
 import { ApiFailure } from '../../../console/http/failure.ts';
 import { consoleSchemas } from '../../../images/schemas.ts';
 import { credentialState } from '../../../console/credentials/state.ts';
-import { isAskedFor, trialWords } from '../../../console/credentials/trial.ts';
+import { isAskedFor, trialWords } from '../../../console/credentials/check.ts';
 import { usageOf } from '../../../console/credentials/usage.ts';
 
 /** What docs/credentials.md lists. */

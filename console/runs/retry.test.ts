@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { RunObject } from '../kube/resources.ts';
-import { repeatProblem } from './repeatable.ts';
+import { repeatProblem } from './retry.ts';
 
 const REDACTED = { inputTruncated: true, inputRedacted: true };
 const output = { text_content: '', data_content: { item: 'desk' } };

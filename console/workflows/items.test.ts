@@ -9,7 +9,7 @@ import {
   sorted,
   successRate,
   type SortKey,
-} from './rows.ts';
+} from './items.ts';
 
 const row = (name: string, cells: Record<string, unknown> = {}, metadata = {}): Row => ({
   metadata: { name, uid: name, ...metadata },

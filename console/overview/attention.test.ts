@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { credentialsInNeed } from './care.ts';
+import { credentialsInNeed } from './attention.ts';
 
 const row = (name: string, Ready: string, Reason: string, Message = 'm') => ({
   metadata: { name },

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ListedRun } from './filters.ts';
-import { together } from './together.ts';
+import { together } from './merge.ts';
 
 const recorded: ListedRun = {
   run: 'orders-1',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { usageOf } from './reading.ts';
+import { usageOf } from './queries.ts';
 
 const metadata = { name: 'r', creationTimestamp: '2026-01-05T09:30:00Z' };
 

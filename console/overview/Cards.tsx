@@ -1,8 +1,8 @@
 /** The overview in a few numbers. */
 import { Card, SimpleGrid, Text } from '@mantine/core';
 import { count, lasting } from '../ui/format.ts';
-import { rateText, successRate } from '../workflows/rows.ts';
-import type { Totals } from './count.ts';
+import { rateText, successRate } from '../workflows/items.ts';
+import type { Totals } from './statistics.ts';
 
 type Props = {
   totals: Totals;

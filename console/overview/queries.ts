@@ -7,7 +7,7 @@ import { workflowId } from '../../api/group.ts';
 import { callJson } from '../http/call.ts';
 import { listObjects } from '../kube/objects.ts';
 import { RUNS, type RunObject } from '../kube/resources.ts';
-import type { CountedRun, Usage } from './count.ts';
+import type { CountedRun, Usage } from './statistics.ts';
 
 const PAGE = 500;
 const MAX_PAGES = 4;

@@ -5,7 +5,7 @@ import { patchObject } from '../kube/objects.ts';
 import { WORKFLOWS } from '../kube/resources.ts';
 import { tellFailure } from '../ui/tell.tsx';
 import { managerText } from './manager.ts';
-import type { WorkflowItem } from './rows.ts';
+import type { WorkflowItem } from './items.ts';
 
 type Props = { item: WorkflowItem; project: string; mayChange: boolean };
 

@@ -1,6 +1,6 @@
 /** Which credentials need somebody: those that do not work, and those whose access ends without being renewed by itself. */
 import { textCell, type Row } from '../kube/table.ts';
-import { reasonWords } from '../workflows/rows.ts';
+import { reasonWords } from '../workflows/items.ts';
 
 export type CredentialCare = {
   name: string;

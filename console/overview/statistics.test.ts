@@ -13,7 +13,7 @@ import {
   totals,
   type CountedRun,
   type Period,
-} from './count.ts';
+} from './statistics.ts';
 
 const HOUR = 3_600_000;
 const period: Period = { id: '24h', label: 'three hours', stepMs: HOUR, steps: 3 };
